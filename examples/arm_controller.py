@@ -54,14 +54,14 @@ class Fsm:
 class Index:
     """Of one joint: the integrals of its error, and since when it has stayed within 2 % of its way."""
 
-    def __init__(self, way):
-        self.way, self.ise, self.iae, self.itae, self.settled_s = abs(way), 0.0, 0.0, 0.0, None
+    def __init__(self, distance):
+        self.distance, self.ise, self.iae, self.itae, self.settled_s = abs(distance), 0.0, 0.0, 0.0, None
 
     def add(self, t, h, error):
         self.ise += h * error * error
         self.iae += h * abs(error)
         self.itae += h * t * abs(error)
-        if abs(error) > 0.02 * self.way:
+        if abs(error) > 0.02 * self.distance:
             self.settled_s = None
         elif self.settled_s is None:
             self.settled_s = t

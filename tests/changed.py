@@ -175,15 +175,15 @@ class Reach:
                     files.setdefault(name, at)
             self.closures[key] = files, reached
         files, reached = self.closures[key]
-        return Part(files, lambda name: f"{name} is compiled into {self.way_to(reached, files[name])}{how}", reached)
+        return Part(files, lambda name: f"{name} is compiled into {self.path_to(reached, files[name])}{how}", reached)
 
     @staticmethod
-    def way_to(reached, at):
-        way = pathlib.PurePath(at).name
+    def path_to(reached, at):
+        name = pathlib.PurePath(at).name
         while reached[at]:
             at, symbol = reached[at]
-            way += f", which has {symbol} that {pathlib.PurePath(at).name} needs"
-        return way
+            name += f", which has {symbol} that {pathlib.PurePath(at).name} needs"
+        return name
 
     def command(self, name, user):
         """The files behind a subcommand, which user runs."""
@@ -282,12 +282,12 @@ class Reach:
         """The files that name a data file, or its folder, where tests may look for all that it holds."""
         path = pathlib.PurePath(name)
         folders = [str(p) for p in path.parents if len(p.parts) >= 2]
-        ways = [re.escape(f"{path.parent.name}/{path.name}"), *(rf"{re.escape(f)}(?!/?\w)" for f in folders)]
+        patterns = [re.escape(f"{path.parent.name}/{path.name}"), *(rf"{re.escape(f)}(?!/?\w)" for f in folders)]
         if sum(pathlib.PurePath(t).name == path.name for t in self.tracked) < 2:
-            ways.append(rf"(?<![\w-]){re.escape(path.name)}(?![\w-])")
+            patterns.append(rf"(?<![\w-]){re.escape(path.name)}(?![\w-])")
         if path.parent.name:
-            ways.append(rf"(?<![\w-]){re.escape(path.parent.name)}/(?:(?![\w.])|{re.escape(path.stem)}\b)")
-        pattern = re.compile("|".join(ways))
+            patterns.append(rf"(?<![\w-]){re.escape(path.parent.name)}/(?:(?![\w.])|{re.escape(path.stem)}\b)")
+        pattern = re.compile("|".join(patterns))
         needles = [path.name, *folders, *([path.parent.name + "/"] if path.parent.name else [])]
         reached = {file for test in self.tests for part in self.of(test) or () for file in part.files if file != name}
         return {f for f in reached if any(n in self.strings(f) for n in needles) and pattern.search(self.strings(f))}

@@ -12,8 +12,8 @@
  */
 
 /* A step of a team, or of a pair that works in one. */
-struct crew_step {
-    struct crew_run run;
+struct team_live_step {
+    struct team_live_run run;
     struct lab *lab;
     const struct effects *fx;
 };
@@ -22,7 +22,7 @@ static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
                        const struct effects *fx);
 
 /* This pair, or team, is about to change. */
-static void tell_watcher(const struct lab *lab, size_t part)
+static void notify_watcher(const struct lab *lab, size_t part)
 {
     if (lab->before) {
         lab->before(lab->watcher, part);
@@ -39,56 +39,57 @@ void lab_watch(struct lab *lab, lab_before *before, void *context)
  */
 static void emit_watched(void *context, const struct effect *effect)
 {
-    const struct crew_step *s = context;
+    const struct team_live_step *s = context;
     const uint16_t robot = s->lab->member[effect->pair].robot;
     if (effect->kind == EFFECT_ENTRY) {
         struct entry entry = *effect->entry;
         struct effect marked = *effect;
-        crew_take_entry(&s->run, robot, &entry);
+        team_live_label_entry(&s->run, robot, &entry);
         marked.entry = &entry;
         s->fx->emit(s->fx->context, &marked);
         return;
     }
     s->fx->emit(s->fx->context, effect);
     if (effect->kind == EFFECT_REPLY) {
-        crew_take_reply(&s->run, robot, effect);
+        team_live_apply_reply(&s->run, robot, effect);
     }
 }
 
 static void command_pair(void *context, uint32_t pair, const struct event *event)
 {
-    struct crew_step *s = context;
+    struct team_live_step *s = context;
     const struct effects watched = {emit_watched, s};
     struct event named = *event;
     memcpy(named.pair, s->lab->p.pairs[pair].id, sizeof named.pair);
     step_plain(s->lab, pair, &named, &watched);
 }
 
-static struct crew_step begin_crew_step(struct lab *lab, size_t team, const struct effects *fx)
+static struct team_live_step begin_team_step(struct lab *lab, size_t team,
+                                             const struct effects *fx)
 {
-    tell_watcher(lab, lab->p.pair_count + team);
-    return (struct crew_step){.run = {.crew = lab->crew[team],
-                                      .p = &lab->p.teams[team],
-                                      .fx = fx,
-                                      .t_us = lab->state->t_us,
-                                      .command = command_pair,
-                                      .scratch = lab->scratch},
-                              .lab = lab,
-                              .fx = fx};
+    notify_watcher(lab, lab->p.pair_count + team);
+    return (struct team_live_step){.run = {.live = lab->live[team],
+                                           .p = &lab->p.teams[team],
+                                           .fx = fx,
+                                           .t_us = lab->state->t_us,
+                                           .command = command_pair,
+                                           .scratch = lab->scratch},
+                                   .lab = lab,
+                                   .fx = fx};
 }
 
-static void end_crew_step(struct crew_step *s)
+static void end_team_step(struct team_live_step *s)
 {
     s->run.context = s;
-    crew_flush(&s->run);
-    lab_reorder_deadline(s->lab, s->run.crew->named);
+    team_live_flush(&s->run);
+    lab_reorder_deadline(s->lab, s->run.live->named);
 }
 
 static void fire_team(struct lab *lab, size_t team, const struct effects *fx)
 {
-    struct crew_step s = begin_crew_step(lab, team, fx);
-    crew_fire(&s.run);
-    end_crew_step(&s);
+    struct team_live_step s = begin_team_step(lab, team, fx);
+    team_live_fire(&s.run);
+    end_team_step(&s);
 }
 
 /* away_us > 0: the deadline passed while nobody listened, for this time at most. */
@@ -96,20 +97,20 @@ static void fire_pair(struct lab *lab, uint32_t i, int64_t away_us, const struct
 {
     const uint16_t team = lab->member[i].team;
     struct pair *pair = lab->parts[i].pair;
-    tell_watcher(lab, i);
+    notify_watcher(lab, i);
     pair->away_us = away_us;
     const uint32_t open = pair->outstanding;
-    struct crew_step s = {.lab = lab};
+    struct team_live_step s = {.lab = lab};
     struct effects watched = *fx;
     if (team != TEAM_NONE) {
-        s = begin_crew_step(lab, team, fx);
+        s = begin_team_step(lab, team, fx);
         watched = (struct effects){emit_watched, &s};
     }
     pair_fire(&lab->parts[i], &lab->p.pairs[i], &watched);
     lab->state->outstanding -= open - pair->outstanding;
     lab_reorder_deadline(lab, i);
     if (team != TEAM_NONE) {
-        end_crew_step(&s);
+        end_team_step(&s);
     }
 }
 
@@ -128,7 +129,7 @@ static void fire_first(struct lab *lab, int64_t away_us, const struct effects *f
  * verdict, a wrong lap would cost trust. */
 static const int64_t BACKLOG_US = 2000000;
 
-static int64_t told_away_us(const struct event *event)
+static int64_t find_away_us(const struct event *event)
 {
     return event->kind == EVENT_AWAY      ? event->away_us
            : event->kind == EVENT_SESSION ? event->session.away_us
@@ -137,14 +138,14 @@ static int64_t told_away_us(const struct event *event)
 
 /* Nobody listened: until now, for as long as the event says or since the last message before a
  * start. */
-static void note_absence(struct lab *lab, const struct event *event)
+static void record_absence(struct lab *lab, const struct event *event)
 {
     struct lab_state *state = lab->state;
     state->started = state->started || event->kind == EVENT_START;
-    state->away_us = told_away_us(event);
-    if (state->started && state->heard_us != LAB_TIME_NONE &&
-        event->t_us - state->heard_us > state->away_us) {
-        state->away_us = event->t_us - state->heard_us;
+    state->away_us = find_away_us(event);
+    if (state->started && state->last_message_us != LAB_TIME_NONE &&
+        event->t_us - state->last_message_us > state->away_us) {
+        state->away_us = event->t_us - state->last_message_us;
     }
     state->away_until_us = event->t_us + BACKLOG_US;
 }
@@ -160,7 +161,7 @@ static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
 {
     struct pair *pair = lab->parts[i].pair;
     const struct lab_state *state = lab->state;
-    tell_watcher(lab, i);
+    notify_watcher(lab, i);
     pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
     pair->gap_us = lab->deliveries->connections > 1 ? lab->deliveries->connected_us + BACKLOG_US
                                                     : LAB_TIME_NONE;
@@ -181,24 +182,24 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
         step_plain(lab, i, event, fx);
         return;
     }
-    struct crew_step s = begin_crew_step(lab, m->team, fx);
+    struct team_live_step s = begin_team_step(lab, m->team, fx);
     const struct effects watched = {emit_watched, &s};
-    crew_hear(&s.run, m->robot, event);
+    team_live_receive(&s.run, m->robot, event);
     step_plain(lab, i, event, &watched);
-    end_crew_step(&s);
+    end_team_step(&s);
 }
 
 /* What is asked of a team. An old request that the broker kept is none. */
 static void step_team(struct lab *lab, size_t team, const struct event *event,
                       const struct effects *fx)
 {
-    struct crew_step s = begin_crew_step(lab, team, fx);
+    struct team_live_step s = begin_team_step(lab, team, fx);
     if (event->retained) {
         lab->state->counts.retained++;
         return;
     }
-    crew_request(&s.run, event);
-    end_crew_step(&s);
+    team_live_apply_request(&s.run, event);
+    end_team_step(&s);
 }
 
 /* A command of link mode whose id is known is not sent to the robots again. Old journals know
@@ -207,7 +208,7 @@ static bool answer_known(struct lab *lab, uint32_t i, const struct event *event,
                          const struct effects *fx)
 {
     const struct pair_params *p = &lab->p.pairs[i];
-    tell_watcher(lab, i);
+    notify_watcher(lab, i);
     if (event->kind != EVENT_COMMAND || p->mode != PAIR_LINK || event->command.id[0] == '\0' ||
         lab->deliveries->connections == 0 || !pair_answer_known(&lab->parts[i], p, event, fx)) {
         return false;
@@ -286,7 +287,8 @@ static void step_all(struct lab *lab, const struct event *event, const struct ef
     }
 }
 
-static void take_in(struct lab *lab, const struct event *event, const struct effects *fx)
+static void apply_lab_event(struct lab *lab, const struct event *event,
+                            const struct effects *fx)
 {
     if (event->kind == EVENT_TICK) {
         return;
@@ -294,14 +296,14 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     if (event->kind == EVENT_AWAY || event->kind == EVENT_START) {
         lab->deliveries->quiet_us = event->t_us;
         lab->state->counts.starts += event->kind == EVENT_START;
-        note_absence(lab, event);
+        record_absence(lab, event);
         return;
     }
     if (event->kind == EVENT_SESSION) {
         delivery_connect(lab->deliveries, event);
         /* Else nothing can have waited, or nobody knows since when. */
         if (event->session.resumed && lab->deliveries->connections > 1) {
-            note_absence(lab, event);
+            record_absence(lab, event);
         }
     }
     if (event->kind == EVENT_STOP || is_session_lost(event)) {
@@ -312,10 +314,10 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     }
     const bool team_only = event->kind == EVENT_TEAM || event->kind == EVENT_FORECAST;
     if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT && !team_only) {
-        lab->state->heard_us = event->t_us;
+        lab->state->last_message_us = event->t_us;
         lab->state->started = false;
     }
-    delivery_note(lab->deliveries, event);
+    delivery_record(lab->deliveries, event);
     const long i = find_pair(lab, event);
     const bool of_team = team_only || event->kind == EVENT_MALFORMED;
     const long team = i < 0 && of_team ? lab_find_team(lab, event->pair) : -1;
@@ -354,13 +356,13 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     }
     if (event->t_us >= state->t_us) {
         state->t_us = event->t_us;
-        take_in(lab, event, &words);
+        apply_lab_event(lab, event, &words);
         return;
     }
     struct event late = *event;
     late.t_us = state->t_us;
     state->counts.out_of_order += event->kind != EVENT_TICK;
-    take_in(lab, &late, &words);
+    apply_lab_event(lab, &late, &words);
 }
 
 void lab_finish(struct lab *lab, const struct effects *fx)
@@ -379,8 +381,8 @@ void lab_repeat_commands(const struct lab *lab, const struct effects *fx)
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         const struct lab_member *m = &lab->member[i];
         if (m->team != TEAM_NONE) {
-            crew_repeat(lab->crew[m->team], &lab->p.teams[m->team], m->robot,
-                        lab->parts[i].pair, fx);
+            team_live_resend(lab->live[m->team], &lab->p.teams[m->team], m->robot,
+                             lab->parts[i].pair, fx);
         }
     }
 }

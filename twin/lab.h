@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "logger/codec/codecs.h"
-#include "twin/team/live/crew.h"
 #include "twin/following/pair_following.h"
+#include "twin/team/live/team_live.h"
 #include "twin/team/step/team_params.h"
 
 enum { LAB_PAIRS_MAX = 100000 };
@@ -119,7 +119,7 @@ long lab_find(const struct lab *lab, const char *id);
 const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
                                           const char *id);
 size_t lab_team_count(const struct lab *lab);
-const struct crew *lab_team(const struct lab *lab, size_t index);
+const struct team_live *lab_team(const struct lab *lab, size_t index);
 const struct team_params *lab_team_params(const struct lab *lab, size_t index);
 /* Index of the team with this name, or -1. */
 long lab_find_team(const struct lab *lab, const char *name);
@@ -141,7 +141,7 @@ uint64_t lab_layout(const struct lab_params *p);
  * each part that is about to change is saved before: who saves watches the lab. */
 struct lab_save {
     /* Takes in n bytes that belong at this place of the state; others are 0. */
-    void (*put)(void *context, size_t at, const void *bytes, size_t n);
+    void (*write_part)(void *context, size_t at, const void *bytes, size_t n);
     void *context;
     size_t used; /* bytes of the state, once all parts are saved */
 };

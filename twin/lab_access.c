@@ -45,7 +45,7 @@ void lab_reorder_deadline(struct lab *lab, uint32_t index)
     const size_t pairs = lab->p.pair_count;
     size_t i = lab->place[index];
     lab->heap[i].t_us = index < pairs ? lab->parts[index].pair->deadline_us
-                                      : lab->crew[index - pairs]->deadline_us;
+                                      : lab->live[index - pairs]->deadline_us;
     while (i > 0 && is_earlier(&lab->heap[i], &lab->heap[(i - 1) / 2])) {
         swap_places(lab, i, (i - 1) / 2);
         i = (i - 1) / 2;
@@ -59,7 +59,7 @@ void lab_order_deadlines(struct lab *lab)
     for (size_t i = 0; i < n; i++) {
         const size_t pairs = lab->p.pair_count;
         lab->heap[i].t_us =
-            i < pairs ? lab->parts[i].pair->deadline_us : lab->crew[i - pairs]->deadline_us;
+            i < pairs ? lab->parts[i].pair->deadline_us : lab->live[i - pairs]->deadline_us;
         lab->heap[i].pair = (uint32_t)i;
         lab->place[i] = (uint32_t)i;
     }
@@ -122,16 +122,16 @@ void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair
     const struct pair_params *p = &lab->p.pairs[index];
     const struct lab_member *m = &lab->member[index];
     const struct team_params *team = m->team != TEAM_NONE ? &lab->p.teams[m->team] : NULL;
-    *pair = (struct codec_pair){.codec = lab_codec_of(p),
-                                .prefix = lab->p.prefix ? lab->p.prefix : "",
-                                .id = p->id,
-                                .team = team ? team->name : NULL,
-                                .robot = team ? team->robots[m->robot].name : NULL,
-                                .stands = p->expected[SIDE_REAL] == PAIR_NEVER ? SIDE_VIRTUAL
-                                                                               : SIDE_REAL,
-                                .options = &p->speaks,
-                                .state = lab->parts[index].codec,
-                                .repeated = p->mode == PAIR_LINK};
+    *pair = (struct codec_pair){
+        .codec = lab_codec_of(p),
+        .prefix = lab->p.prefix ? lab->p.prefix : "",
+        .id = p->id,
+        .team = team ? team->name : NULL,
+        .robot = team ? team->robots[m->robot].name : NULL,
+        .active_side = p->expected[SIDE_REAL] == PAIR_NEVER ? SIDE_VIRTUAL : SIDE_REAL,
+        .options = &p->speaks,
+        .state = lab->parts[index].codec,
+        .repeated = p->mode == PAIR_LINK};
 }
 
 const struct codec_pair *lab_foreign(const struct lab *lab, size_t k)
@@ -177,9 +177,9 @@ size_t lab_team_count(const struct lab *lab)
     return lab->p.team_count;
 }
 
-const struct crew *lab_team(const struct lab *lab, size_t index)
+const struct team_live *lab_team(const struct lab *lab, size_t index)
 {
-    return lab->crew[index];
+    return lab->live[index];
 }
 
 const struct team_params *lab_team_params(const struct lab *lab, size_t index)

@@ -35,10 +35,10 @@ static size_t list_topics(const struct pair_params *p, struct topic_index *index
     const struct codec *codec = lab_codec_of(p);
     struct codec_place place;
     size_t count = 0;
-    for (size_t k = 0; codec->hear && codec->place(&p->speaks, k, &place); k++) {
-        const bool heard = !place.silent || place.from_robot;
-        count += heard;
-        if (index && heard) {
+    for (size_t k = 0; codec->receive && codec->place(&p->speaks, k, &place); k++) {
+        const bool subscribed = !place.silent || place.from_robot;
+        count += subscribed;
+        if (index && subscribed) {
             topic_index_add(index, place.filter, number);
         }
     }
@@ -51,7 +51,7 @@ static size_t count_foreign(const struct lab_params *p, size_t *topics)
     size_t count = 0;
     *topics = 0;
     for (size_t i = 0; i < p->pair_count; i++) {
-        count += lab_codec_of(&p->pairs[i])->hear != NULL;
+        count += lab_codec_of(&p->pairs[i])->receive != NULL;
         *topics += list_topics(&p->pairs[i], NULL, 0);
     }
     return count;
@@ -75,7 +75,7 @@ char *lab_place_topics(struct lab *lab, void *at)
     lab->topics = count > 0 ? topic_index_init(lab->topics, topics) : NULL;
     lab->foreign_count = 0;
     for (size_t i = 0; i < lab->p.pair_count; i++) {
-        if (lab_codec_of(&lab->p.pairs[i])->hear) {
+        if (lab_codec_of(&lab->p.pairs[i])->receive) {
             (void)list_topics(&lab->p.pairs[i], lab->topics, (uint32_t)lab->foreign_count);
             lab_codec_pair(lab, i, &lab->foreign[lab->foreign_count++]);
         }
@@ -95,10 +95,10 @@ static const struct codec *find_spoken(const void *context, const struct event *
     const bool command =
         event->kind == EVENT_COMMAND ||
         (event->kind == EVENT_MALFORMED && strcmp(event->malformed.what, "command") == 0);
-    if (codec->too) {
-        return codec->too;
+    if (codec->fallback) {
+        return codec->fallback;
     }
-    return codec->hear && command && lab_pair_params(lab, (size_t)index)->mode == PAIR_LINK
+    return codec->receive && command && lab_pair_params(lab, (size_t)index)->mode == PAIR_LINK
                ? &codec_native
                : codec;
 }
@@ -123,9 +123,9 @@ static bool is_spoken(const struct lab *lab, const struct codec *codec)
     bool spoken = false;
     for (size_t i = 0; i < lab_pair_count(lab) && !spoken; i++) {
         const struct codec *of = lab_codec(lab, i);
-        spoken =
-            of == codec || of->too == codec ||
-            (codec == &codec_native && of->hear && lab_pair_params(lab, i)->mode == PAIR_LINK);
+        spoken = of == codec || of->fallback == codec ||
+                 (codec == &codec_native && of->receive &&
+                  lab_pair_params(lab, i)->mode == PAIR_LINK);
     }
     return spoken;
 }
@@ -165,19 +165,19 @@ static void emit_worded(const struct lab_words *w, const struct effect *effect,
 /* What a team answers to a robot whose protocol has such answers. */
 static void emit_answer(const struct lab_words *w, const struct effect *effect)
 {
-    const struct crew_answer *a = effect->response;
+    const struct team_live_answer *a = effect->response;
     const struct lab *lab = w->lab;
     const size_t team = effect->pair - lab->p.pair_count;
     const struct team_params *p = &lab->p.teams[team];
     const uint32_t pair = a->robot < p->robot_count
-                              ? crew_robot(lab->crew[team], p, a->robot)->pair
-                              : CREW_NO_PAIR;
-    const enum crew_grant grant = (enum crew_grant)a->grant;
+                              ? team_live_robot(lab->live[team], p, a->robot)->pair
+                              : TEAM_LIVE_NO_PAIR;
+    const enum team_live_grant grant = (enum team_live_grant)a->grant;
     struct codec_answer answer = {
         .id = a->id,
-        .grant = crew_grant_name(grant == CREW_RELEASED ? CREW_REVOKED : grant),
-        .expiry_us = grant == CREW_GRANTED ? a->lease_until_us : LAB_TIME_MAX};
-    if (a->op != TEAM_OP_LOCK || pair == CREW_NO_PAIR || !lab->parts[pair].codec) {
+        .grant = team_live_grant_name(grant == TEAM_LIVE_RELEASED ? TEAM_LIVE_REVOKED : grant),
+        .expiry_us = grant == TEAM_LIVE_GRANTED ? a->lease_until_us : LAB_TIME_MAX};
+    if (a->op != TEAM_OP_LOCK || pair == TEAM_LIVE_NO_PAIR || !lab->parts[pair].codec) {
         w->fx->emit(w->fx->context, effect);
         return;
     }
@@ -190,7 +190,7 @@ static void emit_answer(const struct lab_words *w, const struct effect *effect)
     struct codec_pair to;
     lab_codec_pair(lab, pair, &to);
     struct codec_out out = {
-        .kind = CODEC_ANSWER, .side = (enum side)to.stands, .answer = &answer, .to = &to};
+        .kind = CODEC_ANSWER, .side = (enum side)to.active_side, .answer = &answer, .to = &to};
     emit_worded(w, effect, &out);
 }
 

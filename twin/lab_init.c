@@ -27,7 +27,7 @@ static size_t parts_bytes_for(const struct lab_params *p)
         bytes += align_bytes(lab_codec_of(&p->pairs[i])->state_bytes);
     }
     for (size_t i = 0; i < p->team_count; i++) {
-        bytes += crew_bytes(&p->teams[i]);
+        bytes += team_live_state_bytes(&p->teams[i]);
     }
     return bytes;
 }
@@ -70,7 +70,7 @@ static size_t places_step_for(const struct lab_params *p, size_t *most)
 
 static size_t scratch_bytes_for(const struct lab_params *p)
 {
-    return align_bytes(crew_scratch_bytes(p->teams, p->team_count));
+    return align_bytes(team_live_scratch_bytes(p->teams, p->team_count));
 }
 
 size_t lab_touched_bytes(const struct lab_params *p)
@@ -158,9 +158,9 @@ static char *place_teams(struct lab *lab, char *at)
     }
     for (size_t k = 0; k < lab->p.team_count; k++) {
         const struct team_params *p = &lab->p.teams[k];
-        lab->crew[k] = (void *)at;
-        crew_init(lab->crew[k], p, (uint32_t)k, (uint32_t)(n + k));
-        at += crew_bytes(p);
+        lab->live[k] = (void *)at;
+        team_live_init(lab->live[k], p, (uint32_t)k, (uint32_t)(n + k));
+        at += team_live_state_bytes(p);
     }
     return at;
 }
@@ -174,8 +174,8 @@ static void join_teams(struct lab *lab)
             const long pair = p->robots[i].pair[0] ? lab_find(lab, p->robots[i].pair) : -1;
             if (pair >= 0) {
                 const struct pair_params *of = &lab->p.pairs[pair];
-                crew_set_pair(lab->crew[k], p, i, (uint32_t)pair,
-                              of->expected[SIDE_REAL] == PAIR_NEVER);
+                team_live_set_pair(lab->live[k], p, i, (uint32_t)pair,
+                                   of->expected[SIDE_REAL] == PAIR_NEVER);
                 lab->member[pair] = (struct lab_member){(uint16_t)k, i};
             }
         }
@@ -210,7 +210,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     at += align_bytes(n * sizeof *lab->place);
     lab->table = (void *)at;
     lab->state->t_us = LAB_TIME_NONE;
-    lab->state->heard_us = LAB_TIME_NONE;
+    lab->state->last_message_us = LAB_TIME_NONE;
     lab->state->away_until_us = LAB_TIME_NONE;
     for (size_t i = 0; i < n; i++) {
         lab->heap[i] = (struct heap_item){LAB_TIME_MAX, (uint32_t)i};

@@ -12,11 +12,11 @@
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
-    int64_t heard_us;      /* the last event that came from outside; LAB_TIME_NONE before */
-    bool started;          /* and a run of the daemon has begun since */
-    int64_t away_us;       /* how long nobody listened, as of the last such event */
-    int64_t away_until_us; /* what comes up to then may have waited */
-    uint64_t outstanding;  /* open commands of all pairs */
+    int64_t last_message_us; /* the last event that came from outside; LAB_TIME_NONE before */
+    bool started;            /* and a run of the daemon has begun since */
+    int64_t away_us;         /* how long nobody listened, as of the last such event */
+    int64_t away_until_us;   /* what comes up to then may have waited */
+    uint64_t outstanding;    /* open commands of all pairs */
     struct lab_counts counts;
 };
 
@@ -36,14 +36,14 @@ struct lab {
     size_t state_bytes;
     size_t table_size; /* power of two */
     struct lab_state *state;
-    struct heap_item *heap;       /* [n] of pairs and teams: the earliest deadline first */
-    uint32_t *place;              /* [n] where in the heap a pair, or a team, stands */
-    uint32_t *table;              /* [table_size] 1 + pair index by hash of the id; 0: empty */
-    struct pair_parts *parts;     /* [pairs] into the state */
-    struct crew *crew[TEAMS_MAX]; /* into the state */
-    struct lab_member *member;    /* [pairs] */
-    uint32_t fetched;             /* the pair whose memory was asked for last; 0 before */
-    struct codec_pair *foreign;   /* [foreign_count] pairs with a foreign codec */
+    struct heap_item *heap;   /* [n] of pairs and teams: the earliest deadline first */
+    uint32_t *place;          /* [n] where in the heap a pair, or a team, stands */
+    uint32_t *table;          /* [table_size] 1 + pair index by hash of the id; 0: empty */
+    struct pair_parts *parts; /* [pairs] into the state */
+    struct team_live *live[TEAMS_MAX]; /* into the state */
+    struct lab_member *member;         /* [pairs] */
+    uint32_t fetched;                  /* the pair whose memory was asked for last; 0 before */
+    struct codec_pair *foreign;        /* [foreign_count] pairs with a foreign codec */
     size_t foreign_count;
     struct topic_index *topics; /* of theirs; NULL: there is none */
     void *scratch;              /* of the teams */
@@ -74,7 +74,8 @@ static inline size_t align_bytes(size_t bytes)
 size_t lab_topics_bytes(const struct lab_params *p);
 char *lab_place_topics(struct lab *lab, void *at);
 
-/* lab_init.c: the pairs know where their open commands stand: after their memory was set, or loaded. */
+/* lab_init.c: the pairs know where their open commands stand: after their memory was set, or
+ * loaded. */
 void lab_set_places(struct lab *lab);
 
 /* lab_access.c: what has a deadline, pairs and teams; the heap anew, from the deadlines of all;

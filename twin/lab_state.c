@@ -1,10 +1,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/numbers/hash.h"
 #include "base/errors/status.h"
-#include "twin/lab_parts.h"
+#include "base/numbers/hash.h"
 #include "identification/model/models.h"
+#include "twin/lab_parts.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
 enum { LAB_LAYOUT = 22 };
@@ -20,9 +20,9 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct delivery_item),
                             sizeof(struct pair_dynamics),
                             sizeof(struct pair_following),
-                            sizeof(struct crew),
-                            sizeof(struct crew_robot),
-                            sizeof(struct crew_answer),
+                            sizeof(struct team_live),
+                            sizeof(struct team_live_robot),
+                            sizeof(struct team_live_answer),
                             p->pair_count,
                             p->team_count,
                             (size_t)lab_remember_us(p),
@@ -67,7 +67,7 @@ size_t lab_part_count(const struct lab *lab)
 static void save_bytes(const struct lab *lab, struct lab_save *save, const void *part,
                        size_t bytes)
 {
-    save->put(save->context, place_of(lab, part), part, bytes);
+    save->write_part(save->context, place_of(lab, part), part, bytes);
 }
 
 void lab_save_begin(const struct lab *lab, struct lab_save *save)
@@ -81,7 +81,7 @@ void lab_save_begin(const struct lab *lab, struct lab_save *save)
         }
     }
     const size_t delivered = delivery_used_bytes(lab->deliveries);
-    save->put(save->context, placed_bytes(lab), lab->deliveries, delivered);
+    save->write_part(save->context, placed_bytes(lab), lab->deliveries, delivered);
     save->used = placed_bytes(lab) + delivered;
 }
 
@@ -91,8 +91,9 @@ static void save_commands(struct lab_save *save, const struct pair *pair,
     const size_t bytes = pair_place_bytes(p);
     for (int k = -1; pair_next_open(pair, &k);) {
         const struct saved_command head = {pair->index, (uint32_t)k};
-        save->put(save->context, save->used, &head, sizeof head);
-        save->put(save->context, save->used + sizeof head, pair_look_slot(pair, k), bytes);
+        save->write_part(save->context, save->used, &head, sizeof head);
+        save->write_part(save->context, save->used + sizeof head, pair_look_slot(pair, k),
+                         bytes);
         save->used += sizeof head + bytes;
     }
 }
@@ -101,7 +102,7 @@ void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
 {
     if (part >= lab->p.pair_count) {
         const size_t team = part - lab->p.pair_count;
-        save_bytes(lab, save, lab->crew[team], crew_bytes(&lab->p.teams[team]));
+        save_bytes(lab, save, lab->live[team], team_live_state_bytes(&lab->p.teams[team]));
         return;
     }
     const struct pair_params *p = &lab->p.pairs[part];
@@ -206,7 +207,7 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     delivery_index(lab->deliveries);
     lab_order_deadlines(lab);
     for (size_t k = 0; k < lab->p.team_count; k++) {
-        crew_rebind(lab->crew[k], &lab->p.teams[k]);
+        team_live_rebind(lab->live[k], &lab->p.teams[k]);
     }
     return STATUS_OK;
 }
@@ -221,6 +222,6 @@ void lab_skip_numbers(struct lab *lab, const struct event *event)
             lab->before(lab->watcher, i);
         }
         *(is_pair ? &lab->parts[i].pair->counts.numbers_skipped
-                  : &lab->crew[i - lab->p.pair_count]->counts.numbers_skipped) += gap;
+                  : &lab->live[i - lab->p.pair_count]->counts.numbers_skipped) += gap;
     }
 }

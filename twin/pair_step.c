@@ -17,13 +17,13 @@ static void learn_parameters(const struct pair_parts *x, const struct pair_run *
     }
 }
 
-static void route_news(const struct pair_parts *x, const struct pair_run *run)
+static void route_changes(const struct pair_parts *x, const struct pair_run *run)
 {
     const enum side side = run->event->side;
-    if (x->dynamics && (run->news->restarted || run->news->clock_set)) {
+    if (x->dynamics && (run->changes->restarted || run->changes->clock_set)) {
         pair_dynamics_restarted(x->dynamics, side);
     }
-    if (x->following && run->news->restarted) {
+    if (x->following && run->changes->restarted) {
         pair_following_restarted(x->following, side);
     }
 }
@@ -71,19 +71,20 @@ static void route_request(const struct pair_parts *x, const struct pair_run *run
     } else if (action == REQUEST_PROPOSE) {
         pair_propose(run);
     } else if (pair_change_set(run, dynamics) && dynamics) {
-        pair_dynamics_take_over(x->dynamics);
+        pair_dynamics_apply_set(x->dynamics);
     }
 }
 
 void pair_step(const struct pair_parts *x, const struct pair_params *p,
                const struct event *event, const struct effects *fx)
 {
-    struct pair_news news = {0};
-    const struct pair_run run = {
-        x->pair,      p, fx, event->t_us, event, x->dynamics ? &x->dynamics->sets : NULL, &news,
-        x->deliveries};
-    pair_take(&run);
-    route_news(x, &run);
+    struct pair_changes changes = {0};
+    const struct pair_run run = {x->pair,  p,
+                                 fx,       event->t_us,
+                                 event,    x->dynamics ? &x->dynamics->sets : NULL,
+                                 &changes, x->deliveries};
+    pair_apply(&run);
+    route_changes(x, &run);
     if (event->kind == EVENT_TELEMETRY) {
         route_telemetry(x, &run);
         return; /* samples change no deadline but their own, and there are many */
@@ -105,9 +106,9 @@ void pair_step(const struct pair_parts *x, const struct pair_params *p,
 bool pair_answer_known(const struct pair_parts *x, const struct pair_params *p,
                        const struct event *event, const struct effects *fx)
 {
-    struct pair_news news = {0};
-    const struct pair_run run = {x->pair, p,    fx,    event->t_us,
-                                 event,   NULL, &news, x->deliveries};
+    struct pair_changes changes = {0};
+    const struct pair_run run = {x->pair, p,    fx,       event->t_us,
+                                 event,   NULL, &changes, x->deliveries};
     return x->deliveries && pair_link_answer_known(&run);
 }
 

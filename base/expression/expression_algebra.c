@@ -49,7 +49,7 @@ uint16_t expression_divide(struct expression_pool *pool, uint16_t a, uint16_t b)
 
 struct splitter {
     struct expression_pool *pool;
-    const uint8_t *unknowns;
+    const uint8_t *variables;
     size_t count;
     const char *what;
     uint64_t mask; /* of the unknowns */
@@ -145,7 +145,7 @@ static enum status split_node(const struct splitter *s, uint16_t node, struct sp
     switch (n->kind) {
     case EXPRESSION_NAME:
         for (size_t i = 0; i < s->count; i++) {
-            out->factors[i] = s->unknowns[i] == n->name ? expression_number(s->pool, 1.0) : 0;
+            out->factors[i] = s->variables[i] == n->name ? expression_number(s->pool, 1.0) : 0;
         }
         return STATUS_OK;
     case EXPRESSION_NEGATE: {
@@ -169,13 +169,13 @@ static enum status split_node(const struct splitter *s, uint16_t node, struct sp
 }
 
 enum status expression_split(struct expression_pool *pool, uint16_t node,
-                             const uint8_t *unknowns, size_t count, const char *what,
+                             const uint8_t *variables, size_t count, const char *what,
                              uint16_t *factors, uint16_t *rest, struct err *err)
 {
-    struct splitter s = {pool, unknowns, count, what, 0, err};
+    struct splitter s = {pool, variables, count, what, 0, err};
     struct split split;
     for (size_t i = 0; i < count; i++) {
-        s.mask |= UINT64_C(1) << unknowns[i];
+        s.mask |= UINT64_C(1) << variables[i];
     }
     const enum status st = split_node(&s, node, &split);
     for (size_t i = 0; i < count && st == STATUS_OK; i++) {
@@ -261,9 +261,10 @@ static uint16_t derive_binary(struct deriver *d, uint16_t node)
                               expression_multiply(pool, a, db));
     }
     if (n.kind == EXPRESSION_DIVIDE) {
-        const uint16_t taken = expression_divide(pool, expression_multiply(pool, a, db),
-                                                 db == 0 ? 0 : expression_multiply(pool, b, b));
-        return expression_subtract(pool, expression_divide(pool, da, b), taken);
+        const uint16_t subtracted =
+            expression_divide(pool, expression_multiply(pool, a, db),
+                              db == 0 ? 0 : expression_multiply(pool, b, b));
+        return expression_subtract(pool, expression_divide(pool, da, b), subtracted);
     }
     return refuse_derivative(d, node);
 }

@@ -24,7 +24,7 @@ uint16_t expression_negate(struct expression_pool *pool, uint16_t a);
  * Sums, products with one unknown, and quotients by what has none are taken apart; anything
  * else that an unknown stands in is STATUS_E_PARSE, with err: column and text. */
 MUST_USE enum status expression_split(struct expression_pool *pool, uint16_t node,
-                                      const uint8_t *unknowns, size_t count, const char *what,
+                                      const uint8_t *variables, size_t count, const char *what,
                                       uint16_t *factors, uint16_t *rest, struct err *err);
 
 /* d node / d name. STATUS_E_PARSE, with err: column and text, where there is none. Where a

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/numbers/constants.h"
-#include "base/text/edit_distance.h"
 #include "base/expression/expression.h"
+#include "base/numbers/constants.h"
 #include "base/numbers/number.h"
+#include "base/text/edit_distance.h"
 #include "base/text/utf8.h"
 
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN };
@@ -125,7 +125,7 @@ static size_t measure_blank(const struct parser *p)
     return left >= 2 && memcmp(text, hard_space, 2) == 0 ? 2 : 0;
 }
 
-static void take_number(struct parser *p)
+static void scan_number(struct parser *p)
 {
     const char *from = p->text + p->at;
     const char *end = number_scan(from, p->text + p->bytes, &p->token.number);
@@ -141,7 +141,7 @@ static void take_number(struct parser *p)
     p->character += (unsigned)bytes;
 }
 
-static void take_name(struct parser *p)
+static void scan_name(struct parser *p)
 {
     const char *from = p->text + p->at;
     const size_t left = p->bytes - p->at;
@@ -177,7 +177,7 @@ static void take_name(struct parser *p)
     p->character += (unsigned)n;
 }
 
-static void take_sign(struct parser *p)
+static void scan_sign(struct parser *p)
 {
     const char *from = p->text + p->at;
     const size_t left = p->bytes - p->at;
@@ -214,11 +214,11 @@ static void read_token(struct parser *p)
     const char *from = p->text + p->at;
     const bool point = *from == '.' && p->at + 1 < p->bytes && is_digit(from[1]);
     if (is_digit(*from) || point) {
-        take_number(p);
+        scan_number(p);
     } else if (expression_is_name((const char[]){*from, '\0'}, false)) {
-        take_name(p);
+        scan_name(p);
     } else {
-        take_sign(p);
+        scan_sign(p);
     }
 }
 

@@ -46,7 +46,7 @@ static const char *sign_text(const struct printer *p, uint8_t kind)
                                                   : signs[kind].sign;
 }
 
-static void put_text(struct printer *p, const char *text)
+static void append_text(struct printer *p, const char *text)
 {
     const size_t n = strlen(text);
     if (p->used < p->size) {
@@ -57,13 +57,13 @@ static void put_text(struct printer *p, const char *text)
 }
 
 /* Few digits where they are enough; whole numbers without an exponent. */
-static void put_number(struct printer *p, double number)
+static void append_number(struct printer *p, double number)
 {
     char text[64];
     double back = 0.0;
     if (fabs(number) < 1e15 && !(floor(number) < number)) {
         (void)snprintf(text, sizeof text, "%.0f", number);
-        put_text(p, text);
+        append_text(p, text);
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
@@ -73,81 +73,81 @@ static void put_number(struct printer *p, double number)
             break;
         }
     }
-    put_text(p, text);
+    append_text(p, text);
 }
 
-static void put_node(struct printer *p, uint16_t node, int least);
+static void append_node(struct printer *p, uint16_t node, int least);
 
-static void put_call(struct printer *p, const struct expression_node *n)
+static void append_call(struct printer *p, const struct expression_node *n)
 {
     const struct expression_function *f = expression_function((enum expression_kind)n->kind);
-    put_text(p, f->name);
+    append_text(p, f->name);
     for (size_t i = 0; i < f->arguments; i++) {
-        put_text(p, i == 0 ? "(" : ", ");
-        put_node(p, n->arguments[i], LOOSE);
+        append_text(p, i == 0 ? "(" : ", ");
+        append_node(p, n->arguments[i], LOOSE);
     }
-    put_text(p, ")");
+    append_text(p, ")");
 }
 
-static void put_unary(struct printer *p, const struct expression_node *n)
+static void append_unary(struct printer *p, const struct expression_node *n)
 {
     const uint8_t of = p->pool->nodes[n->arguments[0]].kind;
     const bool atom = of == EXPRESSION_NAME || of == EXPRESSION_VALUE || of >= EXPRESSION_ABS;
-    put_text(p, signs[n->kind].sign);
+    append_text(p, signs[n->kind].sign);
     if (n->kind == EXPRESSION_NOT && !atom) {
-        put_text(p, "(");
-        put_node(p, n->arguments[0], LOOSE);
-        put_text(p, ")");
+        append_text(p, "(");
+        append_node(p, n->arguments[0], LOOSE);
+        append_text(p, ")");
         return;
     }
-    put_node(p, n->arguments[0], MINUS);
+    append_node(p, n->arguments[0], MINUS);
 }
 
-static void put_binary(struct printer *p, const struct expression_node *n)
+static void append_binary(struct printer *p, const struct expression_node *n)
 {
     const int binds = signs[n->kind].binds;
     const bool power = n->kind == EXPRESSION_POWER;
     const bool plain_not = p->wide && binds == COMPARISON &&
                            p->pool->nodes[n->arguments[1]].kind == EXPRESSION_NOT;
-    put_node(p, n->arguments[0], power || binds == COMPARISON ? binds + 1 : binds);
-    put_text(p, sign_text(p, n->kind));
-    put_node(p, n->arguments[1],
-             plain_not ? LOOSE
-             : !power  ? binds + 1
-             : p->wide ? POWER
-                       : MINUS);
+    append_node(p, n->arguments[0], power || binds == COMPARISON ? binds + 1 : binds);
+    append_text(p, sign_text(p, n->kind));
+    append_node(p, n->arguments[1],
+                plain_not ? LOOSE
+                : !power  ? binds + 1
+                : p->wide ? POWER
+                          : MINUS);
 }
 
 /* With brackets when it binds less than least. */
-static void put_node(struct printer *p, uint16_t node, int least)
+static void append_node(struct printer *p, uint16_t node, int least)
 {
     const struct expression_node *n = &p->pool->nodes[node];
     const bool negative = n->kind == EXPRESSION_CONSTANT && signbit(n->number);
     const int binds = negative ? MINUS : signs[n->kind].sign ? signs[n->kind].binds : ATOM;
     if (binds < least) {
-        put_text(p, "(");
+        append_text(p, "(");
     }
     if (n->kind == EXPRESSION_CONSTANT) {
-        put_number(p, n->number);
+        append_number(p, n->number);
     } else if (n->kind == EXPRESSION_VALUE) {
-        put_text(p, n->number > 0.0 ? "true" : "false");
+        append_text(p, n->number > 0.0 ? "true" : "false");
     } else if (n->kind == EXPRESSION_NAME) {
-        put_text(p, p->pool->names[n->name].text);
+        append_text(p, p->pool->names[n->name].text);
     } else if (n->kind >= EXPRESSION_ABS) {
-        put_call(p, n);
+        append_call(p, n);
     } else if (n->kind == EXPRESSION_NEGATE || n->kind == EXPRESSION_NOT) {
-        put_unary(p, n);
+        append_unary(p, n);
     } else {
-        put_binary(p, n);
+        append_binary(p, n);
     }
     if (binds < least) {
-        put_text(p, ")");
+        append_text(p, ")");
     }
 }
 
 static size_t print_root(struct printer *p, uint16_t root)
 {
-    put_node(p, root, LOOSE);
+    append_node(p, root, LOOSE);
     if (p->size > 0) {
         p->out[p->used < p->size ? p->used : p->size - 1] = '\0';
     }

@@ -289,7 +289,7 @@ static void find_last_uses(struct expression_compiler *c)
 
 /* What constants were computed from is of no more use, and names that are registers are there.
  */
-static bool is_left_out(const struct value *v)
+static bool is_omitted(const struct value *v)
 {
     return v->last == NONE || v->operation == CODE_INPUT;
 }
@@ -303,7 +303,7 @@ static void close_gaps(struct expression_compiler *c)
     for (size_t i = 0; i < c->count; i++) {
         place[i] = count;
         p->code[count] = p->code[i];
-        count = (uint16_t)(count + (is_left_out(&c->values[i]) ? 0 : 1));
+        count = (uint16_t)(count + (is_omitted(&c->values[i]) ? 0 : 1));
     }
     for (size_t i = 0; i < count; i++) {
         struct expression_code *code = &p->code[i];
@@ -320,7 +320,7 @@ static uint8_t register_of(const struct expression_compiler *c, uint16_t value)
     return value == NONE ? 0 : c->values[value].reg;
 }
 
-static enum status give_registers(struct expression_compiler *c)
+static enum status assign_registers(struct expression_compiler *c)
 {
     struct expression_program *p = c->program;
     uint16_t holds[EXPRESSION_REGISTERS_MAX];
@@ -331,14 +331,14 @@ static enum status give_registers(struct expression_compiler *c)
         struct value *v = &c->values[i];
         size_t r = 0;
         /* An operation may write where one of its arguments stands that is used last here. */
-        const bool kept = has_result(v->operation) && !is_left_out(v);
-        while (kept && r < COUNT(holds) && holds[r] != NONE && c->values[holds[r]].last > i) {
+        const bool stored = has_result(v->operation) && !is_omitted(v);
+        while (stored && r < COUNT(holds) && holds[r] != NONE && c->values[holds[r]].last > i) {
             r++;
         }
         if (r == COUNT(holds)) {
             return STATUS_E_FULL;
         }
-        if (kept) {
+        if (stored) {
             holds[r] = (uint16_t)i;
             v->reg = (uint8_t)r;
             p->register_count = r >= p->register_count ? r + 1 : p->register_count;
@@ -378,7 +378,7 @@ enum status expression_compile(const struct expression_pool *pool, const uint16_
             place >= program->output_count ? place + 1 : program->output_count;
     }
     find_last_uses(c);
-    if (c->full || give_registers(c) != STATUS_OK) {
+    if (c->full || assign_registers(c) != STATUS_OK) {
         program->count = 0;
         program->code[0].operation = CODE_END;
         return err_set(err, STATUS_E_FULL, FAULT_TOO_LONG, "",

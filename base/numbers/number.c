@@ -18,7 +18,7 @@ static bool is_digit(char c)
 }
 
 /* Digits go behind those of *value, which may overflow; returns where they end. */
-static const char *take_digits(const char *at, const char *end, uint64_t *value)
+static const char *scan_digits(const char *at, const char *end, uint64_t *value)
 {
     uint64_t all = *value;
     for (unsigned digit; at < end && (digit = (unsigned)*at - '0') <= 9; at++) {
@@ -29,7 +29,7 @@ static const char *take_digits(const char *at, const char *end, uint64_t *value)
 }
 
 /* An exponent without digits is none: at itself then. */
-static const char *take_exponent(const char *at, const char *end, ptrdiff_t *exponent)
+static const char *scan_exponent(const char *at, const char *end, ptrdiff_t *exponent)
 {
     const char *p = at + 1;
     const bool negative = p < end && *p == '-';
@@ -69,9 +69,9 @@ static inline const char *scan_decimal(const char *text, const char *end, bool s
     const bool negative = text < end && *text == '-';
     const char *whole = text + (negative || (!strict && text < end && *text == '+'));
     uint64_t digits = 0;
-    const char *point = take_digits(whole, end, &digits);
+    const char *point = scan_digits(whole, end, &digits);
     const char *at =
-        point < end && *point == '.' ? take_digits(point + 1, end, &digits) : point;
+        point < end && *point == '.' ? scan_digits(point + 1, end, &digits) : point;
     ptrdiff_t exponent = at > point ? point + 1 - at : 0;
     const ptrdiff_t count = point - whole - exponent;
     const bool odd = point == whole || (*whole == '0' && point > whole + 1) || at == point + 1;
@@ -79,7 +79,7 @@ static inline const char *scan_decimal(const char *text, const char *end, bool s
         return text;
     }
     if (at < end && (*at == 'e' || *at == 'E')) {
-        at = take_exponent(at, end, &exponent);
+        at = scan_exponent(at, end, &exponent);
     }
     if (count <= DIGITS_MAX && digits <= UINT64_C(1) << 53 && exponent >= -22 &&
         exponent <= 22) {

@@ -25,8 +25,8 @@ enum status drawing_open(const char *data, size_t bytes, struct drawing **out, s
     }
     enum status st = drawing_sheets(&d->memory, data, bytes, &sheets, &d->count, err);
     if (st == STATUS_OK) {
-        d->pages = drawing_take(&d->memory, d->count * sizeof *d->pages);
-        d->scratch = drawing_take(&d->memory, sizeof *d->scratch);
+        d->pages = drawing_alloc(&d->memory, d->count * sizeof *d->pages);
+        d->scratch = drawing_alloc(&d->memory, sizeof *d->scratch);
         st = d->memory.full ? err_no_memory(err, "", "it needs more memory than there is")
                             : STATUS_OK;
     }
@@ -77,7 +77,7 @@ static void read_all(struct drawing_page *page)
                        drawing_find_stackers(page) && !page->m->full;
     if (found) {
         drawing_find_start(page);
-        drawing_find_ways(page);
+        drawing_find_paths(page);
     }
 }
 
@@ -89,7 +89,7 @@ void drawing_read_page(struct drawing *drawing, size_t page, bool words,
     p->words = words;
     machine_draft_start(draft);
     const char *place = drawing_words(p, NULL);
-    draft->place.words = machine_draft_keep(draft, place, strlen(place));
+    draft->place.words = machine_draft_store_text(draft, place, strlen(place));
     draft->initial_place = draft->place;
     drawing_name_page(p);
     if (p->sheet->fault.code != STATUS_OK) {

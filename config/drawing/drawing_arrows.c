@@ -97,49 +97,49 @@ static void draw_loop(struct drawing_cell *arrow)
     const struct drawing_point c = drawing_centre(s);
     const double right = c.x + s->width / 2;
     const double bottom = c.y + s->height / 2;
-    const struct drawing_point way[] = {{right, c.y},
-                                        {right + LOOP_SIDE, c.y},
-                                        {right + LOOP_SIDE, bottom + LOOP_DOWN},
-                                        {c.x, bottom + LOOP_DOWN},
-                                        {c.x, bottom}};
-    memcpy(arrow->way, way, sizeof way);
-    arrow->way_count = COUNT(way);
+    const struct drawing_point path[] = {{right, c.y},
+                                         {right + LOOP_SIDE, c.y},
+                                         {right + LOOP_SIDE, bottom + LOOP_DOWN},
+                                         {c.x, bottom + LOOP_DOWN},
+                                         {c.x, bottom}};
+    memcpy(arrow->path, path, sizeof path);
+    arrow->path_count = COUNT(path);
 }
 
-static void draw_way(const struct drawing_page *page, struct drawing_cell *arrow)
+static void draw_path(const struct drawing_page *page, struct drawing_cell *arrow)
 {
     const size_t points = arrow->point_count;
-    struct drawing_point *way = drawing_take(page->m, (points + 5) * sizeof *way);
+    struct drawing_point *path = drawing_alloc(page->m, (points + 5) * sizeof *path);
     size_t n = 0;
-    if (!way) {
+    if (!path) {
         return;
     }
-    arrow->way = way;
+    arrow->path = path;
     if (arrow->from && arrow->from == arrow->to && points == 0) {
         draw_loop(arrow);
         return;
     }
     if (arrow->from || arrow->has_tail) {
-        way[n++] = arrow->from ? drawing_centre(arrow->from) : arrow->tail;
+        path[n++] = arrow->from ? drawing_centre(arrow->from) : arrow->tail;
     }
     if (points > 0) {
-        memcpy(way + n, arrow->points, points * sizeof *way);
+        memcpy(path + n, arrow->points, points * sizeof *path);
         n += points;
     }
     if (arrow->to || arrow->has_head) {
-        way[n++] = arrow->to ? drawing_centre(arrow->to) : arrow->head;
+        path[n++] = arrow->to ? drawing_centre(arrow->to) : arrow->head;
     }
     if (n >= 2 && arrow->from) {
-        way[0] = drawing_border(arrow->from, way[1]);
+        path[0] = drawing_border(arrow->from, path[1]);
     }
     if (n >= 2 && arrow->to) {
-        way[n - 1] = drawing_border(arrow->to, way[n - 2]);
+        path[n - 1] = drawing_border(arrow->to, path[n - 2]);
     }
     if (n < 2) { /* nowhere, or one point: a way of no length */
-        way[1] = way[0];
+        path[1] = path[0];
         n = 2;
     }
-    arrow->way_count = n;
+    arrow->path_count = n;
 }
 
 static void turn_arrow(struct drawing_cell *arrow)
@@ -150,10 +150,10 @@ static void turn_arrow(struct drawing_cell *arrow)
     arrow->to = from;
     arrow->from_gap = arrow->to_gap;
     arrow->to_gap = gap;
-    for (size_t i = 0; i < arrow->way_count / 2; i++) {
-        const struct drawing_point p = arrow->way[i];
-        arrow->way[i] = arrow->way[arrow->way_count - 1 - i];
-        arrow->way[arrow->way_count - 1 - i] = p;
+    for (size_t i = 0; i < arrow->path_count / 2; i++) {
+        const struct drawing_point p = arrow->path[i];
+        arrow->path[i] = arrow->path[arrow->path_count - 1 - i];
+        arrow->path[arrow->path_count - 1 - i] = p;
     }
 }
 
@@ -267,7 +267,7 @@ bool drawing_find_arrows(struct drawing_page *page)
             find_end(page, edge, edge->source, edge->has_tail, edge->tail, &edge->from_gap);
         edge->to =
             find_end(page, edge, edge->target, edge->has_head, edge->head, &edge->to_gap);
-        draw_way(page, edge);
+        draw_path(page, edge);
     }
     for (size_t i = 0; i < page->edges.count; i++) {
         if (is_arrow(page, page->edges.items[i])) {

@@ -90,7 +90,7 @@ static bool is_hidden(const struct drawing_cell *cell)
 
 void drawing_place_cells(struct drawing_memory *m, struct drawing_sheet *sheet)
 {
-    struct drawing_cell **sorted = drawing_take(m, (sheet->count + 1) * sizeof *sorted);
+    struct drawing_cell **sorted = drawing_alloc(m, (sheet->count + 1) * sizeof *sorted);
     if (!sorted) {
         return;
     }
@@ -270,9 +270,9 @@ static double line_distance(struct drawing_point p, struct drawing_point a,
 double drawing_label_distance(const struct drawing_cell *text, const struct drawing_cell *arrow)
 {
     double best = HUGE_VAL;
-    for (size_t k = 0; k + 1 < arrow->way_count; k++) {
-        const struct drawing_point a = arrow->way[k];
-        const struct drawing_point b = arrow->way[k + 1];
+    for (size_t k = 0; k + 1 < arrow->path_count; k++) {
+        const struct drawing_point a = arrow->path[k];
+        const struct drawing_point b = arrow->path[k + 1];
         for (int i = 0; i < 5; i++) {
             for (int j = 0; j < 3; j++) {
                 const struct drawing_point p = {text->left + text->width * i / 4,

@@ -86,8 +86,8 @@ struct drawing_cell {
     double from_gap, to_gap;        /* pixels: an end that is not attached; -1.0: it is */
     const char *own_label;          /* of edges: with its children's … */
     const char *label;              /* … and what lies beside it */
-    struct drawing_point *way;      /* [way_count >= 2] once it is found */
-    size_t way_count;
+    struct drawing_point *path;     /* [path_count >= 2] once it is found */
+    size_t path_count;
     bool walked;                    /* it is part of a way that was looked at */
     struct drawing_cell *next_out;  /* the next arrow that leaves from */
     struct drawing_cell *first_out; /* of shapes: the first arrow that leaves it, … */

@@ -51,7 +51,7 @@ static bool read_value(struct drawing_page *page, struct drawing_cell *note,
 }
 
 /* Cuts " (truth)" or " (number)" off a name. */
-static enum expression_type take_type(struct machine_words *name)
+static enum expression_type parse_type(struct machine_words *name)
 {
     static const struct {
         const char *text;
@@ -83,7 +83,7 @@ static void declare_item(struct drawing_page *page, struct drawing_cell *note,
     }
     value = machine_words_trim(value);
     item = machine_words_trim(item);
-    enum expression_type type = take_type(&item);
+    enum expression_type type = parse_type(&item);
     const char *name = drawing_copy(page->m, item.text, item.bytes);
     if (value.bytes > 0) {
         if (!read_value(page, note, value, &number, &truth)) {
@@ -112,10 +112,11 @@ static bool is_word(struct machine_words words, const char *word)
     return same;
 }
 
-static const char *keep_words(struct drawing_page *page, struct machine_words words,
+static const char *copy_words(struct drawing_page *page, struct machine_words words,
                               size_t most)
 {
-    return machine_draft_keep(page->draft, words.text, words.bytes < most ? words.bytes : most);
+    return machine_draft_store_text(page->draft, words.text,
+                                    words.bytes < most ? words.bytes : most);
 }
 
 /* Machines are known by it on the page and in code: other signs become _. */
@@ -137,7 +138,7 @@ static void name_machine(struct drawing_page *page, struct machine_words words)
         other = !digit && !letter;
     }
     if (n > 0) {
-        page->draft->name = machine_draft_keep(page->draft, name, n);
+        page->draft->name = machine_draft_store_text(page->draft, name, n);
     }
 }
 
@@ -172,7 +173,7 @@ static void declare_line(struct drawing_page *page, struct drawing_cell *note,
     if (is_word(key, "machine")) {
         name_machine(page, value);
     } else if (is_word(key, "purpose")) {
-        draft->purpose = keep_words(page, value, MACHINE_PURPOSE_MAX);
+        draft->purpose = copy_words(page, value, MACHINE_PURPOSE_MAX);
     } else if (is_word(key, "clocked")) {
         draft->clocked = is_word(value, "yes") || is_word(value, "true") || is_word(value, "1");
     } else if (is_word(key, "otherwise")) {

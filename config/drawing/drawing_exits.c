@@ -79,11 +79,11 @@ static enum answer exit_answer(const struct drawing_cell *arrow)
 
 /* ---- assignments ---- */
 
-static void keep_acts(const struct drawing_page *page, struct drawing_label *label,
+static void copy_acts(const struct drawing_page *page, struct drawing_label *label,
                       const struct machine_acts *acts)
 {
     const size_t bytes = acts->count * sizeof acts->items[0];
-    label->acts = acts->count > 0 ? drawing_take(page->m, bytes) : NULL;
+    label->acts = acts->count > 0 ? drawing_alloc(page->m, bytes) : NULL;
     if (label->acts) {
         memcpy(label->acts, acts->items, bytes);
         label->count = acts->count;
@@ -103,13 +103,13 @@ static void read_acts(struct drawing_page *page, struct drawing_label *label,
         label->failed = label->failed || !machine_words_assignment(part, &assignment);
         (void)machine_draft_assign(page->draft, part, place, code, what, &acts);
     }
-    keep_acts(page, label, &acts);
+    copy_acts(page, label, &acts);
 }
 
 const struct drawing_label *drawing_box_of(struct drawing_page *page, struct drawing_cell *box)
 {
     if (!box->parsed) {
-        box->parsed = drawing_take(page->m, sizeof *box->parsed);
+        box->parsed = drawing_alloc(page->m, sizeof *box->parsed);
         if (box->parsed) {
             read_acts(
                 page, box->parsed, box, drawing_text_words(box->text), "E-ACTION",
@@ -130,7 +130,7 @@ static const struct drawing_label *question_of(struct drawing_page *page,
     if (question) {
         return question;
     }
-    question = decision->parsed = drawing_take(page->m, sizeof *question);
+    question = decision->parsed = drawing_alloc(page->m, sizeof *question);
     size_t bytes = strlen(decision->text);
     while (bytes > 0 && decision->text[bytes - 1] == '?') {
         bytes--;
@@ -205,7 +205,7 @@ static uint16_t answer_question(struct drawing_page *page, const struct drawing_
                       "leaves the decision '%s' without saying when: write yes or no on it",
                       text);
     } else {
-        char *small = drawing_take(page->m, words.bytes + 1);
+        char *small = drawing_alloc(page->m, words.bytes + 1);
         for (size_t i = 0; small && i < words.bytes; i++) {
             small[i] = lower_letter(words.text, i);
         }
@@ -259,7 +259,7 @@ static uint16_t negate_others(struct drawing_page *page, const struct drawing_ce
     return any > 0 ? negate_condition(page, any) : 0;
 }
 
-static bool says_else_too(struct drawing_page *page, const struct drawing_cell *arrow)
+static bool has_second_else(struct drawing_page *page, const struct drawing_cell *arrow)
 {
     for (const struct drawing_cell *e = arrow->from->first_out; e; e = e->next_out) {
         if (e != arrow && exit_answer(e) == ANSWER_ELSE) {
@@ -286,7 +286,7 @@ static void read_exit(struct drawing_page *page, struct drawing_label *label,
     if (type == EXPRESSION_TRUTH || (type == EXPRESSION_ANY && answer != ANSWER_NONE)) {
         label->when = answer_question(page, arrow, question->when, words, answer);
     } else if (answer == ANSWER_ELSE) {
-        label->when = says_else_too(page, arrow) ? 0 : negate_others(page, arrow);
+        label->when = has_second_else(page, arrow) ? 0 : negate_others(page, arrow);
     } else {
         label->when = compare_question(page, arrow, question->when, words);
     }
@@ -303,7 +303,7 @@ static void read_else(struct drawing_page *page, struct drawing_label *label,
 {
     struct machine_words behind;
     (void)split_exit(arrow->label, &behind);
-    const bool twice = says_else_too(page, arrow);
+    const bool twice = has_second_else(page, arrow);
     label->when = twice ? 0 : negate_others(page, arrow);
     label->failed = label->when == 0;
     if (label->failed) {
@@ -322,7 +322,7 @@ static void read_label(struct drawing_page *page, struct drawing_label *label,
     struct machine_acts acts = {.count = 0};
     (void)machine_draft_label(page->draft, drawing_text_words(arrow->label), page->words,
                               drawing_place(page, arrow), &label->when, &acts);
-    keep_acts(page, label, &acts);
+    copy_acts(page, label, &acts);
 }
 
 const struct drawing_label *drawing_label_of(struct drawing_page *page,
@@ -333,7 +333,7 @@ const struct drawing_label *drawing_label_of(struct drawing_page *page,
     if (arrow->parsed) {
         return arrow->parsed;
     }
-    struct drawing_label *label = drawing_take(page->m, sizeof *label);
+    struct drawing_label *label = drawing_alloc(page->m, sizeof *label);
     if (!label) {
         return &nothing;
     }

@@ -41,7 +41,7 @@ static bool add_block(struct drawing_memory *m, size_t bytes)
     return true;
 }
 
-void *drawing_take(struct drawing_memory *m, size_t bytes)
+void *drawing_alloc(struct drawing_memory *m, size_t bytes)
 {
     if (m->full || bytes > DRAWING_MEMORY_MAX) {
         m->full = true;
@@ -61,7 +61,7 @@ void *drawing_grow(struct drawing_memory *m, void *items, size_t count, size_t s
     if (count > 0 && (count & (count - 1)) != 0) {
         return items; /* between powers of two there is room */
     }
-    void *more = drawing_take(m, (count > 0 ? 2 * count : 1) * size);
+    void *more = drawing_alloc(m, (count > 0 ? 2 * count : 1) * size);
     if (more && count > 0) {
         memcpy(more, items, count * size);
     }
@@ -70,7 +70,7 @@ void *drawing_grow(struct drawing_memory *m, void *items, size_t count, size_t s
 
 const char *drawing_copy(struct drawing_memory *m, const char *text, size_t bytes)
 {
-    char *copy = drawing_take(m, bytes + 1);
+    char *copy = drawing_alloc(m, bytes + 1);
     if (!copy) {
         return "";
     }
@@ -85,7 +85,7 @@ const char *drawing_format(struct drawing_memory *m, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     const int bytes = vsnprintf(NULL, 0, format, args);
-    char *text = bytes < 0 ? NULL : drawing_take(m, (size_t)bytes + 1);
+    char *text = bytes < 0 ? NULL : drawing_alloc(m, (size_t)bytes + 1);
     if (text) {
         (void)vsnprintf(text, (size_t)bytes + 1, format, again);
     }

@@ -25,7 +25,7 @@ struct drawing_memory { /* all zero is empty */
 void drawing_memory_finish(struct drawing_memory *m);
 
 /* Zeros, aligned for anything; NULL when full. */
-void *drawing_take(struct drawing_memory *m, size_t bytes);
+void *drawing_alloc(struct drawing_memory *m, size_t bytes);
 
 /* Room for one more item behind items[count], which grows by doubling: items, or where they
  * are now; NULL when full. */

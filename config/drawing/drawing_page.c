@@ -19,8 +19,8 @@ static struct drawing_point locate_cell(const struct drawing_cell *cell)
     if (cell->vertex) {
         return (struct drawing_point){cell->left, cell->top};
     }
-    if (cell->way_count > 0) {
-        return cell->way[cell->way_count / 2];
+    if (cell->path_count > 0) {
+        return cell->path[cell->path_count / 2];
     }
     return cell->has_tail   ? cell->tail
            : cell->has_head ? cell->head
@@ -47,7 +47,7 @@ struct machine_place drawing_place(struct drawing_page *page, struct drawing_cel
 {
     if (!cell->place) {
         const char *words = drawing_words(page, cell);
-        cell->place = machine_draft_keep(page->draft, words, strlen(words));
+        cell->place = machine_draft_store_text(page->draft, words, strlen(words));
     }
     return (struct machine_place){.words = cell->place};
 }

@@ -20,7 +20,7 @@
 #define DRAWING_NEAR  60.0 /* a text to its arrow */
 
 enum {
-    DRAWING_WAY_MAX = 40,         /* shapes on a way from state to state */
+    DRAWING_PATH_MAX = 40,        /* shapes on a way from state to state */
     DRAWING_WALKS_MAX = 20000,    /* arrows that are followed, those of several ways again */
     DRAWING_WORK_MAX = 200000000, /* comparisons of places: about a second */
 };
@@ -120,7 +120,7 @@ MUST_USE bool drawing_match_labels(struct drawing_page *page);
 MUST_USE bool drawing_find_states(struct drawing_page *page);
 MUST_USE bool drawing_find_stackers(struct drawing_page *page);
 void drawing_find_start(struct drawing_page *page);
-void drawing_find_ways(struct drawing_page *page);
+void drawing_find_paths(struct drawing_page *page);
 
 /* ---- drawing_exits.c: what labels say ---- */
 

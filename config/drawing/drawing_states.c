@@ -43,7 +43,7 @@ static bool add_state(struct drawing_page *page, size_t first)
         return false;
     }
     const size_t bytes = strcspn(cell->text, "\n");
-    state->name = machine_draft_keep(page->draft, cell->text, bytes);
+    state->name = machine_draft_store_text(page->draft, cell->text, bytes);
     for (size_t i = first; i < page->nodes.count; i++) {
         struct drawing_cell *other = page->nodes.items[i];
         if (other->role == ROLE_STATE && strcspn(other->text, "\n") == bytes &&
@@ -53,7 +53,7 @@ static bool add_state(struct drawing_page *page, size_t first)
         }
     }
     state->final = final;
-    state->outputs = machine_draft_put(page->draft, &acts);
+    state->outputs = machine_draft_add_acts(page->draft, &acts);
     return true;
 }
 
@@ -164,12 +164,12 @@ static void read_start(struct drawing_page *page, struct drawing_cell *arrow)
     for (size_t i = 0; i < acts.count; i++) {
         acts.items[i].delayed = true; /* the first values, however they are written */
     }
-    draft->starts = machine_draft_put(draft, &acts);
+    draft->starts = machine_draft_add_acts(draft, &acts);
 }
 
 /* Arrows that begin in the air when others begin at a black dot, or that join nothing. */
-static bool is_astray(const struct drawing_page *page, const struct drawing_cell *arrow,
-                      bool dotted)
+static bool is_misplaced(const struct drawing_page *page, const struct drawing_cell *arrow,
+                         bool dotted)
 {
     if (!arrow->from && !arrow->to) {
         drawing_blame(page, "E-DANGLING", arrow, "is attached to no shape at either end");
@@ -209,7 +209,7 @@ void drawing_find_start(struct drawing_page *page)
     for (size_t i = 0; i < page->arrows.count; i++) {
         struct drawing_cell *arrow = page->arrows.items[i];
         const bool start = !arrow->from || arrow->from->role == ROLE_START;
-        if (start && !is_astray(page, arrow, dotted)) {
+        if (start && !is_misplaced(page, arrow, dotted)) {
             arrow->walked = true;
             drawing_append(page, &starts, arrow);
         }

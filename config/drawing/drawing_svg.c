@@ -14,7 +14,7 @@ static const double MARGIN = 15.0;
 static const double RIGHT = 60.0;     /* for labels */
 static const double LINE_STEP = 1.15; /* of the size of letters */
 
-static void put_escaped(FILE *out, const char *text, size_t bytes)
+static void write_escaped(FILE *out, const char *text, size_t bytes)
 {
     static const struct {
         char from;
@@ -47,13 +47,14 @@ static const char *show_number(double value, char text[NUMBER_BYTES])
     return text;
 }
 
-static void put_number(FILE *out, const char *key, double value)
+static void write_number(FILE *out, const char *key, double value)
 {
     char text[NUMBER_BYTES];
     (void)fprintf(out, "%s%s", key, show_number(value, text));
 }
 
-static void put_text(FILE *out, const char *text, struct drawing_point at, int size, bool edged)
+static void write_text(FILE *out, const char *text, struct drawing_point at, int size,
+                       bool edged)
 {
     size_t lines = 1;
     for (const char *c = text; *c; c++) {
@@ -68,7 +69,7 @@ static void put_text(FILE *out, const char *text, struct drawing_point at, int s
                       at.x, at.y + down, size,
                       edged ? " paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"4\""
                             : "");
-        put_escaped(out, text, bytes);
+        write_escaped(out, text, bytes);
         (void)fputs("</text>", out);
         text += bytes + (text[bytes] == '\n' ? 1 : 0);
     }
@@ -85,10 +86,10 @@ static bool has_no_head(const struct drawing_cell *edge)
 }
 
 /* A line of two points, a curve of more. */
-static void put_curve(FILE *out, const struct drawing_cell *edge)
+static void write_curve(FILE *out, const struct drawing_cell *edge)
 {
-    const struct drawing_point *p = edge->way;
-    const size_t n = edge->way_count;
+    const struct drawing_point *p = edge->path;
+    const size_t n = edge->path_count;
     (void)fprintf(out, "M%.1f,%.1f", p[0].x, p[0].y);
     if (n == 2) {
         (void)fprintf(out, " L%.1f,%.1f", p[1].x, p[1].y);
@@ -101,11 +102,11 @@ static void put_curve(FILE *out, const struct drawing_cell *edge)
     }
 }
 
-static void put_arrow(FILE *out, const struct drawing_page *page,
-                      const struct drawing_cell *edge)
+static void write_arrow(FILE *out, const struct drawing_page *page,
+                        const struct drawing_cell *edge)
 {
     bool first = true;
-    if (edge->way_count < 2) {
+    if (edge->path_count < 2) {
         return;
     }
     (void)fputs("<path class=\"arc\" data-arcs=\"", out);
@@ -116,26 +117,26 @@ static void put_arrow(FILE *out, const struct drawing_page *page,
         }
     }
     (void)fputs("\" d=\"", out);
-    put_curve(out, edge);
+    write_curve(out, edge);
     (void)fprintf(out, "\" fill=\"none\" stroke=\"#333\"%s%s/>",
                   drawing_style_is(edge, "dashed", "1") ? " stroke-dasharray=\"5 3\"" : "",
                   has_no_head(edge) ? "" : " marker-end=\"url(#h)\"");
 }
 
-static void put_arrow_text(FILE *out, const struct drawing_cell *edge)
+static void write_arrow_text(FILE *out, const struct drawing_cell *edge)
 {
-    if (edge->way_count < 2 || !edge->own_label || edge->own_label[0] == '\0') {
+    if (edge->path_count < 2 || !edge->own_label || edge->own_label[0] == '\0') {
         return;
     }
-    const struct drawing_point *p = edge->way;
+    const struct drawing_point *p = edge->path;
     const struct drawing_point middle = {(p[0].x + p[1].x) / 2, (p[0].y + p[1].y) / 2};
-    put_text(out, edge->own_label, edge->way_count > 2 ? p[edge->way_count / 2] : middle,
-             FONT_LABEL, true);
+    write_text(out, edge->own_label, edge->path_count > 2 ? p[edge->path_count / 2] : middle,
+               FONT_LABEL, true);
 }
 
 /* ---- shapes ---- */
 
-static void put_polygon(FILE *out, const struct drawing_point *points, size_t count)
+static void write_polygon(FILE *out, const struct drawing_point *points, size_t count)
 {
     char x[NUMBER_BYTES];
     char y[NUMBER_BYTES];
@@ -168,16 +169,16 @@ static void begin_shape(FILE *out, const struct drawing_page *page,
     (void)fprintf(out, "<%s", element);
     if (state.bytes > 0) {
         (void)fputs(" id=\"", out);
-        put_escaped(out, page->name, strlen(page->name));
+        write_escaped(out, page->name, strlen(page->name));
         (void)fputc('.', out);
-        put_escaped(out, state.text, state.bytes);
+        write_escaped(out, state.text, state.bytes);
         (void)fputs("\" class=\"state\"", out);
     }
     (void)fprintf(out, " fill=\"%s\" stroke=\"#333\"", fill);
 }
 
-static void put_outline(FILE *out, const struct drawing_page *page,
-                        const struct drawing_cell *cell, const char *lit)
+static void write_outline(FILE *out, const struct drawing_page *page,
+                          const struct drawing_cell *cell, const char *lit)
 {
     const struct drawing_point c = drawing_centre(cell);
     const double left = cell->left;
@@ -193,22 +194,22 @@ static void put_outline(FILE *out, const struct drawing_page *page,
     if (cell->kind == DRAWING_ELLIPSE || cell->kind == DRAWING_START ||
         cell->kind == DRAWING_END) {
         begin_shape(out, page, cell, "ellipse", lit);
-        put_number(out, " cx=\"", c.x);
-        put_number(out, "\" cy=\"", c.y);
-        put_number(out, "\" rx=\"", cell->width / 2);
-        put_number(out, "\" ry=\"", cell->height / 2);
+        write_number(out, " cx=\"", c.x);
+        write_number(out, "\" cy=\"", c.y);
+        write_number(out, "\" rx=\"", cell->width / 2);
+        write_number(out, "\" ry=\"", cell->height / 2);
         (void)fputs("\"/>", out);
     } else if (cell->kind == DRAWING_RHOMBUS || cell->kind == DRAWING_HEXAGON) {
         const bool four = cell->kind == DRAWING_RHOMBUS;
         begin_shape(out, page, cell, "polygon", lit);
-        put_polygon(out, four ? rhombus : hexagon, four ? COUNT(rhombus) : COUNT(hexagon));
+        write_polygon(out, four ? rhombus : hexagon, four ? COUNT(rhombus) : COUNT(hexagon));
     } else if (cell->kind != DRAWING_TEXT && cell->kind != DRAWING_EDGE_LABEL &&
                cell->kind != DRAWING_GROUP) {
         begin_shape(out, page, cell, "rect", lit);
-        put_number(out, " x=\"", left);
-        put_number(out, "\" y=\"", top);
-        put_number(out, "\" width=\"", cell->width);
-        put_number(out, "\" height=\"", cell->height);
+        write_number(out, " x=\"", left);
+        write_number(out, "\" y=\"", top);
+        write_number(out, "\" width=\"", cell->width);
+        write_number(out, "\" height=\"", cell->height);
         (void)fprintf(out, "\" rx=\"%d\"/>", cell->kind == DRAWING_ROUND ? ROUNDNESS : 0);
     }
 }
@@ -242,8 +243,8 @@ static struct extent find_extent(const struct drawing_sheet *sheet)
             extend_to(&e, cell->left, cell->top);
             extend_to(&e, cell->left + cell->width, cell->top + cell->height);
         }
-        for (size_t k = 0; !cell->hidden && k < cell->way_count; k++) {
-            extend_to(&e, cell->way[k].x, cell->way[k].y);
+        for (size_t k = 0; !cell->hidden && k < cell->path_count; k++) {
+            extend_to(&e, cell->path[k].x, cell->path[k].y);
         }
     }
     return e.left <= e.right ? e : (struct extent){0.0, 0.0, 0.0, 0.0};
@@ -263,7 +264,7 @@ void drawing_write_svg(const struct drawing *drawing, size_t page, const char *l
                   e.bottom - e.top + 2 * MARGIN);
     for (size_t i = 0; i < sheet->count; i++) {
         if (!sheet->cells[i].hidden && sheet->cells[i].edge) {
-            put_arrow(out, p, &sheet->cells[i]);
+            write_arrow(out, p, &sheet->cells[i]);
         }
     }
     for (size_t i = 0; i < sheet->count; i++) {
@@ -272,15 +273,15 @@ void drawing_write_svg(const struct drawing *drawing, size_t page, const char *l
             const int size = cell->width < BUBBLE_WIDTH   ? FONT_BUBBLE
                              : cell->kind == DRAWING_NOTE ? FONT_NOTE
                                                           : FONT_STATE;
-            put_outline(out, p, cell, lit);
+            write_outline(out, p, cell, lit);
             if (cell->text[0] != '\0') {
-                put_text(out, cell->text, drawing_centre(cell), size, false);
+                write_text(out, cell->text, drawing_centre(cell), size, false);
             }
         }
     }
     for (size_t i = 0; i < sheet->count; i++) {
         if (!sheet->cells[i].hidden && sheet->cells[i].edge) {
-            put_arrow_text(out, &sheet->cells[i]);
+            write_arrow_text(out, &sheet->cells[i]);
         }
     }
     (void)fputs("</svg>\n", out);

@@ -46,13 +46,13 @@ struct text_writer {
     size_t bytes;
 };
 
-static void put_text(struct text_writer *w, const char *text, size_t bytes)
+static void append_text(struct text_writer *w, const char *text, size_t bytes)
 {
     memcpy(w->text + w->bytes, text, bytes);
     w->bytes += bytes;
 }
 
-static void put_character(struct text_writer *w, uint32_t code)
+static void append_character(struct text_writer *w, uint32_t code)
 {
     char out[4];
     size_t n = 1;
@@ -74,7 +74,7 @@ static void put_character(struct text_writer *w, uint32_t code)
     for (size_t i = 1; i < n; i++) {
         out[i] = (char)(unsigned char)(0x80U | (code >> 6 * (n - 1 - i) & 0x3FU));
     }
-    put_text(w, out, n);
+    append_text(w, out, n);
 }
 
 /* "&#931;", "&#x3a3;": bytes of it, 0 when it is none. */
@@ -95,12 +95,12 @@ static size_t read_number(const char *text, uint32_t *code)
 }
 
 /* A reference to a character at text, which is '&': bytes of it, 0 when it is none. */
-static size_t take_entity(struct text_writer *w, const char *text)
+static size_t decode_entity(struct text_writer *w, const char *text)
 {
     uint32_t code = 0;
     size_t n = read_number(text, &code);
     if (n > 0) {
-        put_character(w, code);
+        append_character(w, code);
         return n;
     }
     for (n = 1; is_letter(text[n]) || (n > 1 && is_digit(text[n])); n++) {
@@ -108,7 +108,7 @@ static size_t take_entity(struct text_writer *w, const char *text)
     for (size_t i = 0; i < COUNT(entities); i++) {
         if (strlen(entities[i].from) == n - 1 &&
             strncmp(entities[i].from, text + 1, n - 1) == 0) {
-            put_text(w, entities[i].to, strlen(entities[i].to));
+            append_text(w, entities[i].to, strlen(entities[i].to));
             return n + (text[n] == ';' ? 1 : 0);
         }
     }
@@ -140,7 +140,7 @@ static const char *find_tag_end(const char *text)
     return NULL;
 }
 
-static void take_tag(struct text_writer *w, const char *tag)
+static void parse_tag(struct text_writer *w, const char *tag)
 {
     static const char *const lines[] = {"br", "div", "p", "li", "tr"};
     const bool closes = tag[1] == '/';
@@ -155,11 +155,11 @@ static void take_tag(struct text_writer *w, const char *tag)
     for (size_t i = 0; i < COUNT(lines) && n < sizeof low; i++) {
         const bool begun = w->bytes > 0 && w->text[w->bytes - 1] != '\n';
         if (strcmp(low, lines[i]) == 0 && (closes ? i > 0 : begun)) {
-            put_text(w, "\n", 1);
+            append_text(w, "\n", 1);
         }
     }
     if (n == 3 && strcmp(low, "sub") == 0 && !closes) {
-        put_text(w, "_", 1);
+        append_text(w, "_", 1);
     }
 }
 
@@ -168,14 +168,14 @@ static size_t strip_markup(const char *value, char *out)
     struct text_writer w = {out, 0};
     for (const char *c = value; *c;) {
         const char *end = *c == '<' ? find_tag_end(c) : NULL;
-        const size_t entity = *c == '&' ? take_entity(&w, c) : 0;
+        const size_t entity = *c == '&' ? decode_entity(&w, c) : 0;
         if (end) {
-            take_tag(&w, c);
+            parse_tag(&w, c);
             c = end + 1;
         } else if (entity > 0) {
             c += entity;
         } else {
-            put_text(&w, c++, 1);
+            append_text(&w, c++, 1);
         }
     }
     return w.bytes;
@@ -188,23 +188,23 @@ static size_t replace_signs(char *text, size_t bytes)
 {
     size_t to = 0;
     for (size_t i = 0; i < bytes;) {
-        size_t taken = 0;
+        size_t used = 0;
         for (size_t k = 0; k < COUNT(signs) && (unsigned char)text[i] >= 0x80; k++) {
             const size_t n = strlen(signs[k].from);
             if (n <= bytes - i && memcmp(text + i, signs[k].from, n) == 0) {
-                const size_t put = strlen(signs[k].to);
-                memcpy(text + to, signs[k].to, put);
-                to += put;
-                taken = n;
+                const size_t size = strlen(signs[k].to);
+                memcpy(text + to, signs[k].to, size);
+                to += size;
+                used = n;
                 break;
             }
         }
-        if (taken == 0) {
+        if (used == 0) {
             const unsigned char c = (unsigned char)text[i];
             text[to++] = (char)(c >= 0x20 && c != 0x7F ? c : c == '\n' ? '\n' : ' ');
-            taken = 1;
+            used = 1;
         }
-        i += taken;
+        i += used;
     }
     return to;
 }
@@ -232,7 +232,7 @@ static size_t squeeze_blanks(char *text, size_t bytes)
 const char *drawing_plain(struct drawing_memory *m, const char *value, bool html)
 {
     size_t bytes = strlen(value);
-    char *text = bytes > 0 ? drawing_take(m, bytes + 1) : NULL;
+    char *text = bytes > 0 ? drawing_alloc(m, bytes + 1) : NULL;
     if (!text) {
         return "";
     }
@@ -254,7 +254,7 @@ const char *drawing_line(struct drawing_memory *m, const char *text, size_t char
         const size_t step = utf8_next(text + bytes, all - bytes, &code);
         bytes += step > 0 ? step : 1;
     }
-    char *line = drawing_take(m, bytes + 1);
+    char *line = drawing_alloc(m, bytes + 1);
     if (!line) {
         return "";
     }

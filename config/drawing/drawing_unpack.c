@@ -85,7 +85,7 @@ static enum status inflate_all(struct drawing_memory *m, const char *data, size_
         return err_no_memory(err, "", "not enough memory to unpack it");
     }
     for (;; room = DRAWING_BYTES_MAX) {
-        char *more = drawing_take(m, room + 1);
+        char *more = drawing_alloc(m, room + 1);
         if (!more) {
             result = Z_MEM_ERROR;
             break;
@@ -171,7 +171,7 @@ enum status drawing_from_png(struct drawing_memory *m, const char *data, size_t 
             return st;
         }
     } else {
-        copy = drawing_take(m, size + 1);
+        copy = drawing_alloc(m, size + 1);
         if (!copy) {
             return err_no_memory(err, "", "not enough memory to read it");
         }
@@ -185,7 +185,7 @@ enum status drawing_from_png(struct drawing_memory *m, const char *data, size_t 
 enum status drawing_from_packed(struct drawing_memory *m, const char *packed, size_t bytes,
                                 const char **text, size_t *text_bytes, struct err *err)
 {
-    char *raw = drawing_take(m, bytes + 1);
+    char *raw = drawing_alloc(m, bytes + 1);
     char *out = NULL;
     size_t size = 0;
     if (!raw) {

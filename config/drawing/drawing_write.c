@@ -34,7 +34,7 @@ struct writer {
 /* ---- XML ---- */
 
 /* Line ends by number: as they are, XML makes blanks of them. */
-static void put_escaped(FILE *out, const char *text)
+static void write_escaped(FILE *out, const char *text)
 {
     for (const char *c = text; *c; c++) {
         const char *to = *c == '&'    ? "&amp;"
@@ -55,11 +55,11 @@ struct box {
     double x, y, width, height;
 };
 
-static void put_shape(FILE *out, const char *id, const char *text, const char *style,
-                      struct box b)
+static void write_shape(FILE *out, const char *id, const char *text, const char *style,
+                        struct box b)
 {
     (void)fprintf(out, "    <mxCell id=\"%s\" value=\"", id);
-    put_escaped(out, text);
+    write_escaped(out, text);
     (void)fprintf(out,
                   "\" style=\"%s\" vertex=\"1\" parent=\"1\"><mxGeometry x=\"%.0f\" y=\"%.0f\" "
                   "width=\"%.0f\" height=\"%.0f\" as=\"geometry\"/></mxCell>\n",
@@ -67,11 +67,12 @@ static void put_shape(FILE *out, const char *id, const char *text, const char *s
 }
 
 /* points [count]: on its way. */
-static void put_edge(FILE *out, const char *id, const char *text, const char *from,
-                     const char *to, const char *style, const double (*points)[2], size_t count)
+static void write_edge(FILE *out, const char *id, const char *text, const char *from,
+                       const char *to, const char *style, const double (*points)[2],
+                       size_t count)
 {
     (void)fprintf(out, "    <mxCell id=\"%s\" value=\"", id);
-    put_escaped(out, text);
+    write_escaped(out, text);
     (void)fprintf(out,
                   "\" style=\"endArrow=classic;curved=1;%s\" edge=\"1\" parent=\"1\" "
                   "source=\"%s\" target=\"%s\"><mxGeometry relative=\"1\" as=\"geometry\">",
@@ -151,7 +152,7 @@ static void add_ports(struct text *t, const struct machine *m, const char *key,
 }
 
 /* The note stands above all else. */
-static void put_note(struct writer *w)
+static void write_note(struct writer *w)
 {
     const struct machine *m = w->m;
     struct text t = {.used = 0};
@@ -176,8 +177,8 @@ static void put_note(struct writer *w)
     }
     const struct box note = {10.0, 10.0, fmax(300.0, NOTE_LETTER * (double)longest + 20.0),
                              NOTE_LINE * (double)lines + 14.0};
-    put_shape(w->out, "note", t.bytes, "shape=note;align=left;verticalAlign=top;size=12;",
-              note);
+    write_shape(w->out, "note", t.bytes, "shape=note;align=left;verticalAlign=top;size=12;",
+                note);
     w->top = note.y + note.height + 60.0;
 }
 
@@ -211,7 +212,7 @@ static void measure_states(struct writer *w)
 }
 
 /* Of one more bubble beside a state: its middle, and which way others go on from it. */
-static struct spot take_slot(struct writer *w, size_t state, double *down)
+static struct spot reserve_slot(struct writer *w, size_t state, double *down)
 {
     const struct spot c = middle_of(w, state);
     const unsigned slot = w->slots[state]++;
@@ -230,7 +231,7 @@ static struct box box_around(struct spot c, double width, double height)
 enum { ID_BYTES = 32 };
 
 /* Where the arrow of arc k begins: at its state, or at what stands beside that. */
-static void put_tail(struct writer *w, size_t k, char id[ID_BYTES])
+static void write_tail(struct writer *w, size_t k, char id[ID_BYTES])
 {
     const struct efsm_arc *a = &w->m->table_arcs[k];
     double down = 0.0;
@@ -238,21 +239,21 @@ static void put_tail(struct writer *w, size_t k, char id[ID_BYTES])
     if (!a->empties && a->pops == 0) {
         return;
     }
-    struct spot c = take_slot(w, a->from, &down);
+    struct spot c = reserve_slot(w, a->from, &down);
     if (a->empties) {
         (void)snprintf(id, ID_BYTES, "x%zu", k);
-        put_shape(w->out, id, "", "shape=hexagon;perimeter=hexagonPerimeter2;",
-                  box_around(c, BUBBLE, BUBBLE));
+        write_shape(w->out, id, "", "shape=hexagon;perimeter=hexagonPerimeter2;",
+                    box_around(c, BUBBLE, BUBBLE));
     }
     for (unsigned p = 0; !a->empties && p < a->pops; p++, c.y += down * (BUBBLE + 2)) {
         (void)snprintf(id, ID_BYTES, "p%zu_%u", k, p);
-        put_shape(w->out, id, "", "ellipse;", box_around(c, BUBBLE, BUBBLE));
+        write_shape(w->out, id, "", "ellipse;", box_around(c, BUBBLE, BUBBLE));
     }
 }
 
 /* Where it ends: at its state, at what is pushed, or at the top of the stack. The rest of the
  * way is drawn from there. */
-static void put_head(struct writer *w, size_t k, char id[ID_BYTES])
+static void write_head(struct writer *w, size_t k, char id[ID_BYTES])
 {
     const struct efsm_arc *a = &w->m->table_arcs[k];
     char end[ID_BYTES];
@@ -268,15 +269,15 @@ static void put_head(struct writer *w, size_t k, char id[ID_BYTES])
         (void)snprintf(next, sizeof next, "%s", id);
         (void)snprintf(id, ID_BYTES, "u%zu_%zu", k, p);
         (void)snprintf(link, sizeof link, "c%zu_%zu", k, p);
-        put_shape(w->out, id, w->m->draft.states[a->push[p]].name, "ellipse;fontSize=8;",
-                  box_around((struct spot){c.x + SHELF_STEP * (double)p, c.y}, PUSH_WIDTH,
-                             PUSH_HEIGHT));
-        put_edge(w->out, link, "", id, next, "", NULL, 0);
+        write_shape(w->out, id, w->m->draft.states[a->push[p]].name, "ellipse;fontSize=8;",
+                    box_around((struct spot){c.x + SHELF_STEP * (double)p, c.y}, PUSH_WIDTH,
+                               PUSH_HEIGHT));
+        write_edge(w->out, link, "", id, next, "", NULL, 0);
     }
     if (top) {
         c.x += SHELF_STEP * (double)a->push_count;
-        put_shape(w->out, end, "", "shape=hexagon;perimeter=hexagonPerimeter2;",
-                  box_around(c, 2 * BUBBLE, 22.0));
+        write_shape(w->out, end, "", "shape=hexagon;perimeter=hexagonPerimeter2;",
+                    box_around(c, 2 * BUBBLE, 22.0));
     }
 }
 
@@ -305,7 +306,7 @@ static size_t bend_arrow(struct writer *w, const struct efsm_arc *a, double poin
     return 1;
 }
 
-static void put_arc(struct writer *w, size_t k)
+static void write_arc(struct writer *w, size_t k)
 {
     const struct machine_arc *arc = &w->m->arcs[k];
     const struct efsm_arc *a = &w->m->table_arcs[k];
@@ -320,18 +321,18 @@ static void put_arc(struct writer *w, size_t k)
     add_assignments(&label, w->m, arc->delayed, "+ = ", " / ", ", ");
     add_assignments(&label, w->m, arc->outputs, " = ", arc->delayed.count > 0 ? ", " : " / ",
                     ", ");
-    put_tail(w, k, from);
-    put_head(w, k, to);
+    write_tail(w, k, from);
+    write_head(w, k, to);
     const size_t count = bend_arrow(w, a, points);
     (void)snprintf(id, sizeof id, "a%zu", k);
-    put_edge(w->out, id, label.bytes, from, to,
-             a->waits && !w->m->draft.clocked ? "dashed=1;" : "", (const double(*)[2])points,
-             count);
+    write_edge(w->out, id, label.bytes, from, to,
+               a->waits && !w->m->draft.clocked ? "dashed=1;" : "", (const double(*)[2])points,
+               count);
 }
 
 /* ---- pages ---- */
 
-static void put_states(const struct writer *w)
+static void write_states(const struct writer *w)
 {
     for (size_t i = 0; i < w->m->draft.state_count; i++) {
         struct text t = {.used = 0};
@@ -339,42 +340,42 @@ static void put_states(const struct writer *w)
         (void)snprintf(id, sizeof id, "s%zu", i);
         add_text(&t, w->m->draft.states[i].name);
         add_assignments(&t, w->m, w->m->states[i].outputs, " = ", "\n", "\n");
-        put_shape(w->out, id, t.bytes,
-                  w->m->draft.states[i].final ? "ellipse;shape=doubleEllipse;" : "ellipse;",
-                  box_around(middle_of(w, i), w->width[i], STATE_HEIGHT));
+        write_shape(w->out, id, t.bytes,
+                    w->m->draft.states[i].final ? "ellipse;shape=doubleEllipse;" : "ellipse;",
+                    box_around(middle_of(w, i), w->width[i], STATE_HEIGHT));
     }
 }
 
-static void put_start(const struct writer *w)
+static void write_start(const struct writer *w)
 {
     struct text t = {.used = 0};
     char id[ID_BYTES];
     (void)snprintf(id, sizeof id, "s%u", w->m->table.initial);
     add_assignments(&t, w->m, w->m->starts, "+ = ", "", ", ");
     const struct spot c = middle_of(w, w->m->table.initial);
-    put_shape(w->out, "dot", "", "ellipse;fillColor=#000000;",
-              box_around((struct spot){c.x - w->width[w->m->table.initial] / 2 - 90.0,
-                                       c.y - STATE_HEIGHT},
-                         BUBBLE, BUBBLE));
-    put_edge(w->out, "start", t.bytes, "dot", id, "", NULL, 0);
+    write_shape(w->out, "dot", "", "ellipse;fillColor=#000000;",
+                box_around((struct spot){c.x - w->width[w->m->table.initial] / 2 - 90.0,
+                                         c.y - STATE_HEIGHT},
+                           BUBBLE, BUBBLE));
+    write_edge(w->out, "start", t.bytes, "dot", id, "", NULL, 0);
 }
 
-static void put_machine(struct writer *w)
+static void write_machine(struct writer *w)
 {
     const char *name = w->m->draft.name;
     (void)fputs("  <diagram id=\"", w->out);
-    put_escaped(w->out, name);
+    write_escaped(w->out, name);
     (void)fputs("\" name=\"", w->out);
-    put_escaped(w->out, name);
+    write_escaped(w->out, name);
     (void)fputs("\"><mxGraphModel dx=\"800\" dy=\"600\" grid=\"1\" gridSize=\"10\" "
                 "page=\"0\"><root>\n    <mxCell id=\"0\"/><mxCell id=\"1\" parent=\"0\"/>\n",
                 w->out);
     measure_states(w);
-    put_note(w);
-    put_states(w);
-    put_start(w);
+    write_note(w);
+    write_states(w);
+    write_start(w);
     for (size_t k = 0; k < w->m->draft.arc_count; k++) {
-        put_arc(w, k);
+        write_arc(w, k);
     }
     (void)fputs("  </root></mxGraphModel></diagram>\n", w->out);
 }
@@ -384,7 +385,7 @@ void drawing_write_file(const struct machine *const *machines, size_t count, FIL
     (void)fputs("<mxfile host=\"tandem\" compressed=\"false\">\n", out);
     for (size_t i = 0; i < count; i++) {
         struct writer w = {.out = out, .m = machines[i]};
-        put_machine(&w);
+        write_machine(&w);
     }
     (void)fputs("</mxfile>\n", out);
 }

@@ -72,7 +72,7 @@ static bool has_value(const char **attributes, const char *name, const char *val
 }
 
 /* NULL stays NULL. */
-static const char *keep_text(struct xml_reader *x, const char *text)
+static const char *copy_text(struct xml_reader *x, const char *text)
 {
     return text ? drawing_copy(x->m, text, strlen(text)) : NULL;
 }
@@ -94,7 +94,7 @@ static void begin_page(struct xml_reader *x, const char *name)
     x->sheets = more;
     x->sheet = &x->sheets[x->sheet_count++];
     (void)snprintf(numbered, sizeof numbered, "Page-%zu", x->sheet_count);
-    *x->sheet = (struct drawing_sheet){.name = keep_text(x, name && *name ? name : numbered)};
+    *x->sheet = (struct drawing_sheet){.name = copy_text(x, name && *name ? name : numbered)};
     x->has_model = false;
     x->packed = NULL;
     x->packed_bytes = 0;
@@ -125,18 +125,18 @@ static void begin_cell(struct xml_reader *x, const char **attributes)
         return;
     }
     sheet->cells = more;
-    const char *id = x->id ? x->id : keep_text(x, find_attribute(attributes, "id"));
+    const char *id = x->id ? x->id : copy_text(x, find_attribute(attributes, "id"));
     const char *value = x->label ? x->label : find_attribute(attributes, "value");
-    const char *style = keep_text(x, find_attribute(attributes, "style"));
+    const char *style = copy_text(x, find_attribute(attributes, "style"));
     struct drawing_cell *cell = &sheet->cells[sheet->count++];
     *cell = (struct drawing_cell){
         .id = id ? id : "",
         .style = style ? style : "",
         .text = "",
         .label = "",
-        .parent_id = keep_text(x, find_attribute(attributes, "parent")),
-        .source_id = keep_text(x, find_attribute(attributes, "source")),
-        .target_id = keep_text(x, find_attribute(attributes, "target")),
+        .parent_id = copy_text(x, find_attribute(attributes, "parent")),
+        .source_id = copy_text(x, find_attribute(attributes, "source")),
+        .target_id = copy_text(x, find_attribute(attributes, "target")),
         .edge = has_value(attributes, "edge", "1"),
         .vertex = has_value(attributes, "vertex", "1"),
         .hidden = has_value(attributes, "visible", "0"),
@@ -183,7 +183,7 @@ static void begin_geometry(struct xml_reader *x, const char **attributes)
     cell->relative = has_value(attributes, "relative", "1");
 }
 
-static void take_point(struct xml_reader *x, const char **attributes, bool listed)
+static void add_point(struct xml_reader *x, const char **attributes, bool listed)
 {
     struct drawing_cell *cell = open_cell(x);
     const struct drawing_point p = {read_pixels(x, attributes, "x"),
@@ -217,7 +217,7 @@ static enum element begin_document(struct xml_reader *x, const char *name,
                                    const char **attributes)
 {
     if (is_named(name, "svg")) {
-        x->content = keep_text(x, find_attribute(attributes, "content"));
+        x->content = copy_text(x, find_attribute(attributes, "content"));
         return ELEMENT_SVG;
     }
     if (strcmp(name, "mxGraphModel") == 0) {
@@ -243,8 +243,8 @@ static enum element begin_within_root(struct xml_reader *x, const char *name,
         return x->open ? ELEMENT_CELL : ELEMENT_OTHER;
     }
     if (!wrapped && (strcmp(name, "UserObject") == 0 || strcmp(name, "object") == 0)) {
-        const char *label = keep_text(x, find_attribute(attributes, "label"));
-        const char *id = keep_text(x, find_attribute(attributes, "id"));
+        const char *label = copy_text(x, find_attribute(attributes, "label"));
+        const char *id = copy_text(x, find_attribute(attributes, "id"));
         x->label = label ? label : "";
         x->id = id ? id : "";
         return ELEMENT_WRAPPER;
@@ -283,7 +283,7 @@ static enum element begin_within(struct xml_reader *x, enum element parent, cons
     case ELEMENT_GEOMETRY:
     case ELEMENT_POINTS:
         if (strcmp(name, "mxPoint") == 0) {
-            take_point(x, attributes, parent == ELEMENT_POINTS);
+            add_point(x, attributes, parent == ELEMENT_POINTS);
         }
         return parent == ELEMENT_GEOMETRY && strcmp(name, "Array") == 0 ? ELEMENT_POINTS
                                                                         : ELEMENT_OTHER;
@@ -350,7 +350,7 @@ static void end_element(void *user, const char *name)
     }
 }
 
-static void take_characters(void *user, const char *text, int bytes)
+static void add_characters(void *user, const char *text, int bytes)
 {
     struct xml_reader *x = user;
     if (x->status != STATUS_OK || x->depth == 0 || x->has_model ||
@@ -389,7 +389,7 @@ static enum status parse_xml(struct xml_reader *x, const char *text, size_t byte
     }
     XML_SetUserData(x->parser, x);
     XML_SetElementHandler(x->parser, begin_element, end_element);
-    XML_SetCharacterDataHandler(x->parser, take_characters);
+    XML_SetCharacterDataHandler(x->parser, add_characters);
     XML_SetEntityDeclHandler(x->parser, refuse_entity);
     if (XML_Parse(x->parser, text, (int)bytes, 1) != XML_STATUS_OK && x->status == STATUS_OK) {
         x->status = err_set(x->err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, "",

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text/names.h"
 #include "base/numbers/number.h"
+#include "base/text/names.h"
 #include "identification/geometry/arm_geometry.h"
-#include "twin/following/follower.h"
 #include "identification/model/models.h"
+#include "twin/following/follower.h"
 
 static const char *skip_blanks(const char *at)
 {
@@ -196,7 +196,7 @@ static enum status check_gains(const struct pair_following_params *p, const stru
     for (size_t k = 0; k < MODEL_PARAMETERS_MAX; k++) {
         follower.theta[k] = p->known[SIDE_VIRTUAL] ? p->theta[SIDE_VIRTUAL][k] : 1.0;
     }
-    follower_gains_settle(&follower);
+    follower_gains_complete(&follower);
     return follower_check(&follower, err);
 }
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/edit_distance.h"
 #include "base/numbers/lab_time.h"
+#include "base/text/edit_distance.h"
 #include "base/text/names.h"
-#include "logger/codec/codecs.h"
 #include "identification/geometry/arm_geometry.h"
 #include "identification/model/models.h"
+#include "logger/codec/codecs.h"
 
 bool lab_check_id(const char *id)
 {
@@ -373,7 +373,7 @@ static void check_robot(struct option_reader *r, uint32_t node, const char *team
                      "teams.%s.robots.%s.pair: there is no pair %s%s", team, robot->name,
                      robot->pair, edit_guess_text(guess, meant));
     } else if (pair->mode != PAIR_LINK) {
-        option_fault(r, at, FAULT_TAKES_NO_COMMANDS,
+        option_fault(r, at, FAULT_ACCEPTS_NO_COMMANDS,
                      "teams.%s.robots.%s.pair: %s is in observe mode, where nobody can command "
                      "it; give the pair mode: link",
                      team, robot->name, robot->pair);

@@ -128,19 +128,20 @@ static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
                                         const char *shown, struct mapping_table **tables)
 {
     const char *path = tree_text(r->tree, node);
-    char beside[2 * LAB_PATH_MAX];
-    if (!text_file_beside(r->file, path, beside, sizeof beside) || access(beside, R_OK) != 0) {
-        (void)snprintf(beside, sizeof beside, "%s", path);
+    char sibling[2 * LAB_PATH_MAX];
+    if (!text_file_sibling(r->file, path, sibling, sizeof sibling) ||
+        access(sibling, R_OK) != 0) {
+        (void)snprintf(sibling, sizeof sibling, "%s", path);
     }
     for (struct mapping_table *t = *tables; t; t = t->next) {
-        if (t->file && strcmp(t->file, beside) == 0) {
+        if (t->file && strcmp(t->file, sibling) == 0) {
             return t;
         }
     }
-    struct mapping_table *table = mapping_table_load(beside, r->errors);
+    struct mapping_table *table = mapping_table_load(sibling, r->errors);
     if (!table) {
         option_fault(r, node, FAULT_BAD_PATH, "%smapping: %.160s cannot be used", shown,
-                     beside);
+                     sibling);
     } else {
         table->next = *tables;
         *tables = table;
@@ -202,8 +203,8 @@ static bool follow_alike(const struct lab_pair *a, const struct lab_pair *b)
 
 /* What the pair says of following, which the others (NULL: there are none) often say as well;
  * false: no memory. */
-static bool keep_following(struct lab_file *lab, struct lab_pair *pair,
-                           const struct lab_pair *others)
+static bool store_following(struct lab_file *lab, struct lab_pair *pair,
+                            const struct lab_pair *others)
 {
     if (others && follow_alike(pair, others)) {
         pair->params.following = others->params.following;
@@ -236,8 +237,8 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
     lab_pair_of(defaults, &others);
     struct lab_pair pair = others;
     read_options(r, node, shown, &pair, &list->lab->tables);
-    return !keep_following(list->lab, &pair, &others) ? STATUS_E_NOMEM
-                                                      : add_pairs(r, list, node, &pair);
+    return !store_following(list->lab, &pair, &others) ? STATUS_E_NOMEM
+                                                       : add_pairs(r, list, node, &pair);
 }
 
 /* The file's own duplicates are found by the tree; what count makes may meet them, too. */
@@ -298,7 +299,7 @@ static enum status read_pairs(struct option_reader *r, uint32_t node,
 /* A list of files by their paths, as they are written, into texts; each is taken by take. */
 static size_t read_files(struct option_reader *r, uint32_t node, const char *key, size_t most,
                          char (*texts)[LAB_PATH_MAX],
-                         enum status (*take)(struct lab_file *lab, const char *path,
+                         enum status (*load)(struct lab_file *lab, const char *path,
                                              struct err_list *errors),
                          struct lab_file *lab)
 {
@@ -316,24 +317,24 @@ static size_t read_files(struct option_reader *r, uint32_t node, const char *key
         char path[LAB_PATH_MAX];
         const char *text = r->tree->nodes[i].kind == TREE_SCALAR ? tree_text(r->tree, i) : "";
         if (text[0] == '\0' || strlen(text) >= LAB_PATH_MAX ||
-            !text_file_beside(r->file, text, path, sizeof path)) {
+            !text_file_sibling(r->file, text, path, sizeof path)) {
             option_fault(r, i, FAULT_TEXT_EXPECTED, "%s: the path of a file is wanted", key);
             continue;
         }
         (void)snprintf(texts[count++], LAB_PATH_MAX, "%s", text);
-        r->failed = take(lab, path, r->errors) != STATUS_OK || r->failed;
+        r->failed = load(lab, path, r->errors) != STATUS_OK || r->failed;
     }
     return count;
 }
 
-static enum status take_model(struct lab_file *lab, const char *path, struct err_list *errors)
+static enum status load_model(struct lab_file *lab, const char *path, struct err_list *errors)
 {
     const struct model_row *row = NULL;
     (void)lab;
-    return model_file_take(path, &row, errors);
+    return model_file_register(path, &row, errors);
 }
 
-static enum status take_machines(struct lab_file *lab, const char *path,
+static enum status load_machines(struct lab_file *lab, const char *path,
                                  struct err_list *errors)
 {
     return machine_pictures_add(&lab->pictures, path, errors);
@@ -350,18 +351,18 @@ static void finish_lab(const struct option_reading *reading, void *values)
     const uint32_t teams = option_node(reading, "teams");
     lab_pair_defaults(&lab->defaults, "");
     lab->model_count = read_files(r, option_node(reading, "models"), "models",
-                                  MODELS_LOADED_MAX, lab->models, take_model, lab);
+                                  MODELS_LOADED_MAX, lab->models, load_model, lab);
     lab->machine_count = read_files(r, option_node(reading, "machines"), "machines",
-                                    LAB_MACHINES_MAX, lab->machines, take_machines, lab);
+                                    LAB_MACHINES_MAX, lab->machines, load_machines, lab);
     lab_check_file(reading, lab);
     lab_pair_of(&lab->defaults, &pair);
     if (defaults != TREE_NONE) {
         read_options(r, defaults, "defaults.", &pair, &lab->tables);
     }
-    const bool kept = keep_following(lab, &pair, NULL);
+    const bool stored = store_following(lab, &pair, NULL);
     lab->defaults = pair.params;
     if (pairs != TREE_NONE) {
-        if (!kept || read_pairs(r, pairs, &lab->defaults, &list) != STATUS_OK) {
+        if (!stored || read_pairs(r, pairs, &lab->defaults, &list) != STATUS_OK) {
             option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         }
         lab_check_journal(reading, lab, list.items, list.count);

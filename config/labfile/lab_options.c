@@ -386,7 +386,7 @@ _Static_assert(PAIR_CORRECT_COUNT == 3 && PAIR_CORRECT_EACH_MOVE == 2, "correcti
 _Static_assert(PAIR_RECORD_COUNT == 2 && PAIR_ALL == 1, "records");
 _Static_assert(PAIR_PRESENCE_COUNT == 3 && PAIR_NEVER == 2, "presences");
 _Static_assert(DYNAMICS_METHOD_COUNT == 6 && DYNAMICS_PEM == 5, "methods of dynamics");
-_Static_assert(EFFORT_HOLD_COUNT == 3 && EFFORT_HOLD_AUTO == 2, "holds");
+_Static_assert(INPUT_INTERPOLATION_COUNT == 3 && INPUT_INTERPOLATION_AUTO == 2, "holds");
 _Static_assert(DYNAMICS_SIDES_COUNT == 3 && DYNAMICS_SIDES_BOTH == 2, "sides");
 _Static_assert(PARAMETERS_FORM_COUNT == 2 && PARAMETERS_RELATIVE == 1, "forms");
 _Static_assert((int)TRAVEL_DRIVES == 2 && (int)TRAVEL_TURNS == 1, "motions");

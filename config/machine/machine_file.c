@@ -15,9 +15,9 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void tell_file(struct machine_file *file, const char *code, const char *text)
+static void add_file_diagnostic(struct machine_file *file, const char *code, const char *text)
 {
-    machine_diagnostics_add(&file->told, code, (struct machine_place){0}, "%s", text);
+    machine_diagnostics_add(&file->problems, code, (struct machine_place){0}, "%s", text);
 }
 
 struct machine *machine_file_add(struct machine_file *file, const char *name)
@@ -25,9 +25,9 @@ struct machine *machine_file_add(struct machine_file *file, const char *name)
     struct machine *machine =
         file->count < MACHINE_FILE_MAX ? calloc(1, sizeof *machine) : NULL;
     if (!machine) {
-        tell_file(file, "E-TOO-MANY",
-                  file->count < MACHINE_FILE_MAX ? "not enough memory to read it"
-                                                 : "more machines than 32");
+        add_file_diagnostic(file, "E-TOO-MANY",
+                            file->count < MACHINE_FILE_MAX ? "not enough memory to read it"
+                                                           : "more machines than 32");
         return NULL;
     }
     machine_draft_start(&machine->draft);
@@ -51,7 +51,7 @@ void machine_file_free(struct machine_file *file)
 static char *read_bytes(struct machine_file *file, const char *path, size_t *bytes)
 {
     char reason[128];
-    char told[256];
+    char message[256];
     FILE *in = fopen(path, "re");
     char *text = in ? malloc(MACHINE_FILE_BYTES_MAX + 1) : NULL;
     *bytes = text ? fread(text, 1, MACHINE_FILE_BYTES_MAX + 1, in) : 0;
@@ -62,10 +62,10 @@ static char *read_bytes(struct machine_file *file, const char *path, size_t *byt
     }
     if (failed || *bytes > MACHINE_FILE_BYTES_MAX) {
         /* GNU's strerror_r: the text need not be in the buffer. */
-        (void)snprintf(told, sizeof told, "cannot read %.120s: %s", path,
+        (void)snprintf(message, sizeof message, "cannot read %.120s: %s", path,
                        failed ? strerror_r(cause, reason, sizeof reason)
                               : "it is larger than 8 MiB");
-        tell_file(file, "E-FILE", told);
+        add_file_diagnostic(file, "E-FILE", message);
         free(text);
         return NULL;
     }
@@ -83,7 +83,7 @@ static void read_drawing(struct machine_file *file, const char *data, size_t byt
     struct err err = {0};
     size_t page = 0;
     if (drawing_open(data, bytes, &drawing, &err) != STATUS_OK) {
-        tell_file(file, "E-FILE", err.text);
+        add_file_diagnostic(file, "E-FILE", err.text);
         return;
     }
     for (; page < drawing_page_count(drawing); page++) {
@@ -115,15 +115,15 @@ static void read_machines(struct machine_file *file, const char *text, size_t by
 
 /* ---- lists of files ---- */
 
-static void read_beside(struct machine_file *file, const char *list, const char *path)
+static void read_listed(struct machine_file *file, const char *list, const char *path)
 {
-    char beside[4096];
+    char sibling[4096];
     size_t bytes = 0;
-    char *text = text_file_beside(list, path, beside, sizeof beside)
-                     ? read_bytes(file, beside, &bytes)
+    char *text = text_file_sibling(list, path, sibling, sizeof sibling)
+                     ? read_bytes(file, sibling, &bytes)
                      : NULL;
     if (text) {
-        read_machines(file, text, bytes, beside);
+        read_machines(file, text, bytes, sibling);
     }
     free(text);
 }
@@ -140,13 +140,14 @@ static bool read_list(struct machine_file *file, const char *text, size_t bytes,
         status == STATUS_OK && root && root->kind == TREE_MAP ? root->first : TREE_NONE;
     const bool found = key != TREE_NONE && strcmp(tree_key(&tree, key), "machines") == 0;
     if (found && (root->count != 1 || tree.nodes[key].kind != TREE_LIST)) {
-        tell_file(file, "E-FILE", "machines: a list of files is wanted, and nothing else");
+        add_file_diagnostic(file, "E-FILE",
+                            "machines: a list of files is wanted, and nothing else");
     } else if (found) {
         for (uint32_t i = tree.nodes[key].first; i != TREE_NONE; i = tree.nodes[i].next) {
             if (tree.nodes[i].kind == TREE_SCALAR) {
-                read_beside(file, name, tree_text(&tree, i));
+                read_listed(file, name, tree_text(&tree, i));
             } else {
-                tell_file(file, "E-FILE", "machines: the names of files are wanted");
+                add_file_diagnostic(file, "E-FILE", "machines: the names of files are wanted");
             }
         }
     }
@@ -159,7 +160,7 @@ static void read_text(struct machine_file *file, const char *text, size_t bytes,
 {
     const bool drawing = drawing_is_one(text, bytes);
     if (!drawing && bytes > TREE_BYTES_MAX) {
-        tell_file(file, "E-FILE", "it is larger than 8 MiB");
+        add_file_diagnostic(file, "E-FILE", "it is larger than 8 MiB");
     } else if (drawing || !read_list(file, text, bytes, name)) {
         read_machines(file, text, bytes, name);
     }
@@ -169,14 +170,14 @@ static void read_text(struct machine_file *file, const char *text, size_t bytes,
 
 static void understand_machine(struct machine *machine, void *memory)
 {
-    struct machine_diagnostics *told = &machine->draft.diagnostics;
+    struct machine_diagnostics *problems = &machine->draft.diagnostics;
     if (machine_build(machine) == STATUS_OK) {
         machine_check(machine, memory);
-        if (told->severity_count[MACHINE_ERROR] == 0) {
+        if (problems->severity_count[MACHINE_ERROR] == 0) {
             (void)(machine_compile(machine, memory) == STATUS_OK); /* else it is told */
         }
     }
-    machine_diagnostics_sort(told);
+    machine_diagnostics_sort(problems);
 }
 
 static enum status understand_all(struct machine_file *file)
@@ -188,7 +189,7 @@ static enum status understand_all(struct machine_file *file)
     for (size_t i = 0; memory && i < file->count; i++) {
         understand_machine(file->machines[i], memory);
     }
-    machine_diagnostics_sort(&file->told);
+    machine_diagnostics_sort(&file->problems);
     free(memory);
     return memory ? STATUS_OK : STATUS_E_NOMEM;
 }
@@ -245,7 +246,7 @@ enum status machine_file_load(const char *path, bool words, struct machine_file 
 
 size_t machine_file_count(const struct machine_file *file, enum machine_severity severity)
 {
-    size_t count = file->told.severity_count[severity];
+    size_t count = file->problems.severity_count[severity];
     for (size_t i = 0; i < file->count; i++) {
         count += file->machines[i]->draft.diagnostics.severity_count[severity];
     }
@@ -267,7 +268,7 @@ static size_t print_list(const struct machine_diagnostics *list, const char *nam
 
 size_t machine_file_print_diagnostics(const struct machine_file *file, FILE *out)
 {
-    size_t count = print_list(&file->told, file->name, out);
+    size_t count = print_list(&file->problems, file->name, out);
     for (size_t i = 0; i < file->count; i++) {
         count += print_list(&file->machines[i]->draft.diagnostics, file->names[i], out);
     }

@@ -1,5 +1,5 @@
-/* config/machine/machine_file.h - machines that somebody wrote or drew, from files, understood and
- * checked (docs/model/machines.md).
+/* config/machine/machine_file.h - machines that somebody wrote or drew, from files, understood
+ * and checked (docs/model/machines.md).
  *
  * A file is YAML, one machine or a list of files, "machines: [A.yaml, B.drawio]"; or a drawing,
  * each page a machine. Whatever is wrong stands in the diagnostics of the machine, or, where
@@ -26,7 +26,7 @@ struct machine_file {
     struct drawing *drawings[MACHINE_FILE_MAX]; /* where they were drawn; NULL: written */
     size_t pages[MACHINE_FILE_MAX];             /* on which page of it */
     char name[MACHINE_FILE_NAME_MAX];
-    struct machine_diagnostics told; /* of what is no machine */
+    struct machine_diagnostics problems; /* of what is no machine */
 };
 
 /* Read, understand and check a file, and make the programs of machines without errors.

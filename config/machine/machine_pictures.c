@@ -79,11 +79,11 @@ static enum status add_all(struct machine_pictures *pictures, const struct machi
     return STATUS_OK;
 }
 
-static void tell_errors(const struct machine_diagnostics *told, const char *path,
-                        struct err_list *errors)
+static void add_errors(const struct machine_diagnostics *problems, const char *path,
+                       struct err_list *errors)
 {
-    for (size_t i = 0; i < told->count; i++) {
-        const struct machine_diagnostic *d = &told->items[i];
+    for (size_t i = 0; i < problems->count; i++) {
+        const struct machine_diagnostic *d = &problems->items[i];
         if (machine_severity_of(d->code) == MACHINE_ERROR) {
             (void)err_list_add(errors, STATUS_E_PARSE, FAULT_MACHINE_FAULT, path, d->line,
                                d->column, "%s%s%.100s: %.140s", d->code,
@@ -103,9 +103,9 @@ enum status machine_pictures_add(struct machine_pictures *pictures, const char *
     }
     if (machine_file_count(file, MACHINE_ERROR) > 0) {
         st = STATUS_E_PARSE;
-        tell_errors(&file->told, path, errors);
+        add_errors(&file->problems, path, errors);
         for (size_t i = 0; i < file->count; i++) {
-            tell_errors(&file->machines[i]->draft.diagnostics, path, errors);
+            add_errors(&file->machines[i]->draft.diagnostics, path, errors);
         }
     } else {
         st = add_all(pictures, file, path, errors);

@@ -219,14 +219,14 @@ static struct machine_draft_range read_acts(struct yaml_reader *r, uint32_t node
             act->delayed = delayed < 0 ? act->delayed : delayed > 0;
         }
     }
-    return machine_draft_put(r->draft, &acts);
+    return machine_draft_add_acts(r->draft, &acts);
 }
 
 /* ---- states and arcs ---- */
 
-static const char *keep_text(struct yaml_reader *r, const char *text)
+static const char *copy_text(struct yaml_reader *r, const char *text)
 {
-    return machine_draft_keep(r->draft, text, strlen(text));
+    return machine_draft_store_text(r->draft, text, strlen(text));
 }
 
 /* The name that stands at a key, whatever other readers take it for (OFF). NULL, told, when
@@ -237,7 +237,7 @@ static const char *read_name(struct yaml_reader *r, const struct yaml_map *map, 
     const uint32_t node = node_of(map, key);
     const char *text = node == TREE_NONE ? NULL : scalar_at(r, node, key);
     if (text && text[0] != '\0' && strlen(text) <= MACHINE_NAME_MAX) {
-        return keep_text(r, text);
+        return copy_text(r, text);
     }
     if (node == TREE_NONE) {
         option_fault(&r->options, whole, FAULT_MISSING_KEY, "%s is missing: %s", key, wanted);
@@ -268,7 +268,7 @@ static void read_pushes(struct yaml_reader *r, struct machine_draft_arc *arc, ui
             return;
         }
         if (text) {
-            arc->push[arc->push_count++] = keep_text(r, text);
+            arc->push[arc->push_count++] = copy_text(r, text);
         }
     }
 }
@@ -314,7 +314,7 @@ static void read_state(struct yaml_reader *r, uint32_t node)
             "'%.40s' cannot be the name of a state: letters, digits and _%s", name,
             strcmp(name, "top") == 0 ? ", and not top" : "");
     }
-    state->name = keep_text(r, name);
+    state->name = copy_text(r, name);
     state->final = values.final;
     state->outputs =
         read_acts(r, node_of(&map, "outputs"), "outputs", "E-STATE-TEXT",
@@ -349,7 +349,7 @@ static void read_heading(struct yaml_reader *r, const struct yaml_map *map,
     const char *text = read_name(r, map, "machine", TREE_NONE, "its name");
     d->place = name == TREE_NONE ? (struct machine_place){0} : place_of(r, name);
     d->name = text ? text : "";
-    d->purpose = keep_text(r, values->purpose);
+    d->purpose = copy_text(r, values->purpose);
     d->clocked = values->clocked;
     d->stays = values->otherwise == 1;
     d->closed = node_of(map, "inputs") != TREE_NONE;
@@ -389,7 +389,7 @@ static void read_machine(struct yaml_reader *r)
 }
 
 /* What is wrong with the text itself. */
-static void tell_faults(struct machine_draft *draft, const struct err_list *errors)
+static void add_faults(struct machine_draft *draft, const struct err_list *errors)
 {
     for (size_t i = 0; i < errors->count; i++) {
         const struct err *e = &errors->items[i];
@@ -421,6 +421,6 @@ void machine_yaml_read(const char *text, size_t bytes, struct machine_draft *dra
                                 : "the file is empty, a machine has at least machine, initial "
                                   "and states");
     }
-    tell_faults(draft, &errors);
+    add_faults(draft, &errors);
     tree_finish(&tree);
 }

@@ -1,5 +1,5 @@
-/* config/mapping/mapping_build.h - a table of a mapping while it is read: for mapping_file's own files
- * alone.
+/* config/mapping/mapping_build.h - a table of a mapping while it is read: for mapping_file's
+ * own files alone.
  */
 #ifndef CONFIG_MAPPING_MAPPING_BUILD_H
 #define CONFIG_MAPPING_MAPPING_BUILD_H
@@ -13,8 +13,8 @@ struct mapping_build {
 };
 
 /* Zeroed memory that lives as long as the table; NULL, with a fault, when there is none. */
-void *mapping_take(struct mapping_build *b, size_t bytes);
-const char *mapping_keep(struct mapping_build *b, const char *text);
+void *mapping_alloc(struct mapping_build *b, size_t bytes);
+const char *mapping_copy_text(struct mapping_build *b, const char *text);
 
 /* One source after another, of a row or of what is sent. */
 struct mapping_sources {

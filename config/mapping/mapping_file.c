@@ -88,7 +88,7 @@ static bool add_level(struct mapping_build *b, uint32_t node, const char *shown,
         option_fault(b->r, node, FAULT_BAD_TOPIC, "%s.topic: nothing follows '#'", shown);
         return false;
     }
-    level->text = mapping_keep(b, text);
+    level->text = mapping_copy_text(b, text);
     return level->text != NULL;
 }
 
@@ -116,12 +116,12 @@ static bool read_topic(struct row_reading *rr, uint32_t node)
         }
         part = part[bytes] ? part + bytes + 1 : NULL;
     }
-    struct mapping_level *kept = mapping_take(b, count * sizeof *kept);
-    if (!kept) {
+    struct mapping_level *copied = mapping_alloc(b, count * sizeof *copied);
+    if (!copied) {
         return false;
     }
-    memcpy(kept, levels, count * sizeof *kept);
-    rr->row->levels = kept;
+    memcpy(copied, levels, count * sizeof *copied);
+    rr->row->levels = copied;
     rr->row->level_count = count;
     return true;
 }
@@ -175,7 +175,7 @@ static bool read_format(struct row_reading *rr, uint32_t node)
     row->format = (enum mapping_format)k;
     row->columns = rr->values.columns;
     row->separator = strcmp(separator, "tab") == 0 ? "\t"
-                     : separator[0]                ? mapping_keep(rr->b, separator)
+                     : separator[0]                ? mapping_copy_text(rr->b, separator)
                      : row->format == MAPPING_CSV  ? ","
                                                    : "";
     if (mapping_is_json(row->format) && (separator[0] || row->columns > 0)) {
@@ -219,7 +219,7 @@ static bool read_whose(struct row_reading *rr, uint32_t node)
     row->pair_level = find_level(row, "pair");
     row->side_level = side[0] ? -1 : find_level(row, "side");
     row->side = SIDE_COUNT;
-    row->pair = rr->values.pair[0] ? mapping_keep(rr->b, rr->values.pair) : NULL;
+    row->pair = rr->values.pair[0] ? mapping_copy_text(rr->b, rr->values.pair) : NULL;
     if (!row->pair && row->pair_level < 0 && !rr->b->alone) {
         option_fault(rr->b->r, node, FAULT_MISSING_KEY,
                      "%s: pair is missing: give 'pair: r1' or a level {pair} in the topic",
@@ -343,7 +343,7 @@ static bool read_field(struct row_reading *rr, uint32_t node)
         return false;
     }
     struct mapping_field *f = &rr->fields[rr->field_count++];
-    *f = (struct mapping_field){.name = mapping_keep(rr->b, name),
+    *f = (struct mapping_field){.name = mapping_copy_text(rr->b, name),
                                 .member = member,
                                 .axis = axis,
                                 .source = before,
@@ -371,12 +371,12 @@ static bool check_required(struct row_reading *rr, uint32_t node)
 }
 
 /* Values of a reply go behind the rest: their object is written in one piece. */
-static bool keep_fields(struct row_reading *rr)
+static bool copy_fields(struct row_reading *rr)
 {
     struct mapping_row *row = rr->row;
-    struct mapping_field *fields = mapping_take(rr->b, (rr->field_count + 1) * sizeof *fields);
+    struct mapping_field *fields = mapping_alloc(rr->b, (rr->field_count + 1) * sizeof *fields);
     struct mapping_source *sources =
-        mapping_take(rr->b, (rr->sources.count + 1) * sizeof *sources);
+        mapping_alloc(rr->b, (rr->sources.count + 1) * sizeof *sources);
     if (!fields || !sources) {
         return false;
     }
@@ -413,7 +413,7 @@ static bool read_fields(struct row_reading *rr, uint32_t node)
         fine = read_field(rr, i) && fine;
     }
     /* What is missing may be what was misspelt. */
-    return fine && check_required(rr, at) && keep_fields(rr);
+    return fine && check_required(rr, at) && copy_fields(rr);
 }
 
 static bool fill_row(struct row_reading *rr, uint32_t node, struct mapping_table *table)
@@ -502,7 +502,7 @@ static bool read_rows(struct mapping_build *b, uint32_t list, const char *shown,
                       struct mapping_table *table)
 {
     const struct tree_node *node = &b->r->tree->nodes[list];
-    struct mapping_row *rows = mapping_take(b, (node->count + 1) * sizeof *rows);
+    struct mapping_row *rows = mapping_alloc(b, (node->count + 1) * sizeof *rows);
     table->patterns = calloc(node->count + 1, sizeof *table->patterns);
     bool fine = rows && table->patterns;
     size_t count = 0;
@@ -522,7 +522,7 @@ static bool read_sends(struct mapping_build *b, uint32_t list, const char *shown
                        struct mapping_table *table)
 {
     const struct tree_node *node = &b->r->tree->nodes[list];
-    struct mapping_send *sends = mapping_take(b, (node->count + 1) * sizeof *sends);
+    struct mapping_send *sends = mapping_alloc(b, (node->count + 1) * sizeof *sends);
     bool fine = sends != NULL;
     size_t count = 0;
     for (uint32_t i = node->first; sends && i != TREE_NONE; i = b->r->tree->nodes[i].next) {
@@ -594,7 +594,7 @@ static void write_node(const struct tree *tree, uint32_t node, FILE *out)
     (void)fputc(map ? '}' : ']', out);
 }
 
-static bool keep_text(const struct tree *tree, uint32_t node, struct mapping_table *table)
+static bool copy_text(const struct tree *tree, uint32_t node, struct mapping_table *table)
 {
     size_t bytes = 0;
     FILE *out = open_memstream(&table->text, &bytes);
@@ -620,7 +620,7 @@ struct mapping_table *mapping_table_read(struct option_reader *r, uint32_t node,
     struct mapping_build b = {r, &table->memory, alone};
     if (!fill_table(&b, node, shown, table)) {
         r->failed = true;
-    } else if (!keep_text(r->tree, node, table)) {
+    } else if (!copy_text(r->tree, node, table)) {
         option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     } else {
         return table;
@@ -738,6 +738,6 @@ struct mapping_table *mapping_table_load(const char *path, struct err_list *erro
         return NULL;
     }
     struct mapping_build b = {NULL, &table->memory, false};
-    table->file = mapping_keep(&b, path);
+    table->file = mapping_copy_text(&b, path);
     return table;
 }

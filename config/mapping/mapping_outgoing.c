@@ -71,7 +71,7 @@ static bool flush_literal(struct send_reading *sr)
         return true;
     }
     sr->literal[sr->literal_bytes] = '\0';
-    const char *text = mapping_keep(sr->b, sr->literal);
+    const char *text = mapping_copy_text(sr->b, sr->literal);
     const size_t bytes = sr->literal_bytes;
     sr->literal_bytes = 0;
     return text && add_part(sr, (struct mapping_part){
@@ -121,10 +121,10 @@ static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
     const uint32_t fields = option_given(&send_options, sr->given, "fields");
     const uint32_t field =
         fields == TREE_NONE ? TREE_NONE : mapping_child(b->r->tree, fields, name);
-    const bool told =
+    const bool has_path =
         field != TREE_NONE && mapping_child(b->r->tree, field, "path") != TREE_NONE;
     (void)snprintf(path, sizeof path, "%s%s", pointer ? "" : "/", name);
-    if (!pointer && !member && !told) {
+    if (!pointer && !member && !has_path) {
         option_fault(b->r, node, FAULT_UNKNOWN_KEY,
                      "%s: {%s}: a command has no such member; it has id, op, rotation_rad, "
                      "displacement_m, t, others by a pointer, {/%s}",
@@ -254,18 +254,18 @@ static bool add_json(struct send_reading *sr, uint32_t node)
     return add_literal(sr, map ? "}" : "]", 1);
 }
 
-static bool keep_parts(struct send_reading *sr, const struct mapping_part **parts,
+static bool copy_parts(struct send_reading *sr, const struct mapping_part **parts,
                        size_t *count)
 {
     if (!flush_literal(sr)) {
         return false;
     }
-    struct mapping_part *kept = mapping_take(sr->b, (sr->part_count + 1) * sizeof *kept);
-    if (!kept) {
+    struct mapping_part *copied = mapping_alloc(sr->b, (sr->part_count + 1) * sizeof *copied);
+    if (!copied) {
         return false;
     }
-    memcpy(kept, sr->parts, sr->part_count * sizeof *kept);
-    *parts = kept;
+    memcpy(copied, sr->parts, sr->part_count * sizeof *copied);
+    *parts = copied;
     *count = sr->part_count;
     sr->part_count = 0;
     return true;
@@ -333,7 +333,7 @@ static bool read_payload(struct send_reading *sr)
     }
     return (text != TREE_NONE ? add_template(sr, text, sr->values.text, MAPPING_FILLED)
                               : add_json(sr, json)) &&
-           keep_parts(sr, &sr->send->text, &sr->send->text_count);
+           copy_parts(sr, &sr->send->text, &sr->send->text_count);
 }
 
 /* What is told of a field that stands nowhere was meant for one that is spelt otherwise. */
@@ -357,11 +357,11 @@ static bool check_fields(struct send_reading *sr)
     return true;
 }
 
-static bool keep_sources(struct send_reading *sr)
+static bool copy_sources(struct send_reading *sr)
 {
     const struct mapping_sources *from = &sr->sources;
-    struct mapping_source *sources = mapping_take(sr->b, (from->count + 1) * sizeof *sources);
-    int *digits = mapping_take(sr->b, (from->count + 1) * sizeof *digits);
+    struct mapping_source *sources = mapping_alloc(sr->b, (from->count + 1) * sizeof *sources);
+    int *digits = mapping_alloc(sr->b, (from->count + 1) * sizeof *digits);
     if (!sources || !digits) {
         return false;
     }
@@ -393,14 +393,14 @@ static bool fill_send(struct send_reading *sr)
                      sr->shown);
         return false;
     }
-    sr->send->op = sr->values.op[0] ? mapping_keep(sr->b, sr->values.op) : NULL;
+    sr->send->op = sr->values.op[0] ? mapping_copy_text(sr->b, sr->values.op) : NULL;
     sr->in_topic = true;
     if (!add_template(sr, find_given(sr, "topic"), sr->values.topic, MAPPING_FILLED) ||
-        !keep_parts(sr, &sr->send->topic, &sr->send->topic_count)) {
+        !copy_parts(sr, &sr->send->topic, &sr->send->topic_count)) {
         return false;
     }
     sr->in_topic = false;
-    return read_side(sr) && read_payload(sr) && check_fields(sr) && keep_sources(sr);
+    return read_side(sr) && read_payload(sr) && check_fields(sr) && copy_sources(sr);
 }
 
 bool mapping_read_send(struct mapping_build *b, uint32_t node, const char *shown,

@@ -17,7 +17,7 @@ struct mapping_memory {
     max_align_t bytes[];
 };
 
-void *mapping_take(struct mapping_build *b, size_t bytes)
+void *mapping_alloc(struct mapping_build *b, size_t bytes)
 {
     struct mapping_memory *block = calloc(1, sizeof *block + bytes);
     if (!block) {
@@ -29,9 +29,9 @@ void *mapping_take(struct mapping_build *b, size_t bytes)
     return block->bytes;
 }
 
-const char *mapping_keep(struct mapping_build *b, const char *text)
+const char *mapping_copy_text(struct mapping_build *b, const char *text)
 {
-    char *copy = mapping_take(b, strlen(text) + 1);
+    char *copy = mapping_alloc(b, strlen(text) + 1);
     return copy ? strcpy(copy, text) : NULL;
 }
 
@@ -85,7 +85,7 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
                      "%s: names were expected, as in {OK: done}", shown);
         return false;
     }
-    out = mapping_take(b, map->count * sizeof *out);
+    out = mapping_alloc(b, map->count * sizeof *out);
     for (uint32_t i = map->first; out && i != TREE_NONE; i = tree->nodes[i].next) {
         const char *from = tree_key(tree, i);
         const char *to = tree->nodes[i].kind == TREE_SCALAR ? tree_text(tree, i) : NULL;
@@ -95,8 +95,8 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
                          MAPPING_WORD_MAX - 1);
             return false;
         }
-        out[used].from = mapping_keep(b, from);
-        out[used].to = mapping_keep(b, to);
+        out[used].from = mapping_copy_text(b, from);
+        out[used].to = mapping_copy_text(b, to);
         if (!out[used].from || !out[used].to) {
             return false;
         }
@@ -109,7 +109,7 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
 
 /* ---- units ---- */
 
-static bool takes_number(const struct mapping_member *member)
+static bool accepts_number(const struct mapping_member *member)
 {
     return !member || !(member->type == MAPPING_PLAIN || member->type == MAPPING_NAME);
 }
@@ -153,10 +153,10 @@ static bool read_unit(struct mapping_build *b, struct mapping_source *s, uint32_
                      unit_list(UNIT_UNKNOWN), name);
         return false;
     }
-    if (!takes_number(member) ||
+    if (!accepts_number(member) ||
         !(any || (unit_fits(unit, measured[quantity].kind) && !strchr(name, '/')))) {
         option_fault(b->r, node, FAULT_UNKNOWN_UNIT, "%s.unit: %s was expected, not '%s'",
-                     shown, measured[takes_number(member) ? quantity : MAPPING_NUMBER].wanted,
+                     shown, measured[accepts_number(member) ? quantity : MAPPING_NUMBER].wanted,
                      name);
         return false;
     }
@@ -190,8 +190,8 @@ static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint3
                      meant);
         return false;
     }
-    to->source[k].way = MAPPING_PATH;
-    to->path[k] = mapping_keep(b, path);
+    to->source[k].origin = MAPPING_PATH;
+    to->path[k] = mapping_copy_text(b, path);
     to->source[k].place = path[0] ? to->path[k] : "the payload";
     return to->path[k] != NULL;
 }
@@ -217,9 +217,9 @@ static bool read_column(struct mapping_build *b, struct mapping_sources *to, uin
         return false;
     }
     (void)snprintf(place, sizeof place, "column %u", (unsigned)column);
-    s->way = MAPPING_AT;
+    s->origin = MAPPING_AT;
     s->at = (unsigned)column;
-    s->place = mapping_keep(b, place);
+    s->place = mapping_copy_text(b, place);
     return s->place != NULL;
 }
 
@@ -233,9 +233,9 @@ static bool read_level(struct mapping_build *b, struct mapping_sources *to, uint
         const struct mapping_level *level = &to->levels[i];
         if (level->kind == MAPPING_LEVEL_NAMED && strcmp(level->text, name) == 0) {
             (void)snprintf(place, sizeof place, "topic level {%.40s}", name);
-            s->way = MAPPING_TOPIC;
+            s->origin = MAPPING_TOPIC;
             s->at = (unsigned)i;
-            s->place = mapping_keep(b, place);
+            s->place = mapping_copy_text(b, place);
             return s->place != NULL;
         }
     }
@@ -260,7 +260,7 @@ static bool check_word(struct mapping_build *b, uint32_t node, const char *shown
                      shown, names, word);
         return false;
     }
-    if (takes_number(member) && number_parse_real(word, &number) != NUMBER_FINE) {
+    if (accepts_number(member) && number_parse_real(word, &number) != NUMBER_FINE) {
         option_fault(b->r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected, not '%.40s'",
                      shown, word);
         return false;
@@ -284,15 +284,15 @@ static bool read_constant(struct mapping_build *b, struct mapping_sources *to, u
                      MAPPING_WORD_MAX - 1);
         return false;
     }
-    s->way = MAPPING_VALUE;
+    s->origin = MAPPING_VALUE;
     s->place = "value";
-    s->value = mapping_keep(b, text);
+    s->value = mapping_copy_text(b, text);
     return s->value && check_word(b, node, shown, member, text);
 }
 
 /* ---- one source ---- */
 
-enum { KEY_PATH, KEY_AT, KEY_TOPIC, KEY_VALUE, KEY_METRIC, KEY_STAMP, WAYS };
+enum { KEY_PATH, KEY_AT, KEY_TOPIC, KEY_VALUE, KEY_METRIC, KEY_STAMP, SOURCE_KINDS };
 static const char *const keys[] = {"path",  "at",   "topic",    "value", "metric",
                                    "stamp", "held", "unit",     "scale", "offset",
                                    "plus",  "map",  "optional", "digits"};
@@ -315,18 +315,18 @@ static bool check_keys(struct mapping_build *b, const struct mapping_sources *to
     bool fine = true;
     for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
         const char *key = tree_key(tree, i);
-        char told[128] = "";
+        char key_list[128] = "";
         bool known = false;
         for (size_t k = 0; k < COUNT(keys); k++) {
             known = known || (strcmp(keys[k], key) == 0 && has_key(to, key));
             if (has_key(to, keys[k])) {
-                names_append(told, sizeof told, keys[k]);
+                names_append(key_list, sizeof key_list, keys[k]);
             }
         }
         const bool map = strcmp(key, "plus") == 0 || strcmp(key, "map") == 0;
         if (!known) {
             option_fault(b->r, i, FAULT_UNKNOWN_KEY, "%s: unknown key '%.40s', known: %s",
-                         shown, key, told);
+                         shown, key, key_list);
             fine = false;
         } else if (tree->nodes[i].kind != (map ? TREE_MAP : TREE_SCALAR)) {
             option_fault(b->r, i, map ? FAULT_OBJECT_EXPECTED : FAULT_VALUE_EXPECTED,
@@ -361,7 +361,7 @@ static bool read_metric(struct mapping_build *b, struct mapping_sources *to, uin
     }
     (void)snprintf(place, sizeof place, "%s %s",
                    strcmp(object, "stamps") == 0 ? "stamp" : "metric", name);
-    to->source[to->count].place = mapping_keep(b, place);
+    to->source[to->count].place = mapping_copy_text(b, place);
     return to->source[to->count].place != NULL;
 }
 
@@ -388,23 +388,24 @@ static bool read_named(struct mapping_build *b, struct mapping_sources *to, uint
 }
 
 /* Exactly one way to a value. */
-static bool read_way(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
-                     const char *shown, const struct mapping_member *member, const char *path)
+static bool read_one_source(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
+                            const char *shown, const struct mapping_member *member,
+                            const char *path)
 {
     const struct tree *tree = b->r->tree;
-    uint32_t at[WAYS];
-    size_t ways = 0;
-    size_t way = 0;
-    for (size_t k = 0; k < WAYS; k++) {
+    uint32_t at[SOURCE_KINDS];
+    size_t given_count = 0;
+    size_t origin = 0;
+    for (size_t k = 0; k < SOURCE_KINDS; k++) {
         at[k] = mapping_child(tree, node, keys[k]);
-        ways += at[k] != TREE_NONE;
-        way = at[k] != TREE_NONE ? k : way;
+        given_count += at[k] != TREE_NONE;
+        origin = at[k] != TREE_NONE ? k : origin;
     }
-    if (to->sends && (ways == 0 || (ways == 1 && way == KEY_PATH))) {
-        return ways == 1 ? read_path(b, to, at[0], shown, tree_text(tree, at[0]))
-                         : read_path(b, to, node, shown, path);
+    if (to->sends && (given_count == 0 || (given_count == 1 && origin == KEY_PATH))) {
+        return given_count == 1 ? read_path(b, to, at[0], shown, tree_text(tree, at[0]))
+                                : read_path(b, to, node, shown, path);
     }
-    if (ways != 1 || to->sends) {
+    if (given_count != 1 || to->sends) {
         option_fault(b->r, node, FAULT_CONFLICTING_KEYS, "%s: exactly one of %s was expected",
                      shown,
                      to->sends                         ? "path"
@@ -412,17 +413,17 @@ static bool read_way(struct mapping_build *b, struct mapping_sources *to, uint32
                                                        : "path, at, topic, value");
         return false;
     }
-    switch (way) {
+    switch (origin) {
     case KEY_PATH:
-        return read_path(b, to, at[way], shown, tree_text(tree, at[way]));
+        return read_path(b, to, at[origin], shown, tree_text(tree, at[origin]));
     case KEY_AT:
-        return read_column(b, to, at[way], shown);
+        return read_column(b, to, at[origin], shown);
     case KEY_TOPIC:
-        return read_level(b, to, at[way], shown);
+        return read_level(b, to, at[origin], shown);
     case KEY_VALUE:
-        return read_constant(b, to, at[way], shown, member);
+        return read_constant(b, to, at[origin], shown, member);
     default:
-        return read_named(b, to, node, shown, way == KEY_STAMP);
+        return read_named(b, to, node, shown, origin == KEY_STAMP);
     }
 }
 
@@ -548,7 +549,7 @@ bool mapping_read_source(struct mapping_build *b, struct mapping_sources *to, ui
         return false;
     }
     const uint32_t plus = mapping_child(b->r->tree, node, "plus");
-    if (!check_keys(b, to, node, shown) || !read_way(b, to, node, shown, member, path) ||
+    if (!check_keys(b, to, node, shown) || !read_one_source(b, to, node, shown, member, path) ||
         !read_sizes(b, to, node, shown, member) || !read_optional(b, s, node, shown) ||
         !read_map(b, to, node, shown, member)) {
         return false;
@@ -559,7 +560,7 @@ bool mapping_read_source(struct mapping_build *b, struct mapping_sources *to, ui
     }
     char name[OPTION_PREFIX_MAX];
     (void)snprintf(name, sizeof name, "%s.plus", shown);
-    if (to->sends || !takes_number(member)) {
+    if (to->sends || !accepts_number(member)) {
         option_fault(b->r, plus, FAULT_NOT_APPLICABLE, "%s: a number can be added to, %s not",
                      name, to->sends ? "what is sent" : member->name);
         return false;
@@ -587,9 +588,9 @@ static long read_index(const char *token)
 }
 
 /* "~1" is '/', "~0" is '~'. */
-static const char *keep_token(struct mapping_build *b, const char *at, size_t bytes)
+static const char *copy_token(struct mapping_build *b, const char *at, size_t bytes)
 {
-    char *out = mapping_take(b, bytes + 1);
+    char *out = mapping_alloc(b, bytes + 1);
     size_t used = 0;
     for (size_t i = 0; out && i < bytes; i++) {
         const bool escaped =
@@ -607,7 +608,7 @@ static void quote_token(struct mapping_build *b, struct mapping_node *node)
     for (const char *c = node->token; *c; c++) {
         plain = plain && (unsigned char)*c >= ' ' && *c != '"' && *c != '\\';
     }
-    char *quoted = plain ? mapping_take(b, node->bytes + 4) : NULL;
+    char *quoted = plain ? mapping_alloc(b, node->bytes + 4) : NULL;
     if (quoted) {
         node->quoted = quoted;
         node->quoted_bytes = (uint16_t)(node->bytes + 3);
@@ -618,7 +619,7 @@ static void quote_token(struct mapping_build *b, struct mapping_node *node)
 static size_t find_child(struct mapping_build *b, struct node_list *list, size_t parent,
                          const char *at, size_t bytes)
 {
-    const char *token = keep_token(b, at, bytes);
+    const char *token = copy_token(b, at, bytes);
     uint16_t *link = &list->nodes[parent].first;
     if (!token) {
         return 0;
@@ -651,7 +652,7 @@ const struct mapping_node *mapping_make_nodes(struct mapping_build *b,
                      "pointers of one row have more than %d parts", MAPPING_NODES_MAX);
         return NULL;
     }
-    struct node_list list = {mapping_take(b, most * sizeof *list.nodes), 1};
+    struct node_list list = {mapping_alloc(b, most * sizeof *list.nodes), 1};
     if (!list.nodes) {
         return NULL;
     }

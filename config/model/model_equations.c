@@ -1,4 +1,5 @@
-/* config/model/model_equations.c - what a model's file says in expressions, and its variants. */
+/* config/model/model_equations.c - what a model's file says in expressions, and its variants.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,7 @@ static void read_equations(struct model_loader *l)
 {
     const uint32_t section = model_entries(l, "equations", TREE_LIST, MODEL_AXES_MAX, true);
     size_t i = 0;
-    size_t taken = 0;
+    size_t found_count = 0;
     if (section == TREE_NONE || l->axes == 0) {
         return;
     }
@@ -132,9 +133,9 @@ static void read_equations(struct model_loader *l)
         if (fits && st != STATUS_OK) {
             blame_expression(l, node, shown, &err);
         }
-        taken += st == STATUS_OK ? 1 : 0;
+        found_count += st == STATUS_OK ? 1 : 0;
     }
-    if (taken == l->axes) {
+    if (found_count == l->axes) {
         check_terms(l, section);
     }
 }
@@ -155,7 +156,7 @@ static void refuse_heading(struct model_loader *l)
 }
 
 /* pose' = rate, of velocities and poses. */
-static void take_rate(struct model_loader *l, uint32_t node, size_t i)
+static void parse_rate(struct model_loader *l, uint32_t node, size_t i)
 {
     struct model_file *f = l->file;
     const struct model_names *n = &f->terms.names;
@@ -215,11 +216,11 @@ static void read_kinematics(struct model_loader *l)
     }
     for (uint32_t node = l->tree->nodes[section].first; node != TREE_NONE;
          node = model_next(l, node), i++) {
-        take_rate(l, node, i);
+        parse_rate(l, node, i);
     }
 }
 
-static void take_derived(struct model_loader *l, uint32_t node, size_t i)
+static void parse_derived(struct model_loader *l, uint32_t node, size_t i)
 {
     struct model_file *f = l->file;
     const struct model_names *n = &f->terms.names;
@@ -263,7 +264,7 @@ static void read_derived(struct model_loader *l)
             : model_entries(l, "derived", TREE_LIST, MODEL_DERIVED_MAX, false);
     for (uint32_t node = section == TREE_NONE ? TREE_NONE : l->tree->nodes[section].first;
          node != TREE_NONE; node = model_next(l, node)) {
-        take_derived(l, node, l->file->terms.derived_count++);
+        parse_derived(l, node, l->file->terms.derived_count++);
     }
 }
 

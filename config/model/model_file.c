@@ -80,15 +80,15 @@ static void declare_name(struct model_loader *l, uint32_t node, const char *show
     }
 }
 
-static void put_text(char *to, size_t size, const char *from)
+static void copy_text(char *to, size_t size, const char *from)
 {
     (void)snprintf(to, size, "%s", from);
 }
 
 /* "sway_mass" is said "sway mass". */
-static void say_name(char *to, size_t size, const char *name)
+static void format_name(char *to, size_t size, const char *name)
 {
-    put_text(to, size, name);
+    copy_text(to, size, name);
     for (char *c = to; *c; c++) {
         *c = *c == '_' ? ' ' : *c;
     }
@@ -103,20 +103,20 @@ static void read_quantity(struct model_loader *l, uint32_t node, const char *sec
     *out = (struct model_quantity){.sign = MODEL_ANY};
     (void)snprintf(shown, sizeof shown, "%s.%.40s.", section, symbol);
     if (model_is_kind(l, node, TREE_SCALAR) && !option_is_empty(l->tree, node)) {
-        put_text(out->texts.unit, sizeof out->texts.unit, tree_text(l->tree, node));
+        copy_text(out->texts.unit, sizeof out->texts.unit, tree_text(l->tree, node));
     } else {
         option_read(l->r, table, "", node, shown, out, NULL);
     }
-    put_text(out->texts.symbol, sizeof out->texts.symbol, symbol);
+    copy_text(out->texts.symbol, sizeof out->texts.symbol, symbol);
     if (out->texts.name[0] == '\0') {
-        put_text(out->texts.name, sizeof out->texts.name, out->texts.symbol);
+        copy_text(out->texts.name, sizeof out->texts.name, out->texts.symbol);
     } else if (!expression_is_name(out->texts.name, false)) {
         option_fault(l->r, node, FAULT_BAD_NAME,
                      "%sname: '%.40s' is no name: letters, digits and _", shown,
                      out->texts.name);
     }
     if (out->texts.words[0] == '\0') {
-        say_name(out->texts.words, sizeof out->texts.words, out->texts.name);
+        format_name(out->texts.words, sizeof out->texts.words, out->texts.name);
     }
 }
 
@@ -264,16 +264,17 @@ static void fill_axes(struct model_loader *l)
         if (l->poses == 0) {
             (void)snprintf(f->pose[i].name, sizeof f->pose[i].name, "%.27s_sum",
                            f->velocity[i].name);
-            put_text(f->pose[i].symbol, sizeof f->pose[i].symbol, f->pose[i].name);
+            copy_text(f->pose[i].symbol, sizeof f->pose[i].symbol, f->pose[i].name);
         }
         f->axes[i] =
             (struct model_axis){f->velocity[i].name, f->effort[i].name, f->pose[i].name,
                                 f->velocity[i].words, f->effort[i].words};
-        (void)snprintf(f->pushes[i].name, sizeof f->pushes[i].name, "%s_push",
-                       f->velocity[i].name);
-        (void)snprintf(f->pushes[i].words, sizeof f->pushes[i].words, "push on %s",
-                       f->velocity[i].words);
-        f->push[i] = (struct model_push){f->pushes[i].name, f->pushes[i].words};
+        (void)snprintf(f->generalised_forces[i].name, sizeof f->generalised_forces[i].name,
+                       "%s_push", f->velocity[i].name);
+        (void)snprintf(f->generalised_forces[i].words, sizeof f->generalised_forces[i].words,
+                       "push on %s", f->velocity[i].words);
+        f->push[i] =
+            (struct model_force){f->generalised_forces[i].name, f->generalised_forces[i].words};
         f->roles[roles + i] = f->effort[i].symbol;
         f->roles[roles + l->axes + i] = f->velocity[i].symbol;
     }
@@ -323,7 +324,7 @@ static void fill_row(struct model_loader *l, const struct model_kinds *kinds)
     struct model *model = &f->models[0];
     *model = (struct model){.name = f->name,
                             .axes = f->axes,
-                            .pushes = f->terms.curved ? f->push : NULL,
+                            .generalised_forces = f->terms.curved ? f->push : NULL,
                             .axis_count = l->axes,
                             .heading = l->poses > l->axes ? f->pose[l->axes].name : NULL,
                             .planar = kinds->planar ? f->planar : NULL,
@@ -401,8 +402,8 @@ static void read_model(const struct option_reading *reading, struct model_values
     struct model_file *f = v->file;
     struct model_loader l = {
         .reading = reading, .r = reading->r, .tree = reading->r->tree, .file = f, .values = v};
-    put_text(f->name, sizeof f->name, v->name);
-    put_text(f->purpose, sizeof f->purpose, v->purpose);
+    copy_text(f->name, sizeof f->name, v->name);
+    copy_text(f->purpose, sizeof f->purpose, v->purpose);
     f->pool.primes = true;
     expression_pool_start(&f->pool);
     f->terms.pool = &f->pool;
@@ -474,8 +475,8 @@ void model_file_free(struct model_file *file)
     free(file);
 }
 
-enum status model_file_take(const char *path, const struct model_row **row,
-                            struct err_list *errors)
+enum status model_file_register(const char *path, const struct model_row **row,
+                                struct err_list *errors)
 {
     struct model_file *file = NULL;
     enum status st = model_file_load(path, &file, errors);
@@ -508,7 +509,7 @@ bool model_file_is_path(const char *word)
            (n > 4 && strcmp(word + n - 4, ".yml") == 0);
 }
 
-void model_file_note(char *out, size_t size)
+void model_file_format_hashes(char *out, size_t size)
 {
     size_t used = 0;
     const struct model *model = NULL;

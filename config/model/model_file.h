@@ -2,7 +2,8 @@
  * parameters (docs/model/model_files.md).
  *
  * Every fault of a file is reported at once, with line and column, equations with the character
- * at which they are wrong. What comes of it is a row as those of identification/model/models.def.
+ * at which they are wrong. What comes of it is a row as those of
+ * identification/model/models.def.
  */
 #ifndef CONFIG_MODEL_MODEL_FILE_H
 #define CONFIG_MODEL_MODEL_FILE_H
@@ -36,10 +37,10 @@ struct model_file {
     struct model models[MODEL_FILE_VARIANTS_MAX];
     struct model_variant variants[MODEL_FILE_VARIANTS_MAX];
     struct model_axis axes[MODEL_AXES_MAX];
-    struct model_push push[MODEL_AXES_MAX];
+    struct model_force push[MODEL_AXES_MAX];
     struct {
         char name[EXPRESSION_NAME_MAX + 8], words[MODEL_FILE_TEXT_MAX + 16];
-    } pushes[MODEL_AXES_MAX];
+    } generalised_forces[MODEL_AXES_MAX];
     struct model_parameter parameters[MODEL_PARAMETERS_MAX];
     struct model_derived derived[MODEL_DERIVED_MAX];
     const char *roles[MODEL_FILE_ROLES_MAX];
@@ -69,11 +70,11 @@ void model_file_free(struct model_file *file);
 
 /* Read a file and take it in among the models (models_add()), for the whole life of the
  * program; the same model twice is one. Before there are threads. */
-MUST_USE enum status model_file_take(const char *path, const struct model_row **row,
-                                     struct err_list *errors);
+MUST_USE enum status model_file_register(const char *path, const struct model_row **row,
+                                         struct err_list *errors);
 
 /* Those that were taken in, "dc_motor=00a1… thermal=…", cut to size; 41 bytes each at most. */
-void model_file_note(char *out, size_t size);
+void model_file_format_hashes(char *out, size_t size);
 
 /* Of what the file of a model that was taken in says; 0: there is none of this name. */
 uint64_t model_file_hash(const char *name);

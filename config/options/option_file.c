@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/number.h"
 #include "base/text/edit_distance.h"
 #include "base/text/names.h"
-#include "base/numbers/number.h"
 
 enum { NAME_MAX_BYTES = 48 };
 
@@ -451,7 +451,7 @@ bool text_file_first_line(const char *path, char *line, size_t size)
     return true;
 }
 
-bool text_file_beside(const char *file, const char *path, char *out, size_t size)
+bool text_file_sibling(const char *file, const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(file, '/');
     const int folder = slash && path[0] != '/' ? (int)(slash - file) + 1 : 0;

@@ -94,7 +94,7 @@ bool text_file_first_line(const char *path, char *line, size_t size);
 
 /* A path that stands in a file, as seen from that file's folder. False when it does not fit
  * into out[size]. */
-bool text_file_beside(const char *file, const char *path, char *out, size_t size);
+bool text_file_sibling(const char *file, const char *path, char *out, size_t size);
 
 /* One line a fault: "tandem: file:line:column: what is wrong, what would be right". */
 void err_list_print(const struct err_list *list, FILE *out);

@@ -50,7 +50,7 @@ void tree_finish(struct tree *tree)
 
 /* --- faults --------------------------------------------------------------------------- */
 
-static void note_fault(struct builder *b, enum status status)
+static void set_fault(struct builder *b, enum status status)
 {
     if (b->status == STATUS_OK || status == STATUS_E_NOMEM) {
         b->status = status;
@@ -59,7 +59,7 @@ static void note_fault(struct builder *b, enum status status)
 
 static void stop_reading(struct builder *b, enum status status)
 {
-    note_fault(b, status);
+    set_fault(b, status);
     b->over = true;
     b->tree->partial = true;
 }
@@ -73,7 +73,7 @@ static PRINTF_LIKE(5, 6) void report_fault(struct builder *b, enum fault fault, 
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     (void)err_list_add(b->errors, STATUS_E_PARSE, fault, b->file, line, column, "%s", text);
-    note_fault(b, STATUS_E_PARSE);
+    set_fault(b, STATUS_E_PARSE);
 }
 
 /* A mark's line and column, 1-based. */
@@ -237,7 +237,7 @@ static bool expects_key(const struct builder *b)
            !b->frames[b->depth - 1].have_key;
 }
 
-static void take_key(struct builder *b, uint32_t text_at, bool bad, const yaml_mark_t *mark)
+static void set_key(struct builder *b, uint32_t text_at, bool bad, const yaml_mark_t *mark)
 {
     struct frame *f = &b->frames[b->depth - 1];
     f->have_key = true;
@@ -295,7 +295,7 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
                          "merge keys (<<) are not read, write the keys out or under defaults");
             bad = true;
         }
-        take_key(b, text_at, bad, mark);
+        set_key(b, text_at, bad, mark);
         return;
     }
     const uint32_t node = add_node(b, bad ? TREE_SKIPPED : TREE_SCALAR, mark);
@@ -310,7 +310,7 @@ static void on_alias(struct builder *b, const yaml_mark_t *mark)
     report_fault(b, FAULT_UNSUPPORTED, AT(mark),
                  "aliases (*name) are not read, write the value out");
     if (expects_key(b)) {
-        take_key(b, add_text(b, "", 0), true, mark);
+        set_key(b, add_text(b, "", 0), true, mark);
     } else {
         (void)add_node(b, TREE_SKIPPED, mark);
     }

@@ -5,7 +5,7 @@
 #include "base/text/names.h"
 #include "config/team/team_values.h"
 #include "twin/team/check/team_ability.h"
-#include "twin/team/check/team_discipline.h"
+#include "twin/team/check/team_static_check.h"
 
 /* --- parts ------------------------------------------------------------------------------- */
 
@@ -14,7 +14,7 @@ static void check_parts(struct team_build *b, size_t robot)
 {
     const struct team_params *p = &b->params;
     const struct team_robot_params *r = &p->robots[robot];
-    const struct team_step *step = team_takes_nothing(p, (uint16_t)robot, r->sequence);
+    const struct team_step *step = team_find_unhandled_step(p, (uint16_t)robot, r->sequence);
     if (step) {
         option_fault(b->r, ((uint32_t *)b->robot_nodes.items)[robot], FAULT_PART_NOT_HANDLED,
                      "%srobots.%s: sequence %s takes parts from %s (line %u), and the robot "
@@ -56,14 +56,14 @@ static void check_jobs(struct team_build *b)
 
 /* --- the discipline ---------------------------------------------------------------------- */
 
-struct telling {
+struct fault_context {
     struct team_build *b;
     struct err_list *warnings;
 };
 
-static void tell_fault(void *context, const struct team_fault *fault)
+static void report_fault(void *context, const struct team_fault *fault)
 {
-    const struct telling *t = context;
+    const struct fault_context *t = context;
     struct option_reader *r = t->b->r;
     const uint32_t *nodes = t->b->step_nodes.items;
     const struct written_sequence *sequences = t->b->sequences.items;
@@ -103,12 +103,12 @@ static bool is_run(const struct team_params *p, size_t sequence)
     return false;
 }
 
-static void check_discipline(struct team_build *b, struct err_list *warnings)
+static void check_static_rules(struct team_build *b, struct err_list *warnings)
 {
     const struct team_params *p = &b->params;
     const struct team_faults none = {ignore_fault, NULL};
-    struct telling telling = {b, warnings};
-    void *memory = malloc(team_discipline_bytes(p));
+    struct fault_context fault_context = {b, warnings};
+    void *memory = malloc(team_static_check_bytes(p));
     if (!memory) {
         b->no_memory = true;
         return;
@@ -116,10 +116,10 @@ static void check_discipline(struct team_build *b, struct err_list *warnings)
     for (size_t i = 0; i < p->sequence_count; i++) {
         if (((struct written_sequence *)b->sequences.items)[i].used && !is_run(p, i)) {
             TEAM_AT(b, TEAM_OF_SEQUENCES, struct team_sequence, i)->part =
-                team_discipline_sequence(p, (uint16_t)i, memory, &none) > 0;
+                team_static_check_sequence(p, (uint16_t)i, memory, &none) > 0;
         }
     }
-    (void)team_discipline(p, memory, &(struct team_faults){tell_fault, &telling});
+    (void)team_static_check(p, memory, &(struct team_faults){report_fault, &fault_context});
     free(memory);
 }
 
@@ -127,5 +127,5 @@ void team_build_check(struct team_build *b, struct err_list *warnings)
 {
     check_robots(b);
     check_jobs(b);
-    check_discipline(b, warnings);
+    check_static_rules(b, warnings);
 }

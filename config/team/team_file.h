@@ -1,10 +1,10 @@
-/* config/team/team_file.h - teams: from a lab file's `teams:` or a file of their own to what the
- * core works with.
+/* config/team/team_file.h - teams: from a lab file's `teams:` or a file of their own to what
+ * the core works with.
  *
  * docs/model/teams.md, "Files", has the language; docs/config.md its keys. Sequences within
  * sequences, conditions and loops are laid flat here. Every fault of a file is reported at
- * once, with line and column; what the discipline refuses (twin/team/check/team_discipline.h) is
- * among them.
+ * once, with line and column; what the discipline refuses (twin/team/check/team_static_check.h)
+ * is among them.
  */
 #ifndef CONFIG_TEAM_TEAM_FILE_H
 #define CONFIG_TEAM_TEAM_FILE_H

@@ -29,7 +29,7 @@ static bool find_circle(struct team_build *b, size_t sequence, unsigned within);
 
 /* A list's sequences, one by one; true: a circle was found and told. */
 // NOLINTNEXTLINE(misc-no-recursion)
-static bool walk_uses(struct team_build *b, uint32_t first, unsigned within)
+static bool visit_uses(struct team_build *b, uint32_t first, unsigned within)
 {
     for (uint32_t i = first; i > 0; i = written_at(b, i)->next) {
         const struct written_step *step = written_at(b, i);
@@ -49,7 +49,7 @@ static bool walk_uses(struct team_build *b, uint32_t first, unsigned within)
             if (!used->closed && find_circle(b, step->used, within + 1)) {
                 return true;
             }
-        } else if (walk_uses(b, step->first, within) || walk_uses(b, step->other, within)) {
+        } else if (visit_uses(b, step->first, within) || visit_uses(b, step->other, within)) {
             return true;
         }
     }
@@ -61,7 +61,7 @@ static bool find_circle(struct team_build *b, size_t sequence, unsigned within)
 {
     struct written_sequence *s = sequence_at(b, sequence);
     s->open = true;
-    const bool found = walk_uses(b, s->first, within);
+    const bool found = visit_uses(b, s->first, within);
     s->open = false;
     s->closed = true;
     return found;

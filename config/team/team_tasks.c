@@ -112,8 +112,8 @@ static void read_payload(struct team_build *b, uint32_t node, const char *shown,
 
 /* --- rows of tasks and windows ----------------------------------------------------------- */
 
-static void keep_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
-                         double sd_s);
+static void add_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
+                        double sd_s);
 
 static void check_task(struct team_build *b, uint32_t node, const char *shown,
                        const struct task_values *values, const uint32_t *given)
@@ -165,7 +165,7 @@ void team_build_task_row(struct team_build *b, uint32_t node)
         *TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, at) = values.params;
     }
     if (values.mean_us > 0) {
-        keep_nominal(b, node, name, lab_s(values.mean_us), lab_s(values.sd_us));
+        add_nominal(b, node, name, lab_s(values.mean_us), lab_s(values.sd_us));
     }
 }
 
@@ -225,8 +225,8 @@ static struct given_nominal *add_given(struct team_build *b, uint16_t robot, uin
 }
 
 /* Of a row of tasks: goes behind what robots and the team say. */
-static void keep_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
-                         double sd_s)
+static void add_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
+                        double sd_s)
 {
     struct given_nominal *one =
         add_given(b, TEAM_NONE, team_build_task(b, task), TEAM_NONE, node);

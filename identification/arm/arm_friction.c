@@ -128,7 +128,7 @@ struct work {
     const struct arm_friction_set *set;
     gsl_matrix *memory; /* [P + 3 + ARM_JOINTS x n] */
     size_t p;
-    double *x[P], *tried, *y, *left;
+    double *x[P], *tried, *y, *residual;
     double *qdd[ARM_JOINTS];
     double beta[P];
     struct svd svd;
@@ -169,12 +169,12 @@ static enum status open_work(struct work *w, const struct arm_friction_set *set)
     }
     w->tried = gsl_matrix_ptr(w->memory, P, 0);
     w->y = gsl_matrix_ptr(w->memory, P + 1, 0);
-    w->left = gsl_matrix_ptr(w->memory, P + 2, 0);
+    w->residual = gsl_matrix_ptr(w->memory, P + 2, 0);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         w->qdd[j] = gsl_matrix_ptr(w->memory, P + 3 + j, 0);
-        memcpy(w->left, set->qd_radps[j], set->n * sizeof *w->left);
-        arm_friction_smooth(set, w->left);
-        arm_friction_rate(set, w->left, w->qdd[j]);
+        memcpy(w->residual, set->qd_radps[j], set->n * sizeof *w->residual);
+        arm_friction_smooth(set, w->residual);
+        arm_friction_rate(set, w->residual, w->qdd[j]);
     }
     w->used = count_rows(set);
     return STATUS_OK;
@@ -260,13 +260,13 @@ static enum status solve_triangle(const struct qr_accumulator *qr, size_t p, str
     return st;
 }
 
-static double left_at(const struct work *w, const double beta[P], size_t k)
+static double residual_at(const struct work *w, const double beta[P], size_t k)
 {
-    double left = w->y[k];
+    double residual = w->y[k];
     for (size_t i = 0; i < w->p; i++) {
-        left -= beta[i] * w->x[i][k];
+        residual -= beta[i] * w->x[i][k];
     }
-    return left;
+    return residual;
 }
 
 static bool is_short(const struct work *w, size_t reach)
@@ -285,7 +285,7 @@ static size_t find_reach(const struct work *w, double *rho)
     double share = 1.0;
     for (size_t r = 0; r < w->set->run_count; r++) {
         for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
-            squares += w->left[k] * w->left[k];
+            squares += w->residual[k] * w->residual[k];
         }
     }
     *rho = 0.0;
@@ -294,7 +294,7 @@ static size_t find_reach(const struct work *w, double *rho)
         lag++;
         for (size_t r = 0; r < w->set->run_count; r++) {
             for (size_t k = begin_run(w->set, r) + lag; k < end_run(w->set, r); k++) {
-                products += w->left[k] * w->left[k - lag];
+                products += w->residual[k] * w->residual[k - lag];
             }
         }
         share = products / squares;
@@ -317,7 +317,7 @@ static void sum_moments(const struct work *w, size_t lo, size_t hi, size_t reach
         for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++, at++) {
             double g[P];
             for (size_t i = 0; i < w->p; i++) {
-                g[i] = w->x[i][k] * w->left[k];
+                g[i] = w->x[i][k] * w->residual[k];
             }
             if (at >= lo && at < hi) {
                 hac_add(hac, g);
@@ -371,8 +371,8 @@ static void find_followed(const struct work *w, size_t lo, size_t hi, double sum
  * take. Weights of one up to half the reach, and falling from there, are twice those of the
  * reach less those of its half (Politis and Romano 1995); variances are theirs, correlations
  * Bartlett's, so that the whole stays a covariance (docs/model/arm.md). */
-static void mend_covariance(const struct work *w, size_t lo, size_t hi, size_t reach,
-                            const double bread[P * P], double covariance[P * P])
+static void correct_small_sample(const struct work *w, size_t lo, size_t hi, size_t reach,
+                                 const double bread[P * P], double covariance[P * P])
 {
     struct hac_covariance hac;
     double half[P * P];
@@ -383,9 +383,9 @@ static void mend_covariance(const struct work *w, size_t lo, size_t hi, size_t r
     find_followed(w, lo, hi, 1.5 * (double)reach, bread, followed);
     for (size_t i = 0; i < w->p; i++) {
         const double flat = 2.0 - half[i * w->p + i] / covariance[i * w->p + i];
-        const double left = 1.0 - followed[i];
+        const double part = 1.0 - followed[i];
         widening[i] =
-            sqrt((flat > RATIO_MIN ? flat : RATIO_MIN) / (left > RATIO_MIN ? left : RATIO_MIN));
+            sqrt((flat > RATIO_MIN ? flat : RATIO_MIN) / (part > RATIO_MIN ? part : RATIO_MIN));
     }
     for (size_t i = 0; i < w->p * w->p; i++) {
         covariance[i] *= widening[i / w->p] * widening[i % w->p];
@@ -406,20 +406,20 @@ static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t
     square_multiply(svd->inverse, svd->inverse, true, w->p, bread);
     square_sandwich(bread, hac.robust, w->p, covariance);
     if (flat) {
-        mend_covariance(w, lo, hi, reach, bread, covariance);
+        correct_small_sample(w, lo, hi, reach, bread, covariance);
     }
     return hac_freedom(fmin((flat ? 2.0 : 1.0) * (double)reach / (double)rows, 1.0));
 }
 
-static void set_left(struct work *w)
+static void set_residuals(struct work *w)
 {
     w->rest_squares = 0.0;
     for (size_t k = 0; k < w->set->n; k++) {
-        w->left[k] = left_at(w, w->beta, k);
+        w->residual[k] = residual_at(w, w->beta, k);
     }
     for (size_t r = 0; r < w->set->run_count; r++) {
         for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
-            w->rest_squares += w->left[k] * w->left[k];
+            w->rest_squares += w->residual[k] * w->residual[k];
         }
     }
 }
@@ -455,7 +455,7 @@ static bool is_open(const struct svd *svd, size_t i)
     return free_share > NULL_SHARE;
 }
 
-static void take_estimate(const struct work *w, double freedom, const double covariance[P * P],
+static void fill_estimate(const struct work *w, double freedom, const double covariance[P * P],
                           struct estimate *e)
 {
     const size_t p = w->p;
@@ -494,7 +494,7 @@ static enum status fit_thirds(const struct work *w, size_t reach,
         if (st != STATUS_OK || part.svd.rank < w->p || hi - lo <= 2 * reach) {
             continue;
         }
-        set_left(&part);
+        set_residuals(&part);
         const double freedom = find_covariance(&part, lo, hi, reach, &part.svd, covariance);
         for (size_t i = 0; i < w->p; i++) {
             thirds->each[i][thirds->count] = (struct estimate_of_one){
@@ -567,16 +567,16 @@ static double lacking_at(const struct work *w, enum lacking term, size_t joint, 
     return 0.0;
 }
 
-static void find_missing(struct work *w, size_t joint, struct arm_friction_missing *found)
+static void find_unmodelled(struct work *w, size_t joint, struct arm_friction_unmodelled *found)
 {
-    *found = (struct arm_friction_missing){.joint = ARM_JOINTS};
+    *found = (struct arm_friction_unmodelled){.joint = ARM_JOINTS};
     for (enum lacking term = 0; term < LACKINGS; term++) {
         for (size_t k = 0; k < w->set->n; k++) {
             w->tried[k] = lacking_at(w, term, joint, k);
         }
         const double share = try_column(w);
         if (share > found->share) {
-            *found = (struct arm_friction_missing){lacking_words[term], ARM_JOINTS, share};
+            *found = (struct arm_friction_unmodelled){lacking_words[term], ARM_JOINTS, share};
         }
     }
     for (size_t other = 0; other < ARM_JOINTS; other++) {
@@ -585,7 +585,8 @@ static void find_missing(struct work *w, size_t joint, struct arm_friction_missi
         }
         const double share = other == joint ? 0.0 : try_column(w);
         if (share > found->share) {
-            *found = (struct arm_friction_missing){"friction of another joint", other, share};
+            *found =
+                (struct arm_friction_unmodelled){"friction of another joint", other, share};
         }
     }
 }
@@ -602,14 +603,14 @@ static void find_rate(const struct arm_friction_set *set, size_t joint,
     for (size_t r = 0; r < set->run_count; r++) {
         for (size_t k = set->run_start[r]; k + span < set->run_start[r + 1]; k += span) {
             const double change = set->q_rad[joint][k + span] - set->q_rad[joint][k];
-            double way = 0.0;
+            double travelled = 0.0;
             for (size_t l = k; l < k + span; l++) {
-                way += 0.5 * (set->qd_radps[joint][l] + set->qd_radps[joint][l + 1]) *
-                       (set->t_s[l + 1] - set->t_s[l]);
+                travelled += 0.5 * (set->qd_radps[joint][l] + set->qd_radps[joint][l + 1]) *
+                             (set->t_s[l + 1] - set->t_s[l]);
             }
             changed += change * change;
-            made += way * way;
-            both += change * way;
+            made += travelled * travelled;
+            both += change * travelled;
         }
     }
     out->rate_ratio = made > 0.0 ? both / made : (double)NAN;
@@ -636,22 +637,22 @@ static enum status fit_joint(struct work *w, size_t joint, bool doubt_units,
     if (st != STATUS_OK) {
         return st;
     }
-    set_left(w);
+    set_residuals(w);
     out->own = check_currents(w);
-    const size_t reach = find_reach(w, &out->left_rho);
+    const size_t reach = find_reach(w, &out->residual_rho);
     const double freedom = find_covariance(w, 0, w->used, reach, &w->svd, covariance);
-    take_estimate(w, freedom, covariance, &out->estimate);
+    fill_estimate(w, freedom, covariance, &out->estimate);
     st = fit_thirds(w, reach, &thirds);
     if (st == STATUS_OK) {
         find_effects(w, &out->own, &thirds);
-        find_missing(w, joint, &out->missing);
+        find_unmodelled(w, joint, &out->missing);
         arm_friction_judge_joint(out, joint, &thirds, doubt_units);
     }
     return st;
 }
 
 enum status arm_friction_fit_run(const struct arm_friction_set *set,
-                                 const struct arm_friction_card *card, bool doubt_units,
+                                 const struct arm_friction_summary *summary, bool doubt_units,
                                  struct arm_friction_fit *fit)
 {
     struct work w;
@@ -661,7 +662,7 @@ enum status arm_friction_fit_run(const struct arm_friction_set *set,
         st = fit_joint(&w, j, doubt_units, &fit->joint[j]);
     }
     if (st == STATUS_OK) {
-        arm_friction_judge_whole(fit, card);
+        arm_friction_judge_whole(fit, summary);
     }
     if (w.memory) {
         gsl_matrix_free(w.memory);
@@ -680,7 +681,7 @@ enum status arm_friction_hold_out(const struct arm_friction_set *set,
         for (size_t i = 0; i < w.p; i++) {
             w.beta[i] = isfinite(e->value[i]) ? e->value[i] : 0.0;
         }
-        set_left(&w);
+        set_residuals(&w);
         fit->joint[j].held_out = check_currents(&w);
     }
     fit->is_held_out = st == STATUS_OK;

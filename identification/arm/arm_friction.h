@@ -23,7 +23,7 @@ struct arm_friction_check {
 };
 
 /* What the model lacks, by the share of what it leaves that one more term would explain. */
-struct arm_friction_missing {
+struct arm_friction_unmodelled {
     const char *term; /* in words; NULL: none is large */
     size_t joint;     /* whose motion the term is of; ARM_JOINTS: its own */
     double share;
@@ -35,8 +35,8 @@ struct arm_friction_joint {
     double speed_max_radps, current_max_a, angle_max_rad;
     /* Of the angle's changes to what the speed makes of them: 1, and 1. */
     double rate_ratio, rate_r2;
-    struct arm_friction_missing missing;
-    double left_rho; /* correlation of what is left with its neighbour */
+    struct arm_friction_unmodelled missing;
+    double residual_rho; /* correlation of what is left with its neighbour */
 };
 
 struct arm_friction_fit {
@@ -52,7 +52,7 @@ void arm_friction_fit_start(struct arm_friction_fit *fit);
 /* Fit all joints, and judge. STATUS_E_NOMEM, STATUS_E_MATH; what the data do not determine is
  * an answer, with its verdict. */
 MUST_USE enum status arm_friction_fit_run(const struct arm_friction_set *set,
-                                          const struct arm_friction_card *card,
+                                          const struct arm_friction_summary *summary,
                                           bool doubt_units, struct arm_friction_fit *fit);
 
 /* Foretell currents of a recording that took no part; lowers verdicts. */

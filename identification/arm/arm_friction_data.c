@@ -67,42 +67,42 @@ static enum status find_period(const struct arm_friction_raw *raw, double *perio
 }
 
 /* Ends a run at row n: it stays when it is long enough. */
-static void end_run(struct arm_friction_set *set, struct arm_friction_card *card,
+static void end_run(struct arm_friction_set *set, struct arm_friction_summary *summary,
                     size_t rows_min)
 {
     const size_t start = set->run_start[set->run_count];
     const size_t length = set->n - start;
     if (length >= rows_min && set->run_count < ARM_FRICTION_RUNS_MAX) {
-        card->duration_s += set->t_s[set->n - 1] - set->t_s[start];
+        summary->duration_s += set->t_s[set->n - 1] - set->t_s[start];
         set->run_start[++set->run_count] = set->n;
     } else {
-        card->short_rows += length;
+        summary->short_rows += length;
         set->n = start;
     }
 }
 
-static void take_part(struct arm_friction_set *set, const struct arm_friction_raw *raw,
-                      size_t part, double period_s, struct arm_friction_card *card)
+static void add_part(struct arm_friction_set *set, const struct arm_friction_raw *raw,
+                     size_t part, double period_s, struct arm_friction_summary *summary)
 {
     const size_t rows_min = (size_t)fmax(RUN_S_MIN / period_s, 4.0 * (double)set->edge);
     double last_s = -HUGE_VAL;
     for (size_t i = raw->part_start[part]; i < raw->part_start[part + 1]; i++) {
         if (!is_row(raw, i)) {
-            card->incomplete++;
+            summary->incomplete++;
             continue;
         }
         if (!(raw->t_s[i] > last_s)) {
-            card->back_rows++;
+            summary->back_rows++;
             continue;
         }
         if (raw->t_s[i] - last_s > GAP_PERIODS * period_s && isfinite(last_s)) {
-            card->gaps++;
-            end_run(set, card, rows_min);
+            summary->gaps++;
+            end_run(set, summary, rows_min);
         }
         last_s = raw->t_s[i];
         copy_row(set, raw, i, set->n++);
     }
-    end_run(set, card, rows_min);
+    end_run(set, summary, rows_min);
 }
 
 static double find_unevenness(const struct arm_friction_set *set, double period_s)
@@ -130,13 +130,13 @@ static void place_columns(struct arm_friction_set *set, size_t n)
 }
 
 enum status arm_friction_set_make(const struct arm_friction_raw *raw,
-                                  struct arm_friction_set *set, struct arm_friction_card *card,
-                                  struct err *err)
+                                  struct arm_friction_set *set,
+                                  struct arm_friction_summary *summary, struct err *err)
 {
     double period_s;
     memset(set, 0, sizeof *set);
-    memset(card, 0, sizeof *card);
-    card->rows = raw->n;
+    memset(summary, 0, sizeof *summary);
+    summary->rows = raw->n;
     if (find_period(raw, &period_s) != STATUS_OK) {
         return err_no_memory(err, "data", "no memory");
     }
@@ -155,12 +155,12 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
     set->cut_hz = fmin(CUT_HZ, CUT_RATIO_MAX * set->rate_hz);
     set->edge = (size_t)ceil(EDGE_PERIODS * set->rate_hz / set->cut_hz);
     for (size_t r = 0; r < raw->part_count; r++) {
-        take_part(set, raw, r, period_s, card);
+        add_part(set, raw, r, period_s, summary);
     }
-    card->used = set->n;
-    card->runs = set->run_count;
-    card->rate_hz = set->rate_hz;
-    card->uneven_ratio = find_unevenness(set, period_s);
+    summary->used = set->n;
+    summary->runs = set->run_count;
+    summary->rate_hz = set->rate_hz;
+    summary->uneven_ratio = find_unevenness(set, period_s);
     if (set->run_count > 0) {
         return STATUS_OK;
     }
@@ -168,7 +168,8 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
     return err_set(err, STATUS_E_PARSE, FAULT_TOO_FEW, "data",
                    "no %g s in a row with angles, speeds and currents of all joints: %zu rows, "
                    "%zu incomplete, %zu not later than the one before, %zu gaps",
-                   RUN_S_MIN, card->rows, card->incomplete, card->back_rows, card->gaps);
+                   RUN_S_MIN, summary->rows, summary->incomplete, summary->back_rows,
+                   summary->gaps);
 }
 
 void arm_friction_set_free(struct arm_friction_set *set)

@@ -23,7 +23,7 @@ struct arm_friction_raw {
     const double *q_rad[ARM_JOINTS], *qd_radps[ARM_JOINTS], *current_a[ARM_JOINTS];
 };
 
-struct arm_friction_card {
+struct arm_friction_summary {
     size_t rows, used;
     size_t incomplete; /* a number is missing, or is none */
     size_t back_rows;  /* no later than the row before */
@@ -48,7 +48,8 @@ struct arm_friction_set {
  * in seconds, STATUS_E_NOMEM; *card is written in any case. */
 MUST_USE enum status arm_friction_set_make(const struct arm_friction_raw *raw,
                                            struct arm_friction_set *set,
-                                           struct arm_friction_card *card, struct err *err);
+                                           struct arm_friction_summary *summary,
+                                           struct err *err);
 void arm_friction_set_free(struct arm_friction_set *set);
 
 /* x [n] through Butterworth's filter of second order forwards and back, run by run, so that

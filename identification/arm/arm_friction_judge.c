@@ -142,9 +142,9 @@ static void judge_thirds(struct estimate *e, const struct arm_friction_thirds *t
     }
 }
 
-static void judge_missing(struct arm_friction_joint *joint, size_t number)
+static void judge_unmodelled(struct arm_friction_joint *joint, size_t number)
 {
-    const struct arm_friction_missing *missing = &joint->missing;
+    const struct arm_friction_unmodelled *missing = &joint->missing;
     struct estimate *e = &joint->estimate;
     if (missing->joint < ARM_JOINTS && missing->share > MISSING_OTHER) {
         const bool wrong = missing->share > OTHER_FAIL;
@@ -192,14 +192,14 @@ void arm_friction_judge_joint(struct arm_friction_joint *joint, size_t number,
         estimate_advise(e, "a joint that carries no load is explained better with one, and by "
                            "faster moves");
     }
-    judge_missing(joint, number);
+    judge_unmodelled(joint, number);
     judge_thirds(e, thirds);
     if (doubt_units) {
         judge_units(joint);
     }
 }
 
-static void tell_whole(struct estimate *whole, const struct estimate *e)
+static void copy_reasons(struct estimate *whole, const struct estimate *e)
 {
     for (size_t k = 0; k < e->reason_count; k++) {
         estimate_reason(whole, e->reason_verdicts[k], "%s", e->reasons[k]);
@@ -210,22 +210,23 @@ static void tell_whole(struct estimate *whole, const struct estimate *e)
 }
 
 void arm_friction_judge_whole(struct arm_friction_fit *fit,
-                              const struct arm_friction_card *card)
+                              const struct arm_friction_summary *summary)
 {
     struct estimate *whole = &fit->whole;
-    const double lost = (double)(card->incomplete + card->back_rows + card->short_rows);
+    const double lost =
+        (double)(summary->incomplete + summary->back_rows + summary->short_rows);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        tell_whole(whole, &fit->joint[j].estimate);
+        copy_reasons(whole, &fit->joint[j].estimate);
         estimate_advise_worst(&fit->joint[j].estimate);
     }
-    if (lost > LOST_RATIO_MARGINAL * (double)card->rows) {
+    if (lost > LOST_RATIO_MARGINAL * (double)summary->rows) {
         estimate_reason(whole, ESTIMATE_MARGINAL, "%.0f of %zu rows could not be used", lost,
-                        card->rows);
+                        summary->rows);
     }
-    if (card->uneven_ratio > UNEVEN_MAX) {
+    if (summary->uneven_ratio > UNEVEN_MAX) {
         estimate_reason(whole, ESTIMATE_MARGINAL,
                         "sampling is uneven: times between rows vary by %.0f %%",
-                        100.0 * card->uneven_ratio);
+                        100.0 * summary->uneven_ratio);
     }
 }
 
@@ -245,7 +246,7 @@ void arm_friction_judge_held_out(struct arm_friction_fit *fit)
                 j + 1, joint->held_out.rmse_a, ratio);
             estimate_advise(e, "look what differs between both recordings: load, temperature, "
                                "mounting");
-            tell_whole(&fit->whole, e);
+            copy_reasons(&fit->whole, e);
         }
     }
 }

@@ -20,7 +20,7 @@ void arm_friction_judge_joint(struct arm_friction_joint *joint, size_t number,
                               const struct arm_friction_thirds *thirds, bool doubt_units);
 /* After all joints. */
 void arm_friction_judge_whole(struct arm_friction_fit *fit,
-                              const struct arm_friction_card *card);
+                              const struct arm_friction_summary *summary);
 /* After all joints were held against a recording that took no part. */
 void arm_friction_judge_held_out(struct arm_friction_fit *fit);
 

@@ -17,7 +17,7 @@ enum { P = ARM_KINEMATICS_P, ROWS = 6, PARTS = 5, PASSES_MAX = 8, STEPS_MAX = 15
 static const double RANK_RATIO = 1e-4;
 static const double NULL_SHARE = 1e-4;
 static const double STEP_ENOUGH = 1e-10; /* m and rad */
-static const double ASTRAY = 1.0;        /* no link is so far off */
+static const double FAR_OFF_RATIO = 1.0; /* no link is so far off */
 /* What a pose's last digit leaves. */
 static const double NOISE_MIN_M = 1e-7;
 static const double NOISE_MIN_RAD = 1e-7;
@@ -57,7 +57,7 @@ struct work {
     const struct arm_geometry *nominal;
     const struct arm_pairs *pairs;
     double *weight;          /* [n] 1, or 0: left out */
-    double *left;            /* [n][ROWS] measured - model, weighed */
+    double *residual;        /* [n][ROWS] measured - model, weighed */
     struct arm_geometry arm; /* where the search stands */
     double x[P];
     double weight_m, weight_rad; /* of a row: 1 / sd */
@@ -66,7 +66,7 @@ struct work {
     size_t used;
 };
 
-static void put_arm(struct work *w)
+static void build_arm(struct work *w)
 {
     double correction[ARM_CORRECTIONS] = {0.0};
     for (size_t i = 0; i < P; i++) {
@@ -77,12 +77,12 @@ static void put_arm(struct work *w)
 }
 
 /* What is left of a pose: place, then turn, in the base's axes. */
-static void find_left(const struct arm_geometry *arm, const struct arm_pair *pair,
-                      double left[ROWS])
+static void find_residual(const struct arm_geometry *arm, const struct arm_pair *pair,
+                          double residual[ROWS])
 {
     const struct rigid there = arm_forward(arm, pair->q_rad);
     const struct rigid measured = rigid_from_pose(pair->pose);
-    rigid_difference(&there, &measured, left);
+    rigid_difference(&there, &measured, residual);
 }
 
 /* What a small motion behind each link does to the tool, [ROWS][P]. */
@@ -123,12 +123,12 @@ static void make_triangle(struct work *w, size_t lo, size_t hi, tried_term *term
     w->used = 0;
     for (size_t n = 0; n < w->pairs->n; n++) {
         double slope[ROWS][P];
-        double left[ROWS];
+        double residual[ROWS];
         double more[ROWS] = {0.0};
         if (!(w->weight[n] > 0.0) || (n >= lo && n < hi)) {
             continue;
         }
-        find_left(&w->arm, &w->pairs->pair[n], left);
+        find_residual(&w->arm, &w->pairs->pair[n], residual);
         find_slopes(&w->arm, w->pairs->pair[n].q_rad, slope);
         if (term) {
             term(&w->arm, w->pairs->pair[n].q_rad, which, more);
@@ -140,9 +140,9 @@ static void make_triangle(struct work *w, size_t lo, size_t hi, tried_term *term
                 row[i] = weight * slope[k][i];
             }
             row[P] = weight * more[k];
-            row[columns - 1] = weight * left[k];
+            row[columns - 1] = weight * residual[k];
             qr_add(qr, row);
-            *(k < 3 ? &w->squares_m : &w->squares_rad) += left[k] * left[k];
+            *(k < 3 ? &w->squares_m : &w->squares_rad) += residual[k] * residual[k];
         }
         w->used++;
     }
@@ -161,7 +161,7 @@ static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *it
     for (size_t k = 0; k < STEPS_MAX && !*converged; k++) {
         double far = 0.0;
         double largest = 0.0;
-        put_arm(w);
+        build_arm(w);
         make_triangle(w, lo, hi, NULL, 0, &qr);
         qr_lengths(&qr, P, length);
         const enum status st = qr_decompose(&qr, P, length, RANK_RATIO, &w->svd);
@@ -179,11 +179,11 @@ static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *it
         }
         (*iterations)++;
         *converged = largest < STEP_ENOUGH;
-        if (!(far < ASTRAY)) {
+        if (!(far < FAR_OFF_RATIO)) {
             break;
         }
     }
-    put_arm(w);
+    build_arm(w);
     make_triangle(w, lo, hi, NULL, 0, &qr);
     return STATUS_OK;
 }
@@ -206,14 +206,14 @@ static bool weigh_rows(struct work *w, struct arm_kinematics_fit *fit)
 }
 
 /* Leaves out poses far from the others; how many it is that are out. */
-static size_t strike_poses(struct work *w, double *scratch)
+static size_t reject_poses(struct work *w, double *scratch)
 {
     size_t out = 0;
     for (size_t n = 0; n < w->pairs->n; n++) {
-        double *left = w->left + ROWS * n;
-        find_left(&w->arm, &w->pairs->pair[n], left);
-        scratch[n] = hypot(hypot(left[0], left[1]), left[2]) * w->weight_m +
-                     hypot(hypot(left[3], left[4]), left[5]) * w->weight_rad;
+        double *residual = w->residual + ROWS * n;
+        find_residual(&w->arm, &w->pairs->pair[n], residual);
+        scratch[n] = hypot(hypot(residual[0], residual[1]), residual[2]) * w->weight_m +
+                     hypot(hypot(residual[3], residual[4]), residual[5]) * w->weight_rad;
         w->weight[n] = scratch[n];
     }
     gsl_sort(scratch, 1, w->pairs->n);
@@ -280,7 +280,7 @@ static const struct {
     {"links give way under their weight", sag_joint, 3},
 };
 
-static void find_missing(struct work *w, struct arm_kinematics_fit *fit)
+static void find_unmodelled(struct work *w, struct arm_kinematics_fit *fit)
 {
     struct qr_accumulator qr;
     double best = MISSING_SHARE;
@@ -306,10 +306,10 @@ static void find_missing(struct work *w, struct arm_kinematics_fit *fit)
 
 /* ---- what comes out ---- */
 
-static void add_check(struct arm_kinematics_check *check, const double left[ROWS])
+static void add_check(struct arm_kinematics_check *check, const double residual[ROWS])
 {
-    const double off_m = hypot(hypot(left[0], left[1]), left[2]);
-    const double off_rad = hypot(hypot(left[3], left[4]), left[5]);
+    const double off_m = hypot(hypot(residual[0], residual[1]), residual[2]);
+    const double off_rad = hypot(hypot(residual[3], residual[4]), residual[5]);
     check->n++;
     check->mean_m += off_m;
     check->rms_m += off_m * off_m;
@@ -331,9 +331,9 @@ void arm_kinematics_compare(const struct arm_geometry *arm, const struct arm_pai
 {
     memset(check, 0, sizeof *check);
     for (size_t n = 0; n < pairs->n; n++) {
-        double left[ROWS];
-        find_left(arm, &pairs->pair[n], left);
-        add_check(check, left);
+        double residual[ROWS];
+        find_residual(arm, &pairs->pair[n], residual);
+        add_check(check, residual);
     }
     end_check(check);
 }
@@ -352,10 +352,10 @@ static enum status cross_validate(const struct work *w, struct arm_kinematics_ch
         memcpy(part.x, w->x, sizeof part.x);
         st = search_links(&part, lo, hi, &iterations, &converged);
         for (size_t n = lo; n < hi && st == STATUS_OK; n++) {
-            double left[ROWS];
-            find_left(&part.arm, &w->pairs->pair[n], left);
+            double residual[ROWS];
+            find_residual(&part.arm, &w->pairs->pair[n], residual);
             if (w->weight[n] > 0.0) {
-                add_check(check, left);
+                add_check(check, residual);
             }
         }
     }
@@ -371,8 +371,8 @@ static double find_neighbours(const struct work *w)
     for (size_t n = 1; n < w->pairs->n; n++) {
         for (size_t k = 0; k < ROWS; k++) {
             const double weight = k < 3 ? w->weight_m : w->weight_rad;
-            const double now = weight * w->left[ROWS * n + k];
-            const double before = weight * w->left[ROWS * (n - 1) + k];
+            const double now = weight * w->residual[ROWS * n + k];
+            const double before = weight * w->residual[ROWS * (n - 1) + k];
             if (w->weight[n] > 0.0 && w->weight[n - 1] > 0.0) {
                 products += now * before;
                 squares += now * now;
@@ -404,7 +404,7 @@ static double find_tool_variance(const struct arm_geometry *arm, const double q[
     return sum;
 }
 
-static void take_estimate(const struct work *w, struct arm_kinematics_fit *fit)
+static void fill_estimate(const struct work *w, struct arm_kinematics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     double covariance[P * P];
@@ -456,7 +456,7 @@ static enum status fit_pairs(struct work *w, double *scratch, struct arm_kinemat
         st = search_links(w, 0, 0, &fit->iterations, &fit->converged);
         settled = weigh_rows(w, fit);
         if (st == STATUS_OK && fit->converged) {
-            fit->outliers = strike_poses(w, scratch);
+            fit->outliers = reject_poses(w, scratch);
         }
         settled = !fit->converged || (settled && fit->outliers == outliers);
     }
@@ -467,19 +467,19 @@ static enum status fit_pairs(struct work *w, double *scratch, struct arm_kinemat
         return st;
     }
     for (size_t n = 0; n < w->pairs->n; n++) {
-        find_left(&w->arm, &w->pairs->pair[n], w->left + ROWS * n);
+        find_residual(&w->arm, &w->pairs->pair[n], w->residual + ROWS * n);
     }
     if (fit->noise_m > NOISE_MIN_M || fit->noise_rad > NOISE_MIN_RAD) {
         fit->neighbour_rho = find_neighbours(w);
     }
-    take_estimate(w, fit);
+    fill_estimate(w, fit);
     for (size_t n = 0; n < w->pairs->n; n++) {
         if (w->weight[n] > 0.0) {
-            add_check(&fit->own, w->left + ROWS * n);
+            add_check(&fit->own, w->residual + ROWS * n);
         }
     }
     end_check(&fit->own);
-    find_missing(w, fit);
+    find_unmodelled(w, fit);
     return cross_validate(w, &fit->crossed);
 }
 
@@ -498,7 +498,7 @@ enum status arm_kinematics_fit_run(const struct arm_geometry *arm,
         return STATUS_E_NOMEM;
     }
     w.weight = memory->data;
-    w.left = w.weight + 2 * pairs->n;
+    w.residual = w.weight + 2 * pairs->n;
     arm_kinematics_compare(arm, pairs, &fit->nominal);
     arm_kinematics_explain(arm, pairs, fit);
     const enum status st = fit_pairs(&w, w.weight + pairs->n, fit);

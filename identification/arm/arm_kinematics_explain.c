@@ -93,7 +93,7 @@ static void read_pose(const struct reading *how, const struct arm_pair *pair, st
     memcpy(seen->at_m, seen->turn.at_m, sizeof seen->at_m);
 }
 
-static double find_way(const struct seen *a, const struct seen *b)
+static double find_distance(const struct seen *a, const struct seen *b)
 {
     return hypot(hypot(a->place_m[0] - b->place_m[0], a->place_m[1] - b->place_m[1]),
                  a->place_m[2] - b->place_m[2]);
@@ -126,7 +126,7 @@ static double find_spread(const struct reading *how, const struct arm_pairs *pai
         gsl_sort(apart, 1, n);
         least = fmin(least, gsl_stats_median_from_sorted_data(apart, 1, n));
         for (size_t k = 0; k < n; k++) {
-            way_m = fmax(way_m, find_way(&seen[from], &seen[k]));
+            way_m = fmax(way_m, find_distance(&seen[from], &seen[k]));
         }
     }
     double square = 0.0;
@@ -150,8 +150,8 @@ static void append_words(char *text, size_t room, const char *words)
     }
 }
 
-static void tell_reading(const struct reading *how, const struct arm_geometry *asked,
-                         char text[ESTIMATE_TEXT_MAX])
+static void format_reading(const struct reading *how, const struct arm_geometry *asked,
+                           char text[ESTIMATE_TEXT_MAX])
 {
     static const char *const columns[ARM_JOINTS + 6] = {"q1", "q2", "q3", "q4", "q5", "q6",
                                                         "x",  "y",  "z",  "rx", "ry", "rz"};
@@ -253,7 +253,7 @@ void arm_kinematics_explain(const struct arm_geometry *arm, const struct arm_pai
         }
     }
     if (best.spread_m < FITS_M) {
-        tell_reading(&best.how, arm, fit->explained);
+        format_reading(&best.how, arm, fit->explained);
         fit->tool_m = best.tool_m;
     }
 }

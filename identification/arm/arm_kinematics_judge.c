@@ -110,7 +110,7 @@ static void judge_poses(struct arm_kinematics_fit *fit)
     }
 }
 
-static void judge_left(struct arm_kinematics_fit *fit)
+static void judge_residual(struct arm_kinematics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const double rho_max = fmax(RHO_MAX, RHO_SD / sqrt(6.0 * (double)fit->n));
@@ -149,7 +149,7 @@ void arm_kinematics_judge(struct arm_kinematics_fit *fit, bool doubt_units)
         estimate_reason(e, ESTIMATE_FAIL, "no small corrections bring this arm to these poses");
     } else {
         judge_poses(fit);
-        judge_left(fit);
+        judge_residual(fit);
         if (doubt_units) {
             judge_links(fit);
         }

@@ -77,9 +77,9 @@ static void list_columns(const struct data_raw *raw, struct source *source)
 struct maker {
     const struct data_raw *raw;
     struct source source;
-    struct data_card card;
-    gsl_vector_ulong *kept; /* row index * 2 + flag */
-    size_t kept_count;
+    struct data_summary summary;
+    gsl_vector_ulong *used_rows; /* row index * 2 + flag */
+    size_t used_count;
     gsl_vector *scratch;
     struct piece pieces[DATA_RUNS_MAX];
     size_t piece_count;
@@ -90,7 +90,7 @@ struct maker {
 
 static size_t row_at(const struct maker *m, size_t k)
 {
-    return (size_t)(m->kept->data[k] / 2);
+    return (size_t)(m->used_rows->data[k] / 2);
 }
 
 static double time_at(const struct maker *m, size_t k)
@@ -100,12 +100,12 @@ static double time_at(const struct maker *m, size_t k)
 
 static bool begins_piece(const struct maker *m, size_t k)
 {
-    return (m->kept->data[k] & NEW_PIECE) != 0;
+    return (m->used_rows->data[k] & NEW_PIECE) != 0;
 }
 
-static struct data_channel *channel_of(struct data_card *card, size_t c)
+static struct data_channel *channel_of(struct data_summary *summary, size_t c)
 {
-    struct data_channel *const of[KINDS] = {card->nu, card->tau, card->pose};
+    struct data_channel *const of[KINDS] = {summary->nu, summary->tau, summary->pose};
     return &of[c / MODEL_AXES_MAX][c % MODEL_AXES_MAX];
 }
 
@@ -138,9 +138,9 @@ static double usual_period(struct maker *m)
     return find_median(m->scratch->data, n);
 }
 
-static void keep_row(struct maker *m, size_t row, bool new_piece)
+static void append_row(struct maker *m, size_t row, bool new_piece)
 {
-    m->kept->data[m->kept_count++] = 2 * (unsigned long)row + (new_piece ? NEW_PIECE : 0);
+    m->used_rows->data[m->used_count++] = 2 * (unsigned long)row + (new_piece ? NEW_PIECE : 0);
 }
 
 /* Where the reading of a part is. */
@@ -157,9 +157,9 @@ static bool runs_back(struct maker *m, struct cursor *c, double step, bool resta
         return false;
     }
     const bool same = !(step < 0.0);
-    m->card.duplicates += same ? 1 : 0;
-    m->card.back_rows += same ? 0 : 1;
-    m->card.back_steps += same || c->behind ? 0 : 1;
+    m->summary.duplicates += same ? 1 : 0;
+    m->summary.back_rows += same ? 0 : 1;
+    m->summary.back_steps += same || c->behind ? 0 : 1;
     c->behind = c->behind || !same;
     return true;
 }
@@ -181,9 +181,9 @@ static bool cuts_recording(struct maker *m, const struct cursor *c, size_t row, 
     if (!c->begun || !(step > MISSING_RATIO * period)) {
         return false;
     }
-    m->card.missing += step < 1e9 * period ? (size_t)round(step / period) - 1 : 0;
+    m->summary.missing += step < 1e9 * period ? (size_t)round(step / period) - 1 : 0;
     if (step <= BRIDGE_RATIO * period && effort_jumps(m, c->row, row)) {
-        m->card.jumps++;
+        m->summary.jumps++;
         if (m->cut_jumps) {
             return true;
         }
@@ -192,36 +192,36 @@ static bool cuts_recording(struct maker *m, const struct cursor *c, size_t row, 
         return false;
     }
     const bool bridge = step <= BRIDGE_RATIO * period;
-    m->card.gaps++;
-    m->card.bridged += bridge ? 1 : 0;
-    m->card.gap_s_max = fmax(m->card.gap_s_max, step);
+    m->summary.gaps++;
+    m->summary.bridged += bridge ? 1 : 0;
+    m->summary.gap_s_max = fmax(m->summary.gap_s_max, step);
     return !bridge;
 }
 
-static void take_row(struct maker *m, struct cursor *c, size_t row, double period)
+static void add_row(struct maker *m, struct cursor *c, size_t row, double period)
 {
     const double step = c->begun ? m->raw->t_s[row] - c->last : 0.0;
     const bool restart = step < -RESTART_RATIO * period;
     if (runs_back(m, c, step, restart)) {
         return;
     }
-    m->card.back_steps += restart ? 1 : 0;
+    m->summary.back_steps += restart ? 1 : 0;
     const bool cut = cuts_recording(m, c, row, step, period);
-    keep_row(m, row, !c->begun || restart || cut);
+    append_row(m, row, !c->begun || restart || cut);
     *c = (struct cursor){.begun = true, .last = m->raw->t_s[row], .row = row};
 }
 
 /* Which rows take part, and where the recording is cut. */
-static void keep_rows(struct maker *m, double period)
+static void collect_rows(struct maker *m, double period)
 {
     const struct data_raw *raw = m->raw;
     for (size_t part = 0; part < raw->part_count; part++) {
         struct cursor c = {.begun = false};
         for (size_t k = raw->part_start[part]; k < raw->part_start[part + 1]; k++) {
             if (is_complete(m, k)) {
-                take_row(m, &c, k, period);
+                add_row(m, &c, k, period);
             } else {
-                m->card.incomplete++;
+                m->summary.incomplete++;
             }
         }
     }
@@ -255,18 +255,18 @@ static double sd_of(const double *x, size_t n)
 
 /* Once to see how often an effort changed while rows were missing, and again to cut there where
  * that is seldom. */
-static void keep_and_cut(struct maker *m, double period)
+static void select_rows(struct maker *m, double period)
 {
-    const struct data_card fresh = m->card;
+    const struct data_summary fresh = m->summary;
     for (size_t a = 0; a < m->raw->axes; a++) {
         m->jump[a] = JUMP_RATIO * sd_of(m->raw->tau[a], m->raw->n);
     }
-    keep_rows(m, period);
-    if (m->card.jumps > 0 && m->card.jumps <= JUMPS_MAX) {
-        m->card = fresh;
-        m->kept_count = 0;
+    collect_rows(m, period);
+    if (m->summary.jumps > 0 && m->summary.jumps <= JUMPS_MAX) {
+        m->summary = fresh;
+        m->used_count = 0;
         m->cut_jumps = true;
-        keep_rows(m, period);
+        collect_rows(m, period);
     }
 }
 
@@ -275,15 +275,15 @@ static void find_pieces(struct maker *m)
 {
     const size_t least = DATA_RUN_MIN + (derives_velocity(m->raw) ? DERIVED_ENDS_MIN : 0);
     size_t first = 0;
-    while (first < m->kept_count) {
+    while (first < m->used_count) {
         size_t end = first + 1;
-        while (end < m->kept_count && !begins_piece(m, end)) {
+        while (end < m->used_count && !begins_piece(m, end)) {
             end++;
         }
         if (end - first >= least && m->piece_count < DATA_RUNS_MAX) {
             m->pieces[m->piece_count++] = (struct piece){first, end};
         } else {
-            m->card.short_rows += end - first;
+            m->summary.short_rows += end - first;
         }
         first = end;
     }
@@ -292,7 +292,7 @@ static void find_pieces(struct maker *m)
 /* Period and jitter; the mean where every stamp is about where it should be. */
 static double measure_period(struct maker *m, double usual)
 {
-    const size_t every = m->kept_count / SCRATCH + 1;
+    const size_t every = m->used_count / SCRATCH + 1;
     double sum = 0.0;
     double worst = 0.0;
     size_t steps = 0;
@@ -309,7 +309,7 @@ static double measure_period(struct maker *m, double usual)
         }
     }
     const double spread = find_median(m->scratch->data, n);
-    m->card.jitter_ratio = n > 0 ? 1.4826 * spread / usual : 0.0;
+    m->summary.jitter_ratio = n > 0 ? 1.4826 * spread / usual : 0.0;
     return worst <= 0.5 * usual && steps > 0 ? sum / (double)steps : usual;
 }
 
@@ -331,14 +331,14 @@ static bool is_even(const struct maker *m, double dt_s)
 /* From row k to the next: 1, and one more for each row that is missing. */
 static size_t steps_after(const struct maker *m, size_t k)
 {
-    const double periods = (time_at(m, k + 1) - time_at(m, k)) / m->card.dt_s;
+    const double periods = (time_at(m, k + 1) - time_at(m, k)) / m->summary.dt_s;
     return periods > MISSING_RATIO ? (size_t)round(periods) : 1;
 }
 
 /* Times that are whole numbers, each one more than the last. */
 static bool counts_rows(const struct maker *m)
 {
-    for (size_t k = 0; k < m->kept_count; k++) {
+    for (size_t k = 0; k < m->used_count; k++) {
         const double t = time_at(m, k);
         if (t > (double)m->raw->n || fabs(t - floor(t)) > 0.0 ||
             (k > 0 && fabs(t - time_at(m, k - 1) - 1.0) > 0.0)) {
@@ -358,7 +358,7 @@ static size_t piece_samples(const struct maker *m, const struct piece *piece)
         return n;
     }
     const double span = time_at(m, piece->end - 1) - time_at(m, piece->first);
-    return (size_t)floor(span / m->card.dt_s * (1.0 + 1e-12)) + 1;
+    return (size_t)floor(span / m->summary.dt_s * (1.0 + 1e-12)) + 1;
 }
 
 /* Integral of a held effort between two times from row k to the next. Where a row is missing in
@@ -368,10 +368,10 @@ static double effort_integral(const struct maker *m, const struct piece *piece, 
 {
     const double own = tau[row_at(m, k)];
     if (k + 1 >= piece->end ||
-        !(time_at(m, k + 1) - time_at(m, k) > MISSING_RATIO * m->card.dt_s)) {
+        !(time_at(m, k + 1) - time_at(m, k) > MISSING_RATIO * m->summary.dt_s)) {
         return own * (to - from);
     }
-    const double known = fmin(fmax(time_at(m, k) + m->card.dt_s, from), to);
+    const double known = fmin(fmax(time_at(m, k) + m->summary.dt_s, from), to);
     const double halfway = 0.5 * (own + tau[row_at(m, k + 1)]);
     return own * (known - from) + halfway * (to - known);
 }
@@ -380,7 +380,7 @@ static double effort_integral(const struct maker *m, const struct piece *piece, 
 static double mean_effort(const struct maker *m, const struct piece *piece, size_t k,
                           const double *tau, double t)
 {
-    const double end = t + m->card.dt_s;
+    const double end = t + m->summary.dt_s;
     double sum = 0.0;
     double from = t;
     for (; k + 1 < piece->end && time_at(m, k + 1) < end; k++) {
@@ -388,7 +388,7 @@ static double mean_effort(const struct maker *m, const struct piece *piece, size
         sum += effort_integral(m, piece, k, tau, from, to);
         from = to;
     }
-    return (sum + effort_integral(m, piece, k, tau, from, end)) / m->card.dt_s;
+    return (sum + effort_integral(m, piece, k, tau, from, end)) / m->summary.dt_s;
 }
 
 /* A column that goes straight from row to next. */
@@ -405,7 +405,7 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
     const double begin = time_at(m, piece->first);
     size_t k = piece->first;
     for (size_t i = 0; i < n; i++) {
-        const double t = begin + (double)i * m->card.dt_s;
+        const double t = begin + (double)i * m->summary.dt_s;
         while (k + 2 < piece->end && time_at(m, k + 1) <= t) {
             k++;
         }
@@ -462,7 +462,7 @@ static double difference_at(const struct maker *m, size_t k, const double *raw)
 static void look_closely(struct maker *m, const double *raw, struct data_channel *channel)
 {
     double *values = m->scratch->data;
-    const size_t every = m->kept_count / SCRATCH + 1;
+    const size_t every = m->used_count / SCRATCH + 1;
     double smallest = INFINITY;
     size_t n = 0;
     size_t still = 0;
@@ -585,7 +585,7 @@ static enum status derive_axis(struct maker *m, struct data_set *set, const stru
                                size_t a, size_t *cut)
 {
     struct derived_velocity derived;
-    const struct data_channel *pose = &m->card.pose[a];
+    const struct data_channel *pose = &m->summary.pose[a];
     size_t shortest = SIZE_MAX;
     for (size_t r = 0; r < set->run_count; r++) {
         const size_t n = set->run_start[r + 1] - set->run_start[r];
@@ -609,8 +609,8 @@ static enum status derive_axis(struct maker *m, struct data_set *set, const stru
         }
     }
     *cut = derived.half > *cut ? derived.half : *cut;
-    m->card.derived_window[a] = 2 * derived.half + 1;
-    m->card.nu[a].noise_sd = derived.noise_sd;
+    m->summary.derived_window[a] = 2 * derived.half + 1;
+    m->summary.nu[a].noise_sd = derived.noise_sd;
     set->derived[a] = true;
     return STATUS_OK;
 }
@@ -636,7 +636,7 @@ static void look_at_channels(struct maker *m)
     for (size_t i = 0; i < m->source.count; i++) {
         const size_t c = m->source.column[i];
         if (c / MODEL_AXES_MAX != OF_TAU) {
-            look_closely(m, m->source.from[i], channel_of(&m->card, c));
+            look_closely(m, m->source.from[i], channel_of(&m->summary, c));
         }
     }
 }
@@ -645,23 +645,23 @@ static void describe_channels(struct maker *m, struct data_set *set, const struc
 {
     for (size_t c = 0; c < COLUMNS_MAX; c++) {
         if (to->of[c]) {
-            describe_channel(to->of[c], set->n, channel_of(&m->card, c));
+            describe_channel(to->of[c], set->n, channel_of(&m->summary, c));
         }
     }
     for (size_t a = 0; a < set->axes; a++) {
-        set->noise_sd[a] = m->card.nu[a].noise_sd;
+        set->noise_sd[a] = m->summary.nu[a].noise_sd;
     }
-    m->card.used = set->n;
-    m->card.runs = set->run_count;
-    m->card.duration_s = (double)(set->n - set->run_count) * m->card.dt_s;
-    m->card.rate_hz = 1.0 / m->card.dt_s;
+    m->summary.used = set->n;
+    m->summary.runs = set->run_count;
+    m->summary.duration_s = (double)(set->n - set->run_count) * m->summary.dt_s;
+    m->summary.rate_hz = 1.0 / m->summary.dt_s;
 }
 
 static void fill_columns(const struct maker *m, struct data_set *set, const struct columns *to)
 {
     size_t at = 0;
     size_t part = 0; /* of the rows */
-    set->dt_s = m->card.dt_s;
+    set->dt_s = m->summary.dt_s;
     set->run_count = m->piece_count;
     set->part_count = 0;
     for (size_t p = 0; p < m->piece_count; p++) {
@@ -693,7 +693,7 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
         n += piece_samples(m, &m->pieces[p]);
         rows += m->pieces[p].end - m->pieces[p].first;
     }
-    m->card.resampled = m->on_grid || n > rows;
+    m->summary.resampled = m->on_grid || n > rows;
     if (!point_columns(m, n, &out, &to)) {
         return err_no_memory(err, "data", "no memory for %zu samples", n);
     }
@@ -713,7 +713,7 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
 static enum status make_data_set(struct maker *m, struct data_table *table, struct err *err)
 {
     const double usual = usual_period(m);
-    m->card.rows = m->raw->n;
+    m->summary.rows = m->raw->n;
     if (!(usual > 0.0)) {
         return err_set(err, STATUS_E_EMPTY, FAULT_TIME_NOT_RISING, "data",
                        "time does not go on in these %zu rows, a recording in order is needed",
@@ -723,29 +723,29 @@ static enum status make_data_set(struct maker *m, struct data_table *table, stru
         return err_set(err, STATUS_E_RANGE, FAULT_WRONG_UNIT, "data",
                        "rows are %.4g s apart, times must be in seconds (ms? us? ns?)", usual);
     }
-    keep_and_cut(m, usual);
+    select_rows(m, usual);
     find_pieces(m);
     if (m->piece_count == 0) {
         return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                        "no %d samples in a row: of %zu rows %zu are incomplete, %zu repeat a "
                        "time, %zu run back in time, and there are %zu gaps",
-                       DATA_RUN_MIN, m->raw->n, m->card.incomplete, m->card.duplicates,
-                       m->card.back_rows, m->card.gaps);
+                       DATA_RUN_MIN, m->raw->n, m->summary.incomplete, m->summary.duplicates,
+                       m->summary.back_rows, m->summary.gaps);
     }
-    m->card.dt_s = measure_period(m, usual);
-    const bool even = is_even(m, m->card.dt_s);
-    m->on_grid = !even && (m->card.jitter_ratio > TIMED_RATIO || derives_velocity(m->raw));
-    m->card.dt_s = even ? m->card.dt_s : usual;
-    m->card.counted = counts_rows(m);
+    m->summary.dt_s = measure_period(m, usual);
+    const bool even = is_even(m, m->summary.dt_s);
+    m->on_grid = !even && (m->summary.jitter_ratio > TIMED_RATIO || derives_velocity(m->raw));
+    m->summary.dt_s = even ? m->summary.dt_s : usual;
+    m->summary.counted = counts_rows(m);
     return fill_table(m, table, err);
 }
 
 enum status data_table_make(const struct data_raw *raw, struct data_table *table,
-                            struct data_card *card, struct err *err)
+                            struct data_summary *summary, struct err *err)
 {
     struct maker m = {.raw = raw};
     if (raw->n < 2) {
-        *card = (struct data_card){.rows = raw->n};
+        *summary = (struct data_summary){.rows = raw->n};
         return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                        "%zu rows, a recording of many is needed", raw->n);
     }
@@ -753,14 +753,14 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
         assert(raw->tau[a] && (raw->nu[a] || raw->pose[a]));
     }
     list_columns(raw, &m.source);
-    m.kept = gsl_vector_ulong_alloc(raw->n);
+    m.used_rows = gsl_vector_ulong_alloc(raw->n);
     m.scratch = gsl_vector_alloc(SCRATCH);
-    const enum status st = m.kept && m.scratch
+    const enum status st = m.used_rows && m.scratch
                                ? make_data_set(&m, table, err)
                                : err_no_memory(err, "data", "no memory for %zu rows", raw->n);
-    gsl_vector_ulong_free(m.kept);
+    gsl_vector_ulong_free(m.used_rows);
     gsl_vector_free(m.scratch);
-    *card = m.card;
+    *summary = m.summary;
     return st;
 }
 

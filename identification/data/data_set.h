@@ -35,10 +35,11 @@ struct data_set {
     size_t run_part[DATA_RUNS_MAX];      /* which of them a run is of, 0 .. part_count - 1 */
     double noise_sd[MODEL_AXES_MAX];     /* of nu; 0 when it cannot be told */
     bool derived[MODEL_AXES_MAX];        /* nu is the slope of recorded positions */
-    /* Of efforts that act late (data_view_late()), as they were told: of sample k, the one of k
+    /* Of efforts that act late (data_view_delay()), as they were told: of sample k, the one of
+     * k
      * - late acts for a share of the period that is not late_share, the one before it until
      * then. NULL: those of tau act for all of it. */
-    const double *told[MODEL_AXES_MAX];
+    const double *recorded[MODEL_AXES_MAX];
     ptrdiff_t late;
     double late_share; /* 0 .. 1 */
 };
@@ -65,7 +66,7 @@ struct data_channel {
 };
 
 /* The data card. */
-struct data_card {
+struct data_summary {
     size_t rows;       /* recorded */
     size_t used;       /* samples in the data set */
     size_t runs;       /* pieces without a gap */
@@ -104,7 +105,7 @@ struct data_table {
  * that cannot be seconds) or STATUS_E_NOMEM with err filled; outputs but *card, which then says
  * what was found so far, are written only on STATUS_OK. Cost O(n log n). */
 MUST_USE enum status data_table_make(const struct data_raw *raw, struct data_table *table,
-                                     struct data_card *card, struct err *err);
+                                     struct data_summary *summary, struct err *err);
 
 void data_table_free(struct data_table *table); /* NULL and zeroed ones are allowed */
 

@@ -59,7 +59,7 @@ struct data_set data_view_piece(const struct data_set *set, size_t from, size_t 
     for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
         part.nu[a] = part.nu[a] ? part.nu[a] + from : NULL;
         part.tau[a] = part.tau[a] ? part.tau[a] + from : NULL;
-        part.told[a] = part.told[a] ? part.told[a] + from : NULL;
+        part.recorded[a] = part.recorded[a] ? part.recorded[a] + from : NULL;
         part.pose[a] = part.pose[a] ? part.pose[a] + from : NULL;
     }
     part.run_count = part.part_count = 1;
@@ -103,12 +103,12 @@ static size_t sample_before(size_t k, ptrdiff_t samples, size_t first, size_t la
     return at < (ptrdiff_t)first ? first : at > (ptrdiff_t)last ? last : (size_t)at;
 }
 
-void data_view_late(struct data_set *set, double delay_s, double *tau)
+void data_view_delay(struct data_set *set, double delay_s, double *tau)
 {
     const double periods = delay_s / set->dt_s;
     const double share = periods - floor(periods);
     const ptrdiff_t whole = (ptrdiff_t)floor(periods);
-    const double before = set->told[0] ? (double)set->late + set->late_share : 0.0;
+    const double before = set->recorded[0] ? (double)set->late + set->late_share : 0.0;
     for (size_t a = 0; a < set->axes; a++) {
         const double *acts = set->tau[a];
         double *late = tau + a * set->n;
@@ -120,7 +120,7 @@ void data_view_late(struct data_set *set, double delay_s, double *tau)
                           share * acts[sample_before(k, whole + 1, first, last)];
             }
         }
-        set->told[a] = set->told[a] ? set->told[a] : acts;
+        set->recorded[a] = set->recorded[a] ? set->recorded[a] : acts;
         set->tau[a] = late;
     }
     const double all = before + periods;
@@ -142,7 +142,7 @@ void data_view_efforts(const struct data_set *set, size_t k, struct data_efforts
         run++;
     }
     const size_t last = set->run_start[run + 1] - 1;
-    if (!set->told[0]) {
+    if (!set->recorded[0]) {
         efforts->count = 1;
         efforts->share[0] = 1.0;
         data_view_effort(set, k, efforts->tau[0]);
@@ -155,7 +155,7 @@ void data_view_efforts(const struct data_set *set, size_t k, struct data_efforts
         const size_t at =
             sample_before(k, set->late + 1 - (ptrdiff_t)i, set->run_start[run], last);
         for (size_t a = 0; a < set->axes; a++) {
-            efforts->tau[i][a] = set->told[a][at];
+            efforts->tau[i][a] = set->recorded[a][at];
         }
     }
 }

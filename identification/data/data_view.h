@@ -26,7 +26,7 @@ struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size
 /* Put efforts delay_s late, as they act: before the first one acts in a run it is held. A
  * period in which one effort follows another has the mean of both. tau [axes * set->n] is where
  * they are kept, out. */
-void data_view_late(struct data_set *set, double delay_s, double *tau);
+void data_view_delay(struct data_set *set, double delay_s, double *tau);
 
 /* The effort of sample k, into tau [axes]. */
 void data_view_effort(const struct data_set *set, size_t k, double *tau);

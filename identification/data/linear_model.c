@@ -31,7 +31,7 @@ void model_forward(const struct model *model, const double *theta, const double 
                    const double *nu, const double *tau, double *nu_dot)
 {
     double resisted[MODEL_AXES_MAX];
-    model->resist(model, theta, pose, nu, resisted);
+    model->bias_force(model, theta, pose, nu, resisted);
     for (size_t i = 0; i < model->axis_count; i++) {
         nu_dot[i] = (tau[i] - resisted[i]) / theta[i];
     }
@@ -41,7 +41,7 @@ void model_inverse(const struct model *model, const double *theta, const double 
                    const double *nu, const double *nu_dot, double *tau)
 {
     double resisted[MODEL_AXES_MAX];
-    model->resist(model, theta, pose, nu, resisted);
+    model->bias_force(model, theta, pose, nu, resisted);
     for (size_t i = 0; i < model->axis_count; i++) {
         tau[i] = theta[i] * nu_dot[i] + resisted[i];
     }
@@ -80,14 +80,14 @@ void model_known(const struct model *model, const double *pose, const double *nu
 }
 
 void model_accelerate(const struct model *model, const double *theta, const double *pose,
-                      const double *nu, const double *tau, const double *push, double *nu_dot)
+                      const double *nu, const double *tau, const double *force, double *nu_dot)
 {
     const size_t n = model->axis_count;
     double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double all[MODEL_AXES_MAX];
     if (!model->rows_under) {
         for (size_t i = 0; i < n; i++) {
-            all[i] = tau[i] + push[i];
+            all[i] = tau[i] + force[i];
         }
         model->forward(model, theta, pose, nu, all, nu_dot);
         return;
@@ -95,7 +95,7 @@ void model_accelerate(const struct model *model, const double *theta, const doub
     model->forward(model, theta, pose, nu, tau, nu_dot);
     model_mobility(model, theta, pose, nu, inverse);
     for (size_t i = 0; i < n * n; i++) {
-        nu_dot[i / n] += inverse[i] * push[i % n];
+        nu_dot[i / n] += inverse[i] * force[i % n];
     }
 }
 
@@ -119,42 +119,45 @@ void model_demand(const struct model *model, const double *theta, const double *
     }
 }
 
-void model_push(const struct model *model, const double *theta, const double *pose,
-                const double *nu, const double *tau, double *push)
+void model_force(const struct model *model, const double *theta, const double *pose,
+                 const double *nu, const double *tau, double *force)
 {
     static const double rest[MODEL_AXES_MAX];
     const size_t p = model->parameter_count;
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double still[MODEL_AXES_MAX];
     if (!model->rows_under) {
-        memcpy(push, tau, model->axis_count * sizeof *push);
+        memcpy(force, tau, model->axis_count * sizeof *force);
         return;
     }
     model_regressor(model, pose, nu, rest, tau, phi);
-    model->known(model, pose, nu, rest, tau, still, push);
+    model->known(model, pose, nu, rest, tau, still, force);
     for (size_t i = 0; i < model->axis_count * p; i++) {
-        push[i / p] -= model->pattern[i] & MODEL_ENTRY_EFFORT ? phi[i] * theta[i % p] : 0.0;
+        force[i / p] -= model->pattern[i] & MODEL_ENTRY_EFFORT ? phi[i] * theta[i % p] : 0.0;
     }
 }
 
-double model_push_alone(const struct model *model, const double *theta, size_t axis, double tau)
+double model_force_alone(const struct model *model, const double *theta, size_t axis,
+                         double tau)
 {
     static const double still[MODEL_AXES_MAX];
     double efforts[MODEL_AXES_MAX] = {0.0};
-    double push[MODEL_AXES_MAX];
+    double force[MODEL_AXES_MAX];
     efforts[axis] = tau;
-    model_push(model, theta, still, still, efforts, push);
-    return push[axis];
+    model_force(model, theta, still, still, efforts, force);
+    return force[axis];
 }
 
-const char *model_push_name(const struct model *model, size_t axis)
+const char *model_force_name(const struct model *model, size_t axis)
 {
-    return model->pushes ? model->pushes[axis].name : model->axes[axis].effort;
+    return model->generalised_forces ? model->generalised_forces[axis].name
+                                     : model->axes[axis].effort;
 }
 
-const char *model_push_words(const struct model *model, size_t axis)
+const char *model_force_words(const struct model *model, size_t axis)
 {
-    return model->pushes ? model->pushes[axis].words : model->axes[axis].effort_words;
+    return model->generalised_forces ? model->generalised_forces[axis].words
+                                     : model->axes[axis].effort_words;
 }
 
 /* nu_dot is affine in efforts of one size. */
@@ -232,8 +235,8 @@ static double sideways_max(double ahead)
     return 0.05 + 0.1 * fabs(ahead);
 }
 
-enum model_axes_match model_axes_take(const struct model *model, const double *values,
-                                      size_t count, double *axes)
+enum model_axes_match model_axes_map(const struct model *model, const double *values,
+                                     size_t count, double *axes)
 {
     enum { AHEAD, SIDEWAYS, PLANAR_COUNT = 3 };
     const size_t n = model->axis_count;
@@ -265,27 +268,27 @@ struct state {
 
 struct mover {
     const struct model *model;
-    const double *theta, *tau, *push, *inertial_n; /* the last two may be NULL */
+    const double *theta, *tau, *force, *inertial_n; /* the last two may be NULL */
     size_t n;
     size_t poses; /* 0: nobody asks for the pose */
 };
 
 static void derive_rates(const struct mover *m, const struct state *s, struct state *rate)
 {
-    double push[MODEL_AXES_MAX] = {0.0};
+    double force[MODEL_AXES_MAX] = {0.0};
     const double *pose = m->poses > 0 ? s->pose : NULL;
     const bool inertial = m->inertial_n && m->poses > 2;
-    if (m->push) {
-        memcpy(push, m->push, m->n * sizeof push[0]);
+    if (m->force) {
+        memcpy(force, m->force, m->n * sizeof force[0]);
     }
     if (inertial) {
         const double c = cos(s->pose[2]);
         const double q = sin(s->pose[2]);
-        push[0] += c * m->inertial_n[0] + q * m->inertial_n[1];
-        push[1] += c * m->inertial_n[1] - q * m->inertial_n[0];
+        force[0] += c * m->inertial_n[0] + q * m->inertial_n[1];
+        force[1] += c * m->inertial_n[1] - q * m->inertial_n[0];
     }
-    if (m->push || inertial) {
-        model_accelerate(m->model, m->theta, pose, s->nu, m->tau, push, rate->nu);
+    if (m->force || inertial) {
+        model_accelerate(m->model, m->theta, pose, s->nu, m->tau, force, rate->nu);
     } else {
         m->model->forward(m->model, m->theta, pose, s->nu, m->tau, rate->nu);
     }
@@ -306,20 +309,20 @@ static void advance_state(const struct mover *m, const struct state *from,
     }
 }
 
-static void glide_on(const struct mover *m, double *nu, double *pose, double h_s)
+static void step_exactly(const struct mover *m, double *nu, double *pose, double h_s)
 {
     double gain[MODEL_AXES_MAX];
     double tau[MODEL_AXES_MAX];
     for (size_t i = 0; i < m->n; i++) {
-        tau[i] = m->tau[i] + (m->push ? m->push[i] : 0.0);
+        tau[i] = m->tau[i] + (m->force ? m->force[i] : 0.0);
     }
-    m->model->glide(m->model, m->theta, tau, NULL, h_s, nu, gain);
+    m->model->exact_step(m->model, m->theta, tau, NULL, h_s, nu, gain);
     for (size_t i = 0; i < m->n && pose; i++) {
         pose[i] += gain[i];
     }
 }
 
-static void take_step(const struct mover *m, double *nu, double *pose, double h_s)
+static void apply_step(const struct mover *m, double *nu, double *pose, double h_s)
 {
     const size_t n = m->n;
     const size_t poses = m->poses;
@@ -330,8 +333,8 @@ static void take_step(const struct mover *m, double *nu, double *pose, double h_
     struct state k3;
     struct state k4;
 
-    if (m->model->glide) {
-        glide_on(m, nu, pose, h_s);
+    if (m->model->exact_step) {
+        step_exactly(m, nu, pose, h_s);
         return;
     }
     memcpy(begin.nu, nu, n * sizeof nu[0]);
@@ -354,17 +357,17 @@ static void take_step(const struct mover *m, double *nu, double *pose, double h_
 }
 
 void model_step_pushed(const struct model *model, const double *theta, double *nu, double *pose,
-                       const double *tau, const double *push, double h_s)
+                       const double *tau, const double *force, double h_s)
 {
     const size_t poses = pose ? model_pose_count(model) : 0;
-    take_step(&(struct mover){model, theta, tau, push, NULL, model->axis_count, poses}, nu,
-              pose, h_s);
+    apply_step(&(struct mover){model, theta, tau, force, NULL, model->axis_count, poses}, nu,
+               pose, h_s);
 }
 
 void model_step(const struct model *model, const double *theta, double *nu, double *pose,
                 const double *tau, const double *inertial_n, double h_s)
 {
     const size_t poses = pose ? model_pose_count(model) : 0;
-    take_step(&(struct mover){model, theta, tau, NULL, inertial_n, model->axis_count, poses},
-              nu, pose, h_s);
+    apply_step(&(struct mover){model, theta, tau, NULL, inertial_n, model->axis_count, poses},
+               nu, pose, h_s);
 }

@@ -21,7 +21,7 @@ enum {
     MODEL_PARAMETERS_MAX = 16,
     MODEL_AXES_MAX = 6,
     MODEL_DERIVED_MAX = 8,
-    MODEL_RICHER_MAX = 3
+    MODEL_EXTENDED_MAX = 3
 };
 
 /* Samples of a block, and from one column of it to the next: a little more, so that they do not
@@ -59,7 +59,7 @@ struct model_axis {
 };
 
 /* What an equation adds up, where that is no effort. */
-struct model_push {
+struct model_force {
     const char *name;  /* "w_push" */
     const char *words; /* "push of w" */
 };
@@ -104,9 +104,9 @@ struct model_response {
 struct model {
     const char *name;
     const struct model_axis *axes;
-    const struct model_push *pushes; /* [axis_count]; NULL: the efforts */
-    size_t axis_count;               /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
-    const char *heading;             /* one more entry of the pose: "theta_rad"; NULL: none */
+    const struct model_force *generalised_forces; /* [axis_count]; NULL: the efforts */
+    size_t axis_count;   /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
+    const char *heading; /* one more entry of the pose: "theta_rad"; NULL: none */
     /* [axis_count]: which number each axis is where a robot tells its velocity in the plane, as
      * ahead, sideways, turn; sideways has no axis. NULL: it is told axis by axis only. */
     const size_t *planar;
@@ -135,12 +135,12 @@ struct model {
     /* [axis_count x parameter_count] of enum model_entry: what is known of phi whatever the
      * motion; NULL: it is found by trying. */
     const unsigned char *pattern;
-    /* Of a model from a file: its program (identification/model/model_program.h), and the hash of its
-     * text. NULL and 0: it is built in. */
+    /* Of a model from a file: its program (identification/model/model_program.h), and the hash
+     * of its text. NULL and 0: it is built in. */
     const struct model_program *program;
     uint64_t hash;
     /* The same with one parameter more each; NULL: no more of them. */
-    const struct model *richer[MODEL_RICHER_MAX];
+    const struct model *extended[MODEL_EXTENDED_MAX];
 
     /* All of them are told which model they are of. */
     /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
@@ -174,15 +174,15 @@ struct model {
     void (*inverse)(const struct model *model, const double *theta, const double *pose,
                     const double *nu, const double *nu_dot, double *tau);
     /* For model_forward() and model_inverse(): tau at nu_dot = 0. */
-    void (*resist)(const struct model *model, const double *theta, const double *pose,
-                   const double *nu, double *tau);
+    void (*bias_force)(const struct model *model, const double *theta, const double *pose,
+                       const double *nu, double *tau);
     /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows; tau matters where by_effort and
      * rows_under, and may be NULL: none. */
     void (*slope)(const struct model *model, const double *theta, const double *pose,
                   const double *nu, const double *tau, double *jacobian);
     /* forward, slope and phi under tau at once, where that takes less. NULL: one by one. */
-    void (*respond)(const struct model *model, const double *theta, const double *pose,
-                    const double *nu, const double *tau, const struct model_response *out);
+    void (*simulate)(const struct model *model, const double *theta, const double *pose,
+                     const double *nu, const double *tau, const struct model_response *out);
     /* Friction that holds: entries of phi as they are under these efforts, phi in/out, and what
      * share of a rate passes, [axis_count x axis_count] by rows, out: nu_dot changes by passes
      * times what it would change by without friction. NULL: friction is what rows says. */
@@ -195,10 +195,10 @@ struct model {
      * in/out, over h_s > 0 under tau, which changes by tau_dot a second (NULL: not), and what
      * the pose changes by, out; and the tau that changes nu by gain over h_s. NULL, both: by
      * small steps. */
-    void (*glide)(const struct model *model, const double *theta, const double *tau,
-                  const double *tau_dot, double h_s, double *nu, double *pose_gain);
-    void (*push)(const struct model *model, const double *theta, const double *nu,
-                 const double *gain, double h_s, double *tau);
+    void (*exact_step)(const struct model *model, const double *theta, const double *tau,
+                       const double *tau_dot, double h_s, double *nu, double *pose_gain);
+    void (*inverse_step)(const struct model *model, const double *theta, const double *nu,
+                         const double *gain, double h_s, double *tau);
     /* Value of derived quantity i, and gradient [parameter_count], out. NULL: all are
      * quotients.
      */
@@ -223,7 +223,7 @@ void model_known(const struct model *model, const double *pose, const double *nu
 
 /* forward with forces beside the efforts, push [axis_count]. */
 void model_accelerate(const struct model *model, const double *theta, const double *pose,
-                      const double *nu, const double *tau, const double *push, double *nu_dot);
+                      const double *nu, const double *tau, const double *force, double *nu_dot);
 
 /* What the equations ask of efforts, [axis_count] out: inverse where each is a force; else what
  * is left of them under tau, of which only differences say something. */
@@ -232,16 +232,16 @@ void model_demand(const struct model *model, const double *theta, const double *
 
 /* What efforts do in the equations, [axis_count] out: themselves where each is a force, else
  * all terms in which one stands. */
-void model_push(const struct model *model, const double *theta, const double *pose,
-                const double *nu, const double *tau, double *push);
+void model_force(const struct model *model, const double *theta, const double *pose,
+                 const double *nu, const double *tau, double *force);
 
 /* The same of one effort alone, at rest and place zero, on its own axis. */
-double model_push_alone(const struct model *model, const double *theta, size_t axis,
-                        double tau);
+double model_force_alone(const struct model *model, const double *theta, size_t axis,
+                         double tau);
 
 /* What an axis' equation adds up: "tau_u_n", "surge force". */
-const char *model_push_name(const struct model *model, size_t axis);
-const char *model_push_words(const struct model *model, size_t axis);
+const char *model_force_name(const struct model *model, size_t axis);
+const char *model_force_words(const struct model *model, size_t axis);
 
 /* The inverse of the inertia [axis_count x axis_count] by rows: what a push gives that brings
  * no friction and meets none that holds. */
@@ -278,8 +278,8 @@ enum model_axes_match {
 
 /* Velocities or efforts as told, values [count], on the axes [axis_count], out: one by one, or
  * planar where the model allows. Written where they fit only. */
-enum model_axes_match model_axes_take(const struct model *model, const double *values,
-                                      size_t count, double *axes);
+enum model_axes_match model_axes_map(const struct model *model, const double *values,
+                                     size_t count, double *axes);
 
 /* Entries of the pose: one an axis, and the heading of a model that has one beside them. <=
  * MODEL_AXES_MAX. */
@@ -290,7 +290,7 @@ size_t model_pose_count(const struct model *model);
  * is held over the step (zero-order hold), and so are forces beside it, push [axis_count],
  * NULL: none. */
 void model_step_pushed(const struct model *model, const double *theta, double *nu, double *pose,
-                       const double *tau, const double *push, double h_s);
+                       const double *tau, const double *force, double h_s);
 
 /* The same without such forces. inertial_n: a force that keeps its direction in the world, [2]
  * along the x and y of the pose, NULL for none; only with a pose and for models whose first

@@ -6,7 +6,7 @@
 static const double NOISE_RATIO = 3.0;
 enum { REST_MIN = 3 };
 
-static bool stands_still(const struct data_set *set, size_t k)
+static bool is_at_rest(const struct data_set *set, size_t k)
 {
     bool still = true;
     for (size_t a = 0; a < set->axes; a++) {
@@ -20,7 +20,7 @@ static size_t find_rest(const struct data_set *set, size_t k, size_t end)
 {
     size_t still = 0;
     while (k < end && still < REST_MIN) {
-        still = stands_still(set, k) ? still + 1 : 0;
+        still = is_at_rest(set, k) ? still + 1 : 0;
         k++;
     }
     return still == REST_MIN ? k - REST_MIN : k;
@@ -36,7 +36,7 @@ static void copy_piece(const struct data_set *set, size_t from, size_t n, double
     for (size_t a = 0; a < set->axes; a++) {
         const double *const of[] = {set->nu[a], set->tau[a], set->pose[a]};
         const double **const into[] = {&moving->nu[a], &moving->tau[a], &moving->pose[a]};
-        moving->told[a] = NULL;
+        moving->recorded[a] = NULL;
         for (size_t c = 0; c < 3; c++) {
             to += room;
             if (of[c]) {
@@ -60,12 +60,12 @@ static void copy_run(const struct data_set *set, size_t run, double *columns,
             moving->run_part[moving->run_count] = set->run_part[run];
             copy_piece(set, k, rest - k, columns, set->n, moving);
         }
-        for (k = rest; k < end && stands_still(set, k); k++) {
+        for (k = rest; k < end && is_at_rest(set, k); k++) {
         }
     }
 }
 
-enum status moving_samples_take(const struct data_set *set, struct data_set *moving,
+enum status moving_samples_copy(const struct data_set *set, struct data_set *moving,
                                 gsl_vector **memory)
 {
     struct data_set out = *set;

@@ -13,7 +13,7 @@
  * within three times the velocity's noise. *memory holds the columns and is for
  * gsl_vector_free(). STATUS_E_EMPTY, with nothing to free, where no piece of DATA_RUN_MIN
  * samples moves; STATUS_E_NOMEM. */
-MUST_USE enum status moving_samples_take(const struct data_set *set, struct data_set *moving,
+MUST_USE enum status moving_samples_copy(const struct data_set *set, struct data_set *moving,
                                          gsl_vector **memory);
 
 #endif

@@ -70,12 +70,12 @@ static bool begin_walk(struct walk *w)
 static bool walk_on(const struct walk *w, size_t k, double *nu)
 {
     double pose[MODEL_AXES_MAX];
-    double push[MODEL_AXES_MAX];
+    double force[MODEL_AXES_MAX];
     struct data_efforts acting = {.count = 1, .share = {1.0}};
     (void)data_set_pose(w->set, k, pose);
     for (size_t a = 0; a < w->set->axes; a++) {
         acting.tau[0][a] = w->set->tau[a][k];
-        push[a] = -(a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);
+        force[a] = -(a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);
     }
     if (w->model->rows_under) { /* the mean of two acts as neither does */
         data_view_efforts(w->set, k, &acting);
@@ -83,7 +83,7 @@ static bool walk_on(const struct walk *w, size_t k, double *nu)
     for (size_t e = 0; e < acting.count; e++) {
         for (int i = 0; i < w->steps; i++) {
             model_step_pushed(w->model, w->theta, nu, w->model->needs_pose ? pose : NULL,
-                              acting.tau[e], w->bias_count > 0 ? push : NULL,
+                              acting.tau[e], w->bias_count > 0 ? force : NULL,
                               acting.share[e] * w->set->dt_s / w->steps);
         }
     }

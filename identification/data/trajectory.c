@@ -14,7 +14,7 @@ enum { PIECE_STEPS_MAX = 10000 };
  * and a step times the rate at most, where it creeps. */
 static const double LOCAL_RATE_MAX = 0.5;
 static const double LOCAL_SCALE = 0.3;
-static const double LOCAL_LEFT = 1e-5;
+static const double LOCAL_RESIDUAL = 1e-5;
 static const double CREEP_RATE_MAX = 1.5;
 static const double LOCAL_SHARE_MIN = 1.0 / 1024.0; /* of the sample time */
 
@@ -38,7 +38,7 @@ size_t trajectory_columns(const struct trajectory_rules *rules)
 /* What drives the model: the efforts that act, and beside them forces, less the constant ones.
  * Where an effort is a force all of it is in tau. */
 struct drive {
-    double tau[MODEL_AXES_MAX], push[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX], force[MODEL_AXES_MAX];
 };
 
 static void set_drive(const struct trajectory *walk, struct drive *drive)
@@ -49,8 +49,8 @@ static void set_drive(const struct trajectory *walk, struct drive *drive)
         const double constant = rules->with_biases ? bias[i] : 0.0;
         const double effort = walk->silent ? 0.0 : rules->set->tau[i][walk->effort];
         const bool apart = rules->model->rows_under;
-        drive->tau[i] = apart ? effort : effort + walk->push[i] - constant;
-        drive->push[i] = apart ? walk->push[i] - constant : 0.0;
+        drive->tau[i] = apart ? effort : effort + walk->force[i] - constant;
+        drive->force[i] = apart ? walk->force[i] - constant : 0.0;
     }
 }
 
@@ -59,7 +59,7 @@ static void accelerate_drive(const struct trajectory *walk, const double *pose,
 {
     const struct model *model = walk->rules->model;
     if (model->rows_under) {
-        model_accelerate(model, walk->theta, pose, nu, drive->tau, drive->push, nu_dot);
+        model_accelerate(model, walk->theta, pose, nu, drive->tau, drive->force, nu_dot);
     } else {
         model->forward(model, walk->theta, pose, nu, drive->tau, nu_dot);
     }
@@ -150,16 +150,16 @@ static void find_response(const struct trajectory *walk, const double *pose, con
     const struct model *model = walk->rules->model;
     struct drive drive;
     set_drive(walk, &drive);
-    if (walk->rules->sensitive && model->respond) {
-        model->respond(model, walk->theta, pose, nu, drive.tau,
-                       &(struct model_response){rate->nu, rate->slope, phi});
+    if (walk->rules->sensitive && model->simulate) {
+        model->simulate(model, walk->theta, pose, nu, drive.tau,
+                        &(struct model_response){rate->nu, rate->slope, phi});
     } else {
         accelerate_drive(walk, pose, nu, &drive, rate->nu);
     }
     if (!walk->rules->sensitive) {
         return;
     }
-    if (!model->respond) {
+    if (!model->simulate) {
         model->slope(model, walk->theta, pose, nu, drive.tau, rate->slope);
         if (count_parameters(walk->rules) > 0) {
             model_regressor(model, pose, nu, rate->nu, drive.tau, phi);
@@ -197,7 +197,7 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
 }
 
 /* A step whose first stage is known. */
-static void take_step(struct trajectory *walk, const struct stage *k1, double h_s)
+static void apply_step(struct trajectory *walk, const struct stage *k1, double h_s)
 {
     const size_t n = walk->rules->model->axis_count;
     const size_t all = n * trajectory_columns(walk->rules);
@@ -225,7 +225,7 @@ static void advance_evenly(struct trajectory *walk, double h_s)
     for (int i = 0; i < steps; i++) {
         struct stage k1;
         run_stage(walk, NULL, 0.0, &k1);
-        take_step(walk, &k1, h_s / steps);
+        apply_step(walk, &k1, h_s / steps);
     }
 }
 
@@ -251,7 +251,7 @@ static double local_step_s(const struct trajectory *walk, const struct stage *he
                      &slope);
     }
     const double fastest = fabs(slope) + rate / scale;
-    const double left = 120.0 * LOCAL_LEFT * model->width * fastest / rate;
+    const double left = 120.0 * LOCAL_RESIDUAL * model->width * fastest / rate;
     const double most = fmin(fmax(sqrt(sqrt(left)), LOCAL_RATE_MAX), CREEP_RATE_MAX);
     return fmax(most / fastest, LOCAL_SHARE_MIN * walk->rules->set->dt_s);
 }
@@ -263,7 +263,7 @@ static void advance_locally(struct trajectory *walk, double end_s)
         run_stage(walk, NULL, 0.0, &k1);
         const double h_s = local_step_s(walk, &k1);
         const double left_s = end_s - walk->t_s;
-        take_step(walk, &k1, h_s < left_s ? h_s : left_s);
+        apply_step(walk, &k1, h_s < left_s ? h_s : left_s);
         walk->t_s = h_s < left_s ? walk->t_s : end_s;
     }
 }
@@ -275,7 +275,7 @@ static double next_edge_s(const struct trajectory *walk)
     return next < walk->end ? walk->rules->set->t_s[next] + walk->delay_s : HUGE_VAL;
 }
 
-static void take_next(struct trajectory *walk)
+static void advance_effort(struct trajectory *walk)
 {
     walk->effort += walk->silent ? 0 : 1;
     walk->silent = false;
@@ -291,13 +291,13 @@ static void pass_edge(struct trajectory *walk)
     double after[MODEL_AXES_MAX];
     double memory[MODEL_AXES_MAX];
     if (!walk->rules->sensitive) {
-        take_next(walk);
+        advance_effort(walk);
         return;
     }
     const double *pose = pose_at(walk, 0.0, memory);
     set_drive(walk, &drive);
     accelerate_drive(walk, pose, walk->nu, &drive, before);
-    take_next(walk);
+    advance_effort(walk);
     set_drive(walk, &drive);
     accelerate_drive(walk, pose, walk->nu, &drive, after);
     for (size_t i = 0; i < n; i++) {
@@ -330,12 +330,12 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
     walk->effort = walk->from;
     walk->silent = rules->at_rest && rules->at_rest[run];
     memcpy(walk->nu, nu_0, n * sizeof *nu_0);
-    memset(walk->push, 0, sizeof walk->push);
+    memset(walk->force, 0, sizeof walk->force);
     trajectory_linearise(walk);
     /* Edges that lie before the first sample have no part in what follows; the first one of a
      * run from rest has when it lies on it, for it would be felt to come later. */
     while (next_edge_s(walk) < walk->t_s || (next_edge_s(walk) <= walk->t_s && !walk->silent)) {
-        take_next(walk);
+        advance_effort(walk);
     }
 }
 

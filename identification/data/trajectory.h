@@ -52,7 +52,7 @@ struct trajectory {
     size_t effort; /* the row of tau that acts */
     bool silent;   /* it does not yet */
     double nu[MODEL_AXES_MAX];
-    double push[MODEL_AXES_MAX]; /* efforts beside the recorded ones; zero at the beginning */
+    double force[MODEL_AXES_MAX]; /* efforts beside the recorded ones; zero at the beginning */
     /* [axis_count x columns] by rows: d(nu) / d(nu_0, theta, biases, delay). Zero when not
      * wanted. */
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];

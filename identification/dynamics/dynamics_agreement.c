@@ -69,8 +69,8 @@ static const char *level_words(const struct stability_test *test)
                         : "the law bends: it is not proportional to the effort";
 }
 
-static void tell_time(struct dynamics_fit *fit, const struct stability_test *test,
-                      const char *name)
+static void report_time(struct dynamics_fit *fit, const struct stability_test *test,
+                        const char *name)
 {
     static const char *const halves[] = {"the first half", "the second half"};
     static const char *const thirds[] = {"the first third", "the second third",
@@ -89,8 +89,8 @@ static void tell_time(struct dynamics_fit *fit, const struct stability_test *tes
                     "the same load; then fit one recording and --validate the other");
 }
 
-static void tell_recordings(struct dynamics_fit *fit, const struct stability_test *test,
-                            const char *name)
+static void report_recordings(struct dynamics_fit *fit, const struct stability_test *test,
+                              const char *name)
 {
     size_t from = 0;
     size_t to = 1;
@@ -120,8 +120,8 @@ static void advise_directions(struct dynamics_fit *fit, const struct model_axis 
                     axis->effort_words);
 }
 
-static void tell_effort(struct dynamics_fit *fit, const struct model *model,
-                        const struct stability_test *test, const char *name)
+static void report_effort(struct dynamics_fit *fit, const struct model *model,
+                          const struct stability_test *test, const char *name)
 {
     const struct model_axis *axis = &model->axes[test->axis];
     const size_t last = test->parts - 1;
@@ -177,8 +177,8 @@ static size_t bent_axis(const struct model *model, const struct stability *s, do
     return found;
 }
 
-static void tell_shape(struct dynamics_fit *fit, const struct model_axis *axis,
-                       const struct stability_shape *shape)
+static void report_shape(struct dynamics_fit *fit, const struct model_axis *axis,
+                         const struct stability_shape *shape)
 {
     double level;
     double direction;
@@ -250,15 +250,15 @@ static void widen_errors(struct dynamics_fit *fit, const struct model *model,
 }
 
 /* How large what an axis' effort does is. */
-static double push_size(const struct data_card *card, const struct dynamics_check *own,
-                        size_t axis)
+static double force_size(const struct data_summary *summary, const struct dynamics_check *own,
+                         size_t axis)
 {
-    return isnan(own->push_rms[axis]) ? hypot(card->tau[axis].mean, card->tau[axis].sd)
-                                      : own->push_rms[axis];
+    return isnan(own->force_rms[axis]) ? hypot(summary->tau[axis].mean, summary->tau[axis].sd)
+                                       : own->force_rms[axis];
 }
 
 /* The axis of a constant effort that matters; axis_count: there is none. */
-static size_t constant_axis(const struct model *model, const struct data_card *card,
+static size_t constant_axis(const struct model *model, const struct data_summary *summary,
                             const struct dynamics_check *own)
 {
     const struct stability *s = &own->stability;
@@ -266,7 +266,8 @@ static size_t constant_axis(const struct model *model, const struct data_card *c
     double most = CONSTANT_ERRORS;
     for (size_t a = 0; a < model->axis_count && s->constant_p < FALSE_ALARMS; a++) {
         const double errors = fabs(s->constant[a]) / s->constant_se[a];
-        if (errors > most && fabs(s->constant[a]) > CONSTANT_RATIO * push_size(card, own, a)) {
+        if (errors > most &&
+            fabs(s->constant[a]) > CONSTANT_RATIO * force_size(summary, own, a)) {
             most = errors;
             found = a;
         }
@@ -274,16 +275,17 @@ static size_t constant_axis(const struct model *model, const struct data_card *c
     return found;
 }
 
-static void tell_constant(struct dynamics_fit *fit, const char *push, double value, double se)
+static void report_constant(struct dynamics_fit *fit, const char *force, double value,
+                            double se)
 {
     estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
                           "a constant %s of %.3g +- %.2g beside that given would explain what "
                           "is left",
-                          push, value, se);
+                          force, value, se);
     estimate_advise(&fit->estimate,
                     "fit a constant %s too: --biases; and look for what makes it: a slope, "
                     "wind, a current, the zero of a sensor",
-                    push);
+                    force);
 }
 
 /* Recordings that differ do so in time, too: the more likely cause, unless time explains much
@@ -347,14 +349,14 @@ static bool judge_term(struct dynamics_fit *fit, const struct model *model,
 }
 
 bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
-                          const struct data_card *card, const struct dynamics_check *own)
+                          const struct data_summary *summary, const struct dynamics_check *own)
 {
     const struct stability *stability = &own->stability;
     const double chance = FALSE_ALARMS / (double)(stability->count + model->axis_count);
     const struct stability_test *worst = NULL;
     const size_t bent = bent_axis(model, stability, chance);
     const size_t pushed =
-        stability->tested ? constant_axis(model, card, own) : model->axis_count;
+        stability->tested ? constant_axis(model, summary, own) : model->axis_count;
     const bool lacks = judge_term(fit, model, &stability->term);
     double weight = 0.0; /* of the most likely cause so far */
     for (size_t i = 0; stability->tested && i < stability->count; i++) {
@@ -374,14 +376,14 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
      */
     if (pushed < model->axis_count &&
         weight < stability->constant_statistic / stability->constant_df) {
-        tell_constant(fit, model_push_words(model, pushed), stability->constant[pushed],
-                      stability->constant_se[pushed]);
+        report_constant(fit, model_force_words(model, pushed), stability->constant[pushed],
+                        stability->constant_se[pushed]);
         return true;
     }
     /* Friction that is missing looks like a law that bends. */
     if (bent < model->axis_count && !lacks &&
         weight < stability->shape[bent].statistic / stability->shape[bent].df) {
-        tell_shape(fit, &model->axes[bent], &stability->shape[bent]);
+        report_shape(fit, &model->axes[bent], &stability->shape[bent]);
         return false;
     }
     if (!worst || (lacks && worst->cut == STABILITY_LEVEL)) {
@@ -390,26 +392,26 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     char name[128];
     (void)dynamics_parameter_both(model, worst->entry, name, sizeof name);
     if (worst->cut == STABILITY_HALVES || worst->cut == STABILITY_THIRDS) {
-        tell_time(fit, worst, name);
+        report_time(fit, worst, name);
     } else if (worst->cut == STABILITY_RECORDINGS) {
-        tell_recordings(fit, worst, name);
+        report_recordings(fit, worst, name);
     } else {
-        tell_effort(fit, model, worst, name);
+        report_effort(fit, model, worst, name);
     }
     return false;
 }
 
 void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
-                           const struct data_card *card, const struct dynamics_check *own)
+                           const struct data_summary *summary, const struct dynamics_check *own)
 {
     for (size_t a = 0; a < model->axis_count; a++) {
-        const double effort = push_size(card, own, a);
+        const double effort = force_size(summary, own, a);
         const double ratio = fit->force_sd[a] / effort;
         if (fit->method == DYNAMICS_PEM && effort > 0.0 && ratio > FORCE_RATIO_MAX) {
             estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "forces that nobody measured are %.0f %% of the %s: much of the "
                             "motion has another cause",
-                            100.0 * ratio, model_push_words(model, a));
+                            100.0 * ratio, model_force_words(model, a));
             estimate_advise(&fit->estimate,
                             "look for what else pushes (wind, slope, cable) or for a %s that "
                             "is commanded and not what acts; record with larger efforts, on a "
@@ -500,10 +502,10 @@ void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct dynamics_axis_check *mine = &own->axis[a];
         const struct dynamics_axis_check *theirs = &held_out->axis[a];
-        if (fit->method < DYNAMICS_OUTPUT_ERROR && own->effort_left.n > 0 &&
-            held_out->effort_left.n > 0) {
-            judge_axis(fit, model->axes[a].effort, &own->effort_left, &held_out->effort_left,
-                       expected);
+        if (fit->method < DYNAMICS_OUTPUT_ERROR && own->effort_residual.n > 0 &&
+            held_out->effort_residual.n > 0) {
+            judge_axis(fit, model->axes[a].effort, &own->effort_residual,
+                       &held_out->effort_residual, expected);
             continue;
         }
         if (axis_strays(own, a)) {

@@ -14,11 +14,12 @@
  * is too small to matter, errors and intervals are widened by it instead. So is a constant
  * effort that was not fitted, where that explains more: true when that was told. */
 bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
-                          const struct data_card *card, const struct dynamics_check *own);
+                          const struct data_summary *summary, const struct dynamics_check *own);
 
 /* Forces that nobody measured, held against those that were (pem). */
 void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
-                           const struct data_card *card, const struct dynamics_check *own);
+                           const struct data_summary *summary,
+                           const struct dynamics_check *own);
 
 /* A recording that was not fitted: size, bias and colour of what the fit leaves there, axis by
  * axis, and where it would have the parameters. */

@@ -11,7 +11,7 @@
 /* More fits than these do not make a reference surer: robots wear, and models are not exact. */
 enum { FITS_MAX = 8 };
 /* What is left after the named ones has this chance at most, or one more is named. */
-static const double LEFT_LEVEL = 0.01;
+static const double RESIDUAL_LEVEL = 0.01;
 static const double RANK_RATIO = 1e-12;
 /* One that is less than ten times as likely, in twice the logarithm, is a rival. */
 static const double RIVAL_MARGIN = 4.6;
@@ -21,11 +21,11 @@ struct search {
     const struct dynamics_reference *reference;
     double freedom;
     double w[DYNAMICS_P_MAX * DYNAMICS_P_MAX];
-    double left[DYNAMICS_P_MAX]; /* of the difference, beside what was taken out */
-    size_t open;                 /* directions that may explain it */
+    double residual[DYNAMICS_P_MAX]; /* of the difference, beside what was taken out */
+    size_t open;                     /* directions that may explain it */
     bool is_open[DYNAMICS_DIRECTIONS];
     double u[DYNAMICS_DIRECTIONS][DYNAMICS_P_MAX]; /* beside what was taken out */
-    size_t taken;
+    size_t explained;
     size_t order[DYNAMICS_DIRECTIONS], rival[DYNAMICS_DIRECTIONS];
     double size[DYNAMICS_DIRECTIONS], se[DYNAMICS_DIRECTIONS]; /* by order, along u */
     double share[DYNAMICS_DIRECTIONS]
@@ -89,7 +89,7 @@ static double weigh_both(const struct search *s, const double *a, const double *
 
 /* Which parameters an axis knows, and which of them as masses: those that multiply
  * accelerations. */
-static void tell_roles(const struct model *model, bool knows[][MODEL_PARAMETERS_MAX],
+static void find_roles(const struct model *model, bool knows[][MODEL_PARAMETERS_MAX],
                        bool *is_mass)
 {
     static const double motion[MODEL_AXES_MAX] = {0.9, 0.7, 0.5, 0.8, 0.6, 0.4};
@@ -132,7 +132,7 @@ static void open_directions(struct search *s, const struct model *model)
         s->is_open[i] = true;
     }
     s->open = s->p;
-    tell_roles(model, knows, in);
+    find_roles(model, knows, in);
     open_together(s, DYNAMICS_PAYLOAD, in, p);
     for (size_t axis = 0; axis < model->axis_count; axis++) {
         for (size_t j = 0; j < p; j++) {
@@ -149,7 +149,7 @@ static void open_directions(struct search *s, const struct model *model)
 static double score_direction(const struct search *s, size_t c, double *size)
 {
     const double own = weigh_both(s, s->u[c], s->u[c]);
-    *size = weigh_both(s, s->u[c], s->left) / own;
+    *size = weigh_both(s, s->u[c], s->residual) / own;
     return *size * *size * own;
 }
 
@@ -177,9 +177,9 @@ static double find_best(const struct search *s, size_t *best, size_t *rival)
 }
 
 /* What this direction explains is explained. */
-static void take_out(struct search *s, size_t c, size_t rival)
+static void remove_direction(struct search *s, size_t c, size_t rival)
 {
-    const size_t at = s->taken++;
+    const size_t at = s->explained++;
     const double own = weigh_both(s, s->u[c], s->u[c]);
     s->order[at] = c;
     s->rival[at] = rival;
@@ -188,7 +188,7 @@ static void take_out(struct search *s, size_t c, size_t rival)
     s->is_open[c] = false;
     s->open--;
     for (size_t i = 0; i < s->p; i++) {
-        s->left[i] -= s->size[at] * s->u[c][i];
+        s->residual[i] -= s->size[at] * s->u[c][i];
     }
     for (size_t other = 0; other < DYNAMICS_DIRECTIONS; other++) {
         if (!s->is_open[other]) {
@@ -209,21 +209,21 @@ static void take_out(struct search *s, size_t c, size_t rival)
 
 /* The chance of as much or more without a change, of what is left: in all, or along any one
  * direction. */
-static double chance_of_left(const struct search *s, size_t *best, size_t *rival)
+static double residual_chance(const struct search *s, size_t *best, size_t *rival)
 {
-    const double df = (double)s->p - (double)s->taken;
+    const double df = (double)s->p - (double)s->explained;
     if (df < 1.0 || s->open == 0) {
         return 1.0;
     }
-    const double left = weigh_both(s, s->left, s->left) / df;
-    const double all = gsl_cdf_fdist_Q(left, df, s->freedom);
+    const double residual = weigh_both(s, s->residual, s->residual) / df;
+    const double all = gsl_cdf_fdist_Q(residual, df, s->freedom);
     const double one =
         (double)s->open * gsl_cdf_fdist_Q(find_best(s, best, rival), 1.0, s->freedom);
     return fmin(1.0, 2.0 * fmin(all, one));
 }
 
 /* What was told may go on, and of several by one factor each may find its own. */
-static void settle_moved(struct search *s, const signed char *moved)
+static void accept_moved(struct search *s, const signed char *moved)
 {
     bool member[DYNAMICS_P_MAX] = {false};
     double size;
@@ -239,7 +239,7 @@ static void settle_moved(struct search *s, const signed char *moved)
         (void)score_direction(s, c, &size);
         const double sign = c >= DYNAMICS_EFFECT ? -1.0 : 1.0;
         if ((c < s->p && member[c]) || size * moved[c] * sign > 0.0) {
-            take_out(s, c, DYNAMICS_DIRECTIONS);
+            remove_direction(s, c, DYNAMICS_DIRECTIONS);
         }
     }
 }
@@ -247,15 +247,16 @@ static void settle_moved(struct search *s, const signed char *moved)
 /* Along the directions themselves, of which the later ones lie partly along the earlier. */
 static void solve_sizes(struct search *s)
 {
-    for (size_t k = s->taken; k-- > 0;) {
-        for (size_t later = k + 1; later < s->taken; later++) {
+    for (size_t k = s->explained; k-- > 0;) {
+        for (size_t later = k + 1; later < s->explained; later++) {
             s->size[k] -= s->share[k][s->order[later]] * s->size[later];
         }
     }
 }
 
 /* What parameters by one factor more say of the effort is its part of them. */
-static void note_change(const struct search *s, size_t k, double z, struct dynamics_change *out)
+static void record_change(const struct search *s, size_t k, double z,
+                          struct dynamics_change *out)
 {
     const size_t c = s->order[k];
     const size_t i = out->count++;
@@ -273,19 +274,19 @@ static void note_change(const struct search *s, size_t k, double z, struct dynam
     }
 }
 
-static void note_changes(struct search *s, size_t from, double ratio,
-                         struct dynamics_change *out)
+static void record_changes(struct search *s, size_t from, double ratio,
+                           struct dynamics_change *out)
 {
     double z[DYNAMICS_DIRECTIONS];
-    for (size_t k = from; k < s->taken; k++) {
+    for (size_t k = from; k < s->explained; k++) {
         z[k] = fabs(s->size[k]) / s->se[k];
     }
     solve_sizes(s);
-    for (size_t k = from; k < s->taken && out->count < DYNAMICS_CHANGES_MAX; k++) {
+    for (size_t k = from; k < s->explained && out->count < DYNAMICS_CHANGES_MAX; k++) {
         const size_t c = s->order[k];
         const double before = c < DYNAMICS_PAYLOAD ? s->reference->value[c] : 1.0;
         if (fabs(s->size[k]) >= ratio * fabs(before)) {
-            note_change(s, k, z[k], out);
+            record_change(s, k, z[k], out);
         }
     }
 }
@@ -319,27 +320,27 @@ bool dynamics_change_find(const struct model *model, const struct dynamics_refer
         return false;
     }
     for (size_t i = 0; i < s.p; i++) {
-        s.left[i] = newer->value[i] - reference->value[i];
+        s.residual[i] = newer->value[i] - reference->value[i];
     }
     s.freedom = join_freedom(reference, newer, share_of_sum(newer, s.w));
     open_directions(&s, model);
-    settle_moved(&s, moved);
-    const size_t from = s.taken;
-    out->statistic = weigh_both(&s, s.left, s.left);
-    out->df = s.p - s.taken;
+    accept_moved(&s, moved);
+    const size_t from = s.explained;
+    out->statistic = weigh_both(&s, s.residual, s.residual);
+    out->df = s.p - s.explained;
     out->freedom = s.freedom;
-    double chance = chance_of_left(&s, &best, &rival);
-    for (double most = level; chance < most && s.taken < from + DYNAMICS_CHANGES_MAX;) {
-        take_out(&s, best, rival);
-        chance = chance_of_left(&s, &best, &rival);
-        most = LEFT_LEVEL;
+    double chance = residual_chance(&s, &best, &rival);
+    for (double most = level; chance < most && s.explained < from + DYNAMICS_CHANGES_MAX;) {
+        remove_direction(&s, best, rival);
+        chance = residual_chance(&s, &best, &rival);
+        most = RESIDUAL_LEVEL;
     }
-    note_changes(&s, from, ratio, out);
+    record_changes(&s, from, ratio, out);
     return true;
 }
 
-void dynamics_reference_take(struct dynamics_reference *reference,
-                             const struct dynamics_fit *fit)
+void dynamics_reference_from_fit(struct dynamics_reference *reference,
+                                 const struct dynamics_fit *fit)
 {
     const struct estimate *e = &fit->estimate;
     const double p = (double)e->p;

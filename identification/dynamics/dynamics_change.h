@@ -61,8 +61,8 @@ bool dynamics_change_find(const struct model *model, const struct dynamics_refer
 
 /* One fit, of which every parameter and error is known; else count is 0. What pem's likelihood
  * takes from its noise for the sake of the parameters is given back. */
-void dynamics_reference_take(struct dynamics_reference *reference,
-                             const struct dynamics_fit *fit);
+void dynamics_reference_from_fit(struct dynamics_reference *reference,
+                                 const struct dynamics_fit *fit);
 /* With one more that it agrees with. */
 void dynamics_reference_join(struct dynamics_reference *reference,
                              const struct dynamics_reference *newer);

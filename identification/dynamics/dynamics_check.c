@@ -12,7 +12,7 @@
 #include "identification/data/simulation.h"
 #include "identification/data/trajectory.h"
 #include "identification/dynamics/equation_parts.h"
-#include "identification/dynamics/missing_term.h"
+#include "identification/dynamics/unmodelled_term.h"
 #include "identification/numeric/residual_test.h"
 #include "identification/simulation/output_error.h"
 
@@ -225,8 +225,8 @@ static bool walk_runs(const struct model *model, const struct dynamics_fit *fit,
 
 /* The set with efforts as they act, where the fit does not simulate them so by itself; *tau is
  * for gsl_vector_free(). */
-static enum status put_late(const struct dynamics_fit *fit, const struct data_set *set,
-                            bool starts, struct data_set *late, gsl_vector **tau)
+static enum status apply_delay(const struct dynamics_fit *fit, const struct data_set *set,
+                               bool starts, struct data_set *late, gsl_vector **tau)
 {
     *late = *set;
     *tau = NULL;
@@ -235,7 +235,7 @@ static enum status put_late(const struct dynamics_fit *fit, const struct data_se
         if (!*tau) {
             return STATUS_E_NOMEM;
         }
-        data_view_late(late, fit->delay_s, (*tau)->data);
+        data_view_delay(late, fit->delay_s, (*tau)->data);
     }
     return STATUS_OK;
 }
@@ -271,7 +271,7 @@ enum status dynamics_check_residuals(const struct model *model, const struct dyn
     const bool starts = dynamics_check_has_start(fit);
     struct data_set late;
     gsl_vector *tau;
-    enum status st = put_late(fit, set, starts, &late, &tau);
+    enum status st = apply_delay(fit, set, starts, &late, &tau);
     st = st == STATUS_OK ? find_residuals(model, fit, set, &late, starts, residual, simulated)
                          : st;
     gsl_vector_free(tau);
@@ -347,29 +347,29 @@ static double find_inertia(const struct model *model, const double *theta, const
 }
 
 /* What the effort of sample k does on an axis. */
-static double push_at(const struct model *model, const double *theta,
-                      const struct data_set *set, size_t k, size_t axis)
+static double force_at(const struct model *model, const double *theta,
+                       const struct data_set *set, size_t k, size_t axis)
 {
     double nu[MODEL_AXES_MAX];
     double tau[MODEL_AXES_MAX];
     double pose[MODEL_AXES_MAX];
-    double push[MODEL_AXES_MAX];
+    double force[MODEL_AXES_MAX];
     if (!model->rows_under) {
         return set->tau[axis][k];
     }
     data_set_velocity(set, k, nu);
     data_view_effort(set, k, tau);
-    model_push(model, theta, data_set_pose(set, k, pose), nu, tau, push);
-    return push[axis];
+    model_force(model, theta, data_set_pose(set, k, pose), nu, tau, force);
+    return force[axis];
 }
 
-static double push_rms(const struct model *model, const double *theta,
-                       const struct data_set *set, size_t axis)
+static double force_rms(const struct model *model, const double *theta,
+                        const struct data_set *set, size_t axis)
 {
     double squares = 0.0;
     for (size_t k = 0; k < set->n && model->rows_under; k++) {
-        const double push = push_at(model, theta, set, k, axis);
-        squares += push * push;
+        const double force = force_at(model, theta, set, k, axis);
+        squares += force * force;
     }
     return model->rows_under ? sqrt(squares / (double)set->n) : (double)NAN;
 }
@@ -381,9 +381,9 @@ static double sum_changes(const struct model *model, const double *theta,
     double squares = 0.0;
     for (size_t run = 0; run < set->run_count; run++) {
         const size_t first = set->run_start[run];
-        double before = push_at(model, theta, set, first, axis);
+        double before = force_at(model, theta, set, first, axis);
         for (size_t k = first + 1; k < set->run_start[run + 1]; k++) {
-            const double now = push_at(model, theta, set, k, axis);
+            const double now = force_at(model, theta, set, k, axis);
             squares += (now - before) * (now - before);
             before = now;
         }
@@ -453,17 +453,17 @@ static enum status check_fit(const struct model *model, const struct dynamics_fi
     out.motion_s = motion_s(set);
     for (size_t a = 0; a < set->axes; a++) {
         out.lag[a] = find_lag(model, fit, set, a);
-        out.push_rms[a] = push_rms(model, fit->estimate.value, set, a);
+        out.force_rms[a] = force_rms(model, fit->estimate.value, set, a);
     }
     out.effort_r2 = (double)NAN;
     struct data_set late;
     gsl_vector *tau;
-    enum status st = put_late(fit, set, starts, &late, &tau);
+    enum status st = apply_delay(fit, set, starts, &late, &tau);
     if (st == STATUS_OK && model->sticks) {
-        struct missing_term missing;
-        missing_term_find(model, fit, &late, &missing);
+        struct unmodelled_term missing;
+        unmodelled_term_find(model, fit, &late, &missing);
         out.effort_r2 = missing.effort_r2;
-        out.effort_left = missing.left;
+        out.effort_residual = missing.residual;
     }
     if (st == STATUS_OK) {
         double *scratch = memory->data + set->axes * set->n;

@@ -40,13 +40,13 @@ struct dynamics_check {
     struct dynamics_lag lag[MODEL_AXES_MAX];
     bool simulated; /* else the model could not be, and axis is not valid */
     /* Share of the efforts' variance that the model computes from the measured motion
-     * (missing_term.h); NaN but of a model that sticks. */
+     * (unmodelled_term.h); NaN but of a model that sticks. */
     double effort_r2;
     struct residual_summary
-        effort_left; /* likewise, of the efforts in motion; n 0: not known */
+        effort_residual; /* likewise, of the efforts in motion; n 0: not known */
     /* Root mean square of what an axis' effort does in its equation; NaN where that is the
      * effort itself, of which the data card tells. */
-    double push_rms[MODEL_AXES_MAX];
+    double force_rms[MODEL_AXES_MAX];
     double motion_s; /* within which measured velocities change; NaN: they stand still */
     struct dynamics_axis_check axis[MODEL_AXES_MAX];
     struct stability stability; /* of the parameters, part by part */

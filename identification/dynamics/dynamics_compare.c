@@ -53,7 +53,7 @@ static double rms_between(const double *x, const double *y, size_t n)
 }
 
 static void measure_effect(const struct model *model, const struct dynamics_fit *fit,
-                           const struct data_set *set, const struct current_values *current,
+                           const struct data_set *set, const struct reference_values *current,
                            gsl_matrix *ours, gsl_matrix *theirs,
                            struct dynamics_comparison *out)
 {
@@ -71,13 +71,13 @@ static void measure_effect(const struct model *model, const struct dynamics_fit 
         const double *other = gsl_matrix_const_ptr(theirs, a, 0);
         out->effect_rmse[a] = rms_between(own, other, set->n);
         out->fit_rmse[a] = rms_between(own, set->nu[a], set->n);
-        out->current_rmse[a] = rms_between(other, set->nu[a], set->n);
+        out->reference_rmse[a] = rms_between(other, set->nu[a], set->n);
     }
 }
 
 /* The estimate with the delay behind its parameters, and what is in use in that order. */
-static void append_delay(const struct dynamics_fit *fit, const struct current_values *current,
-                         struct estimate *all, struct current_values *given)
+static void append_delay(const struct dynamics_fit *fit, const struct reference_values *current,
+                         struct estimate *all, struct reference_values *given)
 {
     const size_t p = fit->estimate.p;
     struct dynamics_derived delay;
@@ -98,26 +98,26 @@ static void append_delay(const struct dynamics_fit *fit, const struct current_va
 }
 
 void dynamics_compare_judge(struct dynamics_fit *fit, const struct model *model,
-                            const struct current_values *current,
+                            const struct reference_values *current,
                             const struct dynamics_comparison *comparison)
 {
     struct estimate all;
-    struct current_values given;
+    struct reference_values given;
     append_delay(fit, current, &all, &given);
-    current_judge(&fit->estimate, model->name, &all, &given, &comparison->values);
+    reference_judge(&fit->estimate, model->name, &all, &given, &comparison->values);
 }
 
 enum status dynamics_compare(const struct model *model, const struct dynamics_fit *fit,
-                             const struct data_set *set, const struct current_values *current,
+                             const struct data_set *set, const struct reference_values *current,
                              struct dynamics_comparison *out)
 {
     struct dynamics_comparison found = {.simulated = false};
     struct estimate all;
-    struct current_values given;
+    struct reference_values given;
     gsl_matrix *ours = gsl_matrix_alloc(set->axes, set->n);
     gsl_matrix *theirs = ours ? gsl_matrix_alloc(set->axes, set->n) : NULL;
     append_delay(fit, current, &all, &given);
-    current_compare(&all, &given, &found.values);
+    reference_compare(&all, &given, &found.values);
     if (theirs) {
         measure_effect(model, fit, set, current, ours, theirs, &found);
         *out = found;

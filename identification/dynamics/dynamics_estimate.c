@@ -80,7 +80,7 @@ static enum status regress_samples(struct rounds *r, bool *found)
         return STATUS_E_NOMEM;
     }
     if (isfinite(r->fit.delay_s)) {
-        data_view_late(&late, r->fit.delay_s, tau->data);
+        data_view_delay(&late, r->fit.delay_s, tau->data);
     }
     *found = simulation_run(r->job.model, r->fit.estimate.value, r->fit.bias_count, &late,
                             r->job.options->from_rest, r->residual);
@@ -127,7 +127,7 @@ static enum status find_outliers(struct rounds *r)
     return STATUS_OK;
 }
 
-static void tell_outliers(const struct rounds *r, struct dynamics_fit *fit)
+static void report_outliers(const struct rounds *r, struct dynamics_fit *fit)
 {
     fit->robust = true;
     for (size_t a = 0; a < r->job.model->axis_count; a++) {
@@ -156,7 +156,7 @@ static enum status estimate_robustly(const struct estimate_job *job,
     st = r.room ? find_outliers(&r) : STATUS_E_NOMEM;
     st = st == STATUS_OK ? estimate_plainly(&r.job, method, fit) : st;
     if (st == STATUS_OK) {
-        tell_outliers(&r, fit);
+        report_outliers(&r, fit);
     }
     gsl_vector_free(r.memory);
     gsl_vector_free(r.room);

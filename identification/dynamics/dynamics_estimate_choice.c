@@ -8,7 +8,7 @@
 #include "identification/data/data_view.h"
 #include "identification/data/moving_samples.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
-#include "identification/dynamics/late_effort.h"
+#include "identification/dynamics/input_delay.h"
 #include "identification/simulation/prediction_error.h"
 
 /* A model that explains less of some axis is wrong, not disturbed. */
@@ -58,7 +58,7 @@ static enum status fit_prediction(const struct estimate_job *job,
         return STATUS_OK;
     }
     if (st == STATUS_OK) {
-        estimate_keep_regression(from, fit);
+        estimate_copy_regression(from, fit);
     }
     return st;
 }
@@ -192,7 +192,7 @@ static enum status regress_by_delay(const struct estimate_job *job, struct dynam
     struct estimate_stage stage = {job->options, DYNAMICS_WEAK};
     struct search_options search;
     estimate_set_search(job, &stage, &search);
-    return search.fit_delay ? late_effort_fit(job->model, job->set, job->options,
+    return search.fit_delay ? input_delay_fit(job->model, job->set, job->options,
                                               search.delay_s_min, search.delay_s_max, fit)
                             : estimate_by_regression(job, DYNAMICS_WEAK, fit);
 }
@@ -220,7 +220,7 @@ static enum status regress_motion(const struct estimate_job *job, struct dynamic
     if (st != STATUS_OK) {
         return st;
     }
-    st = moving_samples_take(job->set, &moving, &columns);
+    st = moving_samples_copy(job->set, &moving, &columns);
     if (st != STATUS_OK) {
         return st == STATUS_E_NOMEM ? st : STATUS_OK;
     }
@@ -339,7 +339,7 @@ static enum status find_slope(const struct contest *c, const struct dynamics_opt
     enum status st = tau ? STATUS_OK : STATUS_E_NOMEM;
     for (size_t k = 0; k < COUNT(fit) && st == STATUS_OK; k++) {
         struct data_set late = *part;
-        data_view_late(&late, from->delay_s + (k == 0 ? -reach_s : reach_s), tau->data);
+        data_view_delay(&late, from->delay_s + (k == 0 ? -reach_s : reach_s), tau->data);
         st = dynamics_linear_fit(c->job->model, &late, DYNAMICS_WEAK_IV, options, &fit[k]);
     }
     for (size_t i = 0; i < from->estimate.p && st == STATUS_OK; i++) {
@@ -353,7 +353,7 @@ static enum status find_slope(const struct contest *c, const struct dynamics_opt
 static void add_delay(const struct contest *c, const struct estimate_job *whole,
                       const double slope[DYNAMICS_P_MAX], struct dynamics_fit *fit)
 {
-    late_effort_widen(whole->model, whole->set, c->simulated.delay_s,
+    input_delay_widen(whole->model, whole->set, c->simulated.delay_s,
                       c->simulated.delay_se_s * c->simulated.delay_se_s, slope, fit);
     if (c->oe.delay_at_bound) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
@@ -373,7 +373,7 @@ static enum status regress_late(const struct contest *c, const struct estimate_j
     if (!tau) {
         return STATUS_E_NOMEM;
     }
-    data_view_late(&late, c->simulated.delay_s, tau->data);
+    data_view_delay(&late, c->simulated.delay_s, tau->data);
     near.iv_start = c->simulated.estimate.value;
     enum status st = estimate_by_regression(&job, DYNAMICS_WEAK_IV, fit);
     st = st == STATUS_OK ? find_slope(c, whole->options, slope) : st;
@@ -425,8 +425,8 @@ static enum status choose_fast(const struct estimate_job *job, struct dynamics_f
 }
 
 /* What was to be simulated, and was not, may know of no delay. */
-static void tell_of_delay(enum dynamics_method method, const struct dynamics_options *options,
-                          struct dynamics_fit *fit)
+static void report_delay(enum dynamics_method method, const struct dynamics_options *options,
+                         struct dynamics_fit *fit)
 {
     const bool sought = !(options->delay_max_s <= 0.0);
     if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
@@ -449,7 +449,7 @@ enum status estimate_plainly(const struct estimate_job *job, enum dynamics_metho
                                                 : choose_method(job, fit);
     }
     if (st == STATUS_OK) {
-        tell_of_delay(method, job->options, fit);
+        report_delay(method, job->options, fit);
     }
     return st;
 }

@@ -46,7 +46,7 @@ void estimate_narrow(const struct dynamics_fit *from, double errors, double leas
                      struct search_options *search);
 
 /* What regression alone knows about the recording. */
-void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_fit *fit);
+void estimate_copy_regression(const struct dynamics_fit *from, struct dynamics_fit *fit);
 
 /* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
  * start and says why; fit->method tells. */

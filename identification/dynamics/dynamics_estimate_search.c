@@ -94,7 +94,7 @@ void estimate_narrow(const struct dynamics_fit *from, double errors, double leas
 }
 
 /* What regression alone knows about the recording. */
-void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_fit *fit)
+void estimate_copy_regression(const struct dynamics_fit *from, struct dynamics_fit *fit)
 {
     fit->window_s = from->window_s;
     for (size_t i = 0; i < fit->estimate.p; i++) {
@@ -212,9 +212,10 @@ static void hold_at_start(const struct model *model, const struct dynamics_fit *
 /* A damping of zero is what no robot has. Where the recording cannot tell zero from the start's
  * value, that one stays, with its error, and the others are found beside it. search is what fit
  * was found with. */
-static enum status keep_positive(const struct estimate_job *job, struct search_options *search,
-                                 const struct dynamics_fit *start, struct dynamics_fit *fit,
-                                 struct search_report *report)
+static enum status enforce_positive(const struct estimate_job *job,
+                                    struct search_options *search,
+                                    const struct dynamics_fit *start, struct dynamics_fit *fit,
+                                    struct search_report *report)
 {
     struct search_report other = *report;
     struct dynamics_fit held = *fit;
@@ -312,7 +313,7 @@ enum status estimate_by_simulation(const struct estimate_job *job, struct dynami
         st = search_twice(job, &search, &calm, fit, report);
     }
     if (st == STATUS_OK) {
-        st = keep_positive(job, &search, start, fit, report);
+        st = enforce_positive(job, &search, start, fit, report);
     }
     if (st == STATUS_E_MATH) {
         *fit = *start;
@@ -323,7 +324,7 @@ enum status estimate_by_simulation(const struct estimate_job *job, struct dynami
         return STATUS_OK;
     }
     if (st == STATUS_OK) {
-        estimate_keep_regression(start, fit);
+        estimate_copy_regression(start, fit);
         if (job->options->ridge > 0.0) {
             estimate_reason(&fit->estimate, ESTIMATE_PASS,
                             "the ridge has part in the start only: output_error does without");

@@ -59,7 +59,7 @@ static void start_triangles(struct fitter *f, const struct row_source *rows)
 }
 
 /* Every equation once, into the triangle of its axis. */
-static void take_rows(struct fitter *f, struct row_source *rows)
+static void accumulate_rows(struct fitter *f, struct row_source *rows)
 {
     const double *column[P + 1];
     start_triangles(f, rows);
@@ -296,17 +296,17 @@ static void find_errors(struct fitter *f, struct row_source *rows,
 static void report_nulls(struct fitter *f)
 {
     struct null_space space;
-    struct null_unknowns unknowns = {.model = f->model};
+    struct null_parameters free_parameters = {.model = f->model};
     null_space_find(&space, f->svd.v, f->p, f->svd.rank);
     for (size_t i = 0; i < f->p; i++) {
-        unknowns.index[i] = i;
-        unknowns.length[i] = f->norm[i];
-        unknowns.value[i] = f->theta[i];
+        free_parameters.index[i] = i;
+        free_parameters.length[i] = f->norm[i];
+        free_parameters.value[i] = f->theta[i];
         for (size_t j = 0; j < f->p; j++) {
-            unknowns.covariance[i][j] = f->fit->estimate.covariance[i][j];
+            free_parameters.covariance[i][j] = f->fit->estimate.covariance[i][j];
         }
     }
-    null_space_tell(&space, &unknowns, f->fit);
+    null_space_report(&space, &free_parameters, f->fit);
     for (size_t i = 0; i < f->p; i++) {
         f->fit->estimate.value[i] = f->theta[i];
         if (!space.open[i]) {
@@ -365,12 +365,13 @@ static void add_products(const struct fitter *f, const struct row_source *rows,
     }
 }
 
-/* Instruments (docs/model/identification_theory.md, eq. 4). Least squares is biased because noise
- * of the velocities stands in Phi as well: E[Phi' e] is not zero. Rows Z made of the motion
- * that the model of the last estimate shows under the recorded efforts know nothing of that
- * noise, and are as like to Phi as the estimate is good: theta = (Z' W Phi)^-1 Z' W tau is free
- * of the bias. A simulation with the new theta gives better Z: some rounds suffice. Their error
- * is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, which is what `bread` and the moments of Z give. */
+/* Instruments (docs/model/identification_theory.md, eq. 4). Least squares is biased because
+ * noise of the velocities stands in Phi as well: E[Phi' e] is not zero. Rows Z made of the
+ * motion that the model of the last estimate shows under the recorded efforts know nothing of
+ * that noise, and are as like to Phi as the estimate is good: theta = (Z' W Phi)^-1 Z' W tau is
+ * free of the bias. A simulation with the new theta gives better Z: some rounds suffice. Their
+ * error is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, which is what `bread` and the moments of Z give.
+ */
 
 /* One step of refined instruments: rows of the simulated motion in place of the measured. */
 static enum status solve_instruments(struct fitter *f, struct row_source *rows,
@@ -532,7 +533,7 @@ static enum status solve_without(struct fitter *f, struct row_source *rows, doub
         rows->load[a] = load[a];
     }
     row_source_rewind(rows);
-    take_rows(f, rows);
+    accumulate_rows(f, rows);
     const enum status st = fit_squares(f);
     return st == STATUS_OK
                ? dynamics_linear_ask(f->model, f->set, f->theta, f->p, rows->half / 4, load)
@@ -549,7 +550,7 @@ static enum status solve_load(struct fitter *f, struct row_source *rows, double 
     struct row_source *left = f->options->asked_load ? &asked : rows;
     st = solve_without(f, &asked, load);
     row_source_rewind(left);
-    take_rows(f, left);
+    accumulate_rows(f, left);
     st = st == STATUS_OK ? fit_squares(f) : st;
     const double condition = f->svd.condition; /* of equations, without instruments */
     if (st == STATUS_OK && left == rows && f->svd.rank == f->p) {
@@ -629,7 +630,7 @@ static void judge_method(struct fitter *f)
 
 static enum status run_linear(struct fitter *f, struct row_source *rows)
 {
-    take_rows(f, rows);
+    accumulate_rows(f, rows);
     if (f->times * f->axes <= f->p) {
         f->fit->rows = f->times * f->axes;
         f->fit->n = f->set->n;

@@ -102,7 +102,7 @@ enum status dynamics_sensitivity_run(const struct model *model, const struct dat
         return STATUS_E_NOMEM;
     }
     if (late) {
-        data_view_late(&part, delay_s, tau->data);
+        data_view_delay(&part, delay_s, tau->data);
     }
     const enum status st = fit_thrice(model, &part, options, &found);
     gsl_vector_free(tau);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "identification/dynamics/dynamics_agreement.h"
-#include "identification/numeric/residual_test.h"
 #include "identification/fit/plausible.h"
+#include "identification/numeric/residual_test.h"
 
 /* Shares of rows or samples from which on a fault of the recording is worth a word. */
 static const double INCOMPLETE_RATIO = 0.1;
@@ -104,9 +104,9 @@ static const double TIMED_RUN = 10.0;
 
 /* Times in another unit make the robot far too slow or too fast. */
 static void judge_time(struct estimate *e, const struct model_limits *limits,
-                       const struct data_card *card, double motion)
+                       const struct data_summary *summary, double motion)
 {
-    const double run_s = card->duration_s / (double)card->runs;
+    const double run_s = summary->duration_s / (double)summary->runs;
     if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
         estimate_reason_first(e, ESTIMATE_FAIL,
                               "velocities take %.3g s to change, far slower than such a robot: "
@@ -125,7 +125,7 @@ static void judge_time(struct estimate *e, const struct model_limits *limits,
 }
 
 /* A binary signal, not one that was held back. */
-static bool takes_both_limits(const struct data_channel *tau)
+static bool reaches_both_limits(const struct data_channel *tau)
 {
     const double apart = tau->max - tau->min;
     return tau->mean - tau->min > ONE_SIDED * apart && tau->max - tau->mean > ONE_SIDED * apart;
@@ -142,7 +142,7 @@ static void judge_channel(struct estimate *e, const struct model_axis *axis,
         estimate_advise(e, "move with more %s, or measure it with less noise",
                         axis->velocity_words);
     }
-    if (tau->saturation_ratio > SATURATED_RATIO && takes_both_limits(tau)) {
+    if (tau->saturation_ratio > SATURATED_RATIO && reaches_both_limits(tau)) {
         estimate_reason(e, ESTIMATE_MARGINAL,
                         "%s takes two values only, %.4g and %.4g: whether what lies between "
                         "acts in proportion was not tried",
@@ -156,20 +156,20 @@ static void judge_channel(struct estimate *e, const struct model_axis *axis,
     }
 }
 
-static void judge_card(struct estimate *e, const struct model *model,
-                       const struct data_card *card, const struct model_limits *limits)
+static void judge_summary(struct estimate *e, const struct model *model,
+                          const struct data_summary *summary, const struct model_limits *limits)
 {
-    const size_t refused = card->incomplete + card->back_rows + card->short_rows;
-    if ((double)refused > INCOMPLETE_RATIO * (double)card->rows) {
+    const size_t refused = summary->incomplete + summary->back_rows + summary->short_rows;
+    if ((double)refused > INCOMPLETE_RATIO * (double)summary->rows) {
         estimate_reason(e, ESTIMATE_MARGINAL, "%zu of %zu rows could not be used", refused,
-                        card->rows);
+                        summary->rows);
     }
-    if (card->jitter_ratio > JITTER_RATIO) {
+    if (summary->jitter_ratio > JITTER_RATIO) {
         estimate_reason(e, ESTIMATE_MARGINAL, "sampling is uneven: periods differ by %.0f %%",
-                        100.0 * card->jitter_ratio);
+                        100.0 * summary->jitter_ratio);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
-        judge_channel(e, &model->axes[a], &card->nu[a], &card->tau[a], limits->nu_max[a]);
+        judge_channel(e, &model->axes[a], &summary->nu[a], &summary->tau[a], limits->nu_max[a]);
     }
 }
 
@@ -212,9 +212,9 @@ static bool judged_by_effort(const struct dynamics_fit *fit, const struct dynami
            check->effort_r2 >= R2_MARGINAL;
 }
 
-static void tell_effort_score(struct estimate *e, const struct model_axis *axis,
-                              const char *what, const struct dynamics_check *check,
-                              double velocity_r2)
+static void report_effort_score(struct estimate *e, const struct model_axis *axis,
+                                const char *what, const struct dynamics_check *check,
+                                double velocity_r2)
 {
     const bool poor = check->effort_r2 < EFFORT_GOOD;
     if (velocity_r2 < R2_MARGINAL) {
@@ -233,20 +233,20 @@ static void tell_effort_score(struct estimate *e, const struct model_axis *axis,
 }
 
 static void judge_scores(struct dynamics_fit *fit, const struct model *model, const char *what,
-                         const struct dynamics_check *check, const struct data_card *card)
+                         const struct dynamics_check *check, const struct data_summary *summary)
 {
     for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
         const double r2 = check->axis[a].run.r2;
         /* An axis that hardly moves cannot be explained, nor need it be. */
-        if (!(card->nu[a].signal_ratio >= SIGNAL_RATIO) && card->nu[a].noise_sd > 0.0) {
+        if (!(summary->nu[a].signal_ratio >= SIGNAL_RATIO) && summary->nu[a].noise_sd > 0.0) {
             continue;
         }
         const bool by_effort = judged_by_effort(fit, check, r2);
         if (by_effort) {
-            tell_effort_score(&fit->estimate, &model->axes[a], what, check, r2);
+            report_effort_score(&fit->estimate, &model->axes[a], what, check, r2);
         } else if (r2 < R2_MARGINAL) {
             explain_score(&fit->estimate, what, model->axes[a].velocity, r2);
-            judge_steady(&fit->estimate, &model->axes[a], &card->nu[a]);
+            judge_steady(&fit->estimate, &model->axes[a], &summary->nu[a]);
         }
         if (by_effort ? check->effort_r2 < EFFORT_GOOD : r2 < R2_MARGINAL) {
             estimate_advise(
@@ -360,7 +360,7 @@ static void judge_plausible(struct dynamics_fit *fit, const struct model *model,
 /* An answer that is over within a sample was told by none: how late it begins, and how long it
  * takes, look alike. */
 static void judge_lag(struct dynamics_fit *fit, const struct model *model,
-                      const struct data_card *card, const struct dynamics_check *own)
+                      const struct data_summary *summary, const struct dynamics_check *own)
 {
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct dynamics_lag *lag = &own->lag[a];
@@ -371,7 +371,7 @@ static void judge_lag(struct dynamics_fit *fit, const struct model *model,
         estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "%s answers %s within a sample: a time constant of %.2g s was not told "
                         "by samples %.2g s apart, nor was the inertia behind it",
-                        axis->velocity, axis->effort, fmax(lag->time_s, 0.0), card->dt_s);
+                        axis->velocity, axis->effort, fmax(lag->time_s, 0.0), summary->dt_s);
         estimate_advise(&fit->estimate,
                         "log ten times as fast, to see how the %s follows the %s, or do "
                         "without its inertia: gain, and delay to a sample, hold as they are",
@@ -380,7 +380,7 @@ static void judge_lag(struct dynamics_fit *fit, const struct model *model,
 }
 
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
-                          const struct data_card *card, const struct model_limits *limits,
+                          const struct data_summary *summary, const struct model_limits *limits,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out)
 {
@@ -388,12 +388,12 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     const bool doubts = limits != NULL;
     limits = doubts ? limits : &none;
     judge_plausible(fit, model, limits);
-    judge_lag(fit, model, card, own);
-    judge_card(&fit->estimate, model, card, limits);
-    if (card->used >= TIMED_MIN) {
-        judge_time(&fit->estimate, limits, card, own->motion_s);
+    judge_lag(fit, model, summary, own);
+    judge_summary(&fit->estimate, model, summary, limits);
+    if (summary->used >= TIMED_MIN) {
+        judge_time(&fit->estimate, limits, summary, own->motion_s);
     }
-    if (doubts && card->counted) {
+    if (doubts && summary->counted) {
         plausible_doubt(&fit->estimate,
                         "times are 0, 1, 2 and so on: row numbers? They must be seconds");
     }
@@ -405,15 +405,15 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                         "on more than the efforts given (a rudder's on the square of the "
                         "speed)");
     }
-    judge_scores(fit, model, "the recording", own, card);
+    judge_scores(fit, model, "the recording", own, summary);
     judge_outliers(fit, model, own);
     judge_misfit(fit, model, own);
-    if (!dynamics_judge_parts(fit, model, card, own)) {
+    if (!dynamics_judge_parts(fit, model, summary, own)) {
         advise_forces(fit, model, own);
     }
-    dynamics_judge_forces(fit, model, card, own);
+    dynamics_judge_forces(fit, model, summary, own);
     if (held_out) {
-        judge_scores(fit, model, "held-out data", held_out, card);
+        judge_scores(fit, model, "held-out data", held_out, summary);
         dynamics_judge_held_out(fit, model, own, held_out);
     }
     estimate_advise_worst(&fit->estimate);

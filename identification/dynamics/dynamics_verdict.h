@@ -11,7 +11,7 @@
 /* Add to the verdict what the data card and the checks say. limits NULL: values and times are
  * taken as they are, whatever their size. held_out may be NULL. */
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
-                          const struct data_card *card, const struct model_limits *limits,
+                          const struct data_summary *summary, const struct model_limits *limits,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out);
 

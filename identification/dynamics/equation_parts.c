@@ -69,7 +69,7 @@ struct window {
     size_t bins[AT_ONCE], bin_count;
 };
 
-static void take_entries(const struct row_source *rows, size_t axis, size_t k, double *to)
+static void copy_entries(const struct row_source *rows, size_t axis, size_t k, double *to)
 {
     memset(to, 0, P * sizeof *to);
     for (size_t e = rows->axis_start[axis]; e < rows->axis_start[axis + 1]; e++) {
@@ -110,8 +110,8 @@ static void each_window(struct windows *w, see_window *see)
     while (row_source_next(&w->rows) && (!w->has_by || row_source_next(&w->by))) {
         for (size_t k = 0; k < w->rows.count; k++) {
             for (size_t a = 0; a < w->axes; a++) {
-                take_entries(&w->rows, a, k, one.phi[a]);
-                take_entries(w->has_by ? &w->by : &w->rows, a, k, one.z[a]);
+                copy_entries(&w->rows, a, k, one.phi[a]);
+                copy_entries(w->has_by ? &w->by : &w->rows, a, k, one.z[a]);
                 one.effort[a] = row_source_rhs(&w->rows, a)[k];
                 one.asked[a] = 0.0;
                 for (size_t i = 0; i < w->p; i++) {
@@ -129,13 +129,13 @@ static void each_window(struct windows *w, see_window *see)
 static void see_size(struct windows *w, const struct window *one)
 {
     for (size_t a = 0; a < w->axes; a++) {
-        const double left = one->effort[a] - one->asked[a];
+        const double residual = one->effort[a] - one->asked[a];
         double *before = &w->before[a][one->at % w->span];
         w->largest[a] = fmax(w->largest[a], fabs(one->asked[a]));
-        w->weight[a] += left * left;
-        w->products += one->at >= w->span ? left * *before : 0.0;
-        w->squares += left * left;
-        *before = left;
+        w->weight[a] += residual * residual;
+        w->products += one->at >= w->span ? residual * *before : 0.0;
+        w->squares += residual * residual;
+        *before = residual;
     }
 }
 
@@ -145,9 +145,9 @@ static void see_sums(struct windows *w, const struct window *one)
         struct bin *bin = &w->bins[one->bins[b]];
         bin->windows++;
         for (size_t a = 0; a < w->axes; a++) {
-            const double left = w->weight[a] * (one->effort[a] - one->asked[a]);
+            const double residual = w->weight[a] * (one->effort[a] - one->asked[a]);
             for (size_t i = 0; i < w->p; i++) {
-                bin->v[i] += one->z[a][i] * left;
+                bin->v[i] += one->z[a][i] * residual;
                 for (size_t j = 0; j < w->p; j++) {
                     bin->g[i * w->p + j] += w->weight[a] * one->z[a][i] * one->phi[a][j];
                 }
@@ -166,12 +166,12 @@ static void see_errors(struct windows *w, const struct window *one)
             continue;
         }
         for (size_t a = 0; a < w->axes; a++) {
-            double left = one->effort[a];
+            double residual = one->effort[a];
             for (size_t i = 0; i < w->p; i++) {
-                left -= bin->theta[i] * one->phi[a][i];
+                residual -= bin->theta[i] * one->phi[a][i];
             }
             for (size_t i = 0; i < w->p; i++) {
-                moment[i] += w->weight[a] * one->z[a][i] * left;
+                moment[i] += w->weight[a] * one->z[a][i] * residual;
             }
         }
         if (one->at != bin->last + 1) {

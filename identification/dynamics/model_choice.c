@@ -22,21 +22,21 @@ static const double NOISE_RATIO = 2.0;
 static const double RATE_MAX = 32.0;
 
 /* What the weak form leaves, summed over axes in units of their efforts' own size. */
-static double left_over(const struct model *model, const struct data_set *set,
-                        const struct dynamics_fit *fit)
+static double residual_sum(const struct model *model, const struct data_set *set,
+                           const struct dynamics_fit *fit)
 {
     double squares[MODEL_AXES_MAX] = {0.0};
     double sum = 0.0;
     for (size_t k = 0; k < set->n; k++) {
         double nu[MODEL_AXES_MAX];
         double tau[MODEL_AXES_MAX];
-        double push[MODEL_AXES_MAX];
+        double force[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
         data_set_velocity(set, k, nu);
         data_view_effort(set, k, tau);
-        model_push(model, fit->estimate.value, data_set_pose(set, k, pose), nu, tau, push);
+        model_force(model, fit->estimate.value, data_set_pose(set, k, pose), nu, tau, force);
         for (size_t a = 0; a < model->axis_count; a++) {
-            squares[a] += push[a] * push[a] / (double)set->n;
+            squares[a] += force[a] * force[a] / (double)set->n;
         }
     }
     for (size_t a = 0; a < model->axis_count; a++) {
@@ -67,20 +67,21 @@ static bool can_follow(const struct model *model, const struct data_set *set,
 }
 
 /* The first in the order of widths that is good enough. */
-static size_t find_narrow(const double *left, size_t count, double least)
+static size_t find_narrow(const double *residual, size_t count, double least)
 {
     size_t at = 0;
-    while (at + 1 < count && !(left[at] <= WORTH_RATIO * least && left[at] < HUGE_VAL)) {
+    while (at + 1 < count &&
+           !(residual[at] <= WORTH_RATIO * least && residual[at] < HUGE_VAL)) {
         at++;
     }
     return at;
 }
 
-static size_t find_least(const double *left, size_t count)
+static size_t find_least(const double *residual, size_t count)
 {
     size_t at = 0;
     for (size_t i = 1; i < count; i++) {
-        at = left[i] * (at == 0 ? BETTER_RATIO : 1.0) < left[at] ? i : at;
+        at = residual[i] * (at == 0 ? BETTER_RATIO : 1.0) < residual[at] ? i : at;
     }
     return at;
 }
@@ -89,7 +90,7 @@ enum status model_choose(const struct model_variant *variants, size_t count,
                          const struct data_set *set, const struct dynamics_options *options,
                          size_t *chosen)
 {
-    double left[VARIANTS_MAX];
+    double residual[VARIANTS_MAX];
     double noise = 0.0;
     double least = HUGE_VAL;
     const bool ordered = variants[0].velocity > 0.0;
@@ -106,10 +107,10 @@ enum status model_choose(const struct model_variant *variants, size_t count,
         }
         const bool fits = !ordered || (variants[i].velocity >= NOISE_RATIO * noise &&
                                        can_follow(model, set, &fit));
-        left[i] = fits ? left_over(model, set, &fit) : HUGE_VAL;
-        least = fmin(least, left[i]);
+        residual[i] = fits ? residual_sum(model, set, &fit) : HUGE_VAL;
+        least = fmin(least, residual[i]);
     }
-    *chosen = ordered ? find_narrow(left, count, least) : find_least(left, count);
+    *chosen = ordered ? find_narrow(residual, count, least) : find_least(residual, count);
     return STATUS_OK;
 }
 

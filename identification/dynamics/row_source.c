@@ -561,14 +561,15 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
         const size_t left = rows->set->n - rows->cached_to;
         const size_t n = left < MODEL_BLOCK ? left : MODEL_BLOCK;
         const bool full = rows->cached_to + n - rows->cached_from > room;
-        const size_t kept = rows->cached_to - first;
+        const size_t retained = rows->cached_to - first;
         static_rows(rows, rows->cached_to, n, phi);
         for (size_t i = 0; i < rows->static_count; i++) {
             double *column = cache + i * room;
             if (full) {
-                memmove(column, column + (first - rows->cached_from), kept * sizeof *column);
+                memmove(column, column + (first - rows->cached_from),
+                        retained * sizeof *column);
             }
-            memcpy(column + (full ? kept : rows->cached_to - rows->cached_from),
+            memcpy(column + (full ? retained : rows->cached_to - rows->cached_from),
                    phi[rows->still[i].from], n * sizeof *column);
         }
         rows->cached_from = full ? first : rows->cached_from;
@@ -622,7 +623,7 @@ static void weak_rows(struct row_source *rows)
 }
 
 /* Of the run at hand, how many samples have equations of their own from the next one on. */
-static size_t count_left(const struct row_source *rows)
+static size_t count_remaining(const struct row_source *rows)
 {
     const size_t last = rows->set->run_start[rows->run + 1];
     const size_t beyond = rows->at + rows->half;
@@ -633,7 +634,7 @@ bool row_source_next(struct row_source *rows)
 {
     const struct data_set *set = rows->set;
     rows->at += rows->count * rows->stride;
-    while (rows->run < set->run_count && count_left(rows) == 0) {
+    while (rows->run < set->run_count && count_remaining(rows) == 0) {
         rows->run++;
         if (rows->run < set->run_count) {
             rows->at = set->run_start[rows->run] + rows->half;
@@ -643,7 +644,7 @@ bool row_source_next(struct row_source *rows)
         rows->count = 0;
         return false;
     }
-    const size_t left = count_left(rows);
+    const size_t left = count_remaining(rows);
     rows->count = left < ROW_BLOCK ? left : ROW_BLOCK;
     if (rows->window) {
         weak_rows(rows);

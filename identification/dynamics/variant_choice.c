@@ -55,7 +55,7 @@ static void compare_values(const struct contest *c, const struct dynamics_fit *f
     }
 }
 
-enum status variant_choice_settle(const struct variant_list *list, const struct data_set *set,
+enum status variant_choice_select(const struct variant_list *list, const struct data_set *set,
                                   const struct dynamics_options *options,
                                   struct dynamics_fit *fit, struct variant_choice *choice)
 {

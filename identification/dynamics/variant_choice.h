@@ -33,7 +33,7 @@ struct variant_choice {
 /* *fit, of the variant choice->chosen by some method, becomes the fit of the one that leaves
  * least by that method. STATUS_OK, with fit->stop where it was cancelled, choice as it was
  * then; as dynamics_estimate(). */
-MUST_USE enum status variant_choice_settle(const struct variant_list *list,
+MUST_USE enum status variant_choice_select(const struct variant_list *list,
                                            const struct data_set *set,
                                            const struct dynamics_options *options,
                                            struct dynamics_fit *fit,

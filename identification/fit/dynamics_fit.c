@@ -19,7 +19,7 @@ const char *dynamics_parameter_name(const struct model *model, size_t i, char *t
         (void)snprintf(text, text_bytes, "%s", model->parameters[i].name);
     } else if (i < model->parameter_count + model->axis_count) {
         (void)snprintf(text, text_bytes, "%s_bias",
-                       model_push_name(model, i - model->parameter_count));
+                       model_force_name(model, i - model->parameter_count));
     } else {
         (void)snprintf(text, text_bytes, "unknown");
     }
@@ -31,7 +31,7 @@ const char *dynamics_parameter_words(const struct model *model, size_t i, char *
 {
     const bool bias = i >= model->parameter_count;
     (void)snprintf(text, text_bytes, "%s%s", bias ? "constant " : "",
-                   bias ? model_push_words(model, i - model->parameter_count)
+                   bias ? model_force_words(model, i - model->parameter_count)
                         : model->parameters[i].words);
     return text;
 }
@@ -96,7 +96,7 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
 /* A parameter whose standard error is beyond this share of its value is not identified. */
 static const double SE_RATIO_MAX = 0.5;
 /* Above this share nobody reads it as a share. */
-static const double SE_RATIO_TOLD = 10.0;
+static const double SE_RATIO_REPORTED = 10.0;
 /* Scaled columns this close to dependent make every error bar lean on the model's form. */
 static const double CONDITION_MARGINAL = 300.0;
 
@@ -164,7 +164,7 @@ static bool is_pushed(const struct data_set *set, size_t axis)
 }
 
 /* Of a robot that is pushed at all. */
-static bool is_left_alone(const struct data_set *set, size_t axis)
+static bool is_undriven(const struct data_set *set, size_t axis)
 {
     bool any = false;
     for (size_t a = 0; set && a < set->axes; a++) {
@@ -184,7 +184,7 @@ static void advise_on(struct estimate *e, const struct model *model, const struc
     }
     const struct role role = find_role(model, i);
     const struct model_axis *axis = &model->axes[role.axis];
-    if (is_left_alone(set, role.axis)) {
+    if (is_undriven(set, role.axis)) {
         estimate_advise(e,
                         "%s is not excited and the %s is never pushed directly: run a zig-zag "
                         "at two speeds with hard turns",
@@ -399,8 +399,8 @@ void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_deriv
     set_derived(fit, fit->delay_s, fit->delay_se_s * fit->delay_se_s, derived);
 }
 
-bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *model, size_t i,
-                          struct dynamics_derived *derived)
+bool dynamics_derive_with_delay(const struct dynamics_fit *fit, const struct model *model,
+                                size_t i, struct dynamics_derived *derived)
 {
     double gradient[MODEL_PARAMETERS_MAX];
     double variance = fit->delay_se_s * fit->delay_se_s;
@@ -441,7 +441,7 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
         identified += e->identifiable[i] && !bias ? 1 : 0;
         if (!e->identifiable[i]) {
             char why[64] = "the data do not determine it";
-            if (isfinite(se) && se > SE_RATIO_TOLD * size) {
+            if (isfinite(se) && se > SE_RATIO_REPORTED * size) {
                 (void)snprintf(why, sizeof why, "%.3g with a standard error of %.3g",
                                e->value[i], se);
             } else if (isfinite(se) && isfinite(size)) {

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/fit/estimate.h"
@@ -132,7 +132,7 @@ void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_deriv
 
 /* Derived quantity i and the delay together, where it is a time and a delay was found: how late
  * the robot is in all, which data tell better than the lag. False: there is no such sum. */
-bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *model, size_t i,
-                          struct dynamics_derived *derived);
+bool dynamics_derive_with_delay(const struct dynamics_fit *fit, const struct model *model,
+                                size_t i, struct dynamics_derived *derived);
 
 #endif

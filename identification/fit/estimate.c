@@ -49,7 +49,7 @@ void estimate_set(struct estimate *estimate, size_t i, double value, double se, 
     estimate->hi[i] = value + reach;
 }
 
-static bool is_told(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *text)
+static bool is_listed(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *text)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(list[i], text) == 0) {
@@ -82,7 +82,7 @@ static PRINTF_LIKE(4, 0) void add_reason(struct estimate *e, enum estimate_verdi
     char text[ESTIMATE_TEXT_MAX];
     (void)vsnprintf(text, sizeof text, format, args);
     e->verdict = at_best > e->verdict ? at_best : e->verdict;
-    if (is_told(e->reasons, e->reason_count, text)) {
+    if (is_listed(e->reasons, e->reason_count, text)) {
         return;
     }
     size_t at = first ? 0 : e->reason_count;
@@ -117,7 +117,7 @@ void estimate_advise(struct estimate *estimate, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!is_told(estimate->advice, estimate->advice_count, text) &&
+    if (!is_listed(estimate->advice, estimate->advice_count, text) &&
         estimate->advice_count < ESTIMATE_TEXTS_MAX) {
         (void)snprintf(estimate->advice[estimate->advice_count++], ESTIMATE_TEXT_MAX, "%s",
                        text);

@@ -61,25 +61,27 @@ static void append_word(char *text, size_t *used, const char *before, const char
     }
 }
 
-static const char *name_of(const struct null_unknowns *unknowns, const struct dynamics_fit *fit,
-                           size_t i, bool in_words, char text[64])
+static const char *name_of(const struct null_parameters *free_parameters,
+                           const struct dynamics_fit *fit, size_t i, bool in_words,
+                           char text[64])
 {
-    const size_t index = unknowns->index[i];
+    const size_t index = free_parameters->index[i];
     if (index >= fit->estimate.p) {
         return in_words ? "delay" : "delay_s";
     }
-    return in_words ? dynamics_parameter_words(unknowns->model, index, text, 64)
-                    : dynamics_parameter_name(unknowns->model, index, text, 64);
+    return in_words ? dynamics_parameter_words(free_parameters->model, index, text, 64)
+                    : dynamics_parameter_name(free_parameters->model, index, text, 64);
 }
 
-static double length_of(const struct null_unknowns *unknowns, size_t i)
+static double length_of(const struct null_parameters *free_parameters, size_t i)
 {
-    return unknowns->length[i] > 0.0 ? unknowns->length[i] : 1.0;
+    return free_parameters->length[i] > 0.0 ? free_parameters->length[i] : 1.0;
 }
 
 /* "surge_mass_kg, sway_mass_kg in the ratio 1 : 0.964"; a name alone when it is one. */
-static void name_direction(const struct null_space *space, const struct null_unknowns *unknowns,
-                           size_t k, const struct dynamics_fit *fit, bool in_words,
+static void name_direction(const struct null_space *space,
+                           const struct null_parameters *free_parameters, size_t k,
+                           const struct dynamics_fit *fit, bool in_words,
                            char text[ESTIMATE_TEXT_MAX])
 {
     size_t part[NULL_SPACE_MAX];
@@ -90,14 +92,14 @@ static void name_direction(const struct null_space *space, const struct null_unk
         if (fabs(space->direction[k][i]) > NULL_PART) {
             char name[64];
             append_word(text, &used, parts == 0 ? "" : ", ",
-                        name_of(unknowns, fit, i, in_words, name));
+                        name_of(free_parameters, fit, i, in_words, name));
             part[parts++] = i;
         }
     }
     for (size_t n = 0; n < parts && parts > 1; n++) {
         char number[32];
-        const double first = space->direction[k][part[0]] / length_of(unknowns, part[0]);
-        const double here = space->direction[k][part[n]] / length_of(unknowns, part[n]);
+        const double first = space->direction[k][part[0]] / length_of(free_parameters, part[0]);
+        const double here = space->direction[k][part[n]] / length_of(free_parameters, part[n]);
         (void)snprintf(number, sizeof number, "%.3g", here / first);
         append_word(text, &used, n == 0 ? " in the ratio " : " : ", number);
     }
@@ -105,7 +107,7 @@ static void name_direction(const struct null_space *space, const struct null_unk
 
 /* Unknown i, and of the pivots what leaves it where it is along every direction. */
 static void combine_unknown(const struct null_space *space,
-                            const struct null_unknowns *unknowns, size_t i,
+                            const struct null_parameters *free_parameters, size_t i,
                             const struct dynamics_fit *fit,
                             struct estimate_combination *combination)
 {
@@ -114,25 +116,26 @@ static void combine_unknown(const struct null_space *space,
     size_t used = 0;
     by[i] = 1.0;
     combination->name[0] = '\0';
-    append_word(combination->name, &used, "", name_of(unknowns, fit, i, false, name));
+    append_word(combination->name, &used, "", name_of(free_parameters, fit, i, false, name));
     for (size_t k = 0; k < space->count; k++) {
         const size_t pivot = space->pivot[k];
         if (fabs(space->direction[k][i]) > NULL_PART) {
             char number[32];
-            by[pivot] =
-                -space->direction[k][i] * length_of(unknowns, pivot) / length_of(unknowns, i);
+            by[pivot] = -space->direction[k][i] * length_of(free_parameters, pivot) /
+                        length_of(free_parameters, i);
             (void)snprintf(number, sizeof number, " %c %.3g ", by[pivot] < 0.0 ? '-' : '+',
                            fabs(by[pivot]));
             append_word(combination->name, &used, number,
-                        name_of(unknowns, fit, pivot, false, name));
+                        name_of(free_parameters, fit, pivot, false, name));
         }
     }
     double value = 0.0;
     for (size_t a = 0; a < space->p; a++) {
-        value += by[a] * unknowns->value[a];
+        value += by[a] * free_parameters->value[a];
     }
     combination->value = value;
-    combination->se = sqrt(square_form(by, unknowns->covariance[0], NULL_SPACE_MAX, space->p));
+    combination->se =
+        sqrt(square_form(by, free_parameters->covariance[0], NULL_SPACE_MAX, space->p));
 }
 
 static bool is_pivot(const struct null_space *space, size_t i)
@@ -145,20 +148,20 @@ static bool is_pivot(const struct null_space *space, size_t i)
     return false;
 }
 
-void null_space_tell(const struct null_space *space, const struct null_unknowns *unknowns,
-                     struct dynamics_fit *fit)
+void null_space_report(const struct null_space *space,
+                       const struct null_parameters *free_parameters, struct dynamics_fit *fit)
 {
     fit->estimate.null_count = 0;
     fit->estimate.combination_count = 0;
     for (size_t k = 0; k < space->count && k < ESTIMATE_NULLS_MAX; k++) {
-        name_direction(space, unknowns, k, fit, false, fit->estimate.nulls[k]);
-        name_direction(space, unknowns, k, fit, true, fit->null_words[k]);
+        name_direction(space, free_parameters, k, fit, false, fit->estimate.nulls[k]);
+        name_direction(space, free_parameters, k, fit, true, fit->null_words[k]);
         fit->estimate.null_count++;
     }
     for (size_t i = 0; i < space->p; i++) {
-        if (space->open[i] && !is_pivot(space, i) && unknowns->length[i] > 0.0 &&
+        if (space->open[i] && !is_pivot(space, i) && free_parameters->length[i] > 0.0 &&
             fit->estimate.combination_count < ESTIMATE_COMBINATIONS_MAX) {
-            combine_unknown(space, unknowns, i, fit,
+            combine_unknown(space, free_parameters, i, fit,
                             &fit->estimate.combinations[fit->estimate.combination_count++]);
         }
     }

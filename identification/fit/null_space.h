@@ -1,5 +1,5 @@
-/* identification/fit/null_space.h - what the data leave free, and what they determine all the same,
- * in names. Pure, no allocation. */
+/* identification/fit/null_space.h - what the data leave free, and what they determine all the
+ * same, in names. Pure, no allocation. */
 #ifndef IDENTIFICATION_FIT_NULL_SPACE_H
 #define IDENTIFICATION_FIT_NULL_SPACE_H
 
@@ -22,7 +22,7 @@ struct null_space {
 };
 
 /* The unknowns that it is about, in their own units. */
-struct null_unknowns {
+struct null_parameters {
     const struct model *model;
     size_t index[NULL_SPACE_MAX];  /* entry of theta; the fit's p stands for the delay */
     double length[NULL_SPACE_MAX]; /* of the column; 0: it is empty */
@@ -35,7 +35,7 @@ void null_space_find(struct null_space *space, const double *v, size_t p, size_t
 
 /* nulls, in names and in words, and combinations of the fit. A combination takes one unknown
  * and as much of the pivots as no direction changes. */
-void null_space_tell(const struct null_space *space, const struct null_unknowns *unknowns,
-                     struct dynamics_fit *fit);
+void null_space_report(const struct null_space *space,
+                       const struct null_parameters *free_parameters, struct dynamics_fit *fit);
 
 #endif

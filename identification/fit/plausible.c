@@ -9,7 +9,7 @@ static const struct {
     double factor;
     const char *words;
     bool usual; /* taken for the other so often that a value near it is doubted */
-} taken[] = {
+} mistakes[] = {
     {PLAUSIBLE_TIME, 1000.0, "milliseconds", false},
     {PLAUSIBLE_ANGLE, 57.29577951308232, "degrees", true},
     {PLAUSIBLE_ANGLE, 6.283185307179586, "revolutions", false},
@@ -34,12 +34,12 @@ void plausible_doubt(struct estimate *e, const char *format, ...)
 /* A value about 1 that was taken in another unit: within an eighth of its factor. */
 static bool is_near(struct estimate *e, const struct plausible_range *range, double value)
 {
-    for (size_t k = 0; k < COUNT(taken); k++) {
-        const double off = fabs(fabs(log(fabs(value))) - log(taken[k].factor));
-        if (taken[k].usual && (taken[k].unit & range->below) && off < 0.125) {
+    for (size_t k = 0; k < COUNT(mistakes); k++) {
+        const double off = fabs(fabs(log(fabs(value))) - log(mistakes[k].factor));
+        if (mistakes[k].usual && (mistakes[k].unit & range->below) && off < 0.125) {
             plausible_doubt(e, "%s = %.3g is about %s%.5g: looks like %s on one side",
                             range->name, value, fabs(value) < 1.0 ? "1 / " : "",
-                            taken[k].factor, taken[k].words);
+                            mistakes[k].factor, mistakes[k].words);
             return true;
         }
     }
@@ -54,7 +54,7 @@ bool plausible_judge(struct estimate *e, const struct plausible_range *range, do
     const unsigned units = size < range->lo ? range->below : range->above;
     const double middle = 0.5 * log(fmax(range->lo, 1e-6 * range->hi) * range->hi);
     double least = INFINITY;
-    size_t best = COUNT(taken);
+    size_t best = COUNT(mistakes);
     if (!(range->hi > 0.0)) {
         return is_near(e, range, value);
     }
@@ -62,23 +62,23 @@ bool plausible_judge(struct estimate *e, const struct plausible_range *range, do
         return false;
     }
     /* The one that brings it nearest to the middle. */
-    for (size_t k = 0; k < COUNT(taken); k++) {
-        const double factor = pow(taken[k].factor, power);
+    for (size_t k = 0; k < COUNT(mistakes); k++) {
+        const double factor = pow(mistakes[k].factor, power);
         const double right = size < range->lo ? size * factor : size / factor;
         const double off = fabs(log(right) - middle);
-        if ((taken[k].unit & units) && right >= range->lo && right <= range->hi &&
+        if ((mistakes[k].unit & units) && right >= range->lo && right <= range->hi &&
             off < least) {
             least = off;
             best = k;
         }
     }
-    if (best < COUNT(taken)) {
+    if (best < COUNT(mistakes)) {
         plausible_doubt(
             e,
             "%s = %.3g %s is implausible (%.3g to %.3g): looks like %s, a factor of "
             "%.5g",
-            range->name, value, unit, range->lo, range->hi, taken[best].words,
-            taken[best].factor);
+            range->name, value, unit, range->lo, range->hi, mistakes[best].words,
+            mistakes[best].factor);
     } else {
         plausible_doubt(e, "%s = %.3g %s is implausible (%.3g to %.3g): another unit?",
                         range->name, value, unit, range->lo, range->hi);

@@ -135,23 +135,23 @@ static double largest_of(const double v[3])
     return fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
 }
 
-enum status arm_geometry_take_links(struct arm_geometry *arm,
-                                    const struct rigid link[ARM_JOINTS], size_t *worst_link)
+enum status arm_geometry_set_links(struct arm_geometry *arm,
+                                   const struct rigid link[ARM_JOINTS], size_t *worst_link)
 {
-    struct arm_geometry taken = *arm;
+    struct arm_geometry result = *arm;
     struct rigid nominal[ARM_JOINTS];
     make_nominal_links(arm, nominal);
     struct rigid before = rigid_identity; /* inverse of what stands behind the last link */
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        taken.link[i] = rigid_multiply(&before, &link[i]);
+        result.link[i] = rigid_multiply(&before, &link[i]);
         if (i + 1 < ARM_JOINTS) {
-            const struct rigid slide = find_slide(&taken.link[i], &nominal[i]);
-            taken.link[i] = rigid_multiply(&taken.link[i], &slide);
+            const struct rigid slide = find_slide(&result.link[i], &nominal[i]);
+            result.link[i] = rigid_multiply(&result.link[i], &slide);
             before = rigid_invert(&slide);
         }
     }
     double correction[6 * ARM_JOINTS];
-    arm_geometry_corrections(&taken, correction);
+    arm_geometry_corrections(&result, correction);
     double worst = 0.0;
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         const double beyond = fmax(largest_of(&correction[6 * i]) / ARM_CORRECTION_MAX_M,
@@ -164,19 +164,19 @@ enum status arm_geometry_take_links(struct arm_geometry *arm,
     if (!(worst <= 1.0)) {
         return STATUS_E_RANGE;
     }
-    taken.corrected = true;
-    *arm = taken;
+    result.corrected = true;
+    *arm = result;
     return STATUS_OK;
 }
 
-enum status arm_geometry_take_dh(struct arm_geometry *arm, const struct arm_dh dh[ARM_JOINTS],
-                                 size_t *worst_link)
+enum status arm_geometry_set_dh(struct arm_geometry *arm, const struct arm_dh dh[ARM_JOINTS],
+                                size_t *worst_link)
 {
     struct rigid link[ARM_JOINTS];
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         link[i] = make_link(&dh[i]);
     }
-    return arm_geometry_take_links(arm, link, worst_link);
+    return arm_geometry_set_links(arm, link, worst_link);
 }
 
 struct rigid arm_urdf_origin(const double xyz_m[3], const double rpy_rad[3])

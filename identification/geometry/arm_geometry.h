@@ -1,5 +1,5 @@
-/* identification/geometry/arm_geometry.h - an arm of six turning joints as a chain of links: where the tool
- * stands, how it moves with the joints. Pure.
+/* identification/geometry/arm_geometry.h - an arm of six turning joints as a chain of links:
+ * where the tool stands, how it moves with the joints. Pure.
  *
  *     T(q) = Rz(q1) L1 Rz(q2) L2 ... Rz(q6) L6 tool                                      (1)
  *
@@ -56,12 +56,12 @@ void arm_geometry_corrections(const struct arm_geometry *arm,
  * ARM_CORRECTION_MAX_M or ARM_CORRECTION_MAX_RAD, told in *worst_link (from 1). */
 #define ARM_CORRECTION_MAX_M   0.02
 #define ARM_CORRECTION_MAX_RAD 0.1
-MUST_USE enum status arm_geometry_take_dh(struct arm_geometry *arm,
-                                          const struct arm_dh dh[ARM_JOINTS],
-                                          size_t *worst_link);
-MUST_USE enum status arm_geometry_take_links(struct arm_geometry *arm,
-                                             const struct rigid link[ARM_JOINTS],
-                                             size_t *worst_link);
+MUST_USE enum status arm_geometry_set_dh(struct arm_geometry *arm,
+                                         const struct arm_dh dh[ARM_JOINTS],
+                                         size_t *worst_link);
+MUST_USE enum status arm_geometry_set_links(struct arm_geometry *arm,
+                                            const struct rigid link[ARM_JOINTS],
+                                            size_t *worst_link);
 /* A URDF joint's origin: x y z in m, roll pitch yaw in rad, that is Rz(yaw) Ry(pitch) Rx(roll).
  */
 struct rigid arm_urdf_origin(const double xyz_m[3], const double rpy_rad[3]);

@@ -151,24 +151,24 @@ size_t arm_inverse(const struct arm_geometry *arm, const struct rigid *tool, dou
     if (!arm->corrected) {
         return n;
     }
-    size_t kept = 0;
+    size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         struct arm_solution s = out[i];
         if (refine_solution(arm, tool, s.q)) {
             for (size_t k = 0; k < ARM_JOINTS; k++) {
                 s.q[k] = wrap_angle(s.q[k]);
             }
-            out[kept++] = s;
+            out[count++] = s;
         }
     }
-    return kept;
+    return count;
 }
 
 /* ---- the nearest one ---- */
 
 /* By the turn nearest to `near` within the range; false when there is none. */
-static bool take_turns(const struct arm_geometry *arm, const double near[ARM_JOINTS],
-                       double q[ARM_JOINTS])
+static bool choose_turns(const struct arm_geometry *arm, const double near[ARM_JOINTS],
+                         double q[ARM_JOINTS])
 {
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         const double most = arm->q_max_rad[i] + RANGE_ROUNDING_RAD;
@@ -225,7 +225,7 @@ enum arm_reach arm_inverse_near(const struct arm_geometry *arm, const struct rig
             reach = reach == ARM_JOINT_LIMIT ? ARM_SINGULAR : reach;
             continue;
         }
-        if (!take_turns(arm, near, s.q)) {
+        if (!choose_turns(arm, near, s.q)) {
             continue;
         }
         const double distance = largest_difference(s.q, near);

@@ -88,7 +88,7 @@ enum status allocation_make(struct allocation *a)
     return STATUS_OK;
 }
 
-bool allocation_push(const struct allocation *a, double *force, double *achieved)
+bool allocation_limit(const struct allocation *a, double *force, double *achieved)
 {
     bool cut = false;
     memset(achieved, 0, a->axes * sizeof achieved[0]);
@@ -112,5 +112,5 @@ bool allocation_share(const struct allocation *a, const double *wanted, double *
             force[k] += a->inverse[k][i] * (isfinite(wanted[i]) ? wanted[i] : 0.0);
         }
     }
-    return allocation_push(a, force, achieved);
+    return allocation_limit(a, force, achieved);
 }

@@ -1,4 +1,5 @@
-/* identification/model/allocation.h - a wanted effort shared out among actuators that have limits.
+/* identification/model/allocation.h - a wanted effort shared out among actuators that have
+ * limits.
  *
  *     tau = B f,   f = clip(B^+ tau_wanted)            (docs/model/following.md, eq. 5)
  *
@@ -36,7 +37,7 @@ MUST_USE enum status allocation_make(struct allocation *a);
 
 /* force [actuators], in/out, is cut to the limits, what is no number to none; achieved [axes],
  * out, is the effort that comes of it. True when a limit cut something off. */
-bool allocation_push(const struct allocation *a, double *force, double *achieved);
+bool allocation_limit(const struct allocation *a, double *force, double *achieved);
 
 /* force [actuators], within limits, and achieved [axes], the effort that comes of it; both out,
  * finite whatever wanted [axes] holds: what is no number counts as zero. True when a limit cut

@@ -25,8 +25,8 @@ static void fill_arm_rows(const struct model *model, const double *pose, const d
     }
 }
 
-static void resist_arm(const struct model *model, const double *theta, const double *pose,
-                       const double *nu, double *tau)
+static void compute_arm_bias(const struct model *model, const double *theta, const double *pose,
+                             const double *nu, double *tau)
 {
     (void)model;
     (void)pose;
@@ -58,8 +58,8 @@ static void move_arm(const struct model *model, const double *pose, const double
 
 /* A lag of a millisecond is far below the time between samples. On a ramp a speed is behind by
  * what it changes by in a lag. */
-static void glide_arm(const struct model *model, const double *theta, const double *tau,
-                      const double *tau_dot, double h_s, double *nu, double *pose_gain)
+static void step_arm(const struct model *model, const double *theta, const double *tau,
+                     const double *tau_dot, double h_s, double *nu, double *pose_gain)
 {
     (void)model;
     for (size_t i = 0; i < JOINTS; i++) {
@@ -73,8 +73,8 @@ static void glide_arm(const struct model *model, const double *theta, const doub
     }
 }
 
-static void push_arm(const struct model *model, const double *theta, const double *nu,
-                     const double *gain, double h_s, double *tau)
+static void invert_arm_step(const struct model *model, const double *theta, const double *nu,
+                            const double *gain, double h_s, double *tau)
 {
     (void)model;
     for (size_t i = 0; i < JOINTS; i++) {
@@ -130,11 +130,11 @@ static const struct model arm6_model = {
     .rows = fill_arm_rows,
     .forward = model_forward,
     .inverse = model_inverse,
-    .resist = resist_arm,
+    .bias_force = compute_arm_bias,
     .slope = fill_arm_slope,
     .kinematics = move_arm,
-    .glide = glide_arm,
-    .push = push_arm,
+    .exact_step = step_arm,
+    .inverse_step = invert_arm_step,
 };
 
 /* A UR5 as it answers its controller's set points: of a recording of 2013, by

@@ -44,7 +44,7 @@ static const double SWEPT = 1e-7;
 /* Where the robot rubs: each place moves by `moves` times (u, w), and pushes axis a back by
  * `pushes` of its friction; below `rest` it is told to have no direction. */
 struct contact {
-    double moves[DIFFDRIVE_AXES], pushes[DIFFDRIVE_AXES], rest;
+    double moves[DIFFDRIVE_AXES], generalised_forces[DIFFDRIVE_AXES], rest;
 };
 
 /* Two wheels, half a track to either side; or, of width 0, what rubs one way only (castors,
@@ -76,7 +76,8 @@ static void sum_rubs(const struct contact contacts[CONTACTS], const double share
                      double rubs[DIFFDRIVE_AXES])
 {
     for (size_t a = 0; a < DIFFDRIVE_AXES; a++) {
-        rubs[a] = contacts[0].pushes[a] * share[0] + contacts[1].pushes[a] * share[1];
+        rubs[a] = contacts[0].generalised_forces[a] * share[0] +
+                  contacts[1].generalised_forces[a] * share[1];
     }
 }
 
@@ -133,7 +134,7 @@ static bool holds_both(struct grip *g, const double ahead[CONTACTS])
 /* Shares that give each contact the rate -hold_rate times its speed, or else are at their
  * limits; where one slides and one may hold, by Gauss and Seidel, projected. free: rates
  * without friction. */
-static void settle_contacts(struct grip *g, const double *nu, const double *free)
+static void solve_contacts(struct grip *g, const double *nu, const double *free)
 {
     double ahead[CONTACTS];
     double change = 1.0;
@@ -170,7 +171,7 @@ static void find_grip(const struct model *model, const double *theta, const doub
     find_contacts(model, g->contacts);
     for (size_t c = 0; c < CONTACTS; c++) {
         for (size_t a = 0; a < DIFFDRIVE_AXES; a++) {
-            g->back[c][a] = theta[T7 + a] * g->contacts[c].pushes[a] / theta[a];
+            g->back[c][a] = theta[T7 + a] * g->contacts[c].generalised_forces[a] / theta[a];
         }
     }
     for (size_t c = 0; c < CONTACTS; c++) {
@@ -178,7 +179,7 @@ static void find_grip(const struct model *model, const double *theta, const doub
             g->by[c][d] = slide_speed(&g->contacts[c], g->back[d]);
         }
     }
-    settle_contacts(g, nu, free);
+    solve_contacts(g, nu, free);
 }
 
 /* rate [2], what a push or a velocity changes without friction, to what it does with it: the
@@ -191,11 +192,11 @@ static void pass_rate(const struct grip *g, double *rate)
                                     slide_speed(&g->contacts[1], rate)};
     for (size_t c = 0; c < CONTACTS; c++) {
         const size_t d = 1 - c;
-        const double taken = !g->holds[c] ? 0.0
-                             : both ? (g->by[d][d] * speed[c] - g->by[c][d] * speed[d]) / det
-                                    : speed[c] / g->by[c][c];
-        rate[0] -= g->back[c][0] * taken;
-        rate[1] -= g->back[c][1] * taken;
+        const double slowed = !g->holds[c] ? 0.0
+                              : both ? (g->by[d][d] * speed[c] - g->by[c][d] * speed[d]) / det
+                                     : speed[c] / g->by[c][c];
+        rate[0] -= g->back[c][0] * slowed;
+        rate[1] -= g->back[c][1] * slowed;
     }
 }
 
@@ -225,7 +226,7 @@ static void fill_diffdrive_rows(const struct model *model, const double *pose, c
     }
 }
 
-static void resist_freely(const double *theta, const double *nu, double *tau)
+static void compute_free_bias(const double *theta, const double *nu, double *tau)
 {
     const double *t = theta;
     const double u = nu[0];
@@ -235,11 +236,11 @@ static void resist_freely(const double *theta, const double *nu, double *tau)
 }
 
 /* What is left of the left-hand side at nu_dot = 0. */
-static void resist_diffdrive(const struct model *model, const double *theta, const double *pose,
-                             const double *nu, double *tau)
+static void compute_diffdrive_bias(const struct model *model, const double *theta,
+                                   const double *pose, const double *nu, double *tau)
 {
     (void)pose;
-    resist_freely(theta, nu, tau);
+    compute_free_bias(theta, nu, tau);
     if (has_friction(model)) {
         double rubs[DIFFDRIVE_AXES];
         find_rubs(model, nu, rubs);
@@ -248,10 +249,11 @@ static void resist_diffdrive(const struct model *model, const double *theta, con
     }
 }
 
-static void push_freely(const double *theta, const double *nu, const double *tau, double *rate)
+static void accelerate_freely(const double *theta, const double *nu, const double *tau,
+                              double *rate)
 {
     double resisted[DIFFDRIVE_AXES];
-    resist_freely(theta, nu, resisted);
+    compute_free_bias(theta, nu, resisted);
     for (size_t a = 0; a < DIFFDRIVE_AXES; a++) {
         rate[a] = ((tau ? tau[a] : 0.0) - resisted[a]) / theta[a];
     }
@@ -265,7 +267,7 @@ static void add_grip_slope(const struct model *model, const double *theta, const
     const double rest[DIFFDRIVE_AXES] = {0.0};
     struct grip g;
     double free[DIFFDRIVE_AXES];
-    push_freely(theta, tau ? nu : rest, tau, free);
+    accelerate_freely(theta, tau ? nu : rest, tau, free);
     find_grip(model, theta, tau ? nu : rest, free, &g);
     for (size_t j = 0; j < DIFFDRIVE_AXES; j++) {
         double held[DIFFDRIVE_AXES] = {0.0};
@@ -303,7 +305,7 @@ static void accelerate_diffdrive(const struct model *model, const double *theta,
     struct grip g;
     double free[DIFFDRIVE_AXES];
     (void)pose;
-    push_freely(theta, nu, tau, free);
+    accelerate_freely(theta, nu, tau, free);
     if (has_friction(model)) {
         find_grip(model, theta, nu, free, &g);
         for (size_t c = 0; c < CONTACTS; c++) {
@@ -320,7 +322,7 @@ static void hold_diffdrive(const struct model *model, const double *theta, const
     struct grip g;
     double free[DIFFDRIVE_AXES];
     double rubs[DIFFDRIVE_AXES];
-    push_freely(theta, nu, tau, free);
+    accelerate_freely(theta, nu, tau, free);
     find_grip(model, theta, nu, free, &g);
     sum_rubs(g.contacts, g.share, rubs);
     phi[T7] = rubs[0];
@@ -384,10 +386,10 @@ static const struct model_derived derived[] = {
         .name = (title), .axes = axes, .axis_count = DIFFDRIVE_AXES, .heading = "theta_rad",   \
         .planar = planar, .parameters = parameters, .parameter_count = (count),                \
         .derived = derived, .derived_count = COUNT(derived), .width = (half_track_m),          \
-        .richer = {more}, .hold = (count) > DIFFDRIVE_PARAMETERS ? hold_diffdrive : NULL,      \
+        .extended = {more}, .hold = (count) > DIFFDRIVE_PARAMETERS ? hold_diffdrive : NULL,    \
         .rows = fill_diffdrive_rows, .forward = accelerate_diffdrive,                          \
-        .inverse = model_inverse, .resist = resist_diffdrive, .slope = fill_diffdrive_slope,   \
-        .kinematics = turn_diffdrive_pose,                                                     \
+        .inverse = model_inverse, .bias_force = compute_diffdrive_bias,                        \
+        .slope = fill_diffdrive_slope, .kinematics = turn_diffdrive_pose,                      \
     }
 #define RUBBING(half_track_m)                                                                  \
     DIFFDRIVE_MODEL("diffdrive_friction", FRICTION_PARAMETERS, half_track_m, NULL)

@@ -17,7 +17,7 @@ enum { A, B, DEAD_BAND };
  * units it is recorded. */
 static const double FADE_RATIO = 0.05;
 
-static double take_sign(double x)
+static double sign_of(double x)
 {
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
 }
@@ -41,12 +41,12 @@ static void fill_channel_rows(const struct model *model, const double *pose, con
     phi[A] = nu_dot[0];
     phi[B] = nu[0];
     if (model->parameter_count > DEAD_BAND) {
-        phi[DEAD_BAND] = take_sign(nu[0]);
+        phi[DEAD_BAND] = sign_of(nu[0]);
     }
 }
 
-static void resist_channel(const struct model *model, const double *theta, const double *pose,
-                           const double *nu, double *tau)
+static void compute_channel_bias(const struct model *model, const double *theta,
+                                 const double *pose, const double *nu, double *tau)
 {
     (void)pose;
     tau[0] = theta[B] * nu[0];
@@ -105,7 +105,8 @@ static const struct model_derived derived_deadband[] = {
         .name = (title), .axes = axes, .axis_count = COUNT(axes), .parameters = parameters,    \
         .parameter_count = (count), .derived = (table), .derived_count = COUNT(table),         \
         .rows = fill_channel_rows, .forward = model_forward, .inverse = model_inverse,         \
-        .resist = resist_channel, .slope = fill_channel_slope, .kinematics = move_channel,     \
+        .bias_force = compute_channel_bias, .slope = fill_channel_slope,                       \
+        .kinematics = move_channel,                                                            \
     }
 
 const struct model first_order_model = CHANNEL_MODEL("first_order", DEAD_BAND, derived);

@@ -1,4 +1,5 @@
-/* identification/model/joint.c - one driven joint: a motor on an arm, a slide, a wheel off the ground.
+/* identification/model/joint.c - one driven joint: a motor on an arm, a slide, a wheel off the
+ * ground.
  *
  *     inertia w' + viscous w + D tanh(w / s) + offset [+ load sin q] = effort
  *     D = coulomb [+ load_friction |effort|] [+ stribeck exp(-(w / 10 s)^2)]
@@ -48,8 +49,8 @@ static struct joint_shares find_shares(const struct model *model, const double *
     return shares;
 }
 
-static void put_rows(const struct model *model, const struct joint_shares *shares, double nu,
-                     double nu_dot, double *phi)
+static void write_rows(const struct model *model, const struct joint_shares *shares, double nu,
+                       double nu_dot, double *phi)
 {
     phi[JOINT_INERTIA] = nu_dot;
     phi[JOINT_VISCOUS] = nu;
@@ -70,7 +71,7 @@ static void fill_joint_rows(const struct model *model, const double *pose, const
                             const double *nu_dot, double *phi)
 {
     const struct joint_shares shares = find_shares(model, pose, nu[0]);
-    put_rows(model, &shares, nu[0], nu_dot[0], phi);
+    write_rows(model, &shares, nu[0], nu_dot[0], phi);
 }
 
 /* Without the friction that an effort brings. */
@@ -84,16 +85,16 @@ static double find_resistance(const struct model *model, const double *theta,
     return model->needs_pose ? resisted + theta[JOINT_LOAD] * shares->load : resisted;
 }
 
-static void resist_joint(const struct model *model, const double *theta, const double *pose,
-                         const double *nu, double *tau)
+static void compute_joint_bias(const struct model *model, const double *theta,
+                               const double *pose, const double *nu, double *tau)
 {
     const struct joint_shares shares = find_shares(model, pose, nu[0]);
     tau[0] = find_resistance(model, theta, &shares, nu[0]);
 }
 
 /* The share of a push along the motion that its own friction takes. */
-static double taken_share(const struct model *model, const double *theta,
-                          const struct joint_shares *shares)
+static double friction_share(const struct model *model, const double *theta,
+                             const struct joint_shares *shares)
 {
     return model->by_effort ? theta[model->by_effort] * shares->dry : 0.0;
 }
@@ -101,7 +102,7 @@ static double taken_share(const struct model *model, const double *theta,
 static double find_rate(const struct model *model, const double *theta,
                         const struct joint_shares *shares, double nu, double tau)
 {
-    const double passed = tau - taken_share(model, theta, shares) * fabs(tau);
+    const double passed = tau - friction_share(model, theta, shares) * fabs(tau);
     return (passed - find_resistance(model, theta, shares, nu)) / theta[JOINT_INERTIA];
 }
 
@@ -119,8 +120,8 @@ static void invert_joint(const struct model *model, const double *theta, const d
     const struct joint_shares shares = find_shares(model, pose, nu[0]);
     const double passed =
         theta[JOINT_INERTIA] * nu_dot[0] + find_resistance(model, theta, &shares, nu[0]);
-    const double taken = taken_share(model, theta, &shares);
-    tau[0] = passed / fmax(passed > 0.0 ? 1.0 - taken : 1.0 + taken, PASSED_MIN);
+    const double friction = friction_share(model, theta, &shares);
+    tau[0] = passed / fmax(passed > 0.0 ? 1.0 - friction : 1.0 + friction, PASSED_MIN);
 }
 
 static void invert_joint_inertia(const struct model *model, const double *theta,
@@ -155,13 +156,14 @@ static void fill_joint_slope(const struct model *model, const double *theta, con
     jacobian[0] = find_slope(model, theta, &shares, nu[0], tau);
 }
 
-static void respond_joint(const struct model *model, const double *theta, const double *pose,
-                          const double *nu, const double *tau, const struct model_response *out)
+static void simulate_joint(const struct model *model, const double *theta, const double *pose,
+                           const double *nu, const double *tau,
+                           const struct model_response *out)
 {
     const struct joint_shares shares = find_shares(model, pose, nu[0]);
     out->nu_dot[0] = find_rate(model, theta, &shares, nu[0], tau[0]);
     out->slope[0] = find_slope(model, theta, &shares, nu[0], tau);
-    put_rows(model, &shares, nu[0], out->nu_dot[0], out->phi);
+    write_rows(model, &shares, nu[0], out->nu_dot[0], out->phi);
     model_load_rows(model, tau, out->phi);
 }
 
@@ -214,8 +216,8 @@ static const struct model_derived derived[] = {
 
 /* ---- a model for each form, and width of the turn-over of dry friction, rad/s or m/s ---- */
 
-#define BIT(form, bit)       (((form) & (bit)) / (bit))
-#define RICHER(form, bit, w) (BIT(form, bit) ? NULL : &joint_models[(form) | (bit)][w])
+#define BIT(form, bit)         (((form) & (bit)) / (bit))
+#define EXTENDED(form, bit, w) (BIT(form, bit) ? NULL : &joint_models[(form) | (bit)][w])
 
 #define JOINT_MODEL(title, form, w, s)                                                         \
     {                                                                                          \
@@ -225,11 +227,12 @@ static const struct model_derived derived[] = {
         .derived = derived, .derived_count = COUNT(derived),                                   \
         .needs_pose = BIT(form, PENDULUM), .sticks = true, .window_s = 0.1, .width = (s),      \
         .by_effort = BIT(form, GEAR) * (JOINT_LOAD + BIT(form, PENDULUM)),                     \
-        .richer = {RICHER(form, GEAR, w), RICHER(form, FALLING, w),                            \
-                   RICHER(form, PENDULUM, w)},                                                 \
+        .extended = {EXTENDED(form, GEAR, w), EXTENDED(form, FALLING, w),                      \
+                     EXTENDED(form, PENDULUM, w)},                                             \
         .rows = fill_joint_rows, .mobility = invert_joint_inertia,                             \
-        .forward = accelerate_joint, .inverse = invert_joint, .resist = resist_joint,          \
-        .slope = fill_joint_slope, .respond = respond_joint, .kinematics = move_joint,         \
+        .forward = accelerate_joint, .inverse = invert_joint,                                  \
+        .bias_force = compute_joint_bias, .slope = fill_joint_slope,                           \
+        .simulate = simulate_joint, .kinematics = move_joint,                                  \
     }
 
 #define JOINT_MODELS(title, form)                                                              \

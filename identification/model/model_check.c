@@ -5,7 +5,7 @@
 
 #include "identification/model/models.h"
 
-static const char *find_missing(const struct model *m)
+static const char *find_unmodelled(const struct model *m)
 {
     const struct {
         bool there;
@@ -17,10 +17,10 @@ static const char *find_missing(const struct model *m)
         {m->rows != NULL, "rows"},
         {m->forward != NULL, "forward"},
         {m->inverse != NULL, "inverse"},
-        {m->resist != NULL || m->forward != model_forward, "resist"},
+        {m->bias_force != NULL || m->forward != model_forward, "resist"},
         {m->slope != NULL, "slope"},
         {m->kinematics != NULL, "kinematics"},
-        {(m->glide == NULL) == (m->push == NULL), "glide and push, both or none"},
+        {(m->exact_step == NULL) == (m->inverse_step == NULL), "glide and push, both or none"},
     };
     for (size_t i = 0; i < COUNT(needed); i++) {
         if (!needed[i].there) {
@@ -77,7 +77,7 @@ static const char *find_problem(const struct model *m, const char **what)
         *what = "axis_count, parameter_count or derived_count";
         return "is out of range (identification/data/linear_model.h)";
     }
-    if ((*what = find_missing(m))) {
+    if ((*what = find_unmodelled(m))) {
         return "is missing";
     }
     if (!m->needs_pose && reads_pose(m)) {

@@ -71,10 +71,10 @@ static void list_dynamics(const struct model_terms *t, bool diagonal, struct out
         if (diagonal) {
             const uint16_t effort =
                 t->curved ? 0 : expression_of_name(t->pool, t->names.effort + i);
-            const uint16_t left = expression_subtract(t->pool, effort, t->rest[i]);
-            add_output(rates,
-                       expression_make(t->pool, EXPRESSION_DIVIDE, left, t->inertia[i][i], 0),
-                       i);
+            const uint16_t residual = expression_subtract(t->pool, effort, t->rest[i]);
+            add_output(
+                rates,
+                expression_make(t->pool, EXPRESSION_DIVIDE, residual, t->inertia[i][i], 0), i);
         }
     }
 }
@@ -181,7 +181,7 @@ _Static_assert(sizeof(struct registers) == EXPRESSION_FILE * sizeof(double),
                "one behind the other");
 
 /* NULL: all zero. */
-static void put_values(double *values, uint8_t first, const double *from, size_t count)
+static void set_values(double *values, uint8_t first, const double *from, size_t count)
 {
     for (size_t i = 0; i < count; i++) { /* few: a call takes longer */
         values[first + i] = from ? from[i] : 0.0;
@@ -189,16 +189,16 @@ static void put_values(double *values, uint8_t first, const double *from, size_t
 }
 
 /* nu_dot NULL: for what no rate stands in. */
-static void put_motion(const struct model *model, const double *pose, const double *nu,
+static void set_motion(const struct model *model, const double *pose, const double *nu,
                        const double *nu_dot, double *values)
 {
     const struct model_names *n = &model->program->names;
-    put_values(values, n->nu, nu, n->axes);
+    set_values(values, n->nu, nu, n->axes);
     if (nu_dot) {
-        put_values(values, n->nu_dot, nu_dot, n->axes);
+        set_values(values, n->nu_dot, nu_dot, n->axes);
     }
     if (model->needs_pose) {
-        put_values(values, n->pose, pose, poses_of(n));
+        set_values(values, n->pose, pose, poses_of(n));
     }
     if (n->width != MODEL_NONE) {
         values[n->width] = model->width;
@@ -206,12 +206,12 @@ static void put_motion(const struct model *model, const double *pose, const doub
 }
 
 /* theta and, where they act through terms of their own, efforts. */
-static void put_acting(const struct model *model, const double *theta, const double *tau,
+static void set_acting(const struct model *model, const double *theta, const double *tau,
                        double *values)
 {
-    put_values(values, model->program->names.parameter, theta, model->parameter_count);
+    set_values(values, model->program->names.parameter, theta, model->parameter_count);
     if (model->program->curved) {
-        put_values(values, model->program->names.effort, tau, model->axis_count);
+        set_values(values, model->program->names.effort, tau, model->axis_count);
     }
 }
 
@@ -228,9 +228,9 @@ static void fill_driven_rows(const struct model *model, const double *pose, cons
                              const double *nu_dot, const double *tau, double *phi)
 {
     struct registers r;
-    put_motion(model, pose, nu, nu_dot, r.values);
+    set_motion(model, pose, nu, nu_dot, r.values);
     if (model->program->curved) {
-        put_values(r.values, model->program->names.effort, tau, model->axis_count);
+        set_values(r.values, model->program->names.effort, tau, model->axis_count);
     }
     run_program(&model->program->rows, &r, phi, model->axis_count * model->parameter_count);
 }
@@ -247,8 +247,8 @@ static void find_known(const struct model *model, const double *pose, const doub
     struct registers r;
     double out[2 * MODEL_AXES_MAX];
     const size_t n = model->axis_count;
-    put_motion(model, pose, nu, nu_dot, r.values);
-    put_values(r.values, model->program->names.effort, tau, n);
+    set_motion(model, pose, nu, nu_dot, r.values);
+    set_values(r.values, model->program->names.effort, tau, n);
     run_program(&model->program->known, &r, out, 2 * n);
     memcpy(still, out, n * sizeof *still);
     memcpy(driven, out + n, n * sizeof *driven);
@@ -286,8 +286,8 @@ static void find_equations(const struct model *model, const double *theta, const
 {
     struct registers r;
     const size_t n = model->axis_count;
-    put_motion(model, pose, nu, NULL, r.values);
-    put_acting(model, theta, tau, r.values);
+    set_motion(model, pose, nu, NULL, r.values);
+    set_acting(model, theta, tau, r.values);
     run_program(&model->program->dynamics, &r, e->inertia, n * n + n);
     e->rest = e->inertia + n * n;
 }
@@ -295,14 +295,14 @@ static void find_equations(const struct model *model, const double *theta, const
 static void swap_rows(double *a, size_t n, double *b, size_t width, size_t i, size_t k)
 {
     for (size_t j = 0; j < n && i != k; j++) {
-        const double kept = a[i * n + j];
+        const double saved = a[i * n + j];
         a[i * n + j] = a[k * n + j];
-        a[k * n + j] = kept;
+        a[k * n + j] = saved;
     }
     for (size_t j = 0; j < width && i != k; j++) {
-        const double kept = b[i * width + j];
+        const double saved = b[i * width + j];
         b[i * width + j] = b[k * width + j];
-        b[k * width + j] = kept;
+        b[k * width + j] = saved;
     }
 }
 
@@ -342,9 +342,9 @@ static void accelerate_by_program(const struct model *model, const double *theta
     struct equations e;
     if (model->program->diagonal) {
         struct registers r;
-        put_motion(model, pose, nu, NULL, r.values);
-        put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
-        put_values(r.values, model->program->names.effort, tau, model->axis_count);
+        set_motion(model, pose, nu, NULL, r.values);
+        set_values(r.values, model->program->names.parameter, theta, model->parameter_count);
+        set_values(r.values, model->program->names.effort, tau, model->axis_count);
         expression_run_whole(&model->program->rates, r.of, nu_dot);
         return;
     }
@@ -392,8 +392,8 @@ static void mobilise_by_program(const struct model *model, const double *theta,
 {
     struct registers r;
     const size_t n = model->axis_count;
-    put_motion(model, pose, nu, NULL, r.values);
-    put_acting(model, theta, NULL, r.values);
+    set_motion(model, pose, nu, NULL, r.values);
+    set_acting(model, theta, NULL, r.values);
     if (model->program->diagonal) {
         run_program(&model->program->mobility, &r, inverse, n * n);
         return;
@@ -418,12 +418,12 @@ struct effort_goal {
     const double *theta, *pose, *nu, *nu_dot;
 };
 
-static double miss_goal(const struct effort_goal *g, const double *tau, double *left)
+static double miss_goal(const struct effort_goal *g, const double *tau, double *residual)
 {
     double sum = 0.0;
-    find_sides(g->model, g->theta, g->pose, g->nu, g->nu_dot, tau, left);
+    find_sides(g->model, g->theta, g->pose, g->nu, g->nu_dot, tau, residual);
     for (size_t i = 0; i < g->model->axis_count; i++) {
-        sum += left[i] * left[i];
+        sum += residual[i] * residual[i];
     }
     return sum >= 0.0 ? sum : HUGE_VAL;
 }
@@ -431,8 +431,8 @@ static double miss_goal(const struct effort_goal *g, const double *tau, double *
 static void fill_thrust(const struct effort_goal *g, const double *tau, double *by)
 {
     struct registers r;
-    put_motion(g->model, g->pose, g->nu, g->nu_dot, r.values);
-    put_acting(g->model, g->theta, tau, r.values);
+    set_motion(g->model, g->pose, g->nu, g->nu_dot, r.values);
+    set_acting(g->model, g->theta, tau, r.values);
     run_program(&g->model->program->thrust, &r, by,
                 g->model->axis_count * g->model->axis_count);
 }
@@ -443,11 +443,11 @@ static void leave_foot(const struct effort_goal *g, double *tau)
 {
     const size_t n = g->model->axis_count;
     double by[MODEL_AXES_MAX * MODEL_AXES_MAX];
-    double left[MODEL_AXES_MAX];
+    double residual[MODEL_AXES_MAX];
     fill_thrust(g, tau, by);
     for (size_t j = 0; j < n; j++) {
         double best = tau[j];
-        double least = miss_goal(g, tau, left);
+        double least = miss_goal(g, tau, residual);
         bool acts = false;
         for (size_t i = 0; i < n; i++) {
             acts = acts || fabs(by[i * n + j]) > 0.0;
@@ -455,7 +455,7 @@ static void leave_foot(const struct effort_goal *g, double *tau)
         for (double size = 1e-3; !acts && size < 1e7; size *= 10.0) {
             for (int sign = 1; sign >= -1; sign -= 2) {
                 tau[j] = sign * size;
-                const double miss = miss_goal(g, tau, left);
+                const double miss = miss_goal(g, tau, residual);
                 best = miss < least ? tau[j] : best;
                 least = fmin(least, miss);
             }
@@ -465,14 +465,14 @@ static void leave_foot(const struct effort_goal *g, double *tau)
 }
 
 /* Where a damped step leads. */
-static void step_effort(size_t n, const double *by, const double *left, double damping,
+static void step_effort(size_t n, const double *by, const double *residual, double damping,
                         const double *tau, double *next)
 {
     double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
     for (size_t i = 0; i < n; i++) {
         next[i] = 0.0;
         for (size_t k = 0; k < n; k++) {
-            next[i] -= by[k * n + i] * left[k];
+            next[i] -= by[k * n + i] * residual[k];
         }
         for (size_t j = 0; j < n; j++) {
             a[i * n + j] = 0.0;
@@ -494,17 +494,17 @@ static void search_effort(const struct model *model, const double *theta, const 
     const struct effort_goal goal = {model, theta, pose, nu, nu_dot};
     const size_t n = model->axis_count;
     double by[MODEL_AXES_MAX * MODEL_AXES_MAX];
-    double left[MODEL_AXES_MAX];
+    double residual[MODEL_AXES_MAX];
     double next[MODEL_AXES_MAX];
-    double left_next[MODEL_AXES_MAX];
+    double residual_next[MODEL_AXES_MAX];
     double damping = 0.0;
     bool moved = true;
     leave_foot(&goal, tau);
-    double miss = miss_goal(&goal, tau, left);
+    double miss = miss_goal(&goal, tau, residual);
     for (int step = 0; step < EFFORT_STEPS && moved && damping <= EFFORT_DAMPING[1]; step++) {
         fill_thrust(&goal, tau, by);
-        step_effort(n, by, left, damping, tau, next);
-        const double missed = miss_goal(&goal, next, left_next);
+        step_effort(n, by, residual, damping, tau, next);
+        const double missed = miss_goal(&goal, next, residual_next);
         if (!(missed < miss)) {
             damping = fmax(10.0 * damping, EFFORT_DAMPING[0]);
             continue;
@@ -514,7 +514,7 @@ static void search_effort(const struct model *model, const double *theta, const 
             moved = moved || fabs(next[i] - tau[i]) > EFFORT_ENOUGH * fabs(next[i]);
         }
         memcpy(tau, next, n * sizeof *tau);
-        memcpy(left, left_next, n * sizeof *left);
+        memcpy(residual, residual_next, n * sizeof *residual);
         miss = missed;
         damping = damping > EFFORT_DAMPING[0] ? 0.1 * damping : 0.0;
     }
@@ -531,8 +531,8 @@ static void fill_program_slope(const struct model *model, const double *theta,
     if (model->program->turns_by_speed) {
         accelerate_by_program(model, theta, pose, nu, tau, nu_dot);
     }
-    put_motion(model, pose, nu, nu_dot, r.values);
-    put_acting(model, theta, tau, r.values);
+    set_motion(model, pose, nu, nu_dot, r.values);
+    set_acting(model, theta, tau, r.values);
     run_program(&model->program->slope, &r, jacobian, n * n);
     if (model->program->diagonal) {
         return;
@@ -548,8 +548,8 @@ static void move_by_program(const struct model *model, const double *pose, const
 {
     struct registers r;
     const struct model_names *n = &model->program->names;
-    put_values(r.values, n->nu, nu, n->axes);
-    put_values(r.values, n->pose, pose, n->poses);
+    set_values(r.values, n->nu, nu, n->axes);
+    set_values(r.values, n->pose, pose, n->poses);
     if (n->width != MODEL_NONE) {
         r.values[n->width] = model->width;
     }
@@ -562,7 +562,7 @@ static double derive_by_program(const struct model *model, size_t i, const doubl
     struct registers r;
     double out[MODEL_DERIVED_MAX * (1 + MODEL_PARAMETERS_MAX)];
     const size_t each = 1 + model->parameter_count;
-    put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
+    set_values(r.values, model->program->names.parameter, theta, model->parameter_count);
     if (model->program->names.width != MODEL_NONE) {
         r.values[model->program->names.width] = model->width;
     }

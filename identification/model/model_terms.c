@@ -1,4 +1,5 @@
-/* identification/model/model_terms.c - equations taken apart: parameters, rates, what is known. */
+/* identification/model/model_terms.c - equations taken apart: parameters, rates, what is known.
+ */
 #include "base/expression/expression_algebra.h"
 #include "base/expression/expression_program.h"
 #include "identification/model/model_program.h"
@@ -50,13 +51,13 @@ static enum status split_rates(struct model_terms *t, uint16_t node, uint16_t *f
 /* Parameters apart, and what has none as it stands on the right side. */
 static enum status split_whole(struct model_terms *t, size_t i, uint16_t whole, struct err *err)
 {
-    uint8_t unknowns[MODEL_PARAMETERS_MAX];
+    uint8_t variables[MODEL_PARAMETERS_MAX];
     uint16_t rest = 0;
     for (size_t k = 0; k < t->names.parameters; k++) {
-        unknowns[k] = (uint8_t)(t->names.parameter + k);
+        variables[k] = (uint8_t)(t->names.parameter + k);
     }
     t->whole[i] = whole;
-    const enum status st = expression_split(t->pool, whole, unknowns, t->names.parameters,
+    const enum status st = expression_split(t->pool, whole, variables, t->names.parameters,
                                             "unknowns", t->phi[i], &rest, err);
     if (st == STATUS_OK) {
         part_terms(t->pool, expression_negate(t->pool, rest), model_terms_efforts(t),
@@ -82,8 +83,8 @@ static bool is_name(const struct model_terms *t, uint16_t node, size_t name)
 }
 
 /* Left less right, or the other way round. */
-static enum status take_whole(struct model_terms *t, size_t i, uint16_t root, bool turned,
-                              struct err *err)
+static enum status subtract_sides(struct model_terms *t, size_t i, uint16_t root, bool turned,
+                                  struct err *err)
 {
     const struct expression_node equation = t->pool->nodes[root];
     const uint16_t *sides = equation.arguments;
@@ -118,9 +119,9 @@ static enum status turn_equation(struct model_terms *t, size_t i, uint16_t root,
     uint16_t factors[MODEL_AXES_MAX];
     uint16_t rest = 0;
     bool moves = false;
-    enum status st = take_whole(t, i, root, false, err);
+    enum status st = subtract_sides(t, i, root, false, err);
     if (st == STATUS_OK && !t->alone[i]) {
-        st = take_whole(t, i, root, true, err);
+        st = subtract_sides(t, i, root, true, err);
     }
     st = st == STATUS_OK ? split_rates(t, t->whole[i], factors, &rest, err) : st;
     for (size_t j = 0; j < t->names.axes && st == STATUS_OK; j++) {
@@ -131,13 +132,13 @@ static enum status turn_equation(struct model_terms *t, size_t i, uint16_t root,
                           "there is no rate in it, such as w' is that of w");
     }
     return st == STATUS_OK && !t->alone[i] && !(try_value(t->pool, factors[i]) > 0.0)
-               ? take_whole(t, i, root, false, err)
+               ? subtract_sides(t, i, root, false, err)
                : st;
 }
 
 /* The equation without the effort that is alone in it. */
-static enum status take_effort_off(struct model_terms *t, size_t i, uint16_t root,
-                                   struct err *err)
+static enum status remove_effort(struct model_terms *t, size_t i, uint16_t root,
+                                 struct err *err)
 {
     const struct expression_node equation = t->pool->nodes[root];
     const uint8_t effort = (uint8_t)(t->names.effort + i);
@@ -161,7 +162,7 @@ enum status model_terms_equation(struct model_terms *t, size_t i, uint16_t root,
     enum status st = turn_equation(t, i, root, err);
     t->side[i] = t->whole[i];
     if (st == STATUS_OK && t->alone[i]) {
-        st = take_effort_off(t, i, root, err);
+        st = remove_effort(t, i, root, err);
     }
     for (size_t k = 0; k < t->names.parameters && st == STATUS_OK; k++) {
         st = split_rates(t, t->phi[i][k], factors, &t->still[i][k], err);
@@ -203,15 +204,15 @@ uint32_t model_terms_idle(const struct model_terms *t)
 uint32_t model_terms_loose(const struct model_terms *t)
 {
     uint32_t loose = (UINT32_C(1) << t->names.axes) - 1;
-    uint32_t told = 0; /* parameters */
+    uint32_t seen = 0; /* parameters */
     for (size_t round = 0; round < t->names.axes; round++) {
         for (size_t i = 0; i < t->names.axes; i++) {
             uint32_t own = 0;
             for (size_t k = 0; k < t->names.parameters; k++) {
                 own |= t->phi[i][k] != 0 ? UINT32_C(1) << k : 0;
             }
-            if (t->known[i] != 0 || t->driven[i] != 0 || (own & told)) {
-                told |= own;
+            if (t->known[i] != 0 || t->driven[i] != 0 || (own & seen)) {
+                seen |= own;
                 loose &= ~(UINT32_C(1) << i);
             }
         }

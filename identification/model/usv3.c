@@ -59,8 +59,8 @@ static void fill_usv3_block(const struct model *model,
 }
 
 /* Coriolis, centripetal and damping terms: what is left of the left-hand side at nu_dot = 0. */
-static void resist_usv3(const struct model *model, const double *theta, const double *pose,
-                        const double *nu, double *tau)
+static void compute_usv3_bias(const struct model *model, const double *theta,
+                              const double *pose, const double *nu, double *tau)
 {
     (void)model;
     (void)pose;
@@ -144,7 +144,7 @@ const struct model usv3_model = {
     .rows_many = fill_usv3_block,
     .forward = model_forward,
     .inverse = model_inverse,
-    .resist = resist_usv3,
+    .bias_force = compute_usv3_bias,
     .slope = fill_usv3_slope,
     .kinematics = turn_usv3_pose,
 };

@@ -59,7 +59,7 @@ void hac_start(struct hac_covariance *m, size_t p, size_t reach, bool with_plain
 }
 
 /* What rounding leaves in a sum that terms come to and go from would stay for ever. */
-static void sum_anew(struct hac_covariance *m)
+static void recompute_sums(struct hac_covariance *m)
 {
     memset(m->sum, 0, sizeof m->sum);
     for (size_t i = 0; i < m->p; i++) {
@@ -70,7 +70,7 @@ static void sum_anew(struct hac_covariance *m)
 }
 
 /* Squares of the sums that wait. */
-static void take_sums(struct hac_covariance *m)
+static void square_sums(struct hac_covariance *m)
 {
     for (size_t i = 0; i < m->p; i++) {
         for (size_t j = i; j < m->p; j++) {
@@ -109,7 +109,7 @@ static void slide_window(struct hac_covariance *m, size_t first, const double *g
 }
 
 /* Blocks by columns, so far apart. */
-static void push_blocks(struct hac_covariance *m, const double *g, size_t stride, size_t n)
+static void add_blocks(struct hac_covariance *m, const double *g, size_t stride, size_t n)
 {
     for (size_t done = 0; done < n;) {
         size_t now = n - done;
@@ -122,15 +122,15 @@ static void push_blocks(struct hac_covariance *m, const double *g, size_t stride
         m->waiting += now;
         done += now;
         if (m->waiting == HAC_WAITING) {
-            take_sums(m);
-            sum_anew(m);
+            square_sums(m);
+            recompute_sums(m);
         }
     }
 }
 
 static void close_block(struct hac_covariance *m)
 {
-    push_blocks(m, m->now, 1, 1);
+    add_blocks(m, m->now, 1, 1);
     memset(m->now, 0, sizeof m->now);
     m->in_block = 0;
 }
@@ -144,7 +144,7 @@ static void add_moments(struct hac_covariance *m, const double *g, size_t stride
         }
     }
     if (m->block == 1 && n > 1) {
-        push_blocks(m, g, stride, n);
+        add_blocks(m, g, stride, n);
         return;
     }
     for (size_t k = 0; k < n; k++) {
@@ -175,7 +175,7 @@ void hac_break(struct hac_covariance *m)
     for (size_t l = 0; l < m->lags; l++) {
         close_block(m);
     }
-    take_sums(m);
+    square_sums(m);
     memset(m->ring, 0, sizeof m->ring);
     memset(m->sum, 0, sizeof m->sum);
     m->at = 0;

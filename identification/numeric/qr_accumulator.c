@@ -60,7 +60,7 @@ struct square {
 };
 
 /* Columns of a block that are not the same, and which of them stands for each column. */
-struct kept {
+struct distinct {
     size_t count, column[NUMERIC_COLUMNS_MAX];
     double length[NUMERIC_COLUMNS_MAX];
     size_t by[NUMERIC_COLUMNS_MAX]; /* of column[] */
@@ -80,41 +80,42 @@ static double compare_columns(const double *x, const double *y)
 }
 
 /* A model may multiply two parameters by the same, as (d2 - d1) u v does. */
-static void keep_different(const struct qr_accumulator *t, struct kept *kept)
+static void group_columns(const struct qr_accumulator *t, struct distinct *distinct)
 {
-    kept->count = 0;
+    distinct->count = 0;
     for (size_t j = 0; j < t->columns; j++) {
         size_t k = 0;
         double sign = 0.0;
-        while (k < kept->count && !(fabs(sign) > 0.0)) {
-            sign = compare_columns(t->block[kept->column[k++]], t->block[j]);
+        while (k < distinct->count && !(fabs(sign) > 0.0)) {
+            sign = compare_columns(t->block[distinct->column[k++]], t->block[j]);
         }
         const bool seen = fabs(sign) > 0.0;
-        kept->by[j] = seen ? k - 1 : kept->count;
-        kept->sign[j] = seen ? sign : 1.0;
+        distinct->by[j] = seen ? k - 1 : distinct->count;
+        distinct->sign[j] = seen ? sign : 1.0;
         if (!seen) {
-            kept->column[kept->count++] = j;
+            distinct->column[distinct->count++] = j;
         }
     }
 }
 
 /* Products of different columns, each scaled to length one; a column of zeros is left alone
  * with a one on the diagonal. */
-static bool correlate_columns(const struct qr_accumulator *t, struct kept *kept,
+static bool correlate_columns(const struct qr_accumulator *t, struct distinct *distinct,
                               struct square *to)
 {
-    for (size_t j = 0; j < kept->count; j++) {
-        const double *x = t->block[kept->column[j]];
+    for (size_t j = 0; j < distinct->count; j++) {
+        const double *x = t->block[distinct->column[j]];
         const double squares = dot_product(x, x, QR_BLOCK);
         if (squares > 0.0 && !(squares > SQUARES_MIN && squares < SQUARES_MAX)) {
             return false;
         }
-        kept->length[j] = sqrt(squares);
+        distinct->length[j] = sqrt(squares);
         to->at[j][j] = 1.0;
         for (size_t i = 0; i < j; i++) {
-            const double both = kept->length[i] * kept->length[j];
-            to->at[i][j] =
-                both > 0.0 ? dot_product(t->block[kept->column[i]], x, QR_BLOCK) / both : 0.0;
+            const double both = distinct->length[i] * distinct->length[j];
+            to->at[i][j] = both > 0.0
+                               ? dot_product(t->block[distinct->column[i]], x, QR_BLOCK) / both
+                               : 0.0;
         }
     }
     return true;
@@ -163,22 +164,22 @@ static bool inverts_well(size_t n, const struct square *m)
  */
 static void condense_block(struct qr_accumulator *t)
 {
-    struct kept kept;
+    struct distinct distinct;
     struct square m;
-    keep_different(t, &kept);
-    if (!correlate_columns(t, &kept, &m) || !factor_cholesky(kept.count, &m) ||
-        !inverts_well(kept.count, &m)) {
+    group_columns(t, &distinct);
+    if (!correlate_columns(t, &distinct, &m) || !factor_cholesky(distinct.count, &m) ||
+        !inverts_well(distinct.count, &m)) {
         return;
     }
     for (size_t j = 0; j < t->columns; j++) {
-        const size_t c = kept.by[j];
-        assert(c < kept.count);
-        const double scale = kept.sign[j] * kept.length[c];
-        for (size_t i = 0; i < kept.count; i++) {
+        const size_t c = distinct.by[j];
+        assert(c < distinct.count);
+        const double scale = distinct.sign[j] * distinct.length[c];
+        for (size_t i = 0; i < distinct.count; i++) {
             t->block[j][i] = i <= c ? m.at[i][c] * scale : 0.0;
         }
     }
-    t->waiting = kept.count;
+    t->waiting = distinct.count;
 }
 
 void qr_flush(struct qr_accumulator *t)

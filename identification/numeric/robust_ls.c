@@ -8,9 +8,9 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/numeric/column_space.h"
 #include "identification/numeric/dot.h"
 #include "identification/numeric/qr_accumulator.h"
-#include "identification/numeric/span.h"
 #include "identification/numeric/svd.h"
 
 /* Trials of a start from as many rows as there are unknowns, for each unknown. */
@@ -51,7 +51,7 @@ struct work {
     double *a; /* scratch for order statistics, and for one weighted column */
     /* Of the design: weights change how well its columns tell apart by as much as they differ
      * themselves, however alike those of the design are. */
-    struct span span;
+    struct column_space space;
     size_t rank; /* of the design */
     double *q;   /* room of span */
 };
@@ -106,8 +106,8 @@ static void add_step(const struct robust_ls_problem *problem, const struct work 
                      const double *step, double *beta)
 {
     for (size_t j = 0; j < problem->p; j++) {
-        for (size_t k = 0; k < work->span.rank; k++) {
-            beta[j] += work->span.turn[j][k] * step[k];
+        for (size_t k = 0; k < work->space.rank; k++) {
+            beta[j] += work->space.turn[j][k] * step[k];
         }
     }
 }
@@ -121,16 +121,16 @@ static enum status solve_weighted(const struct robust_ls_problem *problem, struc
     double gram[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX];
     double step[ROBUST_LS_P_MAX];
     const size_t n = problem->n;
-    for (size_t j = 0; j < work->span.rank; j++) {
+    for (size_t j = 0; j < work->space.rank; j++) {
         for (size_t i = 0; i < n; i++) {
-            work->a[i] = work->w[i] * work->span.q[j * n + i];
+            work->a[i] = work->w[i] * work->space.q[j * n + i];
         }
         step[j] = dot_product(work->a, work->e, n);
-        for (size_t k = j; k < work->span.rank; k++) {
-            gram[j][k] = dot_product(work->a, work->span.q + k * n, n);
+        for (size_t k = j; k < work->space.rank; k++) {
+            gram[j][k] = dot_product(work->a, work->space.q + k * n, n);
         }
     }
-    if (span_cholesky(gram, step, work->span.rank)) {
+    if (column_space_cholesky(gram, step, work->space.rank)) {
         add_step(problem, work, step, beta);
         *lost = false;
         return STATUS_OK;
@@ -366,12 +366,12 @@ static bool through_rows(const struct work *work, size_t n, uint32_t *state,
                          double step[ROBUST_LS_P_MAX])
 {
     double m[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX + 1];
-    const size_t rank = work->span.rank;
+    const size_t rank = work->space.rank;
     double largest = 0.0;
     for (size_t k = 0; k < rank; k++) {
         const size_t i = pick_row(state, n);
         for (size_t j = 0; j < rank; j++) {
-            m[k][j] = work->span.q[j * n + i];
+            m[k][j] = work->space.q[j * n + i];
         }
         m[k][rank] = work->e[i];
     }
@@ -404,14 +404,14 @@ static bool through_rows(const struct work *work, size_t n, uint32_t *state,
 }
 
 /* Residuals after a step into work->a, unless more than `spare` rows lie beyond `near`. */
-static bool keeps_near(struct work *work, size_t n, const double *step, double near,
+static bool stays_near(struct work *work, size_t n, const double *step, double near,
                        size_t spare)
 {
     size_t beyond = 0;
     for (size_t i = 0; i < n && beyond <= spare; i++) {
         double left = work->e[i];
-        for (size_t k = 0; k < work->span.rank; k++) {
-            left -= work->span.q[k * n + i] * step[k];
+        for (size_t k = 0; k < work->space.rank; k++) {
+            left -= work->space.q[k * n + i] * step[k];
         }
         work->a[i] = fabs(left);
         beyond += !(work->a[i] < near);
@@ -425,15 +425,16 @@ static bool search_rows(const struct robust_ls_problem *problem, struct work *wo
                         double best[ROBUST_LS_P_MAX], double *least)
 {
     const size_t n = problem->n;
-    const size_t most = majority_rank(n, work->span.rank);
+    const size_t most = majority_rank(n, work->space.rank);
     uint32_t state = 20221;
     bool found = false;
-    for (size_t trial = 0; trial<TRIALS * work->span.rank && * least> problem->floor; trial++) {
+    for (size_t trial = 0; trial<TRIALS * work->space.rank && * least> problem->floor;
+         trial++) {
         double step[ROBUST_LS_P_MAX];
         if (through_rows(work, n, &state, step) &&
-            keeps_near(work, n, step, *least * QUARTILE_SD, n - 1 - most)) {
+            stays_near(work, n, step, *least * QUARTILE_SD, n - 1 - most)) {
             *least = fmax(gsl_stats_select(work->a, 1, n, most) / QUARTILE_SD, problem->floor);
-            memcpy(best, step, work->span.rank * sizeof *best);
+            memcpy(best, step, work->space.rank * sizeof *best);
             found = true;
         }
     }
@@ -447,7 +448,7 @@ static enum status find_majority(const struct robust_ls_problem *problem, struct
 {
     double step[ROBUST_LS_P_MAX];
     double least =
-        CLOSER_RATIO * majority_scale(work, problem->n, work->span.rank, problem->floor);
+        CLOSER_RATIO * majority_scale(work, problem->n, work->space.rank, problem->floor);
     if (!search_rows(problem, work, step, &least)) {
         return STATUS_OK;
     }
@@ -525,7 +526,7 @@ static enum status run_method(const struct robust_ls_problem *problem,
     }
     if (fit->method != ROBUST_LS_OLS) {
         work->rank = fit->rank;
-        span_find(problem->x, NULL, problem->n, problem->p, work->q, &work->span);
+        column_space_find(problem->x, NULL, problem->n, problem->p, work->q, &work->space);
         st = fit_robust(problem, work, fit);
     }
     if (st == STATUS_OK) {

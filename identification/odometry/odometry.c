@@ -274,7 +274,7 @@ static double limit_of(const double *off, size_t n, double *sorted)
 }
 
 /* Strikes poses that jump; returns how many. scratch is [3 x n]. */
-static size_t strike_jumps(struct odometry_set *set, const struct odometry_point *point,
+static size_t reject_jumps(struct odometry_set *set, const struct odometry_point *point,
                            double *scratch)
 {
     const size_t n = set->n;
@@ -441,7 +441,7 @@ static enum status run_odometry(struct odometry_set *set, double *scratch,
     enum status st = odometry_begin(set, &point);
     st = st == STATUS_OK ? search_minimum(set, false, &point, &system, fit) : st;
     for (int round = 0; st == STATUS_OK && round < CLEAN_ROUNDS; round++) {
-        const size_t struck = strike_jumps(set, &point, scratch);
+        const size_t struck = reject_jumps(set, &point, scratch);
         fit->outliers += struck;
         if (struck == 0) {
             break;
@@ -468,17 +468,17 @@ void odometry_fit_start(struct odometry_fit *fit)
     }
 }
 
-enum status odometry_fit_run(struct odometry_set *set, const struct odometry_card *card,
+enum status odometry_fit_run(struct odometry_set *set, const struct odometry_summary *summary,
                              struct odometry_fit *fit)
 {
-    assert(set && card && fit);
+    assert(set && summary && fit);
     struct odometry_fit out;
     odometry_fit_start(&out);
     gsl_vector *scratch = gsl_vector_alloc(3 * set->n);
     const enum status st = scratch ? run_odometry(set, scratch->data, &out) : STATUS_E_NOMEM;
     gsl_vector_free(scratch);
     if (st == STATUS_OK) {
-        odometry_judge(&out, card);
+        odometry_judge(&out, summary);
         *fit = out;
     }
     return st;

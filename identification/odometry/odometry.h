@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 #include "identification/fit/estimate.h"
 #include "identification/odometry/odometry_data.h"
 
@@ -72,7 +72,7 @@ void odometry_fit_start(struct odometry_fit *fit);
  * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit untouched, else STATUS_OK: what the data
  * do not determine is an answer, with its verdict. Cost: some dozen passes. */
 MUST_USE enum status odometry_fit_run(struct odometry_set *set,
-                                      const struct odometry_card *card,
+                                      const struct odometry_summary *summary,
                                       struct odometry_fit *fit);
 
 /* How well parameters foretell paths that took no part: start poses alone are fitted. theta is
@@ -88,7 +88,7 @@ void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_che
 
 /* Numbers that look like another unit's: a reason for each. card of the rows that were fitted.
  */
-void odometry_judge_units(struct odometry_fit *fit, const struct odometry_card *card);
+void odometry_judge_units(struct odometry_fit *fit, const struct odometry_summary *summary);
 
 extern const struct names odometry_parameter_names;
 const char *odometry_parameter_name(enum odometry_parameter i); /* "radius_right_m" … */

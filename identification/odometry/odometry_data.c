@@ -28,8 +28,8 @@ static const double HEADING_JUMP_RAD = 8.0;
 struct maker {
     const struct odometry_raw *raw;
     double *t, *left, *right, *x, *y, *theta; /* [raw->n] of the memory */
-    struct odometry_card card;
-    size_t kept;
+    struct odometry_summary summary;
+    size_t row_count;
     size_t run_count, run_start[ODOMETRY_RUNS_MAX + 1];
     double jump_rad; /* largest step of the heading as it was recorded */
 };
@@ -40,12 +40,12 @@ static bool is_sane(double value)
 }
 
 /* Time and wheels are there, and time goes on. */
-static bool take_time(struct maker *m, size_t i, double *last_s, bool *behind)
+static bool check_time(struct maker *m, size_t i, double *last_s, bool *behind)
 {
     const struct odometry_raw *raw = m->raw;
     if (!is_sane(raw->wheel_left_rad[i]) || !is_sane(raw->wheel_right_rad[i]) ||
         !isfinite(raw->t_s[i])) {
-        m->card.incomplete++;
+        m->summary.incomplete++;
         return false;
     }
     if (raw->t_s[i] > *last_s) {
@@ -54,33 +54,33 @@ static bool take_time(struct maker *m, size_t i, double *last_s, bool *behind)
         return true;
     }
     if (raw->t_s[i] < *last_s) {
-        m->card.back_steps += *behind ? 0 : 1;
-        m->card.back_rows++;
+        m->summary.back_steps += *behind ? 0 : 1;
+        m->summary.back_rows++;
         *behind = true;
     } else {
-        m->card.duplicates++;
+        m->summary.duplicates++;
     }
     return false;
 }
 
 /* The rows of a part that are in order go to the front, angles as they are. */
-static void keep_rows(struct maker *m, size_t part)
+static void collect_rows(struct maker *m, size_t part)
 {
     const struct odometry_raw *raw = m->raw;
     double last_s = -HUGE_VAL;
     bool behind = false;
     for (size_t i = raw->part_start[part]; i < raw->part_start[part + 1]; i++) {
-        if (take_time(m, i, &last_s, &behind)) {
+        if (check_time(m, i, &last_s, &behind)) {
             const bool pose =
                 is_sane(raw->x_m[i]) && is_sane(raw->y_m[i]) && is_sane(raw->theta_rad[i]);
-            const size_t k = m->kept++;
+            const size_t k = m->row_count++;
             m->t[k] = raw->t_s[i];
             m->left[k] = raw->wheel_left_rad[i];
             m->right[k] = raw->wheel_right_rad[i];
             m->x[k] = pose ? raw->x_m[i] : nan("");
             m->y[k] = pose ? raw->y_m[i] : nan("");
             m->theta[k] = pose ? raw->theta_rad[i] : nan("");
-            m->card.pose_missing += pose ? 0 : 1;
+            m->summary.pose_missing += pose ? 0 : 1;
         }
     }
 }
@@ -105,7 +105,7 @@ static void spread_readings(struct maker *m, size_t from, size_t to)
             const double share = (m->t[i] - m->t[read]) / lasted_s;
             m->left[i] += share * (m->left[k] - m->left[read]);
             m->right[i] += share * (m->right[k] - m->right[read]);
-            m->card.held++;
+            m->summary.held++;
         }
         read = k;
     }
@@ -119,11 +119,11 @@ static size_t end_run(struct maker *m, size_t from, size_t to)
         poses += isfinite(m->x[k]) ? 1 : 0;
     }
     if (poses < ODOMETRY_RUN_MIN || m->run_count == ODOMETRY_RUNS_MAX) {
-        m->card.short_rows += to - from;
+        m->summary.short_rows += to - from;
         return from;
     }
-    m->card.poses += poses;
-    m->card.duration_s += m->t[to - 1] - m->t[from];
+    m->summary.poses += poses;
+    m->summary.duration_s += m->t[to - 1] - m->t[from];
     m->run_start[m->run_count++] = from;
     m->run_start[m->run_count] = to;
     return to;
@@ -135,12 +135,12 @@ static bool is_cut(struct maker *m, double dt_s, double left, double right, doub
     const double most = fmax(fabs(left), fabs(right));
     const bool gap = dt_s > GAP_PERIODS * usual_s;
     const bool jump = most > WHEEL_RADPS_MAX * dt_s + 1.0;
-    m->card.gaps += gap ? 1 : 0;
-    m->card.gap_s_max = gap ? fmax(m->card.gap_s_max, dt_s) : m->card.gap_s_max;
-    m->card.wheel_jumps += jump ? 1 : 0;
+    m->summary.gaps += gap ? 1 : 0;
+    m->summary.gap_s_max = gap ? fmax(m->summary.gap_s_max, dt_s) : m->summary.gap_s_max;
+    m->summary.wheel_jumps += jump ? 1 : 0;
     const bool far = most > BRIDGE_RAD || fabs(right - left) > BRIDGE_APART_RAD;
     const bool cut = jump || (gap && far);
-    m->card.cuts += cut ? 1 : 0;
+    m->summary.cuts += cut ? 1 : 0;
     return cut;
 }
 
@@ -151,7 +151,7 @@ struct last_pose {
     double moved_rad;
 };
 
-static void take_pose(struct maker *m, size_t k, struct last_pose *last)
+static void unwrap_pose(struct maker *m, size_t k, struct last_pose *last)
 {
     const double theta = m->theta[k];
     if (!isfinite(theta)) {
@@ -159,7 +159,7 @@ static void take_pose(struct maker *m, size_t k, struct last_pose *last)
     }
     if (last->there && last->moved_rad > MOVED_RAD && !(fabs(m->x[k] - last->x) > 0.0) &&
         !(fabs(m->y[k] - last->y) > 0.0) && !(fabs(theta - last->theta) > 0.0)) {
-        m->card.stale++;
+        m->summary.stale++;
         m->x[k] = m->y[k] = m->theta[k] = nan("");
         return;
     }
@@ -167,8 +167,8 @@ static void take_pose(struct maker *m, size_t k, struct last_pose *last)
     if (last->there) {
         const double step = remainder(theta - last->unwrapped, TURN_RAD);
         m->jump_rad = fmax(m->jump_rad, fabs(theta - last->theta));
-        m->card.turn_left_rad += fmax(step, 0.0);
-        m->card.turn_right_rad += fmax(-step, 0.0);
+        m->summary.turn_left_rad += fmax(step, 0.0);
+        m->summary.turn_right_rad += fmax(-step, 0.0);
         unwrapped = last->unwrapped + step;
     }
     m->theta[k] = unwrapped;
@@ -200,7 +200,7 @@ static size_t cut_part(struct maker *m, size_t from, size_t to, size_t out, doub
         m->y[out] = m->y[k];
         m->theta[out] = m->theta[k];
         last.moved_rad += fabs(left) + fabs(right);
-        take_pose(m, out, &last);
+        unwrap_pose(m, out, &last);
         out++;
     }
     return to > from ? end_run(m, begin, out) : out;
@@ -234,9 +234,10 @@ static enum status check_rows(const struct maker *m, struct err *err)
             err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
             "no %d poses in a row: of %zu rows %zu lack time or a wheel, %zu lack a "
             "pose, %zu repeat an old pose, %zu a time, %zu run back in time, %zu cuts%s",
-            ODOMETRY_RUN_MIN, m->raw->n, m->card.incomplete, m->card.pose_missing,
-            m->card.stale, m->card.duplicates, m->card.back_rows, m->card.cuts,
-            2 * m->card.cuts > m->raw->n ? ": times in seconds, wheel angles in radians?" : "");
+            ODOMETRY_RUN_MIN, m->raw->n, m->summary.incomplete, m->summary.pose_missing,
+            m->summary.stale, m->summary.duplicates, m->summary.back_rows, m->summary.cuts,
+            2 * m->summary.cuts > m->raw->n ? ": times in seconds, wheel angles in radians?"
+                                            : "");
     }
     return STATUS_OK;
 }
@@ -245,34 +246,34 @@ static enum status make_odometry_set(struct maker *m, double *scratch, struct er
 {
     size_t part_end[ODOMETRY_RUNS_MAX] = {0};
     for (size_t p = 0; p < m->raw->part_count; p++) {
-        const size_t from = m->kept;
-        keep_rows(m, p);
-        spread_readings(m, from, m->kept);
-        part_end[p] = m->kept;
+        const size_t from = m->row_count;
+        collect_rows(m, p);
+        spread_readings(m, from, m->row_count);
+        part_end[p] = m->row_count;
     }
     const double usual_s = usual_period(m, part_end, scratch);
-    if (m->kept > 1 && !(usual_s >= DT_S_MIN && usual_s <= DT_S_MAX)) {
+    if (m->row_count > 1 && !(usual_s >= DT_S_MIN && usual_s <= DT_S_MAX)) {
         return err_set(err, STATUS_E_RANGE, FAULT_WRONG_UNIT, "data",
                        "rows are %.4g s apart, times must be in seconds (ms? us? ns?)",
                        usual_s);
     }
-    m->card.rate_hz = usual_s > 0.0 ? 1.0 / usual_s : 0.0;
+    m->summary.rate_hz = usual_s > 0.0 ? 1.0 / usual_s : 0.0;
     size_t from = 0;
     size_t out = 0;
     for (size_t p = 0; p < m->raw->part_count; p++) {
         out = cut_part(m, from, part_end[p], out, usual_s);
         from = part_end[p];
     }
-    m->card.used = out;
-    m->card.runs = m->run_count;
+    m->summary.used = out;
+    m->summary.runs = m->run_count;
     return check_rows(m, err);
 }
 
 enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_set *set,
-                              struct odometry_card *card, struct err *err)
+                              struct odometry_summary *summary, struct err *err)
 {
-    struct maker m = {.raw = raw, .card = {.rows = raw->n}};
-    *card = m.card;
+    struct maker m = {.raw = raw, .summary = {.rows = raw->n}};
+    *summary = m.summary;
     if (raw->n < 2) {
         return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                        "%zu rows, a recording of many is needed", raw->n);
@@ -293,13 +294,13 @@ enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_se
         st = err_set(err, st, FAULT_NO_MEMORY, "data", "no memory for %zu rows", raw->n);
     }
     gsl_vector_free(scratch);
-    *card = m.card;
+    *summary = m.summary;
     if (st != STATUS_OK) {
         gsl_vector_free(memory);
         return st;
     }
-    *set = (struct odometry_set){.n = m.card.used,
-                                 .poses = m.card.poses,
+    *set = (struct odometry_set){.n = m.summary.used,
+                                 .poses = m.summary.poses,
                                  .t_s = m.t,
                                  .left_rad = m.left,
                                  .right_rad = m.right,

@@ -44,7 +44,7 @@ struct odometry_set {
 };
 
 /* The data card. */
-struct odometry_card {
+struct odometry_summary {
     size_t rows, used, poses, runs;
     size_t incomplete;   /* rows without time or wheel angles */
     size_t held;         /* rows that repeat the wheels' last reading amid motion */
@@ -65,7 +65,7 @@ struct odometry_card {
  * headings that cannot be radians) or STATUS_E_NOMEM with err filled; *set is written only on
  * STATUS_OK, *card always. The caller ends with odometry_set_free(). Cost O(n log n). */
 MUST_USE enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_set *set,
-                                       struct odometry_card *card, struct err *err);
+                                       struct odometry_summary *summary, struct err *err);
 
 void odometry_set_free(struct odometry_set *set); /* NULL and zeroed ones are allowed */
 

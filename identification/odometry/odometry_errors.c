@@ -328,9 +328,9 @@ enum status odometry_error_bars(const struct odometry_set *set,
         add_run(system->head[r], m, middle);
     }
     /* Of each pose that does not share its reading with the one before. */
-    const double told = 3.0 * (double)(set->poses / apart);
+    const double counted = 3.0 * (double)(set->poses / apart);
     const double reach =
-        estimate_reach(told - (double)(ODOMETRY_P + ODOMETRY_START * set->run_count));
+        estimate_reach(counted - (double)(ODOMETRY_P + ODOMETRY_START * set->run_count));
     double covariance[ODOMETRY_P][ODOMETRY_P];
     square_sandwich(inverse[0], middle[0], ODOMETRY_P, covariance[0]);
     for (size_t i = 0; i < ODOMETRY_P; i++) {

@@ -1,8 +1,8 @@
 /* What a fit of odometry is worth, and what to drive next. */
 #include <math.h>
 
-#include "identification/odometry/odometry_parts.h"
 #include "identification/fit/plausible.h"
+#include "identification/odometry/odometry_parts.h"
 
 /* Of a length: known no better it is a guess, or worth improving. */
 static const double SE_RATIO_FAIL = 0.5;
@@ -132,14 +132,14 @@ static double mean_radius(const struct estimate *e)
     return 0.5 * (fabs(e->value[ODOMETRY_RADIUS_RIGHT]) + fabs(e->value[ODOMETRY_RADIUS_LEFT]));
 }
 
-void odometry_judge_units(struct odometry_fit *fit, const struct odometry_card *card)
+void odometry_judge_units(struct odometry_fit *fit, const struct odometry_summary *summary)
 {
     struct estimate *e = &fit->estimate;
     const double radius = mean_radius(e);
     const double track = e->value[ODOMETRY_TRACK];
     const bool odd_radius = plausible_judge(e, &plausible[0], radius, "m");
     const bool odd_track = plausible_judge(e, &plausible[1], track, "m");
-    (void)plausible_judge(e, &plausible[2], fit->own.path_m / card->duration_s, "m/s");
+    (void)plausible_judge(e, &plausible[2], fit->own.path_m / summary->duration_s, "m/s");
     if (radius > RADIUS_PER_TRACK_MAX * track) {
         plausible_doubt(e,
                         "wheels of %.3g m radius on a track of %.3g m: wheel angles look like "
@@ -164,7 +164,7 @@ static void judge_wheels(struct estimate *e)
     }
 }
 
-static void judge_paths(struct odometry_fit *fit, const struct odometry_card *card)
+static void judge_paths(struct odometry_fit *fit, const struct odometry_summary *summary)
 {
     const struct odometry_check *own = &fit->own;
     const double r2 = fmin(own->position_r2, own->heading_r2); /* a NaN is left out */
@@ -176,14 +176,14 @@ static void judge_paths(struct odometry_fit *fit, const struct odometry_card *ca
         estimate_advise(&fit->estimate, "look for slip, for exchanged columns, for units, and "
                                         "for clocks of wheels and camera that differ");
     }
-    const double less = fmin(card->turn_left_rad, card->turn_right_rad);
-    const double more = fmax(card->turn_left_rad, card->turn_right_rad);
+    const double less = fmin(summary->turn_left_rad, summary->turn_right_rad);
+    const double more = fmax(summary->turn_left_rad, summary->turn_right_rad);
     if (fit->estimate.identifiable[ODOMETRY_TRACK] && less < BOTH_WAYS_RATIO * more) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "it turns to the %s only (%.3g rad, %.3g the other way): an error that "
                         "depends on the direction cannot be seen",
-                        card->turn_left_rad > card->turn_right_rad ? "left" : "right", more,
-                        less);
+                        summary->turn_left_rad > summary->turn_right_rad ? "left" : "right",
+                        more, less);
         estimate_advise(&fit->estimate, "drive the same path in the other direction too");
     }
     if (!fit->converged) {
@@ -191,37 +191,37 @@ static void judge_paths(struct odometry_fit *fit, const struct odometry_card *ca
     }
 }
 
-static void judge_data(struct odometry_fit *fit, const struct odometry_card *card)
+static void judge_data(struct odometry_fit *fit, const struct odometry_summary *summary)
 {
-    const double lost =
-        (double)(card->incomplete + card->duplicates + card->back_rows + card->short_rows);
+    const double lost = (double)(summary->incomplete + summary->duplicates +
+                                 summary->back_rows + summary->short_rows);
     if ((double)fit->outliers > OUTLIER_RATIO_MARGINAL * (double)(fit->n + fit->outliers)) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "%zu of %zu poses jump away and back, and were left out", fit->outliers,
                         fit->n + fit->outliers);
         estimate_advise(&fit->estimate, "look why the measured pose jumps");
     }
-    if (lost > LOST_RATIO_MARGINAL * (double)card->rows) {
+    if (lost > LOST_RATIO_MARGINAL * (double)summary->rows) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%.0f of %zu rows could not be used",
-                        lost, card->rows);
+                        lost, summary->rows);
         estimate_advise(&fit->estimate,
                         "record again: time must go on, and every row needs both wheels");
     }
-    if (card->cuts > 0) {
+    if (summary->cuts > 0) {
         estimate_reason(
             &fit->estimate, ESTIMATE_PASS,
             "the recording was cut %zu times: gaps in motion, or a wheel's counter that jumps",
-            card->cuts);
+            summary->cuts);
     }
 }
 
-void odometry_judge(struct odometry_fit *fit, const struct odometry_card *card)
+void odometry_judge(struct odometry_fit *fit, const struct odometry_summary *summary)
 {
     judge_parameters(&fit->estimate);
     judge_signs(&fit->estimate);
     judge_wheels(&fit->estimate);
-    judge_paths(fit, card);
-    judge_data(fit, card);
+    judge_paths(fit, summary);
+    judge_data(fit, summary);
     estimate_advise_worst(&fit->estimate);
 }
 

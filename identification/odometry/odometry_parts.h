@@ -67,6 +67,6 @@ MUST_USE enum status odometry_error_bars(const struct odometry_set *set,
                                          double inverse[ODOMETRY_P][ODOMETRY_P],
                                          struct odometry_fit *fit);
 
-void odometry_judge(struct odometry_fit *fit, const struct odometry_card *card);
+void odometry_judge(struct odometry_fit *fit, const struct odometry_summary *summary);
 
 #endif

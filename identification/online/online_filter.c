@@ -95,19 +95,19 @@ static bool suspect_change(struct online_filter *f, const struct online_params *
     for (size_t j = 0; j < f->p; j++) {
         const double change = change_that_matters(f, p, j);
         const bool tells = f->excited[j] && is_known(f, p, j, f->reference_se[j]);
-        for (int way = 0; way < 2 && tells; way++) {
-            double *sum = &f->sum[j][way];
+        for (int sign = 0; sign < 2 && tells; sign++) {
+            double *sum = &f->sum[j][sign];
             if (*sum <= 0.0) {
-                f->since_us[j][way] = f->lab_us;
+                f->since_us[j][sign] = f->lab_us;
             }
-            *sum += (way == 0 ? change : -change) * evidence->score[j] -
+            *sum += (sign == 0 ? change : -change) * evidence->score[j] -
                     0.5 * change * change * evidence->information[j];
             *sum = *sum > 0.0 ? *sum : 0.0;
             if (*sum > most) {
                 most = *sum;
                 found = true;
                 f->suspect = (uint8_t)j;
-                f->suspect_us = f->since_us[j][way];
+                f->suspect_us = f->since_us[j][sign];
             }
         }
     }
@@ -316,7 +316,7 @@ static void place_state(struct online_filter *f, const struct online_sample *s)
 }
 
 /* What acts from this sample on. */
-static void keep_sample(struct online_filter *f, const struct online_sample *s)
+static void hold_sample(struct online_filter *f, const struct online_sample *s)
 {
     f->t_us = s->t_us;
     f->lab_us = s->lab_us;
@@ -386,13 +386,13 @@ static bool is_outlier(const struct online_filter *f, const struct online_params
 }
 
 /* Which parameters the last excitation_s would tell by themselves. */
-static bool note_excitation(struct online_filter *f, const struct online_params *p,
-                            const struct online_evidence *evidence, double h_s)
+static bool update_excitation(struct online_filter *f, const struct online_params *p,
+                              const struct online_evidence *evidence, double h_s)
 {
-    const double kept = exp(-h_s / p->excitation_s);
+    const double decay = exp(-h_s / p->excitation_s);
     bool any = false;
     for (size_t j = 0; j < f->p; j++) {
-        f->information[j] = kept * f->information[j] + evidence->information[j];
+        f->information[j] = decay * f->information[j] + evidence->information[j];
         const double wanted = p->excitation_ratio * f->scale[j];
         f->excited[j] = f->information[j] * wanted * wanted >= 1.0;
         any = any || f->excited[j];
@@ -401,9 +401,10 @@ static bool note_excitation(struct online_filter *f, const struct online_params 
 }
 
 /* Prediction and sample brought together. */
-static enum online_gate take_in(struct online_filter *f, const struct model *model,
-                                const struct online_params *p, const struct online_sample *s,
-                                bool *drifted, struct online_drift *drift)
+static enum online_gate update_filter(struct online_filter *f, const struct model *model,
+                                      const struct online_params *p,
+                                      const struct online_sample *s, bool *drifted,
+                                      struct online_drift *drift)
 {
     const double h_s = (double)(s->t_us - f->t_us) * 1e-6;
     struct online_evidence evidence = {0};
@@ -425,7 +426,7 @@ static enum online_gate take_in(struct online_filter *f, const struct model *mod
         online_kalman_adapt(f, p, i, e, variance, h_s);
     }
     online_kalman_hold(f, model);
-    const bool excited = note_excitation(f, p, &evidence, h_s);
+    const bool excited = update_excitation(f, p, &evidence, h_s);
     f->lab_us = s->lab_us;
     *drifted = watch_drift(f, p, &evidence, h_s, drift);
     f->learnt_s += excited ? h_s : 0.0;
@@ -450,11 +451,11 @@ static enum online_gate judge_sample(struct online_filter *f, const struct model
     const bool follows = f->placed && (double)(s->t_us - f->t_us) * 1e-6 <= p->gap_s && !stuck;
     enum online_gate gate = stuck ? ONLINE_SATURATED : ONLINE_GAP;
     if (follows) {
-        gate = take_in(f, model, p, s, drifted, drift);
+        gate = update_filter(f, model, p, s, drifted, drift);
     } else {
         place_state(f, s);
     }
-    keep_sample(f, s);
+    hold_sample(f, s);
     if (stuck) {
         f->placed = false;
     }

@@ -57,7 +57,7 @@ static void expand_exponential(size_t n, const double *slope, double h_s, double
 
 /* Sensitivities over the stretch, at the velocities in its middle. */
 static void linearise_stretch(const struct online_filter *f, const struct model *model,
-                              const double *nu_middle, const double *tau, const double *push,
+                              const double *nu_middle, const double *tau, const double *force,
                               struct stretch *s)
 {
     const size_t n = f->n;
@@ -67,7 +67,7 @@ static void linearise_stretch(const struct online_filter *f, const struct model 
     double mobility[N * N];
     double phi[N * MODEL_PARAMETERS_MAX];
     const size_t m = model->parameter_count;
-    model_accelerate(model, f->theta, f->pose, nu_middle, tau, push, rate);
+    model_accelerate(model, f->theta, f->pose, nu_middle, tau, force, rate);
     model->slope(model, f->theta, f->pose, nu_middle, tau, slope);
     model_regressor(model, f->pose, nu_middle, rate, tau, phi);
     model_mobility(model, f->theta, f->pose, nu_middle, mobility);
@@ -112,7 +112,7 @@ static void move_state(struct online_filter *f, const struct model *model, struc
 {
     double middle[N] = {0.0};
     double tau[N] = {0.0};
-    double push[N] = {0.0};
+    double force[N] = {0.0};
     double pose[N];
     double before[N];
     const int steps = count_substeps(f, model, s->h_s);
@@ -122,15 +122,15 @@ static void move_state(struct online_filter *f, const struct model *model, struc
         const double bias =
             model->parameter_count < f->p ? f->theta[model->parameter_count + i] : 0.0;
         tau[i] = f->tau[i] - (model->rows_under ? 0.0 : bias);
-        push[i] = model->rows_under ? -bias : 0.0;
+        force[i] = model->rows_under ? -bias : 0.0;
     }
     for (int k = 0; k < steps; k++) {
-        model_step_pushed(model, f->theta, f->nu, pose, tau, push, s->h_s / steps);
+        model_step_pushed(model, f->theta, f->nu, pose, tau, force, s->h_s / steps);
     }
     for (size_t i = 0; i < f->n; i++) {
         middle[i] = 0.5 * (before[i] + f->nu[i]);
     }
-    linearise_stretch(f, model, middle, tau, push, s);
+    linearise_stretch(f, model, middle, tau, force, s);
 }
 
 /* Velocities and parameters wander; a parameter that nobody sees stands still. */

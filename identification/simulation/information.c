@@ -20,7 +20,7 @@ static enum status decompose_columns(struct information *information, const doub
 {
     const size_t count = information->count;
     struct qr_accumulator qr;
-    double row[UNKNOWNS_MAX];
+    double row[FREE_PARAMETERS_MAX];
     qr_start(&qr, count);
     for (size_t i = 0; i < information->g; i++) {
         for (size_t k = 0; k < count; k++) {
@@ -39,7 +39,7 @@ static void set_covariance(struct information *information)
 {
     const size_t count = information->count;
     const size_t *index = information->index;
-    double gram[UNKNOWNS_MAX * UNKNOWNS_MAX];
+    double gram[FREE_PARAMETERS_MAX * FREE_PARAMETERS_MAX];
     square_multiply(information->svd.inverse, information->svd.inverse, true, count, gram);
     for (size_t a = 0; a < count; a++) {
         for (size_t b = 0; b < count; b++) {
@@ -48,13 +48,14 @@ static void set_covariance(struct information *information)
     }
 }
 
-enum status information_find(struct information *information, const struct unknowns *unknowns,
-                             const double *r, size_t stride)
+enum status information_find(struct information *information,
+                             const struct free_parameters *free_parameters, const double *r,
+                             size_t stride)
 {
     memset(information, 0, sizeof *information);
-    information->g = unknowns->g;
-    for (size_t j = 0; j < unknowns->g; j++) {
-        if (unknowns->free[j]) {
+    information->g = free_parameters->g;
+    for (size_t j = 0; j < free_parameters->g; j++) {
+        if (free_parameters->free[j]) {
             information->index[information->count++] = j;
         }
     }
@@ -84,45 +85,47 @@ void information_sandwich(struct information *information, const struct hac_cova
 }
 
 /* Null directions and combinations, in names. */
-static void tell_nulls(const struct information *information, const struct unknowns *unknowns,
-                       const struct unknown_values *at, const double *used, double factor,
-                       struct dynamics_fit *fit)
+static void report_nulls(const struct information *information,
+                         const struct free_parameters *free_parameters,
+                         const struct free_values *at, const double *used, double factor,
+                         struct dynamics_fit *fit)
 {
-    struct null_unknowns told = {.model = unknowns->model};
+    struct null_parameters named = {.model = free_parameters->model};
     for (size_t a = 0; a < information->count; a++) {
         const size_t i = information->index[a];
-        told.index[a] = i;
-        told.length[a] = information->length[a];
-        told.value[a] = i < unknowns->p ? at->theta[i] : at->delay_s;
+        named.index[a] = i;
+        named.length[a] = information->length[a];
+        named.value[a] = i < free_parameters->p ? at->theta[i] : at->delay_s;
         for (size_t b = 0; b < information->count; b++) {
-            told.covariance[a][b] = factor * used[i * information->g + information->index[b]];
+            named.covariance[a][b] = factor * used[i * information->g + information->index[b]];
         }
     }
-    null_space_tell(&information->nulls, &told, fit);
+    null_space_report(&information->nulls, &named, fit);
 }
 
-void information_report(const struct information *information, const struct unknowns *unknowns,
-                        const struct unknown_values *at, double factor, bool white,
+void information_report(const struct information *information,
+                        const struct free_parameters *free_parameters,
+                        const struct free_values *at, double factor, bool white,
                         struct dynamics_fit *fit)
 {
     const bool *open = information->open;
     const size_t g = information->g;
-    const size_t delay = unknowns->p;
-    const bool has_delay = unknowns->free[delay] && !open[delay];
+    const size_t delay = free_parameters->p;
+    const bool has_delay = free_parameters->free[delay] && !open[delay];
     const double *used = white ? information->covariance : information->robust;
     /* The fit's rank is that of its parameters; the delay is beside them. */
     fit->estimate.rank = information->svd.rank - (has_delay ? 1 : 0);
     if (information->count > 0) {
         fit->estimate.condition = information->svd.condition;
     }
-    tell_nulls(information, unknowns, at, used, factor, fit);
-    for (size_t a = 0; a < unknowns->p; a++) {
+    report_nulls(information, free_parameters, at, used, factor, fit);
+    for (size_t a = 0; a < free_parameters->p; a++) {
         const double ordinary = factor * information->covariance[a * g + a];
         const double robust = factor * information->robust[a * g + a];
         fit->estimate.value[a] = open[a] ? nan("") : at->theta[a];
         fit->estimate.se_white[a] = open[a] ? nan("") : information_se(ordinary);
         fit->se_hac[a] = open[a] ? nan("") : information_se(robust);
-        for (size_t b = 0; b < unknowns->p; b++) {
+        for (size_t b = 0; b < free_parameters->p; b++) {
             fit->estimate.covariance[a][b] =
                 open[a] || open[b] ? nan("") : factor * used[a * g + b];
         }
@@ -132,7 +135,7 @@ void information_report(const struct information *information, const struct unkn
     }
     fit->delay_s = at->delay_s;
     fit->delay_se_s = information_se(factor * used[delay * g + delay]);
-    for (size_t a = 0; a < unknowns->p; a++) {
+    for (size_t a = 0; a < free_parameters->p; a++) {
         fit->delay_covariance[a] = open[a] ? nan("") : factor * used[a * g + delay];
     }
 }

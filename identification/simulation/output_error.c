@@ -18,8 +18,8 @@
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
+#include "identification/simulation/free_parameters.h"
 #include "identification/simulation/information.h"
-#include "identification/simulation/unknowns.h"
 
 /* Columns of the Jacobian of one run: its velocities at the start (axes), then the global
  * unknowns: parameters, biases, delay; then the residual. Units are natural ones; the
@@ -28,7 +28,7 @@ enum { OE_SLOW_ITERATIONS = 10 };
 
 /* One set of values of all unknowns, and what the simulation from there gives. */
 struct oe_point {
-    struct unknown_values values;
+    struct free_values values;
     gsl_matrix *initial; /* [runs x axes] */
     gsl_matrix
         *triangles; /* [runs axes columns x columns]: of each run and axis, upper, unweighted */
@@ -40,7 +40,7 @@ struct oe_work {
     const struct model *model;
     const struct data_set *set;
     const struct search_options *options;
-    struct unknowns unknowns;
+    struct free_parameters free_parameters;
     struct trajectory_rules rules;
     size_t n;       /* axes */
     size_t p;       /* parameters and biases */
@@ -90,7 +90,7 @@ static void add_sample(struct oe_work *work, struct oe_point *point,
 static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t run,
                             bool *ran_away)
 {
-    const double settled_s = unknowns_settled_s(&work->unknowns, work->set, run);
+    const double settled_s = free_parameters_settled_s(&work->free_parameters, work->set, run);
     struct qr_accumulator axes[MODEL_AXES_MAX];
     struct trajectory walk;
     bool more = true;
@@ -100,7 +100,7 @@ static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t
     trajectory_begin(&walk, &work->rules, run, point->values.theta, point->values.delay_s,
                      gsl_matrix_const_ptr(point->initial, run, 0));
     while (more) {
-        if (!unknowns_go_on(&work->unknowns)) {
+        if (!free_parameters_go_on(&work->free_parameters)) {
             return STATUS_E_STALE;
         }
         if (work->set->t_s[walk.at] >= settled_s) {
@@ -128,7 +128,7 @@ static enum status evaluate_point(struct oe_work *work, struct oe_point *point)
     const double counted = (double)work->counted;
     bool ran_away = false;
     work->evaluations++;
-    work->unknowns.walked = 0;
+    work->free_parameters.walked = 0;
     work->rules.sensitive = true;
     gsl_matrix_set_zero(point->triangles);
     memset(point->rss, 0, sizeof point->rss);
@@ -159,7 +159,8 @@ static void set_residuals(struct oe_work *work)
     work->rules.sensitive = false;
     gsl_matrix_set_all(work->residual, NAN);
     for (size_t r = 0; r < work->runs; r++) {
-        const double settled_s = unknowns_settled_s(&work->unknowns, work->set, r);
+        const double settled_s =
+            free_parameters_settled_s(&work->free_parameters, work->set, r);
         struct trajectory walk;
         bool more = true;
         trajectory_begin(&walk, &work->rules, r, work->here.values.theta,
@@ -239,10 +240,10 @@ static void reduce_runs(struct oe_work *work, double lambda)
 static enum status propose_step(void *context, double lambda, double *length)
 {
     struct oe_work *work = context;
-    struct unknown_step step;
+    struct free_step step;
     reduce_runs(work, lambda);
-    unknowns_step(&work->unknowns, &work->here.values, work->global.r[0], NUMERIC_COLUMNS_MAX,
-                  lambda, &step);
+    free_parameters_step(&work->free_parameters, &work->here.values, work->global.r[0],
+                         NUMERIC_COLUMNS_MAX, lambda, &step);
     work->there.values = step.to;
     double squares = step.length * step.length;
     for (size_t r = 0; r < work->runs; r++) {
@@ -277,7 +278,7 @@ static void eliminate_start(const struct oe_work *work, size_t run, double *foll
         memcpy(right + i * m, rows + i * m, m * sizeof *right);
     }
     for (size_t j = 0; j < work->g; j++) {
-        const double none[UNKNOWNS_MAX] = {0.0};
+        const double none[FREE_PARAMETERS_MAX] = {0.0};
         double column[MODEL_AXES_MAX];
         for (size_t i = 0; i < work->n; i++) {
             right[i * m + m - 1] = rows[i * m + work->n + j];
@@ -321,9 +322,9 @@ static void report_start(const struct oe_work *work, const struct information *i
         const double own = own_error(work, run, i);
         const double variance =
             own * own + square_form(by, information->covariance, work->g, work->g);
-        const bool told = fabs(gsl_matrix_get(work->run, top + i, i)) > 0.0;
+        const bool determined = fabs(gsl_matrix_get(work->run, top + i, i)) > 0.0;
         fit->initial[run][i] = gsl_matrix_get(work->here.initial, run, i);
-        fit->initial_se[run][i] = told ? information_se(factor * variance) : nan("");
+        fit->initial_se[run][i] = determined ? information_se(factor * variance) : nan("");
     }
 }
 
@@ -350,8 +351,8 @@ static void set_score(const struct oe_work *work, const struct trajectory *walk,
 static void add_scores(struct oe_work *work, size_t run, const double *follow,
                        struct hac_covariance *scores)
 {
-    const double settled_s = unknowns_settled_s(&work->unknowns, work->set, run);
-    double score[UNKNOWNS_MAX];
+    const double settled_s = free_parameters_settled_s(&work->free_parameters, work->set, run);
+    double score[FREE_PARAMETERS_MAX];
     struct trajectory walk;
     bool more = true;
     trajectory_begin(&walk, &work->rules, run, work->here.values.theta,
@@ -375,27 +376,28 @@ static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit
     const double residuals = (double)(work->n * work->counted);
     const double left = residuals - (double)work->free_count;
     const double factor = left > 0.0 ? residuals / left : nan("");
-    const size_t lags = unknowns_lags(&work->unknowns, report, work->counted, OE_LAGS_MAX);
+    const size_t lags =
+        free_parameters_lags(&work->free_parameters, report, work->counted, OE_LAGS_MAX);
     struct information information;
     struct hac_covariance scores;
     fit->hac_share = report->white ? 0.0 : (double)lags / (double)work->counted;
     reduce_runs(work, 0.0);
-    const enum status st =
-        information_find(&information, &work->unknowns, work->global.r[0], NUMERIC_COLUMNS_MAX);
+    const enum status st = information_find(&information, &work->free_parameters,
+                                            work->global.r[0], NUMERIC_COLUMNS_MAX);
     if (st != STATUS_OK) {
         return st;
     }
     work->rules.sensitive = true;
     hac_start(&scores, work->g, lags, false);
     for (size_t r = 0; r < work->runs; r++) {
-        double follow[MODEL_AXES_MAX * UNKNOWNS_MAX];
+        double follow[MODEL_AXES_MAX * FREE_PARAMETERS_MAX];
         eliminate_start(work, r, follow);
         report_start(work, &information, r, follow, factor, fit);
         add_scores(work, r, follow, &scores);
     }
     information_sandwich(&information, &scores);
-    information_report(&information, &work->unknowns, &work->here.values, factor, report->white,
-                       fit);
+    information_report(&information, &work->free_parameters, &work->here.values, factor,
+                       report->white, fit);
     return STATUS_OK;
 }
 
@@ -443,9 +445,9 @@ static void describe_work(struct oe_work *work, const struct model *model,
 {
     *work = (struct oe_work){.model = model, .set = set, .options = options};
     work->n = model->axis_count;
-    unknowns_set(&work->unknowns, model, options);
-    work->p = work->unknowns.p;
-    work->g = work->unknowns.g;
+    free_parameters_init(&work->free_parameters, model, options);
+    work->p = work->free_parameters.p;
+    work->g = work->free_parameters.g;
     work->columns = work->n + work->g + 1;
     work->runs = set->run_count;
     work->rules = (struct trajectory_rules){.model = model,
@@ -456,17 +458,17 @@ static void describe_work(struct oe_work *work, const struct model *model,
         work->free_count += options->at_rest[r] ? 0 : work->n;
     }
     for (size_t j = 0; j < work->g; j++) {
-        work->free_count += work->unknowns.free[j] ? 1 : 0;
+        work->free_count += work->free_parameters.free[j] ? 1 : 0;
     }
     for (size_t r = 0; r < work->runs; r++) {
-        const double settled_s = unknowns_settled_s(&work->unknowns, set, r);
+        const double settled_s = free_parameters_settled_s(&work->free_parameters, set, r);
         for (size_t k = set->run_start[r]; k < set->run_start[r + 1]; k++) {
             work->counted += set->t_s[k] >= settled_s ? 1 : 0;
         }
     }
     for (size_t i = 0; i < work->n; i++) {
         double largest = 0.0;
-        work->rules.limit[i] = unknowns_limit(set, i, &largest);
+        work->rules.limit[i] = free_parameters_limit(set, i, &largest);
         work->floor2[i] = largest > 0.0 ? pow(FLOOR_RATIO * largest, 2.0) : DBL_EPSILON;
     }
 }
@@ -477,7 +479,7 @@ static void place_start(struct oe_work *work, const double *start)
     const struct search_options *options = work->options;
     const struct data_set *set = work->set;
     struct oe_point *here = &work->here;
-    unknowns_place(&work->unknowns, start, &here->values);
+    free_parameters_start(&work->free_parameters, start, &here->values);
     for (size_t r = 0; r < work->runs; r++) {
         const size_t from = set->run_start[r];
         const size_t there = set->run_start[r + 1] - from;
@@ -491,7 +493,7 @@ static void place_start(struct oe_work *work, const double *start)
                            options->at_rest[r] ? 0.0 : sum / (double)count);
         }
     }
-    work->rules.step_s = unknowns_step_s(&work->unknowns, set, &here->values);
+    work->rules.step_s = free_parameters_step_s(&work->free_parameters, set, &here->values);
 }
 
 /* Of -2 log likelihood: what counts as 1 with residuals as correlated as they are here. */
@@ -523,7 +525,7 @@ static bool is_slow(struct oe_work *work, size_t iteration)
 static bool is_over(void *context, size_t iteration, enum search_stop *stop)
 {
     struct oe_work *work = context;
-    if (unknowns_is_over(&work->unknowns, iteration, stop)) {
+    if (free_parameters_is_over(&work->free_parameters, iteration, stop)) {
         return true;
     }
     *stop = SEARCH_CONVERGED;
@@ -568,7 +570,7 @@ static void summarise_residuals(struct oe_work *work, struct search_report *repo
     /* Two pi of the normal density, and what the exponent is at the maximum. */
     const double rest = (double)(work->n * work->counted) * (log(2.0 * PI) + 1.0);
     report->log_likelihood = -0.5 * (work->here.cost + rest);
-    unknowns_report(&work->unknowns, &work->here.values, report);
+    free_parameters_report(&work->free_parameters, &work->here.values, report);
     report->evaluations = work->evaluations;
 }
 
@@ -576,7 +578,7 @@ static void summarise_residuals(struct oe_work *work, struct search_report *repo
 static void give_up(struct oe_work *work, enum dynamics_stop stop, struct dynamics_fit *fit)
 {
     gsl_matrix_set_all(work->residual, NAN);
-    unknowns_give_up(&work->unknowns, &work->here.values, stop, fit);
+    free_parameters_give_up(&work->free_parameters, &work->here.values, stop, fit);
 }
 
 static enum status run_fit(struct oe_work *work, const double *start, struct dynamics_fit *fit,
@@ -611,7 +613,7 @@ static enum status run_fit(struct oe_work *work, const double *start, struct dyn
     if (st != STATUS_OK) {
         return st;
     }
-    fit->stop = unknowns_stop(stop);
+    fit->stop = free_parameters_stop(stop);
     set_residuals(work);
     summarise_residuals(work, report);
     for (size_t i = 0; i < work->n; i++) {
@@ -619,7 +621,8 @@ static enum status run_fit(struct oe_work *work, const double *start, struct dyn
     }
     st = set_error_bars(work, fit, report);
     if (st == STATUS_OK) {
-        unknowns_judge(&work->unknowns, &work->here.values, report, work->set, words, fit);
+        free_parameters_judge(&work->free_parameters, &work->here.values, report, work->set,
+                              words, fit);
         dynamics_judge(fit, work->model, work->set);
     }
     return st;
@@ -631,22 +634,22 @@ enum status output_error_fit(const struct model *model, const struct data_set *s
                              struct search_report *report)
 {
     assert(model && set && start && options && fit && report);
-    enum status st = unknowns_check(model, set, start, options);
+    enum status st = free_parameters_check(model, set, start, options);
     if (st != STATUS_OK) {
         return st;
     }
     struct oe_work work;
-    struct search_report told = {.evaluations = 0};
+    struct search_report found = {.evaluations = 0};
     describe_work(&work, model, set, options);
     if (work.counted < 1) {
         return STATUS_E_EMPTY;
     }
     struct dynamics_fit out;
     dynamics_fit_start(&out, model, DYNAMICS_OUTPUT_ERROR, options->with_biases);
-    st = alloc_work(&work) ? run_fit(&work, start, &out, &told) : STATUS_E_NOMEM;
+    st = alloc_work(&work) ? run_fit(&work, start, &out, &found) : STATUS_E_NOMEM;
     if (st == STATUS_OK) {
         *fit = out;
-        *report = told;
+        *report = found;
         for (size_t i = 0; residual && i < work.n; i++) {
             memcpy(residual[i], gsl_matrix_const_ptr(work.residual, i, 0),
                    set->n * sizeof *residual[i]);

@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #include "base/errors/status.h"
-#include "identification/simulation/unknowns.h"
+#include "identification/simulation/free_parameters.h"
 
 /* Fit. start: parameters, then biases when asked for; finite, of any sign: what no robot can
  * have is moved to where it can. residual (optional): [axis_count] rows of [set->n], out;

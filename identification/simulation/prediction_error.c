@@ -50,7 +50,7 @@ static const double TIME_SHARE_MAX = 0.1;
 
 struct pe_work {
     struct prediction_filter filter;
-    struct unknown_values here, there;
+    struct free_values here, there;
     struct qr_accumulator qr;                           /* of the last pass that wanted rows */
     double r[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* [R | z] of here */
     bool last; /* round: exact gradients may be taken */
@@ -217,7 +217,7 @@ static const double DELAY_SHARE = 0.5;
  * wrong one. */
 static enum status scan_delays(struct pe_work *work)
 {
-    const struct search_options *o = work->filter.unknowns.options;
+    const struct search_options *o = work->filter.free_parameters.options;
     const double span_s = o->delay_s_max - o->delay_s_min;
     const double count =
         fmin(ceil(span_s / (DELAY_SHARE * work->filter.set->dt_s)), DELAYS_MAX);
@@ -245,7 +245,7 @@ static enum status scan_delays(struct pe_work *work)
  * one from there does not help, the delay stays while the others are sought. */
 static const double ON_BEND = 1e-6;
 
-static bool stands_on_bend(const struct pe_work *work)
+static bool is_on_bend(const struct pe_work *work)
 {
     const double periods = work->here.delay_s / work->filter.set->dt_s;
     return fabs(periods - round(periods)) < ON_BEND;
@@ -266,12 +266,12 @@ static void stop_at_bend(struct pe_work *work)
 static enum status propose_step(void *context, double lambda, double *length)
 {
     struct pe_work *work = context;
-    bool *delay_is_free = &work->filter.unknowns.free[work->filter.unknowns.p];
+    bool *delay_is_free = &work->filter.free_parameters.free[work->filter.free_parameters.p];
     const bool was_free = *delay_is_free;
-    struct unknown_step step;
+    struct free_step step;
     *delay_is_free = was_free && !work->held;
-    unknowns_step(&work->filter.unknowns, &work->here, work->r[0], NUMERIC_COLUMNS_MAX, lambda,
-                  &step);
+    free_parameters_step(&work->filter.free_parameters, &work->here, work->r[0],
+                         NUMERIC_COLUMNS_MAX, lambda, &step);
     *delay_is_free = was_free;
     work->there = step.to;
     stop_at_bend(work);
@@ -307,12 +307,12 @@ static void carry_forces(struct pe_work *work)
 }
 
 /* Cost at here with one unknown moved, forces carried. */
-static double cost_beside(struct pe_work *work, size_t j, double by)
+static double cost_near(struct pe_work *work, size_t j, double by)
 {
     const struct prediction_noise noise = work->filter.noise;
     struct prediction_pass pass = {.qr = NULL};
     work->there = work->here;
-    *(j < work->filter.unknowns.p ? &work->there.theta[j] : &work->there.delay_s) += by;
+    *(j < work->filter.free_parameters.p ? &work->there.theta[j] : &work->there.delay_s) += by;
     carry_forces(work);
     const enum status st = prediction_filter_pass(&work->filter, &work->there, &pass);
     work->filter.noise = noise;
@@ -331,9 +331,9 @@ static void set_gradient(struct pe_work *work)
         for (size_t i = 0; i <= j; i++) {
             length = hypot(length, work->r[i][j]);
         }
-        if (work->filter.unknowns.free[j] && fabs(pivot) > 0.0) {
+        if (work->filter.free_parameters.free[j] && fabs(pivot) > 0.0) {
             const double h = DIFFERENCE / length;
-            slope = (cost_beside(work, j, h) - cost_beside(work, j, -h)) / (2.0 * h);
+            slope = (cost_near(work, j, h) - cost_near(work, j, -h)) / (2.0 * h);
         }
         /* R' z = -slope / 2, column by column */
         double sum = -0.5 * slope;
@@ -365,7 +365,7 @@ static enum status try_step(void *context, double *gain)
 static bool is_over(void *context, size_t iteration, enum search_stop *stop)
 {
     struct pe_work *work = context;
-    return unknowns_is_over(&work->filter.unknowns, iteration, stop);
+    return free_parameters_is_over(&work->filter.free_parameters, iteration, stop);
 }
 
 /* Steps by sensitivities while they help; in the last round by differences of the cost after
@@ -373,8 +373,8 @@ static bool is_over(void *context, size_t iteration, enum search_stop *stop)
 static bool review_step(void *context, double gain, struct damped_search *search)
 {
     struct pe_work *work = context;
-    if (!(gain >= 0.0) && !work->held && stands_on_bend(work) &&
-        work->filter.unknowns.free[work->filter.unknowns.p]) {
+    if (!(gain >= 0.0) && !work->held && is_on_bend(work) &&
+        work->filter.free_parameters.free[work->filter.free_parameters.p]) {
         work->held = true;
         search->lambda = rules.lambda;
         return false;
@@ -402,7 +402,7 @@ static enum status search_round(struct pe_work *work, bool last, size_t *iterati
                                    .propose = propose_step,
                                    .try_step = try_step,
                                    .review = review_step};
-    const size_t most = work->filter.unknowns.options->iterations_max;
+    const size_t most = work->filter.free_parameters.options->iterations_max;
     work->last = last;
     work->held = false;
     const enum status st = damped_search_run(&search, most, iterations, stop);
@@ -418,8 +418,9 @@ static enum status search_round(struct pe_work *work, bool last, size_t *iterati
 static enum status begin_search(struct pe_work *work, const double *start)
 {
     struct prediction_filter *filter = &work->filter;
-    unknowns_place(&filter->unknowns, start, &work->here);
-    filter->rules.step_s = unknowns_step_s(&filter->unknowns, filter->set, &work->here);
+    free_parameters_start(&filter->free_parameters, start, &work->here);
+    filter->rules.step_s =
+        free_parameters_step_s(&filter->free_parameters, filter->set, &work->here);
     for (int finer = 0; finer < FINER_MAX; finer++) {
         scan_scales(work);
         const enum status st = pass_here(work);
@@ -437,7 +438,7 @@ static enum status refine_fit(struct pe_work *work, size_t *iterations, enum sea
     enum status st = STATUS_OK;
     for (int round = 0; round < ROUNDS && st == STATUS_OK; round++) {
         search_noise(work, round == 0 ? SWEEPS_FIRST : SWEEPS_LATER);
-        if (round == 0 && work->filter.unknowns.free[work->filter.unknowns.p]) {
+        if (round == 0 && work->filter.free_parameters.free[work->filter.free_parameters.p]) {
             const double before_s = work->here.delay_s;
             st = scan_delays(work);
             /* So late that forces stood for what the effort did. */
@@ -476,7 +477,7 @@ static void summarise_innovations(const struct pe_work *work, struct search_repo
         axis->white = whitened.white;
         report->white = report->white && axis->white;
     }
-    unknowns_report(&filter->unknowns, &work->here, report);
+    free_parameters_report(&filter->free_parameters, &work->here, report);
     report->log_likelihood =
         -0.5 * (work->cost + (double)(filter->n * work->counted) * log(2.0 * PI));
     report->evaluations = filter->evaluations;
@@ -487,8 +488,8 @@ static enum status find_robust(struct pe_work *work, struct information *informa
                                const struct search_report *report, struct dynamics_fit *fit)
 {
     struct hac_covariance scores;
-    const size_t lags =
-        unknowns_lags(&work->filter.unknowns, report, work->counted, work->counted);
+    const size_t lags = free_parameters_lags(&work->filter.free_parameters, report,
+                                             work->counted, work->counted);
     fit->hac_share = report->white ? 0.0 : (double)lags / (double)work->counted;
     hac_start(&scores, work->filter.g, lags, false);
     struct prediction_pass pass = {.qr = &work->qr, .scores = &scores};
@@ -511,7 +512,7 @@ static enum status find_force_shares(struct pe_work *work,
     }
     enum status st = prediction_filter_pass(&work->filter, &work->here, &pass);
     work->filter.noise = noise;
-    st = st == STATUS_OK ? information_find(&more, &work->filter.unknowns, work->qr.r[0],
+    st = st == STATUS_OK ? information_find(&more, &work->filter.free_parameters, work->qr.r[0],
                                             NUMERIC_COLUMNS_MAX)
                          : st;
     for (size_t i = 0; i < g && st == STATUS_OK; i++) {
@@ -528,19 +529,19 @@ static enum status find_force_shares(struct pe_work *work,
  * unknowns have taken their part (Satterthwaite: freedom by the square of the share). */
 static enum status widen_by_forces(struct pe_work *work, struct information *information)
 {
-    double share[UNKNOWNS_MAX];
-    double widen[UNKNOWNS_MAX];
+    double share[FREE_PARAMETERS_MAX];
+    double widen[FREE_PARAMETERS_MAX];
     const size_t g = work->filter.g;
     const double span_s = (double)work->counted * work->filter.set->dt_s;
     const double values = span_s / (2.0 * work->filter.noise.force_time_s);
-    const double taken = (double)information->count / (double)work->filter.n;
+    const double used_rows = (double)information->count / (double)work->filter.n;
     const enum status st = find_force_shares(work, information, share);
     if (st != STATUS_OK) {
         return st;
     }
     for (size_t i = 0; i < g; i++) {
-        const double freedom = fmax(values - taken, 1.0) / fmax(share[i] * share[i], 1e-6);
-        widen[i] = sqrt(1.0 + share[i] * taken / fmax(values - taken, 1.0)) *
+        const double freedom = fmax(values - used_rows, 1.0) / fmax(share[i] * share[i], 1e-6);
+        widen[i] = sqrt(1.0 + share[i] * used_rows / fmax(values - used_rows, 1.0)) *
                    gsl_cdf_tdist_Pinv(0.975, freedom) / gsl_cdf_ugaussian_Pinv(0.975);
     }
     for (size_t i = 0; i < g * g; i++) {
@@ -555,8 +556,8 @@ static enum status set_bars(struct pe_work *work, const struct search_report *re
                             struct dynamics_fit *fit)
 {
     struct information information;
-    enum status st =
-        information_find(&information, &work->filter.unknowns, work->r[0], NUMERIC_COLUMNS_MAX);
+    enum status st = information_find(&information, &work->filter.free_parameters, work->r[0],
+                                      NUMERIC_COLUMNS_MAX);
     st = st == STATUS_OK ? find_robust(work, &information, report, fit) : st;
     st = st == STATUS_OK ? widen_by_forces(work, &information) : st;
     if (st != STATUS_OK) {
@@ -564,8 +565,8 @@ static enum status set_bars(struct pe_work *work, const struct search_report *re
     }
     const double left = (double)fit->rows - (double)information.count;
     const double factor = left > 0.0 ? (double)fit->rows / left : nan("");
-    information_report(&information, &work->filter.unknowns, &work->here, factor, report->white,
-                       fit);
+    information_report(&information, &work->filter.free_parameters, &work->here, factor,
+                       report->white, fit);
     return STATUS_OK;
 }
 
@@ -601,7 +602,7 @@ static enum status cost_scaled(struct pe_work *work, size_t j, double by_j, size
     *cost = pass.cost;
     for (size_t i = 0; information && i < filter->g; i++) {
         const double pivot = fabs(work->qr.r[i][i]);
-        *information += filter->unknowns.free[i] && pivot > 0.0 ? 2.0 * log(pivot) : 0.0;
+        *information += filter->free_parameters.free[i] && pivot > 0.0 ? 2.0 * log(pivot) : 0.0;
     }
     return st;
 }
@@ -653,7 +654,7 @@ static enum status count_freedom(struct pe_work *work, double *freedom)
         bias += probe.by[j] * shift[j];
     }
     for (size_t i = 0; i < work->filter.g; i++) {
-        p += work->filter.unknowns.free[i] ? 1.0 : 0.0;
+        p += work->filter.free_parameters.free[i] ? 1.0 : 0.0;
     }
     *freedom = bias > 0.0 ? p * p / bias : nan("");
     return st;
@@ -693,25 +694,27 @@ static enum status run_fit(struct pe_work *work, const double *start, struct dyn
         return STATUS_E_EMPTY;
     }
     if (st == STATUS_OK && !(work->cost < HUGE_VAL)) {
-        unknowns_give_up(&work->filter.unknowns, &work->here, DYNAMICS_STOP_DIVERGED, fit);
+        free_parameters_give_up(&work->filter.free_parameters, &work->here,
+                                DYNAMICS_STOP_DIVERGED, fit);
         return STATUS_OK;
     }
     st = st == STATUS_OK ? refine_fit(work, &fit->iterations, &stop) : st;
     if (st == STATUS_E_STALE) {
-        unknowns_give_up(&work->filter.unknowns, &work->here, DYNAMICS_STOP_CANCELLED, fit);
+        free_parameters_give_up(&work->filter.free_parameters, &work->here,
+                                DYNAMICS_STOP_CANCELLED, fit);
         return STATUS_OK;
     }
     if (st != STATUS_OK) {
         return st;
     }
-    fit->stop = unknowns_stop(stop);
+    fit->stop = free_parameters_stop(stop);
     describe_noise(work, fit);
     summarise_innovations(work, report);
     st = set_bars(work, report, fit);
     st = st == STATUS_OK ? count_freedom(work, &fit->noise_freedom) : st;
     if (st == STATUS_OK) {
-        unknowns_judge(&work->filter.unknowns, &work->here, report, work->filter.set, words,
-                       fit);
+        free_parameters_judge(&work->filter.free_parameters, &work->here, report,
+                              work->filter.set, words, fit);
         dynamics_judge(fit, work->filter.model, work->filter.set);
     }
     return st;
@@ -722,20 +725,20 @@ enum status prediction_error_fit(const struct model *model, const struct data_se
                                  struct dynamics_fit *fit, struct search_report *report)
 {
     assert(model && set && start && options && fit && report);
-    enum status st = unknowns_check(model, set, start, options);
+    enum status st = free_parameters_check(model, set, start, options);
     if (st != STATUS_OK) {
         return st;
     }
     struct pe_work work = {.cost = 0.0};
-    struct search_report told = {.evaluations = 0};
+    struct search_report found = {.evaluations = 0};
     struct dynamics_fit out;
     dynamics_fit_start(&out, model, DYNAMICS_PEM, options->with_biases);
     st = prediction_filter_alloc(&work.filter, model, set, options, 0)
-             ? run_fit(&work, start, &out, &told)
+             ? run_fit(&work, start, &out, &found)
              : STATUS_E_NOMEM;
     if (st == STATUS_OK) {
         *fit = out;
-        *report = told;
+        *report = found;
     }
     prediction_filter_free(&work.filter);
     return st;

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "identification/simulation/unknowns.h"
+#include "identification/simulation/free_parameters.h"
 
 /* Fit. start and options as for output_error_fit(), whose result is a good start.
  *

@@ -13,8 +13,8 @@ bool prediction_filter_alloc(struct prediction_filter *filter, const struct mode
 {
     *filter = (struct prediction_filter){
         .model = model, .set = set, .n = model->axis_count, .added = added};
-    unknowns_set(&filter->unknowns, model, options);
-    filter->g = filter->unknowns.g;
+    free_parameters_init(&filter->free_parameters, model, options);
+    filter->g = filter->free_parameters.g;
     filter->rules = (struct trajectory_rules){.model = model,
                                               .set = set,
                                               .at_rest = options->at_rest,
@@ -22,7 +22,7 @@ bool prediction_filter_alloc(struct prediction_filter *filter, const struct mode
                                               .sensitive = true};
     for (size_t i = 0; i < filter->n; i++) {
         double largest = 0.0;
-        filter->rules.limit[i] = unknowns_limit(set, i, &largest);
+        filter->rules.limit[i] = free_parameters_limit(set, i, &largest);
     }
     const size_t n = filter->n;
     const size_t columns = filter->g + added;
@@ -62,7 +62,7 @@ static void begin_run(struct prediction_filter *filter, struct trajectory *walk,
                       const double *theta, double delay_s)
 {
     const size_t n = filter->n;
-    const bool at_rest = filter->unknowns.options->at_rest[run];
+    const bool at_rest = filter->free_parameters.options->at_rest[run];
     double nu_0[MODEL_AXES_MAX];
     gsl_matrix_set_zero(filter->covariance);
     gsl_matrix_set_zero(filter->state_by);
@@ -87,7 +87,7 @@ static void begin_run(struct prediction_filter *filter, struct trajectory *walk,
 /* The transition over one sample from the sensitivities of the walk; a force fades to `kept` of
  * itself, and acts as its mean over the sample. */
 static void set_transition(struct prediction_filter *filter, const struct trajectory *walk,
-                           double kept)
+                           double decay)
 {
     const size_t n = filter->n;
     const size_t m = trajectory_columns(&filter->rules);
@@ -97,9 +97,9 @@ static void set_transition(struct prediction_filter *filter, const struct trajec
         for (size_t j = 0; j < n; j++) {
             gsl_matrix_set(filter->transition, i, j, walk->by[i * m + j]);
             gsl_matrix_set(filter->transition, i, n + j,
-                           -0.5 * (1.0 + kept) * walk->by[i * m + force + j]);
+                           -0.5 * (1.0 + decay) * walk->by[i * m + force + j]);
         }
-        gsl_matrix_set(filter->transition, n + i, n + i, kept);
+        gsl_matrix_set(filter->transition, n + i, n + i, decay);
     }
 }
 
@@ -131,10 +131,10 @@ static bool predict_next(struct prediction_filter *filter, struct trajectory *wa
 {
     const size_t n = filter->n;
     const double h_s = filter->set->t_s[walk->at + 1] - filter->set->t_s[walk->at];
-    const double kept = exp(-h_s / filter->noise.force_time_s);
+    const double decay = exp(-h_s / filter->noise.force_time_s);
     for (size_t i = 0; i < n; i++) {
-        walk->push[i] = 0.5 * (1.0 + kept) * force[i];
-        force[i] *= kept;
+        walk->force[i] = 0.5 * (1.0 + decay) * force[i];
+        force[i] *= decay;
     }
     trajectory_linearise(walk);
     if (filter->added > 0) {
@@ -144,14 +144,14 @@ static bool predict_next(struct prediction_filter *filter, struct trajectory *wa
     if (!trajectory_next(walk)) {
         return false;
     }
-    set_transition(filter, walk, kept);
+    set_transition(filter, walk, decay);
     (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->transition,
                          filter->covariance, 0.0, filter->product);
     (void)gsl_blas_dgemm(CblasNoTrans, CblasTrans, 1.0, filter->product, filter->transition,
                          0.0, filter->covariance);
     for (size_t i = 0; i < n; i++) {
         const double sd = filter->noise.force_sd[i];
-        *gsl_matrix_ptr(filter->covariance, n + i, n + i) += sd * sd * (1.0 - kept * kept);
+        *gsl_matrix_ptr(filter->covariance, n + i, n + i) += sd * sd * (1.0 - decay * decay);
     }
     if (!filter->sensitive) {
         return true;
@@ -258,13 +258,14 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
                             double delay_s, struct prediction_pass *pass)
 {
     const size_t n = filter->n;
-    const double settled_s = unknowns_settled_s(&filter->unknowns, filter->set, run);
+    const double settled_s =
+        free_parameters_settled_s(&filter->free_parameters, filter->set, run);
     double force[MODEL_AXES_MAX] = {0.0};
     struct trajectory walk;
     begin_run(filter, &walk, run, theta, delay_s);
     while (walk.at + 1 < walk.end) {
         double e[MODEL_AXES_MAX];
-        if (!unknowns_go_on(&filter->unknowns)) {
+        if (!free_parameters_go_on(&filter->free_parameters)) {
             pass->cost = HUGE_VAL;
             return STATUS_E_STALE;
         }
@@ -290,14 +291,14 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
 }
 
 enum status prediction_filter_pass(struct prediction_filter *filter,
-                                   const struct unknown_values *values,
+                                   const struct free_values *values,
                                    struct prediction_pass *pass)
 {
     /* Biases that are not fitted are zero. */
     double theta[DYNAMICS_P_MAX] = {0.0};
-    memcpy(theta, values->theta, filter->unknowns.p * sizeof *theta);
+    memcpy(theta, values->theta, filter->free_parameters.p * sizeof *theta);
     filter->evaluations++;
-    filter->unknowns.walked = 0;
+    filter->free_parameters.walked = 0;
     filter->sensitive = pass->qr || pass->see;
     filter->rules.fixed = !filter->sensitive;
     pass->cost = 0.0;

@@ -9,12 +9,12 @@
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
-#include "identification/simulation/unknowns.h"
+#include "identification/simulation/free_parameters.h"
 
 struct prediction_filter {
     const struct model *model;
     const struct data_set *set;
-    struct unknowns unknowns;
+    struct free_parameters free_parameters;
     struct trajectory_rules rules; /* always with biases: their columns are those of forces */
     size_t n, g;
     size_t added; /* columns behind those of the unknowns: efforts of the caller's making */
@@ -60,7 +60,7 @@ void prediction_filter_free(struct prediction_filter *filter);
 
 /* Over all runs. Returns STATUS_E_STALE when it was told to end. */
 MUST_USE enum status prediction_filter_pass(struct prediction_filter *filter,
-                                            const struct unknown_values *values,
+                                            const struct free_values *values,
                                             struct prediction_pass *pass);
 
 #endif

@@ -26,7 +26,7 @@ enum {
     WIDE = RECORDINGS + STABILITY_PARTS_MAX, /* of everything, with constant efforts */
     SHAPED,                                  /* and one axis' shapes beside them */
     BINS_MAX = SHAPED + MODEL_AXES_MAX,
-    COLUMNS_MAX = UNKNOWNS_MAX + SHAPES,
+    COLUMNS_MAX = FREE_PARAMETERS_MAX + SHAPES,
     PIECES = 16,
     LONG = 20000, /* samples, from which on pieces are looked at */
     PIECE_SAMPLES = 1250
@@ -59,10 +59,10 @@ struct stability_work {
     const struct data_set *whole;
     size_t run; /* of the whole, at hand */
     size_t axes;
-    size_t count;               /* unknowns that are known from the fit */
-    size_t wide;                /* and the constant efforts that were not fitted, behind them */
-    size_t index[UNKNOWNS_MAX]; /* of these in the fit */
-    size_t column[UNKNOWNS_MAX]; /* of the filter */
+    size_t count; /* unknowns that are known from the fit */
+    size_t wide;  /* and the constant efforts that were not fitted, behind them */
+    size_t index[FREE_PARAMETERS_MAX];  /* of these in the fit */
+    size_t column[FREE_PARAMETERS_MAX]; /* of the filter */
     size_t shaped; /* column of the filter with the first shape of the first axis */
     double largest[MODEL_AXES_MAX];
     double least[MODEL_AXES_MAX], most[MODEL_AXES_MAX]; /* effort, as a share of the largest */
@@ -448,7 +448,7 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     for (size_t k = 0; k < SIXTHS; k++) {
         add_sums(&all, &work->bins[k]);
     }
-    for (size_t i = 0; i < UNKNOWNS_MAX; i++) {
+    for (size_t i = 0; i < FREE_PARAMETERS_MAX; i++) {
         out->moved[i] = out->moved_se[i] = (double)NAN;
     }
     out->moved_p = out->expected_ratio = (double)NAN;
@@ -556,7 +556,7 @@ static void find_shape(const struct model *model, const double *theta,
         const double share = stability_worth_at[k];
         const double largest = work->largest[axis];
         const double done =
-            model->rows_under ? model_push_alone(model, theta, axis, share * largest) / largest
+            model->rows_under ? model_force_alone(model, theta, axis, share * largest) / largest
                               : share;
         double shape[SHAPES];
         find_shapes(share, shape);
@@ -583,8 +583,8 @@ static void set_options(const struct model *model, const struct dynamics_fit *fi
 }
 
 /* Unknowns whose estimates may move; false when a value is not known. */
-static bool choose_unknowns(const struct model *model, const struct dynamics_fit *fit,
-                            struct stability_work *work)
+static bool choose_free(const struct model *model, const struct dynamics_fit *fit,
+                        struct stability_work *work)
 {
     const size_t constants = model->parameter_count;
     for (size_t i = 0; i < fit->estimate.p; i++) {
@@ -626,7 +626,7 @@ static enum status pass_piece(const struct model *model, const struct dynamics_f
                               struct stability_work *work, bool *ran)
 {
     struct prediction_filter filter;
-    struct unknown_values at;
+    struct free_values at;
     struct prediction_pass pass = {.add = add_shapes, .see = see_sample, .context = work};
     enum status st = STATUS_E_NOMEM;
     work->set = set;
@@ -723,7 +723,7 @@ static enum status find_term(const struct model *model, const struct dynamics_fi
                              const struct prediction_noise *noise, const struct data_set *set,
                              struct stability_work *work, struct stability_term *out)
 {
-    struct stability_term term = {.model = model->richer[0]};
+    struct stability_term term = {.model = model->extended[0]};
     struct dynamics_fit rich;
     struct added_columns added;
     bool ran = false;
@@ -761,8 +761,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
     struct stability_work work = {.axes = model->axis_count, .whole = set};
     struct prediction_noise noise;
     bool ran = false;
-    if (!choose_unknowns(model, fit, &work) ||
-        model_unphysical(model, fit->estimate.value) >= 0) {
+    if (!choose_free(model, fit, &work) || model_unphysical(model, fit->estimate.value) >= 0) {
         *stability = out;
         return STATUS_OK;
     }
@@ -787,8 +786,8 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
         for (size_t a = 0; a < model->axis_count; a++) {
             find_shape(model, fit->estimate.value, &work, a, &out.shape[a]);
         }
-        /* Of what sticks, a regression finds terms: missing_term.h. */
-        if (model->richer[0] && !model->sticks) {
+        /* Of what sticks, a regression finds terms: unmodelled_term.h. */
+        if (model->extended[0] && !model->sticks) {
             st = find_term(model, fit, &noise, set, &work, &out.term);
         }
     }

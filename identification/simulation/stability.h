@@ -16,11 +16,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 #include "identification/data/data_set.h"
 #include "identification/fit/dynamics_fit.h"
-#include "identification/simulation/unknowns.h"
+#include "identification/simulation/free_parameters.h"
 
 /* Along what a recording is cut. */
 enum stability_cut {
@@ -88,7 +88,7 @@ struct stability {
     size_t recording_count; /* that were compared; 0: there was one, or too little of them */
     /* All of the recording: the fit's parameters moved to where it would have them, and the
      * errors of that; for a recording that was not fitted. NaN where it does not tell. */
-    double moved[UNKNOWNS_MAX], moved_se[UNKNOWNS_MAX];
+    double moved[FREE_PARAMETERS_MAX], moved_se[FREE_PARAMETERS_MAX];
     double moved_statistic, moved_df, moved_p; /* against both errors, the fit's and its own */
     /* Efforts beside those given, the same throughout, that would explain what the fit leaves,
      * and how likely it leaves so much by chance; NaN: they were fitted, or it does not tell.

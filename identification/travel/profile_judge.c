@@ -291,13 +291,13 @@ enum status profile_hold_out(struct profile_fit *fit, const struct profile_move 
     if (!laps) {
         return STATUS_E_NOMEM;
     }
-    double *foretold_s = laps->data + n;
+    double *predicted_s = laps->data + n;
     for (size_t i = 0; i < n; i++) {
         laps->data[i] = moves[i].lap_s;
-        foretold_s[i] =
+        predicted_s[i] =
             profile_move_usable(&moves[i]) ? profile_time_predict(fit, &moves[i]) : (double)NAN;
     }
-    travel_held_out_take(laps->data, foretold_s, n, held);
+    travel_held_out_score(laps->data, predicted_s, n, held);
     gsl_vector_free(laps);
     (void)travel_held_out_judge(&fit->estimate, fit->n, fit->residual_s_sd, held);
     return STATUS_OK;

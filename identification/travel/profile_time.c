@@ -111,7 +111,7 @@ static enum status search_law(struct room *room, double q[PROFILE_TERMS])
 }
 
 /* Weights by what the law leaves, the law by these weights, and so on. */
-static enum status settle_law(struct room *room, enum travel_method method,
+static enum status refine_law(struct room *room, enum travel_method method,
                               double q[PROFILE_TERMS])
 {
     enum status st = STATUS_OK;
@@ -134,7 +134,7 @@ static enum status settle_law(struct room *room, enum travel_method method,
 static enum status try_start(struct room *room, double q[PROFILE_TERMS],
                              double best[PROFILE_TERMS], double *scale)
 {
-    const enum status st = settle_law(room, TRAVEL_TUKEY, q);
+    const enum status st = refine_law(room, TRAVEL_TUKEY, q);
     const double here = st == STATUS_OK ? measure_residuals(room, q) : HUGE_VAL;
     /* A law as good with an acceleration that nobody sees is no better. */
     if (here < 0.999 * *scale) {
@@ -268,7 +268,7 @@ static enum status fit_class(struct room *room, enum travel_method method,
         by = count_beyond(room->residual, room->n, WILD_SD * scale) == 0 ? TRAVEL_OLS
                                                                          : TRAVEL_TUKEY;
     }
-    st = st == STATUS_OK ? settle_law(room, by, law->q) : st;
+    st = st == STATUS_OK ? refine_law(room, by, law->q) : st;
     st = st == STATUS_OK ? linearise_law(room, by, law) : st;
     if (st == STATUS_OK) {
         law->n = room->n;

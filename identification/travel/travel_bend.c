@@ -43,9 +43,10 @@ struct bent {
     double q[DELAYED_P];
 };
 
-static_assert((size_t)DELAYED_P <= SPAN_P_MAX && (size_t)DELAYED_P <= TRAVEL_LAW_COLUMNS,
+static_assert((size_t)DELAYED_P <= COLUMN_SPACE_P_MAX &&
+                  (size_t)DELAYED_P <= TRAVEL_LAW_COLUMNS,
               "room for its columns");
-static_assert(3 * TRAVEL_SIZES <= SPAN_ADDED_MAX, "three columns of each size");
+static_assert(3 * TRAVEL_SIZES <= COLUMN_SPACE_ADDED_MAX, "three columns of each size");
 static const enum travel_term delays[TRAVEL_SIZES] = {TRAVEL_TA, TRAVEL_TR};
 
 bool travel_law_bends(const struct travel_law *law)
@@ -119,7 +120,8 @@ static double scale_residuals(struct law_rows *w, const struct bent *at)
 
 /* Products of the rows at hand. p is a constant for the compiler. */
 static inline void multiply_rows(const struct law_rows *w, size_t p,
-                                 double m[SPAN_P_MAX][SPAN_P_MAX], double step[SPAN_P_MAX])
+                                 double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX],
+                                 double step[COLUMN_SPACE_P_MAX])
 {
     for (size_t i = 0; i < w->problem->n; i++) {
         const double *row = w->x + i * p;
@@ -138,10 +140,10 @@ static inline void multiply_rows(const struct law_rows *w, size_t p,
 }
 
 /* Gauss and Newton's step from the rows at hand; false when numbers are none. */
-static bool find_step(const struct law_rows *w, size_t p, double step[SPAN_P_MAX])
+static bool find_step(const struct law_rows *w, size_t p, double step[COLUMN_SPACE_P_MAX])
 {
-    double m[SPAN_P_MAX][SPAN_P_MAX] = {{0.0}};
-    memset(step, 0, SPAN_P_MAX * sizeof *step);
+    double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX] = {{0.0}};
+    memset(step, 0, COLUMN_SPACE_P_MAX * sizeof *step);
     if (p == DELAYED_P) {
         multiply_rows(w, DELAYED_P, m, step);
     } else {
@@ -151,13 +153,13 @@ static bool find_step(const struct law_rows *w, size_t p, double step[SPAN_P_MAX
         /* What no move tells stays where it is. */
         m[j][j] = m[j][j] > 0.0 ? m[j][j] * (1.0 + DAMPING) : 1.0;
     }
-    return span_cholesky(m, step, p);
+    return column_space_cholesky(m, step, p);
 }
 
 /* Takes the step, halved until it helps, rows with it; its length, 0 when none does or it
  * hardly does. */
-static double take_step(struct law_rows *w, struct bent *at, const double step[SPAN_P_MAX],
-                        double enough)
+static double apply_step(struct law_rows *w, struct bent *at,
+                         const double step[COLUMN_SPACE_P_MAX], double enough)
 {
     const double before = sum_squares(w);
     const struct bent from = *at;
@@ -187,7 +189,7 @@ static double take_step(struct law_rows *w, struct bent *at, const double step[S
 static void descend_from(struct law_rows *w, bool robust, struct bent *at)
 {
     const double enough = robust ? START_ENOUGH : ENOUGH;
-    double step[SPAN_P_MAX];
+    double step[COLUMN_SPACE_P_MAX];
     double length = 1.0;
     set_rows(w, at);
     for (int i = 0; i < ITERATIONS && length > enough; i++) {
@@ -196,7 +198,7 @@ static void descend_from(struct law_rows *w, bool robust, struct bent *at)
             const double z = w->residual[j] / reach;
             w->counts[j] = fmax(1.0 - z * z, 0.0);
         }
-        length = find_step(w, at->p, step) ? take_step(w, at, step, enough) : 0.0;
+        length = find_step(w, at->p, step) ? apply_step(w, at, step, enough) : 0.0;
     }
 }
 
@@ -255,7 +257,7 @@ static double weigh_evidence(const struct law_rows *w, double rss)
  * of three accelerations as columns beside the design nearly span what any of them adds. */
 static bool may_bend(const struct law_rows *w, const struct travel_law *law)
 {
-    struct span_added added = {.count = 3 * TRAVEL_SIZES};
+    struct column_space_added added = {.count = 3 * TRAVEL_SIZES};
     double of[TRAVEL_SIZES][3][2];
     for (size_t k = 0; k < 3 * TRAVEL_SIZES; k++) {
         static const double bends[3][2] = {{0.03, 1.0}, {0.2, 1.0}, {1.0, 1.0}};
@@ -268,11 +270,11 @@ static bool may_bend(const struct law_rows *w, const struct travel_law *law)
             const double *is = of[k / 3][k % 3];
             z[k] = w->counts[i] * travel_of(law_size(w->problem, i, k / 3), is[0], is[1], by);
         }
-        span_add_row(&w->span, i, z, w->residual[i], &added);
+        column_space_add_row(&w->space, i, z, w->residual[i], &added);
     }
     size_t rank;
-    const double gain = span_gain(&w->span, &added, &rank, NULL);
-    const double least = w->rows < (double)(w->span.rank + rank + DOF_TESTED)
+    const double gain = column_space_gain(&w->space, &added, &rank, NULL);
+    const double least = w->rows < (double)(w->space.rank + rank + DOF_TESTED)
                              ? 0.0 /* so few rows that what would be left is not known */
                              : w->plain_rss - gain;
     return law->aside >= ASIDE_MIN || w->rows < (double)w->problem->n ||
@@ -293,8 +295,8 @@ static void count_either(struct law_rows *w, const double *residual, double near
 }
 
 /* Values and errors where the rows at hand are those of the law. */
-static enum status take_result(struct law_rows *w, const struct bent *at, double rss,
-                               struct travel_accelerating *out)
+static enum status compute_result(struct law_rows *w, const struct bent *at, double rss,
+                                  struct travel_accelerating *out)
 {
     const struct robust_ls_problem linear = {
         .x = w->x, .y = w->y, .n = w->problem->n, .p = at->p, .floor = w->problem->floor};
@@ -367,7 +369,7 @@ enum status law_find_accelerating(struct law_rows *w, const double *residual,
     const double rss = sum_squares(w);
     law->bend_p = chance_of(w, w->plain_rss, wide_rss);
     out->known = false;
-    const enum status taken = take_result(w, &law_of, rss, out);
+    const enum status outcome = compute_result(w, &law_of, rss, out);
     out->known = out->known && chance_of(w, rss, wide_rss) > BEND_CHANCE;
-    return taken;
+    return outcome;
 }

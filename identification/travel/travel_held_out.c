@@ -11,7 +11,7 @@
 #include "identification/travel/travel_time.h"
 
 /* Parts with fewer degrees of freedom tell nothing. */
-enum { DOF_TOLD = 5 };
+enum { DOF_REPORTED = 5 };
 /* Speeds that differ by so many errors, and by such a share, are others. */
 static const double APART_SE = 3.5;
 static const double APART_SHARE = 0.03;
@@ -33,7 +33,7 @@ static bool is_apart(const struct travel_fit *whole, const struct travel_fit *pa
     const double variance = nested ? fmax(p - w, 0.25 * p) : p + w;
     const double apart = fabs(part->beta[term] - whole->beta[term]);
     return part->estimate.identifiable[term] && whole->estimate.identifiable[term] &&
-           part->n >= part->estimate.rank + DOF_TOLD && part->beta[term] > 0.0 &&
+           part->n >= part->estimate.rank + DOF_REPORTED && part->beta[term] > 0.0 &&
            apart > APART_SE * sqrt(variance) && apart > APART_SHARE * fabs(whole->beta[term]);
 }
 
@@ -41,7 +41,8 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
                             const struct travel_fit *part)
 {
     for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
-        if (!part->estimate.identifiable[term] || part->n < part->estimate.rank + DOF_TOLD) {
+        if (!part->estimate.identifiable[term] ||
+            part->n < part->estimate.rank + DOF_REPORTED) {
             continue;
         }
         if (!(part->beta[term] > 0.0)) {
@@ -64,8 +65,8 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
     }
 }
 
-void travel_held_out_take(double *lap_s, const double *foretold_s, size_t n,
-                          struct travel_held_out *held)
+void travel_held_out_score(double *lap_s, const double *predicted_s, size_t n,
+                           struct travel_held_out *held)
 {
     double *off = lap_s;
     double rss = 0.0;
@@ -74,16 +75,16 @@ void travel_held_out_take(double *lap_s, const double *foretold_s, size_t n,
     double sum = 0.0;
     *held = (struct travel_held_out){.n = 0};
     for (size_t i = 0; i < n; i++) {
-        const double left = lap_s[i] - foretold_s[i];
-        const double beside = lap_s[i] - mean_lap_s;
-        if (!isfinite(left)) {
+        const double residual = lap_s[i] - predicted_s[i];
+        const double deviation = lap_s[i] - mean_lap_s;
+        if (!isfinite(residual)) {
             continue;
         }
-        off[held->n++] = fabs(left);
-        sum += left;
-        rss += left * left;
-        const double step = beside / (double)held->n;
-        sst += step * beside * (double)(held->n - 1);
+        off[held->n++] = fabs(residual);
+        sum += residual;
+        rss += residual * residual;
+        const double step = deviation / (double)held->n;
+        sst += step * deviation * (double)(held->n - 1);
         mean_lap_s += step;
     }
     const double count = (double)held->n;
@@ -123,14 +124,14 @@ static void judge_size(struct estimate *e, size_t n, double residual_s_sd,
 bool travel_held_out_judge(struct estimate *e, size_t n, double residual_s_sd,
                            const struct travel_held_out *held)
 {
-    if (held->n > DOF_TOLD) {
+    if (held->n > DOF_REPORTED) {
         judge_size(e, n, residual_s_sd, held);
         return true;
     }
     estimate_reason(e, ESTIMATE_PASS,
                     "%zu held-out moves that can be foretold are too few to hold the fit "
                     "against: %d are wanted",
-                    held->n, DOF_TOLD + 1);
+                    held->n, DOF_REPORTED + 1);
     return false;
 }
 
@@ -158,15 +159,15 @@ enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *mo
     if (!laps) {
         return STATUS_E_NOMEM;
     }
-    double *foretold_s = laps->data + n;
+    double *predicted_s = laps->data + n;
     for (size_t i = 0; i < n; i++) {
         laps->data[i] = moves[i].lap_s;
-        foretold_s[i] =
+        predicted_s[i] =
             travel_move_usable(&moves[i])
                 ? travel_time_predict(fit, moves[i].rotation_rad, moves[i].displacement_m)
                 : (double)NAN;
     }
-    travel_held_out_take(laps->data, foretold_s, n, &out);
+    travel_held_out_score(laps->data, predicted_s, n, &out);
     gsl_vector_free(laps);
     const enum status st = travel_time_fit_motion(moves, n, fit->motion, fit->method, &theirs);
     if (st != STATUS_OK) {

@@ -20,8 +20,8 @@ struct travel_held_out {
 
 /* Laps [n] beside what was foretold of them [n], NaN where that was not possible; writes over
  * the laps. */
-void travel_held_out_take(double *lap_s, const double *foretold_s, size_t n,
-                          struct travel_held_out *held);
+void travel_held_out_score(double *lap_s, const double *predicted_s, size_t n,
+                           struct travel_held_out *held);
 
 /* Residuals larger than those of the fit's own moves allow, or off in the mean: a reason in *e,
  * of a fit of n moves with such a standard deviation. False: too few to tell, and a note. */

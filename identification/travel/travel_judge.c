@@ -316,11 +316,11 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
             &fit->estimate,
             "look at the laps beyond 4 sd: several moves in one, or a reply that was late");
     }
-    if (fit->method == TRAVEL_OLS && evidence->astray > 0) {
+    if (fit->method == TRAVEL_OLS && evidence->wild_count > 0) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "%zu of %zu moves stray from what the others keep to within %.2g s, "
                         "and ols has followed them: several moves in one?",
-                        evidence->astray, fit->n, evidence->closer_s);
+                        evidence->wild_count, fit->n, evidence->closer_s);
         estimate_advise(&fit->estimate, "use method tukey or auto");
     }
     if (fit->method == TRAVEL_OLS && !evidence->gaussian) {

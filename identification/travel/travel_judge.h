@@ -23,7 +23,7 @@ struct travel_evidence {
     double shape;                   /* the statistic that says so */
     /* Of OLS: moves that stray from a fit to which the others keep far closer, and how close.
      */
-    size_t astray;
+    size_t wild_count;
     double closer_s;
     struct travel_law law;
     /* Of AUTO that left plain least squares: what that makes of 1/w and 1/v; else NaN. */

@@ -125,7 +125,7 @@ static void update_terms(double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAV
     }
 }
 
-static void let_terms_walk(struct travel_kalman *k, const struct travel_kalman_params *p)
+static void apply_random_walk(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
     for (size_t j = 0; j < TRAVEL_P; j++) {
         const double unit = j == TRAVEL_INV_W   ? 1.0 / p->nominal_w_radps
@@ -151,12 +151,12 @@ static void adapt_noise(struct travel_kalman *k, const struct innovation *seen, 
 
 /* The tests are measured against the variance of the innovations themselves, cut at the gate,
  * so that a long tail is not taken for a change. */
-static void adapt_fixed_noise(struct travel_kalman *k, const struct innovation *kept, double z,
-                              double gate_sd)
+static void adapt_fixed_noise(struct travel_kalman *k, const struct innovation *retained,
+                              double z, double gate_sd)
 {
     const double entries = (double)(k->n - k->fixed_first);
     const double gain = fmax(NOISE_GAIN_MIN, 1.0 / (entries + NOISE_ENTRIES));
-    const double share = 1.0 / kept->variance;
+    const double share = 1.0 / retained->variance;
     k->fixed_noise_s2 *= 1.0 + gain * share * (fmin(z * z, gate_sd * gate_sd) - 1.0);
     k->fixed_noise_s2 = fmax(k->fixed_noise_s2, NOISE_S_MIN * NOISE_S_MIN);
 }
@@ -227,16 +227,16 @@ static const struct travel_recent *recent_at(const struct travel_kalman *k, uint
 }
 
 /* The oldest move since `first` that is still kept. */
-static uint64_t oldest_kept(const struct travel_kalman *k, uint64_t first)
+static uint64_t oldest_retained(const struct travel_kalman *k, uint64_t first)
 {
-    const uint64_t kept = k->n > TRAVEL_RECENT_MAX ? k->n - TRAVEL_RECENT_MAX : 0;
-    return first > kept ? first : kept;
+    const uint64_t retained = k->n > TRAVEL_RECENT_MAX ? k->n - TRAVEL_RECENT_MAX : 0;
+    return first > retained ? first : retained;
 }
 
 /* Median size of what beta leaves over of the kept moves; off_s[] is each. As in robust_ls.c
  * without the smallest: a fit makes as many of them small as it has terms. */
-static double find_leftover(const struct travel_kalman *k, uint64_t from,
-                            const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
+static double find_median_residual(const struct travel_kalman *k, uint64_t from,
+                                   const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
 {
     double sorted[TRAVEL_RECENT_MAX] = {0.0};
     size_t count = 0;
@@ -260,11 +260,11 @@ static double find_leftover(const struct travel_kalman *k, uint64_t from,
 /* A filter cannot tell an outlier among its first moves from the truth. So it begins with what
  * the moves kept so far say together, given the prior: all of them again and again, each
  * weighed by how far it was off the last time. Returns the noise. */
-static double settle_after(const struct travel_kalman *k, const struct travel_kalman_params *p,
-                           double prior_factor, double beta[TRAVEL_P],
-                           double spread[TRAVEL_P][TRAVEL_P])
+static double solve_start(const struct travel_kalman *k, const struct travel_kalman_params *p,
+                          double prior_factor, double beta[TRAVEL_P],
+                          double spread[TRAVEL_P][TRAVEL_P])
 {
-    const uint64_t from = oldest_kept(k, k->fixed_first);
+    const uint64_t from = oldest_retained(k, k->fixed_first);
     double off_s[TRAVEL_RECENT_MAX] = {0.0};
     double noise[TRAVEL_RECENT_MAX] = {0.0}; /* of each, in that of all */
     double limit_s = INFINITY;
@@ -286,7 +286,7 @@ static double settle_after(const struct travel_kalman *k, const struct travel_ka
                     find_innovation(beta, spread, x, lap_s, noise[n - from]);
                 update_terms(beta, spread, &in, 0.0, p->gate_sd);
             }
-            median_s = find_leftover(k, from, beta, off_s);
+            median_s = find_median_residual(k, from, beta, off_s);
         }
         limit_s =
             fmax(median_s * (pass + 2 < START_PASSES ? START_LIMIT : FINAL_LIMIT), NOISE_S_MIN);
@@ -298,7 +298,7 @@ static double settle_after(const struct travel_kalman *k, const struct travel_ka
  * them one by one, and they overrule a noise that was guessed wrong. */
 static void start_wandering(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
-    const double noise_s = settle_after(k, p, 1.0, k->beta, k->covariance);
+    const double noise_s = solve_start(k, p, 1.0, k->beta, k->covariance);
     if (noise_s > NOISE_GUESS_MAX * p->noise_s || p->noise_s > NOISE_GUESS_MAX * noise_s) {
         k->noise_s2 = noise_s * noise_s;
     }
@@ -312,7 +312,7 @@ static void start_wandering(struct travel_kalman *k, const struct travel_kalman_
 static void start_fixed(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
     const double noise_s =
-        settle_after(k, p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread);
+        solve_start(k, p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread);
     k->fixed_noise_s2 = noise_s * noise_s;
     k->fixed_ready = true;
     if (k->fixed_first == 0) {
@@ -369,7 +369,7 @@ static double value_since(const struct travel_kalman *k, size_t i, uint64_t firs
 static double cost_of(const struct travel_kalman *k, const struct change *change)
 {
     double cost_s = 0.0;
-    for (uint64_t n = oldest_kept(k, k->fixed_first); n < k->n; n++) {
+    for (uint64_t n = oldest_retained(k, k->fixed_first); n < k->n; n++) {
         double x[TRAVEL_P];
         const struct travel_recent *seen = recent_at(k, n, x);
         const double explained_s =
@@ -386,7 +386,7 @@ static struct change explain_drift(const struct travel_kalman *k)
 {
     struct change best = {.test = TRAVEL_TEST_COUNT, .cost_s = INFINITY};
     for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
-        for (uint64_t first = oldest_kept(k, k->fixed_first); first < k->n; first++) {
+        for (uint64_t first = oldest_retained(k, k->fixed_first); first < k->n; first++) {
             struct change change = {i, first, value_since(k, i, first), 0.0};
             if (!(change.value > 0.0) && !(test_terms[i] == TRAVEL_T0 && change.value <= 0.0)) {
                 continue;
@@ -400,8 +400,8 @@ static struct change explain_drift(const struct travel_kalman *k)
 
 /* What came before is forgotten: the fixed filter begins anew with the moves since the change,
  * and the wandering one gets a covariance wide enough for the step. */
-static void begin_anew(struct travel_kalman *k, enum travel_term term, double value,
-                       uint64_t first)
+static void restart_filter(struct travel_kalman *k, enum travel_term term, double value,
+                           uint64_t first)
 {
     const double most = term == TRAVEL_T0 ? STEP_S_MAX : STEP_RATIO_MAX * fabs(value);
     const double off = fmin(fabs(value - k->beta[term]), most);
@@ -440,7 +440,7 @@ static bool decide_drift(struct travel_kalman *k, const struct travel_kalman_par
     }
     const struct change change = explain_drift(k);
     if (change.test == TRAVEL_TEST_COUNT) {
-        begin_anew(k, TRAVEL_T0, k->beta[TRAVEL_T0], k->n);
+        restart_filter(k, TRAVEL_T0, k->beta[TRAVEL_T0], k->n);
         return false;
     }
     const enum travel_term term = test_terms[change.test];
@@ -450,20 +450,20 @@ static bool decide_drift(struct travel_kalman *k, const struct travel_kalman_par
     const bool matters =
         fabs(change.value - before) >= ALARM_RATIO_MIN * step_that_matters(k, p, term);
     /* A creeping change began before the moves that are kept. */
-    const bool kept = change.first > oldest_kept(k, k->fixed_first);
+    const bool retained = change.first > oldest_retained(k, k->fixed_first);
     if (matters) {
         const bool speed = term != TRAVEL_T0;
         *drift = (struct travel_drift){
             .term = term,
-            .since_us =
-                kept ? k->recent[change.first % TRAVEL_RECENT_MAX].t_us : loud->since_us[side],
+            .since_us = retained ? k->recent[change.first % TRAVEL_RECENT_MAX].t_us
+                                 : loud->since_us[side],
             .before = speed ? 1.0 / before : before,
             .after = speed ? 1.0 / change.value : change.value,
             .change_ratio = speed ? before / change.value - 1.0 : nan(""),
         };
         k->drifts++;
     }
-    begin_anew(k, term, change.value, change.first);
+    restart_filter(k, term, change.value, change.first);
     return matters;
 }
 
@@ -477,18 +477,18 @@ bool travel_kalman_step(struct travel_kalman *k, const struct travel_kalman_para
     double x[TRAVEL_P];
     travel_row(move->rotation_rad, move->displacement_m, x);
 
-    let_terms_walk(k, p);
+    apply_random_walk(k, p);
     const struct innovation seen =
         find_innovation(k->beta, k->covariance, x, move->lap_s, k->noise_s2);
-    const struct innovation kept =
+    const struct innovation retained =
         find_innovation(k->fixed_beta, k->fixed_spread, x, move->lap_s, 1.0);
     const double z = seen.nu_s / sqrt(seen.variance);
-    const double fixed_z = kept.nu_s / sqrt(kept.variance * k->fixed_noise_s2);
-    remember_move(k, t_us, move, kept.nu_s);
+    const double fixed_z = retained.nu_s / sqrt(retained.variance * k->fixed_noise_s2);
+    remember_move(k, t_us, move, retained.nu_s);
     if (k->fixed_ready) {
-        gather_moves(k, p, t_us, x, &kept);
-        update_terms(k->fixed_beta, k->fixed_spread, &kept, fixed_z, p->gate_sd);
-        adapt_fixed_noise(k, &kept, fixed_z, p->gate_sd);
+        gather_moves(k, p, t_us, x, &retained);
+        update_terms(k->fixed_beta, k->fixed_spread, &retained, fixed_z, p->gate_sd);
+        adapt_fixed_noise(k, &retained, fixed_z, p->gate_sd);
     }
     update_terms(k->beta, k->covariance, &seen, z, p->gate_sd);
     adapt_noise(k, &seen, z);

@@ -32,13 +32,14 @@ enum { KIND_MIN = 4 };
 static const double MATTERS = 0.03;
 
 /* The row of a move, with its sizes as they are or times `by`. */
-static void add_sizes(const struct law_rows *w, size_t i, double by, struct span_added *added)
+static void add_sizes(const struct law_rows *w, size_t i, double by,
+                      struct column_space_added *added)
 {
     double z[TRAVEL_SIZES];
     for (size_t k = 0; k < TRAVEL_SIZES; k++) {
         z[k] = w->counts[i] * by * law_size(w->problem, i, k);
     }
-    span_add_row(&w->span, i, z, w->residual[i], added);
+    column_space_add_row(&w->space, i, z, w->residual[i], added);
 }
 
 /* What columns more explain, F of it. */
@@ -46,11 +47,11 @@ struct gain {
     double squares, rank, f;
 };
 
-static struct gain test_added(const struct law_rows *w, const struct span_added *added,
+static struct gain test_added(const struct law_rows *w, const struct column_space_added *added,
                               double coefficient[TRAVEL_SIZES])
 {
     size_t rank;
-    const double squares = span_gain(&w->span, added, &rank, coefficient);
+    const double squares = column_space_gain(&w->space, added, &rank, coefficient);
     const double each = squares / (double)rank;
     const double f =
         rank > 0 ? each / law_mean_square(w, w->plain_rss - squares, (double)rank) : 0.0;
@@ -75,8 +76,8 @@ static void set_shares(const struct law_rows *w, const double coefficient[TRAVEL
 static void test_order(const struct law_rows *w, struct travel_law *law)
 {
     const size_t n = w->problem->n;
-    struct span_added trend = {.count = TRAVEL_SIZES};
-    struct span_added after = {.count = TRAVEL_SIZES};
+    struct column_space_added trend = {.count = TRAVEL_SIZES};
+    struct column_space_added after = {.count = TRAVEL_SIZES};
     double coefficient[TRAVEL_SIZES];
     for (size_t i = 0; i < n; i++) {
         add_sizes(w, i, (double)i / (double)(n - 1) - 0.5, &trend);
@@ -168,16 +169,16 @@ static void test_kinds(const struct law_rows *w, struct travel_law *law)
         second[i] = w->residual[i] > 0.0 ? 1.0 : 0.0;
     }
     for (int round = 0; round < KINDS_ROUNDS && changed; round++) {
-        struct span_added kind = {.count = TRAVEL_SIZES};
+        struct column_space_added kind = {.count = TRAVEL_SIZES};
         for (size_t i = 0; i < n; i++) {
             add_sizes(w, i, second[i], &kind);
         }
         size_t rank;
-        double shift[SPAN_P_MAX] = {0.0}; /* of the first kind's terms */
-        rss = w->plain_rss - span_gain(&w->span, &kind, &rank, coefficient);
+        double shift[COLUMN_SPACE_P_MAX] = {0.0}; /* of the first kind's terms */
+        rss = w->plain_rss - column_space_gain(&w->space, &kind, &rank, coefficient);
         for (size_t j = 0; j < p * TRAVEL_SIZES; j++) {
             shift[j % p] += coefficient[j / p] *
-                            dot_product(w->span.turn[j % p], kind.qz[j / p], w->span.rank);
+                            dot_product(w->space.turn[j % p], kind.qz[j / p], w->space.rank);
         }
         changed = false;
         law->second_kind = 0;
@@ -277,12 +278,12 @@ static void count_rows(struct law_rows *w, const double *residual)
 static enum status run_tests(struct law_rows *w, const double *residual, struct travel_law *law,
                              struct travel_accelerating *accelerating)
 {
-    const double beside = TRAVEL_SIZES + DOF_TESTED;
-    if (!(w->rows > beside)) {
+    const double more_rows = TRAVEL_SIZES + DOF_TESTED;
+    if (!(w->rows > more_rows)) {
         return STATUS_OK;
     }
     enum status st = law_fit_plain(w);
-    if (st != STATUS_OK || w->rows < (double)w->span.rank + beside) {
+    if (st != STATUS_OK || w->rows < (double)w->space.rank + more_rows) {
         return st;
     }
     law->tested = true;

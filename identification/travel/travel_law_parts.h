@@ -2,7 +2,7 @@
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_LAW_PARTS_H
 #define IDENTIFICATION_TRAVEL_TRAVEL_LAW_PARTS_H
 
-#include "identification/numeric/span.h"
+#include "identification/numeric/column_space.h"
 #include "identification/travel/travel_law.h"
 
 enum {
@@ -13,14 +13,14 @@ enum {
 /* Moves, what counts of them, and plain least squares of that. */
 struct law_rows {
     const struct robust_ls_problem *problem;
-    double sd;        /* of the residuals that the fit left */
-    double *counts;   /* [n] 1: the move counts, 0: it lies far out */
-    double *residual; /* [n] of plain least squares of what counts */
-    double *x, *y;    /* [n x TRAVEL_LAW_COLUMNS], [n] for whatever needs room */
-    double *z;        /* [n], too */
-    double *q;        /* room of span */
-    double rows;      /* that count */
-    struct span span; /* of the design of what counts */
+    double sd;                 /* of the residuals that the fit left */
+    double *counts;            /* [n] 1: the move counts, 0: it lies far out */
+    double *residual;          /* [n] of plain least squares of what counts */
+    double *x, *y;             /* [n x TRAVEL_LAW_COLUMNS], [n] for whatever needs room */
+    double *z;                 /* [n], too */
+    double *q;                 /* room of span */
+    double rows;               /* that count */
+    struct column_space space; /* of the design of what counts */
     double plain_rss;
     double t0_s, inverse[TRAVEL_SIZES]; /* 1/w, 1/v; NaN where not known */
 };

@@ -58,19 +58,19 @@ enum status law_fit_plain(struct law_rows *w)
         w->residual[i] = all->y[i] - dot_product(plain.beta, all->x + i * all->p, all->p);
         w->plain_rss += w->counts[i] * w->residual[i] * w->residual[i];
     }
-    span_find(all->x, w->counts, all->n, all->p, w->q, &w->span);
+    column_space_find(all->x, w->counts, all->n, all->p, w->q, &w->space);
     return STATUS_OK;
 }
 
 double law_mean_square(const struct law_rows *w, double rss, double added)
 {
-    const double left = w->rows - (double)w->span.rank - added;
+    const double left = w->rows - (double)w->space.rank - added;
     return fmax(rss / left, w->problem->floor * w->problem->floor);
 }
 
 double law_chance(const struct law_rows *w, double gain, double rss, double added)
 {
-    const double left = w->rows - (double)w->span.rank - added;
+    const double left = w->rows - (double)w->space.rank - added;
     const double f = gain / added / law_mean_square(w, rss, added);
     return added > 0.0 && left >= DOF_TESTED ? gsl_cdf_fdist_Q(fmax(f, 0.0), added, left) : 1.0;
 }

@@ -280,8 +280,8 @@ static enum travel_method method_used(enum robust_ls_method method)
 
 /* Where most moves keep far closer to a robust fit, plain least squares has followed the rest.
  */
-static enum status look_astray(const struct robust_ls_problem *problem, struct room *room,
-                               struct robust_ls_fit *ls, struct travel_evidence *evidence)
+static enum status compare_robust(const struct robust_ls_problem *problem, struct room *room,
+                                  struct robust_ls_fit *ls, struct travel_evidence *evidence)
 {
     struct robust_ls_fit other;
     double *e = room->residual;
@@ -290,7 +290,7 @@ static enum status look_astray(const struct robust_ls_problem *problem, struct r
         return st;
     }
     if (other.method == ROBUST_LS_TUKEY && other.sd < CLOSER_RATIO * ls->sd) {
-        evidence->astray = count_beyond(e, ls->n, WILD_SD * other.sd);
+        evidence->wild_count = count_beyond(e, ls->n, WILD_SD * other.sd);
         evidence->closer_s = other.sd;
     }
     return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight, ls);
@@ -326,7 +326,7 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
     evidence->shape = judged ? shape_statistic(e, ls->n) : 0.0;
     evidence->gaussian = !(evidence->shape > SHAPE_MAX);
     if (method == TRAVEL_OLS) {
-        return judged ? look_astray(problem, room, ls, evidence) : STATUS_OK;
+        return judged ? compare_robust(problem, room, ls, evidence) : STATUS_OK;
     }
     const struct robust_ls_fit plain = *ls;
     st = tried ? robust_ls_run(problem, ls_methods[method], e, w, ls) : STATUS_OK;

@@ -35,7 +35,8 @@ void codec_begin_event(struct event *event, const struct codec_pair *pair,
     }
 }
 
-void codec_emit(const struct codec_pair *pair, struct event *event, const struct codec_ear *ear)
+void codec_emit(const struct codec_pair *pair, struct event *event,
+                const struct codec_sink *sink)
 {
     char text[1024];
     struct json_writer w;
@@ -53,11 +54,11 @@ void codec_emit(const struct codec_pair *pair, struct event *event, const struct
         *(command ? &event->command.raw : &event->reply.raw) = bytes > 0 ? text : NULL;
         *(command ? &event->command.raw_bytes : &event->reply.raw_bytes) = bytes;
     }
-    ear->emit(ear->context, event);
+    sink->emit(sink->context, event);
 }
 
 void codec_malformed(const struct codec_pair *pair, const struct message *message,
-                     enum side side, const char *what, const struct codec_ear *ear,
+                     enum side side, const char *what, const struct codec_sink *sink,
                      enum fault fault, const char *format, ...)
 {
     struct event e;
@@ -68,5 +69,5 @@ void codec_malformed(const struct codec_pair *pair, const struct message *messag
     va_start(args, format);
     (void)vsnprintf(e.malformed.detail, sizeof e.malformed.detail, format, args);
     va_end(args);
-    ear->emit(ear->context, &e);
+    sink->emit(sink->context, &e);
 }

@@ -7,12 +7,12 @@
 #include "logger/codec/mapping.h"
 #include "logger/message/codec_native.h"
 
-static bool hear_mapping(const struct codec_pair *pair, const struct message *message,
-                         const struct codec_ear *ear)
+static bool receive_mapping(const struct codec_pair *pair, const struct message *message,
+                            const struct codec_sink *sink)
 {
     return pair->options->mapping &&
-           mapping_decode(pair->options->mapping, pair->id, pair->repeated, message, ear->emit,
-                          ear->context) == MAPPING_TAKEN;
+           mapping_decode(pair->options->mapping, pair->id, pair->repeated, message, sink->emit,
+                          sink->context) == MAPPING_DECODED;
 }
 
 static bool encode_mapping(const struct codec_out *out, struct codec_message *message)
@@ -20,9 +20,9 @@ static bool encode_mapping(const struct codec_out *out, struct codec_message *me
     const struct mapping *mapping = out->to->options->mapping;
     const enum mapping_outcome outcome =
         mapping ? mapping_encode(mapping, out, message) : MAPPING_NOBODY;
-    message->whole = outcome == MAPPING_TAKEN;
+    message->whole = outcome == MAPPING_DECODED;
     return outcome == MAPPING_NOBODY ? codec_native.encode(out, message)
-                                     : outcome == MAPPING_TAKEN;
+                                     : outcome == MAPPING_DECODED;
 }
 
 static bool is_mapped_sample(const struct codec_options *options, const char *topic)
@@ -74,8 +74,8 @@ static const char *check_mapping(const struct codec_options *options, const char
 const struct codec codec_mapping = {
     .name = "mapping",
     .help = "any JSON, CSV or positional text, by a table (docs/robots/mapping.md)",
-    .hear = hear_mapping,
-    .too = &codec_native,
+    .receive = receive_mapping,
+    .fallback = &codec_native,
     .place = place_mapping,
     .streams = is_mapped_sample,
     .check = check_mapping,

@@ -92,10 +92,10 @@ static bool place_sparkplug(const struct codec_options *options, size_t k,
 
 /* ---- a message being heard ---- */
 
-struct hearing {
+struct reception {
     const struct codec_pair *pair;
     const struct message *message;
-    const struct codec_ear *ear;
+    const struct codec_sink *sink;
     const struct sparkplug_topic *topic;
     const struct address *address; /* of one of its robots: the node */
     struct sparkplug_node *node;
@@ -104,12 +104,12 @@ struct hearing {
     struct sparkplug_place places[SIDE_COUNT];
 };
 
-static enum side side_of(const struct hearing *h, size_t place)
+static enum side side_of(const struct reception *h, size_t place)
 {
     return h->side[place < h->count ? place : 0];
 }
 
-static void tell_note(const struct hearing *h, enum side side, enum note_kind kind,
+static void emit_note(const struct reception *h, enum side side, enum note_kind kind,
                       int64_t count, const char *detail)
 {
     struct event e;
@@ -117,14 +117,14 @@ static void tell_note(const struct hearing *h, enum side side, enum note_kind ki
     e.note.kind = kind;
     e.note.count = count;
     (void)snprintf(e.note.detail, sizeof e.note.detail, "%s", detail);
-    codec_emit(h->pair, &e, h->ear);
+    codec_emit(h->pair, &e, h->sink);
 }
 
-static void ask_birth(const struct hearing *h, const char *why)
+static void ask_birth(const struct reception *h, const char *why)
 {
     static const struct sparkplug_value yes = {.kind = SPARKPLUG_TRUTH, .whole = 1};
     const int64_t now_us = h->message->t_us;
-    const struct codec_ear *ear = h->ear;
+    const struct codec_sink *sink = h->sink;
     struct sparkplug_node *node = h->node;
     char topic[MESSAGE_TOPIC_MAX];
     if (node->asked && now_us >= node->asked_us && now_us - node->asked_us < ASK_AGAIN_US) {
@@ -132,17 +132,17 @@ static void ask_birth(const struct hearing *h, const char *why)
     }
     node->asked = true;
     node->asked_us = now_us;
-    tell_note(h, h->side[0], NOTE_REBIRTH, 0, why);
-    if (ear->send) {
+    emit_note(h, h->side[0], NOTE_REBIRTH, 0, why);
+    if (sink->send) {
         struct sparkplug_writer w;
         write_topic(topic, h->address, "NCMD", "");
-        sparkplug_begin(&w, ear->room, ear->room_bytes, now_us);
-        sparkplug_put(&w, "Node Control/Rebirth", &yes);
-        ear->send(ear->send_context, h->pair->id, topic, w.out, w.failed ? 0 : w.used);
+        sparkplug_begin(&w, sink->room, sink->room_bytes, now_us);
+        sparkplug_append(&w, "Node Control/Rebirth", &yes);
+        sink->send(sink->send_context, h->pair->id, topic, w.out, w.failed ? 0 : w.used);
     }
 }
 
-static void tell_connection(const struct hearing *h, const struct sparkplug_event *event)
+static void emit_connection(const struct reception *h, const struct sparkplug_event *event)
 {
     struct event e;
     codec_begin_event(&e, h->pair, h->message, EVENT_CONNECTION, side_of(h, event->place));
@@ -155,62 +155,62 @@ static void tell_connection(const struct hearing *h, const struct sparkplug_even
         (void)snprintf(e.connection.reason, sizeof e.connection.reason, "%s",
                        sparkplug_kind_name(h->topic->kind));
     }
-    codec_emit(h->pair, &e, h->ear);
+    codec_emit(h->pair, &e, h->sink);
 }
 
 /* What a pair in link mode is told to do comes from here. */
-static void tell_values(const struct hearing *h, const struct sparkplug_event *event)
+static void emit_values(const struct reception *h, const struct sparkplug_event *event)
 {
     const enum sparkplug_kind kind = h->topic->kind;
-    const struct sparkplug_said said = {.message = h->message,
-                                        .kind = kind,
-                                        .side = side_of(h, event->place),
-                                        .stamp_ms = event->stamp_ms,
-                                        .metrics = event->metrics,
-                                        .device = h->places[event->place].device};
+    const struct sparkplug_received received = {.message = h->message,
+                                                .kind = kind,
+                                                .side = side_of(h, event->place),
+                                                .stamp_ms = event->stamp_ms,
+                                                .metrics = event->metrics,
+                                                .device = h->places[event->place].device};
     if (!h->pair->repeated || (kind != SPARKPLUG_NCMD && kind != SPARKPLUG_DCMD)) {
-        sparkplug_tell_rows(h->pair, &said, h->ear);
+        sparkplug_emit_rows(h->pair, &received, h->sink);
     }
 }
 
-static void tell_event(void *context, const struct sparkplug_event *event)
+static void emit_event(void *context, const struct sparkplug_event *event)
 {
-    const struct hearing *h = context;
+    const struct reception *h = context;
     const enum side side = side_of(h, event->place);
     switch (event->what) {
     case SPARKPLUG_MALFORMED:
-        codec_malformed(h->pair, h->message, side, sparkplug_kind_name(h->topic->kind), h->ear,
+        codec_malformed(h->pair, h->message, side, sparkplug_kind_name(h->topic->kind), h->sink,
                         FAULT_BAD_FORMAT, "%s", event->fault);
         break;
     case SPARKPLUG_UNBORN:
         ask_birth(h, "data before a birth");
         break;
     case SPARKPLUG_STALE:
-        tell_note(h, side, NOTE_STALE, (int64_t)event->bd_seq, "NDEATH of another bdSeq");
+        emit_note(h, side, NOTE_STALE, (int64_t)event->bd_seq, "NDEATH of another bdSeq");
         break;
     case SPARKPLUG_MISSING:
         for (size_t k = 0; k < h->count; k++) {
-            tell_note(h, h->side[k], NOTE_MISSING, (int64_t)event->count, "");
+            emit_note(h, h->side[k], NOTE_MISSING, (int64_t)event->count, "");
         }
         ask_birth(h, "messages are missing");
         break;
     case SPARKPLUG_ONLINE:
     case SPARKPLUG_OFFLINE:
-        tell_connection(h, event);
+        emit_connection(h, event);
         break;
     case SPARKPLUG_UNKNOWN:
-        codec_malformed(h->pair, h->message, side, "metric", h->ear, FAULT_UNKNOWN_NAME,
+        codec_malformed(h->pair, h->message, side, "metric", h->sink, FAULT_UNKNOWN_NAME,
                         "alias %llu was not in a birth message",
                         (unsigned long long)event->alias);
         ask_birth(h, "an alias that no birth told");
         break;
     case SPARKPLUG_TOO_MANY:
-        codec_malformed(h->pair, h->message, side, "metric", h->ear, FAULT_TOO_MANY,
+        codec_malformed(h->pair, h->message, side, "metric", h->sink, FAULT_TOO_MANY,
                         "%d metrics at most were expected, %zu more are passed over",
                         SPARKPLUG_METRICS_MAX, event->count);
         break;
     case SPARKPLUG_VALUES:
-        tell_values(h, event);
+        emit_values(h, event);
     }
 }
 
@@ -221,13 +221,13 @@ static bool is_mine(const struct codec_options *options, enum side side,
            is_same(address->group, topic->group) && is_same(address->node, topic->node);
 }
 
-static bool hear_sparkplug(const struct codec_pair *pair, const struct message *message,
-                           const struct codec_ear *ear)
+static bool receive_sparkplug(const struct codec_pair *pair, const struct message *message,
+                              const struct codec_sink *sink)
 {
     struct sparkplug_topic topic;
     struct address address[SIDE_COUNT];
     struct sparkplug_state *state = pair->state;
-    struct hearing h = {.pair = pair, .message = message, .ear = ear, .topic = &topic};
+    struct reception h = {.pair = pair, .message = message, .sink = sink, .topic = &topic};
     if (!state || !sparkplug_topic_read(message->topic, &topic)) {
         return false;
     }
@@ -245,32 +245,32 @@ static bool hear_sparkplug(const struct codec_pair *pair, const struct message *
     if (message->retained) { /* an old one, which no node of Sparkplug leaves */
         return true;
     }
-    if (message->payload_bytes > message->kept_bytes) {
-        codec_malformed(pair, message, h.side[0], sparkplug_kind_name(topic.kind), ear,
+    if (message->payload_bytes > message->stored_bytes) {
+        codec_malformed(pair, message, h.side[0], sparkplug_kind_name(topic.kind), sink,
                         FAULT_TOO_LONG, "a payload of at most %d bytes was expected",
                         MESSAGE_PAYLOAD_MAX);
         return true;
     }
     if (message->dup &&
-        sparkplug_repeats(h.node, topic.kind, message->payload, message->kept_bytes)) {
+        sparkplug_repeats(h.node, topic.kind, message->payload, message->stored_bytes)) {
         return true;
     }
-    sparkplug_take(h.node, h.places, h.count, &topic, message->payload, message->kept_bytes,
-                   tell_event, &h);
+    sparkplug_decode(h.node, h.places, h.count, &topic, message->payload, message->stored_bytes,
+                     emit_event, &h);
     return true;
 }
 
 static bool encode_sparkplug(const struct codec_out *out, struct codec_message *message)
 {
     const struct mapping *mapping = out->to->options->mapping;
-    return mapping && mapping_encode(mapping, out, message) == MAPPING_TAKEN &&
+    return mapping && mapping_encode(mapping, out, message) == MAPPING_DECODED &&
            sparkplug_encode(message, out->t_us);
 }
 
 const struct codec codec_sparkplug = {
     .name = "sparkplug",
     .help = "Sparkplug B: births, aliases, deaths (docs/robots/sparkplug.md)",
-    .hear = hear_sparkplug,
+    .receive = receive_sparkplug,
     .state_bytes = sizeof(struct sparkplug_state),
     .place = place_sparkplug,
     .check = check_addresses,

@@ -109,7 +109,7 @@ struct connection {
 };
 
 /* The will's own stamp is that of connecting: what counts is when it arrived. */
-static void hear_connection(const struct vda_run *run, struct json_scan *s)
+static void receive_connection(const struct vda_run *run, struct json_scan *s)
 {
     static const struct vda_member members[] = {
         {"connectionState", VDA_TEXT, offsetof(struct connection, state)},
@@ -146,19 +146,19 @@ static void hear_connection(const struct vda_run *run, struct json_scan *s)
     } else {
         vda_copy(&c.state, e.connection.reason, sizeof e.connection.reason);
     }
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
-static void hear_message(const struct vda_run *run)
+static void receive_message(const struct vda_run *run)
 {
     static const struct {
         const char *kind;
-        void (*hear)(const struct vda_run *run, struct json_scan *s);
-    } rows[] = {{"state", vda_hear_state},
-                {"visualization", vda_hear_visualization},
-                {"connection", hear_connection},
-                {"order", vda_hear_order},
-                {"instantActions", vda_hear_instant_actions}};
+        void (*receive)(const struct vda_run *run, struct json_scan *s);
+    } rows[] = {{"state", vda_receive_state},
+                {"visualization", vda_receive_visualization},
+                {"connection", receive_connection},
+                {"order", vda_receive_order},
+                {"instantActions", vda_receive_instant_actions}};
     const struct message *m = run->message;
     struct json_scan s;
     struct json_scan whole;
@@ -170,11 +170,11 @@ static void hear_message(const struct vda_run *run)
     if (row == COUNT(rows) || m->payload_bytes == 0) {
         return;
     }
-    if (m->payload_bytes > m->kept_bytes) {
+    if (m->payload_bytes > m->stored_bytes) {
         (void)vda_fail(run, FAULT_TOO_LONG, "a payload of at most 65536 bytes was expected");
         return;
     }
-    json_scan_start(&s, m->payload, m->kept_bytes, VDA_DEPTH_MAX);
+    json_scan_start(&s, m->payload, m->stored_bytes, VDA_DEPTH_MAX);
     whole = s;
     if (!json_scan_skip(&whole, NULL, NULL) || !json_scan_finish(&whole)) {
         (void)vda_fail(run, whole.error ? whole.fault : FAULT_BAD_SYNTAX, "column %u: %s",
@@ -182,14 +182,14 @@ static void hear_message(const struct vda_run *run)
                        whole.error ? whole.error : "nothing more was expected");
         return;
     }
-    rows[row].hear(run, &s);
+    rows[row].receive(run, &s);
 }
 
-static bool hear_vda(const struct codec_pair *pair, const struct message *message,
-                     const struct codec_ear *ear)
+static bool receive_vda(const struct codec_pair *pair, const struct message *message,
+                        const struct codec_sink *sink)
 {
     struct vda_memory *memory = pair->state;
-    bool heard = false;
+    bool received = false;
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         const char *level = NULL;
         const char *kind = find_kind(pair->options, side, message->topic, &level);
@@ -201,17 +201,17 @@ static bool hear_vda(const struct codec_pair *pair, const struct message *messag
             begin_vehicle(v);
         }
         (void)snprintf(v->level, sizeof v->level, "%.*s", (int)strcspn(level, "/"), level);
-        const struct vda_run run = {pair, message, ear, memory, v, side, kind};
-        hear_message(&run);
-        heard = true;
+        const struct vda_run run = {pair, message, sink, memory, v, side, kind};
+        receive_message(&run);
+        received = true;
     }
-    return heard;
+    return received;
 }
 
 const struct codec codec_vda5050 = {
     .name = "vda5050",
     .help = "vehicles under a master of VDA 5050, 1.1 to 3.0 (docs/robots/vda5050.md)",
-    .hear = hear_vda,
+    .receive = receive_vda,
     .state_bytes = sizeof(struct vda_memory),
     .place = place_vda,
     .streams = is_visualization,

@@ -44,7 +44,10 @@ static bool check_away(struct json_scan *s, struct event *e, const struct payloa
 }
 
 static const struct payload_member start_members[] = {
-    {.name = "number_gap", .type = PAYLOAD_WHOLE, PAYLOAD_IN(number_gap), .max = UINT32_MAX,
+    {.name = "number_gap",
+     .type = PAYLOAD_WHOLE,
+     PAYLOAD_IN(number_gap),
+     .max = UINT32_MAX,
      .expected = "a \"number_gap\" of 0 or more was expected"},
 };
 
@@ -141,8 +144,8 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
     };
     const char *rest = find_rest(prefix, message->topic);
     struct event e = {.pair = "$lab"};
-    if (rest && strcmp(rest, team_wish_kind.what) == 0 && team_request_names_team(message)) {
-        return payload_decode(&team_wish_kind, SIDE_COUNT, message, &e, emit, context);
+    if (rest && strcmp(rest, team_order_kind.what) == 0 && team_request_names_team(message)) {
+        return payload_decode(&team_order_kind, SIDE_COUNT, message, &e, emit, context);
     }
     if (rest && strcmp(rest, TEAM_FORECAST_LINE) == 0) {
         return team_forecast_decode(message, emit, context);
@@ -191,27 +194,27 @@ static void find_addressed(const struct codec_set *set, const char *topic, struc
 }
 
 /* The k-th of them; false when there are no more. */
-static bool take_addressed(const struct addressed *a, size_t k, struct codec_pair *pair)
+static bool get_addressed(const struct addressed *a, size_t k, struct codec_pair *pair)
 {
     return a->set->foreign && (!a->known || k < a->hits.count) &&
            a->set->foreign(a->set->context, a->known ? a->hits.whose[k] : k, pair);
 }
 
 /* A topic may be that of several pairs: a twin of more than one robot. */
-static bool hear_foreign(const struct codec_set *set, const struct message *message,
-                         event_emit *emit, void *context)
+static bool receive_foreign(const struct codec_set *set, const struct message *message,
+                            event_emit *emit, void *context)
 {
-    struct codec_ear ear = set->ear;
+    struct codec_sink sink = set->sink;
     struct addressed addressed;
     struct codec_pair pair;
-    bool heard = false;
-    ear.emit = emit;
-    ear.context = context;
+    bool received = false;
+    sink.emit = emit;
+    sink.context = context;
     find_addressed(set, message->topic, &addressed);
-    for (size_t k = 0; take_addressed(&addressed, k, &pair); k++) {
-        heard = pair.codec->hear(&pair, message, &ear) || heard;
+    for (size_t k = 0; get_addressed(&addressed, k, &pair); k++) {
+        received = pair.codec->receive(&pair, message, &sink) || received;
     }
-    return heard;
+    return received;
 }
 
 size_t codec_decode(const struct codec_set *set, const char *prefix,
@@ -223,7 +226,7 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
     if (team_request_decode(prefix, message, emit, context)) {
         return 1;
     }
-    if (set && set->foreign && hear_foreign(set, message, emit, context)) {
+    if (set && set->foreign && receive_foreign(set, message, emit, context)) {
         return 1;
     }
     if (set && set->count == 1 && !set->foreign) {
@@ -245,7 +248,7 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
 }
 
 /* What is sound goes on; what is not may be the line's fault, and "$lab" is no pair. */
-struct plain_ear {
+struct plain_sink {
     event_emit *emit;
     void *context;
     bool emitted;
@@ -253,10 +256,10 @@ struct plain_ear {
 
 static void emit_sound(void *context, const struct event *event)
 {
-    struct plain_ear *ear = context;
+    struct plain_sink *sink = context;
     if (event->kind != EVENT_MALFORMED && event->pair[0] != '$') {
-        ear->emitted = true;
-        ear->emit(ear->context, event);
+        sink->emitted = true;
+        sink->emit(sink->context, event);
     }
 }
 
@@ -264,14 +267,14 @@ bool codec_read_plain(const struct codec_set *set, const char *prefix, const cha
                       size_t bytes, event_emit *emit, void *context)
 {
     struct message m;
-    struct plain_ear ear = {emit, context, false};
+    struct plain_sink sink = {emit, context, false};
     const bool alone = set->count == 1 && !set->foreign && set->codec[0]->reads_whole;
     if (alone && message_parse_plain(line, bytes, &m)) {
         m.coming = set->coming;
         m.coming_context = set->context;
-        (void)set->codec[0]->decode(prefix, &m, emit_sound, &ear);
+        (void)set->codec[0]->decode(prefix, &m, emit_sound, &sink);
     }
-    return ear.emitted;
+    return sink.emitted;
 }
 
 bool codec_is_sample(const struct codec_set *set, const char *prefix, const char *topic)
@@ -283,7 +286,7 @@ bool codec_is_sample(const struct codec_set *set, const char *prefix, const char
         sample = set->codec[i]->is_sample(prefix, topic);
     }
     find_addressed(set, topic, &addressed);
-    for (size_t k = 0; !sample && take_addressed(&addressed, k, &pair); k++) {
+    for (size_t k = 0; !sample && get_addressed(&addressed, k, &pair); k++) {
         sample = pair.codec->streams && pair.codec->streams(pair.options, topic);
     }
     return sample;
@@ -294,7 +297,7 @@ bool codec_encode(const struct codec *codec, const struct codec_out *out,
 {
     const bool to_l1 = out->kind == CODEC_REPLY || out->kind == CODEC_NOTICE ||
                        (out->kind == CODEC_COMMAND && out->side == SIDE_COUNT);
-    const struct codec *words = codec->hear && to_l1 ? &codec_native : codec;
-    message->whole = words->hear != NULL;
+    const struct codec *words = codec->receive && to_l1 ? &codec_native : codec;
+    message->whole = words->receive != NULL;
     return words->encode && words->encode(out, message);
 }

@@ -34,7 +34,8 @@ struct codec_set {
     /* Told by codec_read_plain(), or by who reads ahead, with the context; NULL: nobody is. */
     message_coming *coming;
     const void *context;
-    struct codec_ear ear; /* send, send_context and room of foreign codecs, set by the owner */
+    struct codec_sink
+        sink; /* send, send_context and room of foreign codecs, set by the owner */
 };
 
 /* Decode one message under the prefix: by the codecs of the set, or by the first of the table
@@ -58,19 +59,19 @@ bool codec_is_sample(const struct codec_set *set, const char *prefix, const char
 bool codec_encode(const struct codec *codec, const struct codec_out *out,
                   struct codec_message *message);
 
-/* codec_event.c. An event of this message, of a foreign codec: of this pair and side, its part all zero.
- * DUP, packet id and payload tell, as of native messages, what was here before. */
+/* codec_event.c. An event of this message, of a foreign codec: of this pair and side, its part
+ * all zero. DUP, packet id and payload tell, as of native messages, what was here before. */
 void codec_begin_event(struct event *event, const struct codec_pair *pair,
                        const struct message *message, enum event_kind kind, enum side side);
 
 /* Emit EVENT_MALFORMED of a message `what`: where, and what would be right. */
 void codec_malformed(const struct codec_pair *pair, const struct message *message,
-                     enum side side, const char *what, const struct codec_ear *ear,
+                     enum side side, const char *what, const struct codec_sink *sink,
                      enum fault fault, const char *format, ...) PRINTF_LIKE(7, 8);
 
 /* Emit it; a command's or reply's payload (raw), where it is told on, is put natively. */
 void codec_emit(const struct codec_pair *pair, struct event *event,
-                const struct codec_ear *ear);
+                const struct codec_sink *sink);
 
 /* The lines that the daemon writes into its own journal, under "<prefix>/$lab/": start, stop,
  * time, away, session, request, fit, gap. They belong to no codec and never come over MQTT. */

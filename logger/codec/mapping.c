@@ -19,7 +19,7 @@ enum { MAPPING_NATIVE_MAX = 8192 };
 
 #define IN(member)                                                                             \
     .at = offsetof(struct event, member), .size = sizeof((struct event *)0)->member
-#define TOLD(member, told) IN(member), .told_at = offsetof(struct event, told)
+#define WITH_FLAG(member, flag) IN(member), .flag_at = offsetof(struct event, flag)
 
 /* clang-format off */
 const struct mapping_member mapping_members[] = {
@@ -37,10 +37,10 @@ const struct mapping_member mapping_members[] = {
     {EVENT_TELEMETRY, "t", MAPPING_TIME, IN(telemetry.source_us), .quantity = MAPPING_SECONDS},
     {EVENT_TELEMETRY, "seq", MAPPING_WHOLE, IN(telemetry.seq)},
     {EVENT_TELEMETRY, "boot", MAPPING_PLAIN, IN(telemetry.boot)},
-    {EVENT_TELEMETRY, "sim_t", MAPPING_SIM, TOLD(telemetry.sim_us, telemetry.has_sim), .quantity = MAPPING_SECONDS},
-    {EVENT_TELEMETRY, "pose", MAPPING_AXIS, TOLD(telemetry.pose, telemetry.pose_count)},
-    {EVENT_TELEMETRY, "nu", MAPPING_AXIS, TOLD(telemetry.nu, telemetry.nu_count)},
-    {EVENT_TELEMETRY, "tau", MAPPING_AXIS, TOLD(telemetry.tau, telemetry.tau_count)},
+    {EVENT_TELEMETRY, "sim_t", MAPPING_SIM, WITH_FLAG(telemetry.sim_us, telemetry.has_sim), .quantity = MAPPING_SECONDS},
+    {EVENT_TELEMETRY, "pose", MAPPING_AXIS, WITH_FLAG(telemetry.pose, telemetry.pose_count)},
+    {EVENT_TELEMETRY, "nu", MAPPING_AXIS, WITH_FLAG(telemetry.nu, telemetry.nu_count)},
+    {EVENT_TELEMETRY, "tau", MAPPING_AXIS, WITH_FLAG(telemetry.tau, telemetry.tau_count)},
     {EVENT_CONNECTION, "state", MAPPING_NAME, IN(connection.online), .required = true,
         .names = &connection_state_names},
     {EVENT_CONNECTION, "boot", MAPPING_PLAIN, IN(connection.boot)},
@@ -80,8 +80,8 @@ const struct mapping_member *mapping_member_find(enum event_kind kind, const cha
 
 /* ---- a message being read ---- */
 
-struct axes_told {
-    unsigned told; /* axis by axis */
+struct axes_given {
+    unsigned given; /* axis by axis */
     const struct mapping_member *member;
 };
 
@@ -92,9 +92,9 @@ struct reading {
     struct mapping_text level[MAPPING_LEVELS_MAX];
     struct mapping_finding finding;
     struct event *event;
-    struct axes_told axes[3];  /* pose, nu, tau: rows of the table one behind the other */
-    struct json_writer native; /* of a command or reply: the payload as natives write it */
-    bool told, in_values;      /* it is wanted; among its values */
+    struct axes_given axes[3];   /* pose, nu, tau: rows of the table one behind the other */
+    struct json_writer native;   /* of a command or reply: the payload as natives write it */
+    bool republished, in_values; /* it is wanted; among its values */
     char detail[sizeof((struct event_malformed *)0)->detail];
     enum fault fault; /* its kind */
 };
@@ -140,7 +140,7 @@ static bool refuse_found(struct reading *r, const struct mapping_field *f,
 static bool refuse_missing(struct reading *r, const struct mapping_field *f,
                            const struct mapping_source *source)
 {
-    return source->way == MAPPING_AT
+    return source->origin == MAPPING_AT
                ? refuse_value(r, FAULT_MISSING_KEY, "%s (%s): missing, the payload has %zu",
                               source->place, f->name, r->finding.columns)
                : refuse_value(r, FAULT_MISSING_KEY, "%s (%s): no such member", source->place,
@@ -153,18 +153,18 @@ static bool is_number(const char *text, size_t bytes, double *number)
            isfinite(*number);
 }
 
-static bool takes_text(const struct mapping_member *member)
+static bool is_textual(const struct mapping_member *member)
 {
     return member->type == MAPPING_PLAIN || member->type == MAPPING_NAME;
 }
 
 /* Whether a word is a number is asked where one may stand. */
-static void put_word(const struct mapping_field *f, struct value *value, const char *word)
+static void set_word(const struct mapping_field *f, struct value *value, const char *word)
 {
     const size_t bytes = strlen(word);
     assert(bytes < sizeof value->text);
     memcpy(value->text, word, bytes + 1);
-    value->is_text = takes_text(f->member) || !is_number(word, bytes, &value->number);
+    value->is_text = is_textual(f->member) || !is_number(word, bytes, &value->number);
 }
 
 static bool map_found(struct reading *r, const struct mapping_field *f,
@@ -175,7 +175,7 @@ static bool map_found(struct reading *r, const struct mapping_field *f,
     const size_t bytes = copy_found(found, text, sizeof text);
     for (size_t k = 0; k < source->map_count; k++) {
         if (bytes == strlen(source->map[k].from) && strcmp(text, source->map[k].from) == 0) {
-            put_word(f, value, source->map[k].to);
+            set_word(f, value, source->map[k].to);
             return true;
         }
     }
@@ -188,7 +188,7 @@ static bool map_found(struct reading *r, const struct mapping_field *f,
     return refuse_found(r, f, source, expected, found);
 }
 
-static bool take_text(struct reading *r, const struct mapping_field *f,
+static bool read_text(struct reading *r, const struct mapping_field *f,
                       const struct mapping_source *source, const struct mapping_found *found,
                       struct value *value)
 {
@@ -218,7 +218,7 @@ static int64_t parse_iso_time(const char *text, size_t bytes)
     return at < bytes ? message_parse_time(text, bytes) : LAB_TIME_NONE;
 }
 
-static bool take_iso_time(struct reading *r, const struct mapping_field *f,
+static bool read_iso_time(struct reading *r, const struct mapping_field *f,
                           const struct mapping_source *source,
                           const struct mapping_found *found, struct value *value)
 {
@@ -235,7 +235,7 @@ static bool take_iso_time(struct reading *r, const struct mapping_field *f,
 }
 
 /* About z, of a robot that stands upright: x, y, z, w of ROS's geometry_msgs. */
-static bool take_heading(struct reading *r, const struct mapping_field *f,
+static bool read_heading(struct reading *r, const struct mapping_field *f,
                          const struct mapping_source *source, const struct mapping_found *found,
                          struct value *value)
 {
@@ -267,7 +267,7 @@ static bool take_heading(struct reading *r, const struct mapping_field *f,
     return true;
 }
 
-static bool take_number(struct reading *r, const struct mapping_field *f,
+static bool read_number(struct reading *r, const struct mapping_field *f,
                         const struct mapping_source *source, const struct mapping_found *found,
                         struct value *value)
 {
@@ -277,7 +277,7 @@ static bool take_number(struct reading *r, const struct mapping_field *f,
         const size_t bytes = copy_found(found, text, sizeof text);
         if (!is_number(text, bytes < sizeof text ? bytes : 0, &value->number)) {
             return f->member->type == MAPPING_NAMED && !source->numeric
-                       ? take_text(r, f, source, found, value)
+                       ? read_text(r, f, source, found, value)
                        : refuse_found(r, f, source, "a number", found);
         }
     } else if (found->kind != JSON_KIND_NUMBER) {
@@ -299,8 +299,8 @@ static bool read_source(struct reading *r, const struct mapping_field *f, size_t
     value->absent = false;
     value->is_text = false;
     value->same.bytes = 0;
-    if (source->way == MAPPING_VALUE) {
-        put_word(f, value, source->value);
+    if (source->origin == MAPPING_VALUE) {
+        set_word(f, value, source->value);
         return true;
     }
     if (found->kind == JSON_KIND_NONE || (found->kind == JSON_KIND_NULL && source->optional)) {
@@ -310,12 +310,12 @@ static bool read_source(struct reading *r, const struct mapping_field *f, size_t
     if (source->map) {
         return map_found(r, f, source, found, value);
     }
-    if (takes_text(f->member)) {
-        return take_text(r, f, source, found, value);
+    if (is_textual(f->member)) {
+        return read_text(r, f, source, found, value);
     }
-    return source->iso8601      ? take_iso_time(r, f, source, found, value)
-           : source->quaternion ? take_heading(r, f, source, found, value)
-                                : take_number(r, f, source, found, value);
+    return source->iso8601      ? read_iso_time(r, f, source, found, value)
+           : source->quaternion ? read_heading(r, f, source, found, value)
+                                : read_number(r, f, source, found, value);
 }
 
 /* The sum of all sources of a field; what is added may be absent. */
@@ -332,7 +332,7 @@ static bool read_field(struct reading *r, const struct mapping_field *f, struct 
         value->number += more.absent ? 0.0 : more.number;
         value->same.bytes = 0;
     }
-    return value->absent || value->is_text || takes_text(f->member) ||
+    return value->absent || value->is_text || is_textual(f->member) ||
            isfinite(value->number) ||
            refuse_value(r, FAULT_OUT_OF_RANGE,
                         "%s (%s): a number within the range of a double was expected",
@@ -352,7 +352,7 @@ static bool refuse_name(struct reading *r, const struct mapping_field *f, const 
                         f->name, expected, text);
 }
 
-static bool put_name(struct reading *r, const struct mapping_field *f, const char *text)
+static bool set_name(struct reading *r, const struct mapping_field *f, const char *text)
 {
     const size_t value = names_value(f->member->names, text);
     void *to = (char *)r->event + f->member->at;
@@ -368,12 +368,12 @@ static bool put_name(struct reading *r, const struct mapping_field *f, const cha
     return true;
 }
 
-static bool put_time(struct reading *r, const struct mapping_field *f, double t_s)
+static bool set_time(struct reading *r, const struct mapping_field *f, double t_s)
 {
     const int64_t t_us = lab_us(t_s);
     memcpy((char *)r->event + f->member->at, &t_us, sizeof t_us);
     if (f->member->type == MAPPING_SIM) {
-        *((bool *)r->event + f->member->told_at) = true;
+        *((bool *)r->event + f->member->flag_at) = true;
     }
     return t_us != LAB_TIME_NONE ||
            refuse_value(r, FAULT_OUT_OF_RANGE,
@@ -381,7 +381,7 @@ static bool put_time(struct reading *r, const struct mapping_field *f, double t_
                         t_s);
 }
 
-static bool put_whole(struct reading *r, const struct mapping_field *f, double number)
+static bool set_whole(struct reading *r, const struct mapping_field *f, double number)
 {
     static const double most = 9e15;
     const int64_t whole = number >= 0.0 && number <= most ? (int64_t)number : -1;
@@ -391,7 +391,7 @@ static bool put_whole(struct reading *r, const struct mapping_field *f, double n
                         f->name, number);
 }
 
-static void put_value(struct reading *r, const struct mapping_field *f,
+static void add_value(struct reading *r, const struct mapping_field *f,
                       const struct value *value)
 {
     struct event_reply *reply = &r->event->reply;
@@ -411,15 +411,15 @@ static void put_value(struct reading *r, const struct mapping_field *f,
     }
 }
 
-static void put_axis(struct reading *r, const struct mapping_field *f, double number)
+static void set_axis(struct reading *r, const struct mapping_field *f, double number)
 {
-    struct axes_told *axes = &r->axes[(size_t)(f->member - mapping_members) % COUNT(r->axes)];
+    struct axes_given *axes = &r->axes[(size_t)(f->member - mapping_members) % COUNT(r->axes)];
     ((double *)(void *)((char *)r->event + f->member->at))[f->axis] = number;
     axes->member = f->member;
-    axes->told |= 1U << f->axis;
+    axes->given |= 1U << f->axis;
 }
 
-static bool put_field(struct reading *r, const struct mapping_field *f,
+static bool set_field(struct reading *r, const struct mapping_field *f,
                       const struct value *value)
 {
     void *to = (char *)r->event + f->member->at;
@@ -428,20 +428,20 @@ static bool put_field(struct reading *r, const struct mapping_field *f,
         memcpy(to, value->text, strlen(value->text) + 1);
         return true;
     case MAPPING_NAME:
-        return put_name(r, f, value->text);
+        return set_name(r, f, value->text);
     case MAPPING_TIME:
     case MAPPING_SIM:
-        return put_time(r, f, value->number);
+        return set_time(r, f, value->number);
     case MAPPING_REAL:
         memcpy(to, &value->number, sizeof value->number);
         return true;
     case MAPPING_WHOLE:
-        return put_whole(r, f, value->number);
+        return set_whole(r, f, value->number);
     case MAPPING_AXIS:
-        put_axis(r, f, value->number);
+        set_axis(r, f, value->number);
         return true;
     case MAPPING_NAMED:
-        put_value(r, f, value);
+        add_value(r, f, value);
         return true;
     }
     return false;
@@ -459,7 +459,7 @@ static void write_field(struct reading *r, const struct mapping_field *f,
         r->in_values = true;
         key = mapping_value_name(f->name);
     }
-    if (takes_text(f->member) || value->is_text) {
+    if (is_textual(f->member) || value->is_text) {
         json_write_text(&r->native, key, value->text);
     } else if (value->same.bytes > 0) {
         json_write_raw(&r->native, key, value->same.at, value->same.bytes);
@@ -475,10 +475,10 @@ static bool read_fields(struct reading *r)
     for (size_t k = 0; k < r->row->field_count; k++) {
         const struct mapping_field *f = &r->row->fields[k];
         struct value value;
-        if (!read_field(r, f, &value) || (!value.absent && !put_field(r, f, &value))) {
+        if (!read_field(r, f, &value) || (!value.absent && !set_field(r, f, &value))) {
             return false;
         }
-        if (r->told && !value.absent) {
+        if (r->republished && !value.absent) {
             write_field(r, f, &value);
         }
     }
@@ -489,19 +489,19 @@ static bool read_fields(struct reading *r)
 static bool count_axes(struct reading *r)
 {
     for (size_t k = 0; k < COUNT(r->axes); k++) {
-        const unsigned told = r->axes[k].told;
+        const unsigned given = r->axes[k].given;
         const struct mapping_member *m = r->axes[k].member;
         size_t count = 0;
-        while (told >> count & 1U) {
+        while (given >> count & 1U) {
             count++;
         }
-        if (told >> count) {
+        if (given >> count) {
             return refuse_value(r, FAULT_MISSING_KEY,
                                 "%s.%zu: missing while later members are given", m->name,
                                 count);
         }
-        if (told) {
-            memcpy((char *)r->event + m->told_at, &count, sizeof count);
+        if (given) {
+            memcpy((char *)r->event + m->flag_at, &count, sizeof count);
         }
     }
     return true;
@@ -554,7 +554,7 @@ static void find_levels(struct reading *r)
     for (size_t k = 0; k < r->row->source_count; k++) {
         const struct mapping_source *source = &r->row->sources[k];
         r->finding.found[k].kind = JSON_KIND_NONE;
-        if (source->way == MAPPING_TOPIC) {
+        if (source->origin == MAPPING_TOPIC) {
             const struct mapping_text level = r->level[source->at];
             r->finding.found[k] = (struct mapping_found){
                 .kind = JSON_KIND_TEXT, .text = {.at = level.at, .bytes = level.bytes}};
@@ -568,9 +568,9 @@ static bool find_values(struct reading *r)
     const struct message *m = r->message;
     find_levels(r);
     return mapping_is_json(row->format)
-               ? mapping_find_json(row->nodes, m->payload, m->kept_bytes, &r->finding)
+               ? mapping_find_json(row->nodes, m->payload, m->stored_bytes, &r->finding)
                : mapping_find_columns(row->sources, row->source_count, row->separator,
-                                      m->payload, m->kept_bytes, &r->finding);
+                                      m->payload, m->stored_bytes, &r->finding);
 }
 
 static bool check_columns(struct reading *r)
@@ -586,7 +586,7 @@ static bool read_row(struct reading *r)
     if (!find_side(r)) {
         return false;
     }
-    if (m->payload_bytes > m->kept_bytes) {
+    if (m->payload_bytes > m->stored_bytes) {
         return refuse_value(r, FAULT_TOO_LONG, "a payload of at most %d bytes was expected",
                             MESSAGE_PAYLOAD_MAX);
     }
@@ -595,14 +595,14 @@ static bool read_row(struct reading *r)
 }
 
 /* Commands and replies are known again when they are delivered twice. */
-static bool keep_payload(struct reading *r, const char *text)
+static bool attach_payload(struct reading *r, const char *text)
 {
     struct event *e = r->event;
     const struct message *m = r->message;
     if (e->kind == EVENT_COMMAND || e->kind == EVENT_REPLY) {
         e->hash = message_hash(m);
     }
-    if (!r->told) {
+    if (!r->republished) {
         return true;
     }
     if (r->in_values) {
@@ -616,7 +616,7 @@ static bool keep_payload(struct reading *r, const char *text)
                         event_kind_name(e->kind), MAPPING_NATIVE_MAX);
 }
 
-static void tell_malformed(struct reading *r)
+static void emit_malformed(struct reading *r)
 {
     struct event *e = r->event;
     const enum event_kind kind = r->row->kind;
@@ -632,7 +632,7 @@ static void tell_malformed(struct reading *r)
     e->malformed.fault = r->fault;
 }
 
-static void take_row(struct reading *r, event_emit *emit, void *context)
+static void decode_row(struct reading *r, event_emit *emit, void *context)
 {
     struct event *e = r->event;
     char text[MAPPING_NATIVE_MAX];
@@ -643,19 +643,19 @@ static void take_row(struct reading *r, event_emit *emit, void *context)
     }
     payload_begin(e, r->message, row->kind, row->side);
     native_clear(e, row->kind);
-    if (r->told) {
+    if (r->republished) {
         json_write_start(&r->native, text, sizeof text, NULL, NULL);
         json_write_object(&r->native, NULL);
     }
-    if (!read_row(r) || !keep_payload(r, text)) {
-        tell_malformed(r);
+    if (!read_row(r) || !attach_payload(r, text)) {
+        emit_malformed(r);
     }
     emit(context, e);
 }
 
-enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair, bool told,
-                                    const struct message *message, event_emit *emit,
-                                    void *context)
+enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair,
+                                    bool republished, const struct message *message,
+                                    event_emit *emit, void *context)
 {
     enum mapping_outcome outcome = MAPPING_NOBODY;
     struct event event;
@@ -666,20 +666,21 @@ enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *p
             !is_of_pair(&r, pair)) {
             continue;
         }
-        if (r.row->fits && !r.row->fits(r.row->only, message->payload, message->kept_bytes)) {
+        if (r.row->fits && !r.row->fits(r.row->only, message->payload, message->stored_bytes)) {
             outcome = MAPPING_PASSED;
             continue;
         }
         r.message = message;
         r.event = &event;
         r.finding.columns = 0;
-        r.told = told && (r.row->kind == EVENT_COMMAND || r.row->kind == EVENT_REPLY);
+        r.republished =
+            republished && (r.row->kind == EVENT_COMMAND || r.row->kind == EVENT_REPLY);
         r.in_values = false;
         r.detail[0] = '\0';
         memset(r.axes, 0, sizeof r.axes);
         memcpy(event.pair, pair, strlen(pair) + 1);
-        take_row(&r, emit, context);
-        return MAPPING_TAKEN;
+        decode_row(&r, emit, context);
+        return MAPPING_DECODED;
     }
     return outcome;
 }

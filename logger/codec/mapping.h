@@ -2,14 +2,14 @@
  * (docs/robots/mapping.md): which topics, where in the payload each member of an event stands,
  * in which unit and under which names; and what goes out to such robots.
  *
- * A table is made once, when a lab is read (config/mapping/mapping_file.h), which checks what is
- * promised here; nothing is changed later. Pure: no I/O, no clock, no allocation.
+ * A table is made once, when a lab is read (config/mapping/mapping_file.h), which checks what
+ * is promised here; nothing is changed later. Pure: no I/O, no clock, no allocation.
  */
 #ifndef LOGGER_CODEC_MAPPING_H
 #define LOGGER_CODEC_MAPPING_H
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 #include "logger/message/codec.h"
 #include "logger/message/event.h"
 #include "logger/message/json_scan.h"
@@ -54,7 +54,7 @@ bool mapping_topic_fits(const struct mapping_level *levels, size_t count, const 
 
 /* ---- values ---- */
 
-enum mapping_way {
+enum mapping_origin {
     MAPPING_PATH,  /* a JSON pointer, RFC 6901 */
     MAPPING_AT,    /* a column, from 1 */
     MAPPING_TOPIC, /* a level of the topic */
@@ -67,7 +67,7 @@ struct mapping_word {
 
 /* Where a value stands, and what makes it the member's: x scale + offset. */
 struct mapping_source {
-    enum mapping_way way;
+    enum mapping_origin origin;
     const char *place; /* for people: "/pose/x", "column 2", "topic level {side}" */
     unsigned at;       /* MAPPING_AT: the column; MAPPING_TOPIC: the level, from 0 */
     double scale;      /* of the unit too */
@@ -115,7 +115,7 @@ struct mapping_member {
     enum mapping_type type;
     enum mapping_quantity quantity;
     bool required;
-    size_t at, size, told_at;
+    size_t at, size, flag_at;
     const struct names *names;
 };
 
@@ -252,14 +252,14 @@ struct mapping {
 enum mapping_outcome {
     MAPPING_NOBODY, /* no row has this topic */
     MAPPING_PASSED, /* the rows that have this topic are for other payloads */
-    MAPPING_TAKEN   /* one event, EVENT_MALFORMED too */
+    MAPPING_DECODED /* one event, EVENT_MALFORMED too */
 };
 
 /* What the first row that fits makes of a message to this pair. told: its commands and replies
  * are told on, with the payload of a native one. */
-enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair, bool told,
-                                    const struct message *message, event_emit *emit,
-                                    void *context);
+enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair,
+                                    bool republished, const struct message *message,
+                                    event_emit *emit, void *context);
 
 /* The first row for what goes out: a message under its whole topic. MAPPING_NOBODY when there
  * is no row; MAPPING_PASSED when there is one which cannot say it: a word that its map does not

@@ -252,13 +252,13 @@ static struct mapping_text strip_brackets(struct mapping_text text)
     return text;
 }
 
-static void take_column(const struct mapping_source *sources, size_t count,
-                        struct mapping_text column, struct mapping_finding *out)
+static void match_column(const struct mapping_source *sources, size_t count,
+                         struct mapping_text column, struct mapping_finding *out)
 {
     column = trim_text(column);
     out->columns++;
     for (size_t k = 0; k < count; k++) {
-        if (sources[k].way == MAPPING_AT && sources[k].at == out->columns) {
+        if (sources[k].origin == MAPPING_AT && sources[k].at == out->columns) {
             out->found[k] = (struct mapping_found){
                 .kind = JSON_KIND_TEXT, .text = {.at = column.at, .bytes = column.bytes}};
         }
@@ -308,7 +308,7 @@ bool mapping_find_columns(const struct mapping_source *sources, size_t count,
         }
         const char *stop = find_stop(at, end, separator);
         if (n > 0 || stop > at) {
-            take_column(sources, count, (struct mapping_text){at, (size_t)(stop - at)}, out);
+            match_column(sources, count, (struct mapping_text){at, (size_t)(stop - at)}, out);
         }
         if (stop == end) {
             return true;

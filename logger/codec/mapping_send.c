@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/names.h"
 #include "base/numbers/number.h"
+#include "base/text/names.h"
 #include "logger/codec/mapping.h"
 #include "logger/message/json_write.h"
 
@@ -52,7 +52,7 @@ static void format_number(double number, int digits, char *out, size_t size)
     }
 }
 
-static bool take_found(const struct filling *f, size_t k, struct word *word)
+static bool format_found(const struct filling *f, size_t k, struct word *word)
 {
     const struct mapping_source *source = &f->send->sources[k];
     const struct mapping_found *found = &f->finding.found[k];
@@ -142,10 +142,10 @@ static bool add_part(struct filling *f, const struct mapping_part *part, bool in
     case MAPPING_SIDE:
         return add_plain(f, call_side(f->send, f->out->side), in_topic);
     case MAPPING_FILLED:
-        return take_found(f, part->source, &word) && add_plain(f, word.text, in_topic);
+        return format_found(f, part->source, &word) && add_plain(f, word.text, in_topic);
     case MAPPING_QUOTED:
     case MAPPING_INNER:
-        return take_found(f, part->source, &word) &&
+        return format_found(f, part->source, &word) &&
                add_quoted(f, &word, part->kind == MAPPING_INNER);
     }
     return false;
@@ -216,7 +216,7 @@ enum mapping_outcome mapping_encode(const struct mapping *mapping, const struct 
     for (size_t k = 0; k < mapping->send_count; k++) {
         f.send = &mapping->sends[k];
         if (is_for(f.send, out)) {
-            return fill_message(&f, message) ? MAPPING_TAKEN : MAPPING_PASSED;
+            return fill_message(&f, message) ? MAPPING_DECODED : MAPPING_PASSED;
         }
     }
     return MAPPING_NOBODY;

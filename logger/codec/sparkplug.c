@@ -378,7 +378,7 @@ struct frame {
     uint64_t seq, bd_seq;
 };
 
-static void note_bd_seq(struct frame *frame, const struct metric *m)
+static void read_bd_seq(struct frame *frame, const struct metric *m)
 {
     if (m->name.at && is_same(m->name, text_of("bdSeq")) &&
         (m->value.number == METRIC_INT || m->value.number == METRIC_LONG)) {
@@ -406,7 +406,7 @@ static const char *read_frame(const char *payload, size_t bytes, struct frame *f
             if (!read_metric(f.bytes, &m, &s.fault)) {
                 return s.fault;
             }
-            note_bd_seq(frame, &m);
+            read_bd_seq(frame, &m);
         }
         frame->stamp_ms = f.number == PAYLOAD_TIMESTAMP ? stamp_of(f.value) : frame->stamp_ms;
         frame->has_seq = frame->has_seq || f.number == PAYLOAD_SEQ;
@@ -428,8 +428,9 @@ static struct sparkplug_text find_metric(struct sparkplug_device *d, enum sparkp
     return *known ? name_of(d, *known) : m->name;
 }
 
-static void take_metric(struct sparkplug_device *d, enum sparkplug_kind kind,
-                        const struct metric *m, int64_t stamp_ms, struct sparkplug_metrics *out)
+static void apply_metric(struct sparkplug_device *d, enum sparkplug_kind kind,
+                         const struct metric *m, int64_t stamp_ms,
+                         struct sparkplug_metrics *out)
 {
     struct sparkplug_known *known = NULL;
     const struct sparkplug_text name = find_metric(d, kind, m, &known);
@@ -464,7 +465,7 @@ static void read_metrics(struct sparkplug_device *device, enum sparkplug_kind ki
     while (next_field(&s, &f)) {
         struct metric m;
         if (f.number == PAYLOAD_METRIC && read_metric(f.bytes, &m, &fault) && !m.historical) {
-            take_metric(device, kind, &m, stamp_ms, out);
+            apply_metric(device, kind, &m, stamp_ms, out);
         }
     }
 }
@@ -481,7 +482,7 @@ const struct sparkplug_metric *sparkplug_find(const struct sparkplug_metrics *me
 }
 
 /* A message on its way to who listens. */
-struct hearing {
+struct reception {
     const struct sparkplug_topic *topic;
     const struct sparkplug_place *places;
     size_t n, bytes;
@@ -491,14 +492,14 @@ struct hearing {
     void *context;
 };
 
-static struct sparkplug_event event_of(const struct hearing *h, enum sparkplug_what what,
+static struct sparkplug_event event_of(const struct reception *h, enum sparkplug_what what,
                                        size_t place)
 {
     return (struct sparkplug_event){
         .what = what, .place = place, .bd_seq = h->frame.bd_seq, .stamp_ms = h->frame.stamp_ms};
 }
 
-static void tell_event(const struct hearing *h, enum sparkplug_what what, size_t place,
+static void emit_event(const struct reception *h, enum sparkplug_what what, size_t place,
                        size_t count)
 {
     struct sparkplug_event event = event_of(h, what, place);
@@ -506,7 +507,7 @@ static void tell_event(const struct hearing *h, enum sparkplug_what what, size_t
     h->emit(h->context, &event);
 }
 
-static void tell_metrics(const struct hearing *h, size_t place)
+static void emit_metrics(const struct reception *h, size_t place)
 {
     struct sparkplug_metrics metrics;
     struct sparkplug_device *device = h->places[place].device;
@@ -518,7 +519,7 @@ static void tell_metrics(const struct hearing *h, size_t place)
         h->emit(h->context, &event);
     }
     if (metrics.left_out > 0) {
-        tell_event(h, SPARKPLUG_TOO_MANY, place, metrics.left_out);
+        emit_event(h, SPARKPLUG_TOO_MANY, place, metrics.left_out);
     }
     if (metrics.count > 0) {
         event.what = SPARKPLUG_VALUES;
@@ -527,31 +528,31 @@ static void tell_metrics(const struct hearing *h, size_t place)
     }
 }
 
-static void tell_place(const struct hearing *h, size_t place)
+static void emit_place(const struct reception *h, size_t place)
 {
     const enum sparkplug_kind kind = h->topic->kind;
     if (is_birth(kind)) {
-        tell_event(h, SPARKPLUG_ONLINE, place, 0);
+        emit_event(h, SPARKPLUG_ONLINE, place, 0);
     } else if (kind == SPARKPLUG_DDEATH) {
-        tell_event(h, SPARKPLUG_OFFLINE, place, 0);
+        emit_event(h, SPARKPLUG_OFFLINE, place, 0);
     }
-    tell_metrics(h, place);
+    emit_metrics(h, place);
 }
 
-static void hear_death(const struct hearing *h, struct sparkplug_node *node)
+static void apply_death(const struct reception *h, struct sparkplug_node *node)
 {
     if (!node->born || !h->frame.has_bd_seq || h->frame.bd_seq != node->bd_seq) {
-        tell_event(h, SPARKPLUG_STALE, SIZE_MAX, 0);
+        emit_event(h, SPARKPLUG_STALE, SIZE_MAX, 0);
         return;
     }
     node->born = false;
     for (size_t k = 0; k < h->n; k++) {
-        tell_event(h, SPARKPLUG_OFFLINE, k, 0);
+        emit_event(h, SPARKPLUG_OFFLINE, k, 0);
     }
 }
 
 /* All that was known of its devices holds no more. */
-static void hear_birth(const struct hearing *h, struct sparkplug_node *node)
+static void apply_birth(const struct reception *h, struct sparkplug_node *node)
 {
     node->born = true;
     node->seq = (uint8_t)h->frame.seq;
@@ -561,23 +562,24 @@ static void hear_birth(const struct hearing *h, struct sparkplug_node *node)
     }
 }
 
-static void count_message(const struct hearing *h, struct sparkplug_node *node)
+static void count_message(const struct reception *h, struct sparkplug_node *node)
 {
     const uint8_t missing = (uint8_t)(h->frame.seq - node->seq - 1U);
     if (h->frame.has_seq) {
         node->seq = (uint8_t)h->frame.seq;
     }
     if (h->frame.has_seq && missing > 0) {
-        tell_event(h, SPARKPLUG_MISSING, SIZE_MAX, missing);
+        emit_event(h, SPARKPLUG_MISSING, SIZE_MAX, missing);
     }
 }
 
-void sparkplug_take(struct sparkplug_node *node, const struct sparkplug_place *places, size_t n,
-                    const struct sparkplug_topic *topic, const char *payload, size_t bytes,
-                    void (*emit)(void *context, const struct sparkplug_event *event),
-                    void *context)
+void sparkplug_decode(struct sparkplug_node *node, const struct sparkplug_place *places,
+                      size_t n, const struct sparkplug_topic *topic, const char *payload,
+                      size_t bytes,
+                      void (*emit)(void *context, const struct sparkplug_event *event),
+                      void *context)
 {
-    struct hearing h = {topic, places, n, bytes, payload, {.seq = 0}, emit, context};
+    struct reception h = {topic, places, n, bytes, payload, {.seq = 0}, emit, context};
     struct sparkplug_event malformed = {.what = SPARKPLUG_MALFORMED, .place = SIZE_MAX};
     const enum sparkplug_kind kind = topic->kind;
     malformed.fault = read_frame(payload, bytes, &h.frame);
@@ -586,15 +588,15 @@ void sparkplug_take(struct sparkplug_node *node, const struct sparkplug_place *p
         return;
     }
     if (kind == SPARKPLUG_NDEATH) {
-        hear_death(&h, node);
+        apply_death(&h, node);
         return;
     }
     if (kind == SPARKPLUG_NBIRTH) {
-        hear_birth(&h, node);
+        apply_birth(&h, node);
     } else if (!is_command(kind) && node->born) {
         count_message(&h, node);
     } else if (!is_command(kind)) {
-        tell_event(&h, SPARKPLUG_UNBORN, SIZE_MAX, 0);
+        emit_event(&h, SPARKPLUG_UNBORN, SIZE_MAX, 0);
         return;
     }
     for (size_t k = 0; k < n; k++) {
@@ -602,7 +604,7 @@ void sparkplug_take(struct sparkplug_node *node, const struct sparkplug_place *p
             if (kind == SPARKPLUG_DBIRTH) {
                 memset(places[k].device, 0, sizeof *places[k].device);
             }
-            tell_place(&h, k);
+            emit_place(&h, k);
         }
     }
 }
@@ -617,7 +619,7 @@ bool sparkplug_repeats(const struct sparkplug_node *node, enum sparkplug_kind ki
 
 /* ---- what goes out ---- */
 
-static size_t put_varint(char *out, uint64_t value)
+static size_t append_varint(char *out, uint64_t value)
 {
     size_t n = 0;
     while (value > 127) {
@@ -628,21 +630,21 @@ static size_t put_varint(char *out, uint64_t value)
     return n;
 }
 
-static size_t put_field(char *out, unsigned number, uint64_t value)
+static size_t append_field(char *out, unsigned number, uint64_t value)
 {
-    const size_t n = put_varint(out, (uint64_t)number << 3 | WIRE_VARINT);
-    return n + put_varint(out + n, value);
+    const size_t n = append_varint(out, (uint64_t)number << 3 | WIRE_VARINT);
+    return n + append_varint(out + n, value);
 }
 
-static size_t put_text(char *out, unsigned number, struct sparkplug_text text)
+static size_t append_text(char *out, unsigned number, struct sparkplug_text text)
 {
-    size_t n = put_varint(out, (uint64_t)number << 3 | WIRE_BYTES);
-    n += put_varint(out + n, text.bytes);
+    size_t n = append_varint(out, (uint64_t)number << 3 | WIRE_BYTES);
+    n += append_varint(out + n, text.bytes);
     memcpy(out + n, text.at, text.bytes);
     return n + text.bytes;
 }
 
-static void put_bytes(struct sparkplug_writer *w, const char *bytes, size_t n)
+static void append_bytes(struct sparkplug_writer *w, const char *bytes, size_t n)
 {
     w->failed = w->failed || n > w->capacity - w->used;
     if (!w->failed) {
@@ -655,12 +657,12 @@ void sparkplug_begin(struct sparkplug_writer *w, char *out, size_t capacity, int
 {
     char field[24];
     *w = (struct sparkplug_writer){.out = out, .capacity = capacity};
-    put_bytes(w, field,
-              put_field(field, PAYLOAD_TIMESTAMP, t_us > 0 ? (uint64_t)t_us / 1000 : 0));
+    append_bytes(w, field,
+                 append_field(field, PAYLOAD_TIMESTAMP, t_us > 0 ? (uint64_t)t_us / 1000 : 0));
 }
 
-void sparkplug_put(struct sparkplug_writer *w, const char *name,
-                   const struct sparkplug_value *value)
+void sparkplug_append(struct sparkplug_writer *w, const char *name,
+                      const struct sparkplug_value *value)
 {
     enum { TEXTS_MAX = 1024 };
     char metric[TEXTS_MAX + 64];
@@ -671,24 +673,24 @@ void sparkplug_put(struct sparkplug_writer *w, const char *name,
         w->failed = true;
         return;
     }
-    size_t n = put_text(metric, METRIC_NAME, called);
+    size_t n = append_text(metric, METRIC_NAME, called);
     if (value->kind == SPARKPLUG_TEXT) {
-        n += put_field(metric + n, METRIC_TYPE, TYPE_STRING);
-        n += put_text(metric + n, METRIC_TEXT, value->text);
+        n += append_field(metric + n, METRIC_TYPE, TYPE_STRING);
+        n += append_text(metric + n, METRIC_TEXT, value->text);
     } else if (value->kind == SPARKPLUG_TRUTH) {
-        n += put_field(metric + n, METRIC_TYPE, TYPE_TRUTH);
-        n += put_field(metric + n, METRIC_TRUTH, value->whole != 0);
+        n += append_field(metric + n, METRIC_TYPE, TYPE_TRUTH);
+        n += append_field(metric + n, METRIC_TRUTH, value->whole != 0);
     } else {
         const double real = value->kind == SPARKPLUG_WHOLE ? (double)value->whole : value->real;
         uint64_t bits = 0;
         memcpy(&bits, &real, sizeof bits);
-        n += put_field(metric + n, METRIC_TYPE, TYPE_DOUBLE);
+        n += append_field(metric + n, METRIC_TYPE, TYPE_DOUBLE);
         metric[n++] = (char)(METRIC_DOUBLE << 3 | WIRE_8);
         for (unsigned k = 0; k < 8; k++) {
             metric[n++] = (char)(bits >> 8 * k & 255U);
         }
     }
-    const size_t head_bytes = put_varint(head, PAYLOAD_METRIC << 3 | WIRE_BYTES);
-    put_bytes(w, head, head_bytes + put_varint(head + head_bytes, n));
-    put_bytes(w, metric, n);
+    const size_t head_bytes = append_varint(head, PAYLOAD_METRIC << 3 | WIRE_BYTES);
+    append_bytes(w, head, head_bytes + append_varint(head + head_bytes, n));
+    append_bytes(w, metric, n);
 }

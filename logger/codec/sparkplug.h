@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 
 enum {
     SPARKPLUG_METRICS_MAX = 256, /* of a device, and of one message */
@@ -155,10 +155,11 @@ struct sparkplug_place {
 
 /* Take in a message of a node, of whatever device. Old metrics ("historical") are passed over;
  * of data by exception the device holds what was not told again. Events are borrowed. */
-void sparkplug_take(struct sparkplug_node *node, const struct sparkplug_place *places, size_t n,
-                    const struct sparkplug_topic *topic, const char *payload, size_t bytes,
-                    void (*emit)(void *context, const struct sparkplug_event *event),
-                    void *context);
+void sparkplug_decode(struct sparkplug_node *node, const struct sparkplug_place *places,
+                      size_t n, const struct sparkplug_topic *topic, const char *payload,
+                      size_t bytes,
+                      void (*emit)(void *context, const struct sparkplug_event *event),
+                      void *context);
 
 /* Does the message count as the last one did? One that a broker delivered twice says so by its
  * flag as well (MQTT's DUP). */
@@ -175,7 +176,7 @@ struct sparkplug_writer {
 };
 
 void sparkplug_begin(struct sparkplug_writer *w, char *out, size_t capacity, int64_t t_us);
-void sparkplug_put(struct sparkplug_writer *w, const char *name,
-                   const struct sparkplug_value *value);
+void sparkplug_append(struct sparkplug_writer *w, const char *name,
+                      const struct sparkplug_value *value);
 
 #endif

@@ -11,7 +11,7 @@ enum { TEXT_MAX = 8192 };
 /* A row and a message. */
 struct reading {
     const struct mapping_row *row;
-    const struct sparkplug_said *said;
+    const struct sparkplug_received *received;
     struct json_writer w;
 };
 
@@ -49,7 +49,8 @@ static bool is_for_row(const struct reading *r)
     bool any = false;
     for (size_t i = 0; i < COUNT(objects); i++) {
         for (uint16_t k = first_asked(row, objects[i]); k > 0; k = row->nodes[k].next) {
-            const bool here = sparkplug_find(r->said->metrics, name_of(&row->nodes[k])) != NULL;
+            const bool here =
+                sparkplug_find(r->received->metrics, name_of(&row->nodes[k])) != NULL;
             if (i == 0 && !here && is_needed(row, &row->nodes[k])) {
                 return false;
             }
@@ -87,7 +88,7 @@ static void write_metrics(struct reading *r)
     json_write_object(&r->w, "metrics");
     for (uint16_t k = first_asked(row, "metrics"); k > 0; k = row->nodes[k].next) {
         const struct sparkplug_metric *m =
-            sparkplug_find(r->said->metrics, name_of(&row->nodes[k]));
+            sparkplug_find(r->received->metrics, name_of(&row->nodes[k]));
         if (m) {
             write_value(&r->w, row->nodes[k].token, &m->value);
         }
@@ -101,8 +102,8 @@ static void write_stamps(struct reading *r)
     json_write_object(&r->w, "stamps");
     for (uint16_t k = first_asked(row, "stamps"); k > 0; k = row->nodes[k].next) {
         const struct sparkplug_metric *m =
-            sparkplug_find(r->said->metrics, name_of(&row->nodes[k]));
-        const int64_t stamp_ms = m ? m->stamp_ms : r->said->stamp_ms;
+            sparkplug_find(r->received->metrics, name_of(&row->nodes[k]));
+        const int64_t stamp_ms = m ? m->stamp_ms : r->received->stamp_ms;
         if (stamp_ms >= 0) {
             json_write_int(&r->w, row->nodes[k].token, stamp_ms);
         }
@@ -116,9 +117,9 @@ static void write_held(struct reading *r)
     json_write_object(&r->w, "held");
     for (uint16_t k = first_asked(row, "held"); k > 0; k = row->nodes[k].next) {
         const struct sparkplug_text name = name_of(&row->nodes[k]);
-        const struct sparkplug_metric *m = sparkplug_find(r->said->metrics, name);
+        const struct sparkplug_metric *m = sparkplug_find(r->received->metrics, name);
         const struct sparkplug_value value =
-            m ? m->value : sparkplug_held(r->said->device, name);
+            m ? m->value : sparkplug_held(r->received->device, name);
         if (value.kind != SPARKPLUG_NULL) {
             write_value(&r->w, row->nodes[k].token, &value);
         }
@@ -131,9 +132,9 @@ static bool write_message(struct reading *r, char text[TEXT_MAX])
 {
     json_write_start(&r->w, text, TEXT_MAX, NULL, NULL);
     json_write_object(&r->w, NULL);
-    json_write_text(&r->w, "kind", sparkplug_kind_name(r->said->kind));
-    if (r->said->stamp_ms >= 0) {
-        json_write_int(&r->w, "timestamp", r->said->stamp_ms);
+    json_write_text(&r->w, "kind", sparkplug_kind_name(r->received->kind));
+    if (r->received->stamp_ms >= 0) {
+        json_write_int(&r->w, "timestamp", r->received->stamp_ms);
     }
     write_metrics(r);
     write_stamps(r);
@@ -143,26 +144,26 @@ static bool write_message(struct reading *r, char text[TEXT_MAX])
 }
 
 /* Each robot gets commands of its own. */
-struct telling {
-    const struct sparkplug_said *said;
-    const struct codec_ear *ear;
+struct emit_target {
+    const struct sparkplug_received *received;
+    const struct codec_sink *sink;
 };
 
 static void emit_sided(void *context, const struct event *event)
 {
-    const struct telling *t = context;
+    const struct emit_target *t = context;
     struct event sided = *event;
-    sided.side = event->side < SIDE_COUNT ? event->side : t->said->side;
-    t->ear->emit(t->ear->context, &sided);
+    sided.side = event->side < SIDE_COUNT ? event->side : t->received->side;
+    t->sink->emit(t->sink->context, &sided);
 }
 
-static void tell_row(const struct codec_pair *pair, struct reading *r,
-                     const struct codec_ear *ear)
+static void emit_row(const struct codec_pair *pair, struct reading *r,
+                     const struct codec_sink *sink)
 {
     struct mapping_text level[MAPPING_LEVELS_MAX];
     const struct mapping one = {.rows = r->row, .row_count = 1};
-    struct telling telling = {r->said, ear};
-    struct message message = *r->said->message;
+    struct emit_target emit_target = {r->received, sink};
+    struct message message = *r->received->message;
     char text[TEXT_MAX];
     if (r->row->format != MAPPING_SPARKPLUG ||
         !mapping_topic_fits(r->row->levels, r->row->level_count, message.topic, level) ||
@@ -170,54 +171,55 @@ static void tell_row(const struct codec_pair *pair, struct reading *r,
         return;
     }
     if (!write_message(r, text)) {
-        codec_malformed(pair, &message, r->said->side, event_kind_name(r->row->kind), ear,
+        codec_malformed(pair, &message, r->received->side, event_kind_name(r->row->kind), sink,
                         FAULT_TOO_LONG, "metrics of at most %d bytes were expected", TEXT_MAX);
         return;
     }
     message.payload = text;
-    message.kept_bytes = message.payload_bytes = r->w.used;
-    (void)mapping_decode(&one, pair->id, pair->repeated, &message, emit_sided, &telling);
+    message.stored_bytes = message.payload_bytes = r->w.used;
+    (void)mapping_decode(&one, pair->id, pair->repeated, &message, emit_sided, &emit_target);
 }
 
-void sparkplug_tell_rows(const struct codec_pair *pair, const struct sparkplug_said *said,
-                         const struct codec_ear *ear)
+void sparkplug_emit_rows(const struct codec_pair *pair,
+                         const struct sparkplug_received *received,
+                         const struct codec_sink *sink)
 {
     const struct mapping *mapping = pair->options->mapping;
     for (size_t k = 0; mapping && k < mapping->row_count; k++) {
-        struct reading r = {.row = &mapping->rows[k], .said = said};
-        tell_row(pair, &r, ear);
+        struct reading r = {.row = &mapping->rows[k], .received = received};
+        emit_row(pair, &r, sink);
     }
 }
 
 /* ---- what goes out ---- */
 
-static bool put_member(struct json_scan *s, const struct json_text *key,
-                       struct sparkplug_writer *w)
+static bool append_member(struct json_scan *s, const struct json_text *key,
+                          struct sparkplug_writer *w)
 {
     char name[128];
     char text[512];
     struct json_text value;
-    struct sparkplug_value put = {.kind = SPARKPLUG_NULL};
+    struct sparkplug_value sent = {.kind = SPARKPLUG_NULL};
     const enum json_kind kind = json_scan_peek(s);
     bool truth = false;
     if (json_text_copy(key, name, sizeof name, false) == sizeof name) {
         return false;
     }
-    if (kind == JSON_KIND_NUMBER && json_scan_number(s, &put.real)) {
-        put.kind = SPARKPLUG_REAL;
+    if (kind == JSON_KIND_NUMBER && json_scan_number(s, &sent.real)) {
+        sent.kind = SPARKPLUG_REAL;
     } else if ((kind == JSON_KIND_TRUE || kind == JSON_KIND_FALSE) &&
                json_scan_bool(s, &truth)) {
-        put.kind = SPARKPLUG_TRUTH;
-        put.whole = truth;
+        sent.kind = SPARKPLUG_TRUTH;
+        sent.whole = truth;
     } else if (kind == JSON_KIND_TEXT && json_scan_text(s, &value)) {
-        put.kind = SPARKPLUG_TEXT;
-        put.text.at = text;
-        put.text.bytes = json_text_copy(&value, text, sizeof text, false);
+        sent.kind = SPARKPLUG_TEXT;
+        sent.text.at = text;
+        sent.text.bytes = json_text_copy(&value, text, sizeof text, false);
     }
-    if (put.kind == SPARKPLUG_NULL || put.text.bytes == sizeof text) {
+    if (sent.kind == SPARKPLUG_NULL || sent.text.bytes == sizeof text) {
         return false;
     }
-    sparkplug_put(w, name, &put);
+    sparkplug_append(w, name, &sent);
     return !w->failed;
 }
 
@@ -234,7 +236,7 @@ bool sparkplug_encode(struct codec_message *message, int64_t t_us)
         return false;
     }
     while (fine && json_scan_next_member(&s, &key)) {
-        fine = put_member(&s, &key, &w);
+        fine = append_member(&s, &key, &w);
     }
     if (!fine || !json_scan_finish(&s)) {
         return false;

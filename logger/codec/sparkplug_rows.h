@@ -13,12 +13,12 @@
 #ifndef LOGGER_CODEC_SPARKPLUG_ROWS_H
 #define LOGGER_CODEC_SPARKPLUG_ROWS_H
 
-#include "logger/message/codec.h"
 #include "logger/codec/mapping.h"
 #include "logger/codec/sparkplug.h"
+#include "logger/message/codec.h"
 
 /* What a device said in a message; commands are this side's. */
-struct sparkplug_said {
+struct sparkplug_received {
     const struct message *message;
     enum sparkplug_kind kind;
     enum side side;
@@ -28,8 +28,9 @@ struct sparkplug_said {
 };
 
 /* Emit what the rows make of it. */
-void sparkplug_tell_rows(const struct codec_pair *pair, const struct sparkplug_said *said,
-                         const struct codec_ear *ear);
+void sparkplug_emit_rows(const struct codec_pair *pair,
+                         const struct sparkplug_received *received,
+                         const struct codec_sink *sink);
 
 /* A payload of a message out of a mapping, a JSON object of metrics, as one of Sparkplug's in
  * its place. False when it is none, or has no room. */

@@ -105,7 +105,7 @@ bool vda_fail(const struct vda_run *run, enum fault fault, const char *format, .
     va_start(args, format);
     (void)vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    codec_malformed(run->pair, run->message, run->side, run->kind, run->ear, fault, "%s", why);
+    codec_malformed(run->pair, run->message, run->side, run->kind, run->sink, fault, "%s", why);
     return false;
 }
 

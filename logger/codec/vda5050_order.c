@@ -192,7 +192,7 @@ void vda_open_edge(const struct vda_run *run, int64_t at)
     (void)snprintf(e.command.op, sizeof e.command.op, "go");
     memcpy(e.command.id, id, sizeof e.command.id);
     vda_add_opened(run->memory, id)->unsized = !size_edge(run, edge, &e.command);
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 void vda_reply(const struct vda_run *run, const char *id, struct event_reply reply)
@@ -208,7 +208,7 @@ void vda_reply(const struct vda_run *run, const char *id, struct event_reply rep
     e.reply.commands = -1;
     e.reply.uncalibrated = reply.uncalibrated || opened->unsized;
     (void)snprintf(e.reply.id, sizeof e.reply.id, "%s", id);
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 void vda_close(const struct vda_run *run, enum reply_status status, const char *why)
@@ -220,8 +220,8 @@ void vda_close(const struct vda_run *run, enum reply_status status, const char *
                                 .source_start_us = LAB_TIME_NONE,
                                 .uncalibrated = true};
     (void)snprintf(reply.detail, sizeof reply.detail, "%s", why);
-    if (v->left.open && status == REPLY_HALTED) {
-        vda_reply_left(run, v->left.end, reply);
+    if (v->replaced.open && status == REPLY_HALTED) {
+        vda_reply_replaced(run, v->replaced.end, reply);
     }
     if (!v->ordered) {
         return;
@@ -233,18 +233,18 @@ void vda_close(const struct vda_run *run, enum reply_status status, const char *
 
 /* ---- orders that are left ---- */
 
-void vda_reply_left(const struct vda_run *run, int64_t to, struct event_reply reply)
+void vda_reply_replaced(const struct vda_run *run, int64_t to, struct event_reply reply)
 {
-    struct vda_left *left = &run->v->left;
+    struct vda_replaced *replaced = &run->v->replaced;
     const bool bounded = reply.bounded;
-    for (int64_t q = left->last + 1; q < to; q += 2) {
+    for (int64_t q = replaced->last + 1; q < to; q += 2) {
         char id[EVENT_ID_MAX];
-        write_leg_id(run, left->order_id, left->order, q, -1, id);
+        write_leg_id(run, replaced->order_id, replaced->order, q, -1, id);
         reply.bounded = reply.status == REPLY_DONE && (bounded || q != to - 1);
         vda_reply(run, id, reply);
     }
-    left->last = to;
-    left->open = to < left->end;
+    replaced->last = to;
+    replaced->open = to < replaced->end;
 }
 
 void vda_leave_order(const struct vda_run *run)
@@ -263,16 +263,16 @@ void vda_leave_order(const struct vda_run *run)
     if (!v->ordered || !end || stood >= end->at) {
         return; /* it has been done */
     }
-    if (v->left.open) { /* nothing was heard since */
-        vda_reply_left(run, v->left.end, halted);
+    if (v->replaced.open) { /* nothing was heard since */
+        vda_reply_replaced(run, v->replaced.end, halted);
     }
-    v->left = (struct vda_left){.open = true,
-                                .trusted = v->accepted && !v->cancelled,
-                                .order = v->order,
-                                .end_node = end->id,
-                                .last = stood,
-                                .end = end->at};
-    memcpy(v->left.order_id, v->order_id, sizeof v->left.order_id);
+    v->replaced = (struct vda_replaced){.open = true,
+                                        .trusted = v->accepted && !v->cancelled,
+                                        .order = v->order,
+                                        .end_node = end->id,
+                                        .last = stood,
+                                        .end = end->at};
+    memcpy(v->replaced.order_id, v->order_id, sizeof v->replaced.order_id);
 }
 
 /* ---- an order ---- */
@@ -332,20 +332,20 @@ static bool check_steps(const struct vda_run *run, struct json_scan list, const 
 /* What is behind the base and not in the order any more was the horizon before. */
 static void drop_horizon(struct vda_vehicle *v, int64_t base)
 {
-    size_t kept = 0;
+    size_t count = 0;
     for (size_t i = 0; i < v->node_count; i++) {
         if (v->node[i].at <= base) {
-            v->node[kept++] = v->node[i];
+            v->node[count++] = v->node[i];
         }
     }
-    v->node_count = kept;
-    kept = 0;
+    v->node_count = count;
+    count = 0;
     for (size_t i = 0; i < v->edge_count; i++) {
         if (v->edge[i].at <= base) {
-            v->edge[kept++] = v->edge[i];
+            v->edge[count++] = v->edge[i];
         }
     }
-    v->edge_count = kept;
+    v->edge_count = count;
 }
 
 static void merge_node(const struct vda_run *run, struct step *step)
@@ -368,26 +368,26 @@ static void merge_node(const struct vda_run *run, struct step *step)
     run->v->origin = run->v->origin < 0 ? step->at : run->v->origin;
 }
 
-struct told_action {
+struct action_head {
     struct json_text id, type, status;
 };
 
 static const struct vda_member action_members[] = {
-    {"actionId", VDA_TEXT, offsetof(struct told_action, id)},
-    {"actionType", VDA_TEXT, offsetof(struct told_action, type)},
+    {"actionId", VDA_TEXT, offsetof(struct action_head, id)},
+    {"actionType", VDA_TEXT, offsetof(struct action_head, type)},
 };
 
-static void keep_actions(const struct vda_run *run, struct json_scan list, int64_t at)
+static void add_order_actions(const struct vda_run *run, struct json_scan list, int64_t at)
 {
     int rank = 0;
     for (bool any = vda_enter(&list); any && vda_next(&list); rank++) {
-        struct told_action told;
-        if (!vda_read(run, &list, action_members, COUNT(action_members), &told)) {
+        struct action_head head;
+        if (!vda_read(run, &list, action_members, COUNT(action_members), &head)) {
             return;
         }
-        struct vda_action *a = vda_add_action(run->v, vda_hash(&told.id));
+        struct vda_action *a = vda_add_action(run->v, vda_hash(&head.id));
         vda_leg_id(run, at, rank, a->id);
-        vda_copy(&told.type, a->op, sizeof a->op);
+        vda_copy(&head.type, a->op, sizeof a->op);
     }
 }
 
@@ -404,7 +404,7 @@ static void merge_steps(const struct vda_run *run, struct json_scan list, bool n
             *add_edge(run->v, step.at) = (struct vda_edge){
                 .at = step.at, .length_m = step.length_m, .released = step.released == 1};
         }
-        keep_actions(run, step.actions, step.at);
+        add_order_actions(run, step.actions, step.at);
     }
 }
 
@@ -427,7 +427,7 @@ static void begin_order(const struct vda_run *run, const struct order *o)
     v->vague = false;
 }
 
-void vda_hear_order(const struct vda_run *run, struct json_scan *s)
+void vda_receive_order(const struct vda_run *run, struct json_scan *s)
 {
     static const struct vda_member members[] = {
         {"orderId", VDA_TEXT, offsetof(struct order, id)},
@@ -481,14 +481,14 @@ struct instant {
     struct json_scan actions, old;
 };
 
-void vda_hear_instant_actions(const struct vda_run *run, struct json_scan *s)
+void vda_receive_instant_actions(const struct vda_run *run, struct json_scan *s)
 {
     static const struct vda_member members[] = {
         {"actions", VDA_PART, offsetof(struct instant, actions)},
         {"instantActions", VDA_PART, offsetof(struct instant, old)},
     };
     struct instant i;
-    bool news = false;
+    bool changed = false;
     if (!vda_read(run, s, members, COUNT(members), &i)) {
         return;
     }
@@ -498,17 +498,18 @@ void vda_hear_instant_actions(const struct vda_run *run, struct json_scan *s)
         return;
     }
     for (bool any = vda_enter(&list); any && vda_next(&list);) {
-        struct told_action told;
-        if (!vda_read(run, &list, action_members, COUNT(action_members), &told)) {
+        struct action_head head;
+        if (!vda_read(run, &list, action_members, COUNT(action_members), &head)) {
             return;
         }
-        const uint64_t id = vda_hash(&told.id);
-        news = news || !vda_find_action(run->v, id);
+        const uint64_t id = vda_hash(&head.id);
+        changed = changed || !vda_find_action(run->v, id);
         struct vda_action *a = vda_add_action(run->v, id);
-        vda_copy(&told.type, a->op, sizeof a->op);
+        vda_copy(&head.type, a->op, sizeof a->op);
         run->v->cancelled = run->v->cancelled || strcmp(a->op, "cancelOrder") == 0;
     }
-    if (news && run->side == SIDE_REAL && run->pair->options->mirror && !run->pair->repeated) {
+    if (changed && run->side == SIDE_REAL && run->pair->options->mirror &&
+        !run->pair->repeated) {
         vda_mirror(run, "instantActions", &run->memory->vehicle[SIDE_VIRTUAL].sent_actions);
     }
 }

@@ -51,7 +51,7 @@ struct vda_action {
 
 /* An order with edges before it that was followed by another one, or is not named any more:
  * how far the vehicle came is said by its next state. */
-struct vda_left {
+struct vda_replaced {
     bool open;
     bool trusted; /* it was at work on it, and nobody cancelled it */
     uint64_t order, end_node;
@@ -98,7 +98,7 @@ struct vda_vehicle {
     /* Since it stood at `last`: when it set off, and was paused; LAB_TIME_NONE: not. */
     int64_t departed_us, stopped_us, paused_us;
     bool vague; /* states are missing since, or before it */
-    struct vda_left left;
+    struct vda_replaced replaced;
     bool cancelled; /* somebody cancels the order */
 
     /* Does it turn as the lab file says? Legs that speak against it; 0 .. VDA_AGAINST. */
@@ -141,7 +141,7 @@ struct vda_memory {
 struct vda_run {
     const struct codec_pair *pair;
     const struct message *message;
-    const struct codec_ear *ear;
+    const struct codec_sink *sink;
     struct vda_memory *memory;
     struct vda_vehicle *v;
     enum side side;
@@ -199,19 +199,19 @@ double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge);
 /* The order is over for this vehicle, or another one follows. */
 void vda_leave_order(const struct vda_run *run);
 /* What it has left: this side's reply to each leg up to the node `to`. */
-void vda_reply_left(const struct vda_run *run, int64_t to, struct event_reply reply);
+void vda_reply_replaced(const struct vda_run *run, int64_t to, struct event_reply reply);
 /* What the vehicle is at work on has ended without its end. */
 void vda_close(const struct vda_run *run, enum reply_status status, const char *why);
 struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action);
 struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action);
 
-void vda_hear_order(const struct vda_run *run, struct json_scan *s);
-void vda_hear_instant_actions(const struct vda_run *run, struct json_scan *s);
+void vda_receive_order(const struct vda_run *run, struct json_scan *s);
+void vda_receive_instant_actions(const struct vda_run *run, struct json_scan *s);
 
 /* ---- vda5050_state.c ---- */
 
-void vda_hear_state(const struct vda_run *run, struct json_scan *s);
-void vda_hear_visualization(const struct vda_run *run, struct json_scan *s);
+void vda_receive_state(const struct vda_run *run, struct json_scan *s);
+void vda_receive_visualization(const struct vda_run *run, struct json_scan *s);
 
 /* EVENT_NOTE of what it does against the lab file. */
 void vda_contradict(const struct vda_run *run, const char *id, const char *what);
@@ -219,7 +219,7 @@ void vda_contradict(const struct vda_run *run, const char *id, const char *what)
 /* ---- vda5050_zones.c ---- */
 
 /* What a state says of zones that the vehicle asks for, of `zoneRequests`. */
-void vda_hear_zones(const struct vda_run *run, struct json_scan list);
+void vda_receive_zones(const struct vda_run *run, struct json_scan list);
 /* The team's answer to what was asked for it, as `responses`. */
 bool vda_encode_answer(const struct codec_out *out, struct codec_message *message);
 

@@ -46,18 +46,18 @@ static void write_member(struct json_writer *w, const struct json_text *key, con
 
 void vda_mirror(const struct vda_run *run, const char *kind, int64_t *header)
 {
-    const struct codec_ear *ear = run->ear;
+    const struct codec_sink *sink = run->sink;
     char topic[MESSAGE_TOPIC_MAX];
     struct json_scan s;
     struct json_text key;
     struct json_writer w;
     const int64_t number = (*header)++; /* sent or not: a replay counts as well */
-    if (!ear->send ||
+    if (!sink->send ||
         !write_topic(run->pair->options, SIDE_VIRTUAL, run->v->level, kind, topic)) {
         return;
     }
-    json_scan_start(&s, run->message->payload, run->message->kept_bytes, VDA_DEPTH_MAX);
-    json_write_start(&w, ear->room, ear->room_bytes, NULL, NULL);
+    json_scan_start(&s, run->message->payload, run->message->stored_bytes, VDA_DEPTH_MAX);
+    json_write_start(&w, sink->room, sink->room_bytes, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_int(&w, "headerId", number);
     write_names(&w, run->pair->options->address[SIDE_VIRTUAL]);
@@ -72,7 +72,7 @@ void vda_mirror(const struct vda_run *run, const char *kind, int64_t *header)
     }
     json_write_close(&w);
     if (json_write_end(&w) && !s.error) {
-        ear->send(ear->send_context, run->pair->id, topic, ear->room, w.used);
+        sink->send(sink->send_context, run->pair->id, topic, sink->room, w.used);
     }
 }
 
@@ -87,7 +87,7 @@ struct given {
     char name[VDA_NAME_MAX + 24]; /* "<id>@<number>": of the order, or action */
 };
 
-static void keep_command(void *context, const struct event *event)
+static void copy_command(void *context, const struct event *event)
 {
     struct given *g = context;
     if (event->kind == EVENT_COMMAND) {
@@ -220,7 +220,7 @@ bool vda_encode(const struct codec_out *out, struct codec_message *message)
     struct given g = {.out = out, .memory = out->to ? out->to->state : NULL};
     const struct message m = {.topic = "x/r/command",
                               .payload = out->payload,
-                              .kept_bytes = out->bytes,
+                              .stored_bytes = out->bytes,
                               .payload_bytes = out->bytes};
     struct json_writer w;
     if (out->side >= SIDE_COUNT || !g.memory) {
@@ -230,7 +230,7 @@ bool vda_encode(const struct codec_out *out, struct codec_message *message)
         return out->kind == CODEC_ANSWER && vda_encode_answer(out, message);
     }
     g.v = &g.memory->vehicle[out->side];
-    (void)codec_native.decode("x", &m, keep_command, &g);
+    (void)codec_native.decode("x", &m, copy_command, &g);
     const bool halt = strcmp(g.command.op, "halt") == 0;
     if (g.command.op[0] == '\0' || (!halt && !isfinite(g.v->theta_rad))) {
         return false; /* nobody has told where it stands */

@@ -108,7 +108,7 @@ static void turn_velocity(const struct vda_run *run, const struct velocity *u, d
 }
 
 /* Two series of header ids tell it, so that none is its seq. */
-static void tell_sample(const struct vda_run *run, struct state *st)
+static void emit_sample(const struct vda_run *run, struct state *st)
 {
     struct velocity u = {nan(""), nan(""), nan("")};
     struct event e;
@@ -131,7 +131,7 @@ static void tell_sample(const struct vda_run *run, struct state *st)
         turn_velocity(run, &u, at->theta_rad, t->nu);
         t->nu_count = 3;
     }
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 /* ---- does it turn as the lab file says? ---- */
@@ -143,7 +143,7 @@ void vda_contradict(const struct vda_run *run, const char *id, const char *what)
     e.note.kind = NOTE_CONTRADICTION;
     (void)snprintf(e.note.id, sizeof e.note.id, "%s", id);
     (void)snprintf(e.note.detail, sizeof e.note.detail, "%s", what);
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 /* Nothing turns on the spot faster than this; a heading that has jumped says nothing. */
@@ -191,7 +191,7 @@ static void watch_turn(const struct vda_run *run, const struct state *st)
     }
 }
 
-void vda_hear_visualization(const struct vda_run *run, struct json_scan *s)
+void vda_receive_visualization(const struct vda_run *run, struct json_scan *s)
 {
     struct state st;
     if (!read_state(run, s, &st)) {
@@ -202,19 +202,19 @@ void vda_hear_visualization(const struct vda_run *run, struct json_scan *s)
     }
     run->v->visualization_header = st.header >= 0 ? st.header : run->v->visualization_header;
     if (st.placed && st.stamp_us != LAB_TIME_NONE) {
-        tell_sample(run, &st);
+        emit_sample(run, &st);
         watch_turn(run, &st);
     }
 }
 
 /* ---- what is wrong ---- */
 
-static void tell_fault(const struct vda_run *run, struct event_fault fault)
+static void emit_fault(const struct vda_run *run, struct event_fault fault)
 {
     struct event e;
     codec_begin_event(&e, run->pair, run->message, EVENT_FAULT, run->side);
     e.fault = fault;
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 struct reference {
@@ -301,7 +301,7 @@ static const struct reference *write_about(const struct error *e, char *about, s
 }
 
 /* One that names an order which was not accepted refuses it. */
-static void tell_error(const struct vda_run *run, const struct error *e)
+static void emit_error(const struct vda_run *run, const struct error *e)
 {
     struct vda_vehicle *v = run->v;
     struct event_fault fault = {.kind = FAULT_ERROR};
@@ -310,7 +310,7 @@ static void tell_error(const struct vda_run *run, const struct error *e)
     const struct reference *order = write_about(e, fault.about, sizeof fault.about);
     const bool refused =
         order && v->ordered && !v->accepted && vda_hash(&order->value) == v->order;
-    tell_fault(run, fault);
+    emit_fault(run, fault);
     if (refused) {
         vda_close(run, REPLY_IGNORED, fault.detail);
         v->ordered = false;
@@ -326,7 +326,7 @@ static bool has_error(const struct vda_vehicle *v, uint64_t hash)
     return has;
 }
 
-static bool hear_errors(const struct vda_run *run, struct json_scan list)
+static bool apply_errors(const struct vda_run *run, struct json_scan list)
 {
     uint64_t now[VDA_ERRORS_MAX];
     size_t count = 0;
@@ -336,12 +336,12 @@ static bool hear_errors(const struct vda_run *run, struct json_scan list)
             return false;
         }
         const uint64_t hash = hash_error(&e);
-        bool told = has_error(run->v, hash);
+        bool reported = has_error(run->v, hash);
         for (size_t i = 0; i < count; i++) {
-            told = told || now[i] == hash;
+            reported = reported || now[i] == hash;
         }
-        if (!told) {
-            tell_error(run, &e);
+        if (!reported) {
+            emit_error(run, &e);
         }
         if (count < VDA_ERRORS_MAX) {
             now[count++] = hash;
@@ -356,7 +356,7 @@ struct safety {
     struct json_text estop, active;
 };
 
-static bool hear_estop(const struct vda_run *run, struct json_scan part)
+static bool apply_estop(const struct vda_run *run, struct json_scan part)
 {
     static const struct vda_member safety_members[] = {
         {"eStop", VDA_TEXT, offsetof(struct safety, estop)},
@@ -375,14 +375,14 @@ static bool hear_estop(const struct vda_run *run, struct json_scan part)
     if (word[0] && strcmp(word, run->v->estop) != 0) {
         if (strcmp(word, "NONE") != 0) {
             (void)snprintf(fault.detail, sizeof fault.detail, "%s", word);
-            tell_fault(run, fault);
+            emit_fault(run, fault);
         }
         memcpy(run->v->estop, word, sizeof word);
     }
     return true;
 }
 
-static void hear_mode(const struct vda_run *run, const struct json_text *mode)
+static void apply_mode(const struct vda_run *run, const struct json_text *mode)
 {
     struct event_fault fault = {.kind = FAULT_MODE};
     char word[VDA_WORD_MAX];
@@ -390,7 +390,7 @@ static void hear_mode(const struct vda_run *run, const struct json_text *mode)
     if (word[0] && strcmp(word, run->v->mode) != 0) {
         (void)snprintf(fault.detail, sizeof fault.detail, "%s -> %s", run->v->mode, word);
         if (run->v->mode[0]) {
-            tell_fault(run, fault);
+            emit_fault(run, fault);
         }
         memcpy(run->v->mode, word, sizeof word);
     }
@@ -424,7 +424,7 @@ static bool is_ahead(const struct vda_run *run, struct json_scan list, uint64_t 
 
 /* The edges from where it stood up to the node `at`: with states lost, or several nodes in one
  * state, it came to the end of an edge at this time or before. */
-static void tell_reached(const struct vda_run *run, const struct state *st, int64_t at,
+static void emit_reached(const struct vda_run *run, const struct state *st, int64_t at,
                          bool gap)
 {
     struct vda_vehicle *v = run->v;
@@ -447,7 +447,7 @@ static void tell_reached(const struct vda_run *run, const struct state *st, int6
     }
 }
 
-static void note_motion(struct vda_vehicle *v, const struct state *st, bool gap)
+static void update_motion(struct vda_vehicle *v, const struct state *st, bool gap)
 {
     const bool paused = st->paused == 1;
     const bool moving = st->driving == 1 && !paused;
@@ -468,7 +468,7 @@ static void note_motion(struct vda_vehicle *v, const struct state *st, bool gap)
     }
 }
 
-static void hear_nodes(const struct vda_run *run, const struct state *st, bool gap)
+static void apply_nodes(const struct vda_run *run, const struct state *st, bool gap)
 {
     struct vda_vehicle *v = run->v;
     const uint64_t id = vda_hash(&st->last_node);
@@ -481,7 +481,7 @@ static void hear_nodes(const struct vda_run *run, const struct state *st, bool g
             v->vague = true;
         }
         if (v->last >= 0) {
-            tell_reached(run, st, st->last_at, gap);
+            emit_reached(run, st, st->last_at, gap);
         }
         v->last = st->last_at;
         v->departed_us = LAB_TIME_NONE;
@@ -491,43 +491,43 @@ static void hear_nodes(const struct vda_run *run, const struct state *st, bool g
         v->against = false;
         vda_open_edge(run, v->last + 1);
     }
-    note_motion(v, st, gap);
+    update_motion(v, st, gap);
 }
 
 /* ---- an order that another one has followed ---- */
 
 /* It is still at work on it: its edges up to where it stands. */
-static void tell_progress(const struct vda_run *run, const struct state *st, bool gap)
+static void emit_progress(const struct vda_run *run, const struct state *st, bool gap)
 {
-    struct vda_left *left = &run->v->left;
-    const int64_t at = st->last_at < left->end ? st->last_at : left->end;
-    if (at > left->last && (at - left->last) % 2 == 0 &&
+    struct vda_replaced *replaced = &run->v->replaced;
+    const int64_t at = st->last_at < replaced->end ? st->last_at : replaced->end;
+    if (at > replaced->last && (at - replaced->last) % 2 == 0 &&
         !is_ahead(run, st->nodes, vda_hash(&st->last_node), st->last_at)) {
-        vda_reply_left(run, at,
-                       (struct event_reply){.status = REPLY_DONE,
-                                            .source_us = st->stamp_us,
-                                            .source_start_us = LAB_TIME_NONE,
-                                            .uncalibrated = true,
-                                            .bounded = gap});
+        vda_reply_replaced(run, at,
+                           (struct event_reply){.status = REPLY_DONE,
+                                                .source_us = st->stamp_us,
+                                                .source_start_us = LAB_TIME_NONE,
+                                                .uncalibrated = true,
+                                                .bounded = gap});
     }
 }
 
 /* The first state that names another one says how it ended, the last of its own being lost: no
  * vehicle takes a new order before it has done the one before, or that was cancelled. */
-static void settle_left(const struct vda_run *run, const struct state *st)
+static void close_replaced(const struct vda_run *run, const struct state *st)
 {
-    struct vda_left *left = &run->v->left;
-    const bool done = left->trusted && vda_hash(&st->last_node) == left->end_node;
+    struct vda_replaced *replaced = &run->v->replaced;
+    const bool done = replaced->trusted && vda_hash(&st->last_node) == replaced->end_node;
     struct event_reply reply = {.status = done ? REPLY_DONE : REPLY_HALTED,
                                 .source_us = done ? st->stamp_us : LAB_TIME_NONE,
                                 .source_start_us = LAB_TIME_NONE,
                                 .uncalibrated = true,
                                 .bounded = true};
     (void)snprintf(reply.detail, sizeof reply.detail, "%s", done ? "" : "another order");
-    vda_reply_left(run, left->end, reply);
+    vda_reply_replaced(run, replaced->end, reply);
 }
 
-static void hear_left(const struct vda_run *run, const struct state *st, bool gap)
+static void apply_replaced(const struct vda_run *run, const struct state *st, bool gap)
 {
     struct vda_vehicle *v = run->v;
     const uint64_t order = vda_hash(&st->order);
@@ -535,10 +535,10 @@ static void hear_left(const struct vda_run *run, const struct state *st, bool ga
         vda_leave_order(run);
         v->ordered = false;
     }
-    if (v->left.open && order == v->left.order) {
-        tell_progress(run, st, gap);
-    } else if (v->left.open) {
-        settle_left(run, st);
+    if (v->replaced.open && order == v->replaced.order) {
+        emit_progress(run, st, gap);
+    } else if (v->replaced.open) {
+        close_replaced(run, st);
     }
 }
 
@@ -548,7 +548,7 @@ struct action_state {
     struct json_text id, type, status;
 };
 
-static void tell_instant(const struct vda_run *run, const struct state *st,
+static void emit_instant(const struct vda_run *run, const struct state *st,
                          const struct vda_action *a)
 {
     struct event e;
@@ -564,7 +564,7 @@ static void tell_instant(const struct vda_run *run, const struct state *st,
     e.note.source_us = st->stamp_us;
     memcpy(e.note.detail, a->op, sizeof a->op);
     (void)snprintf(e.note.status, sizeof e.note.status, "%.15s", a->status);
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
     /* Tandem's own halt is answered as well; of others no leg has this id. */
     if (finished || strcmp(a->status, "FAILED") == 0) {
         halted.status = finished ? REPLY_DONE : REPLY_ERROR;
@@ -584,10 +584,10 @@ static void open_action(const struct vda_run *run, const struct vda_action *a)
     memcpy(e.command.id, a->id, sizeof e.command.id);
     (void)snprintf(e.command.op, sizeof e.command.op, "%.15s", a->op);
     (void)vda_add_opened(run->memory, a->id);
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
-static void tell_action(const struct vda_run *run, const struct state *st, struct vda_action *a)
+static void emit_action(const struct vda_run *run, const struct state *st, struct vda_action *a)
 {
     const bool works =
         strcmp(a->status, "RUNNING") == 0 || strcmp(a->status, "INITIALIZING") == 0;
@@ -607,8 +607,8 @@ static void tell_action(const struct vda_run *run, const struct state *st, struc
     }
 }
 
-static void hear_actions(const struct vda_run *run, const struct state *st,
-                         struct json_scan list)
+static void apply_actions(const struct vda_run *run, const struct state *st,
+                          struct json_scan list)
 {
     static const struct vda_member action_members[] = {
         {"actionId", VDA_TEXT, offsetof(struct action_state, id)},
@@ -616,32 +616,32 @@ static void hear_actions(const struct vda_run *run, const struct state *st,
         {"actionStatus", VDA_TEXT, offsetof(struct action_state, status)},
     };
     for (bool any = vda_enter(&list); any && vda_next(&list);) {
-        struct action_state told;
+        struct action_state reported;
         char status[VDA_WORD_MAX];
-        if (!vda_read(run, &list, action_members, COUNT(action_members), &told)) {
+        if (!vda_read(run, &list, action_members, COUNT(action_members), &reported)) {
             return;
         }
-        struct vda_action *a = vda_add_action(run->v, vda_hash(&told.id));
-        vda_copy(&told.status, status, sizeof status);
+        struct vda_action *a = vda_add_action(run->v, vda_hash(&reported.id));
+        vda_copy(&reported.status, status, sizeof status);
         if (strcmp(status, a->status) == 0) {
             continue;
         }
         memcpy(a->status, status, sizeof status);
         const bool instant = a->id[0] == '\0' || a->instant;
-        if (instant && told.type.at) {
-            vda_copy(&told.type, a->op, sizeof a->op);
+        if (instant && reported.type.at) {
+            vda_copy(&reported.type, a->op, sizeof a->op);
         }
         if (instant) {
-            tell_instant(run, st, a);
+            emit_instant(run, st, a);
         } else {
-            tell_action(run, st, a);
+            emit_action(run, st, a);
         }
     }
 }
 
 /* ---- a state ---- */
 
-static void tell_note(const struct vda_run *run, enum note_kind kind, int64_t count,
+static void emit_note(const struct vda_run *run, enum note_kind kind, int64_t count,
                       int64_t source_us)
 {
     struct event e;
@@ -652,7 +652,7 @@ static void tell_note(const struct vda_run *run, enum note_kind kind, int64_t co
     if (kind == NOTE_ACCEPTED) {
         (void)snprintf(e.note.id, sizeof e.note.id, "%.47s", run->v->order_id);
     }
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 /* False: it was here before. */
@@ -664,19 +664,19 @@ static bool count_header(const struct vda_run *run, int64_t header, bool *gap)
         return true;
     }
     if (v->state_header >= 0 && header <= v->state_header) {
-        tell_note(run, NOTE_STALE, header, LAB_TIME_NONE);
+        emit_note(run, NOTE_STALE, header, LAB_TIME_NONE);
         return false;
     }
     *gap = v->state_header >= 0 && header > v->state_header + 1;
     if (*gap) {
-        tell_note(run, NOTE_MISSING, header - v->state_header - 1, LAB_TIME_NONE);
+        emit_note(run, NOTE_MISSING, header - v->state_header - 1, LAB_TIME_NONE);
     }
     v->state_header = header;
     return true;
 }
 
 /* What an order of Tandem's would begin with. */
-static void keep_place(struct vda_vehicle *v, const struct state *st)
+static void update_place(struct vda_vehicle *v, const struct state *st)
 {
     if (st->placed) {
         v->x_m = st->at.x_m;
@@ -693,7 +693,7 @@ static bool is_empty(struct json_scan list)
     return !vda_enter(&list) || !vda_next(&list);
 }
 
-void vda_hear_state(const struct vda_run *run, struct json_scan *s)
+void vda_receive_state(const struct vda_run *run, struct json_scan *s)
 {
     struct vda_vehicle *v = run->v;
     struct state st;
@@ -711,37 +711,37 @@ void vda_hear_state(const struct vda_run *run, struct json_scan *s)
     if (!count_header(run, st.header, &gap)) {
         return;
     }
-    keep_place(v, &st);
+    update_place(v, &st);
     if (st.placed &&
         (st.at.initialized == 1 || (st.at.initialized < 0 && st.at.localized == 1))) {
-        tell_sample(run, &st);
+        emit_sample(run, &st);
     }
-    if (!hear_errors(run, st.errors) || !hear_estop(run, st.safety)) {
+    if (!apply_errors(run, st.errors) || !apply_estop(run, st.safety)) {
         return;
     }
-    hear_mode(run, &st.mode);
-    vda_hear_zones(run, st.zones);
-    const bool left = v->left.open || run->pair->repeated;
-    hear_left(run, &st, gap);
+    apply_mode(run, &st.mode);
+    vda_receive_zones(run, st.zones);
+    const bool replaced = v->replaced.open || run->pair->repeated;
+    apply_replaced(run, &st, gap);
     if (!v->ordered || vda_hash(&st.order) != v->order || v->node_count == 0) {
         v->heading_rad =
             st.placed && isfinite(st.at.theta_rad) ? st.at.theta_rad : v->heading_rad;
-        if (left) { /* it may be cancelled all the same */
-            hear_actions(run, &st, st.actions);
-            hear_actions(run, &st, st.instant_actions);
+        if (replaced) { /* it may be cancelled all the same */
+            apply_actions(run, &st, st.actions);
+            apply_actions(run, &st, st.instant_actions);
         }
         return;
     }
     if (!v->accepted) {
         v->accepted = true;
-        tell_note(run, NOTE_ACCEPTED, 0, st.stamp_us);
+        emit_note(run, NOTE_ACCEPTED, 0, st.stamp_us);
     }
-    hear_nodes(run, &st, gap);
+    apply_nodes(run, &st, gap);
     if (st.placed) {
         watch_turn(run, &st);
     }
-    hear_actions(run, &st, st.actions);
-    hear_actions(run, &st, st.instant_actions);
+    apply_actions(run, &st, st.actions);
+    apply_actions(run, &st, st.instant_actions);
     if (st.placed && isfinite(st.at.theta_rad) && st.driving == 0 && is_empty(st.edges)) {
         v->heading_rad = st.at.theta_rad;
     }

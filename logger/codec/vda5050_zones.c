@@ -94,7 +94,7 @@ static void ask_lock(const struct vda_run *run, uint64_t lock)
             add_place(&e.team, v->zone[k].name, -1);
         }
     }
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 static void ask_unlock(const struct vda_run *run, const struct vda_zone *z)
@@ -102,7 +102,7 @@ static void ask_unlock(const struct vda_run *run, const struct vda_zone *z)
     struct event e;
     begin_ask(run, &e, TEAM_OP_UNLOCK);
     add_place(&e.team, z->name, z->fence);
-    codec_emit(run->pair, &e, run->ear);
+    codec_emit(run->pair, &e, run->sink);
 }
 
 /* Its answer was lost, or its lease has run for half its time. */
@@ -169,7 +169,7 @@ static void begin_answers(struct json_writer *w, const struct codec_pair *pair, 
 /* One that is not the team's to decide. */
 static void answer_plainly(const struct vda_run *run, struct vda_zone *z)
 {
-    const struct codec_ear *ear = run->ear;
+    const struct codec_sink *sink = run->sink;
     char topic[MESSAGE_TOPIC_MAX];
     char text[1024];
     struct json_writer w;
@@ -179,14 +179,14 @@ static void answer_plainly(const struct vda_run *run, struct vda_zone *z)
     write_answer(&w, z, z->granted ? "GRANTED" : "REJECTED", LAB_TIME_MAX);
     json_write_close(&w);
     json_write_close(&w);
-    if (ear->send && json_write_end(&w) &&
+    if (sink->send && json_write_end(&w) &&
         vda_write_topic(run->pair, run->side, "responses", topic)) {
-        ear->send(ear->send_context, run->pair->id, topic, text, w.used);
+        sink->send(sink->send_context, run->pair->id, topic, text, w.used);
     }
 }
 
 /* What the answer says of one zone; false: nothing. */
-static bool take_answer(struct vda_zone *z, const struct codec_answer *a, int64_t t_us)
+static bool apply_answer(struct vda_zone *z, const struct codec_answer *a, int64_t t_us)
 {
     size_t k = 0;
     while (k < a->count && strcmp(a->resource[k].name, z->name) != 0) {
@@ -220,7 +220,7 @@ bool vda_encode_answer(const struct codec_out *out, struct codec_message *messag
         char id[EVENT_ID_MAX];
         name_lock(v, z->lock, id);
         if (z->lock > 0 && z->phase != VDA_ZONE_LEFT && strcmp(id, a->id) == 0 &&
-            take_answer(z, a, out->t_us)) {
+            apply_answer(z, a, out->t_us)) {
             write_answer(&w, z, a->grant, a->expiry_us);
             count++;
         }
@@ -261,8 +261,8 @@ static struct vda_zone *find_request(struct vda_vehicle *v, const char *id, cons
 static void begin_request(const struct vda_run *run, struct vda_zone *z, bool access)
 {
     const struct codec_pair *pair = run->pair;
-    z->plain = !access || !pair->team || run->side != pair->stands;
-    if (!access || (pair->team && run->side != pair->stands)) {
+    z->plain = !access || !pair->team || run->side != pair->active_side;
+    if (!access || (pair->team && run->side != pair->active_side)) {
         z->granted = access;
         answer_plainly(run, z);
     } else if (!pair->team) {
@@ -270,7 +270,7 @@ static void begin_request(const struct vda_run *run, struct vda_zone *z, bool ac
     }
 }
 
-static void take_request(const struct vda_run *run, const struct zone_request *q)
+static void apply_request(const struct vda_run *run, const struct zone_request *q)
 {
     struct vda_vehicle *v = run->v;
     char id[VDA_REQUEST_MAX];
@@ -315,25 +315,26 @@ static void leave_zone(const struct vda_run *run, struct vda_zone *z)
 }
 
 /* Of a Lock all of it is kept until nothing of it is asked for or held. */
-static bool is_kept(const struct vda_vehicle *v, const struct vda_zone *z)
+static bool is_retained(const struct vda_vehicle *v, const struct vda_zone *z)
 {
-    bool kept = z->phase != VDA_ZONE_LEFT;
+    bool retained = z->phase != VDA_ZONE_LEFT;
     for (size_t k = 0; k < v->zone_count; k++) {
         const struct vda_zone *other = &v->zone[k];
-        kept = kept || (z->lock > 0 && other->lock == z->lock && other->phase != VDA_ZONE_LEFT);
+        retained = retained ||
+                   (z->lock > 0 && other->lock == z->lock && other->phase != VDA_ZONE_LEFT);
     }
-    return kept;
+    return retained;
 }
 
 static void drop_zones(struct vda_vehicle *v)
 {
-    bool kept[VDA_ZONES_MAX];
+    bool retained[VDA_ZONES_MAX];
     size_t count = 0;
     for (size_t k = 0; k < v->zone_count; k++) {
-        kept[k] = is_kept(v, &v->zone[k]);
+        retained[k] = is_retained(v, &v->zone[k]);
     }
     for (size_t k = 0; k < v->zone_count; k++) {
-        if (kept[k]) {
+        if (retained[k]) {
             v->zone[count++] = v->zone[k];
         }
     }
@@ -351,11 +352,11 @@ static void renew_leases(const struct vda_run *run)
     }
     if (leased) {
         begin_ask(run, &e, TEAM_OP_ALIVE);
-        codec_emit(run->pair, &e, run->ear);
+        codec_emit(run->pair, &e, run->sink);
     }
 }
 
-void vda_hear_zones(const struct vda_run *run, struct json_scan list)
+void vda_receive_zones(const struct vda_run *run, struct json_scan list)
 {
     struct vda_vehicle *v = run->v;
     struct zone_request q;
@@ -367,14 +368,14 @@ void vda_hear_zones(const struct vda_run *run, struct json_scan list)
     }
     for (bool any = vda_enter(&list); any && vda_next(&list);) {
         if (read_request(run, &list, &q)) {
-            take_request(run, &q);
+            apply_request(run, &q);
         }
     }
     for (size_t k = 0; k < v->zone_count; k++) {
         leave_zone(run, &v->zone[k]);
     }
     drop_zones(v);
-    if (run->pair->team && run->side == run->pair->stands) {
+    if (run->pair->team && run->side == run->pair->active_side) {
         renew_leases(run);
         ask_team(run);
     }

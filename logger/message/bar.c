@@ -25,7 +25,7 @@ void bar_write_json(struct json_writer *w, const char *key, const struct bar *ba
     if (bar->open) {
         json_write_bool(w, "open", true);
     }
-    if (bar->foretold) {
+    if (bar->has_forecast) {
         json_write_seconds(w, "predicted_from", bar->predicted_from_us);
         json_write_seconds(w, "predicted_p05", bar->predicted_p05_us);
         json_write_seconds(w, "predicted_p95", bar->predicted_p95_us);

@@ -35,7 +35,7 @@ struct bar {
     int64_t from_us, to_us;      /* from <= to */
     bool open;                   /* it goes on: to is now */
     /* Of an activity: when it was to begin (the median), and to end. */
-    bool foretold;
+    bool has_forecast;
     int64_t predicted_from_us, predicted_p05_us, predicted_p95_us;
 };
 

@@ -75,8 +75,8 @@ struct codec_pair {
     const char *team, *robot; /* in which it is whom; NULL: in none */
     const struct codec_options *options;
     void *state; /* [codec->state_bytes] all zero at first; NULL: not at hand, or none */
-    uint8_t
-        stands;    /* enum side: who of the pair is its team's robot: the real one, if any is */
+    uint8_t active_side; /* enum side: who of the pair is its team's robot: the real one, if any
+                            is */
     bool repeated; /* events are told on as payloads: commands, replies need theirs (raw) */
 };
 
@@ -112,7 +112,7 @@ struct codec_message {
 };
 
 /* Where a foreign codec says what it heard. */
-struct codec_ear {
+struct codec_sink {
     event_emit *emit; /* events: e->raw and the like are borrowed for the call */
     void *context;
     /* A message to a robot: a copy of an order, an answer. NULL where nothing is sent (replay):
@@ -176,10 +176,10 @@ struct codec {
     /* Of a foreign codec; NULL of others. Any message, for one of its pairs: false when the
      * topic is not one of that pair's robots. What is not of the protocol becomes
      * EVENT_MALFORMED. */
-    bool (*hear)(const struct codec_pair *pair, const struct message *message,
-                 const struct codec_ear *ear);
-    size_t state_bytes;      /* of each pair */
-    const struct codec *too; /* what its robots may speak as well; NULL: nothing else */
+    bool (*receive)(const struct codec_pair *pair, const struct message *message,
+                    const struct codec_sink *sink);
+    size_t state_bytes;           /* of each pair */
+    const struct codec *fallback; /* what its robots may speak as well; NULL: nothing else */
     /* The k-th topic of a pair's robots; false when there are no more. */
     bool (*place)(const struct codec_options *options, size_t k, struct codec_place *place);
     /* Is it, by its topic, a sample of this pair's? Any thread. NULL: it has none. */

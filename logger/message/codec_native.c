@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/edit_distance.h"
 #include "base/numbers/hash.h"
+#include "base/text/edit_distance.h"
 #include "logger/message/payload.h"
 
 /* A count that somebody may tell; what is none is a member of his own. */
@@ -45,11 +45,11 @@ static const struct payload_member command_members[] = {
 /* In the order of enum event_arm_member. */
 /* clang-format off */
 static const struct payload_member arm_members[] = {
-    {.name = "q_rad", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.q_rad, command.arm.q_count)},
-    {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.pose, command.arm.pose_count)},
-    {.name = "via", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.via, command.arm.via_count)},
-    {.name = "qd_radps", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.qd_radps, command.arm.qd_count)},
-    {.name = "twist", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.twist, command.arm.twist_count)},
+    {.name = "q_rad", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(command.arm.q_rad, command.arm.q_count)},
+    {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(command.arm.pose, command.arm.pose_count)},
+    {.name = "via", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(command.arm.via, command.arm.via_count)},
+    {.name = "qd_radps", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(command.arm.qd_radps, command.arm.qd_count)},
+    {.name = "twist", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(command.arm.twist, command.arm.twist_count)},
     {.name = "v_radps", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.v_radps)},
     {.name = "a_radps2", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.a_radps2)},
     {.name = "v_mps", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.v_mps)},
@@ -64,16 +64,16 @@ static const struct payload_member arm_members[] = {
 /* clang-format on */
 _Static_assert(COUNT(arm_members) == EVENT_ARM_MEMBER_COUNT, "a row for each member");
 
-static bool note_told(struct json_scan *s, struct event *e, const struct payload_seen *seen)
+static bool set_present(struct json_scan *s, struct event *e, const struct payload_seen *seen)
 {
     (void)s;
-    e->command.arm.told = seen->members;
+    e->command.arm.present = seen->members;
     return true;
 }
 
 /* What an arm's operation says, in an object whose operation is known. */
 static const struct payload_kind arm_kind = {
-    "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, NULL, note_told};
+    "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, NULL, set_present};
 
 /* An operation that is nothing without one of its sizes: a size that was misspelt would make a
  * move of nothing, or half a move. */
@@ -122,7 +122,7 @@ static bool is_given(const char *name, const struct event *e, const struct paylo
     const size_t arm = names_value(&event_arm_member_names, name);
     size_t k = 0;
     if (arm < EVENT_ARM_MEMBER_COUNT) {
-        return e->command.arm.told & 1U << arm;
+        return e->command.arm.present & 1U << arm;
     }
     while (strcmp(command_members[k].name, name) != 0) {
         k++;
@@ -168,7 +168,7 @@ static bool scan_arm(struct json_scan *s, struct event *e)
         return true;
     }
     if (strcmp(e->command.op, "halt") == 0) {
-        e->command.arm = (struct event_arm){.told = 0};
+        e->command.arm = (struct event_arm){.present = 0};
         return true;
     }
     *s = again;
@@ -408,7 +408,7 @@ static const struct payload_member reply_members[] = {
     {.name = "id", .type = PAYLOAD_ID, PAYLOAD_IN(reply.id), .expected = "an \"id\" of at most 47 bytes was expected"},
     {.name = "t_start", .type = PAYLOAD_STAMP, PAYLOAD_IN(reply.source_start_us)},
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(reply.source_us)},
-    {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_TOLD(reply.sim_us, reply.has_sim)},
+    {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_WITH_FLAG(reply.sim_us, reply.has_sim)},
     {.name = "status", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(reply.status), .names = &reply_status_names,
      .expected = "a \"status\" out of done data blocked halted ignored error was expected"},
     {.name = "held_s", .type = PAYLOAD_OTHER, PAYLOAD_IN(reply.held_s), .scan = scan_held},
@@ -431,15 +431,15 @@ static const struct payload_kind reply_kind = {.what = "reply",
 /* clang-format off */
 static const struct payload_member telemetry_members[] = {
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(telemetry.source_us)},
-    {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_TOLD(telemetry.sim_us, telemetry.has_sim)},
+    {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_WITH_FLAG(telemetry.sim_us, telemetry.has_sim)},
     {.name = "seq", .type = PAYLOAD_WHOLE, PAYLOAD_IN(telemetry.seq), .max = 9e15, .absent = -1.0,
      .expected = "a \"seq\" of 0 or more was expected"},
     {.name = "boot", .type = PAYLOAD_WORD, PAYLOAD_IN(telemetry.boot),
      .expected = "a \"boot\" of at most 31 bytes was expected"},
-    {.name = "nu", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.nu, telemetry.nu_count)},
-    {.name = "tau", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.tau, telemetry.tau_count)},
-    {.name = "tau_dot", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.tau_dot, telemetry.tau_dot_count)},
-    {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.pose, telemetry.pose_count)},
+    {.name = "nu", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(telemetry.nu, telemetry.nu_count)},
+    {.name = "tau", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(telemetry.tau, telemetry.tau_count)},
+    {.name = "tau_dot", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(telemetry.tau_dot, telemetry.tau_dot_count)},
+    {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(telemetry.pose, telemetry.pose_count)},
 };
 
 static const struct payload_member connection_members[] = {

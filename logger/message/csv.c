@@ -208,7 +208,7 @@ static bool is_blank(char c)
 /* Takes one field that begins with a quote, in place: *from is after the opening quote and ends
  * up at the comma or the end. Returns the end of the content, or NULL on text after the closing
  * quote. */
-static char *take_quoted(char **from)
+static char *unquote_field(char **from)
 {
     char *in = *from;
     char *out = *from;
@@ -249,7 +249,7 @@ static enum status split_record(struct csv *csv, struct err *err)
         fields->count++;
         char *end = NULL;
         if (quoted) {
-            end = take_quoted(&at);
+            end = unquote_field(&at);
             if (!end) {
                 return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line,
                                   column,
@@ -290,7 +290,7 @@ static enum status check_names(const struct csv *csv, struct err *err)
     return STATUS_OK;
 }
 
-static enum status take_header(struct csv *csv, struct err *err)
+static enum status apply_header(struct csv *csv, struct err *err)
 {
     const enum status st = check_names(csv, err);
     csv->has_header = true;
@@ -330,12 +330,12 @@ static enum status header_from_remark(struct csv *csv, struct err *err)
     }
     split_remark(csv);
     csv->line = csv->remark_line;
-    const enum status st = take_header(csv, err);
+    const enum status st = apply_header(csv, err);
     csv->line = row_line;
     return st;
 }
 
-static enum status take_row(struct csv *csv, struct err *err)
+static enum status emit_row(struct csv *csv, struct err *err)
 {
     const size_t got = csv->fields.count;
     const size_t want = csv->names.count;
@@ -349,7 +349,7 @@ static enum status take_row(struct csv *csv, struct err *err)
     return csv->on_row(csv->context, csv, err);
 }
 
-static void keep_remark(struct csv *csv, const char *remark, size_t n)
+static void store_remark(struct csv *csv, const char *remark, size_t n)
 {
     csv->remark_bytes = n <= CSV_HEADER_MAX ? n : 0;
     csv->remark_line = csv->line;
@@ -357,7 +357,7 @@ static void keep_remark(struct csv *csv, const char *remark, size_t n)
     csv->header[csv->remark_bytes] = '\0';
 }
 
-static enum status take_first(struct csv *csv, struct err *err)
+static enum status handle_first(struct csv *csv, struct err *err)
 {
     const size_t bytes = csv->used;
     double ignored = 0.0;
@@ -367,7 +367,7 @@ static enum status take_first(struct csv *csv, struct err *err)
     }
     if (plain_number(csv, 0, &ignored)) {
         st = header_from_remark(csv, err);
-        return st == STATUS_OK ? take_row(csv, err) : st;
+        return st == STATUS_OK ? emit_row(csv, err) : st;
     }
     if (bytes > CSV_HEADER_MAX) {
         return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
@@ -375,11 +375,11 @@ static enum status take_first(struct csv *csv, struct err *err)
     }
     memcpy(csv->header, csv->text, bytes + 1);
     csv->names = csv->fields;
-    return take_header(csv, err);
+    return apply_header(csv, err);
 }
 
 /* One whole record in csv->text[used]. */
-static enum status take_record(struct csv *csv, struct err *err)
+static enum status parse_record(struct csv *csv, struct err *err)
 {
     if (memchr(csv->text, '\0', csv->used)) {
         return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
@@ -395,15 +395,15 @@ static enum status take_record(struct csv *csv, struct err *err)
     }
     if (csv->text[blanks] == '#') {
         if (!csv->has_header) {
-            keep_remark(csv, csv->text + blanks + 1, csv->used - blanks - 1);
+            store_remark(csv, csv->text + blanks + 1, csv->used - blanks - 1);
         }
         return STATUS_OK;
     }
     if (!csv->has_header) {
-        return take_first(csv, err);
+        return handle_first(csv, err);
     }
     const enum status st = split_record(csv, err);
-    return st == STATUS_OK ? take_row(csv, err) : st;
+    return st == STATUS_OK ? emit_row(csv, err) : st;
 }
 
 /* Whether the record so far ends inside quotes. A quote opens only at the start of a field. */
@@ -446,7 +446,7 @@ static enum status append_bytes(struct csv *csv, const char *bytes, size_t n, st
 static enum status end_record(struct csv *csv, struct err *err)
 {
     csv->begun = true;
-    const enum status st = take_record(csv, err);
+    const enum status st = parse_record(csv, err);
     csv->line += 1 + csv->line_breaks;
     csv->line_breaks = 0;
     csv->used = csv->scanned = 0;

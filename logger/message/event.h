@@ -97,7 +97,8 @@ enum arm_dynamics { ARM_DYNAMICS_SERVO, ARM_DYNAMICS_IDEAL, ARM_DYNAMICS_COUNT }
  * zero of others, where members of these names may mean anything. Numbers are as they were
  * given, of whatever sign; poses are x y z in m and a rotation vector in rad. */
 struct event_arm {
-    uint32_t told; /* bit k: member k of enum event_arm_member was given; what was not is 0 */
+    uint32_t
+        present; /* bit k: member k of enum event_arm_member was given; what was not is 0 */
     size_t q_count, pose_count, via_count, qd_count, twist_count; /* 0..EVENT_AXES_MAX */
     double q_rad[EVENT_AXES_MAX], pose[EVENT_AXES_MAX], via[EVENT_AXES_MAX];
     double qd_radps[EVENT_AXES_MAX], twist[EVENT_AXES_MAX]; /* twist: m/s, rad/s */

@@ -47,7 +47,7 @@ static bool skip_space(struct json_scan *s)
     return true;
 }
 
-static bool take_char(struct json_scan *s, char c)
+static bool accept_char(struct json_scan *s, char c)
 {
     if (s->at < s->end && *s->at == c) {
         s->at++;
@@ -96,7 +96,7 @@ bool json_scan_enter(struct json_scan *s, enum json_kind kind)
     if (s->depth == s->depth_max) {
         return json_scan_fail(s, FAULT_TOO_DEEP, "nested too deep");
     }
-    if (!take_char(s, kind == JSON_KIND_OBJECT ? '{' : '[')) {
+    if (!accept_char(s, kind == JSON_KIND_OBJECT ? '{' : '[')) {
         return json_scan_fail(
             s, kind == JSON_KIND_OBJECT ? FAULT_OBJECT_EXPECTED : FAULT_LIST_EXPECTED,
             kind == JSON_KIND_OBJECT ? "an object {…} was expected"
@@ -113,11 +113,11 @@ static bool step_next(struct json_scan *s, char close)
     if (!skip_space(s)) {
         return false;
     }
-    if (take_char(s, close)) {
+    if (accept_char(s, close)) {
         s->depth--;
         return false;
     }
-    if (!s->first[s->depth] && !take_char(s, ',')) {
+    if (!s->first[s->depth] && !accept_char(s, ',')) {
         return json_scan_fail(s, FAULT_BAD_SYNTAX, "',' or a closing bracket was expected");
     }
     s->first[s->depth] = false;
@@ -206,7 +206,7 @@ static inline bool scan_text(struct json_scan *s, struct json_text *text)
     text->escaped = false;
     s->at = json_skip_plain(s->at, s->end);
     text->bytes = (size_t)(s->at - text->at);
-    return take_char(s, '"') || scan_odd_text(s, text);
+    return accept_char(s, '"') || scan_odd_text(s, text);
 }
 
 bool json_scan_text(struct json_scan *s, struct json_text *text)
@@ -214,33 +214,34 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
     if (!skip_space(s)) {
         return false;
     }
-    return take_char(s, '"') ? scan_text(s, text)
-                             : json_scan_fail(s, FAULT_TEXT_EXPECTED, "a string was expected");
+    return accept_char(s, '"')
+               ? scan_text(s, text)
+               : json_scan_fail(s, FAULT_TEXT_EXPECTED, "a string was expected");
 }
 
-static bool take_quote(struct json_scan *s)
+static bool accept_quote(struct json_scan *s)
 {
     return skip_space(s) &&
-           (take_char(s, '"') ||
+           (accept_char(s, '"') ||
             json_scan_fail(s, FAULT_BAD_SYNTAX,
                            "expecting property name enclosed in double quotes"));
 }
 
-static bool take_colon(struct json_scan *s)
+static bool accept_colon(struct json_scan *s)
 {
     return skip_space(s) &&
-           (take_char(s, ':') || json_scan_fail(s, FAULT_BAD_SYNTAX, "':' was expected"));
+           (accept_char(s, ':') || json_scan_fail(s, FAULT_BAD_SYNTAX, "':' was expected"));
 }
 
 /* What stands behind the comma. */
-static bool take_key(struct json_scan *s, struct json_text *key)
+static bool scan_key(struct json_scan *s, struct json_text *key)
 {
-    return take_quote(s) && scan_text(s, key) && take_colon(s);
+    return accept_quote(s) && scan_text(s, key) && accept_colon(s);
 }
 
 bool json_scan_next_member(struct json_scan *s, struct json_text *key)
 {
-    return step_next(s, '}') && take_key(s, key);
+    return step_next(s, '}') && scan_key(s, key);
 }
 
 /* How many bytes a text and a name have in common, up to the first that differs. */
@@ -261,8 +262,8 @@ static inline size_t count_common(const char *at, const char *end,
 }
 
 /* Behind its quote, the key where it is this name. */
-static inline bool take_name(struct json_scan *s, const char name[JSON_NAME_MAX],
-                             struct json_text *key)
+static inline bool match_name(struct json_scan *s, const char name[JSON_NAME_MAX],
+                              struct json_text *key)
 {
     const size_t n = count_common(s->at, s->end, name);
     const char *const at = s->at + n;
@@ -278,19 +279,19 @@ static inline bool take_name(struct json_scan *s, const char name[JSON_NAME_MAX]
 bool json_scan_next_row(struct json_scan *s, const void *rows, size_t row_bytes, size_t count,
                         size_t *row, struct json_text *key)
 {
-    if (!step_next(s, '}') || !take_quote(s)) {
+    if (!step_next(s, '}') || !accept_quote(s)) {
         return false;
     }
     for (size_t left = count; left > 0; left--) {
         *row = *row + 1 < count ? *row + 1 : 0;
         const char *const name = (const char *)rows + *row * row_bytes;
-        if (take_name(s, name, key)) {
-            return take_colon(s);
+        if (match_name(s, name, key)) {
+            return accept_colon(s);
         }
         assert(name[JSON_NAME_MAX - 1] == '\0');
     }
     *row = count;
-    return scan_text(s, key) && take_colon(s);
+    return scan_text(s, key) && accept_colon(s);
 }
 
 bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes, bool *same,
@@ -301,14 +302,14 @@ bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes
         return false;
     }
     if (bytes == 0 || (size_t)(s->end - s->at) <= bytes) {
-        return take_key(s, key);
+        return scan_key(s, key);
     }
     size_t k = 0;
     while (k < bytes && s->at[k] == quoted[k]) { /* names are short */
         k++;
     }
     if (k < bytes) {
-        return take_key(s, key);
+        return scan_key(s, key);
     }
     key->at = s->at + 1;
     key->bytes = bytes - 3;
@@ -375,7 +376,7 @@ bool json_scan_number(struct json_scan *s, double *value)
     return true;
 }
 
-static bool take_word(struct json_scan *s, const char *word)
+static bool accept_word(struct json_scan *s, const char *word)
 {
     const size_t n = strlen(word);
     if ((size_t)(s->end - s->at) >= n && memcmp(s->at, word, n) == 0) {
@@ -391,12 +392,12 @@ bool json_scan_bool(struct json_scan *s, bool *value)
         return false;
     }
     *value = s->at < s->end && *s->at == 't';
-    return take_word(s, *value ? "true" : "false");
+    return accept_word(s, *value ? "true" : "false");
 }
 
 bool json_scan_null(struct json_scan *s)
 {
-    return skip_space(s) && take_word(s, "null");
+    return skip_space(s) && accept_word(s, "null");
 }
 
 /* A number that is only passed over need not be computed: with so few characters and no
@@ -445,11 +446,11 @@ static bool skip_value(struct json_scan *s)
     case JSON_KIND_NUMBER:
         return skip_number(s);
     case JSON_KIND_TRUE:
-        return take_word(s, "true");
+        return accept_word(s, "true");
     case JSON_KIND_FALSE:
-        return take_word(s, "false");
+        return accept_word(s, "false");
     case JSON_KIND_NULL:
-        return take_word(s, "null");
+        return accept_word(s, "null");
     case JSON_KIND_OBJECT:
     case JSON_KIND_ARRAY:
         if (!json_scan_enter(s, kind)) {

@@ -10,7 +10,7 @@
 #include "base/numbers/lab_time.h"
 #include "logger/message/json_plain.h"
 
-static void put_pieces(struct json_writer *w, const char *text, size_t bytes)
+static void write_pieces(struct json_writer *w, const char *text, size_t bytes)
 {
     while (bytes > 0) {
         if (w->used == w->capacity) {
@@ -30,10 +30,10 @@ static void put_pieces(struct json_writer *w, const char *text, size_t bytes)
     }
 }
 
-static void put_bytes(struct json_writer *w, const char *text, size_t bytes)
+static void write_bytes(struct json_writer *w, const char *text, size_t bytes)
 {
     if (bytes > w->capacity - w->used) {
-        put_pieces(w, text, bytes);
+        write_pieces(w, text, bytes);
         return;
     }
     memcpy(w->text + w->used, text, bytes);
@@ -41,10 +41,10 @@ static void put_bytes(struct json_writer *w, const char *text, size_t bytes)
 }
 
 /* A call of memcpy() for one byte takes longer than the byte. */
-static void put_char(struct json_writer *w, char c)
+static void write_char(struct json_writer *w, char c)
 {
     if (w->used == w->capacity) {
-        put_pieces(w, &c, 1);
+        write_pieces(w, &c, 1);
     } else {
         w->text[w->used++] = c;
     }
@@ -52,7 +52,7 @@ static void put_char(struct json_writer *w, char c)
 
 /* Most texts hold nothing to escape: looked at and copied in one go, eight bytes at a time.
  * False: this one does, or there may be too little room, where the last eight overhang. */
-static bool put_plain(struct json_writer *w, const char *value, size_t bytes)
+static bool write_plain(struct json_writer *w, const char *value, size_t bytes)
 {
     if (bytes + 2 + WORD_BYTES > w->capacity - w->used) {
         return false;
@@ -78,52 +78,52 @@ static bool put_plain(struct json_writer *w, const char *value, size_t bytes)
 }
 
 /* Besides what JSON wants, bytes from 0x7f up to `escaped_max` are escaped. */
-static void put_quoted(struct json_writer *w, const char *value, size_t bytes,
-                       unsigned char escaped_max)
+static void write_quoted(struct json_writer *w, const char *value, size_t bytes,
+                         unsigned char escaped_max)
 {
     static const char hex[] = "0123456789abcdef";
     const char *const end = value + bytes;
     const char *from = value;
-    if (put_plain(w, value, bytes)) {
+    if (write_plain(w, value, bytes)) {
         return;
     }
-    put_char(w, '"');
+    write_char(w, '"');
     for (const char *p = json_skip_plain(value, end); p < end;
          p = json_skip_plain(p + 1, end)) {
         const unsigned char c = (unsigned char)*p;
         if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x7f || c > escaped_max)) {
             continue;
         }
-        put_bytes(w, from, (size_t)(p - from));
+        write_bytes(w, from, (size_t)(p - from));
         from = p + 1;
         if (escaped_max == 0 && (c == '"' || c == '\\')) {
             const char pair[2] = {'\\', (char)c};
-            put_bytes(w, pair, sizeof pair);
+            write_bytes(w, pair, sizeof pair);
         } else {
             const char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            put_bytes(w, code, sizeof code);
+            write_bytes(w, code, sizeof code);
         }
     }
-    put_bytes(w, from, (size_t)(end - from));
-    put_char(w, '"');
+    write_bytes(w, from, (size_t)(end - from));
+    write_char(w, '"');
 }
 
 static void begin_member(struct json_writer *w, const char *key)
 {
     if (w->comma[w->depth]) {
-        put_char(w, ',');
+        write_char(w, ',');
     }
     w->comma[w->depth] = true;
     if (key) {
-        put_quoted(w, key, strlen(key), 0);
-        put_char(w, ':');
+        write_quoted(w, key, strlen(key), 0);
+        write_char(w, ':');
     }
 }
 
 static void open_bracket(struct json_writer *w, const char *key, char bracket, char closing)
 {
     begin_member(w, key);
-    put_char(w, bracket);
+    write_char(w, bracket);
     assert(w->depth < JSON_WRITE_DEPTH_MAX);
     w->depth++;
     w->comma[w->depth] = false;
@@ -160,7 +160,7 @@ void json_write_array(struct json_writer *w, const char *key)
 void json_write_close(struct json_writer *w)
 {
     assert(w->depth > 0);
-    put_char(w, w->close[w->depth]);
+    write_char(w, w->close[w->depth]);
     w->depth--;
 }
 
@@ -171,14 +171,14 @@ void json_write_text(struct json_writer *w, const char *key, const char *value)
         return;
     }
     begin_member(w, key);
-    put_quoted(w, value, strlen(value), 0);
+    write_quoted(w, value, strlen(value), 0);
 }
 
 void json_write_bytes(struct json_writer *w, const char *key, const char *text, size_t bytes,
                       bool latin1)
 {
     begin_member(w, key);
-    put_quoted(w, text, bytes, latin1 ? 0xff : 0x7f);
+    write_quoted(w, text, bytes, latin1 ? 0xff : 0x7f);
 }
 
 void json_write_float(struct json_writer *w, const char *key, float value)
@@ -363,7 +363,7 @@ void json_write_members(struct json_writer *w, const struct json_member *members
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)
 {
     begin_member(w, key);
-    put_bytes(w, bytes > 0 ? json : "null", bytes > 0 ? bytes : 4);
+    write_bytes(w, bytes > 0 ? json : "null", bytes > 0 ? bytes : 4);
 }
 
 size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])
@@ -428,7 +428,7 @@ static uint64_t power_of_five(int k)
  * that it takes more than two of them. */
 static bool scale_size(uint64_t mantissa, int exponent, struct scaled *to)
 {
-    enum { FIVES = 27, LEFT = 8, FURTHER_LEFT = 74 };
+    enum { FIVES = 27, SHORT_SHIFT = 8, LONG_SHIFT = 74 };
     /* log10(2) is 0.30103. */
     const int k = 416 - ((exponent + DBL_MANT_DIG - 1) * 30103 + 40000000) / 100000;
     *to = (struct scaled){.k = k, .missing = k < 0 || k > FIVES};
@@ -437,17 +437,17 @@ static bool scale_size(uint64_t mantissa, int exponent, struct scaled *to)
     }
     if (k < 0) {
         const uint64_t power = power_of_five(-k);
-        to->gap = ((wide)1 << FURTHER_LEFT) / power;
-        to->size = ((wide)mantissa << FURTHER_LEFT) / power;
-        to->shift = FURTHER_LEFT - exponent - k;
+        to->gap = ((wide)1 << LONG_SHIFT) / power;
+        to->size = ((wide)mantissa << LONG_SHIFT) / power;
+        to->shift = LONG_SHIFT - exponent - k;
         return true;
     }
     to->gap = power_of_five(k < FIVES ? k : FIVES);
     to->size = mantissa * to->gap;
     if (k <= FIVES) {
-        to->gap <<= LEFT;
-        to->size <<= LEFT;
-        to->shift = LEFT - exponent - k;
+        to->gap <<= SHORT_SHIFT;
+        to->size <<= SHORT_SHIFT;
+        to->shift = SHORT_SHIFT - exponent - k;
         return true;
     }
     uint64_t more = power_of_five(k - FIVES);

@@ -12,7 +12,7 @@ enum { LINE_DEPTH_MAX = JSON_SCAN_DEPTH_MAX - 1 }; /* of a payload: the line add
 
 /* May the payload stand in the line as it is? JSON may, but for a string: whoever reads the
  * line takes that for a payload of plain text. */
-static bool stands_as_it_is(const char *text, size_t bytes)
+static bool is_plain_json(const char *text, size_t bytes)
 {
     struct json_scan s;
     json_scan_start(&s, text, bytes, LINE_DEPTH_MAX);
@@ -28,13 +28,13 @@ static void write_payload(struct json_writer *w, const struct message *m)
         json_write_null(w, "payload");
         return;
     }
-    if (m->payload_bytes != m->kept_bytes || !stands_as_it_is(m->payload, m->kept_bytes)) {
+    if (m->payload_bytes != m->stored_bytes || !is_plain_json(m->payload, m->stored_bytes)) {
         json_write_text(w, "encoding", "latin1");
-        json_write_bytes(w, "payload", m->payload, m->kept_bytes, true);
+        json_write_bytes(w, "payload", m->payload, m->stored_bytes, true);
         return;
     }
     const size_t from = w->used;
-    json_write_raw(w, "payload", m->payload, m->kept_bytes);
+    json_write_raw(w, "payload", m->payload, m->stored_bytes);
     for (char *p = w->text + from; p < w->text + w->used; p++) {
         if (*p == '\n' || *p == '\r') {
             *p = ' ';
@@ -200,7 +200,7 @@ static bool scan_member(struct json_scan *s, size_t k, struct message *m, struct
     return k < COUNT(members) ? members[k].scan(s, m, line) : json_scan_skip(s, NULL, NULL);
 }
 
-static enum status take_payload(const struct line *line, char *scratch, struct message *m,
+static enum status read_payload(const struct line *line, char *scratch, struct message *m,
                                 struct err *err)
 {
     if (line->kind == JSON_KIND_TEXT) {
@@ -211,18 +211,18 @@ static enum status take_payload(const struct line *line, char *scratch, struct m
                            "payload text is longer than %d bytes", MESSAGE_PAYLOAD_MAX);
         }
         m->payload = scratch;
-        m->kept_bytes = n;
+        m->stored_bytes = n;
     } else if (line->kind == JSON_KIND_NULL && !(line->payload_bytes > 0.0)) {
         m->payload = "";
-        m->kept_bytes = 0;
+        m->stored_bytes = 0;
     } else {
         m->payload = line->raw;
-        m->kept_bytes =
+        m->stored_bytes =
             line->raw_bytes <= MESSAGE_PAYLOAD_MAX ? line->raw_bytes : MESSAGE_PAYLOAD_MAX;
     }
     /* mosquitto_sub prints the length as it came, but the payload in its own spacing: only a
      * length beyond the limit says that something was cut here. */
-    m->payload_bytes = m->kept_bytes;
+    m->payload_bytes = m->stored_bytes;
     if (line->payload_bytes > (double)MESSAGE_PAYLOAD_MAX && line->payload_bytes < 1e15) {
         m->payload_bytes = (size_t)line->payload_bytes;
     } else if (line->kind != JSON_KIND_TEXT && line->raw_bytes > MESSAGE_PAYLOAD_MAX) {
@@ -264,7 +264,7 @@ enum status message_parse(const char *line_text, size_t bytes, char *scratch,
                           : !line.has_topic ? "topic"
                                             : "payload");
     }
-    const enum status st = take_payload(&line, scratch, &m, err);
+    const enum status st = read_payload(&line, scratch, &m, err);
     if (st == STATUS_OK) {
         *message = m;
     }
@@ -278,7 +278,7 @@ static bool is_space(char c)
 
 /* The object that begins at s and the line's closing bracket behind it; [*from, *from + bytes)
  * is what stands between. */
-static bool take_last_object(const struct json_scan *s, struct message *m)
+static bool slice_last_object(const struct json_scan *s, struct message *m)
 {
     const char *end = s->end;
     for (int bracket = 0; bracket < 2; bracket++) {
@@ -291,8 +291,8 @@ static bool take_last_object(const struct json_scan *s, struct message *m)
         end -= bracket == 0;
     }
     m->payload = s->at;
-    m->kept_bytes = m->payload_bytes = (size_t)(end - s->at);
-    return m->kept_bytes <= MESSAGE_PAYLOAD_MAX;
+    m->stored_bytes = m->payload_bytes = (size_t)(end - s->at);
+    return m->stored_bytes <= MESSAGE_PAYLOAD_MAX;
 }
 
 bool message_parse_plain(const char *line_text, size_t bytes, struct message *message)
@@ -312,13 +312,13 @@ bool message_parse_plain(const char *line_text, size_t bytes, struct message *me
     }
     return good && !s.error && s.depth > 0 && line.has_time && line.has_topic &&
            !(line.payload_bytes > (double)MESSAGE_PAYLOAD_MAX) &&
-           json_scan_peek(&s) == JSON_KIND_OBJECT && take_last_object(&s, message);
+           json_scan_peek(&s) == JSON_KIND_OBJECT && slice_last_object(&s, message);
 }
 
 uint64_t message_hash(const struct message *message)
 {
     const uint64_t topic = hash_long(HASH_START, message->topic, strlen(message->topic));
-    return hash_long(topic, message->payload, message->kept_bytes);
+    return hash_long(topic, message->payload, message->stored_bytes);
 }
 
 /* Days since 1970-01-01 of a date of the proleptic Gregorian calendar, and back. Years begin in
@@ -356,7 +356,7 @@ static int64_t days_in_month(int64_t year, int64_t month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-static void put_digits(char *out, int64_t value, int width)
+static void write_digits(char *out, int64_t value, int width)
 {
     for (int k = width; k-- > 0;) {
         out[k] = (char)('0' + value % 10);
@@ -374,13 +374,13 @@ void message_format_time(int64_t t_us, char out[28])
     int64_t day = 0;
     date_from_days(seconds / 86400, &year, &month, &day);
     memcpy(out, "0000-00-00T00:00:00.000000Z", 28);
-    put_digits(out, year, 4);
-    put_digits(out + 5, month, 2);
-    put_digits(out + 8, day, 2);
-    put_digits(out + 11, seconds / 3600 % 24, 2);
-    put_digits(out + 14, seconds / 60 % 60, 2);
-    put_digits(out + 17, seconds % 60, 2);
-    put_digits(out + 20, t_us % 1000000, 6);
+    write_digits(out, year, 4);
+    write_digits(out + 5, month, 2);
+    write_digits(out + 8, day, 2);
+    write_digits(out + 11, seconds / 3600 % 24, 2);
+    write_digits(out + 14, seconds / 60 % 60, 2);
+    write_digits(out + 17, seconds % 60, 2);
+    write_digits(out + 20, t_us % 1000000, 6);
 }
 
 enum { NO_DIGITS = 100 };

@@ -36,9 +36,9 @@ struct message {
     bool retained;
     bool dup;
     uint16_t packet_id;     /* at QoS 1 and 2; 0: not known */
-    const char *payload;    /* [kept_bytes] borrowed */
-    size_t kept_bytes;      /* <= MESSAGE_PAYLOAD_MAX */
-    size_t payload_bytes;   /* as it came; > kept_bytes when it was cut */
+    const char *payload;    /* [stored_bytes] borrowed */
+    size_t stored_bytes;    /* <= MESSAGE_PAYLOAD_MAX */
+    size_t payload_bytes;   /* as it came; > stored_bytes when it was cut */
     message_coming *coming; /* NULL: nobody is told */
     const void *coming_context;
 };

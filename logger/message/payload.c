@@ -115,7 +115,7 @@ static bool scan_stamp(struct json_scan *s, int64_t *us)
 }
 
 /* A whole number into a member of this size. */
-static void put_whole(void *to, size_t size, int64_t value)
+static void set_whole(void *to, size_t size, int64_t value)
 {
     if (size == sizeof(int64_t)) {
         memcpy(to, &value, size);
@@ -165,7 +165,7 @@ static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *
 static bool scan_member(struct json_scan *s, struct event *e, const struct payload_member *m)
 {
     void *to = (char *)e + m->at;
-    void *told = (char *)e + m->told_at;
+    void *mark = (char *)e + m->flag_at;
     double number = 0.0;
     size_t value = 0;
     bool flag = false;
@@ -180,7 +180,7 @@ static bool scan_member(struct json_scan *s, struct event *e, const struct paylo
         if (!scan_stamp(s, to)) {
             return false;
         }
-        *(bool *)told = *(int64_t *)to != LAB_TIME_NONE;
+        *(bool *)mark = *(int64_t *)to != LAB_TIME_NONE;
         return true;
     case PAYLOAD_REAL:
         return scan_real(s, m, to);
@@ -188,22 +188,22 @@ static bool scan_member(struct json_scan *s, struct event *e, const struct paylo
         if (!scan_real(s, m, &number)) {
             return false;
         }
-        put_whole(to, m->size, (int64_t)number);
+        set_whole(to, m->size, (int64_t)number);
         return true;
     case PAYLOAD_NAME:
         if (!scan_name(s, m, &value)) {
             return false;
         }
-        put_whole(to, m->size, (int64_t)value);
+        set_whole(to, m->size, (int64_t)value);
         return true;
     case PAYLOAD_FLAG:
         if (!json_scan_bool(s, &flag)) {
             return false;
         }
-        put_whole(to, m->size, flag);
+        set_whole(to, m->size, flag);
         return true;
     case PAYLOAD_AXES:
-        return scan_axes(s, to, told);
+        return scan_axes(s, to, mark);
     case PAYLOAD_OTHER:
         break;
     }
@@ -221,13 +221,13 @@ void payload_clear(struct event *e, const struct payload_kind *kind)
         } else if (m->absent < 0.0 && m->type == PAYLOAD_REAL) {
             memcpy((char *)e + m->at, &m->absent, sizeof m->absent);
         } else if (m->absent < 0.0) {
-            put_whole((char *)e + m->at, m->size, (int64_t)m->absent);
+            set_whole((char *)e + m->at, m->size, (int64_t)m->absent);
         }
     }
 }
 
 /* k: its row in the table; SIZE_MAX: none. */
-static void note_member(struct payload_seen *seen, size_t k, const struct json_text *key)
+static void record_member(struct payload_seen *seen, size_t k, const struct json_text *key)
 {
     if (k != SIZE_MAX) {
         seen->members |= 1U << k;
@@ -254,7 +254,7 @@ static bool scan_object(struct json_scan *s, struct event *e, const struct paylo
             return json_scan_fail(s, FAULT_DUPLICATE_NAME,
                                   "each member may be given once only");
         }
-        note_member(&seen, k < kind->count ? k : SIZE_MAX, &key);
+        record_member(&seen, k < kind->count ? k : SIZE_MAX, &key);
         if (!(k < kind->count ? scan_member(s, e, &members[k])
                               : json_scan_skip(s, NULL, NULL))) {
             return false;
@@ -349,21 +349,21 @@ static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
 }
 
 /* Commands and replies are sent on as they came. */
-static void keep_payload(struct event *e, const struct message *m, uint64_t hash)
+static void attach_payload(struct event *e, const struct message *m, uint64_t hash)
 {
     e->hash = hash;
     if (e->kind == EVENT_COMMAND) {
         e->command.raw = m->payload;
-        e->command.raw_bytes = m->kept_bytes;
+        e->command.raw_bytes = m->stored_bytes;
     } else {
         e->reply.raw = m->payload;
-        e->reply.raw_bytes = m->kept_bytes;
+        e->reply.raw_bytes = m->stored_bytes;
     }
 }
 
 /* By its hash a command or reply is known again when it is delivered twice. Who looks it up is
  * told before it is read, so that its memory is asked for meanwhile. */
-static uint64_t tell_coming(const struct message *m)
+static uint64_t announce_hash(const struct message *m)
 {
     const uint64_t hash = message_hash(m);
     if (m->coming) {
@@ -382,20 +382,20 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
         emit(context, e);
         return 1;
     }
-    if (m->payload_bytes > m->kept_bytes) {
+    if (m->payload_bytes > m->stored_bytes) {
         payload_clear(e, kind);
         emit_malformed(kind, m, 0, FAULT_TOO_LONG,
                        "a payload of at most 65536 bytes was expected", e, emit, context);
         return 1;
     }
     const bool delivered = kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY;
-    const uint64_t hash = delivered ? tell_coming(m) : 0;
-    json_scan_start(&s, m->payload, m->kept_bytes, PAYLOAD_DEPTH_MAX);
+    const uint64_t hash = delivered ? announce_hash(m) : 0;
+    json_scan_start(&s, m->payload, m->stored_bytes, PAYLOAD_DEPTH_MAX);
     if (kind->kind == EVENT_TELEMETRY && json_scan_peek(&s) == JSON_KIND_ARRAY) {
         count = decode_batch(&s, kind, e, emit, context);
     } else if (scan_part(&s, e, kind) && json_scan_finish(&s)) {
         if (delivered) {
-            keep_payload(e, m, hash);
+            attach_payload(e, m, hash);
         }
         emit(context, e);
         count = 1;
@@ -433,7 +433,7 @@ void payload_write(struct json_writer *w, const struct payload_kind *kind, const
                 json_write_text(w, m->name, from);
             }
         } else if (m->type == PAYLOAD_STAMP || m->type == PAYLOAD_SIM) {
-            if (m->type == PAYLOAD_SIM ? base[m->told_at]
+            if (m->type == PAYLOAD_SIM ? base[m->flag_at]
                                        : m->required || whole != LAB_TIME_NONE) {
                 json_write_seconds(w, m->name, whole);
             }
@@ -447,7 +447,7 @@ void payload_write(struct json_writer *w, const struct payload_kind *kind, const
             json_write_text(w, m->name, names_text(m->names, name_value(from, m->size)));
         } else if (m->type == PAYLOAD_AXES) {
             json_write_axes(w, m->name, (const double *)(const void *)from,
-                            *(const size_t *)(const void *)(base + m->told_at));
+                            *(const size_t *)(const void *)(base + m->flag_at));
         }
     }
 }

@@ -7,8 +7,8 @@
 #ifndef LOGGER_MESSAGE_PAYLOAD_H
 #define LOGGER_MESSAGE_PAYLOAD_H
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 #include "logger/message/event.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
@@ -48,7 +48,7 @@ struct payload_member {
     bool required;
     enum payload_type type;
     size_t at, size; /* of the event's member */
-    size_t told_at;  /* PAYLOAD_SIM, PAYLOAD_AXES: of what tells of it */
+    size_t flag_at;  /* PAYLOAD_SIM, PAYLOAD_AXES: of what tells of it */
     double min, max;
     double absent; /* its value when it is not there; stamps: LAB_TIME_NONE */
     const struct names *names;
@@ -59,7 +59,8 @@ struct payload_member {
 /* at and size of a member of struct event. */
 #define PAYLOAD_IN(member)                                                                     \
     .at = offsetof(struct event, member), .size = sizeof((struct event *)0)->member
-#define PAYLOAD_TOLD(member, told) PAYLOAD_IN(member), .told_at = offsetof(struct event, told)
+#define PAYLOAD_WITH_FLAG(member, mark)                                                        \
+    PAYLOAD_IN(member), .flag_at = offsetof(struct event, mark)
 
 /* One kind of message. */
 struct payload_kind {

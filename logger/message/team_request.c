@@ -130,7 +130,8 @@ static bool check_job(struct json_scan *s, struct event *e, const struct payload
     return fail_unless(s, e->team.id[0] != '\0', "an \"id\" was expected: it names the job");
 }
 
-static bool check_wish(struct json_scan *s, struct event *e, const struct payload_seen *seen)
+static bool check_operation(struct json_scan *s, struct event *e,
+                            const struct payload_seen *seen)
 {
     const struct event_team *t = &e->team;
     switch (t->op) {
@@ -188,7 +189,7 @@ static const struct payload_member request_members[] = {
 
 static const struct payload_member job_members[] = {ID_ROW(true), JOB_ROWS(true)};
 
-static const struct payload_member wish_members[] = {
+static const struct payload_member order_members[] = {
     {.name = "team", .required = true, .type = PAYLOAD_WORD, PAYLOAD_IN(pair),
      .expected = "a \"team\" of at most 31 bytes was expected"},
     ID_ROW(false), OP_ROW,
@@ -207,15 +208,15 @@ const struct payload_kind team_request_kind = {"request", EVENT_TEAM,
 const struct payload_kind team_job_kind = {"job", EVENT_TEAM, PAYLOAD_PART(team, job_members),
                                            "\"id\", \"part\" and \"seq\" were expected",
                                            check_job};
-const struct payload_kind team_wish_kind = {"request", EVENT_TEAM,
-                                            PAYLOAD_PART(team, wish_members),
-                                            "\"team\" and \"op\" were expected", check_wish};
+const struct payload_kind team_order_kind = {
+    "request", EVENT_TEAM, PAYLOAD_PART(team, order_members),
+    "\"team\" and \"op\" were expected", check_operation};
 
 bool team_request_names_team(const struct message *message)
 {
     struct json_scan s;
     struct json_text key;
-    json_scan_start(&s, message->payload, message->kept_bytes, PAYLOAD_DEPTH_MAX);
+    json_scan_start(&s, message->payload, message->stored_bytes, PAYLOAD_DEPTH_MAX);
     if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
         return false;
     }

@@ -9,7 +9,7 @@
 
 extern const struct payload_kind team_request_kind; /* lock, unlock, alive; start, stop */
 extern const struct payload_kind team_job_kind;
-extern const struct payload_kind team_wish_kind; /* any, with its "team" */
+extern const struct payload_kind team_order_kind; /* any, with its "team" */
 
 /* The topics that are subscribed to for teams, at QoS 1, below the prefix. */
 extern const char *const team_request_topics[];

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-static struct file_place take_place(bool known, const struct stat *about)
+static struct file_place identify_file(bool known, const struct stat *about)
 {
     return known ? (struct file_place){about->st_dev, about->st_ino} : (struct file_place){0};
 }
@@ -15,13 +15,13 @@ static struct file_place take_place(bool known, const struct stat *about)
 struct file_place file_place_at(const char *path)
 {
     struct stat about;
-    return take_place(stat(path, &about) == 0, &about);
+    return identify_file(stat(path, &about) == 0, &about);
 }
 
 struct file_place file_place_of(int fd)
 {
     struct stat about;
-    return take_place(fstat(fd, &about) == 0, &about);
+    return identify_file(fstat(fd, &about) == 0, &about);
 }
 
 bool file_place_holds(const struct file_place *place, const char *path)

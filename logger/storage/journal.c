@@ -31,7 +31,7 @@ struct journal {
     int64_t rotate_try_us;       /* when starting a file failed last; LAB_TIME_NONE: never */
     int fd;                      /* -1: no file yet */
     struct journal_position end; /* the current file's start, and its size */
-    int64_t keep_file;           /* retention removes only older files; INT64_MAX: not told */
+    int64_t retain_file;         /* retention removes only older files; INT64_MAX: not told */
     int retired[RETIRED_MAX];
     size_t retired_count;
     bool gone;    /* somebody removed the current file: nothing is to be written into it */
@@ -81,7 +81,7 @@ static int open_file(const struct journal *j, int64_t start_us, int more_flags)
     return openat(j->dir_fd, name, O_RDWR | O_APPEND | O_CLOEXEC | more_flags, 0640);
 }
 
-static void note_error(struct journal *j, int error)
+static void record_error(struct journal *j, int error)
 {
     j->last_error = error;
     j->stats.errors++;
@@ -95,7 +95,7 @@ static bool start_file(struct journal *j, int64_t t_us)
     start_us = start_us < 0 ? 0 : start_us;
     const int fd = open_file(j, start_us, O_CREAT | O_EXCL);
     if (fd < 0) {
-        note_error(j, errno);
+        record_error(j, errno);
         j->rotate_try_us = t_us;
         return false;
     }
@@ -140,7 +140,7 @@ static bool write_bytes(struct journal *j, const char *bytes, size_t n)
             if (errno == EINTR) {
                 continue;
             }
-            note_error(j, errno);
+            record_error(j, errno);
             /* A full disk is the file's fault no more than another's; any other trouble may
              * be over with a new file. */
             j->rotate_now = errno != ENOSPC && errno != EDQUOT;
@@ -148,7 +148,7 @@ static bool write_bytes(struct journal *j, const char *bytes, size_t n)
         }
         done += (size_t)wrote;
         if (done < n && attempt == 1) {
-            note_error(j, ENOSPC);
+            record_error(j, ENOSPC);
         }
     }
     j->end.offset += done;
@@ -204,7 +204,7 @@ enum status journal_append_lines(struct journal *journal, const char *lines, siz
         return STATUS_E_ARG;
     }
     size_t done = 0;
-    lock_take(&journal->lock);
+    lock_acquire(&journal->lock);
     const bool tried = wait_is_over(journal, journal->failed_us, t_us);
     const bool ok = tried && append_text(journal, lines, bytes, t_us, &done);
     size_t whole = done;
@@ -221,7 +221,7 @@ enum status journal_append_lines(struct journal *journal, const char *lines, siz
         *after = journal->end;
         after->offset -= done - whole;
     }
-    lock_give(&journal->lock);
+    lock_release(&journal->lock);
     *wrote = whole;
     return ok ? STATUS_OK : STATUS_E_IO;
 }
@@ -235,38 +235,38 @@ enum status journal_append(struct journal *journal, const char *line, size_t byt
 
 struct journal_position journal_end(struct journal *journal)
 {
-    lock_take(&journal->lock);
+    lock_acquire(&journal->lock);
     const struct journal_position end = journal->end;
-    lock_give(&journal->lock);
+    lock_release(&journal->lock);
     return end;
 }
 
-void journal_keep_from(struct journal *journal, struct journal_position position)
+void journal_retain_from(struct journal *journal, struct journal_position position)
 {
-    lock_take(&journal->lock);
-    journal->keep_file = position.file;
-    lock_give(&journal->lock);
+    lock_acquire(&journal->lock);
+    journal->retain_file = position.file;
+    lock_release(&journal->lock);
 }
 
 /* --- the slow half -------------------------------------------------------------------- */
 
-static bool note_sync_error(struct journal *j, int error)
+static bool record_sync_error(struct journal *j, int error)
 {
-    lock_take(&j->lock);
+    lock_acquire(&j->lock);
     j->last_sync_error = error;
     j->stats.sync_errors++;
-    lock_give(&j->lock);
+    lock_release(&j->lock);
     return false;
 }
 
 static bool sync_file(struct journal *j, int fd)
 {
     if (j->io.fsync(j->io.context, fd) != 0) {
-        return note_sync_error(j, errno);
+        return record_sync_error(j, errno);
     }
-    lock_take(&j->lock);
+    lock_acquire(&j->lock);
     j->stats.syncs++;
-    lock_give(&j->lock);
+    lock_release(&j->lock);
     return true;
 }
 
@@ -290,7 +290,7 @@ static bool write_again(struct journal *j, int fd, uint64_t from)
     if (to >= 0) {
         (void)close(to);
     }
-    return ok || note_sync_error(j, error);
+    return ok || record_sync_error(j, error);
 }
 
 /* Take over what is to be synced, so that appending goes on meanwhile. */
@@ -300,21 +300,21 @@ struct sync_job {
     int fd; /* a duplicate; -1: nothing new in the current file, or no duplicate */
     int error;
     struct journal_position end;
-    uint64_t from;     /* up to here fd is synced */
-    int64_t keep_file; /* the oldest file that must stay */
+    uint64_t from;       /* up to here fd is synced */
+    int64_t retain_file; /* the oldest file that must stay */
     bool started;
     int64_t unsynced_us; /* its oldest line */
 };
 
-static void take_job(struct journal *j, struct sync_job *job)
+static void fetch_job(struct journal *j, struct sync_job *job)
 {
-    lock_take(&j->lock);
-    *job =
-        (struct sync_job){.retired_count = j->retired_count,
-                          .fd = -1,
-                          .end = j->end,
-                          .keep_file = j->keep_file < j->end.file ? j->keep_file : j->end.file,
-                          .started = j->started};
+    lock_acquire(&j->lock);
+    *job = (struct sync_job){.retired_count = j->retired_count,
+                             .fd = -1,
+                             .end = j->end,
+                             .retain_file =
+                                 j->retain_file < j->end.file ? j->retain_file : j->end.file,
+                             .started = j->started};
     memcpy(job->retired, j->retired, sizeof job->retired);
     j->retired_count = 0;
     j->started = false;
@@ -328,18 +328,18 @@ static void take_job(struct journal *j, struct sync_job *job)
         job->fd = fcntl(j->fd, F_DUPFD_CLOEXEC, 0);
         job->error = job->fd < 0 ? errno : 0;
     }
-    lock_give(&j->lock);
+    lock_release(&j->lock);
 }
 
 /* A file that could not be synced is tried again, while there is room to remember it. */
 static void retire_again(struct journal *j, int fd)
 {
-    lock_take(&j->lock);
+    lock_acquire(&j->lock);
     const bool room = j->retired_count < RETIRED_MAX;
     if (room) {
         j->retired[j->retired_count++] = fd;
     }
-    lock_give(&j->lock);
+    lock_release(&j->lock);
     if (!room) {
         (void)close(fd);
     }
@@ -348,7 +348,7 @@ static void retire_again(struct journal *j, int fd)
 /* Earlier files first, and the names of new ones: what is synced has no hole. */
 static bool run_job(struct journal *j, const struct sync_job *job)
 {
-    bool ok = job->error == 0 || note_sync_error(j, job->error);
+    bool ok = job->error == 0 || record_sync_error(j, job->error);
     for (size_t i = 0; i < job->retired_count; i++) {
         if ((!j->unsure || write_again(j, job->retired[i], 0)) &&
             sync_file(j, job->retired[i])) {
@@ -367,12 +367,12 @@ static bool run_job(struct journal *j, const struct sync_job *job)
         ok = sync_file(j, j->dir_fd) && ok;
     }
     j->unsure = !ok;
-    lock_take(&j->lock);
+    lock_acquire(&j->lock);
     if (ok) {
         j->stats.synced = job->end;
         j->stats.unsynced_us = LAB_TIME_NONE;
     }
-    lock_give(&j->lock);
+    lock_release(&j->lock);
     return ok;
 }
 
@@ -386,31 +386,31 @@ static uint64_t file_bytes(const struct journal *j, int64_t start_us)
                : 0;
 }
 
-static bool remove_old_files(struct journal *j, int64_t keep_file)
+static bool remove_old_files(struct journal *j, int64_t retain_file)
 {
     int64_t *starts_us = NULL;
     size_t n = 0;
     if (journal_files_list(j->directory, &starts_us, &n, NULL) != STATUS_OK) {
-        return note_sync_error(j, EIO);
+        return record_sync_error(j, EIO);
     }
     bool ok = true;
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++) {
         total += file_bytes(j, starts_us[i]);
     }
-    for (size_t i = 0; i < n && total > j->params.retain_bytes && starts_us[i] < keep_file;
+    for (size_t i = 0; i < n && total > j->params.retain_bytes && starts_us[i] < retain_file;
          i++) {
         char name[JOURNAL_NAME_MAX];
         journal_file_name(starts_us[i], name);
         const uint64_t bytes = file_bytes(j, starts_us[i]);
         if (unlinkat(j->dir_fd, name, 0) != 0 && errno != ENOENT) {
-            ok = note_sync_error(j, errno);
+            ok = record_sync_error(j, errno);
             continue;
         }
         total -= bytes < total ? bytes : total;
-        lock_take(&j->lock);
+        lock_acquire(&j->lock);
         j->stats.removed_files++;
-        lock_give(&j->lock);
+        lock_release(&j->lock);
     }
     free(starts_us);
     return ok;
@@ -418,26 +418,26 @@ static bool remove_old_files(struct journal *j, int64_t keep_file)
 
 enum status journal_sync(struct journal *journal, int64_t now_us)
 {
-    lock_take(&journal->sync_lock);
+    lock_acquire(&journal->sync_lock);
     const int64_t last_us = journal->last_sync_us;
     if (now_us != LAB_TIME_MAX && last_us != LAB_TIME_NONE && now_us >= last_us &&
         now_us - last_us < journal->params.fsync_us) {
-        lock_give(&journal->sync_lock);
+        lock_release(&journal->sync_lock);
         return STATUS_OK;
     }
     struct sync_job job;
-    take_job(journal, &job);
+    fetch_job(journal, &job);
     const bool synced = run_job(journal, &job);
     const bool removed = !job.started || journal->params.retain_bytes == 0 ||
-                         remove_old_files(journal, job.keep_file);
+                         remove_old_files(journal, job.retain_file);
     if (now_us != LAB_TIME_MAX) {
         journal->last_sync_us = now_us;
     }
-    lock_take(&journal->lock);
+    lock_acquire(&journal->lock);
     journal->started = journal->started || (job.started && !(synced && removed));
     journal->stats.sync_failing = !synced || !removed || journal->watch_failing;
-    lock_give(&journal->lock);
-    lock_give(&journal->sync_lock);
+    lock_release(&journal->lock);
+    lock_release(&journal->sync_lock);
     return synced ? STATUS_OK : STATUS_E_IO;
 }
 
@@ -475,17 +475,17 @@ static bool renew_directory(struct journal *j, bool *ok)
     }
     *ok = fd >= 0 && lock_descriptor(fd);
     if (!*ok) {
-        (void)note_sync_error(j, errno);
+        (void)record_sync_error(j, errno);
         if (fd >= 0) {
             (void)close(fd);
         }
         return false;
     }
     sync_parent(fd);
-    lock_take(&j->lock);
+    lock_acquire(&j->lock);
     const int old = j->dir_fd;
     j->dir_fd = fd;
-    lock_give(&j->lock);
+    lock_release(&j->lock);
     (void)close(old);
     return true;
 }
@@ -505,9 +505,9 @@ static bool has_name(const struct journal *j)
 static bool leave_file(struct journal *j)
 {
     bool ok = true;
-    lock_take(&j->lock);
+    lock_acquire(&j->lock);
     if (j->fd >= 0 && (j->gone || !has_name(j))) {
-        j->stats.taken_away += !j->gone;
+        j->stats.vanished += !j->gone;
         j->gone = true;
         const int fd = j->orphan < 0 ? fcntl(j->fd, F_DUPFD_CLOEXEC, 0) : -1;
         const int64_t start_us = j->end.file;
@@ -520,8 +520,8 @@ static bool leave_file(struct journal *j)
         }
     }
     const int error = j->last_error;
-    lock_give(&j->lock);
-    return ok || note_sync_error(j, error);
+    lock_release(&j->lock);
+    return ok || record_sync_error(j, error);
 }
 
 static bool copy_bytes(int from, int to)
@@ -545,60 +545,60 @@ static bool copy_bytes(int from, int to)
 }
 
 /* Under its old name, whole or not at all, and not over what somebody put there. */
-static bool put_back(struct journal *j)
+static bool rewrite_file(struct journal *j)
 {
-    static const char beside[] = ".put-back";
+    static const char temporary[] = ".put-back";
     char name[JOURNAL_NAME_MAX];
     journal_file_name(j->orphan_start, name);
-    (void)unlinkat(j->dir_fd, beside, 0);
-    const int fd = openat(j->dir_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    (void)unlinkat(j->dir_fd, temporary, 0);
+    const int fd = openat(j->dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     bool ok = fd >= 0 && copy_bytes(j->orphan, fd);
-    ok = ok && linkat(j->dir_fd, beside, j->dir_fd, name, 0) == 0 && fsync(j->dir_fd) == 0;
+    ok = ok && linkat(j->dir_fd, temporary, j->dir_fd, name, 0) == 0 && fsync(j->dir_fd) == 0;
     const int error = errno;
     if (fd >= 0) {
         (void)close(fd);
-        (void)unlinkat(j->dir_fd, beside, 0);
+        (void)unlinkat(j->dir_fd, temporary, 0);
     }
     if (!ok && error != EEXIST) {
-        return note_sync_error(j, error);
+        return record_sync_error(j, error);
     }
     (void)close(j->orphan);
     j->orphan = -1;
-    lock_take(&j->lock);
-    j->stats.put_back += ok;
-    lock_give(&j->lock);
+    lock_acquire(&j->lock);
+    j->stats.rewritten += ok;
+    lock_release(&j->lock);
     return true;
 }
 
 enum status journal_watch(struct journal *journal)
 {
     bool ok = true;
-    lock_take(&journal->sync_lock);
+    lock_acquire(&journal->sync_lock);
     const bool renewed = renew_directory(journal, &ok);
     if (renewed && journal->fd < 0) {
-        lock_take(&journal->lock);
-        journal->stats.taken_away++;
-        lock_give(&journal->lock);
+        lock_acquire(&journal->lock);
+        journal->stats.vanished++;
+        lock_release(&journal->lock);
     }
     ok = leave_file(journal) && ok;
-    ok = (journal->orphan < 0 || put_back(journal)) && ok;
-    lock_take(&journal->lock);
+    ok = (journal->orphan < 0 || rewrite_file(journal)) && ok;
+    lock_acquire(&journal->lock);
     journal->stats.sync_failing =
         (journal->stats.sync_failing && !journal->watch_failing) || !ok;
     journal->watch_failing = !ok;
-    lock_give(&journal->lock);
-    lock_give(&journal->sync_lock);
+    lock_release(&journal->lock);
+    lock_release(&journal->sync_lock);
     return ok ? STATUS_OK : STATUS_E_IO;
 }
 
 void journal_stats(struct journal *journal, struct journal_stats *out)
 {
-    lock_take(&journal->lock);
+    lock_acquire(&journal->lock);
     *out = journal->stats;
     out->unsynced_us = out->unsynced_us == LAB_TIME_NONE ? journal->newer_us : out->unsynced_us;
     const int error = journal->last_error;
     const int sync_error = journal->last_sync_error;
-    lock_give(&journal->lock);
+    lock_release(&journal->lock);
     const bool sync = out->sync_failing && !out->failing;
     if (sync || error != 0) {
         (void)snprintf(out->error, sizeof out->error, "cannot %s the journal: %s",
@@ -726,7 +726,7 @@ enum status journal_open(const struct journal_params *params, struct journal **o
     j->fd = j->dir_fd = j->orphan = -1;
     j->failed_us = j->rotate_try_us = j->last_sync_us = LAB_TIME_NONE;
     j->newer_us = j->stats.unsynced_us = LAB_TIME_NONE;
-    j->keep_file = INT64_MAX;
+    j->retain_file = INT64_MAX;
     lock_init(&j->lock);
     lock_init(&j->sync_lock);
     status = lock_directory(j, err);

@@ -51,8 +51,8 @@ struct journal_stats {
     uint64_t torn;          /* pieces of lines closed with a newline */
     uint64_t rotations;     /* files started, the first one not counted */
     uint64_t removed_files; /* by retention */
-    uint64_t taken_away;    /* times the directory, or the file being written, was gone */
-    uint64_t put_back;      /* files that were written again, from what was still open */
+    uint64_t vanished;      /* times the directory, or the file being written, was gone */
+    uint64_t rewritten;     /* files that were written again, from what was still open */
     uint64_t syncs;
     uint64_t sync_errors;
     bool failing;                   /* the last append did not reach the file */
@@ -99,7 +99,7 @@ MUST_USE enum status journal_append_lines(struct journal *journal, const char *l
 struct journal_position journal_end(struct journal *journal);
 
 /* Files from that of position on are needed (by a checkpoint): retention leaves them alone. */
-void journal_keep_from(struct journal *journal, struct journal_position position);
+void journal_retain_from(struct journal *journal, struct journal_position position);
 
 /* Do the slow work when it is due: fsync (not more often than fsync_us; LAB_TIME_MAX as now_us
  * means at once), remove files beyond retain_bytes. Call it a few times a second from a thread

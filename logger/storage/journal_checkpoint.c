@@ -46,10 +46,10 @@ static uint64_t read_id(const struct header *h)
 
 /* Where it is kept, or what has changed since, or where either is written first; false: too
  * long. */
-static bool name_file(char out[PATH_MAX], const char *path, bool changes, bool beside)
+static bool name_file(char out[PATH_MAX], const char *path, bool changes, bool temporary)
 {
     const int n = snprintf(out, PATH_MAX, "%s%s%s", path, changes ? ".changes" : "",
-                           beside ? ".new" : "");
+                           temporary ? ".new" : "");
     return n >= 0 && n < PATH_MAX;
 }
 
@@ -110,16 +110,16 @@ void journal_checkpoint_begin(struct journal_checkpoint_writer *w, const char *p
 {
     enum { FLAGS = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC };
     static const struct header none = {0};
-    char beside[PATH_MAX];
+    char temporary[PATH_MAX];
     *w = (struct journal_checkpoint_writer){
         .io = io, .fd = -1, .open = true, .changes = changes};
-    if (!name_file(beside, path, changes, true)) {
+    if (!name_file(temporary, path, changes, true)) {
         w->error = ENAMETOOLONG;
         return;
     }
-    w->fd = open(beside, FLAGS, 0640);
-    if (w->fd < 0 && errno == ENOENT && file_place_make_directory_of(beside)) {
-        w->fd = open(beside, FLAGS, 0640);
+    w->fd = open(temporary, FLAGS, 0640);
+    if (w->fd < 0 && errno == ENOENT && file_place_make_directory_of(temporary)) {
+        w->fd = open(temporary, FLAGS, 0640);
     }
     w->error = w->fd < 0 ? errno : 0;
     add_bytes(w, &none, sizeof none);
@@ -183,12 +183,12 @@ static void close_file(struct journal_checkpoint_writer *w)
 
 void journal_checkpoint_abandon(struct journal_checkpoint_writer *w, const char *path)
 {
-    char beside[PATH_MAX];
+    char temporary[PATH_MAX];
     const bool made = w->fd >= 0;
     if (w->open) {
         close_file(w);
-        if (made && name_file(beside, path, w->changes, true)) {
-            (void)unlink(beside);
+        if (made && name_file(temporary, path, w->changes, true)) {
+            (void)unlink(temporary);
         }
     }
 }
@@ -199,8 +199,9 @@ enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const ch
 {
     const struct journal_io *const io = w->io;
     char to[PATH_MAX];
-    char beside[PATH_MAX];
-    if (!name_file(to, path, w->changes, false) || !name_file(beside, path, w->changes, true)) {
+    char temporary[PATH_MAX];
+    if (!name_file(to, path, w->changes, false) ||
+        !name_file(temporary, path, w->changes, true)) {
         journal_checkpoint_abandon(w, path);
         return err_set(err, STATUS_E_ARG, FAULT_TOO_LONG, path,
                        "the checkpoint's path is too long");
@@ -213,8 +214,8 @@ enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const ch
     const bool made = w->fd >= 0;
     write_head(w, checkpoint, id);
     close_file(w);
-    if (w->error == 0 &&
-        (io && io->rename ? io->rename(io->context, beside, to) : rename(beside, to)) != 0) {
+    if (w->error == 0 && (io && io->rename ? io->rename(io->context, temporary, to)
+                                           : rename(temporary, to)) != 0) {
         w->error = errno;
     }
     if (w->error != 0) {
@@ -222,7 +223,7 @@ enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const ch
         const enum status status =
             journal_fail(path, FAULT_FILE_UNWRITABLE, "cannot write the checkpoint", err);
         if (made) {
-            (void)unlink(beside);
+            (void)unlink(temporary);
         }
         return status;
     }
@@ -356,7 +357,7 @@ static bool grow_payload(struct journal_checkpoint *c, size_t before, size_t byt
 }
 
 /* What the file has, over what *out has. */
-static enum status take_state(const char *path, FILE *file, const struct header *h,
+static enum status read_state(const char *path, FILE *file, const struct header *h,
                               struct journal_checkpoint *out, struct err *err)
 {
     enum status status = check_use(path, h, out, err);
@@ -391,7 +392,7 @@ static enum status read_whole(const char *path, struct journal_checkpoint *out, 
     enum status status = read_head(path, file, &h, err);
     if (status == STATUS_OK) {
         *id = read_id(&h);
-        status = h.base == 0 ? take_state(path, file, &h, out, err)
+        status = h.base == 0 ? read_state(path, file, &h, out, err)
                              : report_damage(path, "only what has changed", err);
     }
     (void)fclose(file);
@@ -412,7 +413,7 @@ static enum status read_changes(const char *path, struct journal_checkpoint *out
     struct err found = {0};
     enum status status = read_head(path, file, &h, &found);
     if (status == STATUS_OK && h.base == id) {
-        status = take_state(path, file, &h, out, &found);
+        status = read_state(path, file, &h, out, &found);
     } else if (status == STATUS_E_STALE) {
         status = STATUS_OK;
     }
@@ -423,8 +424,8 @@ static enum status read_changes(const char *path, struct journal_checkpoint *out
     return status;
 }
 
-enum status journal_checkpoint_note(const char *path, char note[JOURNAL_NOTE_MAX],
-                                    struct err *err)
+enum status journal_checkpoint_read_note(const char *path, char note[JOURNAL_NOTE_MAX],
+                                         struct err *err)
 {
     struct header h;
     FILE *file = fopen(path, "re");

@@ -90,8 +90,8 @@ MUST_USE enum status journal_checkpoint_read(const char *path, uint32_t version,
 /* The note alone, of a checkpoint of any version and fingerprint: who cannot use it may say
  * why. Returns as journal_checkpoint_read() but for STATUS_E_NOMEM; what follows the head is
  * not looked at. */
-MUST_USE enum status journal_checkpoint_note(const char *path, char note[JOURNAL_NOTE_MAX],
-                                             struct err *err);
+MUST_USE enum status journal_checkpoint_read_note(const char *path, char note[JOURNAL_NOTE_MAX],
+                                                  struct err *err);
 
 /* Free the payload of a checkpoint that was read; zeroed ones are allowed. */
 void journal_checkpoint_free(struct journal_checkpoint *checkpoint);

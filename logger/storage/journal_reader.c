@@ -46,7 +46,7 @@ struct journal_reader {
     /* Recordings. sources are in the order of first_us; those of [first, next) were begun, and
      * open_count of them are still open. */
     size_t first, next, open_count;
-    struct source *taken; /* its head has been handed out */
+    struct source *delivered; /* its head has been handed out */
 
     /* A directory. */
     char *directory; /* NULL: recordings */
@@ -263,7 +263,7 @@ static enum status next_line(struct source *s, struct journal_line *out,
 }
 
 /* At the end: hand out what stands behind the last '\n'. STATUS_E_EMPTY: nothing. */
-static enum status take_rest(struct source *s, struct journal_line *out,
+static enum status read_rest(struct source *s, struct journal_line *out,
                              struct journal_reader_stats *stats)
 {
     if (s->end == s->begin && !s->skipping) {
@@ -367,31 +367,31 @@ enum status journal_last_us(const char *directory, int64_t *last_us, bool *is_em
 
 /* --- recordings ----------------------------------------------------------------------- */
 
-static enum status add_file(struct journal_reader *r, char *path_take, struct err *err)
+static enum status add_file(struct journal_reader *r, char *path_copy, struct err *err)
 {
     struct stat about = {0};
-    if (!path_take) {
+    if (!path_copy) {
         return fail_memory(NULL, err);
     }
     if (r->n == FILES_MAX) {
-        free(path_take);
+        free(path_copy);
         return err_set(err, STATUS_E_ARG, FAULT_TOO_MANY, NULL, "more than %d files",
                        FILES_MAX);
     }
     struct source *s = &r->sources[r->n];
-    *s = (struct source){.path = path_take,
+    *s = (struct source){.path = path_copy,
                          .file = (int64_t)r->n,
                          .first_us = LAB_TIME_NONE,
                          .last_us = LAB_TIME_NONE,
                          .key_us = LAB_TIME_NONE};
     r->n++;
     /* A pipe must not be opened twice: its writer would see the first reader leave. */
-    const bool is_pipe = strcmp(path_take, "-") == 0 ||
-                         (is_descriptor(path_take) && stat(path_take, &about) == 0 &&
+    const bool is_pipe = strcmp(path_copy, "-") == 0 ||
+                         (is_descriptor(path_copy) && stat(path_copy, &about) == 0 &&
                           !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
     const enum status status =
         is_pipe ? STATUS_OK
-                : peek_file(path_take, &s->first_us, &s->last_us, &r->stats.total_bytes, err);
+                : peek_file(path_copy, &s->first_us, &s->last_us, &r->stats.total_bytes, err);
     s->last_us = s->last_us == LAB_TIME_NONE ? LAB_TIME_MAX : s->last_us;
     return status;
 }
@@ -462,7 +462,7 @@ static enum status advance_source(struct journal_reader *r, struct source *s, st
 {
     enum status status = next_line(s, &s->head, &r->stats, err);
     if (status == STATUS_E_EMPTY) {
-        status = take_rest(s, &s->head, &r->stats);
+        status = read_rest(s, &s->head, &r->stats);
     }
     if (status != STATUS_OK) {
         close_source(s);
@@ -509,9 +509,9 @@ static enum status next_of_files(struct journal_reader *r, struct journal_line *
                                  struct err *err)
 {
     enum status status = STATUS_OK;
-    if (r->taken) {
-        struct source *s = r->taken;
-        r->taken = NULL;
+    if (r->delivered) {
+        struct source *s = r->delivered;
+        r->delivered = NULL;
         status = advance_source(r, s, err);
     }
     struct source *s = find_earliest(r);
@@ -524,7 +524,7 @@ static enum status next_of_files(struct journal_reader *r, struct journal_line *
         return status == STATUS_OK ? STATUS_E_EMPTY : status;
     }
     *out = s->head;
-    r->taken = s;
+    r->delivered = s;
     return STATUS_OK;
 }
 
@@ -634,7 +634,7 @@ static enum status next_of_directory(struct journal_reader *r, struct journal_li
             enum status status = next_line(s, out, &r->stats, err);
             if (status == STATUS_E_EMPTY && r->newer_seen) {
                 /* The writer has left this file, and it was read again since: this is all. */
-                status = take_rest(s, out, &r->stats);
+                status = read_rest(s, out, &r->stats);
             }
             if (status == STATUS_OK) {
                 return STATUS_OK;

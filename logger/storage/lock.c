@@ -12,14 +12,14 @@ void lock_init(pthread_mutex_t *mutex)
     (void)pthread_mutexattr_destroy(&attributes);
 }
 
-void lock_take(pthread_mutex_t *mutex)
+void lock_acquire(pthread_mutex_t *mutex)
 {
     const int failed = pthread_mutex_lock(mutex);
     assert(!failed);
     (void)failed;
 }
 
-void lock_give(pthread_mutex_t *mutex)
+void lock_release(pthread_mutex_t *mutex)
 {
     const int failed = pthread_mutex_unlock(mutex);
     assert(!failed);

@@ -13,8 +13,8 @@
 void lock_init(pthread_mutex_t *mutex);
 
 /* As pthread_mutex_lock() and pthread_mutex_unlock(), which fail by a bug only. */
-void lock_take(pthread_mutex_t *mutex);
-void lock_give(pthread_mutex_t *mutex);
+void lock_acquire(pthread_mutex_t *mutex);
+void lock_release(pthread_mutex_t *mutex);
 
 /* A condition on the monotonic clock. */
 void lock_init_condition(pthread_cond_t *condition);

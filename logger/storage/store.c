@@ -302,7 +302,7 @@ static enum status load_mark(struct store *s, struct err *err)
     return STATUS_OK;
 }
 
-static void write_beside(const char *path, const char *ending, char out[PATH_MAX])
+static void format_path(const char *path, const char *ending, char out[PATH_MAX])
 {
     (void)snprintf(out, PATH_MAX, "%s%s", path, ending);
 }
@@ -318,8 +318,8 @@ static void remove_leftovers(const char *path, const struct file_place *gone)
     if (path[0] == '\0' || path[0] == ':') {
         return;
     }
-    write_beside(path, "-wal", wal);
-    write_beside(path, "-shm", shm);
+    format_path(path, "-wal", wal);
+    format_path(path, "-shm", shm);
     if (missing || (replaced && file_place_holds(gone, wal))) {
         (void)unlink(wal);
     }
@@ -340,7 +340,7 @@ static enum status open_file(struct store *s, const struct file_place *gone, str
     }
     if (status == STATUS_OK) {
         char wal[PATH_MAX];
-        write_beside(p->path, "-wal", wal);
+        format_path(p->path, "-wal", wal);
         s->wal = file_place_at(wal);
         status = load_mark(s, err);
     }

@@ -219,7 +219,7 @@ int64_t store_width_below(int64_t width_us);
  * each such multiple, however many entries there are. Statuses as above. */
 MUST_USE enum status store_series(struct store_reader *reader, const char *pair,
                                   int64_t since_us, int64_t until_us, int64_t width_us,
-                                  store_bucket_fn *take, void *context, struct err *err);
+                                  store_bucket_fn *emit, void *context, struct err *err);
 
 /* When the oldest and the newest of them were; *any false: there are none, and the times are
  * untouched. */

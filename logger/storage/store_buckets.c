@@ -96,9 +96,9 @@ static void write_verdicts(const uint64_t verdicts[VERDICT_COUNT], char out[256]
     (void)snprintf(out + used, 256 - (size_t)used, "]");
 }
 
-static struct store_bucket read_kept(sqlite3_stmt *statement)
+static struct store_bucket read_stored(sqlite3_stmt *statement)
 {
-    struct store_bucket kept = {
+    struct store_bucket stored = {
         .first_us = sqlite3_column_int64(statement, 1),
         .count = (uint64_t)sqlite3_column_int64(statement, 2),
         .values = (uint64_t)sqlite3_column_int64(statement, 3),
@@ -107,15 +107,15 @@ static struct store_bucket read_kept(sqlite3_stmt *statement)
         .sum = sqlite3_column_double(statement, 6),
         .inconsistent = (uint64_t)sqlite3_column_int64(statement, 7),
     };
-    read_verdicts((const char *)sqlite3_column_text(statement, 8), kept.verdicts);
-    return kept;
+    read_verdicts((const char *)sqlite3_column_text(statement, 8), stored.verdicts);
+    return stored;
 }
 
 /* A reading under way. */
 struct walk {
     struct bucket_reader *reader;
     const char *pair;
-    store_bucket_fn *take;
+    store_bucket_fn *emit;
     void *context;
     bool stopped;
 };
@@ -135,7 +135,7 @@ static int walk_entries(struct walk *w, int64_t since_us, int64_t until_us)
         code = sqlite3_step(*entries);
         if (code == SQLITE_ROW) {
             const struct store_bucket one = read_entry(*entries);
-            w->stopped = !w->take(w->context, &one);
+            w->stopped = !w->emit(w->context, &one);
             code = SQLITE_OK;
         }
     }
@@ -145,14 +145,14 @@ static int walk_entries(struct walk *w, int64_t since_us, int64_t until_us)
 static int begin_level(struct walk *w, int level, int64_t since_us, int64_t until_us)
 {
     const int64_t width_us = store_widths_us[level];
-    sqlite3_stmt **kept = &w->reader->kept[level];
+    sqlite3_stmt **stored = &w->reader->stored[level];
     const int code = store_prepare(
-        w->reader->c, kept,
+        w->reader->c, stored,
         "SELECT t_us, first_us, count, valued, min_s, max_s, sum_s, inconsistent, verdicts"
         " FROM buckets WHERE pair = ?1 AND width_us = ?2 AND t_us >= ?3 AND t_us <= ?4"
         " ORDER BY t_us DESC");
     return code == SQLITE_OK
-               ? store_bind(*kept, "tiii", w->pair, width_us, since_us, until_us - width_us)
+               ? store_bind(*stored, "tiii", w->pair, width_us, since_us, until_us - width_us)
                : code;
 }
 
@@ -170,25 +170,25 @@ static int walk_level(struct walk *w, int level, int64_t since_us, int64_t until
     }
     const int64_t width_us = store_widths_us[level];
     code = begin_level(w, level, since_us, until_us);
-    sqlite3_stmt *const kept = w->reader->kept[level];
-    while (code == SQLITE_OK && !w->stopped && (code = sqlite3_step(kept)) == SQLITE_ROW) {
-        const int64_t t_us = sqlite3_column_int64(kept, 0);
+    sqlite3_stmt *const stored = w->reader->stored[level];
+    while (code == SQLITE_OK && !w->stopped && (code = sqlite3_step(stored)) == SQLITE_ROW) {
+        const int64_t t_us = sqlite3_column_int64(stored, 0);
         code = walk_level(w, first ? level - 1 : -1, t_us + width_us, until_us);
         if (code == SQLITE_OK && !w->stopped) {
-            const struct store_bucket bucket = read_kept(kept);
-            w->stopped = !w->take(w->context, &bucket);
+            const struct store_bucket bucket = read_stored(stored);
+            w->stopped = !w->emit(w->context, &bucket);
         }
         until_us = t_us;
         first = false;
     }
-    code = end_walk(kept, code == SQLITE_OK ? SQLITE_DONE : code);
+    code = end_walk(stored, code == SQLITE_OK ? SQLITE_DONE : code);
     return code == SQLITE_OK ? walk_level(w, level - 1, since_us, until_us) : code;
 }
 
 int bucket_read(struct bucket_reader *reader, int level, const char *pair, int64_t since_us,
-                int64_t until_us, store_bucket_fn *take, void *context)
+                int64_t until_us, store_bucket_fn *emit, void *context)
 {
-    struct walk walk = {.reader = reader, .pair = pair, .take = take, .context = context};
+    struct walk walk = {.reader = reader, .pair = pair, .emit = emit, .context = context};
     return walk_level(&walk, level, since_us, until_us);
 }
 
@@ -201,8 +201,8 @@ static bool add_up(void *context, const struct store_bucket *bucket)
 }
 
 /* Keep one, unless it has few entries. */
-static int keep_bucket(struct bucket_writer *w, const char *pair, int64_t width_us,
-                       int64_t t_us, const struct store_bucket *b)
+static int write_bucket(struct bucket_writer *w, const char *pair, int64_t width_us,
+                        int64_t t_us, const struct store_bucket *b)
 {
     char verdicts[256];
     if (b->count < STORE_BUCKET_ENTRIES) {
@@ -210,16 +210,16 @@ static int keep_bucket(struct bucket_writer *w, const char *pair, int64_t width_
     }
     write_verdicts(b->verdicts, verdicts);
     const double none = nan("");
-    int code = store_prepare(w->reader.c, &w->keep,
+    int code = store_prepare(w->reader.c, &w->insert_bucket,
                              "INSERT OR REPLACE INTO buckets(pair, width_us, t_us, first_us,"
                              " count, valued, min_s, max_s, sum_s, inconsistent, verdicts)"
                              " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
-    code = code == SQLITE_OK ? store_bind(w->keep, "tiiiiirrrit", pair, width_us, t_us,
+    code = code == SQLITE_OK ? store_bind(w->insert_bucket, "tiiiiirrrit", pair, width_us, t_us,
                                           b->first_us, (int64_t)b->count, (int64_t)b->values,
                                           b->values ? b->min : none, b->values ? b->max : none,
                                           b->sum, (int64_t)b->inconsistent, verdicts)
                              : code;
-    return code == SQLITE_OK ? store_step_once(w->keep) : code;
+    return code == SQLITE_OK ? store_step_once(w->insert_bucket) : code;
 }
 
 /* Before which time entries of the pair were folded; *any false: none were yet. */
@@ -266,7 +266,7 @@ static int close_buckets(struct fold *f, int64_t now_us)
         if (now_us < f->t_us[level] + width_us) {
             break; /* nor have the wider ones */
         }
-        code = keep_bucket(f->writer, f->pair, width_us, f->t_us[level], &f->open[level]);
+        code = write_bucket(f->writer, f->pair, width_us, f->t_us[level], &f->open[level]);
         f->t_us[level] = bucket_start(now_us, width_us);
         f->open[level] = (struct store_bucket){0};
     }
@@ -314,13 +314,14 @@ static int find_ends(struct bucket_writer *w, const char *pair, int64_t *from_us
     return end_walk(w->end, code);
 }
 
-static int note_folded(struct bucket_writer *w, const char *pair, int64_t until_us, bool due)
+static int write_folded(struct bucket_writer *w, const char *pair, int64_t until_us, bool due)
 {
-    int code = store_prepare(w->reader.c, &w->note,
+    int code = store_prepare(w->reader.c, &w->insert_folded,
                              "INSERT OR REPLACE INTO folded(pair, until_us, due)"
                              " VALUES(?1, ?2, ?3)");
-    code = code == SQLITE_OK ? store_bind(w->note, "tii", pair, until_us, (int64_t)due) : code;
-    return code == SQLITE_OK ? store_step_once(w->note) : code;
+    code = code == SQLITE_OK ? store_bind(w->insert_folded, "tii", pair, until_us, (int64_t)due)
+                             : code;
+    return code == SQLITE_OK ? store_step_once(w->insert_folded) : code;
 }
 
 static int fold_pair(struct bucket_writer *w, const char *pair, bool *more)
@@ -335,7 +336,7 @@ static int fold_pair(struct bucket_writer *w, const char *pair, bool *more)
         code = begin_fold(&fold, from_us);
         code = code == SQLITE_OK ? fold_entries(&fold, from_us, until_us) : code;
     }
-    return code == SQLITE_OK ? note_folded(w, pair, until_us, *more) : code;
+    return code == SQLITE_OK ? write_folded(w, pair, until_us, *more) : code;
 }
 
 /* It came after later ones had been folded: its buckets are made anew, narrow ones first. */
@@ -351,7 +352,7 @@ static int add_late(struct bucket_writer *w, const struct store_row *row, int64_
         }
         code = bucket_read(&w->reader, level - 1, row->pair, t_us, t_us + width_us, add_up,
                            &bucket);
-        code = code == SQLITE_OK ? keep_bucket(w, row->pair, width_us, t_us, &bucket) : code;
+        code = code == SQLITE_OK ? write_bucket(w, row->pair, width_us, t_us, &bucket) : code;
     }
     return code;
 }

@@ -35,14 +35,14 @@ extern const int64_t store_widths_us[STORE_WIDTHS];
 /* Its statements, prepared when they are first needed; closed with the connection. */
 struct bucket_reader {
     const struct store_connection *c;
-    sqlite3_stmt *kept[STORE_WIDTHS], *entries;
+    sqlite3_stmt *stored[STORE_WIDTHS], *entries;
 };
 
 /* What there is of a pair in since_us <= t < until_us, newest first: buckets of the width
  * `level` and narrower ones, and entries as buckets of one; level -1: entries alone. Returns
  * SQLite's code. */
 int bucket_read(struct bucket_reader *reader, int level, const char *pair, int64_t since_us,
-                int64_t until_us, store_bucket_fn *take, void *context);
+                int64_t until_us, store_bucket_fn *emit, void *context);
 
 /* The newest multiple of the width that is not after the time. */
 int64_t bucket_start(int64_t t_us, int64_t width_us);
@@ -50,7 +50,7 @@ int64_t bucket_start(int64_t t_us, int64_t width_us);
 /* The same, of who writes. */
 struct bucket_writer {
     struct bucket_reader reader;
-    sqlite3_stmt *folded, *end, *rows, *keep, *note, *due;
+    sqlite3_stmt *folded, *end, *rows, *insert_bucket, *insert_folded, *due;
 };
 
 /* Of an entry that was just added: into those kept buckets that it belongs to, or now and then

@@ -73,7 +73,7 @@ static int64_t monotonic_ms(void)
 /* --- rows in -------------------------------------------------------------------------- */
 
 /* Copy what is at *from, moved behind *to; *from is then the copy. */
-static void keep_bytes(const char **from, size_t bytes, char **to)
+static void copy_bytes(const char **from, size_t bytes, char **to)
 {
     memcpy(*to, *from, bytes);
     *from = *to;
@@ -92,17 +92,17 @@ static struct piece *make_piece(const struct store_row *row)
         piece->next = NULL;
         piece->bytes = bytes;
         piece->row = *row;
-        keep_bytes(&piece->row.pair, pair, &to);
-        keep_bytes(&piece->row.id, id, &to);
-        keep_bytes(&piece->row.type, type, &to);
-        keep_bytes(&piece->row.json, row->json_bytes, &to);
+        copy_bytes(&piece->row.pair, pair, &to);
+        copy_bytes(&piece->row.id, id, &to);
+        copy_bytes(&piece->row.type, type, &to);
+        copy_bytes(&piece->row.json, row->json_bytes, &to);
     }
     return piece;
 }
 
 /* Under the lock. */
-static void note_lack(struct store_queue *q, enum status status, enum fault fault,
-                      const char *why)
+static void record_lack(struct store_queue *q, enum status status, enum fault fault,
+                        const char *why)
 {
     q->stats.lacks++;
     q->stats.behind = true;
@@ -114,13 +114,13 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
 {
     const bool valid = store_row_is_valid(row);
     struct piece *piece = valid ? make_piece(row) : NULL;
-    lock_take(&queue->lock);
+    lock_acquire(&queue->lock);
     struct store_queue_stats *stats = &queue->stats;
     if (!piece || stats->waiting_rows == queue->params.rows_max ||
         stats->waiting_bytes + piece->bytes > queue->params.bytes_max) {
         stats->dropped++;
-        note_lack(queue, STATUS_E_FULL, FAULT_TOO_MANY, "its queue was full");
-        lock_give(&queue->lock);
+        record_lack(queue, STATUS_E_FULL, FAULT_TOO_MANY, "its queue was full");
+        lock_release(&queue->lock);
         free(piece);
         return valid ? STATUS_E_FULL : STATUS_E_ARG;
     }
@@ -136,7 +136,7 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
     } else if (stats->waiting_rows == (size_t)queue->params.batch_rows) {
         (void)pthread_cond_signal(&queue->work);
     }
-    lock_give(&queue->lock);
+    lock_release(&queue->lock);
     return STATUS_OK;
 }
 
@@ -168,13 +168,13 @@ static enum status look_at_file(struct store_queue *q, struct err *err)
         return status;
     }
     q->open = true;
-    lock_take(&q->lock);
+    lock_acquire(&q->lock);
     q->stats.reopened++;
     q->stats.mark = store_read_mark(q->store);
     if (status == STATUS_E_STALE) {
-        note_lack(q, status, why.fault, why.text);
+        record_lack(q, status, why.fault, why.text);
     }
-    lock_give(&q->lock);
+    lock_release(&q->lock);
     return STATUS_OK;
 }
 
@@ -256,12 +256,12 @@ static void remove_old(struct store_queue *q)
     if (status != STATUS_OK || removed < REMOVE_LIMIT) {
         q->removed_us = q->newest_us;
     }
-    lock_take(&q->lock);
+    lock_acquire(&q->lock);
     q->stats.removed += removed;
     if (status != STATUS_OK) {
         q->stats.last_error = err;
     }
-    lock_give(&q->lock);
+    lock_release(&q->lock);
 }
 
 /* Under the lock: is a batch due, and if not, when will it be? */
@@ -274,7 +274,7 @@ static bool batch_is_due(const struct store_queue *q, int64_t now_ms, int64_t *a
 }
 
 /* Under the lock. Returns when to try again. */
-static int64_t note_failure(struct store_queue *q, const struct err *err, int *retry_ms)
+static int64_t record_failure(struct store_queue *q, const struct err *err, int *retry_ms)
 {
     q->stats.failures++;
     q->stats.failing = true;
@@ -289,11 +289,11 @@ static int64_t do_look(struct store_queue *q, int *retry_ms)
 {
     struct err err = {0};
     q->look = false;
-    lock_give(&q->lock);
+    lock_release(&q->lock);
     const enum status status = look_at_file(q, &err);
-    lock_take(&q->lock);
+    lock_acquire(&q->lock);
     if (status != STATUS_OK) {
-        return note_failure(q, &err, retry_ms);
+        return record_failure(q, &err, retry_ms);
     }
     /* What waits tells the rest. */
     q->stats.failing = q->stats.failing && q->stats.waiting_rows > 0;
@@ -307,19 +307,19 @@ static int64_t do_batch(struct store_queue *q, int *retry_ms)
     if (batch.rows > (size_t)q->params.batch_rows) {
         batch.rows = (size_t)q->params.batch_rows;
     }
-    lock_give(&q->lock);
+    lock_release(&q->lock);
     struct err err = {0};
     const enum status status = write_batch(q, &batch, &err);
-    lock_take(&q->lock);
+    lock_acquire(&q->lock);
     if (status == STATUS_OK) {
         finish_batch(q, &batch);
         *retry_ms = q->params.retry_ms_min;
-        lock_give(&q->lock);
+        lock_release(&q->lock);
         remove_old(q);
-        lock_take(&q->lock);
+        lock_acquire(&q->lock);
         return 0;
     }
-    return note_failure(q, &err, retry_ms);
+    return record_failure(q, &err, retry_ms);
 }
 
 /* Under the lock, which is released meanwhile: a slice of what is to be added up for charts. */
@@ -328,12 +328,12 @@ static void do_fold(struct store_queue *q)
     struct err err = {0};
     bool more = false;
     const int64_t from_ms = monotonic_ms();
-    lock_give(&q->lock);
+    lock_release(&q->lock);
     enum status status = look_at_file(q, &err);
     if (status == STATUS_OK) {
         status = store_fold(q->store, &more, &err);
     }
-    lock_take(&q->lock);
+    lock_acquire(&q->lock);
     const int64_t now_ms = monotonic_ms();
     q->fold_at_ms = now_ms + FOLD_SHARE * (now_ms - from_ms) + 1;
     if (status != STATUS_OK) {
@@ -353,7 +353,7 @@ static void *run_store_thread(void *context)
     struct store_queue *q = context;
     int retry_ms = q->params.retry_ms_min;
     int64_t retry_at_ms = 0;
-    lock_take(&q->lock);
+    lock_acquire(&q->lock);
     for (;;) {
         const int64_t now_ms = monotonic_ms();
         int64_t due_ms = 0;
@@ -374,7 +374,7 @@ static void *run_store_thread(void *context)
         at_ms = q->stop && q->stop_ms < at_ms ? q->stop_ms : at_ms;
         lock_wait(&q->work, &q->lock, at_ms * 1000);
     }
-    lock_give(&q->lock);
+    lock_release(&q->lock);
     return NULL;
 }
 
@@ -429,11 +429,11 @@ enum status store_queue_stop(struct store_queue *queue, int deadline_ms)
     if (!queue) {
         return STATUS_OK;
     }
-    lock_take(&queue->lock);
+    lock_acquire(&queue->lock);
     queue->stop = true;
     queue->stop_ms = monotonic_ms() + deadline_ms;
     (void)pthread_cond_signal(&queue->work);
-    lock_give(&queue->lock);
+    lock_release(&queue->lock);
     (void)pthread_join(queue->thread, NULL);
     const bool left = queue->stats.waiting_rows > 0;
     destroy_queue(queue);
@@ -443,7 +443,7 @@ enum status store_queue_stop(struct store_queue *queue, int deadline_ms)
 enum status store_queue_flush(struct store_queue *queue, int deadline_ms)
 {
     const int64_t at_ms = monotonic_ms() + deadline_ms;
-    lock_take(&queue->lock);
+    lock_acquire(&queue->lock);
     const uint64_t target = queue->stats.pushed;
     if (target > queue->flush_to) {
         queue->flush_to = target;
@@ -453,43 +453,43 @@ enum status store_queue_flush(struct store_queue *queue, int deadline_ms)
         lock_wait(&queue->done, &queue->lock, at_ms * 1000);
     }
     const bool done = queue->stats.committed >= target;
-    lock_give(&queue->lock);
+    lock_release(&queue->lock);
     return done ? STATUS_OK : STATUS_E_IO;
 }
 
 bool store_queue_covers(struct store_queue *queue, uint64_t pushed)
 {
-    lock_take(&queue->lock);
+    lock_acquire(&queue->lock);
     const bool covers = !queue->stats.behind && queue->stats.committed >= pushed;
-    lock_give(&queue->lock);
+    lock_release(&queue->lock);
     return covers;
 }
 
 void store_queue_look(struct store_queue *queue)
 {
-    lock_take(&queue->lock);
+    lock_acquire(&queue->lock);
     queue->look = true;
     (void)pthread_cond_signal(&queue->work);
-    lock_give(&queue->lock);
+    lock_release(&queue->lock);
 }
 
 void store_queue_lack(struct store_queue *queue, const struct err *why)
 {
-    lock_take(&queue->lock);
-    note_lack(queue, why->code, why->fault, why->text);
-    lock_give(&queue->lock);
+    lock_acquire(&queue->lock);
+    record_lack(queue, why->code, why->fault, why->text);
+    lock_release(&queue->lock);
 }
 
-void store_queue_mended(struct store_queue *queue, uint64_t lacks)
+void store_queue_backfilled(struct store_queue *queue, uint64_t lacks)
 {
-    lock_take(&queue->lock);
+    lock_acquire(&queue->lock);
     queue->stats.behind = queue->stats.lacks != lacks;
-    lock_give(&queue->lock);
+    lock_release(&queue->lock);
 }
 
 void store_queue_stats(struct store_queue *queue, struct store_queue_stats *out)
 {
-    lock_take(&queue->lock);
+    lock_acquire(&queue->lock);
     *out = queue->stats;
-    lock_give(&queue->lock);
+    lock_release(&queue->lock);
 }

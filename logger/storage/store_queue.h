@@ -6,7 +6,7 @@
  * again can give. The same goes for a store that was removed or replaced: the thread opens what
  * stands at its path now, or makes it, and asks it whether it has what the other one had. So a
  * checkpoint may be written only while store_queue_covers() says yes, and somebody has to make
- * the rows again (struct store_row) and say store_queue_mended(). Threads: any number of
+ * the rows again (struct store_row) and say store_queue_backfilled(). Threads: any number of
  * producers; all functions may be called from any thread.
  */
 #ifndef LOGGER_STORAGE_STORE_QUEUE_H
@@ -85,7 +85,7 @@ void store_queue_look(struct store_queue *queue);
 void store_queue_lack(struct store_queue *queue, const struct err *why);
 
 /* The rows that it lacked when stats counted so many lacks have been made again and pushed. */
-void store_queue_mended(struct store_queue *queue, uint64_t lacks);
+void store_queue_backfilled(struct store_queue *queue, uint64_t lacks);
 
 void store_queue_stats(struct store_queue *queue, struct store_queue_stats *out);
 

@@ -183,7 +183,7 @@ static bool read_cursor(const struct store_query *query, const char *text, struc
 }
 
 /* One row more than asked for tells whether there is a next page. */
-static bool take_row(void *context, const struct store_row *row)
+static bool add_page_row(void *context, const struct store_row *row)
 {
     struct page *page = context;
     page->more = page->rows == page->query->limit;
@@ -259,7 +259,7 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
     }
     if (code == SQLITE_OK) {
         next_cursor[0] = '\0';
-        code = hand_out(*statement, query->kind, take_row, &page);
+        code = hand_out(*statement, query->kind, add_page_row, &page);
     }
     if (page.more) {
         write_cursor(query, &page.last, next_cursor);
@@ -275,7 +275,7 @@ static bool is_held(const struct store_reader *r)
 }
 
 /* Does it stand at this row? */
-static bool stands_at(const struct walk *walk, const struct store_row *row)
+static bool is_at_row(const struct walk *walk, const struct store_row *row)
 {
     return walk->goes && sqlite3_column_int64(walk->rows, 1) == row->t_us &&
            strcmp(text_at(walk->rows, 0), row->pair) == 0 &&
@@ -327,7 +327,7 @@ enum status store_holds(struct store_reader *reader, const struct store_row *row
                         struct err *err)
 {
     struct walk *walk = &reader->walk[row->kind];
-    *holds = stands_at(walk, row);
+    *holds = is_at_row(walk, row);
     if (*holds) {
         walk_on(walk);
         return STATUS_OK;
@@ -404,7 +404,7 @@ enum status store_version(struct store_reader *reader, int64_t *version, struct 
     "BY t_us"
 
 enum status store_series(struct store_reader *reader, const char *pair, int64_t since_us,
-                         int64_t until_us, int64_t width_us, store_bucket_fn *take,
+                         int64_t until_us, int64_t width_us, store_bucket_fn *emit,
                          void *context, struct err *err)
 {
     int level = STORE_WIDTHS - 1;
@@ -415,7 +415,7 @@ enum status store_series(struct store_reader *reader, const char *pair, int64_t 
     enum status status = store_run_sql(&reader->c, "read", err, "BEGIN");
     if (status == STATUS_OK) {
         const int code =
-            bucket_read(&reader->buckets, level, pair, since_us, until_us, take, context);
+            bucket_read(&reader->buckets, level, pair, since_us, until_us, emit, context);
         status = code == SQLITE_OK ? STATUS_OK : store_fail(&reader->c, code, "read", err);
         const enum status ended = store_run_sql(&reader->c, "read", err, "COMMIT");
         status = status == STATUS_OK ? ended : status;

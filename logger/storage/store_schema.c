@@ -128,15 +128,15 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
 
 void store_close_to_others(const char *path)
 {
-    static const char *const beside[] = {"", "-wal", "-shm"};
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
     char name[PATH_MAX];
     struct stat about;
     const int made = path[0] ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640) : -1;
     if (made >= 0) {
         (void)close(made);
     }
-    for (size_t i = 0; path[0] && i < COUNT(beside); i++) {
-        (void)snprintf(name, sizeof name, "%s%s", path, beside[i]);
+    for (size_t i = 0; path[0] && i < COUNT(suffixes); i++) {
+        (void)snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         if (stat(name, &about) == 0 && (about.st_mode & S_IRWXO)) {
             (void)chmod(name, about.st_mode & 07770);
         }

@@ -34,11 +34,11 @@ static void read_six(struct option_reader *r, uint32_t node, const char *shown, 
     }
 }
 
-static void take_links(struct option_reader *r, uint32_t node,
-                       const struct rigid link[ARM_JOINTS], struct arm_geometry *arm)
+static void set_links(struct option_reader *r, uint32_t node,
+                      const struct rigid link[ARM_JOINTS], struct arm_geometry *arm)
 {
     size_t worst = 0;
-    if (!r->failed && arm_geometry_take_links(arm, link, &worst) != STATUS_OK) {
+    if (!r->failed && arm_geometry_set_links(arm, link, &worst) != STATUS_OK) {
         option_fault(r, node, FAULT_WRONG_ROBOT,
                      "link %zu is off that of a %s by more than %g m or %g rad: another arm?",
                      worst, arm->name, ARM_CORRECTION_MAX_M, ARM_CORRECTION_MAX_RAD);
@@ -82,7 +82,7 @@ static void read_corrections(struct option_reader *r, uint32_t root, uint32_t no
     if (!r->failed) {
         struct arm_geometry corrected = *arm;
         arm_geometry_correct(&corrected, correction);
-        take_links(r, node, corrected.link, arm);
+        set_links(r, node, corrected.link, arm);
     }
 }
 
@@ -136,7 +136,7 @@ static void read_table(struct option_reader *r, uint32_t root, struct arm_geomet
                                 .a_m = a[i] + delta[2][i],
                                 .alpha_rad = alpha[i] + delta[3][i]};
     }
-    if (!r->failed && arm_geometry_take_dh(arm, dh, &worst) != STATUS_OK) {
+    if (!r->failed && arm_geometry_set_dh(arm, dh, &worst) != STATUS_OK) {
         option_fault(r, find_key(r, root, keys[0]), FAULT_WRONG_ROBOT,
                      "link %zu is off that of a %s by more than %g m or %g rad: another arm?",
                      worst, arm->name, ARM_CORRECTION_MAX_M, ARM_CORRECTION_MAX_RAD);
@@ -190,7 +190,7 @@ static void read_origins(struct option_reader *r, uint32_t node, struct arm_geom
         link[i] = origin[i + 1];
     }
     link[ARM_JOINTS - 1] = rigid_identity;
-    take_links(r, node, link, arm);
+    set_links(r, node, link, arm);
 }
 
 /* ---- a file ---- */

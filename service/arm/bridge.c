@@ -8,18 +8,18 @@
 #include <unistd.h>
 
 #include "logger/message/codec_native.h"
+#include "service/arm/bridge_messages.h"
+#include "service/mqtt/session.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
-#include "service/arm/bridge_tell.h"
-#include "service/mqtt/session.h"
 #include "service/wire/rtde_link.h"
 
 enum {
     STOP_MS = 2000,
     SLICE_US = 20 * 1000,
     MOVES_MAX = 64,                /* seen and not yet repeated; then the oldest is dropped */
-    HEARD_MAX = 16,                /* commands without a move; then the oldest is dropped */
+    COMMANDED_MAX = 16,            /* commands without a move; then the oldest is dropped */
     SETTLE_US = 500 * 1000,        /* joints come to rest behind their set points */
     PATIENCE_US = 3 * 1000 * 1000, /* for the virtual robot, beyond the time of the move */
     PAYLOAD_MAX = 4096
@@ -28,7 +28,7 @@ enum {
 /* A controller that is restarted begins its clock anew; one that was away goes on with it. */
 static const double CLOCK_OFF_S = 60.0;
 
-static const char *const wished[] = {
+static const char *const requested_fields[] = {
     "timestamp",      "target_q",          "target_qd",       "actual_q",
     "actual_qd",      "actual_TCP_pose",   "target_TCP_pose", "safety_mode",
     "actual_current", "runtime_state",     "speed_scaling",   "target_speed_fraction",
@@ -37,14 +37,14 @@ enum { REQUIRED = 8 };
 
 enum repeat { REPEAT_NONE, REPEAT_MOVING, REPEAT_ANSWERED };
 
-struct heard {
+struct commanded {
     char id[EVENT_ID_MAX];
     int64_t t_us; /* monotonic */
 };
 
 struct bridge {
     struct bridge_options options;
-    struct rtde_wish wish;
+    struct rtde_request recipe_request;
     struct rtde_listener listener;
     struct rtde_link link;
     struct session session;
@@ -54,7 +54,7 @@ struct bridge {
     char boot[EVENT_BOOT_MAX];
     double clock_s; /* monotonic time minus the controller's */
     bool clock_known, online;
-    bool asked, told; /* the controller was tried; `online` stands at the broker */
+    bool asked, announced; /* the controller was tried; `online` stands at the broker */
     char reason[EVENT_ID_MAX];
     double last_s;      /* timestamp */
     double telemetry_s; /* of the next sample */
@@ -70,8 +70,8 @@ struct bridge {
     uint64_t run, number;
 
     /* commands that wait for their move */
-    struct heard heard[HEARD_MAX];
-    size_t heard_first, heard_count;
+    struct commanded commanded[COMMANDED_MAX];
+    size_t commanded_first, commanded_count;
 
     struct {
         uint64_t telemetry, moves, left_out, commands, replies, dropped, unasked, reboots;
@@ -81,8 +81,8 @@ struct bridge {
 /* ---- what it says -------------------------------------------------------------------------
  */
 
-static bool say_word(struct bridge *b, const char *word, int qos, bool retained,
-                     struct json_writer *w)
+static bool publish_word(struct bridge *b, const char *word, int qos, bool retained,
+                         struct json_writer *w)
 {
     char topic[MESSAGE_TOPIC_MAX];
     session_topic(topic, b->options.broker.prefix, b->options.pair, word);
@@ -98,29 +98,29 @@ static bool say_word(struct bridge *b, const char *word, int qos, bool retained,
     return status == STATUS_OK;
 }
 
-static void say_connection(struct bridge *b)
+static void publish_connection(struct bridge *b)
 {
     char text[PAYLOAD_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_connection(&w, b->online, b->boot, b->online ? "" : b->reason);
-    b->told = say_word(b, "real/connection", 1, true, &w);
+    b->announced = publish_word(b, "real/connection", 1, true, &w);
 }
 
 static void set_online(struct bridge *b, bool online, const char *reason)
 {
     b->asked = true;
-    if (b->told && b->online == online && (online || strcmp(b->reason, reason) == 0)) {
+    if (b->announced && b->online == online && (online || strcmp(b->reason, reason) == 0)) {
         return;
     }
     b->online = online;
     (void)snprintf(b->reason, sizeof b->reason, "%s", reason);
     (void)fprintf(stderr, "bridge: %s%s%s\n", online ? "online" : "offline", online ? "" : ": ",
                   online ? "" : reason);
-    say_connection(b);
+    publish_connection(b);
 }
 
-static void say_telemetry(struct bridge *b, const struct rtde_outputs *v)
+static void publish_telemetry(struct bridge *b, const struct rtde_outputs *v)
 {
     char text[PAYLOAD_MAX];
     struct json_writer w;
@@ -133,16 +133,16 @@ static void say_telemetry(struct bridge *b, const struct rtde_outputs *v)
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_telemetry(&w, v, rtde_client_has(&b->link.client, "target_qdd"), b->seq++,
                            b->boot);
-    b->counts.telemetry += say_word(b, "real/telemetry", 0, false, &w);
+    b->counts.telemetry += publish_word(b, "real/telemetry", 0, false, &w);
 }
 
-static void say_reply(struct bridge *b, const struct bridge_move *m, int64_t held_us)
+static void publish_reply(struct bridge *b, const struct bridge_move *m, int64_t held_us)
 {
     char text[PAYLOAD_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_reply(&w, m, held_us);
-    b->counts.replies += say_word(b, "real/reply", 1, false, &w);
+    b->counts.replies += publish_word(b, "real/reply", 1, false, &w);
 }
 
 /* ---- moves that are repeated --------------------------------------------------------------
@@ -167,7 +167,7 @@ static void begin_repeat(struct bridge *b, struct bridge_move *m, int64_t now_us
     (void)snprintf(m->id, sizeof m->id, "ur-%" PRIx64 "-%" PRIu64, b->run, ++b->number);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_command(&w, m, lab_clock_now_us());
-    b->counts.commands += say_word(b, "command", 1, false, &w);
+    b->counts.commands += publish_word(b, "command", 1, false, &w);
     b->repeat = REPEAT_MOVING;
     b->virtual_answered = false;
     b->begun_us = now_us;
@@ -185,7 +185,7 @@ static void repeat_moves(struct bridge *b)
     if (b->repeat == REPEAT_NONE) {
         begin_repeat(b, m, now_us);
     } else if (b->repeat == REPEAT_MOVING && now_us >= b->begun_us + duration_us(m)) {
-        say_reply(b, m, now_us - m->end_us);
+        publish_reply(b, m, now_us - m->end_us);
         b->repeat = REPEAT_ANSWERED;
     } else if (b->repeat == REPEAT_ANSWERED &&
                (b->virtual_answered || !b->virtual_answers || now_us >= b->limit_us)) {
@@ -227,14 +227,14 @@ static struct bridge_move *queue_move(struct bridge *b)
 
 static void forget_old(struct bridge *b, int64_t now_us)
 {
-    while (b->heard_count > 0 &&
-           now_us - b->heard[b->heard_first].t_us > lab_us(b->options.timeout_s)) {
-        b->heard_first = (b->heard_first + 1) % HEARD_MAX;
-        b->heard_count--;
+    while (b->commanded_count > 0 &&
+           now_us - b->commanded[b->commanded_first].t_us > lab_us(b->options.timeout_s)) {
+        b->commanded_first = (b->commanded_first + 1) % COMMANDED_MAX;
+        b->commanded_count--;
     }
 }
 
-static void hear_command(struct bridge *b, const struct event_command *command)
+static void record_command(struct bridge *b, const struct event_command *command)
 {
     static const char *const moves[] = {"move", "speed", "go"};
     bool is_move = false;
@@ -244,38 +244,39 @@ static void hear_command(struct bridge *b, const struct event_command *command)
     if (!is_move) {
         return;
     }
-    if (b->heard_count == HEARD_MAX) {
-        b->heard_first = (b->heard_first + 1) % HEARD_MAX;
-        b->heard_count--;
+    if (b->commanded_count == COMMANDED_MAX) {
+        b->commanded_first = (b->commanded_first + 1) % COMMANDED_MAX;
+        b->commanded_count--;
         b->counts.dropped++;
     }
-    struct heard *h = &b->heard[(b->heard_first + b->heard_count++) % HEARD_MAX];
+    struct commanded *h =
+        &b->commanded[(b->commanded_first + b->commanded_count++) % COMMANDED_MAX];
     (void)snprintf(h->id, sizeof h->id, "%s", command->id);
     h->t_us = lab_clock_monotonic_us();
     b->counts.commands++;
 }
 
-static void answer_heard(struct bridge *b, struct bridge_move *m)
+static void answer_commanded(struct bridge *b, struct bridge_move *m)
 {
     forget_old(b, m->end_us);
-    if (b->heard_count == 0) {
+    if (b->commanded_count == 0) {
         b->counts.unasked++;
         return;
     }
-    (void)snprintf(m->id, sizeof m->id, "%s", b->heard[b->heard_first].id);
-    b->heard_first = (b->heard_first + 1) % HEARD_MAX;
-    b->heard_count--;
-    say_reply(b, m, 0);
+    (void)snprintf(m->id, sizeof m->id, "%s", b->commanded[b->commanded_first].id);
+    b->commanded_first = (b->commanded_first + 1) % COMMANDED_MAX;
+    b->commanded_count--;
+    publish_reply(b, m, 0);
 }
 
 /* ---- what it hears ------------------------------------------------------------------------
  */
 
-static void take_event(void *context, const struct event *e)
+static void handle_event(void *context, const struct event *e)
 {
     struct bridge *b = context;
-    if (e->kind == EVENT_COMMAND && b->options.heard) {
-        hear_command(b, &e->command);
+    if (e->kind == EVENT_COMMAND && b->options.commanded) {
+        record_command(b, &e->command);
     } else if (e->kind == EVENT_REPLY && e->side == SIDE_VIRTUAL && b->count > 0 &&
                b->repeat != REPEAT_NONE && strcmp(e->reply.id, b->moves[b->first].id) == 0) {
         b->virtual_answered = true;
@@ -283,18 +284,18 @@ static void take_event(void *context, const struct event *e)
     }
 }
 
-static void take_message(void *context, const struct message *m)
+static void receive_message(void *context, const struct message *m)
 {
     struct bridge *b = context;
     if (!m->retained) {
-        (void)codec_native.decode(b->options.broker.prefix, m, take_event, b);
+        (void)codec_native.decode(b->options.broker.prefix, m, handle_event, b);
     }
 }
 
 /* ---- the robot ----------------------------------------------------------------------------
  */
 
-static void note_clock(struct bridge *b, double timestamp)
+static void check_clock(struct bridge *b, double timestamp)
 {
     const double clock_s = 1e-6 * (double)lab_clock_monotonic_us() - timestamp;
     const bool same =
@@ -307,7 +308,7 @@ static void note_clock(struct bridge *b, double timestamp)
                        fabs(since_s) < 1e15 ? since_s / 10.0 : 0.0);
         arm_watch_forget(b->watch);
         b->telemetry_s = timestamp;
-        b->told = false;
+        b->announced = false;
     }
     b->clock_known = true;
     b->clock_s = clock_s;
@@ -337,18 +338,18 @@ static double scaling_of(const struct bridge *b, const struct rtde_outputs *v)
     return fabs(limiter - 1.0) > fabs(slider - 1.0) ? limiter : slider;
 }
 
-static void note_rest(struct bridge_move *m, const struct rtde_outputs *v)
+static void copy_rest(struct bridge_move *m, const struct rtde_outputs *v)
 {
     memcpy(m->rest_q, v->actual_q, sizeof m->rest_q);
     memcpy(m->rest_pose, v->actual_TCP_pose, sizeof m->rest_pose);
 }
 
 /* The newest move's joints, while they come to rest. */
-static void settle_move(struct bridge *b, const struct rtde_outputs *v)
+static void update_rest(struct bridge *b, const struct rtde_outputs *v)
 {
     struct bridge_move *m = &b->moves[(b->first + b->count + MOVES_MAX - 1) % MOVES_MAX];
     if (b->count > 0 && !b->watch->moving && lab_clock_monotonic_us() - m->end_us < SETTLE_US) {
-        note_rest(m, v);
+        copy_rest(m, v);
     }
 }
 
@@ -362,43 +363,43 @@ static void watch_moves(struct bridge *b, const struct rtde_outputs *v)
     memcpy(s.qd_radps, v->target_qd, sizeof s.qd_radps);
     memcpy(s.pose, v->target_TCP_pose, sizeof s.pose);
     if (!arm_watch_step(b->watch, &s, &seen)) {
-        settle_move(b, v);
+        update_rest(b, v);
         return;
     }
     struct bridge_move m = {.seen = seen,
                             .end_us = lab_clock_monotonic_us() -
                                       llround(1e6 * (v->timestamp - seen.t_end_s))};
-    note_rest(&m, v);
+    copy_rest(&m, v);
     b->counts.moves++;
     b->counts.left_out += seen.lacks != NULL;
-    if (b->options.heard) {
-        answer_heard(b, &m);
+    if (b->options.commanded) {
+        answer_commanded(b, &m);
     } else {
         *queue_move(b) = m;
     }
 }
 
-static void take_values(void *context, const struct rtde_outputs *v)
+static void receive_values(void *context, const struct rtde_outputs *v)
 {
     struct bridge *b = context;
     char text[EVENT_ID_MAX];
     if (!isfinite(v->timestamp)) {
         return;
     }
-    note_clock(b, v->timestamp);
+    check_clock(b, v->timestamp);
     const char *why = why_not_ready(b, v, text);
     set_online(b, why == NULL, why ? why : "");
-    say_telemetry(b, v);
+    publish_telemetry(b, v);
     watch_moves(b, v);
 }
 
-static void take_text(void *context, const char *text)
+static void print_text(void *context, const char *text)
 {
     (void)context;
     (void)fprintf(stderr, "bridge: the controller says: %s\n", text);
 }
 
-static void take_change(void *context, bool up, const char *why)
+static void handle_change(void *context, bool up, const char *why)
 {
     struct bridge *b = context;
     arm_watch_forget(b->watch);
@@ -415,19 +416,19 @@ static void take_change(void *context, bool up, const char *why)
  */
 
 /* After each connection to the broker, which may have said offline in our place. */
-static void say_again(struct bridge *b)
+static void republish_connection(struct bridge *b)
 {
     struct mqtt_client_state state;
     mqtt_client_read_state(b->session.client, &state);
     if (state.connections != b->mqtt_connections) {
         b->mqtt_connections = state.connections;
         if (b->asked) {
-            say_connection(b);
+            publish_connection(b);
         }
     }
 }
 
-static void keep_going(struct bridge *b)
+static void run_loop(struct bridge *b)
 {
     const int64_t end_us = b->options.for_s > 0.0
                                ? lab_clock_monotonic_us() + lab_us(b->options.for_s)
@@ -436,9 +437,9 @@ static void keep_going(struct bridge *b)
         const int64_t slice_us = lab_clock_monotonic_us() + SLICE_US;
         const int64_t due_us = next_due_us(b);
         rtde_link_run(&b->link, due_us < slice_us ? due_us : slice_us);
-        session_drain(&b->session, take_message, b);
+        session_drain(&b->session, receive_message, b);
         repeat_moves(b);
-        say_again(b);
+        republish_connection(b);
     }
 }
 
@@ -460,24 +461,25 @@ static int run_session(struct bridge *b)
     char id[2 * EVENT_PAIR_MAX];
     char presence[MESSAGE_TOPIC_MAX];
     char filters[2][MESSAGE_TOPIC_MAX];
-    const struct mqtt_client_topic heard[] = {{filters[0], 1}, {filters[1], 1}};
+    const struct mqtt_client_topic commanded[] = {{filters[0], 1}, {filters[1], 1}};
     const char *prefix = b->options.broker.prefix;
     (void)snprintf(id, sizeof id, "bridge-%s", b->options.pair);
     struct mqtt_client_options client = broker_arguments_options(&b->options.broker, id);
     session_topic(presence, prefix, b->options.pair, "real/connection");
     /* Link mode sends commands to real/command, observe mode to command. */
     session_topic(filters[0], prefix, b->options.pair,
-                  b->options.heard ? "command" : "virtual/reply");
+                  b->options.commanded ? "command" : "virtual/reply");
     session_topic(filters[1], prefix, b->options.pair, "real/command");
     client.presence = presence;
     client.offline = "{\"state\":\"offline\",\"reason\":\"the bridge has gone\"}";
-    client.topics = heard;
-    client.topic_count = b->options.heard ? 2 : 1;
+    client.topics = commanded;
+    client.topic_count = b->options.commanded ? 2 : 1;
     if (!session_open(&b->session, client)) {
         return EXIT_FAILED;
     }
-    rtde_link_open(&b->link, b->options.host, b->options.port, &b->wish, &b->listener);
-    keep_going(b);
+    rtde_link_open(&b->link, b->options.host, b->options.port, &b->recipe_request,
+                   &b->listener);
+    run_loop(b);
     rtde_link_close(&b->link);
     session_close(&b->session, STOP_MS);
     print_summary(b);
@@ -494,8 +496,9 @@ int bridge_run(const struct bridge_options *options)
     }
     if (b && b->watch) {
         b->options = *options;
-        b->wish = (struct rtde_wish){wished, COUNT(wished), REQUIRED, options->rate_hz};
-        b->listener = (struct rtde_listener){b, take_values, take_text, take_change};
+        b->recipe_request = (struct rtde_request){requested_fields, COUNT(requested_fields),
+                                                  REQUIRED, options->rate_hz};
+        b->listener = (struct rtde_listener){b, receive_values, print_text, handle_change};
         b->watch->period_s = 1.0 / options->rate_hz;
         b->run = (uint64_t)(lab_clock_now_us() / 1000000);
         b->virtual_answers = true;

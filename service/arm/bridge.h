@@ -18,7 +18,7 @@ struct bridge_options {
     const char *pair;
     const char *host; /* of the controller */
     int port;
-    bool heard;          /* commands come from the lab's own controller */
+    bool commanded;      /* commands come from the lab's own controller */
     double rate_hz;      /* asked of the controller */
     double telemetry_hz; /* at most; 0: none */
     double timeout_s;    /* commands heard longer ago are nobody's any more */

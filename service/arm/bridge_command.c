@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/tool/commands.h"
 #include "service/arm/bridge.h"
 #include "service/mqtt/session.h"
+#include "service/tool/commands.h"
 #include "service/wire/rtde.h"
 
 enum { HOST_MAX = 256 };
@@ -83,7 +83,7 @@ int command_bridge(int argc, char **argv)
         .more = &broker.group};
     broker_arguments_group(&o.broker, &broker);
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (!place) {
@@ -94,6 +94,6 @@ int command_bridge(int argc, char **argv)
     if (!read_place(place, host, &o.port) || !session_names_fit(o.broker.prefix, o.pair, 0)) {
         return EXIT_USAGE;
     }
-    o.heard = strcmp(commands, "heard") == 0;
+    o.commanded = strcmp(commands, "heard") == 0;
     return bridge_run(&o);
 }

@@ -14,12 +14,12 @@
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 #include "logger/storage/store_age.h"
-#include "service/tool/lab_clock.h"
-#include "service/tool/log.h"
-#include "service/tool/version.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/job/upload_jobs.h"
 #include "service/replay/replay.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
+#include "service/tool/version.h"
 #include "web/server/server.h"
 
 enum {
@@ -74,10 +74,11 @@ static enum status source_command(void *context, const char *pair, const char *p
     struct codec_message m;
     /* A foreign robot gets its commands from Tandem, or from a master of its own. */
     const struct codec *codec = index < 0 ? NULL : lab_codec(d->lab, (size_t)index);
-    const bool heard =
-        codec && (!codec->hear || lab_pair_params(d->lab, (size_t)index)->mode == PAIR_LINK);
-    if (!heard || !codec_encode(codec, &out, &m)) {
-        return err_set(err, STATUS_E_ARG, FAULT_TAKES_NO_COMMANDS, "pair", "takes no commands");
+    const bool listens =
+        codec && (!codec->receive || lab_pair_params(d->lab, (size_t)index)->mode == PAIR_LINK);
+    if (!listens || !codec_encode(codec, &out, &m)) {
+        return err_set(err, STATUS_E_ARG, FAULT_ACCEPTS_NO_COMMANDS, "pair",
+                       "takes no commands");
     }
     const enum status status = gateway_send(d, m.topic, m.payload, m.bytes, GATEWAY_SURE);
     return status == STATUS_OK ? status
@@ -249,10 +250,10 @@ static enum status start_web(struct daemon *d, struct err *err)
     };
     const struct web_source source = {
         .context = d,
-        .views = d->views,
+        .snapshots = d->snapshots,
         .catch_up = source_catch_up,
-        .acquire = views_acquire,
-        .release = views_release,
+        .acquire = snapshots_acquire,
+        .release = snapshots_release,
         .command = source_command,
         .request = source_request,
         .machines = gateway_read_robot,
@@ -324,14 +325,14 @@ static enum status find_position(const char *directory, struct journal_position 
 }
 
 /* A model whose file changed is why: who waits for its fits is told by name. */
-static void tell_models(const char *path)
+static void log_model_changes(const char *path)
 {
-    char note[JOURNAL_NOTE_MAX];
-    char *rest = note;
-    if (journal_checkpoint_note(path, note, NULL) != STATUS_OK) {
+    char note_text[JOURNAL_NOTE_MAX];
+    char *rest = note_text;
+    if (journal_checkpoint_read_note(path, note_text, NULL) != STATUS_OK) {
         return;
     }
-    for (char *one = strtok_r(note, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
+    for (char *one = strtok_r(note_text, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
         char *equals = strchr(one, '=');
         const uint64_t was = equals ? strtoull(equals + 1, NULL, 16) : 0;
         *(equals ? equals : one) = '\0';
@@ -346,8 +347,8 @@ static void tell_models(const char *path)
 }
 
 /* STATUS_OK: the lab is now in the state of the checkpoint. */
-static enum status take_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
-                                   bool with_changes, bool journal_is_empty)
+static enum status apply_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
+                                    bool with_changes, bool journal_is_empty)
 {
     const char *path = d->file->checkpoint.file;
     struct err err = {0};
@@ -380,13 +381,13 @@ static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpo
                             bool journal_is_empty)
 {
     const char *path = d->file->checkpoint.file;
-    enum status status = take_checkpoint(d, checkpoint, true, journal_is_empty);
+    enum status status = apply_checkpoint(d, checkpoint, true, journal_is_empty);
     if (status != STATUS_OK && status != STATUS_E_STALE &&
         journal_checkpoint_has_changes(path)) {
-        status = take_checkpoint(d, checkpoint, false, journal_is_empty);
+        status = apply_checkpoint(d, checkpoint, false, journal_is_empty);
     }
     if (status != STATUS_OK) {
-        tell_models(path);
+        log_model_changes(path);
     }
     return status == STATUS_OK;
 }
@@ -416,7 +417,7 @@ static enum status restore_lab(struct daemon *d, struct err *err)
 }
 
 /* It may take minutes, in which nobody is answered: whoever waits is told, and for how long. */
-static void tell_update(const char *path)
+static void report_store_update(const char *path)
 {
     const int64_t entries = store_outdated_entries(path);
     if (entries > 0) {
@@ -443,8 +444,8 @@ static bool sync_journal(void *context, struct err *err)
 static enum status open_store(struct daemon *d, struct err *err)
 {
     const struct store_options *o = &d->file->store;
-    d->outbox.retells = d->resumes || access(o->file, F_OK) == 0;
-    tell_update(o->file);
+    d->effect_executor.republishes = d->resumes || access(o->file, F_OK) == 0;
+    report_store_update(o->file);
     const struct store_params p = {.path = o->file, .busy_timeout_ms = 5000};
     enum status status = store_open(&p, &d->store, err);
     if (status != STATUS_OK) {
@@ -474,7 +475,7 @@ static enum status open_store(struct daemon *d, struct err *err)
 static void set_clock(struct daemon *d)
 {
     for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
-        const int64_t newest_us = d->outbox.newest_us[kind];
+        const int64_t newest_us = d->effect_executor.newest_us[kind];
         d->last_us = newest_us > d->last_us ? newest_us : d->last_us;
     }
     const int64_t wall_us = lab_clock_now_us();
@@ -487,7 +488,7 @@ static void set_clock(struct daemon *d)
 
 static enum status make_inbox(struct daemon *d, struct err *err)
 {
-    outbox_open(d);
+    effect_executor_open(d);
     set_clock(d);
     const struct inbox_params p = {
         .buffer_bytes = DAEMON_BUFFER_BYTES,
@@ -507,12 +508,12 @@ static enum status make_inbox(struct daemon *d, struct err *err)
 }
 
 /* A line of the daemon's own. gap: numbers to skip. */
-static void note_own(struct daemon *d, const char *what, int64_t gap)
+static void append_own_line(struct daemon *d, const char *what, int64_t gap)
 {
     char payload[512 + JOURNAL_NOTE_MAX];
     char models[JOURNAL_NOTE_MAX];
     char fingerprint[20];
-    model_file_note(models, sizeof models);
+    model_file_format_hashes(models, sizeof models);
     (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
                    (unsigned long long)d->fingerprint);
     struct json_writer w;
@@ -527,30 +528,31 @@ static void note_own(struct daemon *d, const char *what, int64_t gap)
     }
     json_write_close(&w);
     const bool whole = json_write_end(&w);
-    inbox_note(d->inbox, what, payload, whole ? w.used : 0);
+    inbox_record(d->inbox, what, payload, whole ? w.used : 0);
 }
 
 /* From here on messages are taken and threads run. */
 static enum status start_threads(struct daemon *d, struct err *err)
 {
-    inbox_keep_from(d->inbox, d->tail);
+    inbox_retain_from(d->inbox, d->tail);
     inbox_restore(d->inbox, d->tail, journal_end(d->journal));
-    note_own(d, "start", d->is_first ? 0 : OUTBOX_NUMBER_GAP);
+    append_own_line(d, "start", d->is_first ? 0 : EFFECT_EXECUTOR_NUMBER_GAP);
     enum status status = gateway_start(d, err);
     if (status != STATUS_OK) {
         return status;
     }
-    if (!findings_open(d) || !saver_open(d)) {
+    if (!result_publisher_open(d) || !checkpoint_writer_open(d)) {
         return err_no_memory(err, "lab", "no memory");
     }
-    status = keeper_start(d);
+    status = maintenance_start(d);
     if (status != STATUS_OK) {
         return err_set(err, status, FAULT_NOT_STARTED, "keeper", "not started");
     }
     status = name_fault(lab_thread_start(d), "lab", FAULT_NOT_STARTED, "not started", err);
-    return status != STATUS_OK ? status
-                               : name_fault(forecasts_start(d->views, d->inbox, &d->forecasts),
-                                            "forecasts", FAULT_NOT_STARTED, "not started", err);
+    return status != STATUS_OK
+               ? status
+               : name_fault(forecasts_start(d->snapshots, d->inbox, &d->forecasts), "forecasts",
+                            FAULT_NOT_STARTED, "not started", err);
 }
 
 static enum status start_worker(struct daemon *d, struct err *err)
@@ -576,8 +578,8 @@ static enum status load_maps(struct daemon *d, struct err *err)
 static enum status make_shown(struct daemon *d, struct err *err)
 {
     d->started_us = inbox_now_us(d->inbox);
-    enum status status =
-        views_create(d->lab, d->file->name, d->file->broker.prefix, d->started_us, &d->views);
+    enum status status = snapshots_create(d->lab, d->file->name, d->file->broker.prefix,
+                                          d->started_us, &d->snapshots);
     d->gateway.robots = calloc(d->params.pair_count, sizeof *d->gateway.robots);
     if (!d->gateway.robots) {
         status = STATUS_E_NOMEM;
@@ -625,7 +627,7 @@ static bool flush_store(struct daemon *d, const struct patience *p)
 
 static bool copy_rest(struct daemon *d, const struct patience *p)
 {
-    while (!saver_copy_some(d, INT64_MAX)) {
+    while (!checkpoint_writer_copy_slice(d, INT64_MAX)) {
         if (left_ms(p->until_us) == 0) {
             return false;
         }
@@ -637,7 +639,7 @@ static bool copy_rest(struct daemon *d, const struct patience *p)
 static bool save_last_checkpoint(struct daemon *d, const struct patience *p)
 {
     bool copied = inbox_is_placed(d->inbox) && copy_rest(d, p); /* one that was begun */
-    while (copied && !saver_begin(d)) {
+    while (copied && !checkpoint_writer_begin(d)) {
         if (left_ms(p->until_us) == 0) {
             return false;
         }
@@ -651,25 +653,25 @@ static bool stop_threads(struct daemon *d, const struct patience *p)
 {
     bool complete = true;
     (void)pthread_mutex_lock(&d->lock);
-    d->keeper.leaves_broker = true;
+    d->maintenance.leaves_broker = true;
     (void)pthread_mutex_unlock(&d->lock);
     /* Its rows would hold up those of the lab; the next run makes them up. */
-    atomic_store(&d->mender.stop, true);
+    atomic_store(&d->backfill.stop, true);
     gateway_leave(d, LEAVE_MS);
     if (d->thread.runs) {
-        note_own(d, "stop", 0);
+        append_own_line(d, "stop", 0);
         lab_thread_stop(d);
         complete = flush_store(d, p) && save_last_checkpoint(d, p);
     }
-    if (d->keeper.runs) {
-        complete = keeper_stop(d, complete ? left_ms(p->until_us) : 0) && complete;
+    if (d->maintenance.runs) {
+        complete = maintenance_stop(d, complete ? left_ms(p->until_us) : 0) && complete;
     }
-    mender_stop(d);
+    backfill_stop(d);
     return complete;
 }
 
 /* What is not written, and who has it. */
-static void tell_incomplete(struct daemon *d)
+static void report_incomplete(struct daemon *d)
 {
     struct store_queue_stats s;
     struct journal_stats j;
@@ -707,11 +709,11 @@ static bool finish_daemon(struct daemon *d)
                                       now_us + SAVE_MS * INT64_C(1000)};
     bool complete = stop_threads(d, &patience);
     if (!complete && d->thread.runs) {
-        tell_incomplete(d);
+        report_incomplete(d);
     }
     gateway_close(d);
-    store_reader_close(d->outbox.reader);
-    views_destroy(d->views);
+    store_reader_close(d->effect_executor.reader);
+    snapshots_destroy(d->snapshots);
     maps_destroy(d->maps);
     worker_destroy(d->worker);
     fits_destroy(d->fits);
@@ -723,12 +725,12 @@ static bool finish_daemon(struct daemon *d)
     journal_close(d->journal);
     event_hub_destroy(d->events);
     lab_memory_destroy(d->lab);
-    (void)pthread_cond_destroy(&d->keeper.changed);
+    (void)pthread_cond_destroy(&d->maintenance.changed);
     (void)pthread_cond_destroy(&d->thread.changed);
     (void)pthread_mutex_destroy(&d->lock);
-    saver_close(d);
-    free(d->fit_notes.note);
-    findings_free(d);
+    checkpoint_writer_close(d);
+    free(d->pending_fits.fit);
+    result_publisher_free(d);
     free(d->thread.scratch);
     free(d);
     return complete;
@@ -742,7 +744,7 @@ enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct
     }
     d->file = lab;
     lock_init(&d->lock);
-    lock_init_condition(&d->keeper.changed);
+    lock_init_condition(&d->maintenance.changed);
     lock_init_condition(&d->thread.changed);
     const enum status status = start_parts(d, err);
     if (status != STATUS_OK) {

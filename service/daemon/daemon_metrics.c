@@ -2,8 +2,8 @@
  * from the snapshot (pairs, verdicts, alarms, health). */
 #include <sys/resource.h>
 
-#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
+#include "service/tool/log.h"
 
 static void write_inbox(struct daemon *d, struct metrics *m)
 {
@@ -62,23 +62,23 @@ static void write_journal(struct daemon *d, struct metrics *m)
         {"tandem_journal_rotations_total", "Files begun after the first.", s.rotations},
         {"tandem_journal_removed_files_total", "Files removed by retention.", s.removed_files},
         {"tandem_journal_taken_away_total",
-         "Times the journal's directory or present file was removed by others.", s.taken_away},
+         "Times the journal's directory or present file was removed by others.", s.vanished},
         {"tandem_journal_syncs_total", "Times synced to the disk.", s.syncs},
         {"tandem_journal_sync_errors_total", "Failed syncs.", s.sync_errors},
     };
     metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_journal_unsynced_seconds",
                   "Age of the oldest line that is not synced: a power cut would lose as much.",
-                  lab_s(keeper_unsynced_us(d)));
+                  lab_s(maintenance_unsynced_us(d)));
 }
 
 static void write_disks(struct daemon *d, struct metrics *m)
 {
     metrics_family(m, "tandem_disk_free_bytes", METRIC_GAUGE,
                    "Space left where these files are.");
-    for (size_t i = 0; i < KEEPER_DISKS; i++) {
-        metrics_count(m, (struct metric_label[]){{"file", keeper_disks[i]}}, 1,
-                      atomic_load(&d->keeper.free_bytes[i]));
+    for (size_t i = 0; i < MAINTENANCE_DISKS; i++) {
+        metrics_count(m, (struct metric_label[]){{"file", maintenance_disks[i]}}, 1,
+                      atomic_load(&d->maintenance.free_bytes[i]));
     }
     metrics_gauge(m, "tandem_disk_free_bytes_min", "Below this, low space is told.",
                   d->file->journal.min_free_mb * 1e6);
@@ -122,17 +122,18 @@ static void write_lab(struct daemon *d, struct metrics *m)
         {"tandem_lab_steps_total", "Steps of the lab: decoded events.", c.events},
         {"tandem_lab_malformed_total", "Of them, not of the protocol.", c.malformed},
         {"tandem_lab_deadline_ticks_total", "Steps because only time had passed.",
-         c.deadline_ticks},
+         c.deadline_steps},
         {"tandem_lab_journal_faults_total", "Stretches of the journal not readable.", c.faults},
     };
     metrics_counters(m, rows, COUNT(rows));
-    static const char *const took_text[] = {"0.0001", "0.001", "0.01", "0.1", "1", "inf"};
-    static const struct names took = {took_text, LAB_THREAD_TOOK};
+    static const char *const duration_text[] = {"0.0001", "0.001", "0.01", "0.1", "1", "inf"};
+    static const struct names durations = {duration_text, LAB_THREAD_DURATIONS};
     metrics_family(m, "tandem_lab_rounds_total", METRIC_COUNTER,
                    "Rounds of the lab thread, by the seconds they took at most.");
-    metrics_by_name(m, NULL, "took", &took, c.took);
+    metrics_by_name(m, NULL, "took", &durations, c.durations);
     metrics_gauge(m, "tandem_lab_round_seconds_max",
-                  "Longest round, snapshots and checkpoints included.", lab_s(c.took_us_max));
+                  "Longest round, snapshots and checkpoints included.",
+                  lab_s(c.duration_us_max));
     metrics_gauge(m, "tandem_lab_chores_seconds_max",
                   "Longest time for which snapshots or checkpoints held up the lab.",
                   lab_s(c.chores_us_max));
@@ -146,15 +147,15 @@ static void write_lab(struct daemon *d, struct metrics *m)
     }
 }
 
-static void write_outbox(struct daemon *d, struct metrics *m)
+static void write_effects(struct daemon *d, struct metrics *m)
 {
     static const char *const kind_text[] = {EFFECT_KINDS(NAMES_TEXT)};
     static const char *const late_text[] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002",
                                             "0.005",  "0.01",    "0.1",    "inf"};
     static const struct names kinds = {kind_text, EFFECT_KIND_COUNT};
-    static const struct names late = {late_text, OUTBOX_LATENESS};
+    static const struct names late = {late_text, EFFECT_EXECUTOR_LATENESS};
     (void)pthread_mutex_lock(&d->lock);
-    const struct outbox_counts c = d->thread.shown_outbox;
+    const struct effect_executor_counts c = d->thread.shown_effect_counts;
     (void)pthread_mutex_unlock(&d->lock);
     metrics_family(m, "tandem_effects_total", METRIC_COUNTER,
                    "What the lab wanted done, restored ones included.");
@@ -179,7 +180,8 @@ static void write_outbox(struct daemon *d, struct metrics *m)
     metrics_histogram(m, "tandem_team_grant_seconds",
                       "Grants that were waited for: from the arrival of what they follow from, "
                       "until the robot's command or answer is with the broker's client.",
-                      outbox_lateness_s, c.granted, OUTBOX_LATENESS - 1, c.granted_s);
+                      effect_executor_lateness_s, c.granted, EFFECT_EXECUTOR_LATENESS - 1,
+                      c.granted_s);
 }
 
 static void write_broker(struct daemon *d, struct metrics *m)
@@ -239,16 +241,16 @@ static void write_telemetry(struct daemon *d, struct metrics *m)
     }
 }
 
-static void write_keeper(struct daemon *d, struct metrics *m)
+static void write_maintenance(struct daemon *d, struct metrics *m)
 {
     (void)pthread_mutex_lock(&d->lock);
-    const uint64_t fits_dropped = d->fit_notes.dropped;
-    const struct saver_counts saved = d->saver.counts;
+    const uint64_t fits_dropped = d->pending_fits.dropped;
+    const struct checkpoint_writer_counts saved = d->checkpoint_writer.counts;
     (void)pthread_mutex_unlock(&d->lock);
-    struct views_counts v;
-    views_read_counts(d->views, &v);
-    struct findings_counts f;
-    findings_read_counts(d, &f);
+    struct snapshots_counts v;
+    snapshots_read_counts(d->snapshots, &v);
+    struct result_publisher_counts f;
+    result_publisher_read_counts(d, &f);
     const struct metric_counter rows[] = {
         {"tandem_checkpoints_total", "Checkpoints written.", saved.written},
         {"tandem_checkpoints_whole_total", "Of them, of all pairs.", saved.whole},
@@ -276,14 +278,14 @@ static void write_keeper(struct daemon *d, struct metrics *m)
                   lab_s(f.waits_us));
     metrics_gauge(m, "tandem_checkpoint_waiting_bytes",
                   "Copied for a checkpoint and not written yet.",
-                  (double)atomic_load(&d->saver.waiting));
+                  (double)atomic_load(&d->checkpoint_writer.waiting));
     if (saved.t_us != LAB_TIME_NONE) {
         metrics_gauge(m, "tandem_checkpoint_age_seconds", "Lab time since the last checkpoint.",
                       lab_s(inbox_now_us(d->inbox) - saved.t_us));
         metrics_gauge(m, "tandem_checkpoint_bytes", "Written of the last checkpoint.",
                       (double)saved.bytes);
         metrics_gauge(m, "tandem_checkpoint_duration_seconds", "Writing the last checkpoint.",
-                      lab_s(saved.took_us));
+                      lab_s(saved.duration_us));
     }
 }
 
@@ -314,7 +316,7 @@ static void write_forecasts(struct daemon *d, struct metrics *m)
     metrics_counters(m, rows, COUNT(rows));
     metrics_family(m, "tandem_forecasts_seconds_total", METRIC_COUNTER,
                    "Time that forecasts took.");
-    metrics_sample(m, NULL, 0, (double)c.took_us * 1e-6);
+    metrics_sample(m, NULL, 0, (double)c.duration_us * 1e-6);
 }
 
 static void write_worker(struct daemon *d, struct metrics *m)
@@ -351,7 +353,7 @@ static void write_process(struct daemon *d, struct metrics *m)
 {
     struct rusage usage;
     metrics_gauge(m, "tandem_wall_clock_ahead_seconds", "The wall clock minus lab time.",
-                  lab_s(atomic_load(&d->keeper.wall_ahead_us)));
+                  lab_s(atomic_load(&d->maintenance.wall_ahead_us)));
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         metrics_family(m, "tandem_process_cpu_seconds_total", METRIC_COUNTER,
                        "Processor time of the daemon.");
@@ -366,8 +368,8 @@ static void write_process(struct daemon *d, struct metrics *m)
 void daemon_write_metrics(void *daemon, struct metrics *metrics)
 {
     static void (*const parts[])(struct daemon *, struct metrics *) = {
-        write_inbox, write_journal,   write_lab,       write_outbox, write_store,
-        write_disks, write_broker,    write_telemetry, write_keeper, write_worker,
+        write_inbox, write_journal,   write_lab,       write_effects,     write_store,
+        write_disks, write_broker,    write_telemetry, write_maintenance, write_worker,
         write_fits,  write_forecasts, write_process};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {

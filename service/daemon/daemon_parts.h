@@ -15,7 +15,7 @@
 #include "service/daemon/daemon.h"
 #include "service/daemon/fits.h"
 #include "service/daemon/forecasts.h"
-#include "service/daemon/views.h"
+#include "service/daemon/snapshots.h"
 #include "service/mqtt/mqtt_client.h"
 #include "service/sim/mission/map_file.h"
 #include "web/http/event_hub.h"
@@ -43,7 +43,8 @@ struct gateway {
     struct mqtt_client *telemetry; /* the other one; NULL: it comes with all the rest */
     struct codec_set codecs;
     char *room; /* [MESSAGE_PAYLOAD_MAX] for what codecs send; NULL: none does */
-    /* What a codec sends while it decodes (struct codec_ear): set by outbox_open(). */
+    /* What a codec sends while it decodes (struct codec_sink): set by effect_executor_open().
+     */
     void (*answer)(void *context, const char *pair, const char *topic, const char *payload,
                    size_t bytes);
     _Atomic uint64_t oversized;               /* payloads beyond MESSAGE_PAYLOAD_MAX: cut */
@@ -58,9 +59,9 @@ void gateway_leave(struct daemon *daemon, int timeout_ms);
 void gateway_close(struct daemon *daemon);
 /* Any thread: the process stood still for this time. Note it in the journal before what the
  * broker sent meanwhile, unless a message has come since. */
-void gateway_note_frozen(void *daemon, int64_t silent_us);
+void gateway_record_frozen(void *daemon, int64_t silent_us);
 
-enum gateway_way {
+enum gateway_delivery {
     GATEWAY_SURE,     /* QoS 1: sent until the broker has acknowledged it */
     GATEWAY_RETAINED, /* the same, retained */
     GATEWAY_ONCE, /* QoS 1, and not again where the broker may have it: no robot moves twice */
@@ -70,12 +71,12 @@ enum gateway_way {
 /* A message under the prefix, "<prefix>/<rest>". Any thread; errors as of mqtt_client_publish()
  * and its kin. */
 MUST_USE enum status gateway_send(struct daemon *daemon, const char *rest, const char *payload,
-                                  size_t bytes, enum gateway_way way);
+                                  size_t bytes, enum gateway_delivery delivery);
 
 /* The same on a topic that need not be below the prefix. */
 MUST_USE enum status gateway_send_whole(struct daemon *daemon, const char *topic,
                                         const char *payload, size_t bytes,
-                                        enum gateway_way way);
+                                        enum gateway_delivery delivery);
 
 /* Copy the newest machine states of a side; returns their bytes, 0 when there are none. Any
  * thread, as machines() of struct web_source. */
@@ -100,27 +101,27 @@ void lab_alarm_raise(struct daemon *daemon, enum alarm_code code, const char *fo
 /* The oldest one that waits; false: none does. */
 bool lab_alarm_next(struct daemon *daemon, struct alarm *alarm);
 
-/* ---- fit_notes.c: travel times of pairs for their history ----
+/* ---- pending_fits.c: travel times of pairs for their history ----
  *
  * The lab thread notes a pair when its moves are to be fitted; the keeper fits and stores them.
  */
-struct fit_note {
+struct pending_fit {
     _Atomic bool waits;   /* the two below are the keeper's: */
     struct effect effect; /* the fits of these moves */
     struct pair *window;  /* a copy of the pair, which holds them */
 };
 
-struct fit_notes {
-    struct fit_note *note; /* [pair_count] */
-    uint64_t dropped;      /* under the daemon's lock: the one before was not through */
+struct pending_fits {
+    struct pending_fit *fit; /* [pair_count] */
+    uint64_t dropped;        /* under the daemon's lock: the one before was not through */
 };
 
 /* Lab thread: have the travel times of this EFFECT_HISTORY fitted and stored. */
-void fit_notes_add(struct daemon *daemon, const struct effect *effect);
+void pending_fits_add(struct daemon *daemon, const struct effect *effect);
 /* Keeper: fit and store what waits. */
-void fit_notes_store(struct daemon *daemon);
+void pending_fits_store(struct daemon *daemon);
 
-/* ---- outbox.c: carries out what the lab wants done, to the store, to the broker ----
+/* ---- effect_executor.c: carries out what the lab wants done, to the store, to the broker ----
  *
  * While the journal's tail is read back after a start, nothing is sent to robots or to L1 (it
  * was sent when it happened, or else comes too late: a robot must not move twice), and entries
@@ -131,10 +132,11 @@ void fit_notes_store(struct daemon *daemon);
  *
  * The lab thread's.
  */
-enum { OUTBOX_LATENESS = 9 };
-extern const double outbox_lateness_s[OUTBOX_LATENESS - 1]; /* the bounds of the classes */
+enum { EFFECT_EXECUTOR_LATENESS = 9 };
+extern const double
+    effect_executor_lateness_s[EFFECT_EXECUTOR_LATENESS - 1]; /* the bounds of the classes */
 
-struct outbox_counts {
+struct effect_executor_counts {
     uint64_t effects[EFFECT_KIND_COUNT];
     uint64_t published;
     uint64_t not_published; /* refused by the broker client: its buffer is full, or the link
@@ -146,66 +148,66 @@ struct outbox_counts {
                        process) */
     /* Efforts by how late after their control period they went out: up to 0.1, 0.25, 0.5, 1, 2,
      * 5, 10, 100 ms, and later. */
-    uint64_t late[OUTBOX_LATENESS];
+    uint64_t late[EFFECT_EXECUTOR_LATENESS];
     /* Grants of teams by how long after what they followed from (the arrival of the UnLock) the
      * robot's next command, or the answer to its controller, was with the broker's client. */
-    uint64_t granted[OUTBOX_LATENESS];
+    uint64_t granted[EFFECT_EXECUTOR_LATENESS];
     double granted_s;  /* of all */
     uint64_t overruns; /* of efforts, so late that the next one replaces them: not sent */
 };
 
 /* After a run that did not stop in good order, numbers go on this much higher: by more than it
  * can have published without having synced their lines. Those wait for the store, which takes
- * the lines' sync with it (65 536), or it had no room for them (outbox.c: 16 384). */
-enum { OUTBOX_NUMBER_GAP = 100000 };
-enum { OUTBOX_GRANTS = 16 }; /* of one instant that are timed */
+ * the lines' sync with it (65 536), or it had no room for them (effect_executor.c: 16 384). */
+enum { EFFECT_EXECUTOR_NUMBER_GAP = 100000 };
+enum { EFFECT_EXECUTOR_GRANTS = 16 }; /* of one instant that are timed */
 
-struct outbox {
+struct effect_executor {
     bool live;
-    bool may_owe; /* lines that results follow from may wait for the journal */
-    uint64_t alarms_told;        /* number of the last one */
-    bool retells;                /* what is read back and not in the store is published, too */
+    bool may_owe;                /* lines that results follow from may wait for the journal */
+    uint64_t last_alarm_n;       /* number of the last one */
+    bool republishes;            /* what is read back and not in the store is published, too */
     struct store_reader *reader; /* what was stored before this start; NULL: nothing */
     int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
-    struct outbox_counts counts;
+    struct effect_executor_counts counts;
     int64_t grant_us; /* the instant of the last grants … */
     size_t grants_due;
-    uint32_t grant_pair[OUTBOX_GRANTS]; /* … and whose led to no message yet */
+    uint32_t grant_pair[EFFECT_EXECUTOR_GRANTS]; /* … and whose led to no message yet */
 };
 
 /* Before gateway_start(). */
-void outbox_open(struct daemon *daemon);
+void effect_executor_open(struct daemon *daemon);
 
 /* What lab_step() is given: context is the daemon. */
-void outbox_emit(void *context, const struct effect *effect);
+void effect_executor_emit(void *context, const struct effect *effect);
 
 /* Lab thread: store and publish the alarms of the lab that wait. */
-void outbox_tell_alarms(struct daemon *daemon);
+void effect_executor_publish_alarms(struct daemon *daemon);
 
 /* The journal's tail and the start of this run are in: from now on everything is carried out.
  * stopped: the run before ended in good order. */
-void outbox_go_live(struct daemon *daemon, bool stopped);
+void effect_executor_go_live(struct daemon *daemon, bool stopped);
 
-/* ---- keeper.c: the thread for what may take its time ----
+/* ---- maintenance.c: the thread for what may take its time ----
  *
  * Syncing the journal, writing checkpoints, fitting calibrations for publication, watching over
  * health.
  */
-enum { KEEPER_STATUS_MAX = 800 };
+enum { MAINTENANCE_STATUS_MAX = 800 };
 
 /* What may stand on disks of their own. */
-enum { KEEPER_DISKS = 3 };
-extern const char *const keeper_disks[KEEPER_DISKS];
+enum { MAINTENANCE_DISKS = 3 };
+extern const char *const maintenance_disks[MAINTENANCE_DISKS];
 
 /* A connection to the broker, as last told. */
-struct keeper_link {
-    bool up, said;
+struct maintenance_link {
+    bool up, reported;
 };
 
-struct keeper {
+struct maintenance {
     pthread_t thread;
     bool runs;
-    uint64_t teams_told[TEAMS_MAX]; /* version of each team's state that was published */
+    uint64_t teams_published[TEAMS_MAX]; /* version of each team's state that was published */
 
     /* Under the daemon's lock. */
     pthread_cond_t changed; /* the end was asked for, or there is something to write */
@@ -218,11 +220,11 @@ struct keeper {
     _Atomic bool lab_beats; /* the lab thread has gone round since the watchdog was fed */
 
     /* The thread's. */
-    int64_t alive_every_us, alive_us; /* feeding it: how often (0: never), when last */
-    char status[KEEPER_STATUS_MAX];   /* as last told */
+    int64_t alive_every_us, alive_us;    /* feeding it: how often (0: never), when last */
+    char status[MAINTENANCE_STATUS_MAX]; /* as last told */
     bool journal_down;
-    struct keeper_link main, telemetry;
-    _Atomic uint64_t free_bytes[KEEPER_DISKS];
+    struct maintenance_link main, telemetry;
+    _Atomic uint64_t free_bytes[MAINTENANCE_DISKS];
     char space_text[160]; /* little space is left, and where; "": enough */
     int64_t space_us;     /* monotonic: look again then */
     struct journal_stats journal_seen;
@@ -236,23 +238,23 @@ struct keeper {
 
 /* Lab thread: put it into the health that journal lines have not been synced for too long. The
  * keeper itself waits for the disk then. */
-void keeper_check_synced(struct daemon *daemon, struct view_health *health);
+void maintenance_check_synced(struct daemon *daemon, struct view_health *health);
 /* Any thread: how long the oldest line that is not synced has waited. */
-int64_t keeper_unsynced_us(struct daemon *daemon);
+int64_t maintenance_unsynced_us(struct daemon *daemon);
 
 /* Cold path: allocates. STATUS_E_NOMEM, STATUS_E_IO. */
-MUST_USE enum status keeper_start(struct daemon *daemon);
+MUST_USE enum status maintenance_start(struct daemon *daemon);
 
 /* Finish what was offered (a checkpoint only if the store commits within timeout_ms), end the
  * thread. Returns whether the last checkpoint offered is on the disk. */
-bool keeper_stop(struct daemon *daemon, int timeout_ms);
+bool maintenance_stop(struct daemon *daemon, int timeout_ms);
 
 /* Lab thread, each time it goes round. The supervisor's watchdog is fed by the keeper's own
  * rounds, and only while these come: a thread that hangs, either of the two, ends the feeding.
  */
-void keeper_beat(struct daemon *daemon);
+void maintenance_beat(struct daemon *daemon);
 
-/* ---- saver.c: checkpoints, on their way from the lab to the disk ----
+/* ---- checkpoint_writer.c: checkpoints, on their way from the lab to the disk ----
  *
  * The lab thread copies the lab's state by slices, piece by piece, and the keeper writes what
  * has been copied meanwhile: not more than some megabytes wait between them, but for what is
@@ -265,21 +267,21 @@ void keeper_beat(struct daemon *daemon);
  */
 enum { CHECKPOINT_VERSION = 4 };
 
-struct saver_counts {
+struct checkpoint_writer_counts {
     uint64_t written, whole, failed; /* checkpoints */
     uint64_t bytes;                  /* written of the last one, */
-    int64_t took_us;                 /* in this time */
+    int64_t duration_us;             /* in this time */
     int64_t t_us;                    /* its lab time; LAB_TIME_NONE before the first */
 };
 
-struct saver {
+struct checkpoint_writer {
     /* Under the daemon's lock. */
-    bool waits;                /* one is copied: what follows is the keeper's meanwhile */
-    bool saved;                /* the last one that was tried */
-    uint64_t base;             /* id of the whole one on the disk; 0: none that is known */
-    struct saver_block *first; /* what was copied of one, */
-    struct saver_block **end;
-    struct saver_counts counts;
+    bool waits;                     /* one is copied: what follows is the keeper's meanwhile */
+    bool saved;                     /* the last one that was tried */
+    uint64_t base;                  /* id of the whole one on the disk; 0: none that is known */
+    struct checkpoint_block *first; /* what was copied of one, */
+    struct checkpoint_block **end;
+    struct checkpoint_writer_counts counts;
     _Atomic size_t waiting; /* so many bytes */
 
     struct journal_checkpoint checkpoint;
@@ -295,36 +297,36 @@ struct saver {
     unsigned changes_count; /* checkpoints of changes since then */
     size_t next_part;
     struct lab_save save;
-    struct saver_block *filling;
+    struct checkpoint_block *filling;
 
     /* The keeper's. */
     struct journal_checkpoint_writer writer;
-    int64_t took_us;
+    int64_t duration_us;
 };
 
 /* Before the lab is stepped. False: no memory. */
-MUST_USE bool saver_open(struct daemon *daemon);
-void saver_close(struct daemon *daemon);
+MUST_USE bool checkpoint_writer_open(struct daemon *daemon);
+void checkpoint_writer_close(struct daemon *daemon);
 
 /* Lab thread: begin to copy the lab's state for a checkpoint: the lab has taken in everything
  * before inbox_position(). False when the one before is not written yet: begin again later. The
  * copy is of this moment, though it takes its time: a slice now and then, and what changes
  * meanwhile is copied before. */
-bool saver_begin(struct daemon *daemon);
-bool saver_copies(const struct daemon *daemon);
+bool checkpoint_writer_begin(struct daemon *daemon);
+bool checkpoint_writer_is_copying(const struct daemon *daemon);
 /* Lab thread: for some slice_us, as far as there is room; whether nothing is left to copy. What
  * is whole is the keeper's, to be ended. */
-bool saver_copy_some(struct daemon *daemon, int64_t slice_us);
+bool checkpoint_writer_copy_slice(struct daemon *daemon, int64_t slice_us);
 
 /* Keeper: what was copied goes to the file. */
-void saver_write_some(struct daemon *daemon);
+void checkpoint_writer_write_copied(struct daemon *daemon);
 /* Keeper: what the lab had made up to the checkpoint is in the store's queue by now, notes too.
  */
-void saver_count_rows(struct daemon *daemon);
+void checkpoint_writer_count_rows(struct daemon *daemon);
 /* Keeper, of one that waits, when the store has those rows. */
-void saver_end(struct daemon *daemon);
+void checkpoint_writer_commit(struct daemon *daemon);
 
-/* ---- findings.c: what is known of pairs, published when it has changed ----
+/* ---- result_publisher.c: what is known of pairs, published when it has changed ----
  *
  * The lab thread says that there is something new of a pair; the keeper makes the calibration
  * of its newest moves, which takes a part of a millisecond, and publishes it. Thousands of
@@ -333,9 +335,9 @@ void saver_end(struct daemon *daemon);
  * pair one waits at most. A pair that moves several times a second has a calibration every two
  * seconds, and one of its last moves. How many wait, and how long, is told.
  */
-enum finding { FINDING_TRAVEL_TIME, FINDING_DYNAMICS, FINDING_COUNT };
+enum result_kind { RESULT_TRAVEL_TIME, RESULT_DYNAMICS, RESULT_KIND_COUNT };
 
-struct findings_counts {
+struct result_publisher_counts {
     uint64_t published;
     uint64_t dropped;  /* by the broker's client */
     uint64_t waiting;  /* those that rest included */
@@ -343,55 +345,57 @@ struct findings_counts {
     int64_t worked_us; /* making and publishing them */
 };
 
-struct findings {
-    struct finding_item *item; /* [FINDING_COUNT * pair_count] a ring */
-    struct finding_pair *pair; /* [pair_count] */
+struct result_publisher {
+    struct result_item *item; /* [RESULT_KIND_COUNT * pair_count] a ring */
+    struct result_pair *pair; /* [pair_count] */
     /* The lab thread's: */
-    uint64_t put; /* items ever, */
-    uint64_t due; /* and when the snapshot that is being made began */
-    /* [FINDING_COUNT * pair_count] each: new again while they waited, since then and before. */
-    uint32_t *missed, *owed;
-    size_t missed_count, owed_count;
-    _Atomic uint64_t shown;   /* items of which the newest snapshot has what is new */
-    _Atomic uint64_t resting; /* not items yet: their pair was calibrated a moment ago */
-    _Atomic uint64_t taken;   /* by the keeper */
+    uint64_t added_count; /* items ever, */
+    uint64_t due;         /* and when the snapshot that is being made began */
+    /* [RESULT_KIND_COUNT * pair_count] each: new again while they waited, since then and
+     * before. */
+    uint32_t *missed, *carried;
+    size_t missed_count, carried_count;
+    _Atomic uint64_t shown;          /* items of which the newest snapshot has what is new */
+    _Atomic uint64_t resting;        /* not items yet: their pair was calibrated a moment ago */
+    _Atomic uint64_t consumed_count; /* by the keeper */
     /* The keeper's: */
-    int64_t looked_us; /* monotonic */
-    int64_t left_ns;   /* what is left of its share */
-    int64_t told_us;   /* that many wait */
+    int64_t looked_us;   /* monotonic */
+    int64_t budget_ns;   /* what is left of its share */
+    int64_t reported_us; /* that many wait */
     /* Under the daemon's lock. */
-    struct findings_counts counts;
+    struct result_publisher_counts counts;
 };
 
-MUST_USE bool findings_open(struct daemon *daemon); /* false: no memory */
-void findings_free(struct daemon *daemon);
+MUST_USE bool result_publisher_open(struct daemon *daemon); /* false: no memory */
+void result_publisher_free(struct daemon *daemon);
 
 /* Lab thread: publish this of a pair as the next snapshot has it; */
-void findings_offer(struct daemon *daemon, enum finding what, uint32_t pair);
+void result_publisher_offer(struct daemon *daemon, enum result_kind what, uint32_t pair);
 /* this one begins, and now it is there. */
-void findings_begin(struct daemon *daemon);
-void findings_show(struct daemon *daemon);
+void result_publisher_begin_snapshot(struct daemon *daemon);
+void result_publisher_end_snapshot(struct daemon *daemon);
 
 /* Keeper, now and then: as many as its share allows. Returns whether others still wait. */
-bool findings_publish(struct daemon *daemon);
-void findings_read_counts(struct daemon *daemon, struct findings_counts *out); /* any thread */
+bool result_publisher_publish(struct daemon *daemon);
+void result_publisher_read_counts(struct daemon *daemon,
+                                  struct result_publisher_counts *out); /* any thread */
 
-/* ---- mender.c: makes the records that the store lacks again, from the journal ----
+/* ---- backfill.c: makes the records that the store lacks again, from the journal ----
  *
  * The store may be lost, replaced by an older copy, or have missed rows for which there was no
  * room. Then the journal is run through a second lab, in a thread of its own, while the lab
  * goes on; what that one says up to where the lab stood at the beginning is stored unless it is
  * there already. Meanwhile the daemon is not ready and writes no checkpoint.
  */
-enum mender_phase {
-    MENDER_IDLE,
-    MENDER_WAITS,  /* for the lab thread to say where it stands */
-    MENDER_MARKED, /* it has said so */
-    MENDER_RUNS,
-    MENDER_DONE /* the thread is to be joined */
+enum backfill_phase {
+    BACKFILL_IDLE,
+    BACKFILL_WAITS,  /* for the lab thread to say where it stands */
+    BACKFILL_MARKED, /* it has said so */
+    BACKFILL_RUNS,
+    BACKFILL_DONE /* the thread is to be joined */
 };
 
-struct mender {
+struct backfill {
     pthread_t thread;
     bool runs; /* the keeper's */
     _Atomic bool stop, asks;
@@ -399,20 +403,20 @@ struct mender {
     uint32_t attempts; /* the thread's */
 
     /* Under the daemon's lock; fixed while it runs. */
-    enum mender_phase phase;
-    struct journal_position to; /* the journal's lines before this one, */
-    int64_t to_us;              /* and what is due before this time */
-    uint64_t lacks;             /* of the store's queue, at the beginning */
-    int64_t not_before_us;      /* monotonic: the next attempt */
-    uint64_t mended, records;   /* attempts that succeeded, and what they made */
+    enum backfill_phase phase;
+    struct journal_position to;  /* the journal's lines before this one, */
+    int64_t to_us;               /* and what is due before this time */
+    uint64_t lacks;              /* of the store's queue, at the beginning */
+    int64_t not_before_us;       /* monotonic: the next attempt */
+    uint64_t succeeded, records; /* attempts that succeeded, and what they made */
 };
 
 /* Keeper: begin, or end, where it is time. */
-void mender_watch(struct daemon *daemon, const struct store_queue_stats *stats);
+void backfill_update(struct daemon *daemon, const struct store_queue_stats *stats);
 /* Lab thread, between events, when it is live. */
-void mender_mark(struct daemon *daemon);
+void backfill_mark(struct daemon *daemon);
 /* After the keeper's end. */
-void mender_stop(struct daemon *daemon);
+void backfill_stop(struct daemon *daemon);
 
 /* ---- lab_thread.c: the one thread that owns all twin state ----
  *
@@ -423,19 +427,21 @@ void mender_stop(struct daemon *daemon);
  * inbox's lock, take in every line stamped before it, then let the deadlines before it fire:
  * the order is that of replay, which knows no rounds.
  */
-enum { LAB_THREAD_TOOK = 6 }; /* classes of round times: 0.1, 1, 10, 100, 1000 ms, longer */
+enum {
+    LAB_THREAD_DURATIONS = 6
+}; /* classes of round times: 0.1, 1, 10, 100, 1000 ms, longer */
 
 struct lab_thread_counts {
-    uint64_t lines;                 /* taken in, restored ones included */
-    uint64_t restored;              /* of them: read from the journal at the start */
-    uint64_t skipped;               /* lines that are no message */
-    uint64_t other;                 /* messages that the codec does not listen to */
-    uint64_t events;                /* steps of the lab */
-    uint64_t malformed;             /* of them: EVENT_MALFORMED */
-    uint64_t deadline_ticks;        /* steps because a deadline had passed */
-    uint64_t faults;                /* stretches of the journal that could not be read */
-    uint64_t took[LAB_THREAD_TOOK]; /* rounds by their duration, chores included */
-    int64_t took_us_max;
+    uint64_t lines;          /* taken in, restored ones included */
+    uint64_t restored;       /* of them: read from the journal at the start */
+    uint64_t skipped;        /* lines that are no message */
+    uint64_t other;          /* messages that the codec does not listen to */
+    uint64_t events;         /* steps of the lab */
+    uint64_t malformed;      /* of them: EVENT_MALFORMED */
+    uint64_t deadline_steps; /* steps because a deadline had passed */
+    uint64_t faults;         /* stretches of the journal that could not be read */
+    uint64_t durations[LAB_THREAD_DURATIONS]; /* rounds by their duration, chores included */
+    int64_t duration_us_max;
     int64_t chores_us_max;     /* of them: snapshots, checkpoints; longest at a stretch */
     int64_t chores_cpu_us_max; /* the same, of the processor's time */
     int64_t restore_us;        /* how long reading the journal's tail took; -1: not done yet */
@@ -474,7 +480,7 @@ struct lab_thread {
 
     /* Under the daemon's lock: copies of the counts, */
     struct lab_thread_counts shown;
-    struct outbox_counts shown_outbox;
+    struct effect_executor_counts shown_effect_counts;
     uint64_t shown_lines;   /* what the newest snapshot shows, */
     bool late;              /* somebody waited in vain for it, */
     pthread_cond_t changed; /* and there is another one */
@@ -506,7 +512,7 @@ struct daemon {
     struct store *store;
     struct store_queue *queue;
     struct inbox *inbox;
-    struct views *views;
+    struct snapshots *snapshots;
     struct worker *worker;
     struct fits *fits;
     struct forecasts *forecasts;
@@ -516,13 +522,13 @@ struct daemon {
     pthread_mutex_t lock; /* for what parts tell each other; held for moments */
     struct gateway gateway;
     struct lab_alarms lab_alarms;
-    struct fit_notes fit_notes;
-    struct keeper keeper;
-    struct saver saver;
-    struct findings findings;
-    struct outbox outbox;
+    struct pending_fits pending_fits;
+    struct maintenance maintenance;
+    struct checkpoint_writer checkpoint_writer;
+    struct result_publisher result_publisher;
+    struct effect_executor effect_executor;
     struct lab_thread thread;
-    struct mender mender;
+    struct backfill backfill;
     struct store_mark mark; /* of the store, in the checkpoint that was loaded */
     bool resumes;           /* from that checkpoint */
     bool is_first;          /* there is neither journal nor checkpoint: no number was used */

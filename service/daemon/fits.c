@@ -36,7 +36,7 @@ struct errand {
     uint32_t pair;
     enum side side;
     uint32_t job;
-    bool told; /* its end stands in the journal */
+    bool reported; /* its end stands in the journal */
     struct dynamics_task task;
     struct job *worker_job;
     uint32_t asked;
@@ -80,8 +80,8 @@ void fits_destroy(struct fits *f)
 /* ---- how it ended -------------------------------------------------------------------------
  */
 
-static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job,
-                     enum fit_outcome outcome, const char *why)
+static void record_end(struct fits *f, uint32_t pair, enum side side, uint32_t job,
+                       enum fit_outcome outcome, const char *why)
 {
     char payload[512];
     char detail[104];
@@ -98,18 +98,18 @@ static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job
     }
     json_write_close(&w);
     if (json_write_end(&w)) {
-        inbox_note(f->inbox, "fit", payload, w.used);
+        inbox_record(f->inbox, "fit", payload, w.used);
     }
 }
 
-static void tell_end(struct errand *e, enum fit_outcome outcome, const char *why)
+static void report_end(struct errand *e, enum fit_outcome outcome, const char *why)
 {
-    e->told = true;
-    note_end(e->fits, e->pair, e->side, e->job, outcome, why);
+    e->reported = true;
+    record_end(e->fits, e->pair, e->side, e->job, outcome, why);
 }
 
 /* The result first, then the line that makes the lab look for it. */
-static void put_result(struct errand *e, struct dynamics_result *result)
+static void store_result(struct errand *e, struct dynamics_result *result)
 {
     struct fits *f = e->fits;
     (void)pthread_mutex_lock(&f->lock);
@@ -120,7 +120,7 @@ static void put_result(struct errand *e, struct dynamics_result *result)
     place->job = e->job;
     (void)pthread_mutex_unlock(&f->lock);
     free(older);
-    tell_end(e, FIT_DONE, "");
+    report_end(e, FIT_DONE, "");
 }
 
 /* ---- on the worker ------------------------------------------------------------------------
@@ -145,7 +145,7 @@ static void show_result(const struct errand *e, const struct dynamics_result *re
     dynamics_report_fit(&w, e->task.model, &result->fit);
     parameters_report_checks(&w, "checks", &result->checks);
     json_write_object(&w, "data");
-    dynamics_report_card(&w, e->task.model, &result->card);
+    dynamics_report_summary(&w, e->task.model, &result->summary);
     json_write_close(&w);
     json_write_close(&w);
     (void)json_write_end(&w);
@@ -163,14 +163,14 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
                                       : err_no_memory(err, "fit", "%s", end.detail);
     if (status == STATUS_OK) {
         show_result(e, result, out);
-        put_result(e, result);
+        store_result(e, result);
         return status;
     }
     free(result);
     if (end.outcome == FIT_CANCELLED && atomic_load(&e->fits->stopping)) {
-        e->told = true; /* it begins again at the next start */
+        e->reported = true; /* it begins again at the next start */
     } else {
-        tell_end(e, end.outcome, end.detail);
+        report_end(e, end.outcome, end.detail);
     }
     return status;
 }
@@ -178,8 +178,8 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
 static void release_errand(void *context)
 {
     struct errand *e = context;
-    if (!e->told && !atomic_load(&e->fits->stopping)) {
-        tell_end(e, FIT_CANCELLED, "");
+    if (!e->reported && !atomic_load(&e->fits->stopping)) {
+        report_end(e, FIT_CANCELLED, "");
     }
     free(e);
 }
@@ -229,10 +229,10 @@ void fits_begin(struct fits *f, uint32_t pair, enum side side)
         return;
     }
     if (!atomic_load(&f->stopping)) {
-        note_end(f, pair, side, lab_dynamics(f->lab, pair)->side[side].job, FIT_FAILED,
-                 status == STATUS_E_FULL    ? "too many fits wait already"
-                 : status == STATUS_E_NOMEM ? "no memory for a copy of the window"
-                                            : "the worker has stopped");
+        record_end(f, pair, side, lab_dynamics(f->lab, pair)->side[side].job, FIT_FAILED,
+                   status == STATUS_E_FULL    ? "too many fits wait already"
+                   : status == STATUS_E_NOMEM ? "no memory for a copy of the window"
+                                              : "the worker has stopped");
     }
     free(e);
 }
@@ -249,7 +249,7 @@ void fits_go_live(struct fits *f)
     }
 }
 
-struct dynamics_result *fits_take(struct fits *f, uint32_t pair, enum side side, uint32_t job)
+struct dynamics_result *fits_pop(struct fits *f, uint32_t pair, enum side side, uint32_t job)
 {
     struct dynamics_result *result = NULL;
     (void)pthread_mutex_lock(&f->lock);

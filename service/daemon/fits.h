@@ -40,8 +40,8 @@ void fits_begin(struct fits *fits, uint32_t pair, enum side side);
 void fits_go_live(struct fits *fits);
 
 /* Lab thread: what this fit found, or NULL; to be freed. */
-struct dynamics_result *fits_take(struct fits *fits, uint32_t pair, enum side side,
-                                  uint32_t job);
+struct dynamics_result *fits_pop(struct fits *fits, uint32_t pair, enum side side,
+                                 uint32_t job);
 
 /* Any thread: the worker's number of the fit that was begun last on this side; 0: none. */
 uint64_t fits_job(struct fits *fits, uint32_t pair, enum side side);

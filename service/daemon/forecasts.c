@@ -7,12 +7,12 @@
 #include "logger/message/json_write.h"
 #include "logger/storage/lock.h"
 #include "service/tool/lab_clock.h"
-#include "twin/team/live/crew_predict.h"
+#include "twin/team/live/team_live_predict.h"
 
 enum { LOOK_US = 20000 }; /* snapshots come every 50 ms */
 
 struct forecasts {
-    struct views *views;
+    struct snapshots *snapshots;
     struct inbox *inbox;
     pthread_t thread;
     bool runs;
@@ -32,8 +32,8 @@ static void read_fits(void *context, uint32_t pair, struct pair_fits *out)
     view->fits(view, pair, out);
 }
 
-static bool tell_forecast(const struct forecasts *f, const char *team,
-                          const struct team_forecast *what)
+static bool record_forecast(const struct forecasts *f, const char *team,
+                            const struct team_forecast *what)
 {
     char *text = malloc(TEAM_FORECAST_TEXT_MAX);
     struct json_writer w;
@@ -44,7 +44,7 @@ static bool tell_forecast(const struct forecasts *f, const char *team,
     team_forecast_write(&w, team, what);
     const bool whole = json_write_end(&w);
     if (whole) {
-        inbox_note(f->inbox, TEAM_FORECAST_LINE, text, w.used);
+        inbox_record(f->inbox, TEAM_FORECAST_LINE, text, w.used);
     }
     free(text);
     return whole;
@@ -53,7 +53,7 @@ static bool tell_forecast(const struct forecasts *f, const char *team,
 static bool make_forecast(const struct forecasts *f, const struct view *view, size_t team)
 {
     const struct team_params *p = &view->teams[team];
-    void *memory = malloc(crew_predict_bytes(p));
+    void *memory = malloc(team_live_predict_bytes(p));
     struct team_forecast *what = malloc(sizeof *what);
     union {
         const struct view *view;
@@ -61,8 +61,9 @@ static bool make_forecast(const struct forecasts *f, const struct view *view, si
     } reader = {.view = view};
     bool made = memory && what;
     if (made) {
-        crew_predict(memory, view->crews[team], p, view->t_us, read_fits, reader.context, what);
-        made = tell_forecast(f, p->name, what);
+        team_live_predict(memory, view->live_teams[team], p, view->t_us, read_fits,
+                          reader.context, what);
+        made = record_forecast(f, p->name, what);
     }
     free(memory);
     free(what);
@@ -71,20 +72,20 @@ static bool make_forecast(const struct forecasts *f, const struct view *view, si
 
 /* ---- the thread ---- */
 
-static void count_forecast(struct forecasts *f, bool made, int64_t took_us)
+static void count_forecast(struct forecasts *f, bool made, int64_t duration_us)
 {
     (void)pthread_mutex_lock(&f->lock);
     f->counts.made += made;
     f->counts.failed += !made;
-    f->counts.took_us += (uint64_t)took_us;
+    f->counts.duration_us += (uint64_t)duration_us;
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-static void look_at_teams(struct forecasts *f)
+static void update_forecasts(struct forecasts *f)
 {
-    const struct view *view = views_acquire(f->views);
+    const struct view *view = snapshots_acquire(f->snapshots);
     for (size_t i = 0; view->health.restored && i < view->team_count; i++) {
-        const struct crew_forecast *wanted = &view->crews[i]->forecast;
+        const struct team_live_forecast *wanted = &view->live_teams[i]->forecast;
         if (!f->live) {
             f->done[i] = wanted->asked;
         } else if (wanted->asked > f->done[i]) {
@@ -95,7 +96,7 @@ static void look_at_teams(struct forecasts *f)
         }
     }
     f->live = view->health.restored;
-    views_release(f->views, view);
+    snapshots_release(f->snapshots, view);
 }
 
 static void *run_forecasts(void *context)
@@ -103,7 +104,7 @@ static void *run_forecasts(void *context)
     struct forecasts *f = context;
     (void)pthread_setname_np(pthread_self(), "tandem-foretell");
     for (bool stop = false; !stop;) {
-        look_at_teams(f);
+        update_forecasts(f);
         (void)pthread_mutex_lock(&f->lock);
         if (!f->stop) {
             lock_wait(&f->changed, &f->lock, lab_clock_monotonic_us() + LOOK_US);
@@ -114,19 +115,20 @@ static void *run_forecasts(void *context)
     return NULL;
 }
 
-enum status forecasts_start(struct views *views, struct inbox *inbox, struct forecasts **out)
+enum status forecasts_start(struct snapshots *snapshots, struct inbox *inbox,
+                            struct forecasts **out)
 {
     struct forecasts *f = calloc(1, sizeof *f);
     if (!f) {
         return STATUS_E_NOMEM;
     }
-    f->views = views;
+    f->snapshots = snapshots;
     f->inbox = inbox;
     lock_init(&f->lock);
     lock_init_condition(&f->changed);
-    const struct view *view = views_acquire(views);
+    const struct view *view = snapshots_acquire(snapshots);
     const bool teams = view->team_count > 0;
-    views_release(views, view);
+    snapshots_release(snapshots, view);
     f->runs = teams && pthread_create(&f->thread, NULL, run_forecasts, f) == 0;
     *out = f;
     return f->runs || !teams ? STATUS_OK : STATUS_E_IO;

@@ -7,10 +7,10 @@
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 #include "logger/message/team_request.h"
-#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/topic_list.h"
+#include "service/tool/log.h"
 
 /* ---- what robots say of their machines ---- */
 
@@ -46,7 +46,8 @@ static bool is_object(const char *text, size_t bytes)
 /* A message on "<prefix>/<pair>/<side>/machines"; an empty one takes the old one back. False
  * when the topic is another; what is no JSON object, too long or of an unknown pair is
  * dropped. */
-static bool take_robot(struct daemon *d, const char *topic, const char *payload, size_t bytes)
+static bool store_robot_state(struct daemon *d, const char *topic, const char *payload,
+                              size_t bytes)
 {
     char id[EVENT_PAIR_MAX];
     enum side side = SIDE_COUNT;
@@ -93,8 +94,8 @@ static bool is_sample(const struct daemon *d, const char *topic)
 }
 
 /* Of either connection. Runs on Paho's thread: must not wait. */
-static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
-                         int qos, bool retained, bool dup, uint16_t packet_id)
+static void receive_message(void *context, const char *topic, const void *payload, size_t bytes,
+                            int qos, bool retained, bool dup, uint16_t packet_id)
 {
     struct daemon *d = context;
     struct message m = {.qos = qos,
@@ -102,32 +103,32 @@ static void take_message(void *context, const char *topic, const void *payload, 
                         .dup = dup,
                         .packet_id = packet_id,
                         .payload = payload,
-                        .kept_bytes = bytes,
+                        .stored_bytes = bytes,
                         .payload_bytes = bytes};
     const size_t topic_bytes = strlen(topic);
     if (topic_bytes >= sizeof m.topic || lab_line_is(d->file->broker.prefix, topic)) {
         atomic_fetch_add_explicit(&d->gateway.ignored, 1, memory_order_relaxed);
         return;
     }
-    if (take_robot(d, topic, payload, bytes)) {
+    if (store_robot_state(d, topic, payload, bytes)) {
         return;
     }
     memcpy(m.topic, topic, topic_bytes + 1);
     if (bytes > MESSAGE_PAYLOAD_MAX) {
-        m.kept_bytes = MESSAGE_PAYLOAD_MAX;
+        m.stored_bytes = MESSAGE_PAYLOAD_MAX;
         atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
     }
     const enum inbox_kind kind = is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT;
     /* What the journal cannot take is the broker's until it can. */
-    if (inbox_take(d->inbox, &m, kind) != STATUS_OK && kind == INBOX_EVENT) {
+    if (inbox_add(d->inbox, &m, kind) != STATUS_OK && kind == INBOX_EVENT) {
         mqtt_client_refuse(d->gateway.client, "the journal cannot be written");
     }
 }
 
 /* What messages come under is known to lab and journal, or none is taken: else a restart, and
  * every replay, would read them by what was before. */
-static void note_or_refuse(const struct daemon *d, const char *what, const char *payload,
-                           size_t bytes)
+static void record_or_refuse(const struct daemon *d, const char *what, const char *payload,
+                             size_t bytes)
 {
     if (inbox_offer(d->inbox, what, payload, bytes) != STATUS_OK) {
         mqtt_client_refuse(d->gateway.client, "the journal cannot be written");
@@ -135,7 +136,7 @@ static void note_or_refuse(const struct daemon *d, const char *what, const char 
 }
 
 /* What comes next may have waited at the broker, or in the socket of a frozen process. */
-static void note_silence(void *context, int64_t silent_us)
+static void record_silence(void *context, int64_t silent_us)
 {
     const struct daemon *d = context;
     char payload[64];
@@ -145,21 +146,21 @@ static void note_silence(void *context, int64_t silent_us)
     json_write_seconds(&w, "away_s", silent_us);
     json_write_close(&w);
     (void)json_write_end(&w);
-    note_or_refuse(d, "away", payload, w.used);
+    record_or_refuse(d, "away", payload, w.used);
 }
 
 /* A frozen process hears neither connection. Where telemetry alone was held up, no reply has
  * waited. */
-void gateway_note_frozen(void *context, int64_t silent_us)
+void gateway_record_frozen(void *context, int64_t silent_us)
 {
     const struct daemon *d = context;
     if (mqtt_client_silent_us(d->gateway.client) >= silent_us / 2) {
-        note_silence(context, silent_us);
+        record_silence(context, silent_us);
     }
 }
 
 /* The packet ids of what comes next are those of this session. */
-static void note_session(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
+static void record_session(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
 {
     const struct daemon *d = context;
     char payload[128];
@@ -174,7 +175,7 @@ static void note_session(void *context, bool resumed, int64_t silent_us, int64_t
     }
     json_write_close(&w);
     (void)json_write_end(&w);
-    note_or_refuse(d, "session", payload, w.used);
+    record_or_refuse(d, "session", payload, w.used);
 }
 
 /* ---- what the broker has ---- */
@@ -208,14 +209,14 @@ static bool split_command(const char *prefix, const char *topic, char pair[EVENT
     return n > 0 && (size_t)n < sizeof machines && split_topic(prefix, machines, pair, side);
 }
 
-static void keep_command(void *context, const struct event *event)
+static void copy_command(void *context, const struct event *event)
 {
     *(struct event *)context = *event;
 }
 
 /* A team's command that is not known to have arrived is sent again after a start. On Paho's
  * thread. */
-static void note_arrival(void *context, const char *topic, const void *payload, size_t bytes)
+static void record_arrival(void *context, const char *topic, const void *payload, size_t bytes)
 {
     const struct daemon *d = context;
     char pair[EVENT_PAIR_MAX];
@@ -225,13 +226,13 @@ static void note_arrival(void *context, const char *topic, const void *payload, 
     struct event event = {.kind = EVENT_KIND_COUNT};
     struct message m = {.topic = "t/p/command",
                         .payload = payload,
-                        .kept_bytes = bytes,
+                        .stored_bytes = bytes,
                         .payload_bytes = bytes};
     struct json_writer w;
     const char *robot = split_command(d->file->broker.prefix, topic, pair, &side)
                             ? find_member(d, pair, &team)
                             : NULL;
-    if (!robot || codec_native.decode("t", &m, keep_command, &event) == 0 ||
+    if (!robot || codec_native.decode("t", &m, copy_command, &event) == 0 ||
         event.kind != EVENT_COMMAND) {
         return;
     }
@@ -244,7 +245,7 @@ static void note_arrival(void *context, const char *topic, const void *payload, 
     json_write_text(&w, "side", side_name(side));
     json_write_close(&w);
     if (json_write_end(&w)) {
-        inbox_note(d->inbox, "request", text, w.used);
+        inbox_record(d->inbox, "request", text, w.used);
     }
 }
 
@@ -298,7 +299,7 @@ static bool may_come_apart(const struct broker_options *broker, const struct sub
            !topic_list_meet(&s->samples, &s->others);
 }
 
-static void put_together(struct subscription *s)
+static void merge_subscriptions(struct subscription *s)
 {
     for (size_t i = 0; i < s->samples.count && i < MQTT_CLIENT_TOPICS_MAX; i++) {
         topic_list_add(&s->others, "", s->samples.filter[i], 0);
@@ -321,8 +322,8 @@ static enum status start_telemetry(struct daemon *d, const struct topic_list *sa
     }
     options.topics = samples->topic;
     options.topic_count = samples->count;
-    options.message = take_message;
-    options.silence = gateway_note_frozen;
+    options.message = receive_message;
+    options.silence = gateway_record_frozen;
     options.context = d;
     return mqtt_client_create(&d->gateway.telemetry, &options, err);
 }
@@ -344,17 +345,17 @@ static enum status start_main(struct daemon *d, const struct subscription *s, st
     options.topic_count = s->others.count;
     options.former = s->samples.topic;
     options.former_count = s->samples.count;
-    options.message = take_message;
-    options.silence = note_silence;
-    options.accepted = note_session;
-    options.arrived = lab_team_count(d->lab) > 0 ? note_arrival : NULL;
+    options.message = receive_message;
+    options.silence = record_silence;
+    options.accepted = record_session;
+    options.arrived = lab_team_count(d->lab) > 0 ? record_arrival : NULL;
     options.context = d;
     return mqtt_client_create(&d->gateway.client, &options, err);
 }
 
 enum status gateway_start(struct daemon *d, struct err *err)
 {
-    struct codec_ear *ear = &d->gateway.codecs.ear;
+    struct codec_sink *sink = &d->gateway.codecs.sink;
     lab_codecs(d->lab, &d->gateway.codecs);
     struct subscription *s = calloc(1, sizeof *s);
     d->gateway.room = d->gateway.codecs.foreign ? malloc(MESSAGE_PAYLOAD_MAX) : NULL;
@@ -362,13 +363,13 @@ enum status gateway_start(struct daemon *d, struct err *err)
         free(s);
         return err_no_memory(err, "broker", "no memory");
     }
-    *ear = (struct codec_ear){.send = d->gateway.answer,
-                              .send_context = d,
-                              .room = d->gateway.room,
-                              .room_bytes = MESSAGE_PAYLOAD_MAX};
+    *sink = (struct codec_sink){.send = d->gateway.answer,
+                                .send_context = d,
+                                .room = d->gateway.room,
+                                .room_bytes = MESSAGE_PAYLOAD_MAX};
     list_topics(d, s);
     if (!may_come_apart(&d->file->broker, s)) {
-        put_together(s);
+        merge_subscriptions(s);
     }
     enum status status = start_main(d, s, err);
     if (status == STATUS_OK && s->samples.count > 0) {
@@ -379,21 +380,21 @@ enum status gateway_start(struct daemon *d, struct err *err)
 }
 
 enum status gateway_send(struct daemon *d, const char *rest, const char *payload, size_t bytes,
-                         enum gateway_way way)
+                         enum gateway_delivery delivery)
 {
     char topic[MESSAGE_TOPIC_MAX];
     const int n = snprintf(topic, sizeof topic, "%s/%s", d->file->broker.prefix, rest);
     if (n < 0 || (size_t)n >= sizeof topic) {
         return STATUS_E_ARG;
     }
-    return gateway_send_whole(d, topic, payload, bytes, way);
+    return gateway_send_whole(d, topic, payload, bytes, delivery);
 }
 
 enum status gateway_send_whole(struct daemon *d, const char *topic, const char *payload,
-                               size_t bytes, enum gateway_way way)
+                               size_t bytes, enum gateway_delivery delivery)
 {
     struct mqtt_client *client = d->gateway.client;
-    switch (way) {
+    switch (delivery) {
     case GATEWAY_NOW:
         return mqtt_client_publish_now(client, topic, payload, bytes);
     case GATEWAY_ONCE:
@@ -402,7 +403,7 @@ enum status gateway_send_whole(struct daemon *d, const char *topic, const char *
     case GATEWAY_RETAINED:
         break;
     }
-    return mqtt_client_publish(client, topic, payload, bytes, 1, way == GATEWAY_RETAINED);
+    return mqtt_client_publish(client, topic, payload, bytes, 1, delivery == GATEWAY_RETAINED);
 }
 
 void gateway_leave(struct daemon *d, int timeout_ms)

@@ -20,7 +20,7 @@ enum {
 enum consumer {
     CONSUMER_AWAKE, /* looks into the buffer before it sleeps: no need to wake it */
     CONSUMER_RESTS, /* comes back by itself, in less than one millisecond, */
-    CONSUMER_NAPS,  /* within some */
+    CONSUMER_POLLS, /* within some */
     CONSUMER_SLEEPS
 };
 
@@ -71,7 +71,7 @@ struct inbox {
     bool begun; /* the journal has a line of this run */
 
     /* The lab thread's. */
-    struct buffer taken;           /* this round's, */
+    struct buffer round_buffer;    /* this round's, */
     size_t at;                     /* read up to here */
     struct journal_reader *reader; /* of the section it is in; NULL: in none */
     struct record section;
@@ -90,7 +90,7 @@ enum status inbox_create(const struct inbox_params *params, struct inbox **out)
     }
     *inbox = (struct inbox){.params = *params,
                             .filling.bytes = malloc(params->buffer_bytes),
-                            .taken.bytes = malloc(params->buffer_bytes),
+                            .round_buffer.bytes = malloc(params->buffer_bytes),
                             .line = malloc(MESSAGE_LINE_MAX),
                             .late = params->samples_together ? malloc(LATE_BYTES) : NULL,
                             .owed = malloc(OWED_BYTES),
@@ -99,7 +99,7 @@ enum status inbox_create(const struct inbox_params *params, struct inbox **out)
     inbox->position = inbox->end;
     lock_init(&inbox->lock);
     lock_init_condition(&inbox->wake);
-    if (!inbox->filling.bytes || !inbox->taken.bytes || !inbox->line || !inbox->owed ||
+    if (!inbox->filling.bytes || !inbox->round_buffer.bytes || !inbox->line || !inbox->owed ||
         (params->samples_together && !inbox->late)) {
         inbox_destroy(inbox);
         return STATUS_E_NOMEM;
@@ -115,7 +115,7 @@ void inbox_destroy(struct inbox *inbox)
         (void)pthread_cond_destroy(&inbox->wake);
         (void)pthread_mutex_destroy(&inbox->lock);
         free(inbox->filling.bytes);
-        free(inbox->taken.bytes);
+        free(inbox->round_buffer.bytes);
         free(inbox->line);
         free(inbox->late);
         free(inbox->owed);
@@ -141,10 +141,10 @@ int64_t inbox_now_us(struct inbox *inbox)
     return now_us;
 }
 
-void inbox_keep_from(struct inbox *inbox, struct journal_position position)
+void inbox_retain_from(struct inbox *inbox, struct journal_position position)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    journal_keep_from(inbox->params.journal, position);
+    journal_retain_from(inbox->params.journal, position);
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
@@ -167,7 +167,7 @@ static void wake_for(struct inbox *inbox, enum inbox_kind kind)
         return;
     }
     const bool by_kind = inbox->consumer == CONSUMER_SLEEPS ||
-                         (inbox->consumer == CONSUMER_NAPS && kind != INBOX_SAMPLE);
+                         (inbox->consumer == CONSUMER_POLLS && kind != INBOX_SAMPLE);
     if (by_kind || has_much(inbox)) {
         wake_lab(inbox);
     }
@@ -277,7 +277,7 @@ static void write_late(struct inbox *inbox)
 }
 
 /* A sample to be written down later; false: at once. */
-static bool put_late(struct inbox *inbox, size_t bytes, int64_t t_us)
+static bool defer_line(struct inbox *inbox, size_t bytes, int64_t t_us)
 {
     if (inbox->late && bytes > LATE_BYTES - inbox->late_bytes) {
         write_late(inbox);
@@ -389,7 +389,7 @@ static bool leave_out(struct inbox *inbox, enum inbox_kind kind)
     return out;
 }
 
-void inbox_tell_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
+void inbox_report_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
 {
     inbox->costed += lines;
     inbox->cost_ns += worked_ns;
@@ -406,8 +406,8 @@ void inbox_tell_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
 }
 
 /* Lock held. */
-static enum status take_locked(struct inbox *inbox, struct message *message,
-                               enum inbox_kind kind)
+static enum status add_locked(struct inbox *inbox, struct message *message,
+                              enum inbox_kind kind)
 {
     if (leave_out(inbox, kind)) {
         return STATUS_OK;
@@ -417,7 +417,7 @@ static enum status take_locked(struct inbox *inbox, struct message *message,
     assert(bytes > 0);
     if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {
         deliver_unjournalled(inbox, bytes);
-    } else if (kind != INBOX_SAMPLE || !put_late(inbox, bytes, message->t_us)) {
+    } else if (kind != INBOX_SAMPLE || !defer_line(inbox, bytes, message->t_us)) {
         write_late(inbox);
         const bool in_turn = write_owed(inbox, message->t_us);
         const struct journal_position before = inbox->end;
@@ -436,10 +436,10 @@ static enum status take_locked(struct inbox *inbox, struct message *message,
     return STATUS_OK;
 }
 
-enum status inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind)
+enum status inbox_add(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    const enum status status = take_locked(inbox, message, kind);
+    const enum status status = add_locked(inbox, message, kind);
     if (status == STATUS_OK) {
         wake_for(inbox, kind);
     }
@@ -463,18 +463,18 @@ bool inbox_is_placed(const struct inbox *inbox)
     return !inbox->unplaced;
 }
 
-static enum status take_own(struct inbox *inbox, const char *what, const char *payload,
-                            size_t bytes, enum inbox_kind kind)
+static enum status add_own(struct inbox *inbox, const char *what, const char *payload,
+                           size_t bytes, enum inbox_kind kind)
 {
     struct message m = {
-        .qos = 1, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
+        .qos = 1, .payload = payload, .stored_bytes = bytes, .payload_bytes = bytes};
     lab_line_topic(inbox->params.prefix, what, m.topic);
-    return inbox_take(inbox, &m, kind);
+    return inbox_add(inbox, &m, kind);
 }
 
-void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes)
+void inbox_record(struct inbox *inbox, const char *what, const char *payload, size_t bytes)
 {
-    const enum status status = take_own(inbox, what, payload, bytes, INBOX_OWN);
+    const enum status status = add_own(inbox, what, payload, bytes, INBOX_OWN);
     (void)status;
 }
 
@@ -484,14 +484,14 @@ void inbox_write_time(struct inbox *inbox, int64_t t_us)
     const bool written = inbox->written_us >= t_us;
     (void)pthread_mutex_unlock(&inbox->lock);
     if (!written) {
-        inbox_note(inbox, "time", "{}", 2);
+        inbox_record(inbox, "time", "{}", 2);
     }
 }
 
 enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
                         size_t bytes)
 {
-    return take_own(inbox, what, payload, bytes, INBOX_OFFER);
+    return add_own(inbox, what, payload, bytes, INBOX_OFFER);
 }
 
 int64_t inbox_begin(struct inbox *inbox)
@@ -501,10 +501,10 @@ int64_t inbox_begin(struct inbox *inbox)
     const int64_t now_us = stamp_us(inbox);
     write_late(inbox);
     const bool caught_up = catch_up(inbox);
-    if (inbox->at == inbox->taken.used) {
-        const struct buffer taken = inbox->filling;
-        inbox->filling = (struct buffer){.bytes = inbox->taken.bytes};
-        inbox->taken = taken;
+    if (inbox->at == inbox->round_buffer.used) {
+        const struct buffer round_buffer = inbox->filling;
+        inbox->filling = (struct buffer){.bytes = inbox->round_buffer.bytes};
+        inbox->round_buffer = round_buffer;
         inbox->at = 0;
         inbox->waiting = 0;
     }
@@ -517,12 +517,12 @@ int64_t inbox_begin(struct inbox *inbox)
     return now_us;
 }
 
-uint64_t inbox_taken(struct inbox *inbox)
+uint64_t inbox_added_count(struct inbox *inbox)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    const uint64_t taken = inbox->counts.events + inbox->counts.samples;
+    const uint64_t round_buffer = inbox->counts.events + inbox->counts.samples;
     (void)pthread_mutex_unlock(&inbox->lock);
-    return taken;
+    return round_buffer;
 }
 
 uint64_t inbox_reached(const struct inbox *inbox)
@@ -577,11 +577,11 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
             next = next_of_section(inbox, line, err);
             continue;
         }
-        if (inbox->at == inbox->taken.used) {
+        if (inbox->at == inbox->round_buffer.used) {
             break;
         }
-        const char *text = inbox->taken.bytes + inbox->at + sizeof(struct record);
-        const struct record *record = (const void *)(inbox->taken.bytes + inbox->at);
+        const char *text = inbox->round_buffer.bytes + inbox->at + sizeof(struct record);
+        const struct record *record = (const void *)(inbox->round_buffer.bytes + inbox->at);
         inbox->at += whole_bytes(record);
         inbox->unplaced = record->owed;
         if (record->section) {
@@ -599,7 +599,7 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
 bool inbox_sleep(struct inbox *inbox, enum inbox_pause pause, int64_t until_us)
 {
     static const enum consumer consumers[] = {[INBOX_SLEEPS] = CONSUMER_SLEEPS,
-                                              [INBOX_NAPS] = CONSUMER_NAPS,
+                                              [INBOX_POLLS] = CONSUMER_POLLS,
                                               [INBOX_RESTS] = CONSUMER_RESTS};
     (void)pthread_mutex_lock(&inbox->lock);
     const bool idle = inbox->filling.used == 0 && !inbox->behind;

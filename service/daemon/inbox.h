@@ -2,7 +2,7 @@
  * in this order and under one short lock, so that the journal's order is the lab's order.
  *
  * What crosses is the journal line itself; the lab thread parses it exactly as replay does.
- * inbox_take() never waits for the lab thread: that one takes a whole buffer at the beginning
+ * inbox_add() never waits for the lab thread: that one takes a whole buffer at the beginning
  * of its round, and an empty one takes its place. When it is full, the line stands in the
  * journal only, and the inbox remembers from where the lab thread has to read on there; once
  * the lab thread comes by, that stretch of the journal takes its place in the buffer and later
@@ -22,7 +22,7 @@
  * samples are left out, before the journal, so that the lab and every replay of it know the
  * same ones. Nothing else is ever left out.
  *
- * Threads: inbox_take() and inbox_counts() from any thread; the others from the lab thread.
+ * Threads: inbox_add() and inbox_counts() from any thread; the others from the lab thread.
  */
 #ifndef SERVICE_DAEMON_INBOX_H
 #define SERVICE_DAEMON_INBOX_H
@@ -46,10 +46,10 @@ struct inbox_params {
     size_t buffer_bytes;     /* of one of the two; 2 * MESSAGE_LINE_MAX: then any line fits */
     struct journal *journal; /* borrowed */
     const char *directory;   /* of the journal, borrowed */
-    const char *prefix;      /* of topics, borrowed; for inbox_note() */
+    const char *prefix;      /* of topics, borrowed; for inbox_record() */
     bool journal_samples;    /* telemetry is journalled, too, */
     bool samples_together;   /* those that come between two events, or rounds, by one write */
-    bool sync_each;          /* inbox_take() returns when the disk has an event */
+    bool sync_each;          /* inbox_add() returns when the disk has an event */
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* no line is stamped earlier: the latest time that is known */
     int64_t behind_us;       /* work that waits, beyond which samples are left out; 0: never */
@@ -76,20 +76,20 @@ struct inbox;
 MUST_USE enum status inbox_create(const struct inbox_params *params, struct inbox **out);
 void inbox_destroy(struct inbox *inbox); /* NULL is allowed */
 
-/* Before the first inbox_take(): let the lab thread read this stretch of the journal first. Its
+/* Before the first inbox_add(): let the lab thread read this stretch of the journal first. Its
  * lines are handed out with restored set. */
 void inbox_restore(struct inbox *inbox, struct journal_position from,
                    struct journal_position to);
 
 /* One message; its t_us is set here. What it borrows is copied. STATUS_E_IO: the journal cannot
  * take it, and it was not taken in; with sync_each also: it is not synced. */
-MUST_USE enum status inbox_take(struct inbox *inbox, struct message *message,
-                                enum inbox_kind kind);
+MUST_USE enum status inbox_add(struct inbox *inbox, struct message *message,
+                               enum inbox_kind kind);
 
 /* A line of the daemon's own, logger/codec/codecs.h: what it is about and its payload,
  * JSON. */
-void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes);
-/* The same, of what may as well not be taken in: STATUS_E_IO as of inbox_take(). */
+void inbox_record(struct inbox *inbox, const char *what, const char *payload, size_t bytes);
+/* The same, of what may as well not be taken in: STATUS_E_IO as of inbox_add(). */
 MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
                                  size_t bytes);
 
@@ -99,21 +99,21 @@ MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const ch
 void inbox_write_time(struct inbox *inbox, int64_t t_us);
 
 /* The journal's files from that of position on are needed. Any thread. */
-void inbox_keep_from(struct inbox *inbox, struct journal_position position);
+void inbox_retain_from(struct inbox *inbox, struct journal_position position);
 
 /* The present in lab time, never before a stamp that was given. Any thread. */
 int64_t inbox_now_us(struct inbox *inbox);
 
 /* How many lines were taken so far, the journal's tail apart. Any thread. */
-uint64_t inbox_taken(struct inbox *inbox);
+uint64_t inbox_added_count(struct inbox *inbox);
 
-/* Of them, how many are in this round and those before it: as many as inbox_taken() said when
- * it began, unless a stretch of the journal is behind. Lab thread. */
+/* Of them, how many are in this round and those before it: as many as inbox_added_count() said
+ * when it began, unless a stretch of the journal is behind. Lab thread. */
 uint64_t inbox_reached(const struct inbox *inbox);
 
 /* Lab thread: that many lines cost it so much time of the processor. Until it has said so for
  * the first time, while it reads back the journal, nothing is left out. */
-void inbox_tell_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns);
+void inbox_report_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns);
 
 /* The lab thread begins a round, having read the one before to its end. Every line of later
  * rounds is stamped at the time it returns, or later. */
@@ -137,8 +137,8 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
 /* How the lab thread waits for what comes. */
 enum inbox_pause {
     INBOX_SLEEPS, /* whatever comes wakes it */
-    INBOX_NAPS, /* for milliseconds: samples need not, until a quarter of the buffer is full */
-    INBOX_RESTS /* for a part of one: nothing need, until then, nor what is there already */
+    INBOX_POLLS, /* for milliseconds: samples need not, until a quarter of the buffer is full */
+    INBOX_RESTS  /* for a part of one: nothing need, until then, nor what is there already */
 };
 
 /* The lab thread waits until lab_clock_monotonic_us() is until_us, or it is woken. Returns
@@ -146,8 +146,8 @@ enum inbox_pause {
 bool inbox_sleep(struct inbox *inbox, enum inbox_pause pause, int64_t until_us);
 void inbox_wake(struct inbox *inbox); /* any thread */
 
-/* Lines of a run that has begun wait for the journal: what follows from them is not to be stored
- * or sent yet. Any thread. */
+/* Lines of a run that has begun wait for the journal: what follows from them is not to be
+ * stored or sent yet. Any thread. */
 bool inbox_owes(struct inbox *inbox);
 
 /* False: such lines are in the lab's state, so it has no place in the journal. Lab thread. */

@@ -2,13 +2,13 @@
 #include <time.h>
 
 #include "logger/storage/lock.h"
-#include "service/tool/lab_clock.h"
-#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/daemon/priority.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
 
 enum {
-    NAP_US = 5000,         /* telemetry is taken in at least this often, */
+    POLL_US = 5000,        /* telemetry is taken in at least this often, */
     AHEAD_US = 300,        /* and so long before a deadline, which need not wait for it then */
     SLICE_US = 500,        /* snapshots and checkpoints hold it up for so long at a stretch */
     VIEW_US = 50000,       /* snapshots come at most this often */
@@ -32,14 +32,14 @@ static int64_t min_us(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void keep_max(int64_t *max, int64_t value)
+static void raise_max(int64_t *max, int64_t value)
 {
     *max = value > *max ? value : *max;
 }
 
 static void step_lab(struct daemon *d, const struct event *event)
 {
-    const struct effects effects = {.emit = outbox_emit, .context = d};
+    const struct effects effects = {.emit = effect_executor_emit, .context = d};
     lab_step(d->lab, event, &effects);
 }
 
@@ -50,7 +50,7 @@ static void step_fit(struct daemon *d, const struct event *event)
     struct event with = *event;
     struct dynamics_result *result = NULL;
     if (pair >= 0) {
-        result = fits_take(d->fits, (uint32_t)pair, event->side, event->fit.job);
+        result = fits_pop(d->fits, (uint32_t)pair, event->side, event->fit.job);
         with.fit.result = result;
     }
     step_lab(d, &with);
@@ -95,7 +95,7 @@ static void await_sync(struct daemon *d)
 {
     while (journal_sync(d->journal, LAB_TIME_MAX) != STATUS_OK &&
            !atomic_load(&d->thread.stop)) {
-        keeper_beat(d);
+        maintenance_beat(d);
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + SYNC_AGAIN_US);
     }
 }
@@ -105,16 +105,16 @@ static void go_live(struct daemon *d, bool stopped)
     d->thread.live = true;
     d->thread.counts.restore_us = lab_clock_monotonic_us() - d->thread.started_us;
     (void)pthread_mutex_lock(&d->lock);
-    d->keeper.health.restored = true;
+    d->maintenance.health.restored = true;
     (void)pthread_mutex_unlock(&d->lock);
-    outbox_go_live(d, stopped);
+    effect_executor_go_live(d, stopped);
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)d->thread.counts.restored,
               lab_s(d->thread.counts.restore_us));
     set_priority(&d->thread);
 }
 
-static void take_line(struct daemon *d, const struct inbox_line *line)
+static void process_line(struct daemon *d, const struct inbox_line *line)
 {
     struct lab_thread *t = &d->thread;
     struct message message;
@@ -179,7 +179,7 @@ static void begin_view(struct daemon *d)
     t->view_worked_ns = 0;
     t->dirty = false;
     if (t->live) {
-        findings_begin(d);
+        result_publisher_begin_snapshot(d);
     }
 }
 
@@ -194,7 +194,7 @@ static void end_view(struct daemon *d)
     (void)pthread_cond_broadcast(&t->changed);
     (void)pthread_mutex_unlock(&d->lock);
     if (t->live) {
-        findings_show(d);
+        result_publisher_end_snapshot(d);
     }
     t->viewed_us = lab_clock_monotonic_us();
     t->view_wait_us = min_us(VIEW_SHARE * t->view_worked_ns / 1000, VIEW_MAX_US);
@@ -209,19 +209,20 @@ static void publish_view(struct daemon *d, int64_t slice_us)
         begin_view(d);
     }
     (void)pthread_mutex_lock(&d->lock);
-    struct view_health health = d->keeper.health;
+    struct view_health health = d->maintenance.health;
     t->shown = t->counts;
-    t->shown_outbox = d->outbox.counts;
+    t->shown_effect_counts = d->effect_executor.counts;
     (void)pthread_mutex_unlock(&d->lock);
-    keeper_check_synced(d, &health);
-    const bool done = views_publish_some(d->views, inbox_now_us(d->inbox), &health, slice_us);
+    maintenance_check_synced(d, &health);
+    const bool done =
+        snapshots_publish_slice(d->snapshots, inbox_now_us(d->inbox), &health, slice_us);
     t->view_worked_ns += worked_ns() - began_ns;
     if (done) {
         end_view(d);
     }
 }
 
-static void tell_forgotten(struct daemon *d, int64_t mono_us)
+static void report_forgotten(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
     const uint64_t forgotten = lab_counts(d->lab)->forgotten_early;
@@ -241,16 +242,16 @@ static bool is_checkpoint_due(const struct daemon *d, int64_t mono_us)
     const struct lab_thread *t = &d->thread;
     return t->live &&
            ((t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
-            atomic_load_explicit(&d->keeper.save_now, memory_order_relaxed));
+            atomic_load_explicit(&d->maintenance.save_now, memory_order_relaxed));
 }
 
 static bool begin_checkpoint(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
-    if (!saver_begin(d)) {
+    if (!checkpoint_writer_begin(d)) {
         return false;
     }
-    atomic_store(&d->keeper.save_now, false);
+    atomic_store(&d->maintenance.save_now, false);
     t->saved_us = mono_us;
     t->unsaved = false;
     return true;
@@ -260,37 +261,37 @@ static bool begin_checkpoint(struct daemon *d, int64_t mono_us)
 static void do_slice(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
-    const bool views = t->viewing || mono_us - t->viewed_us >= view_pause_us(t);
-    const bool copies = saver_copies(d);
+    const bool snapshots = t->viewing || mono_us - t->viewed_us >= view_pause_us(t);
+    const bool copies = checkpoint_writer_is_copying(d);
     const bool due = is_checkpoint_due(d, mono_us);
-    if (!views && !copies && !due) {
+    if (!snapshots && !copies && !due) {
         return;
     }
     const int64_t began_ns = worked_ns();
-    t->saves = copies && (!views || !t->saves);
+    t->saves = copies && (!snapshots || !t->saves);
     if (due && begin_checkpoint(d, mono_us)) {
         t->saves = false;
     } else if (t->saves) {
-        (void)saver_copy_some(d, SLICE_US);
-    } else if (views) {
+        (void)checkpoint_writer_copy_slice(d, SLICE_US);
+    } else if (snapshots) {
         publish_view(d, SLICE_US);
     }
-    keep_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
+    raise_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
 }
 
 /* At the end of a round, and now and then within a long one. Nothing is decided meanwhile. */
 static void do_chores(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
-    keeper_beat(d);
+    maintenance_beat(d);
     const int64_t mono_us = lab_clock_monotonic_us();
     do_slice(d, mono_us);
-    tell_forgotten(d, mono_us);
+    report_forgotten(d, mono_us);
     if (t->live) {
-        mender_mark(d);
-        outbox_tell_alarms(d);
+        backfill_mark(d);
+        effect_executor_publish_alarms(d);
     }
-    keep_max(&t->counts.chores_us_max, lab_clock_monotonic_us() - mono_us);
+    raise_max(&t->counts.chores_us_max, lab_clock_monotonic_us() - mono_us);
 }
 
 /* Waking it for each of thousands a second would cost more than what it does for them. */
@@ -322,7 +323,7 @@ static void drain_inbox(struct daemon *d)
             err = (struct err){0};
             continue;
         }
-        take_line(d, &line);
+        process_line(d, &line);
         if (++lines % LINES_BETWEEN_CHORES == 0) {
             do_chores(d);
         }
@@ -330,19 +331,19 @@ static void drain_inbox(struct daemon *d)
     d->thread.sampled = lines > 0;
     count_lines(d, lines);
     if (live && lines > 0) {
-        inbox_tell_cost(d->inbox, lines, worked_ns() - began_ns);
+        inbox_report_cost(d->inbox, lines, worked_ns() - began_ns);
     }
 }
 
-static void count_round(struct daemon *d, int64_t took_us)
+static void count_round(struct daemon *d, int64_t duration_us)
 {
     unsigned class = 0;
-    for (int64_t limit_us = 100; class < LAB_THREAD_TOOK - 1 && took_us > limit_us;
+    for (int64_t limit_us = 100; class < LAB_THREAD_DURATIONS - 1 && duration_us > limit_us;
          limit_us *= 10) {
         class ++;
     }
-    d->thread.counts.took[class]++;
-    keep_max(&d->thread.counts.took_us_max, took_us);
+    d->thread.counts.durations[class]++;
+    raise_max(&d->thread.counts.duration_us_max, duration_us);
 }
 
 static void run_round(struct daemon *d)
@@ -353,7 +354,7 @@ static void run_round(struct daemon *d)
     d->thread.reached = inbox_reached(d->inbox);
     if (d->thread.live && lab_next_deadline(d->lab) < now_us) {
         const struct event tick = {.t_us = now_us, .kind = EVENT_TICK, .side = SIDE_COUNT};
-        d->thread.counts.deadline_ticks++;
+        d->thread.counts.deadline_steps++;
         d->thread.dirty = true;
         d->thread.unsaved = true;
         d->thread.no_line = true;
@@ -365,7 +366,7 @@ static void run_round(struct daemon *d)
 
 static enum inbox_pause choose_pause(const struct lab_thread *t)
 {
-    return !t->sampled ? INBOX_SLEEPS : t->many ? INBOX_RESTS : INBOX_NAPS;
+    return !t->sampled ? INBOX_SLEEPS : t->many ? INBOX_RESTS : INBOX_POLLS;
 }
 
 /* On the monotonic clock: when there is something to do though nothing comes. */
@@ -373,11 +374,11 @@ static int64_t next_work_us(const struct daemon *d)
 {
     const struct lab_thread *t = &d->thread;
     const int64_t mono_us = lab_clock_monotonic_us();
-    int64_t wait_us = t->sampled ? NAP_US : HEALTH_US;
+    int64_t wait_us = t->sampled ? POLL_US : HEALTH_US;
     if (choose_pause(t) == INBOX_RESTS) {
         wait_us = REST_US;
     }
-    if (t->viewing || saver_copies(d)) {
+    if (t->viewing || checkpoint_writer_is_copying(d)) {
         wait_us = is_awaited(t) ? 0 : SLICE_US; /* half of the time is the lab's */
     } else if (t->dirty || is_awaited(t)) {
         wait_us = min_us(wait_us, t->viewed_us + view_pause_us(t) - mono_us);
@@ -402,7 +403,7 @@ static bool sleep_round(struct daemon *d, bool last)
     const bool idle = inbox_sleep(d->inbox, choose_pause(&d->thread), until_us);
     const int64_t slept_us = lab_clock_now_us() - began_us;
     if (d->thread.live && !last && slept_us > FROZEN_US && slept_us - planned_us > FROZEN_US) {
-        gateway_note_frozen(d, slept_us);
+        gateway_record_frozen(d, slept_us);
     }
     return idle;
 }
@@ -427,17 +428,17 @@ void lab_thread_catch_up(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
     const int64_t until_us = lab_clock_monotonic_us() + CATCH_UP_US;
-    const uint64_t taken = inbox_taken(d->inbox);
+    const uint64_t added = inbox_added_count(d->inbox);
     (void)pthread_mutex_lock(&d->lock);
-    if (t->shown_lines < taken && !t->late && d->keeper.health.restored) {
+    if (t->shown_lines < added && !t->late && d->maintenance.health.restored) {
         uint64_t asked = atomic_load(&t->asked);
-        while (asked < taken && !atomic_compare_exchange_weak(&t->asked, &asked, taken)) {
+        while (asked < added && !atomic_compare_exchange_weak(&t->asked, &asked, added)) {
         }
         inbox_wake(d->inbox);
-        while (t->shown_lines < taken && lab_clock_monotonic_us() < until_us) {
+        while (t->shown_lines < added && lab_clock_monotonic_us() < until_us) {
             lock_wait(&t->changed, &d->lock, until_us);
         }
-        t->late = t->shown_lines < taken;
+        t->late = t->shown_lines < added;
     }
     (void)pthread_mutex_unlock(&d->lock);
 }

@@ -12,29 +12,30 @@
 #include "config/labfile/lab_file.h"
 #include "config/labfile/lab_secrets.h"
 #include "config/options/option_file.h"
+#include "service/daemon/daemon.h"
+#include "service/sim/mission/map_file.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
 #include "service/tool/version.h"
-#include "service/daemon/daemon.h"
-#include "service/sim/mission/map_file.h"
 #include "twin/lab.h"
 
 enum {
     READY_MS = 10000, /* a broker that lets us wait longer does not hold up the start */
-    READY_NAP_MS = 20,
-    PENDING_NAP_MS = 200,
+    READY_POLL_MS = 20,
+    PENDING_POLL_MS = 200,
     STOP_MAX_S = 45 /* less than TimeoutStopSec of the unit */
 };
 
 /* The supervisor is told that we stand once the broker has been tried, whatever came of it. */
-static void say_ready(const struct daemon *daemon, int64_t until_us, bool *said)
+static void notify_ready(const struct daemon *daemon, int64_t until_us, bool *notified)
 {
-    if (!*said && (daemon_has_tried_broker(daemon) || lab_clock_monotonic_us() >= until_us)) {
+    if (!*notified &&
+        (daemon_has_tried_broker(daemon) || lab_clock_monotonic_us() >= until_us)) {
         (void)sd_notify(0, "READY=1");
-        *said = true;
+        *notified = true;
     }
 }
 
@@ -159,16 +160,16 @@ static void reload_lab(struct daemon *daemon, const char *path, struct lab_file 
 static void wait_for_end(struct daemon *daemon, const char *path, struct lab_file *lab,
                          const sigset_t *signals)
 {
-    static const struct timespec soon = {0, READY_NAP_MS * 1000000L};
+    static const struct timespec soon = {0, READY_POLL_MS * 1000000L};
     const int64_t until_us = lab_clock_monotonic_us() + READY_MS * INT64_C(1000);
-    bool said = false;
+    bool notified = false;
     for (;;) {
-        say_ready(daemon, until_us, &said);
+        notify_ready(daemon, until_us, &notified);
         const int signal =
-            said ? sigwaitinfo(signals, NULL) : sigtimedwait(signals, NULL, &soon);
+            notified ? sigwaitinfo(signals, NULL) : sigtimedwait(signals, NULL, &soon);
         if (signal == SIGHUP) {
             reload_lab(daemon, path, lab);
-            said = true;
+            notified = true;
         } else if (signal == SIGTERM || signal == SIGINT) {
             (void)sd_notify(0, "STOPPING=1\nSTATUS=stopping");
             log_write(LOG_STOPPING, NULL, "%s", signal == SIGTERM ? "SIGTERM" : "SIGINT");
@@ -202,7 +203,7 @@ static void *limit_end(void *unused)
             (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1)) {
             atomic_store(&asked_us, lab_clock_monotonic_us());
         }
-        lab_clock_sleep_until_us(lab_clock_monotonic_us() + PENDING_NAP_MS * INT64_C(1000));
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + PENDING_POLL_MS * INT64_C(1000));
     }
     log_write(LOG_STOP_INCOMPLETE, NULL,
               "the disk did not answer within %d s: the next start reads from the journal what "
@@ -317,7 +318,7 @@ int command_serve(int argc, char **argv)
                                         .rows = rows,
                                         .row_count = COUNT(rows)};
     int code = arguments_parse(&arguments, argc, argv);
-    if (code != ARGUMENTS_TAKEN) {
+    if (code != ARGUMENTS_PARSED) {
         return code;
     }
     struct lab_file lab = {0};

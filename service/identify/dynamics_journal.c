@@ -35,7 +35,7 @@ struct reading {
     size_t count;
     struct journal_reader *reader; /* of files; NULL: inputs[0] is a text */
     size_t at;                     /* in the text */
-    struct dynamics_journal_card card;
+    struct dynamics_journal_summary summary;
     char found[128];                /* robots that have telemetry: "r1 real, r1 virtual" */
     char prefix[MESSAGE_TOPIC_MAX]; /* of the topics of the robot at hand */
     char boot[EVENT_BOOT_MAX];
@@ -82,60 +82,67 @@ static void follow_sequence(struct reading *r, int64_t seq)
         return;
     }
     if (r->last_seq >= 0 && seq > r->last_seq + 1) {
-        r->card.sequence_gaps++;
-        r->card.lost += (uint64_t)(seq - r->last_seq - 1);
+        r->summary.sequence_gaps++;
+        r->summary.lost += (uint64_t)(seq - r->last_seq - 1);
     }
-    r->card.repeated += r->last_seq >= seq ? 1 : 0;
+    r->summary.repeated += r->last_seq >= seq ? 1 : 0;
     r->last_seq = seq > r->last_seq ? seq : r->last_seq;
 }
 
 /* The numbers of a sample by vector, and nu and tau on the model's axes. */
-struct told {
+struct sample_values {
     const double *values[JOURNAL_POSE + 1];
     size_t count[JOURNAL_POSE + 1];
     double axes[JOURNAL_TAU + 1][MODEL_AXES_MAX];
     bool fits[JOURNAL_TAU + 1];
 };
 
-static void read_told(struct reading *r, const struct event_telemetry *m, struct told *told)
+static void read_sample_values(struct reading *r, const struct event_telemetry *m,
+                               struct sample_values *sample_values)
 {
     const bool controlled = m->tau_count == 0;
-    *told = (struct told){.values = {[JOURNAL_NU] = m->nu,
-                                     [JOURNAL_TAU] = controlled ? r->tau : m->tau,
-                                     [JOURNAL_POSE] = m->pose},
-                          .count = {[JOURNAL_NU] = m->nu_count,
-                                    [JOURNAL_TAU] = controlled ? r->tau_count : m->tau_count,
-                                    [JOURNAL_POSE] = m->pose_count}};
+    *sample_values = (struct sample_values){
+        .values = {[JOURNAL_NU] = m->nu,
+                   [JOURNAL_TAU] = controlled ? r->tau : m->tau,
+                   [JOURNAL_POSE] = m->pose},
+        .count = {[JOURNAL_NU] = m->nu_count,
+                  [JOURNAL_TAU] = controlled ? r->tau_count : m->tau_count,
+                  [JOURNAL_POSE] = m->pose_count}};
     for (int v = JOURNAL_NU; r->wanted->model && v <= JOURNAL_TAU; v++) {
         const enum model_axes_match match =
-            model_axes_take(r->wanted->model, told->values[v], told->count[v], told->axes[v]);
-        told->fits[v] = match == MODEL_AXES_FIT;
-        if (!told->fits[v] && told->count[v] > 0) {
-            r->card.unfit[v]++;
-            r->card.unfit_count[v] = told->count[v];
-            r->card.unfit_sideways[v] = match == MODEL_AXES_SIDEWAYS ? told->values[v][1] : 0.0;
+            model_axes_map(r->wanted->model, sample_values->values[v], sample_values->count[v],
+                           sample_values->axes[v]);
+        sample_values->fits[v] = match == MODEL_AXES_FIT;
+        if (!sample_values->fits[v] && sample_values->count[v] > 0) {
+            r->summary.unfit[v]++;
+            r->summary.unfit_count[v] = sample_values->count[v];
+            r->summary.unfit_sideways[v] =
+                match == MODEL_AXES_SIDEWAYS ? sample_values->values[v][1] : 0.0;
         }
     }
 }
 
-static double value_of(const struct told *told, const struct journal_field *field)
+static double value_of(const struct sample_values *sample_values,
+                       const struct journal_field *field)
 {
     if (field->axis) {
-        return told->fits[field->vector] ? told->axes[field->vector][field->index]
-                                         : (double)NAN;
+        return sample_values->fits[field->vector]
+                   ? sample_values->axes[field->vector][field->index]
+                   : (double)NAN;
     }
-    return field->index < told->count[field->vector] ? told->values[field->vector][field->index]
-                                                     : (double)NAN;
+    return field->index < sample_values->count[field->vector]
+               ? sample_values->values[field->vector][field->index]
+               : (double)NAN;
 }
 
-static void take_sample(struct reading *r, const struct event *e)
+static void add_sample(struct reading *r, const struct event *e)
 {
     const struct event_telemetry *m = &e->telemetry;
     double row[1 + 3 * EVENT_AXES_MAX];
-    struct told told;
+    struct sample_values sample_values;
     if (m->boot[0] && strcmp(m->boot, r->boot) != 0) {
         const bool restart = r->boot[0] != '\0';
-        r->card.restarts += restart ? 1 : 0;
+        r->summary.restarts += restart ? 1 : 0;
         r->fresh = r->fresh || restart;
         r->new_part = r->new_part || (restart && r->begun);
         memcpy(r->boot, m->boot, sizeof r->boot);
@@ -149,40 +156,40 @@ static void take_sample(struct reading *r, const struct event *e)
         r->first_us = t_us;
     }
     row[0] = t_us == LAB_TIME_NONE ? (double)NAN : (double)(t_us - r->first_us) * 1e-6;
-    read_told(r, m, &told);
+    read_sample_values(r, m, &sample_values);
     for (size_t i = 0; i < r->wanted->field_count; i++) {
-        row[1 + i] = value_of(&told, &r->wanted->fields[i]);
-        r->card.seen |= isnan(row[1 + i]) ? 0U : 1U << i;
+        row[1 + i] = value_of(&sample_values, &r->wanted->fields[i]);
+        r->summary.seen |= isnan(row[1 + i]) ? 0U : 1U << i;
     }
-    r->card.samples++;
-    r->card.stamped[r->stamp]++;
-    r->card.controlled += m->tau_count == 0 && r->tau_count > 0 ? 1 : 0;
-    r->outcome = r->wanted->take(r->wanted->context, row, r->new_part, r->err);
+    r->summary.samples++;
+    r->summary.stamped[r->stamp]++;
+    r->summary.controlled += m->tau_count == 0 && r->tau_count > 0 ? 1 : 0;
+    r->outcome = r->wanted->add_row(r->wanted->context, row, r->new_part, r->err);
     r->begun = true;
     r->new_part = false;
 }
 
-static void take_event(void *context, const struct event *event)
+static void handle_event(void *context, const struct event *event)
 {
     struct reading *r = context;
     if (r->outcome != STATUS_OK) {
         return;
     }
     if (event->kind == EVENT_TELEMETRY) {
-        take_sample(r, event);
+        add_sample(r, event);
     } else {
-        r->card.malformed++;
+        r->summary.malformed++;
     }
 }
 
-static void take_control(void *context, const struct event *event)
+static void read_control(void *context, const struct event *event)
 {
     struct reading *r = context;
     if (event->kind == EVENT_TELEMETRY && event->telemetry.tau_count > 0) {
         r->tau_count = event->telemetry.tau_count;
         memcpy(r->tau, event->telemetry.tau, sizeof r->tau);
     } else {
-        r->card.malformed++;
+        r->summary.malformed++;
     }
 }
 
@@ -216,21 +223,21 @@ static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telem
     if (r->wanted->pair) {
         return strlen(r->wanted->pair) == n && memcmp(r->wanted->pair, pair, n) == 0;
     }
-    if (r->card.pair[0] == '\0' && telemetry) {
-        memcpy(r->card.pair, pair, n);
-        r->card.pair[n] = '\0';
+    if (r->summary.pair[0] == '\0' && telemetry) {
+        memcpy(r->summary.pair, pair, n);
+        r->summary.pair[n] = '\0';
     }
-    const bool same = strlen(r->card.pair) == n && memcmp(r->card.pair, pair, n) == 0;
+    const bool same = strlen(r->summary.pair) == n && memcmp(r->summary.pair, pair, n) == 0;
     if (!same && telemetry) {
         r->outcome = err_set(r->err, STATUS_E_ARG, FAULT_AMBIGUOUS_PAIR, "journal",
                              "telemetry of several pairs ('%s' and '%.*s'), say which: --pair",
-                             r->card.pair, (int)n, pair);
+                             r->summary.pair, (int)n, pair);
     }
     return same;
 }
 
 /* For whoever asks for a robot that is not there. */
-static void note_robot(struct reading *r, const char *topic)
+static void add_found_robot(struct reading *r, const char *topic)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         char name[EVENT_PAIR_MAX + 16];
@@ -244,7 +251,7 @@ static void note_robot(struct reading *r, const char *topic)
     }
 }
 
-static void take_message(struct reading *r, struct message *m)
+static void read_message(struct reading *r, struct message *m)
 {
     const enum side side = r->wanted->side;
     const char *telemetry = side == SIDE_REAL ? "/real/telemetry" : "/virtual/telemetry";
@@ -255,8 +262,8 @@ static void take_message(struct reading *r, struct message *m)
                          split_topic(m->topic, "/virtual/control", r->prefix, &pair, &n);
     /* Retained samples are from before the recording. */
     if ((!sample && !control) || !is_of_pair(r, pair, n, sample) || (sample && m->retained)) {
-        r->card.others++;
-        note_robot(r, m->topic);
+        r->summary.others++;
+        add_found_robot(r, m->topic);
         return;
     }
     if (control) {
@@ -264,13 +271,13 @@ static void take_message(struct reading *r, struct message *m)
         (void)snprintf(m->topic + strlen(m->topic) - strlen("control"), sizeof "telemetry",
                        "telemetry");
     }
-    (void)codec_native.decode(r->prefix, m, control ? take_control : take_event, r);
+    (void)codec_native.decode(r->prefix, m, control ? read_control : handle_event, r);
 }
 
-static void take_line(struct reading *r, const struct journal_line *line)
+static void read_line(struct reading *r, const struct journal_line *line)
 {
     struct message m;
-    r->card.lines++;
+    r->summary.lines++;
     if (line->overlong) {
         r->outcome = err_set_at(
             r->err, STATUS_E_PARSE, FAULT_TOO_LONG, line->path, (unsigned)line->number, 1,
@@ -279,22 +286,23 @@ static void take_line(struct reading *r, const struct journal_line *line)
     }
     const enum status st = message_parse(line->text, line->bytes, r->scratch, &m, NULL);
     if (st == STATUS_OK && strlen(m.topic) + 2 < sizeof m.topic) {
-        take_message(r, &m);
+        read_message(r, &m);
     } else if (st != STATUS_E_EMPTY) {
-        r->card.unreadable++;
+        r->summary.unreadable++;
     }
 }
 
 static enum status judge_reading(struct reading *r, enum status st)
 {
     st = r->outcome != STATUS_OK ? r->outcome : st;
-    if (st == STATUS_OK && r->card.samples == 0) {
+    if (st == STATUS_OK && r->summary.samples == 0) {
         st = err_set(r->err, STATUS_E_EMPTY, FAULT_NO_DATA, "journal",
                      "no telemetry of %s%s%s side in %llu lines (%llu of them no messages, "
                      "%llu not of the protocol)%s%s",
-                     r->card.pair, r->card.pair[0] ? "'s " : "the ", side_name(r->wanted->side),
-                     (unsigned long long)r->card.lines, (unsigned long long)r->card.unreadable,
-                     (unsigned long long)r->card.malformed, r->found[0] ? "; there is " : "",
+                     r->summary.pair, r->summary.pair[0] ? "'s " : "the ",
+                     side_name(r->wanted->side), (unsigned long long)r->summary.lines,
+                     (unsigned long long)r->summary.unreadable,
+                     (unsigned long long)r->summary.malformed, r->found[0] ? "; there is " : "",
                      r->found);
     }
     return st;
@@ -364,7 +372,7 @@ static enum status read_lines(struct reading *r, struct file_mark *marks)
         if (st != STATUS_OK) {
             return st == STATUS_E_EMPTY ? STATUS_OK : st;
         }
-        take_line(r, &line);
+        read_line(r, &line);
         if (asked % 1024 == 0 && !may_go_on(r)) {
             return err_set(r->err, STATUS_E_STALE, FAULT_CANCELLED, "journal", "cancelled");
         }
@@ -393,8 +401,8 @@ static enum status open_inputs(struct reading *r, struct file_mark *marks)
 
 enum status dynamics_journal_read(const struct dynamics_journal *wanted,
                                   const struct csv_source *inputs, size_t count,
-                                  struct file_mark *marks, struct dynamics_journal_card *card,
-                                  struct err *err)
+                                  struct file_mark *marks,
+                                  struct dynamics_journal_summary *summary, struct err *err)
 {
     struct reading *r = calloc(1, sizeof *r);
     if (!r) {
@@ -407,12 +415,12 @@ enum status dynamics_journal_read(const struct dynamics_journal *wanted,
                           .last_seq = -1,
                           .err = err};
     if (wanted->pair) {
-        (void)snprintf(r->card.pair, sizeof r->card.pair, "%s", wanted->pair);
+        (void)snprintf(r->summary.pair, sizeof r->summary.pair, "%s", wanted->pair);
     }
     enum status st = open_inputs(r, marks);
     if (st == STATUS_OK) {
         st = judge_reading(r, read_lines(r, marks));
-        *card = r->card;
+        *summary = r->summary;
     }
     journal_reader_close(r->reader);
     free(r);

@@ -23,7 +23,7 @@ extern const struct names journal_stamp_names;
 const char *journal_stamp_name(enum journal_stamp stamp); /* "arrival", "robot", "simulated" */
 
 /* What was found, beside the data card. */
-struct dynamics_journal_card {
+struct dynamics_journal_summary {
     char pair[EVENT_PAIR_MAX];
     uint64_t lines;
     uint64_t unreadable;    /* lines that are no message, torn ones too */
@@ -66,7 +66,7 @@ struct dynamics_journal {
     const struct journal_field *fields; /* [field_count] of a row after its time */
     /* A row: [1 + field_count], NaN where a value is missing. new_part: the robot started anew
      * (never with the first row). A status other than STATUS_OK ends the reading. */
-    enum status (*take)(void *context, const double *row, bool new_part, struct err *err);
+    enum status (*add_row)(void *context, const double *row, bool new_part, struct err *err);
     /* Bytes of all; false ends the reading with STATUS_E_STALE. NULL: never asked. */
     bool (*go_on)(void *context, uint64_t done, uint64_t total);
     void *context;
@@ -81,6 +81,7 @@ struct dynamics_journal {
 MUST_USE enum status dynamics_journal_read(const struct dynamics_journal *wanted,
                                            const struct csv_source *inputs, size_t count,
                                            struct file_mark *marks,
-                                           struct dynamics_journal_card *card, struct err *err);
+                                           struct dynamics_journal_summary *summary,
+                                           struct err *err);
 
 #endif

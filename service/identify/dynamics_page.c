@@ -52,7 +52,7 @@ static void print_parameters(const struct identify_result *result, FILE *out)
     for (size_t i = 0; i < model->derived_count; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
-        if (dynamics_derive_late(fit, model, i, &derived)) {
+        if (dynamics_derive_with_delay(fit, model, i, &derived)) {
             print_derived(out, "", name, &derived);
         }
     }
@@ -70,7 +70,7 @@ static void print_noise(const struct identify_result *result, FILE *out)
     (void)fprintf(out, "\n  forces that nobody measured, lasting %.3g s, and noise\n",
                   fit->force_time_s);
     for (size_t a = 0; a < model->axis_count; a++) {
-        (void)fprintf(out, "  %-31s %10.3g  %-20s %10.3g\n", model_push_name(model, a),
+        (void)fprintf(out, "  %-31s %10.3g  %-20s %10.3g\n", model_force_name(model, a),
                       fit->force_sd[a], model->axes[a].velocity, fit->velocity_sd[a]);
     }
 }
@@ -96,7 +96,7 @@ static void print_support(const struct identify_result *result, FILE *out)
             (void)fputs(" se", out);
         }
         if (result->is_compared) {
-            estimate_page_cell(out, 12, PAGE_DIGITS, 5, result->current.value[i]);
+            estimate_page_cell(out, 12, PAGE_DIGITS, 5, result->reference.value[i]);
             estimate_page_cell(out, 8, PAGE_SIGNED, 2, result->comparison.values.z[i]);
         }
         (void)fputc('\n', out);
@@ -218,9 +218,9 @@ static void print_comparison(const struct identify_result *result, FILE *out)
     const struct dynamics_comparison *c = &result->comparison;
     const size_t p = result->fit.estimate.p;
     size_t contradicted = c->values.contradicted[p] ? 1 : 0;
-    size_t given = isfinite(result->current.delay_s) ? 1 : 0;
+    size_t given = isfinite(result->reference.delay_s) ? 1 : 0;
     for (size_t i = 0; i < p; i++) {
-        given += isfinite(result->current.value[i]) ? 1 : 0;
+        given += isfinite(result->reference.value[i]) ? 1 : 0;
         contradicted += c->values.contradicted[i] ? 1 : 0;
     }
     (void)fprintf(out,
@@ -229,7 +229,7 @@ static void print_comparison(const struct identify_result *result, FILE *out)
                   contradicted, given, c->values.contradicts ? "and all" : "not all",
                   c->values.statistic, c->values.df, c->values.p);
     if (isfinite(c->values.z[p])) {
-        (void)fprintf(out, "  delay_s %.4g in use, z %+.2f%s\n", result->current.delay_s,
+        (void)fprintf(out, "  delay_s %.4g in use, z %+.2f%s\n", result->reference.delay_s,
                       c->values.z[p], c->values.contradicted[p] ? ", contradicted" : "");
     }
     if (!c->simulated) {
@@ -240,11 +240,11 @@ static void print_comparison(const struct identify_result *result, FILE *out)
                   "fit to data", "in use to data");
     for (size_t a = 0; a < model->axis_count; a++) {
         (void)fprintf(out, "  %-20s %14.4g %14.4g %14.4g\n", model->axes[a].velocity,
-                      c->effect_rmse[a], c->fit_rmse[a], c->current_rmse[a]);
+                      c->effect_rmse[a], c->fit_rmse[a], c->reference_rmse[a]);
     }
 }
 
-static void print_journal(const struct dynamics_journal_card *j, FILE *out)
+static void print_journal(const struct dynamics_journal_summary *j, FILE *out)
 {
     char pair[sizeof j->pair];
     (void)snprintf(pair, sizeof pair, "%s", j->pair);
@@ -269,22 +269,23 @@ static void print_journal(const struct dynamics_journal_card *j, FILE *out)
     }
 }
 
-static void print_card(const struct model *model, const char *what,
-                       const struct identify_data *data, FILE *out)
+static void print_summary(const struct model *model, const char *what,
+                          const struct identify_data *data, FILE *out)
 {
-    const struct data_card *card = &data->card;
+    const struct data_summary *summary = &data->summary;
     (void)fprintf(out,
                   "\n%s: %zu rows, %zu samples in %zu run%s, %.4g Hz, %.4g s, jitter %.1f %%%s"
                   "\n",
-                  what, card->rows, card->used, card->runs, card->runs == 1 ? "" : "s",
-                  card->rate_hz, card->duration_s, 100.0 * card->jitter_ratio,
-                  card->resampled ? ", put on an even grid" : "");
+                  what, summary->rows, summary->used, summary->runs,
+                  summary->runs == 1 ? "" : "s", summary->rate_hz, summary->duration_s,
+                  100.0 * summary->jitter_ratio,
+                  summary->resampled ? ", put on an even grid" : "");
     (void)fprintf(
         out,
         "      %zu incomplete, %zu repeated, %zu back in time, %zu missing (%zu where an "
         "effort changed), %zu gaps (%zu bridged), %zu in pieces too short\n",
-        card->incomplete, card->duplicates, card->back_rows, card->missing, card->jumps,
-        card->gaps, card->bridged, card->short_rows);
+        summary->incomplete, summary->duplicates, summary->back_rows, summary->missing,
+        summary->jumps, summary->gaps, summary->bridged, summary->short_rows);
     if (data->is_journal) {
         print_journal(&data->journal, out);
     }
@@ -294,7 +295,7 @@ static void print_card(const struct model *model, const char *what,
         const bool velocity = a < model->axis_count;
         const size_t at = velocity ? a : a - model->axis_count;
         const struct model_axis *axis = &model->axes[at];
-        const struct data_channel *c = velocity ? &card->nu[at] : &card->tau[at];
+        const struct data_channel *c = velocity ? &summary->nu[at] : &summary->tau[at];
         (void)fprintf(out, "  %-22s %10.4g %10.4g %10.4g",
                       velocity ? axis->velocity : axis->effort, c->min, c->max, c->sd);
         estimate_page_cell(out, 10, PAGE_DIGITS, 3, velocity ? c->noise_sd : (double)NAN);
@@ -365,26 +366,26 @@ static void print_page(const void *what, FILE *out)
     if (result->is_compared) {
         print_comparison(result, out);
     }
-    print_card(model, "data", &result->own, out);
+    print_summary(model, "data", &result->own, out);
     if (result->held_out.files.count > 0) {
-        print_card(model, "held out", &result->held_out, out);
+        print_summary(model, "held out", &result->held_out, out);
     }
     (void)fprintf(out, "\ntandem %s, method %s\n", TANDEM_VERSION, result->asked);
 }
 
 /* ---- JSON ---- */
 
-#define JOURNAL(field) JSON_MEMBER(struct dynamics_journal_card, field)
+#define JOURNAL(field) JSON_MEMBER(struct dynamics_journal_summary, field)
 static const struct json_member journal_members[] = {
     JOURNAL(pair),    JOURNAL(lines),    JOURNAL(unreadable), JOURNAL(malformed),
     JOURNAL(samples), JOURNAL(others),   JOURNAL(restarts),   JOURNAL(sequence_gaps),
     JOURNAL(lost),    JOURNAL(repeated), JOURNAL(controlled)};
 
-static void write_card(struct json_writer *w, const struct model *model,
-                       const struct identify_data *data)
+static void write_summary(struct json_writer *w, const struct model *model,
+                          const struct identify_data *data)
 {
     json_write_object(w, "data");
-    dynamics_report_card(w, model, &data->card);
+    dynamics_report_summary(w, model, &data->summary);
     if (json_write_known(w, "journal", data->is_journal)) {
         json_write_members(w, journal_members, COUNT(journal_members), &data->journal);
         json_write_counts(w, "stamped", &journal_stamp_names, data->journal.stamped);
@@ -399,7 +400,7 @@ static void write_held_out(struct json_writer *w, const struct model *model,
     if (json_write_known(w, "held_out", data->files.count > 0)) {
         dynamics_report_check(w, model, estimate, &data->check);
         dynamics_report_asks(w, estimate, &data->check.stability);
-        write_card(w, model, data);
+        write_summary(w, model, data);
         json_write_close(w);
     }
 }
@@ -409,7 +410,7 @@ static void write_provenance(struct json_writer *w, const struct identify_result
     identify_open_provenance(w);
     json_write_object(w, "options");
     json_write_text(w, "method", result->asked);
-    json_write_text(w, "hold", names_text(&effort_hold_names, result->hold.hold));
+    json_write_text(w, "hold", names_text(&input_interpolation_names, result->hold.hold));
     json_write_real(w, "turn_over_velocity",
                     result->turn_over_velocity > 0.0 ? result->turn_over_velocity
                                                      : (double)NAN);
@@ -432,17 +433,17 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_close(w);
     write_held_out(w, model, &result->fit.estimate, &result->held_out);
     dynamics_report_sensitivity(w, &result->fit.estimate, &result->sensitivity);
-    dynamics_report_comparison(w, model, &result->fit.estimate, &result->current,
+    dynamics_report_comparison(w, model, &result->fit.estimate, &result->reference,
                                result->is_compared ? &result->comparison : NULL);
-    write_card(w, model, &result->own);
+    write_summary(w, model, &result->own);
     write_provenance(w, result);
 }
 
-const struct identify_way identify_dynamics = {.bytes = sizeof(struct identify_result),
-                                               .check = identify_dynamics_check,
-                                               .read = identify_dynamics_read,
-                                               .fit = identify_dynamics_fit,
-                                               .judge = identify_dynamics_judge,
-                                               .write = write_members,
-                                               .print = print_page,
-                                               .release = identify_result_free};
+const struct identify_method identify_dynamics = {.bytes = sizeof(struct identify_result),
+                                                  .check = identify_dynamics_check,
+                                                  .read = identify_dynamics_read,
+                                                  .fit = identify_dynamics_fit,
+                                                  .judge = identify_dynamics_judge,
+                                                  .write = write_members,
+                                                  .print = print_page,
+                                                  .release = identify_result_free};

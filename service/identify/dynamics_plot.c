@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "service/tool/gnuplot.h"
 #include "service/identify/identify_dynamics.h"
+#include "service/tool/gnuplot.h"
 
 enum { PARTS_MAX = 2 };
 
@@ -29,7 +29,7 @@ enum { COLUMN_WIDTH = 720, ROW_HEIGHT = 250, HEAD = 64, FOOT = 52, LEFT = 84, RI
 
 static const char MEASURED[] = "#9bb4c8";
 static const char SIMULATED[] = "#c8501e";
-static const char LEFT_OVER[] = "#5a6e7d";
+static const char RESIDUAL[] = "#5a6e7d";
 
 /* What a curve is made of. */
 enum curve { CURVE_MEASURED, CURVE_SIMULATED, CURVE_RESIDUAL };
@@ -151,9 +151,9 @@ static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p,
     double rms = 0.0;
     const double most = largest_of(part, axis, &rms);
     const double tic = gnuplot_tic(most);
-    char told[64] = "could not be simulated";
+    char rms_text[64] = "could not be simulated";
     if (!isnan(rms)) {
-        (void)snprintf(told, sizeof told, "RMSE %.3g", rms);
+        (void)snprintf(rms_text, sizeof rms_text, "RMSE %.3g", rms);
     }
     place_part(to, plot, p, axis, true);
     (void)fputs("unset title\nset key off\nset ylabel 'residual' offset 1,0\n", to);
@@ -168,7 +168,7 @@ static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p,
                   "plot 0 with lines lc '#bbbbbb' lw 1 notitle, $d%zu_%zu_2 with lines "
                   "lc '%s' lw 1 notitle\nunset label 1\nset ytics autofreq\n"
                   "set yrange [*:*]\n",
-                  tic, tic, -1.1 * most, 1.1 * most, told, p, axis, LEFT_OVER);
+                  tic, tic, -1.1 * most, 1.1 * most, rms_text, p, axis, RESIDUAL);
 }
 
 static void write_panels(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis)

@@ -84,13 +84,13 @@ static enum status choose_channels(void *context, const struct csv *csv, struct 
     return STATUS_OK;
 }
 
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
+static bool report_reading(void *context, uint64_t done, uint64_t total)
 {
     const struct rows_in *in = context;
     return identify_go_on(&in->request->caller, READING_SHARE, done, total);
 }
 
-static enum status take_sample(void *context, const double *row, bool new_part, struct err *err)
+static enum status add_sample(void *context, const double *row, bool new_part, struct err *err)
 {
     struct rows_in *in = context;
     const enum status st = table_expect(&in->table, "journal", 0, err);
@@ -140,7 +140,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
 /* Numbers that lie on no axis of the model: of a sample now and then they are missing, of many
  * they mean something else. Fields that were asked for by name do not care. */
 static enum status refuse_misfit(const struct rows_in *in,
-                                 const struct dynamics_journal_card *card,
+                                 const struct dynamics_journal_summary *summary,
                                  const struct journal_field *fields, const char *side,
                                  struct err *err)
 {
@@ -149,20 +149,20 @@ static enum status refuse_misfit(const struct rows_in *in,
     for (size_t c = 1; c < in->table.channels; c++) {
         const enum journal_vector v = fields[c - 1].vector;
         if (!fields[c - 1].axis ||
-            (double)card->unfit[v] <= RATIO_MAX * (double)card->samples) {
+            (double)summary->unfit[v] <= RATIO_MAX * (double)summary->samples) {
             continue;
         }
-        if (fabs(card->unfit_sideways[v]) > 0.0) {
+        if (fabs(summary->unfit_sideways[v]) > 0.0) {
             return err_set(err, STATUS_E_PARSE, FAULT_INCONSISTENT, "journal",
                            "%s[1] of %s's %s side is %.3g, but %s does not move sideways; "
                            "name its columns: %s=%s[0]",
-                           vectors[v], card->pair, side, card->unfit_sideways[v], model->name,
-                           role_of(in->row, c), vectors[v]);
+                           vectors[v], summary->pair, side, summary->unfit_sideways[v],
+                           model->name, role_of(in->row, c), vectors[v]);
         }
         return err_set(err, STATUS_E_PARSE, FAULT_INCONSISTENT, "journal",
                        "%s of %s's %s side has %zu numbers, %s has %zu ax%s%s; name its "
                        "columns: %s=%s[0]",
-                       vectors[v], card->pair, side, card->unfit_count[v], model->name,
+                       vectors[v], summary->pair, side, summary->unfit_count[v], model->name,
                        model->axis_count, model->axis_count == 1 ? "is" : "es",
                        model->planar ? " (3 are taken as ahead, sideways, turn)" : "",
                        role_of(in->row, c), vectors[v]);
@@ -172,29 +172,29 @@ static enum status refuse_misfit(const struct rows_in *in,
 
 /* Leave out what the model can do without: a velocity where there is a pose, a pose otherwise.
  * What no sample has and the model needs is an error. */
-static enum status leave_out(struct rows_in *in, const struct dynamics_journal_card *card,
+static enum status leave_out(struct rows_in *in, const struct dynamics_journal_summary *summary,
                              const char *side, const struct journal_field *fields,
                              struct err *err)
 {
     const size_t axes = in->row->model->axis_count;
-    const enum status st = refuse_misfit(in, card, fields, side, err);
+    const enum status st = refuse_misfit(in, summary, fields, side, err);
     if (st != STATUS_OK) {
         return st;
     }
     for (size_t a = 0; has_pose(in->row) && a < axes; a++) {
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
-        const bool moves = card->seen >> (velocity - 1) & 1U;
-        in->table.channel[velocity].absent = !moves && (card->seen >> (pose - 1) & 1U);
+        const bool moves = summary->seen >> (velocity - 1) & 1U;
+        in->table.channel[velocity].absent = !moves && (summary->seen >> (pose - 1) & 1U);
         in->table.channel[pose].absent = moves && !in->row->model->needs_pose;
     }
     for (size_t c = 1; c < in->table.channels; c++) {
         if (in->table.channel[c].absent) {
             free(in->table.channel[c].values);
             in->table.channel[c].values = NULL;
-        } else if (!(card->seen >> (c - 1) & 1U)) {
+        } else if (!(summary->seen >> (c - 1) & 1U)) {
             return err_set(err, STATUS_E_EMPTY, FAULT_MISSING_COLUMN, "journal",
-                           "no sample of %s's %s side has %s[%zu]", card->pair, side,
+                           "no sample of %s's %s side has %s[%zu]", summary->pair, side,
                            vectors[fields[c - 1].vector], fields[c - 1].index);
         }
     }
@@ -212,8 +212,8 @@ static enum status read_journals(struct rows_in *in, const struct csv_source *in
         .model = in->row->model,
         .field_count = in->table.channels - 1,
         .fields = fields,
-        .take = take_sample,
-        .go_on = tell_reading,
+        .add_row = add_sample,
+        .go_on = report_reading,
         .context = in};
     for (size_t c = 1; c < in->table.channels; c++) {
         const enum status st = find_field(in, c, &fields[c - 1], &in->sign[c], err);
@@ -258,7 +258,7 @@ static void name_channels(struct rows_in *in)
     table->channels = 1 + (has_pose(in->row) ? 3 : 2) * in->row->model->axis_count;
     table->rows_max = ROWS_MAX;
     table->on_header = choose_channels;
-    table->go_on = tell_reading;
+    table->go_on = report_reading;
     table->context = in;
     for (size_t c = 0; c < table->channels; c++) {
         in->names[c][0] = role_of(in->row, c);
@@ -310,7 +310,7 @@ enum status dynamics_rows_load(const struct model_row *row,
     in->request = request;
     enum status st = read_inputs(in, inputs, count, data, err);
     if (st == STATUS_OK) {
-        st = data_table_make(&in->raw, &data->table, &data->card, err);
+        st = data_table_make(&in->raw, &data->table, &data->summary, err);
     }
     data->files.count = st == STATUS_OK ? count : 0;
     table_free(&in->table);

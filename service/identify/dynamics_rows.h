@@ -5,16 +5,16 @@
 
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_check.h"
+#include "identification/model/model.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"
-#include "identification/model/model.h"
 
 /* Some recordings and what is known of them. */
 struct identify_data {
     struct identify_files files;
     bool is_journal; /* journal is valid */
-    struct dynamics_journal_card journal;
-    struct data_card card;
+    struct dynamics_journal_summary journal;
+    struct data_summary summary;
     struct data_table table;
     struct dynamics_check check;
 };

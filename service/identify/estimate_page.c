@@ -70,15 +70,15 @@ void estimate_page_parameter(FILE *out, const struct estimate *e, size_t i, cons
                       e->identifiable[i] ? note : "not identifiable");
 }
 
-void estimate_page_current(FILE *out, const struct estimate *e,
-                           const struct current_values *current,
-                           const struct current_comparison *found)
+void estimate_page_reference(FILE *out, const struct estimate *e,
+                             const struct reference_values *reference,
+                             const struct reference_comparison *found)
 {
     (void)fprintf(out, "\n  %-31s %10s %8s\n", "in use", "", "z");
     for (size_t i = 0; i < e->p; i++) {
-        if (isfinite(current->value[i])) {
+        if (isfinite(reference->value[i])) {
             (void)fprintf(out, "  %-4s %-26s", e->symbol[i], e->name[i]);
-            estimate_page_cell(out, 10, PAGE_DIGITS, 5, current->value[i]);
+            estimate_page_cell(out, 10, PAGE_DIGITS, 5, reference->value[i]);
             estimate_page_cell(out, 8, PAGE_SIGNED, 2, found->z[i]);
             (void)fprintf(out, "%s\n", found->contradicted[i] ? "  contradicted" : "");
         }

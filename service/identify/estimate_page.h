@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "identification/fit/current.h"
+#include "identification/fit/reference.h"
 
 /* A number in a column: significant digits, decimals, or decimals with a sign. */
 enum page_form { PAGE_DIGITS, PAGE_DECIMALS, PAGE_SIGNED };
@@ -24,9 +24,9 @@ void estimate_page_parameter(FILE *out, const struct estimate *estimate, size_t 
                              const char *note);
 
 /* The values in use beside an estimate's, a line each, and all together. */
-void estimate_page_current(FILE *out, const struct estimate *e,
-                           const struct current_values *current,
-                           const struct current_comparison *found);
+void estimate_page_reference(FILE *out, const struct estimate *e,
+                             const struct reference_values *reference,
+                             const struct reference_comparison *found);
 
 /* Lower triangle. */
 void estimate_page_correlation(FILE *out, const struct estimate *estimate);

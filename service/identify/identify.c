@@ -6,7 +6,7 @@
 
 #include "service/tool/json_file.h"
 
-static const struct identify_way *const ways[MODEL_DATA_COUNT] = {
+static const struct identify_method *const methods[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOTION] = &identify_dynamics,     [MODEL_OF_MOVES] = &identify_travel_time,
     [MODEL_OF_COMMANDS] = &identify_arm_time,   [MODEL_OF_WHEELS] = &identify_odometry,
     [MODEL_OF_JOINTS] = &identify_arm_friction, [MODEL_OF_POSES] = &identify_arm_kinematics,
@@ -40,11 +40,11 @@ enum status identify_check(const struct model_row *row, const struct identify_re
                        "plausible is '%s', it must be on or off", request->plausible);
     }
     unsigned fail_if = 0;
-    const struct identify_way *way = ways[row->data];
+    const struct identify_method *method = methods[row->data];
     enum status st = refuse_others(row, request, err);
     st = st == STATUS_OK ? identify_fail_if(request, &fail_if, err) : st;
     st = st == STATUS_OK ? column_map_check(&request->columns, row->roles, row->name, err) : st;
-    return st == STATUS_OK && way->check ? way->check(row, request, err) : st;
+    return st == STATUS_OK && method->check ? method->check(row, request, err) : st;
 }
 
 /* Of a model that reads tables only. */
@@ -64,39 +64,40 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
                    row->name, models);
 }
 
-enum status identify_find(const struct identify_way *way, const struct model_row *row,
+enum status identify_find(const struct identify_method *method, const struct model_row *row,
                           const struct identify_request *request, void *result, struct err *err)
 {
     struct identify_head *head = result;
     *head = (struct identify_head){row, request->caller, identify_doubts(request)};
-    enum status st = way->read(request, result, err);
-    st = st == STATUS_OK ? way->fit(result, err) : st;
-    return st == STATUS_OK ? way->judge(result, err) : st;
+    enum status st = method->read(request, result, err);
+    st = st == STATUS_OK ? method->fit(result, err) : st;
+    return st == STATUS_OK ? method->judge(result, err) : st;
 }
 
 void identify_conclude(const struct identify_head *head, struct estimate *estimate,
-                       struct current_beside *beside)
+                       struct reference_check *in_use)
 {
-    current_beside_judge(beside, head->row->name, estimate);
+    parameters_in_use_judge(in_use, head->row->name, estimate);
     estimate_advise_worst(estimate);
-    identify_tell(&head->caller, estimate, beside->comparison.contradicts);
+    identify_report_outcome(&head->caller, estimate, in_use->comparison.contradicts);
 }
 
-static enum status run_way(const struct identify_way *way, const struct model_row *row,
-                           const struct identify_request *request, FILE *out, struct err *err)
+static enum status run_method(const struct identify_method *method, const struct model_row *row,
+                              const struct identify_request *request, FILE *out,
+                              struct err *err)
 {
-    void *result = calloc(1, way->bytes);
+    void *result = calloc(1, method->bytes);
     if (!result) {
         return err_no_memory(err, "identify", "no memory");
     }
-    const enum status st = identify_find(way, row, request, result, err);
+    const enum status st = identify_find(method, row, request, result, err);
     if (st == STATUS_OK && request->json) {
-        json_file_print(out, way->write, result);
+        json_file_print(out, method->write, result);
     } else if (st == STATUS_OK) {
-        way->print(result, out);
+        method->print(result, out);
     }
-    if (way->release) {
-        way->release(result);
+    if (method->release) {
+        method->release(result);
     }
     free(result);
     return st;
@@ -116,5 +117,5 @@ enum status identify_run(const struct model_row *row, const struct identify_requ
             return refuse_journal(row, request->files[i].path, err);
         }
     }
-    return run_way(ways[row->data], row, request, out, err);
+    return run_method(methods[row->data], row, request, out, err);
 }

@@ -1,12 +1,13 @@
-/* service/identify/identify.h - any model of identification/model/model.h fitted to recordings, as
- * `tandem identify` and POST /api/v1/identify do: neither reading nor fitting knows who asked.
+/* service/identify/identify.h - any model of identification/model/model.h fitted to recordings,
+ * as `tandem identify` and POST /api/v1/identify do: neither reading nor fitting knows who
+ * asked.
  */
 #ifndef SERVICE_IDENTIFY_IDENTIFY_H
 #define SERVICE_IDENTIFY_IDENTIFY_H
 
-#include "service/identify/current_parameters.h"
-#include "service/identify/identify_request.h"
 #include "identification/model/models.h"
+#include "service/identify/identify_request.h"
+#include "service/identify/parameters_in_use.h"
 
 /* Can be done what is asked for, whatever the data? The side, the roles, that what is asked is
  * for models of this sort, and what these check themselves. STATUS_E_ARG: err->where is the
@@ -29,7 +30,7 @@ struct identify_head {
 };
 
 /* What is done with a sort of model, stage by stage: nothing goes back to one before. */
-struct identify_way {
+struct identify_method {
     size_t bytes; /* of a result: a struct identify_head, and zeros */
     /* Before anything is read; as identify_check(). NULL: nothing is to be checked. */
     enum status (*check)(const struct model_row *row, const struct identify_request *request,
@@ -37,7 +38,8 @@ struct identify_way {
     /* All that is asked becomes data: recordings, those held out too, and values in use. */
     enum status (*read)(const struct identify_request *request, void *result, struct err *err);
     enum status (*fit)(void *result, struct err *err);
-    /* Checks, held-out recordings, values in use: the verdict, and identify_tell(). */
+    /* Checks, held-out recordings, values in use: the verdict, and identify_report_outcome().
+     */
     enum status (*judge)(void *result, struct err *err);
     void (*write)(const void *result, struct json_writer *w); /* members of the document */
     void (*print)(const void *result, FILE *out);             /* the page */
@@ -45,15 +47,16 @@ struct identify_way {
 };
 
 /* All stages; *result is to be released whatever comes of it. As identify_run(). */
-MUST_USE enum status identify_find(const struct identify_way *way, const struct model_row *row,
+MUST_USE enum status identify_find(const struct identify_method *method,
+                                   const struct model_row *row,
                                    const struct identify_request *request, void *result,
                                    struct err *err);
 
 /* The end of a judgement: the values in use beside the estimate, advice, the outcome. */
 void identify_conclude(const struct identify_head *head, struct estimate *estimate,
-                       struct current_beside *beside);
+                       struct reference_check *in_use);
 
-extern const struct identify_way identify_dynamics, identify_travel_time, identify_arm_time,
+extern const struct identify_method identify_dynamics, identify_travel_time, identify_arm_time,
     identify_odometry, identify_arm_friction, identify_arm_kinematics;
 
 #endif

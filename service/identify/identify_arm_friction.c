@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "identification/arm/arm_friction.h"
-#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/parameters_in_use.h"
 #include "service/identify/table_rows.h"
 #include "twin/report/arm_report.h"
 
@@ -47,14 +47,14 @@ struct result {
     struct identify_head head;
     struct arm_friction_set set, held_out_set;
     struct arm_friction_fit fit;
-    struct arm_friction_card card, held_out_card;
-    struct current_beside current[ARM_JOINTS];
-    struct current_comparison compared; /* all joints */
+    struct arm_friction_summary summary, held_out_summary;
+    struct reference_check reference[ARM_JOINTS];
+    struct reference_comparison compared; /* all joints */
     struct identify_files files, held_out_files;
 };
 
 static enum status make_set(const struct table_rows *rows, struct arm_friction_set *set,
-                            struct arm_friction_card *card, struct err *err)
+                            struct arm_friction_summary *summary, struct err *err)
 {
     const struct table_channel *channel = rows->table.channel;
     struct arm_friction_raw raw = {.n = rows->table.count,
@@ -66,25 +66,26 @@ static enum status make_set(const struct table_rows *rows, struct arm_friction_s
         raw.qd_radps[j] = channel[1 + ARM_JOINTS + j].values;
         raw.current_a[j] = channel[1 + 2 * ARM_JOINTS + j].values;
     }
-    return arm_friction_set_make(&raw, set, card, err);
+    return arm_friction_set_make(&raw, set, summary, err);
 }
 
 static enum status load_rows(const struct identify_request *request, bool held_out,
-                             struct identify_files *files, struct arm_friction_card *card,
+                             struct identify_files *files, struct arm_friction_summary *summary,
                              struct arm_friction_set *set, struct err *err)
 {
     struct table_rows rows;
     enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
-    st = st == STATUS_OK ? make_set(&rows, set, card, err) : st;
+    st = st == STATUS_OK ? make_set(&rows, set, summary, err) : st;
     table_free(&rows.table);
     return st;
 }
 
 /* What --current can name. */
-static struct current_form name_current(struct arm_friction_fit *named)
+static struct parameters_in_use_form name_references(struct arm_friction_fit *named)
 {
-    _Static_assert((int)CURRENT_PARTS_MAX >= (int)ARM_JOINTS, "a part for each joint");
-    struct current_form known = {.model = "arm_friction"};
+    _Static_assert((int)PARAMETERS_IN_USE_PARTS_MAX >= (int)ARM_JOINTS,
+                   "a part for each joint");
+    struct parameters_in_use_form known = {.model = "arm_friction"};
     arm_friction_fit_start(named);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         known.part[j] = &named->joint[j].estimate;
@@ -96,31 +97,31 @@ static enum status check_request(const struct model_row *row,
                                  const struct identify_request *request, struct err *err)
 {
     struct arm_friction_fit named;
-    const struct current_form known = name_current(&named);
+    const struct parameters_in_use_form known = name_references(&named);
     (void)row;
-    return current_parameters_check(request->current, &known, err);
+    return parameters_in_use_check(request->reference, &known, err);
 }
 
 /* Of the joints that contradict what is in use, where all of them together do, or one among so
  * many. */
-static void judge_current(struct result *result, const char *model)
+static void judge_references(struct result *result, const char *model)
 {
     struct estimate *whole = &result->fit.whole;
-    bool told = false;
+    bool named_any = false;
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        current_beside_compare(&result->current[j], &result->fit.joint[j].estimate);
+        parameters_in_use_compare(&result->reference[j], &result->fit.joint[j].estimate);
     }
-    current_together(result->current, ARM_JOINTS, &result->compared);
+    reference_combine(result->reference, ARM_JOINTS, &result->compared);
     for (size_t j = 0; j < ARM_JOINTS && result->compared.contradicts; j++) {
-        const struct current_beside *beside = &result->current[j];
+        const struct reference_check *in_use = &result->reference[j];
         const struct estimate *e = &result->fit.joint[j].estimate;
-        if (beside->given && beside->comparison.contradicts) {
-            current_judge(whole, model, e, &beside->values, &beside->comparison);
-            told = true;
+        if (in_use->given && in_use->comparison.contradicts) {
+            reference_judge(whole, model, e, &in_use->values, &in_use->comparison);
+            named_any = true;
         }
     }
-    if (!told) { /* none by itself */
-        current_judge(whole, model, whole, &result->current[0].values, &result->compared);
+    if (!named_any) { /* none by itself */
+        reference_judge(whole, model, whole, &result->reference[0].values, &result->compared);
     }
 }
 
@@ -128,13 +129,13 @@ static enum status read_request(const struct identify_request *request, void *wh
                                 struct err *err)
 {
     struct result *result = what;
-    const struct current_form known = name_current(&result->fit);
-    enum status st = current_beside_read(request->current, &known, result->current, err);
+    const struct parameters_in_use_form known = name_references(&result->fit);
+    enum status st = parameters_in_use_read(request->reference, &known, result->reference, err);
     st = st == STATUS_OK
-             ? load_rows(request, false, &result->files, &result->card, &result->set, err)
+             ? load_rows(request, false, &result->files, &result->summary, &result->set, err)
              : st;
     if (st == STATUS_OK && request->validate_count > 0) {
-        st = load_rows(request, true, &result->held_out_files, &result->held_out_card,
+        st = load_rows(request, true, &result->held_out_files, &result->held_out_summary,
                        &result->held_out_set, err);
         identify_blame_held_out(request, st, err);
     }
@@ -148,7 +149,8 @@ static enum status fit_data(void *what, struct err *err)
     if (st != STATUS_OK) {
         return st;
     }
-    st = arm_friction_fit_run(&result->set, &result->card, result->head.doubts, &result->fit);
+    st =
+        arm_friction_fit_run(&result->set, &result->summary, result->head.doubts, &result->fit);
     return st == STATUS_OK ? st
                            : err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
                                      status_name(st));
@@ -164,9 +166,10 @@ static enum status judge_fit(void *what, struct err *err)
         return err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
                        status_name(st));
     }
-    judge_current(result, result->head.row->name);
+    judge_references(result, result->head.row->name);
     estimate_advise_worst(&result->fit.whole);
-    identify_tell(&result->head.caller, &result->fit.whole, result->compared.contradicts);
+    identify_report_outcome(&result->head.caller, &result->fit.whole,
+                            result->compared.contradicts);
     return st;
 }
 
@@ -180,12 +183,12 @@ static void release_result(void *what)
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
-    arm_report_friction(w, &result->fit, result->current, &result->compared);
+    arm_report_friction(w, &result->fit, result->reference, &result->compared);
     json_write_object(w, "data");
-    arm_report_friction_card(w, &result->card);
+    arm_report_friction_summary(w, &result->summary);
     json_write_close(w);
     if (json_write_known(w, "held_out_data", result->fit.is_held_out)) {
-        arm_report_friction_card(w, &result->held_out_card);
+        arm_report_friction_summary(w, &result->held_out_summary);
         json_write_close(w);
     }
     identify_open_provenance(w);
@@ -207,8 +210,8 @@ static void print_joint(const struct result *result, size_t j, FILE *out)
         estimate_page_parameter(out, e, i, "");
     }
     for (size_t i = 0; i < e->p; i++) {
-        if (result->current[j].given && isfinite(result->current[j].values.value[i])) {
-            current_beside_print(out, e, &result->current[j]);
+        if (result->reference[j].given && isfinite(result->reference[j].values.value[i])) {
+            parameters_in_use_print(out, e, &result->reference[j]);
             break;
         }
     }
@@ -217,9 +220,10 @@ static void print_joint(const struct result *result, size_t j, FILE *out)
 static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
-    const struct arm_friction_card *card = &result->card;
-    (void)fprintf(out, "arm_friction of %zu rows in %zu run%s: %s\n", card->used, card->runs,
-                  card->runs == 1 ? "" : "s", estimate_verdict_name(result->fit.whole.verdict));
+    const struct arm_friction_summary *summary = &result->summary;
+    (void)fprintf(out, "arm_friction of %zu rows in %zu run%s: %s\n", summary->used,
+                  summary->runs, summary->runs == 1 ? "" : "s",
+                  estimate_verdict_name(result->fit.whole.verdict));
     estimate_page_verdict(out, &result->fit.whole);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         print_joint(result, j, out);
@@ -232,16 +236,16 @@ static void print_page(const void *what, FILE *out)
     (void)fprintf(out,
                   "\ndata: %zu rows, %.4g s at %.4g Hz; %zu incomplete, %zu back in time, %zu "
                   "gaps, %zu in pieces too short\n",
-                  card->rows, card->duration_s, card->rate_hz, card->incomplete,
-                  card->back_rows, card->gaps, card->short_rows);
+                  summary->rows, summary->duration_s, summary->rate_hz, summary->incomplete,
+                  summary->back_rows, summary->gaps, summary->short_rows);
     identify_files_print(out, "file: ", &result->files);
 }
 
-const struct identify_way identify_arm_friction = {.bytes = sizeof(struct result),
-                                                   .check = check_request,
-                                                   .read = read_request,
-                                                   .fit = fit_data,
-                                                   .judge = judge_fit,
-                                                   .write = write_members,
-                                                   .print = print_page,
-                                                   .release = release_result};
+const struct identify_method identify_arm_friction = {.bytes = sizeof(struct result),
+                                                      .check = check_request,
+                                                      .read = read_request,
+                                                      .fit = fit_data,
+                                                      .judge = judge_fit,
+                                                      .write = write_members,
+                                                      .print = print_page,
+                                                      .release = release_result};

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "identification/arm/arm_kinematics.h"
-#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/parameters_in_use.h"
 #include "service/identify/table_rows.h"
 #include "twin/report/arm_report.h"
 #include "twin/report/fit_report.h"
@@ -52,10 +52,10 @@ struct result {
     struct poses own, held_out;
     struct arm_geometry arm;
     struct arm_kinematics_fit fit;
-    struct rows_card {
+    struct rows_summary {
         size_t rows, incomplete, near;
-    } card, held_out_card;
-    struct current_beside current;
+    } summary, held_out_summary;
+    struct reference_check reference;
     struct identify_files files, held_out_files;
 };
 
@@ -69,11 +69,11 @@ static bool is_near(const struct arm_pair *a, const struct arm_pair *b)
 }
 
 /* Rows with all numbers, apart from the one before, as pairs that are to be freed. */
-static enum status take_pairs(const struct table *table, struct arm_pair **pairs, size_t *n,
-                              struct rows_card *card, struct err *err)
+static enum status make_pairs(const struct table *table, struct arm_pair **pairs, size_t *n,
+                              struct rows_summary *summary, struct err *err)
 {
     *n = 0;
-    *card = (struct rows_card){.rows = table->count};
+    *summary = (struct rows_summary){.rows = table->count};
     *pairs = calloc(table->count + 1, sizeof **pairs);
     if (!*pairs) {
         return err_no_memory(err, "data", "no memory");
@@ -87,8 +87,8 @@ static enum status take_pairs(const struct table *table, struct arm_pair **pairs
             *(c < ARM_JOINTS ? &pair->q_rad[c] : &pair->pose[c - ARM_JOINTS]) = value;
         }
         const bool near = fine && *n > 0 && is_near(pair, pair - 1);
-        card->incomplete += fine ? 0 : 1;
-        card->near += near ? 1 : 0;
+        summary->incomplete += fine ? 0 : 1;
+        summary->near += near ? 1 : 0;
         *n += fine && !near ? 1 : 0;
     }
     return STATUS_OK;
@@ -96,19 +96,19 @@ static enum status take_pairs(const struct table *table, struct arm_pair **pairs
 
 static enum status load_pairs(const struct identify_request *request, bool held_out,
                               struct identify_files *files, struct poses *poses,
-                              struct rows_card *card, struct err *err)
+                              struct rows_summary *summary, struct err *err)
 {
     struct table_rows rows;
     enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
-    st = st == STATUS_OK ? take_pairs(&rows.table, &poses->pairs, &poses->n, card, err) : st;
+    st = st == STATUS_OK ? make_pairs(&rows.table, &poses->pairs, &poses->n, summary, err) : st;
     table_free(&rows.table);
     return st;
 }
 
-static struct current_form name_current(struct arm_kinematics_fit *named)
+static struct parameters_in_use_form name_references(struct arm_kinematics_fit *named)
 {
     arm_kinematics_fit_start(named);
-    return (struct current_form){"arm_kinematics", {&named->estimate}, false};
+    return (struct parameters_in_use_form){"arm_kinematics", {&named->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,
@@ -116,7 +116,7 @@ static enum status check_request(const struct model_row *row,
 {
     struct arm_kinematics_fit named;
     struct arm_geometry arm;
-    const struct current_form known = name_current(&named);
+    const struct parameters_in_use_form known = name_references(&named);
     (void)row;
     if (request->arm && !arm_geometry_find(request->arm, &arm)) {
         char arms[64] = "";
@@ -126,22 +126,23 @@ static enum status check_request(const struct model_row *row,
         return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "arm",
                        "unknown arm '%s', known are %s", request->arm, arms);
     }
-    return current_parameters_check(request->current, &known, err);
+    return parameters_in_use_check(request->reference, &known, err);
 }
 
 static enum status read_request(const struct identify_request *request, void *what,
                                 struct err *err)
 {
     struct result *result = what;
-    const struct current_form known = name_current(&result->fit);
-    enum status st = current_beside_read(request->current, &known, &result->current, err);
+    const struct parameters_in_use_form known = name_references(&result->fit);
+    enum status st =
+        parameters_in_use_read(request->reference, &known, &result->reference, err);
     (void)arm_geometry_find(request->arm ? request->arm : usual_arm, &result->arm);
     st = st == STATUS_OK
-             ? load_pairs(request, false, &result->files, &result->own, &result->card, err)
+             ? load_pairs(request, false, &result->files, &result->own, &result->summary, err)
              : st;
     if (st == STATUS_OK && request->validate_count > 0) {
         st = load_pairs(request, true, &result->held_out_files, &result->held_out,
-                        &result->held_out_card, err);
+                        &result->held_out_summary, err);
         if (st == STATUS_OK && result->held_out.n == 0) {
             st = err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                          "no row with all angles and a pose");
@@ -180,7 +181,7 @@ static enum status judge_fit(void *what, struct err *err)
                                 &(struct arm_pairs){result->held_out.n, result->held_out.pairs},
                                 &result->fit);
     }
-    identify_conclude(&result->head, &result->fit.estimate, &result->current);
+    identify_conclude(&result->head, &result->fit.estimate, &result->reference);
     return STATUS_OK;
 }
 
@@ -196,11 +197,11 @@ static void write_members(const void *what, struct json_writer *w)
     const struct result *result = what;
     json_write_text(w, "arm", result->arm.name);
     arm_report_kinematics(w, &result->fit);
-    current_beside_write(w, &result->fit.estimate, &result->current);
+    parameters_in_use_write(w, &result->fit.estimate, &result->reference);
     json_write_object(w, "data");
-    json_write_int(w, "rows", (int64_t)result->card.rows);
-    json_write_int(w, "incomplete", (int64_t)result->card.incomplete);
-    json_write_int(w, "near", (int64_t)result->card.near);
+    json_write_int(w, "rows", (int64_t)result->summary.rows);
+    json_write_int(w, "incomplete", (int64_t)result->summary.incomplete);
+    json_write_int(w, "near", (int64_t)result->summary.near);
     json_write_close(w);
     identify_open_provenance(w);
     identify_close_provenance(w, &result->files, &result->held_out_files);
@@ -224,7 +225,7 @@ static void print_fit(const struct result *result, FILE *out)
     for (size_t i = 0; i < e->p; i++) {
         estimate_page_parameter(out, e, i, "");
     }
-    current_beside_print(out, e, &result->current);
+    parameters_in_use_print(out, e, &result->reference);
     (void)snprintf(outliers, sizeof outliers, ", %zu poses left out as outliers",
                    fit->outliers);
     estimate_page_rank(out, e, outliers);
@@ -253,15 +254,15 @@ static void print_page(const void *what, FILE *out)
         print_check("held out", &fit->held_out, out);
     }
     (void)fprintf(out, "\ndata: %zu rows, %zu incomplete, %zu near the one before\n",
-                  result->card.rows, result->card.incomplete, result->card.near);
+                  result->summary.rows, result->summary.incomplete, result->summary.near);
     identify_files_print(out, "file: ", &result->files);
 }
 
-const struct identify_way identify_arm_kinematics = {.bytes = sizeof(struct result),
-                                                     .check = check_request,
-                                                     .read = read_request,
-                                                     .fit = fit_data,
-                                                     .judge = judge_fit,
-                                                     .write = write_members,
-                                                     .print = print_page,
-                                                     .release = release_result};
+const struct identify_method identify_arm_kinematics = {.bytes = sizeof(struct result),
+                                                        .check = check_request,
+                                                        .read = read_request,
+                                                        .fit = fit_data,
+                                                        .judge = judge_fit,
+                                                        .write = write_members,
+                                                        .print = print_page,
+                                                        .release = release_result};

@@ -47,7 +47,7 @@ static enum status find_column(const struct loader *loader, const char *role, bo
     return STATUS_OK;
 }
 
-static enum status take_header(void *context, const struct csv *csv, struct err *err)
+static enum status read_header(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
     const bool real = strcmp(loader->list.request->side, "real") == 0;
@@ -83,25 +83,26 @@ static bool make_move(const struct loader *loader, const double value[COLUMNS],
 {
     const char *op = loader->op >= 0 ? csv_text(loader->csv, (size_t)loader->op) : NULL;
     const double turn = fabs(value[ROTATION]);
-    const double way = fabs(value[DISPLACEMENT]);
-    const bool line = op ? strcmp(op, "movel") == 0 || strcmp(op, "movec") == 0 : way > NO_MOVE;
+    const double distance = fabs(value[DISPLACEMENT]);
+    const bool line =
+        op ? strcmp(op, "movel") == 0 || strcmp(op, "movec") == 0 : distance > NO_MOVE;
     const bool ended = loader->status < 0 ||
                        strcmp(csv_text(loader->csv, (size_t)loader->status), "done") == 0;
     if (!ended || isnan(value[LAP]) || (op && !line && strcmp(op, "movej") != 0) ||
-        !(turn > NO_MOVE || (line && way > NO_MOVE))) {
+        !(turn > NO_MOVE || (line && distance > NO_MOVE))) {
         return false;
     }
     *move = (struct profile_move){line ? PROFILE_LINES : PROFILE_JOINTS,
                                   turn > NO_MOVE ? value[V_RAD] / turn : HUGE_VAL,
                                   turn > NO_MOVE ? value[A_RAD] / turn : HUGE_VAL, value[LAP]};
-    if (line && way > NO_MOVE) {
-        move->speed = fmin(move->speed, value[V_M] / way);
-        move->acceleration = fmin(move->acceleration, value[A_M] / way);
+    if (line && distance > NO_MOVE) {
+        move->speed = fmin(move->speed, value[V_M] / distance);
+        move->acceleration = fmin(move->acceleration, value[A_M] / distance);
     }
     return true;
 }
 
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
+static enum status read_row(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
     double value[COLUMNS];
@@ -122,7 +123,7 @@ struct result {
     size_t skipped;
     bool is_held_out;
     struct travel_held_out held;
-    struct current_beside current;
+    struct reference_check reference;
 };
 
 static void write_members(const void *what, struct json_writer *w)
@@ -138,7 +139,7 @@ static void write_members(const void *what, struct json_writer *w)
         json_write_members(w, held, COUNT(held), &result->held);
         json_write_close(w);
     }
-    current_beside_write(w, &result->fit.estimate, &result->current);
+    parameters_in_use_write(w, &result->fit.estimate, &result->reference);
 }
 
 static void print_page(const void *what, FILE *out)
@@ -160,7 +161,7 @@ static void print_page(const void *what, FILE *out)
             estimate_page_parameter(out, &fit->estimate, i, words[i % PROFILE_TERMS]);
         }
     }
-    current_beside_print(out, &fit->estimate, &result->current);
+    parameters_in_use_print(out, &fit->estimate, &result->reference);
     move_list_print_residuals(out, &fit->estimate, &left);
     if (result->is_held_out) {
         (void)fprintf(out,
@@ -191,17 +192,17 @@ static enum status fit_files(const struct move_list *list, struct profile_fit *w
 }
 
 /* What --current can name. */
-static struct current_form name_current(struct profile_fit *names)
+static struct parameters_in_use_form name_references(struct profile_fit *names)
 {
     profile_fit_start(names);
-    return (struct current_form){"arm_time", {&names->estimate}, false};
+    return (struct parameters_in_use_form){"arm_time", {&names->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,
                                  const struct identify_request *request, struct err *err)
 {
     struct profile_fit names;
-    const struct current_form known = name_current(&names);
+    const struct parameters_in_use_form known = name_references(&names);
     return move_list_check(row, request, &known, err);
 }
 
@@ -210,12 +211,13 @@ static enum status read_request(const struct identify_request *request, void *wh
 {
     struct result *result = what;
     struct move_list *list = &result->loader.list;
-    const struct current_form known = name_current(&result->fit);
+    const struct parameters_in_use_form known = name_references(&result->fit);
     *list = (struct move_list){.request = request,
                                .each = sizeof(struct profile_move),
-                               .take_header = take_header,
-                               .take_row = take_row};
-    enum status st = current_beside_read(request->current, &known, &result->current, err);
+                               .read_header = read_header,
+                               .read_row = read_row};
+    enum status st =
+        parameters_in_use_read(request->reference, &known, &result->reference, err);
     st = st == STATUS_OK ? move_list_read(list, err) : st;
     result->skipped = list->skipped;
     if (st == STATUS_OK && request->validate_count > 0) {
@@ -250,7 +252,7 @@ static enum status judge_fit(void *what, struct err *err)
         identify_blame_held_out(list->request, st, err);
     }
     if (st == STATUS_OK) {
-        identify_conclude(&result->head, &result->fit.estimate, &result->current);
+        identify_conclude(&result->head, &result->fit.estimate, &result->reference);
     }
     return st;
 }
@@ -260,11 +262,11 @@ static void release_result(void *what)
     move_list_free(&((struct result *)what)->loader.list);
 }
 
-const struct identify_way identify_arm_time = {.bytes = sizeof(struct result),
-                                               .check = check_request,
-                                               .read = read_request,
-                                               .fit = fit_data,
-                                               .judge = judge_fit,
-                                               .write = write_members,
-                                               .print = print_page,
-                                               .release = release_result};
+const struct identify_method identify_arm_time = {.bytes = sizeof(struct result),
+                                                  .check = check_request,
+                                                  .read = read_request,
+                                                  .fit = fit_data,
+                                                  .judge = judge_fit,
+                                                  .write = write_members,
+                                                  .print = print_page,
+                                                  .release = release_result};

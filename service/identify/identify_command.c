@@ -57,7 +57,7 @@ static bool show_progress(void *context, const char *stage, double share)
 
 static int run_model(struct identify_request *request)
 {
-    if (request->model && !model_argument_take("identify", &request->model)) {
+    if (request->model && !model_argument_load("identify", &request->model)) {
         return EXIT_USAGE;
     }
     const char *name = request->model;
@@ -109,7 +109,7 @@ static char *describe_models(void)
     return fclose(to) == 0 ? text : NULL;
 }
 
-static int take_words(int argc, char **argv, struct identify_request *request)
+static int parse_words(int argc, char **argv, struct identify_request *request)
 {
     struct argument rows[IDENTIFY_OPTIONS_MAX];
     const size_t count = identify_options_arguments(request, rows);
@@ -135,8 +135,8 @@ static int identify_files(int argc, char **argv, struct csv_source *files)
     struct err err = {0};
     request.held_out = (struct argument_list){.room = IDENTIFY_HELD_OUT_MAX, .texts = held_out};
     request.files = files;
-    const int code = take_words(argc, argv, &request);
-    if (code != ARGUMENTS_TAKEN) {
+    const int code = parse_words(argc, argv, &request);
+    if (code != ARGUMENTS_PARSED) {
         return code;
     }
     for (char **word = argv + 1; *word; word++) {
@@ -153,7 +153,7 @@ static int identify_files(int argc, char **argv, struct csv_source *files)
 
 /* Columns that were given back are used again instead of asking for fresh pages, which takes a
  * twentieth of the time of a long recording. */
-static void keep_memory(void)
+static void reuse_memory(void)
 {
     enum { COLUMN_BYTES = 32 << 20, FREE_BYTES = 1 << 30 }; /* glibc takes no larger column */
     (void)mallopt(M_MMAP_THRESHOLD, COLUMN_BYTES);
@@ -162,7 +162,7 @@ static void keep_memory(void)
 
 int command_identify(int argc, char **argv)
 {
-    keep_memory();
+    reuse_memory();
     struct csv_source *files = calloc((size_t)argc + 1, sizeof *files);
     if (!files) {
         (void)fputs("tandem: identify: no memory\n", stderr);

@@ -7,10 +7,10 @@
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_verdict.h"
-#include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
-#include "service/identify/current_parameters.h"
+#include "identification/dynamics/unmodelled_term.h"
 #include "service/identify/identify.h"
+#include "service/identify/parameters_in_use.h"
 #include "service/tool/gnuplot.h"
 
 /* So much less another variant has to leave to be taken. */
@@ -25,7 +25,8 @@ static enum status explain_failure(const struct identify_result *result, enum st
     const char *name = "";
     double most = 0.0;
     for (size_t a = 0; a < model->axis_count; a++) {
-        const struct data_channel *both[] = {&result->own.card.nu[a], &result->own.card.tau[a]};
+        const struct data_channel *both[] = {&result->own.summary.nu[a],
+                                             &result->own.summary.tau[a]};
         for (size_t k = 0; k < COUNT(both); k++) {
             const double size = fmax(fabs(both[k]->min), fabs(both[k]->max));
             if (size > most) {
@@ -64,19 +65,19 @@ static bool start_on(void *context, enum dynamics_method stage, size_t iteration
 }
 
 /* What efforts do between rows; held-out ones do the same. */
-static enum status take_efforts(struct identify_result *result, struct err *err)
+static enum status choose_interpolation(struct identify_result *result, struct err *err)
 {
     struct dynamics_options options = result->options;
     options.go_on = options.go_on ? start_on : NULL;
-    enum status st = effort_hold_take(result->kind->model, &result->own.table, &options,
-                                      result->asked_hold, &result->hold);
+    enum status st = input_interpolation_choose(result->kind->model, &result->own.table,
+                                                &options, result->asked_hold, &result->hold);
     if (st == STATUS_E_STALE) {
         return identify_give_up(err);
     }
     if (st == STATUS_OK && result->held_out.files.count > 0) {
-        struct effort_choice same;
-        st = effort_hold_take(result->kind->model, &result->held_out.table, &result->options,
-                              result->hold.hold, &same);
+        struct interpolation_choice same;
+        st = input_interpolation_choose(result->kind->model, &result->held_out.table,
+                                        &result->options, result->hold.hold, &same);
     }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
@@ -191,10 +192,10 @@ static struct variant_list list_values(const struct model_row *row)
     return (struct variant_list){row->variant, row->variants, has ? row->variant_count : 0};
 }
 
-static enum status settle_values(struct identify_result *result)
+static enum status select_variant(struct identify_result *result)
 {
     const struct variant_list list = list_values(result->kind);
-    const enum status st = variant_choice_settle(
+    const enum status st = variant_choice_select(
         &list, &result->own.table.set, &result->options, &result->fit, &result->variants);
     result->chosen.model = list.variants[result->variants.chosen].model;
     return st;
@@ -213,7 +214,7 @@ static enum status fit_data(struct identify_result *result, struct err *err)
     }
     const bool more = st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED;
     if (more && list_values(result->kind).count > 0) {
-        st = settle_values(result);
+        st = select_variant(result);
     } else if (more) {
         st = narrow_variant(result);
     }
@@ -275,54 +276,55 @@ static enum status check_held_out(struct identify_result *result, struct err *er
 }
 
 /* Against the parameters in use, with errors as wide as they are in the end. */
-static enum status compare_current(struct identify_result *result, struct err *err)
+static enum status compare_reference(struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
     const enum status st = dynamics_compare(model, &result->fit, &result->own.table.set,
-                                            &result->current, &result->comparison);
+                                            &result->reference, &result->comparison);
     if (st != STATUS_OK) {
         return explain_failure(result, st, err);
     }
-    dynamics_compare_judge(&result->fit, model, &result->current, &result->comparison);
+    dynamics_compare_judge(&result->fit, model, &result->reference, &result->comparison);
     return st;
 }
 
 static enum status judge_fit(struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
-    struct missing_term missing;
+    struct unmodelled_term missing;
     enum status st = check_own(result, err);
     if (st == STATUS_OK && result->held_out.files.count > 0) {
         st = check_held_out(result, err);
     }
     if (st == STATUS_OK && model->sticks) {
-        missing_term_find(model, &result->fit, &result->own.table.set, &missing);
-        st = missing_term_try(model, &result->fit, &result->own.table.set, &result->options,
-                              &missing);
+        unmodelled_term_find(model, &result->fit, &result->own.table.set, &missing);
+        st = unmodelled_term_try(model, &result->fit, &result->own.table.set, &result->options,
+                                 &missing);
     }
     if (st == STATUS_OK) {
         dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
         if (model->sticks) {
-            missing_term_judge(&result->fit, model, &missing);
+            unmodelled_term_judge(&result->fit, model, &missing);
         }
         if (result->variants.count > 0) {
             const struct variant_list list = list_values(result->kind);
             variant_choice_judge(&list, &result->variants, &result->fit);
         }
-        effort_hold_tell(&result->fit, &result->hold);
-        dynamics_check_judge(&result->fit, model, &result->own.card,
+        input_interpolation_report(&result->fit, &result->hold);
+        dynamics_check_judge(&result->fit, model, &result->own.summary,
                              result->head.doubts ? &result->kind->limits : NULL,
                              &result->own.check,
                              result->held_out.files.count > 0 ? &result->held_out.check : NULL);
     }
-    return st == STATUS_OK && result->is_compared ? compare_current(result, err) : st;
+    return st == STATUS_OK && result->is_compared ? compare_reference(result, err) : st;
 }
 
 /* What --current can name: parameters, constant efforts, the delay. */
-static struct current_form name_current(const struct model *model, struct dynamics_fit *names)
+static struct parameters_in_use_form name_references(const struct model *model,
+                                                     struct dynamics_fit *names)
 {
     dynamics_fit_start(names, model, DYNAMICS_WEAK_IV, true);
-    return (struct current_form){model->name, {&names->estimate}, true};
+    return (struct parameters_in_use_form){model->name, {&names->estimate}, true};
 }
 
 enum status identify_dynamics_check(const struct model_row *row,
@@ -344,12 +346,13 @@ enum status identify_dynamics_check(const struct model_row *row,
                        "motion or the pose: use output_error or ols_central",
                        method, row->name);
     }
-    if (request->hold && names_value(&effort_hold_names, request->hold) == EFFORT_HOLD_COUNT) {
+    if (request->hold &&
+        names_value(&input_interpolation_names, request->hold) == INPUT_INTERPOLATION_COUNT) {
         return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "hold",
                        "hold is '%s', it must be zoh, linear or auto", request->hold);
     }
-    const struct current_form form = name_current(row->model, &names);
-    st = current_parameters_check(request->current, &form, err);
+    const struct parameters_in_use_form form = name_references(row->model, &names);
+    st = parameters_in_use_check(request->reference, &form, err);
     return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
 }
 
@@ -377,14 +380,15 @@ enum status identify_dynamics_read(const struct identify_request *request, void 
     enum status st = STATUS_OK;
     result->kind = result->head.row;
     result->asked = request->method ? request->method : "auto";
-    result->asked_hold = (enum effort_hold)names_value(&effort_hold_names,
-                                                       request->hold ? request->hold : "auto");
+    result->asked_hold = (enum input_interpolation)names_value(
+        &input_interpolation_names, request->hold ? request->hold : "auto");
     result->plot = request->plot;
     result->options = read_options(request, result);
-    if (request->current) {
-        const struct current_form form = name_current(result->kind->model, &result->fit);
+    if (request->reference) {
+        const struct parameters_in_use_form form =
+            name_references(result->kind->model, &result->fit);
         result->is_compared = true;
-        st = current_parameters_read(request->current, &form, &result->current, err);
+        st = parameters_in_use_parse(request->reference, &form, &result->reference, err);
     }
     st = st == STATUS_OK ? dynamics_rows_load(result->kind, request, request->files,
                                               request->file_count, &result->own, err)
@@ -400,7 +404,7 @@ enum status identify_dynamics_read(const struct identify_request *request, void 
 enum status identify_dynamics_fit(void *what, struct err *err)
 {
     struct identify_result *result = what;
-    enum status st = take_efforts(result, err);
+    enum status st = choose_interpolation(result, err);
     st = st == STATUS_OK ? choose_variant(result, err) : st;
     return st == STATUS_OK ? fit_data(result, err) : st;
 }
@@ -416,8 +420,8 @@ enum status identify_dynamics_judge(void *what, struct err *err)
     result->options.context = NULL;
     /* What was left to the recording, as it was chosen. */
     result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
-    identify_tell(&result->head.caller, &result->fit.estimate,
-                  result->comparison.values.contradicts);
+    identify_report_outcome(&result->head.caller, &result->fit.estimate,
+                            result->comparison.values.contradicts);
     return result->plot ? identify_dynamics_plot(result, result->plot, err) : st;
 }
 

@@ -8,7 +8,7 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
-#include "identification/dynamics/effort_hold.h"
+#include "identification/dynamics/input_interpolation.h"
 #include "identification/dynamics/variant_choice.h"
 #include "service/identify/dynamics_rows.h"
 #include "service/identify/identify.h"
@@ -23,14 +23,14 @@ struct identify_result {
     struct variant_choice variants; /* of a constant of a model's file */
     const char *asked;              /* method, as it was asked for */
     const char *plot;               /* file to draw to; NULL: none */
-    enum effort_hold asked_hold;
+    enum input_interpolation asked_hold;
     struct dynamics_options options;
-    struct effort_choice hold;
+    struct interpolation_choice hold;
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.files.count is 0: nothing was */
     struct dynamics_sensitivity sensitivity;
     bool is_compared; /* with current; comparison is valid */
-    struct current_values current;
+    struct reference_values reference;
     struct dynamics_comparison comparison;
 };
 
@@ -39,9 +39,9 @@ MUST_USE enum status identify_dynamics_check(const struct model_row *row,
                                              const struct identify_request *request,
                                              struct err *err);
 
-/* The stages, as of struct identify_way; what is read is borrowed from the request, and to be
- * freed with identify_result_free(). Cold path: allocates. STATUS_E_STALE: told to end by the
- * caller; as dynamics_rows_load(), and STATUS_E_MATH. */
+/* The stages, as of struct identify_method; what is read is borrowed from the request, and to
+ * be freed with identify_result_free(). Cold path: allocates. STATUS_E_STALE: told to end by
+ * the caller; as dynamics_rows_load(), and STATUS_E_MATH. */
 MUST_USE enum status identify_dynamics_read(const struct identify_request *request,
                                             void *result, struct err *err);
 MUST_USE enum status identify_dynamics_fit(void *result, struct err *err);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "identification/odometry/odometry.h"
-#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/parameters_in_use.h"
 #include "service/identify/table_rows.h"
 #include "twin/report/fit_report.h"
 
@@ -30,16 +30,16 @@ struct result {
     struct identify_head head;
     struct odometry_set set, held_out_set;
     struct odometry_fit fit;
-    struct odometry_card card, held_out_card;
+    struct odometry_summary summary, held_out_summary;
     bool is_held_out; /* card above and check below are valid */
     struct odometry_check held_out;
     double heading_m;
-    struct current_beside current;
+    struct reference_check reference;
     struct identify_files files, held_out_files;
 };
 
 static enum status make_set(const struct table_rows *rows, struct odometry_set *set,
-                            struct odometry_card *card, struct err *err)
+                            struct odometry_summary *summary, struct err *err)
 {
     const struct table_channel *channel = rows->table.channel;
     struct odometry_raw raw = {.n = rows->table.count,
@@ -51,51 +51,52 @@ static enum status make_set(const struct table_rows *rows, struct odometry_set *
                                .theta_rad = channel[5].values,
                                .part_count = rows->part_count};
     memcpy(raw.part_start, rows->part_start, (raw.part_count + 1) * sizeof *raw.part_start);
-    const enum status st = odometry_set_make(&raw, set, card, err);
+    const enum status st = odometry_set_make(&raw, set, summary, err);
     set->heading_m = rows->request->heading_m;
     return st;
 }
 
 /* The rows are given back before the fit begins. */
 static enum status load_rows(const struct identify_request *request, bool held_out,
-                             struct identify_files *files, struct odometry_card *card,
+                             struct identify_files *files, struct odometry_summary *summary,
                              struct odometry_set *set, struct err *err)
 {
     struct table_rows rows;
     enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
-    st = st == STATUS_OK ? make_set(&rows, set, card, err) : st;
+    st = st == STATUS_OK ? make_set(&rows, set, summary, err) : st;
     table_free(&rows.table);
     return st;
 }
 
 /* What --current can name. */
-static struct current_form name_current(struct odometry_fit *named)
+static struct parameters_in_use_form name_references(struct odometry_fit *named)
 {
     odometry_fit_start(named);
-    return (struct current_form){"odometry", {&named->estimate}, false};
+    return (struct parameters_in_use_form){"odometry", {&named->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,
                                  const struct identify_request *request, struct err *err)
 {
     struct odometry_fit named;
-    const struct current_form known = name_current(&named);
+    const struct parameters_in_use_form known = name_references(&named);
     (void)row;
-    return current_parameters_check(request->current, &known, err);
+    return parameters_in_use_check(request->reference, &known, err);
 }
 
 static enum status read_request(const struct identify_request *request, void *what,
                                 struct err *err)
 {
     struct result *result = what;
-    const struct current_form known = name_current(&result->fit);
-    enum status st = current_beside_read(request->current, &known, &result->current, err);
+    const struct parameters_in_use_form known = name_references(&result->fit);
+    enum status st =
+        parameters_in_use_read(request->reference, &known, &result->reference, err);
     result->heading_m = request->heading_m;
     st = st == STATUS_OK
-             ? load_rows(request, false, &result->files, &result->card, &result->set, err)
+             ? load_rows(request, false, &result->files, &result->summary, &result->set, err)
              : st;
     if (st == STATUS_OK && request->validate_count > 0) {
-        st = load_rows(request, true, &result->held_out_files, &result->held_out_card,
+        st = load_rows(request, true, &result->held_out_files, &result->held_out_summary,
                        &result->held_out_set, err);
         identify_blame_held_out(request, st, err);
     }
@@ -109,13 +110,13 @@ static enum status fit_data(void *what, struct err *err)
     if (st != STATUS_OK) {
         return st;
     }
-    st = odometry_fit_run(&result->set, &result->card, &result->fit);
+    st = odometry_fit_run(&result->set, &result->summary, &result->fit);
     if (st != STATUS_OK) {
         return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
                        status_name(st));
     }
     if (result->head.doubts) {
-        odometry_judge_units(&result->fit, &result->card);
+        odometry_judge_units(&result->fit, &result->summary);
     }
     return st;
 }
@@ -140,7 +141,7 @@ static enum status judge_fit(void *what, struct err *err)
     struct result *result = what;
     const enum status st = result->held_out_files.count > 0 ? hold_out(result, err) : STATUS_OK;
     if (st == STATUS_OK) {
-        identify_conclude(&result->head, &result->fit.estimate, &result->current);
+        identify_conclude(&result->head, &result->fit.estimate, &result->reference);
     }
     return st;
 }
@@ -162,13 +163,13 @@ static void write_members(const void *what, struct json_writer *w)
     if (json_write_known(w, "held_out", result->is_held_out)) {
         odometry_report_check(w, &result->held_out);
         json_write_object(w, "data");
-        odometry_report_card(w, &result->held_out_card);
+        odometry_report_summary(w, &result->held_out_summary);
         json_write_close(w);
         json_write_close(w);
     }
-    current_beside_write(w, &result->fit.estimate, &result->current);
+    parameters_in_use_write(w, &result->fit.estimate, &result->reference);
     json_write_object(w, "data");
-    odometry_report_card(w, &result->card);
+    odometry_report_summary(w, &result->summary);
     json_write_close(w);
     identify_open_provenance(w);
     json_write_real(w, "heading_m", result->heading_m);
@@ -184,20 +185,20 @@ static void print_check(const char *what, const struct odometry_check *check, FI
                   check->position_max_m, check->heading_rmse_rad, check->heading_r2);
 }
 
-static void print_card(const struct odometry_card *card, FILE *out)
+static void print_summary(const struct odometry_summary *summary, FILE *out)
 {
     (void)fprintf(
         out,
         "\ndata: %zu rows, %zu poses in %zu run%s, %.4g Hz, %.4g s, turned %.3g rad left "
         "and %.3g rad right\n",
-        card->rows, card->poses, card->runs, card->runs == 1 ? "" : "s", card->rate_hz,
-        card->duration_s, card->turn_left_rad, card->turn_right_rad);
+        summary->rows, summary->poses, summary->runs, summary->runs == 1 ? "" : "s",
+        summary->rate_hz, summary->duration_s, summary->turn_left_rad, summary->turn_right_rad);
     (void)fprintf(
         out,
         "      %zu incomplete, %zu without a pose, %zu with an old one, %zu repeated, "
         "%zu back in time, %zu gaps, %zu cuts, %zu in pieces too short\n",
-        card->incomplete, card->pose_missing, card->stale, card->duplicates, card->back_rows,
-        card->gaps, card->cuts, card->short_rows);
+        summary->incomplete, summary->pose_missing, summary->stale, summary->duplicates,
+        summary->back_rows, summary->gaps, summary->cuts, summary->short_rows);
 }
 
 static void print_page(const void *what, FILE *out)
@@ -214,7 +215,7 @@ static void print_page(const void *what, FILE *out)
         estimate_page_parameter(out, e, i, "");
     }
     estimate_page_correlation(out, e);
-    current_beside_print(out, e, &result->current);
+    parameters_in_use_print(out, e, &result->reference);
     (void)snprintf(jumps, sizeof jumps, ", %zu poses left out as they jump", fit->outliers);
     estimate_page_rank(out, e, jumps);
     (void)fprintf(
@@ -226,15 +227,15 @@ static void print_page(const void *what, FILE *out)
     if (result->is_held_out) {
         print_check("held out", &result->held_out, out);
     }
-    print_card(&result->card, out);
+    print_summary(&result->summary, out);
     identify_files_print(out, "file: ", &result->files);
 }
 
-const struct identify_way identify_odometry = {.bytes = sizeof(struct result),
-                                               .check = check_request,
-                                               .read = read_request,
-                                               .fit = fit_data,
-                                               .judge = judge_fit,
-                                               .write = write_members,
-                                               .print = print_page,
-                                               .release = release_result};
+const struct identify_method identify_odometry = {.bytes = sizeof(struct result),
+                                                  .check = check_request,
+                                                  .read = read_request,
+                                                  .fit = fit_data,
+                                                  .judge = judge_fit,
+                                                  .write = write_members,
+                                                  .print = print_page,
+                                                  .release = release_result};

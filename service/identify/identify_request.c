@@ -38,7 +38,7 @@ enum status identify_fail_if(const struct identify_request *request, unsigned *b
         found |= 1U << at;
         word += n + (word[n] == ',');
     }
-    if ((found & 1U << IDENTIFY_CONTRADICTS) && !request->current) {
+    if ((found & 1U << IDENTIFY_CONTRADICTS) && !request->reference) {
         return err_set(err, STATUS_E_ARG, FAULT_NEEDS_KEY, "fail-if",
                        "--fail-if contradicts needs --current, the parameters in use");
     }
@@ -61,8 +61,8 @@ void identify_blame_held_out(const struct identify_request *request, enum status
     }
 }
 
-void identify_tell(const struct identify_caller *caller, const struct estimate *estimate,
-                   bool contradicts)
+void identify_report_outcome(const struct identify_caller *caller,
+                             const struct estimate *estimate, bool contradicts)
 {
     if (caller->outcome) {
         *caller->outcome =
@@ -127,7 +127,7 @@ const struct identify_option identify_options[] = {
      "plausible", WORD, ALL, AT(plausible)},
     {{"current", 0, ARGUMENT_TEXT, NULL, 0, 0, "SET",
      "compare with the parameters in use: NAME=VALUE,... by name or symbol, delay_s too, or a JSON file with "
-     "\"values\" as --json prints"}, "current", LIST, ALL, AT(current)},
+     "\"values\" as --json prints"}, "current", LIST, ALL, AT(reference)},
     {{"fail-if", 0, ARGUMENT_TEXT, NULL, 0, 0, "WORD,...",
      "exit with 3 when it is so: contradicts (the parameters in use do not hold, with --current), "
      "marginal (the verdict is MARGINAL or FAIL), fail"}, NULL, 0, ALL, AT(fail_if)},

@@ -58,10 +58,10 @@ struct identify_request {
     double heading_m;              /* of struct odometry_set; for odometry only */
     const char *arm;               /* kind of arm; for arm_kinematics only; NULL: ur5 */
     const char *plausible;         /* "off": values may be as large or small as they are */
-    const char *current;           /* of current_parameters.h; NULL: compare with nothing */
+    const char *reference;         /* of parameters_in_use.h; NULL: compare with nothing */
     /* For models of motion only. */
     bool biases;        /* also fit constant efforts */
-    const char *hold;   /* of identification/dynamics/effort_hold.h; NULL: auto */
+    const char *hold;   /* of identification/dynamics/input_interpolation.h; NULL: auto */
     bool robust;        /* as in struct dynamics_options */
     double ridge;       /* as in struct dynamics_options */
     double delay_max_s; /* longest delay to look for; 0: none; below 0: by the recording */
@@ -100,8 +100,8 @@ void identify_blame_held_out(const struct identify_request *request, enum status
                              struct err *err);
 
 /* What came out, into *caller->outcome. */
-void identify_tell(const struct identify_caller *caller, const struct estimate *estimate,
-                   bool contradicts);
+void identify_report_outcome(const struct identify_caller *caller,
+                             const struct estimate *estimate, bool contradicts);
 
 /* The table of all that an identification can be asked, one row each. From it come the options
  * of `tandem identify` and their help, the query parameters of POST /api/v1/identify and their

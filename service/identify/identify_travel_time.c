@@ -131,7 +131,7 @@ static enum status find_motion(struct loader *loader, struct err *err)
     return STATUS_OK;
 }
 
-static enum status take_header(void *context, const struct csv *csv, struct err *err)
+static enum status read_header(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
     loader->csv = csv;
@@ -168,7 +168,7 @@ static bool is_empty(const struct csv *csv, int column)
     return column >= 0 && *csv_text(csv, (size_t)column) == '\0';
 }
 
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
+static enum status read_row(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
     const struct csv_quantity lap = choose_lap(loader);
@@ -199,7 +199,7 @@ struct result {
     size_t skipped;
     struct travel_held_out held;
     bool is_held_out;
-    struct current_beside current;
+    struct reference_check reference;
 };
 
 #define HELD(field) JSON_MEMBER(struct travel_held_out, field)
@@ -216,7 +216,7 @@ static void write_members(const void *what, struct json_writer *w)
         json_write_members(w, held_members, COUNT(held_members), &result->held);
         json_write_close(w);
     }
-    current_beside_write(w, &result->fit.estimate, &result->current);
+    parameters_in_use_write(w, &result->fit.estimate, &result->reference);
 }
 
 static void print_terms(const struct travel_fit *fit, FILE *out)
@@ -289,7 +289,7 @@ static void print_page(const void *what, FILE *out)
     move_list_print_verdict(out, &fit->estimate, result->skipped);
     print_terms(fit, out);
     print_accelerating(&fit->accelerating, out);
-    current_beside_print(out, &fit->estimate, &result->current);
+    parameters_in_use_print(out, &fit->estimate, &result->reference);
     move_list_print_residuals(out, &fit->estimate, &left);
     if (result->is_held_out && held->n == 0) {
         (void)fprintf(out, "held out:  no move that can be foretold, of %zu\n",
@@ -327,17 +327,17 @@ static enum status fit_files(const struct loader *loader, struct travel_fit *who
 }
 
 /* What --current can name. */
-static struct current_form name_current(struct travel_fit *names)
+static struct parameters_in_use_form name_references(struct travel_fit *names)
 {
     travel_fit_start(names, TRAVEL_TURNS_AND_DRIVES);
-    return (struct current_form){"travel_time", {&names->estimate}, false};
+    return (struct parameters_in_use_form){"travel_time", {&names->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,
                                  const struct identify_request *request, struct err *err)
 {
     struct travel_fit names;
-    const struct current_form known = name_current(&names);
+    const struct parameters_in_use_form known = name_references(&names);
     return move_list_check(row, request, &known, err);
 }
 
@@ -346,12 +346,13 @@ static enum status read_request(const struct identify_request *request, void *wh
 {
     struct result *result = what;
     struct move_list *list = &result->loader.list;
-    const struct current_form known = name_current(&result->fit);
+    const struct parameters_in_use_form known = name_references(&result->fit);
     *list = (struct move_list){.request = request,
                                .each = sizeof(struct travel_move),
-                               .take_header = take_header,
-                               .take_row = take_row};
-    enum status st = current_beside_read(request->current, &known, &result->current, err);
+                               .read_header = read_header,
+                               .read_row = read_row};
+    enum status st =
+        parameters_in_use_read(request->reference, &known, &result->reference, err);
     st = st == STATUS_OK ? move_list_read(list, err) : st;
     result->skipped = list->skipped;
     if (st == STATUS_OK && request->validate_count > 0) {
@@ -386,7 +387,7 @@ static enum status judge_fit(void *what, struct err *err)
         identify_blame_held_out(list->request, st, err);
     }
     if (st == STATUS_OK) {
-        identify_conclude(&result->head, &result->fit.estimate, &result->current);
+        identify_conclude(&result->head, &result->fit.estimate, &result->reference);
     }
     return st;
 }
@@ -396,11 +397,11 @@ static void release_result(void *what)
     move_list_free(&((struct result *)what)->loader.list);
 }
 
-const struct identify_way identify_travel_time = {.bytes = sizeof(struct result),
-                                                  .check = check_request,
-                                                  .read = read_request,
-                                                  .fit = fit_data,
-                                                  .judge = judge_fit,
-                                                  .write = write_members,
-                                                  .print = print_page,
-                                                  .release = release_result};
+const struct identify_method identify_travel_time = {.bytes = sizeof(struct result),
+                                                     .check = check_request,
+                                                     .read = read_request,
+                                                     .fit = fit_data,
+                                                     .judge = judge_fit,
+                                                     .write = write_members,
+                                                     .print = print_page,
+                                                     .release = release_result};

@@ -9,7 +9,7 @@
 /* Reading is most of the work. */
 static const double READING_SHARE = 0.9;
 
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
+static bool report_reading(void *context, uint64_t done, uint64_t total)
 {
     return identify_go_on(&((const struct move_list *)context)->request->caller, READING_SHARE,
                           done, total);
@@ -18,7 +18,7 @@ static bool tell_reading(void *context, uint64_t done, uint64_t total)
 static enum status read_table(struct move_list *list, const struct csv_source *input,
                               struct err *err)
 {
-    const struct csv_lines lines = {list->take_header, list->take_row, tell_reading, list};
+    const struct csv_lines lines = {list->read_header, list->read_row, report_reading, list};
     return csv_file_read(input, &lines, NULL, err);
 }
 
@@ -75,14 +75,14 @@ enum travel_method move_list_method(const struct identify_request *request)
 }
 
 enum status move_list_check(const struct model_row *row, const struct identify_request *request,
-                            const struct current_form *form, struct err *err)
+                            const struct parameters_in_use_form *form, struct err *err)
 {
     if (request->validate_count > 1) {
         return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE, "validate",
                        "more than one --validate is not for %s", row->name);
     }
     return move_list_method(request) < TRAVEL_METHOD_COUNT
-               ? current_parameters_check(request->current, form, err)
+               ? parameters_in_use_check(request->reference, form, err)
                : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "method",
                          "unknown method '%s', ols, huber, tukey and auto are known",
                          request->method);

@@ -4,20 +4,20 @@
 #ifndef SERVICE_IDENTIFY_MOVE_LIST_H
 #define SERVICE_IDENTIFY_MOVE_LIST_H
 
-#include "identification/travel/travel_fit.h"
-#include "service/identify/current_parameters.h"
-#include "service/identify/identify_request.h"
 #include "identification/model/model.h"
+#include "identification/travel/travel_fit.h"
+#include "service/identify/identify_request.h"
+#include "service/identify/parameters_in_use.h"
 
 struct move_list {
     const struct identify_request *request;
     size_t each; /* bytes of a move */
     /* Called with the list for each header and row. */
-    csv_line *take_header, *take_row;
+    csv_line *read_header, *read_row;
     void *moves; /* [count], as move_list_add() was told */
     size_t count, room, skipped;
     size_t own_count; /* the first ones: those that are fitted; held-out ones are behind */
-    size_t *starts; /* [request->file_count + 1] where the moves of a file begin */
+    size_t *starts;   /* [request->file_count + 1] where the moves of a file begin */
 };
 
 /* The moves of all files. As csv_file_read(), STATUS_E_NOMEM. */
@@ -35,7 +35,8 @@ enum travel_method move_list_method(const struct identify_request *request);
 /* Whether what is asked can be done: STATUS_E_ARG. */
 MUST_USE enum status move_list_check(const struct model_row *row,
                                      const struct identify_request *request,
-                                     const struct current_form *form, struct err *err);
+                                     const struct parameters_in_use_form *form,
+                                     struct err *err);
 
 /* The error of a fit that could not be made, or STATUS_OK. */
 MUST_USE enum status move_list_fitted(enum status st, struct err *err);

@@ -5,10 +5,10 @@
 /* Of the whole work. */
 static const double READING_SHARE = 0.7;
 
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
+static bool report_reading(void *context, uint64_t done, uint64_t total)
 {
-    return identify_go_on(&((const struct table_rows *)context)->request->caller, READING_SHARE, done,
-                          total);
+    return identify_go_on(&((const struct table_rows *)context)->request->caller, READING_SHARE,
+                          done, total);
 }
 
 enum status table_rows_read(const struct identify_request *request,
@@ -22,7 +22,7 @@ enum status table_rows_read(const struct identify_request *request,
     rows->part_count = held_out ? request->validate_count : request->file_count;
     table->channels = form->channels;
     table->rows_max = form->rows_max;
-    table->go_on = tell_reading;
+    table->go_on = report_reading;
     table->context = rows;
     for (size_t c = 0; c < form->channels; c++) {
         table->channel[c].names = form->names + c * form->each;

@@ -18,8 +18,8 @@ static enum status refuse_value(const struct identify_option *option, enum fault
     return err_set(err, STATUS_E_ARG, fault, option->query, "%s", what);
 }
 
-static enum status take_text(const struct identify_option *option, const char *value,
-                             struct identify_words *words, const char **text, struct err *err)
+static enum status parse_text(const struct identify_option *option, const char *value,
+                              struct identify_words *words, const char **text, struct err *err)
 {
     const size_t n = strlen(value);
     if (n == 0 || n > option->longest || n >= sizeof words->text - words->used) {
@@ -31,8 +31,8 @@ static enum status take_text(const struct identify_option *option, const char *v
     return STATUS_OK;
 }
 
-static enum status take_flag(const struct identify_option *option, const char *value,
-                             bool *flag, struct err *err)
+static enum status parse_flag(const struct identify_option *option, const char *value,
+                              bool *flag, struct err *err)
 {
     *flag = strcmp(value, "true") == 0;
     return *flag || strcmp(value, "false") == 0
@@ -41,8 +41,8 @@ static enum status take_flag(const struct identify_option *option, const char *v
 }
 
 /* Digits, a point, an exponent: what JSON calls a number. */
-static enum status take_real(const struct identify_option *option, const char *value,
-                             double *real, struct err *err)
+static enum status parse_real(const struct identify_option *option, const char *value,
+                              double *real, struct err *err)
 {
     const struct argument *argument = &option->argument;
     double number = 0.0;
@@ -55,22 +55,22 @@ static enum status take_real(const struct identify_option *option, const char *v
     return STATUS_OK;
 }
 
-static enum status take_value(const struct identify_option *option, const char *value,
-                              struct identify_words *words, struct identify_request *request,
-                              struct err *err)
+static enum status parse_value(const struct identify_option *option, const char *value,
+                               struct identify_words *words, struct identify_request *request,
+                               struct err *err)
 {
     void *at = identify_option_value(option, request);
     switch (option->argument.kind) {
     case ARGUMENT_FLAG:
-        return take_flag(option, value, at, err);
+        return parse_flag(option, value, at, err);
     case ARGUMENT_REAL:
-        return take_real(option, value, at, err);
+        return parse_real(option, value, at, err);
     case ARGUMENT_TEXT:
     case ARGUMENT_LIST:
     case ARGUMENT_INTEGER:
         break;
     }
-    return take_text(option, value, words, at, err);
+    return parse_text(option, value, words, at, err);
 }
 
 static enum status refuse_name(const char *text, size_t n, struct err *err)
@@ -104,9 +104,9 @@ static const struct identify_option *find_option(const char *text, size_t n)
 }
 
 /* One "name=value"; given: a bit for each row that was there before. */
-static enum status take_pair(const char *text, size_t n, unsigned *given,
-                             struct identify_words *words, struct identify_request *request,
-                             struct err *err)
+static enum status parse_pair(const char *text, size_t n, unsigned *given,
+                              struct identify_words *words, struct identify_request *request,
+                              struct err *err)
 {
     const char *equals = memchr(text, '=', n);
     const size_t name_n = equals ? (size_t)(equals - text) : n;
@@ -124,7 +124,7 @@ static enum status take_pair(const char *text, size_t n, unsigned *given,
         return refuse_value(option, FAULT_BAD_ENCODING,
                             "has no value, a broken %XX, or is too long", err);
     }
-    return take_value(option, value, words, request, err);
+    return parse_value(option, value, words, request, err);
 }
 
 enum status identify_query_read(const char *query, struct identify_words *words,
@@ -136,7 +136,7 @@ enum status identify_query_read(const char *query, struct identify_words *words,
     *request = identify_request_defaults();
     for (const char *at = query; *at && st == STATUS_OK;) {
         const size_t n = strcspn(at, "&");
-        st = n > 0 ? take_pair(at, n, &given, words, request, err) : STATUS_OK;
+        st = n > 0 ? parse_pair(at, n, &given, words, request, err) : STATUS_OK;
         at += n + (at[n] == '&');
     }
     if (st == STATUS_OK && request->name && strchr(request->name, '/')) {
@@ -186,7 +186,7 @@ static enum status read_fit(const char *query, struct fit *fit, struct err *err)
     }
     request->json = true;
     /* A text without it would name a file, of the daemon's machine. */
-    if (request->current && !strchr(request->current, '=')) {
+    if (request->reference && !strchr(request->reference, '=')) {
         return err_set(err, STATUS_E_ARG, FAULT_BAD_FORMAT, "current",
                        "name=value,name=value was expected");
     }

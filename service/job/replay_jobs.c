@@ -46,8 +46,8 @@ static bool go_on(void *context, const char *stage, double share)
     return job_go_on(j->job);
 }
 
-static enum status take_line(struct replay_job *j, const struct journal_line *line,
-                             double share, struct err *why)
+static enum status replay_one_line(struct replay_job *j, const struct journal_line *line,
+                                   double share, struct err *why)
 {
     struct replay *replay = j->run.replay;
     struct err err = {0};
@@ -77,7 +77,7 @@ static enum status run_journal(struct replay_job *j, struct err *err)
         line.number++;
         at += line.bytes + (end ? 1 : 0);
         const double share = 0.9 * (double)at / (double)j->bytes;
-        const enum status st = take_line(j, &line, share, err);
+        const enum status st = replay_one_line(j, &line, share, err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -132,7 +132,7 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
 static enum status run_replay(struct job *job, void *context, FILE *out, struct err *err)
 {
     struct replay_job *j = context;
-    const struct effects effects = {replay_take_effect, &j->run};
+    const struct effects effects = {replay_write_effect, &j->run};
     j->job = job;
     j->run.file = &j->file;
     enum status st = replay_open_spool(&j->run);

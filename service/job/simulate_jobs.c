@@ -14,7 +14,7 @@ enum { RUNS = 10000, RUNS_MAX = 1000000, SEED_MAX = 2147483647, SETTINGS_MAX = 6
 static const double HORIZON_S = 86400.0, HORIZON_MAX_S = 1e9;
 
 /* What is asked for; all zero is nothing. */
-struct wish {
+struct simulate_request {
     double runs, seed, horizon_s;
     char team[TEAM_NAME_MAX];
     char settings[QUERY_TEXT_MAX + 1]; /* cut at its commas */
@@ -23,7 +23,7 @@ struct wish {
 };
 
 struct simulation {
-    struct wish wish;
+    struct simulate_request simulate_request;
     const char *text; /* [bytes] the worker's */
     size_t bytes;
     struct job *job; /* while it runs */
@@ -47,7 +47,7 @@ static bool read_number(const char *text, double min, double max, bool whole, do
            (!whole || !(fabs(*out - rint(*out)) > 0.0));
 }
 
-static enum status take_runs(struct wish *w, char *value, struct err *err)
+static enum status parse_runs(struct simulate_request *w, char *value, struct err *err)
 {
     return read_number(value, 1, RUNS_MAX, true, &w->runs)
                ? STATUS_OK
@@ -55,7 +55,7 @@ static enum status take_runs(struct wish *w, char *value, struct err *err)
                               "a whole number from 1 to 1000000 was expected", err);
 }
 
-static enum status take_seed(struct wish *w, char *value, struct err *err)
+static enum status parse_seed(struct simulate_request *w, char *value, struct err *err)
 {
     return read_number(value, 0, SEED_MAX, true, &w->seed)
                ? STATUS_OK
@@ -63,7 +63,7 @@ static enum status take_seed(struct wish *w, char *value, struct err *err)
                               "a whole number from 0 to 2147483647 was expected", err);
 }
 
-static enum status take_horizon(struct wish *w, char *value, struct err *err)
+static enum status parse_horizon(struct simulate_request *w, char *value, struct err *err)
 {
     return read_number(value, 1, HORIZON_MAX_S, false, &w->horizon_s)
                ? STATUS_OK
@@ -71,7 +71,7 @@ static enum status take_horizon(struct wish *w, char *value, struct err *err)
                               "a number from 1 to 1e9 was expected", err);
 }
 
-static enum status take_team(struct wish *w, char *value, struct err *err)
+static enum status parse_team(struct simulate_request *w, char *value, struct err *err)
 {
     const int n = snprintf(w->team, sizeof w->team, "%s", value);
     return n > 0 && (size_t)n < sizeof w->team
@@ -81,7 +81,7 @@ static enum status take_team(struct wish *w, char *value, struct err *err)
 }
 
 /* "R1.speed=+10%,IB.capacity=2" */
-static enum status take_settings(struct wish *w, char *value, struct err *err)
+static enum status parse_settings(struct simulate_request *w, char *value, struct err *err)
 {
     char *at = w->settings;
     (void)snprintf(w->settings, sizeof w->settings, "%s", value);
@@ -100,16 +100,16 @@ static enum status take_settings(struct wish *w, char *value, struct err *err)
 
 static const struct {
     const char *name;
-    enum status (*take)(struct wish *w, char *value, struct err *err);
-} parameters[] = {{"runs", take_runs},
-                  {"seed", take_seed},
-                  {"horizon_s", take_horizon},
-                  {"team", take_team},
-                  {"set", take_settings}};
+    enum status (*parse)(struct simulate_request *w, char *value, struct err *err);
+} parameters[] = {{"runs", parse_runs},
+                  {"seed", parse_seed},
+                  {"horizon_s", parse_horizon},
+                  {"team", parse_team},
+                  {"set", parse_settings}};
 
 /* One "name=value"; given: a bit for each row that was there before. */
-static enum status take_pair(struct wish *w, const char *text, size_t n, unsigned *given,
-                             struct err *err)
+static enum status parse_pair(struct simulate_request *w, const char *text, size_t n,
+                              unsigned *given, struct err *err)
 {
     char name[32];
     char value[QUERY_TEXT_MAX + 1];
@@ -128,7 +128,7 @@ static enum status take_pair(struct wish *w, const char *text, size_t n, unsigne
         }
         *given |= 1U << i;
         return equals && percent_decode(equals + 1, n - name_n - 1, value, sizeof value)
-                   ? parameters[i].take(w, value, err)
+                   ? parameters[i].parse(w, value, err)
                    : refuse_value(name, FAULT_BAD_ENCODING,
                                   "has no value, a broken %XX, or is too long", err);
     }
@@ -137,14 +137,14 @@ static enum status take_pair(struct wish *w, const char *text, size_t n, unsigne
                         err);
 }
 
-static enum status read_wish(const char *query, struct wish *w, struct err *err)
+static enum status parse_request(const char *query, struct simulate_request *w, struct err *err)
 {
     unsigned given = 0;
     enum status st = STATUS_OK;
-    *w = (struct wish){.runs = RUNS, .seed = 1, .horizon_s = HORIZON_S};
+    *w = (struct simulate_request){.runs = RUNS, .seed = 1, .horizon_s = HORIZON_S};
     for (const char *at = query; *at && st == STATUS_OK;) {
         const size_t n = strcspn(at, "&");
-        st = n > 0 ? take_pair(w, at, n, &given, err) : STATUS_OK;
+        st = n > 0 ? parse_pair(w, at, n, &given, err) : STATUS_OK;
         at += n + (at[n] == '&');
     }
     return st;
@@ -153,16 +153,17 @@ static enum status read_wish(const char *query, struct wish *w, struct err *err)
 enum status simulate_jobs_check(void *worker, const char *query, struct err *err)
 {
     (void)worker;
-    struct wish *w = malloc(sizeof *w);
+    struct simulate_request *w = malloc(sizeof *w);
     const enum status st =
-        w ? read_wish(query, w, err) : err_no_memory(err, "simulate", "no memory");
+        w ? parse_request(query, w, err) : err_no_memory(err, "simulate", "no memory");
     free(w);
     return st;
 }
 
 /* ---- the job ---- */
 
-static enum status take_first(const struct err_list *errors, enum status st, struct err *err)
+static enum status copy_first_error(const struct err_list *errors, enum status st,
+                                    struct err *err)
 {
     if (errors->count > 0) {
         *err = errors->items[0];
@@ -174,8 +175,9 @@ static const struct team_params *choose_team(const struct simulation *s, struct 
 {
     char names[160] = "";
     for (size_t i = 0; i < s->file.team_count; i++) {
-        if (s->wish.team[0] ? strcmp(s->file.teams[i].name, s->wish.team) == 0
-                            : s->file.team_count == 1) {
+        if (s->simulate_request.team[0]
+                ? strcmp(s->file.teams[i].name, s->simulate_request.team) == 0
+                : s->file.team_count == 1) {
             return &s->file.teams[i];
         }
         names_append(names, sizeof names, s->file.teams[i].name);
@@ -190,15 +192,16 @@ static enum status load_team(struct simulation *s, struct err *err)
     struct err_list errors = {0};
     enum status st = lab_file_parse_teams(s->text, s->bytes, "team.yaml", &s->file, &errors);
     if (st != STATUS_OK) {
-        return take_first(&errors, st, err);
+        return copy_first_error(&errors, st, err);
     }
     const struct team_params *p = choose_team(s, err);
     if (!p) {
         return STATUS_E_ARG;
     }
-    st = team_settings_make(p, s->wish.setting, s->wish.setting_count, &s->team, &errors);
+    st = team_settings_make(p, s->simulate_request.setting, s->simulate_request.setting_count,
+                            &s->team, &errors);
     if (st != STATUS_OK) {
-        return take_first(&errors, st, err);
+        return copy_first_error(&errors, st, err);
     }
     void *memory = malloc(team_prediction_bytes(&s->team.params));
     if (!memory) {
@@ -231,15 +234,16 @@ static enum status run_simulation(struct job *job, void *context, FILE *out, str
     if (st != STATUS_OK) {
         return st;
     }
-    const struct team_runs_options options = {.runs = (size_t)s->wish.runs,
-                                              .seed = (uint64_t)s->wish.seed,
+    const struct team_runs_options options = {.runs = (size_t)s->simulate_request.runs,
+                                              .seed = (uint64_t)s->simulate_request.seed,
                                               .threads = 1,
-                                              .horizon_us = lab_us(s->wish.horizon_s),
+                                              .horizon_us =
+                                                  lab_us(s->simulate_request.horizon_s),
                                               .go_on = go_on,
                                               .context = s};
     st = team_runs_make(s->tp, &options, &runs, &errors);
     if (st != STATUS_OK) {
-        return take_first(&errors, st, err);
+        return copy_first_error(&errors, st, err);
     }
     const struct team_study study = {
         .tp = s->tp, .runs = &runs, .run_count = options.runs, .seed = options.seed};
@@ -272,7 +276,7 @@ enum status simulate_jobs_submit(void *worker, const char *query, char *text, si
     }
     s->text = text;
     s->bytes = bytes;
-    enum status st = read_wish(query, &s->wish, err);
+    enum status st = parse_request(query, &s->simulate_request, err);
     if (st == STATUS_OK) {
         st = worker_submit(worker, &order, job, err);
     }

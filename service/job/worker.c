@@ -82,17 +82,18 @@ static void forget_job(struct worker *w, size_t i)
 /* True when one was forgotten: the first that ended, when they are too many or it too old. */
 static bool forget_one(struct worker *w, enum job_class class, int64_t t_us)
 {
-    size_t kept = 0;
+    size_t retained_count = 0;
     size_t oldest = 0;
     for (size_t i = 0; i < w->job_count; i++) {
         const struct job *job = w->jobs[i];
         if (has_ended(job) && job->order.class == class) {
-            oldest = kept == 0 || job->ended_us < w->jobs[oldest]->ended_us ? i : oldest;
-            kept++;
+            oldest =
+                retained_count == 0 || job->ended_us < w->jobs[oldest]->ended_us ? i : oldest;
+            retained_count++;
         }
     }
-    if (kept == 0 || (kept <= w->params.keep_max[class] &&
-                      t_us - w->jobs[oldest]->ended_us < w->params.keep_us)) {
+    if (retained_count == 0 || (retained_count <= w->params.retain_max[class] &&
+                                t_us - w->jobs[oldest]->ended_us < w->params.retain_us)) {
         return false;
     }
     forget_job(w, oldest);
@@ -254,7 +255,7 @@ void worker_release(void *worker)
 }
 
 /* Under the lock. job is the worker's on STATUS_OK only. */
-static enum status take_job(struct worker *w, struct job *job)
+static enum status enqueue_job(struct worker *w, struct job *job)
 {
     const enum job_class class = job->order.class;
     const int64_t t_us = now_us(w);
@@ -283,7 +284,7 @@ enum status worker_submit(struct worker *w, const struct job_order *order, uint6
     *job = (struct job){
         .worker = w, .order = *order, .began_us = LAB_TIME_NONE, .ended_us = LAB_TIME_NONE};
     (void)pthread_mutex_lock(&w->lock);
-    const enum status st = take_job(w, job);
+    const enum status st = enqueue_job(w, job);
     *id = st == STATUS_OK ? job->id : *id;
     (void)pthread_mutex_unlock(&w->lock);
     if (st != STATUS_OK) {
@@ -388,19 +389,19 @@ void worker_params_init(struct worker_params *params)
 {
     *params = (struct worker_params){
         .queue_max = {[JOB_LAB] = 32, [JOB_UPLOAD] = 8},
-        .keep_max = {[JOB_LAB] = 32, [JOB_UPLOAD] = 32},
-        .keep_us = INT64_C(3600) * 1000000,
+        .retain_max = {[JOB_LAB] = 32, [JOB_UPLOAD] = 32},
+        .retain_us = INT64_C(3600) * 1000000,
     };
 }
 
 enum status worker_start(const struct worker_params *params, struct worker **out)
 {
     size_t jobs = JOB_CLASS_COUNT; /* one of each may run */
-    bool valid = params->keep_us > 0 && params->now_us != NULL;
+    bool valid = params->retain_us > 0 && params->now_us != NULL;
     for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
-        valid = valid && params->queue_max[class] > 0 && params->keep_max[class] > 0;
+        valid = valid && params->queue_max[class] > 0 && params->retain_max[class] > 0;
         /* One more, for the moment between an end and forgetting another. */
-        jobs += params->queue_max[class] + params->keep_max[class] + 1;
+        jobs += params->queue_max[class] + params->retain_max[class] + 1;
     }
     if (!valid) {
         return STATUS_E_ARG;

@@ -59,9 +59,9 @@ struct job_order {
 struct worker_params {
     /* Jobs that wait; >= 1. So many recordings may be in memory, too. */
     size_t queue_max[JOB_CLASS_COUNT];
-    size_t keep_max[JOB_CLASS_COUNT]; /* finished jobs; >= 1 */
-    int64_t keep_us;                  /* > 0 */
-    int64_t (*now_us)(void *context); /* lab time, any thread */
+    size_t retain_max[JOB_CLASS_COUNT]; /* finished jobs; >= 1 */
+    int64_t retain_us;                  /* > 0 */
+    int64_t (*now_us)(void *context);   /* lab time, any thread */
     void *now_context;
     const struct lab_file *lab; /* for the jobs, borrowed; may be NULL */
 };

@@ -117,45 +117,46 @@ static void name_value(void *context, FILE *out, size_t name, bool asks)
     (void)fputs(asks ? "] ~= nil)" : ")", out);
 }
 
-static void give_value(const struct code *c, const char *indent, const char *table,
-                       const struct machine_assignment *a)
+static void write_assignment(const struct code *c, const char *indent, const char *table,
+                             const struct machine_assignment *a)
 {
-    code_say(c, "%sself.undefined = false\n%sx = ", indent, indent);
+    code_print(c, "%sself.undefined = false\n%sx = ", indent, indent);
     code_expression(&c->writer, a->value);
-    code_say(c, "\n%sif self.undefined then x = nil end\n%s", indent, indent);
-    code_say_key(c, table, a->name, " = x\n");
+    code_print(c, "\n%sif self.undefined then x = nil end\n%s", indent, indent);
+    code_print_key(c, table, a->name, " = x\n");
 }
 
 static void write_init(const struct code *c)
 {
     const struct machine *m = c->machine;
-    code_say(c,
-             "function M:init(t)\n"
-             "  self.inp, self.out, self.stack, self.next_stack = {}, {}, {}, {}\n"
-             "  self.v, self.next_v = {}, {} -- every value undefined: nothing has a default\n"
-             "  self.state, self.next = \"%s\", \"%s\"\n"
-             "  self.entered, self.undefined, self.blocked, self.planned = t, false, false, "
-             "false\n  self.fired = {}\n%s",
-             m->table.states[m->table.initial].name, m->table.states[m->table.initial].name,
-             m->starts.count > 0 ? "  local x\n" : "");
+    code_print(
+        c,
+        "function M:init(t)\n"
+        "  self.inp, self.out, self.stack, self.next_stack = {}, {}, {}, {}\n"
+        "  self.v, self.next_v = {}, {} -- every value undefined: nothing has a default\n"
+        "  self.state, self.next = \"%s\", \"%s\"\n"
+        "  self.entered, self.undefined, self.blocked, self.planned = t, false, false, "
+        "false\n  self.fired = {}\n%s",
+        m->table.states[m->table.initial].name, m->table.states[m->table.initial].name,
+        m->starts.count > 0 ? "  local x\n" : "");
     for (size_t k = 0; k < m->starts.count; k++) {
-        give_value(c, "  ", "self.v", &m->assignments[m->starts.first + k]);
+        write_assignment(c, "  ", "self.v", &m->assignments[m->starts.first + k]);
     }
-    code_say(c, "end\n\n-- Neither at a fault nor in a final state.\nfunction M:active()\n"
-                "  return string.sub(self.state, 1, 2) ~= \"__\"");
+    code_print(c, "end\n\n-- Neither at a fault nor in a final state.\nfunction M:active()\n"
+                  "  return string.sub(self.state, 1, 2) ~= \"__\"");
     for (size_t i = 0; i < m->table.state_count; i++) {
         if (m->table.states[i].final) {
-            code_say(c, " and self.state ~= \"%s\"", m->table.states[i].name);
+            code_print(c, " and self.state ~= \"%s\"", m->table.states[i].name);
         }
     }
-    code_say(c, "\nend\n\n%s", methods);
-    code_say(c, "-- Exactly one arrow has to fire.\nfunction M:monitor()\n"
-                "  if #self.fired == 1 then return true end\n");
+    code_print(c, "\nend\n\n%s", methods);
+    code_print(c, "-- Exactly one arrow has to fire.\nfunction M:monitor()\n"
+                  "  if #self.fired == 1 then return true end\n");
     if (m->table.stays) {
-        code_say(c, "  if #self.fired == 0 then return false end\n");
+        code_print(c, "  if #self.fired == 0 then return false end\n");
     }
-    code_say(c, "  self:fault(#self.fired == 0 and \"__INCOMPLETE__\" or "
-                "\"__NON_DETERMINISTIC__\")\n  return false\nend\n\n");
+    code_print(c, "  self:fault(#self.fired == 0 and \"__INCOMPLETE__\" or "
+                  "\"__NON_DETERMINISTIC__\")\n  return false\nend\n\n");
 }
 
 static void write_guards(const struct code *c)
@@ -165,49 +166,50 @@ static void write_guards(const struct code *c)
         if (!code_has_arcs(c, s)) {
             continue;
         }
-        code_say(c, "  %s curr == \"%s\" then\n", word, c->machine->table.states[s].name);
+        code_print(c, "  %s curr == \"%s\" then\n", word, c->machine->table.states[s].name);
         word = "elseif";
         for (size_t i = 0; i < c->machine->table.arc_count; i++) {
             if (c->machine->table.arcs[i].from != s) {
                 continue;
             }
-            code_say(c, "    -- ");
+            code_print(c, "    -- ");
             code_arc(c, i);
-            code_say(c, "\n    if ");
+            code_print(c, "\n    if ");
             code_guard(c, i);
-            code_say(c,
-                     " then fired[#fired + 1] = %zu end\n"
-                     "    if self.undefined then\n      self.fired = {%zu}\n"
-                     "      return self:fault(\"__UNDEFINED__\")\n    end\n",
-                     i, i);
+            code_print(c,
+                       " then fired[#fired + 1] = %zu end\n"
+                       "    if self.undefined then\n      self.fired = {%zu}\n"
+                       "      return self:fault(\"__UNDEFINED__\")\n    end\n",
+                       i, i);
         }
     }
-    code_say(c, "  end\n");
+    code_print(c, "  end\n");
 }
 
 static void write_stack(const struct code *c, const struct efsm_arc *arc)
 {
     if (arc->empties) {
-        code_say(c, "    st = {}\n    self.next_stack = st\n");
+        code_print(c, "    st = {}\n    self.next_stack = st\n");
     }
     if (arc->pops > 0) {
-        code_say(c,
-                 "    if #st < %d then return self:fault(\"__STACK_EMPTY__\") end\n"
-                 "    for _ = 1, %d do st[#st] = nil end\n",
-                 arc->pops, arc->pops);
+        code_print(c,
+                   "    if #st < %d then return self:fault(\"__STACK_EMPTY__\") end\n"
+                   "    for _ = 1, %d do st[#st] = nil end\n",
+                   arc->pops, arc->pops);
     }
     if (arc->push_count > 0) {
-        code_say(c, "    if #st + %d > %d then return self:fault(\"__STACK_FULL__\") end\n",
-                 arc->push_count, EFSM_STACK_MAX);
+        code_print(c, "    if #st + %d > %d then return self:fault(\"__STACK_FULL__\") end\n",
+                   arc->push_count, EFSM_STACK_MAX);
     }
     for (size_t i = 0; i < arc->push_count; i++) {
-        code_say(c, "    st[#st + 1] = \"%s\"\n", c->machine->table.states[arc->push[i]].name);
+        code_print(c, "    st[#st + 1] = \"%s\"\n",
+                   c->machine->table.states[arc->push[i]].name);
     }
     if (arc->to == EFSM_POP) {
-        code_say(c, "    if #st == 0 then return self:fault(\"__STACK_EMPTY__\") end\n"
-                    "    self.next = st[#st]\n    st[#st] = nil\n");
+        code_print(c, "    if #st == 0 then return self:fault(\"__STACK_EMPTY__\") end\n"
+                      "    self.next = st[#st]\n    st[#st] = nil\n");
     } else {
-        code_say(c, "    self.next = \"%s\"\n", c->machine->table.states[arc->to].name);
+        code_print(c, "    self.next = \"%s\"\n", c->machine->table.states[arc->to].name);
     }
 }
 
@@ -216,90 +218,90 @@ static void write_arcs(const struct code *c)
     const struct machine *m = c->machine;
     for (size_t i = 0; i < m->table.arc_count; i++) {
         const struct machine_range delayed = m->arcs[i].delayed;
-        code_say(c, "  %s arc == %zu then -- ", i == 0 ? "if" : "elseif", i);
+        code_print(c, "  %s arc == %zu then -- ", i == 0 ? "if" : "elseif", i);
         code_arc(c, i);
-        code_say(c, "\n");
+        code_print(c, "\n");
         for (size_t k = 0; k < delayed.count; k++) {
             const struct machine_assignment *a = &m->assignments[delayed.first + k];
-            code_say_key(c, "    self.next_v", a->name, " = ");
+            code_print_key(c, "    self.next_v", a->name, " = ");
             code_expression(&c->writer, a->value);
-            code_say(c, "\n");
+            code_print(c, "\n");
         }
         if (delayed.count > 0) {
-            code_say(c,
-                     "    if self.undefined then return self:fault(\"__UNDEFINED__\") end\n");
+            code_print(c,
+                       "    if self.undefined then return self:fault(\"__UNDEFINED__\") end\n");
         }
         write_stack(c, &m->table.arcs[i]);
-        code_say(c, "    self.blocked = %s\n", m->table.arcs[i].waits ? "true" : "false");
+        code_print(c, "    self.blocked = %s\n", m->table.arcs[i].waits ? "true" : "false");
     }
-    code_say(c, m->table.arc_count > 0 ? "  end\n" : "\n");
+    code_print(c, m->table.arc_count > 0 ? "  end\n" : "\n");
     for (size_t i = 0; i < m->table.state_count; i++) {
         if (m->table.states[i].final) {
-            code_say(c, "  if self.next == \"%s\" then self.blocked = true end\n",
-                     m->table.states[i].name);
+            code_print(c, "  if self.next == \"%s\" then self.blocked = true end\n",
+                       m->table.states[i].name);
         }
     }
 }
 
 static void write_plan(const struct code *c)
 {
-    code_say(c, "-- What comes next, by the values of now.\nfunction M:plan(t)\n"
-                "  self.fired, self.undefined, self.blocked, self.planned = {}, false, true, "
-                "false\n  self.next, self.next_stack, self.next_v = self.state, {}, {}\n"
-                "  for i, s in ipairs(self.stack) do self.next_stack[i] = s end\n"
-                "  if not self:active() then return end\n  self.planned = true\n"
-                "  local curr, st, fired = self.state, self.next_stack, self.fired\n");
+    code_print(c, "-- What comes next, by the values of now.\nfunction M:plan(t)\n"
+                  "  self.fired, self.undefined, self.blocked, self.planned = {}, false, true, "
+                  "false\n  self.next, self.next_stack, self.next_v = self.state, {}, {}\n"
+                  "  for i, s in ipairs(self.stack) do self.next_stack[i] = s end\n"
+                  "  if not self:active() then return end\n  self.planned = true\n"
+                  "  local curr, st, fired = self.state, self.next_stack, self.fired\n");
     write_guards(c);
-    code_say(c, "  if not self:monitor() then return end\n  local arc = fired[1]\n");
+    code_print(c, "  if not self:monitor() then return end\n  local arc = fired[1]\n");
     write_arcs(c);
-    code_say(c, "end\n\n");
+    code_print(c, "end\n\n");
 }
 
 static void write_range(const struct code *c, const char *indent, struct machine_range range)
 {
     for (size_t k = 0; k < range.count; k++) {
-        give_value(c, indent, "self.out", &c->machine->assignments[range.first + k]);
+        write_assignment(c, indent, "self.out", &c->machine->assignments[range.first + k]);
     }
 }
 
 static void write_state_outputs(const struct code *c, size_t s)
 {
     const struct machine *m = c->machine;
-    code_say(c, "  if self.state == \"%s\" then\n", m->table.states[s].name);
+    code_print(c, "  if self.state == \"%s\" then\n", m->table.states[s].name);
     write_range(c, "    ", m->states[s].outputs);
     for (size_t i = 0; i < m->table.arc_count; i++) {
         if (m->table.arcs[i].from != s || m->arcs[i].outputs.count == 0) {
             continue;
         }
-        code_say(c, "    self.undefined = false -- ");
+        code_print(c, "    self.undefined = false -- ");
         code_arc(c, i);
-        code_say(c, "\n    x = ");
+        code_print(c, "\n    x = ");
         code_guard(c, i);
-        code_say(c, "\n    if x and not self.undefined then\n");
+        code_print(c, "\n    if x and not self.undefined then\n");
         write_range(c, "      ", m->arcs[i].outputs);
-        code_say(c, "    end\n");
+        code_print(c, "    end\n");
     }
-    code_say(c, "  end\n");
+    code_print(c, "  end\n");
 }
 
 static void write_outputs(const struct code *c)
 {
     const struct machine *m = c->machine;
-    code_say(c, "-- Outputs of the state and its variables; at a fault none has a value.\n"
-                "function M:write_outputs(t)\n  local x\n  self.out = {}\n"
-                "  if string.sub(self.state, 1, 2) == \"__\" then return end\n");
+    code_print(c, "-- Outputs of the state and its variables; at a fault none has a value.\n"
+                  "function M:write_outputs(t)\n  local x\n  self.out = {}\n"
+                  "  if string.sub(self.state, 1, 2) == \"__\" then return end\n");
     for (size_t k = 0; k < m->output_count; k++) {
         const struct machine_port *port = &m->outputs[k];
         if (port->variable != MACHINE_NONE) {
-            code_say_key(c, "  self.out", port->name, " = ");
-            code_say_key(c, "self.v", port->name, "\n");
+            code_print_key(c, "  self.out", port->name, " = ");
+            code_print_key(c, "self.v", port->name, "\n");
         } else if (port->has_otherwise) {
-            code_say_key(c, "  self.out", port->name, " = ");
+            code_print_key(c, "  self.out", port->name, " = ");
             if (machine_type(m, port->name) == EXPRESSION_TRUTH) {
-                code_say(c, "%s\n", port->otherwise > 0.0 ? "true" : "false");
+                code_print(c, "%s\n", port->otherwise > 0.0 ? "true" : "false");
             } else {
                 code_number(c->out, &style, port->otherwise);
-                code_say(c, "\n");
+                code_print(c, "\n");
             }
         }
     }
@@ -308,53 +310,54 @@ static void write_outputs(const struct code *c)
             write_state_outputs(c, s);
         }
     }
-    code_say(c, "end\n\n");
+    code_print(c, "end\n\n");
 }
 
 static void write_ports(const struct code *c, const char *word,
                         const struct machine_port *ports, size_t count)
 {
-    code_say(c, "M.%s = {", word);
+    code_print(c, "M.%s = {", word);
     for (size_t i = 0; i < count; i++) {
-        code_say(c, "%s", i > 0 ? ", " : "");
+        code_print(c, "%s", i > 0 ? ", " : "");
         code_string(c->out, machine_name(c->machine, ports[i].name));
     }
-    code_say(c, "}\n");
+    code_print(c, "}\n");
 }
 
 static void write_test(const struct code *c)
 {
     const struct machine *m = c->machine;
-    code_say(c, "%s  local truths = {", test_begin);
+    code_print(c, "%s  local truths = {", test_begin);
     for (size_t i = 0; i < m->input_count; i++) {
-        code_say(c, "%s%s", i > 0 ? ", " : "",
-                 machine_type(m, m->inputs[i].name) == EXPRESSION_TRUTH ? "true" : "false");
+        code_print(c, "%s%s", i > 0 ? ", " : "",
+                   machine_type(m, m->inputs[i].name) == EXPRESSION_TRUTH ? "true" : "false");
     }
-    code_say(c, "}\n  local shown = {");
+    code_print(c, "}\n  local shown = {");
     for (size_t i = 0; i < m->output_count; i++) {
         if (code_is_own(c, i)) {
             code_string(c->out, machine_name(m, m->outputs[i].name));
-            code_say(c, ", ");
+            code_print(c, ", ");
         }
     }
-    code_say(c, "}\n  local m, k = M.new(0.0), 0\n  print(\"");
+    code_print(c, "}\n  local m, k = M.new(0.0), 0\n  print(\"");
     code_header(c->out, m);
-    code_say(c,
-             "\")\n  io.read()\n  for line in io.lines() do\n"
-             "    if not m:active() then break end\n    local t, i = k * %lld.0 / 1e6, 0\n"
-             "    for s in (line:gsub(\"\\r\", \"\") .. \",\"):gmatch(\"([^,]*),\") do\n"
-             "      i = i + 1\n"
-             "      if M.inputs[i] then m.inp[M.inputs[i]] = take(s, truths[i]) end\n    end\n"
-             "    m:write_outputs(t)\n    local r = {string.format(\"%%d\", k), put(t)}\n"
-             "    for _, n in ipairs(M.inputs) do r[#r + 1] = put(m.inp[n]) end\n"
-             "    r[#r + 1] = m.state\n"
-             "    for _, n in ipairs(M.variables) do r[#r + 1] = put(m.v[n]) end\n"
-             "    for _, n in ipairs(shown) do r[#r + 1] = put(m.out[n]) end\n"
-             "    r[#r + 1] = table.concat(m.stack, \" \")\n    m:plan(t)\n"
-             "    r[#r + 1] = table.concat(m.fired, \" \")\n    m:update(t)\n"
-             "    r[#r + 1] = m.state\n    r[#r + 1] = put(m.blocked)\n"
-             "    print(table.concat(r, \",\"))\n    k = k + 1\n  end\nend\n\nreturn M\n",
-             (long long)c->period_us);
+    code_print(
+        c,
+        "\")\n  io.read()\n  for line in io.lines() do\n"
+        "    if not m:active() then break end\n    local t, i = k * %lld.0 / 1e6, 0\n"
+        "    for s in (line:gsub(\"\\r\", \"\") .. \",\"):gmatch(\"([^,]*),\") do\n"
+        "      i = i + 1\n"
+        "      if M.inputs[i] then m.inp[M.inputs[i]] = take(s, truths[i]) end\n    end\n"
+        "    m:write_outputs(t)\n    local r = {string.format(\"%%d\", k), put(t)}\n"
+        "    for _, n in ipairs(M.inputs) do r[#r + 1] = put(m.inp[n]) end\n"
+        "    r[#r + 1] = m.state\n"
+        "    for _, n in ipairs(M.variables) do r[#r + 1] = put(m.v[n]) end\n"
+        "    for _, n in ipairs(shown) do r[#r + 1] = put(m.out[n]) end\n"
+        "    r[#r + 1] = table.concat(m.stack, \" \")\n    m:plan(t)\n"
+        "    r[#r + 1] = table.concat(m.fired, \" \")\n    m:update(t)\n"
+        "    r[#r + 1] = m.state\n    r[#r + 1] = put(m.blocked)\n"
+        "    print(table.concat(r, \",\"))\n    k = k + 1\n  end\nend\n\nreturn M\n",
+        (long long)c->period_us);
 }
 
 void code_write_lua(FILE *out, const struct machine *machine, int64_t period_us)
@@ -363,10 +366,11 @@ void code_write_lua(FILE *out, const struct machine *machine, int64_t period_us)
     if (!c) {
         return;
     }
-    code_say(c,
-             "-- Generated by `tandem machines generate` from the machine %s: change that, not "
-             "this.\n-- One block of plan() is one arrow.\n%s",
-             machine->table.name, helpers);
+    code_print(
+        c,
+        "-- Generated by `tandem machines generate` from the machine %s: change that, not "
+        "this.\n-- One block of plan() is one arrow.\n%s",
+        machine->table.name, helpers);
     write_init(c);
     write_plan(c);
     write_outputs(c);

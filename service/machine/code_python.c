@@ -118,61 +118,61 @@ static void name_value(void *context, FILE *out, size_t name, bool asks)
     (void)fputs(asks ? ") is not None)" : ")", out);
 }
 
-static void give_value(const struct code *c, const char *indent, const char *table,
-                       const struct machine_assignment *a)
+static void write_assignment(const struct code *c, const char *indent, const char *table,
+                             const struct machine_assignment *a)
 {
-    code_say(c, "%sself.undefined = False\n%sx = ", indent, indent);
+    code_print(c, "%sself.undefined = False\n%sx = ", indent, indent);
     code_expression(&c->writer, a->value);
-    code_say(c, "\n%s", indent);
-    code_say_key(c, table, a->name, " = None if self.undefined else x\n");
+    code_print(c, "\n%s", indent);
+    code_print_key(c, table, a->name, " = None if self.undefined else x\n");
 }
 
 static void write_ports(const struct code *c, const char *word,
                         const struct machine_port *ports, size_t count)
 {
-    code_say(c, "    %s = [", word);
+    code_print(c, "    %s = [", word);
     for (size_t i = 0; i < count; i++) {
-        code_say(c, "%s", i > 0 ? ", " : "");
+        code_print(c, "%s", i > 0 ? ", " : "");
         code_string(c->out, machine_name(c->machine, ports[i].name));
     }
-    code_say(c, "]\n");
+    code_print(c, "]\n");
 }
 
 static void write_init(const struct code *c)
 {
     const struct machine *m = c->machine;
     const char *initial = m->table.states[m->table.initial].name;
-    code_say(c,
-             "\n    def __init__(self, t=0.0):\n        self.init(t)\n\n"
-             "    def init(self, t):\n"
-             "        self.inp, self.out = dict.fromkeys(self.inputs), "
-             "dict.fromkeys(self.outputs)\n"
-             "        self.v = dict.fromkeys(self.variables)  # undefined: nothing has a "
-             "default\n"
-             "        self.next_v, self.stack, self.next_stack, self.fired = {}, [], [], []\n"
-             "        self.state = self.next = \"%s\"\n"
-             "        self.entered, self.undefined, self.blocked, self.planned = t, False, "
-             "False, False\n",
-             initial);
+    code_print(c,
+               "\n    def __init__(self, t=0.0):\n        self.init(t)\n\n"
+               "    def init(self, t):\n"
+               "        self.inp, self.out = dict.fromkeys(self.inputs), "
+               "dict.fromkeys(self.outputs)\n"
+               "        self.v = dict.fromkeys(self.variables)  # undefined: nothing has a "
+               "default\n"
+               "        self.next_v, self.stack, self.next_stack, self.fired = {}, [], [], []\n"
+               "        self.state = self.next = \"%s\"\n"
+               "        self.entered, self.undefined, self.blocked, self.planned = t, False, "
+               "False, False\n",
+               initial);
     for (size_t k = 0; k < m->starts.count; k++) {
-        give_value(c, "        ", "self.v", &m->assignments[m->starts.first + k]);
+        write_assignment(c, "        ", "self.v", &m->assignments[m->starts.first + k]);
     }
-    code_say(c, "\n    def active(self):\n"
-                "        \"\"\"Neither at a fault nor in a final state.\"\"\"\n"
-                "        return not self.state.startswith(\"__\")");
+    code_print(c, "\n    def active(self):\n"
+                  "        \"\"\"Neither at a fault nor in a final state.\"\"\"\n"
+                  "        return not self.state.startswith(\"__\")");
     for (size_t i = 0; i < m->table.state_count; i++) {
         if (m->table.states[i].final) {
-            code_say(c, " and self.state != \"%s\"", m->table.states[i].name);
+            code_print(c, " and self.state != \"%s\"", m->table.states[i].name);
         }
     }
-    code_say(c, "\n\n%s", methods);
-    code_say(c,
-             "    def monitor(self):\n"
-             "        \"\"\"Exactly one arrow has to fire.\"\"\"\n"
-             "        if len(self.fired) != 1%s:\n"
-             "            self.fault(\"__NON_DETERMINISTIC__\" if self.fired else "
-             "\"__INCOMPLETE__\")\n        return len(self.fired) == 1\n\n",
-             m->table.stays ? " and self.fired" : "");
+    code_print(c, "\n\n%s", methods);
+    code_print(c,
+               "    def monitor(self):\n"
+               "        \"\"\"Exactly one arrow has to fire.\"\"\"\n"
+               "        if len(self.fired) != 1%s:\n"
+               "            self.fault(\"__NON_DETERMINISTIC__\" if self.fired else "
+               "\"__INCOMPLETE__\")\n        return len(self.fired) == 1\n\n",
+               m->table.stays ? " and self.fired" : "");
 }
 
 static void write_guards(const struct code *c)
@@ -181,20 +181,20 @@ static void write_guards(const struct code *c)
         if (!code_has_arcs(c, s)) {
             continue;
         }
-        code_say(c, "        if curr == \"%s\":\n", c->machine->table.states[s].name);
+        code_print(c, "        if curr == \"%s\":\n", c->machine->table.states[s].name);
         for (size_t i = 0; i < c->machine->table.arc_count; i++) {
             if (c->machine->table.arcs[i].from != s) {
                 continue;
             }
-            code_say(c, "            # ");
+            code_print(c, "            # ");
             code_arc(c, i);
-            code_say(c, "\n            if ");
+            code_print(c, "\n            if ");
             code_guard(c, i);
-            code_say(c,
-                     ":\n                self.fired.append(%zu)\n"
-                     "            if self.undefined:\n                self.fired = [%zu]\n"
-                     "                return self.fault(\"__UNDEFINED__\")\n",
-                     i, i);
+            code_print(c,
+                       ":\n                self.fired.append(%zu)\n"
+                       "            if self.undefined:\n                self.fired = [%zu]\n"
+                       "                return self.fault(\"__UNDEFINED__\")\n",
+                       i, i);
         }
     }
 }
@@ -204,24 +204,24 @@ static void write_stack(const struct code *c, const struct efsm_arc *arc)
     static const char in[] = "            ";
     static const char fault[] = "                return self.fault";
     if (arc->empties) {
-        code_say(c, "%sst.clear()\n", in);
+        code_print(c, "%sst.clear()\n", in);
     }
     if (arc->pops > 0) {
-        code_say(c, "%sif len(st) < %d:\n%s(\"__STACK_EMPTY__\")\n%sdel st[-%d:]\n", in,
-                 arc->pops, fault, in, arc->pops);
+        code_print(c, "%sif len(st) < %d:\n%s(\"__STACK_EMPTY__\")\n%sdel st[-%d:]\n", in,
+                   arc->pops, fault, in, arc->pops);
     }
     if (arc->push_count > 0) {
-        code_say(c, "%sif len(st) + %d > %d:\n%s(\"__STACK_FULL__\")\n", in, arc->push_count,
-                 EFSM_STACK_MAX, fault);
+        code_print(c, "%sif len(st) + %d > %d:\n%s(\"__STACK_FULL__\")\n", in, arc->push_count,
+                   EFSM_STACK_MAX, fault);
     }
     for (size_t i = 0; i < arc->push_count; i++) {
-        code_say(c, "%sst.append(\"%s\")\n", in, c->machine->table.states[arc->push[i]].name);
+        code_print(c, "%sst.append(\"%s\")\n", in, c->machine->table.states[arc->push[i]].name);
     }
     if (arc->to == EFSM_POP) {
-        code_say(c, "%sif not st:\n%s(\"__STACK_EMPTY__\")\n%sself.next = st.pop()\n", in,
-                 fault, in);
+        code_print(c, "%sif not st:\n%s(\"__STACK_EMPTY__\")\n%sself.next = st.pop()\n", in,
+                   fault, in);
     } else {
-        code_say(c, "%sself.next = \"%s\"\n", in, c->machine->table.states[arc->to].name);
+        code_print(c, "%sself.next = \"%s\"\n", in, c->machine->table.states[arc->to].name);
     }
 }
 
@@ -230,70 +230,70 @@ static void write_arcs(const struct code *c)
     const struct machine *m = c->machine;
     for (size_t i = 0; i < m->table.arc_count; i++) {
         const struct machine_range delayed = m->arcs[i].delayed;
-        code_say(c, "        if arc == %zu:  # ", i);
+        code_print(c, "        if arc == %zu:  # ", i);
         code_arc(c, i);
-        code_say(c, "\n");
+        code_print(c, "\n");
         for (size_t k = 0; k < delayed.count; k++) {
             const struct machine_assignment *a = &m->assignments[delayed.first + k];
-            code_say_key(c, "            self.next_v", a->name, " = ");
+            code_print_key(c, "            self.next_v", a->name, " = ");
             code_expression(&c->writer, a->value);
-            code_say(c, "\n");
+            code_print(c, "\n");
         }
         if (delayed.count > 0) {
-            code_say(c, "            if self.undefined:\n"
-                        "                return self.fault(\"__UNDEFINED__\")\n");
+            code_print(c, "            if self.undefined:\n"
+                          "                return self.fault(\"__UNDEFINED__\")\n");
         }
         write_stack(c, &m->table.arcs[i]);
-        code_say(c, "            self.blocked = %s\n",
-                 m->table.arcs[i].waits ? "True" : "False");
+        code_print(c, "            self.blocked = %s\n",
+                   m->table.arcs[i].waits ? "True" : "False");
     }
     for (size_t i = 0; i < m->table.state_count; i++) {
         if (m->table.states[i].final) {
-            code_say(c, "        self.blocked = self.blocked or self.next == \"%s\"\n",
-                     m->table.states[i].name);
+            code_print(c, "        self.blocked = self.blocked or self.next == \"%s\"\n",
+                       m->table.states[i].name);
         }
     }
 }
 
 static void write_plan(const struct code *c)
 {
-    code_say(c,
-             "    def plan(self, t):\n"
-             "        \"\"\"What comes next, by the values of now.\"\"\"\n"
-             "        self.fired, self.undefined, self.blocked, self.planned = [], False, "
-             "True, False\n"
-             "        self.next, self.next_stack, self.next_v = self.state, "
-             "list(self.stack), {}\n"
-             "        if not self.active():\n            return\n        self.planned = True\n"
-             "        curr, st = self.state, self.next_stack\n");
+    code_print(
+        c, "    def plan(self, t):\n"
+           "        \"\"\"What comes next, by the values of now.\"\"\"\n"
+           "        self.fired, self.undefined, self.blocked, self.planned = [], False, "
+           "True, False\n"
+           "        self.next, self.next_stack, self.next_v = self.state, "
+           "list(self.stack), {}\n"
+           "        if not self.active():\n            return\n        self.planned = True\n"
+           "        curr, st = self.state, self.next_stack\n");
     write_guards(c);
-    code_say(c, "        if not self.monitor():\n            return\n"
-                "        arc = self.fired[0]\n");
+    code_print(c, "        if not self.monitor():\n            return\n"
+                  "        arc = self.fired[0]\n");
     write_arcs(c);
-    code_say(c, "\n");
+    code_print(c, "\n");
 }
 
 static void write_range(const struct code *c, const char *indent, struct machine_range range)
 {
     for (size_t k = 0; k < range.count; k++) {
-        give_value(c, indent, "self.out", &c->machine->assignments[range.first + k]);
+        write_assignment(c, indent, "self.out", &c->machine->assignments[range.first + k]);
     }
 }
 
 static void write_state_outputs(const struct code *c, size_t s)
 {
     const struct machine *m = c->machine;
-    code_say(c, "        if self.state == \"%s\":\n", m->table.states[s].name);
+    code_print(c, "        if self.state == \"%s\":\n", m->table.states[s].name);
     write_range(c, "            ", m->states[s].outputs);
     for (size_t i = 0; i < m->table.arc_count; i++) {
         if (m->table.arcs[i].from != s || m->arcs[i].outputs.count == 0) {
             continue;
         }
-        code_say(c, "            self.undefined = False  # ");
+        code_print(c, "            self.undefined = False  # ");
         code_arc(c, i);
-        code_say(c, "\n            x = ");
+        code_print(c, "\n            x = ");
         code_guard(c, i);
-        code_say(c, "\n            if x and not self.undefined:\n");
+        code_print(c, "\n            if x and not self.undefined:\n");
         write_range(c, "                ", m->arcs[i].outputs);
     }
 }
@@ -301,22 +301,22 @@ static void write_state_outputs(const struct code *c, size_t s)
 static void write_outputs(const struct code *c)
 {
     const struct machine *m = c->machine;
-    code_say(c, "    def write_outputs(self, t):\n"
-                "        \"\"\"Outputs of the state and its variables; at a fault none has a "
-                "value.\"\"\"\n        self.out = dict.fromkeys(self.outputs)\n"
-                "        if self.state.startswith(\"__\"):\n            return\n");
+    code_print(c, "    def write_outputs(self, t):\n"
+                  "        \"\"\"Outputs of the state and its variables; at a fault none has a "
+                  "value.\"\"\"\n        self.out = dict.fromkeys(self.outputs)\n"
+                  "        if self.state.startswith(\"__\"):\n            return\n");
     for (size_t k = 0; k < m->output_count; k++) {
         const struct machine_port *port = &m->outputs[k];
         if (port->variable != MACHINE_NONE) {
-            code_say_key(c, "        self.out", port->name, " = ");
-            code_say_key(c, "self.v", port->name, "\n");
+            code_print_key(c, "        self.out", port->name, " = ");
+            code_print_key(c, "self.v", port->name, "\n");
         } else if (port->has_otherwise) {
-            code_say_key(c, "        self.out", port->name, " = ");
+            code_print_key(c, "        self.out", port->name, " = ");
             if (machine_type(m, port->name) == EXPRESSION_TRUTH) {
-                code_say(c, "%s\n", port->otherwise > 0.0 ? "True" : "False");
+                code_print(c, "%s\n", port->otherwise > 0.0 ? "True" : "False");
             } else {
                 code_number(c->out, &style, port->otherwise);
-                code_say(c, "\n");
+                code_print(c, "\n");
             }
         }
     }
@@ -331,24 +331,24 @@ static void write_test(const struct code *c)
 {
     const struct machine *m = c->machine;
     const char *id = c->machine_name.names[0];
-    code_say(c,
-             "%sdef main():\n    \"\"\"Inputs as CSV on standard input, a header line "
-             "first.\"\"\"\n    truths = [",
-             test_begin);
+    code_print(c,
+               "%sdef main():\n    \"\"\"Inputs as CSV on standard input, a header line "
+               "first.\"\"\"\n    truths = [",
+               test_begin);
     for (size_t i = 0; i < m->input_count; i++) {
-        code_say(c, "%s%s", i > 0 ? ", " : "",
-                 machine_type(m, m->inputs[i].name) == EXPRESSION_TRUTH ? "True" : "False");
+        code_print(c, "%s%s", i > 0 ? ", " : "",
+                   machine_type(m, m->inputs[i].name) == EXPRESSION_TRUTH ? "True" : "False");
     }
-    code_say(c, "]\n    shown = [");
+    code_print(c, "]\n    shown = [");
     for (size_t i = 0; i < m->output_count; i++) {
         if (code_is_own(c, i)) {
             code_string(c->out, machine_name(m, m->outputs[i].name));
-            code_say(c, ", ");
+            code_print(c, ", ");
         }
     }
-    code_say(c, "]\n    m = %s()\n    print(\"", id);
+    code_print(c, "]\n    m = %s()\n    print(\"", id);
     code_header(c->out, m);
-    code_say(
+    code_print(
         c,
         "\")\n    sys.stdin.readline()\n    for k, line in enumerate(sys.stdin):\n"
         "        if not m.active():\n            break\n        t = k * %lld.0 / 1e6\n"
@@ -370,10 +370,11 @@ void code_write_python(FILE *out, const struct machine *machine, int64_t period_
     if (!c) {
         return;
     }
-    code_say(c,
-             "\"\"\"Generated by `tandem machines generate` from the machine %s: change that, "
-             "not this.\nOne block of plan() is one arrow.\"\"\"\n%sclass %s:\n",
-             machine->table.name, helpers, c->machine_name.names[0]);
+    code_print(
+        c,
+        "\"\"\"Generated by `tandem machines generate` from the machine %s: change that, "
+        "not this.\nOne block of plan() is one arrow.\"\"\"\n%sclass %s:\n",
+        machine->table.name, helpers, c->machine_name.names[0]);
     write_ports(c, "inputs", machine->inputs, machine->input_count);
     write_ports(c, "variables", machine->variables, machine->variable_count);
     write_ports(c, "outputs", machine->outputs, machine->output_count);

@@ -156,7 +156,7 @@ void code_expression(const struct code_writer *w, uint16_t root)
 
 /* ---- names, remarks, texts ---- */
 
-static bool is_taken(const struct code_names *names, const char *name)
+static bool is_used_name(const struct code_names *names, const char *name)
 {
     for (size_t i = 0; names->words && names->words[i]; i++) {
         if (strcmp(names->words[i], name) == 0) {
@@ -194,7 +194,7 @@ const char *code_identifier(struct code_names *names, const char *text)
         name[n++] = is_letter(*text) || is_digit(*text) ? *text : '_';
     }
     (void)snprintf(name + n, CODE_NAME_MAX - n, "%s", "");
-    for (unsigned i = 1; is_taken(names, name); i++) {
+    for (unsigned i = 1; is_used_name(names, name); i++) {
         (void)snprintf(name + n, CODE_NAME_MAX - n, i == 1 ? "_" : "_%u", i);
     }
     names->count++;

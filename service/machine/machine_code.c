@@ -41,7 +41,7 @@ struct code *code_start(FILE *out, const struct machine *machine, int64_t period
     return c;
 }
 
-void code_say(const struct code *c, const char *format, ...)
+void code_print(const struct code *c, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -49,11 +49,11 @@ void code_say(const struct code *c, const char *format, ...)
     va_end(args);
 }
 
-void code_say_key(const struct code *c, const char *before, uint8_t name, const char *behind)
+void code_print_key(const struct code *c, const char *before, uint8_t name, const char *behind)
 {
-    code_say(c, "%s[", before);
+    code_print(c, "%s[", before);
     code_string(c->out, machine_name(c->machine, name));
-    code_say(c, "]%s", behind);
+    code_print(c, "]%s", behind);
 }
 
 void code_guard(const struct code *c, size_t arc)

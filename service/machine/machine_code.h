@@ -34,9 +34,9 @@ struct code *code_start(FILE *out, const struct machine *machine, int64_t period
                         const struct code_style *style, code_name *name,
                         const char *const *words, const char *const *states_words);
 
-void code_say(const struct code *c, const char *format, ...) PRINTF_LIKE(2, 3);
+void code_print(const struct code *c, const char *format, ...) PRINTF_LIKE(2, 3);
 /* An element of a table, by its name as text: before["name"]behind. */
-void code_say_key(const struct code *c, const char *before, uint8_t name, const char *behind);
+void code_print_key(const struct code *c, const char *before, uint8_t name, const char *behind);
 
 /* The guard of an arc; one line "FROM -> TO: label" for a comment. */
 void code_guard(const struct code *c, size_t arc);

@@ -33,7 +33,7 @@ struct steps {
     struct column columns[STEPS_MACHINES_MAX * MACHINE_PORTS_MAX];
     uint8_t fired[STEPS_MACHINES_MAX][MACHINE_ARCS_MAX];
     size_t fired_count[STEPS_MACHINES_MAX];
-    uint64_t taken[STEPS_MACHINES_MAX][MACHINE_ARCS_MAX];
+    uint64_t arc_counts[STEPS_MACHINES_MAX][MACHINE_ARCS_MAX];
     bool seen[STEPS_MACHINES_MAX][EFSM_STATES_MAX];
 };
 
@@ -90,7 +90,7 @@ static void connect_machines(struct steps *s, const struct machine *const *machi
 
 /* ---- a cycle ---- */
 
-static void give_inputs(struct steps *s, size_t i)
+static void set_inputs(struct steps *s, size_t i)
 {
     struct machine_in *in = &s->runs[i].in;
     in->there = 0;
@@ -105,7 +105,7 @@ static void give_inputs(struct steps *s, size_t i)
     }
 }
 
-static void put_value(FILE *out, bool there, double value)
+static void write_value(FILE *out, bool there, double value)
 {
     if (!there) {
         (void)fputs(",-", out);
@@ -116,17 +116,17 @@ static void put_value(FILE *out, bool there, double value)
     }
 }
 
-static void put_before(const struct steps *s, size_t i)
+static void write_before(const struct steps *s, size_t i)
 {
     const struct machine *m = s->runs[i].machine;
     const struct efsm *now = &s->runs[i].m;
     (void)fprintf(s->out, ",%s", efsm_state_name(&m->table, now->state));
     for (size_t k = 0; k < m->variable_count; k++) {
-        put_value(s->out, (now->defined >> k & 1U) != 0, now->cell[k]);
+        write_value(s->out, (now->defined >> k & 1U) != 0, now->cell[k]);
     }
     for (size_t k = 0; k < m->output_count; k++) {
         if (m->outputs[k].variable == MACHINE_NONE) {
-            put_value(s->out, (s->runs[i].out.there >> k & 1U) != 0, s->runs[i].out.value[k]);
+            write_value(s->out, (s->runs[i].out.there >> k & 1U) != 0, s->runs[i].out.value[k]);
         }
     }
     (void)fputc(',', s->out);
@@ -139,7 +139,7 @@ static void put_before(const struct steps *s, size_t i)
     }
 }
 
-static void put_after(const struct steps *s, size_t i)
+static void write_after(const struct steps *s, size_t i)
 {
     const struct efsm *now = &s->runs[i].m;
     (void)fprintf(s->out, ",%s,%d", efsm_state_name(&s->runs[i].machine->table, now->state),
@@ -147,14 +147,14 @@ static void put_after(const struct steps *s, size_t i)
 }
 
 /* Count what was taken; a fault ends the run, and so does it when none is active any more. */
-static void count_taken(struct steps *s)
+static void count_fired(struct steps *s)
 {
     bool active = false;
     for (size_t i = 0; i < s->count; i++) {
         const struct efsm *m = &s->runs[i].m;
         const bool fault = m->state >= EFSM_INCOMPLETE;
         if (s->fired_count[i] == 1 && !fault) {
-            s->taken[i][s->fired[i][0]]++;
+            s->arc_counts[i][s->fired[i][0]]++;
         }
         if (!fault) {
             s->seen[i][m->state] = true;
@@ -173,28 +173,28 @@ static void run_cycle(struct steps *s)
         machine_run_outputs(&s->runs[i], t_us);
     }
     (void)fprintf(s->out, "%" PRId64, s->cycle);
-    put_value(s->out, true, (double)t_us / 1e6);
+    write_value(s->out, true, (double)t_us / 1e6);
     for (size_t c = 0; c < s->column_count; c++) {
-        put_value(s->out, s->columns[c].there, s->columns[c].value);
+        write_value(s->out, s->columns[c].there, s->columns[c].value);
     }
     for (size_t i = 0; i < s->count; i++) {
-        give_inputs(s, i);
+        set_inputs(s, i);
         machine_run_plan(&s->runs[i], t_us);
         s->fired_count[i] = machine_run_fired(&s->runs[i], t_us, s->fired[i]);
     }
     for (size_t i = 0; i < s->count; i++) {
-        put_before(s, i);
+        write_before(s, i);
         machine_run_update(&s->runs[i], t_us);
-        put_after(s, i);
+        write_after(s, i);
     }
     (void)fputc('\n', s->out);
     s->cycle++;
-    count_taken(s);
+    count_fired(s);
 }
 
 /* ---- the file ---- */
 
-static void put_header(const struct steps *s)
+static void write_header(const struct steps *s)
 {
     (void)fputs("cycle,t", s->out);
     for (size_t c = 0; c < s->column_count; c++) {
@@ -219,7 +219,7 @@ static void put_header(const struct steps *s)
     (void)fputc('\n', s->out);
 }
 
-static enum status take_header(void *context, const struct csv *csv, struct err *err)
+static enum status read_header(void *context, const struct csv *csv, struct err *err)
 {
     struct steps *s = context;
     for (size_t c = 0; c < s->column_count; c++) {
@@ -232,7 +232,7 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
 }
 
 /* "" and "-": it has no value. */
-static enum status take_value(const struct csv *csv, struct column *c, struct err *err)
+static enum status read_value(const struct csv *csv, struct column *c, struct err *err)
 {
     const char *text = csv_text(csv, c->column);
     c->there = text[0] != '\0' && strcmp(text, "-") != 0;
@@ -252,11 +252,11 @@ static enum status take_value(const struct csv *csv, struct column *c, struct er
     return STATUS_OK;
 }
 
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
+static enum status read_row(void *context, const struct csv *csv, struct err *err)
 {
     struct steps *s = context;
     for (size_t c = 0; c < s->column_count; c++) {
-        const enum status st = take_value(csv, &s->columns[c], err);
+        const enum status st = read_value(csv, &s->columns[c], err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -269,7 +269,7 @@ static int run_file(struct steps *s)
 {
     struct err err = {0};
     const struct csv_source source = {.path = s->options->inputs};
-    const struct csv_lines lines = {.header = take_header, .row = take_row, .context = s};
+    const struct csv_lines lines = {.header = read_header, .row = read_row, .context = s};
     const enum status st = csv_file_read(&source, &lines, NULL, &err);
     if (st != STATUS_OK && st != STATUS_E_STALE) {
         csv_file_complain(&err);
@@ -296,14 +296,14 @@ static int run_alone(struct steps *s)
 
 /* ---- what was seen ---- */
 
-static void tell_coverage(const struct steps *s, size_t i, FILE *report)
+static void report_coverage(const struct steps *s, size_t i, FILE *report)
 {
     const struct machine *m = s->runs[i].machine;
     const struct efsm_table *table = &m->table;
     size_t arcs = 0;
     size_t states = 0;
     for (size_t k = 0; k < table->arc_count; k++) {
-        arcs += s->taken[i][k] > 0;
+        arcs += s->arc_counts[i][k] > 0;
     }
     for (size_t k = 0; k < table->state_count; k++) {
         states += s->seen[i][k];
@@ -312,7 +312,7 @@ static void tell_coverage(const struct steps *s, size_t i, FILE *report)
                   table->name, s->cycle, arcs, table->arc_count, states, table->state_count);
     for (size_t k = 0; k < table->arc_count; k++) {
         const struct efsm_arc *arc = &table->arcs[k];
-        if (s->taken[i][k] == 0) {
+        if (s->arc_counts[i][k] == 0) {
             (void)fprintf(report, "  never: %zu %s -> %s: %s\n", k,
                           efsm_state_name(table, arc->from), efsm_state_name(table, arc->to),
                           arc->label);
@@ -325,7 +325,7 @@ static void tell_coverage(const struct steps *s, size_t i, FILE *report)
     }
 }
 
-static void tell_faults(const struct steps *s)
+static void report_faults(const struct steps *s)
 {
     char words[512];
     for (size_t i = 0; i < s->count; i++) {
@@ -349,14 +349,14 @@ int steps_run(const struct machine *const *machines, size_t count,
     s->count = count;
     connect_machines(s, machines);
     if (!s->unfit && (options->inputs || s->column_count == 0)) {
-        put_header(s);
+        write_header(s);
     }
     int result = s->unfit ? EXIT_FAILED : options->inputs ? run_file(s) : run_alone(s);
     for (size_t i = 0; report && result == EXIT_FINE && i < count; i++) {
-        tell_coverage(s, i, report);
+        report_coverage(s, i, report);
     }
     if (report && s->faulty) {
-        tell_faults(s);
+        report_faults(s);
         result = EXIT_FAILED;
     }
     free(s);

@@ -7,9 +7,9 @@
 
 #include "base/text/names.h"
 #include "config/machine/machine_file.h"
+#include "service/machine/machines_parts.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
-#include "service/machine/machines_parts.h"
 
 struct check {
     bool json, strict, words;
@@ -37,18 +37,18 @@ static int add_diagnostic(struct check *c, const char *file, const char *machine
 }
 
 static int add_list(struct check *c, const char *file, const char *machine,
-                    const struct machine_diagnostics *told)
+                    const struct machine_diagnostics *problems)
 {
     int failed = 0;
-    for (size_t i = 0; i < told->count; i++) {
-        failed |= add_diagnostic(c, file, machine, &told->items[i]);
+    for (size_t i = 0; i < problems->count; i++) {
+        failed |= add_diagnostic(c, file, machine, &problems->items[i]);
     }
     return failed;
 }
 
 static int add_file(struct check *c, const struct machine_file *file)
 {
-    int failed = add_list(c, file->name, NULL, &file->told);
+    int failed = add_list(c, file->name, NULL, &file->problems);
     for (size_t i = 0; i < file->count; i++) {
         const struct machine_draft *d = &file->machines[i]->draft;
         failed |= add_list(c, file->names[i], d->name, &d->diagnostics);
@@ -116,7 +116,7 @@ int machines_check(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     int result = arguments_parse(&arguments, argc, argv);
-    if (result != ARGUMENTS_TAKEN) {
+    if (result != ARGUMENTS_PARSED) {
         return result;
     }
     c.list = c.json ? json_array() : NULL;

@@ -8,10 +8,10 @@
 #include <jansson.h>
 
 #include "base/text/edit_distance.h"
-#include "service/tool/arguments.h"
-#include "service/tool/commands.h"
 #include "service/machine/machine_list.h"
 #include "service/machine/machines_parts.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
 #include "twin/machines.h"
 
 static void print_states(const struct efsm_table *table)
@@ -334,7 +334,7 @@ int command_machines(int argc, char **argv)
         }
     }
     int result = arguments_parse(&arguments, argc, argv);
-    if (result != ARGUMENTS_TAKEN) {
+    if (result != ARGUMENTS_PARSED) {
         return result;
     }
     result = EXIT_FINE;

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/numbers/random.h"
-#include "service/tool/arguments.h"
-#include "service/tool/commands.h"
 #include "service/machine/machine_code.h"
 #include "service/machine/machine_list.h"
 #include "service/machine/machine_steps.h"
 #include "service/machine/machines_parts.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
 
 enum { TEST_CYCLES = 200, PATH_BYTES = 4096 };
 
@@ -189,7 +189,7 @@ int machines_generate(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int result = arguments_parse(&arguments, argc, argv);
-    if (result != ARGUMENTS_TAKEN) {
+    if (result != ARGUMENTS_PARSED) {
         return result;
     }
     if (!g.lang) {

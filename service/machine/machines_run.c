@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "service/tool/arguments.h"
-#include "service/tool/commands.h"
 #include "service/machine/machine_list.h"
 #include "service/machine/machine_steps.h"
 #include "service/machine/machines_parts.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
 
 static const char description[] =
     "  Runs machines of files over inputs, a row of the CSV file for each cycle, and writes "
@@ -80,7 +80,7 @@ int machines_run(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int result = arguments_parse(&arguments, argc, argv);
-    if (result != ARGUMENTS_TAKEN) {
+    if (result != ARGUMENTS_PARSED) {
         return result;
     }
     const struct steps_options options = {

@@ -31,7 +31,7 @@ struct drive {
     uint64_t sent, answered;
 };
 
-static void take_reply(void *context, const struct event *event)
+static void receive_reply(void *context, const struct event *event)
 {
     struct drive *d = context;
     if (event->kind == EVENT_REPLY && strcmp(event->reply.id, d->command.id) == 0 &&
@@ -40,7 +40,7 @@ static void take_reply(void *context, const struct event *event)
     }
 }
 
-static void take_message(void *context, const struct message *m)
+static void receive_message(void *context, const struct message *m)
 {
     struct drive *d = context;
     struct message message = *m;
@@ -50,7 +50,7 @@ static void take_message(void *context, const struct message *m)
     if (d->link) { /* L1's own reply has the form of a robot's */
         session_topic(message.topic, d->broker.prefix, d->pair, "real/reply");
     }
-    (void)codec_native.decode(d->broker.prefix, &message, take_reply, d);
+    (void)codec_native.decode(d->broker.prefix, &message, receive_reply, d);
 }
 
 /* From the short, middle or long third of what may be. */
@@ -98,7 +98,7 @@ static void wait_for_replies(struct drive *d)
     const int64_t limit_us = lab_clock_monotonic_us() + lab_us(d->timeout_s);
     while (!is_answered(d) && lab_clock_monotonic_us() < limit_us) {
         session_wait(&d->session, limit_us);
-        session_drain(&d->session, take_message, d);
+        session_drain(&d->session, receive_message, d);
     }
     d->answered += is_answered(d);
 }
@@ -219,7 +219,7 @@ int command_drive(int argc, char **argv)
         .row_count = COUNT(rows),
         .more = &broker.group};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (!session_names_fit(d.broker.prefix, d.pair, 0)) {

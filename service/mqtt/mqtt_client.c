@@ -18,16 +18,16 @@ enum { BEAT_WAIT_MS = 300, SESSION_EXPIRY_S = 7 * 24 * 3600 };
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
                           int64_t until_us)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     while (!is_so(client) && lab_clock_monotonic_us() < until_us) {
-        lock_wait(&client->news, &client->mutex, until_us);
+        lock_wait(&client->changed, &client->mutex, until_us);
     }
     const bool so = is_so(client);
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     return so;
 }
 
-void mqtt_link_note_error(struct mqtt_client *client, const char *doing, const char *reason)
+void mqtt_link_set_error(struct mqtt_client *client, const char *doing, const char *reason)
 {
     struct err whole = {0}; /* cuts long texts */
     const bool tls = client->tls_error[0] != '\0';
@@ -53,7 +53,7 @@ void mqtt_link_go_down(struct mqtt_client *client)
         client->backoff_us = MQTT_LINK_BACKOFF_MAX_US;
     }
     (void)pthread_cond_signal(&client->wake);
-    (void)pthread_cond_broadcast(&client->news);
+    (void)pthread_cond_broadcast(&client->changed);
 }
 
 /* ---- from its options to its end ---- */
@@ -123,7 +123,7 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
 }
 
 /* Copy the options into the client, with defaults in place of zeros. */
-static enum status take_options(struct mqtt_client *client, const struct mqtt_client_options *o)
+static enum status copy_options(struct mqtt_client *client, const struct mqtt_client_options *o)
 {
     bool failed = false;
     struct mqtt_client_options *own = &client->options;
@@ -167,7 +167,7 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     return failed ? STATUS_E_NOMEM : STATUS_OK;
 }
 
-static void note_address(struct mqtt_client *client)
+static void format_address(struct mqtt_client *client)
 {
     const struct mqtt_client_options *o = &client->options;
     const bool bare_v6 = strchr(o->host, ':') && o->host[0] != '[';
@@ -178,7 +178,7 @@ static void note_address(struct mqtt_client *client)
 static void init_locks(struct mqtt_client *client)
 {
     lock_init_condition(&client->wake);
-    lock_init_condition(&client->news);
+    lock_init_condition(&client->changed);
     lock_init(&client->mutex);
     (void)pthread_mutex_init(&client->delivery, NULL);
 }
@@ -197,10 +197,10 @@ enum status mqtt_client_create(struct mqtt_client **out,
     init_locks(client);
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
     client->state.heartbeat_rtt_us = -1;
-    client->heard_us = lab_clock_now_us();
-    status = take_options(client, options);
+    client->received_us = lab_clock_now_us();
+    status = copy_options(client, options);
     if (status == STATUS_OK) {
-        note_address(client);
+        format_address(client);
         status = mqtt_connection_make_handle(client, err);
     }
     *out = client; /* callbacks may come before this returns */
@@ -220,22 +220,22 @@ enum status mqtt_client_create(struct mqtt_client **out,
 enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
                                 const void *payload, size_t bytes, int qos, bool retained)
 {
-    const struct mqtt_sender_way way = {.qos = qos, .retained = retained};
-    return mqtt_sender_add(client, topic, payload, bytes, way);
+    const struct mqtt_send_mode mode = {.qos = qos, .retained = retained};
+    return mqtt_sender_add(client, topic, payload, bytes, mode);
 }
 
 enum status mqtt_client_publish_once(struct mqtt_client *client, const char *topic,
                                      const void *payload, size_t bytes)
 {
-    const struct mqtt_sender_way way = {.qos = 1, .once = true};
-    return mqtt_sender_add(client, topic, payload, bytes, way);
+    const struct mqtt_send_mode mode = {.qos = 1, .once = true};
+    return mqtt_sender_add(client, topic, payload, bytes, mode);
 }
 
 enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
                                     const void *payload, size_t bytes)
 {
-    const struct mqtt_sender_way way = {.fleeting = true};
-    return mqtt_sender_add(client, topic, payload, bytes, way);
+    const struct mqtt_send_mode mode = {.droppable = true};
+    return mqtt_sender_add(client, topic, payload, bytes, mode);
 }
 
 static int64_t after_ms(int timeout_ms)
@@ -245,9 +245,9 @@ static int64_t after_ms(int timeout_ms)
 
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     *state = client->state;
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
     state->crowded = atomic_load_explicit(&client->crowded, memory_order_relaxed);
     state->broken_writes = mqtt_write_count_broken();
@@ -255,16 +255,16 @@ void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state
 
 int64_t mqtt_client_silent_us(const struct mqtt_client *client)
 {
-    return lab_clock_now_us() - client->heard_us;
+    return lab_clock_now_us() - client->received_us;
 }
 
 void mqtt_client_hold(struct mqtt_client *client, const char *why)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     const bool up = client->phase == MQTT_LINK_UP || !client->state.refusing;
     client->state.refusing = true;
-    mqtt_link_note_error(client, "acknowledging nothing to", why);
-    lock_give(&client->mutex);
+    mqtt_link_set_error(client, "acknowledging nothing to", why);
+    lock_release(&client->mutex);
     if (up) {
         mqtt_connection_cut(client);
     }
@@ -278,13 +278,13 @@ void mqtt_client_refuse(struct mqtt_client *client, const char *why)
 
 void mqtt_client_resume(struct mqtt_client *client)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     if (client->state.refusing) {
         client->state.refusing = false;
         client->attempt_us = 0;
         (void)pthread_cond_signal(&client->wake);
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
 static bool is_subscribed(const struct mqtt_client *client)
@@ -316,13 +316,13 @@ static bool is_beat_back(const struct mqtt_client *client)
 void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
 {
     const int64_t until_us = after_ms(timeout_ms);
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->closing = true;
     const bool up = client->phase == MQTT_LINK_UP;
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     if (up) {
         (void)mqtt_link_wait_until(client, has_sent_all, until_us);
-        mqtt_connection_say(client, client->options.offline);
+        mqtt_connection_announce(client, client->options.offline);
         (void)mqtt_link_wait_until(client, has_sent_all, until_us);
     }
     mqtt_connection_stop(client);
@@ -331,11 +331,11 @@ void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
     (void)pthread_mutex_lock(&client->delivery);
     client->closed = true; /* what comes all the same is the broker's */
     (void)pthread_mutex_unlock(&client->delivery);
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->phase = MQTT_LINK_DOWN;
     client->state.connected = false;
     client->state.subscribed = false;
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
 void mqtt_client_destroy(struct mqtt_client *client)
@@ -352,7 +352,7 @@ void mqtt_client_destroy(struct mqtt_client *client)
         free(client->owned[i]);
     }
     (void)pthread_cond_destroy(&client->wake);
-    (void)pthread_cond_destroy(&client->news);
+    (void)pthread_cond_destroy(&client->changed);
     (void)pthread_mutex_destroy(&client->mutex);
     (void)pthread_mutex_destroy(&client->delivery);
     free(client);

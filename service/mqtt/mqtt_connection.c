@@ -26,16 +26,16 @@ enum {
  * it; but the thread that acknowledges is another one. */
 static const int64_t MARGIN_US = 100000;
 
-static void tell_accepted(struct mqtt_client *client, bool resumed)
+static void notify_accepted(struct mqtt_client *client, bool resumed)
 {
     const int64_t now_us = lab_clock_monotonic_us();
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     const int64_t beat_back_us = client->beat_back_us;
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     (void)pthread_mutex_lock(&client->delivery);
     if (client->options.accepted && !client->closed) {
         client->options.accepted(client->options.context, resumed,
-                                 lab_clock_now_us() - client->heard_us,
+                                 lab_clock_now_us() - client->received_us,
                                  beat_back_us > 0 ? now_us - beat_back_us + MARGIN_US : -1);
     }
     (void)pthread_mutex_unlock(&client->delivery);
@@ -45,9 +45,9 @@ static void came_up(struct mqtt_client *client, bool resumed)
 {
     client->refused = false;
     resumed = resumed && !client->begun_untold;
-    tell_accepted(client, resumed);
+    notify_accepted(client, resumed);
     client->begun_untold = client->refused && !resumed;
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->up_us = lab_clock_monotonic_us();
     client->sent_away = false;
     client->phase = MQTT_LINK_UP;
@@ -60,8 +60,8 @@ static void came_up(struct mqtt_client *client, bool resumed)
     client->state.resumed = resumed;
     client->state.connections++;
     (void)pthread_cond_signal(&client->wake);
-    (void)pthread_cond_broadcast(&client->news);
-    lock_give(&client->mutex);
+    (void)pthread_cond_broadcast(&client->changed);
+    lock_release(&client->mutex);
 }
 
 static void on_connect5(void *context, MQTTAsync_successData5 *data)
@@ -74,13 +74,13 @@ static void on_connect3(void *context, MQTTAsync_successData *data)
     came_up(context, data && data->alt.connect.sessionPresent != 0);
 }
 
-static void note_failed_attempt(struct mqtt_client *client, const char *reason)
+static void record_failed_attempt(struct mqtt_client *client, const char *reason)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->state.failed_connections++;
-    mqtt_link_note_error(client, "connecting to", reason);
+    mqtt_link_set_error(client, "connecting to", reason);
     mqtt_link_go_down(client);
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
 static void on_connect_failure5(void *context, MQTTAsync_failureData5 *data)
@@ -92,7 +92,7 @@ static void on_connect_failure5(void *context, MQTTAsync_failureData5 *data)
         /* 1.3.12 puts CONNACK's reason here. */
         reason = MQTTReasonCode_toString((enum MQTTReasonCodes)data->code);
     }
-    note_failed_attempt(context, reason ? reason : "refused");
+    record_failed_attempt(context, reason ? reason : "refused");
 }
 
 static void on_connect_failure3(void *context, MQTTAsync_failureData *data)
@@ -108,32 +108,32 @@ static void on_connect_failure3(void *context, MQTTAsync_failureData *data)
     if (data && data->code > 0 && data->code < (int)COUNT(refusals)) {
         reason = refusals[data->code];
     }
-    note_failed_attempt(context, reason);
+    record_failed_attempt(context, reason);
 }
 
 /* Two programs with one client id disconnect each other for ever: reconnect slowly, and report
  * the reason. Under mutex. */
-static void note_rival(struct mqtt_client *client, const char *doing, const char *reason)
+static void record_rival(struct mqtt_client *client, const char *doing, const char *reason)
 {
     char text[MQTT_CLIENT_ERROR_MAX];
     (void)snprintf(text, sizeof text,
                    "%sanother program has the client id '%.60s': each needs its own", reason,
                    client->options.client_id);
-    mqtt_link_note_error(client, doing, text);
+    mqtt_link_set_error(client, doing, text);
     client->backoff_us = MQTT_LINK_BACKOFF_MAX_US;
 }
 
 /* MQTT 3.1.1 has no reason code for it, and mosquitto 2.0.11 sends none in MQTT 5. So a rival
  * is believed in only if it has left its marker, check_marker(). Under mutex. */
-static void note_loss(struct mqtt_client *client, const char *cause)
+static void record_loss(struct mqtt_client *client, const char *cause)
 {
     if (client->sent_away) {
         return; /* the broker has said why */
     }
     if (client->rival && lab_clock_monotonic_us() - client->up_us < SOON_US) {
-        note_rival(client, "lost connection to", "");
+        record_rival(client, "lost connection to", "");
     } else {
-        mqtt_link_note_error(client, "lost connection to", cause);
+        mqtt_link_set_error(client, "lost connection to", cause);
     }
 }
 
@@ -141,14 +141,14 @@ static void note_loss(struct mqtt_client *client, const char *cause)
 static void on_connection_lost(void *context, char *cause)
 {
     struct mqtt_client *client = context;
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     if (client->phase == MQTT_LINK_UP) {
         if (!client->state.refusing) { /* else the reason is known */
-            note_loss(client, cause ? cause : "closed by the broker");
+            record_loss(client, cause ? cause : "closed by the broker");
         }
         mqtt_link_go_down(client);
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
 /* MQTT 5: the broker says why before it closes the connection. */
@@ -157,46 +157,46 @@ static void on_sent_away(void *context, MQTTProperties *properties, enum MQTTRea
     struct mqtt_client *client = context;
     (void)properties;
     const char *text = MQTTReasonCode_toString(reason);
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->sent_away = true;
     if (reason == MQTTREASONCODE_SESSION_TAKEN_OVER) {
-        note_rival(client, "sent away by", "session taken over: ");
+        record_rival(client, "sent away by", "session taken over: ");
     } else {
-        mqtt_link_note_error(client, "sent away by", text ? text : "no reason given");
+        mqtt_link_set_error(client, "sent away by", text ? text : "no reason given");
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
 static int on_tls_error(const char *text, size_t bytes, void *context)
 {
     struct mqtt_client *client = context;
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     if (client->tls_error[0] == '\0') { /* the first tells the cause */
         const int shown =
             bytes < sizeof client->tls_error ? (int)bytes : (int)sizeof client->tls_error - 1;
         (void)snprintf(client->tls_error, sizeof client->tls_error, "%.*s", shown, text);
         client->tls_error[strcspn(client->tls_error, "\r\n")] = '\0';
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     return 0;
 }
 
-static void note_subscribed(struct mqtt_client *client, const char *refused_filter)
+static void record_subscribed(struct mqtt_client *client, const char *refused_filter)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->subscribing = false;
     if (client->phase == MQTT_LINK_UP && !refused_filter) {
         client->state.subscribed = true;
     } else if (refused_filter) {
         char doing[MQTT_CLIENT_ERROR_MAX / 2];
         (void)snprintf(doing, sizeof doing, "subscribing to '%.80s' at", refused_filter);
-        mqtt_link_note_error(client, doing, "refused, does the broker's access list allow it?");
+        mqtt_link_set_error(client, doing, "refused, does the broker's access list allow it?");
         client->subscribe_due = true;
         client->subscribe_us = lab_clock_monotonic_us() + MQTT_LINK_SUBSCRIBE_RETRY_US;
     }
     (void)pthread_cond_signal(&client->wake);
-    (void)pthread_cond_broadcast(&client->news);
-    lock_give(&client->mutex);
+    (void)pthread_cond_broadcast(&client->changed);
+    lock_release(&client->mutex);
 }
 
 static void on_subscribe5(void *context, MQTTAsync_successData5 *data)
@@ -209,7 +209,7 @@ static void on_subscribe5(void *context, MQTTAsync_successData5 *data)
                                                    : (int)data->alt.sub.reasonCodes[i];
         refused = code > 2 ? client->filters[i] : refused;
     }
-    note_subscribed(client, refused);
+    record_subscribed(client, refused);
 }
 
 static void on_subscribe3(void *context, MQTTAsync_successData *data)
@@ -220,17 +220,17 @@ static void on_subscribe3(void *context, MQTTAsync_successData *data)
         const int code = client->filter_count == 1 ? data->alt.qos : data->alt.qosList[i];
         refused = code > 2 ? client->filters[i] : refused;
     }
-    note_subscribed(client, refused);
+    record_subscribed(client, refused);
 }
 
-static void note_not_subscribed(struct mqtt_client *client)
+static void record_not_subscribed(struct mqtt_client *client)
 {
-    note_subscribed(client, client->filters[0]);
+    record_subscribed(client, client->filters[0]);
 }
 
-MQTT_LINK_CALLBACKS(on_subscribe_failure, failure, note_not_subscribed(context))
+MQTT_LINK_CALLBACKS(on_subscribe_failure, failure, record_not_subscribed(context))
 
-static void take_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes)
+static void handle_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes)
 {
     char text[24];
     if (bytes == 0 || bytes >= sizeof text) {
@@ -240,37 +240,37 @@ static void take_heartbeat(struct mqtt_client *client, const char *payload, size
     text[bytes] = '\0';
     const int64_t left_us = strtoll(text, NULL, 10);
     const int64_t now_us = lab_clock_monotonic_us();
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     if (left_us > 0 && left_us <= now_us) {
         client->state.heartbeat_rtt_us = now_us - left_us;
         client->state.heartbeat_us = now_us;
         client->beat_back_us = left_us;
         if (client->stopping) {
-            (void)pthread_cond_broadcast(&client->news);
+            (void)pthread_cond_broadcast(&client->changed);
         }
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
 /* The retained message on the heartbeat's topic is the marker of the program that connected
  * last with this client id. If it was ours once and is not any more, another one runs. */
 static void check_marker(struct mqtt_client *client, const char *payload, size_t bytes)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->rival =
         client->state.connections > 1 &&
         (bytes != strlen(client->marker) || memcmp(payload, client->marker, bytes) != 0);
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
 /* The heartbeat comes back several times a second: a second without anything is an absence. */
 static const int64_t SILENCE_US = 1000000;
 
 /* Where that is refused nothing counts as heard, and the next connection tells of it. */
-static void note_silence(struct mqtt_client *client)
+static void report_silence(struct mqtt_client *client)
 {
     const int64_t now_us = lab_clock_now_us();
-    const int64_t silent_us = now_us - client->heard_us;
+    const int64_t silent_us = now_us - client->received_us;
     if (silent_us > SILENCE_US && client->heartbeat_topic && client->options.silence) {
         (void)pthread_mutex_lock(&client->delivery);
         if (!client->closed) {
@@ -278,7 +278,7 @@ static void note_silence(struct mqtt_client *client)
         }
         (void)pthread_mutex_unlock(&client->delivery);
     }
-    client->heard_us = client->refused ? client->heard_us : now_us;
+    client->received_us = client->refused ? client->received_us : now_us;
 }
 
 static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_message *message)
@@ -287,12 +287,12 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
     (void)topic_bytes; /* not 0 only when the topic holds a NUL, which MQTT forbids */
     const size_t bytes = message->payloadlen > 0 ? (size_t)message->payloadlen : 0;
     if (!client->refused) {
-        note_silence(client);
+        report_silence(client);
     }
     if (client->refused) {
         /* The link is cut: what is still in the socket comes again, behind what was refused. */
     } else if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
-        (message->retained ? check_marker : take_heartbeat)(client, message->payload, bytes);
+        (message->retained ? check_marker : handle_heartbeat)(client, message->payload, bytes);
     } else if (client->options.message) {
         (void)pthread_mutex_lock(&client->delivery);
         if (client->closed && message->qos > 0) {
@@ -412,14 +412,14 @@ static int start_connect(struct mqtt_client *client, const char *password)
 /* A new handle for the next connection. Under mutex, which it releases meanwhile. */
 static void renew_handle(struct mqtt_client *client)
 {
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     const enum status status = mqtt_connection_make_handle(client, NULL);
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     if (status == STATUS_OK) {
         client->worn = false;
         mqtt_sender_rewind(client);
     } else {
-        mqtt_link_note_error(client, "connecting to", "out of memory");
+        mqtt_link_set_error(client, "connecting to", "out of memory");
         client->attempt_us = lab_clock_monotonic_us() + MQTT_LINK_BACKOFF_MAX_US;
         lock_wait(&client->wake, &client->mutex, client->attempt_us);
     }
@@ -430,23 +430,23 @@ static void try_connect(struct mqtt_client *client)
     char password[PASSWORD_MAX] = "";
     const char *path = client->options.password_file;
     if (path && !(text_file_first_line(path, password, sizeof password) && password[0])) {
-        note_failed_attempt(client, "cannot read the password file");
+        record_failed_attempt(client, "cannot read the password file");
         return;
     }
     const int rc = start_connect(client, path ? password : NULL);
     explicit_bzero(password, sizeof password);
     if (rc != MQTTASYNC_SUCCESS) {
         const char *reason = MQTTAsync_strerror(rc);
-        note_failed_attempt(client, reason ? reason : "refused by the library");
+        record_failed_attempt(client, reason ? reason : "refused by the library");
     }
 }
 
-void mqtt_connection_say(struct mqtt_client *client, const char *text)
+void mqtt_connection_announce(struct mqtt_client *client, const char *text)
 {
     if (client->options.presence && text) {
-        const struct mqtt_sender_way way = {.qos = 1, .retained = true, .urgent = true};
+        const struct mqtt_send_mode mode = {.qos = 1, .retained = true, .urgent = true};
         const enum status status =
-            mqtt_sender_add(client, client->options.presence, text, strlen(text), way);
+            mqtt_sender_add(client, client->options.presence, text, strlen(text), mode);
         (void)status; /* without memory it stays unsaid */
     }
 }
@@ -513,7 +513,7 @@ static void subscribe_all(struct mqtt_client *client)
                                         NULL);
     }
     if (client->filter_count == 0) {
-        note_subscribed(client, NULL);
+        record_subscribed(client, NULL);
         return;
     }
     MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
@@ -521,7 +521,7 @@ static void subscribe_all(struct mqtt_client *client)
     const int rc = MQTTAsync_subscribeMany(client->paho, client->filter_count, client->filters,
                                            client->qos, &response);
     if (rc != MQTTASYNC_SUCCESS) {
-        note_subscribed(client, client->filters[0]);
+        record_subscribed(client, client->filters[0]);
     }
 }
 
@@ -540,21 +540,21 @@ static void send_beat(struct mqtt_client *client)
     char text[24];
     const int64_t now_us = lab_clock_monotonic_us();
     const int bytes = snprintf(text, sizeof text, "%" PRId64, now_us);
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->beat_us = now_us;
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text, 0, 0, NULL);
 }
 
 /* One thing that is due, or a wait. Called under mutex, and releases it meanwhile. */
-static void keep_once(struct mqtt_client *client)
+static void serve_connection(struct mqtt_client *client)
 {
     const int64_t now_us = lab_clock_monotonic_us();
     int64_t next_us = now_us + IDLE_US;
     if (client->phase == MQTT_LINK_CONNECTING) {
         if (now_us - client->attempt_us > CONNECT_STUCK_US) {
             client->worn = true;
-            mqtt_link_note_error(client, "connecting to", "no outcome, trying again");
+            mqtt_link_set_error(client, "connecting to", "no outcome, trying again");
             mqtt_link_go_down(client);
         }
     } else if (client->phase == MQTT_LINK_DOWN && client->worn) {
@@ -566,9 +566,9 @@ static void keep_once(struct mqtt_client *client)
             client->attempt_us = now_us;
             client->attempts++;
             client->tls_error[0] = '\0';
-            lock_give(&client->mutex);
+            lock_release(&client->mutex);
             try_connect(client);
-            lock_take(&client->mutex);
+            lock_acquire(&client->mutex);
             return;
         }
         next_us = client->attempt_us;
@@ -576,18 +576,18 @@ static void keep_once(struct mqtt_client *client)
                now_us >= client->subscribe_us) {
         client->subscribe_due = false;
         client->subscribing = true;
-        lock_give(&client->mutex);
+        lock_release(&client->mutex);
         send_at_once(client);
         subscribe_all(client);
         leave_marker(client);
-        mqtt_connection_say(client, client->options.online);
-        lock_take(&client->mutex);
+        mqtt_connection_announce(client, client->options.online);
+        lock_acquire(&client->mutex);
         return;
     } else if (client->heartbeat_topic && now_us >= client->heartbeat_due_us) {
         client->heartbeat_due_us = now_us + 1000000 / client->options.heartbeat_hz;
-        lock_give(&client->mutex);
+        lock_release(&client->mutex);
         send_beat(client);
-        lock_take(&client->mutex);
+        lock_acquire(&client->mutex);
         return;
     } else if (!client->state.refusing && mqtt_sender_send_next(client)) {
         return;
@@ -598,48 +598,48 @@ static void keep_once(struct mqtt_client *client)
     client->resting = false;
 }
 
-static void *run_keeper_thread(void *context)
+static void *run_connection_thread(void *context)
 {
     struct mqtt_client *client = context;
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     while (!client->stopping) {
-        keep_once(client);
+        serve_connection(client);
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     return NULL;
 }
 
 bool mqtt_connection_start(struct mqtt_client *client)
 {
-    client->keeper_started =
-        pthread_create(&client->keeper, NULL, run_keeper_thread, client) == 0;
-    return client->keeper_started;
+    client->connection_thread_started =
+        pthread_create(&client->connection_thread, NULL, run_connection_thread, client) == 0;
+    return client->connection_thread_started;
 }
 
 void mqtt_connection_stop(struct mqtt_client *client)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->stopping = true;
     (void)pthread_cond_signal(&client->wake);
-    lock_give(&client->mutex);
-    if (client->keeper_started) {
-        (void)pthread_join(client->keeper, NULL);
-        client->keeper_started = false;
+    lock_release(&client->mutex);
+    if (client->connection_thread_started) {
+        (void)pthread_join(client->connection_thread, NULL);
+        client->connection_thread_started = false;
     }
 }
 
 /* ---- leaving ---- */
 
-static void note_disconnected(struct mqtt_client *client)
+static void signal_disconnected(struct mqtt_client *client)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     client->disconnected = true;
-    (void)pthread_cond_broadcast(&client->news);
-    lock_give(&client->mutex);
+    (void)pthread_cond_broadcast(&client->changed);
+    lock_release(&client->mutex);
 }
 
-MQTT_LINK_CALLBACKS(on_disconnect, success, note_disconnected(context))
-MQTT_LINK_CALLBACKS(on_disconnect_failure, failure, note_disconnected(context))
+MQTT_LINK_CALLBACKS(on_disconnect, success, signal_disconnected(context))
+MQTT_LINK_CALLBACKS(on_disconnect_failure, failure, signal_disconnected(context))
 
 static bool has_disconnected(const struct mqtt_client *client)
 {

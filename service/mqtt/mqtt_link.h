@@ -41,8 +41,8 @@ struct mqtt_client {
     char address[300];     /* "host:port", for messages */
     bool v5;               /* MQTT 5, not 3.1.1 */
     MQTTAsync paho;
-    pthread_t keeper;
-    bool keeper_started;
+    pthread_t connection_thread;
+    bool connection_thread_started;
 
     pthread_mutex_t delivery; /* held while the owner's `message` runs */
     bool closed;              /* under delivery: hand out nothing more */
@@ -50,8 +50,8 @@ struct mqtt_client {
     bool begun_untold;        /* Paho's thread's: a session began, and that was refused */
 
     pthread_mutex_t mutex;
-    pthread_cond_t wake; /* for the keeper, on the monotonic clock */
-    pthread_cond_t news; /* for waiting callers, on the monotonic clock */
+    pthread_cond_t wake;    /* for the keeper, on the monotonic clock */
+    pthread_cond_t changed; /* for waiting callers, on the monotonic clock */
     /* Under mutex: */
     enum mqtt_link_phase phase;
     bool stopping;
@@ -66,7 +66,7 @@ struct mqtt_client {
     int64_t heartbeat_due_us;
     int64_t beat_us; /* the stamp in the last heartbeat that left, */
     _Atomic int64_t
-        heard_us; /* lab_clock_now_us() when anything came last; Paho's thread sets it */
+        received_us; /* lab_clock_now_us() when anything came last; Paho's thread sets it */
     int64_t beat_back_us; /* and in the last one that came back */
     int64_t backoff_us;
     uint64_t attempts;
@@ -91,13 +91,13 @@ struct mqtt_client {
 /* Paho has each callback in two forms, of which it calls the one of the connection's MQTT
  * version: name5 and name3. Where it does not matter what they are told (success or failure),
  * both do the same; `context` is what the options carried. */
-#define MQTT_LINK_CALLBACKS(name, told, what)                                                  \
-    static void name##5(void *context, MQTTAsync_##told##Data5 *data)                          \
+#define MQTT_LINK_CALLBACKS(name, paho_name, what)                                             \
+    static void name##5(void *context, MQTTAsync_##paho_name##Data5 *data)                     \
     {                                                                                          \
         (void)data;                                                                            \
         what;                                                                                  \
     }                                                                                          \
-    static void name##3(void *context, MQTTAsync_##told##Data *data)                           \
+    static void name##3(void *context, MQTTAsync_##paho_name##Data *data)                      \
     {                                                                                          \
         (void)data;                                                                            \
         what;                                                                                  \
@@ -123,7 +123,7 @@ struct mqtt_client {
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
                           int64_t until_us);
 /* "doing host:port: reason". Under mutex. */
-void mqtt_link_note_error(struct mqtt_client *client, const char *doing, const char *reason);
+void mqtt_link_set_error(struct mqtt_client *client, const char *doing, const char *reason);
 /* The link went down, or did not come up; the keeper tries again. Under mutex. */
 void mqtt_link_go_down(struct mqtt_client *client);
 
@@ -131,18 +131,18 @@ void mqtt_link_go_down(struct mqtt_client *client);
 
 /* Is it one that may be published to? */
 bool mqtt_sender_is_topic(const char *topic);
-struct mqtt_sender_way {
+struct mqtt_send_mode {
     int qos;
     bool retained;
-    bool urgent;   /* before all that waits, whatever the bounds */
-    bool fleeting; /* with this connection or never */
-    bool once;     /* not again when the broker may have it */
+    bool urgent;    /* before all that waits, whatever the bounds */
+    bool droppable; /* with this connection or never */
+    bool once;      /* not again when the broker may have it */
 };
 /* Copy a message to the end of what is to be sent. Statuses as of mqtt_client_publish() and,
  * for what is fleeting, mqtt_client_publish_now(). */
 MUST_USE enum status mqtt_sender_add(struct mqtt_client *client, const char *topic,
                                      const void *payload, size_t bytes,
-                                     struct mqtt_sender_way way);
+                                     struct mqtt_send_mode mode);
 /* Hand the next message to Paho. Under mutex, which is released meanwhile. Returns false when
  * there is none that Paho can take. */
 bool mqtt_sender_send_next(struct mqtt_client *client);
@@ -176,6 +176,6 @@ void mqtt_connection_stop(struct mqtt_client *client);
 /* Leave the broker in good order; waits for that at most until until_us. */
 void mqtt_connection_leave(struct mqtt_client *client, int64_t until_us);
 /* Publish text on the presence topic, if there is one. */
-void mqtt_connection_say(struct mqtt_client *client, const char *text);
+void mqtt_connection_announce(struct mqtt_client *client, const char *text);
 
 #endif

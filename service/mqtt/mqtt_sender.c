@@ -27,7 +27,7 @@ struct mqtt_outgoing {
     struct mqtt_outgoing *next, *previous;
     struct mqtt_client *client;
     unsigned handed; /* times it was handed to Paho */
-    struct mqtt_sender_way way;
+    struct mqtt_send_mode mode;
     int bytes;
     size_t payload_at; /* in text, behind the topic */
     char text[];
@@ -83,50 +83,50 @@ static void insert_before(struct mqtt_client *client, struct mqtt_outgoing *m,
 }
 
 /* Under mutex. */
-static void take_out(struct mqtt_client *client, struct mqtt_outgoing *m)
+static void unlink_outgoing(struct mqtt_client *client, struct mqtt_outgoing *m)
 {
     *(m->previous ? &m->previous->next : &client->outgoing_first) = m->next;
     *(m->next ? &m->next->previous : &client->outgoing_last) = m->previous;
     client->pending--;
     client->pending_bytes -= (size_t)m->bytes;
     if (client->pending == 0) {
-        (void)pthread_cond_broadcast(&client->news);
+        (void)pthread_cond_broadcast(&client->changed);
     }
 }
 
 enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const void *payload,
-                            size_t bytes, struct mqtt_sender_way way)
+                            size_t bytes, struct mqtt_send_mode mode)
 {
-    if (!mqtt_sender_is_topic(topic) || way.qos < 0 || way.qos > 2 || bytes > PAYLOAD_MAX) {
+    if (!mqtt_sender_is_topic(topic) || mode.qos < 0 || mode.qos > 2 || bytes > PAYLOAD_MAX) {
         return STATUS_E_ARG;
     }
     struct mqtt_outgoing *m = make_outgoing(client, topic, payload, bytes);
     if (m) {
-        m->way = way;
+        m->mode = mode;
     }
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     const bool full = client->pending >= (uint64_t)client->options.buffer_count ||
                       client->pending_bytes + bytes > MQTT_CLIENT_BUFFER_BYTES;
     enum status status = STATUS_OK;
-    if (client->closing && !way.urgent) {
+    if (client->closing && !mode.urgent) {
         status = STATUS_E_IO;
-    } else if (way.fleeting && client->phase != MQTT_LINK_UP) {
+    } else if (mode.droppable && client->phase != MQTT_LINK_UP) {
         status = STATUS_E_STALE;
-    } else if (!m || (full && !way.urgent)) {
+    } else if (!m || (full && !mode.urgent)) {
         client->state.refused++;
         status = STATUS_E_FULL;
     } else {
-        insert_before(client, m, way.urgent ? client->outgoing_unsent : NULL);
-        if (!client->outgoing_unsent || way.urgent) {
+        insert_before(client, m, mode.urgent ? client->outgoing_unsent : NULL);
+        if (!client->outgoing_unsent || mode.urgent) {
             client->outgoing_unsent = m;
         }
         client->state.published++;
         m = NULL;
-        if (!client->resting || way.urgent || way.fleeting || way.once) {
+        if (!client->resting || mode.urgent || mode.droppable || mode.once) {
             (void)pthread_cond_signal(&client->wake);
         }
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     free(m);
     return status;
 }
@@ -135,38 +135,38 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
 static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
 {
     struct mqtt_client *client = m->client;
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     const bool opens = client->in_flight-- == WINDOW;
     (*counter)++;
-    take_out(client, m);
+    unlink_outgoing(client, m);
     if (opens && client->outgoing_unsent) {
         (void)pthread_cond_signal(&client->wake);
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     free(m);
 }
 
 /* It waits for the next connection; this one is of no use any more. */
 static void interrupt_outgoing(struct mqtt_client *client)
 {
-    lock_take(&client->mutex);
+    lock_acquire(&client->mutex);
     if (client->phase == MQTT_LINK_UP) {
-        mqtt_link_note_error(client, "lost connection to", "writing failed");
+        mqtt_link_set_error(client, "lost connection to", "writing failed");
         mqtt_link_go_down(client);
     }
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
 }
 
-static void take_arrival(struct mqtt_outgoing *m)
+static void finish_delivery(struct mqtt_outgoing *m)
 {
     const struct mqtt_client_options *o = &m->client->options;
-    if (m->way.once && o->arrived) {
+    if (m->mode.once && o->arrived) {
         o->arrived(o->context, m->text, m->text + m->payload_at, (size_t)m->bytes);
     }
     end_outgoing(m, &m->client->state.acknowledged);
 }
 
-MQTT_LINK_CALLBACKS(on_sent, success, take_arrival(context))
+MQTT_LINK_CALLBACKS(on_sent, success, finish_delivery(context))
 
 static void on_send_failure5(void *context, MQTTAsync_failureData5 *data)
 {
@@ -193,11 +193,11 @@ static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
     m->handed++;
     MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
     MQTT_LINK_SET(client, &response, m, on_sent, on_send_failure);
-    lock_give(&client->mutex);
+    lock_release(&client->mutex);
     /* When it succeeds, m may be gone before the call returns. */
     const int rc = MQTTAsync_send(client->paho, m->text, m->bytes, m->text + m->payload_at,
-                                  m->way.qos, m->way.retained ? 1 : 0, &response);
-    lock_take(&client->mutex);
+                                  m->mode.qos, m->mode.retained ? 1 : 0, &response);
+    lock_acquire(&client->mutex);
     return rc;
 }
 
@@ -205,7 +205,7 @@ static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
 static void give_up(struct mqtt_client *client, struct mqtt_outgoing *m)
 {
     client->state.failed++;
-    take_out(client, m);
+    unlink_outgoing(client, m);
     free(m);
 }
 
@@ -220,7 +220,7 @@ bool mqtt_sender_send_next(struct mqtt_client *client)
         give_up(client, m);
     } else if (hand_over(client, m) != MQTTASYNC_SUCCESS && client->phase == MQTT_LINK_UP) {
         /* Paho knows of the lost connection already, or has no memory: on with a new one. */
-        mqtt_link_note_error(client, "lost connection to", "cannot send");
+        mqtt_link_set_error(client, "lost connection to", "cannot send");
         mqtt_link_go_down(client);
     }
     return true;
@@ -245,7 +245,7 @@ void mqtt_sender_rewind(struct mqtt_client *client)
 {
     for (struct mqtt_outgoing *m = client->outgoing_first; m;) {
         struct mqtt_outgoing *next = m->next;
-        if (m->way.fleeting || (m->way.once && m->handed > 0)) {
+        if (m->mode.droppable || (m->mode.once && m->handed > 0)) {
             give_up(client, m);
         }
         m = next;

@@ -57,7 +57,7 @@ static bool map_topic(const struct play *p, const char *topic, char out[MESSAGE_
 }
 
 /* Wait until the message's time has come. Returns false when told to stop. */
-static bool keep_pace(struct play *p, int64_t t_us)
+static bool wait_for_pace(struct play *p, int64_t t_us)
 {
     if (p->first_us == LAB_TIME_NONE) {
         p->first_us = t_us;
@@ -78,7 +78,7 @@ static void send_message(struct play *p, const struct message *m, const char *to
     const bool retained = p->retain && m->retained;
     enum status status = STATUS_E_FULL;
     while (status == STATUS_E_FULL && !stop_signal_raised()) {
-        status = mqtt_client_publish(p->session.client, topic, m->payload, m->kept_bytes, qos,
+        status = mqtt_client_publish(p->session.client, topic, m->payload, m->stored_bytes, qos,
                                      retained);
         if (status == STATUS_E_FULL) {
             lab_clock_sleep_until_us(lab_clock_monotonic_us() + RETRY_US);
@@ -113,9 +113,9 @@ static bool play_line(struct play *p, const struct journal_line *line)
         }
     } else if (!is_lab_message(m.topic)) {
         p->skipped++;
-    } else if (m.kept_bytes < m.payload_bytes || !map_topic(p, m.topic, topic)) {
+    } else if (m.stored_bytes < m.payload_bytes || !map_topic(p, m.topic, topic)) {
         p->cut++;
-    } else if (keep_pace(p, m.t_us)) {
+    } else if (wait_for_pace(p, m.t_us)) {
         send_message(p, &m, topic);
     } else {
         return false;
@@ -238,7 +238,7 @@ int command_play(int argc, char **argv)
         .row_count = COUNT(rows),
         .more = &broker.group};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if ((p.from != NULL) != (p.to != NULL) || (p.from && (!p.from[0] || !p.to[0]))) {

@@ -45,7 +45,7 @@ static void write_message(void *context, const struct message *m)
     }
     const size_t bytes = message_format(m, r->line, sizeof r->line);
     r->written += fwrite(r->line, 1, bytes, r->out) == bytes;
-    r->cut += m->kept_bytes < m->payload_bytes;
+    r->cut += m->stored_bytes < m->payload_bytes;
 }
 
 /* Never over another recording. */
@@ -164,7 +164,7 @@ static int parse_words(struct record *r, int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int code = arguments_parse(&arguments, argc, argv);
-    if (code == ARGUMENTS_TAKEN && argv[2]) {
+    if (code == ARGUMENTS_PARSED && argv[2]) {
         (void)fputs("tandem: record: one FILE is wanted, see 'tandem record --help'\n", stderr);
         return EXIT_USAGE;
     }
@@ -180,10 +180,10 @@ int command_record(int argc, char **argv)
         return EXIT_FAILED;
     }
     int code = parse_words(r, argc, argv);
-    if (code == ARGUMENTS_TAKEN && !lab_argument_load("record", r->lab_path, &r->lab)) {
+    if (code == ARGUMENTS_PARSED && !lab_argument_load("record", r->lab_path, &r->lab)) {
         code = EXIT_USAGE;
     }
-    code = code == ARGUMENTS_TAKEN ? run_record(r) : code;
+    code = code == ARGUMENTS_PARSED ? run_record(r) : code;
     lab_file_free(&r->lab);
     free(r);
     return code;

@@ -12,20 +12,20 @@
 enum { SLICE_US = 50 * 1000, SLICE_MS = 100 }; /* a signal is noticed this soon */
 
 /* On Paho's thread. What is too long to be kept whole is cut, which payload_bytes tells. */
-static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
-                         int qos, bool retained, bool dup, uint16_t packet_id)
+static void receive_message(void *context, const char *topic, const void *payload, size_t bytes,
+                            int qos, bool retained, bool dup, uint16_t packet_id)
 {
     struct session *s = context;
-    const size_t kept = bytes < MESSAGE_PAYLOAD_MAX ? bytes : MESSAGE_PAYLOAD_MAX;
-    struct message *m = malloc(sizeof *m + kept);
+    const size_t copied_bytes = bytes < MESSAGE_PAYLOAD_MAX ? bytes : MESSAGE_PAYLOAD_MAX;
+    struct message *m = malloc(sizeof *m + copied_bytes);
     if (m) {
         *m = (struct message){.t_us = lab_clock_now_us(),
                               .qos = qos,
                               .retained = retained,
                               .dup = dup,
                               .packet_id = packet_id,
-                              .payload = memcpy(m + 1, payload, kept),
-                              .kept_bytes = kept,
+                              .payload = memcpy(m + 1, payload, copied_bytes),
+                              .stored_bytes = copied_bytes,
                               .payload_bytes = bytes};
         (void)snprintf(m->topic, sizeof m->topic, "%s", topic);
     }
@@ -53,12 +53,12 @@ static struct message *pop_message(struct session *s)
     return m;
 }
 
-void session_drain(struct session *s, void (*take)(void *context, const struct message *m),
+void session_drain(struct session *s, void (*handle)(void *context, const struct message *m),
                    void *context)
 {
     struct message *m = NULL;
     while ((m = pop_message(s))) {
-        take(context, m);
+        handle(context, m);
         free(m);
     }
 }
@@ -69,7 +69,7 @@ bool session_open(struct session *s, struct mqtt_client_options options)
     stop_signal_install();
     lock_init_condition(&s->arrived);
     (void)pthread_mutex_init(&s->mutex, NULL);
-    options.message = take_message;
+    options.message = receive_message;
     options.context = s;
     if (mqtt_client_create(&s->client, &options, &err) == STATUS_OK) {
         return true;

@@ -38,7 +38,7 @@ bool session_was_connected(const struct session *s);
 bool session_await(struct session *s, int64_t until_us);
 
 /* Hand all messages that have arrived to take, oldest first. */
-void session_drain(struct session *s, void (*take)(void *context, const struct message *m),
+void session_drain(struct session *s, void (*handle)(void *context, const struct message *m),
                    void *context);
 
 /* Wait until a message is there or lab_clock_monotonic_us() reaches until_us. */

@@ -1,5 +1,5 @@
-/* service/program/broker_acl_command.c - `tandem broker-acl`: who may write and read what at the
- * broker, as the access list of mosquitto (mosquitto.conf(5), acl_file).
+/* service/program/broker_acl_command.c - `tandem broker-acl`: who may write and read what at
+ * the broker, as the access list of mosquitto (mosquitto.conf(5), acl_file).
  *
  * A user is "<pair>-real", "<pair>-virtual", "<pair>-l1", the daemon or a reader; what the
  * first three may is for their pair's codec to say.
@@ -78,7 +78,7 @@ static bool check_pairs(const struct lab_file *lab)
     for (size_t i = 0; i < lab->pair_count; i++) {
         const struct pair_params *pair = &lab->pairs[i];
         const struct codec *codec = codec_find(pair->codec);
-        if (!codec->hear && !codec->rights[0].topic) {
+        if (!codec->receive && !codec->rights[0].topic) {
             return complain_of("codec", pair->codec, "does not say who may write what");
         }
         if (strcmp(pair->id, "heartbeat") == 0) {
@@ -195,9 +195,9 @@ static void print_party(const struct acl *a, const struct pair_params *pair, enu
     }
     (void)printf("\nuser %s\n", user);
     const struct codec *codec = codec_find(pair->codec);
-    if (codec->hear) {
+    if (codec->receive) {
         print_places(pair, side);
-        codec = side == SIDE_COUNT ? &codec_native : codec->too ? codec->too : codec;
+        codec = side == SIDE_COUNT ? &codec_native : codec->fallback ? codec->fallback : codec;
     }
     const struct codec_right *rights = codec->rights;
     for (size_t i = 0; i < CODEC_RIGHTS_MAX && rights[i].topic; i++) {
@@ -287,7 +287,7 @@ int command_broker_acl(int argc, char **argv)
                                         .rows = rows,
                                         .row_count = COUNT(rows)};
     int code = arguments_parse(&arguments, argc, argv);
-    if (code != ARGUMENTS_TAKEN) {
+    if (code != ARGUMENTS_PARSED) {
         return code;
     }
     struct lab_file lab = {0};

@@ -36,7 +36,7 @@ int command_config(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     const char *path = argv[1];

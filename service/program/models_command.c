@@ -1,5 +1,5 @@
-/* service/program/models_command.c - `tandem models`: models of motion, built in or from files, as
- * they are understood. */
+/* service/program/models_command.c - `tandem models`: models of motion, built in or from files,
+ * as they are understood. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,7 +418,7 @@ int command_models(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     int result = arguments_parse(&arguments, argc, argv);
-    if (result != ARGUMENTS_TAKEN) {
+    if (result != ARGUMENTS_PARSED) {
         return result;
     }
     result = EXIT_FINE;

@@ -30,7 +30,7 @@ int command_version(int argc, char **argv)
             "  Prints the version of the program, and of the libraries it runs with.\n",
         .exit_status = "never"};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     (void)printf("tandem %s\n", TANDEM_VERSION);

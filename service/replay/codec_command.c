@@ -9,27 +9,27 @@
 
 #include "logger/codec/mapping.h"
 #include "logger/storage/journal.h"
+#include "service/replay/event_line.h"
+#include "service/replay/replay.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"
-#include "service/replay/event_line.h"
-#include "service/replay/replay.h"
 
 struct attempt {
     const struct lab_file *file;
     const char *pair; /* NULL: all */
     struct codec_set codecs;
-    size_t told; /* events of this message */
+    size_t printed; /* events of this message */
     char line[MESSAGE_LINE_MAX + 64];
     char scratch[MESSAGE_PAYLOAD_MAX + 1];
 };
 
-static void tell_event(void *context, const struct event *event)
+static void print_event(void *context, const struct event *event)
 {
     struct attempt *a = context;
     if (!a->pair || strcmp(a->pair, event->pair) == 0) {
         event_line_print(event, NULL, stdout);
-        a->told++;
+        a->printed++;
     }
 }
 
@@ -54,8 +54,8 @@ static const char *explain_silence(const struct attempt *a, const struct message
         if (outcome == MAPPING_PASSED) {
             return "the mappings with this topic are for other payloads (only)";
         }
-        why = outcome == MAPPING_TAKEN ? "it takes an earlier message back: nothing happened"
-                                       : "no mapping has this topic";
+        why = outcome == MAPPING_DECODED ? "it takes an earlier message back: nothing happened"
+                                         : "no mapping has this topic";
     }
     return why;
 }
@@ -97,9 +97,9 @@ static bool try_line(struct attempt *a, size_t bytes, const char *path, unsigned
         (void)fprintf(stderr, "tandem: %s:%u: %s\n", path, number, err.text);
         return false;
     }
-    a->told = 0;
-    (void)codec_decode(&a->codecs, a->file->broker.prefix, &m, tell_event, a);
-    if (a->told == 0) {
+    a->printed = 0;
+    (void)codec_decode(&a->codecs, a->file->broker.prefix, &m, print_event, a);
+    if (a->printed == 0) {
         event_line_print(NULL, explain_silence(a, &m), stdout);
     }
     return true;
@@ -186,7 +186,7 @@ int command_codec(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (!argv[1] || strcmp(argv[1], "try") != 0 || !argv[2] || argv[3]) {

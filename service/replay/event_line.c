@@ -10,7 +10,7 @@ static double round_nine(double x)
     return fabs(x) < 1e6 ? nearbyint(x * 1e9) / 1e9 : x;
 }
 
-static void write_told(struct json_writer *w, const char *key, const char *text)
+static void write_optional_text(struct json_writer *w, const char *key, const char *text)
 {
     if (text[0]) {
         json_write_text(w, key, text);
@@ -37,7 +37,7 @@ static void write_axes(struct json_writer *w, const char *key, const double *axe
 static void write_command(struct json_writer *w, const struct event_command *c)
 {
     const bool move = strcmp(c->op, "go") == 0;
-    write_told(w, "id", c->id);
+    write_optional_text(w, "id", c->id);
     json_write_text(w, "op", c->op);
     if (move || fabs(c->rotation_rad) > 0.0) {
         json_write_real(w, "rotation_rad", round_nine(c->rotation_rad));
@@ -70,11 +70,11 @@ static void write_value(struct json_writer *w, const struct event_value *v)
 
 static void write_reply(struct json_writer *w, const struct event_reply *r)
 {
-    write_told(w, "id", r->id);
+    write_optional_text(w, "id", r->id);
     write_time(w, "t", r->source_us);
     write_time(w, "t_start", r->source_start_us);
     json_write_text(w, "status", reply_status_name(r->status));
-    write_told(w, "detail", r->detail);
+    write_optional_text(w, "detail", r->detail);
     if (r->value_count > 0) {
         json_write_object(w, "values");
         for (size_t k = 0; k < r->value_count; k++) {
@@ -90,7 +90,7 @@ static void write_telemetry(struct json_writer *w, const struct event_telemetry 
     if (t->seq >= 0) {
         json_write_int(w, "seq", t->seq);
     }
-    write_told(w, "boot", t->boot);
+    write_optional_text(w, "boot", t->boot);
     if (t->has_sim) {
         json_write_seconds(w, "sim_t", t->sim_us);
     }
@@ -109,20 +109,20 @@ static void write_part(struct json_writer *w, const struct event *e)
         write_telemetry(w, &e->telemetry);
     } else if (e->kind == EVENT_CONNECTION) {
         json_write_text(w, "state", e->connection.online ? "online" : "offline");
-        write_told(w, "boot", e->connection.boot);
+        write_optional_text(w, "boot", e->connection.boot);
         write_time(w, "t", e->connection.source_us);
-        write_told(w, "reason", e->connection.reason);
+        write_optional_text(w, "reason", e->connection.reason);
     } else if (e->kind == EVENT_FAULT) {
         json_write_text(w, "type", fault_kind_name(e->fault.kind));
-        write_told(w, "level", e->fault.level);
+        write_optional_text(w, "level", e->fault.level);
         json_write_text(w, "detail", e->fault.detail);
-        write_told(w, "id", e->fault.id);
-        write_told(w, "about", e->fault.about);
+        write_optional_text(w, "id", e->fault.id);
+        write_optional_text(w, "about", e->fault.about);
     } else if (e->kind == EVENT_NOTE) {
         json_write_text(w, "type", note_kind_name(e->note.kind));
-        write_told(w, "id", e->note.id);
-        write_told(w, "detail", e->note.detail);
-        write_told(w, "status", e->note.status);
+        write_optional_text(w, "id", e->note.id);
+        write_optional_text(w, "detail", e->note.detail);
+        write_optional_text(w, "status", e->note.status);
     } else if (e->kind == EVENT_MALFORMED) {
         json_write_text(w, "what", e->malformed.what);
         json_write_text(w, "code", fault_name(e->malformed.fault));

@@ -10,7 +10,7 @@
 
 enum { PAIRS_A_BATCH = 8, BATCHES_A_THREAD = 3 };
 
-enum stage { STAGE_FREE, STAGE_TAKEN, STAGE_MADE };
+enum stage { STAGE_FREE, STAGE_CLAIMED, STAGE_MADE };
 
 /* Of so many pairs, one after the other. */
 struct batch {
@@ -102,7 +102,7 @@ static bool make_next(void *context)
         return false;
     }
     s->make_next++;
-    b->stage = STAGE_TAKEN;
+    b->stage = STAGE_CLAIMED;
     threads_unlock(s->threads);
     make_batch(s, b, first);
     threads_lock(s->threads);
@@ -128,7 +128,7 @@ static void free_batch(struct pair_states *s, struct batch *b)
     if (s->threads) {
         threads_lock(s->threads);
         b->stage = STAGE_FREE;
-        threads_tell(s->threads);
+        threads_signal(s->threads);
         threads_unlock(s->threads);
     }
 }

@@ -42,13 +42,14 @@ static int64_t find_end_of_fit(const struct replay *replay, size_t pair, enum si
 {
     const struct pair_dynamics *d = lab_dynamics(replay->lab, pair);
     const uint8_t fits = replay->fits[pair][which];
-    if (!d || !d->side[which].running || fits == REPLAY_FITS_TOLD) {
+    if (!d || !d->side[which].running || fits == REPLAY_FITS_RECORDED) {
         return LAB_TIME_MAX;
     }
     const struct dynamics_side *side = &d->side[which];
-    const bool may_be_told = replay->whole && fits == REPLAY_FITS_UNKNOWN;
-    return may_be_told || side->give_up_us - side->began_us < FIT_US ? side->give_up_us
-                                                                     : side->began_us + FIT_US;
+    const bool may_be_recorded = replay->whole && fits == REPLAY_FITS_UNKNOWN;
+    return may_be_recorded || side->give_up_us - side->began_us < FIT_US
+               ? side->give_up_us
+               : side->began_us + FIT_US;
 }
 
 static void find_due_fit(struct replay *replay)
@@ -66,7 +67,7 @@ static void find_due_fit(struct replay *replay)
     }
 }
 
-static void take_effect(void *context, const struct effect *effect)
+static void forward_effect(void *context, const struct effect *effect)
 {
     struct replay *replay = context;
     if (effect->kind == EFFECT_FIT) {
@@ -77,7 +78,7 @@ static void take_effect(void *context, const struct effect *effect)
 
 static void step_lab(struct replay *replay, const struct event *event)
 {
-    const struct effects effects = {take_effect, replay};
+    const struct effects effects = {forward_effect, replay};
     lab_step(replay->lab, event, &effects);
 }
 
@@ -122,7 +123,7 @@ static void end_fits(struct replay *replay, int64_t t_us)
 }
 
 /* A line says how a fit ended. */
-static void take_end_of_fit(struct replay *replay, const struct event *event)
+static void apply_fit_end(struct replay *replay, const struct event *event)
 {
     const long i = lab_find(replay->lab, event->pair);
     const struct pair_dynamics *d = i >= 0 ? lab_dynamics(replay->lab, (size_t)i) : NULL;
@@ -134,7 +135,7 @@ static void take_end_of_fit(struct replay *replay, const struct event *event)
     const bool awaited = side->running && side->job == event->fit.job;
     uint8_t *fits = &replay->fits[i][event->side];
     /* A number that is to come: what was before this recording is not in it. */
-    *fits = awaited                      ? REPLAY_FITS_TOLD
+    *fits = awaited                      ? REPLAY_FITS_RECORDED
             : event->fit.job > side->job ? REPLAY_FITS_UNTOLD
                                          : *fits;
     if (awaited && event->fit.outcome == FIT_DONE) {
@@ -204,7 +205,7 @@ static bool is_ahead(const struct replay *replay, const struct event *event)
     return now_us != LAB_TIME_NONE && event->t_us > now_us && event->t_us - now_us > max_us;
 }
 
-static void note_stranger(struct replay *replay, const char *pair)
+static void record_stranger(struct replay *replay, const char *pair)
 {
     if (pair[0] != '$' && lab_find(replay->lab, pair) < 0 &&
         lab_find_team(replay->lab, pair) < 0) {
@@ -228,15 +229,15 @@ static void step_event(void *context, const struct event *event)
     if (event->kind != EVENT_FIT) {
         step_lab(replay, event);
     } else if (!replay->refit) {
-        take_end_of_fit(replay, event);
+        apply_fit_end(replay, event);
     }
     if (lab_counts(replay->lab)->unknown_pair > unknown) {
-        note_stranger(replay, event->pair);
+        record_stranger(replay, event->pair);
     }
 }
 
 /* What comes of a line that was stepped, stamped t_us. */
-static bool note_line(struct replay *replay, int64_t t_us)
+static bool count_line(struct replay *replay, int64_t t_us)
 {
     if (replay->refused) {
         replay->counts.ahead++;
@@ -256,7 +257,7 @@ void replay_message(struct replay *replay, const struct message *message)
                            message->topic);
         }
     }
-    (void)note_line(replay, message->t_us);
+    (void)count_line(replay, message->t_us);
 }
 
 static void step_plain(void *context, const struct event *event)
@@ -281,7 +282,7 @@ static enum status complain_ahead(const struct replay *replay, int64_t t_us, str
 static enum status end_line(struct replay *replay, int64_t t_us, struct err *err)
 {
     replay->counts.lines++;
-    return note_line(replay, t_us) ? STATUS_OK : complain_ahead(replay, t_us, err);
+    return count_line(replay, t_us) ? STATUS_OK : complain_ahead(replay, t_us, err);
 }
 
 enum status replay_event(struct replay *replay, const struct event *event, struct err *err)

@@ -42,8 +42,8 @@ typedef bool replay_go_on(void *context, const char *stage, double share);
 /* What the recording has said of how one robot's fits ended. */
 enum replay_fits {
     REPLAY_FITS_UNKNOWN,
-    REPLAY_FITS_TOLD,  /* of one that the lab asked for here, too */
-    REPLAY_FITS_UNTOLD /* nothing, or of fits that the lab did not ask for here */
+    REPLAY_FITS_RECORDED, /* of one that the lab asked for here, too */
+    REPLAY_FITS_UNTOLD    /* nothing, or of fits that the lab did not ask for here */
 };
 
 struct replay {

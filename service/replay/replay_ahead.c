@@ -20,7 +20,7 @@ struct ahead_line {
 };
 
 /* In the order of the ring: read from the recording and decoded by any thread, stepped. */
-enum stage { STAGE_FREE, STAGE_TAKEN, STAGE_READ, STAGE_DECODED };
+enum stage { STAGE_FREE, STAGE_CLAIMED, STAGE_READ, STAGE_DECODED };
 
 struct batch {
     enum stage stage; /* under the lock */
@@ -75,7 +75,7 @@ struct decoding {
     struct ahead_line *line;
 };
 
-static void keep_event(void *context, const struct event *event)
+static void store_event(void *context, const struct event *event)
 {
     struct decoding *d = context;
     struct batch *b = d->batch;
@@ -94,7 +94,7 @@ static void decode_batch(const struct replay_ahead *a, struct batch *b)
         const struct journal_line *line = &d.line->line;
         if (d.line->status == STATUS_OK && !line->overlong) {
             (void)codec_read_plain(&a->codecs, a->replay->prefix, line->text, line->bytes,
-                                   keep_event, &d);
+                                   store_event, &d);
         }
     }
 }
@@ -140,7 +140,7 @@ static bool decode_next(struct replay_ahead *a)
         return false;
     }
     a->decode_next++;
-    b->stage = STAGE_TAKEN;
+    b->stage = STAGE_CLAIMED;
     threads_unlock(a->threads);
     decode_batch(a, b);
     threads_lock(a->threads);
@@ -157,7 +157,7 @@ static bool read_next(struct replay_ahead *a)
     }
     a->read_next++;
     a->reading = true;
-    b->stage = STAGE_TAKEN;
+    b->stage = STAGE_CLAIMED;
     threads_unlock(a->threads);
     const bool more = fill_batch(a, b);
     threads_lock(a->threads);
@@ -191,7 +191,7 @@ static void free_batch(struct replay_ahead *a, struct batch *b)
 {
     threads_lock(a->threads);
     b->stage = STAGE_FREE;
-    threads_tell(a->threads);
+    threads_signal(a->threads);
     threads_unlock(a->threads);
     a->step_next++;
     a->line = 0;
@@ -203,7 +203,7 @@ static const struct event *event_of(const struct batch *b, const struct ahead_li
 }
 
 /* What is stepped next is looked up then: that is told here, a line before. */
-static void tell_next(const struct replay_ahead *a, const struct batch *b)
+static void prefetch_next(const struct replay_ahead *a, const struct batch *b)
 {
     const struct ahead_line *l = &b->lines[a->line];
     const struct codec_set *set = &a->replay->codecs;
@@ -233,7 +233,7 @@ enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *l
     if (*event) {
         memcpy(&ahead->event, event_of(b, l), event_bytes(event_of(b, l)));
     }
-    tell_next(ahead, b);
+    prefetch_next(ahead, b);
     if (l->status != STATUS_OK) {
         *err = b->err;
     }

@@ -6,15 +6,15 @@
 #include <sys/stat.h>
 
 #include "logger/message/record_json.h"
+#include "service/replay/replay_ahead.h"
+#include "service/replay/replay_moves.h"
+#include "service/replay/replay_run.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_tables.h"
 #include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/progress.h"
-#include "service/replay/replay_ahead.h"
-#include "service/replay/replay_moves.h"
-#include "service/replay/replay_run.h"
 #include "web/http/csv.h"
 
 enum { SHOWN_FAULTS_MAX = 10, PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
@@ -23,7 +23,7 @@ enum { SHOWN_FAULTS_MAX = 10, PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
  */
 
 /* With --speed: wait until the recording's time has come. */
-static void keep_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *begin_us)
+static void wait_for_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *begin_us)
 {
     if (!(speed > 0.0) || t_us == LAB_TIME_NONE) {
         return;
@@ -86,7 +86,7 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader,
                    : replay_line(run->replay, &line, &err)) != STATUS_OK) {
             show_fault(&line, &err, &shown);
         }
-        keep_pace(run->options.speed, run->replay->t_us, &first_us, &begin_us);
+        wait_for_pace(run->options.speed, run->replay->t_us, &first_us, &begin_us);
         if (++count % 4096 == 0 && progress.shown) {
             if (ahead) {
                 replay_ahead_stats(ahead, &stats);
@@ -359,7 +359,7 @@ static enum status write_report(struct replay_run *run)
 /* Names and counts the lines that are in no result. False: they make the replay fail, for
  * --strict asks for all, or whole valid lines are among them. Copies of what was taken in, and
  * retained messages, are not left out. */
-static bool tell_left_out(const struct replay_run *run)
+static bool report_left_out(const struct replay_run *run)
 {
     const struct replay_counts *c = &run->replay->counts;
     const struct {
@@ -409,7 +409,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
         (void)fputs("tandem: standard output: cannot be written\n", stderr);
         return EXIT_FAILED;
     }
-    whole = tell_left_out(run) && whole;
+    whole = report_left_out(run) && whole;
     return whole && status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 
@@ -454,7 +454,7 @@ static int replay_table(struct replay_run *run, const char *path, int count)
 static int open_and_run(struct replay_run *run, char **paths, int count)
 {
     struct journal_reader *reader = NULL;
-    const struct effects effects = {replay_take_effect, run};
+    const struct effects effects = {replay_write_effect, run};
     int exit_status = EXIT_FAILED;
     if (run->options.jobs > 1 &&
         threads_create((unsigned)run->options.jobs, &run->threads) != STATUS_OK) {
@@ -542,7 +542,7 @@ int command_replay(int argc, char **argv)
     struct replay_run run = {.file = &file,
                              .options = {.pause_max_days = PAUSE_DAYS, .jobs = 1}};
     int exit_status = parse_options(argc, argv, &run.options);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (!lab_argument_load("replay", run.options.lab_path, &file)) {

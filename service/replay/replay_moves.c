@@ -125,7 +125,7 @@ static enum status find_texts(struct move_table *t, struct err *err)
     return st;
 }
 
-static enum status take_header(void *context, const struct csv *csv, struct err *err)
+static enum status read_header(void *context, const struct csv *csv, struct err *err)
 {
     static const struct role times[] = {
         {"t", 1.0}, {"t_s", 1.0}, {"T", 1.0}, {"T_s", 1.0}, {NULL, 0.0}};
@@ -157,7 +157,7 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
 /* ---- rows ---- */
 
 /* Seconds of the current row in microseconds; LAB_TIME_NONE where there is nothing. */
-static enum status take_seconds(const struct csv *csv, struct csv_quantity quantity,
+static enum status read_seconds(const struct csv *csv, struct csv_quantity quantity,
                                 bool may_be_negative, int64_t *us, struct err *err)
 {
     double s = (double)NAN;
@@ -174,7 +174,7 @@ static enum status take_seconds(const struct csv *csv, struct csv_quantity quant
     return STATUS_OK;
 }
 
-static enum status take_pair(const struct move_table *t, struct move *move, struct err *err)
+static enum status read_pair(const struct move_table *t, struct move *move, struct err *err)
 {
     if (t->fixed_pair >= 0) {
         move->pair = (uint32_t)t->fixed_pair;
@@ -191,7 +191,7 @@ static enum status take_pair(const struct move_table *t, struct move *move, stru
                      "a pair of this lab was expected; say whose moves these are");
 }
 
-static enum status take_status(const struct csv *csv, int column, enum reply_status *status,
+static enum status read_status(const struct csv *csv, int column, enum reply_status *status,
                                struct err *err)
 {
     *status = REPLY_DONE;
@@ -219,7 +219,7 @@ static void order_laps(const struct move_table *t, struct move *move)
     }
 }
 
-static void take_names(const struct move_table *t, struct move *move)
+static void read_names(const struct move_table *t, struct move *move)
 {
     const char *op = t->at.op >= 0 ? csv_text(t->csv, (size_t)t->at.op) : "";
     const char *id = t->at.id >= 0 ? csv_text(t->csv, (size_t)t->at.id) : "";
@@ -231,7 +231,7 @@ static void take_names(const struct move_table *t, struct move *move)
     }
 }
 
-static enum status keep_move(struct move_table *t, const struct move *move, struct err *err)
+static enum status add_move(struct move_table *t, const struct move *move, struct err *err)
 {
     if (t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 1024;
@@ -247,20 +247,20 @@ static enum status keep_move(struct move_table *t, const struct move *move, stru
     return STATUS_OK;
 }
 
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
+static enum status read_row(void *context, const struct csv *csv, struct err *err)
 {
     struct move_table *t = context;
     const struct columns *at = &t->at;
     struct move move = {.pair = 0};
-    enum status st = take_pair(t, &move, err);
-    st = st == STATUS_OK ? take_seconds(csv, at->t, true, &move.t_us, err) : st;
+    enum status st = read_pair(t, &move, err);
+    st = st == STATUS_OK ? read_seconds(csv, at->t, true, &move.t_us, err) : st;
     st = st == STATUS_OK ? csv_quantity_read(csv, at->rotation, &move.rotation_rad, err) : st;
     st = st == STATUS_OK ? csv_quantity_read(csv, at->displacement, &move.displacement_m, err)
                          : st;
     int64_t longest_us = 0;
     for (int side = 0; side < SIDE_COUNT && st == STATUS_OK; side++) {
-        st = take_seconds(csv, at->lap[side], false, &move.lap_us[side], err);
-        st = st == STATUS_OK ? take_status(csv, at->status[side], &move.status[side], err) : st;
+        st = read_seconds(csv, at->lap[side], false, &move.lap_us[side], err);
+        st = st == STATUS_OK ? read_status(csv, at->status[side], &move.status[side], err) : st;
         longest_us = st == STATUS_OK && move.lap_us[side] != LAB_TIME_NONE &&
                              move.lap_us[side] > longest_us
                          ? move.lap_us[side]
@@ -270,10 +270,10 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
         return st;
     }
     order_laps(t, &move);
-    take_names(t, &move);
+    read_names(t, &move);
     move.t_us = move.t_us == LAB_TIME_NONE ? t->next_us : move.t_us;
     t->next_us = move.t_us + longest_us + PAUSE_US;
-    return keep_move(t, &move, err);
+    return add_move(t, &move, err);
 }
 
 /* ---- messages ---- */
@@ -291,7 +291,7 @@ static int compare_parts(const void *one, const void *other)
     return (a->what > b->what) - (a->what < b->what);
 }
 
-static size_t take_apart(const struct move_table *t, struct part *parts)
+static size_t split_moves(const struct move_table *t, struct part *parts)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -334,7 +334,7 @@ static void feed_part(const struct move_table *t, const struct part *part,
     json_write_close(&w);
     (void)json_write_end(&w);
     message.payload = payload;
-    message.kept_bytes = w.used;
+    message.stored_bytes = w.used;
     message.payload_bytes = w.used;
     replay->counts.lines++;
     replay_message(replay, &message);
@@ -347,7 +347,7 @@ static enum status feed_all(const struct move_table *t, struct replay *replay, s
     if (!parts) {
         return err_no_memory(err, wanted->source.path, "no memory for %zu moves", t->count);
     }
-    const size_t n = take_apart(t, parts);
+    const size_t n = split_moves(t, parts);
     enum status st = STATUS_OK;
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         const double share = 0.3 + 0.6 * (double)i / (double)n;
@@ -412,7 +412,7 @@ enum status replay_moves(struct replay *replay, const struct lab_file *file,
     if (!t) {
         return err_no_memory(err, moves->source.path, "no memory");
     }
-    const struct csv_lines lines = {take_header, take_row, go_on_reading, t};
+    const struct csv_lines lines = {read_header, read_row, go_on_reading, t};
     t->wanted = moves;
     t->replay = replay;
     t->file = file;

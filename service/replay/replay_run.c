@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/text/utf8.h"
-#include "service/tool/json_file.h"
 #include "service/replay/pair_states.h"
 #include "service/replay/rows.h"
-#include "twin/team/live/crew_bars.h"
-#include "twin/report/crew_report.h"
+#include "service/tool/json_file.h"
+#include "twin/report/team_live_report.h"
+#include "twin/team/live/team_live_bars.h"
 #include "twin/team/step/team_bars.h"
 
 /* Whose records of a kind are a list: pairs, and behind them teams. */
@@ -45,12 +45,12 @@ void replay_close_spool(struct replay_run *run)
 
 static void spool_row(struct replay_run *run, const struct store_row *row, size_t index)
 {
-    const struct spool_row kept = {row->t_us, row->lag_s, row->json, row->json_bytes};
+    const struct spool_row stored_row = {row->t_us, row->lag_s, row->json, row->json_bytes};
     const size_t list = list_of(run, row->kind, index);
     if (run->queue) {
-        spool_queue_row(run->queue, list, &kept);
+        spool_queue_row(run->queue, list, &stored_row);
     } else if (run->spool_status == STATUS_OK) {
-        run->spool_status = spool_add(run->spool, list, &kept, &run->err);
+        run->spool_status = spool_add(run->spool, list, &stored_row, &run->err);
     }
 }
 
@@ -122,9 +122,9 @@ static void spool_bar(void *context, const struct bar *bar)
     const struct lab *lab = ended->run->replay->lab;
     const struct team_params *p = lab_team_params(lab, ended->team);
     struct record_row r;
-    struct bar told = *bar;
-    crew_foretell_bar(lab_team(lab, ended->team), p, &told);
-    row_of_bar(&r, &told, p->name, ended->n++);
+    struct bar predicted = *bar;
+    team_live_predict_bar(lab_team(lab, ended->team), p, &predicted);
+    row_of_bar(&r, &predicted, p->name, ended->n++);
     spool_row(ended->run, &r.row, ended->run->file->pair_count + ended->team);
 }
 
@@ -159,7 +159,7 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
     spool_row(run, &r.row, effect->pair);
 }
 
-void replay_take_effect(void *context, const struct effect *effect)
+void replay_write_effect(void *context, const struct effect *effect)
 {
     struct replay_run *run = context;
     const struct lab_params params = lab_file_params(run->file);
@@ -261,7 +261,7 @@ static void end_stretch(struct lag_stretches *s)
     s->has = false;
 }
 
-static bool take_lag(void *context, const struct spool_row *row)
+static bool add_lag(void *context, const struct spool_row *row)
 {
     struct lag_stretches *s = context;
     const size_t stretch = s->seen * s->stretches / s->total;
@@ -286,7 +286,7 @@ static enum status write_lag(struct replay_run *run, struct json_writer *w, size
     struct lag_stretches series = {
         .w = w, .total = spool_count(run->spool, list), .stretches = points_max / 2};
     json_write_array(w, "lag");
-    const enum status status = spool_each(run->spool, list, 0, take_lag, &series, &run->err);
+    const enum status status = spool_each(run->spool, list, 0, add_lag, &series, &run->err);
     end_stretch(&series);
     json_write_close(w);
     return status;
@@ -325,8 +325,8 @@ static size_t choose_pairs(const struct replay_run *run, bool all, uint32_t *pai
 {
     size_t count = 0;
     for (size_t i = 0; i < run->file->pair_count; i++) {
-        const bool heard_of = lab_pair(run->replay->lab, i)->version > 0;
-        if (all || heard_of) {
+        const bool has_state = lab_pair(run->replay->lab, i)->version > 0;
+        if (all || has_state) {
             pairs[count++] = (uint32_t)i;
         }
     }
@@ -389,7 +389,7 @@ static enum status write_teams(struct replay_run *run, struct json_writer *w,
         const struct team_params *p = lab_team_params(lab, i);
         const size_t index = run->file->pair_count + i;
         json_write_object(w, p->name);
-        crew_report(w, "end", lab_team(lab, i), p, lab_time(lab));
+        team_live_report(w, "end", lab_team(lab, i), p, lab_time(lab));
         status = write_records(run, w, "alarms", STORE_ALARMS, index,
                                extract ? extract->alarms_max : 0);
         if (status == STATUS_OK && !extract) {

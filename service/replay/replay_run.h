@@ -37,7 +37,7 @@ struct replay_run {
 };
 
 /* Takes the effects of the run: spools records, or prints them. */
-void replay_take_effect(void *context, const struct effect *effect);
+void replay_write_effect(void *context, const struct effect *effect);
 
 /* Records are to be grouped: before any comes, and after run->file and run->threads are known.
  * The reason of a failure is in run->err. */

@@ -136,7 +136,7 @@ static enum status flush_out(struct spool *s, struct err *err)
     return STATUS_OK;
 }
 
-static enum status put_out(struct spool *s, const void *from, size_t bytes, struct err *err)
+static enum status append_out(struct spool *s, const void *from, size_t bytes, struct err *err)
 {
     enum status status = STATUS_OK;
     s->end += bytes;
@@ -156,9 +156,9 @@ static enum status write_piece(struct spool *s, struct list *list, struct err *e
 {
     const struct piece piece = {list->piece, list->rows, list->bytes};
     const uint64_t place = s->end;
-    enum status status = put_out(s, &piece, sizeof piece, err);
+    enum status status = append_out(s, &piece, sizeof piece, err);
     for (size_t at = list->first; at != 0 && status == STATUS_OK; at = record_at(s, at)->next) {
-        status = put_out(s, record_at(s, at), whole_bytes(record_at(s, at)->bytes), err);
+        status = append_out(s, record_at(s, at), whole_bytes(record_at(s, at)->bytes), err);
     }
     *list = (struct list){.piece = place, .count = list->count};
     return status;

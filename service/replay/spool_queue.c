@@ -88,7 +88,7 @@ static void hand_over(struct spool_queue *q)
 {
     threads_lock(q->threads);
     q->batch[q->fill_next++ % BATCHES].full = true;
-    threads_tell(q->threads);
+    threads_signal(q->threads);
     while (q->batch[q->fill_next % BATCHES].full) {
         threads_help(q->threads);
     }

@@ -63,7 +63,7 @@ void threads_unlock(struct threads *threads)
     (void)pthread_mutex_unlock(&threads->lock);
 }
 
-void threads_tell(struct threads *threads)
+void threads_signal(struct threads *threads)
 {
     (void)pthread_cond_signal(&threads->more);
 }

@@ -37,7 +37,7 @@ void threads_lock(struct threads *threads); /* for work, too */
 void threads_unlock(struct threads *threads);
 
 /* With the lock held: a source has one more piece of work; */
-void threads_tell(struct threads *threads);
+void threads_signal(struct threads *threads);
 /* do what there is to do, or wait until another thread has done something. */
 void threads_help(struct threads *threads);
 

@@ -10,7 +10,7 @@
 
 #include "service/identify/identify_dynamics.h"
 #include "service/selftest/selftest_recording.h"
-#include "service/selftest/selftest_worlds.h"
+#include "service/selftest/selftest_scenarios.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
@@ -137,7 +137,7 @@ void selftest_judge(struct selftest_result *result)
 /* --- the command -------------------------------------------------------------------------- */
 
 struct selftest_options {
-    const char *model, *world;
+    const char *model, *scenario;
     int runs, seed;
     bool json;
 };
@@ -262,17 +262,17 @@ static void run_models(struct cases *cases)
     }
 }
 
-static bool run_world(const struct selftest_world *world,
-                      const struct selftest_options *options,
-                      struct selftest_world_result *result)
+static bool run_scenario(const struct selftest_scenario *scenario,
+                         const struct selftest_options *options,
+                         struct selftest_scenario_result *result)
 {
     struct progress progress;
     struct err err = {0};
     enum status st = STATUS_OK;
     memset(result, 0, sizeof *result);
-    progress_start(&progress, world->name);
+    progress_start(&progress, scenario->name);
     for (int run = 0; run < options->runs && st == STATUS_OK; run++) {
-        st = selftest_world_run(world, (uint64_t)options->seed, result, &err);
+        st = selftest_scenario_run(scenario, (uint64_t)options->seed, result, &err);
         if (st == STATUS_OK && stop_signal_raised()) {
             st = err_set(&err, STATUS_E_STALE, FAULT_CANCELLED, "selftest",
                          "cancelled after %d of %d runs", run + 1, options->runs);
@@ -284,12 +284,12 @@ static bool run_world(const struct selftest_world *world,
         csv_file_complain(&err);
         return false;
     }
-    selftest_world_judge(world, result);
+    selftest_scenario_judge(scenario, result);
     return true;
 }
 
-static void print_world(const struct selftest_world *world,
-                        const struct selftest_world_result *result)
+static void print_scenario(const struct selftest_scenario *scenario,
+                           const struct selftest_scenario_result *result)
 {
     char held[32] = "";
     size_t least = result->runs;
@@ -298,27 +298,27 @@ static void print_world(const struct selftest_world *world,
         least = result->covered[i] < least ? result->covered[i] : least;
         most = result->covered[i] > most ? result->covered[i] : most;
     }
-    if (world->claim != CLAIM_WRONG && result->count > 0) {
+    if (scenario->claim != CLAIM_WRONG && result->count > 0) {
         (void)snprintf(held, sizeof held, "%.1f..%.1f %%",
                        100.0 * (double)least / (double)result->runs,
                        100.0 * (double)most / (double)result->runs);
     }
-    (void)printf("  %-12s %-16s %-6s %6zu %8zu %6zu %7zu  %5zu (%zu) %15s%s\n", world->model,
-                 world->name, selftest_claim_name(world->claim),
+    (void)printf("  %-12s %-16s %-6s %6zu %8zu %6zu %7zu  %5zu (%zu) %15s%s\n", scenario->model,
+                 scenario->name, selftest_claim_name(scenario->claim),
                  result->verdicts[ESTIMATE_PASS], result->verdicts[ESTIMATE_MARGINAL],
                  result->verdicts[ESTIMATE_FAIL], result->refused, result->wrong,
                  result->wrong_most, held, result->well ? "" : "  OUTSIDE");
 }
 
-static void write_world(struct json_writer *w, const struct selftest_world *world,
-                        const struct selftest_world_result *result)
+static void write_scenario(struct json_writer *w, const struct selftest_scenario *scenario,
+                           const struct selftest_scenario_result *result)
 {
-    const struct model_row *row = model_row_find(world->model);
+    const struct model_row *row = model_row_find(scenario->model);
     json_write_object(w, NULL);
-    json_write_text(w, "world", world->name);
+    json_write_text(w, "world", scenario->name);
     json_write_text(w, "model", row->name);
-    json_write_text(w, "claim", selftest_claim_name(world->claim));
-    json_write_text(w, "words", world->words);
+    json_write_text(w, "claim", selftest_claim_name(scenario->claim));
+    json_write_text(w, "words", scenario->words);
     json_write_int(w, "runs", (int64_t)result->runs);
     json_write_object(w, "verdicts");
     for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
@@ -338,14 +338,14 @@ static void write_world(struct json_writer *w, const struct selftest_world *worl
     json_write_close(w);
 }
 
-static void run_worlds(struct cases *cases, const char *asked)
+static void run_scenarios(struct cases *cases, const char *asked)
 {
     const struct selftest_options *options = cases->options;
     bool headed = options->json;
-    for (size_t i = 0; i < selftest_world_count && !cases->failed; i++) {
-        const struct selftest_world *world = &selftest_worlds[i];
-        struct selftest_world_result result;
-        if (!is_asked(options->model, world->model) || !is_asked(asked, world->name)) {
+    for (size_t i = 0; i < selftest_scenario_count && !cases->failed; i++) {
+        const struct selftest_scenario *scenario = &selftest_scenarios[i];
+        struct selftest_scenario_result result;
+        if (!is_asked(options->model, scenario->model) || !is_asked(asked, scenario->name)) {
             continue;
         }
         if (!headed) {
@@ -354,15 +354,15 @@ static void run_worlds(struct cases *cases, const char *asked)
             headed = true;
         }
         cases->count++;
-        cases->failed = !run_world(world, options, &result);
+        cases->failed = !run_scenario(scenario, options, &result);
         if (cases->failed) {
             return;
         }
         cases->well = cases->well && result.well;
         if (options->json) {
-            write_world(cases->w, world, &result);
+            write_scenario(cases->w, scenario, &result);
         } else {
-            print_world(world, &result);
+            print_scenario(scenario, &result);
         }
     }
 }
@@ -374,8 +374,8 @@ static int complain_none(const struct selftest_options *options)
     (void)fprintf(stderr, "tandem: selftest: no model '%s'%s",
                   options->model ? options->model : "any",
                   known ? "" : model_row_guess(options->model, guess));
-    if (options->world) {
-        (void)fprintf(stderr, " with a world '%s'", options->world);
+    if (options->scenario) {
+        (void)fprintf(stderr, " with a world '%s'", options->scenario);
     }
     (void)fputs(", 'tandem selftest --help' lists them\n", stderr);
     return EXIT_USAGE;
@@ -386,8 +386,8 @@ static int run_cases(const struct selftest_options *options)
     char text[1024];
     struct json_writer w;
     struct cases cases = {.options = options, .w = &w, .well = true};
-    const bool all = !options->world || strcmp(options->world, "all") == 0;
-    const bool none = options->world && strcmp(options->world, "none") == 0;
+    const bool all = !options->scenario || strcmp(options->scenario, "all") == 0;
+    const bool none = options->scenario && strcmp(options->scenario, "none") == 0;
     json_write_start(&w, text, sizeof text, json_file_flush, stdout);
     if (options->json) {
         json_write_object(&w, NULL);
@@ -403,7 +403,7 @@ static int run_cases(const struct selftest_options *options)
         json_write_array(&w, "worlds");
     }
     if (!none && !cases.failed) {
-        run_worlds(&cases, all ? NULL : options->world);
+        run_scenarios(&cases, all ? NULL : options->scenario);
     }
     if (cases.failed) {
         return EXIT_FAILED;
@@ -425,9 +425,9 @@ static int run_cases(const struct selftest_options *options)
 }
 
 /* A model from a file is tested with the robot that the file has. */
-static bool take_model(const char **model)
+static bool load_model(const char **model)
 {
-    if (!model_argument_take("selftest", model)) {
+    if (!model_argument_load("selftest", model)) {
         return false;
     }
     const struct model_row *row = model_row_find(*model);
@@ -460,8 +460,8 @@ int command_selftest(int argc, char **argv)
                        i % 4 == 0 ? "\n    " : " ", model_at(i)->name,
                        model_at(i + 1) ? "," : "\n  Worlds, those of travel times too:\n");
     }
-    for (size_t i = 0; i < selftest_world_count; i++) {
-        const struct selftest_world *w = &selftest_worlds[i];
+    for (size_t i = 0; i < selftest_scenario_count; i++) {
+        const struct selftest_scenario *w = &selftest_scenarios[i];
         const size_t used = strlen(description);
         (void)snprintf(description + used, sizeof description - used,
                        "    %-12s %-16s %-5s  %s\n", w->model, w->name,
@@ -470,7 +470,7 @@ int command_selftest(int argc, char **argv)
     /* clang-format off */
     const struct argument rows[] = {
         {"model", 'm', ARGUMENT_TEXT, &options.model, 0, 0, "NAME", "test this one only"},
-        {"world", 0, ARGUMENT_TEXT, &options.world, 0, 0, "NAME",
+        {"world", 0, ARGUMENT_TEXT, &options.scenario, 0, 0, "NAME",
          "this world only; all: and what the models find (all); none: only that"},
         {"runs", 0, ARGUMENT_INTEGER, &options.runs, 2, 100000, "N", "recordings of each (20)"},
         {"seed", 0, ARGUMENT_INTEGER, &options.seed, 0, 1e9, "N",
@@ -486,10 +486,10 @@ int command_selftest(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int code = arguments_parse(&arguments, argc, argv);
-    if (code != ARGUMENTS_TAKEN) {
+    if (code != ARGUMENTS_PARSED) {
         return code;
     }
-    if (options.model && !take_model(&options.model)) {
+    if (options.model && !load_model(&options.model)) {
         return EXIT_USAGE;
     }
     stop_signal_install();

@@ -32,7 +32,7 @@ static double draw_normal(struct random_source *n)
     return radius * cos(random_between(n, 0.0, 2.0 * PI));
 }
 
-static double factor_of(const struct selftest_world *w, size_t column)
+static double factor_of(const struct selftest_scenario *w, size_t column)
 {
     return w->factor[column] > 0.0 ? w->factor[column] : 1.0;
 }
@@ -41,7 +41,7 @@ static double factor_of(const struct selftest_world *w, size_t column)
 
 /* A move of all joints from rest to rest. */
 struct motion {
-    double from_rad[ARM_JOINTS], way_rad[ARM_JOINTS], start_s, time_s;
+    double from_rad[ARM_JOINTS], stroke_rad[ARM_JOINTS], start_s, time_s;
     double q[ARM_JOINTS], qd[ARM_JOINTS], qdd[ARM_JOINTS];
 };
 
@@ -51,16 +51,16 @@ static void move_on(struct motion *m, double t_s, struct random_source *draws)
         m->start_s += m->time_s > 0.0 ? m->time_s + REST_S : 0.0;
         m->time_s = random_between(draws, 1.2, 3.5);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
-            m->from_rad[j] += m->way_rad[j];
-            m->way_rad[j] = random_between(draws, -REACH_RAD, REACH_RAD) - m->from_rad[j];
+            m->from_rad[j] += m->stroke_rad[j];
+            m->stroke_rad[j] = random_between(draws, -REACH_RAD, REACH_RAD) - m->from_rad[j];
         }
     }
     const double share = fmin((t_s - m->start_s) / m->time_s, 1.0);
     const double phase = 2.0 * PI * share;
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        m->q[j] = m->from_rad[j] + m->way_rad[j] * (share - sin(phase) / (2.0 * PI));
-        m->qd[j] = m->way_rad[j] / m->time_s * (1.0 - cos(phase));
-        m->qdd[j] = m->way_rad[j] * 2.0 * PI / (m->time_s * m->time_s) * sin(phase);
+        m->q[j] = m->from_rad[j] + m->stroke_rad[j] * (share - sin(phase) / (2.0 * PI));
+        m->qd[j] = m->stroke_rad[j] / m->time_s * (1.0 - cos(phase));
+        m->qdd[j] = m->stroke_rad[j] * 2.0 * PI / (m->time_s * m->time_s) * sin(phase);
     }
 }
 
@@ -84,15 +84,15 @@ static double weigh_joint(const double *p, size_t joint, const double q[ARM_JOIN
 }
 
 /* The current of a joint in this world. */
-static double draw_current(const struct selftest_world *w, const struct motion *m, size_t joint,
-                           double share)
+static double draw_current(const struct selftest_scenario *w, const struct motion *m,
+                           size_t joint, double share)
 {
     const double *p = friction_truth[joint];
     const double qd = m->qd[joint];
     const double near = w->falls > 0.0 ? w->at_rest * exp(-pow(qd / w->falls, 2.0)) : 0.0;
-    const double way = qd < 0.0 ? 1.0 + w->backed : 1.0;
+    const double direction = qd < 0.0 ? 1.0 + w->backed : 1.0;
     double i = p[0] * m->qdd[joint] + p[1] * (1.0 + w->drag) * qd + p[3] +
-               p[2] * way * (1.0 + near) * tanh(qd / TURN_OVER_RADPS) +
+               p[2] * direction * (1.0 + near) * tanh(qd / TURN_OVER_RADPS) +
                weigh_joint(p, joint, m->q);
     if (joint == 1 || joint == 2) {
         const size_t coupled = joint == 1 ? 8 : 7;
@@ -101,8 +101,8 @@ static double draw_current(const struct selftest_world *w, const struct motion *
     return i * (1.0 + w->off) * (share >= 0.5 ? 1.0 + w->at_half : 1.0);
 }
 
-void selftest_write_joints(const struct selftest_world *world, struct random_source *draws,
-                           FILE *to)
+void selftest_write_joints(const struct selftest_scenario *scenario,
+                           struct random_source *draws, FILE *to)
 {
     struct motion m = {.start_s = 0.0};
     (void)fputs("t", to);
@@ -115,17 +115,17 @@ void selftest_write_joints(const struct selftest_world *world, struct random_sou
         double i[ARM_JOINTS];
         move_on(&m, t_s, draws);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
-            i[j] =
-                draw_current(world, &m, j, (double)k / ROWS) + CURRENT_SD * draw_normal(draws);
+            i[j] = draw_current(scenario, &m, j, (double)k / ROWS) +
+                   CURRENT_SD * draw_normal(draws);
         }
-        (void)fprintf(to, "%.6f", world->counted ? (double)k : factor_of(world, 0) * t_s);
+        (void)fprintf(to, "%.6f", scenario->counted ? (double)k : factor_of(scenario, 0) * t_s);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
             /* Joints 2 and 3. */
-            const size_t other = world->exchanged && (j == 1 || j == 2) ? 3 - j : j;
+            const size_t other = scenario->exchanged && (j == 1 || j == 2) ? 3 - j : j;
             (void)fprintf(to, ",%.7g,%.7g,%.6g",
-                          factor_of(world, 1) * (m.q[j] + ANGLE_SD * draw_normal(draws)),
+                          factor_of(scenario, 1) * (m.q[j] + ANGLE_SD * draw_normal(draws)),
                           m.qd[j] + SPEED_SD * draw_normal(draws),
-                          factor_of(world, 2) * i[other]);
+                          factor_of(scenario, 2) * i[other]);
         }
         (void)fputc('\n', to);
     }
@@ -164,7 +164,7 @@ double selftest_poses_truth(size_t i, const char **name)
     return i < ARM_KINEMATICS_P ? correction_at(i) : 0.0;
 }
 
-static struct arm_geometry make_arm(const struct selftest_world *w)
+static struct arm_geometry make_arm(const struct selftest_scenario *w)
 {
     struct arm_geometry arm;
     double correction[ARM_CORRECTIONS] = {0.0};
@@ -178,7 +178,7 @@ static struct arm_geometry make_arm(const struct selftest_world *w)
     return arm;
 }
 
-static struct rigid draw_pose(const struct selftest_world *w, const struct arm_geometry *arm,
+static struct rigid draw_pose(const struct selftest_scenario *w, const struct arm_geometry *arm,
                               const double q[ARM_JOINTS], struct random_source *draws)
 {
     const double base[6] = {0.0, 0.0, 0.0, w->leans_rad, 0.0, w->turned_rad};
@@ -195,32 +195,32 @@ static struct rigid draw_pose(const struct selftest_world *w, const struct arm_g
     return at;
 }
 
-void selftest_write_poses(const struct selftest_world *world, struct random_source *draws,
+void selftest_write_poses(const struct selftest_scenario *scenario, struct random_source *draws,
                           FILE *to)
 {
-    const struct arm_geometry arm = make_arm(world);
-    const size_t rows = world->samples > 0 ? world->samples : POSES;
+    const struct arm_geometry arm = make_arm(scenario);
+    const size_t rows = scenario->samples > 0 ? scenario->samples : POSES;
     (void)fputs("q1,q2,q3,q4,q5,q6,x,y,z,rx,ry,rz\n", to);
     for (size_t n = 0; n < rows; n++) {
         double q[ARM_JOINTS];
         double pose[6];
-        const double gentle = world->gentle > 0.0 ? world->gentle : 1.0;
+        const double gentle = scenario->gentle > 0.0 ? scenario->gentle : 1.0;
         for (size_t j = 0; j < ARM_JOINTS; j++) {
             q[j] = gentle * random_between(draws, -PI, PI);
         }
         double turned[ARM_JOINTS];
         for (size_t j = 0; j < ARM_JOINTS; j++) {
-            turned[j] = q[j] + world->eccentric_rad * sin(q[j]);
+            turned[j] = q[j] + scenario->eccentric_rad * sin(q[j]);
         }
-        const struct rigid at = draw_pose(world, &arm, turned, draws);
+        const struct rigid at = draw_pose(scenario, &arm, turned, draws);
         rigid_to_pose(&at, pose);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
             /* Joints 2 and 3. */
-            const size_t other = world->exchanged && (j == 1 || j == 2) ? 3 - j : j;
-            (void)fprintf(to, "%.9g,", factor_of(world, 0) * q[other]);
+            const size_t other = scenario->exchanged && (j == 1 || j == 2) ? 3 - j : j;
+            (void)fprintf(to, "%.9g,", factor_of(scenario, 0) * q[other]);
         }
         for (size_t k = 0; k < 6; k++) {
-            (void)fprintf(to, "%.9g%c", factor_of(world, k < 3 ? 1 : 2) * pose[k],
+            (void)fprintf(to, "%.9g%c", factor_of(scenario, k < 3 ? 1 : 2) * pose[k],
                           k < 5 ? ',' : '\n');
         }
     }

@@ -7,13 +7,13 @@
 #include <stdio.h>
 
 #include "base/numbers/random.h"
-#include "service/selftest/selftest_world.h"
+#include "service/selftest/selftest_scenario.h"
 
 /* Moves of six joints: angles, speeds, currents. */
-void selftest_write_joints(const struct selftest_world *world, struct random_source *draws,
-                           FILE *to);
+void selftest_write_joints(const struct selftest_scenario *scenario,
+                           struct random_source *draws, FILE *to);
 /* Joint angles and the poses of the tool. */
-void selftest_write_poses(const struct selftest_world *world, struct random_source *draws,
+void selftest_write_poses(const struct selftest_scenario *scenario, struct random_source *draws,
                           FILE *to);
 
 /* The truth of the i-th parameter; its name into *name, NULL behind the last one. */

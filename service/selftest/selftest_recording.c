@@ -23,7 +23,7 @@ static const double MOVES_ACCELERATION[] = {2.0, 0.5}; /* rad/s^2, m/s^2 */
 static const double STEP_AT = 0.1;                     /* of the recording: the only step */
 static const double STEP_SIZE = 0.7;                   /* of the largest effort */
 static const double GUST_S = 1.0;                      /* for which a force lasts */
-static const struct selftest_world as_model;
+static const struct selftest_scenario as_model;
 
 const double selftest_moves_truth[TRAVEL_P] = {0.2, 0.1, 0.15, 1.2, 0.5};
 
@@ -38,7 +38,7 @@ static const int64_t START_US = INT64_C(1700000000000000);
 struct recording {
     const struct model_row *row;
     struct model_trial trial;
-    const struct selftest_world *world;
+    const struct selftest_scenario *scenario;
     double *t_s;
     double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX]; /* [samples] */
     struct random_source *noise;
@@ -58,11 +58,11 @@ static double largest_effort(const struct recording *r, size_t axis)
 static void draw_efforts(struct recording *r)
 {
     const struct model_trial *c = &r->trial;
-    for (size_t k = 0; k < c->samples && r->world->swings > 0.0; k++) {
+    for (size_t k = 0; k < c->samples && r->scenario->swings > 0.0; k++) {
         r->tau[0][k] =
             (double)k < STEP_AT * (double)c->samples ? 0.0 : STEP_SIZE * largest_effort(r, 0);
     }
-    for (size_t a = 0; a < r->row->model->axis_count && !(r->world->swings > 0.0); a++) {
+    for (size_t a = 0; a < r->row->model->axis_count && !(r->scenario->swings > 0.0); a++) {
         double until_s = 0.0;
         double held = 0.0;
         for (size_t k = 0; k < c->samples; k++) {
@@ -79,15 +79,15 @@ static void draw_efforts(struct recording *r)
 static void draw_stamps(struct recording *r)
 {
     for (size_t k = 0; k < r->trial.samples; k++) {
-        const double off = r->world->jitter > 0.0 && k > 0
-                               ? r->world->jitter * M_SQRT1_2 * draw_normal(r->noise)
+        const double off = r->scenario->jitter > 0.0 && k > 0
+                               ? r->scenario->jitter * M_SQRT1_2 * draw_normal(r->noise)
                                : 0.0;
         r->t_s[k] = r->trial.dt_s * ((double)k + fmax(fmin(off, 0.45), -0.45));
     }
 }
 
 /* At a share of the recording, what its efforts, or the speeds of its moves, are worth. */
-static double worth_of(const struct selftest_world *w, double share)
+static double worth_of(const struct selftest_scenario *w, double share)
 {
     return (1.0 + w->off) * (1.0 + w->trend * share) * (share >= 0.5 ? 1.0 + w->at_half : 1.0) *
            (1.0 + w->warm * (1.0 - exp(-3.0 * share)));
@@ -99,14 +99,14 @@ static void swing_channel(const struct recording *r, double tau, double h_s, dou
 {
     const double *theta = r->trial.theta; /* a y' + b y = c */
     const double omega = theta[1] / theta[0];
-    *rate += h_s * omega * (omega * (tau / theta[1] - *nu) - 2.0 * r->world->swings * *rate);
+    *rate += h_s * omega * (omega * (tau / theta[1] - *nu) - 2.0 * r->scenario->swings * *rate);
     *nu += h_s * *rate;
 }
 
 /* What an effort does in this world. */
 static double effect_of(const struct recording *r, size_t axis, double tau, double share)
 {
-    const struct selftest_world *w = r->world;
+    const struct selftest_scenario *w = r->scenario;
     const double largest = largest_effort(r, axis);
     const double most = w->clip > 0.0 ? w->clip * largest : HUGE_VAL;
     const double felt = copysign(fmax(fabs(tau) - w->dead * largest, 0.0), tau);
@@ -118,10 +118,11 @@ static double effect_of(const struct recording *r, size_t axis, double tau, doub
 static void pass_gusts(const struct recording *r, struct random_source *draws, double h_s,
                        double *force)
 {
-    const double kept = exp(-h_s / GUST_S);
-    for (size_t a = 0; a < r->row->model->axis_count && r->world->gusts > 0.0; a++) {
-        force[a] = kept * force[a] + sqrt(1.0 - kept * kept) * r->world->gusts *
-                                         largest_effort(r, a) * draw_normal(draws);
+    const double remaining = exp(-h_s / GUST_S);
+    for (size_t a = 0; a < r->row->model->axis_count && r->scenario->gusts > 0.0; a++) {
+        force[a] = remaining * force[a] + sqrt(1.0 - remaining * remaining) *
+                                              r->scenario->gusts * largest_effort(r, a) *
+                                              draw_normal(draws);
     }
 }
 
@@ -131,9 +132,9 @@ static void stick_joint(const struct recording *r, const double *tau, double h_s
                         double *pose)
 {
     const struct model *model = r->row->model;
-    const double ratio = nu[0] / r->world->falls;
+    const double ratio = nu[0] / r->scenario->falls;
     const double dry =
-        r->trial.theta[JOINT_COULOMB] * (1.0 + r->world->at_rest * exp(-ratio * ratio));
+        r->trial.theta[JOINT_COULOMB] * (1.0 + r->scenario->at_rest * exp(-ratio * ratio));
     double theta[MODEL_PARAMETERS_MAX];
     double rate = 0.0;
     memcpy(theta, r->trial.theta, sizeof theta);
@@ -149,10 +150,11 @@ static void drive_robot(struct recording *r)
 {
     const struct model_trial *c = &r->trial;
     const struct model *model = r->row->model;
-    const size_t fine = r->world->jitter > 0.0 || r->world->quick > 0.0 || r->world->falls > 0.0
-                            ? FINE_MORE
-                        : model->sticks ? FINE_STICKS
-                                        : FINE;
+    const size_t fine =
+        r->scenario->jitter > 0.0 || r->scenario->quick > 0.0 || r->scenario->falls > 0.0
+            ? FINE_MORE
+        : model->sticks ? FINE_STICKS
+                        : FINE;
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
     double force[MODEL_AXES_MAX] = {0.0};
@@ -179,9 +181,9 @@ static void drive_robot(struct recording *r)
                 tau[a] =
                     force[a] + (late_s >= 0.0 ? effect_of(r, a, r->tau[a][held], share) : 0.0);
             }
-            if (r->world->swings > 0.0) {
+            if (r->scenario->swings > 0.0) {
                 swing_channel(r, tau[0], h_s, nu, &rate);
-            } else if (r->world->falls > 0.0) {
+            } else if (r->scenario->falls > 0.0) {
                 stick_joint(r, tau, h_s, nu, pose);
             } else {
                 model_step(model, c->theta, nu, pose, tau, NULL, h_s);
@@ -197,7 +199,7 @@ static bool is_lost(struct recording *r)
 
 static double factor_of(const struct recording *r, size_t column)
 {
-    return r->world->factor[column] > 0.0 ? r->world->factor[column] : 1.0;
+    return r->scenario->factor[column] > 0.0 ? r->scenario->factor[column] : 1.0;
 }
 
 static void write_table(struct recording *r, FILE *to)
@@ -216,7 +218,8 @@ static void write_table(struct recording *r, FILE *to)
         if (is_lost(r)) {
             continue;
         }
-        (void)fprintf(to, "%.6f", r->world->counted ? (double)k : factor_of(r, 0) * r->t_s[k]);
+        (void)fprintf(to, "%.6f",
+                      r->scenario->counted ? (double)k : factor_of(r, 0) * r->t_s[k]);
         for (size_t a = 0; a < axes; a++) {
             (void)fprintf(to, ",%.9g,%.9g", factor_of(r, 1) * r->tau[a][k],
                           factor_of(r, 2) * r->nu[a][k]);
@@ -236,7 +239,7 @@ static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *t
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     native_write(&w, EVENT_TELEMETRY, m);
     struct message message = {
-        .t_us = t_us, .payload = payload, .kept_bytes = w.used, .payload_bytes = w.used};
+        .t_us = t_us, .payload = payload, .stored_bytes = w.used, .payload_bytes = w.used};
     (void)snprintf(message.topic, sizeof message.topic, "tandem/v1/selftest/real/telemetry");
     (void)fwrite(line, 1, message_format(&message, line, sizeof line), to);
 }
@@ -266,42 +269,43 @@ static void write_journal(struct recording *r, FILE *to)
 }
 
 /* How long a way takes; from rest and back to rest where the robot accelerates. */
-static double time_of(const struct selftest_world *w, double way, double pace, size_t k)
+static double time_of(const struct selftest_scenario *w, double distance, double pace, size_t k)
 {
     const double speed = 1.0 / pace;
     const double a = MOVES_ACCELERATION[k];
-    return !w->accelerates           ? way * pace
-           : way > speed * speed / a ? way / speed + speed / a
-                                     : 2.0 * sqrt(way / a);
+    return !w->accelerates                ? distance * pace
+           : distance > speed * speed / a ? distance / speed + speed / a
+                                          : 2.0 * sqrt(distance / a);
 }
 
 /* A third of the moves turn only, a third drive only, a third do both. */
 static void write_moves(const struct recording *r, FILE *to)
 {
-    const struct selftest_world *w = r->world;
+    const struct selftest_scenario *w = r->scenario;
     const double *truth = selftest_moves_truth;
     (void)fputs("rotation_rad,displacement_m,lap_s\n", to);
     for (size_t i = 0; i < MOVES; i++) {
         const double sort = random_between(r->noise, 0.0, 3.0);
         const double rotation = random_between(r->noise, 0.1, 3.1);
         const double displacement = random_between(r->noise, 0.05, 1.2);
-        const double way[] = {sort >= 1.0 ? rotation : 0.0, sort < 2.0 ? displacement : 0.0};
+        const double distance[] = {sort >= 1.0 ? rotation : 0.0,
+                                   sort < 2.0 ? displacement : 0.0};
         const bool other = fabs(w->mixed) > 0.0 && random_between(r->noise, 0.0, 1.0) < 0.5;
         const double worth =
             worth_of(w, (double)i / (MOVES - 1.0)) * (other ? 1.0 + w->mixed : 1.0);
         double lap_s = truth[TRAVEL_T0] + MOVES_NOISE_S * draw_normal(r->noise);
-        for (size_t k = 0; k < COUNT(way); k++) {
+        for (size_t k = 0; k < COUNT(distance); k++) {
             const double spread = fmax(1.0 + w->varies * draw_normal(r->noise), 0.3);
             const double pace = spread / worth / truth[TRAVEL_INV_W + k];
             /* What starts from rest has no other start. */
             const double start_s = w->accelerates ? 0.0 : truth[TRAVEL_TA + k];
-            lap_s += way[k] > 0.0 ? start_s + time_of(w, way[k], pace, k) : 0.0;
+            lap_s += distance[k] > 0.0 ? start_s + time_of(w, distance[k], pace, k) : 0.0;
         }
         if (random_between(r->noise, 0.0, 1.0) < w->late) {
             lap_s += random_between(r->noise, 0.5, 3.0);
         }
         /* Robots turn both ways. */
-        const double column[] = {i % 2 == 0 ? way[0] : -way[0], way[1]};
+        const double column[] = {i % 2 == 0 ? distance[0] : -distance[0], distance[1]};
         (void)fprintf(to, "%.6g,%.6g,%.6g\n", factor_of(r, 0) * column[w->exchanged ? 1 : 0],
                       factor_of(r, 1) * column[w->exchanged ? 0 : 1], factor_of(r, 2) * lap_s);
     }
@@ -310,7 +314,7 @@ static void write_moves(const struct recording *r, FILE *to)
 /* Moves of joints and lines by turns; of every third one the size is small. */
 static void write_arm_moves(const struct recording *r, FILE *to)
 {
-    const struct selftest_world *w = r->world;
+    const struct selftest_scenario *w = r->scenario;
     (void)fputs("rotation_rad,displacement_m,v_radps,a_radps2,v_mps,a_mps2,lap_s\n", to);
     for (size_t i = 0; i < ARM_MOVES; i++) {
         const size_t line = i % 2;
@@ -346,7 +350,7 @@ struct random_source selftest_draws(uint64_t seed, size_t run)
 static void bend_trial(struct recording *r)
 {
     const struct model *model = r->row->model;
-    const struct selftest_world *w = r->world;
+    const struct selftest_scenario *w = r->scenario;
     r->trial.samples = w->samples > 0 ? w->samples : r->trial.samples;
     r->trial.loss_ratio = w->name ? 0.0 : r->trial.loss_ratio;
     r->trial.theta[0] *= w->quick > 0.0 ? w->quick : 1.0;
@@ -379,14 +383,16 @@ static bool move_robot(struct recording *r)
     return true;
 }
 
-enum status selftest_record(const struct model_row *row, const struct selftest_world *world,
-                            bool journal, struct random_source *draws, char **text,
-                            size_t *bytes, struct err *err)
+enum status selftest_record(const struct model_row *row,
+                            const struct selftest_scenario *scenario, bool journal,
+                            struct random_source *draws, char **text, size_t *bytes,
+                            struct err *err)
 {
-    const struct model_row *robot = world && world->robot ? model_row_find(world->robot) : row;
+    const struct model_row *robot =
+        scenario && scenario->robot ? model_row_find(scenario->robot) : row;
     struct recording r = {.row = robot,
                           .trial = robot->trial,
-                          .world = world ? world : &as_model,
+                          .scenario = scenario ? scenario : &as_model,
                           .noise = draws};
     FILE *to = open_memstream(text, bytes);
     bool fine = to != NULL;
@@ -397,9 +403,9 @@ enum status selftest_record(const struct model_row *row, const struct selftest_w
     if (fine && robot->model) {
         (journal ? write_journal : write_table)(&r, to);
     } else if (fine && robot->data == MODEL_OF_JOINTS) {
-        selftest_write_joints(r.world, draws, to);
+        selftest_write_joints(r.scenario, draws, to);
     } else if (fine && robot->data == MODEL_OF_POSES) {
-        selftest_write_poses(r.world, draws, to);
+        selftest_write_poses(r.scenario, draws, to);
     } else if (fine) {
         (robot->data == MODEL_OF_COMMANDS ? write_arm_moves : write_moves)(&r, to);
     }

@@ -6,15 +6,15 @@
 #include "base/errors/err.h"
 #include "config/labfile/lab_file.h"
 #include "config/team/team_file.h"
+#include "service/team/team_command.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
-#include "service/team/team_command.h"
-#include "twin/team/check/team_explore.h"
+#include "twin/team/check/model_checker.h"
 
-enum { BYTES_MAX = 1 << 30, TEXT_MAX = 512, WAY_MAX = 4096, FAILURES_MAX = 64 };
+enum { BYTES_MAX = 1 << 30, TEXT_MAX = 512, STEPS_MAX = 4096, FAILURES_MAX = 64 };
 
 /* Text that grows at its end, and is cut when it is full. */
 struct text {
@@ -25,15 +25,15 @@ struct text {
 /* One team, and what came of it. */
 struct check {
     const struct team_params *p;
-    struct team_explore_options options;
-    struct team_explore_memory memory;
-    struct team_explore *explore;
-    struct team_explore_result result;
+    struct model_checker_options options;
+    struct checker_memory memory;
+    struct model_checker *checker;
+    struct model_checker_result result;
     enum team_end worst; /* TEAM_END_FINISHED: nothing to be told */
     /* The way into it: an instant each, and how things stand then. */
     struct text *steps;
     size_t step_count, step_room;
-    struct text stands;
+    struct text waits_text;
     bool cut; /* there was no memory for all of the way */
 };
 
@@ -100,13 +100,13 @@ static void add_move(struct text *to, const struct check *c, const struct team *
 
 /* ---- the way ---- */
 
-static void take_instant(void *context, const struct team *team, const struct team_move *moves,
-                         size_t count)
+static void record_instant(void *context, const struct team *team,
+                           const struct team_move *moves, size_t count)
 {
     struct check *c = context;
     if (c->step_count == c->step_room) {
         const size_t room = 2 * c->step_room + 16;
-        struct text *steps = room <= WAY_MAX ? realloc(c->steps, room * sizeof *steps) : NULL;
+        struct text *steps = room <= STEPS_MAX ? realloc(c->steps, room * sizeof *steps) : NULL;
         if (!steps) {
             c->cut = true;
             return;
@@ -123,20 +123,20 @@ static void take_instant(void *context, const struct team *team, const struct te
 }
 
 /* The last deadlock told is the one that the way leads into. */
-static void take_effect(void *context, const struct team_effect *effect)
+static void record_deadlock(void *context, const struct team_effect *effect)
 {
     struct check *c = context;
     if (effect->kind != TEAM_ALARM || effect->alarm != TEAM_ALARM_DEADLOCK) {
         return;
     }
-    c->stands.used = 0;
+    c->waits_text.used = 0;
     for (size_t i = 0; i < effect->cycle_count; i++) {
-        add_wait(&c->stands, c->p, &effect->cycle[i]);
+        add_wait(&c->waits_text, c->p, &effect->cycle[i]);
     }
 }
 
 /* Who waits for what, as the team stands at the end. */
-static void tell_waits(struct check *c, const struct team *team)
+static void report_waits(struct check *c, const struct team *team)
 {
     for (uint16_t r = 0; r < c->p->robot_count; r++) {
         uint16_t held[TEAM_RESOURCES_MAX];
@@ -147,7 +147,7 @@ static void tell_waits(struct check *c, const struct team *team)
             .robot = r, .meeting = TEAM_NONE, .held = held, .wants = wants};
         wait.held_count = team_held(team, r, held, COUNT(held));
         for (uint16_t i = 0; i < c->p->resource_count; i++) {
-            uint16_t queue[TEAM_EXPLORE_ROBOTS_MAX];
+            uint16_t queue[MODEL_CHECKER_ROBOTS_MAX];
             const size_t length = team_queue(team, i, queue, COUNT(queue));
             for (size_t k = 0; k < length; k++) {
                 if (queue[k] == r) {
@@ -159,26 +159,26 @@ static void tell_waits(struct check *c, const struct team *team)
             wait.meeting = view.step->meeting;
         }
         if (wait.want_count > 0 || wait.meeting != TEAM_NONE) {
-            add_wait(&c->stands, c->p, &wait);
+            add_wait(&c->waits_text, c->p, &wait);
         } else if (view.phase != TEAM_PHASE_FINISHED && view.phase != TEAM_PHASE_PARKED) {
-            add_words(&c->stands, ", ", c->p->robots[r].name);
-            add_words(&c->stands, " is ", team_phase_name(view.phase));
+            add_words(&c->waits_text, ", ", c->p->robots[r].name);
+            add_words(&c->waits_text, " is ", team_phase_name(view.phase));
             if (wait.held_count > 0) {
-                add_resources(&c->stands, c->p, "with", held, wait.held_count);
+                add_resources(&c->waits_text, c->p, "with", held, wait.held_count);
             }
         }
     }
 }
 
-static void go_way(struct check *c, struct team_explore *x, struct team_way way)
+static void follow_path(struct check *c, struct model_checker *x, struct team_path path)
 {
-    const struct team_explore_guide guide = {take_instant, {take_effect, c}, c};
+    const struct model_checker_observer guide = {record_instant, {record_deadlock, c}, c};
     c->step_count = 0;
-    c->stands.used = 0;
-    const struct team *team = team_explore_walk(x, way, &guide);
+    c->waits_text.used = 0;
+    const struct team *team = model_checker_replay(x, path, &guide);
     if (team && c->worst != TEAM_END_DEADLOCK) {
-        c->stands.used = 0;
-        tell_waits(c, team);
+        c->waits_text.used = 0;
+        report_waits(c, team);
     }
 }
 
@@ -202,26 +202,26 @@ static bool go_on(void *context, size_t states, size_t open)
 
 /* The way into a deadlock, one thing after the other where there is one; else as it was found.
  */
-static void find_deadlock(struct check *c, const struct team_explore_watch *watch)
+static void find_deadlock(struct check *c, const struct model_checker_watch *watch)
 {
-    struct team_explore_options one = c->options;
-    struct team_explore_result result;
-    struct team_explore *x;
+    struct model_checker_options one = c->options;
+    struct model_checker_result result;
+    struct model_checker *x;
     one.together = 1;
     one.first_deadlock = true;
     c->worst = TEAM_END_DEADLOCK;
-    if (team_explore_run(c->p, &one, &c->memory, watch, &x, &result) == STATUS_OK) {
+    if (model_checker_run(c->p, &one, &c->memory, watch, &x, &result) == STATUS_OK) {
         if (result.deadlocks > 0) {
-            go_way(c, x, result.deadlock);
-            team_explore_free(x);
+            follow_path(c, x, result.deadlock);
+            model_checker_free(x);
             return;
         }
-        team_explore_free(x);
+        model_checker_free(x);
     }
-    go_way(c, c->explore, c->result.deadlock);
+    follow_path(c, c->checker, c->result.deadlock);
 }
 
-static void find_worst(struct check *c, const struct team_explore_watch *watch)
+static void find_worst(struct check *c, const struct model_checker_watch *watch)
 {
     c->worst = TEAM_END_FINISHED;
     for (enum team_end end = 0; end < TEAM_END_BLOCKED; end++) {
@@ -231,7 +231,7 @@ static void find_worst(struct check *c, const struct team_explore_watch *watch)
         }
         if (c->result.ends[end] > 0) {
             c->worst = end;
-            go_way(c, c->explore, c->result.way[end]);
+            follow_path(c, c->checker, c->result.path[end]);
             return;
         }
     }
@@ -240,17 +240,17 @@ static void find_worst(struct check *c, const struct team_explore_watch *watch)
 static bool run_check(struct check *c)
 {
     struct progress progress;
-    const struct team_explore_watch watch = {go_on, &progress};
+    const struct model_checker_watch watch = {go_on, &progress};
     progress_start(&progress, "states");
     const enum status st =
-        team_explore_run(c->p, &c->options, &c->memory, &watch, &c->explore, &c->result);
+        model_checker_run(c->p, &c->options, &c->memory, &watch, &c->checker, &c->result);
     if (st == STATUS_OK) {
         find_worst(c, &watch);
     }
     progress_end(&progress);
     if (st == STATUS_E_RANGE) {
         (void)fprintf(stderr, "tandem: team %s: %zu robots, at most %d can be explored\n",
-                      c->p->name, c->p->robot_count, TEAM_EXPLORE_ROBOTS_MAX);
+                      c->p->name, c->p->robot_count, MODEL_CHECKER_ROBOTS_MAX);
     } else if (st != STATUS_OK) {
         (void)fprintf(stderr, "tandem: team %s: out of memory\n", c->p->name);
     }
@@ -265,12 +265,12 @@ static const char *name_unused(const struct check *c, enum unused_kind kind, siz
 {
     const struct team_params *p = c->p;
     if (kind == UNUSED_SEQUENCE) {
-        return team_explore_used_sequence(c->explore, i) ? NULL : p->sequences[i].name;
+        return model_checker_used_sequence(c->checker, i) ? NULL : p->sequences[i].name;
     }
     if (kind == UNUSED_ROBOT) {
-        return team_explore_used_robot(c->explore, i) ? NULL : p->robots[i].name;
+        return model_checker_used_robot(c->checker, i) ? NULL : p->robots[i].name;
     }
-    return team_explore_used_job(c->explore, i) ? NULL : team_name(p, p->jobs[i].part);
+    return model_checker_used_job(c->checker, i) ? NULL : team_name(p, p->jobs[i].part);
 }
 
 static size_t count_things(const struct check *c, enum unused_kind kind)
@@ -315,7 +315,7 @@ static void print_unused(const struct check *c)
 
 static void print_page(const struct check *c)
 {
-    const struct team_explore_result *r = &c->result;
+    const struct model_checker_result *r = &c->result;
     (void)printf("team %s: %zu robots, %zu resources, locking %s", c->p->name,
                  c->p->robot_count, c->p->resource_count, team_locking_name(c->p->locking));
     (void)printf("; up to %u failures, %u robots lost\n", c->options.failures,
@@ -340,14 +340,14 @@ static void print_page(const struct check *c)
         for (size_t i = 0; i < c->step_count; i++) {
             (void)printf("; %s", c->steps[i].bytes);
         }
-        (void)printf("%s: %s\n", c->cut ? " …" : "", c->stands.bytes);
+        (void)printf("%s: %s\n", c->cut ? " …" : "", c->waits_text.bytes);
     }
 }
 
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct check *c = what;
-    const struct team_explore_result *r = &c->result;
+    const struct model_checker_result *r = &c->result;
     json_write_text(w, "team", c->p->name);
     json_write_text(w, "locking", team_locking_name(c->p->locking));
     json_write_int(w, "failures", c->options.failures);
@@ -374,14 +374,14 @@ static void write_members(const void *what, struct json_writer *w)
             json_write_text(w, NULL, c->steps[i].bytes);
         }
         json_write_close(w);
-        json_write_text(w, "stands", c->stands.bytes);
+        json_write_text(w, "stands", c->waits_text.bytes);
         json_write_close(w);
     }
 }
 
 static int judge_check(const struct check *c)
 {
-    const struct team_explore_result *r = &c->result;
+    const struct model_checker_result *r = &c->result;
     if (r->unsound > 0 || r->violations > 0) {
         (void)fprintf(stderr,
                       "tandem: team %s: %llu wrong alarms, %llu wrong grants: a fault of "
@@ -396,11 +396,11 @@ static int judge_check(const struct check *c)
     return is_complete(c) ? EXIT_FINE : EXIT_AS_ASKED;
 }
 
-static int check_team(const struct team_params *p, const struct team_explore_options *options,
+static int check_team(const struct team_params *p, const struct model_checker_options *options,
                       bool json)
 {
     struct check c = {.p = p, .options = *options};
-    c.memory = (struct team_explore_memory){resize_block, NULL, 0, BYTES_MAX};
+    c.memory = (struct checker_memory){resize_block, NULL, 0, BYTES_MAX};
     if (!run_check(&c)) {
         return EXIT_AS_ASKED;
     }
@@ -410,7 +410,7 @@ static int check_team(const struct team_params *p, const struct team_explore_opt
         print_page(&c);
     }
     const int exit_status = judge_check(&c);
-    team_explore_free(c.explore);
+    model_checker_free(c.checker);
     free(c.steps);
     return exit_status;
 }
@@ -421,7 +421,7 @@ static int join_exits(int a, int b)
     return a == EXIT_FAILED || b == EXIT_FAILED ? EXIT_FAILED : a > b ? a : b;
 }
 
-static int check_teams(const char *path, const struct team_explore_options *options, bool json)
+static int check_teams(const char *path, const struct model_checker_options *options, bool json)
 {
     struct team_file file = {0};
     struct err_list errors = {0};
@@ -479,7 +479,7 @@ int team_check_command(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (argv[2]) {
@@ -487,10 +487,10 @@ int team_check_command(int argc, char **argv)
                     stderr);
         return EXIT_USAGE;
     }
-    const struct team_explore_options options = {.failures = (uint32_t)failures,
-                                                 .losses = (uint32_t)losses,
-                                                 .together = 2,
-                                                 .states_max = (size_t)states,
-                                                 .bytes_max = BYTES_MAX};
+    const struct model_checker_options options = {.failures = (uint32_t)failures,
+                                                  .losses = (uint32_t)losses,
+                                                  .together = 2,
+                                                  .states_max = (size_t)states,
+                                                  .bytes_max = BYTES_MAX};
     return check_teams(argv[1], &options, json);
 }

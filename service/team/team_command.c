@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/edit_distance.h"
 #include "base/errors/status.h"
+#include "base/text/edit_distance.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 
@@ -13,8 +13,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } actions[] = {{"check", team_check_command},
-             {"simulate", team_simulate_command},
-             {"run", team_run_command}};
+               {"simulate", team_simulate_command},
+               {"run", team_run_command}};
 
 static int refuse_action(const char *name)
 {
@@ -38,7 +38,8 @@ int command_team(int argc, char **argv)
             "                 can go: is there a deadlock, and what leads into it\n"
             "  simulate FILE  how long a team takes, with error bars: who waits for whom,\n"
             "                 which resource is short, what if something were different\n"
-            "  run TEAM       start a team in a lab that is being served, and tell what it does\n\n"
+            "  run TEAM       start a team in a lab that is being served, and tell what it "
+            "does\n\n"
             "  'tandem team ACTION --help' tells more. FILE is a lab file with "
             "'teams:', or "
             "a\n"
@@ -53,5 +54,5 @@ int command_team(int argc, char **argv)
         return refuse_action(argv[1]);
     }
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    return exit_status == ARGUMENTS_TAKEN ? EXIT_USAGE : exit_status;
+    return exit_status == ARGUMENTS_PARSED ? EXIT_USAGE : exit_status;
 }

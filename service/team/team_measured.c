@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/tool/progress.h"
 #include "service/replay/replay.h"
+#include "service/tool/progress.h"
 
 /* The reading in progress. */
 struct reading {
@@ -46,7 +46,7 @@ static bool is_for(const struct reading *r, const struct entry *e, size_t kind, 
     return !task->to_position && task->op[0] && strcmp(task->op, e->op) == 0 && !moved;
 }
 
-static void take_entry(struct reading *r, uint16_t robot, const struct entry *e)
+static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
 {
     const enum side s = r->measured->side;
     const size_t kinds = team_activity_count(r->measured->tp);
@@ -67,7 +67,7 @@ static void take_entry(struct reading *r, uint16_t robot, const struct entry *e)
             team_laps_add(&r->measured->sides[at], lab_s(e->lap_us[s]));
         } else if (fabs(e->displacement_m) > 0.0) {
             team_laps_add(&r->measured->turns[at], fabs(e->rotation_rad));
-            team_laps_add(&r->measured->ways[at], e->displacement_m);
+            team_laps_add(&r->measured->distances[at], e->displacement_m);
         }
     }
 }
@@ -120,7 +120,7 @@ static void begin_work(struct reading *r, const struct team_effect *e)
     r->run.activities += e->kind == TEAM_START;
 }
 
-static void take_team(struct reading *r, const struct team_effect *e)
+static void add_team_effect(struct reading *r, const struct team_effect *e)
 {
     if (e->kind == TEAM_START || e->kind == TEAM_WAIT) {
         begin_work(r, e);
@@ -140,13 +140,13 @@ static void take_team(struct reading *r, const struct team_effect *e)
     }
 }
 
-static void take_effect(void *context, const struct effect *effect)
+static void add_effect(void *context, const struct effect *effect)
 {
     struct reading *r = context;
     if (effect->kind == EFFECT_ENTRY && r->robot_of[effect->pair] != TEAM_NONE) {
-        take_entry(r, r->robot_of[effect->pair], effect->entry);
+        add_entry(r, r->robot_of[effect->pair], effect->entry);
     } else if (effect->kind == EFFECT_TEAM && effect->pair == r->lab->pair_count + r->team) {
-        take_team(r, effect->team.effect);
+        add_team_effect(r, effect->team.effect);
     }
 }
 
@@ -187,7 +187,7 @@ static void find_place(const struct reading *r, const struct lab *lab, size_t ro
     const struct team_params *theirs = &r->lab->teams.teams[r->team];
     const uint16_t same = find_robot(theirs, r->p->robots[robot].name);
     if (same != TEAM_NONE) {
-        const struct crew_robot *c = crew_robot(lab_team(lab, r->team), theirs, same);
+        const struct team_live_robot *c = team_live_robot(lab_team(lab, r->team), theirs, same);
         if (c->posed) {
             *at = (struct team_pose){c->pose[0], c->pose[1], c->pose[2]};
         }
@@ -222,7 +222,7 @@ static void look_at_robot(const struct reading *r, const struct replay *replay, 
 
 static enum status read_journal(struct reading *r, const char *path, struct err *err)
 {
-    const struct effects effects = {take_effect, r};
+    const struct effects effects = {add_effect, r};
     struct journal_reader *reader = NULL;
     struct replay *replay = NULL;
     enum status status = journal_reader_open_files(&path, 1, &reader, err);
@@ -306,10 +306,10 @@ static enum status read_with_lab(const struct lab_file *lab, const char *path,
     out->sides = calloc(p->robot_count * kinds + 1, sizeof *out->sides);
     out->activities = calloc(p->robot_count * kinds + 1, sizeof *out->activities);
     out->turns = calloc(p->robot_count * kinds + 1, sizeof *out->turns);
-    out->ways = calloc(p->robot_count * kinds + 1, sizeof *out->ways);
+    out->distances = calloc(p->robot_count * kinds + 1, sizeof *out->distances);
     out->runs = calloc(TEAM_MEASURED_RUNS, sizeof *out->runs);
     if (r.robot_of && r.extra && r.works && out->robots && out->sides && out->activities &&
-        out->turns && out->ways && out->runs) {
+        out->turns && out->distances && out->runs) {
         for (size_t i = 0; i < p->robot_count; i++) {
             out->robots[i].at = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
         }
@@ -358,7 +358,7 @@ void team_measured_free(struct team_measured *m)
     free(m->sides);
     free(m->activities);
     free(m->turns);
-    free(m->ways);
+    free(m->distances);
     free(m->runs);
     *m = (struct team_measured){0};
 }
@@ -387,7 +387,7 @@ static enum status apply_laps(const struct team_measured *m, struct team_predict
         struct team_activity a = team_activity(tp, k);
         a.robot = (uint16_t)robot;
         if (laps->n > TEAM_LAW_FREEDOM_MIN) {
-            const bool like = team_laps_of_one_move(&m->turns[at], &m->ways[at]);
+            const bool like = team_laps_of_one_move(&m->turns[at], &m->distances[at]);
             status =
                 team_predict_measured(tp, &a, laps->n, laps->mean_s, team_laps_sd(laps), like);
         }

@@ -37,7 +37,7 @@ struct team_measured {
     struct team_laps *sides;
     /* Where the recording is of this team at work: from start to end, both robots of a pair;
      * and of moves how far they turned and went. */
-    struct team_laps *activities, *turns, *ways;
+    struct team_laps *activities, *turns, *distances;
     size_t run_count; /* ever; of runs the last TEAM_MEASURED_RUNS, a ring */
     struct team_measured_run *runs;
 };

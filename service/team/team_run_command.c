@@ -8,14 +8,14 @@
 #include <jansson.h>
 
 #include "config/labfile/lab_file.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/session.h"
+#include "service/team/team_command.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
-#include "service/mqtt/broker_arguments.h"
-#include "service/mqtt/session.h"
-#include "service/team/team_command.h"
 
 enum {
     WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
@@ -34,7 +34,7 @@ struct team_following {
     char request_topic[MESSAGE_TOPIC_MAX], response_topic[MESSAGE_TOPIC_MAX],
         event_topic[MESSAGE_TOPIC_MAX];
     char id[EVENT_ID_MAX]; /* of the request to start */
-    bool heard, refused, stopped;
+    bool has_events, refused, stopped;
     uint8_t *open; /* [robot_count] what robots have begun and not ended */
     size_t open_count, ended_count, alarms, errors;
     int64_t start_us, end_us;
@@ -65,7 +65,7 @@ static void set_open(struct team_following *f, const char *name, bool open)
 /* What is told of an event, in this order, where it has it. */
 static const struct {
     const char *key, *before, *behind;
-} told_members[] = {
+} printed_members[] = {
     {"task", " ", ""},
     {"event", " ", ""},
     {"arg", " ", ""},
@@ -128,26 +128,26 @@ static void print_event(const json_t *event)
     (void)printf("%10.3f s  %-8s %s%-8s", json_file_real(event, "t"),
                  json_file_text(event, "robot"), alarm[0] ? "ALARM " : "",
                  alarm[0] ? alarm : json_file_text(event, "type"));
-    for (size_t k = 0; k < COUNT(told_members); k++) {
-        print_member(json_object_get(event, told_members[k].key), told_members[k].before,
-                     told_members[k].behind);
+    for (size_t k = 0; k < COUNT(printed_members); k++) {
+        print_member(json_object_get(event, printed_members[k].key), printed_members[k].before,
+                     printed_members[k].behind);
     }
     (void)printf("\n");
 }
 
-static void take_event(struct team_following *f, json_t *event, const struct message *m)
+static void handle_team_event(struct team_following *f, json_t *event, const struct message *m)
 {
     const char *type = json_file_text(event, "type");
     const char *robot = json_file_text(event, "robot");
     const double t_s = json_file_real(event, "t");
     if (f->json) {
-        (void)printf("%.*s\n", (int)m->kept_bytes, m->payload);
+        (void)printf("%.*s\n", (int)m->stored_bytes, m->payload);
     } else {
         (void)json_object_set_new(event, "t", json_real(t_s - lab_s(f->start_us)));
         print_event(event);
     }
     (void)fflush(stdout);
-    f->heard = true;
+    f->has_events = true;
     f->alarms += strcmp(type, "alarm") == 0;
     f->errors += strcmp(type, "error") == 0;
     if (strcmp(type, "assign") == 0 || strcmp(type, "start") == 0) {
@@ -159,14 +159,14 @@ static void take_event(struct team_following *f, json_t *event, const struct mes
     }
 }
 
-static void take_message(void *context, const struct message *m)
+static void receive_message(void *context, const struct message *m)
 {
     struct team_following *f = context;
-    json_t *document = m->kept_bytes == m->payload_bytes
-                           ? json_loadb(m->payload, m->kept_bytes, 0, NULL)
+    json_t *document = m->stored_bytes == m->payload_bytes
+                           ? json_loadb(m->payload, m->stored_bytes, 0, NULL)
                            : NULL;
     if (strcmp(m->topic, f->event_topic) == 0 && document) {
-        take_event(f, document, m);
+        handle_team_event(f, document, m);
     } else if (document && strcmp(json_file_text(document, "id"), f->id) == 0) {
         f->refused = true;
         (void)fprintf(stderr, "tandem: team run: %s\n", json_file_text(document, "detail"));
@@ -196,7 +196,7 @@ static void expect_robots(struct team_following *f)
 
 static bool has_ended(const struct team_following *f)
 {
-    return f->refused || (f->heard && f->open_count == 0 && f->ended_count > 0);
+    return f->refused || (f->has_events && f->open_count == 0 && f->ended_count > 0);
 }
 
 static void follow_team(struct team_following *f)
@@ -208,13 +208,13 @@ static void follow_team(struct team_following *f)
     expect_robots(f);
     while (!has_ended(f) && !stop_signal_raised() && lab_clock_now_us() < until_us) {
         const int64_t now_us = lab_clock_now_us();
-        if (!f->heard && !f->waits &&
+        if (!f->has_events && !f->waits &&
             (asked_us == LAB_TIME_NONE || now_us - asked_us > ASK_US)) {
             (void)ask_team(f, "start", f->id);
             asked_us = now_us;
         }
         session_wait(&f->session, lab_clock_monotonic_us() + WAIT_SLICE_US);
-        session_drain(&f->session, take_message, f);
+        session_drain(&f->session, receive_message, f);
     }
     if (!has_ended(f) && f->stops) {
         char id[EVENT_ID_MAX];
@@ -258,7 +258,7 @@ static int run_team(struct team_following *f)
     }
     session_close(&f->session, STOP_MS);
     free(f->open);
-    if (connected && !f->heard && !f->refused) {
+    if (connected && !f->has_events && !f->refused) {
         (void)fputs("tandem: team run: nothing was heard of the team: does tandem serve run "
                     "with this lab file?\n",
                     stderr);
@@ -268,9 +268,9 @@ static int run_team(struct team_following *f)
                      lab_s((has_ended(f) ? f->end_us : lab_clock_now_us()) - f->start_us),
                      f->alarms, f->errors);
     }
-    return !connected || !f->heard || f->refused ? EXIT_FAILED
-           : has_ended(f)                        ? EXIT_FINE
-                                                 : EXIT_AS_ASKED;
+    return !connected || !f->has_events || f->refused ? EXIT_FAILED
+           : has_ended(f)                             ? EXIT_FINE
+                                                      : EXIT_AS_ASKED;
 }
 
 static bool find_team(struct team_following *f, const struct lab_params *params)
@@ -322,7 +322,7 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     f->team = argv[1];
@@ -332,7 +332,7 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
                     stderr);
         return EXIT_USAGE;
     }
-    return ARGUMENTS_TAKEN;
+    return ARGUMENTS_PARSED;
 }
 
 int team_run_command(int argc, char **argv)
@@ -345,7 +345,7 @@ int team_run_command(int argc, char **argv)
     f->connect_s = 10.0;
     f->timeout_s = 86400.0;
     int exit_status = parse_arguments(f, argc, argv);
-    if (exit_status == ARGUMENTS_TAKEN) {
+    if (exit_status == ARGUMENTS_PARSED) {
         exit_status = EXIT_USAGE;
         if (load_lab(f)) {
             const struct lab_params params = lab_file_params(&f->lab);

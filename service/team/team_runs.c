@@ -53,11 +53,11 @@ static bool ask_lap(void *context, const struct team_effect *start, struct team_
     return true;
 }
 
-static void hear_effect(void *context, const struct team_effect *effect)
+static void count_effect(void *context, const struct team_effect *effect)
 {
     struct bench *b = context;
     if (b->statistics) {
-        team_statistics_take(b->statistics, effect);
+        team_statistics_add_effect(b->statistics, effect);
     }
     if (b->listener.emit) {
         b->listener.emit(b->listener.context, effect);
@@ -72,7 +72,7 @@ static void run_once(struct bench *b, const struct team_runs_options *o, struct 
                                            .script = o->script,
                                            .script_count = o->script_count,
                                            .horizon_us = o->horizon_us};
-    const struct team_effects fx = {hear_effect, b};
+    const struct team_effects fx = {count_effect, b};
     if (b->statistics) {
         team_statistics_begin(b->statistics);
     }
@@ -166,7 +166,7 @@ static void make_batch(struct work *w, struct bench *b, size_t first)
     }
 }
 
-static size_t take_batch(struct work *w)
+static size_t claim_batch(struct work *w)
 {
     return atomic_fetch_add(&w->next, BATCH);
 }
@@ -175,7 +175,7 @@ static void *run_worker(void *context)
 {
     struct worker *me = context;
     struct work *w = me->work;
-    for (size_t first = take_batch(w); first < w->options->runs; first = take_batch(w)) {
+    for (size_t first = claim_batch(w); first < w->options->runs; first = claim_batch(w)) {
         make_batch(w, &me->bench, first);
         atomic_fetch_add(&w->done, BATCH);
     }
@@ -191,7 +191,7 @@ static void lead_workers(struct worker *me)
     if (!o->go_on) {
         progress_start(&progress, "simulate");
     }
-    for (size_t first = take_batch(w); first < o->runs; first = take_batch(w)) {
+    for (size_t first = claim_batch(w); first < o->runs; first = claim_batch(w)) {
         make_batch(w, &me->bench, first);
         const size_t done = atomic_fetch_add(&w->done, BATCH) + BATCH;
         if (!o->go_on) {

@@ -124,7 +124,7 @@ static size_t find_resource(const struct team_params *p, const char *name)
     return i;
 }
 
-static void take_setting(struct team_settings *s, const char *text, struct err_list *errors)
+static void apply_setting(struct team_settings *s, const char *text, struct err_list *errors)
 {
     struct setting set;
     if (!split_setting(text, &set)) {
@@ -184,7 +184,7 @@ enum status team_settings_make(const struct team_params *p, const char *const *t
     s.params.robots = s.robots;
     s.params.resources = s.resources;
     for (size_t i = 0; i < count; i++) {
-        take_setting(&s, texts[i], errors);
+        apply_setting(&s, texts[i], errors);
     }
     if (errors->count + errors->more > before) {
         team_settings_free(&s);

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "config/team/team_file.h"
+#include "service/team/team_command.h"
+#include "service/team/team_settings.h"
+#include "service/team/team_simulate_report.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/gnuplot.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
-#include "service/team/team_command.h"
-#include "service/team/team_settings.h"
-#include "service/team/team_simulate_report.h"
 #include "twin/report/team_report.h"
 
 enum { RUNS = 10000, SETTINGS_MAX = 64, DAY_S = 86400 };
@@ -318,7 +318,7 @@ int team_simulate_command(int argc, char **argv)
                         .settings = {.room = SETTINGS_MAX}};
     o.settings.texts = o.setting;
     int exit_status = parse_options(argc, argv, &o);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (argv[2]) {

@@ -17,7 +17,7 @@ static void list_figures(const struct team_distribution *d, struct team_figure o
     memcpy(out, all, sizeof all);
 }
 
-static double take_ratio(double a, double b)
+static double compute_ratio(double a, double b)
 {
     return b > 0.0 ? a / b : (double)NAN;
 }
@@ -32,9 +32,9 @@ static struct shares find_shares(const struct team_study *study, size_t robot)
     const struct team_robot_sums *r = team_statistics_robot(study->runs->statistics, robot);
     const int64_t all_us = team_statistics_makespans_us(study->runs->statistics);
     const int64_t idle_us = all_us - r->busy_us - r->waiting_us;
-    return (struct shares){take_ratio((double)r->busy_us, (double)all_us),
-                           take_ratio((double)r->waiting_us, (double)all_us),
-                           take_ratio(fmax((double)idle_us, 0.0), (double)all_us)};
+    return (struct shares){compute_ratio((double)r->busy_us, (double)all_us),
+                           compute_ratio((double)r->waiting_us, (double)all_us),
+                           compute_ratio(fmax((double)idle_us, 0.0), (double)all_us)};
 }
 
 struct use {
@@ -48,16 +48,17 @@ static struct use find_use(const struct team_study *study, size_t resource)
         team_statistics_resource(study->runs->statistics, resource);
     const double all_us = (double)team_statistics_makespans_us(study->runs->statistics);
     return (struct use){
-        take_ratio((double)r->held_us, all_us * (double)p->resources[resource].capacity),
-        take_ratio(lab_s(r->waited_us), (double)r->grants),
-        take_ratio(lab_s(r->longest_sum_us), (double)study->run_count)};
+        compute_ratio((double)r->held_us, all_us * (double)p->resources[resource].capacity),
+        compute_ratio(lab_s(r->waited_us), (double)r->grants),
+        compute_ratio(lab_s(r->longest_sum_us), (double)study->run_count)};
 }
 
 /* Seconds a run that a robot stood behind another one. */
 static double find_behind(const struct team_study *study, size_t robot, size_t other)
 {
-    return take_ratio(lab_s(team_statistics_behind_us(study->runs->statistics, robot, other)),
-                      (double)study->run_count);
+    return compute_ratio(
+        lab_s(team_statistics_behind_us(study->runs->statistics, robot, other)),
+        (double)study->run_count);
 }
 
 /* Laps of an activity in all runs; and where they were measured, what they were. */
@@ -73,8 +74,8 @@ static struct laps find_laps(const struct team_study *study, size_t robot, size_
     const struct team_activity_sums *a =
         team_statistics_activity(study->runs->statistics, robot, kind);
     const double n = (double)a->n;
-    const double mean_ms = take_ratio((double)a->sum_ms, n);
-    const double variance_ms2 = take_ratio((double)a->square_ms2, n) - mean_ms * mean_ms;
+    const double mean_ms = compute_ratio((double)a->sum_ms, n);
+    const double variance_ms2 = compute_ratio((double)a->square_ms2, n) - mean_ms * mean_ms;
     enum team_law_kind law = TEAM_LAW_NONE;
     for (enum team_law_kind k = TEAM_LAW_MEASURED; k < TEAM_LAW_NONE; k++) {
         law = a->law[k] > (law == TEAM_LAW_NONE ? 0 : a->law[law]) ? k : law;
@@ -99,9 +100,9 @@ static const char *name_activity(const struct team_study *study, size_t kind, ch
 static const struct team_measured_run *find_run(const struct team_study *study, size_t *i)
 {
     const struct team_measured *m = study->measured;
-    const size_t kept =
+    const size_t shown_count =
         m && m->run_count < TEAM_MEASURED_RUNS ? m->run_count : TEAM_MEASURED_RUNS;
-    while (m && *i < kept) {
+    while (m && *i < shown_count) {
         const struct team_measured_run *run = &m->runs[(*i)++];
         if (run->activities == study->runs->expected.activities) {
             return run;
@@ -112,9 +113,9 @@ static const struct team_measured_run *find_run(const struct team_study *study, 
 
 static bool is_inside(const struct team_study *study, const struct team_measured_run *run)
 {
-    const double took_s = lab_s(run->makespan_us);
-    return study->runs->makespan_s.p05.value <= took_s &&
-           took_s <= study->runs->makespan_s.p95.value;
+    const double run_s = lab_s(run->makespan_us);
+    return study->runs->makespan_s.p05.value <= run_s &&
+           run_s <= study->runs->makespan_s.p95.value;
 }
 
 /* ---- for people ---- */
@@ -213,7 +214,7 @@ static void print_robots(const struct team_study *study, FILE *out)
         csv_tables_cell(out, 10, 1, 'f', 100.0 * s.waiting);
         csv_tables_cell(out, 10, 1, 'f', 100.0 * s.idle);
         csv_tables_cell(out, 10, 1, 'f',
-                        take_ratio((double)r->activities, (double)study->run_count));
+                        compute_ratio((double)r->activities, (double)study->run_count));
         (void)fputc('\n', out);
     }
 }
@@ -232,7 +233,7 @@ static void print_resources(const struct team_study *study, FILE *out)
         (void)fprintf(out, "%-22s", p->resources[i].name);
         csv_tables_cell(out, 10, 1, 'f', 100.0 * u.share);
         csv_tables_cell(out, 10, 1, 'f',
-                        take_ratio((double)r->grants, (double)study->run_count));
+                        compute_ratio((double)r->grants, (double)study->run_count));
         csv_tables_cell(out, 10, 3, 'f', u.mean_wait_s);
         csv_tables_cell(out, 12, 3, 'f', u.longest_mean_s);
         csv_tables_cell(out, 12, 3, 'f', lab_s(r->longest_us));
@@ -376,7 +377,7 @@ static void write_robots(struct json_writer *w, const struct team_study *study)
         json_write_real(w, "waiting_ratio", s.waiting);
         json_write_real(w, "idle_ratio", s.idle);
         json_write_real(w, "tasks_per_run",
-                        take_ratio((double)r->activities, (double)study->run_count));
+                        compute_ratio((double)r->activities, (double)study->run_count));
         json_write_close(w);
     }
     json_write_close(w);
@@ -395,7 +396,7 @@ static void write_resources(struct json_writer *w, const struct team_study *stud
         json_write_int(w, "capacity", p->resources[i].capacity);
         json_write_real(w, "used_ratio", u.share);
         json_write_real(w, "grants_per_run",
-                        take_ratio((double)r->grants, (double)study->run_count));
+                        compute_ratio((double)r->grants, (double)study->run_count));
         json_write_real(w, "wait_mean_s", u.mean_wait_s);
         json_write_real(w, "wait_longest_mean_s", u.longest_mean_s);
         json_write_seconds(w, "wait_longest_s", r->longest_us);
@@ -536,7 +537,7 @@ static void write_robot_table(const void *what, FILE *out)
         csv_tables_number(out, s.busy, false);
         csv_tables_number(out, s.waiting, false);
         csv_tables_number(out, s.idle, false);
-        csv_tables_number(out, take_ratio((double)r->activities, (double)study->run_count),
+        csv_tables_number(out, compute_ratio((double)r->activities, (double)study->run_count),
                           true);
     }
 }
@@ -554,7 +555,8 @@ static void write_resource_table(const void *what, FILE *out)
             team_statistics_resource(study->runs->statistics, i);
         (void)fprintf(out, "%s,%u,", p->resources[i].name, p->resources[i].capacity);
         csv_tables_number(out, u.share, false);
-        csv_tables_number(out, take_ratio((double)r->grants, (double)study->run_count), false);
+        csv_tables_number(out, compute_ratio((double)r->grants, (double)study->run_count),
+                          false);
         csv_tables_number(out, u.mean_wait_s, false);
         csv_tables_number(out, u.longest_mean_s, false);
         csv_tables_number(out, lab_s(r->longest_us), true);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/edit_distance.h"
 #include "base/numbers/number.h"
+#include "base/text/edit_distance.h"
 #include "service/tool/commands.h"
 
 enum { HELP_COLUMN = 30 };
@@ -76,7 +76,7 @@ static const struct argument *find_row(const struct argument *rows, size_t count
     return NULL;
 }
 
-static bool take_number(const struct argument *row, const char *text)
+static bool parse_number(const struct argument *row, const char *text)
 {
     double value = 0.0;
     const char *end = number_scan(text, text + strlen(text), &value);
@@ -109,7 +109,7 @@ static bool is_word_of(const char *words, const char *text)
     return true;
 }
 
-static bool take_text(const struct argument *row, const char *text)
+static bool parse_text(const struct argument *row, const char *text)
 {
     if (row->placeholder && strchr(row->placeholder, '|') &&
         !is_word_of(row->placeholder, text)) {
@@ -121,7 +121,7 @@ static bool take_text(const struct argument *row, const char *text)
     return true;
 }
 
-static bool take_more(const struct argument *row, const char *text)
+static bool append_text(const struct argument *row, const char *text)
 {
     struct argument_list *list = row->value;
     if (list->count == list->room) {
@@ -178,9 +178,9 @@ static bool parse_option(const struct arguments *a, int argc, char **argv, int *
         return false;
     }
     const char *value = equals ? equals + 1 : argv[++*i];
-    return row->kind == ARGUMENT_LIST   ? take_more(row, value)
-           : row->kind == ARGUMENT_TEXT ? take_text(row, value)
-                                        : take_number(row, value);
+    return row->kind == ARGUMENT_LIST   ? append_text(row, value)
+           : row->kind == ARGUMENT_TEXT ? parse_text(row, value)
+                                        : parse_number(row, value);
 }
 
 int arguments_parse(const struct arguments *a, int argc, char **argv)
@@ -209,5 +209,5 @@ int arguments_parse(const struct arguments *a, int argc, char **argv)
         return EXIT_USAGE;
     }
     argv[1 + operands] = NULL;
-    return ARGUMENTS_TAKEN;
+    return ARGUMENTS_PARSED;
 }

@@ -53,7 +53,7 @@ struct arguments {
 };
 
 /* What arguments_parse() returns to go on with; else the command ends with what it returned. */
-enum { ARGUMENTS_TAKEN = -1 };
+enum { ARGUMENTS_PARSED = -1 };
 
 /* Parse argv; values keep their defaults where no option is given. The operands then stand at
  * argv[1] and on, with NULL behind them; they are refused when there are none in the synopsis.

@@ -33,8 +33,8 @@ static bool copy_name(const char *text, size_t n, char *name, size_t room)
     return true;
 }
 
-static enum status take_row(struct column_map *map, const char *text, size_t n, unsigned line,
-                            struct err *err)
+static enum status parse_row(struct column_map *map, const char *text, size_t n, unsigned line,
+                             struct err *err)
 {
     struct column_row row = {.line = line};
     const char *equals = memchr(text, '=', n);
@@ -59,8 +59,8 @@ static enum status take_row(struct column_map *map, const char *text, size_t n, 
 }
 
 /* The rows of a text whose first line has this number; 0: lines do not count. */
-static enum status take_rows(struct column_map *map, const char *text, unsigned line,
-                             struct err *err)
+static enum status parse_rows(struct column_map *map, const char *text, unsigned line,
+                              struct err *err)
 {
     enum status st = STATUS_OK;
     bool begins = true; /* a line */
@@ -69,7 +69,7 @@ static enum status take_rows(struct column_map *map, const char *text, unsigned 
         const bool remark = line > 0 && begins && text[blanks] == '#';
         const size_t n = strcspn(text, remark ? "\n" : ",\n");
         const bool nothing = remark || (line > 0 && blanks >= n);
-        st = nothing ? STATUS_OK : take_row(map, text, n, line, err);
+        st = nothing ? STATUS_OK : parse_row(map, text, n, line, err);
         begins = text[n] == '\n';
         line += begins && line > 0;
         text += n + (text[n] != '\0');
@@ -96,7 +96,7 @@ static enum status read_file(struct column_map *map, struct err *err)
                        "this is no list of columns of at most %d bytes, %s", FILE_MAX, HOW);
     }
     text[n] = '\0';
-    return take_rows(map, text + utf8_mark(text, n), 1, err);
+    return parse_rows(map, text + utf8_mark(text, n), 1, err);
 }
 
 enum status column_map_read(const char *text, bool files, struct column_map *map,
@@ -104,7 +104,7 @@ enum status column_map_read(const char *text, bool files, struct column_map *map
 {
     *map = (struct column_map){.path = "columns"};
     if (text[0] != '@') {
-        return take_rows(map, text, 0, err);
+        return parse_rows(map, text, 0, err);
     }
     if (!files) {
         return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE, "columns",

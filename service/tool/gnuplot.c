@@ -95,11 +95,11 @@ static enum status refuse_picture(const char *path, enum fault fault, const char
 }
 
 /* What it said before it gave up: its first line with a word in it. */
-static void read_complaint(FILE *told, char *text, size_t text_bytes)
+static void read_complaint(FILE *complaints, char *text, size_t text_bytes)
 {
     text[0] = '\0';
-    rewind(told);
-    while (fgets(text, (int)text_bytes, told)) {
+    rewind(complaints);
+    while (fgets(text, (int)text_bytes, complaints)) {
         text[strcspn(text, "\r\n")] = '\0';
         if (strpbrk(text, "abcdefghijklmnopqrstuvwxyz")) {
             return;
@@ -109,15 +109,15 @@ static void read_complaint(FILE *told, char *text, size_t text_bytes)
 
 /* The script goes in by a pipe, the picture comes out to out, and what gnuplot complains of to
  * told. */
-static enum status run_gnuplot(gnuplot_script *write, const void *what, FILE *out, FILE *told,
-                               struct err *err)
+static enum status run_gnuplot(gnuplot_script *write, const void *what, FILE *out,
+                               FILE *complaints, struct err *err)
 {
     enum { NOT_FOUND = 127 }; /* says the shell */
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction before;
     char text[120];
     (void)snprintf(text, sizeof text, "exec gnuplot -d >/dev/fd/%d 2>/dev/fd/%d", fileno(out),
-                   fileno(told));
+                   fileno(complaints));
     /* Numbers are all that varies in it: NOLINTNEXTLINE(cert-env33-c) */
     FILE *to = popen(text, "we");
     if (!to) {
@@ -133,7 +133,7 @@ static enum status run_gnuplot(gnuplot_script *write, const void *what, FILE *ou
         return err_set(err, STATUS_E_IO, FAULT_PROCESS_FAILED, "gnuplot",
                        "not found: a picture needs it (Debian package gnuplot-nox)");
     }
-    read_complaint(told, text, sizeof text);
+    read_complaint(complaints, text, sizeof text);
     return ended == 0 ? STATUS_OK
                       : err_set(err, STATUS_E_IO, FAULT_PROCESS_FAILED, "gnuplot",
                                 "could not draw: %s", text[0] ? text : "it ended early");
@@ -159,10 +159,10 @@ enum status gnuplot_draw(gnuplot_script *write, const void *what, const char *pa
     if (!out) {
         return refuse_picture(path, FAULT_FILE_UNWRITABLE, "cannot write", err);
     }
-    FILE *told = tmpfile();
+    FILE *complaints = tmpfile();
     enum status st =
-        told ? run_gnuplot(write, what, out, told, err)
-             : refuse_picture(path, FAULT_FILE_UNWRITABLE, "no temporary file", err);
+        complaints ? run_gnuplot(write, what, out, complaints, err)
+                   : refuse_picture(path, FAULT_FILE_UNWRITABLE, "no temporary file", err);
     struct stat kind;
     if (st != STATUS_OK && fstat(fileno(out), &kind) == 0 && S_ISREG(kind.st_mode)) {
         (void)unlink(path);
@@ -170,8 +170,8 @@ enum status gnuplot_draw(gnuplot_script *write, const void *what, const char *pa
     if (fclose(out) != 0 && st == STATUS_OK) {
         st = refuse_picture(path, FAULT_FILE_UNWRITABLE, "cannot write", err);
     }
-    if (told) {
-        (void)fclose(told);
+    if (complaints) {
+        (void)fclose(complaints);
     }
     return st;
 }

@@ -2,14 +2,14 @@
 
 #include <stdio.h>
 
-bool model_argument_take(const char *command, const char **word)
+bool model_argument_load(const char *command, const char **word)
 {
     const struct model_row *row = NULL;
     struct err_list errors = {0};
     if (!model_file_is_path(*word)) {
         return true;
     }
-    if (model_file_take(*word, &row, &errors) != STATUS_OK) {
+    if (model_file_register(*word, &row, &errors) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s is no model:\n", command, *word);
         err_list_print(&errors, stderr);
         return false;

@@ -4,8 +4,8 @@
 
 #include "config/model/model_file.h"
 
-/* Where *word names a file, the model in it is taken in (model_file_take()), and *word becomes
- * its name. What is wrong with it, all of it, goes to stderr; then false. */
-MUST_USE bool model_argument_take(const char *command, const char **word);
+/* Where *word names a file, the model in it is taken in (model_file_register()), and *word
+ * becomes its name. What is wrong with it, all of it, goes to stderr; then false. */
+MUST_USE bool model_argument_load(const char *command, const char **word);
 
 #endif

@@ -25,8 +25,8 @@ static bool is_missing(const char *text)
 }
 
 /* A number, or a column. */
-static enum status take_factor(const struct csv *csv, const char *name,
-                               struct csv_product *product, struct err *err)
+static enum status parse_factor(const struct csv *csv, const char *name,
+                                struct csv_product *product, struct err *err)
 {
     double number = 0.0;
     const char *end = number_scan(name, name + strlen(name), &number);
@@ -42,8 +42,8 @@ static enum status take_factor(const struct csv *csv, const char *name,
 }
 
 /* A whole product, without its sign and unit. */
-static enum status take_factors(const struct csv *csv, const char *text,
-                                struct csv_product *product, struct err *err)
+static enum status parse_factors(const struct csv *csv, const char *text,
+                                 struct csv_product *product, struct err *err)
 {
     if (csv_find(csv, text) >= 0 || !strchr(text, '*')) {
         product->count = 1;
@@ -55,7 +55,7 @@ static enum status take_factors(const struct csv *csv, const char *text,
         const size_t n = star ? (size_t)(star - at) : strlen(at);
         memcpy(name, at, n);
         name[n] = '\0';
-        const enum status st = take_factor(csv, name, product, err);
+        const enum status st = parse_factor(csv, name, product, err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -77,7 +77,7 @@ enum status csv_product_find(const struct csv *csv, const char *text, enum unit_
     }
     const bool turned = name[0] == '-' && csv_find(csv, name) < 0;
     *product = (struct csv_product){.scale = turned ? -1.0 : 1.0};
-    st = take_factors(csv, name + turned, product, err);
+    st = parse_factors(csv, name + turned, product, err);
     const bool alone = !turned && csv_find(csv, name) >= 0;
     product->stamp = unit && measured == UNIT_STAMP && alone ? unit : NULL;
     if (st == STATUS_OK && unit && unit->kind == UNIT_STAMP && !alone) {
@@ -230,7 +230,7 @@ static enum status find_columns(void *context, const struct csv *csv, struct err
     return st;
 }
 
-static enum status take_values(void *context, const struct csv *csv, struct err *err)
+static enum status read_values(void *context, const struct csv *csv, struct err *err)
 {
     struct table *table = context;
     enum status st = table_expect(table, csv->name, csv->line, err);
@@ -257,7 +257,7 @@ static bool ask_on(void *context, uint64_t done, uint64_t total)
 enum status table_read(struct table *table, const struct csv_source *source,
                        struct file_mark *mark, struct err *err)
 {
-    const struct csv_lines lines = {find_columns, take_values, ask_on, table};
+    const struct csv_lines lines = {find_columns, read_values, ask_on, table};
     return csv_file_read(source, &lines, mark, err);
 }
 

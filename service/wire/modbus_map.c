@@ -36,16 +36,16 @@ static uint16_t unsigned_word(double value)
     return (uint16_t)round_within(value, 0.0, UINT16_MAX);
 }
 
-static void put_long(uint16_t words[2], int64_t value)
+static void write_long(uint16_t words[2], int64_t value)
 {
     words[0] = (uint16_t)((uint64_t)value >> 16);
     words[1] = (uint16_t)value;
 }
 
-static void put_angles(uint16_t words[12], const double q_rad[ARM_JOINTS])
+static void write_angles(uint16_t words[12], const double q_rad[ARM_JOINTS])
 {
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        put_long(&words[2 * j], round_within(1e6 * q_rad[j], INT32_MIN, INT32_MAX));
+        write_long(&words[2 * j], round_within(1e6 * q_rad[j], INT32_MIN, INT32_MAX));
     }
 }
 
@@ -88,11 +88,11 @@ static void show_program(const struct arm6_state *arm, const struct modbus_progr
     const bool moving = p->phase == ARM6_MOVING && strcmp(arm->id, p->id) == 0;
     const double progress = p->phase == ARM6_DONE ? 1.0 : moving ? arm->progress : 0.0;
     const double lap_s = moving ? arm->lap_s : p->lap_s;
-    words[MODBUS_TAKEN] = p->counter;
+    words[MODBUS_ACCEPTED] = p->counter;
     words[MODBUS_PHASE] = (uint16_t)p->phase;
     words[MODBUS_REASON] = (uint16_t)p->reason;
     words[MODBUS_PROGRESS] = unsigned_word(1e3 * progress);
-    put_long(&words[MODBUS_LAP], round_within(1e3 * lap_s, 0.0, UINT32_MAX));
+    write_long(&words[MODBUS_LAP], round_within(1e3 * lap_s, 0.0, UINT32_MAX));
 }
 
 void modbus_map_show(const struct arm6_state *arm, const struct modbus_program *program,
@@ -102,8 +102,8 @@ void modbus_map_show(const struct arm6_state *arm, const struct modbus_program *
         words[k] = modbus_is_shown(k) ? 0 : words[k];
     }
     show_program(arm, program, words);
-    put_angles(&words[MODBUS_Q_VP], arm->q_rad);
-    put_angles(&words[MODBUS_Q_SP], arm->q_sp_rad);
+    write_angles(&words[MODBUS_Q_VP], arm->q_rad);
+    write_angles(&words[MODBUS_Q_SP], arm->q_sp_rad);
     words[256] = 3; /* PolyScope 3.15 */
     words[257] = 15;
     words[258] = MODE_RUNNING;
@@ -121,7 +121,7 @@ void modbus_map_show(const struct arm6_state *arm, const struct modbus_program *
 
 /* Ranges that clients write, in order: from, to before. */
 static const unsigned writable[][2] = {{MODBUS_OUTPUTS, MODBUS_CLEAR_OUTPUTS + 1},
-                                       {MODBUS_COMMAND, MODBUS_TAKEN},
+                                       {MODBUS_COMMAND, MODBUS_ACCEPTED},
                                        {MODBUS_MODE, MODBUS_STREAM_END},
                                        {MODBUS_GOAL, MODBUS_FREE_END}};
 
@@ -163,19 +163,19 @@ bool modbus_may_write_coils(unsigned address, unsigned count)
 
 /* --- what clients ask for ---------------------------------------------------------------- */
 
-static void tell_number(struct event_arm *arm, enum event_arm_member member, double *out,
-                        double value)
+static void set_number(struct event_arm *arm, enum event_arm_member member, double *out,
+                       double value)
 {
     *out = value;
-    arm->told |= 1U << member;
+    arm->present |= 1U << member;
 }
 
-static void tell_six(struct event_arm *arm, enum event_arm_member member, size_t *count,
-                     double out[6], const uint16_t words[12])
+static void set_six(struct event_arm *arm, enum event_arm_member member, size_t *count,
+                    double out[6], const uint16_t words[12])
 {
     modbus_map_numbers(words, out);
     *count = 6;
-    arm->told |= 1U << member;
+    arm->present |= 1U << member;
 }
 
 static void begin_command(struct event_command *out, const char *op, const char *id)
@@ -185,9 +185,10 @@ static void begin_command(struct event_command *out, const char *op, const char 
     (void)snprintf(out->id, sizeof out->id, "%s", id);
 }
 
-static void tell_mode(uint16_t bits, struct event_arm *arm)
+static void decode_mode(uint16_t bits, struct event_arm *arm)
 {
-    arm->told = 1U << EVENT_ARM_CARTESIAN | 1U << EVENT_ARM_DYNAMICS | 1U << EVENT_ARM_EXTERNAL;
+    arm->present =
+        1U << EVENT_ARM_CARTESIAN | 1U << EVENT_ARM_DYNAMICS | 1U << EVENT_ARM_EXTERNAL;
     arm->cartesian = (bits & MODBUS_CARTESIAN) != 0;
     arm->dynamics = bits & MODBUS_IDEAL ? ARM_DYNAMICS_IDEAL : ARM_DYNAMICS_SERVO;
     arm->external = (bits & MODBUS_EXTERNAL) != 0;
@@ -196,11 +197,11 @@ static void tell_mode(uint16_t bits, struct event_arm *arm)
 void modbus_map_mode(uint16_t bits, struct event_command *out)
 {
     begin_command(out, "mode", ID_STEM "mode");
-    tell_mode(bits, &out->arm);
+    decode_mode(bits, &out->arm);
 }
 
 /* The numbers of a move, and how fast: what is 0 is left to the arm. */
-static void tell_move(const uint16_t *words, bool cartesian, struct event_command *out)
+static void decode_move(const uint16_t *words, bool cartesian, struct event_command *out)
 {
     struct event_arm *arm = &out->arm;
     const uint16_t *numbers = &words[MODBUS_NUMBERS - MODBUS_COMMAND];
@@ -208,21 +209,21 @@ static void tell_move(const uint16_t *words, bool cartesian, struct event_comman
     const double time_s = 1e-3 * words[MODBUS_TIME - MODBUS_COMMAND];
     const bool joints = words[MODBUS_OPERATION - MODBUS_COMMAND] == OPERATION_MOVEJ;
     if (strcmp(out->op, "speedj") == 0) {
-        tell_six(arm, EVENT_ARM_QD, &arm->qd_count, arm->qd_radps, numbers);
+        set_six(arm, EVENT_ARM_QD, &arm->qd_count, arm->qd_radps, numbers);
     } else if (strcmp(out->op, "speedl") == 0) {
-        tell_six(arm, EVENT_ARM_TWIST, &arm->twist_count, arm->twist, numbers);
+        set_six(arm, EVENT_ARM_TWIST, &arm->twist_count, arm->twist, numbers);
     } else if (joints && !cartesian) {
-        tell_six(arm, EVENT_ARM_Q, &arm->q_count, arm->q_rad, numbers);
+        set_six(arm, EVENT_ARM_Q, &arm->q_count, arm->q_rad, numbers);
     } else {
-        tell_six(arm, EVENT_ARM_POSE, &arm->pose_count, arm->pose, numbers);
+        set_six(arm, EVENT_ARM_POSE, &arm->pose_count, arm->pose, numbers);
     }
     if (speed > 0.0 && joints) {
-        tell_number(arm, EVENT_ARM_V_RADPS, &arm->v_radps, speed);
+        set_number(arm, EVENT_ARM_V_RADPS, &arm->v_radps, speed);
     } else if (speed > 0.0 && strcmp(out->op, "movel") == 0) {
-        tell_number(arm, EVENT_ARM_V_MPS, &arm->v_mps, speed);
+        set_number(arm, EVENT_ARM_V_MPS, &arm->v_mps, speed);
     }
     if (time_s > 0.0) {
-        tell_number(arm, EVENT_ARM_TIME_S, &arm->time_s, time_s);
+        set_number(arm, EVENT_ARM_TIME_S, &arm->time_s, time_s);
     }
 }
 
@@ -241,9 +242,9 @@ bool modbus_map_command(const uint16_t words[], bool cartesian, struct modbus_pr
     }
     begin_command(out, operations[operation], program->id);
     if (operation == OPERATION_MODE) {
-        tell_mode(words[MODBUS_MODE - MODBUS_COMMAND], &out->arm);
+        decode_mode(words[MODBUS_MODE - MODBUS_COMMAND], &out->arm);
     } else if (operation < 5) {
-        tell_move(words, cartesian, out);
+        decode_move(words, cartesian, out);
     }
     return true;
 }

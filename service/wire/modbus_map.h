@@ -19,7 +19,7 @@ enum modbus_address {
     MODBUS_NUMBERS = 130, /* six of 32 bits */
     MODBUS_SPEED = 142,
     MODBUS_TIME = 143,
-    MODBUS_TAKEN = 144, /* the counter of the command last taken, and what became of it */
+    MODBUS_ACCEPTED = 144, /* the counter of the command last taken, and what became of it */
     MODBUS_PHASE = 145,
     MODBUS_REASON = 146,
     MODBUS_PROGRESS = 147,

@@ -29,36 +29,36 @@ struct modbus_server {
 
 void modbus_server_show(struct modbus_server *s, const uint16_t words[MODBUS_REGISTERS])
 {
-    lock_take(&s->lock);
+    lock_acquire(&s->lock);
     memcpy(s->shown, words, sizeof s->shown);
     s->fresh = true;
-    lock_give(&s->lock);
+    lock_release(&s->lock);
 }
 
-void modbus_server_take(struct modbus_server *s, struct modbus_orders *out)
+void modbus_server_pop_orders(struct modbus_server *s, struct modbus_orders *out)
 {
-    lock_take(&s->lock);
+    lock_acquire(&s->lock);
     *out = s->orders;
     s->orders = (struct modbus_orders){.count = 0};
-    lock_give(&s->lock);
+    lock_release(&s->lock);
 }
 
 /* Between two requests: never within one. */
 static void refresh_words(struct modbus_server *s)
 {
-    lock_take(&s->lock);
+    lock_acquire(&s->lock);
     for (unsigned k = 0; s->fresh && k < MODBUS_REGISTERS; k++) {
         s->words[k] = modbus_is_shown(k) ? s->shown[k] : s->words[k];
     }
     s->fresh = false;
-    lock_give(&s->lock);
+    lock_release(&s->lock);
 }
 
 static bool has_room(struct modbus_server *s)
 {
-    lock_take(&s->lock);
+    lock_acquire(&s->lock);
     const bool room = s->orders.count + 2 <= MODBUS_ORDERS_MAX;
-    lock_give(&s->lock);
+    lock_release(&s->lock);
     return room;
 }
 
@@ -93,8 +93,8 @@ static void change_outputs(uint16_t *words)
 
 /* The registers are written, and the lock is held; before is what 128 and 151 were. A mode
  * comes before the command that came with it. */
-static void note_write(struct modbus_server *s, const struct modbus_request *r,
-                       const uint16_t before[2])
+static void apply_write(struct modbus_server *s, const struct modbus_request *r,
+                        const uint16_t before[2])
 {
     const uint16_t *words = s->words;
     change_outputs(s->words);
@@ -160,13 +160,13 @@ static int answer_write(struct modbus_server *s, const uint8_t *bytes,
                         const struct modbus_request *r)
 {
     const uint16_t before[2] = {s->words[MODBUS_COMMAND], s->words[MODBUS_WATCHDOG]};
-    lock_take(&s->lock);
+    lock_acquire(&s->lock);
     const int sent = modbus_reply(s->library, bytes, (int)r->bytes, &s->mapping);
     if (r->coils) {
         gather_coils(s);
     }
-    note_write(s, r, before);
-    lock_give(&s->lock);
+    apply_write(s, r, before);
+    lock_release(&s->lock);
     return sent;
 }
 
@@ -191,8 +191,8 @@ static bool answer_request(struct modbus_server *s, int socket, const uint8_t *b
     return sent > 0;
 }
 
-ssize_t modbus_server_hear(struct modbus_server *s, int socket, const uint8_t *bytes,
-                           size_t count)
+ssize_t modbus_server_receive(struct modbus_server *s, int socket, const uint8_t *bytes,
+                              size_t count)
 {
     size_t done = 0;
     struct modbus_request r;
@@ -209,10 +209,10 @@ ssize_t modbus_server_hear(struct modbus_server *s, int socket, const uint8_t *b
     return (ssize_t)done;
 }
 
-static ssize_t take_bytes(void *context, struct tcp_client *client, const uint8_t *bytes,
-                          size_t count)
+static ssize_t receive_bytes(void *context, struct tcp_client *client, const uint8_t *bytes,
+                             size_t count)
 {
-    return modbus_server_hear(context, tcp_client_socket(client), bytes, count);
+    return modbus_server_receive(context, tcp_client_socket(client), bytes, count);
 }
 
 /* --- start and stop ---------------------------------------------------------------------- */
@@ -250,7 +250,8 @@ enum status modbus_server_start(struct modbus_server **out,
     if (!s) {
         return err_no_memory(err, options->listen.where, "out of memory");
     }
-    const struct tcp_service service = {.name = "Modbus", .context = s, .take = take_bytes};
+    const struct tcp_service service = {
+        .name = "Modbus", .context = s, .receive = receive_bytes};
     const enum status status = tcp_server_start(&s->tcp, &options->listen, &service, err);
     if (status != STATUS_OK) {
         modbus_server_stop(s);
@@ -275,7 +276,7 @@ const char *modbus_server_where(const struct modbus_server *s)
     return tcp_server_where(s->tcp);
 }
 
-bool modbus_server_takes_writes(const struct modbus_server *s)
+bool modbus_server_accepts_writes(const struct modbus_server *s)
 {
     return s->writes;
 }

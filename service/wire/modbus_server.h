@@ -24,10 +24,10 @@ MUST_USE enum status modbus_server_start(struct modbus_server **out,
                                          const struct modbus_options *options, struct err *err);
 void modbus_server_stop(struct modbus_server *s); /* NULL is allowed */
 const char *modbus_server_where(const struct modbus_server *s);
-bool modbus_server_takes_writes(const struct modbus_server *s);
+bool modbus_server_accepts_writes(const struct modbus_server *s);
 
 /* From now on clients read these registers, those of them that are shown (modbus_is_shown()).
- * One thread calls this and modbus_server_take(). */
+ * One thread calls this and modbus_server_pop_orders(). */
 void modbus_server_show(struct modbus_server *s, const uint16_t words[MODBUS_REGISTERS]);
 
 /* A command, or a new mode. */
@@ -47,7 +47,7 @@ struct modbus_orders {
     bool alive; /* the watchdog has moved */
 };
 
-void modbus_server_take(struct modbus_server *s, struct modbus_orders *out);
+void modbus_server_pop_orders(struct modbus_server *s, struct modbus_orders *out);
 
 struct modbus_counts {
     struct tcp_counts tcp;
@@ -61,7 +61,7 @@ void modbus_server_counts(struct modbus_server *s, struct modbus_counts *out);
 /* A server that nobody can reach, and what it answers to bytes, on a socket; as the `take` of a
  * tcp_service. NULL when there is no memory. */
 struct modbus_server *modbus_server_create(bool writes);
-ssize_t modbus_server_hear(struct modbus_server *s, int socket, const uint8_t *bytes,
-                           size_t count);
+ssize_t modbus_server_receive(struct modbus_server *s, int socket, const uint8_t *bytes,
+                              size_t count);
 
 #endif

@@ -9,7 +9,7 @@
 /* ---- numbers ------------------------------------------------------------------------------
  */
 
-static void put_number(uint8_t *out, uint64_t value, size_t bytes)
+static void write_number(uint8_t *out, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         out[i] = (uint8_t)(value >> (8 * (bytes - 1 - i)));
@@ -25,21 +25,21 @@ static uint64_t get_number(const uint8_t *in, size_t bytes)
     return value;
 }
 
-void rtde_put_u16(uint8_t *out, uint16_t value)
+void rtde_write_u16(uint8_t *out, uint16_t value)
 {
-    put_number(out, value, 2);
+    write_number(out, value, 2);
 }
 
-void rtde_put_u32(uint8_t *out, uint32_t value)
+void rtde_write_u32(uint8_t *out, uint32_t value)
 {
-    put_number(out, value, 4);
+    write_number(out, value, 4);
 }
 
-void rtde_put_double(uint8_t *out, double value)
+void rtde_write_double(uint8_t *out, double value)
 {
     uint64_t bits = 0;
     memcpy(&bits, &value, sizeof bits);
-    put_number(out, bits, 8);
+    write_number(out, bits, 8);
 }
 
 uint16_t rtde_get_u16(const uint8_t *in)
@@ -87,7 +87,7 @@ void rtde_frame_write(struct rtde_out *out, uint8_t type, const void *payload, s
         return;
     }
     uint8_t *frame = out->bytes + out->used;
-    rtde_put_u16(frame, (uint16_t)length);
+    rtde_write_u16(frame, (uint16_t)length);
     frame[2] = type;
     if (bytes > 0) {
         memcpy(frame + RTDE_HEADER, payload, bytes);
@@ -301,7 +301,7 @@ void rtde_pack(const struct rtde_recipe *recipe, const void *values, uint8_t *ou
                 memcpy(&narrow, from + k * width, sizeof narrow);
                 wide = narrow;
             }
-            put_number(out, wide, width);
+            write_number(out, wide, width);
             out += width;
         }
     }

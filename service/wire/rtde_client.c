@@ -7,53 +7,53 @@
 
 enum { NAMES_BYTES = 2048 };
 
-static enum rtde_news fail_talk(struct rtde_client *c, const char *why)
+static enum rtde_outcome fail_talk(struct rtde_client *c, const char *why)
 {
     (void)snprintf(c->text, sizeof c->text, "%s", why);
     return RTDE_FAILED;
 }
 
-static void ask_version(const struct rtde_client *c, struct rtde_out *out)
+static void request_version(const struct rtde_client *c, struct rtde_out *out)
 {
     uint8_t payload[2];
-    rtde_put_u16(payload, (uint16_t)c->version);
+    rtde_write_u16(payload, (uint16_t)c->version);
     rtde_frame_write(out, RTDE_VERSION, payload, sizeof payload);
 }
 
-static void ask_outputs(struct rtde_client *c, struct rtde_out *out)
+static void request_outputs(struct rtde_client *c, struct rtde_out *out)
 {
     uint8_t payload[8 + NAMES_BYTES];
     size_t used = 0;
     c->stage = RTDE_ASKS_OUTPUTS;
     if (c->version == 2) {
-        rtde_put_double(payload, c->wish->hz);
+        rtde_write_double(payload, c->request->hz);
         used = 8;
     }
     bool first = true;
-    for (size_t i = 0; i < c->wish->count; i++) {
-        const size_t bytes = strlen(c->wish->names[i]);
+    for (size_t i = 0; i < c->request->count; i++) {
+        const size_t bytes = strlen(c->request->names[i]);
         if (c->lacks[i] || bytes + 1 > sizeof payload - used) {
             continue;
         }
         if (!first) {
             payload[used++] = ',';
         }
-        memcpy(payload + used, c->wish->names[i], bytes);
+        memcpy(payload + used, c->request->names[i], bytes);
         used += bytes;
         first = false;
     }
     rtde_frame_write(out, RTDE_OUTPUTS, payload, used);
 }
 
-void rtde_client_begin(struct rtde_client *c, const struct rtde_wish *wish,
+void rtde_client_begin(struct rtde_client *c, const struct rtde_request *request,
                        struct rtde_out *out)
 {
-    *c = (struct rtde_client){.wish = wish, .version = RTDE_VERSION_MAX};
-    ask_version(c, out);
+    *c = (struct rtde_client){.request = request, .version = RTDE_VERSION_MAX};
+    request_version(c, out);
 }
 
-static enum rtde_news take_version(struct rtde_client *c, const struct rtde_frame *frame,
-                                   struct rtde_out *out)
+static enum rtde_outcome receive_version(struct rtde_client *c, const struct rtde_frame *frame,
+                                         struct rtde_out *out)
 {
     if (c->stage != RTDE_ASKS_VERSION || frame->bytes != 1) {
         return fail_talk(c, "an answer about versions was not expected, or has another length");
@@ -63,9 +63,9 @@ static enum rtde_news take_version(struct rtde_client *c, const struct rtde_fram
     }
     if (frame->payload[0] == 0) {
         c->version = 1;
-        ask_version(c, out);
+        request_version(c, out);
     } else {
-        ask_outputs(c, out);
+        request_outputs(c, out);
     }
     return RTDE_NOTHING;
 }
@@ -83,32 +83,32 @@ static bool next_type(const char **text, const char *end, const char **word, siz
     return true;
 }
 
-static enum rtde_news fail_field(struct rtde_client *c, size_t i, const char *why)
+static enum rtde_outcome fail_field(struct rtde_client *c, size_t i, const char *why)
 {
-    (void)snprintf(c->text, sizeof c->text, "%s: %s", c->wish->names[i], why);
+    (void)snprintf(c->text, sizeof c->text, "%s: %s", c->request->names[i], why);
     return RTDE_FAILED;
 }
 
 /* Its types against ours. RTDE_NOTHING: *lacking tells whether one is not there. */
-static enum rtde_news read_types(struct rtde_client *c, const char *types, const char *end,
-                                 bool *lacking)
+static enum rtde_outcome read_types(struct rtde_client *c, const char *types, const char *end,
+                                    bool *lacking)
 {
     const char *word = NULL;
     size_t bytes = 0;
     *lacking = false;
     c->recipe = (struct rtde_recipe){0};
-    for (size_t i = 0; i < c->wish->count; i++) {
+    for (size_t i = 0; i < c->request->count; i++) {
         if (c->lacks[i]) {
             continue;
         }
         struct rtde_item item;
-        const char *name = c->wish->names[i];
+        const char *name = c->request->names[i];
         if (!next_type(&types, end, &word, &bytes) ||
             !rtde_find(&rtde_output_table, name, strlen(name), &item)) {
             return fail_talk(c, "the controller answers with too few types");
         }
         if (bytes == 9 && memcmp(word, "NOT_FOUND", 9) == 0) {
-            if (i < c->wish->required) {
+            if (i < c->request->required) {
                 return fail_field(c, i, "this controller does not tell it");
             }
             c->lacks[i] = true;
@@ -125,8 +125,8 @@ static enum rtde_news read_types(struct rtde_client *c, const char *types, const
                : RTDE_NOTHING;
 }
 
-static enum rtde_news take_outputs(struct rtde_client *c, const struct rtde_frame *frame,
-                                   struct rtde_out *out)
+static enum rtde_outcome receive_outputs(struct rtde_client *c, const struct rtde_frame *frame,
+                                         struct rtde_out *out)
 {
     const size_t numbered = c->version == 2;
     bool lacking = false;
@@ -134,18 +134,18 @@ static enum rtde_news take_outputs(struct rtde_client *c, const struct rtde_fram
         return fail_talk(c, "an answer about outputs was not expected, or has no types");
     }
     const char *types = (const char *)frame->payload + numbered;
-    const enum rtde_news news =
+    const enum rtde_outcome outcome =
         read_types(c, types, (const char *)frame->payload + frame->bytes, &lacking);
-    if (news == RTDE_NOTHING && lacking) {
-        ask_outputs(c, out);
-    } else if (news == RTDE_NOTHING) {
+    if (outcome == RTDE_NOTHING && lacking) {
+        request_outputs(c, out);
+    } else if (outcome == RTDE_NOTHING) {
         c->stage = RTDE_ASKS_START;
         rtde_frame_write(out, RTDE_START, NULL, 0);
     }
-    return news;
+    return outcome;
 }
 
-static enum rtde_news take_start(struct rtde_client *c, const struct rtde_frame *frame)
+static enum rtde_outcome receive_start(struct rtde_client *c, const struct rtde_frame *frame)
 {
     if (c->stage != RTDE_ASKS_START || frame->bytes != 1 || frame->payload[0] == 0) {
         return fail_talk(c, "the controller does not start to tell");
@@ -154,7 +154,7 @@ static enum rtde_news take_start(struct rtde_client *c, const struct rtde_frame 
     return RTDE_NOTHING;
 }
 
-static enum rtde_news take_data(struct rtde_client *c, const struct rtde_frame *frame)
+static enum rtde_outcome receive_data(struct rtde_client *c, const struct rtde_frame *frame)
 {
     const size_t numbered = c->version == 2;
     if (c->stage < RTDE_ASKS_START) {
@@ -168,7 +168,7 @@ static enum rtde_news take_data(struct rtde_client *c, const struct rtde_frame *
 }
 
 /* Version 2 tells length, text, length, source, level; version 1 level and text. */
-static enum rtde_news take_text(struct rtde_client *c, const struct rtde_frame *frame)
+static enum rtde_outcome receive_text(struct rtde_client *c, const struct rtde_frame *frame)
 {
     size_t bytes = frame->bytes > 0 ? frame->bytes - 1 : 0;
     if (c->version == 2 && frame->bytes > 0 && frame->payload[0] < bytes) {
@@ -181,23 +181,23 @@ static enum rtde_news take_text(struct rtde_client *c, const struct rtde_frame *
     }
     c->text[bytes] = '\0';
     c->texts++;
-    return RTDE_TOLD;
+    return RTDE_TEXT_MESSAGE;
 }
 
-enum rtde_news rtde_client_take(struct rtde_client *c, const struct rtde_frame *frame,
-                                struct rtde_out *out)
+enum rtde_outcome rtde_client_receive(struct rtde_client *c, const struct rtde_frame *frame,
+                                      struct rtde_out *out)
 {
     switch (frame->type) {
     case RTDE_VERSION:
-        return take_version(c, frame, out);
+        return receive_version(c, frame, out);
     case RTDE_OUTPUTS:
-        return take_outputs(c, frame, out);
+        return receive_outputs(c, frame, out);
     case RTDE_START:
-        return take_start(c, frame);
+        return receive_start(c, frame);
     case RTDE_DATA:
-        return take_data(c, frame);
+        return receive_data(c, frame);
     case RTDE_TEXT:
-        return take_text(c, frame);
+        return receive_text(c, frame);
     case RTDE_PAUSE:
         return fail_talk(c, "the controller paused");
     default:
@@ -207,8 +207,8 @@ enum rtde_news rtde_client_take(struct rtde_client *c, const struct rtde_frame *
 
 bool rtde_client_has(const struct rtde_client *c, const char *name)
 {
-    for (size_t i = 0; i < c->wish->count; i++) {
-        if (strcmp(c->wish->names[i], name) == 0) {
+    for (size_t i = 0; i < c->request->count; i++) {
+        if (strcmp(c->request->names[i], name) == 0) {
             return !c->lacks[i];
         }
     }

@@ -13,10 +13,10 @@
 #include "service/tool/lab_clock.h"
 
 void rtde_link_open(struct rtde_link *l, const char *host, int port,
-                    const struct rtde_wish *wish, const struct rtde_listener *listener)
+                    const struct rtde_request *request, const struct rtde_listener *listener)
 {
     *l = (struct rtde_link){
-        .host = host, .port = port, .wish = wish, .listener = listener, .socket = -1};
+        .host = host, .port = port, .request = request, .listener = listener, .socket = -1};
 }
 
 void rtde_link_close(struct rtde_link *l)
@@ -67,7 +67,7 @@ static void connect_socket(struct rtde_link *l)
     }
     (void)setsockopt(l->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     l->connecting = true;
-    l->heard_us = lab_clock_monotonic_us();
+    l->received_us = lab_clock_monotonic_us();
     l->in_count = 0;
     l->out_count = 0;
 }
@@ -85,7 +85,7 @@ static void send_socket(struct rtde_link *l)
         }
         struct rtde_out out = {.bytes = l->out, .room = sizeof l->out};
         l->connecting = false;
-        rtde_client_begin(&l->client, l->wish, &out);
+        rtde_client_begin(&l->client, l->request, &out);
         l->out_count = out.used;
     }
     const ssize_t n = send(l->socket, l->out, l->out_count, MSG_NOSIGNAL);
@@ -98,16 +98,16 @@ static void send_socket(struct rtde_link *l)
 }
 
 /* What the frame says goes to the listener; false when the link is given up. */
-static bool take_frame(struct rtde_link *l, const struct rtde_frame *frame)
+static bool receive_frame(struct rtde_link *l, const struct rtde_frame *frame)
 {
     struct rtde_out out = {.bytes = l->out + l->out_count,
                            .room = sizeof l->out - l->out_count};
     l->frames++;
-    switch (rtde_client_take(&l->client, frame, &out)) {
+    switch (rtde_client_receive(&l->client, frame, &out)) {
     case RTDE_FAILED:
         give_up(l, l->client.text);
         return false;
-    case RTDE_TOLD:
+    case RTDE_TEXT_MESSAGE:
         l->listener->text(l->listener->context, l->client.text);
         break;
     case RTDE_VALUES:
@@ -141,7 +141,7 @@ static void receive_socket(struct rtde_link *l)
         return;
     }
     l->in_count += (size_t)n;
-    l->heard_us = lab_clock_monotonic_us();
+    l->received_us = lab_clock_monotonic_us();
     size_t done = 0;
     for (;;) {
         struct rtde_frame frame;
@@ -149,7 +149,7 @@ static void receive_socket(struct rtde_link *l)
         if (bytes < 0) {
             give_up(l, "what the controller sends is no RTDE");
         }
-        if (bytes <= 0 || !take_frame(l, &frame)) {
+        if (bytes <= 0 || !receive_frame(l, &frame)) {
             break;
         }
         done += (size_t)bytes;
@@ -182,7 +182,7 @@ void rtde_link_run(struct rtde_link *l, int64_t until_us)
             receive_socket(l);
         }
     }
-    if (l->socket >= 0 && lab_clock_monotonic_us() - l->heard_us > RTDE_LINK_SILENT_US) {
+    if (l->socket >= 0 && lab_clock_monotonic_us() - l->received_us > RTDE_LINK_SILENT_US) {
         give_up(l, "the controller is silent");
     }
 }

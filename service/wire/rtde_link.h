@@ -29,7 +29,7 @@ struct rtde_listener {
 struct rtde_link {
     const char *host; /* borrowed, as the next two */
     int port;
-    const struct rtde_wish *wish;
+    const struct rtde_request *request;
     const struct rtde_listener *listener;
 
     int socket; /* -1: none */
@@ -37,13 +37,13 @@ struct rtde_link {
     struct rtde_client client;
     size_t in_count, out_count;
     uint8_t in[2 * RTDE_FRAME_MAX], out[2 * RTDE_FRAME_MAX];
-    int64_t heard_us, retry_us, wait_us; /* on the monotonic clock */
+    int64_t received_us, retry_us, wait_us; /* on the monotonic clock */
     uint64_t connections, frames;
     char why[RTDE_LINK_WHY_MAX]; /* it is down */
 };
 
 void rtde_link_open(struct rtde_link *l, const char *host, int port,
-                    const struct rtde_wish *wish, const struct rtde_listener *listener);
+                    const struct rtde_request *request, const struct rtde_listener *listener);
 
 /* Connect, ask and listen until lab_clock_monotonic_us() reaches until_us, or something came.
  */

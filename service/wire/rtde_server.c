@@ -9,20 +9,20 @@
 /* One client's, of the server's thread. */
 struct rtde_peer {
     struct rtde_session session;
-    uint64_t told; /* states that it has been told of … */
-    bool has_come; /* … counted from its first frame on */
+    uint64_t sent_count; /* states that it has been told of … */
+    bool has_come;       /* … counted from its first frame on */
 };
 
 struct rtde_server {
     struct tcp_server *tcp;
     pthread_mutex_t mutex; /* held for copies only */
     struct rtde_shared shared;
-    uint64_t said, lost; /* states so far */
+    uint64_t published_count, lost; /* states so far */
     struct rtde_outputs states[RTDE_SERVER_STATES_MAX];
 };
 
-static ssize_t take_bytes(void *context, struct tcp_client *client, const uint8_t *bytes,
-                          size_t count)
+static ssize_t receive_bytes(void *context, struct tcp_client *client, const uint8_t *bytes,
+                             size_t count)
 {
     struct rtde_server *s = context;
     struct rtde_peer *peer = tcp_client_state(client);
@@ -36,8 +36,8 @@ static ssize_t take_bytes(void *context, struct tcp_client *client, const uint8_
             return n < 0 ? -1 : (ssize_t)done;
         }
         (void)pthread_mutex_lock(&s->mutex);
-        rtde_session_take(&peer->session, &s->shared, &frame, &out);
-        peer->told = peer->has_come ? peer->told : s->said;
+        rtde_session_receive(&peer->session, &s->shared, &frame, &out);
+        peer->sent_count = peer->has_come ? peer->sent_count : s->published_count;
         peer->has_come = true;
         (void)pthread_mutex_unlock(&s->mutex);
         if (out.overflow || (out.used > 0 && !tcp_client_send(client, answer, out.used))) {
@@ -51,19 +51,19 @@ static ssize_t take_bytes(void *context, struct tcp_client *client, const uint8_
 static bool next_state(struct rtde_server *s, struct rtde_peer *peer, struct rtde_outputs *out)
 {
     (void)pthread_mutex_lock(&s->mutex);
-    if (s->said - peer->told > RTDE_SERVER_STATES_MAX) {
-        s->lost += s->said - peer->told - RTDE_SERVER_STATES_MAX;
-        peer->told = s->said - RTDE_SERVER_STATES_MAX;
+    if (s->published_count - peer->sent_count > RTDE_SERVER_STATES_MAX) {
+        s->lost += s->published_count - peer->sent_count - RTDE_SERVER_STATES_MAX;
+        peer->sent_count = s->published_count - RTDE_SERVER_STATES_MAX;
     }
-    const bool is_new = peer->told < s->said;
+    const bool is_new = peer->sent_count < s->published_count;
     if (is_new) {
-        *out = s->states[peer->told++ % RTDE_SERVER_STATES_MAX];
+        *out = s->states[peer->sent_count++ % RTDE_SERVER_STATES_MAX];
     }
     (void)pthread_mutex_unlock(&s->mutex);
     return is_new;
 }
 
-static bool tell_client(void *context, struct tcp_client *client)
+static bool send_states(void *context, struct tcp_client *client)
 {
     struct rtde_server *s = context;
     struct rtde_peer *peer = tcp_client_state(client);
@@ -71,7 +71,7 @@ static bool tell_client(void *context, struct tcp_client *client)
     while (peer->has_come && next_state(s, peer, &state)) {
         uint8_t frame[RTDE_FRAME_MAX];
         struct rtde_out out = {.bytes = frame, .room = sizeof frame};
-        rtde_session_tell(&peer->session, &state, &out);
+        rtde_session_send(&peer->session, &state, &out);
         if (out.used > 0 && !tcp_client_send(client, frame, out.used)) {
             return false;
         }
@@ -98,8 +98,8 @@ enum status rtde_server_start(struct rtde_server **out, const struct tcp_listen 
     const struct tcp_service service = {.name = "RTDE",
                                         .context = s,
                                         .client_bytes = sizeof(struct rtde_peer),
-                                        .take = take_bytes,
-                                        .tick = tell_client,
+                                        .receive = receive_bytes,
+                                        .tick = send_states,
                                         .leave = leave_client};
     s->shared.hz_max = 1.0 / period_s;
     s->shared.read_only = !writes;
@@ -126,7 +126,7 @@ void rtde_server_publish(struct rtde_server *s, const struct rtde_outputs *now,
                          struct rtde_inputs *inputs)
 {
     (void)pthread_mutex_lock(&s->mutex);
-    struct rtde_outputs *state = &s->states[s->said++ % RTDE_SERVER_STATES_MAX];
+    struct rtde_outputs *state = &s->states[s->published_count++ % RTDE_SERVER_STATES_MAX];
     *inputs = s->shared.inputs;
     *state = *now;
     memcpy(state->output_int_register, inputs->input_int_register,

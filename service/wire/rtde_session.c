@@ -48,8 +48,8 @@ static void refuse_frame(struct rtde_session *s, struct rtde_shared *shared,
     answer_text(s, out, why);
 }
 
-static void take_version(struct rtde_session *s, struct rtde_shared *shared,
-                         const struct rtde_frame *frame, struct rtde_out *out)
+static void receive_version(struct rtde_session *s, struct rtde_shared *shared,
+                            const struct rtde_frame *frame, struct rtde_out *out)
 {
     if (frame->bytes != 2) {
         refuse_frame(s, shared, out, "a version of two bytes was expected");
@@ -61,11 +61,11 @@ static void take_version(struct rtde_session *s, struct rtde_shared *shared,
     answer_flag(out, RTDE_VERSION, known);
 }
 
-static void take_controller(struct rtde_out *out)
+static void answer_controller(struct rtde_out *out)
 {
     uint8_t payload[sizeof controller];
     for (size_t i = 0; i < COUNT(controller); i++) {
-        rtde_put_u32(payload + 4 * i, controller[i]);
+        rtde_write_u32(payload + 4 * i, controller[i]);
     }
     rtde_frame_write(out, RTDE_CONTROLLER, payload, sizeof payload);
 }
@@ -81,8 +81,8 @@ static void answer_types(struct rtde_out *out, uint8_t type, bool numbered, size
     rtde_frame_write(out, type, payload, numbered + bytes);
 }
 
-static void take_outputs(struct rtde_session *s, struct rtde_shared *shared,
-                         const struct rtde_frame *frame, struct rtde_out *out)
+static void receive_outputs(struct rtde_session *s, struct rtde_shared *shared,
+                            const struct rtde_frame *frame, struct rtde_out *out)
 {
     char types[TYPES_MAX];
     const size_t names = s->version == 2 ? 8 : 0;
@@ -146,8 +146,8 @@ static bool own_recipe(struct rtde_session *s, struct rtde_shared *shared,
     return all;
 }
 
-static void take_inputs(struct rtde_session *s, struct rtde_shared *shared,
-                        const struct rtde_frame *frame, struct rtde_out *out)
+static void receive_inputs(struct rtde_session *s, struct rtde_shared *shared,
+                           const struct rtde_frame *frame, struct rtde_out *out)
 {
     char types[TYPES_MAX];
     if (shared->read_only || s->input_count == RTDE_INPUT_RECIPES) {
@@ -158,15 +158,16 @@ static void take_inputs(struct rtde_session *s, struct rtde_shared *shared,
         return;
     }
     struct rtde_recipe *recipe = &s->inputs[s->input_count];
-    const bool taken = rtde_recipe_read(&rtde_input_table, (const char *)frame->payload,
-                                        frame->bytes, recipe, types, sizeof types) &&
-                       own_recipe(s, shared, recipe, types, sizeof types);
-    s->input_count += taken;
-    answer_types(out, RTDE_INPUTS, true, taken ? s->input_count : 0, types);
+    const bool recipe_accepted =
+        rtde_recipe_read(&rtde_input_table, (const char *)frame->payload, frame->bytes, recipe,
+                         types, sizeof types) &&
+        own_recipe(s, shared, recipe, types, sizeof types);
+    s->input_count += recipe_accepted;
+    answer_types(out, RTDE_INPUTS, true, recipe_accepted ? s->input_count : 0, types);
 }
 
-static void take_data(struct rtde_session *s, struct rtde_shared *shared,
-                      const struct rtde_frame *frame, struct rtde_out *out)
+static void receive_data(struct rtde_session *s, struct rtde_shared *shared,
+                         const struct rtde_frame *frame, struct rtde_out *out)
 {
     const size_t number = frame->bytes > 0 ? frame->payload[0] : 0;
     if (number < 1 || number > s->input_count) {
@@ -178,22 +179,22 @@ static void take_data(struct rtde_session *s, struct rtde_shared *shared,
     }
 }
 
-void rtde_session_take(struct rtde_session *s, struct rtde_shared *shared,
-                       const struct rtde_frame *frame, struct rtde_out *out)
+void rtde_session_receive(struct rtde_session *s, struct rtde_shared *shared,
+                          const struct rtde_frame *frame, struct rtde_out *out)
 {
     shared->frames++;
     switch (frame->type) {
     case RTDE_VERSION:
-        take_version(s, shared, frame, out);
+        receive_version(s, shared, frame, out);
         break;
     case RTDE_CONTROLLER:
-        take_controller(out);
+        answer_controller(out);
         break;
     case RTDE_OUTPUTS:
-        take_outputs(s, shared, frame, out);
+        receive_outputs(s, shared, frame, out);
         break;
     case RTDE_INPUTS:
-        take_inputs(s, shared, frame, out);
+        receive_inputs(s, shared, frame, out);
         break;
     case RTDE_START:
         s->running = s->has_outputs || s->input_count > 0;
@@ -205,7 +206,7 @@ void rtde_session_take(struct rtde_session *s, struct rtde_shared *shared,
         answer_flag(out, RTDE_PAUSE, true);
         break;
     case RTDE_DATA:
-        take_data(s, shared, frame, out);
+        receive_data(s, shared, frame, out);
         break;
     case RTDE_TEXT: /* for the controller's log */
         break;
@@ -214,7 +215,7 @@ void rtde_session_take(struct rtde_session *s, struct rtde_shared *shared,
     }
 }
 
-void rtde_session_tell(struct rtde_session *s, const struct rtde_outputs *values,
+void rtde_session_send(struct rtde_session *s, const struct rtde_outputs *values,
                        struct rtde_out *out)
 {
     uint8_t payload[RTDE_FRAME_MAX];

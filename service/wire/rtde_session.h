@@ -39,11 +39,11 @@ struct rtde_session {
 };
 
 /* A frame of the client: what it says goes to shared->inputs, the answer to out. */
-void rtde_session_take(struct rtde_session *s, struct rtde_shared *shared,
-                       const struct rtde_frame *frame, struct rtde_out *out);
+void rtde_session_receive(struct rtde_session *s, struct rtde_shared *shared,
+                          const struct rtde_frame *frame, struct rtde_out *out);
 
 /* A data frame, where one is due at values->timestamp. */
-void rtde_session_tell(struct rtde_session *s, const struct rtde_outputs *values,
+void rtde_session_send(struct rtde_session *s, const struct rtde_outputs *values,
                        struct rtde_out *out);
 
 /* The client goes; its variables are free again, with their last values. */

@@ -20,7 +20,7 @@ enum { BACKLOG = 16, FIRST_CLIENT = 2 };
 
 struct tcp_client { /* malloc'd, its state behind it */
     int socket;
-    int64_t heard_us; /* on the monotonic clock */
+    int64_t received_us; /* on the monotonic clock */
     bool slow;
     size_t in_count, out_count;
     uint8_t in[TCP_IN_MAX], out[TCP_OUT_MAX];
@@ -84,7 +84,7 @@ bool tcp_client_send(struct tcp_client *c, const void *bytes, size_t count)
     return true;
 }
 
-static bool send_kept(struct tcp_client *c)
+static bool send_pending(struct tcp_client *c)
 {
     size_t sent = 0;
     const bool alive = send_now(c, c->out, c->out_count, &sent);
@@ -94,22 +94,22 @@ static bool send_kept(struct tcp_client *c)
 }
 
 /* What has come; false when there will be no more, or it is nothing to understand. */
-static bool hear_client(struct tcp_server *s, struct tcp_client *c)
+static bool receive_client(struct tcp_server *s, struct tcp_client *c)
 {
     const ssize_t n = recv(c->socket, c->in + c->in_count, TCP_IN_MAX - c->in_count, 0);
     if (n <= 0) {
         return n < 0 && (errno == EAGAIN || errno == EINTR);
     }
     c->in_count += (size_t)n;
-    c->heard_us = lab_clock_monotonic_us();
-    const ssize_t taken = s->service.take(s->service.context, c, c->in, c->in_count);
-    if (taken < 0 || (taken == 0 && c->in_count == TCP_IN_MAX)) {
+    c->received_us = lab_clock_monotonic_us();
+    const ssize_t consumed = s->service.receive(s->service.context, c, c->in, c->in_count);
+    if (consumed < 0 || (consumed == 0 && c->in_count == TCP_IN_MAX)) {
         s->broken += !c->slow;
         return false;
     }
-    assert((size_t)taken <= c->in_count);
-    memmove(c->in, c->in + taken, c->in_count - (size_t)taken);
-    c->in_count -= (size_t)taken;
+    assert((size_t)consumed <= c->in_count);
+    memmove(c->in, c->in + consumed, c->in_count - (size_t)consumed);
+    c->in_count -= (size_t)consumed;
     return !c->slow;
 }
 
@@ -120,11 +120,11 @@ static struct tcp_client **find_place(struct tcp_server *s)
         if (!s->clients[i]) {
             return &s->clients[i];
         }
-        if (s->clients[i]->heard_us < (*silent)->heard_us) {
+        if (s->clients[i]->received_us < (*silent)->received_us) {
             silent = &s->clients[i];
         }
     }
-    if (lab_clock_monotonic_us() - (*silent)->heard_us < TCP_SILENT_US) {
+    if (lab_clock_monotonic_us() - (*silent)->received_us < TCP_SILENT_US) {
         return NULL;
     }
     close_client(s, silent);
@@ -149,7 +149,7 @@ static void accept_client(struct tcp_server *s)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
     c->socket = fd;
-    c->heard_us = lab_clock_monotonic_us();
+    c->received_us = lab_clock_monotonic_us();
     *place = c;
     s->accepted++;
     s->open++;
@@ -174,15 +174,15 @@ static nfds_t list_sockets(const struct tcp_server *s, struct pollfd polled[])
 }
 
 /* What the client's socket and the clock want; false: close it. */
-static bool serve_client(struct tcp_server *s, struct tcp_client *c, short events, bool ticks)
+static bool serve_client(struct tcp_server *s, struct tcp_client *c, short events, bool is_tick)
 {
-    if (ticks && s->service.tick && !s->service.tick(s->service.context, c)) {
+    if (is_tick && s->service.tick && !s->service.tick(s->service.context, c)) {
         return false;
     }
-    if ((events & POLLOUT) && !send_kept(c)) {
+    if ((events & POLLOUT) && !send_pending(c)) {
         return false;
     }
-    return !(events & (POLLIN | POLLHUP | POLLERR)) || hear_client(s, c);
+    return !(events & (POLLIN | POLLHUP | POLLERR)) || receive_client(s, c);
 }
 
 static void serve_round(struct tcp_server *s)
@@ -192,11 +192,11 @@ static void serve_round(struct tcp_server *s)
     if (poll(polled, list_sockets(s, polled), -1) <= 0) {
         return;
     }
-    const bool ticks = polled[1].revents && read(s->wake, &wakes, sizeof wakes) > 0;
+    const bool is_tick = polled[1].revents && read(s->wake, &wakes, sizeof wakes) > 0;
     nfds_t k = FIRST_CLIENT;
     for (size_t i = 0; i < TCP_CLIENTS_MAX; i++) {
         struct tcp_client **c = &s->clients[i];
-        if (*c && !serve_client(s, *c, polled[k++].revents, ticks)) {
+        if (*c && !serve_client(s, *c, polled[k++].revents, is_tick)) {
             s->slow += (*c)->slow;
             close_client(s, c);
         }

@@ -33,8 +33,8 @@ struct tcp_service {
     size_t client_bytes; /* of a client's own state, all zero at first; may be 0 */
     /* These bytes came and wait. Returns how many of them, from the first on, are done with;
      * 0: they are not whole yet; -1: close the client. Called again when more have come. */
-    ssize_t (*take)(void *context, struct tcp_client *client, const uint8_t *bytes,
-                    size_t count);
+    ssize_t (*receive)(void *context, struct tcp_client *client, const uint8_t *bytes,
+                       size_t count);
     /* For each client after tcp_server_wake(); false: close it. NULL: nothing to do then. */
     bool (*tick)(void *context, struct tcp_client *client);
     /* The client goes. NULL: nothing to do then. */

@@ -51,7 +51,7 @@ static void bench_step(const char *what, double (*run)(void), double most_us)
         what, median, batches[BATCHES - 1], most_us);
 }
 
-static void hear_reply(void *context, const struct robot_reply *reply)
+static void receive_reply(void *context, const struct robot_reply *reply)
 {
     (void)context;
     sum += (double)reply->value_count;
@@ -78,13 +78,13 @@ static void bench_arms(void)
             if ((k + i) % 200 == 0) {
                 struct event_command line = {
                     .op = "movel",
-                    .arm = {.told = 1U << EVENT_ARM_POSE,
+                    .arm = {.present = 1U << EVENT_ARM_POSE,
                             .pose_count = 6,
                             .pose = {0.4, (k + i) % 400 == 0 ? -0.25 : -0.05, 0.4, -2.2214,
                                      2.2214, 0.0}}};
-                robot_command(kind, arm, &line, hear_reply, NULL);
+                robot_command(kind, arm, &line, receive_reply, NULL);
             }
-            kind->step(arm, hear_reply, NULL);
+            kind->step(arm, receive_reply, NULL);
             if ((k + i) % TELLS == 0) {
                 struct robot_sample sample;
                 kind->sample(arm, &sample);

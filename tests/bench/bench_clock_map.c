@@ -21,7 +21,7 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a;
     const double y = *(const double *)b;
@@ -29,7 +29,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* 100 Hz for half an hour: a bucket closes with every hundredth sample. */
-static void draw(struct stamp *stamps)
+static void draw_stamps(struct stamp *stamps)
 {
     uint64_t state = 1;
     for (int64_t i = 0; i < SAMPLES; i++) {
@@ -71,13 +71,13 @@ int main(void)
     double bare[BATCHES];
     double full[BATCHES];
 
-    draw(stamps);
+    draw_stamps(stamps);
     for (size_t i = 0; i < BATCHES; i++) {
         bare[i] = floor_ns(stamps);
         full[i] = map_ns(stamps, &map);
     }
-    qsort(bare, BATCHES, sizeof *bare, ascending);
-    qsort(full, BATCHES, sizeof *full, ascending);
+    qsort(bare, BATCHES, sizeof *bare, compare_doubles);
+    qsort(full, BATCHES, sizeof *full, compare_doubles);
     if (map.state != CLOCK_MAP_LOCKED || map.samples != SAMPLES) {
         (void)fprintf(stderr, "bench_clock_map: the map did not lock\n");
         return EXIT_FAILURE;

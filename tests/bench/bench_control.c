@@ -12,7 +12,7 @@ enum { CLIENTS = 2, TIMERS = 2, PAUSE_MS = 10 };
 static atomic_bool stop;
 static atomic_uint_fast64_t answers;
 
-static void *ask(void *context)
+static void *poll_server(void *context)
 {
     static const char *const paths[] = {"/api/v1/pairs", "/api/v1/pairs/boat/following",
                                         "/api/v1/pairs/boat/fidelity", "/metrics",
@@ -47,7 +47,7 @@ static void load_it(struct daemon_run *d, const char *port, const char *rate,
         timer_start(&timers[i]);
     }
     for (size_t i = 0; i < CLIENTS; i++) {
-        well = well && pthread_create(&clients[i], NULL, ask, d) == 0;
+        well = well && pthread_create(&clients[i], NULL, poll_server, d) == 0;
     }
     if (!well || waitpid(pid, &status, 0) != pid || status != 0) {
         bench_fail("the load did not run");

@@ -130,7 +130,7 @@ int main(void)
     const struct model_row *row = NULL;
     struct err_list errors = {0};
     fill_motion();
-    if (model_file_take(path, &row, &errors) != STATUS_OK) {
+    if (model_file_register(path, &row, &errors) != STATUS_OK) {
         bench_fail(errors.items[0].text);
     }
     const struct model *built_in = model_find("usv3");

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/model/usv3.h"
 #include "tests/bench/bench.h"
 #include "twin/following/pair_following.h"
-#include "identification/model/usv3.h"
 
 enum { BATCHES = 31, STEPS = 20000, FOLLOWERS = 1000, PERIODS = 100, AXES = USV3_AXES };
 
@@ -86,12 +86,12 @@ static double fleet_s(struct following *all, const struct following_params *p, i
         const double nu[AXES] = {0.5 + 1e-4 * k, 0.0, 0.1};
         const double pose[AXES] = {0.005 * k, 0.0, 0.0};
         for (int i = 0; i < FOLLOWERS; i++) {
-            unsigned news = 0;
+            unsigned changes = 0;
             if (k % 2 == 0) {
                 (void)following_real(&all[i], p, *now_us, *now_us, nu, tau, pose);
                 (void)following_simulated(&all[i], p, *now_us, *now_us, nu, pose);
             }
-            sent += following_tick(&all[i], p, *now_us, &news) ? 1 : 0;
+            sent += following_tick(&all[i], p, *now_us, &changes) ? 1 : 0;
         }
     }
     if (sent == 0) {

@@ -127,7 +127,7 @@ static uint16_t serve_tandem(void *context)
 struct bare_listener {
     struct bare_listener *next;
     struct MHD_Connection *connection;
-    unsigned heard;
+    unsigned received;
     bool asleep;
 };
 
@@ -135,7 +135,7 @@ static struct {
     struct MHD_Response *response;
     pthread_mutex_t lock;
     struct bare_listener *first;
-    unsigned told;
+    unsigned reported;
     char event[EVENT_BYTES + 64]; /* the newest; the bench is so slow that one is enough */
     size_t event_bytes;
 } bare = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -148,7 +148,7 @@ static void bare_tick(void)
     bare.event_bytes =
         (size_t)snprintf(bare.event, sizeof bare.event,
                          "id: 7.1234.0.0.0\nevent: calibration\ndata: %s\n\n", text);
-    bare.told++;
+    bare.reported++;
     for (struct bare_listener *l = bare.first; l; l = l->next) {
         if (l->asleep) {
             l->asleep = false;
@@ -164,10 +164,10 @@ static ssize_t bare_read(void *cls, uint64_t position, char *out, size_t size)
     ssize_t n = 0;
     (void)position;
     (void)pthread_mutex_lock(&bare.lock);
-    if (l->heard != bare.told && size >= bare.event_bytes) {
+    if (l->received != bare.reported && size >= bare.event_bytes) {
         memcpy(out, bare.event, bare.event_bytes);
         n = (ssize_t)bare.event_bytes;
-        l->heard = bare.told;
+        l->received = bare.reported;
     } else {
         l->asleep = true;
         MHD_suspend_connection(l->connection);
@@ -181,7 +181,7 @@ static enum MHD_Result bare_stream(struct MHD_Connection *connection)
     struct bare_listener *l = calloc(1, sizeof *l);
     l->connection = connection;
     (void)pthread_mutex_lock(&bare.lock);
-    l->heard = bare.told;
+    l->received = bare.reported;
     l->next = bare.first;
     bare.first = l;
     (void)pthread_mutex_unlock(&bare.lock);
@@ -259,7 +259,7 @@ static size_t answer_bytes(uint16_t port, const char *target)
 }
 
 /* Read one answer to its end. */
-static void take_answer(int fd)
+static void read_answer(int fd)
 {
     static char buffer[ANSWER_MAX];
     size_t used = 0;
@@ -298,7 +298,7 @@ static double ask_many(struct server s, const char *target)
             (void)http_send(fd[i], request, (size_t)n);
         }
         for (int i = 0; i < CONNECTIONS; i++) {
-            take_answer(fd[i]);
+            read_answer(fd[i]);
         }
     }
     const double cpu_s = cpu_of(s.pid) - from_s;
@@ -308,7 +308,7 @@ static double ask_many(struct server s, const char *target)
     return cpu_s / REQUESTS;
 }
 
-static void nothing(void)
+static void do_nothing(void)
 {
 }
 
@@ -322,9 +322,9 @@ static void bench_requests(char *target)
     size_t bytes = 0;
     size_t n = 0;
     for (int k = 0; k < SERVERS; k++) {
-        struct server tandem = start_server(serve_tandem, target, nothing);
+        struct server tandem = start_server(serve_tandem, target, do_nothing);
         bytes = answer_bytes(tandem.port, target);
-        struct server floor = start_server(serve_bare, &bytes, nothing);
+        struct server floor = start_server(serve_bare, &bytes, do_nothing);
         for (int i = 0; i < ROUNDS; i++, n++) {
             tandem_s[n] = ask_many(tandem, target);
             bare_s[n] = ask_many(floor, target);
@@ -346,18 +346,18 @@ static double bench_stream(const char *name, struct server s)
     static struct listeners l;
     listeners_open(&l, LISTENERS, s.port, "/api/v1/events",
                    "\"t_ns\":", (size_t)LISTENERS * EVENTS_PER_S * STREAM_S * 2);
-    listeners_hear_for(&l, 2.0);
-    l.heard = 0;
+    listeners_receive_for(&l, 2.0);
+    l.received = 0;
     const double from_s = cpu_of(s.pid);
-    listeners_hear_for(&l, STREAM_S);
+    listeners_receive_for(&l, STREAM_S);
     const double cpu_s = cpu_of(s.pid) - from_s;
-    const double heard = (double)l.heard;
+    const double received = (double)l.received;
     (void)printf("{\"bench\":\"http\",\"stream\":\"%s\",\"listeners\":%d,\"events_per_s\":%.0f,"
                  "\"cpu_us_per_event\":%.2f,\"late_ms_p50\":%.1f,\"late_ms_p99\":%.1f}\n",
-                 name, (int)LISTENERS, heard / STREAM_S, cpu_s * 1e6 / heard,
+                 name, (int)LISTENERS, received / STREAM_S, cpu_s * 1e6 / received,
                  listeners_late_ms(&l, 0.5), listeners_late_ms(&l, 0.99));
     listeners_close(&l);
-    return cpu_s / heard;
+    return cpu_s / received;
 }
 
 static void bench_streams(void)

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "identification/dynamics/dynamics_linear.h"
-#include "tests/bench/bench.h"
 #include "identification/model/usv3.h"
+#include "tests/bench/bench.h"
 
 enum { SAMPLES = 1000000, COLUMNS = 7, BATCHES = 9, PEERS = 10 };
 
@@ -17,7 +17,7 @@ static const double DT_S = 0.1;
 static double columns[COLUMNS][SAMPLES]; /* t, efforts, velocities */
 
 /* Nearly normal, of variance 1. */
-static double noise(uint64_t *state)
+static double draw_noise(uint64_t *state)
 {
     double sum = -6.0;
     for (int i = 0; i < 12; i++) {
@@ -27,12 +27,12 @@ static double noise(uint64_t *state)
 }
 
 /* As a logger would write it: six decimals. */
-static double rounded(double x)
+static double round_micro(double x)
 {
     return round(x * 1e6) / 1e6;
 }
 
-static void record(void)
+static void record_run(void)
 {
     static const double sd[USV3_AXES] = {0.03, 0.0125, 0.009};
     const double *theta = usv3_vessel_find("wamv")->theta;
@@ -41,12 +41,12 @@ static void record(void)
     for (size_t k = 0; k < SAMPLES; k++) {
         const double t = (double)k * DT_S;
         const double tau[USV3_AXES] = {
-            rounded(40.0 + 60.0 * sin(0.21 * t) + 30.0 * sin(0.05 * t)), 0.0,
-            rounded(60.0 * sin(0.11 * t) + 40.0 * sin(0.37 * t + 1.0))};
-        columns[0][k] = rounded(t);
+            round_micro(40.0 + 60.0 * sin(0.21 * t) + 30.0 * sin(0.05 * t)), 0.0,
+            round_micro(60.0 * sin(0.11 * t) + 40.0 * sin(0.37 * t + 1.0))};
+        columns[0][k] = round_micro(t);
         for (size_t a = 0; a < USV3_AXES; a++) {
             columns[1 + a][k] = tau[a];
-            columns[4 + a][k] = rounded(nu[a] + sd[a] * noise(&state));
+            columns[4 + a][k] = round_micro(nu[a] + sd[a] * draw_noise(&state));
         }
         model_step(&usv3_model, theta, nu, NULL, tau, NULL, DT_S);
     }
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     static const char *const usual[] = {"ols_central", "weak", "weak_iv", "auto"};
     char folder[] = "/tmp/bench_identify.XXXXXX";
     char path[256];
-    record();
+    record_run();
     if (!mkdtemp(folder)) {
         bench_fail("mkdtemp");
     }

@@ -10,7 +10,7 @@ enum { BATCHES = 31, STEPS = 20000, PLANS = 2000 };
 
 static const struct servo_joint_params joint = {0.1, 1.0, 1.0, 0.0, HUGE_VAL};
 
-static struct position_params params(enum position_kind kind)
+static struct position_params make_params(enum position_kind kind)
 {
     struct position_params p = {.kind = kind,
                                 .period_s = 0.001,
@@ -43,7 +43,7 @@ static double floor_s(void)
 /* There and back every four seconds, with the joint, whose share is the floor. */
 static double step_s(enum position_kind kind)
 {
-    const struct position_params p = params(kind);
+    const struct position_params p = make_params(kind);
     struct position_control c = {0};
     struct servo_joint j = {0};
     double highest = 0.0;

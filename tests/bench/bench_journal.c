@@ -24,7 +24,7 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static void fail(const char *what)
+static void fail_with(const char *what)
 {
     (void)fprintf(stderr, "bench_journal: %s\n", what);
     exit(EXIT_FAILURE);
@@ -35,7 +35,7 @@ static size_t make_line(char *out, size_t capacity, unsigned n)
     char payload[128];
     struct message m = {.t_us = start_us + n * INT64_C(1000), .qos = 1, .payload = payload};
     (void)snprintf(m.topic, sizeof m.topic, "tandem/v1/r%u/real/telemetry", n % 8);
-    m.kept_bytes = m.payload_bytes = (size_t)snprintf(
+    m.stored_bytes = m.payload_bytes = (size_t)snprintf(
         payload, sizeof payload, "{\"t\":1795154155.%06u,\"seq\":%u,\"nu\":[0.25,0,-0.1]}",
         n % 1000000, n);
     return message_format(&m, out, capacity);
@@ -46,13 +46,13 @@ static double bare_write_ns(const char *path)
     char line[512];
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) {
-        fail("cannot write");
+        fail_with("cannot write");
     }
     const size_t bytes = make_line(line, sizeof line, 1);
     const double from_ns = now_ns();
     for (unsigned n = 0; n < LINES; n++) {
         if (write(fd, line, bytes) != (ssize_t)bytes) {
-            fail("short write");
+            fail_with("short write");
         }
     }
     const double ns = (now_ns() - from_ns) / LINES;
@@ -68,7 +68,7 @@ static double append_ns(struct journal *journal)
     const double from_ns = now_ns();
     for (unsigned n = 0; n < LINES; n++) {
         if (journal_append(journal, line, bytes, start_us + n, NULL) != STATUS_OK) {
-            fail("cannot append");
+            fail_with("cannot append");
         }
     }
     return (now_ns() - from_ns) / LINES;
@@ -94,7 +94,7 @@ static double read_mbps(const char *const *paths, size_t n, double *lines)
     struct journal_line line;
     const double from_ns = now_ns();
     if (journal_reader_open_files(paths, n, &reader, NULL) != STATUS_OK) {
-        fail("cannot read");
+        fail_with("cannot read");
     }
     while (journal_reader_next(reader, &line, NULL) == STATUS_OK) {
     }
@@ -105,12 +105,12 @@ static double read_mbps(const char *const *paths, size_t n, double *lines)
     return (double)stats.bytes / ns * 1e3;
 }
 
-static double smaller(double a, double b)
+static double smaller_of(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static double larger(double a, double b)
+static double larger_of(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -120,7 +120,7 @@ static void write_pair(const char *a, const char *b)
 {
     FILE *out[2] = {fopen(a, "we"), fopen(b, "we")};
     if (!out[0] || !out[1]) {
-        fail("cannot write");
+        fail_with("cannot write");
     }
     for (unsigned n = 0; n < LINES; n++) {
         char line[512];
@@ -137,7 +137,7 @@ int main(void)
     char name[JOURNAL_NAME_MAX];
     static char buffer[READ_BYTES];
     if (!mkdtemp(dir)) {
-        fail("no directory");
+        fail_with("no directory");
     }
     for (size_t i = 0; i < 3; i++) {
         (void)snprintf(path[i], sizeof path[i], "%s/%zu.jsonl", dir, i);
@@ -148,13 +148,13 @@ int main(void)
     params.rotate_bytes = UINT64_C(1) << 40;
     struct journal *journal = NULL;
     if (journal_open(&params, &journal, NULL) != STATUS_OK) {
-        fail("cannot open");
+        fail_with("cannot open");
     }
     double bare = 1e18;
     double append = 1e18;
     for (int i = 0; i < ROUNDS; i++) {
-        bare = smaller(bare, bare_write_ns(path[0]));
-        append = smaller(append, append_ns(journal));
+        bare = smaller_of(bare, bare_write_ns(path[0]));
+        append = smaller_of(append, append_ns(journal));
     }
     journal_close(journal);
 
@@ -168,9 +168,9 @@ int main(void)
     double read_two = 0.0;
     double lines = 0.0;
     for (int i = 0; i < ROUNDS; i++) {
-        read_floor = larger(read_floor, bare_read_mbps(path[0], buffer));
-        read_two = larger(read_two, read_mbps(two, 2, &lines));
-        read_one = larger(read_one, read_mbps(one, 1, &lines));
+        read_floor = larger_of(read_floor, bare_read_mbps(path[0], buffer));
+        read_two = larger_of(read_two, read_mbps(two, 2, &lines));
+        read_one = larger_of(read_one, read_mbps(one, 1, &lines));
     }
     for (size_t i = 0; i < 3; i++) {
         (void)unlink(path[i]);

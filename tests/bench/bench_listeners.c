@@ -35,11 +35,11 @@ struct side {
     struct lateness efforts, floor;
     double *entry_ms; /* [ENTRIES_MAX] */
     size_t entries, entries_lost;
-    double heard, late_ms[2]; /* events of all listeners; p50 and p99, the worst turn's */
+    double received, late_ms[2]; /* events of all listeners; p50 and p99, the worst turn's */
     double cpu_us[ROUNDS_MAX];
 };
 
-struct scene {
+struct scenario {
     struct daemon_run daemon;
     int broker; /* connection that commands and replies go over */
     bool real_time;
@@ -53,26 +53,26 @@ struct audience {
 };
 
 struct report {
-    double heard, late_ms[2];
+    double received, late_ms[2];
 };
 
-static _Noreturn void listen_until_told(uint16_t port, int in, int out)
+static _Noreturn void listen_until_stopped(uint16_t port, int in, int out)
 {
     static struct listeners l;
-    struct pollfd told = {.fd = in, .events = POLLIN};
+    struct pollfd stop_poll = {.fd = in, .events = POLLIN};
     char byte = 0;
     listeners_allow_files();
     listeners_open(&l, LISTENERS, port, "/api/v1/events?type=entry", "\"id\":\"b",
                    (size_t)LISTENERS * EVENTS_PER_S * SECONDS_MAX);
     for (;;) {
-        listeners_hear(&l);
-        if (poll(&told, 1, 0) > 0) {
+        listeners_receive(&l);
+        if (poll(&stop_poll, 1, 0) > 0) {
             if (read(in, &byte, 1) != 1) {
                 _exit(EXIT_SUCCESS);
             }
-            const struct report r = {(double)l.heard,
+            const struct report r = {(double)l.received,
                                      {listeners_late_ms(&l, 0.5), listeners_late_ms(&l, 0.99)}};
-            l.heard = 0;
+            l.received = 0;
             if (write(out, &r, sizeof r) != sizeof r) {
                 _exit(EXIT_FAILURE);
             }
@@ -96,7 +96,7 @@ static struct audience start_audience(uint16_t port)
         (void)close(out[0]);
         /* They stand for other machines: what they need is not to come off the daemon's. */
         (void)setpriority(PRIO_PROCESS, 0, 10);
-        listen_until_told(port, in[0], out[1]);
+        listen_until_stopped(port, in[0], out[1]);
     }
     (void)close(in[0]);
     (void)close(out[1]);
@@ -164,7 +164,7 @@ static void read_cpu(pid_t pid, struct side *s)
 }
 
 /* Telemetry of the flooded pairs that never came, by gaps in its numbers. */
-static double missing(const struct daemon_run *d)
+static double count_missed(const struct daemon_run *d)
 {
     double sum = 0.0;
     for (int i = 0; i < 8; i++) {
@@ -178,12 +178,12 @@ static double missing(const struct daemon_run *d)
     return sum;
 }
 
-static struct side look(const struct daemon_run *d)
+static struct side read_usage(const struct daemon_run *d)
 {
     struct side s = {.took_s = bench_now_s()};
     read_cpu(d->pid, &s);
     s.messages = daemon_metric(d, "tandem_inbox_messages_total{kind=\"sample\"}");
-    s.lost = missing(d) + daemon_metric(d, "tandem_inbox_samples_dropped_total");
+    s.lost = count_missed(d) + daemon_metric(d, "tandem_inbox_samples_dropped_total");
     s.overruns = daemon_metric(d, "tandem_control_overruns_total");
     lateness_read(d, &s.efforts);
     return s;
@@ -191,13 +191,13 @@ static struct side look(const struct daemon_run *d)
 
 /* ---- a turn ---- */
 
-static void answer_commands(struct scene *scene, long seconds, struct side *side)
+static void answer_commands(struct scenario *scenario, long seconds, struct side *side)
 {
     const double from_s = bench_now_s();
     for (long i = 0; i < seconds * EVENTS_PER_S; i++) {
         const double wait_s = from_s + (double)i / EVENTS_PER_S - bench_now_s();
         pass_time_ms(wait_s > 0.0 ? (long)(wait_s * 1e3) : 0);
-        const double ms = entry_ms(scene->broker, "r1", listeners_now_ns());
+        const double ms = entry_ms(scenario->broker, "r1", listeners_now_ns());
         if (ms < 0.0) {
             side->entries_lost++;
         } else {
@@ -206,33 +206,33 @@ static void answer_commands(struct scene *scene, long seconds, struct side *side
     }
 }
 
-static void take_turn(struct scene *scene, long seconds, size_t round, struct side *side,
-                      const struct audience *audience)
+static void run_turn(struct scenario *scenario, long seconds, size_t round, struct side *side,
+                     const struct audience *audience)
 {
     struct timer timer = {.urgent = true};
     struct side settling = {.entry_ms = malloc(sizeof(double) * SETTLE_S * EVENTS_PER_S)};
-    answer_commands(scene, SETTLE_S, &settling);
+    answer_commands(scenario, SETTLE_S, &settling);
     free(settling.entry_ms);
     if (audience) {
         (void)ask_audience(audience);
     }
-    const struct side before = look(&scene->daemon);
+    const struct side before = read_usage(&scenario->daemon);
     timer_start(&timer);
-    answer_commands(scene, seconds, side);
+    answer_commands(scenario, seconds, side);
     timer_stop(&timer);
-    const struct side after = look(&scene->daemon);
+    const struct side after = read_usage(&scenario->daemon);
     if (side->entries == 0 || after.messages <= before.messages) {
         bench_fail("no entry came, or no telemetry");
     }
     if (audience) {
         const struct report r = ask_audience(audience);
-        side->heard += r.heard;
+        side->received += r.received;
         for (size_t i = 0; i < 2; i++) {
             side->late_ms[i] =
                 r.late_ms[i] > side->late_ms[i] ? r.late_ms[i] : side->late_ms[i];
         }
     }
-    scene->real_time = timer.urgent;
+    scenario->real_time = timer.urgent;
     side->cpu_us[round] =
         (after.cpu_s - before.cpu_s) * 1e6 / (after.messages - before.messages);
     side->took_s += after.took_s - before.took_s;
@@ -274,7 +274,7 @@ static void print_side(int listeners, size_t rounds, struct side *s)
                  "\"lost\":%.0f,\"entries\":%zu,\"entries_lost\":%zu,\"entry_p50_ms\":%.2f,"
                  "\"entry_p99_ms\":%.2f,"
                  "\"overruns\":%.0f",
-                 listeners, s->heard / s->took_s, s->late_ms[0], s->late_ms[1],
+                 listeners, s->received / s->took_s, s->late_ms[0], s->late_ms[1],
                  s->messages / s->took_s, s->took_s, load[0], bench_median(s->cpu_us, rounds),
                  s->http_cpu_s / s->took_s, s->lost, s->entries, s->entries_lost,
                  of_entries(s, 0.5), of_entries(s, 0.99), s->overruns);
@@ -289,7 +289,7 @@ static double share_beyond(const struct lateness *l)
 }
 
 /* With listeners to without. */
-static void print_ratios(const struct scene *scene, size_t rounds, struct side *without,
+static void print_ratios(const struct scenario *scenario, size_t rounds, struct side *without,
                          struct side *with)
 {
     const struct lateness *a = &without->efforts;
@@ -307,23 +307,23 @@ static void print_ratios(const struct scene *scene, size_t rounds, struct side *
                  lateness_quantile_ms(&with->floor, 0.999) /
                      lateness_quantile_ms(&without->floor, 0.999),
                  100.0 * share_beyond(a), 100.0 * share_beyond(b),
-                 scene->real_time ? "true" : "false");
+                 scenario->real_time ? "true" : "false");
 }
 
-static void take_turns(struct scene *scene, long seconds, size_t rounds)
+static void run_turns(struct scenario *scenario, long seconds, size_t rounds)
 {
     struct side without = {.entry_ms = calloc(ENTRIES_MAX, sizeof(double))};
     struct side with = {.entry_ms = calloc(ENTRIES_MAX, sizeof(double))};
     for (size_t i = 0; i < rounds; i++) {
-        take_turn(scene, seconds, i, &without, NULL);
-        struct audience audience = start_audience((uint16_t)scene->daemon.http_port);
+        run_turn(scenario, seconds, i, &without, NULL);
+        struct audience audience = start_audience((uint16_t)scenario->daemon.http_port);
         (void)ask_audience(&audience); /* all have come */
-        take_turn(scene, seconds, i, &with, &audience);
+        run_turn(scenario, seconds, i, &with, &audience);
         stop_audience(&audience);
     }
     print_side(0, rounds, &without);
     print_side(LISTENERS, rounds, &with);
-    print_ratios(scene, rounds, &without, &with);
+    print_ratios(scenario, rounds, &without, &with);
     free(without.entry_ms);
     free(with.entry_ms);
 }
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
     const long rounds = argc > 3 ? strtol(argv[3], NULL, 10) : 3;
     const struct timeval patience = {2, 0};
     struct broker broker;
-    static struct scene scene;
+    static struct scenario scenario;
     char port[16];
     if (seconds < 1 || seconds > SECONDS_MAX || rounds < 1 || rounds > ROUNDS_MAX) {
         bench_fail("1 to 120 seconds, 1 to 20 rounds");
@@ -343,25 +343,26 @@ int main(int argc, char **argv)
     if (broker_skip() || !broker_init(&broker) || !broker_start(&broker)) {
         bench_fail("the broker did not start");
     }
-    if (!daemon_init_http(&scene.daemon, broker.port, ", client_connections_max: 0",
+    if (!daemon_init_http(&scenario.daemon, broker.port, ", client_connections_max: 0",
                           lateness_lab) ||
-        !daemon_start_run(&scene.daemon) || !daemon_wait_ready(&scene.daemon, 200, 10000)) {
+        !daemon_start_run(&scenario.daemon) ||
+        !daemon_wait_ready(&scenario.daemon, 200, 10000)) {
         bench_fail("the daemon did not start");
     }
     (void)snprintf(port, sizeof port, "%d", broker.port);
     const pid_t vessels = lateness_start_vessels(port);
-    lateness_wait_tracking(&scene.daemon);
+    lateness_wait_tracking(&scenario.daemon);
     const char *const flood[] = {tool_path("mqtt_flood"), port, rate, FLOOD_S, "4", NULL};
     const pid_t flooding = tool_start(flood);
-    scene.broker = raw_mqtt_connect(broker.port, "commands");
-    raw_mqtt_subscribe(scene.broker, "tandem/v1/r1/entry");
-    (void)setsockopt(scene.broker, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    take_turns(&scene, seconds, (size_t)rounds);
-    (void)close(scene.broker);
+    scenario.broker = raw_mqtt_connect(broker.port, "commands");
+    raw_mqtt_subscribe(scenario.broker, "tandem/v1/r1/entry");
+    (void)setsockopt(scenario.broker, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    run_turns(&scenario, seconds, (size_t)rounds);
+    (void)close(scenario.broker);
     tool_stop(flooding);
     tool_stop(vessels);
-    (void)daemon_end(&scene.daemon, SIGTERM);
-    daemon_finish(&scene.daemon);
+    (void)daemon_end(&scenario.daemon, SIGTERM);
+    daemon_finish(&scenario.daemon);
     broker_finish(&broker, NULL);
     return EXIT_SUCCESS;
 }

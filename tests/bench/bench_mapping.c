@@ -1,5 +1,6 @@
-/* What a message costs that a table of the lab file describes, against one of the native protocol that says the same, in one
- * run: a reply and a sample of telemetry in JSON, and positional text. The median of the rounds' ratios; at most 2.0. */
+/* What a message costs that a table of the lab file describes, against one of the native
+ * protocol that says the same, in one run: a reply and a sample of telemetry in JSON, and
+ * positional text. The median of the rounds' ratios; at most 2.0. */
 #include "config/labfile/lab_file.h"
 #include "config/mapping/mapping_file.h"
 #include "logger/codec/codecs.h"
@@ -14,44 +15,65 @@ static const struct pair_of {
     const char *what, *native_topic, *native, *foreign_topic, *foreign, *row;
 } pairs[] = {
     {"telemetry", "tandem/v1/r1/real/telemetry",
-     "{\"t\":1763617674.512345,\"seq\":88,\"pose\":[1.5,-0.02,3.141592],\"nu\":[0.25,0,0.5]}", "ros/r1/real/odom",
+     "{\"t\":1763617674.512345,\"seq\":88,\"pose\":[1.5,-0.02,3.141592],\"nu\":[0.25,0,0.5]}",
+     "ros/r1/real/odom",
      "{\"stamp\":1763617674.512345,\"n\":88,\"p\":[1500,-20,180],\"v\":[0.25,0,0.5]}",
-     "mappings: [{topic: \"ros/{pair}/{side}/odom\", event: telemetry, fields: {t: {path: /stamp}, seq: {path: /n}, "
-     "pose.0: {path: /p/0, unit: mm}, pose.1: {path: /p/1, unit: mm}, pose.2: {path: /p/2, unit: deg}, "
+     "mappings: [{topic: \"ros/{pair}/{side}/odom\", event: telemetry, fields: {t: {path: "
+     "/stamp}, seq: {path: /n}, "
+     "pose.0: {path: /p/0, unit: mm}, pose.1: {path: /p/1, unit: mm}, pose.2: {path: /p/2, "
+     "unit: deg}, "
      "nu.0: {path: /v/0}, nu.1: {path: /v/1}, nu.2: {path: /v/2}}}]"},
-    {"shadow", "tandem/v1/r1/real/telemetry", "{\"t\":1795149881.52,\"seq\":88,\"pose\":[1.5,-0.02,3.141592653]}",
-     "shop/7/state/r1",
-     "{\"version\":88,\"state\":{\"reported\":{\"at\":\"2026-11-20T04:44:41.52Z\",\"pos\":[1500,-20],\"heading\":180}}}",
-     "mappings: [{topic: \"shop/+/state/{pair}\", side: real, event: telemetry, fields: {t: {path: /state/reported/at, "
+    {"shadow", "tandem/v1/r1/real/telemetry",
+     "{\"t\":1795149881.52,\"seq\":88,\"pose\":[1.5,-0.02,3.141592653]}", "shop/7/state/r1",
+     "{\"version\":88,\"state\":{\"reported\":{\"at\":\"2026-11-20T04:44:41.52Z\",\"pos\":["
+     "1500,-20],\"heading\":180}}}",
+     "mappings: [{topic: \"shop/+/state/{pair}\", side: real, event: telemetry, fields: {t: "
+     "{path: /state/reported/at, "
      "unit: iso8601}, seq: {path: /version}, pose.0: {path: /state/reported/pos/0, unit: mm}, "
-     "pose.1: {path: /state/reported/pos/1, unit: mm}, pose.2: {path: /state/reported/heading, unit: deg}}}]"},
+     "pose.1: {path: /state/reported/pos/1, unit: mm}, pose.2: {path: /state/reported/heading, "
+     "unit: deg}}}]"},
     {"ros", "tandem/v1/r1/virtual/reply",
-     "{\"id\":\"c4\",\"t\":12.5,\"status\":\"done\",\"values\":{\"x_m\":1.25}}", "ros/r1/cmd_done",
-     "{\"header\":{\"stamp\":{\"sec\":12,\"nanosec\":500000000},\"frame_id\":\"c4\"},\"result\":{\"success\":true},"
+     "{\"id\":\"c4\",\"t\":12.5,\"status\":\"done\",\"values\":{\"x_m\":1.25}}",
+     "ros/r1/cmd_done",
+     "{\"header\":{\"stamp\":{\"sec\":12,\"nanosec\":500000000},\"frame_id\":\"c4\"},"
+     "\"result\":{\"success\":true},"
      "\"pose\":{\"position\":{\"x\":1.25}}}",
-     "mappings: [{topic: \"ros/{pair}/cmd_done\", event: reply, side: virtual, format: json, fields: {"
-     "id: {path: /header/frame_id}, t: {path: /header/stamp/sec, plus: {path: /header/stamp/nanosec, unit: ns, "
-     "optional: true}}, status: {path: /result/success, map: {\"true\": done, \"false\": error}}, "
+     "mappings: [{topic: \"ros/{pair}/cmd_done\", event: reply, side: virtual, format: json, "
+     "fields: {"
+     "id: {path: /header/frame_id}, t: {path: /header/stamp/sec, plus: {path: "
+     "/header/stamp/nanosec, unit: ns, "
+     "optional: true}}, status: {path: /result/success, map: {\"true\": done, \"false\": "
+     "error}}, "
      "values.x_m: {path: /pose/position/x}}}]"},
     {"long_telemetry", "tandem/v1/r1/real/telemetry",
-     "{\"t\":1763617674.512345,\"seq\":88,\"pose\":[1.5,-0.02,3.141592],\"nu\":[0.25,0,0.5]}", "ros/r1/real/odom",
-     "{\"header\":{\"stamp\":{\"sec\":1763617674,\"nanosec\":512345000},\"frame_id\":\"odom\"},\"pose\":{\"x\":1.5,"
+     "{\"t\":1763617674.512345,\"seq\":88,\"pose\":[1.5,-0.02,3.141592],\"nu\":[0.25,0,0.5]}",
+     "ros/r1/real/odom",
+     "{\"header\":{\"stamp\":{\"sec\":1763617674,\"nanosec\":512345000},\"frame_id\":\"odom\"},"
+     "\"pose\":{\"x\":1.5,"
      "\"y\":-0.02,\"theta\":3.141592},\"twist\":{\"x\":0.25,\"y\":0,\"theta\":0.5}}",
-     "mappings: [{topic: \"ros/{pair}/{side}/odom\", event: telemetry, fields: {t: {path: /header/stamp/sec, plus: "
-     "{path: /header/stamp/nanosec, unit: ns}}, pose.0: {path: /pose/x}, pose.1: {path: /pose/y}, "
-     "pose.2: {path: /pose/theta}, nu.0: {path: /twist/x}, nu.1: {path: /twist/y}, nu.2: {path: /twist/theta}}}]"},
+     "mappings: [{topic: \"ros/{pair}/{side}/odom\", event: telemetry, fields: {t: {path: "
+     "/header/stamp/sec, plus: "
+     "{path: /header/stamp/nanosec, unit: ns}}, pose.0: {path: /pose/x}, pose.1: {path: "
+     "/pose/y}, "
+     "pose.2: {path: /pose/theta}, nu.0: {path: /twist/x}, nu.1: {path: /twist/y}, nu.2: "
+     "{path: /twist/theta}}}]"},
     {"reply", "tandem/v1/r1/real/reply",
-     "{\"id\":\"c17\",\"t\":1763617674.512345,\"t_start\":1763617672.1,\"status\":\"done\",\"values\":{\"x_m\":0.512,"
+     "{\"id\":\"c17\",\"t\":1763617674.512345,\"t_start\":1763617672.1,\"status\":\"done\","
+     "\"values\":{\"x_m\":0.512,"
      "\"y_m\":1.25}}",
      "shop/r1/real/answer",
-     "{\"order\":\"c17\",\"at\":1763617674.512345,\"from\":1763617672.1,\"result\":\"OK\",\"place\":{\"x\":512,\"y\":1250}}",
-     "mappings: [{topic: \"shop/{pair}/{side}/answer\", event: reply, fields: {id: {path: /order}, t: {path: /at}, "
+     "{\"order\":\"c17\",\"at\":1763617674.512345,\"from\":1763617672.1,\"result\":\"OK\","
+     "\"place\":{\"x\":512,\"y\":1250}}",
+     "mappings: [{topic: \"shop/{pair}/{side}/answer\", event: reply, fields: {id: {path: "
+     "/order}, t: {path: /at}, "
      "t_start: {path: /from}, status: {path: /result, map: {OK: done, BLOCKED: blocked}}, "
      "values.x_m: {path: /place/x, unit: mm}, values.y_m: {path: /place/y, unit: mm}}}]"},
     {"text_reply", "tandem/v1/r1/real/reply",
-     "{\"t\":20.5,\"t_start\":18.25,\"status\":\"done\",\"values\":{\"x_m\":0.512,\"y_m\":1.25}}", "shop/r1/real/answer",
-     "D 512 1250 18250 20500\n",
-     "mappings: [{topic: \"shop/{pair}/{side}/answer\", event: reply, format: text, fields: {t_start: {at: 4, unit: ms}, "
+     "{\"t\":20.5,\"t_start\":18.25,\"status\":\"done\",\"values\":{\"x_m\":0.512,\"y_m\":1.25}"
+     "}",
+     "shop/r1/real/answer", "D 512 1250 18250 20500\n",
+     "mappings: [{topic: \"shop/{pair}/{side}/answer\", event: reply, format: text, fields: "
+     "{t_start: {at: 4, unit: ms}, "
      "t: {at: 5, unit: ms}, status: {at: 1, map: {D: done}}, values.x_m: {at: 2, unit: mm}, "
      "values.y_m: {at: 3, unit: mm}}}]"},
 };
@@ -69,7 +91,8 @@ static void count_event(void *context, const struct event *event)
 
 static struct message message_of(const char *topic, const char *payload)
 {
-    struct message m = {.payload = payload, .kept_bytes = strlen(payload), .payload_bytes = strlen(payload)};
+    struct message m = {
+        .payload = payload, .stored_bytes = strlen(payload), .payload_bytes = strlen(payload)};
     (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
     return m;
 }
@@ -100,11 +123,11 @@ static double time_native(const struct message *m)
     return bench_cpu_s() - from_s;
 }
 
-static double time_mapped(const struct mapping *mapping, const struct message *m, bool told)
+static double time_mapped(const struct mapping *mapping, const struct message *m, bool reported)
 {
     const double from_s = bench_cpu_s();
     for (int i = 0; i < MESSAGES; i++) {
-        (void)mapping_decode(mapping, "r1", told, m, count_event, NULL);
+        (void)mapping_decode(mapping, "r1", reported, m, count_event, NULL);
     }
     return bench_cpu_s() - from_s;
 }
@@ -122,18 +145,21 @@ struct crowd {
     struct message messages[TOPICS];
 };
 
-static void start_crowd(struct crowd *c, size_t count, const struct mapping *mapping, const char *topic, const char *payload)
+static void start_crowd(struct crowd *c, size_t count, const struct mapping *mapping,
+                        const char *topic, const char *payload)
 {
     *c = (struct crowd){.params = calloc(count, sizeof *c->params)};
     for (size_t i = 0; i < count; i++) {
         char id[EVENT_PAIR_MAX];
         (void)snprintf(id, sizeof id, "r%zu", i + 1);
         lab_pair_defaults(&c->params[i], id);
-        (void)snprintf(c->params[i].codec, sizeof c->params[i].codec, "%s", mapping ? "mapping" : "native");
+        (void)snprintf(c->params[i].codec, sizeof c->params[i].codec, "%s",
+                       mapping ? "mapping" : "native");
         c->params[i].speaks.mapping = mapping;
         (void)snprintf(c->params[i].speaks.pair, sizeof c->params[i].speaks.pair, "%s", id);
     }
-    c->lab_params = (struct lab_params){.pair_count = count, .pairs = c->params, .prefix = "tandem/v1"};
+    c->lab_params =
+        (struct lab_params){.pair_count = count, .pairs = c->params, .prefix = "tandem/v1"};
     c->lab = lab_memory_create(&c->lab_params);
     if (!c->lab) {
         bench_fail("no memory");
@@ -142,7 +168,8 @@ static void start_crowd(struct crowd *c, size_t count, const struct mapping *map
     const char *mark = strstr(topic, "r1");
     for (size_t k = 0; k < TOPICS; k++) {
         char name[MESSAGE_TOPIC_MAX];
-        (void)snprintf(name, sizeof name, "%.*sr%zu%s", (int)(mark - topic), topic, k * 7919 % count + 1, mark + 2);
+        (void)snprintf(name, sizeof name, "%.*sr%zu%s", (int)(mark - topic), topic,
+                       k * 7919 % count + 1, mark + 2);
         c->messages[k] = message_of(name, payload);
     }
 }
@@ -170,16 +197,19 @@ static void measure_crowds(void)
     struct mapping_table *table = read_row(pairs[0].row);
     for (size_t k = 0; k < COUNT(counts); k++) {
         double ratio[ROUNDS], native_s[ROUNDS];
-        start_crowd(&mapped, counts[k], &table->mapping, pairs[0].foreign_topic, pairs[0].foreign);
+        start_crowd(&mapped, counts[k], &table->mapping, pairs[0].foreign_topic,
+                    pairs[0].foreign);
         start_crowd(&native, counts[k], NULL, pairs[0].native_topic, pairs[0].native);
         for (int i = -1; i < ROUNDS; i++) {
             const int at = i < 0 ? 0 : i;
             native_s[at] = time_crowd(&native);
             ratio[at] = time_crowd(&mapped) / native_s[at];
         }
-        (void)printf("{\"bench\":\"mapping\",\"message\":\"%s\",\"pairs\":%zu,\"native_ns\":%.0f,\"ratio\":%.2f,"
+        (void)printf("{\"bench\":\"mapping\",\"message\":\"%s\",\"pairs\":%zu,\"native_ns\":%."
+                     "0f,\"ratio\":%.2f,"
                      "\"limit\":2.0}\n",
-                     pairs[0].what, counts[k], 1e9 * bench_median(native_s, ROUNDS) / MESSAGES, bench_median(ratio, ROUNDS));
+                     pairs[0].what, counts[k], 1e9 * bench_median(native_s, ROUNDS) / MESSAGES,
+                     bench_median(ratio, ROUNDS));
         end_crowd(&mapped);
         end_crowd(&native);
     }
@@ -198,17 +228,18 @@ int main(int argc, char **argv)
         const struct message native = message_of(pairs[k].native_topic, pairs[k].native);
         const struct message foreign = message_of(pairs[k].foreign_topic, pairs[k].foreign);
         struct mapping_table *table = read_row(pairs[k].row);
-        double ratio[ROUNDS], told[ROUNDS], native_s[ROUNDS];
+        double ratio[ROUNDS], reported[ROUNDS], native_s[ROUNDS];
         for (int i = -1; i < ROUNDS; i++) { /* the first is not counted */
             const int at = i < 0 ? 0 : i;
             native_s[at] = time_native(&native);
             ratio[at] = time_mapped(&table->mapping, &foreign, false) / native_s[at];
-            told[at] = time_mapped(&table->mapping, &foreign, true) / native_s[at];
+            reported[at] = time_mapped(&table->mapping, &foreign, true) / native_s[at];
         }
-        (void)printf("{\"bench\":\"mapping\",\"message\":\"%s\",\"native_ns\":%.0f,\"ratio\":%.2f,\"ratio_link\":%.2f,"
+        (void)printf("{\"bench\":\"mapping\",\"message\":\"%s\",\"native_ns\":%.0f,\"ratio\":%."
+                     "2f,\"ratio_link\":%.2f,"
                      "\"limit\":2.0}\n",
-                     pairs[k].what, 1e9 * bench_median(native_s, ROUNDS) / MESSAGES, bench_median(ratio, ROUNDS),
-                     bench_median(told, ROUNDS));
+                     pairs[k].what, 1e9 * bench_median(native_s, ROUNDS) / MESSAGES,
+                     bench_median(ratio, ROUNDS), bench_median(reported, ROUNDS));
         mapping_table_free(table);
     }
     return taken > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

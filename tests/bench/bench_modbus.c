@@ -32,7 +32,7 @@ static void *live_arm(void *context)
     int64_t next_us = lab_clock_monotonic_us();
     (void)context;
     while (!ends) {
-        modbus_server_take(server, &orders);
+        modbus_server_pop_orders(server, &orders);
         words[270]++;
         modbus_server_show(server, words);
         next_us += PERIOD_US;

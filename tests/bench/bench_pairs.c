@@ -72,7 +72,7 @@ static void make_chunk(struct bench_lab *b)
     }
 }
 
-static void step(void *context, const struct event *event)
+static void step_event(void *context, const struct event *event)
 {
     struct bench_lab *b = context;
     lab_step(b->lab, event, &b->effects);
@@ -94,7 +94,7 @@ static double run_chunk(struct bench_lab *b, bool with_lab)
             bench_fail("a line does not parse");
         }
         if (with_lab) {
-            (void)codec_decode(NULL, "tandem/v1", &m, step, b);
+            (void)codec_decode(NULL, "tandem/v1", &m, step_event, b);
         } else {
             (void)codec_decode(NULL, "tandem/v1", &m, no_step, b);
         }
@@ -106,7 +106,7 @@ struct cost {
     double whole_ns, step_ns;
 };
 
-static struct cost measure(struct bench_lab *b)
+static struct cost measure_chunks(struct bench_lab *b)
 {
     double whole[CHUNKS];
     double decode[CHUNKS];
@@ -148,8 +148,8 @@ static void bench_mix(const char *name, uint32_t telemetry_percent)
     lab_start(&one, 1, telemetry_percent);
     warm_up(&one);
     warm_up(&many);
-    const struct cost alone = measure(&one);
-    const struct cost among = measure(&many);
+    const struct cost alone = measure_chunks(&one);
+    const struct cost among = measure_chunks(&many);
     const double rss = rss_bytes() - before;
     (void)printf("{\"bench\":\"pairs\",\"mix\":\"%s\",\"pairs\":%d,\"bytes_per_pair\":%zu,"
                  "\"rss_bytes_per_pair\":%.0f,\"ns_per_event\":%.0f,\"one_pair_ns\":%.0f,"

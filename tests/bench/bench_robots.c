@@ -8,14 +8,14 @@ enum { ROBOTS = 200, STEPS = 400, BATCHES = 31 };
 
 static unsigned replies;
 
-static void hear(void *context, const struct robot_reply *reply)
+static void ignore_reply(void *context, const struct robot_reply *reply)
 {
     (void)context;
     (void)reply;
     replies++;
 }
 
-static void begin(const struct robot_kind *kind, char *memory)
+static void begin_robots(const struct robot_kind *kind, char *memory)
 {
     for (size_t i = 0; i < ROBOTS; i++) {
         const struct robot_setup setup = {.seed = i, .period_us = kind->period_us};
@@ -24,32 +24,32 @@ static void begin(const struct robot_kind *kind, char *memory)
 }
 
 /* Seconds of CPU for STEPS periods of all robots, which always have something to do. */
-static double run(const struct robot_kind *kind, char *memory)
+static double run_robots(const struct robot_kind *kind, char *memory)
 {
     const struct event_command go = {.op = "go", .rotation_rad = 1.0, .displacement_m = 0.4};
     const double from_s = bench_cpu_s();
     for (size_t k = 0; k < STEPS; k++) {
         for (size_t i = 0; i < ROBOTS; i++) {
             if (k % 100 == 0) {
-                robot_command(kind, memory + i * kind->bytes, &go, hear, NULL);
+                robot_command(kind, memory + i * kind->bytes, &go, ignore_reply, NULL);
             }
-            kind->step(memory + i * kind->bytes, hear, NULL);
+            kind->step(memory + i * kind->bytes, ignore_reply, NULL);
         }
     }
     return bench_cpu_s() - from_s;
 }
 
-static void bench(const struct robot_kind *kind)
+static void bench_kind(const struct robot_kind *kind)
 {
     double batches_us[BATCHES];
     char *memory = calloc(ROBOTS, kind->bytes);
     if (!memory) {
         bench_fail("out of memory");
     }
-    begin(kind, memory);
-    (void)run(kind, memory);
+    begin_robots(kind, memory);
+    (void)run_robots(kind, memory);
     for (size_t i = 0; i < BATCHES; i++) {
-        batches_us[i] = run(kind, memory) * 1e6 / (ROBOTS * STEPS);
+        batches_us[i] = run_robots(kind, memory) * 1e6 / (ROBOTS * STEPS);
     }
     const double median_us = bench_median(batches_us, BATCHES);
     const double longest_us = batches_us[BATCHES - 1];
@@ -63,7 +63,7 @@ static void bench(const struct robot_kind *kind)
 int main(void)
 {
     for (size_t i = 0; i < robot_kind_count; i++) {
-        bench(robot_kinds[i]);
+        bench_kind(robot_kinds[i]);
     }
     return EXIT_SUCCESS;
 }

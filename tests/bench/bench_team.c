@@ -72,7 +72,7 @@ static int64_t draw_us(struct bench_team *b)
     return 1000 * (1 + (int64_t)(bench_draw(&b->draws) % 5000));
 }
 
-static void take_effect(void *context, const struct team_effect *effect)
+static void handle_effect(void *context, const struct team_effect *effect)
 {
     struct bench_team *b = context;
     b->effects++;
@@ -169,10 +169,10 @@ static void make_team(struct bench_team *b, enum team_locking locking)
 
 static void run_team(struct bench_team *b, struct team *team)
 {
-    const struct team_effects fx = {take_effect, b};
+    const struct team_effects fx = {handle_effect, b};
     struct team_event event = {.kind = TEAM_EVENT_START};
     for (event.robot = 0; event.robot < ROBOTS; event.robot++) {
-        if (!team_take(team, 0, &event)) {
+        if (!team_add_event(team, 0, &event)) {
             bench_fail("the bag is full");
         }
     }
@@ -184,7 +184,7 @@ static void run_team(struct bench_team *b, struct team *team)
             const struct end end = pop_end(b);
             event.robot = (uint16_t)end.robot;
             event.n = end.n;
-            if (!team_take(team, t_us, &event)) {
+            if (!team_add_event(team, t_us, &event)) {
                 bench_fail("the bag is full");
             }
         }

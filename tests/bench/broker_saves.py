@@ -48,7 +48,7 @@ class Client:
             left //= 128
         self.socket.sendall(bytes([kind]) + length + body)
 
-    def take(self, count):
+    def on_message(self, count):
         data = b""
         while len(data) < count:
             part = self.socket.recv(count - len(data))
@@ -61,14 +61,14 @@ class Client:
         try:
             self.socket.settimeout(None)
             while True:
-                kind, length, shift = self.take(1)[0], 0, 0
+                kind, length, shift = self.on_message(1)[0], 0, 0
                 while True:
-                    digit = self.take(1)[0]
+                    digit = self.on_message(1)[0]
                     length |= (digit & 127) << shift
                     shift += 7
                     if digit < 128:
                         break
-                self.handle(kind, self.take(length) if length else b"")
+                self.handle(kind, self.on_message(length) if length else b"")
         except (OSError, ConnectionError):
             pass
 
@@ -145,10 +145,10 @@ def send_for(broker, sender, seconds, rate, sent):
         sent.append(time.monotonic())
         sender.publish(len(sent))
     time.sleep(max(0, began + seconds - time.monotonic()))
-    took = time.monotonic() - began
+    duration_s = time.monotonic() - began
     cpu_after, written_after = broker.spent()
     waits = [sender.acknowledged[n] - sent[n - 1] for n in range(first, len(sent) + 1) if n in sender.acknowledged]
-    return (cpu_after - cpu) / took, (written_after - written) / took, waits
+    return (cpu_after - cpu) / duration_s, (written_after - written) / duration_s, waits
 
 
 def play_round(setting, options):

@@ -17,7 +17,7 @@ struct listeners {
     int count, epoll;
     const char *key; /* what stands before an event's time stamp (CLOCK_MONOTONIC), ns */
     double *late_ms; /* [capacity] of the events that came */
-    size_t heard, capacity;
+    size_t received, capacity;
 };
 
 static inline int64_t listeners_now_ns(void)
@@ -54,7 +54,7 @@ static inline void listeners_open(struct listeners *l, int count, uint16_t port,
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
     l->count = count;
     l->key = key;
-    l->heard = 0;
+    l->received = 0;
     l->capacity = capacity;
     l->late_ms = calloc(capacity, sizeof *l->late_ms);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -76,20 +76,20 @@ static inline void listeners_close(struct listeners *l)
     free(l->late_ms);
 }
 
-static inline void listeners_take(struct listeners *l, const char *text)
+static inline void listeners_record(struct listeners *l, const char *text)
 {
     const int64_t at_ns = listeners_now_ns();
     for (const char *p = text; (p = strstr(p, l->key)) != NULL; p++) {
-        if (l->heard < l->capacity) {
-            l->late_ms[l->heard] =
+        if (l->received < l->capacity) {
+            l->late_ms[l->received] =
                 (double)(at_ns - strtoll(p + strlen(l->key), NULL, 10)) * 1e-6;
         }
-        l->heard++;
+        l->received++;
     }
 }
 
 /* What comes within 20 ms. */
-static inline void listeners_hear(struct listeners *l)
+static inline void listeners_receive(struct listeners *l)
 {
     static char buffer[1 << 16];
     struct epoll_event ready[256];
@@ -100,24 +100,24 @@ static inline void listeners_hear(struct listeners *l)
             bench_fail("a stream has ended");
         }
         buffer[got] = '\0';
-        listeners_take(l, buffer);
+        listeners_record(l, buffer);
     }
 }
 
-static inline void listeners_hear_for(struct listeners *l, double seconds)
+static inline void listeners_receive_for(struct listeners *l, double seconds)
 {
     const double until_s = bench_now_s() + seconds;
     while (bench_now_s() < until_s) {
-        listeners_hear(l);
+        listeners_receive(l);
     }
 }
 
 /* Sorts; as much of it as was kept. */
 static inline double listeners_late_ms(struct listeners *l, double share)
 {
-    const size_t kept = l->heard < l->capacity ? l->heard : l->capacity;
-    (void)bench_median(l->late_ms, kept);
-    return kept > 0 ? l->late_ms[(size_t)(share * (double)(kept - 1))] : -1.0;
+    const size_t retained = l->received < l->capacity ? l->received : l->capacity;
+    (void)bench_median(l->late_ms, retained);
+    return retained > 0 ? l->late_ms[(size_t)(share * (double)(retained - 1))] : -1.0;
 }
 
 #endif

@@ -31,7 +31,7 @@ static size_t draw_message(struct recording *r, unsigned char *out)
     (void)clock_gettime(CLOCK_REALTIME, &now);
     r->t_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
     recording_next(r, bench_draw(&r->draws) % r->pair_count, &m);
-    return raw_mqtt_publish(m.topic, m.payload, m.kept_bytes, out);
+    return raw_mqtt_publish(m.topic, m.payload, m.stored_bytes, out);
 }
 
 int main(int argc, char **argv)

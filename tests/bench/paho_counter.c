@@ -10,7 +10,8 @@
 
 static _Atomic unsigned long count;
 
-static int take(void *context, char *topic, int topic_bytes, MQTTAsync_message *message)
+static int count_message(void *context, char *topic, int topic_bytes,
+                         MQTTAsync_message *message)
 {
     (void)context;
     (void)topic_bytes;
@@ -27,7 +28,7 @@ struct session {
     const char *filter;
 };
 
-static void subscribed(void *context, MQTTAsync_successData *data)
+static void on_subscribed(void *context, MQTTAsync_successData *data)
 {
     (void)context;
     (void)data;
@@ -35,12 +36,12 @@ static void subscribed(void *context, MQTTAsync_successData *data)
     (void)fflush(stdout);
 }
 
-static void connected(void *context, MQTTAsync_successData *data)
+static void on_connected(void *context, MQTTAsync_successData *data)
 {
     struct session *s = context;
     MQTTAsync_responseOptions options = MQTTAsync_responseOptions_initializer;
     (void)data;
-    options.onSuccess = subscribed;
+    options.onSuccess = on_subscribed;
     (void)MQTTAsync_subscribe(s->client, s->filter, 0, &options);
 }
 
@@ -65,9 +66,10 @@ int main(int argc, char **argv)
     }
     MQTTAsync_connectOptions options = MQTTAsync_connectOptions_initializer;
     options.cleansession = 1;
-    options.onSuccess = connected;
+    options.onSuccess = on_connected;
     options.context = &s;
-    if (MQTTAsync_setCallbacks(s.client, NULL, NULL, take, NULL) != MQTTASYNC_SUCCESS ||
+    if (MQTTAsync_setCallbacks(s.client, NULL, NULL, count_message, NULL) !=
+            MQTTASYNC_SUCCESS ||
         MQTTAsync_connect(s.client, &options) != MQTTASYNC_SUCCESS) {
         return EXIT_FAILURE;
     }

@@ -26,7 +26,7 @@ static inline void raw_mqtt_send(int fd, const void *bytes, size_t count)
     }
 }
 
-static inline bool raw_mqtt_take(int fd, void *bytes, size_t count)
+static inline bool raw_mqtt_receive(int fd, void *bytes, size_t count)
 {
     char *at = bytes;
     while (count > 0) {
@@ -81,17 +81,17 @@ static inline int raw_mqtt_next(int fd, char *out, size_t *bytes)
     unsigned char digit = 0;
     size_t length = 0;
     unsigned shift = 0;
-    if (!raw_mqtt_take(fd, &first, 1)) {
+    if (!raw_mqtt_receive(fd, &first, 1)) {
         return 0;
     }
     do {
-        if (!raw_mqtt_take(fd, &digit, 1)) {
+        if (!raw_mqtt_receive(fd, &digit, 1)) {
             return 0;
         }
         length |= (size_t)(digit & 0x7f) << shift;
         shift += 7;
     } while (digit & 0x80 && shift < 28);
-    if (length >= RAW_MQTT_PACKET_MAX || !raw_mqtt_take(fd, out, length)) {
+    if (length >= RAW_MQTT_PACKET_MAX || !raw_mqtt_receive(fd, out, length)) {
         return 0;
     }
     out[length] = '\0';

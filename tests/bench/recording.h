@@ -98,7 +98,7 @@ static inline void recording_next(struct recording *r, uint32_t pair, struct mes
     *m = (struct message){.t_us = r->t_us,
                           .qos = telemetry ? 0 : 1,
                           .payload = r->payload,
-                          .kept_bytes = (size_t)bytes,
+                          .stored_bytes = (size_t)bytes,
                           .payload_bytes = (size_t)bytes};
     (void)snprintf(m->topic, sizeof m->topic, "tandem/v1/r%u/%s", pair + 1, what);
 }

@@ -51,7 +51,7 @@ STUDIES = {
     "diffdrive": (1000, 100),
     "drift": (81, 1),  # half an hour; 381 draws of 16 seeds are stored
     "dynamics_linear": (200, 200),
-    "effort_hold": (25, 4),
+    "input_interpolation": (25, 4),
     "live_fits": (8, 1),
     "odometry": (1000, 100),
     "online_filter": (60, 16),
@@ -156,8 +156,8 @@ def store(study, records):
     today = time.strftime("%Y-%m-%d", time.gmtime())
     fresh = [record._replace(commit=commit, date=today) for record in records]
     head = [line for line in STORED.read_text().splitlines(True) if line.startswith("#")]
-    kept = [record for record in read_stored() if record.study != study]
-    STORED.write_text("".join(head + [format_record(r) for r in sorted(kept + fresh, key=lambda r: r.study)]))
+    stored = [record for record in read_stored() if record.study != study]
+    STORED.write_text("".join(head + [format_record(r) for r in sorted(stored + fresh, key=lambda r: r.study)]))
 
 
 def log_choose(n, k):

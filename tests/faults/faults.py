@@ -94,7 +94,7 @@ def choose(arguments):
     return [(names[i % len(names)], 1 + i // len(names)) for i in range(count)]
 
 
-def tell(row):
+def print_row(row):
     faults = ", ".join(f"{row[f'{what}_count']} {what}" for what in LISTS if row[f"{what}_count"])
     print(f"{row['kind']} {row['number']}: {'held' if row['held'] else 'DID NOT HOLD: ' + faults}, "
           f"{row['acknowledged']} acknowledged, {row['entries']} entries, {row['seconds']} s", flush=True)
@@ -152,7 +152,7 @@ def play_all(rounds, jobs, version, path):
             row = {"commit": version, "t": round(time.time()), **done.result()}
             out.write(json.dumps(row) + "\n")
             out.flush()
-            tell(row)
+            print_row(row)
             played.append(row)
     return played
 

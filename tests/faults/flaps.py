@@ -143,7 +143,7 @@ class Flaps(Rig):
                 done.value = max(done.value, self.entries_made())
         return made
 
-    def settle(self, acknowledged):
+    def wait_until_idle(self, acknowledged):
         """The broker delivers in order: with the last command of each pair all others are there. Then wait for what is
         missing all the same, as long as entries come."""
         client = Client(self.broker_port, "flaps-last")
@@ -200,7 +200,7 @@ def play(options, seed):
         found["messages"], found["requests"] = 3 * sent, requests.value
         if rig.daemon.poll() is None:
             rig.wait(rig.ready, "the daemon is connected again", 60)
-            rig.settle(names)
+            rig.wait_until_idle(names)
             found["connections"] = rig.metric("tandem_broker_connections_total")
             found["broken_writes"] = rig.metric("tandem_broker_broken_writes_total")
             rig.daemon.terminate()
@@ -214,7 +214,7 @@ def play(options, seed):
         for text in texts[:3]:
             print(text[:6000], file=sys.stderr)
         if found["status"] or found["lost"]:
-            rig.tell_logs()
+            rig.print_logs()
         rig.network.end()
     return found
 

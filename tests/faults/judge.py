@@ -8,7 +8,7 @@ import dataclasses
 import json
 
 LAP_S = 1.1  # less than a second of silence is not noticed (docs/operations.md); laps of the load are 1.4 s apart
-DOUBTFUL = ("UNRESOLVED", "TIMEOUT", "OVERFLOW", "REAL_ONLY", "VIRTUAL_ONLY", "HALTED")
+UNCERTAIN = ("UNRESOLVED", "TIMEOUT", "OVERFLOW", "REAL_ONLY", "VIRTUAL_ONLY", "HALTED")
 
 
 @dataclasses.dataclass
@@ -18,7 +18,7 @@ class Found:
     acknowledged: int = 0
     entries: int = 0
     ambiguous: int = 0
-    told: int = 0  # acknowledged, without an entry, but it was said that there may be such
+    reported: int = 0  # acknowledged, without an entry, but it was said that there may be such
     lost: list = dataclasses.field(default_factory=list)
     twice: list = dataclasses.field(default_factory=list)
     untrue: list = dataclasses.field(default_factory=list)
@@ -43,7 +43,7 @@ def judge_ids(found, commands, entries, may_lose):
             found.twice.append(f"{command.id}: {n} entries")
         if n == 0 and command.acknowledged():
             if may_lose:
-                found.told += 1
+                found.reported += 1
             else:
                 found.lost.append(f"{command.id}: acknowledged at {command.message.acknowledged_s:.3f}, no entry")
     found.untrue += [f"{name}: nobody sent it" for name in count]
@@ -54,13 +54,13 @@ def judge_count(found, pair, commands, entries, may_lose):
     sent, but for those that say so."""
     acknowledged = sum(command.acknowledged() for command in commands)
     copies = sum(command.message.copies for command in commands)
-    doubt = count_ambiguous(entries, "command")  # it may have been delivered before
-    if len(entries) > copies + doubt:
-        words = f"{pair}: {len(entries)} entries of {copies} commands, {doubt} of them ambiguous"
-        found.twice += [words] * (len(entries) - copies - doubt)
+    uncertain = count_ambiguous(entries, "command")  # it may have been delivered before
+    if len(entries) > copies + uncertain:
+        words = f"{pair}: {len(entries)} entries of {copies} commands, {uncertain} of them ambiguous"
+        found.twice += [words] * (len(entries) - copies - uncertain)
     missing = acknowledged - len(entries)
     if missing > 0 and may_lose:
-        found.told += missing
+        found.reported += missing
     elif missing > 0:
         found.lost += [f"{pair}: {len(entries)} entries of {acknowledged} acknowledged commands"] * missing
 
@@ -76,15 +76,15 @@ def find_command(commands, entry):
 
 def judge_laps(found, commands, entries):
     for entry in entries:
-        if entry["verdict"] in DOUBTFUL or entry.get("ambiguous") or entry.get("interrupted_s"):
+        if entry["verdict"] in UNCERTAIN or entry.get("ambiguous") or entry.get("interrupted_s"):
             continue
         command = find_command(commands, entry)
         if not command:
             continue
         for side in ("real", "virtual"):
-            true_s, told_s = command.lap_s(side), entry.get(f"{side}_lap_s")
-            if true_s is not None and told_s is not None and abs(true_s - told_s) > LAP_S:
-                found.untrue.append(f"{entry['pair']} n {entry['n']}: {side}_lap_s {told_s}, true {true_s:.3f}, "
+            true_s, reported_s = command.lap_s(side), entry.get(f"{side}_lap_s")
+            if true_s is not None and reported_s is not None and abs(true_s - reported_s) > LAP_S:
+                found.untrue.append(f"{entry['pair']} n {entry['n']}: {side}_lap_s {reported_s}, true {true_s:.3f}, "
                                     f"{entry['verdict']}")
 
 

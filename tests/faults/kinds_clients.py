@@ -39,8 +39,8 @@ def check_healthy(r, address="127.0.0.1", within_s=1):
     with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
         connection.request("GET", "/healthz")
         status = connection.getresponse().status
-    took_s = time.monotonic() - began
-    r.check(status == 200 and took_s < within_s, f"/healthz answered {status} after {took_s:.1f} s")
+    run_s = time.monotonic() - began
+    r.check(status == 200 and run_s < within_s, f"/healthz answered {status} after {run_s:.1f} s")
 
 
 @kind("200 listeners to the events take nothing")
@@ -113,7 +113,7 @@ def connections_many(r):
     while opener.is_alive():
         check_healthy(r, "127.0.0.2")
         r.wait_load(0.2)
-    r.note(f"{len(some)} connections")
+    r.remark(f"{len(some)} connections")
     for _ in range(4):
         check_healthy(r, "127.0.0.2")
         r.wait_load(0.5)
@@ -227,7 +227,7 @@ def overload(r):
 
 @kind("a reader at the broker that takes nothing, in a session that is kept for it")
 def subscriber_stuck(r):
-    client = Client(r.rig.broker_port, "stuck", topics=["#"], take=lambda *_: time.sleep(3600))
+    client = Client(r.rig.broker_port, "stuck", topics=["#"], on_message=lambda *_: time.sleep(3600))
     r.cleanup.callback(client.end)
     r.wait_load(4)
     r.network.cut()
@@ -236,12 +236,12 @@ def subscriber_stuck(r):
 
 @kind("commands over HTTP while the daemon is killed: none twice", pairs={"a": "ids", "h": "none"})
 def http_commands(r):
-    taken, sent = [], 0
+    received, sent = [], 0
     for i in range(60):
         body = json.dumps({"id": f"http-{i}", "op": "go", "displacement_m": 0.1}).encode()
         with contextlib.suppress(OSError):
             r.rig.fetch("/api/v1/pairs/h/commands", "POST", body, TOKEN)
-            taken.append(f"http-{i}")
+            received.append(f"http-{i}")
         sent += 1
         if i in (20, 40):
             r.kill_daemon()
@@ -252,4 +252,4 @@ def http_commands(r):
     entries = [json.loads(text)["id"] for text in r.rig.records("h", "entries")]
     r.check(len(entries) == len(set(entries)), f"twice over HTTP: {entries}")
     # 202 says handed to the broker's client: what it had not sent when it was killed is gone, at most one of each kill.
-    r.check(len(set(taken) - set(entries)) <= 2, f"taken over HTTP, no entry: {sorted(set(taken) - set(entries))}")
+    r.check(len(set(received) - set(entries)) <= 2, f"taken over HTTP, no entry: {sorted(set(received) - set(entries))}")

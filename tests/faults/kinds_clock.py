@@ -48,7 +48,7 @@ def clock_back_stopped(r):
 def clock_stepped_running(r):
     since = r.log_size()
     r.clock.set_by(r.draw.choice((-1, 1)) * r.draw.uniform(1, 4000))
-    r.check_told(since, "clock_stepped", lasting=False)
+    r.check_reported(since, "clock_stepped", lasting=False)
     r.wait_load(0.5, 1.5)
     r.clock.set_by(r.draw.uniform(-20, 20))
     r.wait_load(1, 2)

@@ -8,7 +8,7 @@ import time
 from kinds import kind
 
 
-def settle_files(r):
+def wait_for_files(r):
     """Store and checkpoint hold what has come so far."""
     r.load.hold()
     r.wait(r.load.is_quiet, "all acknowledged")
@@ -53,7 +53,7 @@ def newest_journal(r):
 
 @kind("the store is moved away, the checkpoint kept")
 def store_removed_stopped(r):
-    settle_files(r)
+    wait_for_files(r)
     stop_any(r)
     for path in store_files(r):
         path.unlink()
@@ -67,7 +67,7 @@ def store_removed_stopped(r):
 def store_old(r):
     copy_store(r, "old.db")
     r.wait_load(2)
-    settle_files(r)
+    wait_for_files(r)
     stop_any(r)
     for path in store_files(r):
         path.unlink()
@@ -80,7 +80,7 @@ def store_old(r):
 
 @kind("the store's write-ahead log is removed after a crash")
 def wal_removed(r):
-    settle_files(r)
+    wait_for_files(r)
     r.kill_daemon()
     for path in store_files(r):
         if path.name != "store.db":
@@ -91,7 +91,7 @@ def wal_removed(r):
 
 @kind("the store's write-ahead log is damaged after a crash")
 def wal_damaged(r):
-    settle_files(r)
+    wait_for_files(r)
     r.kill_daemon()
     wal = r.path("store.db-wal")
     if wal.exists() and wal.stat().st_size > 64:
@@ -102,7 +102,7 @@ def wal_damaged(r):
 
 @kind("the store is damaged: it is said, and once it is moved away the journal makes it anew")
 def store_damaged(r):
-    settle_files(r)
+    wait_for_files(r)
     r.stop_daemon()
     store = r.path("store.db")
     damage(r, store, 4096, 2000)
@@ -123,7 +123,7 @@ def store_damaged(r):
 
 @kind("the store was made by a newer version: refused with words, and nothing lost when it is put right")
 def store_newer(r):
-    settle_files(r)
+    wait_for_files(r)
     r.stop_daemon()
     set_version(r, "UPDATE meta SET value = value + 90 WHERE key = 'schema_version'")
     since = r.log_size()
@@ -142,7 +142,7 @@ def set_version(r, statement):
 
 @kind("the checkpoint is removed")
 def checkpoint_removed(r):
-    settle_files(r)
+    wait_for_files(r)
     stop_any(r)
     r.path("checkpoint").unlink()
     r.load.go_on()
@@ -151,7 +151,7 @@ def checkpoint_removed(r):
 
 @kind("the checkpoint is damaged")
 def checkpoint_damaged(r):
-    settle_files(r)
+    wait_for_files(r)
     stop_any(r)
     damage(r, r.path("checkpoint"), count=r.draw.choice([1, 1, 1, 100]))
     since = r.log_size()
@@ -180,7 +180,7 @@ INSERT INTO alarms(pair, n, t_us, id, type, json) SELECT pair, n, t_us, id, type
 
 @kind("an old program's store, and a checkpoint of another version")
 def upgrade(r):
-    settle_files(r)
+    wait_for_files(r)
     stop_any(r)
     with contextlib.closing(sqlite3.connect(r.path("old.db"), isolation_level=None)) as db:
         db.executescript(VERSION_1.format(now=r.path("store.db")))
@@ -205,7 +205,7 @@ def checkpoint_old(r):
 
 @kind("store and checkpoint are moved away, the journal makes both anew")
 def store_and_checkpoint_removed(r):
-    settle_files(r)
+    wait_for_files(r)
     stop_any(r)
     for path in [*store_files(r), r.path("checkpoint")]:
         path.unlink()
@@ -224,7 +224,7 @@ def journal_torn(r):
 @kind("lines in the middle of the journal are damaged, all else removed: told, and the rest is there", may_lose=True,
       journal="ids")
 def journal_damaged(r):
-    settle_files(r)
+    wait_for_files(r)
     r.stop_daemon()
     journal = newest_journal(r)
     lines = journal.read_bytes().split(b"\n")
@@ -250,7 +250,7 @@ def lab_changed(r):
 
 @kind("the clock is set back by a minute between two runs (by its journal the lab was a minute ahead)")
 def clock_set_back(r):
-    settle_files(r)
+    wait_for_files(r)
     r.stop_daemon()
     tst = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 60))
     with open(newest_journal(r), "a") as out:
@@ -270,7 +270,7 @@ def store_removed(r):
     since = r.log_size()
     for path in store_files(r):
         path.unlink()
-    r.check_told(since, "store", lasting=False)
+    r.check_reported(since, "store", lasting=False)
     r.wait(r.is_ready, "the store is made anew", 30)
     r.wait_load(1)
 
@@ -290,7 +290,7 @@ def journal_dir_removed(r):
     r.wait_load(0.5, 1.5)
     since = r.log_size()
     shutil.rmtree(r.path("journal"))
-    r.check_told(since, "journal", lasting=False)
+    r.check_reported(since, "journal", lasting=False)
     r.wait(lambda: list(r.path("journal").glob("*.jsonl")), "directory and file are made again", 5)
     r.wait(r.is_ready, "the daemon is ready again", 30)
     r.wait_load(1)
@@ -324,7 +324,7 @@ def full_for_a_while(r, fill_it, clear):
     since = r.log_size()
     fill_it()
     r.wait_load(2, 4)
-    r.check_told(since, "journal|disk|room|space", lasting=True)
+    r.check_reported(since, "journal|disk|room|space", lasting=True)
     clear()
     r.wait(r.is_ready, "it recovers by itself", 30)
     r.wait_load(1)
@@ -362,7 +362,7 @@ def disk_full(r):
 def disk_low(r):
     since = r.log_size()
     fill(r.disk, left_mb=50)
-    r.check_told(since, "room|space", lasting=False, seconds=15)
+    r.check_reported(since, "room|space", lasting=False, seconds=15)
     (r.disk / "ballast").unlink()
     r.wait_load(1)
 
@@ -382,7 +382,7 @@ def disk_read_only(r):
         return os.system(f"mount -o remount,{how} {r.disk} 2>/dev/null") == 0
     if not remount("ro"):  # files are open for writing: a tmpfs refuses that; then no new ones, and none may grow
         full_for_a_while(r, lambda: r.limit_files(0), lambda: r.limit_files(None))
-        r.note("limited instead of read-only")
+        r.remark("limited instead of read-only")
         return
     r.wait_load(2)
     remount("rw")

@@ -8,19 +8,19 @@ from load import STEM
 REPLIES = {"a": "ids", "nameless": "no_reply_ids"}
 
 
-def lose(r, ways, seconds=1):
+def lose(r, directions, seconds=1):
     """So long nothing gets through, though both sides' systems take it; then the connection is gone."""
-    r.network.swallow = frozenset(ways)
+    r.network.swallow = frozenset(directions)
     r.wait_load(seconds)
     r.network.cut()
     r.network.swallow = frozenset()
     r.wait(r.is_ready, "the daemon is back", 30)
 
 
-def lose_often(r, ways):
+def lose_often(r, directions):
     for _ in r.times(2, 3):
         r.wait_load(0.3, 1)
-        lose(r, ways, r.draw.uniform(0.3, 1.5))
+        lose(r, directions, r.draw.uniform(0.3, 1.5))
     r.wait_load(1)
 
 

@@ -43,7 +43,7 @@ class Life(Round):
         self.page = Page(self.path("io"))
         self.environment = self.page.environment(library, self.rig.folder)
         self.running, self.released = False, threading.Event()
-        self.told, self.deaths, self.calls = set(), [], {}
+        self.reported, self.deaths, self.calls = set(), [], {}
         if kind:
             self.page.arm(kind, mode, at)
             threading.Thread(target=self.hold, daemon=True).start()
@@ -84,17 +84,17 @@ class Life(Round):
                 self.running = True
                 self.page.enter("running")
                 return
-            self.note_end()
+            self.record_end()
         raise Death(f"does not start: {self.tail()}")
 
     def is_ready(self):
         return self.rig.daemon.poll() is None and super().is_ready()
 
-    def note_end(self):
+    def record_end(self):
         """To end with a status above 0 and a sentence is an answer; to die of a signal, or without a word, is none."""
         status, words = self.rig.daemon.returncode, self.log().rstrip().splitlines()[-1:]
         if status > 0 and words and re.match(r"tandem: |\S+ (error|warn|info) ", words[0]):
-            self.told.add(f"exit {status}")
+            self.reported.add(f"exit {status}")
         else:
             self.deaths.append(f"ended with {status}: {self.tail()}")
 
@@ -108,7 +108,7 @@ class Life(Round):
         except subprocess.TimeoutExpired:
             raise Death(f"does not stop: {self.tail()}") from None
         if self.rig.daemon.returncode != 0:
-            self.note_end()
+            self.record_end()
 
     def say(self, count):
         for i in range(count):
@@ -125,10 +125,10 @@ class Life(Round):
                     return False
             return True
         except (OSError, ValueError) as e:
-            return self.note_client(e)
+            return self.record_client(e)
 
-    def note_client(self, e):
-        self.told.add(f"HTTP {getattr(e, 'code', type(e).__name__)}")
+    def record_client(self, e):
+        self.reported.add(f"HTTP {getattr(e, 'code', type(e).__name__)}")
         return False
 
     def listen(self):
@@ -140,7 +140,7 @@ class Life(Round):
                     pass
         except OSError as e:
             if self.running:
-                self.note_client(e)
+                self.record_client(e)
 
     def read_pages(self):
         for path in ("/", "/healthz", "/api/v1/status", "/api/v1/pairs/a/entries", "/api/v1/pairs/a/alarms",
@@ -148,22 +148,22 @@ class Life(Round):
             try:
                 self.rig.fetch(path)
             except OSError as e:
-                self.note_client(e)
+                self.record_client(e)
 
     def fill_journal(self):
         for i in range(FILLS):
-            self.load.say("a", f"a-long-{i}", 0.02, 0.05, note="x" * FILLED_BYTES)
+            self.load.say("a", f"a-long-{i}", 0.02, 0.05, remark="x" * FILLED_BYTES)
         self.wait(self.load.is_quiet, "everything is acknowledged")
 
     def watch_metrics(self):
         try:
             text = self.rig.fetch("/metrics")
         except OSError as e:
-            self.note_client(e)
+            self.record_client(e)
             return
         values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-        self.told |= {name for name in FAILURES if float(values.get(name, 0)) > 0}
-        self.told |= {name for name in CONNECTIONS if float(values.get(name, 0)) > 1}
+        self.reported |= {name for name in FAILURES if float(values.get(name, 0)) > 0}
+        self.reported |= {name for name in CONNECTIONS if float(values.get(name, 0)) > 1}
 
     def live(self):
         self.begin()
@@ -199,7 +199,7 @@ class Life(Round):
                 self.release()
                 self.environment = None
                 self.start_daemon()
-                live = self.settle()
+                live = self.wait_until_idle()
                 found = judge(self.load, live)
                 self.compare(found, live)
             except Death as e:
@@ -207,12 +207,12 @@ class Life(Round):
             except (AssertionError, OSError, subprocess.SubprocessError) as e:
                 found.failed.append(f"{type(e).__name__}: {e}")
             found.failed += self.failed
-            self.note_log()
+            self.record_log()
             self.hits, self.first = self.page.hits(), self.page.first().replace(str(self.rig.folder), "")
             self.phase = self.page.first_phase()
             if not found.held() or self.deaths:
-                self.keep(found)
+                self.archive(found)
             return found
 
-    def note_log(self):
-        self.told |= {f"log {event}" for event in self.events()} | {f"alarm {alarm['type']}" for alarm in self.alarms}
+    def record_log(self):
+        self.reported |= {f"log {event}" for event in self.events()} | {f"alarm {alarm['type']}" for alarm in self.alarms}

@@ -64,23 +64,23 @@ class Load:
         self.pairs, self.rate = pairs, rate  # {pair: style}
         self.commands, self.count = [], itertools.count()
         self.client = Client(port, "l1", topics=[f"{STEM}/{pair}/reply" for pair, style in pairs.items() if style == "link"],
-                             take=self.hear)
+                             take=self.check_received)
         self.answers = []  # (pair, merged reply)
         self.robots = [Robot(port, pair, side) for pair, style in pairs.items() if style == "link" for side in SIDES]
         self.due, self.order, self.on, self.ended = [], itertools.count(), True, False
         self.changed = threading.Condition()
         self.turns = {pair: 0 for pair in pairs}
         for pair in self.spoken():
-            self.put(time.monotonic(), self.command, pair)
+            self.schedule(time.monotonic(), self.command, pair)
         threading.Thread(target=self.run, daemon=True).start()
 
     def spoken(self):
         return [pair for pair, style in self.pairs.items() if style != "none"]
 
-    def hear(self, topic, payload):
+    def check_received(self, topic, payload):
         self.answers.append((topic.split("/")[2], json.loads(payload)))
 
-    def put(self, due_s, what, *arguments):
+    def schedule(self, due_s, what, *arguments):
         with self.changed:
             heapq.heappush(self.due, (due_s, next(self.order), what, arguments))
             self.changed.notify()
@@ -98,7 +98,7 @@ class Load:
     def command(self, pair):
         """The next one of this pair, and when the one after it is due."""
         style = self.pairs[pair]
-        self.put(time.monotonic() + PERIOD_S[style] / self.rate, self.command, pair)
+        self.schedule(time.monotonic() + PERIOD_S[style] / self.rate, self.command, pair)
         if self.on:
             turn, self.turns[pair] = self.turns[pair], self.turns[pair] + 1
             laps = (MOVE_S, MOVE_S) if style == "no_ids" else (LAPS[turn % 2], LAPS[turn // 2 % 2])
@@ -115,7 +115,7 @@ class Load:
         if style not in ("link", "played"):
             for side, lap_s in zip(SIDES, (real_s, virtual_s)):
                 if lap_s is not None:
-                    self.put(time.monotonic() + lap_s, self.reply, command, side)
+                    self.schedule(time.monotonic() + lap_s, self.reply, command, side)
         return command
 
     def reply(self, command, side):

@@ -35,7 +35,7 @@ def number_of(text):
     return json.loads(text)["n"]
 
 
-def keep_log(source, path):
+def copy_log(source, path):
     with open(path, "ab", buffering=0) as out:
         while data := source.read1(65536):
             out.write(data)
@@ -66,7 +66,7 @@ class Round:
         self.rig = Lab(kind.pairs, kind.extra, kind.broker, kind.options, kind.http)
         self.cleanup, self.keepers = contextlib.ExitStack(), []
         self.network = self.rig.network
-        self.load, self.notes, self.failed, self.may_lose, self.alarms = None, [], [], kind.may_lose, []
+        self.load, self.remarks, self.failed, self.may_lose, self.alarms = None, [], [], kind.may_lose, []
         self.program, self.environment = TANDEM, None  # of the daemon; None: ours
 
     # ---- what a kind does ----
@@ -78,8 +78,8 @@ class Round:
     def times(self, least, most):
         return range(self.draw.randint(least, most))
 
-    def note(self, text):
-        self.notes.append(text)
+    def remark(self, text):
+        self.remarks.append(text)
 
     def path(self, name):
         return self.rig.folder / name
@@ -92,9 +92,9 @@ class Round:
         """Its log goes through us: a disk without room for the daemon has room for that."""
         process = self.rig.run([self.program, "serve", "-c", lab], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                env=self.environment)
-        keeper = threading.Thread(target=keep_log, args=[process.stderr, log], daemon=True)
-        keeper.start()
-        self.keepers.append(keeper)
+        log_thread = threading.Thread(target=copy_log, args=[process.stderr, log], daemon=True)
+        log_thread.start()
+        self.keepers.append(log_thread)
         return process
 
     def launch_daemon(self):
@@ -117,8 +117,8 @@ class Round:
             ended = self.rig.daemon.wait(within_s + 30)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"the daemon does not stop: {self.tail()}") from None
-        took_s = time.monotonic() - began
-        self.check(took_s <= within_s, f"the daemon took {took_s:.1f} s to stop, {within_s} are the most")
+        run_s = time.monotonic() - began
+        self.check(run_s <= within_s, f"the daemon took {run_s:.1f} s to stop, {within_s} are the most")
         self.check(status is None or ended == status, f"it ended with status {ended}: {self.tail()}")
 
     def kill_broker(self, number=signal.SIGKILL):
@@ -171,7 +171,7 @@ class Round:
     def check(self, truth, words):
         """A promise of this kind; the round goes on, to see what else."""
         if not truth:
-            self.notes.append(words)
+            self.remarks.append(words)
             self.failed.append(words)
 
     def wait(self, condition, what, seconds=15):
@@ -207,7 +207,7 @@ class Round:
             pass
         return ""
 
-    def check_told(self, since, words, lasting, seconds=2):
+    def check_reported(self, since, words, lasting, seconds=2):
         """Within so long the daemon says aloud what this names: in its log and, when it lasts and cannot be mended at once, to
         those who ask whether it is ready."""
         end = time.monotonic() + seconds
@@ -250,7 +250,7 @@ class Round:
                 self.cleanup.callback(self.load.end)
                 self.wait_load(1)
                 self.kind.play(self)
-                live = self.settle()
+                live = self.wait_until_idle()
                 found = judge(self.load, live, self.may_lose)
                 self.compare(found, live)
             except (AssertionError, OSError, subprocess.SubprocessError, sqlite3.Error) as e:
@@ -258,10 +258,10 @@ class Round:
                 found = Found(acknowledged=sum(c.acknowledged() for c in self.load.commands) if self.load else 0)
             found.failed += self.failed
             if not found.held():
-                self.keep(found)
+                self.archive(found)
             return found
 
-    def settle(self):
+    def wait_until_idle(self):
         """Everything is up again and drained; what HTTP tells of every pair."""
         self.wait(self.rig.broker_answers, "the broker answers")
         self.wait(self.is_ready, "the daemon is ready again", 30)
@@ -317,12 +317,12 @@ class Round:
                 found.differs.append(f"{pair}: {len(again)} entries replayed, {len(texts)} by HTTP, other from "
                                      f"{again[other:other + 1]} / {texts[other:other + 1]}")
 
-    def keep(self, found):
+    def archive(self, found):
         """The folder of a round that did not hold, for whoever looks into it."""
-        kept = os.environ.get("FAULTS_KEPT")
-        if kept:
-            folder = os.path.join(kept, f"{self.kind.name}.{self.number}")
+        archive_folder = os.environ.get("FAULTS_KEPT")
+        if archive_folder:
+            folder = os.path.join(archive_folder, f"{self.kind.name}.{self.number}")
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(self.rig.folder, folder, ignore=shutil.ignore_patterns("disk"), dirs_exist_ok=True)
             with open(os.path.join(folder, "found.json"), "w") as out:
-                json.dump({"found": vars(found), "notes": self.notes, "alarms": self.alarms[-50:]}, out, indent=1)
+                json.dump({"found": vars(found), "notes": self.remarks, "alarms": self.alarms[-50:]}, out, indent=1)

@@ -48,11 +48,11 @@ def run_one(library, kind, mode, at):
     began = time.monotonic()
     life = Life(library, kind, mode, at)
     found = life.play()
-    told = sorted(life.told - USUAL)
+    reported = sorted(life.reported - USUAL)
     row = {"kind": kind, "mode": mode, "at": at, "hits": life.hits, "first": life.first, "calls": life.calls,
            "acknowledged": found.acknowledged, "lost": found.lost[:5], "doubled": found.twice[:5],
            "untrue": found.untrue[:5] + found.differs[:5], "failed": found.failed[:5], "deaths": life.deaths[:3],
-           "phase": life.phase, "told": told, "seconds": round(time.monotonic() - began, 1)}
+           "phase": life.phase, "told": reported, "seconds": round(time.monotonic() - began, 1)}
     print(json.dumps(row))
 
 
@@ -94,11 +94,11 @@ def held(row):
     return not (any(row[what] for what in WRONG) or is_silent(row))
 
 
-def tell(row):
+def print_row(row):
     wrong = [f"{what}: {str(row[what])[:700]}" for what in WRONG if row[what]]
     wrong += ["SILENT"] if is_silent(row) else []
     print(f"{row['kind']} {row['mode']} {row['at']}: {row['first'] or 'no such call'}, {row['phase']}: "
-          f"{'; '.join(wrong) or ', '.join(row['told']) or 'harmless'}", flush=True)
+          f"{'; '.join(wrong) or ', '.join(row['reported']) or 'harmless'}", flush=True)
 
 
 class Sweep:
@@ -122,7 +122,7 @@ class Sweep:
                 row = {"commit": self.version, "t": round(time.time()), **done.result()}
                 out.write(json.dumps(row) + "\n")
                 out.flush()
-                tell(row)
+                print_row(row)
                 self.rows.append(row)
 
     def count(self):
@@ -144,7 +144,7 @@ def table(rows, calls, version):
         def total(what):
             return sum(len(row[what]) for row in some)
         return (f"| {name} | {swept} | {len(some)} | {sum(row['acknowledged'] for row in some)} | {total('lost')} | "
-                f"{total('doubled')} | {total('untrue')} | {sum(row['hits'] > 0 and not row['told'] and is_harmless(row) for row in some)} | "
+                f"{total('doubled')} | {total('untrue')} | {sum(row['hits'] > 0 and not row['reported'] and is_harmless(row) for row in some)} | "
                 f"{sum(map(is_silent, some))} | {total('deaths')} | {total('failed')} |")
     all_swept = 0
     for kind in calls:
@@ -189,7 +189,7 @@ def main():
     if arguments.only:
         kind, mode, at = arguments.only
         row = run_apart(sweep.preload, kind, mode, int(at))
-        tell(row)
+        print_row(row)
         return sys.exit(not held(row))
     calls = sweep.count()
     print("calls of a life:", ", ".join(f"{kind} {count}" for kind, count in calls.items()), flush=True)

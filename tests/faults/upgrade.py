@@ -54,7 +54,7 @@ class Upgrade(Round):
         self.start_daemon()
         self.check("store_update" in self.log(since), "the log does not tell of the store's update")
         self.wait_load(2)
-        return self.settle()
+        return self.wait_until_idle()
 
     def refuse_new(self):
         self.program = os.environ["OLD_PROGRAM"]
@@ -84,12 +84,12 @@ class Upgrade(Round):
                 self.compare_members(found, pair, texts, cut_records(member(member(document, "pairs"), pair), "entries"))
 
     def compare_members(self, found, pair, texts, again):
-        told = {entry["n"]: entry for entry in map(json.loads, texts)}
+        published = {entry["n"]: entry for entry in map(json.loads, texts)}
         replayed = {entry["n"]: entry for entry in map(json.loads, again)}
-        if told.keys() != replayed.keys():
-            found.differs.append(f"{pair}: {len(told)} entries by HTTP, {len(replayed)} replayed")
-        for n in told.keys() & replayed.keys():
-            one, other = told[n], replayed[n]
+        if published.keys() != replayed.keys():
+            found.differs.append(f"{pair}: {len(published)} entries by HTTP, {len(replayed)} replayed")
+        for n in published.keys() & replayed.keys():
+            one, other = published[n], replayed[n]
             names = {name for name in one.keys() | other.keys() if one.get(name, "none") != other.get(name, "none")}
             self.differing |= names - set(FIXED)
             for name in names & set(FIXED):
@@ -104,7 +104,7 @@ class Upgrade(Round):
             self.refuse_new()
             found.failed += self.failed
             if not found.held():
-                self.keep(found)
+                self.archive(found)
             return found
 
 

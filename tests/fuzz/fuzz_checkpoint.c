@@ -28,12 +28,13 @@ static int fuzz_file(const uint8_t *data, size_t size, char path[32])
     return fd;
 }
 
-static bool fuzz_is_taken(const uint8_t *data, size_t size, struct journal_checkpoint *out)
+static bool fuzz_is_accepted(const uint8_t *data, size_t size, struct journal_checkpoint *out)
 {
     char path[32];
     struct err err = {0};
     const int fd = fuzz_file(data, size, path);
-    const enum status status = journal_checkpoint_read(path, VERSION, fingerprint, true, out, &err);
+    const enum status status =
+        journal_checkpoint_read(path, VERSION, fingerprint, true, out, &err);
     (void)close(fd);
     assert(status == STATUS_OK || status == STATUS_E_STALE || status == STATUS_E_PARSE ||
            status == STATUS_E_EMPTY);
@@ -45,7 +46,7 @@ static bool fuzz_is_taken(const uint8_t *data, size_t size, struct journal_check
 static void fuzz_disk(const uint8_t *data, size_t size)
 {
     struct journal_checkpoint read = {0};
-    if (fuzz_is_taken(data, size, &read)) {
+    if (fuzz_is_accepted(data, size, &read)) {
         assert(read.version == VERSION && read.fingerprint == fingerprint);
         assert(size >= HEADER && read.payload && read.base == 0);
         journal_checkpoint_free(&read);
@@ -87,14 +88,14 @@ static void fuzz_payload(const uint8_t *data, size_t size)
     size_t whole = 0;
     uint8_t *file = fuzz_written(&wrote, &whole);
     struct journal_checkpoint read = {0};
-    assert(fuzz_is_taken(file, whole, &read));
+    assert(fuzz_is_accepted(file, whole, &read));
     assert(read.bytes == size && memcmp(read.payload, data, size) == 0);
     journal_checkpoint_free(&read);
     for (size_t i = 0; i < size; i++) {
         place = place * 31 + data[i];
     }
     file[place / 8 % whole] ^= (uint8_t)(1U << place % 8);
-    assert(!fuzz_is_taken(file, whole, &read));
+    assert(!fuzz_is_accepted(file, whole, &read));
     free(file);
     free(wrote.payload);
 }

@@ -241,8 +241,8 @@ static void fuzz_message(const uint8_t *text, size_t bytes, int64_t *t_us, struc
     memcpy(m->topic, topic, topic_bytes < FUZZ_TOPIC_BYTES ? topic_bytes : FUZZ_TOPIC_BYTES);
     if (blank) {
         m->payload = blank + 1;
-        m->kept_bytes = bytes - 3 - topic_bytes;
-        m->payload_bytes = m->kept_bytes;
+        m->stored_bytes = bytes - 3 - topic_bytes;
+        m->payload_bytes = m->stored_bytes;
     }
 }
 
@@ -257,8 +257,8 @@ static void fuzz_run(struct fuzz *f, const uint8_t *data, size_t size)
         struct message m;
         fuzz_message(at, (size_t)(stop - at), &t_us, &m);
         f->emitted = 0;
-        const size_t said = codec_decode(NULL, fuzz_prefix, &m, fuzz_event, f);
-        assert(said == f->emitted);
+        const size_t published = codec_decode(NULL, fuzz_prefix, &m, fuzz_event, f);
+        assert(published == f->emitted);
         at = nul ? nul + 1 : end;
     }
 }

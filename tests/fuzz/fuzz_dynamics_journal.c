@@ -22,7 +22,7 @@ struct rows {
     struct data_raw raw;
 };
 
-static enum status take(void *context, const double *row, bool new_part, struct err *err)
+static enum status add_row(void *context, const double *row, bool new_part, struct err *err)
 {
     struct rows *rows = context;
     assert(!new_part || rows->count > 0);
@@ -41,7 +41,7 @@ static enum status take(void *context, const double *row, bool new_part, struct 
 static void check_table(struct rows *rows)
 {
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct err err = {0};
     rows->raw.part_start[rows->raw.part_count] = rows->count;
     rows->raw.axes = 1;
@@ -49,9 +49,9 @@ static void check_table(struct rows *rows)
     rows->raw.t_s = rows->t_s;
     rows->raw.nu[0] = rows->nu;
     rows->raw.tau[0] = rows->tau;
-    const enum status st = data_table_make(&rows->raw, &table, &card, &err);
+    const enum status st = data_table_make(&rows->raw, &table, &summary, &err);
     assert(st == STATUS_OK || err.text[0] != '\0');
-    assert(card.rows == rows->count);
+    assert(summary.rows == rows->count);
     if (st != STATUS_OK) {
         return;
     }
@@ -80,24 +80,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                             .side = data[0] & 128 ? SIDE_VIRTUAL : SIDE_REAL,
                                             .field_count = FIELDS,
                                             .fields = fields,
-                                            .take = take,
+                                            .add_row = add_row,
                                             .context = &rows};
-    struct dynamics_journal_card card;
+    struct dynamics_journal_summary summary;
     struct file_mark mark;
     struct err err = {0};
     memset(&rows, 0, sizeof rows);
     rows.raw.part_count = 1;
     const struct csv_source input = {"fuzz", (const char *)data + 1, size - 1};
-    const enum status st = dynamics_journal_read(&wanted, &input, 1, &mark, &card, &err);
+    const enum status st = dynamics_journal_read(&wanted, &input, 1, &mark, &summary, &err);
     assert(st == STATUS_OK || err.text[0] != '\0');
     assert(mark.bytes == size - 1);
     if (st == STATUS_OK) {
-        assert(card.samples == rows.count && rows.count > 0);
-        assert(card.restarts >= rows.raw.part_count - 1);
-        assert(card.stamped[JOURNAL_ARRIVAL] + card.stamped[JOURNAL_SOURCE] +
-                   card.stamped[JOURNAL_SIMULATED] ==
-               card.samples);
-        assert(card.unreadable + card.others <= card.lines);
+        assert(summary.samples == rows.count && rows.count > 0);
+        assert(summary.restarts >= rows.raw.part_count - 1);
+        assert(summary.stamped[JOURNAL_ARRIVAL] + summary.stamped[JOURNAL_SOURCE] +
+                   summary.stamped[JOURNAL_SIMULATED] ==
+               summary.samples);
+        assert(summary.unreadable + summary.others <= summary.lines);
         check_table(&rows);
     }
     return 0;

@@ -73,13 +73,13 @@ static void fuzz_run(uint16_t root, void *memory)
 
 static void fuzz_algebra(uint16_t root)
 {
-    static const uint8_t unknowns[] = {0, 1};
+    static const uint8_t variables[] = {0, 1};
     uint16_t factors[2];
     uint16_t rest = 0;
     uint16_t slope = 0;
     struct err err = {0};
     struct err other = {0};
-    if (expression_split(&pool, root, unknowns, pool.name_count < 2 ? pool.name_count : 2,
+    if (expression_split(&pool, root, variables, pool.name_count < 2 ? pool.name_count : 2,
                          "unknowns", factors, &rest, &err) != STATUS_OK) {
         assert(err.text[0] != '\0');
     }

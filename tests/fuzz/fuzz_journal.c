@@ -63,7 +63,7 @@ static void fuzz_message(const struct journal_line *line)
     assert(again.qos == message.qos);
     assert(again.dup == message.dup && again.retained == message.retained);
     assert(strcmp(again.topic, message.topic) == 0);
-    assert(again.kept_bytes == message.kept_bytes);
+    assert(again.stored_bytes == message.stored_bytes);
     assert(again.payload_bytes == message.payload_bytes);
 }
 

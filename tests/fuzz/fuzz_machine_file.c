@@ -20,7 +20,7 @@ static char *print_machine(const struct machine *machine, size_t *bytes)
     return text;
 }
 
-static void check_told(const struct machine_diagnostics *told)
+static void check_diagnostics(const struct machine_diagnostics *told)
 {
     char line[MACHINE_LINE_MAX];
     for (size_t i = 0; i < told->count; i++) {
@@ -56,10 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     assert(machine_file_parse(text, size, "fuzz", size % 2 == 1, &file) == STATUS_OK);
-    check_told(&file->told);
+    check_diagnostics(&file->problems);
     for (size_t i = 0; i < file->count; i++) {
         const struct machine *m = file->machines[i];
-        check_told(&m->draft.diagnostics);
+        check_diagnostics(&m->draft.diagnostics);
         if (m->draft.diagnostics.severity_count[MACHINE_ERROR] == 0) {
             assert(m->table.state_count > 0 && m->draft.initial);
             for (size_t k = 0; k < m->table.arc_count; k++) {

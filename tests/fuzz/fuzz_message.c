@@ -23,8 +23,8 @@ static void fuzz_count(void *context, const struct event *event)
 static void fuzz_decode(const struct message *m)
 {
     size_t count = 0;
-    const size_t said = codec_decode(NULL, "tandem/v1", m, fuzz_count, &count);
-    assert(said == count);
+    const size_t published = codec_decode(NULL, "tandem/v1", m, fuzz_count, &count);
+    assert(published == count);
 }
 
 static bool fuzz_is_space(char c)
@@ -37,15 +37,15 @@ static bool fuzz_is_space(char c)
 static void fuzz_same_payload(const struct message *m, const struct message *again)
 {
     const char *at = m->payload;
-    const char *const end = m->payload + m->kept_bytes;
-    assert(again->kept_bytes <= m->kept_bytes);
-    assert(again->payload_bytes - again->kept_bytes == m->payload_bytes - m->kept_bytes);
-    if (again->kept_bytes < m->kept_bytes) {
+    const char *const end = m->payload + m->stored_bytes;
+    assert(again->stored_bytes <= m->stored_bytes);
+    assert(again->payload_bytes - again->stored_bytes == m->payload_bytes - m->stored_bytes);
+    if (again->stored_bytes < m->stored_bytes) {
         while (at < end && fuzz_is_space(*at)) {
             at++;
         }
     }
-    for (size_t i = 0; i < again->kept_bytes; i++, at++) {
+    for (size_t i = 0; i < again->stored_bytes; i++, at++) {
         assert(at < end);
         assert(again->payload[i] == *at ||
                (again->payload[i] == ' ' && (*at == '\n' || *at == '\r')));
@@ -101,7 +101,7 @@ static void fuzz_payload(const char *text, size_t size)
                               .topic = "tandem/v1/r1/real/reply",
                               .qos = 1,
                               .payload = text,
-                              .kept_bytes = size,
+                              .stored_bytes = size,
                               .payload_bytes = size};
     fuzz_round_trip(&m);
 }

@@ -61,7 +61,7 @@ static size_t count_answers(const uint8_t *bytes, size_t n)
 static void check_shown(struct modbus_server *s, uint8_t *answer)
 {
     static const uint8_t read[] = {0, 9, 0, 0, 0, 6, 0, 3, 1, 0, 0, 125}; /* 256 … 380 */
-    assert(modbus_server_hear(s, ends[0], read, sizeof read) == (ssize_t)sizeof read);
+    assert(modbus_server_receive(s, ends[0], read, sizeof read) == (ssize_t)sizeof read);
     assert(read_answers(answer) == 9 + 2 * 125);
     for (unsigned k = 0; k < 125; k++) {
         assert((answer[9 + 2 * k] << 8 | answer[10 + 2 * k]) == shown[256 + k]);
@@ -71,7 +71,7 @@ static void check_shown(struct modbus_server *s, uint8_t *answer)
 static void check_orders(struct modbus_server *s, bool writes)
 {
     static struct modbus_orders o;
-    modbus_server_take(s, &o);
+    modbus_server_pop_orders(s, &o);
     assert(o.count <= MODBUS_ORDERS_MAX);
     assert(writes || (o.count == 0 && !o.stream && !o.alive));
     for (size_t i = 0; i < o.count; i++) {
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const bool writes = data[0] & 1;
     struct modbus_server *s = servers[writes];
-    const ssize_t taken = modbus_server_hear(s, ends[0], data + 1, size - 1);
+    const ssize_t taken = modbus_server_receive(s, ends[0], data + 1, size - 1);
     assert(taken >= -1 && taken < (ssize_t)size);
     const size_t frames = count_answers(answers, read_answers(answers));
     assert(frames <= size / 8);

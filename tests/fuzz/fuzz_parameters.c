@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "service/identify/current_parameters.h"
+#include "service/identify/parameters_in_use.h"
 #include "service/sim/robot/fleet_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,10 +18,10 @@ static void fuzz_current(const char *text)
 {
     static const struct estimate estimate = {
         .p = 2, .name = {"surge_mass_kg", "yaw_drag"}, .symbol = {"d1", ""}};
-    const struct current_form form = {"usv3", {&estimate}, true};
-    struct current_values current;
+    const struct parameters_in_use_form form = {"usv3", {&estimate}, true};
+    struct reference_values current;
     struct err err = {0};
-    const enum status status = current_parameters_read(text, &form, &current, &err);
+    const enum status status = parameters_in_use_parse(text, &form, &current, &err);
     assert(status == STATUS_OK || (err.text[0] != '\0' && err.where[0] != '\0'));
     assert(status == STATUS_OK || status == STATUS_E_PARSE || status == STATUS_E_IO);
 }
@@ -52,22 +52,22 @@ static void fuzz_simulator(const struct robot_kind *kind, char *text, size_t byt
     struct message message = {.topic = "tandem/v1/r1/virtual/parameters",
                               .payload = text,
                               .payload_bytes = bytes,
-                              .kept_bytes = bytes};
+                              .stored_bytes = bytes};
     assert(robot.memory);
-    TAILQ_INIT(&fleet.outbox);
+    TAILQ_INIT(&fleet.outgoing_queue);
     robot_presets(kind, robot.parameters);
     const struct robot_setup setup = {.parameters = robot.parameters,
                                       .period_us = kind->period_us};
     kind->init(robot.memory, &setup);
-    fleet_hear(&fleet, &message);
+    fleet_receive(&fleet, &message);
     for (size_t i = 0; i < kind->parameter_count; i++) {
         assert(
             robot_value_fits(&kind->parameters[i], robot_get_parameter(kind, robot.memory, i)));
     }
     /* It is answered once, or its sender is told why not. */
     assert(bytes == 0 ||
-           fleet.outbox_count + fleet.counts.malformed + fleet.counts.dropped == 1);
-    struct outgoing *out = TAILQ_FIRST(&fleet.outbox);
+           fleet.outgoing_count + fleet.counts.malformed + fleet.counts.dropped == 1);
+    struct outgoing *out = TAILQ_FIRST(&fleet.outgoing_queue);
     free(out);
     free(robot.memory);
 }

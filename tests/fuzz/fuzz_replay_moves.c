@@ -20,7 +20,7 @@ static const char lab_text[] = "pairs:\n"
 
 static uint64_t entries;
 
-static void count(void *context, const struct effect *effect)
+static void count_entry(void *context, const struct effect *effect)
 {
     (void)context;
     entries += effect->kind == EFFECT_ENTRY;
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     static const char *const pairs[] = {"", "r1", "r2", "r3"};
-    const struct effects effects = {count, NULL};
+    const struct effects effects = {count_entry, NULL};
     struct replay *replay = NULL;
     struct err err = {0};
     unsigned asked = 0;

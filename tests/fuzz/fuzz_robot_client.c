@@ -1,7 +1,9 @@
-/* The client of examples/robot/c: any bytes as a command or a probe. It stays within them, says nothing that Tandem would
- * not read as what it is meant for, and takes for a command what Tandem takes for one, as the same.
+/* The client of examples/robot/c: any bytes as a command or a probe. It stays within them, says
+ * nothing that Tandem would not read as what it is meant for, and takes for a command what
+ * Tandem takes for one, as the same.
  *
- * Known differences: the client resolves no escapes, and reads numbers to a millionth, below 2147. */
+ * Known differences: the client resolves no escapes, and reads numbers to a millionth, below
+ * 2147. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
@@ -15,31 +17,32 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct {
-    struct event heard, said;
+    struct event received, published;
     size_t replies, begun;
     struct tandem_command command;
 } fuzz;
 
-static void fuzz_keep(void *context, const struct event *e)
+static void fuzz_store(void *context, const struct event *e)
 {
     *(struct event *)context = *e;
 }
 
 static void fuzz_decode(const char *topic, const char *payload, size_t bytes, struct event *out)
 {
-    struct message m = {.payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
+    struct message m = {.payload = payload, .stored_bytes = bytes, .payload_bytes = bytes};
     (void)snprintf(m.topic, sizeof m.topic, "t/p/%s", topic);
     out->kind = EVENT_KIND_COUNT;
-    (void)codec_native.decode("t", &m, fuzz_keep, out);
+    (void)codec_native.decode("t", &m, fuzz_store, out);
 }
 
-static bool fuzz_send(void *context, const char *word, const char *payload, uint16_t bytes, uint8_t qos, bool retained)
+static bool fuzz_send(void *context, const char *word, const char *payload, uint16_t bytes,
+                      uint8_t qos, bool retained)
 {
     char topic[32];
     (void)context, (void)qos, (void)retained;
     assert(strlen(payload) <= bytes && bytes < TANDEM_ROOM);
     (void)snprintf(topic, sizeof topic, "real/%s", word);
-    fuzz_decode(topic, payload, bytes, &fuzz.said);
+    fuzz_decode(topic, payload, bytes, &fuzz.published);
     fuzz.replies++;
     return true;
 }
@@ -63,7 +66,8 @@ static void fuzz_stop(void *context)
     (void)context;
 }
 
-static const struct tandem_body body = {.send = fuzz_send, .now = fuzz_now, .begin = fuzz_begin, .stop = fuzz_stop, .boot = ""};
+static const struct tandem_body body = {
+    .send = fuzz_send, .now = fuzz_now, .begin = fuzz_begin, .stop = fuzz_stop, .boot = ""};
 
 static bool fuzz_is_alike(double ours, double theirs)
 {
@@ -74,12 +78,12 @@ static void fuzz_command(const char *payload, size_t bytes)
 {
     struct tandem_robot robot = {.has = &body};
     memset(&fuzz, 0, sizeof fuzz);
-    fuzz_decode("command", payload, bytes, &fuzz.heard);
-    tandem_hear(&robot, "command", payload, (uint16_t)bytes, tandem_ms(0));
-    const struct event_command *c = &fuzz.heard.command;
+    fuzz_decode("command", payload, bytes, &fuzz.received);
+    tandem_receive(&robot, "command", payload, (uint16_t)bytes, tandem_ms(0));
+    const struct event_command *c = &fuzz.received.command;
     assert(fuzz.replies + fuzz.begun + robot.dropped == 1);
-    if (fuzz.heard.kind != EVENT_COMMAND || memchr(payload, '\\', bytes) || !(fabs(c->rotation_rad) < 2147.0) ||
-        !(fabs(c->displacement_m) < 2147.0)) {
+    if (fuzz.received.kind != EVENT_COMMAND || memchr(payload, '\\', bytes) ||
+        !(fabs(c->rotation_rad) < 2147.0) || !(fabs(c->displacement_m) < 2147.0)) {
         return;
     }
     assert(robot.dropped == 0);
@@ -91,14 +95,15 @@ static void fuzz_command(const char *payload, size_t bytes)
         }
         tandem_end(&robot, "done");
     }
-    assert(fuzz.replies == 1 && fuzz.said.kind == EVENT_REPLY && strcmp(fuzz.said.reply.id, c->id) == 0);
+    assert(fuzz.replies == 1 && fuzz.published.kind == EVENT_REPLY &&
+           strcmp(fuzz.published.reply.id, c->id) == 0);
 }
 
 static void fuzz_probe(const char *payload, size_t bytes)
 {
     struct tandem_robot robot = {.has = &body};
     memset(&fuzz, 0, sizeof fuzz);
-    tandem_hear(&robot, "probe", payload, (uint16_t)bytes, tandem_ms(0));
+    tandem_receive(&robot, "probe", payload, (uint16_t)bytes, tandem_ms(0));
     assert(fuzz.replies + robot.dropped == 1);
 }
 

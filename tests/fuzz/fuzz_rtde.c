@@ -24,13 +24,13 @@ static void check_frames(const uint8_t *bytes, size_t count)
     }
 }
 
-static void tell_states(struct rtde_session *s, double t_s)
+static void send_states(struct rtde_session *s, double t_s)
 {
     uint8_t bytes[RTDE_FRAME_MAX];
     for (int k = 0; k < 3; k++) {
         const struct rtde_outputs values = {.timestamp = t_s + 0.008 * k};
         struct rtde_out out = {.bytes = bytes, .room = sizeof bytes};
-        rtde_session_tell(s, &values, &out);
+        rtde_session_send(s, &values, &out);
         assert(!out.overflow);
         check_frames(bytes, out.used);
     }
@@ -52,13 +52,13 @@ static void be_controller(const uint8_t *data, size_t size)
             break;
         }
         struct rtde_session *s = &peers[turn % 3 == 2];
-        rtde_session_take(s, &shared, &frame, &out);
+        rtde_session_receive(s, &shared, &frame, &out);
         assert(!out.overflow);
         check_frames(answer, out.used);
         assert(s->input_count <= RTDE_INPUT_RECIPES && s->version <= RTDE_VERSION_MAX);
         assert(!s->has_outputs || (s->hz >= 1.0 && s->hz <= 125.0));
         assert(shared.malformed <= shared.frames);
-        tell_states(s, 100.0 + turn);
+        send_states(s, 100.0 + turn);
         done += (size_t)n;
     }
     rtde_session_leave(&peers[0], &shared);
@@ -89,28 +89,29 @@ static void be_client(const uint8_t *data, size_t size, bool old)
     static const char *const names[] = {"timestamp",   "target_q",      "target_qd",
                                         "safety_mode", "speed_scaling", "target_TCP_pose"};
     static struct arm_watch watch; /* some 400 kB */
-    const struct rtde_wish wish = {names, 6, 4, 125.0};
+    const struct rtde_request order = {names, 6, 4, 125.0};
     struct rtde_client c;
     uint8_t ask[RTDE_FRAME_MAX];
     struct rtde_out out = {.bytes = ask, .room = sizeof ask};
     size_t done = 0;
-    enum rtde_news news = RTDE_NOTHING;
+    enum rtde_outcome changes = RTDE_NOTHING;
     watch = (struct arm_watch){.period_s = 0.008};
-    rtde_client_begin(&c, &wish, &out);
+    rtde_client_begin(&c, &order, &out);
     c.version = old ? 1 : 2;
-    while (news != RTDE_FAILED) {
+    while (changes != RTDE_FAILED) {
         struct rtde_frame frame;
         const ssize_t n = rtde_frame_next(data + done, size - done, &frame);
         if (n <= 0) {
             break;
         }
         out.used = 0;
-        news = rtde_client_take(&c, &frame, &out);
+        changes = rtde_client_receive(&c, &frame, &out);
         assert(!out.overflow);
         check_frames(ask, out.used);
         assert(memchr(c.text, '\0', sizeof c.text));
-        assert((news != RTDE_FAILED && news != RTDE_TOLD) || strlen(c.text) < sizeof c.text);
-        if (news == RTDE_VALUES) {
+        assert((changes != RTDE_FAILED && changes != RTDE_TEXT_MESSAGE) ||
+               strlen(c.text) < sizeof c.text);
+        if (changes == RTDE_VALUES) {
             assert(c.stage >= RTDE_ASKS_START);
             watch_values(&watch, &c.values);
         }

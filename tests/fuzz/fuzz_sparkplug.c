@@ -13,19 +13,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct told {
+struct reported {
     const struct sparkplug_place *places;
     unsigned order;
 };
 
 static void check_event(void *context, const struct sparkplug_event *e)
 {
-    struct told *told = context;
+    struct reported *reported = context;
     assert((e->what == SPARKPLUG_MALFORMED) == (e->fault != NULL));
     assert((e->what == SPARKPLUG_VALUES) == (e->metrics != NULL));
     assert(e->place < 2 || e->place == SIZE_MAX);
-    assert(told->order <= 20);
-    told->order++;
+    assert(reported->order <= 20);
+    reported->order++;
     if (e->what != SPARKPLUG_VALUES) {
         return;
     }
@@ -40,7 +40,7 @@ static void check_event(void *context, const struct sparkplug_event *e)
             sum = (char)(sum + m->value.text.at[i]);
         }
         assert(sum == sum && sparkplug_find(e->metrics, m->name));
-        (void)sparkplug_held(told->places[e->place].device, m->name);
+        (void)sparkplug_held(reported->places[e->place].device, m->name);
     }
 }
 
@@ -60,7 +60,7 @@ static const char lab_text[] =
     "go, "
     "displacement_m: {metric: Pose/x}}}\n";
 
-static void check_told(void *context, const struct event *event)
+static void check_emitted(void *context, const struct event *event)
 {
     (void)context;
     assert(strcmp(event->pair, "r1") == 0 && event->kind < EVENT_KIND_COUNT);
@@ -76,13 +76,13 @@ static void check_sent(void *context, const char *pair, const char *topic, const
            bytes > 0);
 }
 
-static void hear_all(const uint8_t *data, size_t size)
+static void receive_all(const uint8_t *data, size_t size)
 {
     static struct lab_file lab;
     static void *state;
     static char room[MESSAGE_PAYLOAD_MAX];
-    const struct codec_ear ear = {
-        .emit = check_told, .send = check_sent, .room = room, .room_bytes = sizeof room};
+    const struct codec_sink sink = {
+        .emit = check_emitted, .send = check_sent, .room = room, .room_bytes = sizeof room};
     if (!state) {
         struct err_list errors = {.count = 0};
         assert(lab_file_parse(lab_text, sizeof lab_text - 1, "lab", &lab, &errors) ==
@@ -99,15 +99,15 @@ static void hear_all(const uint8_t *data, size_t size)
     for (int64_t t_us = 1; size >= 4; t_us += 1000000) {
         static const char *const rest[] = {"/d", "", "/e"};
         struct message m = {.t_us = t_us};
-        const size_t said = (size_t)data[2] << 8 | data[3];
-        const size_t n = said < size - 4 ? said : size - 4;
+        const size_t published = (size_t)data[2] << 8 | data[3];
+        const size_t n = published < size - 4 ? published : size - 4;
         (void)snprintf(
             m.topic, sizeof m.topic, "spBv1.0/g/%s/n%s",
             sparkplug_kind_name((enum sparkplug_kind)(data[0] % SPARKPLUG_KIND_COUNT)),
             rest[data[1] % 3]);
         m.payload = (const char *)data + 4;
-        m.kept_bytes = m.payload_bytes = n;
-        (void)codec_sparkplug.hear(&pair, &m, &ear);
+        m.stored_bytes = m.payload_bytes = n;
+        (void)codec_sparkplug.receive(&pair, &m, &sink);
         data += 4 + n;
         size -= 4 + n;
     }
@@ -115,7 +115,7 @@ static void hear_all(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    hear_all(data, size);
+    receive_all(data, size);
     static const struct sparkplug_text devices[] = {{"d", 1}, {"", 0}, {"e", 1}};
     static struct sparkplug_device device[2];
     struct sparkplug_node node = {.born = false};
@@ -126,10 +126,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct sparkplug_topic topic = {
             .kind = (enum sparkplug_kind)(data[0] % SPARKPLUG_KIND_COUNT),
             .device = devices[data[1] % 3]};
-        const size_t said = (size_t)data[2] << 8 | data[3];
-        const size_t n = said < size - 4 ? said : size - 4;
-        struct told told = {places, 0};
-        sparkplug_take(&node, places, 2, &topic, (const char *)data + 4, n, check_event, &told);
+        const size_t published = (size_t)data[2] << 8 | data[3];
+        const size_t n = published < size - 4 ? published : size - 4;
+        struct reported reported = {places, 0};
+        sparkplug_decode(&node, places, 2, &topic, (const char *)data + 4, n, check_event,
+                         &reported);
         for (size_t k = 0; k < 2; k++) {
             assert(device[k].count <= SPARKPLUG_METRICS_MAX &&
                    device[k].names_used <= SPARKPLUG_NAMES_MAX);

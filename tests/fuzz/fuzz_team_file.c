@@ -71,8 +71,8 @@ static void check_team(const struct team_params *p)
     }
 }
 
-static bool take_second(void *context, uint16_t robot, const struct team_step *step, uint32_t n,
-                        int64_t *took_us, enum team_event_kind *event)
+static bool last_one_second(void *context, uint16_t robot, const struct team_step *step,
+                            uint32_t n, int64_t *took_us, enum team_event_kind *event)
 {
     (void)context, (void)robot, (void)step, (void)n, (void)event;
     *took_us = 1000000;
@@ -100,7 +100,7 @@ static void run_team(const struct team_params *p)
     assert(memory);
     struct team_drive drive = {.team = team_init(memory, p),
                                .p = p,
-                               .duration = take_second,
+                               .duration = last_one_second,
                                .emit = check_effect,
                                .context = &copy};
     team_drive_start(&drive);

@@ -1,5 +1,6 @@
-/* Any messages of the vehicles of a pair, one after the other, through the codec that remembers, into a lab: what is emitted
- * keeps to its limits, what is sent is JSON, and a replay, which sends nothing, tells and sends the same. */
+/* Any messages of the vehicles of a pair, one after the other, through the codec that
+ * remembers, into a lab: what is emitted keeps to its limits, what is sent is JSON, and a
+ * replay, which sends nothing, tells and sends the same. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,22 +30,23 @@ static void fuzz_json(const char *text, size_t bytes)
 }
 
 /* What a lab told and wanted to be sent, so far. */
-static uint64_t fuzz_told[LABS];
+static uint64_t fuzz_hashes[LABS];
 static size_t fuzz_at; /* the lab at work */
 
-static void fuzz_tell(const void *bytes, size_t count)
+static void fuzz_hash(const void *bytes, size_t count)
 {
-    fuzz_told[fuzz_at] = hash_bytes(fuzz_told[fuzz_at], bytes, count);
+    fuzz_hashes[fuzz_at] = hash_bytes(fuzz_hashes[fuzz_at], bytes, count);
 }
 
 static void fuzz_effect(void *context, const struct effect *effect)
 {
     (void)context;
-    fuzz_tell(&effect->kind, sizeof effect->kind);
-    fuzz_tell(&effect->t_us, sizeof effect->t_us);
-    if ((effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_RESPONSE) && effect->message) {
+    fuzz_hash(&effect->kind, sizeof effect->kind);
+    fuzz_hash(&effect->t_us, sizeof effect->t_us);
+    if ((effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_RESPONSE) &&
+        effect->message) {
         fuzz_json(effect->message->payload, effect->message->bytes);
-        fuzz_tell(effect->message->payload, effect->message->bytes);
+        fuzz_hash(effect->message->payload, effect->message->bytes);
     }
 }
 
@@ -52,24 +54,29 @@ static void fuzz_event(void *context, const struct event *e)
 {
     const struct effects fx = {.emit = fuzz_effect};
     assert(e->kind < EVENT_KIND_COUNT && e->side <= SIDE_COUNT);
-    fuzz_tell(&e->kind, sizeof e->kind);
-    fuzz_tell(&e->side, sizeof e->side);
+    fuzz_hash(&e->kind, sizeof e->kind);
+    fuzz_hash(&e->side, sizeof e->side);
     if (e->kind == EVENT_REPLY) {
-        assert(memchr(e->reply.id, '\0', EVENT_ID_MAX) && memchr(e->reply.detail, '\0', EVENT_DETAIL_MAX));
+        assert(memchr(e->reply.id, '\0', EVENT_ID_MAX) &&
+               memchr(e->reply.detail, '\0', EVENT_DETAIL_MAX));
         assert(e->reply.status < REPLY_STATUS_COUNT);
-        fuzz_tell(e->reply.id, strlen(e->reply.id));
-        fuzz_tell(&e->reply.source_start_us, sizeof e->reply.source_start_us);
+        fuzz_hash(e->reply.id, strlen(e->reply.id));
+        fuzz_hash(&e->reply.source_start_us, sizeof e->reply.source_start_us);
     } else if (e->kind == EVENT_COMMAND) {
-        assert(memchr(e->command.id, '\0', EVENT_ID_MAX) && memchr(e->command.op, '\0', EVENT_OP_MAX));
+        assert(memchr(e->command.id, '\0', EVENT_ID_MAX) &&
+               memchr(e->command.op, '\0', EVENT_OP_MAX));
     } else if (e->kind == EVENT_FAULT) {
-        assert(e->fault.kind < FAULT_KIND_COUNT && memchr(e->fault.about, '\0', sizeof e->fault.about));
+        assert(e->fault.kind < FAULT_KIND_COUNT &&
+               memchr(e->fault.about, '\0', sizeof e->fault.about));
     } else if (e->kind == EVENT_MALFORMED) {
-        assert(e->malformed.detail[0] && memchr(e->malformed.detail, '\0', sizeof e->malformed.detail));
+        assert(e->malformed.detail[0] &&
+               memchr(e->malformed.detail, '\0', sizeof e->malformed.detail));
     }
     lab_step(context, e, &fx);
 }
 
-static void fuzz_send(void *context, const char *pair, const char *topic, const char *payload, size_t bytes)
+static void fuzz_send(void *context, const char *pair, const char *topic, const char *payload,
+                      size_t bytes)
 {
     (void)context;
     assert(pair && (strstr(topic, "/m/b/") || strstr(topic, "/m/a/responses")));
@@ -81,8 +88,10 @@ static void fuzz_begin(void)
     static void *memory[LABS];
     static struct lab_file file;
     static const char yaml[] =
-        "pairs: {p: {codec: vda5050, real: m/c, virtual: m/d}, l: {codec: vda5050, real: m/a, virtual: m/b, mode: link}, k: {mode: link}}\n"
-        "teams: {t: {resources: {A: {}, B: {}, T: {kind: tool, lease_s: 0.01, on_lost: release}}, sequences: {s: [Wait]}, "
+        "pairs: {p: {codec: vda5050, real: m/c, virtual: m/d}, l: {codec: vda5050, real: m/a, "
+        "virtual: m/b, mode: link}, k: {mode: link}}\n"
+        "teams: {t: {resources: {A: {}, B: {}, T: {kind: tool, lease_s: 0.01, on_lost: "
+        "release}}, sequences: {s: [Wait]}, "
         "robots: {L: {pair: l}, N: {pair: k}}}}\n";
     struct err_list errors = {0};
     if (!file.pairs) {
@@ -111,23 +120,31 @@ static void fuzz_begin(void)
         assert(memory[i]);
         fuzz_lab[i] = lab_init(memory[i], &p);
         lab_codecs(fuzz_lab[i], &fuzz_set[i]);
-        fuzz_told[i] = HASH_START;
+        fuzz_hashes[i] = HASH_START;
     }
     /* One sends, the other is a replay. */
-    fuzz_set[0].ear = (struct codec_ear){.send = fuzz_send, .room = fuzz_room, .room_bytes = sizeof fuzz_room};
+    fuzz_set[0].sink = (struct codec_sink){
+        .send = fuzz_send, .room = fuzz_room, .room_bytes = sizeof fuzz_room};
 }
 
 /* A line: the vehicle, the kind by a letter, the payload. */
 static void fuzz_line(const char *line, size_t bytes, int64_t t_us)
 {
-    static const char *const kinds[] = {"state", "visualization", "connection", "order", "instantActions", "factsheet"};
+    static const char *const kinds[] = {"state", "visualization",  "connection",
+                                        "order", "instantActions", "factsheet"};
     static const char letters[] = "svcoif";
     const char *letter = bytes >= 2 ? strchr(letters, line[1]) : NULL;
-    struct message m = {.t_us = t_us, .payload = line + 2, .kept_bytes = bytes - 2, .payload_bytes = bytes - 2};
+    struct message m = {.t_us = t_us,
+                        .payload = line + 2,
+                        .stored_bytes = bytes - 2,
+                        .payload_bytes = bytes - 2};
     if (!letter || !*letter || bytes - 2 > MESSAGE_PAYLOAD_MAX) {
         return;
     }
-    (void)snprintf(m.topic, sizeof m.topic, line[0] == 'C' ? "t/l/command" : line[0] == 'T' ? "t/t/request" : "u/v2/m/%c/%s",
+    (void)snprintf(m.topic, sizeof m.topic,
+                   line[0] == 'C'   ? "t/l/command"
+                   : line[0] == 'T' ? "t/t/request"
+                                    : "u/v2/m/%c/%s",
                    line[0] == 'a' ? 'a' : 'b', kinds[letter - letters]);
     m.retained = line[0] == 'B';
     for (size_t i = 0; i < LABS; i++) {
@@ -148,6 +165,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_line(at, (size_t)(stop - at), t_us += 1000);
         at = stop + (stop < end);
     }
-    assert(fuzz_told[0] == fuzz_told[1]);
+    assert(fuzz_hashes[0] == fuzz_hashes[1]);
     return 0;
 }

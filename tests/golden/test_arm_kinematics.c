@@ -265,7 +265,7 @@ static void test_real_arm(void)
 {
     struct arm_geometry arm = ur5;
     size_t worst_link = 0;
-    CU_ASSERT_EQUAL_FATAL(arm_geometry_take_dh(&arm, REAL, &worst_link), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(arm_geometry_set_dh(&arm, REAL, &worst_link), STATUS_OK);
     double correction[6 * ARM_JOINTS];
     arm_geometry_corrections(&arm, correction);
     for (size_t i = 0; i < 6 * ARM_JOINTS; i++) {
@@ -276,7 +276,7 @@ static void test_real_arm(void)
     struct random_source random = {.state = 9};
     double off_mm = 0.0;
     int met = 0;
-    int told = 0;
+    int reported = 0;
     enum { RUNS = 3000 };
     for (int i = 0; i < RUNS; i++) {
         double q[6];
@@ -294,7 +294,7 @@ static void test_real_arm(void)
         struct arm_solution s;
         const enum arm_reach reach = arm_inverse_near(&arm, &want, q, &s);
         if (reach != ARM_REACHED) {
-            told++;
+            reported++;
             continue;
         }
         const struct rigid there = arm_forward(&arm, s.q);
@@ -304,12 +304,12 @@ static void test_real_arm(void)
     CHECK_NEAR("mean distance from nominal, mm", off_mm / RUNS, 1.81, 0.03, 0.0);
     /* 1.1 % of poses have no nominal solution to begin from. */
     CHECK("solved", met >= 0.975 * RUNS);
-    CHECK_INT("the rest is told", met + told, RUNS);
+    CHECK_INT("the rest is told", met + reported, RUNS);
     struct arm_geometry other = ur5;
     struct arm_dh wrong[ARM_JOINTS];
     memcpy(wrong, REAL, sizeof wrong);
     wrong[2].a_m += 0.2;
-    CHECK_INT("another arm", arm_geometry_take_dh(&other, wrong, &worst_link), STATUS_E_RANGE);
+    CHECK_INT("another arm", arm_geometry_set_dh(&other, wrong, &worst_link), STATUS_E_RANGE);
     CHECK_INT("its links", worst_link, 3);
     CHECK("it is as it was", !other.corrected);
 }

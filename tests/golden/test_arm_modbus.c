@@ -20,7 +20,7 @@ static void read_six(const json_t *golden, const char *key, double out[6])
 
 /* The golden's angles have eleven digits: those that were multiples of a quarter turn are so
  * again. */
-static void mend_quarters(double q[6])
+static void restore_quarters(double q[6])
 {
     for (size_t j = 0; j < 6; j++) {
         const double quarters = round(q[j] / (0.5 * PI));
@@ -64,7 +64,7 @@ static void test_registers(void)
         read_six(golden, "qd_radps", arm.qd_radps);
         read_six(golden, "current_a", arm.current_a);
         read_six(golden, "decoded_q", decoded);
-        mend_quarters(arm.q_rad);
+        restore_quarters(arm.q_rad);
         place_tool();
         modbus_map_show(&arm, &none, words);
         json_object_foreach(json_object_get(golden, "registers"), address, want)

@@ -316,7 +316,7 @@ static void test_limits(void)
     CHECK("slower", m.stretch > 1.1);
     check_tool_path("slower", &m);
     struct arm_bounds bounds = arm_bounds_none;
-    bounds.keep_speed = true;
+    bounds.hold_speed = true;
     f = arm_plan_line(&ur5, q0, &to, &rates, &bounds, &m);
     CHECK_INT("refused", f.refusal, ARM_TOO_FAST);
     rates = arm_rates_default;

@@ -76,8 +76,8 @@ struct tracking {
     double count, settle_s;
 };
 
-static void note_sample(struct tracking *r, const struct arm_move *move, double t_s,
-                        const double target[6], const double q[6])
+static void record_sample(struct tracking *r, const struct arm_move *move, double t_s,
+                          const double target[6], const double q[6])
 {
     const double off_m = tool_distance(target, q);
     r->path_m = fmax(r->path_m, arm_move_off_path(move, &ur5, q));
@@ -95,7 +95,7 @@ static void note_sample(struct tracking *r, const struct arm_move *move, double 
     }
 }
 
-static struct tracking follow(struct arm_move *move, const struct arm_servo_params *p)
+static struct tracking track_move(struct arm_move *move, const struct arm_servo_params *p)
 {
     struct tracking r = {.count = 0.0};
     struct arm_servo s;
@@ -113,7 +113,7 @@ static struct tracking follow(struct arm_move *move, const struct arm_servo_para
         now = next;
         if (k % every == 0) {
             read_joints(&s, q);
-            note_sample(&r, move, t_s, next.q, q);
+            record_sample(&r, move, t_s, next.q, q);
         }
     }
     return r;
@@ -145,7 +145,7 @@ static void test_tracking(void)
         const struct arm_servo_params p =
             make_servos(ARM_CONTROLLER_PROFILE, number_of(row, "lag_s"),
                         number_of(row, "known_lag_s"), number_of(row, "period_s"));
-        const struct tracking r = follow(&move, &p);
+        const struct tracking r = track_move(&move, &p);
         (void)printf("%-16s lag %.4f known %.4f every %.3f s: joints %.6f mrad, tool %.6f mm, "
                      "path %.6f mm\n",
                      name, p.lag_s[0], p.known_lag_s[0], p.period_s, 1e3 * r.joint_max_rad,
@@ -173,7 +173,7 @@ struct regulated {
 };
 
 /* All joints to their targets at once, for 10 s. */
-static struct regulated regulate(const struct arm_servo_params *p, const double to[6])
+static struct regulated regulate_pose(const struct arm_servo_params *p, const double to[6])
 {
     struct regulated r = {.iae = 0.0};
     struct arm_servo s;
@@ -221,7 +221,7 @@ static void test_controllers(void)
         p.stop_rad = 5e-4;
         p.speed_min_radps = number_of(row, "w_min");
         p.near_rad = fsm ? number_of(row, "near") : p.near_rad;
-        const struct regulated r = regulate(&p, to);
+        const struct regulated r = regulate_pose(&p, to);
         (void)snprintf(name, sizeof name, "%s lag %.2f kc %g", kind, lag_s, p.gain_per_s);
         (void)printf("%-18s tool rests %.3f | %.3f mm, within 1 mm %.3f | %.3f s, IAE %.4f | "
                      "%.4f\n",
@@ -267,7 +267,7 @@ static void test_rest(void)
                 char name[64];
                 const struct arm_servo_params p =
                     make_servos((enum arm_controller)c, lags_s[i], lags_s[i], periods_s[k]);
-                const struct regulated r = regulate(&p, to);
+                const struct regulated r = regulate_pose(&p, to);
                 (void)snprintf(name, sizeof name, "%s lag %g every %g s",
                                arm_controller_name((enum arm_controller)c), lags_s[i],
                                periods_s[k]);

@@ -30,7 +30,7 @@ static const struct row {
      480.547542, 0.21961525, 120, 86.4452615, 112.942339, 47.0576606},
 };
 
-static void check(const char *name, const char *what, double got, double want)
+static void check_value(const char *name, const char *what, double got, double want)
 {
     char row[64];
     (void)snprintf(row, sizeof row, "%s: %s", name, what);
@@ -69,23 +69,23 @@ static void test_steps(void)
                                         .top = p.control_max,
                                         .period_s = 0.025,
                                         .moved = moved};
-        check(name, "dL", moved.left_m / MM, row->left_mm);
-        check(name, "dR", moved.right_m / MM, row->right_mm);
-        check(name, "dA", moved.angle_rad, row->turn_rad);
-        check(name, "dS", moved.distance_m / MM, row->way_mm);
-        check(name, "A", pose.angle_rad, row->angle_rad);
-        check(name, "X", pose.x_m / MM, row->x_mm);
-        check(name, "Y", pose.y_m / MM, row->y_mm);
-        check(name, "S", hypot(pose.x_m, pose.y_m) / MM, row->distance_mm);
-        check(name, "eA", error_rad, row->error_rad);
+        check_value(name, "dL", moved.left_m / MM, row->left_mm);
+        check_value(name, "dR", moved.right_m / MM, row->right_mm);
+        check_value(name, "dA", moved.angle_rad, row->turn_rad);
+        check_value(name, "dS", moved.distance_m / MM, row->way_mm);
+        check_value(name, "A", pose.angle_rad, row->angle_rad);
+        check_value(name, "X", pose.x_m / MM, row->x_mm);
+        check_value(name, "Y", pose.y_m / MM, row->y_mm);
+        check_value(name, "S", hypot(pose.x_m, pose.y_m) / MM, row->distance_mm);
+        check_value(name, "eA", error_rad, row->error_rad);
         p.controller = DIFFDRIVE_PROPORTIONAL;
         struct diffdrive_controls u = diffdrive_steer(&p, &sight);
-        check(name, "uL of P", u.left, row->p_left);
-        check(name, "uR of P", u.right, row->p_right);
+        check_value(name, "uL of P", u.left, row->p_left);
+        check_value(name, "uR of P", u.right, row->p_right);
         p.controller = DIFFDRIVE_PD;
         u = diffdrive_steer(&p, &sight);
-        check(name, "uL of PD", u.left, row->pd_left);
-        check(name, "uR of PD", u.right, row->pd_right);
+        check_value(name, "uL of PD", u.left, row->pd_left);
+        check_value(name, "uR of PD", u.right, row->pd_right);
         previous_rad = error_rad;
     }
 }

@@ -13,7 +13,7 @@ struct recording {
 };
 
 /* The golden files: t, effort [3], measured [3], true [3]. */
-static void load(const char *name, bool measured, struct recording *r)
+static void load_recording(const char *name, bool measured, struct recording *r)
 {
     char path[256];
     char line[512];
@@ -68,7 +68,7 @@ static void check_row(const char *file, const char *name, const double *want)
     char row[64];
     const bool noise_free = strcmp(name, "weak_noise_free") == 0;
     (void)snprintf(row, sizeof row, "%s %s", file, name);
-    load(file, !noise_free, &recording);
+    load_recording(file, !noise_free, &recording);
     const enum dynamics_method method = method_of(name, &options);
     const enum status st =
         dynamics_linear_fit(&usv3_model, &recording.set, method, &options, &fit);
@@ -131,7 +131,7 @@ static void test_defaults(void)
     for (size_t k = 0; k < COUNT(files); k++) {
         struct dynamics_fit fit;
         const double *truth = usv3_vessel_find(k == 0 ? "wamv" : "iacquabot")->theta;
-        load(files[k], true, &recording);
+        load_recording(files[k], true, &recording);
         const enum status st =
             dynamics_linear_fit(&usv3_model, &recording.set, DYNAMICS_WEAK_IV, &options, &fit);
         CHECK_INT(files[k], st, STATUS_OK);
@@ -161,7 +161,7 @@ static void test_no_collapse(void)
 {
     static struct recording recording;
     const struct dynamics_options options = dynamics_options_defaults();
-    load("usv_W", true, &recording);
+    load_recording("usv_W", true, &recording);
     for (int method = DYNAMICS_OLS_CENTRAL; method <= DYNAMICS_WEAK_IV; method++) {
         struct dynamics_fit fit;
         const char *name = dynamics_method_name((enum dynamics_method)method);

@@ -7,7 +7,7 @@
 /* ---- swap: delayed assignment, whatever the order ------------------------------------------
  */
 
-static void take_other(const struct efsm_view *v)
+static void copy_other(const struct efsm_view *v)
 {
     efsm_set(v, 0, *(const double *)v->in);
 }
@@ -30,7 +30,7 @@ static void test_swap(void)
 {
     static const struct efsm_state states[] = {{"S", show_own, false}};
     static const struct efsm_arc arcs[] = {
-        {0, 0, NULL, take_other, .label = "t", .waits = true}};
+        {0, 0, NULL, copy_other, .label = "t", .waits = true}};
     static const char *const cells[] = {"x"};
     static const struct efsm_table table = {.name = "Swap",
                                             .purpose = "swaps",
@@ -60,7 +60,7 @@ static void test_swap(void)
         for (size_t k = 0; k < COUNT(want); k++) {
             CHECK_NEAR(row, m[0].cell[0], want[k][0], 0.0, 0.0);
             CHECK_NEAR(row, m[1].cell[0], want[k][1], 0.0, 0.0);
-            CHECK_INT(row, efsm_settle(&net, (int64_t)k), 1);
+            CHECK_INT(row, efsm_run_instant(&net, (int64_t)k), 1);
         }
     }
 }
@@ -354,7 +354,7 @@ static void run_handshake(const struct handshake *h)
         (void)snprintf(got, sizeof got, "%s/%d|%s/%d", efsm_state_name(&master, m[0].state),
                        signal[0][1], efsm_state_name(&slave, m[1].state), signal[1][1]);
         CHECK_TEXT(row, got, h->cycles[k]);
-        (void)efsm_settle(&net, (int64_t)k);
+        (void)efsm_run_instant(&net, (int64_t)k);
     }
 }
 

@@ -49,7 +49,7 @@ static int64_t lap_us(int cycles)
     return cycles < 0 ? LAB_TIME_NONE : (int64_t)cycles * 1000000;
 }
 
-static void play(struct script *s, const struct trace *t)
+static void play_trace(struct script *s, const struct trace *t)
 {
     script_command(s, "r1", CYCLE(0), "c1");
     for (int k = 1; k <= 14; k++) {
@@ -88,7 +88,7 @@ static void check_trace(const struct trace *t)
     s.params[0].link_cycle_us = 1000000;
     s.params[0].expected[SIDE_REAL] = t->real_absent ? PAIR_NEVER : PAIR_ALWAYS;
     script_open(&s);
-    play(&s, t);
+    play_trace(&s, t);
 
     CHECK_INT(t->row, script_count(&s, EFFECT_ENTRY), 1);
     const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
@@ -132,7 +132,7 @@ static void test_late_reply(void)
     script_init(&s, 1);
     s.params[0].mode = PAIR_LINK;
     script_open(&s);
-    play(&s, &traces[5]);
+    play_trace(&s, &traces[5]);
     const struct script_effect *late = script_find(&s, EFFECT_ALARM, 1);
     CU_ASSERT_PTR_NOT_NULL_FATAL(late);
     CHECK_TEXT("late", late->alarm.code, "reply_after_close");

@@ -6,8 +6,8 @@
 
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
-#include "tests/support/motion_file.h"
 #include "identification/model/models.h"
+#include "tests/support/motion_file.h"
 
 enum { STEPS = 3, T = 0, POWER, LEFT, RIGHT, COLUMNS };
 
@@ -30,7 +30,7 @@ static const struct {
 static struct motion_file files[COUNT(rows)];
 static size_t starts[STEPS + 1];
 
-static bool load(size_t row)
+static bool load_steps(size_t row)
 {
     for (size_t s = 0; s < STEPS; s++) {
         char name[64];
@@ -56,7 +56,7 @@ static void fit_steps(size_t row, size_t from, size_t steps, const struct model 
     const struct dynamics_options options = dynamics_options_defaults();
     const size_t first = starts[from];
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct data_raw raw = {.axes = 1,
                            .n = starts[from + steps] - first,
                            .t_s = files[row].column[T] + first,
@@ -66,8 +66,8 @@ static void fit_steps(size_t row, size_t from, size_t steps, const struct model 
     for (size_t s = 0; s <= steps; s++) {
         raw.part_start[s] = starts[from + s] - first;
     }
-    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, &table, &card, NULL), STATUS_OK);
-    CHECK_INT("runs", card.runs, (long long)steps);
+    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, &table, &summary, NULL), STATUS_OK);
+    CHECK_INT("runs", summary.runs, (long long)steps);
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &table.set, &options, fit), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(model, fit, &table.set, check), STATUS_OK);
     data_table_free(&table);
@@ -129,7 +129,7 @@ int main(void)
 {
     (void)gsl_set_error_handler_off();
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (!load(i)) {
+        if (!load_steps(i)) {
             return EXIT_SUCCESS;
         }
     }

@@ -10,7 +10,7 @@ static struct odometry_file files[2];
 static struct odometry_fit fits[2];
 static struct odometry_check across[2]; /* [i]: the other run by the parameters of run i */
 
-static bool load(void)
+static bool load_runs(void)
 {
     const char *data = getenv("TANDEM_DATA");
     for (int run = 0; run < 2; run++) {
@@ -25,11 +25,11 @@ static bool load(void)
     return true;
 }
 
-static void make(int run, struct odometry_set *set, struct odometry_card *card)
+static void make_set(int run, struct odometry_set *set, struct odometry_summary *summary)
 {
     const struct odometry_raw raw = odometry_file_raw(&files[run]);
     struct err err = {.code = STATUS_OK};
-    CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, set, card, &err), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, set, summary, &err), STATUS_OK);
 }
 
 /* With the weight of the reference, which leaves the heading to slip: positions of run 2. */
@@ -40,12 +40,12 @@ static void fit_by_weight(void)
 {
     struct odometry_set set;
     struct odometry_set other;
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_fit fit;
-    make(0, &set, &card);
-    make(1, &other, &card);
+    make_set(0, &set, &summary);
+    make_set(1, &other, &summary);
     set.heading_m = other.heading_m = REFERENCE_HEADING_M;
-    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &summary, &fit), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(odometry_check_run(&other, fit.estimate.value, &by_weight),
                           STATUS_OK);
     odometry_set_free(&set);
@@ -57,10 +57,10 @@ static void fit_both(void)
     for (int run = 0; run < 2; run++) {
         struct odometry_set set;
         struct odometry_set other;
-        struct odometry_card card;
-        make(run, &set, &card);
-        CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fits[run]), STATUS_OK);
-        make(1 - run, &other, &card);
+        struct odometry_summary summary;
+        make_set(run, &set, &summary);
+        CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &summary, &fits[run]), STATUS_OK);
+        make_set(1 - run, &other, &summary);
         CU_ASSERT_EQUAL_FATAL(
             odometry_check_run(&other, fits[run].estimate.value, &across[run]), STATUS_OK);
         odometry_set_free(&set);
@@ -74,7 +74,7 @@ static const double reference[2][4] = {{0.1566, 0.1558, 0.554, 0.024},
                                        {0.1579, 0.1575, 0.558, 0.015}};
 static const double reference_across[2] = {0.026, 0.029}; /* m, rad */
 
-static void print(void)
+static void print_table(void)
 {
     (void)printf("\n%-26s %26s %26s\n", "reached (error) | reference", "run 1", "run 2");
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
@@ -113,7 +113,7 @@ static void test_runs(void)
 {
     fit_both();
     fit_by_weight();
-    print();
+    print_table();
     for (int run = 0; run < 2; run++) {
         const struct odometry_fit *f = &fits[run];
         const char *row = run == 0 ? "run 1" : "run 2";
@@ -146,7 +146,7 @@ static void test_together(void)
 {
     static struct odometry_file both;
     struct odometry_set set;
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_fit fit;
     both.count = 0;
     size_t half = 0;
@@ -162,8 +162,8 @@ static void test_together(void)
     raw.part_count = 2;
     raw.part_start[1] = half;
     raw.part_start[2] = both.count;
-    CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, &set, &card, NULL), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, &set, &summary, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &summary, &fit), STATUS_OK);
     odometry_set_free(&set);
     (void)printf("together: radii %.4f %.4f, track %.4f m, position %.4f m\n",
                  fit.estimate.value[ODOMETRY_RADIUS_RIGHT],
@@ -181,7 +181,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
-    if (!load()) {
+    if (!load_runs()) {
         return EXIT_SUCCESS;
     }
     CU_pSuite suite = CU_add_suite("miro", NULL, NULL);

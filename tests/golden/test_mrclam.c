@@ -21,7 +21,7 @@ static struct moves_file net = {.lap = "duration_s",
                                 .displacement_factor = 1.0};
 static size_t starts[ROBOTS + 1];
 
-static int load(struct moves_file *file, size_t *start)
+static int load_moves(struct moves_file *file, size_t *start)
 {
     for (int robot = 1; robot <= ROBOTS; robot++) {
         char name[64];
@@ -35,7 +35,7 @@ static int load(struct moves_file *file, size_t *start)
     return 1;
 }
 
-static int mentions(const struct travel_fit *fit, const char *text)
+static int has_reason(const struct travel_fit *fit, const char *text)
 {
     for (size_t k = 0; k < fit->estimate.reason_count; k++) {
         if (strstr(fit->estimate.reasons[k], text)) {
@@ -62,7 +62,7 @@ static void test_pooled(void)
     CHECK_TEXT("pooled", fit.estimate.combinations[0].name, "t0_s + ta_s + tr_s");
     CHECK_NEAR("pooled", fit.estimate.combinations[0].value, 0.191, 0.0, 5e-4);
     CHECK("pooled", fit.beta_lo[TRAVEL_INV_W] < 3.154 && 3.154 < fit.beta_hi[TRAVEL_INV_W]);
-    CHECK("pooled", !mentions(&fit, "unphysical"));
+    CHECK("pooled", !has_reason(&fit, "unphysical"));
     CHECK_INT("pooled", fit.estimate.advice_count >= 2, 1);
     CHECK_TEXT("pooled", fit.estimate.advice[0], "turn on the spot, without driving");
     CHECK_TEXT("pooled", fit.estimate.advice[1], "drive a straight move, without turning");
@@ -89,7 +89,7 @@ static size_t fit_parts(const struct moves_file *file, struct travel_fit *whole)
         if (part.beta[TRAVEL_INV_W] < 0.0) {
             negative++;
             CHECK_INT("a robot", part.estimate.verdict, ESTIMATE_FAIL);
-            CHECK("a robot", mentions(&part, "unphysical sign"));
+            CHECK("a robot", has_reason(&part, "unphysical sign"));
         }
     }
     return negative;
@@ -99,9 +99,9 @@ static void test_net_rotation(void)
 {
     struct travel_fit whole;
     CHECK_INT("abs", fit_parts(&absolute, &whole), 0);
-    CHECK("abs", !mentions(&whole, "unphysical sign"));
+    CHECK("abs", !has_reason(&whole, "unphysical sign"));
     CHECK_INT("net", fit_parts(&net, &whole), 1);
-    CHECK("net", mentions(&whole, "unphysical sign in a robot"));
+    CHECK("net", has_reason(&whole, "unphysical sign in a robot"));
     CHECK("net", whole.estimate.verdict != ESTIMATE_PASS);
 }
 
@@ -111,7 +111,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
-    if (!load(&absolute, starts) || !load(&net, starts)) {
+    if (!load_moves(&absolute, starts) || !load_moves(&net, starts)) {
         return EXIT_SUCCESS;
     }
     CU_pSuite suite = CU_add_suite("mrclam", NULL, NULL);

@@ -10,8 +10,8 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_verdict.h"
-#include "tests/support/motion_file.h"
 #include "identification/model/models.h"
+#include "tests/support/motion_file.h"
 
 /* One step ahead this robot looks slowest against how it moves. */
 enum { CHOSEN = 3 };
@@ -54,7 +54,7 @@ struct outcome {
 };
 
 static void make_half(const struct motion_file *file, const struct channels *channels, int half,
-                      struct data_table *table, struct data_card *card)
+                      struct data_table *table, struct data_summary *summary)
 {
     const size_t from = half == 0 ? 0 : file->n / 2;
     const size_t n = half == 0 ? file->n / 2 : file->n - file->n / 2;
@@ -67,7 +67,7 @@ static void make_half(const struct motion_file *file, const struct channels *cha
         raw.nu[a] = file->column[channels->velocity[a]] + from;
         raw.tau[a] = file->column[channels->effort[a]] + from;
     }
-    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, table, card, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, table, summary, NULL), STATUS_OK);
 }
 
 /* As the command does; it chooses output_error by itself, which takes longer. */
@@ -77,11 +77,11 @@ static void fit_half(const struct motion_file *file, const struct channels *chan
     static const struct model_limits limits;
     struct data_table first;
     struct data_table second;
-    struct data_card card;
-    struct data_card other;
+    struct data_summary summary;
+    struct data_summary other;
     struct dynamics_check own;
     const struct model *model = channels->model;
-    make_half(file, channels, 0, &first, &card);
+    make_half(file, channels, 0, &first, &summary);
     make_half(file, channels, 1, &second, &other);
     const enum status st =
         choose
@@ -92,13 +92,14 @@ static void fit_half(const struct motion_file *file, const struct channels *chan
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(model, &out->fit, &first.set, &own), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(model, &out->fit, &second.set, &out->held_out),
                           STATUS_OK);
-    dynamics_check_judge(&out->fit, model, &card, &limits, &own, &out->held_out);
+    dynamics_check_judge(&out->fit, model, &summary, &limits, &own, &out->held_out);
     out->delay_s = isfinite(out->fit.delay_s) ? out->fit.delay_s : 0.0;
     data_table_free(&first);
     data_table_free(&second);
 }
 
-static double derived(const struct outcome *outcome, const struct model *model, size_t i)
+static double compute_derived(const struct outcome *outcome, const struct model *model,
+                              size_t i)
 {
     struct dynamics_derived is;
     dynamics_derive(&outcome->fit, model, i, &is);
@@ -133,8 +134,8 @@ static void test_turning(void)
         for (size_t r = 0; r < ROBOTS; r++) {
             struct outcome o;
             fit_half(&robots[r], &turn, &options, delayed && r == CHOSEN, &o);
-            const double gain = derived(&o, turn.model, 0);
-            const double time_s = derived(&o, turn.model, 1);
+            const double gain = compute_derived(&o, turn.model, 0);
+            const double time_s = compute_derived(&o, turn.model, 1);
             print_row(r, &o, time_s, gain, &turning[r]);
             CHECK(row, time_s + o.delay_s >= 0.22 && time_s + o.delay_s <= 0.30);
             CHECK(row, gain >= (delayed ? 0.92 : 0.935) && gain <= 0.99);
@@ -146,7 +147,7 @@ static void test_turning(void)
     }
 }
 
-static bool mentions(const struct dynamics_fit *fit, const char *text)
+static bool has_reason(const struct dynamics_fit *fit, const char *text)
 {
     for (size_t i = 0; i < fit->estimate.reason_count; i++) {
         if (strstr(fit->estimate.reasons[i], text)) {
@@ -164,8 +165,8 @@ static void test_driving(void)
     for (size_t r = 0; r < ROBOTS; r++) {
         struct outcome o;
         fit_half(&robots[r], &ahead, &options, false, &o);
-        const double gain = derived(&o, ahead.model, 0);
-        const double time_s = derived(&o, ahead.model, 1);
+        const double gain = compute_derived(&o, ahead.model, 0);
+        const double time_s = compute_derived(&o, ahead.model, 1);
         const double r2 = o.held_out.axis[0].run.r2;
         print_row(r, &o, time_s, gain, &driving[r]);
         /* One step ahead 0.7 to 1.5 s fit best: that is noise in what is regressed on. */
@@ -175,8 +176,8 @@ static void test_driving(void)
         CHECK("driving", r2 >= driving[r].r2 - 0.02);
         CHECK("driving", o.fit.estimate.verdict != ESTIMATE_PASS);
         if (r2 < 0.7) {
-            CHECK("driving", mentions(&o.fit, "of the variance of velocity"));
-            CHECK("driving", mentions(&o.fit, "velocity hardly changes"));
+            CHECK("driving", has_reason(&o.fit, "of the variance of velocity"));
+            CHECK("driving", has_reason(&o.fit, "velocity hardly changes"));
             CHECK("driving", o.fit.estimate.advice_count > 0);
         }
     }

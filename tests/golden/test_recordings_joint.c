@@ -10,9 +10,9 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/model_choice.h"
+#include "identification/model/models.h"
 #include "identification/numeric/local_polynomial.h"
 #include "service/tool/table.h"
-#include "identification/model/models.h"
 
 enum { ROWS_MAX = 30000, CHANNELS = 4 };
 
@@ -27,7 +27,7 @@ struct recording {
 
 static struct recording recording;
 
-static enum status take_header(void *context, const struct csv *table, struct err *err)
+static enum status check_header(void *context, const struct csv *table, struct err *err)
 {
     struct recording *r = context;
     for (size_t c = 0; c < CHANNELS; c++) {
@@ -40,7 +40,7 @@ static enum status take_header(void *context, const struct csv *table, struct er
     return STATUS_OK;
 }
 
-static enum status take_row(void *context, const struct csv *table, struct err *err)
+static enum status record_row(void *context, const struct csv *table, struct err *err)
 {
     struct recording *r = context;
     const size_t k = r->raw.n;
@@ -57,8 +57,8 @@ static enum status take_row(void *context, const struct csv *table, struct err *
     return STATUS_OK;
 }
 
-static void start(const char *effort, const char *position, const char *velocity, double from_s,
-                  double to_s)
+static void start_recording(const char *effort, const char *position, const char *velocity,
+                            double from_s, double to_s)
 {
     recording.columns[0] = "t_s";
     recording.columns[1] = effort;
@@ -73,7 +73,7 @@ static void start(const char *effort, const char *position, const char *velocity
 }
 
 /* One more part; false when there is no such file. */
-static bool add(const char *file)
+static bool add_part(const char *file)
 {
     char path[1024];
     const char *data = getenv("TANDEM_DATA");
@@ -88,7 +88,7 @@ static bool add(const char *file)
     }
     (void)fclose(in);
     const struct csv_source source = {.path = path};
-    const struct csv_lines lines = {take_header, take_row, NULL, &recording};
+    const struct csv_lines lines = {check_header, record_row, NULL, &recording};
     recording.raw.part_start[recording.raw.part_count] = recording.raw.n;
     CHECK_INT(err.text, csv_file_read(&source, &lines, &mark, &err), STATUS_OK);
     recording.raw.part_start[++recording.raw.part_count] = recording.raw.n;
@@ -161,7 +161,7 @@ struct result {
     double effort_r2, simulated_r2, one_step_r2;
 };
 
-static void hold(struct result *result, const struct data_set *set, const char *what)
+static void check_hold(struct result *result, const struct data_set *set, const char *what)
 {
     struct dynamics_check check;
     CHECK_INT(what, dynamics_check_run(result->model, &result->fit, set, &check), STATUS_OK);
@@ -174,14 +174,14 @@ static void hold(struct result *result, const struct data_set *set, const char *
 }
 
 /* By auto, as the command does it. */
-static void fit(const char *what, bool load, struct result *result)
+static void fit_variants(const char *what, bool load, struct result *result)
 {
     const struct model_variant *variants = load ? joint_load_row.variants : joint_row.variants;
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct err err = {0};
     size_t chosen = 0;
-    CHECK_INT(what, data_table_make(&recording.raw, &table, &card, &err), STATUS_OK);
+    CHECK_INT(what, data_table_make(&recording.raw, &table, &summary, &err), STATUS_OK);
     const struct dynamics_options options = dynamics_options_for(variants[0].model);
     CHECK_INT(what,
               model_choose(variants, joint_row.variant_count, &table.set, &options, &chosen),
@@ -192,21 +192,22 @@ static void fit(const char *what, bool load, struct result *result)
               STATUS_OK);
     (void)printf("%s: %s, friction turns over within %g\n", what,
                  dynamics_method_name(result->fit.method), result->width);
-    hold(result, &table.set, "this recording");
+    check_hold(result, &table.set, "this recording");
     data_table_free(&table);
 }
 
 static void hold_out(struct result *result, const char *what)
 {
     struct data_table table;
-    struct data_card card;
-    CHECK_INT(what, data_table_make(&recording.raw, &table, &card, NULL), STATUS_OK);
-    hold(result, &table.set, what);
+    struct data_summary summary;
+    CHECK_INT(what, data_table_make(&recording.raw, &table, &summary, NULL), STATUS_OK);
+    check_hold(result, &table.set, what);
     data_table_free(&table);
 }
 
 /* A row of the table; within share of the reference. */
-static void compare(const char *name, double reached, double se, double reference, double share)
+static void print_comparison(const char *name, double reached, double se, double reference,
+                             double share)
 {
     (void)printf("  %-20s %10.5g +- %-9.2g | %10.5g  (%+.1f %%)\n", name, reached, se,
                  reference, 100.0 * (reached / reference - 1.0));
@@ -216,8 +217,8 @@ static void compare(const char *name, double reached, double se, double referenc
 static void compare_fit(const struct result *result, const double *reference, double share)
 {
     for (size_t i = 0; i < result->fit.estimate.p; i++) {
-        compare(result->model->parameters[i].name, result->fit.estimate.value[i],
-                sqrt(result->fit.estimate.covariance[i][i]), reference[i], share);
+        print_comparison(result->model->parameters[i].name, result->fit.estimate.value[i],
+                         sqrt(result->fit.estimate.covariance[i][i]), reference[i], share);
     }
 }
 
@@ -232,19 +233,19 @@ static void test_slide(void)
     static const double reference[] = {95.11, 203.4, 20.40, -3.17};
     static const double reference_60[] = {95.06, 197.6, 20.77, -3.09};
     static struct result result = {.smooth_s = 0.005};
-    start(force, "q_m", "", 0.0, HUGE_VAL);
-    if (!add("emps/emps_trajectory.csv")) {
+    start_recording(force, "q_m", "", 0.0, HUGE_VAL);
+    if (!add_part("emps/emps_trajectory.csv")) {
         return;
     }
-    fit("slide", false, &result);
+    fit_variants("slide", false, &result);
     compare_fit(&result, reference, 0.05);
     CHECK("slide", result.effort_r2 >= 0.997 && result.fit.estimate.verdict == ESTIMATE_PASS);
-    start(force, "q_m", "", 0.0, 14.904);
-    (void)add("emps/emps_trajectory.csv");
-    fit("slide, first 60 %", false, &result);
+    start_recording(force, "q_m", "", 0.0, 14.904);
+    (void)add_part("emps/emps_trajectory.csv");
+    fit_variants("slide, first 60 %", false, &result);
     compare_fit(&result, reference_60, 0.06);
-    start(force, "q_m", "", 14.904, HUGE_VAL);
-    (void)add("emps/emps_trajectory.csv");
+    start_recording(force, "q_m", "", 14.904, HUGE_VAL);
+    (void)add_part("emps/emps_trajectory.csv");
     hold_out(&result, "last 40 % (reference effort 0.9981)");
     CHECK("slide, held out", result.effort_r2 >= 0.997 && result.simulated_r2 >= 0.995);
 }
@@ -254,21 +255,21 @@ static void test_arm(void)
 {
     static const double reference[] = {0.360, 0.955, 0.658, -0.054};
     static struct result result = {.smooth_s = 0.04};
-    start("i1_actual_a", "q1_actual_rad", "qd1_actual_radps", 0.0, HUGE_VAL);
-    if (!add("ur5_ntnu/m6_verify.csv")) {
+    start_recording("i1_actual_a", "q1_actual_rad", "qd1_actual_radps", 0.0, HUGE_VAL);
+    if (!add_part("ur5_ntnu/m6_verify.csv")) {
         return;
     }
-    fit("arm", false, &result);
+    fit_variants("arm", false, &result);
     compare_fit(&result, reference, 0.1);
     (void)printf("  reference effort R2 0.864, on m7 0.896\n");
     CHECK("arm", result.effort_r2 >= 0.85);
-    start("i1_actual_a", "q1_actual_rad", "qd1_actual_radps", 0.0, HUGE_VAL);
-    (void)add("ur5_ntnu/m7_verify_short.csv");
+    start_recording("i1_actual_a", "q1_actual_rad", "qd1_actual_radps", 0.0, HUGE_VAL);
+    (void)add_part("ur5_ntnu/m7_verify_short.csv");
     hold_out(&result, "m7");
     CHECK("arm, held out", result.effort_r2 >= 0.88 && result.simulated_r2 >= 0.95);
-    start("i1_actual_a", "q1_actual_rad", "", 0.0, HUGE_VAL);
-    (void)add("ur5_ntnu/m6_verify.csv");
-    fit("arm, velocity derived", false, &result);
+    start_recording("i1_actual_a", "q1_actual_rad", "", 0.0, HUGE_VAL);
+    (void)add_part("ur5_ntnu/m6_verify.csv");
+    fit_variants("arm, velocity derived", false, &result);
     compare_fit(&result, reference, 0.12);
 }
 
@@ -283,7 +284,7 @@ static bool add_lift(size_t i)
 {
     char file[128];
     (void)snprintf(file, sizeof file, "xl330_pendulum/%s.csv", lifts[i].name);
-    return add(file);
+    return add_part(file);
 }
 
 /* A servo that swings 0.49 kg at 0.1 m: volts, with the load as the scale. */
@@ -292,29 +293,30 @@ static void test_pendulum(void)
     static const double gravity_nm = 0.49 * 9.81 * 0.1;
     static const double load_kgm2 = 0.49 * 0.1 * 0.1;
     static struct result result = {.smooth_s = 0.04};
-    start("duty*vin_v", "q_rad", "", 0.0, HUGE_VAL);
+    start_recording("duty*vin_v", "q_rad", "", 0.0, HUGE_VAL);
     for (size_t i = 0; i < COUNT(lifts); i++) {
         if (!add_lift(i)) {
             return;
         }
     }
-    fit("pendulum", true, &result);
+    fit_variants("pendulum", true, &result);
     const double *theta = result.fit.estimate.value;
     const double a = gravity_nm / theta[JOINT_LOAD];
     double se[JOINT_LOAD + 1];
     for (size_t i = 0; i <= JOINT_LOAD; i++) {
         se[i] = a * sqrt(result.fit.estimate.covariance[i][i]);
     }
-    compare("scale, N m/V", a, se[JOINT_LOAD] / theta[JOINT_LOAD], 0.0786, 0.15);
-    compare("inertia, kg m2", a * theta[JOINT_INERTIA] - load_kgm2, se[JOINT_INERTIA], 0.00166,
-            0.15);
-    compare("viscous, N m s/rad", a * theta[JOINT_VISCOUS], se[JOINT_VISCOUS], 0.0340, 0.15);
-    compare("coulomb, N m", a * theta[JOINT_COULOMB], se[JOINT_COULOMB], 0.0284, 0.6);
+    print_comparison("scale, N m/V", a, se[JOINT_LOAD] / theta[JOINT_LOAD], 0.0786, 0.15);
+    print_comparison("inertia, kg m2", a * theta[JOINT_INERTIA] - load_kgm2, se[JOINT_INERTIA],
+                     0.00166, 0.15);
+    print_comparison("viscous, N m s/rad", a * theta[JOINT_VISCOUS], se[JOINT_VISCOUS], 0.0340,
+                     0.15);
+    print_comparison("coulomb, N m", a * theta[JOINT_COULOMB], se[JOINT_COULOMB], 0.0284, 0.6);
     CHECK_NEAR("offset", a * theta[JOINT_OFFSET], 0.0, 0.0, 0.02);
     CHECK("pendulum", result.effort_r2 >= 0.88);
     for (size_t i = 0; i < COUNT(lifts); i++) {
         char what[64];
-        start("duty*vin_v", "q_rad", "", 0.0, HUGE_VAL);
+        start_recording("duty*vin_v", "q_rad", "", 0.0, HUGE_VAL);
         (void)add_lift(i);
         (void)snprintf(what, sizeof what, "%s (%.3f)", lifts[i].name, lifts[i].r2);
         hold_out(&result, what);

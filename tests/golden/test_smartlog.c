@@ -19,7 +19,7 @@ static json_t *expected;
 /* The reference works in millimetres. */
 static const double UNIT[TRAVEL_P] = {1.0, 1.0, 1.0, 1.0, 1e3};
 
-static double number(const char *method, const char *key, size_t i)
+static double read_number(const char *method, const char *key, size_t i)
 {
     const json_t *row = json_object_get(json_object_get(expected, method), key);
     return json_number_value(json_is_array(row) ? json_array_get(row, i) : row);
@@ -31,12 +31,12 @@ static void test_ols(void)
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(file.moves, file.count, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("smartlog", file.count, 60);
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        CHECK_NEAR("ols", fit.beta[j], UNIT[j] * number("ols", "beta", j), 1e-5, 0.0);
+        CHECK_NEAR("ols", fit.beta[j], UNIT[j] * read_number("ols", "beta", j), 1e-5, 0.0);
         /* Written there with four digits. */
-        CHECK_NEAR("ols", fit.beta_se[j], UNIT[j] * number("ols", "se", j), 5e-4, 0.0);
+        CHECK_NEAR("ols", fit.beta_se[j], UNIT[j] * read_number("ols", "se", j), 5e-4, 0.0);
     }
-    CHECK_NEAR("ols", fit.estimate.value[TRAVEL_INV_W], number("ols", "w", 0), 1e-5, 0.0);
-    CHECK_NEAR("ols", fit.estimate.value[TRAVEL_INV_V], 1e-3 * number("ols", "v", 0), 1e-5,
+    CHECK_NEAR("ols", fit.estimate.value[TRAVEL_INV_W], read_number("ols", "w", 0), 1e-5, 0.0);
+    CHECK_NEAR("ols", fit.estimate.value[TRAVEL_INV_V], 1e-3 * read_number("ols", "v", 0), 1e-5,
                0.0);
     CHECK_INT("ols", fit.estimate.verdict, ESTIMATE_MARGINAL);
 }
@@ -46,12 +46,13 @@ static void check_robust(const char *name, enum travel_method method)
     struct travel_fit fit;
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(file.moves, file.count, method, &fit), STATUS_OK);
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        const double se = UNIT[j] * number(name, "se", j);
-        CHECK_NEAR(name, fit.beta[j], UNIT[j] * number(name, "beta", j), 0.0, 0.05 * se);
+        const double se = UNIT[j] * read_number(name, "se", j);
+        CHECK_NEAR(name, fit.beta[j], UNIT[j] * read_number(name, "beta", j), 0.0, 0.05 * se);
         CHECK_NEAR(name, fit.beta_se[j], se, 0.1, 0.0);
     }
-    CHECK_NEAR(name, fit.estimate.value[TRAVEL_INV_W], number(name, "w", 0), 5e-4, 0.0);
-    CHECK_NEAR(name, fit.estimate.value[TRAVEL_INV_V], 1e-3 * number(name, "v", 0), 5e-4, 0.0);
+    CHECK_NEAR(name, fit.estimate.value[TRAVEL_INV_W], read_number(name, "w", 0), 5e-4, 0.0);
+    CHECK_NEAR(name, fit.estimate.value[TRAVEL_INV_V], 1e-3 * read_number(name, "v", 0), 5e-4,
+               0.0);
     CHECK_INT(name, fit.method, method);
     CHECK_INT(name, fit.estimate.verdict, ESTIMATE_PASS);
     CHECK_INT(name, fit.outliers, 3);

@@ -40,7 +40,7 @@ static int load_window(const char *path)
     return 1;
 }
 
-static int load(void)
+static int load_recording(void)
 {
     const char *data = getenv("TANDEM_DATA");
     raw = (struct data_raw){.axes = USV3_AXES, .t_s = column[0], .part_count = WINDOWS};
@@ -65,12 +65,12 @@ static void fit_windows(enum dynamics_method method, struct dynamics_fit *fit,
                         struct dynamics_check *check)
 {
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct dynamics_options options = dynamics_options_defaults();
     options.biases = true;
-    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, &table, &card, NULL), STATUS_OK);
-    CHECK_INT("runs", card.runs, WINDOWS);
-    CHECK_INT("rows", card.used, 7163);
+    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, &table, &summary, NULL), STATUS_OK);
+    CHECK_INT("runs", summary.runs, WINDOWS);
+    CHECK_INT("rows", summary.used, 7163);
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate(&usv3_model, &table.set, method, &options, fit),
                           STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, fit, &table.set, check), STATUS_OK);
@@ -129,7 +129,7 @@ static void test_simulated(void)
 int main(void)
 {
     (void)gsl_set_error_handler_off();
-    if (!load()) {
+    if (!load_recording()) {
         return EXIT_SUCCESS;
     }
     CU_initialize_registry();

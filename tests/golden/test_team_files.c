@@ -39,7 +39,7 @@ static void compare_effect(void *context, const struct team_effect *effect)
     json_decref(golden);
 }
 
-static bool take_nominal(void *context, uint16_t robot, const struct team_step *step,
+static bool find_nominal(void *context, uint16_t robot, const struct team_step *step,
                          uint32_t n, int64_t *took_us, enum team_event_kind *event)
 {
     const struct trace *t = context;
@@ -81,7 +81,7 @@ static void check_example(const char *example, const char *golden, size_t robots
     void *memory = malloc(team_bytes(t.p));
     struct team_drive drive = {.team = team_init(memory, t.p),
                                .p = t.p,
-                               .duration = take_nominal,
+                               .duration = find_nominal,
                                .emit = compare_effect,
                                .context = &t};
     team_drive_start(&drive);

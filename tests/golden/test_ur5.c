@@ -34,7 +34,7 @@ static struct travel_fit fit_all(enum travel_method method)
     return fit;
 }
 
-static bool says(const struct travel_fit *fit, const char *text)
+static bool has_reason(const struct travel_fit *fit, const char *text)
 {
     for (size_t k = 0; k < fit->estimate.reason_count; k++) {
         if (strstr(fit->estimate.reasons[k], text)) {
@@ -59,7 +59,7 @@ static void test_robust(void)
               fit.beta_lo[TRAVEL_T0] < reference_s && reference_s < fit.beta_hi[TRAVEL_T0]);
         CHECK_INT("robust", fit.outliers, COMPOSITES);
         CHECK_INT("robust", fit.estimate.verdict, ESTIMATE_MARGINAL);
-        CHECK("robust", says(&fit, "25 % of the laps are outliers"));
+        CHECK("robust", has_reason(&fit, "25 % of the laps are outliers"));
     }
 }
 
@@ -70,7 +70,7 @@ static void test_plain(void)
     CHECK_NEAR("plain", fit.estimate.value[TRAVEL_INV_W], 0.74, 0.0, 5e-3);
     CHECK_NEAR("plain", fit.beta[TRAVEL_T0], 0.26, 0.0, 5e-3);
     CHECK_INT("plain", fit.estimate.verdict, ESTIMATE_MARGINAL);
-    CHECK("plain", says(&fit, "6 of 24 moves stray"));
+    CHECK("plain", has_reason(&fit, "6 of 24 moves stray"));
     CHECK_TEXT("plain", fit.estimate.advice[0], "use method tukey or auto");
 }
 

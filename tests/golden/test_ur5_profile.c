@@ -21,7 +21,7 @@ static struct moves_file file = {.lap = "duration_target_s",
                                  .displacement_factor = 0.0};
 static struct profile_move moves[MOVES];
 
-static bool load(void)
+static bool load_moves(void)
 {
     if (!moves_file_find(&file, "ur5_ntnu/moves.csv")) {
         return false;
@@ -74,7 +74,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
-    if (!load()) {
+    if (!load_moves()) {
         return EXIT_SUCCESS;
     }
     CU_pSuite suite = CU_add_suite("ur5 profile", NULL, NULL);

@@ -57,7 +57,7 @@ static const double trials[4][4] = {{1.20, 10.0, 0.85, -5.0},
                                     {2.70, 80.0, 2.40, 40.0},
                                     {6.20, -70.0, 4.90, -120.0}};
 
-static void resultant(int trial, double force_n[2])
+static void sum_thrusts(int trial, double force_n[2])
 {
     const double *t = trials[trial - 1];
     force_n[0] = t[0] * cos(t[1] * PI / 180.0) + t[2] * cos(t[3] * PI / 180.0);
@@ -70,7 +70,7 @@ static void test_resultants(void)
         {2.033, 3.79}, {12.218, 90.96}, {4.794, 61.23}, {10.075, -91.87}};
     for (int i = 0; i < 4; i++) {
         double f[2];
-        resultant(i + 1, f);
+        sum_thrusts(i + 1, f);
         CHECK_NEAR("force", hypot(f[0], f[1]), want[i][0], 0.0, 6e-4);
         CHECK_NEAR("direction", atan2(f[1], f[0]) * 180.0 / PI, want[i][1], 0.0, 6e-3);
     }
@@ -108,7 +108,7 @@ static void test_steady_forces(void)
         double nu[3] = {0.1, -0.05, 0.02};
         double pose[3] = {1.0, 2.0, -0.5};
         double force_n[2];
-        resultant(rows[i].trial, force_n);
+        sum_thrusts(rows[i].trial, force_n);
         for (int k = 0; k < rows[i].steps; k++) {
             const double t = k * h_s;
             const double tau[3] = {40.0 + 60.0 * sin(0.3 * t), 5.0 * cos(0.9 * t),
@@ -148,7 +148,7 @@ static void test_steady_speeds(void)
         }
         struct allocation thrusters;
         usv3_actuators(vessel, &thrusters);
-        (void)allocation_push(&thrusters, thrust_n, tau);
+        (void)allocation_limit(&thrusters, thrust_n, tau);
         if (rows[i].left < 0.0) {
             tau[0] = 0.0; /* the surge left over by unequal limits is not asked for */
         }
@@ -167,7 +167,7 @@ static void test_steady_speeds(void)
     CHECK_NEAR("12.22 N aside", nu[1], 0.277, 0.0, 6e-4);
 }
 
-static double draw(double size)
+static double draw_between(double size)
 {
     return size * (2.0 * rand() / RAND_MAX - 1.0);
 }
@@ -178,8 +178,8 @@ static void test_one_object(void)
     const double *theta = usv3_vessel_find("wamv")->theta;
     srand(check_seed(11));
     for (int n = 0; n < 1000; n++) {
-        const double nu[3] = {draw(2.0), draw(1.0), draw(1.0)};
-        const double nu_dot[3] = {draw(1.0), draw(1.0), draw(1.0)};
+        const double nu[3] = {draw_between(2.0), draw_between(1.0), draw_between(1.0)};
+        const double nu_dot[3] = {draw_between(1.0), draw_between(1.0), draw_between(1.0)};
         double phi[3][USV3_PARAMETERS];
         double tau[3];
         double back[3];

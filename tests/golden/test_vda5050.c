@@ -9,9 +9,9 @@
 #include "logger/codec/vda5050_parts.h"
 #include "logger/message/json_scan.h"
 
-static void say(struct rig *r, const char *format, ...) PRINTF_LIKE(2, 3);
+static void append_line(struct rig *r, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static void say(struct rig *r, const char *format, ...)
+static void append_line(struct rig *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -22,20 +22,20 @@ static void say(struct rig *r, const char *format, ...)
 }
 
 /* As Python prints a number of at most six digits behind the point. */
-static void say_real(struct rig *r, const char *before, double value)
+static void publish_real(struct rig *r, const char *before, double value)
 {
     char text[64];
     size_t n = (size_t)snprintf(text, sizeof text, "%.6f", value);
     while (text[n - 1] == '0' && text[n - 2] != '.') {
         n--;
     }
-    say(r, "%s%.*s", before, (int)n, text);
+    append_line(r, "%s%.*s", before, (int)n, text);
 }
 
-static void say_stamp(struct rig *r, const char *before, int64_t us)
+static void publish_stamp(struct rig *r, const char *before, int64_t us)
 {
     if (us == LAB_TIME_NONE) {
-        say(r, "%snull", before);
+        append_line(r, "%snull", before);
         return;
     }
     char text[64];
@@ -44,41 +44,42 @@ static void say_stamp(struct rig *r, const char *before, int64_t us)
     while (text[n - 1] == '0' && text[n - 2] != '.') {
         n--;
     }
-    say(r, "%s%.*s", before, (int)n, text);
+    append_line(r, "%s%.*s", before, (int)n, text);
 }
 
-static void say_reply(struct rig *r, const struct event_reply *p)
+static void publish_reply(struct rig *r, const struct event_reply *p)
 {
-    say(r, ", \"id\": \"%s\", \"status\": \"%s\"", p->id, reply_status_name(p->status));
-    say_stamp(r, ", \"t_source\": ", p->source_us);
+    append_line(r, ", \"id\": \"%s\", \"status\": \"%s\"", p->id, reply_status_name(p->status));
+    publish_stamp(r, ", \"t_source\": ", p->source_us);
     if (p->detail[0]) {
-        say(r, ", \"%s\": \"%s\"", p->status == REPLY_DONE ? "node" : "detail", p->detail);
+        append_line(r, ", \"%s\": \"%s\"", p->status == REPLY_DONE ? "node" : "detail",
+                    p->detail);
     }
     if (p->source_start_us != LAB_TIME_NONE) {
-        say_stamp(r, ", \"t_start\": ", p->source_start_us);
+        publish_stamp(r, ", \"t_start\": ", p->source_start_us);
     }
     if (p->paused_us > 0) {
-        say_real(r, ", \"paused_s\": ", lab_s(p->paused_us));
+        publish_real(r, ", \"paused_s\": ", lab_s(p->paused_us));
     }
-    say(r, "%s", p->bounded ? ", \"bounded\": true" : "");
+    append_line(r, "%s", p->bounded ? ", \"bounded\": true" : "");
 }
 
 /* "nodeId n0, topic order" as an object again. */
-static void say_about(struct rig *r, const char *about)
+static void publish_about(struct rig *r, const char *about)
 {
-    say(r, ", \"about\": {");
+    append_line(r, ", \"about\": {");
     for (const char *at = about; *at;) {
         const size_t bytes = strcspn(at, ",");
         const char *blank = strchr(at, ' ');
-        say(r, "%s\"%.*s\": \"%.*s\"", at > about ? ", " : "", (int)(blank - at), at,
-            (int)(bytes - (size_t)(blank - at) - 1), blank + 1);
+        append_line(r, "%s\"%.*s\": \"%.*s\"", at > about ? ", " : "", (int)(blank - at), at,
+                    (int)(bytes - (size_t)(blank - at) - 1), blank + 1);
         at += bytes;
         at += *at ? 2 : 0;
     }
-    say(r, "}");
+    append_line(r, "}");
 }
 
-static void take_event(void *context, const struct event *e)
+static void handle_event(void *context, const struct event *e)
 {
     static const char *const names[EVENT_KIND_COUNT] = {[EVENT_COMMAND] = "command",
                                                         [EVENT_REPLY] = "reply",
@@ -95,49 +96,50 @@ static void take_event(void *context, const struct event *e)
     if (e->kind == EVENT_TELEMETRY) {
         return;
     }
-    say_stamp(r, "{\"t\": ", e->t_us);
-    say(r, ", \"event\": \"%s\"",
-        e->kind == EVENT_NOTE ? note_kind_name(e->note.kind) : names[e->kind]);
+    publish_stamp(r, "{\"t\": ", e->t_us);
+    append_line(r, ", \"event\": \"%s\"",
+                e->kind == EVENT_NOTE ? note_kind_name(e->note.kind) : names[e->kind]);
     if (e->side < SIDE_COUNT) {
-        say(r, ", \"side\": \"%s\"", side_name(e->side));
+        append_line(r, ", \"side\": \"%s\"", side_name(e->side));
     }
     if (e->kind == EVENT_CONNECTION) {
-        say(r, ", \"state\": \"%s\"", e->connection.online ? "online" : "offline");
-        say(r, e->connection.boot[0] ? ", \"boot\": \"%s\"" : "%s", e->connection.boot);
+        append_line(r, ", \"state\": \"%s\"", e->connection.online ? "online" : "offline");
+        append_line(r, e->connection.boot[0] ? ", \"boot\": \"%s\"" : "%s", e->connection.boot);
     } else if (e->kind == EVENT_COMMAND) {
-        say(r, ", \"id\": \"%s\", \"op\": \"%s\"", e->command.id, e->command.op);
-        say_real(r, ", \"rotation_rad\": ", e->command.rotation_rad);
-        say_real(r, ", \"displacement_m\": ", e->command.displacement_m);
+        append_line(r, ", \"id\": \"%s\", \"op\": \"%s\"", e->command.id, e->command.op);
+        publish_real(r, ", \"rotation_rad\": ", e->command.rotation_rad);
+        publish_real(r, ", \"displacement_m\": ", e->command.displacement_m);
     } else if (e->kind == EVENT_REPLY) {
-        say_reply(r, &e->reply);
+        publish_reply(r, &e->reply);
         CHECK_INT(e->reply.id, e->reply.uncalibrated,
                   e->reply.source_start_us == LAB_TIME_NONE && !strchr(e->reply.id, '#'));
     } else if (e->kind == EVENT_FAULT) {
-        say(r, ", \"type\": \"%s\", \"level\": \"%s\", \"detail\": \"%s\"",
-            fault_kind_name(e->fault.kind), e->fault.level, e->fault.detail);
-        say_about(r, e->fault.about);
+        append_line(r, ", \"type\": \"%s\", \"level\": \"%s\", \"detail\": \"%s\"",
+                    fault_kind_name(e->fault.kind), e->fault.level, e->fault.detail);
+        publish_about(r, e->fault.about);
     } else if (e->note.kind == NOTE_ACCEPTED) {
-        say(r, ", \"order\": \"%s\"", e->note.id);
-        say_stamp(r, ", \"t_source\": ", e->note.source_us);
+        append_line(r, ", \"order\": \"%s\"", e->note.id);
+        publish_stamp(r, ", \"t_source\": ", e->note.source_us);
     } else if (e->note.kind == NOTE_INSTANT) {
-        say(r, ", \"op\": \"%s\", \"status\": \"%s\"", e->note.detail, e->note.status);
-        say_stamp(r, ", \"t_source\": ", e->note.source_us);
+        append_line(r, ", \"op\": \"%s\", \"status\": \"%s\"", e->note.detail, e->note.status);
+        publish_stamp(r, ", \"t_source\": ", e->note.source_us);
     } else {
-        say(r, ", \"n\": %lld", (long long)e->note.count);
+        append_line(r, ", \"n\": %lld", (long long)e->note.count);
     }
-    say(r, "}\n");
+    append_line(r, "}\n");
 }
 
-static size_t hear(struct rig *r, const char *topic, const char *payload, int64_t t_us)
+static size_t decode_message(struct rig *r, const char *topic, const char *payload,
+                             int64_t t_us)
 {
     struct message m = {.t_us = t_us,
                         .payload = payload,
-                        .kept_bytes = strlen(payload),
+                        .stored_bytes = strlen(payload),
                         .payload_bytes = strlen(payload)};
     (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
     r->used = 0;
     r->text[0] = '\0';
-    return codec_decode(&r->set, "tandem/v1", &m, take_event, r);
+    return codec_decode(&r->set, "tandem/v1", &m, handle_event, r);
 }
 
 static char *read_whole(const char *path)
@@ -177,7 +179,7 @@ static void test_recordings(void)
             struct err err;
             CU_ASSERT_EQUAL_FATAL(message_parse(line, strlen(line), scratch, &m, &err),
                                   STATUS_OK);
-            (void)codec_decode(&r.set, "tandem/v1", &m, take_event, &r);
+            (void)codec_decode(&r.set, "tandem/v1", &m, handle_event, &r);
         }
         (void)snprintf(path, sizeof path,
                        TANDEM_SOURCE_DIR "/tests/golden/vda5050/%s_events.jsonl", rows[i].name);
@@ -223,9 +225,9 @@ static void test_mirror(void)
                   "interface: fleet/x}}");
     for (int update = 0; update < 2; update++) {
         (void)snprintf(text, sizeof text, order, update);
-        CHECK_INT("heard", hear(&r, "fleet/x/v2/acme/a/order", text, 1), 1);
+        CHECK_INT("heard", decode_message(&r, "fleet/x/v2/acme/a/order", text, 1), 1);
         CHECK_INT("sent once", r.sent_count, update + 1);
-        (void)hear(&r, "fleet/x/v2/acme/a/order", text, 2); /* sent again */
+        (void)decode_message(&r, "fleet/x/v2/acme/a/order", text, 2); /* sent again */
         CHECK_INT("not twice", r.sent_count, update + 1);
     }
     CHECK("to the twin",
@@ -237,12 +239,12 @@ static void test_mirror(void)
         "what else it says",
         strstr(r.sent, "\"orderId\":\"o1\",\"orderUpdateId\":1,\"nodes\":[{\"nodeId\":\"n0\""));
     CHECK("one name", !strstr(r.sent, "\"serialNumber\":\"a\""));
-    (void)hear(&r, "fleet/x/v2/acme/b/order", strchr(r.sent, '{'), 3);
+    (void)decode_message(&r, "fleet/x/v2/acme/b/order", strchr(r.sent, '{'), 3);
     CHECK_INT("the twin's own is not sent on", r.sent_count, 2);
     static const char cancel[] =
         "{\"headerId\":1,\"actions\":[{\"actionId\":\"k\",\"actionType\":\"cancelOrder\"}]}";
-    (void)hear(&r, "fleet/x/v2/acme/a/instantActions", cancel, 4);
-    (void)hear(&r, "fleet/x/v2/acme/a/instantActions", cancel, 5);
+    (void)decode_message(&r, "fleet/x/v2/acme/a/instantActions", cancel, 4);
+    (void)decode_message(&r, "fleet/x/v2/acme/a/instantActions", cancel, 5);
     CHECK_INT("an instant action, once", r.sent_count, 3);
     CHECK("to the twin",
           strncmp(r.sent, "p fleet/x/v2/acme/b/instantActions {\"headerId\":0,", 49) == 0);
@@ -254,7 +256,7 @@ struct outgoing {
     size_t count;
 };
 
-static void take_effect(void *context, const struct effect *effect)
+static void handle_effect(void *context, const struct effect *effect)
 {
     struct outgoing *o = context;
     if (effect->kind == EFFECT_COMMAND && effect->side == SIDE_REAL) {
@@ -269,7 +271,7 @@ static void take_effect(void *context, const struct effect *effect)
 static void step_lab(void *context, const struct event *event)
 {
     struct rig *r = ((void **)context)[0];
-    const struct effects fx = {take_effect, ((void **)context)[1]};
+    const struct effects fx = {handle_effect, ((void **)context)[1]};
     r->last = *event;
     lab_step(r->lab, event, &fx);
 }
@@ -284,15 +286,15 @@ static void test_link(void)
     start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mode: link, "
                   "virtual_expected: never}}");
     struct message m = {.t_us = 1000000, .payload = text};
-#define HEAR(name)                                                                             \
-    (m.t_us += 100000, m.kept_bytes = m.payload_bytes = strlen(text),                          \
+#define RECEIVE(name)                                                                          \
+    (m.t_us += 100000, m.stored_bytes = m.payload_bytes = strlen(text),                        \
      (void)snprintf(m.topic, sizeof m.topic, "%s", name),                                      \
      codec_decode(&r.set, "tandem/v1", &m, step_lab, both))
     (void)snprintf(text, sizeof text, state, 0, 1.0, "", "dock", 4, "false", "", "", "NONE");
-    CHECK_INT("state", HEAR("uagv/v2/acme/a/state"), 1);
+    CHECK_INT("state", RECEIVE("uagv/v2/acme/a/state"), 1);
     (void)snprintf(text, sizeof text,
                    "{\"id\":\"c7\",\"op\":\"go\",\"rotation_rad\":0.5,\"displacement_m\":2}");
-    CHECK_INT("command", HEAR("tandem/v1/p/command"), 1);
+    CHECK_INT("command", RECEIVE("tandem/v1/p/command"), 1);
     CHECK_INT("sent", out.count, 1);
     CHECK_TEXT("where", out.topic, "uagv/v2/acme/a/order");
     CHECK("an order of its own",
@@ -305,29 +307,29 @@ static void test_link(void)
                          "\"timestamp\":\"1970-01-01T00:00:01.200Z\",\"version\":\"2.1.0\""));
     CHECK("how far", strstr(out.payload, "\"length\":2,"));
     (void)snprintf(text, sizeof text, "%s", out.payload);
-    (void)HEAR("uagv/v2/acme/a/order");
+    (void)RECEIVE("uagv/v2/acme/a/order");
     (void)snprintf(text, sizeof text, state, 1, 1.5, "c7@1", "dock", 0, "true",
                    "{\"nodeId\":\"c7@1\",\"sequenceId\":2}", "", "NONE");
-    (void)HEAR("uagv/v2/acme/a/state");
+    (void)RECEIVE("uagv/v2/acme/a/state");
     (void)snprintf(text, sizeof text, state, 2, 2.5, "c7@1", "c7@1", 2, "false", "", "",
                    "NONE");
-    (void)HEAR("uagv/v2/acme/a/state");
+    (void)RECEIVE("uagv/v2/acme/a/state");
     CHECK_INT("its end", r.last.kind, EVENT_REPLY);
     CHECK_TEXT("is the command's", r.last.reply.id, "c7");
     CHECK("put natively for L1",
           r.last.reply.source_us - r.last.reply.source_start_us == 1000000);
     (void)snprintf(text, sizeof text, "{\"id\":\"c8\",\"op\":\"halt\"}");
-    (void)HEAR("tandem/v1/p/command");
+    (void)RECEIVE("tandem/v1/p/command");
     CHECK_TEXT("a halt", out.topic, "uagv/v2/acme/a/instantActions");
     CHECK("cancels",
           strstr(out.payload,
                  "\"actions\":[{\"actionId\":\"c8@2\",\"actionType\":\"cancelOrder\""));
     (void)snprintf(text, sizeof text, state, 3, 2.6, "c7@1", "c7@1", 2, "false", "",
                    "{\"actionId\":\"c8@2\",\"actionStatus\":\"FINISHED\"}", "NONE");
-    (void)HEAR("uagv/v2/acme/a/state");
+    (void)RECEIVE("uagv/v2/acme/a/state");
     CHECK_INT("and is answered", r.last.kind, EVENT_REPLY);
     CHECK_TEXT("by its id", r.last.reply.id, "c8");
-#undef HEAR
+#undef RECEIVE
     end_rig(&r);
 }
 
@@ -336,7 +338,7 @@ struct seen_entry {
     size_t count;
 };
 
-static void keep_entry(void *context, const struct effect *effect)
+static void store_entry(void *context, const struct effect *effect)
 {
     struct seen_entry *seen = context;
     if (effect->kind == EFFECT_ENTRY) {
@@ -350,7 +352,7 @@ static void test_sided_commands(void)
 {
     static struct rig r;
     struct seen_entry seen = {.count = 0};
-    const struct effects fx = {keep_entry, &seen};
+    const struct effects fx = {store_entry, &seen};
     start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
     static const struct {
         enum event_kind kind;
@@ -382,13 +384,13 @@ static void test_sided_commands(void)
 
 /* ---- what does not come, and what is wrong ---- */
 
-static void hear_state(struct rig *r, int header, double s, const char *node, int at,
+static void send_state(struct rig *r, int header, double s, const char *node, int at,
                        bool driving, const char *ahead, const char *estop)
 {
     char text[2048];
     (void)snprintf(text, sizeof text, state, header, s, "o1", node, at,
                    driving ? "true" : "false", ahead, "", estop);
-    (void)hear(r, "uagv/v2/acme/a/state", text, lab_us(s));
+    (void)decode_message(r, "uagv/v2/acme/a/state", text, lab_us(s));
 }
 
 static void test_lost_states(void)
@@ -398,15 +400,15 @@ static void test_lost_states(void)
     char text[2048];
     start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
     (void)snprintf(text, sizeof text, order, 0);
-    (void)hear(&r, "uagv/v2/acme/a/order", text, 1);
+    (void)decode_message(&r, "uagv/v2/acme/a/order", text, 1);
     CHECK("opened", strstr(r.text, "\"command\", \"id\": \"o1/1\""));
-    hear_state(&r, 0, 1.0, "n0", 0, false, ahead, "NONE");
-    hear_state(&r, 1, 1.5, "n0", 0, true, ahead, "MANUAL");
+    send_state(&r, 0, 1.0, "n0", 0, false, ahead, "NONE");
+    send_state(&r, 1, 1.5, "n0", 0, true, ahead, "MANUAL");
     CHECK("e-stop",
           strstr(r.text, "\"type\": \"estop\", \"level\": \"\", \"detail\": \"MANUAL\""));
-    hear_state(&r, 1, 1.6, "n0", 0, true, ahead, "NONE");
+    send_state(&r, 1, 1.6, "n0", 0, true, ahead, "NONE");
     CHECK("stale", strstr(r.text, "\"stale\""));
-    hear_state(&r, 5, 3.0, "n1", 2, false, "", "MANUAL");
+    send_state(&r, 5, 3.0, "n1", 2, false, "", "MANUAL");
     CHECK("missing", strstr(r.text, "\"event\": \"missing\", \"side\": \"real\", \"n\": 3"));
     CHECK("bounded", strstr(r.text, "\"bounded\": true") && !strstr(r.text, "t_start"));
     CHECK("in no fit", r.last.kind == EVENT_REPLY && r.last.reply.uncalibrated);
@@ -438,11 +440,11 @@ static void test_malformed(void)
         char topic[64];
         (void)snprintf(topic, sizeof topic, "uagv/v2/acme/b/%s", rows[i].topic);
         struct message m = {.payload = rows[i].payload,
-                            .kept_bytes = strlen(rows[i].payload),
+                            .stored_bytes = strlen(rows[i].payload),
                             .payload_bytes = strlen(rows[i].payload)};
         (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
         r.last = (struct event){.kind = EVENT_TICK};
-        CHECK_INT(rows[i].payload, codec_decode(&r.set, "tandem/v1", &m, take_event, &r), 1);
+        CHECK_INT(rows[i].payload, codec_decode(&r.set, "tandem/v1", &m, handle_event, &r), 1);
         if (rows[i].code[0]) {
             CHECK_INT(rows[i].payload, r.last.kind, EVENT_MALFORMED);
             CHECK_TEXT(rows[i].payload, fault_name(r.last.malformed.fault), rows[i].code);
@@ -455,7 +457,7 @@ static void test_malformed(void)
                                          "uagv/acme/b/state",    "other/v2/acme/b/state",
                                          "uagv/v2/acme/b",       "uagv"};
     for (size_t i = 0; i < COUNT(others); i++) {
-        CHECK_INT(others[i], hear(&r, others[i], "{}", 1), 0);
+        CHECK_INT(others[i], decode_message(&r, others[i], "{}", 1), 0);
     }
     end_rig(&r);
 }
@@ -485,11 +487,11 @@ static void test_long_orders(void)
                                   k > base ? "," : "", 2 * k + 1);
         }
         (void)snprintf(text + n, sizeof text - n, "]}");
-        (void)hear(&r, "uagv/v2/acme/a/order", text, base + 1);
+        (void)decode_message(&r, "uagv/v2/acme/a/order", text, base + 1);
         for (int k = base; k < base + 10; k++) {
             char node[16];
             (void)snprintf(node, sizeof node, "n%d", k);
-            hear_state(&r, 2 * k, 0.1 * k, node, 2 * k, false, "", "NONE");
+            send_state(&r, 2 * k, 0.1 * k, node, 2 * k, false, "", "NONE");
             if (k > 0) {
                 char want[64];
                 (void)snprintf(
@@ -498,7 +500,7 @@ static void test_long_orders(void)
                     2 * k - 1);
                 CHECK(want, strstr(r.text, want));
             }
-            hear_state(&r, 2 * k + 1, 0.1 * k + 0.05, node, 2 * k, true, "", "NONE");
+            send_state(&r, 2 * k + 1, 0.1 * k + 0.05, node, 2 * k, true, "", "NONE");
         }
     }
     end_rig(&r);
@@ -506,21 +508,21 @@ static void test_long_orders(void)
 
 /* ---- an order whose last state is lost ---- */
 
-static void hear_order(struct rig *r, char number, int64_t t_us)
+static void send_order(struct rig *r, char number, int64_t t_us)
 {
     char text[2048];
     (void)snprintf(text, sizeof text, order, 0);
     strstr(text, "\"o1\"")[2] = number;
-    (void)hear(r, "uagv/v2/acme/a/order", text, t_us);
+    (void)decode_message(r, "uagv/v2/acme/a/order", text, t_us);
 }
 
-static void hear_of(struct rig *r, int header, double s, const char *id, const char *node,
-                    int at, const char *ahead)
+static void send_state_of(struct rig *r, int header, double s, const char *id, const char *node,
+                          int at, const char *ahead)
 {
     char text[2048];
     (void)snprintf(text, sizeof text, state, header, s, id, node, at, "false", ahead, "",
                    "NONE");
-    (void)hear(r, "uagv/v2/acme/a/state", text, lab_us(s));
+    (void)decode_message(r, "uagv/v2/acme/a/state", text, lab_us(s));
 }
 
 /* The vehicle is on its way to n1 when the state that says so is lost: what the next one says
@@ -551,20 +553,20 @@ static void test_last_state(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char want[96];
         start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
-        hear_order(&r, '1', 1);
+        send_order(&r, '1', 1);
         if (rows[i].accepts) {
-            hear_of(&r, 0, 1.0, "o1", "n0", 0, ahead);
+            send_state_of(&r, 0, 1.0, "o1", "n0", 0, ahead);
         }
         if (rows[i].cancels) {
-            (void)hear(&r, "uagv/v2/acme/a/instantActions",
-                       "{\"actions\":[{\"actionId\":\"k\",\"actionType\":\"cancelOrder\"}]}",
-                       1500000);
+            (void)decode_message(
+                &r, "uagv/v2/acme/a/instantActions",
+                "{\"actions\":[{\"actionId\":\"k\",\"actionType\":\"cancelOrder\"}]}", 1500000);
         }
         if (rows[i].follows) {
-            hear_order(&r, '2', 2000000);
+            send_order(&r, '2', 2000000);
             CHECK(rows[i].what, !strstr(r.text, "\"reply\""));
         }
-        hear_of(&r, 4, 3.0, rows[i].order, rows[i].node, rows[i].at, rows[i].ahead);
+        send_state_of(&r, 4, 3.0, rows[i].order, rows[i].node, rows[i].at, rows[i].ahead);
         (void)snprintf(want, sizeof want,
                        "\"reply\", \"side\": \"real\", \"id\": \"o1/1\", \"status\": \"%s\"",
                        rows[i].want);
@@ -572,7 +574,7 @@ static void test_last_state(void)
               rows[i].want[0] ? strstr(r.text, want) != NULL : !strstr(r.text, "\"reply\""));
         CHECK_INT(rows[i].what, strstr(r.text, "\"bounded\": true") != NULL, rows[i].bounded);
         if (rows[i].want[0]) {
-            hear_of(&r, 5, 4.0, rows[i].order, rows[i].node, rows[i].at, rows[i].ahead);
+            send_state_of(&r, 5, 4.0, rows[i].order, rows[i].node, rows[i].at, rows[i].ahead);
             CHECK(rows[i].what, !strstr(r.text, "\"id\": \"o1/1\""));
         }
         end_rig(&r);
@@ -581,7 +583,7 @@ static void test_last_state(void)
 
 /* ---- turns ---- */
 
-static void hear_motion(struct rig *r, int header, double s, const char *node, int at, double x,
+static void send_motion(struct rig *r, int header, double s, const char *node, int at, double x,
                         double y, double theta, double speed)
 {
     char text[2048];
@@ -595,7 +597,7 @@ static void hear_motion(struct rig *r, int header, double s, const char *node, i
                    "\"agvPosition\":{\"x\":%g,\"y\":%g,\"theta\":%g,\"mapId\":\"l\","
                    "\"positionInitialized\":true}}",
                    header, s, node, at, speed > 0.0 ? "true" : "false", speed, x, y, theta);
-    (void)hear(r, "uagv/v2/acme/a/state", text, lab_us(s));
+    (void)decode_message(r, "uagv/v2/acme/a/state", text, lab_us(s));
 }
 
 /* A vehicle on a zigzag of edges of 2 m at 1 m/s; turn_s: how long it stands and turns before
@@ -622,7 +624,7 @@ static int64_t drive_zigzag(const char *yaml, double turn_s, int edges)
                               2 * k + 1);
     }
     (void)snprintf(text + n, sizeof text - n, "]}");
-    (void)hear(&r, "uagv/v2/acme/a/order", text, 1);
+    (void)decode_message(&r, "uagv/v2/acme/a/order", text, 1);
     for (int k = 0; k < edges; k++) {
         const double x = (k + 1) / 2 * 2;
         const double y = k / 2 * 2;
@@ -630,19 +632,19 @@ static int64_t drive_zigzag(const char *yaml, double turn_s, int edges)
         const double course = k % 2 ? 1.5707963 : 0.0;
         char node[8];
         (void)snprintf(node, sizeof node, "n%d", k);
-        hear_motion(&r, header++, s, node, 2 * k, x, y, k > 0 ? before : 0.0, 0.0);
-        hear_motion(&r, header++, s + 0.02, node, 2 * k, x, y, k > 0 ? before : 0.0,
+        send_motion(&r, header++, s, node, 2 * k, x, y, k > 0 ? before : 0.0, 0.0);
+        send_motion(&r, header++, s + 0.02, node, 2 * k, x, y, k > 0 ? before : 0.0,
                     turn_s > 0.0 ? 0.001 : 1.0);
         if (turn_s > 0.0) { /* still there, turned */
-            hear_motion(&r, header++, s + 0.02 + turn_s, node, 2 * k, x, y, course, 0.001);
+            send_motion(&r, header++, s + 0.02 + turn_s, node, 2 * k, x, y, course, 0.001);
         }
-        hear_motion(&r, header++, s + turn_s + 1.02, node, 2 * k, x + (k % 2 ? 0 : 1),
+        send_motion(&r, header++, s + turn_s + 1.02, node, 2 * k, x + (k % 2 ? 0 : 1),
                     y + (k % 2 ? 1 : 0), course, 1.0);
         s += turn_s + 2.05;
     }
-    const int64_t told = (int64_t)r.contradictions;
+    const int64_t reported = (int64_t)r.contradictions;
     end_rig(&r);
-    return told;
+    return reported;
 }
 
 static void test_turns(void)
@@ -651,7 +653,7 @@ static void test_turns(void)
         const char *turns;
         double turn_s;
         int edges;
-        int64_t told;
+        int64_t reported;
     } rows[] = {
         {"on_spot", 0.0, 8, 1}, {"on_spot", 0.0, 3, 0}, {"on_spot", 0.8, 8, 0},
         {"on_spot", 0.3, 8, 0}, {"none", 0.8, 8, 1},    {"none", 0.8, 2, 0},
@@ -663,7 +665,7 @@ static void test_turns(void)
                        "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, turns: %s}}",
                        rows[i].turns);
         CHECK_INT(rows[i].turns, drive_zigzag(yaml, rows[i].turn_s, rows[i].edges),
-                  rows[i].told);
+                  rows[i].reported);
     }
 }
 

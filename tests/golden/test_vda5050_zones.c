@@ -5,20 +5,20 @@
 struct zone_rig {
     struct rig rig;
     struct message message;
-    char answers[8192]; /* what went to the vehicles as responses */
-    char told[8192];    /* and over the team's own topic: id and grant */
+    char answers[8192];  /* what went to the vehicles as responses */
+    char reported[8192]; /* and over the team's own topic: id and grant */
     int header[2];
 };
 
-static void keep_answer(void *context, const struct effect *effect)
+static void store_answer(void *context, const struct effect *effect)
 {
     struct zone_rig *z = context;
     if (effect->kind != EFFECT_RESPONSE) {
         return;
     }
-    size_t n = strlen(z->told);
-    (void)snprintf(z->told + n, sizeof z->told - n, "%s %s\n", effect->response->id,
-                   crew_grant_name(effect->response->grant));
+    size_t n = strlen(z->reported);
+    (void)snprintf(z->reported + n, sizeof z->reported - n, "%s %s\n", effect->response->id,
+                   team_live_grant_name(effect->response->grant));
     if (effect->message) {
         n = strlen(z->answers);
         (void)snprintf(z->answers + n, sizeof z->answers - n, "%s %.*s\n",
@@ -30,7 +30,7 @@ static void keep_answer(void *context, const struct effect *effect)
 static void step_zones(void *context, const struct event *event)
 {
     struct zone_rig *z = context;
-    const struct effects fx = {keep_answer, z};
+    const struct effects fx = {store_answer, z};
     lab_step(z->rig.lab, event, &fx);
 }
 
@@ -49,9 +49,9 @@ static void list_zones(struct zone_rig *z, char who, double s, const char *reque
                    "\"NONE\"},\"zoneRequests\":[%s]}",
                    z->header[who == 'c']++, s, requests);
     (void)snprintf(m.topic, sizeof m.topic, "uagv/v3/acme/%c/state", who);
-    m.kept_bytes = m.payload_bytes = strlen(text);
+    m.stored_bytes = m.payload_bytes = strlen(text);
     z->answers[0] = '\0';
-    z->told[0] = '\0';
+    z->reported[0] = '\0';
     z->rig.sent[0] = '\0';
     (void)codec_decode(&z->rig.set, "tandem/v1", &m, step_zones, z);
     step_zones(z, &tick);
@@ -77,7 +77,7 @@ static void ask_zone(struct zone_rig *z, double s, const char *text)
 {
     struct message m = {.t_us = lab_us(s),
                         .payload = text,
-                        .kept_bytes = strlen(text),
+                        .stored_bytes = strlen(text),
                         .payload_bytes = strlen(text)};
     const struct event tick = {.kind = EVENT_TICK, .t_us = m.t_us + 10000};
     (void)snprintf(m.topic, sizeof m.topic, "tandem/v1/$lab/request");
@@ -91,7 +91,7 @@ static void test_zones(void)
     static struct zone_rig z;
     start_zones(&z);
     list_zones(&z, 'a', 1, ZONE("1", "A", "REQUESTED") "," ZONE("2", "B", "REQUESTED"));
-    CHECK_TEXT("one Lock of both", z.told, "A#1 GRANTED\n");
+    CHECK_TEXT("one Lock of both", z.reported, "A#1 GRANTED\n");
     CHECK_TEXT(
         "answered as VDA 5050 has it", z.answers,
         "uagv/v3/acme/a/responses "
@@ -100,24 +100,24 @@ static void test_zones(void)
         "\"grantType\":\"GRANTED\"},"
         "{\"requestId\":\"2\",\"grantType\":\"GRANTED\"}]}\n");
     list_zones(&z, 'a', 2, ZONE("1", "A", "GRANTED") "," ZONE("2", "B", "GRANTED"));
-    CHECK_TEXT("nothing more is asked", z.told, "");
+    CHECK_TEXT("nothing more is asked", z.reported, "");
     list_zones(&z, 'c', 3, ZONE("1", "B", "REQUESTED"));
-    CHECK_TEXT("another vehicle waits", z.told, "B#1 QUEUED\n");
+    CHECK_TEXT("another vehicle waits", z.reported, "B#1 QUEUED\n");
     CHECK("and hears that", strstr(z.answers, "uagv/v3/acme/c/responses {\"headerId\":0,") &&
                                 strstr(z.answers, "\"QUEUED\""));
     list_zones(&z, 'a', 4, ZONE("1", "A", "GRANTED"));
-    CHECK_TEXT("who is out of one of two", z.told, "B#1 GRANTED\n");
+    CHECK_TEXT("who is out of one of two", z.reported, "B#1 GRANTED\n");
     CHECK("makes room in that",
           strstr(z.answers, "/c/responses") && strstr(z.answers, "\"GRANTED\""));
     list_zones(&z, 'a', 5, ZONE("1", "A", "GRANTED") "," ZONE("3", "B", "REQUESTED"));
-    CHECK_TEXT("and queues again", z.told, "B#2 QUEUED\n");
+    CHECK_TEXT("and queues again", z.reported, "B#2 QUEUED\n");
     list_zones(&z, 'a', 6, ZONE("1", "A", "GRANTED"));
-    CHECK_TEXT("thinks better of it", z.told, "");
+    CHECK_TEXT("thinks better of it", z.reported, "");
     list_zones(&z, 'c', 7, "");
-    CHECK_TEXT("is granted it all the same", z.told, "B#2 GRANTED\n");
+    CHECK_TEXT("is granted it all the same", z.reported, "B#2 GRANTED\n");
     list_zones(&z, 'a', 8, ZONE("1", "A", "GRANTED"));
     list_zones(&z, 'c', 9, ZONE("1", "B", "REQUESTED"));
-    CHECK_TEXT("and gives it back", z.told, "B#2 GRANTED\n");
+    CHECK_TEXT("and gives it back", z.reported, "B#2 GRANTED\n");
     ask_zone(
         &z, 10,
         "{\"team\":\"cell\",\"op\":\"release\",\"id\":\"h1\",\"resource\":\"A\",\"fence\":1}");
@@ -125,7 +125,7 @@ static void test_zones(void)
           strstr(z.answers, "/a/responses") &&
               strstr(z.answers, "{\"requestId\":\"1\",\"grantType\":\"REVOKED\"}"));
     list_zones(&z, 'a', 11, "");
-    CHECK_TEXT("no unlock under an old fence", z.told, "");
+    CHECK_TEXT("no unlock under an old fence", z.reported, "");
     list_zones(&z, 'a', 12, ZONE("1", "Nowhere", "REQUESTED"));
     CHECK("what there is not", strstr(z.answers, "\"REJECTED\""));
     end_rig(&z.rig);
@@ -152,11 +152,11 @@ static void test_zone_leases(void)
         .t_us = 14000000,
         .payload = "{\"connectionState\":\"ONLINE\",\"timestamp\":\"1970-01-01T00:00:14Z\"}"};
     (void)snprintf(m.topic, sizeof m.topic, "uagv/v3/acme/a/connection");
-    m.kept_bytes = m.payload_bytes = strlen(m.payload);
+    m.stored_bytes = m.payload_bytes = strlen(m.payload);
     (void)codec_decode(&z.rig.set, "tandem/v1", &m, step_zones, &z);
     z.header[0] = 0;
     list_zones(&z, 'a', 15, "");
-    CHECK_TEXT("it began anew: nobody has seen it leave", z.told, "");
+    CHECK_TEXT("it began anew: nobody has seen it leave", z.reported, "");
     list_zones(&z, 'a', 16, ZONE("r2", "T", "REQUESTED"));
     CHECK("its own place is still its own",
           strstr(z.answers, "\"requestId\":\"r2\",\"grantType\":\"GRANTED\""));
@@ -174,7 +174,7 @@ static void test_zones_of_others(void)
     start_zones(&z);
     list_zones(&z, 'a', 1, ZONE("1", "A", "REQUESTED"));
     list_zones(&z, 'b', 2, ZONE("9", "A", "REQUESTED"));
-    CHECK_TEXT("the team is not asked", z.told, "");
+    CHECK_TEXT("the team is not asked", z.reported, "");
     CHECK("it is let in",
           strstr(z.rig.sent, "p uagv/v3/acme/b/responses") &&
               strstr(z.rig.sent, "\"requestId\":\"9\",\"grantType\":\"GRANTED\""));
@@ -183,14 +183,15 @@ static void test_zones_of_others(void)
                                          "\"zoneId\":\"A\"}");
     CHECK("another wish", strstr(z.rig.sent, "\"requestId\":\"4\",\"grantType\":\"REJECTED\""));
     list_zones(&z, 'l', 4, ZONE("1", "A", "REQUESTED"));
-    CHECK_TEXT("in no team", z.told, "");
+    CHECK_TEXT("in no team", z.reported, "");
     const struct pair *pair = lab_pair(z.rig.lab, 2);
     CHECK_INT("is told to people", pair->counts.alarm[ALARM_TYPE_CONTRADICTION], 1);
     list_zones(&z, 'l', 5, ZONE("1", "A", "REQUESTED"));
     CHECK_INT("once", pair->counts.alarm[ALARM_TYPE_CONTRADICTION], 1);
     list_zones(&z, 'a', 6, "{\"zoneId\":\"A\"}");
-    CHECK_TEXT("half a list frees nothing", z.told, "");
-    CHECK_INT("and is malformed", lab_pair(z.rig.lab, 0)->counts.alarm[ALARM_TYPE_MALFORMED], 1);
+    CHECK_TEXT("half a list frees nothing", z.reported, "");
+    CHECK_INT("and is malformed", lab_pair(z.rig.lab, 0)->counts.alarm[ALARM_TYPE_MALFORMED],
+              1);
     end_rig(&z.rig);
 }
 

@@ -57,10 +57,10 @@ class Measurement:
     def times(self):
         return {name: test["s"] for name, test in self.data["tests"].items() if "s" in test}
 
-    def measure(self, plain, counted, commit, tell):
+    def measure(self, plain, counted, commit, report):
         if self.data["commit"] != commit:
-            kept = self.unchanged(plain.reach) if self.data["commit"] else {}
-            self.data = {"commit": commit, "lines": self.executable_lines(counted), "tests": kept}
+            reused = self.unchanged(plain.reach) if self.data["commit"] else {}
+            self.data = {"commit": commit, "lines": self.executable_lines(counted), "tests": reused}
         for name in candidates(plain.reach):
             if name in self.data["tests"]:
                 continue
@@ -70,7 +70,7 @@ class Measurement:
                 self.data["tests"][name] = {"s": round(time_s, 3), "lines": self.lines_of(counted, name)}
             else:
                 self.data["tests"][name] = {"left_out": outcome.status}
-                tell(f"{name}: left out, status {outcome.status} after {time_s:.0f} s")
+                report(f"{name}: left out, status {outcome.status} after {time_s:.0f} s")
             self.save()
 
     def unchanged(self, reach):

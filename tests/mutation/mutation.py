@@ -42,7 +42,7 @@ HEAVY = ("twin/pair", "logger/message", "identification/numeric", "identificatio
 BUDGET_S = 240  # for all tests of a mutant that lives
 
 
-def tell(*words):
+def print_words(*words):
     print(time.strftime("%H:%M:%S"), *words, flush=True)
 
 
@@ -113,7 +113,7 @@ class Judge:
         if killer and (how == "time" or killer.startswith("system.")):  # these may fail on a busy machine
             self.build.link_library()
             if not run_limited(self.build, killer, self.measurement.times).passed:
-                tell(f"{killer} fails without a mutant, too")
+                print_words(f"{killer} fails without a mutant, too")
                 return None
         row.update(commit=self.commit, seed=seed, verdict="killed" if killer else "lived", test=killer or f"{ran} ran",
                    how=how)
@@ -152,7 +152,7 @@ class Judge:
             judged.add(key_of(row))
             append_row(row)
             count += 1
-            tell(count, f"{name}:{row['line']}", row["operator"], row["before"], "->", row["after"], row["verdict"],
+            print_words(count, f"{name}:{row['line']}", row["operator"], row["before"], "->", row["after"], row["verdict"],
                  row["test"], f"{time.monotonic() - start:.0f} s")
 
     def again(self):
@@ -166,14 +166,14 @@ class Judge:
             found = [m for m in mutants_of(source or "")
                      if key_of(describe(row["file"], source, m)) == key_of(row)]
             if not found:
-                tell(f"{row['file']}:{row['line']}: the line is gone: {row['text']}")
+                print_words(f"{row['file']}:{row['line']}: the line is gone: {row['text']}")
                 continue
             # The same line may stand in a file twice.
             mutant = min(found, key=lambda m: abs(describe(row["file"], source, m)["line"] - int(row["line"])))
             new = self.judge_mutant(row["file"], mutant, row["seed"])
             if new:
                 append_row(new)
-                tell(f"{new['file']}:{new['line']}", new["before"], "->", new["after"], new["verdict"], new["test"])
+                print_words(f"{new['file']}:{new['line']}", new["before"], "->", new["after"], new["verdict"], new["test"])
 
 
 def measure(options):
@@ -183,10 +183,10 @@ def measure(options):
     counted.make()
     measurement = Measurement(ROOT)
     commit = run("git", "-C", str(ROOT), "rev-parse", "HEAD").strip()
-    measurement.measure(plain, counted, commit, tell)
+    measurement.measure(plain, counted, commit, print_words)
     faults = list(unreached(measurement, plain.reach))
     for test, file in faults:
-        tell(f"tests/changed.py overlooks that {test} runs {file}")
+        print_words(f"tests/changed.py overlooks that {test} runs {file}")
     report.write_coverage(measurement)
     return 1 if faults else 0
 

@@ -67,7 +67,7 @@ static void publish_message(struct model *m)
         (struct sent){.number = m->published++, .packet_id = next_id(m, s)};
 }
 
-static void take_message(struct model *m, const struct sent *sent)
+static void deliver_message(struct model *m, const struct sent *sent)
 {
     struct event e = {.t_us = m->t_us, .kind = EVENT_COMMAND, .side = SIDE_COUNT};
     const unsigned what[2] = {m->kind[sent->number], m->with_ids ? sent->number : 0};
@@ -77,7 +77,7 @@ static void take_message(struct model *m, const struct sent *sent)
     e.packet_id = sent->packet_id;
     e.dup = sent->dup;
     e.hash = hash_bytes(HASH_START, what, sizeof what);
-    delivery_note(m->memory, &e);
+    delivery_record(m->memory, &e);
     const enum delivery found = delivery_judge(m->memory, &e);
     const bool was_here = m->stored[sent->number];
     m->lost += found == DELIVERY_AGAIN && !was_here;
@@ -98,7 +98,7 @@ static void deliver_waiting(struct model *m, bool loses)
         struct sent *sent = &s->queue[k % MESSAGES];
         if (!loses || k - s->first < arrive) {
             m->t_us += 1 + rand() % 2000;
-            take_message(m, sent);
+            deliver_message(m, sent);
         }
         sent->dup = true;
     }

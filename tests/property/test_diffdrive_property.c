@@ -25,17 +25,17 @@ struct rig {
 
 static uint64_t arcs[DIFFDRIVE_MACHINES][DIFFDRIVE_ARCS_MAX];
 
-static double uniform(struct rig *r, double low, double high)
+static double draw_uniform(struct rig *r, double low, double high)
 {
     return low + (high - low) * random_uniform(&r->random);
 }
 
-static bool happens(struct rig *r, double chance)
+static bool draw_chance(struct rig *r, double chance)
 {
     return random_uniform(&r->random) < chance;
 }
 
-static void hear(void *context, const struct robot_reply *reply)
+static void record_reply(void *context, const struct robot_reply *reply)
 {
     struct rig *r = context;
     char *end = NULL;
@@ -54,20 +54,21 @@ static void hear(void *context, const struct robot_reply *reply)
     }
 }
 
-static void tell(struct rig *r, const char *op, double rotation_rad, double displacement_m)
+static void send_command(struct rig *r, const char *op, double rotation_rad,
+                         double displacement_m)
 {
     struct event_command command = {.rotation_rad = rotation_rad,
                                     .displacement_m = displacement_m};
     CU_ASSERT_FATAL(r->sent < IDS_MAX);
     (void)snprintf(command.id, sizeof command.id, "%u", r->sent++);
     (void)snprintf(command.op, sizeof command.op, "%s", op);
-    robot_command(&diffdrive_kind, &r->robot, &command, hear, r);
+    robot_command(&diffdrive_kind, &r->robot, &command, record_reply, r);
 }
 
-static void step(struct rig *r)
+static void step_rig(struct rig *r)
 {
     r->world.t_s += 1e-6 * PERIOD_US;
-    diffdrive_kind.step(&r->robot, hear, r);
+    diffdrive_kind.step(&r->robot, record_reply, r);
 }
 
 static uint8_t state_of(const struct rig *r)
@@ -75,26 +76,26 @@ static uint8_t state_of(const struct rig *r)
     return r->robot.machine[DIFFDRIVE_MAIN].state;
 }
 
-static void set(struct rig *r, const char *name, double value)
+static void set_parameter(struct rig *r, const char *name, double value)
 {
     char reason[ROBOT_REASON_MAX];
     CHECK_INT(name, robot_set(&diffdrive_kind, &r->robot, name, value, reason), STATUS_OK);
 }
 
-static void begin(struct rig *r, uint64_t seed)
+static void begin_rig(struct rig *r, uint64_t seed)
 {
     memset(r, 0, sizeof *r);
     r->random.state = seed;
     const struct robot_setup setup = {
         .world = &r->world, .seed = seed, .start_us = 1000000, .period_us = PERIOD_US};
     diffdrive_kind.init(&r->robot, &setup);
-    set(r, "scan_count", floor(uniform(r, 0.0, 5.0)));
-    set(r, "resume_timeout_s", uniform(r, 0.1, 2.0));
-    set(r, "blocked_timeout_s", uniform(r, 0.1, 2.0));
+    set_parameter(r, "scan_count", floor(draw_uniform(r, 0.0, 5.0)));
+    set_parameter(r, "resume_timeout_s", draw_uniform(r, 0.1, 2.0));
+    set_parameter(r, "blocked_timeout_s", draw_uniform(r, 0.1, 2.0));
 }
 
 /* An obstacle ahead of the robot that leaves after a while. */
-static void put_obstacle(struct rig *r, double way_m, double stay_s)
+static void place_obstacle(struct rig *r, double way_m, double stay_s)
 {
     const double *pose = r->robot.plant.pose;
     const double t_s = r->world.t_s;
@@ -122,34 +123,34 @@ static void change_parameter(struct rig *r)
         {"friction_mps", -0.05, 0.05},
     };
     const size_t n = COUNT(choices);
-    const double draw = uniform(r, 0.0, (double)n);
+    const double draw = draw_uniform(r, 0.0, (double)n);
     const size_t i = (size_t)draw;
     const struct robot_parameter *row =
         &diffdrive_parameters[robot_parameter_find(&diffdrive_kind, choices[i].name)];
-    double value = fmax(uniform(r, choices[i].low, choices[i].high), row->min);
+    double value = fmax(draw_uniform(r, choices[i].low, choices[i].high), row->min);
     if (row->choices || strcmp(row->name, "scan_count") == 0) {
         value = floor(value);
     }
-    set(r, row->name, value);
+    set_parameter(r, row->name, value);
 }
 
-static void tell_something(struct rig *r)
+static void send_something(struct rig *r)
 {
-    const double turn_rad = happens(r, 0.3) ? 0.0 : uniform(r, -4.0, 4.0);
-    const double way_m = happens(r, 0.3) ? 0.0 : uniform(r, 0.0, 0.8);
-    const double draw = uniform(r, 0.0, 1.0);
+    const double turn_rad = draw_chance(r, 0.3) ? 0.0 : draw_uniform(r, -4.0, 4.0);
+    const double way_m = draw_chance(r, 0.3) ? 0.0 : draw_uniform(r, 0.0, 0.8);
+    const double draw = draw_uniform(r, 0.0, 1.0);
     if (draw < 0.40) {
-        tell(r, "go", turn_rad, way_m);
+        send_command(r, "go", turn_rad, way_m);
     } else if (draw < 0.55) {
-        tell(r, "lidar", 0.0, 0.0);
+        send_command(r, "lidar", 0.0, 0.0);
     } else if (draw < 0.80) {
-        tell(r, "resume", 0.0, 0.0);
+        send_command(r, "resume", 0.0, 0.0);
     } else if (draw < 0.92) {
-        tell(r, "halt", 0.0, 0.0);
+        send_command(r, "halt", 0.0, 0.0);
     } else if (draw < 0.96) {
-        tell(r, "fly", turn_rad, way_m);
+        send_command(r, "fly", turn_rad, way_m);
     } else {
-        tell(r, "go", turn_rad, happens(r, 0.5) ? -1.0 : 1e9);
+        send_command(r, "go", turn_rad, draw_chance(r, 0.5) ? -1.0 : 1e9);
     }
 }
 
@@ -159,13 +160,13 @@ static bool is_idle(const struct rig *r)
 }
 
 /* Until nothing is in work: gains back to normal, so that moves end. */
-static void finish(struct rig *r, const char *row)
+static void finish_run(struct rig *r, const char *row)
 {
     unsigned steps = 0;
     while (!is_idle(r) && ++steps < STEPS_LIMIT) {
-        step(r);
+        step_rig(r);
     }
-    step(r);
+    step_rig(r);
     CHECK(row, steps < STEPS_LIMIT);
     CHECK_INT(row, r->robot.faults, 0);
     CHECK_INT(row, r->strange, 0);
@@ -190,22 +191,23 @@ static void test_random_commands(void)
     for (unsigned run = 0; run < RUNS; run++) {
         char row[32];
         (void)snprintf(row, sizeof row, "run %u", run);
-        begin(&rig, (uint64_t)seed << 32 | run);
+        begin_rig(&rig, (uint64_t)seed << 32 | run);
         for (unsigned i = 0; i < COMMANDS; i++) {
-            tell_something(&rig);
-            if (happens(&rig, 0.2)) {
-                put_obstacle(&rig, uniform(&rig, 0.15, 0.6), uniform(&rig, 0.1, 6.0));
+            send_something(&rig);
+            if (draw_chance(&rig, 0.2)) {
+                place_obstacle(&rig, draw_uniform(&rig, 0.15, 0.6),
+                               draw_uniform(&rig, 0.1, 6.0));
             }
-            if (happens(&rig, 0.15)) {
+            if (draw_chance(&rig, 0.15)) {
                 change_parameter(&rig);
             }
             /* Often at once, sometimes long after all is over. */
-            const double pause = happens(&rig, 0.5) ? 4.0 : 300.0;
-            for (int k = (int)uniform(&rig, 0.0, pause); k > 0; k--) {
-                step(&rig);
+            const double pause = draw_chance(&rig, 0.5) ? 4.0 : 300.0;
+            for (int k = (int)draw_uniform(&rig, 0.0, pause); k > 0; k--) {
+                step_rig(&rig);
             }
         }
-        finish(&rig, row);
+        finish_run(&rig, row);
         for (size_t k = 0; k < REPLY_STATUS_COUNT; k++) {
             by_status[k] += rig.by_status[k];
         }
@@ -220,21 +222,21 @@ static void test_random_commands(void)
 /* Bring the robot into a state the way it comes there in real life. */
 static void bring_to(struct rig *r, int state)
 {
-    begin(r, seed + (uint64_t)state);
-    set(r, "scan_count", state == L0MAIN_DONE ? 0.0 : 3.0);
-    set(r, "resume_timeout_s", 5.0);
-    set(r, "tr_s", state == L0MAIN_PAUSE ? 2.0 : 0.0);
-    set(r, "t0_s", state == L0MAIN_START ? 1.0 : 0.0);
+    begin_rig(r, seed + (uint64_t)state);
+    set_parameter(r, "scan_count", state == L0MAIN_DONE ? 0.0 : 3.0);
+    set_parameter(r, "resume_timeout_s", 5.0);
+    set_parameter(r, "tr_s", state == L0MAIN_PAUSE ? 2.0 : 0.0);
+    set_parameter(r, "t0_s", state == L0MAIN_START ? 1.0 : 0.0);
     if (state == L0MAIN_BLOCKED) {
-        put_obstacle(r, 0.4, 30.0);
+        place_obstacle(r, 0.4, 30.0);
     }
     if (state >= L0MAIN_LIDAR) {
-        tell(r, "lidar", 0.0, 0.0);
+        send_command(r, "lidar", 0.0, 0.0);
     } else if (state != L0MAIN_LISTEN) {
-        tell(r, "go", state == L0MAIN_GO || state == L0MAIN_BLOCKED ? 0.0 : 1.5, 0.6);
+        send_command(r, "go", state == L0MAIN_GO || state == L0MAIN_BLOCKED ? 0.0 : 1.5, 0.6);
     }
     for (int i = 0; i < 400 && state_of(r) != state; i++) {
-        step(r);
+        step_rig(r);
     }
     CHECK_INT(efsm_state_name(&l0main_table, (uint8_t)state), state_of(r), state);
 }
@@ -248,13 +250,13 @@ static void test_halt_in_every_state(void)
             continue; /* passed within a period */
         }
         bring_to(&rig, state);
-        tell(&rig, "halt", 0.0, 0.0);
-        step(&rig);
+        send_command(&rig, "halt", 0.0, 0.0);
+        step_rig(&rig);
         CHECK_INT(row, state_of(&rig), L0MAIN_LISTEN);
         CHECK_INT(row, rig.replies[rig.sent - 1], 1);
         CHECK_INT(row, rig.by_status[REPLY_IGNORED], state == L0MAIN_LISTEN);
         CHECK(row, !(fabs(rig.robot.main_out.left) > 0.0));
-        finish(&rig, row);
+        finish_run(&rig, row);
     }
 }
 
@@ -271,12 +273,12 @@ static void test_unfit_in_every_state(void)
                 continue;
             }
             bring_to(&rig, state);
-            tell(&rig, ops[i], 0.0, 0.0);
-            step(&rig);
+            send_command(&rig, ops[i], 0.0, 0.0);
+            step_rig(&rig);
             CHECK_INT(row, rig.replies[rig.sent - 1], fits ? 0 : 1);
             CHECK_INT(row, rig.by_status[REPLY_IGNORED] + rig.by_status[REPLY_ERROR],
                       fits ? 0 : 1);
-            finish(&rig, row);
+            finish_run(&rig, row);
         }
     }
 }
@@ -284,12 +286,12 @@ static void test_unfit_in_every_state(void)
 static void test_burst(void)
 {
     static struct rig rig;
-    begin(&rig, seed);
+    begin_rig(&rig, seed);
     for (int i = 0; i < BURST; i++) {
-        tell(&rig, "go", 0.5, 0.0);
+        send_command(&rig, "go", 0.5, 0.0);
     }
     CHECK_INT("no room", rig.by_status[REPLY_ERROR], BURST - DIFFDRIVE_QUEUE_MAX);
-    finish(&rig, "burst");
+    finish_run(&rig, "burst");
     CHECK("taken", rig.by_status[REPLY_DONE] >= 1);
     CHECK_INT("the others", rig.by_status[REPLY_DONE] + rig.by_status[REPLY_IGNORED],
               DIFFDRIVE_QUEUE_MAX);
@@ -300,11 +302,11 @@ static void test_repeatable(void)
 {
     static struct rig rigs[2];
     for (int i = 0; i < 2; i++) {
-        begin(&rigs[i], seed);
+        begin_rig(&rigs[i], seed);
         for (int k = 0; k < 50; k++) {
-            tell_something(&rigs[i]);
+            send_something(&rigs[i]);
             for (int n = 0; n < 30; n++) {
-                step(&rigs[i]);
+                step_rig(&rigs[i]);
             }
         }
     }

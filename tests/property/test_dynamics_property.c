@@ -11,7 +11,7 @@ enum { EVENTS = 3000, N = USV3_AXES, TEXT_MAX = 1 << 20 };
 
 static struct event inputs[EVENTS];
 
-static double draw(void)
+static double draw_unit(void)
 {
     return 2.0 * (double)rand() / RAND_MAX - 1.0;
 }
@@ -35,9 +35,9 @@ static void make_sample(struct event *e, struct boat *b)
                                   .pose_count = rand() % 2 ? N : 0};
     for (size_t i = 0; i < N; i++) {
         if (rand() % 20 == 0) {
-            b->tau[i] = scale[i] * draw();
+            b->tau[i] = scale[i] * draw_unit();
         }
-        m->nu[i] = b->nu[i] + 0.01 * draw();
+        m->nu[i] = b->nu[i] + 0.01 * draw_unit();
         m->tau[i] = b->tau[i];
         m->pose[i] = b->pose[i];
     }
@@ -46,15 +46,15 @@ static void make_sample(struct event *e, struct boat *b)
     b->seq++;
 }
 
-static void spoil(struct event *e, struct boat *b)
+static void spoil_telemetry(struct event *e, struct boat *b)
 {
     struct event_telemetry *m = &e->telemetry;
     switch (rand() % 12) {
     case 0:
-        m->nu[rand() % N] = 1e300 * draw();
+        m->nu[rand() % N] = 1e300 * draw_unit();
         break;
     case 1:
-        m->tau[rand() % N] = 1e300 * draw();
+        m->tau[rand() % N] = 1e300 * draw_unit();
         break;
     case 2:
         m->nu_count = (size_t)(rand() % (EVENT_AXES_MAX + 1));
@@ -66,7 +66,7 @@ static void spoil(struct event *e, struct boat *b)
         m->source_us = LAB_TIME_NONE;
         break;
     case 5:
-        b->source_us += (int64_t)(1e7 * draw());
+        b->source_us += (int64_t)(1e7 * draw_unit());
         break;
     case 6:
         m->seq -= rand() % 3;
@@ -104,7 +104,7 @@ static void make_inputs(void)
         if (dice < 190) {
             make_sample(e, &boat[e->side]);
             if (dice < 2) {
-                spoil(e, &boat[e->side]);
+                spoil_telemetry(e, &boat[e->side]);
             }
         } else if (dice < 196) {
             e->kind = EVENT_FIT;
@@ -164,7 +164,7 @@ static void check_sane(const struct script *s, uint64_t samples[SIDE_COUNT])
     }
 }
 
-static char *report(const struct script *s, char *text)
+static char *write_report(const struct script *s, char *text)
 {
     struct json_writer w;
     json_write_start(&w, text, TEXT_MAX - 1, NULL, NULL);
@@ -175,7 +175,7 @@ static char *report(const struct script *s, char *text)
 }
 
 /* Ticks say how late it is, and nothing else. */
-static void run(struct script *s, bool ticks, bool checked)
+static void run_events(struct script *s, bool ticks, bool checked)
 {
     uint64_t samples[SIDE_COUNT] = {0, 0};
     for (int k = 0; k < EVENTS; k++) {
@@ -204,13 +204,13 @@ static void test_laws(void)
     for (int round = 0; round < 4; round++) {
         make_inputs();
         open_lab(&s);
-        run(&s, false, true);
+        run_events(&s, false, true);
         fits += lab_dynamics(s.lab, 0)->side[SIDE_REAL].counts.started;
         script_init(&other, 1);
         other.params[0] = s.params[0];
         script_open(&other);
-        run(&other, true, false);
-        CHECK_TEXT("ticks change nothing", report(&other, got), report(&s, want));
+        run_events(&other, true, false);
+        CHECK_TEXT("ticks change nothing", write_report(&other, got), write_report(&s, want));
         CHECK_INT("as many effects", other.count, s.count);
         script_close(&s);
         script_close(&other);

@@ -1,5 +1,5 @@
 /* Random machines under random inputs: order cannot matter, bytes carry a run on, nothing
- * leaves its bounds, and the executive's phases are those of efsm_settle(). */
+ * leaves its bounds, and the executive's phases are those of efsm_run_instant(). */
 #include "tests/support/check.h"
 #include "tests/support/efsm_check.h"
 
@@ -31,7 +31,7 @@ struct world {
 
 static uint64_t random_state;
 
-static unsigned pick(unsigned below) /* SplitMix64; the same numbers everywhere */
+static unsigned pick_below(unsigned below) /* SplitMix64; the same numbers everywhere */
 {
     random_state += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t z = random_state;
@@ -40,7 +40,7 @@ static unsigned pick(unsigned below) /* SplitMix64; the same numbers everywhere 
     return (unsigned)((z ^ (z >> 31)) % below);
 }
 
-static unsigned seen(const struct efsm_view *v)
+static unsigned count_seen(const struct efsm_view *v)
 {
     const struct signals *s = v->in;
     return s->word + s->from_others;
@@ -53,17 +53,17 @@ static double read_or(const struct efsm_view *v, size_t k, double otherwise)
 
 static bool guard_even(const struct efsm_view *v)
 {
-    return seen(v) % 2 == 0;
+    return count_seen(v) % 2 == 0;
 }
 
 static bool guard_odd(const struct efsm_view *v)
 {
-    return seen(v) % 2 != 0;
+    return count_seen(v) % 2 != 0;
 }
 
 static bool guard_rare(const struct efsm_view *v)
 {
-    return seen(v) % 7 == 3;
+    return count_seen(v) % 7 == 3;
 }
 
 static bool guard_cell(const struct efsm_view *v)
@@ -84,12 +84,12 @@ static void act_swap(const struct efsm_view *v)
 
 static void act_count(const struct efsm_view *v)
 {
-    efsm_set(v, 2, read_or(v, 2, 0.0) + 1.0 + (double)(seen(v) % 3));
+    efsm_set(v, 2, read_or(v, 2, 0.0) + 1.0 + (double)(count_seen(v) % 3));
 }
 
 static void act_last(const struct efsm_view *v)
 {
-    efsm_set(v, 3, (double)(seen(v) % 2));
+    efsm_set(v, 3, (double)(count_seen(v) % 2));
     efsm_set(v, EFSM_CELLS_MAX - 1, read_or(v, 2, -1.0) / 3.0);
 }
 
@@ -105,7 +105,7 @@ static void show_state(const struct efsm_view *v)
     s->own = v->now->state + (unsigned)fabs(fmod(read_or(v, 2, 0.0), 100.0));
 }
 
-static void sense(void *context, unsigned cycle, int64_t t_us)
+static void sense_world(void *context, unsigned cycle, int64_t t_us)
 {
     struct world *w = context;
     unsigned sum = 0;
@@ -125,19 +125,20 @@ static struct efsm_arc random_arc(unsigned from, unsigned states)
     static efsm_guard *const guards[] = {guard_even, guard_odd,      guard_rare,
                                          guard_cell, guard_careless, NULL};
     static efsm_action *const actions[] = {act_swap, act_count, act_last, act_careless, NULL};
-    struct efsm_arc arc = {(uint8_t)from, (uint8_t)pick(states), guards[pick(COUNT(guards))],
-                           actions[pick(pick(4) == 0 ? COUNT(actions) : 3)], .label = "random"};
+    struct efsm_arc arc = {
+        (uint8_t)from, (uint8_t)pick_below(states), guards[pick_below(COUNT(guards))],
+        actions[pick_below(pick_below(4) == 0 ? COUNT(actions) : 3)], .label = "random"};
 
-    arc.waits = pick(3) == 0;
-    if (pick(4) == 0) {
-        arc.push_count = (uint8_t)pick(pick(8) == 0 ? EFSM_PUSH_MAX + 1 : 3);
+    arc.waits = pick_below(3) == 0;
+    if (pick_below(4) == 0) {
+        arc.push_count = (uint8_t)pick_below(pick_below(8) == 0 ? EFSM_PUSH_MAX + 1 : 3);
         for (size_t i = 0; i < EFSM_PUSH_MAX; i++) {
-            arc.push[i] = (uint8_t)pick(states);
+            arc.push[i] = (uint8_t)pick_below(states);
         }
     }
-    arc.empties = pick(12) == 0;
-    arc.pops = (uint8_t)(pick(12) == 0 ? pick(3) : 0);
-    if (pick(12) == 0) {
+    arc.empties = pick_below(12) == 0;
+    arc.pops = (uint8_t)(pick_below(12) == 0 ? pick_below(3) : 0);
+    if (pick_below(12) == 0) {
         arc.to = EFSM_POP;
     }
     return arc;
@@ -148,7 +149,7 @@ static void make_machine(struct world *w, size_t i)
 {
     static const char *const cells[EFSM_CELLS_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h",
                                                       "i", "j", "k", "l", "m", "n", "o", "p"};
-    const unsigned states = 1 + pick(12);
+    const unsigned states = 1 + pick_below(12);
     size_t arcs = 0;
 
     for (unsigned s = 0; s < states; s++) {
@@ -157,11 +158,11 @@ static void make_machine(struct world *w, size_t i)
         w->arcs[i][arcs++].guard = guard_even;
         w->arcs[i][arcs] = random_arc(s, states);
         w->arcs[i][arcs++].guard = guard_odd;
-        if (pick(8) == 0) {
+        if (pick_below(8) == 0) {
             w->arcs[i][arcs++] = random_arc(s, states);
         }
     }
-    w->states[i][states - 1].final = states > 1 && pick(10) == 0;
+    w->states[i][states - 1].final = states > 1 && pick_below(10) == 0;
     w->tables[i] = (struct efsm_table){.name = "Random",
                                        .purpose = "any",
                                        .states = w->states[i],
@@ -182,7 +183,7 @@ static void make_world(struct world *w)
 }
 
 /* Wire the network, with the machines in the order of a permutation. */
-static void wire(struct world *w, const size_t *order)
+static void wire_network(struct world *w, const size_t *order)
 {
     for (size_t i = 0; i < MACHINES; i++) {
         const size_t k = order[i];
@@ -191,7 +192,7 @@ static void wire(struct world *w, const size_t *order)
     }
     w->net = (struct efsm_network){.machines = w->machines,
                                    .count = MACHINES,
-                                   .sense = sense,
+                                   .sense = sense_world,
                                    .context = w,
                                    .trace = &w->trace,
                                    .cycles_max = 9};
@@ -208,7 +209,7 @@ static void copy_world(struct world *to, const struct world *from, const size_t 
         to->tables[i].states = to->states[i];
         to->tables[i].arcs = to->arcs[i];
     }
-    wire(to, order);
+    wire_network(to, order);
 }
 
 static bool same_bytes(const void *a, const void *b, size_t n)
@@ -234,14 +235,14 @@ static bool all_sound(const struct world *w)
     return true;
 }
 
-static void step(struct world *w, unsigned word, int64_t t_us)
+static void step_world(struct world *w, unsigned word, int64_t t_us)
 {
     w->word = word;
-    (void)efsm_settle(&w->net, t_us);
+    (void)efsm_run_instant(&w->net, t_us);
 }
 
 /* A machine in a sink stops the network; its owner resets it, or now and then stops it. */
-static void mend(struct world *w, unsigned chance, int64_t t_us)
+static void reset_sinks(struct world *w, unsigned chance, int64_t t_us)
 {
     for (size_t i = 0; i < MACHINES; i++) {
         if (!efsm_is_active(&w->tables[i], &w->m[i])) {
@@ -265,23 +266,23 @@ static void test_order_does_not_matter(void)
     for (int round = 0; round < ROUNDS; round++) {
         size_t order[MACHINES] = {0, 1, 2, 3};
         for (size_t i = MACHINES - 1; i > 0; i--) {
-            const size_t k = pick((unsigned)i + 1);
+            const size_t k = pick_below((unsigned)i + 1);
             const size_t swapped = order[i];
             order[i] = order[k];
             order[k] = swapped;
         }
         make_world(&a);
-        wire(&a, straight);
+        wire_network(&a, straight);
         copy_world(&b, &a, order);
         bool ok = true;
         for (int64_t t = 1; t <= CYCLES && ok; t++) {
-            const unsigned word = pick(1000);
-            const unsigned chance = pick(50);
-            step(&a, word, t);
-            step(&b, word, t);
+            const unsigned word = pick_below(1000);
+            const unsigned chance = pick_below(50);
+            step_world(&a, word, t);
+            step_world(&b, word, t);
             ok = same_machines(&a, &b) && all_sound(&a);
-            mend(&a, chance, t);
-            mend(&b, chance, t);
+            reset_sinks(&a, chance, t);
+            reset_sinks(&b, chance, t);
         }
         CHECK("order", ok);
         CHECK_INT("order", a.trace.count, b.trace.count);
@@ -304,22 +305,22 @@ static void test_bytes_carry_the_run(void)
     static unsigned char bytes[sizeof a.m];
 
     for (int round = 0; round < ROUNDS; round++) {
-        const int64_t cut = 1 + pick(CYCLES - 1);
+        const int64_t cut = 1 + pick_below(CYCLES - 1);
         make_world(&a);
-        wire(&a, straight);
+        wire_network(&a, straight);
         bool ok = true;
         for (int64_t t = 1; t <= CYCLES && ok; t++) {
-            const unsigned word = pick(1000);
-            step(&a, word, t);
-            mend(&a, 1, t);
+            const unsigned word = pick_below(1000);
+            step_world(&a, word, t);
+            reset_sinks(&a, 1, t);
             if (t == cut) {
                 copy_world(&b, &a, straight);
                 memcpy(bytes, a.m, sizeof bytes);
                 memset(b.m, 0xa5, sizeof b.m);
                 memcpy(b.m, bytes, sizeof bytes);
             } else if (t > cut) {
-                step(&b, word, t);
-                mend(&b, 1, t);
+                step_world(&b, word, t);
+                reset_sinks(&b, 1, t);
                 ok = same_machines(&a, &b);
             }
         }
@@ -328,8 +329,8 @@ static void test_bytes_carry_the_run(void)
 }
 
 /* The executive is a machine whose outputs carry out the phases: it must do to a network what
- * efsm_settle() does, cycle for cycle. */
-static void test_executive_equals_settle(void)
+ * efsm_run_instant() does, cycle for cycle. */
+static void test_executive_equals_instant(void)
 {
     static struct world a;
     static struct world b;
@@ -337,25 +338,25 @@ static void test_executive_equals_settle(void)
 
     for (int round = 0; round < ROUNDS; round++) {
         make_world(&a);
-        wire(&a, straight);
+        wire_network(&a, straight);
         copy_world(&b, &a, straight);
         struct efsm_executive x = {.period_us = PERIOD_US};
         uint64_t cycles = 0;
         uint64_t livelocks = 0;
         bool ok = true;
         for (int64_t p = 0; p < CYCLES && ok; p++) {
-            const unsigned word = pick(1000);
+            const unsigned word = pick_below(1000);
             const int64_t t_us = p * PERIOD_US;
             a.word = word;
             b.word = word;
-            const unsigned n = efsm_settle(&a.net, t_us);
+            const unsigned n = efsm_run_instant(&a.net, t_us);
             cycles += n;
             livelocks += n == a.net.cycles_max && efsm_network_is_active(&a.net) &&
                          !efsm_network_is_blocked(&a.net);
             ok = efsm_executive_step(&x, &b.net, t_us) && same_machines(&a, &b) &&
                  x.cycles == cycles && x.livelocks == livelocks && x.simulated_us == t_us;
-            mend(&a, 1, t_us);
-            mend(&b, 1, t_us);
+            reset_sinks(&a, 1, t_us);
+            reset_sinks(&b, 1, t_us);
         }
         CHECK("executive", ok);
         CHECK_INT("executive", x.overruns + x.resyncs, 0);
@@ -376,10 +377,11 @@ static void test_damaged_bytes(void)
         struct efsm m;
         efsm_reset(&w.tables[0], &m, 0);
         unsigned char *bytes = (unsigned char *)&m;
-        for (unsigned n = 1 + pick(4); n > 0; n--) {
-            bytes[pick(offsetof(struct efsm, entered_us))] = (unsigned char)pick(256);
+        for (unsigned n = 1 + pick_below(4); n > 0; n--) {
+            bytes[pick_below(offsetof(struct efsm, entered_us))] =
+                (unsigned char)pick_below(256);
         }
-        if (pick(2) == 0) { /* the same damage in both copies, or little would be taken */
+        if (pick_below(2) == 0) { /* the same damage in both copies, or little would be taken */
             m.next = m.state;
             m.next_depth = m.depth;
             memcpy(m.next_stack, m.stack, sizeof m.stack);
@@ -390,7 +392,7 @@ static void test_damaged_bytes(void)
         }
         taken++;
         for (int64_t t = 0; t < 20; t++) {
-            const struct signals in = {.word = pick(1000)};
+            const struct signals in = {.word = pick_below(1000)};
             struct signals out = {0};
             efsm_plan(&w.tables[0], &m, &in, t);
             efsm_update(&w.tables[0], &m, t, 0, &w.stats[0], &w.trace);
@@ -410,7 +412,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("efsm properties", NULL, NULL);
     CU_ADD_TEST(suite, test_order_does_not_matter);
     CU_ADD_TEST(suite, test_bytes_carry_the_run);
-    CU_ADD_TEST(suite, test_executive_equals_settle);
+    CU_ADD_TEST(suite, test_executive_equals_instant);
     CU_ADD_TEST(suite, test_damaged_bytes);
     return check_run();
 }

@@ -3,8 +3,8 @@
  * them; what is printed reads back as the same. */
 #include "tests/support/check.h"
 
-#include "base/numbers/constants.h"
 #include "base/expression/expression_program.h"
+#include "base/numbers/constants.h"
 #include "base/numbers/random.h"
 
 enum { ROUNDS = 3000, NUMBERS = 4, TRUTHS = 2, NAMES = NUMBERS + TRUTHS, TEXT = 6000 };
@@ -27,7 +27,7 @@ static void skip_blanks(struct reader *r)
     }
 }
 
-static bool take(struct reader *r, const char *sign)
+static bool accept_sign(struct reader *r, const char *sign)
 {
     skip_blanks(r);
     const size_t n = strlen(sign);
@@ -36,12 +36,12 @@ static bool take(struct reader *r, const char *sign)
     return there;
 }
 
-static bool truth(double x)
+static bool is_truth(double x)
 {
     return x > 0.0 || x < 0.0;
 }
 
-static double call(const char *name, const double *a)
+static double call_function(const char *name, const double *a)
 {
     const struct {
         const char *name;
@@ -68,7 +68,7 @@ static double call(const char *name, const double *a)
         {"clamp", a[0] < a[1]   ? a[1]
                   : a[0] > a[2] ? a[2]
                                 : a[0]},
-        {"if", truth(a[0]) ? a[1] : a[2]},
+        {"if", is_truth(a[0]) ? a[1] : a[2]},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (strcmp(name, rows[i].name) == 0) {
@@ -95,22 +95,22 @@ static double read_word(struct reader *r)
     if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) {
         return word[0] == 't' ? 1.0 : 0.0;
     }
-    CU_ASSERT_FATAL(take(r, "("));
+    CU_ASSERT_FATAL(accept_sign(r, "("));
     size_t count = 0;
     do {
         CU_ASSERT_FATAL(count < 3);
         a[count++] = read_or(r);
-    } while (take(r, ","));
-    CU_ASSERT_FATAL(take(r, ")"));
-    return call(word, a);
+    } while (accept_sign(r, ","));
+    CU_ASSERT_FATAL(accept_sign(r, ")"));
+    return call_function(word, a);
 }
 
 static double read_atom(struct reader *r)
 {
     skip_blanks(r);
-    if (take(r, "(")) {
+    if (accept_sign(r, "(")) {
         const double value = read_or(r);
-        CU_ASSERT_FATAL(take(r, ")"));
+        CU_ASSERT_FATAL(accept_sign(r, ")"));
         return value;
     }
     if ((*r->at >= '0' && *r->at <= '9') || *r->at == '.') {
@@ -127,23 +127,23 @@ static double read_sign(struct reader *r);
 static double read_power(struct reader *r)
 {
     const double base = read_atom(r);
-    return take(r, "^") ? pow(base, read_sign(r)) : base;
+    return accept_sign(r, "^") ? pow(base, read_sign(r)) : base;
 }
 
 static double read_sign(struct reader *r)
 {
-    return take(r, "-") ? -read_sign(r) : read_power(r);
+    return accept_sign(r, "-") ? -read_sign(r) : read_power(r);
 }
 
 static double read_term(struct reader *r)
 {
     double left = read_sign(r);
     for (;;) {
-        if (take(r, "*")) {
+        if (accept_sign(r, "*")) {
             left = left * read_sign(r);
-        } else if (take(r, "/")) {
+        } else if (accept_sign(r, "/")) {
             left = left / read_sign(r);
-        } else if (take(r, "%")) {
+        } else if (accept_sign(r, "%")) {
             const double by = read_sign(r);
             const double m = fmod(left, by);
             left = m * by < 0.0 ? m + by : m;
@@ -157,9 +157,9 @@ static double read_sum(struct reader *r)
 {
     double left = read_term(r);
     for (;;) {
-        if (take(r, "+")) {
+        if (accept_sign(r, "+")) {
             left = left + read_term(r);
-        } else if (take(r, "-")) {
+        } else if (accept_sign(r, "-")) {
             left = left - read_term(r);
         } else {
             return left;
@@ -171,21 +171,21 @@ static double read_comparison(struct reader *r)
 {
     const double a = read_sum(r);
     double b = 0.0;
-    if (take(r, "==")) {
+    if (accept_sign(r, "==")) {
         b = read_sum(r);
         return a <= b && a >= b;
     }
-    if (take(r, "!=")) {
+    if (accept_sign(r, "!=")) {
         b = read_sum(r);
         return !(a <= b && a >= b);
     }
-    if (take(r, "<=")) {
+    if (accept_sign(r, "<=")) {
         return a <= read_sum(r);
     }
-    if (take(r, ">=")) {
+    if (accept_sign(r, ">=")) {
         return a >= read_sum(r);
     }
-    return take(r, "<") ? a < read_sum(r) : take(r, ">") ? a > read_sum(r) : a;
+    return accept_sign(r, "<") ? a < read_sum(r) : accept_sign(r, ">") ? a > read_sum(r) : a;
 }
 
 static double read_not(struct reader *r)
@@ -193,7 +193,7 @@ static double read_not(struct reader *r)
     skip_blanks(r);
     if (r->at[0] == '!' && r->at[1] != '=') {
         r->at++;
-        return !truth(read_not(r));
+        return !is_truth(read_not(r));
     }
     return read_comparison(r);
 }
@@ -201,9 +201,9 @@ static double read_not(struct reader *r)
 static double read_and(struct reader *r)
 {
     double left = read_not(r);
-    while (take(r, "&&")) {
+    while (accept_sign(r, "&&")) {
         const double right = read_not(r);
-        left = truth(left) && truth(right);
+        left = is_truth(left) && is_truth(right);
     }
     return left;
 }
@@ -211,9 +211,9 @@ static double read_and(struct reader *r)
 static double read_or(struct reader *r)
 {
     double left = read_and(r);
-    while (take(r, "||")) {
+    while (accept_sign(r, "||")) {
         const double right = read_and(r);
-        left = truth(left) || truth(right);
+        left = is_truth(left) || is_truth(right);
     }
     return left;
 }
@@ -226,20 +226,20 @@ struct writer {
     struct random_source random;
 };
 
-static size_t draw(struct writer *w, size_t count)
+static size_t draw_below(struct writer *w, size_t count)
 {
     return (size_t)(random_uniform(&w->random) * (double)count) % count;
 }
 
-static void put(struct writer *w, const char *text)
+static void append_text(struct writer *w, const char *text)
 {
     w->used += (size_t)snprintf(w->text + w->used, TEXT - w->used, "%s", text);
     CU_ASSERT_FATAL(w->used < TEXT);
 }
 
-static void put_truth(struct writer *w, int depth);
+static void append_truth(struct writer *w, int depth);
 
-static void put_number(struct writer *w, int depth)
+static void append_number(struct writer *w, int depth)
 {
     static const char *const constants[] = {"0", "1", "2.5", ".25", "1e-3", "7"};
     static const char *const binary[] = {" + ", " - ", "*", "/", " % ", "^"};
@@ -247,65 +247,67 @@ static void put_number(struct writer *w, int depth)
                                         "tan",   "atan", "exp",   "log", "tanh",
                                         "floor", "ceil", "round", "wrap"};
     static const char *const pairs[] = {"atan2", "min", "max", "hypot"};
-    const size_t what = depth <= 0 ? draw(w, 4) : draw(w, 12);
+    const size_t what = depth <= 0 ? draw_below(w, 4) : draw_below(w, 12);
     if (what < 3) {
-        put(w, names[draw(w, NUMBERS)]);
+        append_text(w, names[draw_below(w, NUMBERS)]);
     } else if (what == 3) {
-        put(w, constants[draw(w, COUNT(constants))]);
+        append_text(w, constants[draw_below(w, COUNT(constants))]);
     } else if (what == 4) {
-        put(w, "-(");
-        put_number(w, depth - 1);
-        put(w, ")");
+        append_text(w, "-(");
+        append_number(w, depth - 1);
+        append_text(w, ")");
     } else if (what < 9) {
-        const char *sign = binary[draw(w, COUNT(binary))];
-        put(w, "(");
-        put_number(w, depth - 1);
-        put(w, ")");
-        put(w, sign);
-        put(w, draw(w, 2) ? "(-" : "(");
-        put_number(w, depth - 1);
-        put(w, ")");
+        const char *sign = binary[draw_below(w, COUNT(binary))];
+        append_text(w, "(");
+        append_number(w, depth - 1);
+        append_text(w, ")");
+        append_text(w, sign);
+        append_text(w, draw_below(w, 2) ? "(-" : "(");
+        append_number(w, depth - 1);
+        append_text(w, ")");
     } else if (what == 9) {
-        put(w, unary[draw(w, COUNT(unary))]);
-        put(w, "(");
-        put_number(w, depth - 1);
-        put(w, ")");
+        append_text(w, unary[draw_below(w, COUNT(unary))]);
+        append_text(w, "(");
+        append_number(w, depth - 1);
+        append_text(w, ")");
     } else {
-        put(w, what == 10 ? pairs[draw(w, COUNT(pairs))] : draw(w, 2) ? "clamp" : "if");
+        append_text(w, what == 10         ? pairs[draw_below(w, COUNT(pairs))]
+                       : draw_below(w, 2) ? "clamp"
+                                          : "if");
         const bool chooses = w->text[w->used - 1] == 'f';
-        put(w, "(");
-        (chooses ? put_truth : put_number)(w, depth - 1);
-        put(w, ", ");
-        put_number(w, depth - 1);
+        append_text(w, "(");
+        (chooses ? append_truth : append_number)(w, depth - 1);
+        append_text(w, ", ");
+        append_number(w, depth - 1);
         if (what == 11) {
-            put(w, ", ");
-            put_number(w, depth - 1);
+            append_text(w, ", ");
+            append_number(w, depth - 1);
         }
-        put(w, ")");
+        append_text(w, ")");
     }
 }
 
-static void put_truth(struct writer *w, int depth)
+static void append_truth(struct writer *w, int depth)
 {
     static const char *const comparisons[] = {" == ", " != ", " < ", " <= ", " > ", " >= "};
-    const size_t what = depth <= 0 ? draw(w, 2) : draw(w, 6);
+    const size_t what = depth <= 0 ? draw_below(w, 2) : draw_below(w, 6);
     if (what == 0) {
-        put(w, names[NUMBERS + draw(w, TRUTHS)]);
+        append_text(w, names[NUMBERS + draw_below(w, TRUTHS)]);
     } else if (what == 1) {
-        put(w, draw(w, 2) ? "true" : "false");
+        append_text(w, draw_below(w, 2) ? "true" : "false");
     } else if (what == 2) {
-        put(w, "!");
-        put_truth(w, depth - 1);
+        append_text(w, "!");
+        append_truth(w, depth - 1);
     } else if (what == 3) {
-        put_number(w, depth - 1);
-        put(w, comparisons[draw(w, COUNT(comparisons))]);
-        put_number(w, depth - 1);
+        append_number(w, depth - 1);
+        append_text(w, comparisons[draw_below(w, COUNT(comparisons))]);
+        append_number(w, depth - 1);
     } else {
-        put(w, "(");
-        put_truth(w, depth - 1);
-        put(w, draw(w, 2) ? " && " : " || ");
-        put_truth(w, depth - 1);
-        put(w, ")");
+        append_text(w, "(");
+        append_truth(w, depth - 1);
+        append_text(w, draw_below(w, 2) ? " && " : " || ");
+        append_truth(w, depth - 1);
+        append_text(w, ")");
     }
 }
 
@@ -412,7 +414,7 @@ static void test_values(void)
     for (int round = 0; round < ROUNDS; round++) {
         w->used = 0;
         w->text[0] = '\0';
-        (round % 3 == 0 ? put_truth : put_number)(w, 1 + round % 5);
+        (round % 3 == 0 ? append_truth : append_number)(w, 1 + round % 5);
         check_values(w->text, round % 3 == 0, memory, &w->random);
     }
     free(memory);

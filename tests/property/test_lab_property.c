@@ -11,7 +11,7 @@ struct log {
     uint64_t entries, alarms, commands, replies;
 };
 
-static void note(void *context, const struct effect *effect)
+static void record_effect(void *context, const struct effect *effect)
 {
     struct log *log = context;
     char *at = log->text + log->used;
@@ -181,9 +181,9 @@ static bool same_log(const struct log *a, const struct log *b)
     return a->used == b->used && memcmp(a->text, b->text, a->used) == 0;
 }
 
-static void run(struct lab *lab, struct log *log, int from, int to)
+static void run_events(struct lab *lab, struct log *log, int from, int to)
 {
-    const struct effects fx = {note, log};
+    const struct effects fx = {record_effect, log};
     for (int k = from; k < to; k++) {
         lab_step(lab, &inputs[k].event, &fx);
     }
@@ -234,14 +234,14 @@ static void test_laws(void)
     start_log(&first);
     start_log(&second);
     struct lab *lab = new_lab();
-    const struct effects fx = {note, &first};
-    run(lab, &first, 0, EVENTS);
+    const struct effects fx = {record_effect, &first};
+    run_events(lab, &first, 0, EVENTS);
     lab_finish(lab, &fx);
     check_conservation(lab, &first);
 
     /* The same events give the same effects, however often somebody looks at the clock. */
     struct lab *ticked = new_lab();
-    const struct effects fx2 = {note, &second};
+    const struct effects fx2 = {record_effect, &second};
     for (int k = 0; k < EVENTS; k++) {
         const int64_t before_us = k > 0 ? inputs[k - 1].event.t_us : inputs[0].event.t_us;
         struct event tick = {.kind = EVENT_TICK, .side = SIDE_COUNT};
@@ -264,19 +264,19 @@ static void test_checkpoint(void)
     start_log(&whole);
     start_log(&parts);
     struct lab *lab = new_lab();
-    run(lab, &whole, 0, EVENTS);
+    run_events(lab, &whole, 0, EVENTS);
 
     struct lab *before = new_lab();
     const int cut = rand() % EVENTS;
     size_t bytes = 0;
-    run(before, &parts, 0, cut);
+    run_events(before, &parts, 0, cut);
     void *state = saved_lab(before, &bytes);
     struct lab *after = new_lab();
     CHECK_INT("loads", lab_load(after, state, bytes), STATUS_OK);
     CHECK_INT("another size is refused", lab_load(after, state, bytes - 1), STATUS_E_STALE);
     free(state);
     free(before);
-    run(after, &parts, cut, EVENTS);
+    run_events(after, &parts, cut, EVENTS);
     CHECK("a checkpoint changes nothing", same_log(&whole, &parts));
 
     const uint64_t print = lab_fingerprint(&lab_params);
@@ -290,7 +290,7 @@ static void test_checkpoint(void)
 }
 
 /* A state that is saved while the lab goes on: that of the moment at which it began. */
-struct saver {
+struct saved_state {
     const struct lab *lab;
     struct saved_lab state;
     bool saved[8];
@@ -299,7 +299,7 @@ struct saver {
     unsigned before;   /* parts that were saved because they were about to change */
 };
 
-static void save_part(struct saver *s, size_t part)
+static void save_part(struct saved_state *s, size_t part)
 {
     if (s->saved[part]) {
         return;
@@ -314,13 +314,13 @@ static void save_part(struct saver *s, size_t part)
 
 static void save_before(void *context, size_t part)
 {
-    struct saver *s = context;
+    struct saved_state *s = context;
     s->before += !s->saved[part];
     save_part(s, part);
     s->changed[part] = true;
 }
 
-static void save_rest(struct saver *s)
+static void save_rest(struct saved_state *s)
 {
     for (size_t part = 0; part < lab_part_count(s->lab); part++) {
         save_part(s, part);
@@ -335,15 +335,15 @@ static void test_saved_on_the_way(void)
     start_log(&parts);
     struct lab *lab = new_lab();
     const int cut = EVENTS / 4 + rand() % (EVENTS / 4);
-    run(lab, &whole, 0, cut);
+    run_events(lab, &whole, 0, cut);
     size_t bytes = 0;
     const struct lab_counts counts = *lab_counts(lab);
-    struct saver s = {.lab = lab};
+    struct saved_state s = {.lab = lab};
     void *at_once = saved_lab(lab, &bytes);
     CU_ASSERT_FATAL(lab_part_count(lab) <= COUNT(s.saved));
     saved_lab_begin(&s.state, lab);
     lab_watch(lab, save_before, &s);
-    run(lab, &whole, cut, cut + 50);
+    run_events(lab, &whole, cut, cut + 50);
     lab_watch(lab, NULL, NULL);
     CHECK("some had to be saved before", s.before > 0);
     save_rest(&s);
@@ -354,8 +354,8 @@ static void test_saved_on_the_way(void)
     size_t again_bytes = 0;
     void *again = saved_lab(after, &again_bytes);
     CHECK("the same state", again_bytes == bytes && memcmp(again, at_once, bytes) == 0);
-    run(lab, &whole, cut + 50, EVENTS);
-    run(after, &parts, cut, EVENTS);
+    run_events(lab, &whole, cut + 50, EVENTS);
+    run_events(after, &parts, cut, EVENTS);
     const size_t tail = parts.used;
     CHECK("goes on alike",
           whole.used >= tail && memcmp(whole.text + whole.used - tail, parts.text, tail) == 0);
@@ -376,16 +376,16 @@ static void test_saved_changes(void)
     start_log(&ignored);
     struct lab *lab = new_lab();
     struct lab *after = new_lab();
-    struct saver s = {.lab = lab};
+    struct saved_state s = {.lab = lab};
     int at = rand() % (EVENTS / 4);
-    run(lab, &ignored, 0, at);
+    run_events(lab, &ignored, 0, at);
     saved_lab_begin(&s.state, lab);
     save_rest(&s);
     lab_watch(lab, save_before, &s);
     unsigned unchanged = 0;
     while (at < EVENTS) {
         const int next = at + rand() % 8;
-        run(lab, &ignored, at, next < EVENTS ? next : EVENTS);
+        run_events(lab, &ignored, at, next < EVENTS ? next : EVENTS);
         size_t bytes = 0;
         void *whole = saved_lab(lab, &bytes);
         memset(s.saved, 0, sizeof s.saved);
@@ -396,7 +396,7 @@ static void test_saved_changes(void)
         }
         at = next + rand() % 4;
         if (next < EVENTS) {
-            run(lab, &ignored, next, at < EVENTS ? at : EVENTS);
+            run_events(lab, &ignored, next, at < EVENTS ? at : EVENTS);
         }
         save_rest(&s);
         CHECK_INT("as many bytes", s.state.save.used, bytes);
@@ -414,7 +414,7 @@ static void test_saved_changes(void)
         }
         at++;
         if (at < EVENTS) {
-            run(lab, &ignored, at - 1, at);
+            run_events(lab, &ignored, at - 1, at);
         }
     }
     CHECK("some had not", unchanged > 0);

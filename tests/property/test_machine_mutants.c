@@ -48,15 +48,15 @@ static struct machine *read_golden(const char *name)
     return read_machine(text, bytes);
 }
 
-static bool is_told(const struct machine *m, const char *code)
+static bool has_diagnostic(const struct machine *m, const char *code)
 {
-    const struct machine_diagnostics *told = &m->draft.diagnostics;
-    for (size_t i = 0; i < told->count; i++) {
-        if (strcmp(told->items[i].code, code) == 0) {
+    const struct machine_diagnostics *reported = &m->draft.diagnostics;
+    for (size_t i = 0; i < reported->count; i++) {
+        if (strcmp(reported->items[i].code, code) == 0) {
             return true;
         }
     }
-    return told->more > 0;
+    return reported->more > 0;
 }
 
 /* ---- an interpreter ---- */
@@ -111,7 +111,7 @@ struct walk {
     double entered_s;
 };
 
-static void put_value(struct walk *w, uint8_t name, double value)
+static void set_value(struct walk *w, uint8_t name, double value)
 {
     w->v.of[name] = value;
     w->v.there |= UINT64_C(1) << name;
@@ -120,20 +120,20 @@ static void put_value(struct walk *w, uint8_t name, double value)
 static void draw_inputs(struct walk *w, double t_s)
 {
     static const double common[] = {0.0, 1.0, 2.0, 3.0, 5.0, -1.0, 0.5};
-    put_value(w, MACHINE_TIME_NAME, t_s);
-    put_value(w, MACHINE_ELAPSED_NAME, t_s - w->entered_s);
+    set_value(w, MACHINE_TIME_NAME, t_s);
+    set_value(w, MACHINE_ELAPSED_NAME, t_s - w->entered_s);
     for (size_t i = 0; i < w->m->input_count; i++) {
         const uint8_t name = w->m->inputs[i].name;
         const double number =
             draw_chance(0.7) ? common[draw_below(COUNT(common))] : 4.0 * random_normal(&source);
-        put_value(w, name,
+        set_value(w, name,
                   machine_type(w->m, name) == EXPRESSION_TRUTH ? (double)draw_below(2)
                                                                : number);
     }
 }
 
 /* NULL, or the code that must have foretold why it cannot go on. */
-static const char *take_arc(struct walk *w, size_t i, double t_s)
+static const char *fire_arc(struct walk *w, size_t i, double t_s)
 {
     const struct machine *m = w->m;
     const struct efsm_arc *arc = &m->table_arcs[i];
@@ -190,7 +190,7 @@ static const char *walk_cycle(struct walk *w, double t_s)
     return leaving == 0   ? "E-SINK"
            : holding == 0 ? "E-INCOMPLETE"
            : holding > 1  ? "E-OVERLAP"
-                          : take_arc(w, arc, t_s);
+                          : fire_arc(w, arc, t_s);
 }
 
 static const char *walk_machine(const struct machine *m)
@@ -198,7 +198,7 @@ static const char *walk_machine(const struct machine *m)
     struct walk w = {.m = m, .state = m->table.initial};
     const char *fault = NULL;
     for (size_t k = m->starts.first; k < (size_t)m->starts.first + m->starts.count; k++) {
-        put_value(&w, m->assignments[k].name,
+        set_value(&w, m->assignments[k].name,
                   walk_tree(&m->draft.pool, m->assignments[k].value, &w.v));
     }
     for (int i = 0; i < CYCLES && !fault && !m->table_states[w.state].final; i++) {
@@ -255,12 +255,12 @@ static void mutate_draft(struct machine_draft *d)
 }
 
 /* A state that no arc leaves is told otherwise, once for all cases. */
-static bool is_foretold(const struct machine *m, const char *fault)
+static bool is_predicted(const struct machine *m, const char *fault)
 {
     if (fault && strcmp(fault, "UNDEFINED") == 0) {
-        return is_told(m, "E-UNDEFINED") || is_told(m, "W-UNDEFINED");
+        return has_diagnostic(m, "E-UNDEFINED") || has_diagnostic(m, "W-UNDEFINED");
     }
-    const bool fine = !fault || is_told(m, fault);
+    const bool fine = !fault || has_diagnostic(m, fault);
     if (!fine) {
         (void)printf("%s was met\n", fault);
     }
@@ -282,7 +282,7 @@ static void test_mutants(void)
             for (size_t k = 0; k < RUNS; k++) {
                 const char *fault = walk_machine(m);
                 met += fault ? 1 : 0;
-                CHECK(name, is_foretold(m, fault));
+                CHECK(name, is_predicted(m, fault));
             }
         }
         free(m);
@@ -346,7 +346,7 @@ static void draw_point(struct walk *w)
 {
     for (size_t i = 0; i < w->m->input_count; i++) {
         const uint8_t name = w->m->inputs[i].name;
-        put_value(w, name,
+        set_value(w, name,
                   machine_type(w->m, name) == EXPRESSION_TRUTH
                       ? (double)draw_below(2)
                       : (double)draw_below(29) / 4.0 - 3.5);
@@ -364,7 +364,8 @@ static void test_shared_names(void)
             draw_point(&w);
             const bool one = walk_tree(&m->draft.pool, m->arcs[0].when, &w.v) > 0.0;
             const bool other = walk_tree(&m->draft.pool, m->arcs[1].when, &w.v) > 0.0;
-            const bool fine = one != other || is_told(m, one ? "E-OVERLAP" : "E-INCOMPLETE");
+            const bool fine =
+                one != other || has_diagnostic(m, one ? "E-OVERLAP" : "E-INCOMPLETE");
             CHECK(m->table_arcs[0].label, fine);
             CHECK(m->table_arcs[1].label, fine);
         }

@@ -8,8 +8,8 @@
 
 static struct mission mission;
 static struct mission_plan plan;
-static uint32_t l1_taken[MISSION_ARCS_MAX];
-static uint32_t l2_taken[MISSION_ARCS_MAX];
+static uint32_t l1_fired[MISSION_ARCS_MAX];
+static uint32_t l2_fired[MISSION_ARCS_MAX];
 
 /* What came out, for the checks. */
 struct watch {
@@ -29,7 +29,7 @@ static bool is_busy(void)
     return mission.l2.state != L2_IDLE;
 }
 
-static void take(void *context, const struct mission_effect *effect)
+static void check_effect(void *context, const struct mission_effect *effect)
 {
     struct watch *w = context;
     switch (effect->kind) {
@@ -69,17 +69,17 @@ static void take(void *context, const struct mission_effect *effect)
     }
 }
 
-static void note_arcs(void)
+static void count_arcs(void)
 {
     for (size_t i = 0; i < MISSION_ARCS_MAX; i++) {
-        l1_taken[i] += mission.l1_arcs[i];
-        l2_taken[i] += mission.l2_arcs[i];
+        l1_fired[i] += mission.l1_arcs[i];
+        l2_fired[i] += mission.l2_arcs[i];
     }
 }
 
-static void begin(void)
+static void begin_mission(void)
 {
-    note_arcs();
+    count_arcs();
     watch = (struct watch){0};
     mission_init(&mission, &plan, "m", 0);
 }
@@ -121,8 +121,8 @@ static void add_value(struct event_reply *reply, const char *name, double value)
     v->number = value;
 }
 
-static void obey(struct robot *robot, const struct event_command *command,
-                 struct event_reply *reply)
+static void obey_command(struct robot *robot, const struct event_command *command,
+                         struct event_reply *reply)
 {
     enum { RAYS = 5 };
     *reply = (struct event_reply){.status = REPLY_DONE};
@@ -151,17 +151,17 @@ static void obey(struct robot *robot, const struct event_command *command,
     }
 }
 
-static void run(struct robot *robot)
+static void run_mission(struct robot *robot)
 {
     int64_t t_us = 1000;
-    mission_start(&mission, t_us, take, &watch);
+    mission_start(&mission, t_us, check_effect, &watch);
     for (int i = 0; i < 500 && is_busy(); i++) {
         struct event_reply reply;
         CHECK("a command is out", watch.open);
-        obey(robot, &watch.last, &reply);
+        obey_command(robot, &watch.last, &reply);
         watch.open = false;
         t_us += 1000000;
-        mission_reply(&mission, &reply, t_us, take, &watch);
+        mission_reply(&mission, &reply, t_us, check_effect, &watch);
     }
     CHECK_INT("ended once", watch.ends, 1);
     CHECK_INT("no fault", mission.fault_count, 0);
@@ -184,20 +184,20 @@ static void test_path_and_sweep(void)
     make_plan();
     add_step(L2_STEP_PATH, corners, 4);
     add_step(L2_STEP_SWEEP, NULL, 0);
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("done", watch.verdict, L2_VERDICT_DONE);
     check_at("at the end of the path", &robot, 0.0, 1.0);
     CHECK_INT("three legs, since one was none, lidar and five resumes", watch.commands, 9);
     plan.returns = MISSION_RETURN_ALWAYS;
     robot = (struct robot){.world = &w, .wordless = true};
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("done", watch.verdict, L2_VERDICT_DONE);
     check_at("home", &robot, 0.0, 0.0);
     plan.step_count = 0;
-    begin();
-    mission_start(&mission, 0, take, &watch);
+    begin_mission();
+    mission_start(&mission, 0, check_effect, &watch);
     CHECK_INT("nothing to do is done at once", watch.ends, 1);
     CHECK_INT("without a command", watch.commands, 0);
 }
@@ -216,8 +216,8 @@ static void test_goal(void)
         world_add(&plan.map, &(struct world_obstacle){.shape = WORLD_WALL}, wall, 2),
         STATUS_OK);
     w = plan.map;
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("around the wall and back", watch.verdict, L2_VERDICT_DONE);
     check_at("home", &robot, 0.0, 0.0);
     CHECK_INT("nothing new", mission.obstacles_found, 0);
@@ -229,8 +229,8 @@ static void test_goal(void)
             crate, 1),
         STATUS_OK);
     robot = (struct robot){.world = &w};
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("and around the crate", watch.verdict, L2_VERDICT_DONE);
     CHECK("it was found", mission.obstacles_found > 0);
     check_at("home", &robot, 0.0, 0.0);
@@ -248,14 +248,14 @@ static void test_failures(void)
     w = (struct world){0};
     CU_ASSERT_EQUAL_FATAL(world_add(&w, &(struct world_obstacle){.shape = WORLD_WALL}, box, 5),
                           STATUS_OK);
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("a path is not the robot's to change", watch.verdict, L2_VERDICT_FAILED);
     check_at("it went home", &robot, 0.0, 0.0);
     plan.returns = MISSION_RETURN_NEVER;
     robot = (struct robot){.world = &w};
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("failed", watch.verdict, L2_VERDICT_FAILED);
     check_at("it stayed", &robot, 2.9, 0.0);
     CHECK("said why", strstr(watch.text, "failed") != NULL);
@@ -264,19 +264,19 @@ static void test_failures(void)
     plan.map = w;
     add_step(L2_STEP_GOAL, &there, 1);
     robot = (struct robot){.world = &w};
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("no way", watch.verdict, L2_VERDICT_FAILED);
     CHECK_INT("not moved", watch.commands, 0);
     plan.returns = MISSION_RETURN_NEVER;
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("no way", watch.verdict, L2_VERDICT_FAILED);
     /* Walls that it does not know: it tries so often, then goes home. */
     make_plan();
     add_step(L2_STEP_GOAL, &there, 1);
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("no way in reality", watch.verdict, L2_VERDICT_FAILED);
     CHECK("found", mission.obstacles_found >= 1);
     check_at("home", &robot, 0.0, 0.0);
@@ -287,7 +287,7 @@ static void reply_with(enum reply_status status, int64_t t_us)
     struct event_reply reply = {.status = status};
     (void)snprintf(reply.id, sizeof reply.id, "%s", watch.last.id);
     watch.open = false;
-    mission_reply(&mission, &reply, t_us, take, &watch);
+    mission_reply(&mission, &reply, t_us, check_effect, &watch);
 }
 
 static void test_messages(void)
@@ -296,39 +296,39 @@ static void test_messages(void)
     make_plan();
     plan.returns = MISSION_RETURN_NEVER;
     add_step(L2_STEP_PATH, &there, 1);
-    begin();
-    mission_quit(&mission, 0, take, &watch);
+    begin_mission();
+    mission_quit(&mission, 0, check_effect, &watch);
     CHECK_INT("nothing to quit", watch.ends, 0);
-    mission_start(&mission, 0, take, &watch);
-    mission_start(&mission, 0, take, &watch);
+    mission_start(&mission, 0, check_effect, &watch);
+    mission_start(&mission, 0, check_effect, &watch);
     CHECK_INT("busy", watch.warnings, 1);
     reply_with(REPLY_IGNORED, 1);
     CHECK_INT("tried again", watch.warnings, 2);
     CHECK_INT("second go", watch.commands, 2);
-    mission_tick(&mission, 60000000, take, &watch);
+    mission_tick(&mission, 60000000, check_effect, &watch);
     CHECK_INT("patient", watch.ends, 0);
     CHECK_INT("until", mission_next_us(&mission), 60000001);
-    mission_tick(&mission, 60000001, take, &watch);
+    mission_tick(&mission, 60000001, check_effect, &watch);
     CHECK_INT("not for ever", watch.ends, 1);
     CHECK("halted in the end", watch.halted);
     CHECK_INT("failed", watch.verdict, L2_VERDICT_FAILED);
     /* Quit: halt, and wait for its answer. */
-    begin();
-    mission_start(&mission, 0, take, &watch);
-    mission_quit(&mission, 1, take, &watch);
+    begin_mission();
+    mission_start(&mission, 0, check_effect, &watch);
+    mission_quit(&mission, 1, check_effect, &watch);
     CHECK("halt", watch.halted);
     CHECK_INT("not yet", watch.ends, 0);
     struct event_reply stray = {.id = "m-1", .status = REPLY_HALTED};
-    mission_reply(&mission, &stray, 2, take, &watch);
+    mission_reply(&mission, &stray, 2, check_effect, &watch);
     CHECK_INT("the go's own reply does not count", watch.ends, 0);
     CHECK_INT("but is counted", mission.stray_count, 1);
     reply_with(REPLY_DONE, 3);
     CHECK_INT("quit", watch.verdict, L2_VERDICT_QUIT);
     /* A reply without id belongs to the open command. */
-    begin();
-    mission_start(&mission, 0, take, &watch);
+    begin_mission();
+    mission_start(&mission, 0, check_effect, &watch);
     struct event_reply nameless = {.status = REPLY_DONE};
-    mission_reply(&mission, &nameless, 1, take, &watch);
+    mission_reply(&mission, &nameless, 1, check_effect, &watch);
     CHECK_INT("done", watch.verdict, L2_VERDICT_DONE);
 }
 
@@ -339,12 +339,12 @@ static void test_late_after_blocked(void)
     make_plan();
     plan.returns = MISSION_RETURN_NEVER;
     add_step(L2_STEP_GOAL, &there, 1);
-    begin();
-    mission_start(&mission, 0, take, &watch);
+    begin_mission();
+    mission_start(&mission, 0, check_effect, &watch);
     reply_with(REPLY_BLOCKED, 1);
     CHECK_INT("another way", watch.commands, 2);
     CHECK("not at an end", is_busy());
-    mission_tick(&mission, mission_next_us(&mission), take, &watch);
+    mission_tick(&mission, mission_next_us(&mission), check_effect, &watch);
     CHECK_INT("halted, and no third way", watch.commands, 3);
     CHECK_INT("failed", watch.verdict, L2_VERDICT_FAILED);
 }
@@ -360,20 +360,20 @@ static void test_unknown_start(void)
     plan.locates = true;
     plan.returns = MISSION_RETURN_ALWAYS;
     add_step(L2_STEP_PATH, &there, 1);
-    begin();
-    mission_start(&mission, 0, take, &watch);
+    begin_mission();
+    mission_start(&mission, 0, check_effect, &watch);
     CHECK_TEXT("asks", watch.last.op, "go");
     CHECK_NEAR("without a turn", watch.last.rotation_rad, 0.0, 0.0, 0.0);
     CHECK_NEAR("or a way", watch.last.displacement_m, 0.0, 0.0, 0.0);
-    mission_quit(&mission, 0, take, &watch);
-    begin();
-    run(&robot);
+    mission_quit(&mission, 0, check_effect, &watch);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("done", watch.verdict, L2_VERDICT_DONE);
     check_at("home is where it began", &robot, 2.0, 1.0);
     CHECK_INT("asked, went, came back", watch.commands, 3);
     robot = (struct robot){.world = &w, .pose = {2.0, 1.0, -1.0}, .wordless = true};
-    begin();
-    run(&robot);
+    begin_mission();
+    run_mission(&robot);
     CHECK_INT("one that does not say is believed at the origin", watch.verdict,
               L2_VERDICT_DONE);
 }
@@ -384,14 +384,14 @@ static void test_sweeps(void)
     make_plan();
     plan.returns = MISSION_RETURN_NEVER;
     add_step(L2_STEP_SWEEP, NULL, 0);
-    begin();
-    mission_start(&mission, 0, take, &watch);
+    begin_mission();
+    mission_start(&mission, 0, check_effect, &watch);
     reply_with(REPLY_DATA, 1);
     reply_with(REPLY_IGNORED, 2);
     CHECK_INT("one answer is enough", watch.verdict, L2_VERDICT_DONE);
     CHECK_INT("with a warning", watch.warnings, 1);
-    begin();
-    mission_start(&mission, 0, take, &watch);
+    begin_mission();
+    mission_start(&mission, 0, check_effect, &watch);
     for (int i = 0; i < 9; i++) {
         reply_with(REPLY_DATA, i);
     }
@@ -443,7 +443,7 @@ static void random_reply(int64_t t_us)
     if (strcmp(reply.id, watch.last.id) == 0) {
         watch.open = false;
     }
-    mission_reply(&mission, &reply, t_us, take, &watch);
+    mission_reply(&mission, &reply, t_us, check_effect, &watch);
 }
 
 static void random_life(void)
@@ -451,31 +451,31 @@ static void random_life(void)
     int64_t t_us = 0;
     unsigned started = 0;
     random_plan();
-    begin();
+    begin_mission();
     for (int i = 0; i < 60; i++) {
         const bool busy = is_busy();
         t_us += rand() % 20000000;
         switch (rand() % 12) {
         case 0:
-            mission_quit(&mission, t_us, take, &watch);
+            mission_quit(&mission, t_us, check_effect, &watch);
             break;
         case 1:
-            mission_start(&mission, t_us, take, &watch);
+            mission_start(&mission, t_us, check_effect, &watch);
             started += !busy;
             break;
         case 2:
         case 3:
-            mission_tick(&mission, t_us, take, &watch);
+            mission_tick(&mission, t_us, check_effect, &watch);
             break;
         case 4:
             t_us = mission_next_us(&mission) < LAB_TIME_MAX ? mission_next_us(&mission) : t_us;
-            mission_tick(&mission, t_us, take, &watch);
+            mission_tick(&mission, t_us, check_effect, &watch);
             break;
         default:
             if (busy) {
                 random_reply(t_us);
             } else {
-                mission_start(&mission, t_us, take, &watch);
+                mission_start(&mission, t_us, check_effect, &watch);
                 started++;
             }
             break;
@@ -507,7 +507,7 @@ static void drive_l1(struct efsm *m, enum l1_event event, int64_t t_us)
         efsm_plan(&l1_table, m, &in, t_us);
         efsm_update(&l1_table, m, t_us, 0, NULL, NULL);
         CHECK("active", efsm_is_active(&l1_table, m));
-        l1_taken[m->fired_arc]++;
+        l1_fired[m->fired_arc]++;
         in.event = L1_EVENT_NONE;
         if (m->blocked) {
             break;
@@ -552,9 +552,9 @@ static void show_coverage(const struct efsm_table *table, const uint32_t *taken)
 
 static void test_arc_coverage(void)
 {
-    note_arcs();
-    show_coverage(&l1_table, l1_taken);
-    show_coverage(&l2_table, l2_taken);
+    count_arcs();
+    show_coverage(&l1_table, l1_fired);
+    show_coverage(&l2_table, l2_fired);
 }
 
 int main(void)

@@ -10,25 +10,25 @@ enum { RUNS = 3000, TARGETS = 5, SAMPLES = 60 };
 
 static struct random_source dice;
 
-static double uniform(double lo, double hi)
+static double draw_uniform(double lo, double hi)
 {
     return lo + (hi - lo) * random_uniform(&dice);
 }
 
 /* Between 10^lo and 10^hi, evenly by decades. */
-static double decades(double lo, double hi)
+static double draw_decades(double lo, double hi)
 {
-    return pow(10.0, uniform(lo, hi));
+    return pow(10.0, draw_uniform(lo, hi));
 }
 
 static struct motion_limits any_limits(void)
 {
-    struct motion_limits l = {decades(-1.0, 1.5), decades(-1.0, 2.5), decades(-1.0, 2.5),
-                              decades(0.0, 4.0)};
-    if (uniform(0.0, 1.0) < 0.3) {
+    struct motion_limits l = {draw_decades(-1.0, 1.5), draw_decades(-1.0, 2.5),
+                              draw_decades(-1.0, 2.5), draw_decades(0.0, 4.0)};
+    if (draw_uniform(0.0, 1.0) < 0.3) {
         l.jerk = HUGE_VAL;
     }
-    if (uniform(0.0, 1.0) < 0.3) {
+    if (draw_uniform(0.0, 1.0) < 0.3) {
         l.deceleration = l.acceleration;
     }
     return l;
@@ -93,14 +93,15 @@ static void test_random(void)
     for (int run = 0; run < RUNS; run++) {
         const struct motion_limits l = any_limits();
         struct motion_profile p;
-        struct motion m = {uniform(-5.0, 5.0), uniform(-1.0, 1.0) * l.speed, 0.0};
-        if (uniform(0.0, 1.0) < 0.5) {
+        struct motion m = {draw_uniform(-5.0, 5.0), draw_uniform(-1.0, 1.0) * l.speed, 0.0};
+        if (draw_uniform(0.0, 1.0) < 0.5) {
             m.v = 0.0;
         }
         for (int k = 0; k < TARGETS; k++) {
-            const double span = decades(-4.0, 1.5);
-            const double target =
-                uniform(0.0, 1.0) < 0.1 && k > 0 ? p.target : m.q + uniform(-span, span);
+            const double span = draw_decades(-4.0, 1.5);
+            const double target = draw_uniform(0.0, 1.0) < 0.1 && k > 0
+                                      ? p.target
+                                      : m.q + draw_uniform(-span, span);
             motion_profile_make(&p, &l, &m, target);
             check_pieces(&p, &l, &m);
             check_rest(&p);
@@ -109,7 +110,7 @@ static void test_random(void)
                 motion_profile_at(&p, p.duration_s * i / SAMPLES, &at);
                 check_motion(&l, &at);
             }
-            motion_profile_at(&p, p.duration_s * uniform(0.0, 1.1), &m);
+            motion_profile_at(&p, p.duration_s * draw_uniform(0.0, 1.1), &m);
         }
         if (CU_get_number_of_failures() > 20) {
             (void)printf("run %d\n", run);
@@ -144,8 +145,8 @@ static void test_quickest(void)
         struct motion_limits l = any_limits();
         l.deceleration = l.acceleration;
         struct motion_profile p;
-        const struct motion start = {uniform(-1.0, 1.0), 0.0, 0.0};
-        const double distance = decades(-4.0, 1.5);
+        const struct motion start = {draw_uniform(-1.0, 1.0), 0.0, 0.0};
+        const double distance = draw_decades(-4.0, 1.5);
         motion_profile_make(&p, &l, &start, start.q - distance);
         CHECK_NEAR("duration", p.duration_s, shortest_s(&l, distance), 1e-6, 0.0);
         double before = start.q;
@@ -178,9 +179,9 @@ static void test_same_again(void)
         struct motion_profile p;
         struct motion_profile again;
         struct motion m;
-        const double target = decades(-2.0, 1.5);
+        const double target = draw_decades(-2.0, 1.5);
         motion_profile_make(&p, &l, &start, target);
-        const double t_s = p.duration_s * uniform(0.05, 0.95);
+        const double t_s = p.duration_s * draw_uniform(0.05, 0.95);
         motion_profile_at(&p, t_s, &m);
         motion_profile_make(&again, &l, &m, target);
         CHECK_NEAR("what is left", again.duration_s, p.duration_s - t_s, 1e-3,
@@ -194,10 +195,10 @@ static void test_beyond_limits(void)
     for (int run = 0; run < RUNS; run++) {
         const struct motion_limits l = any_limits();
         struct motion_profile p;
-        const struct motion start = {0.0, uniform(-3.0, 3.0) * l.speed,
-                                     isfinite(l.jerk) ? uniform(-3.0, 3.0) * l.acceleration
+        const struct motion start = {0.0, draw_uniform(-3.0, 3.0) * l.speed,
+                                     isfinite(l.jerk) ? draw_uniform(-3.0, 3.0) * l.acceleration
                                                       : 0.0};
-        motion_profile_make(&p, &l, &start, uniform(-30.0, 30.0));
+        motion_profile_make(&p, &l, &start, draw_uniform(-30.0, 30.0));
         struct motion m = {0};
         if (p.count > 0) {
             const struct motion_piece *last = &p.piece[p.count - 1];

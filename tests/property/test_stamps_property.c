@@ -90,8 +90,8 @@ static size_t make_messages(const struct habits h[SIDE_COUNT], const double lap_
     return n;
 }
 
-static void take_message(struct script *s, const struct sent *m, const struct habits *h,
-                         bool stamped)
+static void deliver_message(struct script *s, const struct sent *m, const struct habits *h,
+                            bool stamped)
 {
     struct event e = script_event("r1", m->t_us, EVENT_TELEMETRY, m->side);
     char id[16];
@@ -119,13 +119,13 @@ static void run_world(const struct sent *messages, size_t count,
         char id[16];
         (void)snprintf(id, sizeof id, "c%d", m);
         while (at < count && messages[at].t_us < AT(10.0 * m + 1.0)) {
-            take_message(&s, &messages[at], &h[messages[at].side], stamped);
+            deliver_message(&s, &messages[at], &h[messages[at].side], stamped);
             at++;
         }
         script_command(&s, "r1", AT(10.0 * m + 1.0), id);
     }
     for (; at < count; at++) {
-        take_message(&s, &messages[at], &h[messages[at].side], stamped);
+        deliver_message(&s, &messages[at], &h[messages[at].side], stamped);
     }
     CHECK_INT("every move has its entry", script_count(&s, EFFECT_ENTRY), MOVES);
     for (int m = 0; m < MOVES; m++) {

@@ -35,15 +35,15 @@ struct run {
     uint64_t held[RESOURCES][ROBOTS];
     struct waiting queue[RESOURCES][ROBOTS];
     int64_t asked_us[ROBOTS];
-    bool asking[ROBOTS], told[ROBOTS], blocked[ROBOTS], dead[ROBOTS];
+    bool asking[ROBOTS], reported[ROBOTS], blocked[ROBOTS], dead[ROBOTS];
     bool skipped;
     bool of_client[RESOURCES][ROBOTS]; /* what it holds it has asked for by itself */
-    bool taken[RESOURCES][ROBOTS];     /* away from its sequence */
+    bool revoked[RESOURCES][ROBOTS];   /* away from its sequence */
 };
 
 static struct {
     unsigned long grants, waits, deadlocks, blocked, expired, errors, jobs, meets, rejects,
-        livelocks, taken, ended;
+        livelocks, revoked, ended;
 } seen;
 
 /* ---- the laws of a trace ------------------------------------------------------------------
@@ -74,7 +74,7 @@ static void forget_wait(struct run *r, uint16_t robot)
     for (size_t x = 0; x < RESOURCES; x++) {
         r->queue[x][robot].waits = false;
     }
-    r->asking[robot] = r->told[robot] = r->blocked[robot] = r->dead[robot] = false;
+    r->asking[robot] = r->reported[robot] = r->blocked[robot] = r->dead[robot] = false;
 }
 
 static void check_grant(struct run *r, const struct team_effect *e)
@@ -115,11 +115,11 @@ static void check_grant(struct run *r, const struct team_effect *e)
     r->fence = e->fence;
     r->held[e->resource][e->robot] = e->fence;
     r->of_client[e->resource][e->robot] = e->id[0] != '\0';
-    r->taken[e->resource][e->robot] = false;
+    r->revoked[e->resource][e->robot] = false;
     r->queue[e->resource][e->robot].waits = false;
     r->asking[e->robot] = true;
     r->asked_us[e->robot] = e->t_us - e->waited_us;
-    r->told[e->robot] = r->blocked[e->robot] = false;
+    r->reported[e->robot] = r->blocked[e->robot] = false;
     seen.grants++;
 }
 
@@ -145,11 +145,11 @@ static void check_alarm(struct run *r, const struct team_effect *e)
         if (r->blocked[e->robot]) {
             break_law(r, "a wait is told once to be blocked");
         }
-        r->told[e->robot] = r->blocked[e->robot] = true;
+        r->reported[e->robot] = r->blocked[e->robot] = true;
         seen.blocked++;
     }
     for (size_t k = 0; e->alarm == TEAM_ALARM_DEADLOCK && k < e->cycle_count; k++) {
-        r->told[e->cycle[k].robot] = r->dead[e->cycle[k].robot] = true;
+        r->reported[e->cycle[k].robot] = r->dead[e->cycle[k].robot] = true;
     }
     /* Meetings in another order each are possible, but nothing that has to do with resources.
      */
@@ -167,7 +167,7 @@ static void check_alarm(struct run *r, const struct team_effect *e)
 }
 
 /* Away from a sequence: not by the UnLock that it stands at. */
-static void note_taken(struct run *r, const struct team_effect *e)
+static void record_revoked(struct run *r, const struct team_effect *e)
 {
     struct team_robot_view m;
     team_robot(r->drive.team, e->robot, &m);
@@ -176,23 +176,23 @@ static void note_taken(struct run *r, const struct team_effect *e)
     const bool within = m.phase != TEAM_PHASE_FINISHED && m.phase != TEAM_PHASE_IDLE &&
                         m.phase != TEAM_PHASE_PARKED;
     const bool own = !r->of_client[e->resource][e->robot] && within && !unlocks;
-    r->taken[e->resource][e->robot] = own;
-    seen.taken += own;
+    r->revoked[e->resource][e->robot] = own;
+    seen.revoked += own;
 }
 
 /* Of a step that was skipped, done, or asks for them itself; NULL: of its whole sequence. */
-static void forget_taken(struct run *r, uint16_t robot, const struct team_step *step)
+static void clear_revoked(struct run *r, uint16_t robot, const struct team_step *step)
 {
     for (uint16_t x = 0; x < RESOURCES; x++) {
         bool named = !step;
         for (uint32_t k = 0; !named && k < step->resource_count; k++) {
             named = r->world->lists[step->first_resource + k] == x;
         }
-        r->taken[x][robot] = r->taken[x][robot] && !named;
+        r->revoked[x][robot] = r->revoked[x][robot] && !named;
     }
 }
 
-static void check_taken(struct run *r, const struct team_effect *e)
+static void check_revoked(struct run *r, const struct team_effect *e)
 {
     struct team_robot_view m;
     if (e->robot == TEAM_NONE) {
@@ -202,16 +202,16 @@ static void check_taken(struct run *r, const struct team_effect *e)
     const bool locks =
         m.step && (m.step->kind == TEAM_STEP_LOCK || m.step->kind == TEAM_STEP_UNLOCK);
     for (uint16_t x = 0; e->kind == TEAM_START && x < RESOURCES; x++) {
-        if (r->taken[x][e->robot]) {
+        if (r->revoked[x][e->robot]) {
             break_law(r, "nothing begins where its Lock was taken away");
         }
     }
     if (e->kind == TEAM_FINISH || e->kind == TEAM_ASSIGN) {
-        forget_taken(r, e->robot, NULL);
+        clear_revoked(r, e->robot, NULL);
     } else if (e->kind == TEAM_RESET && locks) {
-        forget_taken(r, e->robot, m.step);
+        clear_revoked(r, e->robot, m.step);
     } else if (e->kind == TEAM_DONE && e->step && e->step->kind == TEAM_STEP_UNLOCK) {
-        forget_taken(r, e->robot, e->step);
+        clear_revoked(r, e->robot, e->step);
     }
 }
 
@@ -221,7 +221,7 @@ static void check_freed(struct run *r, const struct team_effect *e)
         break_law(r, "what is released was held under this fence");
     }
     r->held[e->resource][e->robot] = 0;
-    note_taken(r, e);
+    record_revoked(r, e);
     if (strcmp(e->why, "unlock") != 0 || e->id[0]) { /* a client may, while it waits */
         memset(r->dead, 0, sizeof r->dead);
     }
@@ -229,7 +229,7 @@ static void check_freed(struct run *r, const struct team_effect *e)
 
 static void check_effect(struct run *r, const struct team_effect *e)
 {
-    check_taken(r, e);
+    check_revoked(r, e);
     const bool lock = e->kind == TEAM_DONE && (!e->step || e->step->kind == TEAM_STEP_LOCK);
     if (e->kind == TEAM_GRANT) {
         check_grant(r, e);
@@ -276,7 +276,7 @@ static int64_t draw_time(struct run *r, uint32_t most_s)
                                  : (int64_t)draw(&r->draws, most_s * SECOND);
 }
 
-static void send(struct run *r, int64_t t_us, struct team_event e)
+static void send_event(struct run *r, int64_t t_us, struct team_event e)
 {
     team_drive_add(&r->drive, t_us, &e);
 }
@@ -298,43 +298,43 @@ static void send_release(struct run *r, int64_t t_us, uint16_t resource)
     team_resource(r->drive.team, resource, &x);
     if (x.held_count > 0) {
         const uint64_t fence = x.held[draw(&r->draws, (uint32_t)x.held_count)].fence;
-        send(r, t_us,
-             (struct team_event){.kind = TEAM_EVENT_RELEASE,
-                                 .robot = TEAM_NONE,
-                                 .resource = resource,
-                                 .fence = fence});
+        send_event(r, t_us,
+                   (struct team_event){.kind = TEAM_EVENT_RELEASE,
+                                       .robot = TEAM_NONE,
+                                       .resource = resource,
+                                       .fence = fence});
     }
 }
 
 /* People do something about alarms, most times; never the same thing. */
-static void react(struct run *r, const struct team_effect *e)
+static void react_to_alarm(struct run *r, const struct team_effect *e)
 {
     const int64_t t_us = e->t_us + draw_time(r, 8);
     if (e->alarm == TEAM_ALARM_TASK_ERROR && chance(&r->draws, 70)) {
         const bool skip = chance(&r->draws, 20);
-        send(r, t_us,
-             (struct team_event){.kind = skip ? TEAM_EVENT_SKIP : TEAM_EVENT_RESET,
-                                 .robot = e->robot});
+        send_event(r, t_us,
+                   (struct team_event){.kind = skip ? TEAM_EVENT_SKIP : TEAM_EVENT_RESET,
+                                       .robot = e->robot});
         r->skipped |= skip;
     } else if (e->alarm == TEAM_ALARM_BLOCKED && e->resource_count > 0 &&
                chance(&r->draws, 60)) {
         send_release(r, t_us, e->resources[0]);
     } else if (e->alarm == TEAM_ALARM_LEASE_EXPIRED && chance(&r->draws, 60)) {
-        send(r, t_us, (struct team_event){.kind = TEAM_EVENT_ALIVE, .robot = e->robot});
-        send(r, t_us + SECOND,
-             (struct team_event){.kind = TEAM_EVENT_RESET, .robot = e->robot});
+        send_event(r, t_us, (struct team_event){.kind = TEAM_EVENT_ALIVE, .robot = e->robot});
+        send_event(r, t_us + SECOND,
+                   (struct team_event){.kind = TEAM_EVENT_RESET, .robot = e->robot});
     } else if (e->alarm == TEAM_ALARM_DEADLOCK && chance(&r->draws, 70)) {
-        send(r, t_us,
-             (struct team_event){.kind = TEAM_EVENT_ABORT, .robot = e->cycle[0].robot});
+        send_event(r, t_us,
+                   (struct team_event){.kind = TEAM_EVENT_ABORT, .robot = e->cycle[0].robot});
         if (e->cycle[0].held_count > 0) {
             send_release(r, t_us + SECOND, e->cycle[0].held[0]);
         }
-        send(r, t_us + 2 * SECOND,
-             (struct team_event){.kind = TEAM_EVENT_RESET, .robot = e->cycle[0].robot});
+        send_event(r, t_us + 2 * SECOND,
+                   (struct team_event){.kind = TEAM_EVENT_RESET, .robot = e->cycle[0].robot});
     }
 }
 
-static void take_effect(void *context, const struct team_effect *e)
+static void handle_effect(void *context, const struct team_effect *e)
 {
     static char text[1 << 16];
     struct run *r = context;
@@ -355,10 +355,10 @@ static void take_effect(void *context, const struct team_effect *e)
                                     .resource = e->resource,
                                     .fence = e->fence};
         (void)snprintf(unlock.id, sizeof unlock.id, "u%u", (unsigned)e->fence);
-        send(r, e->t_us + draw_time(r, 9), unlock);
+        send_event(r, e->t_us + draw_time(r, 9), unlock);
     }
     if (e->kind == TEAM_ALARM && r->world->people) {
-        react(r, e);
+        react_to_alarm(r, e);
     }
 }
 
@@ -392,17 +392,17 @@ static void send_script(struct run *r)
         e.resource = (uint16_t)draw(&r->draws, (uint32_t)p->resource_count);
         e.fence = draw(&r->draws, 20);
         e.n = draw(&r->draws, 9);
-        send(r, draw_time(r, 60), e);
+        send_event(r, draw_time(r, 60), e);
     }
     for (uint32_t k = draw(&r->draws, 6); k > 0; k--) {
-        send(r, draw_time(r, 60),
-             (struct team_event){
-                 .kind = TEAM_EVENT_JOB, .robot = TEAM_NONE, .job = draw_job(&copy)});
+        send_event(r, draw_time(r, 60),
+                   (struct team_event){
+                       .kind = TEAM_EVENT_JOB, .robot = TEAM_NONE, .job = draw_job(&copy)});
     }
     for (uint16_t i = 0; r->world->clients && i < robots; i++) {
         for (uint32_t k = p->robots[i].sequence == TEAM_NONE ? 4 : draw(&r->draws, 20) == 0;
              k > 0; k--) {
-            send(r, draw_time(r, 60), draw_client(r, i));
+            send_event(r, draw_time(r, 60), draw_client(r, i));
         }
     }
 }
@@ -446,7 +446,7 @@ static void run_team(struct run *r, const struct world *w, uint64_t seed, enum v
     r->drive = (struct team_drive){.team = team_init(malloc(team_bytes(&w->p)), &w->p),
                                    .p = &w->p,
                                    .duration = draw_duration,
-                                   .emit = take_effect,
+                                   .emit = handle_effect,
                                    .context = r};
     team_drive_start(&r->drive);
     send_script(r);
@@ -464,7 +464,7 @@ static void run_team(struct run *r, const struct world *w, uint64_t seed, enum v
 /* ---- at the end, every wait is explained --------------------------------------------------
  */
 
-static bool comes(const struct run *r, uint16_t robot, uint16_t meeting)
+static bool may_come(const struct run *r, uint16_t robot, uint16_t meeting)
 {
     const struct team_params *p = &r->world->p;
     for (size_t k = 0; k < p->step_count; k++) {
@@ -485,7 +485,7 @@ static bool leads_to(const struct run *r, uint16_t robot, const bool *explained)
     struct team_robot_view m;
     team_robot(r->drive.team, robot, &m);
     for (uint16_t i = 0; m.phase == TEAM_PHASE_MEETING && i < r->world->p.robot_count; i++) {
-        if (i != robot && explained[i] && comes(r, i, m.step->meeting)) {
+        if (i != robot && explained[i] && may_come(r, i, m.step->meeting)) {
             return true;
         }
     }
@@ -523,7 +523,7 @@ static void check_end(struct run *r)
         /* An activity without end, a partner of one, a client that keeps what it has. */
         const bool stays = m.phase == TEAM_PHASE_ACTIVE || m.phase == TEAM_PHASE_JOINED ||
                            (m.phase == TEAM_PHASE_PARKED && m.held_count > 0) || m.silent;
-        explained[i] = waits[i] ? r->told[i] || m.silent : stays;
+        explained[i] = waits[i] ? r->reported[i] || m.silent : stays;
         if (m.phase == TEAM_PHASE_BEGIN || m.phase == TEAM_PHASE_RETRY) {
             break_law(r, "nobody stops in the middle");
         }
@@ -575,11 +575,11 @@ static void test_teams(void)
         "%lu blocked, %lu leases, "
         "%lu errors, %lu meetings, %lu jobs, %lu rejected, %lu livelocks, %lu taken away\n",
         runs, seen.ended, seen.grants, seen.waits, seen.deadlocks, seen.blocked, seen.expired,
-        seen.errors, seen.meets, seen.jobs, seen.rejects, seen.livelocks, seen.taken);
+        seen.errors, seen.meets, seen.jobs, seen.rejects, seen.livelocks, seen.revoked);
     /* It can only hold what was there. */
     CHECK("seen", seen.grants > 0 && seen.waits > 0 && seen.deadlocks > 0 && seen.blocked > 0 &&
                       seen.errors > 0 && seen.meets > 0 && seen.jobs > 0 && seen.rejects > 0 &&
-                      seen.taken > 0 && seen.ended > 0);
+                      seen.revoked > 0 && seen.ended > 0);
 }
 
 int main(void)

@@ -14,7 +14,7 @@ static const double TURN_RAD = 6.283185307179586;
 
 /* --- two replies, and whether they are held to say the same ------------------------------ */
 
-static void take_event(void *context, const struct event *event)
+static void handle_event(void *context, const struct event *event)
 {
     *(struct event *)context = *event;
 }
@@ -26,9 +26,9 @@ static struct event decode_reply(enum side side, const char *values)
     struct message m = {.t_us = 1000000, .payload = payload};
     (void)snprintf(m.topic, sizeof m.topic, "tandem/v1/r1/%s/reply", side_name(side));
     (void)snprintf(payload, sizeof payload, "{\"status\":\"done\",\"values\":%s}", values);
-    m.kept_bytes = strlen(payload);
-    m.payload_bytes = m.kept_bytes;
-    (void)codec_decode(NULL, "tandem/v1", &m, take_event, &e);
+    m.stored_bytes = strlen(payload);
+    m.payload_bytes = m.stored_bytes;
+    (void)codec_decode(NULL, "tandem/v1", &m, handle_event, &e);
     return e;
 }
 
@@ -43,7 +43,7 @@ static int reply_differs(const struct pair_params *p, enum side first, const cha
     if (one.kind != EVENT_REPLY || other.kind != EVENT_REPLY) {
         return 2;
     }
-    pair_keep_values(&slot, &one.reply);
+    pair_store_values(&slot, &one.reply);
     return pair_reply_differs(&slot, first, &other.reply, p, text);
 }
 
@@ -304,9 +304,9 @@ struct written {
     size_t used;
 };
 
-static void put_text(struct written *w, const char *format, ...) PRINTF_LIKE(2, 3);
+static void append_text(struct written *w, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static void put_text(struct written *w, const char *format, ...)
+static void append_text(struct written *w, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -315,109 +315,110 @@ static void put_text(struct written *w, const char *format, ...)
     CU_ASSERT_FATAL(w->used < WRITTEN_MAX);
 }
 
-static void put_space(struct written *w)
+static void append_space(struct written *w)
 {
     if (draw_below(4) == 0) {
-        put_text(w, "%s", draw_below(2) ? " " : "\n\t");
+        append_text(w, "%s", draw_below(2) ? " " : "\n\t");
     }
 }
 
 /* The characters as they are, or escaped by the short or the long form. */
-static void put_string(struct written *w, const char *text)
+static void append_string(struct written *w, const char *text)
 {
-    put_text(w, "\"");
+    append_text(w, "\"");
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if (*c < 0x20 || (*c < 0x80 && draw_below(6) == 0)) {
-            put_text(w, "\\u%04x", *c);
+            append_text(w, "\\u%04x", *c);
         } else if (*c == '"' || *c == '\\') {
-            put_text(w, "\\%c", *c);
+            append_text(w, "\\%c", *c);
         } else if (c[0] == 0xc3 && c[1] == 0xbc && draw_below(2)) {
-            put_text(w, draw_below(2) ? "\\u00fc" : "\\u00FC");
+            append_text(w, draw_below(2) ? "\\u00fc" : "\\u00FC");
             c++;
         } else if (strncmp((const char *)c, "\xf0\x9f\x98\x80", 4) == 0 && draw_below(2)) {
-            put_text(w, "\\ud83d\\ude00");
+            append_text(w, "\\ud83d\\ude00");
             c += 3;
         } else {
-            put_text(w, "%c", *c);
+            append_text(w, "%c", *c);
         }
     }
-    put_text(w, "\"");
+    append_text(w, "\"");
 }
 
-static void put_real(struct written *w, double value)
+static void append_real(struct written *w, double value)
 {
-    put_text(w, draw_below(2) ? "%.17g" : "%.17e", value);
+    append_text(w, draw_below(2) ? "%.17g" : "%.17e", value);
 }
 
 /* Angles by whole turns elsewhere, whole numbers as reals. */
-static void put_number(struct written *w, const char *name, double value)
+static void append_number(struct written *w, const char *name, double value)
 {
     const size_t n = strlen(name);
     const char *unit = n >= 4 ? name + n - 4 : "";
     if (strcmp(unit, "_rad") == 0 && draw_below(2)) {
-        put_real(w, value + TURN_RAD * (draw_below(7) - 3));
+        append_real(w, value + TURN_RAD * (draw_below(7) - 3));
     } else if (strcmp(unit, "_deg") == 0 && draw_below(2)) {
-        put_real(w, value + 360.0 * (draw_below(7) - 3));
+        append_real(w, value + 360.0 * (draw_below(7) - 3));
     } else if (fabs(value - rint(value)) < 1e-12 && draw_below(2)) {
         static const char *const ends[] = {"", ".0", ".00e0", "0E-1"};
         /* Minus zero has no form of its own, and no number begins with two zeros. */
-        put_text(w, "%.0f%s", rint(value) + 0.0, ends[draw_below(fabs(value) < 0.5 ? 3 : 4)]);
+        append_text(w, "%.0f%s", rint(value) + 0.0,
+                    ends[draw_below(fabs(value) < 0.5 ? 3 : 4)]);
     } else {
-        put_real(w, value);
+        append_real(w, value);
     }
 }
 
-static void put_value(struct written *w, const char *name, const json_t *value);
+static void append_value(struct written *w, const char *name, const json_t *value);
 
 /* In another order each time. */
-static void put_members(struct written *w, json_t *object)
+static void append_members(struct written *w, json_t *object)
 {
     const char *keys[COUNT(names)];
     size_t count = 0;
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         keys[count++] = json_object_iter_key(at);
     }
-    put_text(w, "{");
+    append_text(w, "{");
     for (size_t k = 0; k < count; k++) {
         const size_t other = k + (size_t)draw_below((int)(count - k));
         const char *key = keys[other];
         keys[other] = keys[k];
-        put_text(w, k > 0 ? "," : "");
-        put_space(w);
-        put_string(w, key);
-        put_space(w);
-        put_text(w, ":");
-        put_value(w, key, json_object_get(object, key));
+        append_text(w, k > 0 ? "," : "");
+        append_space(w);
+        append_string(w, key);
+        append_space(w);
+        append_text(w, ":");
+        append_value(w, key, json_object_get(object, key));
     }
-    put_text(w, "}");
+    append_text(w, "}");
 }
 
-static void put_value(struct written *w, const char *name, const json_t *value)
+static void append_value(struct written *w, const char *name, const json_t *value)
 {
-    put_space(w);
+    append_space(w);
     if (json_is_object(value)) {
-        put_members(w, (json_t *)(uintptr_t)value);
+        append_members(w, (json_t *)(uintptr_t)value);
     } else if (json_is_array(value)) {
-        put_text(w, "[");
+        append_text(w, "[");
         for (size_t k = 0; k < json_array_size(value); k++) {
-            put_text(w, k > 0 ? "," : "");
-            put_value(w, name, json_array_get(value, k));
+            append_text(w, k > 0 ? "," : "");
+            append_value(w, name, json_array_get(value, k));
         }
-        put_text(w, "]");
+        append_text(w, "]");
     } else if (json_is_string(value)) {
-        put_string(w, json_string_value(value));
+        append_string(w, json_string_value(value));
     } else if (json_is_number(value)) {
-        put_number(w, name, json_number_value(value));
+        append_number(w, name, json_number_value(value));
     } else {
-        put_text(w, json_is_null(value) ? "null" : json_is_true(value) ? "true" : "false");
+        append_text(w, json_is_null(value) ? "null" : json_is_true(value) ? "true" : "false");
     }
-    put_space(w);
+    append_space(w);
 }
 
-static const char *write_anew(struct written *w, const json_t *value)
+static const char *write_again(struct written *w, const json_t *value)
 {
     w->used = 0;
-    put_value(w, "", value);
+    append_value(w, "", value);
     return w->text;
 }
 
@@ -480,14 +481,14 @@ static void test_random(void)
                                       random_value(DEPTH_MAX, &budget));
         } while (budget > 0 && draw_below(4) > 0);
         const enum side first = draw_below(2) ? SIDE_REAL : SIDE_VIRTUAL;
-        int got =
-            reply_differs(&p, first, write_anew(&one, value), write_anew(&other, value), text);
+        int got = reply_differs(&p, first, write_again(&one, value), write_again(&other, value),
+                                text);
         CHECK_INT("written in two ways", got, 0);
         if (got) {
             (void)printf("%s\n%s\n%s\n", one.text, other.text, text);
         }
         change_one(value);
-        got = reply_differs(&p, first, one.text, write_anew(&other, value), text);
+        got = reply_differs(&p, first, one.text, write_again(&other, value), text);
         CHECK_INT("one value changed", got, 1);
         if (got != 1) {
             (void)printf("%s\n%s\n", one.text, other.text);

@@ -5,12 +5,12 @@
 #include "tests/support/check.h"
 
 #include "config/options/option_file.h"
-#include "service/tool/json_file.h"
 #include "service/sim/experiment/follow_study.h"
+#include "service/tool/json_file.h"
 
 enum { STATES = 6 };
 
-static bool load(const char *name, struct experiment_file *file)
+static bool load_experiment(const char *name, struct experiment_file *file)
 {
     char path[512];
     struct err_list errors = {0};
@@ -21,7 +21,7 @@ static bool load(const char *name, struct experiment_file *file)
     return well;
 }
 
-static bool run(const struct experiment_file *file, struct follow_study *study)
+static bool run_study(const struct experiment_file *file, struct follow_study *study)
 {
     struct err err = {0};
     const enum status status = follow_study_run(file, NULL, NULL, study, &err);
@@ -51,13 +51,13 @@ static void test_open_loop(void)
     static const double commands[STATES] = {0.278, 0.298, 0.317};
     struct experiment_file file;
     struct follow_study study;
-    if (load("table4", &file) && run(&file, &study)) {
+    if (load_experiment("table4", &file) && run_study(&file, &study)) {
         for (size_t i = 0; i < 3; i++) {
             CHECK_NEAR(study.state[i].name, study.state[i].rmse.median, commands[i], 0.0, 6e-4);
         }
         follow_study_free(&study);
     }
-    if (load("table4", &file)) {
+    if (load_experiment("table4", &file)) {
         static const double efforts[3] = {0.1795, 0.1486, 0.1915};
         /* Both under the thrust of the WAM-V. */
         const struct experiment_robot wamv = file.plant;
@@ -66,7 +66,7 @@ static void test_open_loop(void)
         memcpy(file.trial.plant, file.plant.theta, sizeof file.trial.plant);
         memcpy(file.trial.reference, wamv.theta, sizeof wamv.theta);
         file.trial.drive = TRIAL_EFFORTS;
-        if (run(&file, &study)) {
+        if (run_study(&file, &study)) {
             for (size_t i = 0; i < 3; i++) {
                 CHECK_NEAR(study.state[i].name, study.state[i].rmse.median, efforts[i], 0.0,
                            1e-4);
@@ -82,7 +82,7 @@ static void test_identified_model(void)
     for (size_t k = 0; k < COUNT(names); k++) {
         struct experiment_file file;
         struct follow_study study;
-        if (load(names[k], &file) && run(&file, &study)) {
+        if (load_experiment(names[k], &file) && run_study(&file, &study)) {
             /* No model can come nearer to noisy velocities than their noise. */
             for (size_t i = 0; i < 3; i++) {
                 const double ratio = study.state[i].rmse.median / file.trial.noise_sd[i];
@@ -98,7 +98,7 @@ static void test_table7(void)
     static const double limits[STATES] = {.0002, .0001, .0002, .002, .002, .0003};
     struct experiment_file file;
     struct follow_study study;
-    if (!load("table7", &file) || !run(&file, &study)) {
+    if (!load_experiment("table7", &file) || !run_study(&file, &study)) {
         return;
     }
     static const double open_loop[STATES] = {.3120, .3746, .5006, 7.605, 2.982, 8.119};
@@ -116,7 +116,7 @@ static void test_table7_underactuated(void)
     static const double limits[STATES] = {.0002, .00285, .0002, .0345, .0285, .0003};
     struct experiment_file file;
     struct follow_study study;
-    if (load("table7_underactuated", &file) && run(&file, &study)) {
+    if (load_experiment("table7_underactuated", &file) && run_study(&file, &study)) {
         check_limits(&study, limits);
         follow_study_free(&study);
     }
@@ -127,7 +127,7 @@ static void test_table8(void)
     static const double full[STATES] = {.001, .001, .001, .012, .012, 0.0};
     static const double under[STATES] = {.0015, 0.0, .0002, 0.0, 0.0, 0.0};
     struct experiment_file two_thrusters;
-    if (!load("table7_underactuated", &two_thrusters)) {
+    if (!load_experiment("table7_underactuated", &two_thrusters)) {
         return;
     }
     for (int trial = 1; trial <= 4; trial++) {
@@ -135,16 +135,16 @@ static void test_table8(void)
         struct experiment_file file;
         struct follow_study study;
         (void)snprintf(name, sizeof name, "table8_%d", trial);
-        if (!load(name, &file)) {
+        if (!load_experiment(name, &file)) {
             return;
         }
         file.runs = 20;
-        if (run(&file, &study)) {
+        if (run_study(&file, &study)) {
             check_limits(&study, full);
             follow_study_free(&study);
         }
         file.trial.follower.allocation = two_thrusters.trial.follower.allocation;
-        if (run(&file, &study)) {
+        if (run_study(&file, &study)) {
             check_limits(&study, under);
             CHECK_NEAR("lateral force found", study.found_ratio[1], 1.0, 0.05, 0.0);
             CHECK("and what it takes is told as unmatched",
@@ -161,12 +161,12 @@ static void test_shadow(void)
     for (int method = 0; method < SHADOW_METHOD_COUNT; method++) {
         struct experiment_file file;
         struct follow_study study;
-        if (!load("shadow", &file)) {
+        if (!load_experiment("shadow", &file)) {
             return;
         }
         file.trial.shadow.method = (enum shadow_method)method;
         file.runs = method == SHADOW_MODEL ? file.runs : 10;
-        if (run(&file, &study)) {
+        if (run_study(&file, &study)) {
             (void)printf("method %s\n", shadow_method_name((enum shadow_method)method));
             surge[method] = study.state[0].rmse.median;
             follow_study_free(&study);
@@ -181,7 +181,7 @@ static void test_same_bytes(void)
 {
     struct experiment_file file;
     char text[2][8192] = {{0}};
-    if (!load("shadow", &file)) {
+    if (!load_experiment("shadow", &file)) {
         return;
     }
     file.runs = 3;
@@ -189,7 +189,7 @@ static void test_same_bytes(void)
         struct follow_study study;
         FILE *out = fmemopen(text[k], sizeof text[k], "w");
         CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-        if (run(&file, &study)) {
+        if (run_study(&file, &study)) {
             json_file_print(out, follow_output.members, &study);
             follow_study_free(&study);
         }

@@ -3,10 +3,10 @@
 #include "tests/support/check.h"
 
 #include "config/options/option_file.h"
-#include "service/tool/json_file.h"
 #include "service/sim/experiment/joint_study.h"
+#include "service/tool/json_file.h"
 
-static bool load(const char *name, struct joint_file *file)
+static bool load_joint(const char *name, struct joint_file *file)
 {
     char path[512];
     struct err_list errors = {0};
@@ -17,7 +17,7 @@ static bool load(const char *name, struct joint_file *file)
     return well;
 }
 
-static bool run(const struct joint_file *file, struct joint_study *study)
+static bool run_study(const struct joint_file *file, struct joint_study *study)
 {
     struct err err = {0};
     const enum status status = joint_study_run(file, study, &err);
@@ -67,7 +67,7 @@ static void test_reference(void)
 {
     struct joint_file file;
     struct joint_study study;
-    if (!load("joint", &file) || !run(&file, &study)) {
+    if (!load_joint("joint", &file) || !run_study(&file, &study)) {
         return;
     }
     joint_output.page(&study, stdout);
@@ -93,7 +93,7 @@ static void test_limits(void)
 {
     struct joint_file file;
     struct joint_study study;
-    if (!load("joint", &file) || !run(&file, &study)) {
+    if (!load_joint("joint", &file) || !run_study(&file, &study)) {
         return;
     }
     const struct joint_trial_result *fsm = &study.result[0][POSITION_FSM];
@@ -122,7 +122,7 @@ static void test_published(void)
 {
     struct joint_file file;
     struct joint_study study;
-    if (!load("joint_paper", &file) || !run(&file, &study)) {
+    if (!load_joint("joint_paper", &file) || !run_study(&file, &study)) {
         return;
     }
     joint_output.page(&study, stdout);
@@ -139,14 +139,14 @@ static void test_same_bytes(void)
 {
     static char text[2][32768];
     struct joint_file file;
-    if (!load("joint", &file)) {
+    if (!load_joint("joint", &file)) {
         return;
     }
     for (int i = 0; i < 2; i++) {
         struct joint_study study;
         FILE *out = fmemopen(text[i], sizeof text[i], "w");
         CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-        if (run(&file, &study)) {
+        if (run_study(&file, &study)) {
             json_file_print(out, joint_output.members, &study);
             joint_study_free(&study);
         }

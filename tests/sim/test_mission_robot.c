@@ -22,7 +22,7 @@ struct lab {
     double clearance_m; /* least, of the robot's middle */
 };
 
-static void take_effect(void *context, const struct mission_effect *effect)
+static void handle_effect(void *context, const struct mission_effect *effect)
 {
     struct lab *lab = context;
     if (effect->kind == MISSION_COMMAND) {
@@ -38,7 +38,7 @@ static void take_effect(void *context, const struct mission_effect *effect)
     }
 }
 
-static void take_reply(void *context, const struct robot_reply *reply)
+static void handle_reply(void *context, const struct robot_reply *reply)
 {
     struct lab *lab = context;
     struct event_reply r = {.status = reply->status, .value_count = reply->value_count};
@@ -49,10 +49,10 @@ static void take_reply(void *context, const struct robot_reply *reply)
     }
     lab->blocked += reply->status == REPLY_BLOCKED;
     lab->rays += reply->status == REPLY_DATA;
-    mission_reply(&lab->mission, &r, lab->now_us, take_effect, lab);
+    mission_reply(&lab->mission, &r, lab->now_us, handle_effect, lab);
 }
 
-static void load(struct lab *lab, const char *name)
+static void load_robot(struct lab *lab, const char *name)
 {
     char path[256];
     struct err_list errors = {0};
@@ -65,7 +65,7 @@ static void load(struct lab *lab, const char *name)
     CU_ASSERT_PTR_NOT_NULL_FATAL(lab->kind);
 }
 
-static void run(struct lab *lab)
+static void run_robot(struct lab *lab)
 {
     const struct robot_setup setup = {
         .world = &lab->world, .seed = 7, .period_us = PERIOD_US, .pose = {0.0, 0.0, 0.3}};
@@ -74,17 +74,17 @@ static void run(struct lab *lab)
     lab->kind->init(lab->memory, &setup);
     lab->clearance_m = (double)INFINITY;
     mission_init(&lab->mission, &lab->file.plan, "m", 0);
-    mission_start(&lab->mission, 0, take_effect, lab);
+    mission_start(&lab->mission, 0, handle_effect, lab);
     for (int i = 0; i < STEPS_MAX && lab->ends == 0; i++) {
         struct robot_sample s = {0};
         lab->now_us += PERIOD_US;
         lab->world.t_s = lab_s(lab->now_us);
         for (size_t k = 0; k < lab->out_count; k++) {
-            robot_command(lab->kind, lab->memory, &lab->out[k], take_reply, lab);
+            robot_command(lab->kind, lab->memory, &lab->out[k], handle_reply, lab);
         }
         lab->out_count = 0;
-        lab->kind->step(lab->memory, take_reply, lab);
-        mission_tick(&lab->mission, lab->now_us, take_effect, lab);
+        lab->kind->step(lab->memory, handle_reply, lab);
+        mission_tick(&lab->mission, lab->now_us, handle_effect, lab);
         lab->kind->sample(lab->memory, &s);
         lab->clearance_m =
             fmin(lab->clearance_m, world_clearance(&lab->world, s.pose[0], s.pose[1]));
@@ -93,7 +93,7 @@ static void run(struct lab *lab)
     CHECK_INT("no fault", lab->mission.fault_count, 0);
 }
 
-static void end(struct lab *lab, const char *name)
+static void end_robot(struct lab *lab, const char *name)
 {
     struct robot_sample s = {0};
     lab->kind->sample(lab->memory, &s);
@@ -108,22 +108,22 @@ static void end(struct lab *lab, const char *name)
 static void test_path(void)
 {
     static struct lab lab;
-    load(&lab, "path.yaml");
-    run(&lab);
+    load_robot(&lab, "path.yaml");
+    run_robot(&lab);
     CHECK_INT("done", lab.verdict, L2_VERDICT_DONE);
     CHECK_INT("asked, three legs, home", lab.gos, 5);
     CHECK("a sweep", lab.rays > 3);
-    end(&lab, "path");
+    end_robot(&lab, "path");
 }
 
 static void test_goal(void)
 {
     static struct lab lab;
-    load(&lab, "goal.yaml");
-    run(&lab);
+    load_robot(&lab, "goal.yaml");
+    run_robot(&lab);
     CHECK_INT("done", lab.verdict, L2_VERDICT_DONE);
     CHECK("kept off everything", lab.clearance_m > 0.15);
-    end(&lab, "goal");
+    end_robot(&lab, "goal");
 }
 
 /* Somebody stands in the planned way, and stays. */
@@ -132,7 +132,7 @@ static void test_detour(void)
     static struct lab lab;
     static const struct world_obstacle crate = {
         .name = "crate", .shape = WORLD_CIRCLE, .unmapped = true, .radius_m = 0.15};
-    load(&lab, "goal.yaml");
+    load_robot(&lab, "goal.yaml");
     const struct world_point from = {0.0, 0.0};
     struct route route;
     CHECK_INT("a way",
@@ -140,11 +140,11 @@ static void test_detour(void)
               STATUS_OK);
     const struct world_point middle = {0.6 * route.points[0].x_m, 0.6 * route.points[0].y_m};
     CHECK_INT("crate", world_add(&lab.world, &crate, &middle, 1), STATUS_OK);
-    run(&lab);
+    run_robot(&lab);
     CHECK_INT("done all the same", lab.verdict, L2_VERDICT_DONE);
     CHECK("it was in the way", lab.blocked > 0);
     CHECK("kept off everything", lab.clearance_m > 0.05);
-    end(&lab, "detour");
+    end_robot(&lab, "detour");
 }
 
 int main(void)

@@ -18,16 +18,16 @@ static void test_broker_comes_late(void)
     inbox_init(&in);
     CU_ASSERT_FATAL(broker_init(&b));
     const struct mqtt_client_options options = options_for(&b, "late", &in);
-    struct mqtt_client *client = make("late", &options);
+    struct mqtt_client *client = make_client("late", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK("no broker yet", wait_error(client, "connecting to 127.0.0.1:", &state));
-    CHECK_INT("buffered", say(client, "t/x", "7"), STATUS_OK);
+    CHECK_INT("buffered", publish_text(client, "t/x", "7"), STATUS_OK);
     CHECK("not sent", !mqtt_client_wait_sent(client, 300));
     CHECK("start", broker_start(&b));
     CHECK("subscribed", wait_subscribed(client));
     CHECK("sent", wait_sent(client));
     const size_t before = inbox_count(&in);
-    CHECK_INT("publish", say(client, "t/x", "8"), STATUS_OK);
+    CHECK_INT("publish", publish_text(client, "t/x", "8"), STATUS_OK);
     CHECK("received", inbox_wait(&in, before + 1, UP_MS));
     CHECK("sent", wait_sent(client));
     mqtt_client_read_state(client, &state);
@@ -35,9 +35,9 @@ static void test_broker_comes_late(void)
     CHECK("failed before", state.failed_connections >= 1);
     CHECK_INT("published", state.published, 2);
     CHECK_INT("acknowledged", state.acknowledged, 2);
-    CHECK_INT("wildcard", say(client, "t/#", "8"), STATUS_E_ARG);
+    CHECK_INT("wildcard", publish_text(client, "t/#", "8"), STATUS_E_ARG);
     mqtt_client_stop(client, 2000);
-    CHECK_INT("after the end", say(client, "t/x", "8"), STATUS_E_IO);
+    CHECK_INT("after the end", publish_text(client, "t/x", "8"), STATUS_E_IO);
     mqtt_client_destroy(client);
     CHECK_INT("8 came once", in.seen[8], 1);
     broker_finish(&b, NULL);
@@ -53,10 +53,10 @@ static void test_now_or_never(void)
     inbox_init(&in);
     CU_ASSERT_FATAL(broker_init(&b));
     const struct mqtt_client_options options = options_for(&b, "now", &in);
-    struct mqtt_client *client = make("now", &options);
+    struct mqtt_client *client = make_client("now", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK_INT("no link yet", mqtt_client_publish_now(client, "t/x", "7", 1), STATUS_E_STALE);
-    CHECK_INT("others wait", say(client, "t/x", "8"), STATUS_OK);
+    CHECK_INT("others wait", publish_text(client, "t/x", "8"), STATUS_OK);
     CHECK("start", broker_start(&b) && wait_subscribed(client));
     CHECK_INT("now", mqtt_client_publish_now(client, "t/x", "9", 1), STATUS_OK);
     CHECK("both come", inbox_wait(&in, 2, UP_MS));
@@ -66,14 +66,14 @@ static void test_now_or_never(void)
         CHECK_INT("handed over", mqtt_client_publish_now(client, "t/x", big, sizeof big),
                   STATUS_OK);
     }
-    CHECK_INT("handed over", say(client, "t/x", "10"), STATUS_OK);
+    CHECK_INT("handed over", publish_text(client, "t/x", "10"), STATUS_OK);
     broker_stop(&b, SIGKILL);
     CHECK("again", broker_start(&b) && wait_subscribed(client));
     CHECK("sent", wait_sent(client));
     mqtt_client_read_state(client, &state);
     CHECK("given up", state.failed > 0);
     CHECK("none comes late", strcmp(inbox_last(&in), "10") == 0 && in.seen[0] == 0);
-    end(client);
+    end_client(client);
     CHECK_INT("not the first", in.seen[7], 0);
     CHECK_INT("this waited", in.seen[10], 1);
     broker_finish(&b, NULL);
@@ -89,7 +89,7 @@ static void test_once(void)
     inbox_init(&in);
     CU_ASSERT_FATAL(broker_init(&b));
     const struct mqtt_client_options options = options_for(&b, "once", &in);
-    struct mqtt_client *client = make("once", &options);
+    struct mqtt_client *client = make_client("once", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK_INT("waits", mqtt_client_publish_once(client, "t/x", "5", 1), STATUS_OK);
     CHECK("start", broker_start(&b) && wait_sent(client));
@@ -98,13 +98,13 @@ static void test_once(void)
     CHECK("comes", inbox_wait(&in, 1, UP_MS) && mqtt_client_wait_sent(client, UP_MS));
     (void)kill(b.pid, SIGSTOP); /* it may have what it does not acknowledge */
     CHECK_INT("in doubt", mqtt_client_publish_once(client, "t/x", "7", 1), STATUS_OK);
-    CHECK_INT("in doubt", say(client, "t/x", "8"), STATUS_OK);
+    CHECK_INT("in doubt", publish_text(client, "t/x", "8"), STATUS_OK);
     pass_time_ms(3000);
     broker_stop(&b, SIGKILL);
     CHECK("again", broker_start(&b) && wait_subscribed(client));
     CHECK("sent", wait_sent(client));
     mqtt_client_read_state(client, &state);
-    end(client);
+    end_client(client);
     CHECK_INT("given up", state.failed, 1);
     CHECK_INT("not again", in.seen[7], 0);
     CHECK_INT("others are", in.seen[8], 1);
@@ -121,14 +121,14 @@ static void test_many_a_second(void)
     inbox_init(&in);
     CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
     const struct mqtt_client_options options = options_for(&b, "many", &in);
-    struct mqtt_client *client = make("many", &options);
+    struct mqtt_client *client = make_client("many", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK("subscribed", wait_subscribed(client));
-    for (int n = 0; n < KEPT_MAX; n++) {
+    for (int n = 0; n < STORED_MAX; n++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", n);
         CHECK_INT("publish",
-                  n % 16 ? say(client, "t/x", text)
+                  n % 16 ? publish_text(client, "t/x", text)
                          : (int)mqtt_client_publish_once(client, "t/x", text, strlen(text)),
                   STATUS_OK);
         if (n % 64 == 0) {
@@ -136,10 +136,10 @@ static void test_many_a_second(void)
         }
     }
     CHECK("sent", wait_sent(client));
-    CHECK("received", inbox_wait(&in, KEPT_MAX, UP_MS));
-    end(client);
+    CHECK("received", inbox_wait(&in, STORED_MAX, UP_MS));
+    end_client(client);
     size_t others = 0;
-    for (size_t n = 0; n < KEPT_MAX; n++) {
+    for (size_t n = 0; n < STORED_MAX; n++) {
         others += in.seen[n] != 1;
     }
     CHECK_INT("each came once", others, 0);
@@ -153,17 +153,18 @@ static void test_buffer_is_bounded(void)
     CU_ASSERT_FATAL(broker_init(&b));
     struct mqtt_client_options options = options_for(&b, "bounded", NULL);
     options.buffer_count = 50;
-    struct mqtt_client *client = make("bounded", &options);
+    struct mqtt_client *client = make_client("bounded", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     for (int i = 0; i < 80; i++) {
-        CHECK_INT("publish", say(client, "t/x", "1"), i < 50 ? STATUS_OK : STATUS_E_FULL);
+        CHECK_INT("publish", publish_text(client, "t/x", "1"),
+                  i < 50 ? STATUS_OK : STATUS_E_FULL);
     }
     mqtt_client_read_state(client, &state);
     CHECK_INT("published", state.published, 50);
     CHECK_INT("refused", state.refused, 30);
     CHECK("start", broker_start(&b));
     CHECK("sent", wait_sent(client));
-    end(client);
+    end_client(client);
     broker_finish(&b, NULL);
 }
 
@@ -177,7 +178,7 @@ static void restart_round(const char *row, const char *protocol, int signal_numb
     struct mqtt_client_options options = options_for(&b, "restart", &in);
     options.persistent = true;
     options.protocol = protocol;
-    struct mqtt_client *client = make(row, &options);
+    struct mqtt_client *client = make_client(row, &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK(row, wait_subscribed(client));
     for (int round = 0; round < 2; round++) {
@@ -192,13 +193,13 @@ static void restart_round(const char *row, const char *protocol, int signal_numb
         CHECK(row, wait_subscribed(client));
         CHECK_NEAR(row, lab_s(lab_clock_monotonic_us() - back_us), 0.0, 0.0, 5.0);
         const size_t before = inbox_count(&in);
-        CHECK_INT(row, say(client, "t/x", "1"), STATUS_OK);
+        CHECK_INT(row, publish_text(client, "t/x", "1"), STATUS_OK);
         CHECK(row, inbox_wait(&in, before + 1, 5000));
     }
     mqtt_client_read_state(client, &state);
     CHECK_INT(row, state.connections, 3);
     CHECK_INT(row, state.resumed, signal_number == SIGTERM);
-    end(client);
+    end_client(client);
     broker_finish(&b, NULL);
 }
 
@@ -223,15 +224,15 @@ static void test_publisher_survives_restart(void)
     struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
     listen.persistent = true;
     speak.persistent = true;
-    struct mqtt_client *listener = make("listener", &listen);
-    struct mqtt_client *speaker = make("speaker", &speak);
+    struct mqtt_client *listener = make_client("listener", &listen);
+    struct mqtt_client *speaker = make_client("speaker", &speak);
     CU_ASSERT_FATAL(listener && speaker);
     CHECK("listens", wait_subscribed(listener));
     CHECK("speaks", wait_subscribed(speaker));
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
-        CHECK_INT("publish", say(speaker, "t/n", text), STATUS_OK);
+        CHECK_INT("publish", publish_text(speaker, "t/n", text), STATUS_OK);
         if (i == N / 2) {
             broker_stop(&b, SIGTERM);
             CHECK("again", broker_start(&b));
@@ -244,10 +245,10 @@ static void test_publisher_survives_restart(void)
     CHECK("listens again", wait_subscribed(listener));
     CHECK("all came", inbox_wait(&in, N, UP_MS));
     pass_time_ms(300);
-    end(speaker);
+    end_client(speaker);
     mqtt_client_read_state(listener, &state);
     CHECK("counted", state.received >= N);
-    end(listener);
+    end_client(listener);
     size_t missing = 0;
     for (int i = 0; i < N; i++) {
         missing += in.seen[i] == 0;
@@ -282,14 +283,14 @@ static void test_presence_and_will(void)
     live.presence = "t/connection";
     live.online = "online";
     live.offline = "offline";
-    struct mqtt_client *watcher = make("watcher", &watch);
+    struct mqtt_client *watcher = make_client("watcher", &watch);
     CU_ASSERT_PTR_NOT_NULL_FATAL(watcher);
     CHECK("watches", wait_subscribed(watcher));
-    struct mqtt_client *client = make("orderly", &live);
+    struct mqtt_client *client = make_client("orderly", &live);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK("online", inbox_wait(&in, 1, UP_MS));
     CHECK_TEXT("online", inbox_last(&in), "online");
-    end(client);
+    end_client(client);
     CHECK("offline", inbox_wait(&in, 2, UP_MS));
     CHECK_TEXT("orderly", inbox_last(&in), "offline");
 
@@ -308,7 +309,7 @@ static void test_presence_and_will(void)
     (void)waitpid(child, NULL, 0);
     CHECK("will", inbox_wait(&in, 4, UP_MS));
     CHECK_TEXT("will", inbox_last(&in), "doomed offline");
-    end(watcher);
+    end_client(watcher);
     broker_finish(&b, NULL);
 }
 
@@ -324,8 +325,8 @@ static void test_idle_link_is_awake(void)
     CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
     const struct mqtt_client_options listen = options_for(&b, "idle", &in);
     const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
-    struct mqtt_client *listener = make("idle", &listen);
-    struct mqtt_client *speaker = make("speaker", &speak);
+    struct mqtt_client *listener = make_client("idle", &listen);
+    struct mqtt_client *speaker = make_client("speaker", &speak);
     CU_ASSERT_FATAL(listener && speaker);
     CHECK("listens", wait_subscribed(listener));
     CHECK("speaks", wait_subscribed(speaker));
@@ -333,20 +334,20 @@ static void test_idle_link_is_awake(void)
         char text[32];
         pass_time_ms(i == 0 ? 2000 : 1010 + 37 * i);
         (void)snprintf(text, sizeof text, "@%lld", (long long)lab_clock_monotonic_us());
-        CHECK_INT("publish", say(speaker, "t/at", text), STATUS_OK);
+        CHECK_INT("publish", publish_text(speaker, "t/at", text), STATUS_OK);
     }
     CHECK("all came", inbox_wait(&in, 10, UP_MS));
     mqtt_client_read_state(listener, &state);
     CHECK("heart beats", state.heartbeat_rtt_us > 0 && state.heartbeat_rtt_us < 1000000);
     CHECK("just now", lab_clock_monotonic_us() - state.heartbeat_us < 1000000);
     CHECK_INT("beats are not handed out", state.received, 10);
-    end(listener);
-    end(speaker);
+    end_client(listener);
+    end_client(speaker);
     (void)printf("idle link: latest message after %.2f ms\n", (double)in.worst_us * 1e-3);
     broker_finish(&b, NULL);
 }
 
-static bool put_file(const struct broker *b, const char *name, const char *text)
+static bool write_file(const struct broker *b, const char *name, const char *text)
 {
     char path[128];
     (void)snprintf(path, sizeof path, "%s/%s", b->dir, name);
@@ -376,24 +377,24 @@ static void test_password(void)
     (void)snprintf(path, sizeof path, "%s/password", b.dir);
     (void)snprintf(b.settings, sizeof b.settings,
                    "allow_anonymous false\npassword_file %s/users\n", b.dir);
-    CU_ASSERT_FATAL(put_file(&b, "password", "wrong\n") && broker_start(&b));
+    CU_ASSERT_FATAL(write_file(&b, "password", "wrong\n") && broker_start(&b));
     static const struct {
         const char *protocol, *refusal;
     } rows[] = {{"5", "Not authorized"}, {"3.1.1", "not authorized"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK("wrong", put_file(&b, "password", "wrong\n"));
+        CHECK("wrong", write_file(&b, "password", "wrong\n"));
         struct mqtt_client_options options = options_for(&b, "locked out", NULL);
         options.protocol = rows[i].protocol;
         options.user = "robot";
         options.password_file = path;
-        struct mqtt_client *client = make("password", &options);
+        struct mqtt_client *client = make_client("password", &options);
         CU_ASSERT_PTR_NOT_NULL_FATAL(client);
         CHECK("refused", wait_error(client, rows[i].refusal, &state));
         CHECK("not connected", !state.connected);
         /* It goes on trying, and reads the file again. */
-        CHECK("right", put_file(&b, "password", "secret\n"));
+        CHECK("right", write_file(&b, "password", "secret\n"));
         CHECK("accepted", wait_subscribed(client));
-        end(client);
+        end_client(client);
     }
     struct mqtt_client_options options = options_for(&b, "x", NULL);
     struct mqtt_client *client = NULL;
@@ -450,30 +451,30 @@ static void test_tls(void)
     options.ca_file = ca;
     options.certificate_file = certificate;
     options.key_file = key;
-    struct mqtt_client *client = make("tls", &options);
+    struct mqtt_client *client = make_client("tls", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK("tls", wait_subscribed(client));
-    CHECK_INT("tls", say(client, "t/x", "1"), STATUS_OK);
+    CHECK_INT("tls", publish_text(client, "t/x", "1"), STATUS_OK);
     CHECK("tls", inbox_wait(&in, 1, UP_MS));
-    end(client);
+    end_client(client);
 
     options.ca_file = other;
-    client = make("wrong CA", &options);
+    client = make_client("wrong CA", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK("wrong CA", wait_error(client, "certificate verify failed", &state));
     CHECK("wrong CA", !state.connected);
-    end(client);
+    end_client(client);
 
     options.ca_file = ca;
     options.certificate_file = NULL;
     options.key_file = NULL;
-    client = make("no certificate", &options);
+    client = make_client("no certificate", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK("no certificate", !mqtt_client_wait_subscribed(client, 1000));
     mqtt_client_read_state(client, &state);
     CHECK("no certificate", state.error[0] != '\0');
     (void)printf("no client certificate: \"%s\"\n", state.error);
-    end(client);
+    end_client(client);
     broker_finish(&b, files);
 }
 

@@ -14,22 +14,22 @@ static void session_round(const char *row, const char *protocol)
     listen.persistent = true;
     listen.protocol = protocol;
     const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
-    struct mqtt_client *speaker = make(row, &speak);
-    struct mqtt_client *listener = make(row, &listen);
+    struct mqtt_client *speaker = make_client(row, &speak);
+    struct mqtt_client *listener = make_client(row, &listen);
     CU_ASSERT_FATAL(listener && speaker);
     CHECK(row, wait_subscribed(listener));
-    end(listener);
+    end_client(listener);
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
-        CHECK_INT(row, say(speaker, "t/n", text), STATUS_OK);
+        CHECK_INT(row, publish_text(speaker, "t/n", text), STATUS_OK);
     }
     CHECK(row, wait_sent(speaker));
-    listener = make(row, &listen);
+    listener = make_client(row, &listen);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
     CHECK(row, inbox_wait(&in, N, UP_MS));
-    end(listener);
-    end(speaker);
+    end_client(listener);
+    end_client(speaker);
     CHECK_INT(row, in.count, N);
     broker_finish(&b, NULL);
 }
@@ -52,32 +52,32 @@ static void test_stop_in_a_backlog(void)
     struct mqtt_client_options listen = options_for(&b, "away", &in);
     listen.persistent = true;
     const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
-    struct mqtt_client *speaker = make("backlog", &speak);
-    struct mqtt_client *listener = make("backlog", &listen);
+    struct mqtt_client *speaker = make_client("backlog", &speak);
+    struct mqtt_client *listener = make_client("backlog", &listen);
     CU_ASSERT_FATAL(listener && speaker);
     CHECK("subscribed", wait_subscribed(listener));
-    end(listener);
+    end_client(listener);
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
-        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+        CHECK_INT("said", publish_text(speaker, "t/n", text), STATUS_OK);
     }
     CHECK("sent", wait_sent(speaker));
-    end(speaker);
+    end_client(speaker);
     atomic_store(&in.slow_ms, 5);
-    listener = make("backlog", &listen);
+    listener = make_client("backlog", &listen);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
     CHECK("some", inbox_wait(&in, 20, UP_MS));
     mqtt_client_stop(listener, 0);
     mqtt_client_destroy(listener);
     const size_t first = inbox_count(&in);
     atomic_store(&in.slow_ms, 0);
-    listener = make("backlog", &listen);
+    listener = make_client("backlog", &listen);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
     for (int i = 0; i < 100 && in.seen[N - 1] == 0; i++) {
         (void)inbox_wait(&in, N, 100);
     }
-    end(listener);
+    end_client(listener);
     size_t missing = 0;
     for (int i = 0; i < N; i++) {
         missing += in.seen[i] == 0;
@@ -110,8 +110,8 @@ static void test_hold(void)
     CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
     const struct mqtt_client_options listen = options_for(&b, "listener", &in);
     const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
-    struct mqtt_client *listener = make("hold", &listen);
-    struct mqtt_client *speaker = make("hold", &speak);
+    struct mqtt_client *listener = make_client("hold", &listen);
+    struct mqtt_client *speaker = make_client("hold", &speak);
     CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener) &&
                     wait_subscribed(speaker));
     mqtt_client_hold(speaker, "not now");
@@ -127,8 +127,8 @@ static void test_hold(void)
     CHECK("sent", wait_sent(speaker));
     CHECK("came", inbox_wait(&in, 20, UP_MS));
     CHECK_INT("once", inbox_count(&in), 20);
-    end(speaker);
-    end(listener);
+    end_client(speaker);
+    end_client(listener);
     broker_finish(&b, NULL);
 }
 
@@ -144,19 +144,19 @@ static void test_stop_while_connecting(void)
     struct mqtt_client_options listen = options_for(&b, "away", &in);
     listen.persistent = true;
     const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
-    struct mqtt_client *listener = make("connecting", &listen);
-    struct mqtt_client *speaker = make("connecting", &speak);
+    struct mqtt_client *listener = make_client("connecting", &listen);
+    struct mqtt_client *speaker = make_client("connecting", &speak);
     CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener));
-    end(listener);
+    end_client(listener);
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
-        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+        CHECK_INT("said", publish_text(speaker, "t/n", text), STATUS_OK);
     }
     CHECK("sent", wait_sent(speaker));
-    end(speaker);
+    end_client(speaker);
     (void)kill(b.pid, SIGSTOP);
-    listener = make("connecting", &listen);
+    listener = make_client("connecting", &listen);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
     for (int64_t end_us = 0; !has_socket_to(b.port) && wait_more(&end_us, UP_MS);) {
     }
@@ -165,10 +165,10 @@ static void test_stop_while_connecting(void)
     CHECK("cut", wait_error(listener, "stopped", &state));
     mqtt_client_destroy(listener);
     CHECK_INT("nobody took them", inbox_count(&in), 0);
-    listener = make("connecting", &listen);
+    listener = make_client("connecting", &listen);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
     CHECK("all came", inbox_wait(&in, N, UP_MS));
-    end(listener);
+    end_client(listener);
     broker_finish(&b, NULL);
 }
 
@@ -215,7 +215,7 @@ static void test_refused_connections(void)
     CHECK("taken", wait_subscribed(in.refuser));
     broker_stop(&b, SIGTERM);
     CHECK("again", broker_start(&b) && wait_subscribed(in.refuser));
-    end(in.refuser);
+    end_client(in.refuser);
     CHECK("a session began, says each until one is taken",
           !in.resumed[0] && !in.resumed[1] && !in.resumed[2]);
     CHECK("then it goes on", in.connections >= 4 && in.resumed[in.connections - 1]);

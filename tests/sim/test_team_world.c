@@ -68,7 +68,7 @@ struct rules {
     double calm_s;  /* mean time between two disturbances of each kind; 0: none */
     double loss;    /* share of replies that are lost for ever */
     double twice;   /* share of replies and commands said twice */
-    bool kept;      /* the broker keeps commands for robots that are down */
+    bool retained;  /* the broker keeps commands for robots that are down */
     bool must_fail; /* what the checks are for has to be seen here */
 };
 
@@ -91,13 +91,13 @@ struct simulated_robot {
     int64_t down_until_us, silent_until_us; /* 0: up, heard */
     bool will_due;                          /* the broker is to say that it is gone */
     uint64_t taken[IDS];
-    unsigned taken_count;
+    unsigned revoked_count;
     int64_t last_us[2]; /* of what it hears and of what it says: order is kept */
     int64_t telemetry_us, seq;
     char lied[EVENT_ID_MAX];
 };
 
-struct scene {
+struct scenario {
     const struct rules *rules;
     struct lab_file file;
     struct lab_params params;
@@ -120,12 +120,12 @@ struct scene {
         releases, errors;
     unsigned repeated, lost, alarms[TEAM_ALARM_COUNT];
     uint64_t fence;
-    double astray_m; /* most that a robot was from where it believes to be */
+    double far_off_m; /* most that a robot was from where it believes to be */
 };
 
 /* ---- the network ---- */
 
-static struct flying *put_flying(struct scene *w, int64_t due_us)
+static struct flying *add_flying(struct scenario *w, int64_t due_us)
 {
     CU_ASSERT_FATAL(w->flying_count < FLYING);
     struct flying *m = &w->flying[w->flying_count++];
@@ -136,7 +136,7 @@ static struct flying *put_flying(struct scene *w, int64_t due_us)
     return m;
 }
 
-static int64_t draw_due(struct scene *w, struct simulated_robot *r, bool to_lab)
+static int64_t draw_due(struct scenario *w, struct simulated_robot *r, bool to_lab)
 {
     int64_t due_us = w->now_us + 5000 + lab_us(random_exponential(&w->random, 0.02));
     if (r->silent_until_us > due_us) {
@@ -148,14 +148,14 @@ static int64_t draw_due(struct scene *w, struct simulated_robot *r, bool to_lab)
 }
 
 /* A robot says it, or its last will does. */
-static void say(struct scene *w, uint16_t robot, enum side side, const char *word, int qos,
-                const char *payload)
+static void publish_word(struct scenario *w, uint16_t robot, enum side side, const char *word,
+                         int qos, const char *payload)
 {
     struct simulated_robot *r = &w->machine[robot][side];
     if (qos == 0 && (r->silent_until_us != 0 || random_uniform(&w->random) < 0.2)) {
         return;
     }
-    struct flying *m = put_flying(w, draw_due(w, r, true));
+    struct flying *m = add_flying(w, draw_due(w, r, true));
     m->to_lab = true;
     m->qos = qos;
     m->robot = robot;
@@ -164,18 +164,18 @@ static void say(struct scene *w, uint16_t robot, enum side side, const char *wor
     (void)snprintf(m->payload, sizeof m->payload, "%s", payload);
 }
 
-static void say_presence(struct scene *w, uint16_t robot, enum side side, bool online)
+static void publish_presence(struct scenario *w, uint16_t robot, enum side side, bool online)
 {
     char text[128];
     (void)snprintf(text, sizeof text,
                    online ? "{\"state\":\"online\",\"boot\":\"%s\"}"
                           : "{\"state\":\"offline\"}",
                    w->machine[robot][side].boot);
-    say(w, robot, side, "connection", 1, text);
+    publish_word(w, robot, side, "connection", 1, text);
 }
 
-static void say_event(struct scene *w, enum event_kind kind, const char *word, int qos,
-                      const void *part)
+static void publish_event_of(struct scenario *w, enum event_kind kind, const char *word,
+                             int qos, const void *part)
 {
     char text[1000];
     struct json_writer out;
@@ -183,12 +183,12 @@ static void say_event(struct scene *w, enum event_kind kind, const char *word, i
     native_write(&out, kind, part);
     CHECK("whole", json_write_end(&out));
     text[out.used] = '\0';
-    say(w, w->speaking_robot, w->speaking_side, word, qos, text);
+    publish_word(w, w->speaking_robot, w->speaking_side, word, qos, text);
 }
 
-static void take_reply(void *context, const struct robot_reply *reply)
+static void handle_reply(void *context, const struct robot_reply *reply)
 {
-    struct scene *w = context;
+    struct scenario *w = context;
     struct simulated_robot *r = w->speaking;
     struct event_reply e = {.status = reply->status,
                             .source_us = reply->end_us,
@@ -206,47 +206,48 @@ static void take_reply(void *context, const struct robot_reply *reply)
         w->lost++;
         return;
     }
-    say_event(w, EVENT_REPLY, "reply", 1, &e);
+    publish_event_of(w, EVENT_REPLY, "reply", 1, &e);
     if (random_uniform(&w->random) < w->rules->twice) {
-        say_event(w, EVENT_REPLY, "reply", 1, &e);
+        publish_event_of(w, EVENT_REPLY, "reply", 1, &e);
     }
 }
 
-static bool stands_inside(const struct simulated_robot *r)
+static bool is_inside(const struct simulated_robot *r)
 {
     return hypot(r->body.plant.pose[0], r->body.plant.pose[1]) < ZONE_M + BODY_M;
 }
 
 /* It is asked to leave, and says at once that it has. */
-static void tell_lie(struct scene *w, struct simulated_robot *r, const struct event_command *c)
+static void send_lie(struct scenario *w, struct simulated_robot *r,
+                     const struct event_command *c)
 {
     struct robot_reply reply = {
         .status = REPLY_DONE, .start_us = w->now_us, .end_us = w->now_us};
-    if (!w->rules->lies || w->speaking_side != SIDE_REAL || !stands_inside(r) ||
+    if (!w->rules->lies || w->speaking_side != SIDE_REAL || !is_inside(r) ||
         c->displacement_m < 0.2) {
         return;
     }
     (void)snprintf(reply.id, sizeof reply.id, "%s", c->id);
     robot_reply_pose(&reply, homes[w->speaking_robot][0], homes[w->speaking_robot][1], 0.0);
-    take_reply(w, &reply);
+    handle_reply(w, &reply);
     (void)snprintf(r->lied, sizeof r->lied, "%s", c->id);
 }
 
-static void keep_event(void *context, const struct event *event)
+static void copy_event(void *context, const struct event *event)
 {
     *(struct event *)context = *event;
 }
 
-static void obey(struct scene *w, struct simulated_robot *r, const struct flying *m)
+static void obey_command(struct scenario *w, struct simulated_robot *r, const struct flying *m)
 {
     struct message message = {.t_us = w->now_us,
                               .topic = "t/p/command",
                               .payload = m->payload,
-                              .kept_bytes = strlen(m->payload),
+                              .stored_bytes = strlen(m->payload),
                               .payload_bytes = strlen(m->payload)};
     static struct event event;
     event.kind = EVENT_KIND_COUNT;
-    (void)codec_native.decode("t", &message, keep_event, &event);
+    (void)codec_native.decode("t", &message, copy_event, &event);
     CHECK_INT("a command", event.kind, EVENT_COMMAND);
     const uint64_t hash = hash_text(event.command.id);
     for (size_t k = 0; k < IDS; k++) {
@@ -255,20 +256,20 @@ static void obey(struct scene *w, struct simulated_robot *r, const struct flying
             return;
         }
     }
-    r->taken[r->taken_count++ % IDS] = hash;
+    r->taken[r->revoked_count++ % IDS] = hash;
     event.command.raw = NULL;
-    tell_lie(w, r, &event.command);
-    robot_command(&diffdrive_kind, &r->body, &event.command, take_reply, w);
+    send_lie(w, r, &event.command);
+    robot_command(&diffdrive_kind, &r->body, &event.command, handle_reply, w);
 }
 
 /* ---- the lab ---- */
 
-static const struct team *team_of(const struct scene *w)
+static const struct team *team_of(const struct scenario *w)
 {
-    return crew_team(lab_team(w->lab, 0), w->params.teams);
+    return team_live_team(lab_team(w->lab, 0), w->params.teams);
 }
 
-static void take_team(struct scene *w, const struct team_effect *e)
+static void check_team(struct scenario *w, const struct team_effect *e)
 {
     if (e->kind == TEAM_GRANT) {
         w->fences += e->fence <= w->fence;
@@ -288,7 +289,7 @@ static void take_team(struct scene *w, const struct team_effect *e)
     }
 }
 
-static void send_command(struct scene *w, const struct effect *effect)
+static void send_command(struct scenario *w, const struct effect *effect)
 {
     static const char mark[] = "\"id\":\"";
     struct simulated_robot *r = &w->machine[effect->pair][effect->side];
@@ -296,7 +297,7 @@ static void send_command(struct scene *w, const struct effect *effect)
     (void)snprintf(text, sizeof text, "%.*s", (int)effect->payload.bytes, effect->payload.text);
     const bool twice = random_uniform(&w->random) < w->rules->twice;
     for (int i = 0; i < 1 + twice; i++) {
-        struct flying *m = put_flying(w, draw_due(w, r, false));
+        struct flying *m = add_flying(w, draw_due(w, r, false));
         m->qos = 1;
         m->robot = (uint16_t)effect->pair;
         m->side = effect->side;
@@ -305,7 +306,7 @@ static void send_command(struct scene *w, const struct effect *effect)
     const char *id = strstr(text, mark);
     CU_ASSERT_FATAL(id != NULL);
     id += sizeof mark - 1;
-    struct flying *sent = put_flying(w, w->now_us + 2000);
+    struct flying *sent = add_flying(w, w->now_us + 2000);
     sent->to_lab = sent->own = true;
     (void)snprintf(sent->rest, sizeof sent->rest, "$lab/request");
     (void)snprintf(
@@ -314,28 +315,28 @@ static void send_command(struct scene *w, const struct effect *effect)
         effect->pair + 1, (int)strcspn(id, "\""), id, side_name(effect->side));
 }
 
-static void take_effect(void *context, const struct effect *effect)
+static void handle_effect(void *context, const struct effect *effect)
 {
-    struct scene *w = context;
+    struct scenario *w = context;
     if (effect->kind == EFFECT_COMMAND) {
         send_command(w, effect);
     } else if (effect->kind == EFFECT_TEAM) {
-        take_team(w, effect->team.effect);
+        check_team(w, effect->team.effect);
     }
 }
 
 static void step_event(void *context, const struct event *event)
 {
-    struct scene *w = context;
-    const struct effects fx = {take_effect, w};
+    struct scenario *w = context;
+    const struct effects fx = {handle_effect, w};
     lab_step(w->lab, event, &fx);
 }
 
-static void hear(struct scene *w, const char *rest, const char *payload)
+static void decode_message(struct scenario *w, const char *rest, const char *payload)
 {
     struct message m = {.t_us = w->now_us,
                         .payload = payload,
-                        .kept_bytes = strlen(payload),
+                        .stored_bytes = strlen(payload),
                         .payload_bytes = strlen(payload)};
     struct codec_set set;
     (void)snprintf(m.topic, sizeof m.topic, "t/%s", rest);
@@ -344,7 +345,7 @@ static void hear(struct scene *w, const char *rest, const char *payload)
     CHECK(rest, codec_decode(&set, "t", &m, step_event, w) > 0);
 }
 
-static struct lab *make_lab(const struct scene *w)
+static struct lab *make_lab(const struct scenario *w)
 {
     void *memory = aligned_alloc(64, (lab_bytes(&w->params) + 63) / 64 * 64);
     CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
@@ -352,7 +353,7 @@ static struct lab *make_lab(const struct scene *w)
 }
 
 /* Killed: what it was about to say may have been said or not, and some time passes. */
-static void kill_lab(struct scene *w)
+static void kill_lab(struct scenario *w)
 {
     const bool silenced = random_uniform(&w->random) < 0.5;
     w->kills++;
@@ -368,7 +369,7 @@ static void kill_lab(struct scene *w)
         w->now_us + SECOND / 10 + lab_us(random_exponential(&w->random, 2.0));
 }
 
-static void start_lab(struct scene *w)
+static void start_lab(struct scenario *w)
 {
     size_t bytes = 0;
     void *state = saved_lab(w->lab, &bytes);
@@ -378,24 +379,24 @@ static void start_lab(struct scene *w)
     free(w->lab);
     w->lab = next;
     w->lab_down_until_us = 0;
-    hear(w, "$lab/start", "{}");
-    hear(w, "$lab/session", "{\"resumed\":true,\"persistent\":true,\"away_s\":1}");
-    const struct effects fx = {take_effect, w};
+    decode_message(w, "$lab/start", "{}");
+    decode_message(w, "$lab/session", "{\"resumed\":true,\"persistent\":true,\"away_s\":1}");
+    const struct effects fx = {handle_effect, w};
     lab_repeat_commands(w->lab, &fx);
 }
 
 /* ---- time ---- */
 
-static void deliver(struct scene *w, size_t k)
+static void deliver_flying(struct scenario *w, size_t k)
 {
     struct flying m = w->flying[k];
     w->flying[k] = w->flying[--w->flying_count];
     struct simulated_robot *r = &w->machine[m.robot][m.side];
     const int64_t up_us = m.to_lab ? w->lab_down_until_us : r->down_until_us;
     if (up_us != 0) {
-        if (m.qos > 0 && (m.to_lab || w->rules->kept)) {
+        if (m.qos > 0 && (m.to_lab || w->rules->retained)) {
             m.due_us = up_us + (m.to_lab ? 1 : 60000);
-            *put_flying(w, m.due_us) = m; /* its place in the order, too */
+            *add_flying(w, m.due_us) = m; /* its place in the order, too */
         }
         return;
     }
@@ -403,17 +404,17 @@ static void deliver(struct scene *w, size_t k)
         if (!m.own && m.side == SIDE_REAL) {
             w->arrived_us[m.robot] = w->now_us;
         }
-        hear(w, m.rest, m.payload);
+        decode_message(w, m.rest, m.payload);
         return;
     }
     w->speaking = r;
     w->speaking_robot = m.robot;
     w->speaking_side = m.side;
-    obey(w, r, &m);
+    obey_command(w, r, &m);
 }
 
 /* All that happens until t, in its order. */
-static void pass_time(struct scene *w, int64_t t_us)
+static void pass_time(struct scenario *w, int64_t t_us)
 {
     for (;;) {
         size_t first = SIZE_MAX;
@@ -445,14 +446,14 @@ static void pass_time(struct scene *w, int64_t t_us)
             step_event(w, &tick);
         } else {
             w->now_us = next_us > w->now_us ? next_us : w->now_us;
-            deliver(w, first);
+            deliver_flying(w, first);
         }
     }
 }
 
 /* ---- robots ---- */
 
-static void boot(struct scene *w, uint16_t robot, enum side side, const double pose[3])
+static void boot_robot(struct scenario *w, uint16_t robot, enum side side, const double pose[3])
 {
     static const struct {
         const char *name;
@@ -475,73 +476,73 @@ static void boot(struct scene *w, uint16_t robot, enum side side, const double p
     r->down_until_us = 0;
     r->seq = 0;
     (void)snprintf(r->boot, sizeof r->boot, "%u-%d-%d", ++r->boots, robot, side);
-    say_presence(w, robot, side, true);
+    publish_presence(w, robot, side, true);
 }
 
-static void tell_telemetry(struct scene *w, struct simulated_robot *r)
+static void send_telemetry(struct scenario *w, struct simulated_robot *r)
 {
     struct event_telemetry t = {.source_us = w->now_us, .seq = r->seq++, .pose_count = 3};
     (void)snprintf(t.boot, sizeof t.boot, "%s", r->boot);
     memcpy(t.pose, r->body.plant.pose, sizeof r->body.plant.pose);
     if (w->now_us >= r->telemetry_us) {
         r->telemetry_us = w->now_us + SECOND / 2;
-        say_event(w, EVENT_TELEMETRY, "telemetry", 0, &t);
+        publish_event_of(w, EVENT_TELEMETRY, "telemetry", 0, &t);
     }
 }
 
 /* Is it time for what happens every so often? */
-static bool draw_chance(struct scene *w)
+static bool draw_chance(struct scenario *w)
 {
     return w->rules->calm_s > 0.0 &&
            random_uniform(&w->random) < PERIOD_US * 1e-6 / w->rules->calm_s;
 }
 
-static void disturb(struct scene *w, uint16_t robot, enum side side)
+static void disturb_robot(struct scenario *w, uint16_t robot, enum side side)
 {
     struct simulated_robot *r = &w->machine[robot][side];
     if (r->silent_until_us != 0 && w->now_us >= r->silent_until_us) {
         r->silent_until_us = 0;
         r->will_due = false;
-        say_presence(w, robot, side, true);
+        publish_presence(w, robot, side, true);
     } else if (r->silent_until_us == 0 && draw_chance(w)) {
-        say_presence(w, robot, side,
-                     false); /* its last will: said before, for it must not wait */
+        publish_presence(w, robot, side,
+                         false); /* its last will: said before, for it must not wait */
         r->silent_until_us = w->now_us + lab_us(random_between(&w->random, 0.5, 8.0));
         w->silences++;
     }
     if (r->silent_until_us == 0 && draw_chance(w)) {
-        say_presence(w, robot, side, false);
+        publish_presence(w, robot, side, false);
         r->down_until_us = w->now_us + 2 * SECOND;
         w->reboots++;
     }
 }
 
-static void step_robot(struct scene *w, uint16_t robot, enum side side)
+static void step_robot(struct scenario *w, uint16_t robot, enum side side)
 {
     struct simulated_robot *r = &w->machine[robot][side];
     if (r->down_until_us != 0) {
         double pose[3];
         memcpy(pose, r->body.plant.pose, sizeof pose);
         if (w->now_us >= r->down_until_us) {
-            boot(w, robot, side, pose);
+            boot_robot(w, robot, side, pose);
         }
         return;
     }
     w->speaking = r;
     w->speaking_robot = robot;
     w->speaking_side = side;
-    diffdrive_kind.step(&r->body, take_reply, w);
+    diffdrive_kind.step(&r->body, handle_reply, w);
     if (side == SIDE_REAL) {
-        tell_telemetry(w, r);
+        send_telemetry(w, r);
     }
-    w->astray_m = fmax(w->astray_m, hypot(r->body.plant.pose[0] - r->body.odometry[0],
-                                          r->body.plant.pose[1] - r->body.odometry[1]));
-    disturb(w, robot, side);
+    w->far_off_m = fmax(w->far_off_m, hypot(r->body.plant.pose[0] - r->body.odometry[0],
+                                            r->body.plant.pose[1] - r->body.odometry[1]));
+    disturb_robot(w, robot, side);
 }
 
 /* ---- people ---- */
 
-static void wish(struct scene *w, const char *op, uint16_t robot, uint64_t fence)
+static void send_request(struct scenario *w, const char *op, uint16_t robot, uint64_t fence)
 {
     char text[256];
     if (robot == TEAM_NONE) {
@@ -554,12 +555,12 @@ static void wish(struct scene *w, const char *op, uint16_t robot, uint64_t fence
                        op, robot + 1);
         w->arrived_us[robot] = w->now_us;
     }
-    hear(w, "$lab/request", text);
+    decode_message(w, "$lab/request", text);
 }
 
 /* Somebody goes there: it is told to do its step again, or it is carried home, its place is
  * freed, and it goes on behind what it had the place for. */
-static void help(struct scene *w, uint16_t robot)
+static void help_robot(struct scenario *w, uint16_t robot)
 {
     struct team_robot_view view;
     struct team_resource_view place;
@@ -578,12 +579,12 @@ static void help(struct scene *w, uint16_t robot)
         view.step && view.step->place > PLACE_LOCK && view.step->place <= PLACE_UNLOCK;
     if (view.held_count > 0 && random_uniform(&w->random) < 0.3 &&
         diffdrive_kind.place(&r->body, homes[robot]) == STATUS_OK) {
-        wish(w, "release", TEAM_NONE, place.held[0].fence);
+        send_request(w, "release", TEAM_NONE, place.held[0].fence);
         w->releases++;
     } else if (view.held_count == 0 && within) {
-        wish(w, "skip", robot, 0);
+        send_request(w, "skip", robot, 0);
     } else {
-        wish(w, "reset", robot, 0);
+        send_request(w, "reset", robot, 0);
         w->resets++;
     }
     w->error_us[robot] = 0;
@@ -591,13 +592,13 @@ static void help(struct scene *w, uint16_t robot)
 
 /* ---- the truth ---- */
 
-static void look(struct scene *w)
+static void check_place(struct scenario *w)
 {
     struct team_resource_view place;
     unsigned inside = 0;
     team_resource(team_of(w), 0, &place);
     for (uint16_t k = 0; k < w->rules->robots; k++) {
-        if (stands_inside(&w->machine[k][SIDE_REAL])) {
+        if (is_inside(&w->machine[k][SIDE_REAL])) {
             const bool holds = place.held_count == 1 && place.held[0].robot == k;
             if (!holds && !w->rules->must_fail && w->trespass == 0) {
                 (void)printf("%s: %.3f s: R%d in the place of %d\n", w->rules->name,
@@ -613,7 +614,7 @@ static void look(struct scene *w)
 
 /* ---- worlds ---- */
 
-static void open_scene(struct scene *w, const struct rules *rules)
+static void open_scenario(struct scenario *w, const struct rules *rules)
 {
     char text[4096];
     struct err_list errors = {0};
@@ -632,21 +633,21 @@ static void open_scene(struct scene *w, const struct rules *rules)
     CU_ASSERT_FATAL(w->params.team_count == 1);
     w->lab = make_lab(w);
     for (uint16_t k = 0; k < rules->robots; k++) {
-        boot(w, k, SIDE_REAL, homes[k]);
-        boot(w, k, SIDE_VIRTUAL, homes[k]);
+        boot_robot(w, k, SIDE_REAL, homes[k]);
+        boot_robot(w, k, SIDE_VIRTUAL, homes[k]);
     }
-    hear(w, "$lab/start", "{}");
-    hear(w, "$lab/session", "{\"resumed\":false,\"persistent\":true,\"away_s\":0}");
-    hear(w, "$lab/request", "{\"team\":\"cell\",\"op\":\"start\",\"id\":\"s1\"}");
+    decode_message(w, "$lab/start", "{}");
+    decode_message(w, "$lab/session", "{\"resumed\":false,\"persistent\":true,\"away_s\":0}");
+    decode_message(w, "$lab/request", "{\"team\":\"cell\",\"op\":\"start\",\"id\":\"s1\"}");
 }
 
-static void close_scene(struct scene *w)
+static void close_scenario(struct scenario *w)
 {
     free(w->lab);
     lab_file_free(&w->file);
 }
 
-static void run_scene(struct scene *w)
+static void run_scenario(struct scenario *w)
 {
     const int64_t patience_us = (int64_t)w->rules->hand_overs * 120 * SECOND;
     while (w->hand_overs < w->rules->hand_overs && w->now_us - T0_US < patience_us) {
@@ -655,12 +656,12 @@ static void run_scene(struct scene *w)
             step_robot(w, k, SIDE_REAL);
             step_robot(w, k, SIDE_VIRTUAL);
         }
-        look(w);
+        check_place(w);
         if (w->lab_down_until_us == 0 && draw_chance(w)) {
             kill_lab(w);
         }
         for (uint16_t k = 0; w->lab_down_until_us == 0 && k < w->rules->robots; k++) {
-            help(w, k);
+            help_robot(w, k);
         }
         if (w->rules->must_fail && w->both > 0 && w->trespass > 0) {
             return; /* seen */
@@ -668,7 +669,7 @@ static void run_scene(struct scene *w)
     }
 }
 
-static void tell_scene(const struct scene *w)
+static void print_scenario(const struct scenario *w)
 {
     (void)printf("%s: %u hand-overs in %.0f s, %u reboots, %u silences, %u kills of the lab, "
                  "%u replies lost, %u "
@@ -678,15 +679,15 @@ static void tell_scene(const struct scene *w)
                  w->rules->name, w->hand_overs, lab_s(w->now_us - T0_US), w->reboots,
                  w->silences, w->kills, w->lost, w->repeated, w->errors, w->resets, w->releases,
                  w->alarms[TEAM_ALARM_LEASE_EXPIRED], w->alarms[TEAM_ALARM_STALE_FENCE],
-                 w->both, w->trespass, w->late, w->astray_m);
+                 w->both, w->trespass, w->late, w->far_off_m);
 }
 
 static void check_world(const struct rules *rules)
 {
-    static struct scene w;
-    open_scene(&w, rules);
-    run_scene(&w);
-    tell_scene(&w);
+    static struct scenario w;
+    open_scenario(&w, rules);
+    run_scenario(&w);
+    print_scenario(&w);
     if (rules->must_fail) {
         CHECK(rules->name, w.both > 0 && w.trespass > 0);
     } else {
@@ -695,9 +696,9 @@ static void check_world(const struct rules *rules)
         CHECK_INT(rules->name, w.late, 0);
         CHECK_INT(rules->name, w.fences, 0);
         CHECK(rules->name, w.hand_overs >= rules->hand_overs);
-        CHECK(rules->name, w.astray_m < 0.05);
+        CHECK(rules->name, w.far_off_m < 0.05);
     }
-    close_scene(&w);
+    close_scenario(&w);
 }
 
 static void test_right(void)
@@ -738,7 +739,7 @@ static void test_right(void)
          .calm_s = 60.0,
          .loss = 0.01,
          .twice = 0.05,
-         .kept = true},
+         .retained = true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rules rules = rows[i];

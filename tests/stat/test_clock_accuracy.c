@@ -17,7 +17,7 @@ static const struct clock_map_params PARAMS = {
 
 static uint64_t rng_state;
 
-static double uniform(void)
+static double draw_uniform(void)
 {
     rng_state += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t z = rng_state;
@@ -27,14 +27,14 @@ static double uniform(void)
     return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
 }
 
-static double exponential(double mean)
+static double draw_exponential(double mean)
 {
-    return -mean * log(uniform());
+    return -mean * log(draw_uniform());
 }
 
-static double normal(void)
+static double draw_normal(void)
 {
-    return sqrt(-2.0 * log(uniform())) * cos(6.283185307179586 * uniform());
+    return sqrt(-2.0 * log(draw_uniform())) * cos(6.283185307179586 * draw_uniform());
 }
 
 enum law {
@@ -74,28 +74,28 @@ static double draw_delay_us(struct robot *r, double step_us)
 {
     switch (r->law) {
     case LAW_EXP:
-        return exponential(r->scale_us);
+        return draw_exponential(r->scale_us);
     case LAW_UNIFORM:
-        return 2.0 * r->scale_us * uniform();
+        return 2.0 * r->scale_us * draw_uniform();
     case LAW_GAMMA2:
-        return exponential(0.5 * r->scale_us) + exponential(0.5 * r->scale_us);
+        return draw_exponential(0.5 * r->scale_us) + draw_exponential(0.5 * r->scale_us);
     case LAW_LOGNORMAL:
-        return r->scale_us * exp(0.8 * normal());
+        return r->scale_us * exp(0.8 * draw_normal());
     case LAW_WIFI:
-        if (r->t_us > r->burst_until_us && uniform() < 1.0 - exp(-step_us / 20e6)) {
-            r->burst_until_us = r->t_us + exponential(1e6);
+        if (r->t_us > r->burst_until_us && draw_uniform() < 1.0 - exp(-step_us / 20e6)) {
+            r->burst_until_us = r->t_us + draw_exponential(1e6);
         }
-        return exponential(r->scale_us) +
+        return draw_exponential(r->scale_us) +
                (r->t_us < r->burst_until_us
-                    ? 20.0 * r->scale_us + exponential(20.0 * r->scale_us)
+                    ? 20.0 * r->scale_us + draw_exponential(20.0 * r->scale_us)
                     : 0.0);
     case LAW_LOAD: {
-        const double keep = exp(-step_us / 10e6);
-        r->load = keep * r->load + sqrt(1.0 - keep * keep) * log(2.0) * normal();
-        return exponential(r->scale_us * exp(r->load));
+        const double decay = exp(-step_us / 10e6);
+        r->load = decay * r->load + sqrt(1.0 - decay * decay) * log(2.0) * draw_normal();
+        return draw_exponential(r->scale_us * exp(r->load));
     }
     case LAW_PARETO:
-        return r->scale_us * (pow(uniform(), -1.0 / 1.5) - 1.0);
+        return r->scale_us * (pow(draw_uniform(), -1.0 / 1.5) - 1.0);
     case LAW_CONSTANT:
     case LAW_COUNT:
     default:
@@ -103,9 +103,9 @@ static double draw_delay_us(struct robot *r, double step_us)
     }
 }
 
-static void advance(struct robot *r, double step_us)
+static void advance_clock(struct robot *r, double step_us)
 {
-    r->drift += r->wander * sqrt(step_us * 1e-6) * normal();
+    r->drift += r->wander * sqrt(step_us * 1e-6) * draw_normal();
     r->offset_us += r->drift * step_us;
     r->t_us += step_us;
 }
@@ -118,12 +118,12 @@ static int64_t stamp_us(const struct robot *r)
                                               : local_us);
 }
 
-static enum clock_map_news send_one(struct robot *r, struct clock_map *map)
+static enum clock_map_outcome send_one(struct robot *r, struct clock_map *map)
 {
     const double period_us = 1e6 / r->rate_hz;
-    const double step_us = 0.8 * period_us + exponential(0.2 * period_us);
+    const double step_us = 0.8 * period_us + draw_exponential(0.2 * period_us);
 
-    advance(r, step_us);
+    advance_clock(r, step_us);
     /* Arrivals keep their order, as in one TCP stream. */
     r->last_arrival_us =
         fmax(r->last_arrival_us, r->t_us + CONSTANT_US + draw_delay_us(r, step_us));
@@ -150,8 +150,8 @@ static struct robot draw_robot(enum law law, double scale_us, double rate_hz)
         .law = law,
         .scale_us = scale_us,
         .rate_hz = rate_hz,
-        .start_offset_us = (int64_t)((uniform() - 0.5) * 40.0 * (double)DAY_US),
-        .drift = (uniform() - 0.5) * 1000e-6,
+        .start_offset_us = (int64_t)((draw_uniform() - 0.5) * 40.0 * (double)DAY_US),
+        .drift = (draw_uniform() - 0.5) * 1000e-6,
         .burst_until_us = -1.0,
     };
 }
@@ -375,14 +375,15 @@ static void test_probes(void)
             struct robot r = draw_robot(rows[i].law, 1000, 10);
             map = (struct clock_map){0};
             while (r.t_us < 60e6) {
-                const double step_us = 0.8e5 + exponential(0.2e5);
-                advance(&r, step_us);
+                const double step_us = 0.8e5 + draw_exponential(0.2e5);
+                advance_clock(&r, step_us);
                 const double there = rows[i].there_us + draw_delay_us(&r, 0.0);
                 const double back = rows[i].back_us + draw_delay_us(&r, step_us);
                 const double sent_us = fmax(r.t_us - there, r.last_arrival_us);
                 r.last_arrival_us = fmax(r.last_arrival_us, r.t_us + back);
                 const int64_t arrived_us = EPOCH_US + (int64_t)llround(r.last_arrival_us);
-                if (uniform() < rows[i].probes_hz / r.rate_hz && sent_us <= r.t_us - there) {
+                if (draw_uniform() < rows[i].probes_hz / r.rate_hz &&
+                    sent_us <= r.t_us - there) {
                     (void)clock_map_probe(&map, &PARAMS, EPOCH_US + (int64_t)llround(sent_us),
                                           stamp_us(&r), stamp_us(&r), arrived_us);
                 } else {
@@ -436,10 +437,10 @@ static void test_jumps_found(void)
             struct clock_map map;
             struct robot r = draw_robot(rows[i].law, 5000, rows[i].rate_hz);
             map = (struct clock_map){0};
-            const double at_us = (20 + 40 * uniform()) * 1e6;
+            const double at_us = (20 + 40 * draw_uniform()) * 1e6;
             /* From 0.7 s, log-uniform, to ten days; either way. */
-            const double size_us = 0.7e6 * exp(uniform() * log(86400.0 * 10 / 0.7));
-            const bool back = uniform() < 0.5;
+            const double size_us = 0.7e6 * exp(draw_uniform() * log(86400.0 * 10 / 0.7));
+            const bool back = draw_uniform() < 0.5;
             while (r.t_us < at_us) {
                 CU_ASSERT_EQUAL(send_one(&r, &map), CLOCK_MAP_FINE);
             }

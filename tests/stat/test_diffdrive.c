@@ -74,14 +74,14 @@ struct errors {
 static struct robot_reply last;
 static unsigned replies;
 
-static void hear(void *context, const struct robot_reply *reply)
+static void record_reply(void *context, const struct robot_reply *reply)
 {
     (void)context;
     last = *reply;
     replies++;
 }
 
-static void set(double *values, const char *name, double value)
+static void set_parameter(double *values, const char *name, double value)
 {
     const int index = robot_parameter_find(&diffdrive_kind, name);
     CU_ASSERT_FATAL(index >= 0);
@@ -95,18 +95,18 @@ static void begin_robot(struct diffdrive *d, const struct row *row, unsigned see
     struct random_source random = {.state = (uint64_t)seed << 32 | run};
     double values[ROBOT_PARAMETERS_MAX];
     robot_presets(&diffdrive_kind, values);
-    set(values, "controller", s->controller);
-    set(values, "carry", s->carry);
-    set(values, "kp", s->kp);
-    set(values, "ki", s->ki);
-    set(values, "kd", s->kd);
-    set(values, "inverse_share", s->inverse_share);
-    set(values, "pd_base", s->pd_base);
-    set(values, "taper_m", s->taper_m);
-    set(values, "predictive_stop", s->predictive);
-    set(values, "angle_tolerance_rad", s->tolerance_deg * PI / 180.0);
-    set(values, "gain_left_ratio", 1.0 + MISMATCH * random_normal(&random));
-    set(values, "gain_right_ratio", 1.0 + MISMATCH * random_normal(&random));
+    set_parameter(values, "controller", s->controller);
+    set_parameter(values, "carry", s->carry);
+    set_parameter(values, "kp", s->kp);
+    set_parameter(values, "ki", s->ki);
+    set_parameter(values, "kd", s->kd);
+    set_parameter(values, "inverse_share", s->inverse_share);
+    set_parameter(values, "pd_base", s->pd_base);
+    set_parameter(values, "taper_m", s->taper_m);
+    set_parameter(values, "predictive_stop", s->predictive);
+    set_parameter(values, "angle_tolerance_rad", s->tolerance_deg * PI / 180.0);
+    set_parameter(values, "gain_left_ratio", 1.0 + MISMATCH * random_normal(&random));
+    set_parameter(values, "gain_right_ratio", 1.0 + MISMATCH * random_normal(&random));
     const struct robot_setup setup = {.parameters = values,
                                       .seed = (uint64_t)seed << 40 | (uint64_t)run << 8 | 1,
                                       .period_us = (int64_t)row->period_ms * 1000};
@@ -114,7 +114,7 @@ static void begin_robot(struct diffdrive *d, const struct row *row, unsigned see
 }
 
 /* One go, and until the robot stands still; returns how long the go took. */
-static double move(struct diffdrive *d, int k, struct errors *e)
+static double run_move(struct diffdrive *d, int k, struct errors *e)
 {
     const struct event_command go = {
         .op = "go", .rotation_rad = -moves[k].right_rad, .displacement_m = moves[k].way_m};
@@ -122,12 +122,12 @@ static double move(struct diffdrive *d, int k, struct errors *e)
     const int64_t since_us = d->now_us;
     CHECK("room", diffdrive_kind.command(d, &go));
     while (replies == before && (double)(d->now_us - since_us) < GIVE_UP_S * 1e6) {
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     CHECK_INT("one reply", replies, before + 1);
     e->unfinished += last.status != REPLY_DONE;
     for (int64_t rest_us = lab_us(SETTLE_S); rest_us > 0; rest_us -= d->period_us) {
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     return lab_s(last.end_us - last.start_us);
 }
@@ -145,7 +145,7 @@ static void run_robot(const struct row *row, unsigned seed, unsigned run, struct
         ideal[2] -= moves[k].right_rad;
         ideal[0] += moves[k].way_m * cos(ideal[2]);
         ideal[1] += moves[k].way_m * sin(ideal[2]);
-        e->time_s[run] += move(&d, k, e);
+        e->time_s[run] += run_move(&d, k, e);
         const size_t i = (size_t)run * MOVES + (size_t)k;
         e->move_mm[i] = 1e3 * hypot(d.plant.pose[0] - goal_x_m, d.plant.pose[1] - goal_y_m);
         e->heading_deg[i] = fabs(robot_wrap_rad(d.plant.pose[2] - heading_rad)) * 180.0 / PI;
@@ -161,13 +161,13 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double percentile(double *values, size_t n, double share)
+static double find_percentile(double *values, size_t n, double share)
 {
     qsort(values, n, sizeof *values, by_size);
     return values[(size_t)(share * (double)(n - 1) + 0.5)];
 }
 
-static void compare(const char *name, const char *what, double got, double want)
+static void compare_values(const char *name, const char *what, double got, double want)
 {
     char row[128];
     (void)snprintf(row, sizeof row, "%s: %s", name, what);
@@ -187,12 +187,12 @@ static void test_moves(void)
         for (unsigned run = 0; run < runs; run++) {
             run_robot(row, campaign.seed, run, &e);
         }
-        const double got[] = {percentile(e.move_mm, runs * MOVES, 0.5),
-                              percentile(e.move_mm, runs * MOVES, 0.95),
-                              percentile(e.heading_deg, runs * MOVES, 0.95),
-                              percentile(e.chained_mm, runs, 0.5),
-                              percentile(e.chained_mm, runs, 0.95),
-                              percentile(e.time_s, runs, 0.5)};
+        const double got[] = {find_percentile(e.move_mm, runs * MOVES, 0.5),
+                              find_percentile(e.move_mm, runs * MOVES, 0.95),
+                              find_percentile(e.heading_deg, runs * MOVES, 0.95),
+                              find_percentile(e.chained_mm, runs, 0.5),
+                              find_percentile(e.chained_mm, runs, 0.95),
+                              find_percentile(e.time_s, runs, 0.5)};
         const double want[] = {row->p50_mm,         row->p95_mm,         row->heading_deg_p95,
                                row->chained_mm_p50, row->chained_mm_p95, row->time_s};
         static const char *const what[] = {"move_p50_mm",     "move_p95_mm",
@@ -204,7 +204,7 @@ static void test_moves(void)
             (void)snprintf(reference, sizeof reference, "reference_%s", what[k]);
             campaign_value(what[k], got[k]);
             campaign_value(reference, want[k]);
-            compare(name, what[k], got[k], want[k]);
+            compare_values(name, what[k], got[k], want[k]);
         }
         campaign_count("unfinished", e.unfinished, runs * MOVES);
         campaign_end();

@@ -86,7 +86,7 @@ static void drive_vessel(const struct vessel *changed, bool with_forces, uint64_
     double force[N] = {0.0};
     double effort[N] = {0.0};
     int until[N] = {0};
-    const double kept = exp(-1.0 / HZ);
+    const double retained = exp(-1.0 / HZ);
     for (int k = 0; k < ALL; k++) {
         double acting[N];
         const bool is_new = k >= change_s * HZ;
@@ -96,8 +96,8 @@ static void drive_vessel(const struct vessel *changed, bool with_forces, uint64_
                 until[i] = k + (int)random_between(&source, 2.0 * HZ, 6.5 * HZ);
                 effort[i] = random_between(&source, effort_low[i], effort_high[i]);
             }
-            force[i] = kept * force[i] +
-                       sqrt(1.0 - kept * kept) * force_sd[i] * random_normal(&source);
+            force[i] = retained * force[i] +
+                       sqrt(1.0 - retained * retained) * force_sd[i] * random_normal(&source);
             acting[i] =
                 effort[i] * (is_new ? changed->gain[i] : 1.0) + (with_forces ? force[i] : 0.0);
             measured[i][k] = nu[i] + noise_sd[i] * random_normal(&source);
@@ -136,7 +136,7 @@ static struct dynamics_reference fit_window(size_t i, bool with_forces)
         CHECK("fit",
               dynamics_estimate(&usv3_model, &set, DYNAMICS_PEM, &options, &fit) == STATUS_OK);
     }
-    dynamics_reference_take(&out, &fit);
+    dynamics_reference_from_fit(&out, &fit);
     return out;
 }
 
@@ -153,8 +153,8 @@ struct watch {
     bool doubted;
 };
 
-static bool tells_change(struct watch *w, const struct dynamics_reference *newer,
-                         struct dynamics_change *change)
+static bool reports_change(struct watch *w, const struct dynamics_reference *newer,
+                           struct dynamics_change *change)
 {
     CHECK("compared", dynamics_change_find(&usv3_model, &w->reference, newer,
                                            w->settling ? w->moved : NULL, LEVEL, 0.05, change));
@@ -205,17 +205,17 @@ static void judge_draw(const struct row *row, struct watch watch, uint64_t seed,
 {
     const struct vessel changed = change_vessel(row);
     struct dynamics_change change;
-    size_t told = 0;
+    size_t reported = 0;
     drive_vessel(&changed, row->with_forces, seed);
     t->draws++;
-    for (size_t i = BEFORE; i < FITS && (told == 0 || to_end); i++) {
+    for (size_t i = BEFORE; i < FITS && (reported == 0 || to_end); i++) {
         const struct dynamics_reference newer = fit_window(i, row->with_forces);
         t->held++;
-        t->followed += told;
-        if (!tells_change(&watch, &newer, &change)) {
+        t->followed += reported;
+        if (!reports_change(&watch, &newer, &change)) {
             continue;
         }
-        if (told++ == 0) {
+        if (reported++ == 0) {
             t->found[i - BEFORE]++;
             t->right += names_row(row, &change) ? 1 : 0;
             t->either += change.count == 1 && change.rival[0] == row->parameter ? 1 : 0;
@@ -234,7 +234,7 @@ static void draw_worlds(size_t run, bool with_forces, bool all, uint64_t seed)
     drive_vessel(&same, with_forces, seed);
     watch.reference = fit_window(0, with_forces);
     const struct dynamics_reference second = fit_window(1, with_forces);
-    const bool early = tells_change(&watch, &second, &change);
+    const bool early = reports_change(&watch, &second, &change);
     /* Told there, it is not what comes. */
     watch.settling = false;
     for (size_t r = 0; r < (all ? COUNT(rows) : 1); r++) {

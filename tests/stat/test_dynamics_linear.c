@@ -17,7 +17,7 @@ static double column[COLUMNS][SAMPLES];
 static double measured[USV3_AXES][SAMPLES];
 static struct data_set set;
 
-static void load(void)
+static void load_recording(void)
 {
     char line[512];
     size_t n = 0;
@@ -91,7 +91,7 @@ static void test_coverage(void)
 {
     const size_t runs = campaign.runs;
     const size_t all = runs * USV3_PARAMETERS;
-    load();
+    load_recording();
     for (size_t k = 0; k < COUNT(rows); k++) {
         struct tally tally[USV3_PARAMETERS] = {{0}};
         const char *name = dynamics_method_name(rows[k].method);

@@ -49,7 +49,7 @@ struct robot {
     const struct model_row *kind;
     double nu[AXES], pose[AXES], tau[AXES];
     int64_t until_us[AXES];
-    int64_t told_us; /* its last sample */
+    int64_t reported_us; /* its last sample */
     struct random_source draws;
 };
 
@@ -68,7 +68,7 @@ static void choose_efforts(struct robot *r, int64_t t_us)
 /* Moves on to its next sample, with the efforts that it told at the last. */
 static void move_robot(struct robot *r, int64_t t_us, double worth)
 {
-    const double h_s = lab_s(t_us - r->told_us) / FINE;
+    const double h_s = lab_s(t_us - r->reported_us) / FINE;
     double acting[AXES];
     for (size_t a = 0; a < AXES; a++) {
         acting[a] = worth * r->tau[a];
@@ -76,10 +76,10 @@ static void move_robot(struct robot *r, int64_t t_us, double worth)
     for (int f = 0; f < FINE; f++) {
         model_step(r->kind->model, r->kind->trial.theta, r->nu, r->pose, acting, NULL, h_s);
     }
-    r->told_us = t_us;
+    r->reported_us = t_us;
 }
 
-static void tell_sample(struct robot *r, struct script *s, int64_t t_us, int64_t k)
+static void send_sample(struct robot *r, struct script *s, int64_t t_us, int64_t k)
 {
     const size_t n = r->kind->model->axis_count;
     struct event e = script_event("r1", t_us + 3000, EVENT_TELEMETRY, SIDE_REAL);
@@ -117,7 +117,7 @@ static void open_pair(struct script *s, const struct row *row)
 static const struct dynamics_side *fit_window(struct script *s, const struct row *row,
                                               uint64_t seed)
 {
-    struct robot r = {.row = row, .kind = model_row_find(row->model), .told_us = BOOT_US};
+    struct robot r = {.row = row, .kind = model_row_find(row->model), .reported_us = BOOT_US};
     const int64_t end = (int64_t)row->window;
     r.draws.state = seed;
     open_pair(s, row);
@@ -128,15 +128,15 @@ static const struct dynamics_side *fit_window(struct script *s, const struct row
         move_robot(&r, t_us,
                    1.0 + (2 * k >= end ? row->gain : 0.0) +
                        (10 * k >= 7 * end ? row->at_70 : 0.0));
-        tell_sample(&r, s, t_us, k);
+        send_sample(&r, s, t_us, k);
     }
     const struct dynamics_side *side = &lab_dynamics(s->lab, 0)->side[SIDE_REAL];
     struct event e = script_event("r1", BOOT_US + end * PERIOD_US, EVENT_FIT, SIDE_REAL);
     e.fit = (struct event_fit){.job = side->job, .outcome = FIT_FAILED, .detail = "early"};
     lab_step(s->lab, &e, &s->fx);
-    struct event wish = script_event("r1", e.t_us, EVENT_REQUEST, SIDE_COUNT);
-    wish.request = (struct event_request){.action = REQUEST_IDENTIFY, .by = "test"};
-    lab_step(s->lab, &wish, &s->fx);
+    struct event order = script_event("r1", e.t_us, EVENT_REQUEST, SIDE_COUNT);
+    order.request = (struct event_request){.action = REQUEST_IDENTIFY, .by = "test"};
+    lab_step(s->lab, &order, &s->fx);
     e.fit = (struct event_fit){.job = side->job, .outcome = FIT_DONE};
     lab_step(s->lab, &e, &s->fx);
     return side;

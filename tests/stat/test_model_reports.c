@@ -8,18 +8,18 @@
 #include <jansson.h>
 
 #include "config/model/model_file.h"
-#include "service/sim/experiment/experiment_file.h"
-#include "service/sim/experiment/follow_study.h"
 #include "service/identify/identify.h"
 #include "service/selftest/selftest_recording.h"
+#include "service/sim/experiment/experiment_file.h"
+#include "service/sim/experiment/follow_study.h"
 
-static const struct model_row *take_file(const char *name)
+static const struct model_row *load_model_file(const char *name)
 {
     const struct model_row *row = NULL;
     struct err_list errors = {0};
     char path[256];
     (void)snprintf(path, sizeof path, "%s/config/models/%s.yaml", TANDEM_SOURCE_DIR, name);
-    CU_ASSERT_EQUAL_FATAL(model_file_take(path, &row, &errors), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(model_file_register(path, &row, &errors), STATUS_OK);
     return row;
 }
 
@@ -96,7 +96,7 @@ static void test_reports(void)
                    {"auto", 1e-8}};
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct model_row *built_in = model_row_find(names[i]);
-        const struct model_row *row = take_file(names[i]);
+        const struct model_row *row = load_model_file(names[i]);
         struct random_source draws = selftest_draws(11, i);
         struct err err = {0};
         char *text = NULL;
@@ -126,7 +126,7 @@ static void test_following(void)
     struct follow_study want = {0};
     struct follow_study got = {0};
     struct err err = {0};
-    const struct model_row *row = take_file("usv3");
+    const struct model_row *row = load_model_file("usv3");
     CU_ASSERT_EQUAL_FATAL(option_file_load(&experiment_file,
                                            TANDEM_SOURCE_DIR "/config/experiments/table7.yaml",
                                            &file, &errors),

@@ -13,12 +13,12 @@ struct outcome {
     double noise_m, noise_rad, slip_m, slip_rad;
 };
 
-static void draw(const struct odometry_world *world, size_t parts, uint64_t *state,
-                 struct outcome *sum)
+static void draw_odometry(const struct odometry_scenario *world, size_t parts, uint64_t *state,
+                          struct outcome *sum)
 {
     static const double starts[2][3] = {{1.0, -2.0, 0.7}, {-0.5, 0.3, -2.9}};
     struct odometry_set set;
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_fit fit;
     record.n = 0;
     struct odometry_raw raw = {.part_count = parts};
@@ -31,8 +31,8 @@ static void draw(const struct odometry_world *world, size_t parts, uint64_t *sta
     raw = odometry_record_raw(&record);
     raw.part_count = parts;
     memcpy(raw.part_start, at, sizeof at);
-    CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, &set, &card, NULL), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, &set, &summary, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &summary, &fit), STATUS_OK);
     odometry_set_free(&set);
     CHECK("converged", fit.converged);
     sum->pass += fit.estimate.verdict == ESTIMATE_PASS;
@@ -50,7 +50,7 @@ static void draw(const struct odometry_world *world, size_t parts, uint64_t *sta
 }
 
 /* least: percent that are covered, of many draws; fewer wander by some standard errors more. */
-static void test_world(const char *row, const struct odometry_world *world, size_t parts,
+static void test_world(const char *row, const struct odometry_scenario *world, size_t parts,
                        double least)
 {
     const size_t runs = campaign.runs;
@@ -58,7 +58,7 @@ static void test_world(const char *row, const struct odometry_world *world, size
     struct outcome o = {.pass = 0};
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
     for (size_t run = 0; run < runs; run++) {
-        draw(world, parts, &state, &o);
+        draw_odometry(world, parts, &state, &o);
     }
     campaign_row("fits", runs, "%s", row);
     campaign_count("pass", o.pass, runs);
@@ -84,17 +84,18 @@ static void test_world(const char *row, const struct odometry_world *world, size
 
 static void test_noise(void)
 {
-    const struct odometry_world world = {.noise_m = 0.003, .noise_rad = 0.003, .dt_s = 0.0625};
+    const struct odometry_scenario world = {
+        .noise_m = 0.003, .noise_rad = 0.003, .dt_s = 0.0625};
     test_world("noise alone", &world, 1, 90.0);
 }
 
 static void test_slip(void)
 {
-    const struct odometry_world world = {.noise_m = 0.002,
-                                         .noise_rad = 0.002,
-                                         .slip_m = 0.005,
-                                         .slip_rad = 0.02,
-                                         .dt_s = 0.0625};
+    const struct odometry_scenario world = {.noise_m = 0.002,
+                                            .noise_rad = 0.002,
+                                            .slip_m = 0.005,
+                                            .slip_rad = 0.02,
+                                            .dt_s = 0.0625};
     test_world("slip", &world, 1, 90.0);
     test_world("slip, two runs", &world, 2, 90.0);
 }
@@ -103,12 +104,12 @@ static void test_slip(void)
  * 0 .. 50 ms old when it is new, and what is left of the poses hangs together. */
 static void test_held(void)
 {
-    const struct odometry_world world = {.noise_m = 0.002,
-                                         .noise_rad = 0.002,
-                                         .slip_m = 0.005,
-                                         .slip_rad = 0.005,
-                                         .dt_s = 0.0625,
-                                         .hold_s = 0.1};
+    const struct odometry_scenario world = {.noise_m = 0.002,
+                                            .noise_rad = 0.002,
+                                            .slip_m = 0.005,
+                                            .slip_rad = 0.005,
+                                            .dt_s = 0.0625,
+                                            .hold_s = 0.1};
     truth[ODOMETRY_SENSOR_DELAY] -= 0.025; /* the mean age of a reading */
     test_world("slow wheels", &world, 1, 80.0);
     truth[ODOMETRY_SENSOR_DELAY] += 0.025;
@@ -116,11 +117,11 @@ static void test_held(void)
 
 static void test_both(void)
 {
-    const struct odometry_world world = {.noise_m = 0.012,
-                                         .noise_rad = 0.014,
-                                         .slip_m = 0.02,
-                                         .slip_rad = 0.015,
-                                         .dt_s = 0.0625};
+    const struct odometry_scenario world = {.noise_m = 0.012,
+                                            .noise_rad = 0.014,
+                                            .slip_m = 0.02,
+                                            .slip_rad = 0.015,
+                                            .dt_s = 0.0625};
     test_world("much of both", &world, 1, 90.0);
 }
 

@@ -19,20 +19,21 @@ static struct usv_record record;
 static double nu_true[ALL][N];
 
 /* The recording's efforts twice in a row; from sample `change` on under other parameters. */
-static void drive(const double *theta, const double *changed, size_t change, bool with_forces,
-                  uint64_t *state)
+static void simulate_drive(const double *theta, const double *changed, size_t change,
+                           bool with_forces, uint64_t *state)
 {
     enum { FINE = 8 };
     double nu[N] = {0.0};
     double pose[N] = {0.0};
     double force[N] = {0.0};
-    const double kept = exp(-0.1);
+    const double retained = exp(-0.1);
     for (size_t k = 0; k < ALL; k++) {
         double tau[N];
         memcpy(nu_true[k], nu, sizeof nu);
         for (size_t i = 0; i < N; i++) {
             const double fresh = with_forces ? force_sd[i] * usv_normal(state) : 0.0;
-            force[i] = k == 0 ? fresh : kept * force[i] + sqrt(1.0 - kept * kept) * fresh;
+            force[i] =
+                k == 0 ? fresh : retained * force[i] + sqrt(1.0 - retained * retained) * fresh;
             tau[i] = record.tau[i][k % HALF] + force[i];
         }
         for (size_t f = 0; f < FINE; f++) {
@@ -67,14 +68,14 @@ static struct online_start start_of(double ratio, double se_ratio, bool with_for
     for (size_t i = 0; i < N; i++) {
         /* A white force of the same effect over seconds. */
         static const double small[N] = {0.3, 0.3, 0.2};
-        const double push = with_forces ? force_sd[i] * sqrt(2.0) : small[i];
+        const double applied = with_forces ? force_sd[i] * sqrt(2.0) : small[i];
         start.noise_sd[i] = wrong * usv_noise_sd[i];
-        start.walk_sd[i] = push / truth[i] / wrong;
+        start.walk_sd[i] = applied / truth[i] / wrong;
     }
     return start;
 }
 
-static double median(double *x, size_t n)
+static double find_median(double *x, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         for (size_t k = i; k > 0 && x[k] < x[k - 1]; k--) {
@@ -91,7 +92,7 @@ struct outcome {
     size_t inside, diverged, consistent;
 };
 
-static void note(struct outcome *o, const struct online_filter *f, size_t run)
+static void record_outcome(struct outcome *o, const struct online_filter *f, size_t run)
 {
     for (size_t j = 0; j < P; j++) {
         o->error[j][run] = 100.0 * fabs(f->theta[j] / truth[j] - 1.0);
@@ -107,7 +108,7 @@ static void report_outcome(const char *row, struct outcome *o, double error[P])
     campaign_row("errors", runs, "%s", row);
     for (size_t j = 0; j < P; j++) {
         char name[32];
-        error[j] = median(o->error[j], runs);
+        error[j] = find_median(o->error[j], runs);
         (void)snprintf(name, sizeof name, "%s_percent", usv3_model.parameters[j].symbol);
         campaign_value(name, error[j]);
     }
@@ -117,8 +118,8 @@ static void report_outcome(const char *row, struct outcome *o, double error[P])
     campaign_end();
 }
 
-static void follow(const char *row, bool with_forces, bool adapt, double wrong,
-                   const double at_half[P], const double at_end[P])
+static void run_filter(const char *row, bool with_forces, bool adapt, double wrong,
+                       const double at_half[P], const double at_end[P])
 {
     static struct online_filter f;
     static struct outcome half;
@@ -137,7 +138,7 @@ static void follow(const char *row, bool with_forces, bool adapt, double wrong,
         const struct online_start start = start_of(0.7, 0.4, with_forces, wrong);
         bool drifted = false;
         struct online_drift drift;
-        drive(truth, truth, ALL, with_forces, &state);
+        simulate_drive(truth, truth, ALL, with_forces, &state);
         online_filter_reset(&f, &usv3_model, &p);
         CU_ASSERT_FATAL(online_filter_start(&f, &usv3_model, &start));
         for (size_t k = 0; k < ALL; k++) {
@@ -145,10 +146,10 @@ static void follow(const char *row, bool with_forces, bool adapt, double wrong,
             (void)online_filter_step(&f, &usv3_model, &p, &s, &drifted, &drift);
             alarms += drifted;
             if (k + 1 == HALF) {
-                note(&half, &f, run);
+                record_outcome(&half, &f, run);
             }
         }
-        note(&end, &f, run);
+        record_outcome(&end, &f, run);
         outliers += f.gate[ONLINE_OUTLIER];
     }
     (void)snprintf(text, sizeof text, "%s 150 s", row);
@@ -174,22 +175,22 @@ static void test_measurement_noise(void)
 {
     static const double half[P] = {.21, .21, .18, .69, .38, .47, 1.22, .18, 2.48};
     static const double end[P] = {.11, .11, .09, .49, .30, .38, .85, .12, 1.96};
-    follow("noise known,", false, false, 1.0, half, end);
+    run_filter("noise known,", false, false, 1.0, half, end);
 }
 
 static void test_noise_learnt(void)
 {
     static const double half[P] = {.21, .21, .18, .69, .38, .47, 1.22, .18, 2.48};
     static const double end[P] = {.11, .11, .09, .49, .30, .38, .85, .12, 1.96};
-    follow("noise learnt,", false, true, 2.0, half, end);
+    run_filter("noise learnt,", false, true, 2.0, half, end);
 }
 
 static void test_forces(void)
 {
     static const double half[P] = {1.5, 1.5, 1.5, 8.0, 5.0, 8.0, 12.0, 3.0, 35.0};
     static const double end[P] = {1.0, 1.0, 1.0, 5.0, 3.5, 5.0, 8.0, 2.0, 25.0};
-    follow("forces known,", true, false, 1.0, half, end);
-    follow("forces learnt,", true, true, 2.0, half, end);
+    run_filter("forces known,", true, false, 1.0, half, end);
+    run_filter("forces learnt,", true, true, 2.0, half, end);
 }
 
 /* From sample HALF on one parameter is another: found, named, dated and sized? */
@@ -225,7 +226,7 @@ static void test_change(void)
             if (rows[r].parameter < P) {
                 changed[rows[r].parameter] *= rows[r].ratio;
             }
-            drive(truth, changed, HALF, rows[r].with_forces, &state);
+            simulate_drive(truth, changed, HALF, rows[r].with_forces, &state);
             online_filter_reset(&f, &usv3_model, &p);
             CU_ASSERT_FATAL(online_filter_start(&f, &usv3_model, &start));
             for (size_t k = 0; k < ALL; k++) {

@@ -6,10 +6,10 @@
 #include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/model/models.h"
 #include "identification/simulation/output_error.h"
 #include "identification/simulation/prediction_error.h"
 #include "tests/support/usv_truth.h"
-#include "identification/model/models.h"
 
 enum { P = USV3_PARAMETERS, N = USV3_AXES };
 
@@ -28,18 +28,19 @@ struct outcome {
 static void draw_forces(uint64_t *state)
 {
     static double force[USV_SAMPLES][N];
-    const double kept = exp(-0.1 / force_time_s);
+    const double retained = exp(-0.1 / force_time_s);
     for (size_t k = 0; k < USV_SAMPLES; k++) {
         for (size_t i = 0; i < N; i++) {
             const double fresh = force_sd[i] * usv_normal(state);
             force[k][i] =
-                k == 0 ? fresh : kept * force[k - 1][i] + sqrt(1.0 - kept * kept) * fresh;
+                k == 0 ? fresh
+                       : retained * force[k - 1][i] + sqrt(1.0 - retained * retained) * fresh;
         }
     }
     usv_drive(&record, truth, 0.0, force);
 }
 
-static void add(struct outcome *o, const struct dynamics_fit *fit, const double *se)
+static void add_outcome(struct outcome *o, const struct dynamics_fit *fit, const double *se)
 {
     for (size_t i = 0; i < P; i++) {
         const double e = fit->estimate.value[i] / truth[i] - 1.0;
@@ -65,7 +66,7 @@ static double report_outcome(const char *forces, const char *method, const struc
     return (double)held / n / P;
 }
 
-static void repeat(bool with_forces)
+static void repeat_runs(bool with_forces)
 {
     static struct dynamics_fit fit;
     struct search_options options;
@@ -91,15 +92,15 @@ static void repeat(bool with_forces)
         CU_ASSERT_EQUAL_FATAL(
             output_error_fit(&usv3_model, &set, truth, &options, NULL, &fit, &simulated),
             STATUS_OK);
-        add(&ordinary, &fit, fit.estimate.se_white);
-        add(&robust, &fit, fit.se_hac);
+        add_outcome(&ordinary, &fit, fit.estimate.se_white);
+        add_outcome(&robust, &fit, fit.se_hac);
         white_simulated += simulated.white;
         double start[P];
         memcpy(start, fit.estimate.value, sizeof start);
         CU_ASSERT_EQUAL_FATAL(
             prediction_error_fit(&usv3_model, &set, start, &options, &fit, &search), STATUS_OK);
         CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
-        add(&predicted, &fit, fit.estimate.se_white);
+        add_outcome(&predicted, &fit, fit.estimate.se_white);
         white += search.white;
         for (size_t i = 0; i < N; i++) {
             noise[i] += fit.velocity_sd[i] / (double)runs;
@@ -135,12 +136,12 @@ static void repeat(bool with_forces)
 
 static void test_forces(void)
 {
-    repeat(true);
+    repeat_runs(true);
 }
 
 static void test_no_forces(void)
 {
-    repeat(false);
+    repeat_runs(false);
 }
 
 /* A joint with dry friction, 10 s at 100 Hz: where forces act too, output error finds the delay
@@ -150,7 +151,7 @@ static void drive_joint(uint64_t *state, double *t_s, double *nu, double *tau)
     enum { SAMPLES = 1000, FINE = 20 };
     static const double theta[] = {0.1, 0.25, 0.3, 0.05};
     const double delay_s = 0.008;
-    const double kept = exp(-0.01 / FINE / 0.1);
+    const double retained = exp(-0.01 / FINE / 0.1);
     double w = 0.0;
     double force = 0.0;
     size_t until = 0;
@@ -161,9 +162,10 @@ static void drive_joint(uint64_t *state, double *t_s, double *nu, double *tau)
         until += k < until ? 0 : 30 + (size_t)(120.0 * usv_uniform(state));
         for (size_t f = 0; f < FINE; f++) {
             const double late_s = 0.01 * ((double)k + ((double)f + 0.5) / FINE) - delay_s;
-            force = kept * force + sqrt(1.0 - kept * kept) * 0.12 * usv_normal(state);
-            const double push = (late_s >= 0.0 ? tau[(size_t)(late_s / 0.01)] : 0.0) + force;
-            model_step(&joint_models[0][2], theta, &w, NULL, &push, NULL, 0.01 / FINE);
+            force =
+                retained * force + sqrt(1.0 - retained * retained) * 0.12 * usv_normal(state);
+            const double applied = (late_s >= 0.0 ? tau[(size_t)(late_s / 0.01)] : 0.0) + force;
+            model_step(&joint_models[0][2], theta, &w, NULL, &applied, NULL, 0.01 / FINE);
         }
     }
 }

@@ -80,12 +80,12 @@ static double predicted_off_s(const struct world *w, const struct estimate *e)
     const double *truth = TRUTH_OF[PROFILE_JOINTS];
     double most = 0.0;
     for (double size = 0.1; size < 2.1; size += 0.01) {
-        const double told = e->value[PROFILE_T0] +
-                            profile_duration_s(e->value[PROFILE_SPEED] * 1.05 / size,
-                                               e->value[PROFILE_ACCELERATION] * 1.4 / size);
+        const double reported = e->value[PROFILE_T0] +
+                                profile_duration_s(e->value[PROFILE_SPEED] * 1.05 / size,
+                                                   e->value[PROFILE_ACCELERATION] * 1.4 / size);
         const double is = truth[PROFILE_T0] + time_of(w, size, truth[PROFILE_SPEED] * 1.05,
                                                       truth[PROFILE_ACCELERATION] * 1.4);
-        most = fmax(most, fabs(told - is));
+        most = fmax(most, fabs(reported - is));
     }
     return most;
 }

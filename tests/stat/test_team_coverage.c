@@ -137,7 +137,8 @@ static double run_once(struct bench *b, bool each, uint64_t stream, uint64_t k)
     return lab_s(run.makespan_us);
 }
 
-static void predict(struct bench *b, bool each, uint64_t stream, struct team_distribution *d)
+static void predict_makespans(struct bench *b, bool each, uint64_t stream,
+                              struct team_distribution *d)
 {
     static double makespans_s[DRAWS_MAX];
     for (size_t k = 0; k < draws; k++) {
@@ -153,7 +154,7 @@ struct outcome {
     double width_s[2];
 };
 
-static struct outcome repeat(size_t moves_count, enum travel_method method)
+static struct outcome repeat_runs(size_t moves_count, enum travel_method method)
 {
     struct outcome out = {0};
     struct bench guess = make_bench();
@@ -175,7 +176,7 @@ static struct outcome repeat(size_t moves_count, enum travel_method method)
         const double took_s = run_once(&truth, false, stream + 1, UINT32_MAX);
         for (int each = 0; each < 2; each++) {
             struct team_distribution d;
-            predict(&guess, each, stream, &d);
+            predict_makespans(&guess, each, stream, &d);
             out.inside[each] += d.p05.value <= took_s && took_s <= d.p95.value;
             out.width_s[each] += (d.p95.value - d.p05.value) / (double)campaign.runs;
         }
@@ -191,7 +192,7 @@ static void test_predicted_intervals_hold(void)
     cell_transport(&cell, ROBOTS, false);
     const size_t runs = campaign.runs;
     for (size_t i = 0; i < COUNT(moves); i++) {
-        const struct outcome o = repeat(moves[i], TRAVEL_OLS);
+        const struct outcome o = repeat_runs(moves[i], TRAVEL_OLS);
         char name[32];
         (void)snprintf(name, sizeof name, "%zu moves", moves[i]);
         campaign_row("predictions", runs, "%s", name);

@@ -6,7 +6,7 @@
 #include "base/numbers/random.h"
 #include "tests/support/team_build.h"
 #include "tests/support/team_programs.h"
-#include "twin/team/check/team_discipline.h"
+#include "twin/team/check/team_static_check.h"
 
 enum { STATES_MAX = 2000000, BYTES_MAX = 1 << 30 };
 
@@ -67,12 +67,12 @@ static void insert_meeting(char *text, bool any)
 static void check_team(const struct row *row, size_t size, const char *const *texts,
                        struct total *total)
 {
-    const struct team_explore_options options = {.failures = row->failures,
-                                                 .losses = row->losses,
-                                                 .together =
-                                                     row->together > 0 ? row->together : 2,
-                                                 .states_max = STATES_MAX,
-                                                 .bytes_max = BYTES_MAX};
+    const struct model_checker_options options = {.failures = row->failures,
+                                                  .losses = row->losses,
+                                                  .together =
+                                                      row->together > 0 ? row->together : 2,
+                                                  .states_max = STATES_MAX,
+                                                  .bytes_max = BYTES_MAX};
     struct team_build b;
     unsigned nested = 0;
     build_team(&b, row->locking, size);
@@ -95,13 +95,13 @@ static void check_team(const struct row *row, size_t size, const char *const *te
         b.resources[i].capacity = row->capacities ? 1 + (uint32_t)draw_below(2) : 1;
     }
     b.p.head_start_us = 3000000;
-    const struct team_explore_result r = build_explore(&b, &options);
+    const struct model_checker_result r = build_checker(&b, &options);
     const bool dead = r.ends[TEAM_END_DEADLOCK] > 0;
     /* At a meeting one that is told may be one that too few can come to, in the end. */
-    const bool told = row->meetings ? !dead || r.deadlocks > 0 : dead == (r.deadlocks > 0);
+    const bool reported = row->meetings ? !dead || r.deadlocks > 0 : dead == (r.deadlocks > 0);
     const bool right = r.stop == TEAM_STOP_COMPLETE && r.unsound == 0 && r.violations == 0 &&
                        r.ends[TEAM_END_UNEXPLAINED] == 0 && r.ends[TEAM_END_LIVELOCK] == 0 &&
-                       r.ends[TEAM_END_STARVED] == 0 && told &&
+                       r.ends[TEAM_END_STARVED] == 0 && reported &&
                        (row->locking == TEAM_FREE || !dead);
     if (!right) {
         (void)printf("%s:", row->name);
@@ -266,9 +266,9 @@ static void test_admitted(void)
                 build_team(&b, locking, strlen(resources[n]));
                 build_sequence(&b, every.text[i]);
                 (void)build_robot(&b);
-                void *memory = malloc(team_discipline_bytes(&b.p));
+                void *memory = malloc(team_static_check_bytes(&b.p));
                 CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
-                const bool fine = team_discipline(&b.p, memory, &nobody) == 0;
+                const bool fine = team_static_check(&b.p, memory, &nobody) == 0;
                 free(memory);
                 if (fine && admitted < some.count) {
                     CHECK_TEXT(team_locking_name(locking), every.text[i], some.text[admitted]);

@@ -22,8 +22,8 @@ struct outcome {
     double w_median, w_p95, v_median, v_p95;
 };
 
-static struct outcome repeat(enum travel_method method, enum truth_noise noise, double sd_s,
-                             size_t n)
+static struct outcome repeat_runs(enum travel_method method, enum truth_noise noise,
+                                  double sd_s, size_t n)
 {
     static double w_error[RUNS_MAX];
     static double v_error[RUNS_MAX];
@@ -77,7 +77,7 @@ static double percent_of_runs(size_t count)
 }
 
 /* Percent; what a share of 95 % in so many runs may be off. */
-static double slack(double standard_errors)
+static double find_slack(double standard_errors)
 {
     return 100.0 * standard_errors * sqrt(0.95 * 0.05 / (double)campaign.runs);
 }
@@ -87,14 +87,16 @@ static void test_coverage(void)
 {
     static const size_t sizes[] = {20, 50, 200};
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        const struct outcome o = repeat(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i]);
+        const struct outcome o = repeat_runs(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i]);
         report_outcome(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i], &o);
         for (size_t j = 0; j < TRAVEL_P; j++) {
             CHECK_NEAR(travel_term_name((enum travel_term)j), percent_of_runs(o.held[j]), 95.0,
-                       0.0, slack(3.3));
+                       0.0, find_slack(3.3));
         }
-        CHECK_NEAR("angular speed", percent_of_runs(o.speed_held[0]), 95.0, 0.0, slack(3.3));
-        CHECK_NEAR("linear speed", percent_of_runs(o.speed_held[1]), 95.0, 0.0, slack(3.3));
+        CHECK_NEAR("angular speed", percent_of_runs(o.speed_held[0]), 95.0, 0.0,
+                   find_slack(3.3));
+        CHECK_NEAR("linear speed", percent_of_runs(o.speed_held[1]), 95.0, 0.0,
+                   find_slack(3.3));
     }
 }
 
@@ -129,8 +131,8 @@ static void test_reference(void)
 {
     for (size_t i = 0; i < COUNT(reference); i++) {
         char row[64];
-        const struct outcome o =
-            repeat(reference[i].method, reference[i].noise, reference[i].sd_s, reference[i].n);
+        const struct outcome o = repeat_runs(reference[i].method, reference[i].noise,
+                                             reference[i].sd_s, reference[i].n);
         report_outcome(reference[i].method, reference[i].noise, reference[i].sd_s,
                        reference[i].n, &o);
         (void)snprintf(row, sizeof row, "%s, %s, N %zu", noise_names[reference[i].noise],
@@ -141,8 +143,9 @@ static void test_reference(void)
         CHECK(row, o.v_median <= 1.2 * reference[i].v_median + 0.005);
         CHECK(row, o.v_p95 <= 1.2 * reference[i].v_p95 + 0.005);
         for (size_t j = TRAVEL_TA; j < TRAVEL_P; j++) {
-            CHECK(row, percent_of_runs(o.held[j]) >= reference[i].coverage_min - slack(2.2));
-            CHECK(row, percent_of_runs(o.held[j]) <= 96.0 + slack(3.0));
+            CHECK(row,
+                  percent_of_runs(o.held[j]) >= reference[i].coverage_min - find_slack(2.2));
+            CHECK(row, percent_of_runs(o.held[j]) <= 96.0 + find_slack(3.0));
         }
     }
 }

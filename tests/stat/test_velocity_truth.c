@@ -5,8 +5,8 @@
 #include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"
-#include "tests/support/usv_truth.h"
 #include "identification/model/models.h"
+#include "tests/support/usv_truth.h"
 
 enum { SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
 
@@ -83,7 +83,7 @@ static double clean[MODEL_AXES_MAX][SAMPLES];
 static double measured[MODEL_AXES_MAX][SAMPLES];
 
 /* Commands of random size and length, and what the robot does under them, from rest. */
-static void drive(const struct truth *truth, uint64_t *state)
+static void simulate_drive(const struct truth *truth, uint64_t *state)
 {
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
@@ -119,7 +119,7 @@ static void drive(const struct truth *truth, uint64_t *state)
     }
 }
 
-static struct data_set measure(const struct truth *truth, uint64_t *state)
+static struct data_set measure_truth(const struct truth *truth, uint64_t *state)
 {
     struct data_set set = {.axes = truth->model->axis_count,
                            .n = SAMPLES,
@@ -145,8 +145,8 @@ struct tally {
     size_t inside, identified;
 };
 
-static void count(struct tally *tally, const char *name, double want, double got, double lo,
-                  double hi, bool identified)
+static void count_result(struct tally *tally, const char *name, double want, double got,
+                         double lo, double hi, bool identified)
 {
     tally->name = name;
     tally->want = want;
@@ -163,31 +163,33 @@ static size_t count_all(const struct truth *truth, const struct dynamics_fit *fi
     const struct model *model = truth->model;
     size_t row = 0;
     for (size_t i = 0; i < model->parameter_count; i++, row++) {
-        count(&tally[row], model->parameters[i].name, truth->theta[i], fit->estimate.value[i],
-              fit->estimate.lo[i], fit->estimate.hi[i], fit->estimate.identifiable[i]);
+        count_result(&tally[row], model->parameters[i].name, truth->theta[i],
+                     fit->estimate.value[i], fit->estimate.lo[i], fit->estimate.hi[i],
+                     fit->estimate.identifiable[i]);
     }
     for (size_t i = 0; i < model->derived_count; i++, row++) {
         double gradient[MODEL_PARAMETERS_MAX];
         struct dynamics_derived is;
         dynamics_derive(fit, model, i, &is);
-        count(&tally[row], model->derived[i].name,
-              model_derive(model, i, truth->theta, gradient), is.value, is.lo, is.hi, true);
+        count_result(&tally[row], model->derived[i].name,
+                     model_derive(model, i, truth->theta, gradient), is.value, is.lo, is.hi,
+                     true);
     }
     const double reach_s = 1.959964 * fit->delay_se_s;
-    count(&tally[row], "delay_s", truth->delay_s, fit->delay_s, fit->delay_s - reach_s,
-          fit->delay_s + reach_s, true);
+    count_result(&tally[row], "delay_s", truth->delay_s, fit->delay_s, fit->delay_s - reach_s,
+                 fit->delay_s + reach_s, true);
     return row + 1;
 }
 
-static size_t repeat(const struct truth *truth, struct tally *tally, size_t *white)
+static size_t repeat_runs(const struct truth *truth, struct tally *tally, size_t *white)
 {
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
     const struct dynamics_options options = dynamics_options_defaults();
     size_t rows = 0;
     for (size_t run = 0; run < campaign.runs; run++) {
         struct dynamics_fit fit;
-        drive(truth, &state);
-        const struct data_set set = measure(truth, &state);
+        simulate_drive(truth, &state);
+        const struct data_set set = measure_truth(truth, &state);
         CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(truth->model, &set, &options, &fit),
                               STATUS_OK);
         *white += fit.method == DYNAMICS_OUTPUT_ERROR;
@@ -222,7 +224,7 @@ static void test_truth(const struct truth *truth)
     struct tally tally[ROWS_MAX] = {{0}};
     size_t white = 0;
     const double n = (double)campaign.runs;
-    const size_t rows = repeat(truth, tally, &white);
+    const size_t rows = repeat_runs(truth, tally, &white);
     report_rows(truth, tally, rows, white);
     CHECK(truth->name, (double)white >= (0.9 - campaign_slack(0.9)) * n);
     for (size_t i = 0; i < rows; i++) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Does the text say a fault of this code? tests/support/fault_code.py knows the sentences. */
-static inline bool says_fault(const char *code, const char *text)
+static inline bool has_fault_code(const char *code, const char *text)
 {
     char command[256];
     (void)snprintf(command, sizeof command,

@@ -10,7 +10,7 @@
 
 _Atomic long allocations_left = -1; /* GSL is called by several threads in some tests */
 
-static int refuse(void)
+static int refuse_allocation(void)
 {
     if (allocations_left == 0) {
         return 1;
@@ -27,7 +27,7 @@ gsl_vector *gsl_vector_alloc(const size_t n)
         void *object;
         gsl_vector *(*function)(size_t);
     } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
-    return refuse() ? NULL : next.function(n);
+    return refuse_allocation() ? NULL : next.function(n);
 }
 
 gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
@@ -36,7 +36,7 @@ gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
         void *object;
         gsl_matrix *(*function)(size_t, size_t);
     } next = {.object = dlsym(RTLD_NEXT, "gsl_matrix_alloc")};
-    return refuse() ? NULL : next.function(n1, n2);
+    return refuse_allocation() ? NULL : next.function(n1, n2);
 }
 
 gsl_vector_ulong *gsl_vector_ulong_alloc(const size_t n)
@@ -45,5 +45,5 @@ gsl_vector_ulong *gsl_vector_ulong_alloc(const size_t n)
         void *object;
         gsl_vector_ulong *(*function)(size_t);
     } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_ulong_alloc")};
-    return refuse() ? NULL : next.function(n);
+    return refuse_allocation() ? NULL : next.function(n);
 }

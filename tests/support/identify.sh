@@ -13,7 +13,7 @@ refuse() {
     code=0
     "$TANDEM" identify "$@" >"$work/out" 2>"$work/err" || code=$?
     [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
-    case $text in "["*) says_fault "${text%%]*}" "$work/err" "$*"; text=${text#*] } ;; esac
+    case $text in "["*) has_fault_code "${text%%]*}" "$work/err" "$*"; text=${text#*] } ;; esac
     grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
     grep -q '^tandem: ' "$work/err" || fail "no 'tandem: ' from '$*'"
     [ ! -s "$work/out" ] || fail "output beside an error: $*"

@@ -93,7 +93,7 @@ static void delay_call(void)
 }
 
 /* Count a call. Returns whether it fails, with errno set. */
-static bool fails(enum kind kind, const char *function, const char *path)
+static bool should_fail(enum kind kind, const char *function, const char *path)
 {
     const int64_t number = atomic_fetch_add(&page->calls[kind], 1) + 1;
     const int32_t mode = page->mode;
@@ -131,7 +131,7 @@ static bool path_fails(enum kind kind, const char *function, int at_fd, const ch
         (void)snprintf(full + (n > 0 ? n : 0), sizeof full / 2, "/%s", path);
         path = full;
     }
-    return page && is_below(path) && fails(kind, function, path);
+    return page && is_below(path) && should_fail(kind, function, path);
 }
 
 static bool file_fails(enum kind kind, const char *function, int fd)
@@ -146,14 +146,14 @@ static bool file_fails(enum kind kind, const char *function, int fd)
     const ssize_t n = readlink(link, path, sizeof path - 1);
     path[n > 0 ? n : 0] = '\0';
     errno = error;
-    return is_below(path) && fails(kind, function, path);
+    return is_below(path) && should_fail(kind, function, path);
 }
 
 static bool socket_fails(enum kind kind, const char *function, int fd)
 {
     struct stat about;
     return page && fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode) &&
-           fails(kind, function, "");
+           should_fail(kind, function, "");
 }
 
 /* ---- files ---- */

@@ -11,7 +11,7 @@
 #include "logger/message/record_json.h"
 #include "twin/lab.h"
 
-enum { SCRIPT_KEPT_MAX = 256, SCRIPT_PAYLOAD_MAX = 512 };
+enum { SCRIPT_STORED_MAX = 256, SCRIPT_PAYLOAD_MAX = 512 };
 
 struct script_effect {
     enum effect_kind kind;
@@ -28,35 +28,35 @@ struct script {
     struct pair_params params[4];
     struct lab_params lab_params;
     struct lab *lab;
-    size_t
-        count; /* effects since the last clear; those beyond SCRIPT_KEPT_MAX are counted only */
-    struct script_effect effect[SCRIPT_KEPT_MAX];
+    size_t count; /* effects since the last clear; those beyond SCRIPT_STORED_MAX are counted
+                     only */
+    struct script_effect effect[SCRIPT_STORED_MAX];
     struct effects fx;
 };
 
 static inline void script_emit(void *context, const struct effect *effect)
 {
     struct script *s = context;
-    if (s->count++ >= SCRIPT_KEPT_MAX) {
+    if (s->count++ >= SCRIPT_STORED_MAX) {
         return;
     }
-    struct script_effect *kept = &s->effect[s->count - 1];
-    memset(kept, 0, sizeof *kept);
-    kept->kind = effect->kind;
-    kept->pair = effect->pair;
-    kept->t_us = effect->t_us;
-    kept->side = effect->side;
+    struct script_effect *retained = &s->effect[s->count - 1];
+    memset(retained, 0, sizeof *retained);
+    retained->kind = effect->kind;
+    retained->pair = effect->pair;
+    retained->t_us = effect->t_us;
+    retained->side = effect->side;
     if (effect->kind == EFFECT_ENTRY) {
-        kept->entry = *effect->entry;
+        retained->entry = *effect->entry;
     } else if (effect->kind == EFFECT_ALARM) {
-        kept->alarm = *effect->alarm;
+        retained->alarm = *effect->alarm;
     } else if (effect->kind == EFFECT_PROBE) {
-        kept->probe = effect->probe;
+        retained->probe = effect->probe;
     } else if (effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_REPLY ||
                effect->kind == EFFECT_NOTICE || effect->kind == EFFECT_POSE ||
                effect->kind == EFFECT_PARAMETERS) {
-        (void)snprintf(kept->payload, sizeof kept->payload, "%.*s", (int)effect->payload.bytes,
-                       effect->payload.text);
+        (void)snprintf(retained->payload, sizeof retained->payload, "%.*s",
+                       (int)effect->payload.bytes, effect->payload.text);
     }
 }
 
@@ -151,7 +151,7 @@ static inline void script_tick(struct script *s, int64_t t_us)
 static inline const struct script_effect *script_find(const struct script *s,
                                                       enum effect_kind kind, size_t k)
 {
-    for (size_t i = 0; i < s->count && i < SCRIPT_KEPT_MAX; i++) {
+    for (size_t i = 0; i < s->count && i < SCRIPT_STORED_MAX; i++) {
         if (s->effect[i].kind == kind && k-- == 0) {
             return &s->effect[i];
         }

@@ -24,9 +24,9 @@ class Mover:
         self.random = random.Random(f"{pair} {side}")
         self.rig, self.boots, self.due, self.changed = rig, 0, [], threading.Condition()
         self.writers = {word: Writer(rig, f"{self.stem}/{word}") for word in ("reply", "parameters/ack", "connection")}
-        self.hear(f"tandem/v1/{pair}/command", self.command)
+        self.subscribe(f"tandem/v1/{pair}/command", self.command)
         if side == "virtual":
-            self.hear(f"{self.stem}/parameters", self.parameters)
+            self.subscribe(f"{self.stem}/parameters", self.parameters)
         threading.Thread(target=self.live, daemon=True).start()
         self.boot()
 
@@ -39,14 +39,14 @@ class Mover:
         self.now = dict(self.own)
         self.say("connection", state="online", boot=f"b{self.boots}")
 
-    def hear(self, topic, take):
+    def subscribe(self, topic, on_message):
         reader = self.rig.run(["mosquitto_sub", "-p", self.rig.broker_port, "-q", "1", "-t", topic, "-F", "%p"],
                               stdout=subprocess.PIPE, text=True)
-        threading.Thread(target=self.listen, args=[reader.stdout, take], daemon=True).start()
+        threading.Thread(target=self.listen, args=[reader.stdout, on_message], daemon=True).start()
 
-    def listen(self, lines, take):
+    def listen(self, lines, on_message):
         for line in lines:
-            take(json.loads(line))
+            on_message(json.loads(line))
 
     def lap_s(self, turn, drive):
         wait = [self.now[term] + own for term, own in zip(TERMS, self.start)]

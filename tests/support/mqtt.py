@@ -59,11 +59,11 @@ def read_packet(s):
 
 
 class Client:
-    def __init__(self, port, name, clean=False, topics=(), take=None, will=None, hello=None, beat_s=5, raw=False):
+    def __init__(self, port, name, clean=False, topics=(), on_message=None, will=None, hello=None, beat_s=5, raw=False):
         """will, hello: (topic, payload) that the broker tells when this client is gone; that it tells itself, both
         retained. take(topic, payload): what came, in the thread that reads. beat_s: how often a silent connection is
         asked whether it lives. raw: payloads are handed over as bytes."""
-        self.port, self.name, self.clean, self.topics, self.take = port, name, clean, list(topics), take
+        self.port, self.name, self.clean, self.topics, self.on_message = port, name, clean, list(topics), on_message
         self.will, self.hello, self.beat_s, self.raw = will, hello, beat_s, raw
         self.lock = threading.RLock()
         self.socket, self.ended, self.connections = None, False, 0
@@ -163,8 +163,8 @@ class Client:
                 with self.lock:
                     s.sendall(packet(PUBACK, 0, body[end:end + 2]))
                 end += 2
-            if self.take:
-                self.take(topic, body[end:] if self.raw else body[end:].decode("utf-8", "replace"))
+            if self.on_message:
+                self.on_message(topic, body[end:] if self.raw else body[end:].decode("utf-8", "replace"))
 
     def cut(self):
         """As a network does it: nobody is told."""

@@ -11,7 +11,7 @@
 #include "tests/support/broker.h"
 #include "tests/support/check.h"
 
-enum { KEPT_MAX = 4096, UP_MS = 20000 };
+enum { STORED_MAX = 4096, UP_MS = 20000 };
 #define wait_subscribed(client) mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS))
 #define wait_sent(client)       mqtt_client_wait_sent(client, wait_limit_ms(UP_MS))
 
@@ -20,7 +20,7 @@ struct inbox {
     pthread_mutex_t mutex;
     size_t count;
     char last[256];
-    size_t seen[KEPT_MAX]; /* how often the payload "n" came */
+    size_t seen[STORED_MAX]; /* how often the payload "n" came */
     int64_t worst_us;      /* latest payload "@<monotonic time>" */
     atomic_long slow_ms;   /* taking one in takes so long */
     struct mqtt_client *refuser;
@@ -28,9 +28,9 @@ struct inbox {
     bool resumed[8];
 };
 
-static inline void keep_message(void *context, const char *topic, const void *payload,
-                                size_t bytes, int qos, bool retained, bool dup,
-                                uint16_t packet_id)
+static inline void store_message(void *context, const char *topic, const void *payload,
+                                 size_t bytes, int qos, bool retained, bool dup,
+                                 uint16_t packet_id)
 {
     struct inbox *in = context;
     (void)topic;
@@ -46,7 +46,7 @@ static inline void keep_message(void *context, const char *topic, const void *pa
     if (in->last[0] == '@') {
         const int64_t late_us = lab_clock_monotonic_us() - strtoll(in->last + 1, NULL, 10);
         in->worst_us = late_us > in->worst_us ? late_us : in->worst_us;
-    } else if (n < KEPT_MAX) {
+    } else if (n < STORED_MAX) {
         in->seen[n]++;
     }
     (void)pthread_mutex_unlock(&in->mutex);
@@ -93,11 +93,11 @@ static inline struct mqtt_client_options options_for(const struct broker *b, con
                                         .prefix = "lab",
                                         .topics = in ? all_topics : NULL,
                                         .topic_count = in ? 1 : 0,
-                                        .message = in ? keep_message : NULL,
+                                        .message = in ? store_message : NULL,
                                         .context = in};
 }
 
-static inline struct mqtt_client *make(const char *row,
+static inline struct mqtt_client *make_client(const char *row,
                                        const struct mqtt_client_options *options)
 {
     struct mqtt_client *client = NULL;
@@ -109,13 +109,13 @@ static inline struct mqtt_client *make(const char *row,
     return client;
 }
 
-static inline void end(struct mqtt_client *client)
+static inline void end_client(struct mqtt_client *client)
 {
     mqtt_client_stop(client, 2000);
     mqtt_client_destroy(client);
 }
 
-static inline int say(struct mqtt_client *client, const char *topic, const char *text)
+static inline int publish_text(struct mqtt_client *client, const char *topic, const char *text)
 {
     return (int)mqtt_client_publish(client, topic, text, strlen(text), 1, false);
 }

@@ -44,21 +44,21 @@ class Network:
                 self.links.append((near, far, named))
             for s in (near, far):
                 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for way, source, sink in (("up", near, far), ("down", far, near)):
-                threading.Thread(target=self.carry, args=[way, source, sink, named], daemon=True).start()
+            for direction, source, sink in (("up", near, far), ("down", far, near)):
+                threading.Thread(target=self.carry, args=[direction, source, sink, named], daemon=True).start()
 
-    def carry(self, way, source, sink, named):
+    def carry(self, direction, source, sink, named):
         try:
             while data := source.recv(65536):
                 while self.hold and named:
                     time.sleep(0.01)
                 if self.late_s:
                     time.sleep(self.late_s)
-                if way in self.swallow:
+                if direction in self.swallow:
                     self.swallowed += len(data)
                 else:
                     sink.sendall(data)
-                    self.carried += len(data) if way == "down" else 0
+                    self.carried += len(data) if direction == "down" else 0
         except OSError:
             pass
         for s in (source, sink):

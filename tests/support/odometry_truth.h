@@ -19,7 +19,7 @@ struct odometry_leg {
     double speed_mps, turn_radps, duration_s;
 };
 
-struct odometry_world {
+struct odometry_scenario {
     double noise_m, noise_rad;
     double slip_m, slip_rad; /* sd after one metre of the wheels */
     double dt_s;
@@ -52,7 +52,7 @@ static inline double odometry_normal(uint64_t *state)
  * the robot's pose. */
 static inline void odometry_drive(struct odometry_record *record,
                                   const struct odometry_leg *legs, size_t count,
-                                  const struct odometry_world *world, const double start[3],
+                                  const struct odometry_scenario *world, const double start[3],
                                   uint64_t *state)
 {
     const double *p = odometry_truth;

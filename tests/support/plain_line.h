@@ -24,7 +24,7 @@ struct plain_seen {
     struct event event; /* the last one */
 };
 
-static inline void plain_keep(void *context, const struct event *event)
+static inline void plain_store(void *context, const struct event *event)
 {
     struct plain_seen *seen = context;
     seen->count++;
@@ -53,12 +53,12 @@ static inline bool plain_same(const struct event *a, const struct event *b)
 }
 
 /* What was said of the line before it was read: the hash of a command or reply. */
-static uint64_t plain_told;
+static uint64_t plain_hash_seen;
 
-static inline void plain_tell(const void *context, uint64_t hash)
+static inline void plain_hash(const void *context, uint64_t hash)
 {
     (void)context;
-    plain_told = hash;
+    plain_hash_seen = hash;
 }
 
 enum plain_line { PLAIN_NOT, PLAIN_AGREES, PLAIN_DIFFERS };
@@ -67,18 +67,18 @@ enum plain_line { PLAIN_NOT, PLAIN_AGREES, PLAIN_DIFFERS };
 static inline enum plain_line plain_line_read(const char *line, size_t bytes)
 {
     static const struct codec_set set = {
-        .codec = {&codec_native}, .count = 1, .coming = plain_tell};
+        .codec = {&codec_native}, .count = 1, .coming = plain_hash};
     static char scratch[MESSAGE_PAYLOAD_MAX + 1];
     static struct plain_seen one, two;
     struct message m;
     one.count = two.count = 0;
-    plain_told = 0;
-    if (!codec_read_plain(&set, "tandem/v1", line, bytes, plain_keep, &one)) {
+    plain_hash_seen = 0;
+    if (!codec_read_plain(&set, "tandem/v1", line, bytes, plain_store, &one)) {
         return one.count == 0 ? PLAIN_NOT : PLAIN_DIFFERS;
     }
-    return one.count == 1 && plain_told == one.event.hash &&
+    return one.count == 1 && plain_hash_seen == one.event.hash &&
                    message_parse(line, bytes, scratch, &m, NULL) == STATUS_OK &&
-                   codec_decode(&set, "tandem/v1", &m, plain_keep, &two) == 1 &&
+                   codec_decode(&set, "tandem/v1", &m, plain_store, &two) == 1 &&
                    two.count == 1 && plain_same(&one.event, &two.event)
                ? PLAIN_AGREES
                : PLAIN_DIFFERS;

@@ -54,10 +54,10 @@ class Relay:
                 continue
             for said in (text, held) if held else (text,):
                 for _ in range(2 if self.twice else 1):
-                    self.put(said)
+                    self.forward(said)
             held = None
 
-    def put(self, text):
+    def forward(self, text):
         with self.changed:
             heapq.heappush(self.due, (time.monotonic() + self.late_s, next(self.numbers), text))
             self.changed.notify()

@@ -26,7 +26,7 @@ from waiting import limit_s, wait_until
 
 TANDEM = os.environ["TANDEM"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
-LINES_TOLD = 60  # of each log, when a test gives up
+LINES_PRINTED = 60  # of each log, when a test gives up
 
 
 def free_port():
@@ -71,7 +71,7 @@ class Rig:
 
     def __exit__(self, fault, *_):
         if fault:
-            self.tell_logs()
+            self.print_logs()
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.terminate()
@@ -83,13 +83,13 @@ class Rig:
                 process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def tell_logs(self):
+    def print_logs(self):
         """What the parts said, and what came last, for whoever has to find out why a test gave up."""
         logs = [self.folder / "mosquitto.log", self.folder / "daemon.log", *sorted((self.folder / "journal").glob("*"))[-1:]]
         for log in logs:
             if log.exists():
                 lines = log.read_text(errors="replace").splitlines()
-                print(f"-- {log.name}, {len(lines)} lines:", *lines[-LINES_TOLD:], sep="\n", file=sys.stderr)
+                print(f"-- {log.name}, {len(lines)} lines:", *lines[-LINES_PRINTED:], sep="\n", file=sys.stderr)
 
     def run(self, command, **options):
         process = subprocess.Popen([str(c) for c in command], **options)
@@ -155,19 +155,19 @@ class Rig:
 
     def listen(self, name, topic="tandem/v1/#"):
         """All messages of the topic from now on, in the file that is returned, one a line as JSON."""
-        heard = self.folder / name
+        recording = self.folder / name
         self.run(["mosquitto_sub", "-p", self.broker_port, "-i", name, "-c", "-q", "1", "-t", topic, "-t", "marker/#", "-F", "%j"],
-                 stdout=open(heard, "w"))
-        self.catch_up(heard)
-        return heard
+                 stdout=open(recording, "w"))
+        self.catch_up(recording)
+        return recording
 
-    def catch_up(self, heard):
+    def catch_up(self, recording):
         """Until all that the broker had before now is in the file: it comes in order, so a marker comes behind it."""
         marker = f"marker/{next(self.markers)}"
 
         def came():
             self.publish(marker, "")
-            return f'"{marker}"' in heard.read_text()
+            return f'"{marker}"' in recording.read_text()
         self.wait(came, "the listener has caught up", 20)
 
     def fetch(self, path, method="GET", body=None, token=None, kind=None):

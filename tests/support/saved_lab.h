@@ -13,7 +13,7 @@ struct saved_lab {
     struct lab_save save;
 };
 
-static inline void saved_lab_put(void *context, size_t at, const void *bytes, size_t n)
+static inline void saved_lab_write(void *context, size_t at, const void *bytes, size_t n)
 {
     struct saved_lab *s = context;
     if (at + n > s->room) {
@@ -30,7 +30,7 @@ static inline void saved_lab_put(void *context, size_t at, const void *bytes, si
 
 static inline void saved_lab_begin(struct saved_lab *s, const struct lab *lab)
 {
-    s->save = (struct lab_save){.put = saved_lab_put, .context = s};
+    s->save = (struct lab_save){.write_part = saved_lab_write, .context = s};
     lab_save_begin(lab, &s->save);
 }
 

@@ -43,7 +43,7 @@ static inline void say(const char *what, const char *rest)
               STATUS_OK);
 }
 
-static inline void say_commands(unsigned count)
+static inline void publish_commands(unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         say("command", "\"op\":\"go\",\"rotation_rad\":1,\"displacement_m\":0.5");

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/support/check.h"
-#include "twin/team/check/team_explore.h"
+#include "twin/team/check/model_checker.h"
 
 enum { BUILD_ROBOTS = 8, BUILD_RESOURCES = 8, BUILD_STEPS = 128, BUILD_LISTS = 512 };
 
@@ -142,16 +142,16 @@ static inline void *build_resize(void *context, void *block, size_t bytes)
 }
 
 /* Explore it; the explorer is freed. */
-static inline struct team_explore_result
-build_explore(const struct team_build *b, const struct team_explore_options *options)
+static inline struct model_checker_result
+build_checker(const struct team_build *b, const struct model_checker_options *options)
 {
-    struct team_explore_memory memory = {build_resize, NULL, 0, options->bytes_max};
-    const struct team_explore_watch watch = {0};
-    struct team_explore_result result = {0};
-    struct team_explore *x = NULL;
-    const enum status st = team_explore_run(&b->p, options, &memory, &watch, &x, &result);
+    struct checker_memory memory = {build_resize, NULL, 0, options->bytes_max};
+    const struct model_checker_watch watch = {0};
+    struct model_checker_result result = {0};
+    struct model_checker *x = NULL;
+    const enum status st = model_checker_run(&b->p, options, &memory, &watch, &x, &result);
     CU_ASSERT_EQUAL_FATAL(st, STATUS_OK);
-    team_explore_free(x);
+    model_checker_free(x);
     CHECK_INT("all memory given back", memory.used, 0);
     return result;
 }

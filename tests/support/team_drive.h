@@ -80,7 +80,7 @@ static inline bool team_drive_step(struct team_drive *d)
         return false;
     }
     for (size_t k = 0; k < d->count;) {
-        if (d->queue[k].t_us == t_us && team_take(d->team, t_us, &d->queue[k].event)) {
+        if (d->queue[k].t_us == t_us && team_add_event(d->team, t_us, &d->queue[k].event)) {
             d->queue[k] = d->queue[--d->count];
         } else {
             k++;

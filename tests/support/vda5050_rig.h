@@ -20,8 +20,8 @@ struct rig {
     uint64_t events, contradictions;
 };
 
-static inline void take_sent(void *context, const char *pair, const char *topic,
-                             const char *payload, size_t bytes)
+static inline void record_sent(void *context, const char *pair, const char *topic,
+                               const char *payload, size_t bytes)
 {
     struct rig *r = context;
     (void)snprintf(r->sent, sizeof r->sent, "%s %s %.*s", pair, topic, (int)bytes, payload);
@@ -39,8 +39,8 @@ static inline void start_rig(struct rig *r, const char *yaml)
     r->lab = lab_memory_create(&params);
     CU_ASSERT_PTR_NOT_NULL_FATAL(r->lab);
     lab_codecs(r->lab, &r->set);
-    r->set.ear = (struct codec_ear){
-        .send = take_sent, .send_context = r, .room = room, .room_bytes = sizeof room};
+    r->set.sink = (struct codec_sink){
+        .send = record_sent, .send_context = r, .room = room, .room_bytes = sizeof room};
 }
 
 static inline void end_rig(struct rig *r)

@@ -355,7 +355,7 @@ static void report_stuck(bool rests)
 
 /* Processes. */
 
-static void reap(void)
+static void reap_children(void)
 {
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -370,7 +370,7 @@ static void reap(void)
 static void kill_rest(void)
 {
     for (;;) {
-        reap();
+        reap_children();
         add_all();
         (void)all_asleep();
         if (v.count == 0) {
@@ -400,7 +400,7 @@ static void add_word(const char *name, const char *word, char between)
     }
 }
 
-static void start(char **command)
+static void start_command(char **command)
 {
     char path[PATH_MAX + 32];
     const int fd = memfd_create("virtual_clock", MFD_CLOEXEC);
@@ -470,12 +470,12 @@ int main(int argc, char **argv)
         return 125;
     }
     ask_for_short_turns();
-    start(argv + 1);
+    start_command(argv + 1);
     allow_files();
     (void)prctl(PR_SET_TIMERSLACK, 1UL);
     int64_t moved_ns = real_ns(CLOCK_MONOTONIC);
     long nap_ns = NAP_NS_MIN;
-    while (reap(), !v.has_ended) {
+    while (reap_children(), !v.has_ended) {
         const bool rests = comes_to_rest();
         if (rests && move_time()) {
             moved_ns = real_ns(CLOCK_MONOTONIC);

@@ -51,7 +51,7 @@ static struct virtual_clock *page;
 static _Thread_local struct virtual_wait *mine __attribute__((tls_model("initial-exec")));
 static _Thread_local volatile sig_atomic_t signalled __attribute__((tls_model("initial-exec")));
 
-static void note_signal(int number)
+static void record_signal(int number)
 {
     (void)number;
     signalled = 1;
@@ -69,7 +69,7 @@ __attribute__((constructor)) static void join_clock(void)
         abort();
     }
     (void)close(fd);
-    const struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+    const struct sigaction action = {.sa_handler = record_signal, .sa_flags = SA_RESTART};
     sigset_t set;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, VIRTUAL_CLOCK_SIGNAL);
@@ -392,7 +392,7 @@ int pthread_cond_destroy(pthread_cond_t *cond)
     return 0;
 }
 
-static int wake(pthread_cond_t *cond, int count)
+static int wake_waiters(pthread_cond_t *cond, int count)
 {
     struct condition *c = (struct condition *)cond;
     (void)atomic_fetch_add(&c->signals, 1);
@@ -402,12 +402,12 @@ static int wake(pthread_cond_t *cond, int count)
 
 int pthread_cond_signal(pthread_cond_t *cond)
 {
-    return wake(cond, 1);
+    return wake_waiters(cond, 1);
 }
 
 int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-    return wake(cond, INT_MAX);
+    return wake_waiters(cond, INT_MAX);
 }
 
 /* A futex without a limit would be waited for again after the signal (SA_RESTART). */

@@ -15,11 +15,11 @@
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
 #include "service/job/upload_jobs.h"
+#include "tests/support/scratch.h"
 #include "tests/support/web_team.h"
 #include "twin/lab.h"
 #include "web/http/metrics.h"
 #include "web/server/server.h"
-#include "tests/support/scratch.h"
 
 enum { FIXTURE_PAIRS = 3, FIXTURE_START_S = 1763617674, FIXTURE_UPLOAD_MAX = 300000 };
 
@@ -50,8 +50,8 @@ struct fixture {
     size_t upload_bytes;
     uint64_t entry_n, alarm_n; /* records stored */
     struct event_hub *events;  /* NULL: nothing is published */
-    struct crew *crew;         /* a team */
-    const struct crew *crews[1];
+    struct team_live *live;    /* a team */
+    const struct team_live *live_teams[1];
 };
 
 static inline int64_t fixture_us(double s)
@@ -115,7 +115,7 @@ static inline enum status fixture_request(void *context, const char *payload, si
     (void)err;
     (void)snprintf(f->request, sizeof f->request, "%.*s", (int)bytes, payload);
     if (strstr(f->request, "\"team\"")) {
-        web_team_ask(f->crew, fixture_us(1000) + (int64_t)f->crew->version, payload, bytes);
+        web_team_ask(f->live, fixture_us(1000) + (int64_t)f->live->version, payload, bytes);
     }
     return STATUS_OK;
 }
@@ -158,7 +158,8 @@ static inline enum status fixture_refit(void *context, size_t pair, enum side si
     const enum status status = (enum status)atomic_load(&f->refit_status);
     (void)snprintf(f->request, sizeof f->request, "%zu %s", pair, side_name(side));
     *job = 77;
-    return status == STATUS_OK ? status : err_set(err, status, FAULT_NOT_ACCEPTED, "lab", "not now");
+    return status == STATUS_OK ? status
+                               : err_set(err, status, FAULT_NOT_ACCEPTED, "lab", "not now");
 }
 
 /* ---- jobs: 42 is done, 43 failed, 44 runs, 45 waits, 77 is the one just handed over ---- */
@@ -194,8 +195,8 @@ static inline void fixture_release_upload(void *context)
 }
 
 /* As the daemon does: the text is the job's. */
-static inline enum status fixture_take(struct fixture *f, const char *wish, char *text,
-                                       size_t bytes, uint64_t *job, struct err *err)
+static inline enum status fixture_submit(struct fixture *f, const char *wish, char *text,
+                                         size_t bytes, uint64_t *job, struct err *err)
 {
     const enum status status = (enum status)atomic_load(&f->identify_status);
     if (status != STATUS_OK) {
@@ -215,16 +216,16 @@ static inline enum status fixture_take(struct fixture *f, const char *wish, char
 static inline enum status fixture_identify(void *context, const char *query, char *text,
                                            size_t bytes, uint64_t *job, struct err *err)
 {
-    return fixture_take(context, query, text, bytes, job, err);
+    return fixture_submit(context, query, text, bytes, job, err);
 }
 
 static inline enum status fixture_check_replay(void *context, const struct web_replay *what,
                                                struct err *err)
 {
     (void)context;
-    return strcmp(what->pair, "nobody") != 0
-               ? STATUS_OK
-               : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "pair", "the lab has no pair 'nobody'");
+    return strcmp(what->pair, "nobody") != 0 ? STATUS_OK
+                                             : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME,
+                                                       "pair", "the lab has no pair 'nobody'");
 }
 
 static inline enum status fixture_replay(void *context, const struct web_replay *what,
@@ -233,14 +234,15 @@ static inline enum status fixture_replay(void *context, const struct web_replay 
 {
     char wish[256];
     (void)snprintf(wish, sizeof wish, "replay %s %s", what->name, what->pair);
-    return fixture_take(context, wish, text, bytes, job, err);
+    return fixture_submit(context, wish, text, bytes, job, err);
 }
 
 static inline void fixture_show_job(uint64_t id, web_show_job *show, void *context)
 {
     static const char result[] = "{\"model\":\"usv3\",\"n\":1500}\n";
     static const char *const states[] = {"done", "failed", "running", "queued"};
-    const struct err err = {STATUS_E_PARSE, FAULT_NOT_A_NUMBER, 2, 9, "trial.csv", "'fast' is not a number"};
+    const struct err err = {STATUS_E_PARSE, FAULT_NOT_A_NUMBER,      2, 9,
+                            "trial.csv",    "'fast' is not a number"};
     const size_t k = id == 77 ? 3 : (size_t)id - 42;
     const struct web_job job = {.id = id,
                                 .kind = k == 2 ? "lab" : "upload",
@@ -289,7 +291,7 @@ static inline enum status fixture_cancel_job(void *context, uint64_t id)
 static inline struct web_source fixture_source(struct fixture *f)
 {
     return (struct web_source){.context = f,
-                               .views = f,
+                               .snapshots = f,
                                .acquire = fixture_acquire,
                                .release = fixture_release,
                                .command = fixture_command,
@@ -486,12 +488,12 @@ static inline void fixture_open(struct fixture *f, int moves)
     f->dynamics = malloc(pair_dynamics_bytes(&f->params[0].dynamics));
     pair_dynamics_init(f->dynamics, &f->params[0].dynamics);
     f->view_dynamics[0] = f->dynamics;
-    f->crew = web_team_make();
-    f->crews[0] = f->crew;
+    f->live = web_team_make();
+    f->live_teams[0] = f->live;
     f->view = (struct view){
         .team_count = 1,
         .teams = &web_team_params,
-        .crews = f->crews,
+        .live_teams = f->live_teams,
         .dynamics = f->view_dynamics,
         .t_us = fixture_us(999),
         .started_us = fixture_us(-100),
@@ -516,7 +518,7 @@ static inline void fixture_close(struct fixture *f)
         (void)unlink(path);
     }
     (void)rmdir(f->directory);
-    free(f->crew);
+    free(f->live);
     free(f->following);
     for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
         free(f->pair[i]);

@@ -1,15 +1,14 @@
-/* tests/support/web_team.h - a team for the web fixture: R1 asks by itself, R2 has a sequence; what
- * is asked of it over HTTP it takes in at once, as the lab would. */
+/* tests/support/web_team.h - a team for the web fixture: R1 asks by itself, R2 has a sequence;
+ * what is asked of it over HTTP it takes in at once, as the lab would. */
 #ifndef TESTS_SUPPORT_WEB_TEAM_H
 #define TESTS_SUPPORT_WEB_TEAM_H
 
 #include <stdlib.h>
 
 #include "logger/codec/codecs.h"
-#include "twin/team/live/crew.h"
+#include "twin/team/live/team_live.h"
 
-static const struct team_resource_params web_team_resources[] = {
-    {.name = "IB", .capacity = 1}};
+static const struct team_resource_params web_team_resources[] = {{.name = "IB", .capacity = 1}};
 static const struct team_task_params web_team_tasks[] = {
     {.name = "Go", .op = "work", .window = {.max_us = LAB_TIME_MAX}}};
 static const struct team_step web_team_steps[] = {
@@ -40,14 +39,15 @@ static const struct team_params web_team_params = {.name = "cell",
                                                    .names = web_team_names,
                                                    .lists = web_team_lists};
 
-static inline struct crew *web_team_make(void)
+static inline struct team_live *web_team_make(void)
 {
-    struct crew *crew = aligned_alloc(64, (crew_bytes(&web_team_params) + 63) / 64 * 64);
-    if (!crew) {
+    struct team_live *live =
+        aligned_alloc(64, (team_live_state_bytes(&web_team_params) + 63) / 64 * 64);
+    if (!live) {
         abort();
     }
-    crew_init(crew, &web_team_params, 0, 0);
-    return crew;
+    team_live_init(live, &web_team_params, 0, 0);
+    return live;
 }
 
 static inline void web_team_emit(void *context, const struct effect *effect)
@@ -57,33 +57,34 @@ static inline void web_team_emit(void *context, const struct effect *effect)
 }
 
 struct web_team_asked {
-    struct crew *crew;
+    struct team_live *live;
     int64_t t_us;
 };
 
-static inline void web_team_take(void *context, const struct event *event)
+static inline void web_team_apply(void *context, const struct event *event)
 {
     const struct web_team_asked *a = context;
     const struct effects fx = {web_team_emit, NULL};
-    const struct crew_run run = {
-        .crew = a->crew, .p = &web_team_params, .fx = &fx, .t_us = a->t_us};
-    crew_request(&run, event);
-    crew_flush(&run);
-    while (a->crew->deadline_us <= run.t_us) {
-        crew_fire(&run);
-        crew_flush(&run);
+    const struct team_live_run run = {
+        .live = a->live, .p = &web_team_params, .fx = &fx, .t_us = a->t_us};
+    team_live_apply_request(&run, event);
+    team_live_flush(&run);
+    while (a->live->deadline_us <= run.t_us) {
+        team_live_fire(&run);
+        team_live_flush(&run);
     }
 }
 
 /* One line of the daemon's own, at t_us. */
-static inline void web_team_ask(struct crew *crew, int64_t t_us, const char *payload,
+static inline void web_team_ask(struct team_live *live, int64_t t_us, const char *payload,
                                 size_t bytes)
 {
-    struct message m = {
-        .topic = "t/$lab/request", .payload = payload, .kept_bytes = bytes,
-        .payload_bytes = bytes};
-    struct web_team_asked asked = {crew, t_us};
-    (void)codec_decode(NULL, "t", &m, web_team_take, &asked);
+    struct message m = {.topic = "t/$lab/request",
+                        .payload = payload,
+                        .stored_bytes = bytes,
+                        .payload_bytes = bytes};
+    struct web_team_asked asked = {live, t_us};
+    (void)codec_decode(NULL, "t", &m, web_team_apply, &asked);
 }
 
 #endif

@@ -23,14 +23,14 @@ class Wheels:
         self.stem = f"tandem/v1/{pair}/{side}"
         self.own, self.theta, self.refuses, self.noise, self.pilot = list(theta), list(theta), refuses, noise, pilot
         self.random = random.Random(f"{pair} {side}")
-        self.nu, self.pose, self.tau, self.told = [0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0], -SILENT_S
+        self.nu, self.pose, self.tau, self.reported_s = [0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0], -SILENT_S
         self.lock, self.at = threading.Lock(), time.time()
         self.telemetry = Writer(rig, f"{self.stem}/telemetry")
         self.ack = Writer(rig, f"{self.stem}/parameters/ack")
         self.rig, self.boots = rig, 0
         self.boot()
-        self.hear("control", self.take_effort)
-        self.hear_parameters()
+        self.subscribe("control", self.set_effort)
+        self.subscribe_parameters()
         threading.Thread(target=self.live, daemon=True).start()
 
     def boot(self):
@@ -41,26 +41,26 @@ class Wheels:
             self.nu, self.theta = [0.0, 0.0], list(self.own)
             self.pose = [self.random.uniform(-5, 5), self.random.uniform(-5, 5), self.random.uniform(-3, 3)]
 
-    def hear(self, what, take):
+    def subscribe(self, what, on_message):
         reader = self.rig.run(["mosquitto_sub", "-p", self.rig.broker_port, "-t", f"{self.stem}/{what}", "-F", "%p"],
                               stdout=subprocess.PIPE, text=True)
-        threading.Thread(target=self.listen, args=[reader.stdout, take], daemon=True).start()
+        threading.Thread(target=self.listen, args=[reader.stdout, on_message], daemon=True).start()
 
-    def hear_parameters(self):
+    def subscribe_parameters(self):
         """What stands at the broker, and what is told later."""
-        self.hear("parameters", self.take_parameters)
+        self.subscribe("parameters", self.receive_parameters)
 
-    def listen(self, lines, take):
+    def listen(self, lines, on_message):
         for line in lines:
             with self.lock:
-                take(json.loads(line))
+                on_message(json.loads(line))
 
-    def take_effort(self, message):
+    def set_effort(self, message):
         self.advance()
         tau = message["tau"]
-        self.tau, self.told = [tau[0], tau[-1]], time.monotonic()
+        self.tau, self.reported_s = [tau[0], tau[-1]], time.monotonic()
 
-    def take_parameters(self, message):
+    def receive_parameters(self, message):
         values = message.get("values", {})
         applied = [name for name in NAMES if name in values and name not in self.refuses]
         self.theta = [values[name] if name in applied else own for name, own in zip(NAMES, self.own)]
@@ -88,7 +88,7 @@ class Wheels:
         while True:
             with self.lock:
                 self.advance()
-                if time.monotonic() - self.told >= SILENT_S:
+                if time.monotonic() - self.reported_s >= SILENT_S:
                     self.tau = list(self.pilot(self.at))
                 sample = {"t": round(self.at, 6), "seq": self.seq, "boot": f"b{self.boots}",
                           "nu": [self.nu[0] + self.random.gauss(0, self.noise[0]), 0,

@@ -32,7 +32,7 @@ class Lab:
     def replies(self, topic, id):
         return [m for t, m in self.messages() if t == topic and m.get("id") == id]
 
-    def tell(self, topic, id, op, **members):
+    def send(self, topic, id, op, **members):
         self.rig.publish(f"tandem/v1/{topic}", {"id": id, "op": op, **members})
 
     def answer(self, topic, id, seconds=20):
@@ -47,50 +47,50 @@ class Lab:
 
 
 def moves(lab):
-    lab.tell("a1/command", "j1", "movej", q_rad=[0.5, *WORK[1:]], v_radps=2, a_radps2=4)
+    lab.send("a1/command", "j1", "movej", q_rad=[0.5, *WORK[1:]], v_radps=2, a_radps2=4)
     reply = lab.both("j1", "done")
     assert list(reply["values"])[:8] == FIRST, reply
     assert abs(reply["values"]["q1_rad"] - 0.5) < 1e-4 and reply["values"]["tcp_error_m"] < 1e-4, reply
-    took = reply["t"] - reply["t_start"]
-    assert abs(took - 2 * math.sqrt(0.5 / 4)) < 1e-3, took
-    lab.tell("a1/command", "j2", "movej", pose=POSE)
+    duration_s = reply["t"] - reply["t_start"]
+    assert abs(duration_s - 2 * math.sqrt(0.5 / 4)) < 1e-3, duration_s
+    lab.send("a1/command", "j2", "movej", pose=POSE)
     assert abs(lab.both("j2", "done")["values"]["x_m"] - POSE[0]) < 1e-4
-    lab.tell("a1/command", "l1", "movel", pose=[0.4869, -0.10915, 0.531859, *POSE[3:]], v_mps=0.5)
+    lab.send("a1/command", "l1", "movel", pose=[0.4869, -0.10915, 0.531859, *POSE[3:]], v_mps=0.5)
     reply = lab.both("l1", "done")
     assert abs(reply["values"]["z_m"] - 0.531859) < 1e-4 and reply["values"]["path_error_m"] < 1e-4, reply
-    lab.tell("a1/command", "c1", "movec", via=[0.4369, -0.05915, 0.531859],
+    lab.send("a1/command", "c1", "movec", via=[0.4369, -0.05915, 0.531859],
              pose=[0.4869, -0.00915, 0.531859, *POSE[3:]])
     assert abs(lab.both("c1", "done")["values"]["y_m"] + 0.00915) < 1e-4
-    lab.tell("a1/command", "s1", "speedj", qd_radps=[0.5, 0, 0, 0, 0, 0], time_s=0.5)
+    lab.send("a1/command", "s1", "speedj", qd_radps=[0.5, 0, 0, 0, 0, 0], time_s=0.5)
     lab.both("s1", "done")
-    lab.tell("a1/command", "s2", "speedl", twist=[0, 0, -0.1, 0, 0, 0], time_s=0.5)
+    lab.send("a1/command", "s2", "speedl", twist=[0, 0, -0.1, 0, 0, 0], time_s=0.5)
     lab.both("s2", "done")
 
 
 def refusals(lab):
     before = lab.answer("a1/reply", "s2")["values"]
-    lab.tell("a1/command", "r1", "movel", pose=[-0.4, *POSE[1:]])
+    lab.send("a1/command", "r1", "movel", pose=[-0.4, *POSE[1:]])
     lab.both("r1", "error", " of the path: ")
-    lab.tell("a1/command", "r2", "movej", q_rad=[7, 0, 0, 0, 0, 0])
+    lab.send("a1/command", "r2", "movej", q_rad=[7, 0, 0, 0, 0, 0])
     lab.both("r2", "error", "joint_limit: at 1.000 of the path: a joint would leave its range")
-    lab.tell("a1/command", "r3", "movej", q_rad=[1, 2])
+    lab.send("a1/command", "r3", "movej", q_rad=[1, 2])
     lab.both("r3", "error", "bad_value: ")
-    lab.tell("a1/command", "r4", "speedj", qd_radps=[1, 0, 0, 0, 0, 0])
+    lab.send("a1/command", "r4", "speedj", qd_radps=[1, 0, 0, 0, 0, 0])
     lab.both("r4", "error", "time_s")
-    lab.tell("a1/command", "r5", "movej", q_rad=[0] * 7)
+    lab.send("a1/command", "r5", "movej", q_rad=[0] * 7)
     reply = lab.answer("a1/reply", "r5")
     assert reply["status"] == "error" and reply["code"] == "too_many" and reply["from"] == "tandem", reply
-    lab.tell("a1/command", "m1", "mode", cartesian=True)
+    lab.send("a1/command", "m1", "mode", cartesian=True)
     after = lab.both("m1", "done")["values"]
     assert all(abs(after[name] - before[name]) < 1e-3 for name in FIRST[:6]), (before, after)
 
 
 def stops(lab):
     for stop in ("halt", "stopj"):
-        lab.tell("a1/command", f"long-{stop}", "movej", q_rad=[3, *WORK[1:]], v_radps=0.5)
+        lab.send("a1/command", f"long-{stop}", "movej", q_rad=[3, *WORK[1:]], v_radps=0.5)
         lab.rig.wait(lambda: any(t == "a1/real/telemetry" and abs(m["nu"][0]) > 0.3 for t, m in lab.messages()[-8:]),
                      "it moves")
-        lab.tell("a1/command", stop, stop)
+        lab.send("a1/command", stop, stop)
         assert lab.both(stop, "done")["values"]["q1_rad"] < 2.5
         lab.both(f"long-{stop}", "halted")
 
@@ -99,9 +99,9 @@ def interrupts(lab):
     robot = lab.rig.start("robot", "--kind", "arm6", "--pair", "b1", "--parameters", lab.rig.folder / "busy.yaml",
                           "--pose", "0,-1.5,-1.5,-1.5,1.5,0", "--telemetry-rate", 25, stdout=subprocess.PIPE, text=True)
     lab.rig.wait(lambda: any(t == "b1/real/connection" for t, _ in lab.messages()), "another arm")
-    lab.tell("b1/command", "i1", "movej", q_rad=[2, -1.5, -1.5, -1.5, 1.5, 0])
+    lab.send("b1/command", "i1", "movej", q_rad=[2, -1.5, -1.5, -1.5, 1.5, 0])
     lab.rig.wait(lambda: any(t == "b1/real/telemetry" and m["nu"][0] > 0.3 for t, m in lab.messages()), "it moves")
-    lab.tell("b1/command", "i2", "movej", q_rad=[0, -1.5, -1.5, -1.5, 1.5, 0])
+    lab.send("b1/command", "i2", "movej", q_rad=[0, -1.5, -1.5, -1.5, 1.5, 0])
     first, second = lab.answer("b1/real/reply", "i1"), lab.answer("b1/real/reply", "i2")
     assert first["status"] == "halted" and second["status"] == "done", (first, second)
     assert first["t"] <= second["t_start"] + 1e-6 and abs(second["values"]["q1_rad"]) < 1e-3, (first, second)
@@ -112,9 +112,9 @@ def interrupts(lab):
 
 def telemetry(lab):
     samples = {side: [m for t, m in lab.messages() if t == f"a1/{side}/telemetry"] for side in ("real", "virtual")}
-    for side, told in samples.items():
-        assert len(told) > 50, side
-        for sample in told[-10:]:
+    for side, messages in samples.items():
+        assert len(messages) > 50, side
+        for sample in messages[-10:]:
             for name in ("pose", "nu", "tau", "current_a", "tcp", "q_target", "qd_target"):
                 assert len(sample[name]) == 6 and all(math.isfinite(x) for x in sample[name]), (name, sample)
             assert sample["mode"] == 1, sample

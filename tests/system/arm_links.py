@@ -65,9 +65,9 @@ def record(lab, places, path):
             gaps.append(lab.gap_mm(replies))
 
             def rests():
-                told = [m for m in lab.said("real/telemetry")[-40:] if m["t"] > replies[0]["t"] + 0.1]
-                rests.last = told[-1:]
-                return told
+                samples = [m for m in lab.said("real/telemetry")[-40:] if m["t"] > replies[0]["t"] + 0.1]
+                rests.last = samples[-1:]
+                return samples
             lab.rig.wait(rests, "a sample at rest")
             [m] = rests.last
             sd = 3 * [NOISE_M] + 3 * [NOISE_RAD]

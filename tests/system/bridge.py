@@ -22,10 +22,10 @@ class Lab:
 
     def __init__(self, port):
         self.messages, self.lock = [], threading.Lock()
-        self.client = Client(port, "lab", clean=True, topics=["tandem/v1/#"], take=self.take)
+        self.client = Client(port, "lab", clean=True, topics=["tandem/v1/#"], on_message=self.on_message)
         assert self.client.subscribed.wait(limit_s(10))
 
-    def take(self, topic, payload):
+    def on_message(self, topic, payload):
         with self.lock:
             self.messages.append((topic, payload))
         if topic == "tandem/v1/arm/command":
@@ -156,7 +156,7 @@ def test_away(rig, lab, controller):
     rig.wait(lambda: alarms(rig, "arm", "reboot"), "a reboot", 20)
 
 
-def test_heard(rig, lab, controller):
+def test_received(rig, lab, controller):
     """The lab's own controller says what it commands, under its own ids."""
     bridge = rig.start("bridge", "--ur", f"127.0.0.1:{controller.port}", "--pair", "lab", "--commands", "heard")
     rig.wait(lambda: count(rig, "lab", "real", "connection") == "online", "online")
@@ -234,11 +234,11 @@ def test_arm6(rig, lab):
     rig.wait(lambda: len(rig.records("twin", "entries")) == len(truth), "entries", 20)
     seen = lab.said("twin/real/reply")
     offset = truth[0]["t_start"] - seen[0]["t_start"]
-    for told, own in zip(seen, truth):
-        near(told["t_start"] + offset, own["t_start"], 2 * PERIOD, "start on the arm's own clock")
-        assert told["status"] == "done" and told.get("calibrate", True), told
+    for measured, own in zip(seen, truth):
+        near(measured["t_start"] + offset, own["t_start"], 2 * PERIOD, "start on the arm's own clock")
+        assert measured["status"] == "done" and measured.get("calibrate", True), measured
         # The arm says done when its joints have come, the bridge when its set points have.
-        assert -PERIOD < own["t"] - told["t"] - offset < 0.5, (own, told)
+        assert -PERIOD < own["t"] - measured["t"] - offset < 0.5, (own, measured)
     ops = [c["op"] for c in lab.said("twin/command")]
     assert ops == ["movej"] * 3 + ["movel"], ops
     for entry in map(json.loads, rig.records("twin", "entries")):
@@ -278,7 +278,7 @@ def main():
             test_slider(rig, lab, controller)
             test_protective_stop(rig, lab, controller)
             test_away(rig, lab, controller)
-            test_heard(rig, lab, controller)
+            test_received(rig, lab, controller)
             test_old(rig, lab)
             test_arm6(rig, lab)
         except BaseException:

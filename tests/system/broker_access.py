@@ -86,7 +86,7 @@ class Lab(Rig):
                           *arguments)
 
 
-def hear_all(lab, users):
+def receive_all(lab, users):
     """What each user gets to hear of everything, as lists of lines that grow."""
     files = {}
     for user in users:
@@ -107,13 +107,13 @@ def check_matrix(lab):
     # A user has one connection: those who listen here do not speak, and the other way round.
     for listeners, speakers in ((["reader", "r1-real", "r2-virtual"], ["tandem", "r1-virtual", "r1-l1", "r2-real", "r2-l1"]),
                                 (["reader", "r1-virtual", "r1-l1"], ["tandem", "r1-real", "r2-virtual", "r2-l1", "r2-real"])):
-        heard = hear_all(lab, listeners)
-        lab.wait(lambda: says(lab, "tandem", f"{PREFIX}/begin") and "begin" in heard["reader"].read_text(), "the reader listens")
+        received = receive_all(lab, listeners)
+        lab.wait(lambda: says(lab, "tandem", f"{PREFIX}/begin") and "begin" in received["reader"].read_text(), "the reader listens")
         with concurrent.futures.ThreadPoolExecutor(len(speakers)) as pool:
             list(pool.map(lambda user: [lab.say(user, topic, f"from {user}").wait(limit_s(20)) for topic in table], speakers))
         assert says(lab, "tandem", f"{PREFIX}/end")
-        lab.wait(lambda: f"{PREFIX}/end" in heard["reader"].read_text(), "the reader hears the end")
-        got = {user: set(re.findall(r"^(\S+) from (?!nobody)(\S+)$", path.read_text(), re.M)) for user, path in heard.items()}
+        lab.wait(lambda: f"{PREFIX}/end" in received["reader"].read_text(), "the reader hears the end")
+        got = {user: set(re.findall(r"^(\S+) from (?!nobody)(\S+)$", path.read_text(), re.M)) for user, path in received.items()}
         came = {(topic, user) for topic, (writers, _) in table.items() for user in writers if user in speakers}
         assert got["reader"] == came, (got["reader"] ^ came, "heard by the reader, or right")
         for user in listeners[1:]:
@@ -145,15 +145,15 @@ def check_strangers(lab):
     for login in ([], ["-u", "r1-real"], ["-u", "r1-real", "-P", "wrong"], ["-u", "nobody", "-P", "wrong"]):
         client = lab.client("mosquitto_pub", "-p", lab.broker_port, *login, "-t", f"{PREFIX}/r1/real/reply", "-m", "x")
         assert client.wait(limit_s(20)) != 0, login
-    heard = hear_all(lab, ["reader"])["reader"]
-    lab.wait(lambda: says(lab, "tandem", f"{PREFIX}/begin") and "begin" in heard.read_text(), "the reader listens")
+    received = receive_all(lab, ["reader"])["reader"]
+    lab.wait(lambda: says(lab, "tandem", f"{PREFIX}/begin") and "begin" in received.read_text(), "the reader listens")
     will = lab.run(["mosquitto_sub", *lab.login("r2-real"), "-t", "x", "--will-topic", f"{PREFIX}/r1/real/reply",
                     "--will-payload", "will", "-W", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     will.send_signal(signal.SIGKILL) if will.poll() is None else None
     assert will.wait(limit_s(10)) != 0
     assert says(lab, "tandem", f"{PREFIX}/end")
-    lab.wait(lambda: f"{PREFIX}/end" in heard.read_text(), "the reader hears the end")
-    assert "will" not in heard.read_text(), "a will on another robot's topic"
+    lab.wait(lambda: f"{PREFIX}/end" in received.read_text(), "the reader hears the end")
+    assert "will" not in received.read_text(), "a will on another robot's topic"
     end_clients(lab)
 
 
@@ -162,7 +162,7 @@ def check_lab(lab):
     broker_log = lab.folder / "mosquitto.log"
     had = broker_log.read_text().count(" as tandem ")
     lab.start_daemon()
-    heard = hear_all(lab, ["reader"])["reader"]
+    received = receive_all(lab, ["reader"])["reader"]
     for pair, mode in (("r1", "observe"), ("r2", "link")):
         for side in ("real", "virtual"):
             lab.program(f"{pair}-{side}", "robot", "--pair", pair, "--side", side, "--mode", mode, "--angular-speed", 8,
@@ -191,7 +191,7 @@ def check_lab(lab):
     assert broker_log.read_text().count(" as tandem-telemetry ") == 1
     assert lab.say("r1-real", f"{PREFIX}/r1/real/telemetry", '{"t":1763617674.2,"seq":1}').wait(limit_s(20)) is not None
     lab.wait(lambda: lab.get("/api/v1/pairs/r1")["real"]["telemetry"] == 1, "telemetry comes")
-    lab.wait(lambda: heard.read_text().count(f"{PREFIX}/r1/entry ") == MOVES, "the reader hears the entries")
+    lab.wait(lambda: received.read_text().count(f"{PREFIX}/r1/entry ") == MOVES, "the reader hears the entries")
     lab.stop_daemon()
     end_clients(lab)
 

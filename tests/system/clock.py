@@ -66,7 +66,7 @@ class Lab:
     def alarm(self, code):
         return wait_until(lambda: self.alarms("$lab", code), f"the alarm {code}")[-1]
 
-    def told(self, word):
+    def wait_for_log(self, word):
         wait_until(lambda: f" {word}: " in self.rig.daemon_log.read_text(), f"'{word}' in the log")
 
     def judge(self):
@@ -76,8 +76,8 @@ class Lab:
         assert served == self.stored(), (served, self.stored())
         numbers = [json.loads(text)["n"] for text in served]
         assert len(set(numbers)) == len(numbers), numbers
-        told = [(one["pair"], one["n"]) for one in self.rig.get("/api/v1/alarms?limit=1000")["alarms"]]
-        assert len(set(told)) == len(told), told
+        wait_for_log = [(one["pair"], one["n"]) for one in self.rig.get("/api/v1/alarms?limit=1000")["alarms"]]
+        assert len(set(wait_for_log)) == len(wait_for_log), wait_for_log
         self.end(signal.SIGTERM)
         again = cut_records(member(member(replay(self.rig.lab, self.rig.folder / "journal"), "pairs"), "r1"), "entries")
         assert sorted(again) == sorted(served), (again, served)
@@ -92,7 +92,7 @@ def set_back_between_runs(lab, how):
     lab.end(how)
     lab.clock.set_by(-30)
     lab.start()
-    lab.told("clock_behind")
+    lab.wait_for_log("clock_behind")
     lab.command("c2")
     lab.reply("c2")
     assert lab.entry("c2")["n"] > 1
@@ -121,7 +121,7 @@ def set_while_running(lab, seconds):
     lab.command("c1")
     began = time.monotonic()
     lab.clock.set_by(seconds)
-    lab.told("clock_stepped")
+    lab.wait_for_log("clock_stepped")
     lab.reply("c1")
     true_s = time.monotonic() - began
     entry = lab.entry("c1")
@@ -148,7 +148,7 @@ def asleep(lab, seconds):
     lab.rig.daemon.send_signal(signal.SIGCONT)
     entry = lab.entry("c1")
     assert entry["verdict"] == "UNRESOLVED" and entry["interrupted_s"] >= seconds, entry
-    lab.told("suspended")
+    lab.wait_for_log("suspended")
     assert f"{seconds}." in lab.alarm("machine_suspended")["detail"]
     assert not lab.alarms("$lab", "clock_stepped"), "the wall clock went on as it should"
     later = lab.watched()

@@ -21,12 +21,12 @@ POSE = ("x_m", "y_m", "psi_rad")
 def listen(rig):
     """What is said from now on, in the order of the broker: a function that gives (topic below the pair, payload)s of
     a pair."""
-    heard = rig.folder / "heard"
+    received = rig.folder / "heard"
     rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-R", "-t", "tandem/v1/+/+/#", "-F", "%t %p"],
-            stdout=open(heard, "w"))
+            stdout=open(received, "w"))
 
     def messages(pair):
-        lines = (line.split(" ", 1) for line in heard.read_text().split("\n")[:-1])
+        lines = (line.split(" ", 1) for line in received.read_text().split("\n")[:-1])
         return [(topic.split("/", 3)[3], json.loads(payload)) for topic, payload in lines
                 if topic.startswith(f"tandem/v1/{pair}/") and payload]
     rig.wait(lambda: rig.publish("tandem/v1/probe/is/there", {}) or messages("probe"), "a listener")
@@ -53,7 +53,7 @@ def starts(messages):
     return apart + [degrees(real[virtual[0]], virtual[1])]
 
 
-def fly(rig, heard, pair):
+def fly(rig, received, pair):
     """The mission, and what came of it."""
     robots = rig.start("robot", "--kind", "diffdrive", "--pair", pair, "--side", "both", "--mode", "link", "--seed", 3,
                        "--pace", PACE, "--telemetry-rate", 20, "--map", MISSIONS / "room.yaml",
@@ -65,9 +65,9 @@ def fly(rig, heard, pair):
     rig.wait(lambda: rig.get(f"/api/v1/pairs/{pair}")["outstanding"] == 0, "all is closed")
     rig.wait_stored(pair)
     # One more sample of each after all, at rest: what they are, not what they say they will be.
-    count = len(heard(pair))
-    rig.wait(lambda: {"real/telemetry", "virtual/telemetry"} <= {t for t, _ in heard(pair)[count + 40:]}, "at rest")
-    messages = heard(pair)
+    count = len(received(pair))
+    rig.wait(lambda: {"real/telemetry", "virtual/telemetry"} <= {t for t, _ in received(pair)[count + 40:]}, "at rest")
+    messages = received(pair)
     robots.terminate()
     entries = [json.loads(text) for text in rig.records(pair, "entries")]
     assert len(entries) >= 15 and {e["verdict"] for e in entries} <= set(TIMING), entries
@@ -87,8 +87,8 @@ def check_corrected(rig, pair, entries, messages):
     assert all("correction" not in e for e in entries if e not in moves)
     answers = [m for topic, m in messages if topic == "virtual/pose/ack"]
     assert answers == [{"correction": m["correction"], "applied": list(POSE), "refused": []} for m in sent], answers
-    told = rig.get(f"/api/v1/pairs/{pair}")["correction"]
-    assert told == {"after": "each_move", "sent": len(sent), "applied": len(sent), "refused": 0, "unanswered": 0}, told
+    correction = rig.get(f"/api/v1/pairs/{pair}")["correction"]
+    assert correction == {"after": "each_move", "sent": len(sent), "applied": len(sent), "refused": 0, "unanswered": 0}, correction
     open_at = set()
     for topic, m in messages:  # never while it is in work
         open_at |= {m["id"]} if topic == "virtual/command" else set()
@@ -110,8 +110,8 @@ def silent_simulator(rig):
                                                            "values": {"x_m": x_m, "y_m": 0, "psi_rad": 0}})
         rig.wait(lambda: rig.get("/api/v1/pairs/silent")["correction"]["unanswered"] == n + 1, "nobody answers", 30)
     alarms = [json.loads(text) for text in rig.records("silent", "alarms")]
-    told = [(alarm["code"], alarm["id"]) for alarm in alarms if alarm["type"] == "correction"]
-    assert told == [("pose_unanswered", "s0")], alarms
+    correction = [(alarm["code"], alarm["id"]) for alarm in alarms if alarm["type"] == "correction"]
+    assert correction == [("pose_unanswered", "s0")], alarms
     assert rig.get("/api/v1/pairs/silent")["correction"]["sent"] == 3
     rig.publish("tandem/v1/silent/virtual/pose/ack", {"correction": "three"})
     rig.wait(lambda: rig.get("/api/v1/pairs/silent")["alarm_counts"]["malformed"] == 1, "a number was expected")
@@ -122,17 +122,17 @@ def main():
             "  silent: {correct: after_inconsistency, timeout_s: 3}"
     with Rig(pairs=pairs) as rig:
         rig.start_daemon()
-        heard = listen(rig)
-        entries, messages = fly(rig, heard, "free")
+        received = listen(rig)
+        entries, messages = fly(rig, received, "free")
         free = starts(messages)
         assert all("correction" not in e for e in entries)
         assert not [topic for topic, _ in messages if topic.startswith("virtual/pose")]
         assert max(free) > NEAR_DEG, ("nothing to correct", free)
-        entries, messages = fly(rig, heard, "each")
+        entries, messages = fly(rig, received, "each")
         each = check_corrected(rig, "each", entries, messages)
         silent_simulator(rig)
         rig.stop_daemon()
-        said = [(f"tandem/v1/{pair}/{topic}", m) for pair in ("each", "silent") for topic, m in heard(pair)
+        said = [(f"tandem/v1/{pair}/{topic}", m) for pair in ("each", "silent") for topic, m in received(pair)
                 if m != {"correction": "three"}]
         used = check_messages(load(SOURCE), "tandem/v1", said)
         assert {"pose", "pose_ack", "command", "reply"} <= used, used

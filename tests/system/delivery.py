@@ -26,7 +26,7 @@ class Cut(Rig):
         self.lab.write_text(text.replace(f"broker: {{port: {self.broker_port}}}", f"broker: {{port: {self.network.port}}}"))
         (self.folder / "daemon.log").touch()
 
-    def mend(self):
+    def restore_link(self):
         """All connections end; new ones work again."""
         self.network.cut()
         self.network.swallow = frozenset()
@@ -82,7 +82,7 @@ def lose_messages(lab):
     lab.network.swallow = {"down"}
     for _ in range(9):
         lab.round("r1")
-    lab.mend()
+    lab.restore_link()
     check_sure(lab, "r1", 12)
 
 
@@ -93,7 +93,7 @@ def lose_acknowledgements(lab):
     for _ in range(4):
         lab.round("r1")
     lab.wait_entries("r1", 16)
-    lab.mend()
+    lab.restore_link()
     lab.wait(lambda: lab.get("/api/v1/status")["redelivered"] >= before + 12, "12 messages delivered again")
     check_sure(lab, "r1", 16)
 
@@ -110,7 +110,7 @@ def kill_the_daemon(lab):
         lab.round("r1")
         lab.kill_daemon()
         lab.round("r1")
-        lab.mend()
+        lab.restore_link()
         lab.start_daemon()
         check_sure(lab, "r1", count + 4)
 
@@ -133,7 +133,7 @@ def lose_a_reply(lab):
     command(0)
     answer(0)
     lab.wait_entries("r2", 1)
-    lab.mend()
+    lab.restore_link()
     lab.wait(lambda: lab.get("/readyz")["ready"], "the daemon is back")
     command(1)
     lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": "c1"})  # the real one's is lost
@@ -162,8 +162,8 @@ def lose_a_reply(lab):
 def restore_the_broker(lab):
     """Killed half a minute after it saved what waited for the daemon, the broker delivers that again, without DUP. In link
     mode no robot moves again, and L1 is told what became of it; in observe mode ids, else packet ids, tell."""
-    heard = lab.folder / "heard"
-    with open(heard, "w") as out:
+    received = lab.folder / "heard"
+    with open(received, "w") as out:
         lab.run(["mosquitto_sub", "-p", lab.broker_port, "-c", "-i", "watch", "-q", "1", "-v", "-t", "tandem/v1/link/real/command",
                  "-t", "tandem/v1/link/virtual/command", "-t", "tandem/v1/link/reply"], stdout=out, stderr=subprocess.DEVNULL)
     lab.stop_daemon()
@@ -174,23 +174,23 @@ def restore_the_broker(lab):
     lab.publish("tandem/v1/r4/command", GO)
     lab.save_broker()
     lab.start_daemon()
-    lab.wait(lambda: heard.read_text().count("/command") == 2, "both robots are told")
+    lab.wait(lambda: received.read_text().count("/command") == 2, "both robots are told")
     for side in ("real", "virtual"):
         lab.publish(f"tandem/v1/link/{side}/reply", DONE | {"id": "m1"})
         lab.publish(f"tandem/v1/r4/{side}/reply", DONE)
     assert len(lab.wait_entries("link", 1)) == 1
     assert len(lab.wait_entries("r3", 1)) == 1
     assert len(lab.wait_entries("r4", 1)) == 1
-    lab.wait(lambda: "/reply" in heard.read_text(), "L1 is answered")
+    lab.wait(lambda: "/reply" in received.read_text(), "L1 is answered")
     pass_time(float(os.environ.get("TANDEM_RESTORED_AFTER_S", "31")))
     lab.kill_broker()
     lab.start_broker()
-    lab.wait(lambda: heard.read_text().count("sent again") == 1, "L1 is told what became of it", 20)
+    lab.wait(lambda: received.read_text().count("sent again") == 1, "L1 is told what became of it", 20)
     pass_time(1)
-    lines = heard.read_text().splitlines()
+    lines = received.read_text().splitlines()
     assert sum("/command" in line for line in lines) == 2, lines
-    told = json.loads([line for line in lines if "sent again" in line][0].split(" ", 1)[1])
-    assert (told["id"], told["status"], told["from"]) == ("m1", "done", "real"), told
+    marked = json.loads([line for line in lines if "sent again" in line][0].split(" ", 1)[1])
+    assert (marked["id"], marked["status"], marked["from"]) == ("m1", "done", "real"), marked
     assert len(lab.entries("link")) == 1 and len(lab.entries("r3")) == 1, lab.entries("r3")
     assert lab.alarms("r3") == [], lab.alarms("r3")
     entries = lab.wait_entries("r4", 2)  # nothing tells: it says so

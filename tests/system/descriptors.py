@@ -39,8 +39,8 @@ def starve(descriptors):
         start_with(rig, descriptors)
         room = rig.get("/api/v1/status")["descriptors"]
         assert room["max"] == descriptors and room["connections_max"] >= 4 and room["listeners_max"] >= 4, room
-        told = re.findall(r" few_descriptors: .*", rig.daemon_log.read_text())
-        assert told and f"{room['connections_max']} connections, {room['listeners_max']} listeners" in told[-1], told
+        reported = re.findall(r" few_descriptors: .*", rig.daemon_log.read_text())
+        assert reported and f"{room['connections_max']} connections, {room['listeners_max']} listeners" in reported[-1], reported
         assert f"\ntandem_http_listeners_max {room['listeners_max']}\n" in rig.fetch("/metrics")
         held = []
         for k in range(descriptors + 100):

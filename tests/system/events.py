@@ -67,8 +67,8 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     rig.wait_stored("r1")
     rig.wait_stored("r1")
     served = rig.records("r1", "entries")
-    heard = [e for e in everything.of("entry") if e["pair"] == "r1"]
-    assert [json.loads(text) for text in served] == heard, (served, heard)
+    received = [e for e in everything.of("entry") if e["pair"] == "r1"]
+    assert [json.loads(text) for text in served] == received, (served, received)
 
     # Killed while nothing is on its way, and at once after a move.
     move(rig, "r1", 3)

@@ -14,26 +14,26 @@ LISTEN_S = 4
 
 def spread():
     """Telemetry once a second, of both sides."""
-    slots, heard = collections.Counter(), collections.Counter()
+    slots, received = collections.Counter(), collections.Counter()
 
     def take(topic, _payload):
         slots[int(time.time() / SLOT_S)] += 1
-        heard[topic] += 1
+        received[topic] += 1
 
     with Rig() as rig:
         listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"], take=take)
         assert listener.subscribed.wait(limit_s(10))
         fleet = rig.start("robot", "--kind", "kinematic", "--count", ROBOTS, "--telemetry-rate", 1)
-        rig.wait(lambda: len(heard) == 2 * ROBOTS, "all robots", 60)
+        rig.wait(lambda: len(received) == 2 * ROBOTS, "all robots", 60)
         pass_time(1)
         slots.clear()
-        heard.clear()
+        received.clear()
         pass_time(LISTEN_S)
         listener.ended = True
         messages = sum(slots.values())
         assert fleet.poll() is None
-        assert len(heard) == 2 * ROBOTS, f"{len(heard)} of {2 * ROBOTS} are heard"
-        assert max(heard.values()) <= LISTEN_S + 2, f"one spoke {max(heard.values())} times"
+        assert len(received) == 2 * ROBOTS, f"{len(received)} of {2 * ROBOTS} are heard"
+        assert max(received.values()) <= LISTEN_S + 2, f"one spoke {max(received.values())} times"
         share = max(slots.values()) / messages
         assert share < 0.12, f"{share:.2f} of what {LISTEN_S} s brought came within {SLOT_S} s"
         print(f"{messages} messages in {len(slots)} of {LISTEN_S / SLOT_S:.0f} slots, at most {max(slots.values())} in one")
@@ -41,15 +41,15 @@ def spread():
 
 def most():
     """10 000 are as many as there may be, and all of them speak."""
-    heard = set()
+    received = set()
     with Rig() as rig:
         refused = rig.start("robot", "--count", 10001)
         assert refused.wait(limit_s(20)) == 2, "10001 robots"
         listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"],
-                          take=lambda topic, _payload: heard.add(topic))
+                          take=lambda topic, _payload: received.add(topic))
         assert listener.subscribed.wait(limit_s(10))
         rig.start("robot", "--kind", "kinematic", "--count", 10000, "--telemetry-rate", 0.1)
-        rig.wait(lambda: len(heard) == 20000, "all robots", 120)
+        rig.wait(lambda: len(received) == 20000, "all robots", 120)
         listener.ended = True
 
 

@@ -78,7 +78,7 @@ grep -q 'q3_actual_rad' "$work/err" || fail "which column: $(cat "$work/err")"
 sed 's/^moves:/joves:/' "$SOURCE/config/experiments/arm.yaml" >"$work/joves.yaml"
 "$TANDEM" follow "$work/joves.yaml" 2>"$work/err" >/dev/null && fail "a key that there is not"
 grep -q 'joves' "$work/err" || fail "which key: $(cat "$work/err")"
-says_fault '[missing_key' "$work/err" joves.yaml
+has_fault_code '[missing_key' "$work/err" joves.yaml
 
 # Pictures, of all kinds; a title with quotes is text and nothing else.
 if command -v gnuplot >/dev/null; then
@@ -102,10 +102,10 @@ fi
 status=0
 "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --plot "$work/none/x.svg" >"$work/out" 2>"$work/err" || status=$?
 [ "$status" = 1 ] && grep -q 'x.svg: ' "$work/err" || fail "a picture nowhere: exit $status"
-says_fault '[file_unwritable' "$work/err" 'a picture nowhere'
+has_fault_code '[file_unwritable' "$work/err" 'a picture nowhere'
 (PATH=/nowhere "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --plot "$work/no.svg" >"$work/out" 2>"$work/err") &&
     fail "a picture without gnuplot"
-says_fault '[process_failed' "$work/err" 'no gnuplot'
+has_fault_code '[process_failed' "$work/err" 'no gnuplot'
 [ ! -e "$work/no.svg" ] || fail "an empty picture is left"
 
 # What is wrong is said once, with its place; 2 for a bad file, 1 for what cannot be run.
@@ -115,7 +115,7 @@ refused() { # status, pattern that may begin with "[CODE] ", file's content
     status=0
     "$TANDEM" follow "$work/bad.yaml" >"$work/out" 2>"$work/err" || status=$?
     [ "$status" = "$1" ] || fail "'$2': exit $status, not $1"
-    case $text in "["*) says_fault "${text%%]*}" "$work/err" "$*"; text=${text#*]}; text=${text# } ;; esac
+    case $text in "["*) has_fault_code "${text%%]*}" "$work/err" "$*"; text=${text#*]}; text=${text# } ;; esac
     grep -q -- "$text" "$work/err" || fail "'$2' is not said: $(cat "$work/err")"
     [ ! -s "$work/out" ] || fail "'$2': something on stdout"
 }
@@ -154,7 +154,7 @@ refused 2 '[unknown_value] bad.yaml:1:' 'kind: jont
 status=0
 "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --csv /dev/null/x >"$work/out" 2>"$work/err" || status=$?
 [ "$status" = 1 ] || fail "a folder that cannot be: exit $status"
-says_fault '[file_unwritable' "$work/err" 'a folder that cannot be'
+has_fault_code '[file_unwritable' "$work/err" 'a folder that cannot be'
 status=0
 "$TANDEM" follow >/dev/null 2>&1 || status=$?
 [ "$status" = 2 ] || fail "no operand: exit $status"

@@ -97,7 +97,7 @@ def foretold(rig, heard, since):
 
 
 def follows(rig, heard, name):
-    """One round: in time, and as near as was foretold. What is shown offline is there at once; a virtual arm has to be
+    """One round: in time, and as near as was predicted. What is shown offline is there at once; a virtual arm has to be
     driven there, which is worth a factor (docs/model/following.md) and some mm."""
     began = time.time()
     drive(rig, heard, name)
@@ -114,19 +114,19 @@ def follows(rig, heard, name):
 
 
 def check_rates(heard):
-    """How fast the set points change is told on moves and at rest, and not by who is driven."""
-    real = [m for _, m in heard.samples("real")]
+    """How fast the set points change is fidelity on moves and at rest, and not by who is driven."""
+    real = [m for _, m in received.samples("real")]
     assert all("tau_dot" in m for m in real)
     most = max(max(map(abs, m["tau_dot"])) for m in real)
     assert abs(most - 1.4) < 1e-6, most
     assert any(not any(m["tau_dot"]) for m in real)
-    assert any("tau_dot" not in m for _, m in heard.samples("virtual"))
+    assert any("tau_dot" not in m for _, m in received.samples("virtual"))
 
 
 def main():
     with Rig(PAIRS) as rig:
         rig.start_daemon()
-        heard = Heard(rig)
+        received = Recording(rig)
         lags = ", ".join(f"lag{j}_s: {LAG_S}" for j in range(1, 7))
         (rig.folder / "robots.yaml").write_text(
             "real: {known_lag_ratio: 0.9, gain1_ratio: 1.01, gain3_ratio: 0.99, noise_q_rad: 0.0001, "
@@ -139,14 +139,14 @@ def main():
         rig.wait(lambda: all(rig.get("/api/v1/pairs/a1")[side]["clock"] == "locked" for side in ("real", "virtual")),
                  "clocks", 30)
         began = time.time()
-        drive(rig, heard, "alone")
-        alone = tools_apart(heard, began)
+        drive(rig, received, "alone")
+        alone = tools_apart(received, began)
         assert alone > 0.3, alone
         rig.fetch("/api/v1/pairs/a1/following", "PUT", b'{"active":true}', TOKEN)
         rig.wait(lambda: rig.get("/api/v1/pairs/a1/following")["state"] == "TRACKING", "it follows")
-        assert follows(rig, heard, "round-"), "further apart than was foretold"
-        check_rates(heard)
-        check_messages(load(SOURCE), "tandem/v1", [(topic, m) for _, topic, m in heard.messages()])
+        assert follows(rig, received, "round-"), "further apart than was foretold"
+        check_rates(received)
+        check_messages(load(SOURCE), "tandem/v1", [(topic, m) for _, topic, m in received.messages()])
     print(f"following_arm: fine; {1e3 * alone:.0f} mm apart without")
 
 

@@ -113,13 +113,13 @@ class Lab:
         return [states[name]["rmse"] for name in names]
 
     def alike(self, pair):
-        """As good as the pair that was told, both over the window that ends now; and tracking, all of it."""
+        """As good as the pair that was instructed, both over the window that ends now; and tracking, all of it."""
         following, other = self.get(pair, "following"), self.get(f"{pair}_told", "following")
-        learnt, told = self.rmse(pair), self.rmse(f"{pair}_told")
-        self.last = f"{pair}: {following['state']}, {following['obstacle']}, {learnt} against {told}"
+        learnt, instructed = self.rmse(pair), self.rmse(f"{pair}_told")
+        self.last = f"{pair}: {following['state']}, {following['obstacle']}, {learnt} against {instructed}"
         return (following["state"] == other["state"] == "TRACKING" and following["counts"]["held"] == 0 and
                 all(a is not None and b is not None and a <= RATIO * b + late and b <= well
-                    for a, b, late, well in zip(learnt, told, LATE[pair], WELL)))
+                    for a, b, late, well in zip(learnt, instructed, LATE[pair], WELL)))
 
     def check(self, what):
         pass_time(WINDOW_S + 2)
@@ -135,13 +135,13 @@ def learn(lab):
     lab.rig.wait(lambda: all(lab.sources(pair) == ["fit", "fit"] for pair in ("boat", "car")), "fits", 120)
     lab.boats.both = False
     for pair in ("boat", "boat_told", "car", "car_told"):
-        lab.put(pair, "following", {"active": True})
+        lab.send(pair, "following", {"active": True})
     lab.check("learnt")
 
 
 def promote(lab):
     for pair, source in (("boat", "set"), ("car", "set_partly")):
-        lab.put(pair, "parameters/promote", {"model": lab.get(pair, "following")["model"]}, "POST")
+        lab.send(pair, "parameters/promote", {"model": lab.get(pair, "following")["model"]}, "POST")
         lab.rig.wait(lambda pair=pair, source=source: lab.sources(pair) == ["fit", source], f"{pair}: {source}", 20)
     used = lab.get("car", "following")["parameters"]["virtual"]["values"]
     has = dict(zip(NAMES, lab.cars["car", "virtual"].theta))
@@ -154,11 +154,11 @@ def boot(lab):
     for car in lab.cars.values():
         car.boot()
         car.rig.publish(f"{car.stem}/connection", {"state": "online", "boot": f"b{car.boots}"})
-    lab.cars["car", "virtual"].hear_parameters()
+    lab.cars["car", "virtual"].subscribe_parameters()
     lab.check("after reboots")
 
 
-def begin_anew(lab):
+def restart_learning(lab):
     lab.rig.stop_daemon()
     lab.rig.start_daemon()
     assert lab.sources("boat") == ["fit", "set"] and lab.sources("car") == ["fit", "set_partly"]
@@ -168,7 +168,7 @@ def begin_anew(lab):
 def main():
     with Rig(lab()) as rig:
         at_work = Lab(rig)
-        for step in (learn, promote, boot, begin_anew):
+        for step in (learn, promote, boot, restart_learning):
             step(at_work)
     sys.stdout.flush()
 

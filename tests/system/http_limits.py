@@ -18,8 +18,8 @@ SOON_S = 0.1  # nobody waits for longer, whatever others do
 def ask_soon(rig, target, source="127.0.0.1"):
     began = time.monotonic()
     answer = ask(rig, target, source=source)
-    took_s = time.monotonic() - began
-    assert took_s < SOON_S, f"{source} waited {took_s} s for {target}"
+    run_s = time.monotonic() - began
+    assert run_s < SOON_S, f"{source} waited {run_s} s for {target}"
     return answer
 
 
@@ -58,10 +58,10 @@ def slow_heads(rig):
             first_s = time.monotonic() - began
         held = open_ones
         pass_time(0.3)
-    took_s = time.monotonic() - began
-    assert not held, f"{len(held)} are open after {took_s:.1f} s"
+    run_s = time.monotonic() - began
+    assert not held, f"{len(held)} are open after {run_s:.1f} s"
     assert first_s > 9, f"the first one was hung up on after {first_s:.1f} s"
-    assert took_s < 15, f"the last one was hung up on after {took_s:.1f} s"
+    assert run_s < 15, f"the last one was hung up on after {run_s:.1f} s"
     used.close()
 
 
@@ -203,10 +203,10 @@ def listeners():
         def listen():
             s = connect(rig)
             s.sendall(request)
-            heard = s.recv(4096)
-            while b"\n\n" not in heard and b" 200 " in heard[:20]:
-                heard += s.recv(4096)
-            return s, int(heard[9:12])
+            received = s.recv(4096)
+            while b"\n\n" not in received and b" 200 " in received[:20]:
+                received += s.recv(4096)
+            return s, int(received[9:12])
 
         for _ in range(20):
             held = [listen() for _ in range(10)]

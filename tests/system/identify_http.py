@@ -174,9 +174,9 @@ def check_cancel(rig, body):
     status, _, text = request(rig, "DELETE", first)
     assert status == 202 and json.loads(text)["cancelling"], text
     text, state = wait(rig, first, ended)
-    took = time.monotonic() - begin
-    assert state["state"] == "cancelled" and state["result"] is None and took < STEP_S, (took, text)
-    print(f"cancelled after {took:.2f} s")
+    duration_s = time.monotonic() - begin
+    assert state["state"] == "cancelled" and state["result"] is None and duration_s < STEP_S, (duration_s, text)
+    print(f"cancelled after {duration_s:.2f} s")
     assert request(rig, "DELETE", first)[0] == 409
     listed = rig.get("/api/v1/identify")["jobs"]
     ids = [int(entry["id"]) for entry in listed]
@@ -196,9 +196,9 @@ def check_stop(rig, body):
     wait(rig, location, lambda state: state["stage"] in ("output_error", "pem"))
     begin = time.monotonic()
     rig.stop_daemon()
-    took = time.monotonic() - begin
-    assert took < STEP_S, took
-    print(f"stopped after {took:.2f} s")
+    duration_s = time.monotonic() - begin
+    assert duration_s < STEP_S, duration_s
+    print(f"stopped after {duration_s:.2f} s")
 
 
 with Rig() as rig:

@@ -17,7 +17,7 @@ identify() {
         grep -qF -- "$text" "$work/out" || fail "no '$text': $(head -c 300 "$work/out")"
         [ ! -s "$work/err" ] || fail "words beside a result: $(head -c 300 "$work/err")"
     else
-        says_fault "[$text" "$work/err" "standard input"
+        has_fault_code "[$text" "$work/err" "standard input"
         [ "$(wc -l <"$work/err")" = 1 ] || fail "more than one line: $(head -c 300 "$work/err")"
         [ ! -s "$work/out" ] || fail "output beside an error"
     fi
@@ -63,7 +63,7 @@ if (ulimit -v 300000 && "$TANDEM" version >/dev/null 2>&1); then
         case $code in
         0) python3 -c 'import json, sys; json.load(sys.stdin)' <"$work/out" || fail "no document within $limit kB" ;;
         1) refused=1
-           says_fault '[no_memory' "$work/err" "$limit kB"
+           has_fault_code '[no_memory' "$work/err" "$limit kB"
            [ "$(wc -l <"$work/err")" = 1 ] || fail "within $limit kB: $(head -c 300 "$work/err")" ;;
         127) ;; # the loader itself had too little
         *) fail "exit $code within $limit kB: $(head -c 300 "$work/err")" ;;

@@ -94,7 +94,7 @@ refused_file() { # expected status, words expected on stderr that may begin with
     status=0
     "$TANDEM" machines "$@" >"$work/out" 2>"$work/err" || status=$?
     [ "$status" -eq "$want" ] || fail "$*: exit $status, want $want"
-    case $words in "["*) says_fault "${words%%]*}" "$work/err" "$*"; words=${words#*]}; words=${words# } ;; esac
+    case $words in "["*) has_fault_code "${words%%]*}" "$work/err" "$*"; words=${words#*]}; words=${words# } ;; esac
     grep -q -- "$words" "$work/err" || fail "$*: says $(cat "$work/err")"
 }
 printf 'b\n1\n' >"$work/in.csv"

@@ -106,21 +106,21 @@ def shipped(folder):
         lab = folder / "shipped.yaml"
         lab.write_text(f"pairs: {{r1: {{codec: mapping, mode: link, mapping: '{SHIPPED / name}.yaml'}}}}\n")
         done = codec_try(lab, "".join(json.dumps({"topic": topic, "payload": payload}) + "\n" for topic, payload, _ in rows))
-        told = [json.loads(line) for line in done.stdout.splitlines()]
-        assert told == [{"pair": "r1", **event} for _, _, event in rows], (name, done.stdout, done.stderr)
+        reported = [json.loads(line) for line in done.stdout.splitlines()]
+        assert reported == [{"pair": "r1", **event} for _, _, event in rows], (name, done.stdout, done.stderr)
 
 
 class TextRobot:
     """Positional text: hears "1 -90 50" and "4", answers "D x_mm y_mm heading_deg began_ms ended_ms" by its own clock. It
     moves for as long as it says; a second command while it moves is ignored."""
 
-    def __init__(self, rig, pair, name, hears):
+    def __init__(self, rig, pair, name, topics):
         self.turn, self.drive, self.start = TRUTH[name]
         self.random = random.Random(name)
         self.began, self.topic = time.monotonic() - 1000 * self.random.random(), f"course/{pair}/{name}/msg"
         self.x = self.y = self.psi = 0.0
-        self.busy, self.halted, self.heard = threading.Lock(), threading.Event(), []
-        self.client = Client(rig.broker_port, f"{pair}-{name}", topics=[hears], take=self.take,
+        self.busy, self.halted, self.received = threading.Lock(), threading.Event(), []
+        self.client = Client(rig.broker_port, f"{pair}-{name}", topics=[topics], take=self.take,
                              will=(self.topic, b"gone"), hello=(self.topic, b"B 1"))
 
     def clock_ms(self):
@@ -128,7 +128,7 @@ class TextRobot:
 
     def take(self, topic, payload):
         line = payload.decode() if isinstance(payload, bytes) else payload
-        self.heard.append(line)
+        self.received.append(line)
         word, *sizes = line.split()
         if word == "4":
             self.halted.set()
@@ -137,9 +137,9 @@ class TextRobot:
         else:
             threading.Thread(target=self.move, args=[*map(int, sizes)], daemon=True).start()
 
-    def move(self, right_deg=0, way_cm=0):
+    def move(self, right_deg=0, distance_cm=0):
         self.halted.clear()
-        turn, way, began = -math.radians(right_deg), way_cm / 100, self.clock_ms()
+        turn, way, began = -math.radians(right_deg), distance_cm / 100, self.clock_ms()
         wait = abs(turn) / self.turn + abs(way) / self.drive + self.start + self.random.gauss(0, 0.002)
         was_halted = self.halted.wait(wait)
         self.psi += turn
@@ -155,10 +155,10 @@ def check_pair(rig, pair, entries):
     state = rig.get(f"/api/v1/pairs/{pair}")
     assert state["entries"] == entries, state["entries"]
     rig.wait_stored(pair)
-    told = [json.loads(text) for text in rig.records(pair, "entries")]
-    assert all(e["real_status"] == e["virtual_status"] == "done" for e in told), told
-    behind = sum(e["verdict"] == "AHEAD" for e in told)  # the simulated one is the faster
-    assert behind > 0.6 * entries, [e["verdict"] for e in told]
+    reported = [json.loads(text) for text in rig.records(pair, "entries")]
+    assert all(e["real_status"] == e["virtual_status"] == "done" for e in reported), reported
+    behind = sum(e["verdict"] == "AHEAD" for e in reported)  # the simulated one is the faster
+    assert behind > 0.6 * entries, [e["verdict"] for e in reported]
     assert not [a for a in map(json.loads, rig.records(pair, "alarms")) if a["type"] in ("malformed", "missed", "out_of_context")]
     for side, fit in rig.get(f"/api/v1/pairs/{pair}/travel-time").items():
         turn, drive, _ = TRUTH["bt" if side == "real" else "sim"]
@@ -197,12 +197,12 @@ def observed_and_driven():
         again = json.loads(replay(rig.lab, recording))
         assert [len(again["pairs"][pair]["entries"]) for pair in ("o1", "l1")] == [MOVES, MOVES], again["pairs"]
         for robot in robots[2:]:
-            assert len(robot.heard) == MOVES and all(len(line.split()) == 3 for line in robot.heard), robot.heard
+            assert len(robot.received) == MOVES and all(len(line.split()) == 3 for line in robot.received), robot.received
         # HALT overtakes what is under way, in the robots' words.
         rig.publish("tandem/v1/l1/command", {"id": "long", "op": "go", "displacement_m": 5})
-        rig.wait(lambda: all(robot.heard[-1] == "1 0 500" for robot in robots[2:]), "the long move is under way")
+        rig.wait(lambda: all(robot.received[-1] == "1 0 500" for robot in robots[2:]), "the long move is under way")
         rig.publish("tandem/v1/l1/command", {"id": "stop", "op": "halt"})
-        rig.wait(lambda: all(robot.heard[-1] == "4" for robot in robots[2:]), "HALT came")
+        rig.wait(lambda: all(robot.received[-1] == "4" for robot in robots[2:]), "HALT came")
         rig.publish("course/l1/bt/msg", "Q 1 2")
         rig.wait(lambda: any(a["code"] == "malformed_message" and "D, H, I" in a["detail"] and "'Q'" in a["detail"]
                              for a in map(json.loads, rig.records("l1", "alarms"))), "the fault")

@@ -46,8 +46,8 @@ class Arm:
 
     def state(self):
         """(what, why) of the command given last, once it was taken."""
-        taken, what, why = self.read(144, 3)
-        return (what, why) if taken == self.counter else (None, None)
+        accepted, what, why = self.read(144, 3)
+        return (what, why) if accepted == self.counter else (None, None)
 
     def wait(self, what, why=0, seconds=20):
         wait_until(lambda: self.state() == (what, why), lambda: f"{self.state()} instead of {(what, why)}", seconds, 0.01)
@@ -166,20 +166,20 @@ def check_controllers(rig, arm, port):
         if name == "python":
             run = [sys.executable, str(SOURCE / "examples/arm_controller.py"), "--port", str(port),
                    f"--target={','.join(words)}", "--csv", str(table)]
-            told = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True, timeout=limit_s(60)).stdout
+            printed = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True, timeout=limit_s(60)).stdout
         else:
             with open(table, "w") as out:
                 run = [str(BUILD / "tests/arm_controller"), "127.0.0.1", str(port), *words]
-                told = subprocess.run(run, stdout=out, stderr=subprocess.PIPE, text=True, timeout=limit_s(60))
-                assert told.returncode == 0, told.stderr
-                told = told.stderr
+                printed = subprocess.run(run, stdout=out, stderr=subprocess.PIPE, text=True, timeout=limit_s(60))
+                assert printed.returncode == 0, printed.stderr
+                printed = printed.stderr
         assert apart(arm.angles(), target) < 1.5e-3, (name, arm.angles(), target)
         rows = list(csv.DictReader(open(table)))
         assert len(rows) > 50, "too few periods"
         errors = [float(r["target1_rad"]) - float(r["q1_rad"]) for r in rows]
         steps = [float(b["t_s"]) - float(a["t_s"]) for a, b in zip([{"t_s": 0}] + rows, rows)]
-        ise, iae, itae = (float(word) for word in told.splitlines()[1].split()[1:4])
-        assert abs(ise - sum(h * e * e for h, e in zip(steps, errors))) < 2e-3, (told, name)
+        ise, iae, itae = (float(word) for word in printed.splitlines()[1].split()[1:4])
+        assert abs(ise - sum(h * e * e for h, e in zip(steps, errors))) < 2e-3, (printed, name)
         assert abs(iae - sum(h * abs(e) for h, e in zip(steps, errors))) < 2e-3
         rig.wait(lambda: same_indices(rig, ise, iae), f"{name}: indices over HTTP")
         found[name] = iae / abs(errors[0])
@@ -288,10 +288,10 @@ def main():
         mute.sendall(bytes.fromhex("0e0001"))
         assert len(mute.recv(100)) == 11, "the rest of the request was not answered"
         robot.terminate()
-        told = robot.stdout.read()
-        assert "Modbus: " in told and " 0 malformed" in told, told
-        assert " 0 replies" in told, "answers to Modbus went over MQTT: " + told
-        print(told)
+        printed = robot.stdout.read()
+        assert "Modbus: " in printed and " 0 malformed" in printed, printed
+        assert " 0 replies" in printed, "answers to Modbus went over MQTT: " + printed
+        print(printed)
 
 
 main()

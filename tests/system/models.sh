@@ -28,7 +28,7 @@ code=0
 "$TANDEM" models --check "$work/bad.yaml" 2>"$work/err" || code=$?
 [ "$code" = 1 ] || fail "bad: exit $code"
 grep -q 'bad.yaml:5:13: equation 1, character 9: f .*J' "$work/err" || fail "bad: $(cat "$work/err")"
-says_fault '[nonlinear_term' "$work/err" bad
+has_fault_code '[nonlinear_term' "$work/err" bad
 grep -q 'bad.yaml:6:9: planar' "$work/err" || fail "bad, all of it: $(cat "$work/err")"
 code=0
 "$TANDEM" models usv4 2>"$work/err" || code=$?
@@ -47,7 +47,7 @@ assert all(abs(b["values"][k] - v) <= 1e-12 * abs(v) for k, v in a["values"].ite
 PY
 done
 "$TANDEM" identify --model "$work/bad.yaml" "$data" 2>"$work/err" && fail 'a bad model'
-says_fault '[nonlinear_term' "$work/err" 'identify, bad'
+has_fault_code '[nonlinear_term' "$work/err" 'identify, bad'
 
 # Weak forms need a constant inertia; the others find what was put in.
 cat >"$work/arm.yaml" <<'YAML'
@@ -70,7 +70,7 @@ YAML
 printf 't,U,w,q\n0,1,0,0\n1,1,0,0\n2,1,0,0\n' >"$work/few.csv"
 for method in weak weak_iv; do
     "$TANDEM" identify --model "$work/arm.yaml" --method $method "$work/few.csv" 2>"$work/err" && fail "$method of a moving inertia"
-    says_fault '[method_unsuited' "$work/err" "$method"
+    has_fault_code '[method_unsuited' "$work/err" "$method"
 done
 "$TANDEM" selftest --model "$work/arm.yaml" --runs 4 >"$work/out" || fail "selftest: $(cat "$work/out")"
 "$TANDEM" selftest --model "$models/quad_z.yaml" --runs 4 >"$work/out" || fail "selftest of a thrust curve: $(cat "$work/out")"
@@ -86,7 +86,7 @@ grep -q 'motor.yaml' "$work/printed.yaml" || fail "printed: $(cat "$work/printed
 "$TANDEM" config "$work/printed.yaml" | cmp - "$work/printed.yaml" || fail 'printed differently again'
 printf 'models: [arm.yaml]\npairs: {r1: {dynamics: {model: swing, method: weak_iv}}}\n' >"$work/lab.yaml"
 "$TANDEM" config "$work/lab.yaml" 2>"$work/err" && fail 'a lab with weak forms of a moving inertia'
-says_fault '[method_unsuited' "$work/err" lab
+has_fault_code '[method_unsuited' "$work/err" lab
 printf 'models: [bad.yaml, none.yaml]\npairs: {r1: {}}\n' >"$work/lab.yaml"
 "$TANDEM" config "$work/lab.yaml" 2>"$work/err" && fail 'a lab with a bad model'
 grep -q 'bad.yaml:5:13: equation 1' "$work/err" && grep -q 'none.yaml' "$work/err" || fail "lab: $(cat "$work/err")"
@@ -126,5 +126,5 @@ walk({k: v for k, v in a.items() if k != "model"}, {k: v for k, v in b.items() i
 PY
 "$TANDEM" follow "$work/c.yaml" 2>"$work/err" && fail 'follow: a model that nobody gave'
 grep -q "'usv3_data'" "$work/err" || fail "follow: $(cat "$work/err")"
-says_fault '[unknown_name' "$work/err" follow
+has_fault_code '[unknown_name' "$work/err" follow
 echo models

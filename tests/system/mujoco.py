@@ -200,7 +200,7 @@ def check_bodies(lab, pilot):
     lab.promote("body", "diffdrive")
     promoted = gap(lab)
     pilot.both = False
-    lab.put("body", "following", {"active": True}, "PUT")
+    lab.send("body", "following", {"active": True}, "PUT")
     rig.wait(lambda: lab.get("body", "following")["state"] == "TRACKING", "it follows", 20)
     following = gap(lab)
     for what, by in (("told nothing", before), ("promoted", promoted), ("following", following)):
@@ -217,9 +217,9 @@ def main():
     with Rig(PAIRS) as rig:
         pilot = Pilot(rig)
         lab = Lab(rig)
-        ways = Ways(lab)
+        driven = DrivenPair(lab)
         check_bodies(lab, pilot)
-        check_ways(lab, ways)
+        check_pair(lab, driven)
         alarms = [json.loads(text) for pair in ("way", "body") for text in rig.records(pair, "alarms")]
         print("alarms:", sorted({(alarm["pair"], alarm["type"]) for alarm in alarms}))
 

@@ -65,9 +65,9 @@ def answer(rig, command, *sides):
 
 def collect(rig):
     """What a lab publishes: moves of simulated robots; answers by hand of one first, of the other first, of neither."""
-    heard = rig.folder / "heard.jsonl"
+    received = rig.folder / "heard.jsonl"
     rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/+/entry", "-t", "tandem/v1/+/alarm", "-F", "%J"],
-            stdout=open(heard, "w"))
+            stdout=open(received, "w"))
     rig.start("robot", "--pair", "r1", "--side", "both", "--angular-speed", "5", "--linear-speed", "5", "--t0", "0.02")
     rig.wait_online("r1")
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
@@ -76,8 +76,8 @@ def collect(rig):
     answer(rig, "b", "real", "virtual")
     answer(rig, "c")
     rig.publish("tandem/v1/r1/virtual/reply", "no reply")
-    rig.wait(lambda: heard.read_text().count('/entry"') == MOVES + 3 and heard.read_text().count('/alarm"') >= 3, "all is heard", 20)
-    messages = [json.loads(line) for line in heard.read_text().splitlines()]
+    rig.wait(lambda: received.read_text().count('/entry"') == MOVES + 3 and received.read_text().count('/alarm"') >= 3, "all is heard", 20)
+    messages = [json.loads(line) for line in received.read_text().splitlines()]
     return [(message["topic"], message["payload"]) for message in messages]
 
 
@@ -150,9 +150,9 @@ def move_by_hand(rig, nodes):
         entry = json.loads(rig.records("r1", "entries")[-1])
         assert (entry["rotation_rad"], entry["displacement_m"]) == (rotation, displacement), (name, entry)
         assert entry["op"] == ("halt" if name == "halt" else "go") and entry["id"].startswith("hand-"), entry
-        told = f"{entry['id']}: {entry['verdict']}, real minus virtual "
-        rig.wait(lambda told=told: told in log.read_text(), f"{name}: its verdict in words", 30)
-        print(f"{name}: {told}{entry['lag_s']:.3f} s")
+        expected_text = f"{entry['id']}: {entry['verdict']}, real minus virtual "
+        rig.wait(lambda expected_text=expected_text: expected_text in log.read_text(), f"{name}: its verdict in words", 30)
+        print(f"{name}: {expected_text}{entry['lag_s']:.3f} s")
 
 
 def main():

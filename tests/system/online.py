@@ -73,7 +73,7 @@ def count(rig, action):
     return sum(c["action"] == action for c in changes(rig))
 
 
-def wish(rig, what, body=b""):
+def post(rig, what, body=b""):
     rig.fetch(f"/api/v1/pairs/boat/parameters/{what}", "POST", body, TOKEN)
 
 
@@ -113,7 +113,7 @@ def main():
         have = count(rig, "proposed")
         assert have >= 1, "what was proposed is gone after a restart"
         rig.wait(lambda: count(rig, "proposed") > have, "fits go on after a restart", 60)
-        wish(rig, "promote")
+        post(rig, "promote")
         rig.wait(lambda: count(rig, "acknowledged") >= 1, "the simulator applies the set", 20)
         promoted = next(c for c in changes(rig) if c["action"] == "promoted")
         acknowledged = next(c for c in changes(rig) if c["action"] == "acknowledged")

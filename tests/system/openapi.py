@@ -154,14 +154,14 @@ def fill(lab):
 
 def listen(rig):
     """All that goes over the broker, into a file."""
-    heard = rig.folder / "heard.jsonl"
-    rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/#", "-F", "%j"], stdout=open(heard, "w"))
-    return heard
+    received = rig.folder / "heard.jsonl"
+    rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/#", "-F", "%j"], stdout=open(received, "w"))
+    return received
 
 
-def check_heard(heard):
+def check_received(received):
     """Every message fits its schema, and there was one of each."""
-    messages = [json.loads(line) for line in heard.read_text().splitlines()]
+    messages = [json.loads(line) for line in received.read_text().splitlines()]
     messages = [(m["topic"], json.loads(m["payload"])) for m in messages if m["payload"] != WRONG_REPLY]
     schemas = load(SOURCE)
     used = check_messages(schemas, "tandem/v1", messages)
@@ -484,7 +484,7 @@ def main():
         lab.open()
         checked = lab.contract.check_shape()
         check_examples(lab.contract)
-        heard = listen(rig)
+        received = listen(rig)
         pilot = fill(lab)
         writing_first = sorted(lab.contract.operations, key=lambda operation: not operation.writes)
         sent = sum(run_examples(lab, operation) for operation in writing_first)
@@ -495,7 +495,7 @@ def main():
         for robot in rig.robots:
             robot.terminate()
             robot.wait(limit_s(10))
-        messages = check_heard(heard)
+        messages = check_received(received)
         check_jobs(lab)
         crowd(lab)
         guess_from_elsewhere(lab)

@@ -58,7 +58,7 @@ class Loop:
     def acknowledged(self, pair):
         return sum(c["action"] == "acknowledged" for c in self.changes(pair))
 
-    def wish(self, pair, *actions):
+    def post(self, pair, *actions):
         """And what comes of the last one is acknowledged."""
         before = self.acknowledged(pair)
         for action in actions:
@@ -83,7 +83,7 @@ def main():
         assert all(lag[pair] > 0.08 for pair in VIRTUAL), lag
         assert all(loop.simulator(pair) == "own" for pair in VIRTUAL)
         for pair in VIRTUAL:
-            loop.wish(pair, "propose", "promote")
+            loop.post(pair, "propose", "promote")
         lag = loop.drive()
         assert lag["rel"] <= LAG_S and lag["fixed"] <= LAG_S, lag
         states = {pair: loop.simulator(pair) for pair in VIRTUAL}
@@ -91,7 +91,7 @@ def main():
         assert rig.get("/api/v1/pairs/abs/parameters")["candidate"], "what makes up for it is there by itself"
         first = {pair: dict(robot.now) for pair, robot in loop.virtual.items()}
         for pair in VIRTUAL:
-            loop.wish(pair, "propose", "promote")
+            loop.post(pair, "propose", "promote")
         second = {pair: dict(robot.now) for pair, robot in loop.virtual.items()}
         assert close(second["rel"], first["rel"], 0.1) and close(second["fixed"], first["fixed"], 0.1), (first, second)
         for pair, robot in loop.virtual.items():
@@ -105,9 +105,9 @@ def main():
         promoted = [c["by"] for c in loop.changes("lazy") if c["action"] == "promoted"]
         assert 2 <= len(promoted) <= 3 and set(promoted) == {"auto"}, promoted
         for pair, robot in loop.virtual.items():
-            loop.wish(pair, "rollback")
+            loop.post(pair, "rollback")
             assert close(robot.now, first[pair], 1e-4), (pair, robot.now, first[pair])
-            loop.wish(pair, "rollback")
+            loop.post(pair, "rollback")
             assert robot.now == robot.own, (pair, robot.now)
         sets = rig.get("/api/v1/pairs/rel/parameters")["sets"]
         assert all("adjust" in s and "told" in s for s in sets), sets

@@ -21,13 +21,13 @@ MOVES = 40
 class Arms:
     def __init__(self, rig):
         self.rig, self.count, self.random = rig, 0, random.Random(3)
-        self.heard = rig.folder / "heard"
+        self.received = rig.folder / "heard"
         rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-R", "-t", "tandem/v1/#", "-F", "%t %p"],
-                stdout=open(self.heard, "w"))
-        rig.wait(lambda: rig.publish("tandem/v1/probe/is/there", {}) or self.heard.stat().st_size > 0, "a listener")
+                stdout=open(self.received, "w"))
+        rig.wait(lambda: rig.publish("tandem/v1/probe/is/there", {}) or self.received.stat().st_size > 0, "a listener")
 
     def messages(self):
-        lines = (line.split(" ", 1) for line in self.heard.read_text().split("\n")[:-1])
+        lines = (line.split(" ", 1) for line in self.received.read_text().split("\n")[:-1])
         return [(topic, json.loads(text)) for topic, text in lines if text and "/probe/" not in topic]
 
     def command(self, op, **members):
@@ -77,10 +77,10 @@ def main():
         after = arms.drive(MOVES)
         assert after[0] < 0.01 and after[0] < before[0] / 5, (before, after)
         assert after[1] < before[1] / 3, (before, after)
-        told = arms.parameters()
-        assert told["simulator"]["state"] != "misses", told
-        assert abs(told["active"]["values"]["joint_speed_ratio"] - 0.9) < 0.02, told
-        assert abs(told["active"]["adjust"]["line_acceleration_ratio"]["factor"] - 0.8) < 0.1, told
+        sent = arms.parameters()
+        assert sent["simulator"]["state"] != "misses", sent
+        assert abs(sent["active"]["values"]["joint_speed_ratio"] - 0.9) < 0.02, sent
+        assert abs(sent["active"]["adjust"]["line_acceleration_ratio"]["factor"] - 0.8) < 0.1, sent
         check_messages(load(SOURCE), "tandem/v1", arms.messages())
         rig.wait_stored("a1")
         path = "/api/v1/pairs/a1/parameters/changes?order=oldest&limit=500"

@@ -12,7 +12,7 @@ from waiting import limit_s, pass_time
 ROUNDS = 50
 
 
-def tell(rig, name, *sides):
+def send_command(rig, name, *sides):
     """A move and its replies."""
     rig.publish("tandem/v1/r1/command", {"id": name, "op": "go", "rotation_rad": 1.57, "displacement_m": 0.5})
     for side in sides:
@@ -24,16 +24,16 @@ def newest(rig):
     return entries[0]["id"] if entries else None
 
 
-def heard_first(rig):
+def commanded_first(rig):
     """Whoever has heard of the entry finds it, in the list, in a chart and at the pair."""
-    heard = queue.Queue()
+    received = queue.Queue()
     listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/r1/entry"],
-                      take=lambda _, payload: heard.put(json.loads(payload)["id"]))
+                      take=lambda _, payload: received.put(json.loads(payload)["id"]))
     assert listener.subscribed.wait(limit_s(10))
     before = rig.get("/api/v1/pairs/r1")["entries"]
     for n in range(1, ROUNDS + 1):
-        tell(rig, f"h{n}", "virtual", "real")
-        name = heard.get(timeout=limit_s(10))
+        send_command(rig, f"h{n}", "virtual", "real")
+        name = received.get(timeout=limit_s(10))
         assert name == f"h{n}", name
         found = [lambda: newest(rig) == name,
                  lambda: rig.get("/api/v1/pairs/r1")["entries"] == before + n,
@@ -63,15 +63,15 @@ def quick(rig):
     began = time.monotonic()
     for _ in range(200):
         rig.get("/api/v1/pairs/r1/entries?limit=1")
-    took_s = time.monotonic() - began
-    assert took_s < 0.1, f"200 answers waited for {took_s:.3f} s"
+    run_s = time.monotonic() - began
+    assert run_s < 0.1, f"200 answers waited for {run_s:.3f} s"
 
 
 with Rig() as rig:
     text = rig.lab.read_text().replace("store: {", "store: {commit_ms: 5000, ")
     rig.lab.write_text(text.replace("http: {", "http: {client_requests_per_s: 0, "))
     rig.start_daemon()
-    heard_first(rig)
+    commanded_first(rig)
     if shutil.which("curl"):
         pasted(rig)
     quick(rig)

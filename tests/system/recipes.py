@@ -101,7 +101,7 @@ def restore_journal_alone(lab, at_backup, folder):
     subprocess.run([TANDEM, "replay", "-c", folder / "lab.yaml", folder / "journal"], check=True, stdout=subprocess.DEVNULL)
 
 
-def told_bytes(words):
+def sent_bytes(words):
     return float(re.search(rf"^\| [^|]*{words}[^|]*\| about (\d+) ", TEXT, re.M).group(1))
 
 
@@ -115,8 +115,8 @@ def measure_disk(folder):
     mean = {topic: sum(found) / len(found) for topic, found in sizes.items()}
     move = mean["command"] + 2 * mean["reply"]
     print(f"journal: {move:.0f} bytes a move, {mean['telemetry']:.0f} a sample of telemetry")
-    assert abs(move / told_bytes("a command with two replies") - 1) < 1 / 3
-    assert abs(mean["telemetry"] / told_bytes("a sample of telemetry") - 1) < 1 / 3
+    assert abs(move / sent_bytes("a command with two replies") - 1) < 1 / 3
+    assert abs(mean["telemetry"] / sent_bytes("a sample of telemetry") - 1) < 1 / 3
 
 
 def main():

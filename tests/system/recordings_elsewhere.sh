@@ -122,6 +122,6 @@ printf 'when,tau_u_n,tau_v_n,tau_r_nm,u_mps,v_mps,r_radps\n2026-11-20T04:44:40Z,
 refuse 1 "[time_expected] day.csv:3:1: column 'when': " --model usv3 --columns t=when:iso8601 "$work/day.csv"
 refuse 1 "[not_applicable] '2*when:iso8601'" --model usv3 --columns 't=2*when:iso8601' "$work/day.csv"
 if "$TANDEM" replay -c "$work/lab.yaml" --columns lap=robot "$work/elsewhere.csv" 2>"$work/err"; then fail 'replay: a role that there is none'; fi
-says_fault '[unknown_name' "$work/err" replay && grep -q "'lap'" "$work/err" || fail "replay: $(cat "$work/err")"
+has_fault_code '[unknown_name' "$work/err" replay && grep -q "'lap'" "$work/err" || fail "replay: $(cat "$work/err")"
 if "$TANDEM" replay -c "$work/lab.yaml" --columns real_lap_s=robot:iso8601,rotation_rad=turned "$work/elsewhere.csv" 2>"$work/err"; then fail 'a lap at noon'; fi
-says_fault '[unknown_unit' "$work/err" replay && grep -q "elsewhere.csv:1: 'robot:iso8601': " "$work/err" || fail "replay: $(cat "$work/err")"
+has_fault_code '[unknown_unit' "$work/err" replay && grep -q "elsewhere.csv:1: 'robot:iso8601': " "$work/err" || fail "replay: $(cat "$work/err")"

@@ -56,7 +56,7 @@ timeout 60 "$TANDEM" replay -c probed.yaml ahead.jsonl --json >out 2>err || code
 [ "$code" = 1 ] && grep -qF 'lines left out: 1 stamped too far ahead' err || fail "a line far ahead: $code, $(cat err)"
 grep -qF 'ahead.jsonl:4:1: ' err && grep -qF '2091-11-20T05:00:00' err && grep -qF '23741 ' err &&
     grep -qF '2026-11-20T05:00:03' err && grep -qF -- '--pause-max' err || fail "far ahead: $(cat err)"
-says_fault '[time_jump' err 'a line far ahead'
+has_fault_code '[time_jump' err 'a line far ahead'
 "$TANDEM" replay -c probed.yaml clean.jsonl --json >want
 sed 's/"ahead":1/"ahead":0/; s/"lines":7/"lines":6/' out | cmp - want || fail "far ahead: $(cat out) instead of $(cat want)"
 { "$TANDEM" replay -c probed.yaml ahead.jsonl 2>/dev/null || true; } | grep -qF '1 stamped far ahead' || fail "far ahead is not counted"
@@ -116,7 +116,7 @@ refuse() {
     code=0
     "$TANDEM" replay "$@" >out 2>err || code=$?
     [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
-    case $text in "["*) says_fault "${text%%]*}" err "$*"; text=${text#*] } ;; esac
+    case $text in "["*) has_fault_code "${text%%]*}" err "$*"; text=${text#*] } ;; esac
     grep -qF -- "$text" err || fail "no '$text' from '$*': $(cat err)"
     grep -q '^tandem: ' err || fail "no 'tandem: ' from '$*'"
 }

@@ -30,8 +30,8 @@ def telemetry():
     for k in range(SECONDS * RATE_HZ):
         if k % 12 == 0:
             tau = draw.uniform(-1, 1)
-        told = {"t": 50 + k / RATE_HZ, "seq": k, "nu": [round(nu + draw.gauss(0, 0.01), 5)], "tau": [round(tau, 5)]}
-        lines.append(line(BEGIN_S + k / RATE_HZ + 0.01, "r1/real/telemetry", told))
+        sample = {"t": 50 + k / RATE_HZ, "seq": k, "nu": [round(nu + draw.gauss(0, 0.01), 5)], "tau": [round(tau, 5)]}
+        lines.append(line(BEGIN_S + k / RATE_HZ + 0.01, "r1/real/telemetry", sample))
         nu = GAIN * tau + (nu - GAIN * tau) * math.exp(-1 / RATE_HZ / LAG_S)
     return lines
 
@@ -81,11 +81,11 @@ def check_plain(folder, lines):
     return made
 
 
-def check_told(folder, lines, made):
-    told = [21.5, 58.5, 81.5]
-    ends = [fit(BEGIN_S + t, job + 1) for job, t in enumerate(told)]
+def check_fits(folder, lines, made):
+    sample = [21.5, 58.5, 81.5]
+    ends = [fit(BEGIN_S + t, job + 1) for job, t in enumerate(sample)]
     for first in ([start()], []):
-        check_made(run(folder, first + lines + ends), told, "told")
+        check_made(run(folder, first + lines + ends), sample, "told")
         check_made(run(folder, first + lines + ends, "--refit"), made, "told, made anew")
     # One failed, and one the daemon gave up: that is what happened.
     real, _, _ = look(run(folder, [start(), *lines[:70 * RATE_HZ], ends[0], fit(BEGIN_S + 53, 2, "failed")]))
@@ -131,6 +131,6 @@ with tempfile.TemporaryDirectory(prefix="tandem-test-") as scratch:
     (here / "lab.yaml").write_text(LAB)
     recording = telemetry()
     when = check_plain(here, recording)
-    check_told(here, recording, when)
+    check_fits(here, recording, when)
     check_untold(here, recording, when)
 check_recorded()

@@ -79,9 +79,9 @@ def check_table(rig):
         table = rig.fetch(f"/api/v1/pairs/{pair}/entries?format=csv&order=oldest").encode()
         text = wait(rig, upload(rig, table, "?name=entries.csv", "text/csv"))
         assert json.loads(text)["state"] == "done", text
-        keep = ("id", "t", "op", "rotation_rad", "displacement_m", "real_lap_s", "virtual_lap_s", "lag_s")
-        again = [{k: e[k] for k in keep} for e in json.loads(text)["result"]["pairs"][pair]["entries"]]
-        assert again == [{k: json.loads(e)[k] for k in keep} for e in rig.records(pair, "entries")], (again, table)
+        members = ("id", "t", "op", "rotation_rad", "displacement_m", "real_lap_s", "virtual_lap_s", "lag_s")
+        again = [{k: e[k] for k in members} for e in json.loads(text)["result"]["pairs"][pair]["entries"]]
+        assert again == [{k: json.loads(e)[k] for k in members} for e in rig.records(pair, "entries")], (again, table)
 
 
 def check_refusals(rig):
@@ -117,9 +117,9 @@ def check_cancel(rig):
     begin = time.monotonic()
     request(rig, "DELETE", first, want=202)
     assert json.loads(wait(rig, first))["state"] == "cancelled"
-    took = time.monotonic() - begin
-    assert took < 5, took
-    print(f"cancelled after {took:.2f} s")
+    duration_s = time.monotonic() - begin
+    assert duration_s < 5, duration_s
+    print(f"cancelled after {duration_s:.2f} s")
     request(rig, "DELETE", first, want=409)
     assert "\ntandem_uploads 0\n" in rig.fetch("/metrics")
 
@@ -159,9 +159,9 @@ def check_fits(rig):
     begin = time.monotonic()
     request(rig, "DELETE", long, want=202)
     assert json.loads(wait(rig, long))["state"] == "cancelled"
-    took = time.monotonic() - begin
-    assert took < 5, took
-    print(f"cancelled in the middle of a fit after {took:.2f} s")
+    duration_s = time.monotonic() - begin
+    assert duration_s < 5, duration_s
+    print(f"cancelled in the middle of a fit after {duration_s:.2f} s")
 
 
 PAIRS = """r1: {}

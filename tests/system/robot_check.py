@@ -71,13 +71,13 @@ class Robot:
             received, body = self.clock(), json.loads(payload)
             getattr(self, "take_" + topic.rsplit("/", 1)[1])(body, received)
 
-    def take_probe(self, body, received):
+    def receive_probe(self, body, received):
         if self.flaw == "late echo":
             pass_time(0.8)
         if self.flaw != "no echo":
             self.say("echo", {"probe": body["probe"], "t_received": received, "t": self.clock()})
 
-    def take_parameters(self, body, _):
+    def receive_parameters(self, body, _):
         if self.flaw == "no ack":
             return
         values = body.get("values", {})
@@ -88,7 +88,7 @@ class Robot:
         self.now_set = {**self.own, **{name: values[name] for name in applied if name in self.own}}
         self.say("parameters/ack", {"version": body["version"], "applied": applied, "refused": refused, "form": "absolute"})
 
-    def take_command(self, body, _):
+    def receive_command(self, body, _):
         op = body["op"]
         if op == "go" and self.job is None:
             turn = body.get("rotation_rad", 0.0)
@@ -130,11 +130,11 @@ class Robot:
         self.nu = [0.0, 0.0, 0.0]
         if not self.job:
             return
-        turn, way = self.job[2:4]
+        turn, distance = self.job[2:4]
         if turn:
             self.nu[2] = math.copysign(min(abs(turn) / PERIOD_S, self.now_set["angular_speed_radps"]), turn)
-        elif way:
-            self.nu[0] = min(way / PERIOD_S, self.now_set["linear_speed_mps"])
+        elif distance:
+            self.nu[0] = min(distance / PERIOD_S, self.now_set["linear_speed_mps"])
         self.job[2] -= self.nu[2] * PERIOD_S
         self.job[3] -= self.nu[0] * PERIOD_S
         self.pose[2] = math.remainder(self.pose[2] + self.nu[2] * PERIOD_S, 2 * math.pi)

@@ -90,10 +90,10 @@ class Vehicle(Border):
 
     def take(self, topic, payload):
         with self.lock:
-            (self.take_order if topic.endswith("/order") else self.take_actions)(json.loads(payload))
-            self.tell()
+            (self.receive_order if topic.endswith("/order") else self.receive_actions)(json.loads(payload))
+            self.publish_state()
 
-    def take_order(self, order):
+    def receive_order(self, order):
         if self.job:
             if self.flaw != "busy without a word":
                 self.errors = [{"errorType": "orderError", "errorLevel": "WARNING",
@@ -106,11 +106,11 @@ class Vehicle(Border):
         if self.ahead:
             goal = self.ahead[-1]["nodePosition"]
             dx, dy = goal["x"] - self.pose[0], goal["y"] - self.pose[1]
-            way = math.hypot(dx, dy)
-            turn = math.remainder((math.atan2(dy, dx) if way > 1e-6 else goal["theta"]) - self.pose[2], 2 * math.pi)
-            self.job = [{}, 0.0, turn if abs(turn) > 1e-6 else 0.0, way if way > 1e-6 else 0.0]
+            distance = math.hypot(dx, dy)
+            turn = math.remainder((math.atan2(dy, dx) if distance > 1e-6 else goal["theta"]) - self.pose[2], 2 * math.pi)
+            self.job = [{}, 0.0, turn if abs(turn) > 1e-6 else 0.0, distance if distance > 1e-6 else 0.0]
 
-    def take_actions(self, message):
+    def receive_actions(self, message):
         for action in message.get("actions", message.get("instantActions", [])):
             if self.flaw == "cancel unanswered":
                 continue
@@ -127,16 +127,16 @@ class Vehicle(Border):
             self.node, self.at, self.ahead = self.ahead[-1]["nodeId"], self.ahead[-1]["sequenceId"], []
             if self.cancel:
                 self.actions[self.cancel], self.cancel = ("cancelOrder", "FINISHED"), None
-            self.tell()
+            self.publish_state()
 
     def sample(self):
         if time.monotonic() >= self.next_s:
-            self.tell()
+            self.publish_state()
 
     def say(self, word, body, qos=1):
         """Its states say it."""
 
-    def tell(self):
+    def publish_state(self):
         self.next_s = time.monotonic() + 0.1
         theta = math.degrees(self.pose[2]) if self.flaw == "degrees" else self.pose[2]
         state = {"headerId": self.header, "timestamp": self.stamp(), "version": "2.0.0", "manufacturer": "acme", "serialNumber": self.pair,

@@ -224,7 +224,7 @@ def markup(rig):
     assert "default-src" in page.headers["content-security-policy"], page.raw
 
 
-def log_tells(rig):
+def wait_log(rig):
     log = rig.daemon_log.read_text(errors="replace")
     lines = [line for line in log.split("\n") if " http_refused: " in line]
     assert any("127.0.0.1: wrong or missing token: " + WRITE in line for line in lines), lines
@@ -384,14 +384,14 @@ def tls():
         # Events come over it too.
         with connect(rig) as s, context.wrap_socket(s, server_hostname="localhost") as t:
             t.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            heard = t.recv(4096)
+            received = t.recv(4096)
             rig.publish("tandem/v1/r1/command", {"id": "c1", "op": "go", "displacement_m": 0.1})
             for side in ("real", "virtual"):
                 rig.publish(f"tandem/v1/r1/{side}/reply", {"id": "c1", "status": "done"})
-            while b"event: entry" not in heard:
+            while b"event: entry" not in received:
                 part = t.recv(65536)
-                assert part, heard
-                heard += part
+                assert part, received
+                received += part
         old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         old.check_hostname = False
         old.verify_mode = ssl.CERT_NONE
@@ -427,7 +427,7 @@ with Rig() as rig:
     hosts(rig)
     pass_time(1.1)
     other_sites(rig)
-    log_tells(rig)
+    wait_log(rig)
     path_traversal(rig)
     oversized(rig)
     markup(rig)

@@ -88,8 +88,8 @@ class SlowDisk(Rig):
         assert self.stored() == sorted(f"k{n + 1}" for n in range(self.sent)), self.stored()
 
 
-def check_limit(took_s, least_s, most_s):
-    assert not IS_VIRTUAL or least_s <= took_s <= most_s, f"{took_s:.2f} s, wanted {least_s} to {most_s}"
+def check_limit(run_s, least_s, most_s):
+    assert not IS_VIRTUAL or least_s <= run_s <= most_s, f"{run_s:.2f} s, wanted {least_s} to {most_s}"
 
 
 def unsynced():
@@ -127,16 +127,16 @@ def each_sync_takes_a_second():
         rig.page.delay("sync", 1)
         rig.command(20)
         rig.wait(lambda: rig.counted() == 20, "the lab has made their entries")
-        took_s, status = rig.stop()
+        run_s, status = rig.stop()
         assert status == 0, f"ended with {status}: {rig.daemon_log.read_text()}"
-        check_limit(took_s, 1, SLOW_STOP_S)
+        check_limit(run_s, 1, SLOW_STOP_S)
         rig.check_all()
 
 
 def check_incomplete(rig):
     """A sync hangs for ever: the end comes by itself, before a supervisor's, with an error that names what is missing."""
-    took_s, status = rig.stop()
-    check_limit(took_s, STOP_S, STOP_S + 1)
+    run_s, status = rig.stop()
+    check_limit(run_s, STOP_S, STOP_S + 1)
     unit_s = int(re.search(r"^TimeoutStopSec=(\d+)$", (SOURCE / "packaging/tandem.service").read_text(), re.M)[1])
     assert unit_s > STOP_S + 1, unit_s
     assert status == 1, f"ended with {status}: {rig.daemon_log.read_text()}"

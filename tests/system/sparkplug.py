@@ -47,16 +47,16 @@ class Node:
     """The edge node; what it told so far, line by line."""
 
     def __init__(self, rig):
-        self.told_file = rig.folder / "node.log"
+        self.log_file = rig.folder / "node.log"
         self.process = rig.run(["node", "tests/system/sparkplug_node.js", rig.broker_port], stdin=subprocess.PIPE, text=True,
-                               stdout=open(self.told_file, "a"), stderr=sys.stderr, env={**os.environ, "NODE_PATH": str(NPM / "node_modules")})
+                               stdout=open(self.log_file, "a"), stderr=sys.stderr, env={**os.environ, "NODE_PATH": str(NPM / "node_modules")})
 
     def say(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def told(self, word):
-        return [line for line in self.told_file.read_text().splitlines() if line.startswith(word)]
+    def wait_for_line(self, word):
+        return [line for line in self.log_file.read_text().splitlines() if line.startswith(word)]
 
 
 def alarms(rig, kind):
@@ -79,10 +79,10 @@ if not with_node:
 
 with Rig(pairs=PAIRS) as rig:
     node = Node(rig)
-    rig.wait(lambda: node.told("born"), "the node was born", 20)
+    rig.wait(lambda: node.wait_for_line("born"), "the node was born", 20)
     rig.start_daemon()
     node.say("pose")
-    rig.wait(lambda: node.told("rebirth"), "a birth is asked for")
+    rig.wait(lambda: node.wait_for_line("rebirth"), "a birth is asked for")
     rig.wait_online("arm")
     for n in range(4):
         go(rig, f"m{n}", 0.2 + 0.05 * n, n + 1)
@@ -92,19 +92,19 @@ with Rig(pairs=PAIRS) as rig:
         metres = 0.2 + 0.05 * n
         assert e["id"] == f"m{n}" and e["verdict"] == "BEHIND" and e["consistent"], e
         assert abs(e["real_lap_s"] - metres / 0.5) < 0.15 and abs(e["virtual_lap_s"] - metres / 0.25) < 0.15, e
-    assert len(node.told("dcmd")) == 8 and '"Go/id":"m0"' in node.told("dcmd")[0], node.told("dcmd")
+    assert len(node.wait_for_line("dcmd")) == 8 and '"Go/id":"m0"' in node.wait_for_line("dcmd")[0], node.wait_for_line("dcmd")
 
     # What was born before a restart is still known after it: no other birth is needed.
     rig.stop_daemon()
     rig.start_daemon()
-    asked = len(node.told("rebirth"))
+    asked = len(node.wait_for_line("rebirth"))
     go(rig, "after", 0.2, 5)
-    assert len(node.told("rebirth")) == asked and not alarms(rig, "malformed"), alarms(rig, "malformed")
+    assert len(node.wait_for_line("rebirth")) == asked and not alarms(rig, "malformed"), alarms(rig, "malformed")
 
     lost = len(alarms(rig, "lost"))
     node.say("gap")
     rig.wait(lambda: len(alarms(rig, "lost")) >= lost + 2, "what is missing is told of both")
-    rig.wait(lambda: len(node.told("rebirth")) == asked + 1, "and a birth is asked for")
+    rig.wait(lambda: len(node.wait_for_line("rebirth")) == asked + 1, "and a birth is asked for")
     go(rig, "more", 0.2, 6)
 
     node.say("leave arm-sim")

@@ -38,12 +38,12 @@ def start_robots(rig, *options):
     rig.wait_online("r1", "r2")
 
 
-def count_lines(heard):
-    return heard.read_bytes().count(b"\n")
+def count_lines(received):
+    return received.read_bytes().count(b"\n")
 
 
-def read_heard(heard):
-    for line in heard.read_text().splitlines():
+def read_recording(received):
+    for line in received.read_text().splitlines():
         message = json.loads(line)
         if message["topic"].startswith("tandem/") and "heartbeat" not in message["topic"] and message["payload"]:
             yield message["topic"].removeprefix("tandem/v1/"), json.loads(message["payload"])
@@ -68,7 +68,7 @@ def run_class3():
         make_lab(rig, "ababa")
         rig.start_daemon()
         start_robots(rig)
-        heard = rig.listen("heard")
+        received = rig.listen("heard")
         run = subprocess.run([TANDEM, "team", "run", "-c", str(rig.lab), "--timeout", "60", "cell"], stdout=subprocess.PIPE, text=True)
         assert run.returncode == 0, run.stdout
         assert re.search(r"cell: ended after [\d.]+ s, 0 alarms, 0 activities failed\n$", run.stdout), run.stdout
@@ -78,9 +78,9 @@ def run_class3():
         team = rig.get("/api/v1/teams/cell")
         assert team["finished"] and team["fence"] == 5 and team["alarms"] == 0, team
         assert team["counts"]["activities"] == 25, team["counts"]
-        rig.wait(lambda: '"tandem/v1/cell/result"' in heard.read_text(), "the result is heard")
-        rig.catch_up(heard)
-        messages = list(read_heard(heard))
+        rig.wait(lambda: '"tandem/v1/cell/result"' in received.read_text(), "the result is heard")
+        rig.catch_up(received)
+        messages = list(read_recording(received))
         events = [payload for topic, payload in messages if topic == "cell/event"]
         assert check_exclusion(events) == 5
         assert collections.Counter(event["type"] for event in events)["start"] == 25
@@ -138,11 +138,11 @@ def run_killed(rounds):
         make_lab(rig, parts)
         rig.start_daemon()
         start_robots(rig)
-        heard = rig.listen("heard")
+        received = rig.listen("heard")
         assert post(rig, "/start") is None
         for _ in range(rounds):
-            until = count_lines(heard) + rng.randrange(1, 30)
-            rig.wait(lambda until=until: count_lines(heard) >= until, "more messages", 20)
+            until = count_lines(received) + rng.randrange(1, 30)
+            rig.wait(lambda until=until: count_lines(received) >= until, "more messages", 20)
             rig.daemon.send_signal(signal.SIGKILL)
             rig.daemon.wait()
             rig.start_daemon()
@@ -152,8 +152,8 @@ def run_killed(rounds):
         team = rig.get("/api/v1/teams/cell")
         assert team["fence"] == len(parts), team
         assert team["alarms"] == 0, team["alarm_counts"]
-        rig.catch_up(heard)
-        messages = list(read_heard(heard))
+        rig.catch_up(received)
+        messages = list(read_recording(received))
         count = check_work(messages)
         fences = [(payload["fence"], payload["robot"]) for topic, payload in messages
                   if topic == "cell/event" and payload["type"] == "grant"]

@@ -10,7 +10,7 @@ check() { # expected status, words expected in the output that may begin with "[
     status=0
     "$TANDEM" team check "$@" >"$work/out" 2>"$work/err" || status=$?
     [ "$status" -eq "$want" ] || fail "$*: exit $status, want $want: $(cat "$work/out" "$work/err")"
-    case $words in "["*) says_fault "${words%%]*}" "$work/err" "$*"; words=${words#*]}; words=${words# } ;; esac
+    case $words in "["*) has_fault_code "${words%%]*}" "$work/err" "$*"; words=${words#*]}; words=${words# } ;; esac
     cat "$work/out" "$work/err" | grep -q -- "$words" || fail "$*: says $(cat "$work/out" "$work/err")"
 }
 

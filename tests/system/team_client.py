@@ -39,7 +39,7 @@ def as_vda(answer):
 
 
 class Controllers:
-    """Both robots' controllers, and what they hear."""
+    """Both robots' controllers, and what they receive."""
 
     def __init__(self, rig):
         self.heard, self.count = queue.Queue(), 0
@@ -108,25 +108,25 @@ def take_away(c, rig, granted):
 def let_lease_end(c):
     """Signs of life renew it; silence ends it, and the next one has it under a higher fence, after the delay."""
     first = c.say("R1", "lock", resources=["Tool"])
-    held = c.hear(first, "R1", "GRANTED")
+    held = c.receive(first, "R1", "GRANTED")
     assert abs(held["lease_expiry"] - held["t"] - LEASE_S) < 0.01, held
     second = c.say("R2", "lock", resources=["Tool"])
-    c.hear(second, "R2", "QUEUED")
+    c.receive(second, "R2", "QUEUED")
     for _ in range(4):
-        c.hear_nothing(LEASE_S / 2)
+        c.expect_silence(LEASE_S / 2)
         c.say("R1", "alive")
     c.say("R1", "lock", number=first[1:], resources=["Tool"])
-    renewed = c.hear(first, "R1", "GRANTED")
+    renewed = c.receive(first, "R1", "GRANTED")
     assert renewed["fences"] == held["fences"] and renewed["lease_expiry"] > held["lease_expiry"] + LEASE_S, (held, renewed)
-    revoked = c.hear(first, "R1", "REVOKED")
-    granted = c.hear(second, "R2", "GRANTED")
+    revoked = c.receive(first, "R1", "REVOKED")
+    granted = c.receive(second, "R2", "GRANTED")
     assert revoked["t"] >= renewed["lease_expiry"] - 0.01, (renewed, revoked)
     assert granted["t"] >= revoked["t"] + DELAY_S - 0.01, (revoked, granted)
     assert granted["fences"]["Tool"] > held["fences"]["Tool"], (held, granted)
     late = c.say("R1", "unlock", resources=["Tool"], fence=held["fences"]["Tool"])
-    c.hear(late, "R1", "REJECTED")
+    c.receive(late, "R1", "REJECTED")
     c.say("R2", "unlock", resources=["Tool"], fence=granted["fences"]["Tool"])
-    assert c.heard.get(timeout=limit_s(10))["released"] == granted["fences"]
+    assert c.received.get(timeout=limit_s(10))["released"] == granted["fences"]
 
 
 def main():
@@ -135,14 +135,14 @@ def main():
         rig.lab.write_text(head[:head.index("\npairs:")] + TEAM)
         rig.start_daemon()
         c = Controllers(rig)
-        take_away(c, rig, hand_over(c))
+        revoke(c, rig, hand_over(c))
         let_lease_end(c)
-        c.hear(c.say("R1", "lock", resources=["Nothing"]), "R1", "REJECTED")
-        assert "Error" in c.hear(c.say("R1", "lock", resources=["Place"]), "R1", "REJECTED")["detail"], "its lease has ended"
+        c.receive(c.say("R1", "lock", resources=["Nothing"]), "R1", "REJECTED")
+        assert "Error" in c.receive(c.say("R1", "lock", resources=["Place"]), "R1", "REJECTED")["detail"], "its lease has ended"
         rig.fetch("/api/v1/teams/cell/robots/R1/reset", "POST", b"", TOKEN)
         # The answer does not wait for the lab, so that a message over MQTT may be there before it.
         rig.wait(lambda: rig.get("/api/v1/teams/cell")["state"]["robots"]["R1"]["state"] != "ERROR", "the reset")
-        both = c.hear(c.say("R1", "lock", resources=["Place", "Tool"]), "R1", "GRANTED")
+        both = c.receive(c.say("R1", "lock", resources=["Place", "Tool"]), "R1", "GRANTED")
         assert len(both["fences"]) == 2, both
         c.client.ended = True
     print(f"{c.count} requests, answered in the words of VDA 5050 3.0", flush=True)

@@ -109,7 +109,7 @@ says() { # STATUS TEXT ARGUMENT...: TEXT may begin with "[CODE] "
     want=$1; text=$2; shift 2
     got=0; simulate "$@" >out 2>err || got=$?
     [ "$got" = "$want" ] || fail "$*: exit $got: $(cat err)"
-    case $text in "["*) says_fault "${text%%]*}" err "$*"; text=${text#*] } ;; esac
+    case $text in "["*) has_fault_code "${text%%]*}" err "$*"; text=${text#*] } ;; esac
     grep -qF -- "$text" err || fail "$*: $(cat err)"
 }
 says 1 '[no_data] R2: ' cell.yaml

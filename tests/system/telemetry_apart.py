@@ -51,10 +51,10 @@ class Lab(Rig):
         self.publish(f"tandem/v1/{pair}/virtual/reply", {**said, "status": "done"})
         since = time.monotonic()
         self.wait(lambda: any(json.loads(text)["id"] == said["id"] for text in self.records(pair, "entries")), f"entry {said}")
-        took_s = time.monotonic() - since
+        run_s = time.monotonic() - since
         entry = [json.loads(text) for text in self.records(pair, "entries")][-1]
         assert entry["id"] == said["id"] and entry["verdict"] in ("SYNC", "AHEAD", "BEHIND"), entry
-        return took_s
+        return run_s
 
     def journal(self):
         return "".join(path.read_text() for path in sorted((self.folder / "journal").glob("*.jsonl")))
@@ -69,13 +69,13 @@ def held_up():
         lab.network.hold = True
         lab.flood()
         held = lab.samples()
-        took_s = [lab.move() for _ in range(5)]
-        assert sorted(took_s)[2] < WAIT_S, took_s
+        run_s = [lab.move() for _ in range(5)]
+        assert sorted(run_s)[2] < WAIT_S, run_s
         pass_time(2.5)  # longer than a second of silence
         assert lab.samples() == held, "it was held"
         lab.network.hold = False
-        took_s = [lab.move() for _ in range(5)]
-        assert sorted(took_s)[2] < WAIT_S, took_s
+        run_s = [lab.move() for _ in range(5)]
+        assert sorted(run_s)[2] < WAIT_S, run_s
         lab.wait(lambda: lab.samples() + lab.metric("tandem_inbox_samples_thinned_total") == FLOOD, "all of it, once", 30)
         assert lab.get("/readyz")["ready"]
         lab.wait_stored("r1")

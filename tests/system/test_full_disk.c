@@ -13,26 +13,26 @@
 #include "service/tool/lab_clock.h"
 #include "tests/support/served_pair.h"
 
-static bool says_not_acknowledged(void)
+static bool is_not_acknowledged(void)
 {
     return daemon_metric(&served, "tandem_inbox_refused_total") >= 1;
 }
 
 static void wait_refused(void)
 {
-    for (int64_t end_us = 0; !says_not_acknowledged() && wait_more(&end_us, 20000);) {
+    for (int64_t end_us = 0; !is_not_acknowledged() && wait_more(&end_us, 20000);) {
     }
-    CHECK("not acknowledged", says_not_acknowledged());
+    CHECK("not acknowledged", is_not_acknowledged());
 }
 
 static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(void))
 {
-    say_commands(20);
+    publish_commands(20);
     CHECK(row, wait_for(stored_entries, 20));
     CHECK_INT(row, daemon_end(&served, SIGTERM), 0);
     CHECK(row, daemon_start_run(&served) && daemon_wait_ready(&served, 200, 10000));
     fill();
-    say_commands(60);
+    publish_commands(60);
     const unsigned during = commands;
     CHECK(row, daemon_wait_ready(&served, 503, 10000));
     CHECK("names the journal", wait_body("\"journal\":{\"ok\":false"));
@@ -44,12 +44,12 @@ static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(vo
     CHECK("recovers by itself", daemon_wait_ready(&served, 200, 15000));
     CHECK("the broker had it", wait_for(stored_entries, during));
     CHECK_INT("entries are one each", stored_entries(), during);
-    say_commands(10);
+    publish_commands(10);
     const unsigned total = commands;
     CHECK(row, wait_for(stored_entries, total));
     /* Full again when it has to stop: quickly, and what it says is true. */
     fill();
-    say_commands(60);
+    publish_commands(60);
     wait_refused();
     const int64_t began_us = lab_clock_monotonic_us();
     const int code = daemon_end(&served, SIGTERM);
@@ -61,7 +61,7 @@ static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(vo
     clear();
     CHECK("starts again", daemon_start_run(&served));
     CHECK(row, wait_for(stored_entries, commands));
-    say_commands(5);
+    publish_commands(5);
     CHECK(row, wait_for(stored_entries, commands));
     CHECK_INT("no verdict is lost", stored_entries(), commands);
     CHECK_INT("stops in good order", daemon_end(&served, SIGTERM), 0);
@@ -96,7 +96,7 @@ static void test_limit(void)
 }
 
 /* How many of the journal's lines are of sessions at the broker. */
-static unsigned noted_sessions(void)
+static unsigned recorded_sessions(void)
 {
     char command[256];
     unsigned count = 0;
@@ -113,20 +113,20 @@ static void test_connection(void)
 {
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
     start();
-    say_commands(10);
+    publish_commands(10);
     CHECK("stored", wait_for(stored_entries, 10));
-    CHECK_INT("noted", noted_sessions(), 1);
+    CHECK_INT("noted", recorded_sessions(), 1);
     fill_by_limit();
     broker_stop(&broker, SIGTERM);
     CHECK("broker", broker_start(&broker));
     CHECK("says why", wait_body("acknowledging nothing to"));
-    CHECK_INT("not noted", noted_sessions(), 1);
+    CHECK_INT("not noted", recorded_sessions(), 1);
     clear_limit();
     CHECK("recovers by itself", daemon_wait_ready(&served, 200, 15000));
-    CHECK_INT("noted, that one", noted_sessions(), 2);
+    CHECK_INT("noted, that one", recorded_sessions(), 2);
     CHECK_INT("nothing is known that is not noted",
               (long long)daemon_metric(&served, "tandem_inbox_not_journalled_total"), 0);
-    say_commands(10);
+    publish_commands(10);
     CHECK("goes on", wait_for(stored_entries, 20));
     CHECK_INT("stops in good order", daemon_end(&served, SIGTERM), 0);
     end();

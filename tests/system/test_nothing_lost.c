@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 
 #include "logger/storage/store.h"
-#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_client.h"
+#include "service/tool/lab_clock.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
 
@@ -39,13 +39,13 @@ static _Atomic unsigned commands; /* said so far */
 static _Atomic bool load_on, load_end;
 static pthread_t publisher;
 
-static long rounds(const char *name, long usual)
+static long read_rounds(const char *name, long usual)
 {
     const char *wanted = getenv(name);
     return wanted && *wanted ? strtol(wanted, NULL, 10) : usual;
 }
 
-static void say(unsigned n, const char *what, const char *rest)
+static void publish_command(unsigned n, const char *what, const char *rest)
 {
     char topic[64];
     char payload[128];
@@ -58,16 +58,16 @@ static void say(unsigned n, const char *what, const char *rest)
     }
 }
 
-static void say_command(unsigned n)
+static void publish_numbered(unsigned n)
 {
-    say(n, "command", "\"op\":\"go\",\"rotation_rad\":1,\"displacement_m\":0.5");
-    say(n, "real/reply", "\"status\":\"done\"");
-    say(n, "virtual/reply", "\"status\":\"done\"");
+    publish_command(n, "command", "\"op\":\"go\",\"rotation_rad\":1,\"displacement_m\":0.5");
+    publish_command(n, "real/reply", "\"status\":\"done\"");
+    publish_command(n, "virtual/reply", "\"status\":\"done\"");
     state[n] = SAID;
 }
 
 /* Everything said so far is acknowledged: the client keeps count. */
-static void note_acknowledged(unsigned from, unsigned to)
+static void record_acknowledged(unsigned from, unsigned to)
 {
     struct mqtt_client_state s;
     mqtt_client_read_state(client, &s);
@@ -90,11 +90,11 @@ static void *publish_on(void *context)
         }
         const unsigned first = atomic_load(&commands);
         for (unsigned n = first; n < first + BATCH; n++) {
-            say_command(n);
+            publish_numbered(n);
         }
-        note_acknowledged(first, first + BATCH);
+        record_acknowledged(first, first + BATCH);
         atomic_store(&commands, first + BATCH);
-        next_us += BATCH * INT64_C(1000000) / rounds("TANDEM_RATE", COMMANDS_PER_S);
+        next_us += BATCH * INT64_C(1000000) / read_rounds("TANDEM_RATE", COMMANDS_PER_S);
         if (next_us > lab_clock_monotonic_us()) {
             pass_time_ms((long)((next_us - lab_clock_monotonic_us()) / 1000));
         }
@@ -181,7 +181,7 @@ static void check_entries(const char *row, unsigned from)
 }
 
 /* Let the load pause and the daemon settle; then judge the store. */
-static void settle(const char *row, unsigned from)
+static void await_settled(const char *row, unsigned from)
 {
     atomic_store(&load_on, false);
     for (unsigned before = ~0U; before != atomic_load(&commands);) {
@@ -219,7 +219,7 @@ static void test_start(void)
 
 static void test_kills(void)
 {
-    const long kills = rounds("TANDEM_KILLS", 20);
+    const long kills = read_rounds("TANDEM_KILLS", 20);
     atomic_store(&load_on, true);
     for (long i = 0; i < kills; i++) {
         /* Sometimes in the middle of the restart. */
@@ -228,7 +228,7 @@ static void test_kills(void)
         CHECK("starts again", daemon_start_run(&served));
     }
     pass_time_ms(1000);
-    settle("killed daemon", 0);
+    await_settled("killed daemon", 0);
     (void)printf("    %ld kills, %.0f messages delivered again\n", kills,
                  daemon_metric(&served, "tandem_redelivered_total"));
 }
@@ -237,7 +237,7 @@ static void test_broker_restarts(void)
 {
     const unsigned from = atomic_load(&commands);
     atomic_store(&load_on, true);
-    for (long i = rounds("TANDEM_RESTARTS", 3); i > 0; i--) {
+    for (long i = read_rounds("TANDEM_RESTARTS", 3); i > 0; i--) {
         pass_time_ms(700);
         broker_stop(&broker, SIGTERM);
         pass_time_ms(200);
@@ -245,21 +245,21 @@ static void test_broker_restarts(void)
         CHECK("daemon is back", daemon_wait_ready(&served, 200, 15000));
     }
     pass_time_ms(500);
-    settle("restarted broker", from);
+    await_settled("restarted broker", from);
 }
 
 static void test_frozen(void)
 {
     const unsigned from = atomic_load(&commands);
     atomic_store(&load_on, true);
-    for (long i = rounds("TANDEM_FREEZES", 1); i > 0; i--) {
+    for (long i = read_rounds("TANDEM_FREEZES", 1); i > 0; i--) {
         pass_time_ms(500);
         CHECK("freeze", kill(served.pid, SIGSTOP) == 0);
         pass_time_ms(5000);
         CHECK("thaw", kill(served.pid, SIGCONT) == 0);
         pass_time_ms(500);
     }
-    settle("frozen daemon", from);
+    await_settled("frozen daemon", from);
 }
 
 static void test_orderly_restart(void)
@@ -272,7 +272,7 @@ static void test_orderly_restart(void)
         CHECK("starts again", daemon_start_run(&served));
     }
     pass_time_ms(500);
-    settle("orderly restart", from);
+    await_settled("orderly restart", from);
 }
 
 static void test_broker_killed(void)

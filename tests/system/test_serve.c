@@ -7,15 +7,15 @@
 #include <pthread.h>
 
 #include "logger/storage/store.h"
-#include "service/tool/lab_clock.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/mqtt_client.h"
+#include "service/tool/lab_clock.h"
 #include "tests/support/broker_tests.h"
 #include "tests/support/checkpoint_file.h"
 #include "tests/support/daemon.h"
 #include "tests/support/fault_code.h"
 
-enum { KEPT_MAX = 512 };
+enum { STORED_MAX = 512 };
 
 static struct broker broker;
 static struct daemon_run served;
@@ -28,53 +28,55 @@ static struct {
     struct {
         char topic[64], payload[1024];
         bool retained;
-    } message[KEPT_MAX];
-} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    } message[STORED_MAX];
+} received = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct mqtt_client *client;
 
-static void keep(void *context, const char *topic, const void *payload, size_t bytes, int qos,
-                 bool retained, bool dup, uint16_t packet_id)
+static void store_message(void *context, const char *topic, const void *payload, size_t bytes,
+                          int qos, bool retained, bool dup, uint16_t packet_id)
 {
     (void)context;
     (void)qos;
     (void)dup;
     (void)packet_id;
-    (void)pthread_mutex_lock(&heard.lock);
-    if (heard.count < KEPT_MAX) {
-        (void)snprintf(heard.message[heard.count].topic, sizeof heard.message[0].topic, "%s",
-                       topic);
-        (void)snprintf(heard.message[heard.count].payload, sizeof heard.message[0].payload,
-                       "%.*s", (int)bytes, (const char *)payload);
-        heard.message[heard.count].retained = retained;
-        heard.count++;
+    (void)pthread_mutex_lock(&received.lock);
+    if (received.count < STORED_MAX) {
+        (void)snprintf(received.message[received.count].topic, sizeof received.message[0].topic,
+                       "%s", topic);
+        (void)snprintf(received.message[received.count].payload,
+                       sizeof received.message[0].payload, "%.*s", (int)bytes,
+                       (const char *)payload);
+        received.message[received.count].retained = retained;
+        received.count++;
     }
-    (void)pthread_mutex_unlock(&heard.lock);
+    (void)pthread_mutex_unlock(&received.lock);
 }
 
 /* How many messages of this topic contain text. */
-static int count_heard(const char *topic, const char *text)
+static int count_received(const char *topic, const char *text)
 {
     int count = 0;
-    (void)pthread_mutex_lock(&heard.lock);
-    for (size_t i = 0; i < heard.count; i++) {
-        count += strcmp(heard.message[i].topic, topic) == 0 &&
-                 strstr(heard.message[i].payload, text) != NULL;
+    (void)pthread_mutex_lock(&received.lock);
+    for (size_t i = 0; i < received.count; i++) {
+        count += strcmp(received.message[i].topic, topic) == 0 &&
+                 strstr(received.message[i].payload, text) != NULL;
     }
-    (void)pthread_mutex_unlock(&heard.lock);
+    (void)pthread_mutex_unlock(&received.lock);
     return count;
 }
 
-static bool wait_heard(const char *topic, const char *text, int count)
+static bool wait_received(const char *topic, const char *text, int count)
 {
-    for (int64_t end_us = 0; count_heard(topic, text) < count && wait_more(&end_us, 10000);) {
+    for (int64_t end_us = 0;
+         count_received(topic, text) < count && wait_more(&end_us, 10000);) {
     }
     char words[128];
     (void)snprintf(words, sizeof words, "%d times '%s' on %s", count, text, topic);
-    return daemon_waited(&served, count_heard(topic, text) >= count, words);
+    return daemon_waited(&served, count_received(topic, text) >= count, words);
 }
 
-static void hear(void)
+static void start_receiving(void)
 {
     static const struct mqtt_client_topic topics[] = {{"tandem/v1/#", 1}};
     const struct mqtt_client_options options = {.port = broker.port,
@@ -82,21 +84,21 @@ static void hear(void)
                                                 .prefix = "test",
                                                 .topics = topics,
                                                 .topic_count = 1,
-                                                .message = keep};
-    (void)pthread_mutex_lock(&heard.lock);
-    heard.count = 0;
-    (void)pthread_mutex_unlock(&heard.lock);
+                                                .message = store_message};
+    (void)pthread_mutex_lock(&received.lock);
+    received.count = 0;
+    (void)pthread_mutex_unlock(&received.lock);
     CU_ASSERT_FATAL(mqtt_client_create(&client, &options, NULL) == STATUS_OK);
     CHECK("subscribed", mqtt_client_wait_subscribed(client, wait_limit_ms(10000)));
 }
 
-static void hear_no_more(void)
+static void stop_receiving(void)
 {
     mqtt_client_stop(client, 1000);
     mqtt_client_destroy(client);
 }
 
-static void say(const char *topic, const char *payload)
+static void publish_text(const char *topic, const char *payload)
 {
     char whole[96];
     (void)snprintf(whole, sizeof whole, "tandem/v1/%s", topic);
@@ -105,7 +107,7 @@ static void say(const char *topic, const char *payload)
     CHECK(topic, mqtt_client_wait_sent(client, wait_limit_ms(10000)));
 }
 
-static bool note_row(void *context, const struct store_row *row)
+static bool record_store_row(void *context, const struct store_row *row)
 {
     char(*ids)[64] = context;
     for (int i = 0; i < 64; i++) {
@@ -118,7 +120,7 @@ static bool note_row(void *context, const struct store_row *row)
 }
 
 /* The store's entries, "id=VERDICT" each, oldest first. */
-static int stored(char ids[64][64])
+static int read_stored(char ids[64][64])
 {
     struct store_reader *reader = NULL;
     memset(ids, 0, 64 * sizeof ids[0]);
@@ -126,7 +128,8 @@ static int stored(char ids[64][64])
         .kind = STORE_ENTRIES, .since_us = INT64_MIN, .until_us = INT64_MAX, .limit = 60};
     char cursor[STORE_CURSOR_MAX];
     if (store_reader_open(daemon_path(&served, "store.db"), &reader, NULL) == STATUS_OK) {
-        CHECK_INT("query", store_query(reader, &query, note_row, ids, cursor, NULL), STATUS_OK);
+        CHECK_INT("query", store_query(reader, &query, record_store_row, ids, cursor, NULL),
+                  STATUS_OK);
         store_reader_close(reader);
     }
     int count = 0;
@@ -138,10 +141,10 @@ static int stored(char ids[64][64])
 
 static int wait_stored(char ids[64][64], int count)
 {
-    for (int64_t end_us = 0; stored(ids) < count && wait_more(&end_us, 10000);) {
+    for (int64_t end_us = 0; read_stored(ids) < count && wait_more(&end_us, 10000);) {
     }
-    (void)daemon_waited(&served, stored(ids) >= count, "entries in the store");
-    return stored(ids);
+    (void)daemon_waited(&served, read_stored(ids) >= count, "entries in the store");
+    return read_stored(ids);
 }
 
 /* ---- wrong usage and what cannot be had ---- */
@@ -168,7 +171,7 @@ static void write_secret(const char *name, const char *text, mode_t mode)
     CHECK(name, fputs(text, out) >= 0 && fchmod(fileno(out), mode) == 0 && fclose(out) == 0);
 }
 
-static bool says_in_order(const char *text, const char *parts)
+static bool has_in_order(const char *text, const char *parts)
 {
     while (text && *parts) {
         const size_t n = strcspn(parts, "\n");
@@ -277,10 +280,10 @@ static void test_refusals(void)
             (void)snprintf(arguments, sizeof arguments, "-c %s %s", lab[i], rows[i].arguments);
         }
         CHECK_INT(rows[i].name, run_serve(arguments, output, sizeof output), rows[i].code);
-        const bool said = says_in_order(output, rows[i].says);
-        CHECK(rows[i].name, said);
-        CHECK(rows[i].name, !rows[i].fault || says_fault(rows[i].fault, output));
-        if (!said) {
+        const bool published = has_in_order(output, rows[i].says);
+        CHECK(rows[i].name, published);
+        CHECK(rows[i].name, !rows[i].fault || has_fault_code(rows[i].fault, output));
+        if (!published) {
             (void)printf("    %s\n", output);
         }
     }
@@ -307,7 +310,7 @@ static void test_late_broker(void)
     (void)fclose(lab);
     CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
     CHECK("says what is wrong", daemon_wait_log(&served, "'colour'", 5000) &&
-                                    says_fault("unknown_key", daemon_log(&served)));
+                                    has_fault_code("unknown_key", daemon_log(&served)));
     CHECK_INT("interrupt", daemon_end(&served, SIGINT), 0);
     daemon_finish(&served);
 }
@@ -346,29 +349,30 @@ static void test_results(void)
 {
     char body[65536];
     char ids[64][64];
-    hear();
+    start_receiving();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port,
                                 "defaults: {timeout_s: 1, calibration: {publish_every: "
                                 "2}}\npairs: {r1: {}, r2: {}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    CHECK("online", wait_heard("tandem/v1/connection", "online", 1));
-    say("r1/command", "{\"id\":\"a\",\"op\":\"go\",\"displacement_m\":1}");
+    CHECK("online", wait_received("tandem/v1/connection", "online", 1));
+    publish_text("r1/command", "{\"id\":\"a\",\"op\":\"go\",\"displacement_m\":1}");
     pass_time_ms(10); /* nobody calibrates on a move that takes no time */
-    say("r1/real/reply", "{\"id\":\"a\",\"status\":\"done\"}");
-    say("r1/virtual/reply", "{\"id\":\"a\",\"status\":\"done\"}");
-    say("r1/command", "{\"id\":\"b\",\"op\":\"go\",\"displacement_m\":2}");
+    publish_text("r1/real/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    publish_text("r1/virtual/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    publish_text("r1/command", "{\"id\":\"b\",\"op\":\"go\",\"displacement_m\":2}");
     pass_time_ms(10);
-    say("r1/real/reply", "{\"id\":\"b\",\"status\":\"done\"}");
-    say("r1/real/reply", "not JSON");
-    say("r2/command", "{\"id\":\"c\",\"op\":\"go\",\"displacement_m\":2}");
-    CHECK("entry", wait_heard("tandem/v1/r1/entry", "\"id\":\"a\"", 1));
-    CHECK("timeout, with nothing to wake it", wait_heard("tandem/v1/r1/entry", "TIMEOUT", 1));
-    CHECK("of the other, too", wait_heard("tandem/v1/r2/entry", "TIMEOUT", 1));
-    CHECK("alarm", wait_heard("tandem/v1/r1/alarm", "\"type\":\"timeout\"", 1));
-    CHECK("malformed", wait_heard("tandem/v1/r1/alarm", "\"type\":\"malformed\"", 1));
+    publish_text("r1/real/reply", "{\"id\":\"b\",\"status\":\"done\"}");
+    publish_text("r1/real/reply", "not JSON");
+    publish_text("r2/command", "{\"id\":\"c\",\"op\":\"go\",\"displacement_m\":2}");
+    CHECK("entry", wait_received("tandem/v1/r1/entry", "\"id\":\"a\"", 1));
+    CHECK("timeout, with nothing to wake it",
+          wait_received("tandem/v1/r1/entry", "TIMEOUT", 1));
+    CHECK("of the other, too", wait_received("tandem/v1/r2/entry", "TIMEOUT", 1));
+    CHECK("alarm", wait_received("tandem/v1/r1/alarm", "\"type\":\"timeout\"", 1));
+    CHECK("malformed", wait_received("tandem/v1/r1/alarm", "\"type\":\"malformed\"", 1));
     CHECK("calibration",
-          wait_heard("tandem/v1/r1/calibration", "\"travel_time\":{\"real\":", 1));
+          wait_received("tandem/v1/r1/calibration", "\"travel_time\":{\"real\":", 1));
     CHECK_INT("stored", wait_stored(ids, 3), 3);
     CHECK_INT("served", daemon_get(&served, "/api/v1/pairs/r1/entries", body, sizeof body),
               200);
@@ -378,19 +382,19 @@ static void test_results(void)
               (long long)daemon_metric(&served, "tandem_effects_total{kind=\"entry\"}"), 3);
     check_metrics();
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
-    CHECK("offline", wait_heard("tandem/v1/connection", "offline", 1));
+    CHECK("offline", wait_received("tandem/v1/connection", "offline", 1));
     CHECK("no warning", strstr(daemon_log(&served), "broker_down") == NULL);
     /* The retained calibration is there for who comes later. */
-    hear_no_more();
-    hear();
-    CHECK("retained", wait_heard("tandem/v1/r1/calibration", "\"pair\":\"r1\"", 1));
+    stop_receiving();
+    start_receiving();
+    CHECK("retained", wait_received("tandem/v1/r1/calibration", "\"pair\":\"r1\"", 1));
     /* A killed daemon is declared offline by its will. */
     CU_ASSERT_FATAL(daemon_start_run(&served));
-    CHECK("online again", wait_heard("tandem/v1/connection", "online", 1));
-    const int before = count_heard("tandem/v1/connection", "offline");
+    CHECK("online again", wait_received("tandem/v1/connection", "online", 1));
+    const int before = count_received("tandem/v1/connection", "offline");
     CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
-    CHECK("will", wait_heard("tandem/v1/connection", "offline", before + 1));
-    hear_no_more();
+    CHECK("will", wait_received("tandem/v1/connection", "offline", before + 1));
+    stop_receiving();
     daemon_finish(&served);
 }
 
@@ -406,7 +410,7 @@ static void test_prompt(void)
 {
     enum { ROUNDS = 31 };
     int64_t took_us[ROUNDS];
-    hear();
+    start_receiving();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
@@ -415,16 +419,16 @@ static void test_prompt(void)
         char id[32];
         (void)snprintf(id, sizeof id, "\"id\":\"p%d\"", i);
         (void)snprintf(payload, sizeof payload, "{%s,\"op\":\"go\"}", id);
-        say("r1/command", payload);
+        publish_text("r1/command", payload);
         (void)snprintf(payload, sizeof payload, "{%s,\"status\":\"done\"}", id);
-        say("r1/real/reply", payload);
+        publish_text("r1/real/reply", payload);
         pass_time_ms(i % 10 == 0 ? 1200 : 10);
         const int64_t began_us = lab_clock_monotonic_us();
         CHECK_INT("reply",
                   mqtt_client_publish(client, "tandem/v1/r1/virtual/reply", payload,
                                       strlen(payload), 1, false),
                   STATUS_OK);
-        while (count_heard("tandem/v1/r1/entry", id) == 0 &&
+        while (count_received("tandem/v1/r1/entry", id) == 0 &&
                lab_clock_monotonic_us() - began_us < wait_limit_ms(2000) * INT64_C(1000)) {
             pass_time_ms(1);
         }
@@ -436,7 +440,7 @@ static void test_prompt(void)
     (void)printf("    reply to entry: median %.2f ms, longest %.2f ms\n",
                  (double)median_us * 1e-3, (double)took_us[ROUNDS - 1] * 1e-3);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
-    hear_no_more();
+    stop_receiving();
     daemon_finish(&served);
 }
 
@@ -444,34 +448,35 @@ static void test_prompt(void)
 static void test_link(void)
 {
     char ids[64][64];
-    hear();
+    start_receiving();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port,
                                 "defaults: {mode: link, timeout_s: 5}\npairs: {r1: {}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    say("r1/command", "{\"id\":\"a\",\"op\":\"go\",\"displacement_m\":1}");
-    CHECK("to the real one", wait_heard("tandem/v1/r1/real/command", "\"id\":\"a\"", 1));
-    CHECK("to the virtual one", wait_heard("tandem/v1/r1/virtual/command", "\"id\":\"a\"", 1));
+    publish_text("r1/command", "{\"id\":\"a\",\"op\":\"go\",\"displacement_m\":1}");
+    CHECK("to the real one", wait_received("tandem/v1/r1/real/command", "\"id\":\"a\"", 1));
+    CHECK("to the virtual one",
+          wait_received("tandem/v1/r1/virtual/command", "\"id\":\"a\"", 1));
     CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
-    say("r1/real/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    publish_text("r1/real/reply", "{\"id\":\"a\",\"status\":\"done\"}");
     CHECK("starts again", daemon_start_run(&served));
-    say("r1/virtual/reply", "{\"id\":\"a\",\"status\":\"done\"}");
-    CHECK("merged reply", wait_heard("tandem/v1/r1/reply", "\"id\":\"a\"", 1));
-    CHECK("entry", wait_heard("tandem/v1/r1/entry", "\"id\":\"a\"", 1));
+    publish_text("r1/virtual/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    CHECK("merged reply", wait_received("tandem/v1/r1/reply", "\"id\":\"a\"", 1));
+    CHECK("entry", wait_received("tandem/v1/r1/entry", "\"id\":\"a\"", 1));
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     CHECK("and again", daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    say("r1/command", "{\"id\":\"b\",\"op\":\"go\",\"displacement_m\":1}");
-    CHECK("next one", wait_heard("tandem/v1/r1/real/command", "\"id\":\"b\"", 1));
+    publish_text("r1/command", "{\"id\":\"b\",\"op\":\"go\",\"displacement_m\":1}");
+    CHECK("next one", wait_received("tandem/v1/r1/real/command", "\"id\":\"b\"", 1));
     CHECK_INT("the real robot moved once",
-              count_heard("tandem/v1/r1/real/command", "\"id\":\"a\""), 1);
+              count_received("tandem/v1/r1/real/command", "\"id\":\"a\""), 1);
     CHECK_INT("the virtual one, too",
-              count_heard("tandem/v1/r1/virtual/command", "\"id\":\"a\""), 1);
-    CHECK_INT("one reply", count_heard("tandem/v1/r1/reply", "\"id\":\"a\""), 1);
-    CHECK_INT("one entry", count_heard("tandem/v1/r1/entry", "\"id\":\"a\""), 1);
-    CHECK_INT("stored once", stored(ids), 1);
+              count_received("tandem/v1/r1/virtual/command", "\"id\":\"a\""), 1);
+    CHECK_INT("one reply", count_received("tandem/v1/r1/reply", "\"id\":\"a\""), 1);
+    CHECK_INT("one entry", count_received("tandem/v1/r1/entry", "\"id\":\"a\""), 1);
+    CHECK_INT("stored once", read_stored(ids), 1);
     CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
-    hear_no_more();
+    stop_receiving();
     daemon_finish(&served);
 }
 
@@ -479,18 +484,18 @@ static void test_link(void)
 static void test_other_lab_file(void)
 {
     char ids[64][64];
-    hear();
+    start_receiving();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
     for (int i = 0; i < 10; i++) {
         char payload[128];
         (void)snprintf(payload, sizeof payload, "{\"id\":\"k%d\",\"op\":\"go\"}", i);
-        say("r1/command", payload);
+        publish_text("r1/command", payload);
         (void)snprintf(payload, sizeof payload, "{\"id\":\"k%d\",\"status\":\"done\"}", i);
-        say("r1/virtual/reply", payload);
+        publish_text("r1/virtual/reply", payload);
         if (i % 3 != 0) {
-            say("r1/real/reply", payload);
+            publish_text("r1/real/reply", payload);
         }
     }
     CHECK_INT("stored", wait_stored(ids, 10), 10);
@@ -502,17 +507,17 @@ static void test_other_lab_file(void)
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
     CHECK("says so", strstr(daemon_log(&served), "checkpoint_unused") != NULL);
-    say("r1/command", "{\"id\":\"k10\",\"op\":\"go\"}");
-    say("r1/virtual/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
-    say("r1/real/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
+    publish_text("r1/command", "{\"id\":\"k10\",\"op\":\"go\"}");
+    publish_text("r1/virtual/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
+    publish_text("r1/real/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
     CHECK_INT("one more", wait_stored(ids, 11), 11);
     /* With the session's line, and those of the time at which four commands timed out. */
     const double known = daemon_metric(&served, "tandem_lab_restored_lines_total");
     CHECK("known", known >= 29 && known <= 32);
-    CHECK_INT("published once", count_heard("tandem/v1/r1/entry", "\"id\":\"k1\""), 1);
+    CHECK_INT("published once", count_received("tandem/v1/r1/entry", "\"id\":\"k1\""), 1);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
-    CHECK_INT("still", stored(ids), 11);
-    hear_no_more();
+    CHECK_INT("still", read_stored(ids), 11);
+    stop_receiving();
     daemon_finish(&served);
 }
 
@@ -525,11 +530,11 @@ static void test_older_checkpoint(void)
     uint64_t id = 0;
     struct err err = {0};
     struct journal_checkpoint checkpoint = {0};
-    hear();
+    start_receiving();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    say("r1/command", "{\"id\":\"a\",\"op\":\"go\"}");
+    publish_text("r1/command", "{\"id\":\"a\",\"op\":\"go\"}");
     CHECK_INT("stored", wait_stored(ids, 1), 1);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     const char *path = daemon_path(&served, "checkpoint");
@@ -545,12 +550,12 @@ static void test_older_checkpoint(void)
     journal_checkpoint_free(&checkpoint);
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    CHECK("refused in words", says_fault("version_mismatch", daemon_log(&served)));
+    CHECK("refused in words", has_fault_code("version_mismatch", daemon_log(&served)));
     CHECK_INT("from the journal",
               (long long)daemon_metric(&served, "tandem_lab_restored_lines_total"), 5);
-    CHECK_INT("nothing twice", stored(ids), 1);
+    CHECK_INT("nothing twice", read_stored(ids), 1);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
-    hear_no_more();
+    stop_receiving();
     daemon_finish(&served);
 }
 
@@ -559,7 +564,7 @@ static void test_older_checkpoint(void)
 static void test_damaged_changes(void)
 {
     char ids[64][64];
-    hear();
+    start_receiving();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}, r2: {}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
@@ -569,9 +574,9 @@ static void test_damaged_changes(void)
     while (count < 50 && access(changes, R_OK) != 0) {
         char payload[64];
         (void)snprintf(payload, sizeof payload, "{\"id\":\"d%d\",\"op\":\"go\"}", count++);
-        say("r1/command", payload);
-        for (int64_t end_us = 0;
-             access(changes, R_OK) != 0 && stored(ids) < count && wait_more(&end_us, 5000);) {
+        publish_text("r1/command", payload);
+        for (int64_t end_us = 0; access(changes, R_OK) != 0 && read_stored(ids) < count &&
+                                 wait_more(&end_us, 5000);) {
         }
     }
     CHECK_INT("stored", wait_stored(ids, count), count);
@@ -585,10 +590,10 @@ static void test_damaged_changes(void)
           strstr(daemon_log(&served), "checkpoint, with what has changed since: ") != NULL);
     CHECK("not from the beginning",
           (int)daemon_metric(&served, "tandem_lab_restored_lines_total") < count + 3);
-    say("r1/command", "{\"id\":\"more\",\"op\":\"go\"}");
+    publish_text("r1/command", "{\"id\":\"more\",\"op\":\"go\"}");
     CHECK_INT("each once", wait_stored(ids, count + 1), count + 1);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
-    hear_no_more();
+    stop_receiving();
     daemon_finish(&served);
 }
 
@@ -607,12 +612,12 @@ static void remove_oldest_entry(void)
 static void test_store_from_journal(void)
 {
     char ids[64][64];
-    hear();
+    start_receiving();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    say("r1/command", "{\"id\":\"a\",\"op\":\"go\"}");
-    say("r1/command", "{\"id\":\"b\",\"op\":\"go\"}");
+    publish_text("r1/command", "{\"id\":\"a\",\"op\":\"go\"}");
+    publish_text("r1/command", "{\"id\":\"b\",\"op\":\"go\"}");
     CHECK_INT("stored", wait_stored(ids, 2), 2);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     static const char *const files[] = {"store.db", "store.db-wal", "store.db-shm",
@@ -623,15 +628,15 @@ static void test_store_from_journal(void)
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK_INT("made anew", wait_stored(ids, 2), 2);
     CHECK_TEXT("the same", ids[0], "a=TIMEOUT");
-    say("r1/command", "{\"id\":\"c\",\"op\":\"go\"}");
-    CHECK("published", wait_heard("tandem/v1/r1/entry", "\"id\":\"c\"", 1));
-    CHECK_INT("once", count_heard("tandem/v1/r1/entry", "\"id\":\"a\""), 1);
+    publish_text("r1/command", "{\"id\":\"c\",\"op\":\"go\"}");
+    CHECK("published", wait_received("tandem/v1/r1/entry", "\"id\":\"c\"", 1));
+    CHECK_INT("once", count_received("tandem/v1/r1/entry", "\"id\":\"a\""), 1);
     CHECK_INT("stored", wait_stored(ids, 3), 3);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     remove_oldest_entry();
     CU_ASSERT_FATAL(daemon_start_run(&served));
-    CHECK("what it lacks", wait_heard("tandem/v1/r1/entry", "\"id\":\"a\"", 2));
-    CHECK_INT("no other", count_heard("tandem/v1/r1/entry", "\"id\":\"b\""), 1);
+    CHECK("what it lacks", wait_received("tandem/v1/r1/entry", "\"id\":\"a\"", 2));
+    CHECK_INT("no other", count_received("tandem/v1/r1/entry", "\"id\":\"b\""), 1);
     CHECK_INT("all there", wait_stored(ids, 3), 3);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     glob_t found;
@@ -648,7 +653,7 @@ static void test_store_from_journal(void)
     CHECK("starts with a start", strstr(text, "/$lab/start\"") != NULL &&
                                      strstr(text, "/$lab/start\"") < strchr(text, '\n'));
     CHECK("ends with a stop", n > 200 && strstr(text + n - 200, "/$lab/stop\"") != NULL);
-    hear_no_more();
+    stop_receiving();
     daemon_finish(&served);
 }
 
@@ -683,9 +688,9 @@ static void test_model_changed(void)
     write_motor("", "f*abs(w)*w");
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    const char *told = strstr(daemon_log(&served), "model_changed");
-    CHECK("says so", told && strstr(told, "motor: its file has hash ") &&
-                         strstr(told, "the checkpoint's had "));
+    const char *reported = strstr(daemon_log(&served), "model_changed");
+    CHECK("says so", reported && strstr(reported, "motor: its file has hash ") &&
+                         strstr(reported, "the checkpoint's had "));
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));

@@ -33,7 +33,7 @@ static void start_with_commands(void)
     (void)fclose(lab);
     run_in("mkdir db && ln -s db/store.db store.db");
     start();
-    say_commands(BEFORE);
+    publish_commands(BEFORE);
     CHECK("stored", wait_for(stored_entries, BEFORE));
 }
 
@@ -42,7 +42,7 @@ static void wait_checkpoint(void)
     const double before = daemon_metric(&served, "tandem_checkpoints_total");
     for (int64_t end_us = 0; daemon_metric(&served, "tandem_checkpoints_total") <= before &&
                              wait_more(&end_us, 5000);) {
-        say_commands(1);
+        publish_commands(1);
     }
     CHECK("stored", wait_for(stored_entries, commands));
 }
@@ -98,7 +98,7 @@ static void test_found_at_start(void)
         CU_ASSERT_FATAL(daemon_start_run(&served));
         CHECK("no lack", daemon_wait_ready(&served, 200, 10000) &&
                              !strstr(daemon_log(&served), "store_lacks"));
-        say_commands(AFTER);
+        publish_commands(AFTER);
         CHECK("stored", wait_for(stored_entries, commands));
         wait_checkpoint();
         (void)daemon_end(&served, rows[i].signal);
@@ -108,9 +108,9 @@ static void test_found_at_start(void)
         /* Ready means that it is there. */
         CHECK_INT(rows[i].row, stored_entries(), commands);
         CHECK(rows[i].row, strstr(daemon_log(&served), "store_lacks") != NULL);
-        CHECK(rows[i].row, says_fault(rows[i].fault, daemon_log(&served)));
+        CHECK(rows[i].row, has_fault_code(rows[i].fault, daemon_log(&served)));
         CHECK(rows[i].row, strstr(daemon_log(&served), "made up from the journal, 20") != NULL);
-        say_commands(5);
+        publish_commands(5);
         check_all(rows[i].row);
         /* The next checkpoint knows the store as it is now. */
         wait_checkpoint();
@@ -136,13 +136,13 @@ static void test_newer_store(void)
     (void)sqlite3_close(db);
     CHECK("launch", daemon_launch(&served));
     CHECK("says so", daemon_wait_log(&served, "store.db: ", 10000));
-    CHECK("what is wrong", says_fault("version_mismatch", daemon_log(&served)));
+    CHECK("what is wrong", has_fault_code("version_mismatch", daemon_log(&served)));
     end();
 }
 
 /* ---- under a running daemon ---- */
 
-static void test_taken_away(void)
+static void test_files_removed(void)
 {
     static const struct {
         const char *row;
@@ -166,7 +166,7 @@ static void test_taken_away(void)
         wait_checkpoint();
         run_in(rows[i].damage);
         CHECK(rows[i].row, daemon_wait_log(&served, rows[i].event, 5000));
-        say_commands(AFTER);
+        publish_commands(AFTER);
         CHECK(rows[i].row, !rows[i].store || daemon_wait_log(&served, "store_mended", 10000));
         CHECK(rows[i].row, daemon_wait_ready(&served, 200, 10000));
         check_all(rows[i].row);
@@ -178,7 +178,7 @@ static void test_taken_away(void)
         CU_ASSERT_FATAL(daemon_start_run(&served));
         CHECK(rows[i].row, daemon_wait_ready(&served, 200, 10000));
         CHECK(rows[i].row, !strstr(daemon_log(&served), "checkpoint_unused"));
-        say_commands(5);
+        publish_commands(5);
         check_all(rows[i].row);
         CHECK_INT(rows[i].row, daemon_end(&served, SIGTERM), 0);
         end();
@@ -190,7 +190,7 @@ int main(void)
     static const CU_TestInfo tests[] = {
         {"found at a start", test_found_at_start},
         {"newer store", test_newer_store},
-        {"taken away", test_taken_away},
+        {"taken away", test_files_removed},
         CU_TEST_INFO_NULL,
     };
     return broker_run_tests(&broker, "storage faults", tests);

@@ -12,7 +12,7 @@
 #include "tests/support/broker_tests.h"
 #include "tests/support/daemon.h"
 
-enum { HEARD_MAX = 256, WATCHDOG_MS = 1000 };
+enum { RECEIVED_MAX = 256, WATCHDOG_MS = 1000 };
 
 static struct broker broker;
 static struct daemon_run served;
@@ -26,94 +26,97 @@ static struct {
     struct {
         int64_t t_us;
         char text[512];
-    } message[HEARD_MAX];
-} heard;
+    } message[RECEIVED_MAX];
+} received;
 
 static bool listen_to_daemon(void)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    heard.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    (void)snprintf(heard.path, sizeof heard.path, "/tmp/tandem-notify.%ld", (long)getpid());
-    memcpy(a.sun_path, heard.path, sizeof heard.path);
-    (void)unlink(heard.path);
-    return bind(heard.fd, (const struct sockaddr *)&a, sizeof a) == 0;
+    received.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    (void)snprintf(received.path, sizeof received.path, "/tmp/tandem-notify.%ld",
+                   (long)getpid());
+    memcpy(a.sun_path, received.path, sizeof received.path);
+    (void)unlink(received.path);
+    return bind(received.fd, (const struct sockaddr *)&a, sizeof a) == 0;
 }
 
 /* Take in what has been said. */
 static void listen_now(void)
 {
-    while (heard.count < HEARD_MAX) {
-        char *text = heard.message[heard.count].text;
-        const ssize_t n = recv(heard.fd, text, sizeof heard.message[0].text - 1, 0);
+    while (received.count < RECEIVED_MAX) {
+        char *text = received.message[received.count].text;
+        const ssize_t n = recv(received.fd, text, sizeof received.message[0].text - 1, 0);
         if (n < 0) {
             return;
         }
         text[n] = '\0';
-        heard.message[heard.count++].t_us = lab_clock_monotonic_us();
+        received.message[received.count++].t_us = lab_clock_monotonic_us();
     }
 }
 
 /* The place of the first message from `from` on that begins with this; -1: not said yet. */
-static long find_heard(size_t from, const char *start)
+static long find_received(size_t from, const char *start)
 {
     listen_now();
-    for (size_t i = from; i < heard.count; i++) {
-        if (strncmp(heard.message[i].text, start, strlen(start)) == 0) {
+    for (size_t i = from; i < received.count; i++) {
+        if (strncmp(received.message[i].text, start, strlen(start)) == 0) {
             return (long)i;
         }
     }
     return -1;
 }
 
-static long wait_heard(size_t from, const char *start, int timeout_ms)
+static long wait_received(size_t from, const char *start, int timeout_ms)
 {
-    for (int64_t end_us = 0; find_heard(from, start) < 0 && wait_more(&end_us, timeout_ms);) {
+    for (int64_t end_us = 0;
+         find_received(from, start) < 0 && wait_more(&end_us, timeout_ms);) {
     }
-    (void)daemon_waited(&served, find_heard(from, start) >= 0, start);
-    return find_heard(from, start);
+    (void)daemon_waited(&served, find_received(from, start) >= 0, start);
+    return find_received(from, start);
 }
 
-static int count_heard(size_t from, const char *start)
+static int count_received(size_t from, const char *start)
 {
     int count = 0;
-    for (long at = find_heard(from, start); at >= 0; at = find_heard((size_t)at + 1, start)) {
+    for (long at = find_received(from, start); at >= 0;
+         at = find_received((size_t)at + 1, start)) {
         count++;
     }
     return count;
 }
 
-static void forget(void)
+static void forget_messages(void)
 {
     listen_now();
-    heard.count = 0;
+    received.count = 0;
 }
 
 static int count_alive_within(int ms)
 {
-    forget();
+    forget_messages();
     pass_time_ms(ms);
-    return count_heard(0, "WATCHDOG=1");
+    return count_received(0, "WATCHDOG=1");
 }
 
 static bool wait_alive(int count)
 {
-    forget();
+    forget_messages();
     for (int64_t end_us = 0;
-         count_heard(0, "WATCHDOG=1") < count && wait_more(&end_us, 10 * WATCHDOG_MS);) {
+         count_received(0, "WATCHDOG=1") < count && wait_more(&end_us, 10 * WATCHDOG_MS);) {
     }
-    return count_heard(0, "WATCHDOG=1") >= count;
+    return count_received(0, "WATCHDOG=1") >= count;
 }
 
 /* ---- tests ---- */
 
-static void start(const char *more)
+static void start_daemon(const char *more)
 {
-    forget();
+    forget_messages();
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, more));
     char allowed_us[24];
     (void)snprintf(allowed_us, sizeof allowed_us, "%d", WATCHDOG_MS * 1000);
     /* For the daemon alone: mosquitto speaks to a supervisor too. */
-    (void)setenv("NOTIFY_SOCKET", heard.path, 1);
+    (void)setenv("NOTIFY_SOCKET", received.path, 1);
     (void)setenv("WATCHDOG_USEC", allowed_us, 1);
     CU_ASSERT_FATAL(daemon_start_run(&served));
     (void)unsetenv("NOTIFY_SOCKET");
@@ -124,39 +127,39 @@ static void test_without_broker(void)
 {
     char body[8192];
     broker_stop(&broker, SIGTERM);
-    start("pairs: {r1: {}}\n");
-    CHECK("ready all the same", wait_heard(0, "READY=1", 9000) >= 0);
+    start_daemon("pairs: {r1: {}}\n");
+    CHECK("ready all the same", wait_received(0, "READY=1", 9000) >= 0);
     CHECK_INT("HTTP answers", daemon_get(&served, "/healthz", body, sizeof body), 200);
     CHECK("the broker was tried",
           daemon_metric(&served, "tandem_broker_failed_connections_total") > 0.0);
-    CHECK("says what is missing", wait_heard(0, "STATUS=broker: connecting to", 5000) >= 0);
-    CHECK("alive", wait_heard(0, "WATCHDOG=1", 5000) >= 0);
-    forget();
+    CHECK("says what is missing", wait_received(0, "STATUS=broker: connecting to", 5000) >= 0);
+    CHECK("alive", wait_received(0, "WATCHDOG=1", 5000) >= 0);
+    forget_messages();
     CHECK("broker", broker_start(&broker));
-    CHECK("all is well", wait_heard(0, "STATUS=1 pairs, all parts work", 10000) >= 0);
-    CHECK_INT("ready once", count_heard(0, "READY=1"), 0);
+    CHECK("all is well", wait_received(0, "STATUS=1 pairs, all parts work", 10000) >= 0);
+    CHECK_INT("ready once", count_received(0, "READY=1"), 0);
     CHECK_INT("stopped", daemon_end(&served, SIGTERM), 0);
     daemon_finish(&served);
 }
 
 static void test_life(void)
 {
-    start("pairs: {r1: {}, r2: {}}\n");
-    const long ready = wait_heard(0, "READY=1", 10000);
+    start_daemon("pairs: {r1: {}, r2: {}}\n");
+    const long ready = wait_received(0, "READY=1", 10000);
     CHECK("ready", ready >= 0);
-    CHECK("not stopping", find_heard(0, "STOPPING=1") < 0);
-    CHECK("status", wait_heard(0, "STATUS=2 pairs, all parts work", 10000) >= 0);
+    CHECK("not stopping", find_received(0, "STOPPING=1") < 0);
+    CHECK("status", wait_received(0, "STATUS=2 pairs, all parts work", 10000) >= 0);
     const int pings = count_alive_within(3 * WATCHDOG_MS);
     CHECK("twice in the time allowed", (pings >= 4 && pings <= 7) || !wait_is_virtual());
-    for (size_t i = 1; i < heard.count && wait_is_virtual(); i++) {
-        CHECK("never too late",
-              heard.message[i].t_us - heard.message[i - 1].t_us < WATCHDOG_MS * INT64_C(1000));
+    for (size_t i = 1; i < received.count && wait_is_virtual(); i++) {
+        CHECK("never too late", received.message[i].t_us - received.message[i - 1].t_us <
+                                    WATCHDOG_MS * INT64_C(1000));
     }
-    forget();
+    forget_messages();
     CHECK_INT("stopped", daemon_end(&served, SIGINT), 0);
-    const long stopping = find_heard(0, "STOPPING=1\nSTATUS=stopping");
+    const long stopping = find_received(0, "STOPPING=1\nSTATUS=stopping");
     CHECK("says so", stopping >= 0);
-    CHECK("and no other status after it", find_heard((size_t)stopping + 1, "STATUS=") < 0);
+    CHECK("and no other status after it", find_received((size_t)stopping + 1, "STATUS=") < 0);
     daemon_finish(&served);
 }
 
@@ -201,8 +204,8 @@ static void test_hung_thread(void)
 {
     static const char *const names[] = {"tandem-lab", "tandem-keeper"};
     char body[8192];
-    start("pairs: {r1: {}}\n");
-    CHECK("ready", wait_heard(0, "READY=1", 10000) >= 0);
+    start_daemon("pairs: {r1: {}}\n");
+    CHECK("ready", wait_received(0, "READY=1", 10000) >= 0);
     for (size_t i = 0; i < COUNT(names); i++) {
         const pid_t thread = wait_thread(names[i], 10000);
         CU_ASSERT_FATAL(thread > 0);
@@ -226,7 +229,7 @@ static void test_hung_thread(void)
 }
 
 /* Write the lab file anew, and have it read again. */
-static void reload(const char *log_level, const char *more)
+static void reload_config(const char *log_level, const char *more)
 {
     FILE *out = fopen(daemon_path(&served, "lab.yaml"), "we");
     CU_ASSERT_FATAL(out != NULL);
@@ -236,11 +239,11 @@ static void reload(const char *log_level, const char *more)
                   "checkpoint: {file: %s/checkpoint, interval_s: 0.1}\n%s",
                   broker.port, log_level, served.dir, served.dir, served.dir, more);
     (void)fclose(out);
-    forget();
+    forget_messages();
     CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
-    const long reloading = wait_heard(0, "RELOADING=1\nMONOTONIC_USEC=", 5000);
+    const long reloading = wait_received(0, "RELOADING=1\nMONOTONIC_USEC=", 5000);
     CHECK("reloading", reloading >= 0);
-    CHECK("and ready again", wait_heard((size_t)(reloading + 1), "READY=1", 5000) >= 0);
+    CHECK("and ready again", wait_received((size_t)(reloading + 1), "READY=1", 5000) >= 0);
 }
 
 static void test_reload(void)
@@ -269,12 +272,13 @@ static void test_reload(void)
         {"fault took no level", "error", "pairs: {r1: {timeout_s: 4}}\nlog: {level: warn}\n",
          "error reload_refused: ", NULL},
     };
-    start("pairs: {r1: {}}\n");
-    CHECK("ready", wait_heard(0, "READY=1", 10000) >= 0);
+    start_daemon("pairs: {r1: {}}\n");
+    CHECK("ready", wait_received(0, "READY=1", 10000) >= 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        reload(rows[i].level, rows[i].more);
+        reload_config(rows[i].level, rows[i].more);
         CHECK(rows[i].row, daemon_wait_log(&served, rows[i].says, 5000));
-        CHECK(rows[i].row, !rows[i].fault || says_fault(rows[i].fault, daemon_log(&served)));
+        CHECK(rows[i].row,
+              !rows[i].fault || has_fault_code(rows[i].fault, daemon_log(&served)));
     }
     CHECK("the level of the refused ones was not taken",
           strstr(daemon_log(&served), "log.level is error") == NULL);
@@ -295,6 +299,6 @@ int main(void)
         return EXIT_FAILURE;
     }
     const int code = broker_run_tests(&broker, "supervised", tests);
-    (void)unlink(heard.path);
+    (void)unlink(received.path);
     return code;
 }

@@ -59,17 +59,17 @@ def check_still():
     assert drifts("gust_none.jsonl.gz") == []
 
 
-def told_ratio(details, parameter):
+def reported_ratio(details, parameter):
     """By how much the one alarm says that this parameter changed."""
-    told = [re.search(r"(\w+_\w+).*?([-+][.0-9]+) %", detail) for detail in details]
-    assert len(told) == 1 and told[0] and told[0][1] == parameter, details
-    return 1.0 + float(told[0][2]) / 100.0
+    found = [re.search(r"(\w+_\w+).*?([-+][.0-9]+) %", detail) for detail in details]
+    assert len(found) == 1 and found[0] and found[0][1] == parameter, details
+    return 1.0 + float(found[0][2]) / 100.0
 
 
 # d4 is the drag in surge, -X_u (docs/model/usv3.md). The halves of this recording, fitted apart by pem: 18.8 ± 0.9 and 34.7 ± 1.2 kg/s; in
 # sway 30.8 ± 1.7 and 29.0 ± 1.6; all else within 1.1 errors. weak_iv and output_error say so, too.
 def check_drag():
-    ratio = told_ratio(drifts("gust_drag_doubles.jsonl.gz"), "surge_linear_kgps")
+    ratio = reported_ratio(drifts("gust_drag_doubles.jsonl.gz"), "surge_linear_kgps")
     assert 1.7 < ratio < 2.3, ratio
 
 
@@ -77,7 +77,7 @@ def check_drag():
 def check_telemetry():
     pair = replay("plain_telemetry.jsonl.gz")
     assert [change["action"] for change in pair["changes"]].count("proposed") > 1, pair["alarms"][:2]
-    ratio = told_ratio([alarm["detail"] for alarm in pair["alarms"]], "surge_linear_kgps")
+    ratio = reported_ratio([alarm["detail"] for alarm in pair["alarms"]], "surge_linear_kgps")
     assert 1.4 < ratio < 1.6, ratio
 
 

@@ -23,7 +23,7 @@ def usual_lag(rig, since):
     return statistics.median(lags)
 
 
-def wish(rig, what, body=b""):
+def post(rig, what, body=b""):
     rig.fetch(f"/api/v1/pairs/p1/parameters/{what}", "POST", body, TOKEN)
 
 
@@ -50,13 +50,13 @@ def main():
             rig.wait(lambda: len(rig.records("p1", "entries")) == (k + 1) * MOVES, "all entries")
             lag[name] = usual_lag(rig, k * MOVES)
             if name == "before":
-                wish(rig, "propose")
+                post(rig, "propose")
                 wait_for(rig, "proposed")
                 assert rig.get("/api/v1/pairs/p1/parameters")["active"] is None
-                wish(rig, "promote")
+                post(rig, "promote")
                 wait_for(rig, "acknowledged")
             elif name == "after":
-                wish(rig, "rollback")
+                post(rig, "rollback")
                 wait_for(rig, "acknowledged", 2)
         print({name: round(value, 4) for name, value in lag.items()}, [c["action"] for c in changes(rig)])
         assert lag["before"] >= 5 * lag["after"], lag

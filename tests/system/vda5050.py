@@ -40,11 +40,11 @@ def drive_fleet(rig):
     """The node traversals that the master told, by vehicle and order."""
     fleet = rig.run(["node", "tests/support/vda_fleet.js", rig.broker_port, ORDERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                     env={**os.environ, "NODE_PATH": str(NPM.resolve() / "node_modules")})
-    told = []
+    sent = []
     for line in fleet.stdout:
         if line == b"done\n":
-            return fleet, told
-        told.append(json.loads(line))
+            return fleet, sent
+        sent.append(json.loads(line))
     raise AssertionError("the fleet ended")
 
 
@@ -53,8 +53,8 @@ def legs(entries, side):
     return sorted(e["id"] for e in entries if e["op"] == "go" and e.get(side + "_status") == "done")
 
 
-def told_legs(told, serial):
-    return sorted(f"{n['order']}/{n['at'] - 1}" for n in told if n["serial"] == serial and n["at"] > 0)
+def sent_legs(sent, serial):
+    return sorted(f"{n['order']}/{n['at'] - 1}" for n in sent if n["serial"] == serial and n["at"] > 0)
 
 
 def check_speeds(pair):
@@ -129,8 +129,8 @@ def main():
         ear = Client(rig.broker_port, "ear", clean=True, topics=["uagv/+/acme/amr-m-sim/order"],
                      take=lambda topic, payload: orders.append(json.loads(payload)))
         rig.start_daemon()
-        fleet, told = drive_fleet(rig)
-        assert not [t for t in told if "fault" in t], told
+        fleet, sent = drive_fleet(rig)
+        assert not [t for t in sent if "fault" in t], sent
         rig.wait(lambda: rig.get("/api/v1/pairs/m")["entries"] >= MIRRORED * 5 and
                  rig.get("/api/v1/pairs/m")["outstanding"] == 0, "the twin has done its orders", 20)
         rig.wait(lambda: rig.get("/api/v1/pairs/r1")["outstanding"] == 0 and
@@ -138,7 +138,7 @@ def main():
         for pair, serials in (("r1", ("amr-real", "amr-virtual")), ("m", ("amr-m", None))):
             entries = list(map(json.loads, rig.records(pair, "entries")))
             for side, serial in zip(("real", "virtual"), serials):
-                want = told_legs(told, serial or "amr-m")
+                want = sent_legs(sent, serial or "amr-m")
                 assert legs(entries, side) == want and want, (pair, side, legs(entries, side), want)
             assert not any("excluded" in e for e in entries if e["op"] == "go"), entries
         assert [o["orderId"] for o in orders] == [f"o{k}" for k in range(MIRRORED)], orders

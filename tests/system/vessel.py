@@ -18,13 +18,13 @@ class Listener:
         self.process = rig.run(["mosquitto_sub", "-p", rig.broker_port, "-F", "%J", "-t",
                                 f"{STEM}/#"], stdout=open(self.path, "w"))
 
-    def heard(self, word):
+    def received(self, word):
         lines = self.path.read_text().split("\n")[:-1]
         messages = [json.loads(line) for line in lines if line.startswith("{")]
         return [m["payload"] for m in messages if m["topic"] == f"{STEM}/{word}"]
 
     def sample(self):
-        last = self.heard("telemetry")[-1]
+        last = self.received("telemetry")[-1]
         return last[-1] if isinstance(last, list) else last
 
 
@@ -38,17 +38,17 @@ def efforts(rig, listener):
     rig.wait(lambda: near(listener.sample()["nu"], [1.0, 0, 0], 0.002), "1 m/s", 20)
     rig.publish(f"{STEM}/control", {"tau": [1, 2]})
     rig.publish(f"{STEM}/control", {"tau": "much"})
-    later = len(listener.heard("telemetry")) + 10
-    rig.wait(lambda: len(listener.heard("telemetry")) >= later, "telemetry goes on")
+    later = len(listener.received("telemetry")) + 10
+    rig.wait(lambda: len(listener.received("telemetry")) >= later, "telemetry goes on")
     assert near(listener.sample()["tau"], [62.45, 0, 0], 1e-9), "a wrong effort was taken"
-    samples = listener.heard("telemetry")
+    samples = listener.received("telemetry")
     assert len(samples) > 20 and samples[-1]["pose"][0] > 1, samples[-1]
 
 
 def parameters(rig, listener):
     rig.publish(f"{STEM}/parameters", {"version": 1, "values": {"surge_linear_kgps": 0.0001,
                                                                 "surge_quadratic_kgpm": 62.45}})
-    rig.wait(lambda: listener.heard("parameters/ack"), "they are acknowledged")
+    rig.wait(lambda: listener.received("parameters/ack"), "they are acknowledged")
     rig.publish(f"{STEM}/control", {"tau": [62.45 * 0.25, 0, 0]})
     rig.wait(lambda: near(listener.sample()["nu"], [0.5, 0, 0], 0.005), "half the speed", 30)
 
@@ -56,8 +56,8 @@ def parameters(rig, listener):
 def halt(rig, listener):
     rig.publish("tandem/v1/boat/virtual/command", {"id": "h1", "op": "halt"})
     rig.wait(lambda: near(listener.sample()["tau"], [0, 0, 0], 0), "the thrusters stop")
-    rig.wait(lambda: listener.heard("reply"), "the halt is answered")
-    assert [r["status"] for r in listener.heard("reply")] == ["done"], listener.heard("reply")
+    rig.wait(lambda: listener.received("reply"), "the halt is answered")
+    assert [r["status"] for r in listener.received("reply")] == ["done"], listener.received("reply")
 
 
 def main():
@@ -66,7 +66,7 @@ def main():
         robot = rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "virtual", "--mode",
                           "link", "--telemetry-rate", 20, "--pace", 3,
                           stderr=subprocess.PIPE, text=True)
-        rig.wait(lambda: listener.heard("telemetry"), "telemetry comes")
+        rig.wait(lambda: listener.received("telemetry"), "telemetry comes")
         efforts(rig, listener)
         parameters(rig, listener)
         halt(rig, listener)

@@ -11,7 +11,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics/dynamics_verdict.h"
-#include "identification/dynamics/missing_term.h"
+#include "identification/dynamics/unmodelled_term.h"
 #include "identification/model/models.h"
 
 enum { SAMPLES = 240 };
@@ -53,7 +53,7 @@ static void test_words(void)
     }
 }
 
-static double noise(uint64_t *state)
+static double draw_noise(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(*state >> 11) * 0x1p-53 - 0.5;
@@ -78,24 +78,24 @@ static const struct ill {
     {.name = "wild", .nu = 0.5, .nu_noise = 0.001, .tau = 10.0, .wild = true},
 };
 
-static void record(const struct ill *ill, size_t axes)
+static void record_run(const struct ill *ill, size_t axes)
 {
     uint64_t state = 5;
     for (size_t a = 0; a < axes; a++) {
-        double push = 0.0;
+        double applied = 0.0;
         double nu = 0.0;
         for (size_t k = 0; k < SAMPLES; k++) {
-            push = k % 20 == 0 ? (noise(&state) > 0.0 ? 1.0 : -0.3) : push;
-            nu += (ill->quick ? 0.95 : 0.1) * (push - nu);
+            applied = k % 20 == 0 ? (draw_noise(&state) > 0.0 ? 1.0 : -0.3) : applied;
+            nu += (ill->quick ? 0.95 : 0.1) * (applied - nu);
             const bool moves = !ill->still && (!ill->one_axis || a == 0);
             values[0][a][k] = ill->still ? 0.0
                                          : ill->nu_mean + (moves ? ill->nu * nu : 0.0) +
-                                               ill->nu_noise * noise(&state);
+                                               ill->nu_noise * draw_noise(&state);
             values[0][a][k] *= ill->wild && k % 60 == 7 ? 1e4 : 1.0;
             values[1][a][k] =
                 ill->still || (ill->one_axis && a > 0)
                     ? 0.0
-                    : ill->tau * (ill->saturated ? (push > 0.0 ? 1.0 : -1.0) : push);
+                    : ill->tau * (ill->saturated ? (applied > 0.0 ? 1.0 : -1.0) : applied);
             values[2][a][k] = 0.02 * (double)k;
             t_s[k] = DT_S * (double)k;
         }
@@ -115,8 +115,8 @@ static size_t check_advice(const struct model *model, const struct ill *ill,
 }
 
 /* One report, as tandem identify makes it. */
-static size_t report(const struct model *model, const struct ill *ill,
-                     enum dynamics_method method, bool biases)
+static size_t write_report(const struct model *model, const struct ill *ill,
+                           enum dynamics_method method, bool biases)
 {
     struct data_raw raw = {.axes = model->axis_count,
                            .n = SAMPLES,
@@ -129,7 +129,7 @@ static size_t report(const struct model *model, const struct ill *ill,
         raw.pose[a] = model->needs_pose ? values[2][a] : NULL;
     }
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     static struct dynamics_fit fit;
     static struct dynamics_check check;
     static struct dynamics_sensitivity sensitivity;
@@ -138,8 +138,8 @@ static size_t report(const struct model *model, const struct ill *ill,
         .nu_max = {20.0, 20.0, 20.0}, .motion_s_min = 0.5, .motion_s_max = 10.0};
     struct err err = {0};
     options.biases = biases;
-    record(ill, model->axis_count);
-    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, &table, &card, &err), STATUS_OK);
+    record_run(ill, model->axis_count);
+    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, &table, &summary, &err), STATUS_OK);
     size_t advised = 0;
     if (dynamics_estimate(model, &table.set, method, &options, &fit) == STATUS_OK &&
         dynamics_check_run(model, &fit, &table.set, &check) == STATUS_OK) {
@@ -148,11 +148,11 @@ static size_t report(const struct model *model, const struct ill *ill,
             dynamics_sensitivity_judge(&fit, model, &sensitivity);
         }
         if (model->sticks) {
-            struct missing_term missing;
-            missing_term_find(model, &fit, &table.set, &missing);
-            missing_term_judge(&fit, model, &missing);
+            struct unmodelled_term missing;
+            unmodelled_term_find(model, &fit, &table.set, &missing);
+            unmodelled_term_judge(&fit, model, &missing);
         }
-        dynamics_check_judge(&fit, model, &card, &limits, &check, NULL);
+        dynamics_check_judge(&fit, model, &summary, &limits, &check, NULL);
         advised = check_advice(model, ill, &fit);
     }
     data_table_free(&table);
@@ -165,8 +165,8 @@ static void test_reports(void)
         size_t advised = 0;
         for (size_t i = 0; i < COUNT(ills); i++) {
             for (int biases = 0; biases < 2; biases++) {
-                advised += report(model_at(m), &ills[i], DYNAMICS_OLS_SG, biases);
-                advised += report(model_at(m), &ills[i], DYNAMICS_WEAK_IV, biases);
+                advised += write_report(model_at(m), &ills[i], DYNAMICS_OLS_SG, biases);
+                advised += write_report(model_at(m), &ills[i], DYNAMICS_WEAK_IV, biases);
             }
         }
         CHECK(model_at(m)->name, advised > 40);

@@ -30,7 +30,7 @@ static void add_row(enum store_kind kind, uint64_t n)
     fixture_add(&fixture, &row);
 }
 
-static struct web *serve(struct web_source *source, unsigned threads)
+static struct web *serve_web(struct web_source *source, unsigned threads)
 {
     const struct web_options options = {.bind = "127.0.0.1",
                                         .threads = threads,
@@ -62,7 +62,7 @@ static const struct {
 static void test_store(void)
 {
     struct web_source source = fixture_source(&fixture);
-    struct web *web = serve(&source, 1);
+    struct web *web = serve_web(&source, 1);
     for (size_t i = 0; i < COUNT(STORED); i++) {
         struct http_reply before = http_get(web_port(web), STORED[i].target);
         CHECK_INT(STORED[i].target, before.status, 200);
@@ -91,7 +91,7 @@ static void test_same(void)
         "Content-Type",           "ETag", "Link", "Vary", "Cache-Control", "Content-Length",
         "Content-Security-Policy"};
     struct web_source source = fixture_source(&fixture);
-    struct web *web = serve(&source, 1);
+    struct web *web = serve_web(&source, 1);
     const uint16_t port = web_port(web);
     for (size_t i = 0; i < COUNT(targets); i++) {
         struct http_reply packed =
@@ -143,7 +143,7 @@ struct asking {
     unsigned old, asked;
 };
 
-static void *ask(void *context)
+static void *poll_answers(void *context)
 {
     struct asking *a = context;
     while (!atomic_load(&done)) {
@@ -161,14 +161,14 @@ static void *ask(void *context)
 static void test_fresh(void)
 {
     struct web_source source = fixture_source(&fixture);
-    struct web *web = serve(&source, 2);
+    struct web *web = serve_web(&source, 2);
     pthread_t thread[ASKING];
     struct asking asking[ASKING];
     add_row(STORE_ENTRIES, 2000);
     atomic_store(&committed, 2000);
     for (int i = 0; i < ASKING; i++) {
         asking[i] = (struct asking){.port = web_port(web)};
-        CHECK_INT("thread", pthread_create(&thread[i], NULL, ask, &asking[i]), 0);
+        CHECK_INT("thread", pthread_create(&thread[i], NULL, poll_answers, &asking[i]), 0);
     }
     for (uint64_t n = 2001; n <= 2000 + ROWS; n++) {
         add_row(STORE_ENTRIES, n);

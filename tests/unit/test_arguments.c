@@ -1,8 +1,8 @@
 #include "tests/support/check.h"
 
+#include "service/mqtt/broker_arguments.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
-#include "service/mqtt/broker_arguments.h"
 
 struct values {
     double speed;
@@ -61,7 +61,7 @@ static void test_good(void)
     const int argc = count_words(words, argv, storage);
     struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
     struct mqtt_client_options broker = broker_arguments_defaults();
-    CHECK_INT("goes on", parse_line("FILE...", argc, argv, &v, &broker), ARGUMENTS_TAKEN);
+    CHECK_INT("goes on", parse_line("FILE...", argc, argv, &v, &broker), ARGUMENTS_PARSED);
     CHECK_NEAR("speed", v.speed, 2.5, 0.0, 0.0);
     CHECK_INT("count", v.count, 7);
     CHECK_TEXT("mode", v.mode, "one");
@@ -83,7 +83,7 @@ static void test_list(void)
     char *argv[WORDS_MAX + 1];
     const int argc = count_words(words, argv, storage);
     struct values v = {.count = 1};
-    CHECK_INT("goes on", parse_line("FILE...", argc, argv, &v, NULL), ARGUMENTS_TAKEN);
+    CHECK_INT("goes on", parse_line("FILE...", argc, argv, &v, NULL), ARGUMENTS_PARSED);
     CHECK_INT("count", v.files.count, 2);
     CHECK_TEXT("first", v.room[0], "a");
     CHECK_TEXT("second", v.room[1], "c");

@@ -9,21 +9,21 @@
 #include "twin/sim/robot/arm6.h"
 #include "twin/sim/robot/robot_kinds.h"
 
-enum { PERIOD_US = 8000, HEARD_MAX = 64 };
+enum { PERIOD_US = 8000, RECEIVED_MAX = 64 };
 
 static const double WORK[6] = {0.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0.0};
 static const double WORK2[6] = {0.3, -1.2, -1.7, -1.8, 1.5707963, 0.4};
 
 static char *memory;
-static struct robot_reply heard[HEARD_MAX];
-static size_t heard_count;
+static struct robot_reply received[RECEIVED_MAX];
+static size_t received_count;
 static struct arm6_state state;
 
-static void hear(void *context, const struct robot_reply *reply)
+static void record_reply(void *context, const struct robot_reply *reply)
 {
     (void)context;
-    CU_ASSERT_FATAL(heard_count < HEARD_MAX);
-    heard[heard_count++] = *reply;
+    CU_ASSERT_FATAL(received_count < RECEIVED_MAX);
+    received[received_count++] = *reply;
 }
 
 static void set_parameter(const char *name, double value)
@@ -37,12 +37,12 @@ static void begin_at(const double q[6], int64_t period_us)
     struct robot_setup setup = {.seed = 1, .period_us = period_us, .pose_count = 6};
     memcpy(setup.pose, q, 6 * sizeof q[0]);
     arm6_kind.init(memory, &setup);
-    heard_count = 0;
+    received_count = 0;
 }
 
-static void tell(const struct event_command *command)
+static void send_command(const struct event_command *command)
 {
-    robot_command(&arm6_kind, memory, command, hear, NULL);
+    robot_command(&arm6_kind, memory, command, record_reply, NULL);
 }
 
 static void run_for(double time_s)
@@ -51,23 +51,24 @@ static void run_for(double time_s)
     arm6_kind.sample(memory, &now);
     const int64_t end_us = now.t_us + lab_us(time_s);
     for (; now.t_us < end_us; arm6_kind.sample(memory, &now)) {
-        arm6_kind.step(memory, hear, NULL);
+        arm6_kind.step(memory, record_reply, NULL);
     }
     arm6_read(memory, &state);
 }
 
-static struct event_command movej(const char *id, const double q[6])
+static struct event_command make_movej(const char *id, const double q[6])
 {
-    struct event_command c = {.op = "movej", .arm = {.told = 1U << EVENT_ARM_Q, .q_count = 6}};
+    struct event_command c = {.op = "movej",
+                              .arm = {.present = 1U << EVENT_ARM_Q, .q_count = 6}};
     (void)snprintf(c.id, sizeof c.id, "%s", id);
     memcpy(c.arm.q_rad, q, sizeof c.arm.q_rad);
     return c;
 }
 
-static struct event_command movel(const char *id, double x, double y, double z)
+static struct event_command make_movel(const char *id, double x, double y, double z)
 {
     struct event_command c = {.op = "movel",
-                              .arm = {.told = 1U << EVENT_ARM_POSE, .pose_count = 6}};
+                              .arm = {.present = 1U << EVENT_ARM_POSE, .pose_count = 6}};
     arm6_read(memory, &state);
     (void)snprintf(c.id, sizeof c.id, "%s", id);
     memcpy(c.arm.pose, state.tcp, sizeof c.arm.pose);
@@ -96,8 +97,8 @@ static void test_movej(void)
 {
     static const double home[6] = {0.0, -PI / 2.0, 0.0, -PI / 2.0, 0.0, 0.0};
     begin_at(home, PERIOD_US);
-    const struct event_command c = movej("a", WORK);
-    tell(&c);
+    const struct event_command c = make_movej("a", WORK);
+    send_command(&c);
     run_for(1.0);
     CHECK_INT("moves", state.phase, ARM6_MOVING);
     CHECK("half way", state.progress > 0.3 && state.progress < 0.6);
@@ -106,16 +107,16 @@ static void test_movej(void)
     CHECK_NEAR("all in one proportion", state.q_sp_rad[4] / (PI / 2.0),
                state.q_sp_rad[2] / (-PI / 2.0), 0, 1e-12);
     run_for(2.0);
-    CHECK_INT("one answer", heard_count, 1);
-    CHECK_INT("done", heard[0].status, REPLY_DONE);
-    CHECK_TEXT("whose", heard[0].id, "a");
-    CHECK_NEAR("lap, exactly", lap_s(&heard[0]), 2.2459964, 0, 1e-6);
-    CHECK_NEAR("there", value_of(&heard[0], "q3_rad"), -PI / 2.0, 0, 1e-5);
-    CHECK_TEXT("joints first", heard[0].values[0].name, "q1_rad");
-    CHECK_TEXT("seventh", heard[0].values[6].name, "tcp_error_m");
-    CHECK_TEXT("eighth", heard[0].values[7].name, "path_error_m");
-    CHECK_TEXT("last", heard[0].values[10].name, "z_m");
-    CHECK("on its path", value_of(&heard[0], "path_error_m") < 1e-4);
+    CHECK_INT("one answer", received_count, 1);
+    CHECK_INT("done", received[0].status, REPLY_DONE);
+    CHECK_TEXT("whose", received[0].id, "a");
+    CHECK_NEAR("lap, exactly", lap_s(&received[0]), 2.2459964, 0, 1e-6);
+    CHECK_NEAR("there", value_of(&received[0], "q3_rad"), -PI / 2.0, 0, 1e-5);
+    CHECK_TEXT("joints first", received[0].values[0].name, "q1_rad");
+    CHECK_TEXT("seventh", received[0].values[6].name, "tcp_error_m");
+    CHECK_TEXT("eighth", received[0].values[7].name, "path_error_m");
+    CHECK_TEXT("last", received[0].values[10].name, "z_m");
+    CHECK("on its path", value_of(&received[0], "path_error_m") < 1e-4);
     CHECK_INT("told as done", state.phase, ARM6_DONE);
     CHECK_NEAR("told lap", state.lap_s, 2.2459964, 0, 1e-6);
     CHECK_NEAR("told all", state.progress, 1.0, 0, 0);
@@ -132,18 +133,19 @@ static void test_law(void)
     double to[6];
     memcpy(to, WORK, sizeof to);
     to[0] += 1.2;
-    struct event_command c = movej("a", to);
-    tell(&c);
+    struct event_command c = make_movej("a", to);
+    send_command(&c);
     to[0] -= 0.3;
-    c = movej("b", to);
-    tell(&c);
+    c = make_movej("b", to);
+    send_command(&c);
     run_for(6.0);
-    CHECK_INT("both", heard_count, 2);
-    CHECK_NEAR("long", lap_s(&heard[0]), 0.1 + arm_duration_s(1.2, 1.05 * 0.91, 1.4 * 0.8), 0,
-               2e-6);
-    CHECK_NEAR("short", lap_s(&heard[1]), 0.1 + arm_duration_s(0.3, 1.05 * 0.91, 1.4 * 0.8), 0,
-               2e-6);
-    CHECK_INT("the next when the one before was over", heard[1].start_us, heard[0].end_us);
+    CHECK_INT("both", received_count, 2);
+    CHECK_NEAR("long", lap_s(&received[0]), 0.1 + arm_duration_s(1.2, 1.05 * 0.91, 1.4 * 0.8),
+               0, 2e-6);
+    CHECK_NEAR("short", lap_s(&received[1]), 0.1 + arm_duration_s(0.3, 1.05 * 0.91, 1.4 * 0.8),
+               0, 2e-6);
+    CHECK_INT("the next when the one before was over", received[1].start_us,
+              received[0].end_us);
 }
 
 /* Each class of moves has a law of its own, beside what is of all. */
@@ -160,48 +162,49 @@ static void test_laws_of_classes(void)
     for (size_t i = 0; i < COUNT(set); i++) {
         set_parameter(set[i].name, set[i].value);
     }
-    struct event_command c = movel("line", 0.0, 0.0, 0.1);
-    tell(&c);
+    struct event_command c = make_movel("line", 0.0, 0.0, 0.1);
+    send_command(&c);
     double to[6];
     memcpy(to, WORK, sizeof to);
     to[0] += 1.2;
-    c = movej("joints", to);
-    tell(&c);
+    c = make_movej("joints", to);
+    send_command(&c);
     run_for(6.0);
-    CHECK_INT("both", heard_count, 2);
-    CHECK_NEAR("line", lap_s(&heard[0]),
+    CHECK_INT("both", received_count, 2);
+    CHECK_NEAR("line", lap_s(&received[0]),
                0.13 + arm_duration_s(0.1, 0.25 * 0.91 * 1.2, 1.2 * 0.8 * 1.5), 0, 1e-5);
-    CHECK_NEAR("joints", lap_s(&heard[1]),
+    CHECK_NEAR("joints", lap_s(&received[1]),
                0.06 + arm_duration_s(1.2, 1.05 * 0.91 * 0.9, 1.4 * 0.8 * 0.7), 0, 2e-6);
     begin_at(WORK, PERIOD_US);
     set_parameter("joint_t0_s", -1.0);
-    c = movej("no wait below none", to);
-    tell(&c);
+    c = make_movej("no wait below none", to);
+    send_command(&c);
     run_for(4.0);
-    CHECK_NEAR("no wait below none", lap_s(&heard[0]), arm_duration_s(1.2, 1.05, 1.4), 0, 2e-6);
+    CHECK_NEAR("no wait below none", lap_s(&received[0]), arm_duration_s(1.2, 1.05, 1.4), 0,
+               2e-6);
 }
 
 static void test_lines(void)
 {
     begin_at(WORK2, PERIOD_US);
-    struct event_command c = movel("line", 0.1, 0.15, -0.1);
-    tell(&c);
+    struct event_command c = make_movel("line", 0.1, 0.15, -0.1);
+    send_command(&c);
     run_for(2.0);
-    CHECK_INT("line", heard[0].status, REPLY_DONE);
-    CHECK("on it", value_of(&heard[0], "path_error_m") < 1e-5);
-    CHECK_NEAR("as long as it takes", lap_s(&heard[0]), 1.0329545, 0, 2e-6);
-    c = movel("back", -0.1, -0.15, 0.1);
+    CHECK_INT("line", received[0].status, REPLY_DONE);
+    CHECK("on it", value_of(&received[0], "path_error_m") < 1e-5);
+    CHECK_NEAR("as long as it takes", lap_s(&received[0]), 1.0329545, 0, 2e-6);
+    c = make_movel("back", -0.1, -0.15, 0.1);
     (void)snprintf(c.op, sizeof c.op, "movec");
-    c.arm.told |= 1U << EVENT_ARM_VIA | 1U << EVENT_ARM_TURNS;
+    c.arm.present |= 1U << EVENT_ARM_VIA | 1U << EVENT_ARM_TURNS;
     memcpy(c.arm.via, c.arm.pose, 3 * sizeof c.arm.via[0]);
     c.arm.via[2] += 0.05;
     c.arm.via_count = 3;
     c.arm.turns = 1.0;
-    tell(&c);
+    send_command(&c);
     run_for(20.0);
-    CHECK_INT("a circle", heard[1].status, REPLY_DONE);
-    CHECK("closes", value_of(&heard[1], "tcp_error_m") < 1e-5);
-    CHECK("on it", value_of(&heard[1], "path_error_m") < 2e-5);
+    CHECK_INT("a circle", received[1].status, REPLY_DONE);
+    CHECK("closes", value_of(&received[1], "tcp_error_m") < 1e-5);
+    CHECK("on it", value_of(&received[1], "path_error_m") < 2e-5);
 }
 
 static void test_refusals(void)
@@ -210,7 +213,7 @@ static void test_refusals(void)
     static const double folded[6] = {0, -1.57, 2.9, -1.57, 1.57, 0};
     static const struct {
         const char *row, *op;
-        unsigned told;
+        unsigned present;
         size_t count;
         double first, speed, time_s;
         enum arm6_reason reason;
@@ -243,18 +246,18 @@ static void test_refusals(void)
         begin_at(WORK, PERIOD_US);
         struct event_command c = {.id = "r"};
         (void)snprintf(c.op, sizeof c.op, "%s", rows[i].op);
-        c.arm.told = rows[i].told;
+        c.arm.present = rows[i].present;
         c.arm.q_count = c.arm.pose_count = c.arm.qd_count = c.arm.twist_count = rows[i].count;
         memcpy(c.arm.q_rad, WORK, sizeof c.arm.q_rad);
         c.arm.q_rad[0] = c.arm.pose[0] = c.arm.qd_radps[0] = c.arm.twist[0] = rows[i].first;
         c.arm.pose[2] = 0.4;
         c.arm.v_radps = rows[i].speed;
         c.arm.time_s = rows[i].time_s;
-        tell(&c);
+        send_command(&c);
         run_for(0.5);
-        CHECK_INT(rows[i].row, heard_count, 1);
-        CHECK_INT(rows[i].row, heard[0].status, REPLY_ERROR);
-        CHECK(heard[0].detail, strstr(heard[0].detail, rows[i].words));
+        CHECK_INT(rows[i].row, received_count, 1);
+        CHECK_INT(rows[i].row, received[0].status, REPLY_ERROR);
+        CHECK(received[0].detail, strstr(received[0].detail, rows[i].words));
         CHECK_INT(rows[i].row, state.phase, ARM6_REFUSED);
         CHECK_INT(rows[i].row, state.reason, rows[i].reason);
         for (size_t j = 0; j < 6; j++) {
@@ -262,22 +265,22 @@ static void test_refusals(void)
         }
     }
     begin_at(WORK, PERIOD_US);
-    struct event_command c = movej("limit", beyond);
-    tell(&c);
-    c = movej("fold", folded);
-    tell(&c);
+    struct event_command c = make_movej("limit", beyond);
+    send_command(&c);
+    c = make_movej("fold", folded);
+    send_command(&c);
     c = (struct event_command){.id = "mode", .op = "mode"};
-    tell(&c);
+    send_command(&c);
     run_for(0.1);
-    CHECK(heard[0].detail, strstr(heard[0].detail, "joint_limit: at 1.000"));
-    CHECK(heard[1].detail, strstr(heard[1].detail, "collision: at "));
-    CHECK(heard[1].detail, strstr(heard[1].detail, " too near to "));
-    CHECK_INT("a mode of nothing", heard[2].status, REPLY_ERROR);
+    CHECK(received[0].detail, strstr(received[0].detail, "joint_limit: at 1.000"));
+    CHECK(received[1].detail, strstr(received[1].detail, "collision: at "));
+    CHECK(received[1].detail, strstr(received[1].detail, " too near to "));
+    CHECK_INT("a mode of nothing", received[2].status, REPLY_ERROR);
     c = (struct event_command){.id = "what", .op = "dance"};
-    tell(&c);
+    send_command(&c);
     run_for(0.1);
-    CHECK_INT("unknown", heard[3].status, REPLY_IGNORED);
-    CHECK_INT("all", heard_count, 4);
+    CHECK_INT("unknown", received[3].status, REPLY_IGNORED);
+    CHECK_INT("all", received_count, 4);
 }
 
 /* Random stops at random times: every command has one answer, stops come to rest, nothing
@@ -290,25 +293,25 @@ static void test_queue_and_interrupt(void)
     for (int busy = 0; busy < 2; busy++) {
         begin_at(WORK, PERIOD_US);
         set_parameter("busy", busy);
-        const struct event_command there = movej("there", to);
-        const struct event_command back = movej("back", WORK);
-        tell(&there);
+        const struct event_command there = make_movej("there", to);
+        const struct event_command back = make_movej("back", WORK);
+        send_command(&there);
         run_for(1.0);
         const double before = state.q_rad[0];
-        tell(&back);
+        send_command(&back);
         run_for(0.008);
         CHECK_INT("target stands, or goes on", fabs(state.qd_sp_radps[0]) < 0.02, busy);
         run_for(5.0);
-        CHECK_INT("two answers", heard_count, 2);
-        CHECK_TEXT("in order", heard[0].id, "there");
-        CHECK_INT("first", heard[0].status, busy ? REPLY_HALTED : REPLY_DONE);
-        CHECK_INT("second", heard[1].status, REPLY_DONE);
-        CHECK_NEAR("its own lap", lap_s(&heard[0]), busy ? 1.0 : arm_duration_s(1.0, 1.05, 1.4),
-                   0, 2e-6);
+        CHECK_INT("two answers", received_count, 2);
+        CHECK_TEXT("in order", received[0].id, "there");
+        CHECK_INT("first", received[0].status, busy ? REPLY_HALTED : REPLY_DONE);
+        CHECK_INT("second", received[1].status, REPLY_DONE);
+        CHECK_NEAR("its own lap", lap_s(&received[0]),
+                   busy ? 1.0 : arm_duration_s(1.0, 1.05, 1.4), 0, 2e-6);
         CHECK("ran on", before > 0.3);
         CHECK_NEAR("back", state.q_rad[0], 0.0, 0, 1e-5);
         if (busy) {
-            CHECK_NEAR("of the rest of the way", lap_s(&heard[1]),
+            CHECK_NEAR("of the rest of the way", lap_s(&received[1]),
                        arm_duration_s(before + 0.02, 1.05, 1.4), 0.02, 0);
         }
     }
@@ -321,36 +324,36 @@ static void test_stops(void)
     to[0] = 2.0;
     for (int halt = 0; halt < 2; halt++) {
         begin_at(WORK, PERIOD_US);
-        const struct event_command a = movej("a", to);
-        const struct event_command b = movej("b", WORK);
+        const struct event_command a = make_movej("a", to);
+        const struct event_command b = make_movej("b", WORK);
         struct event_command stop = {.id = "s"};
         (void)snprintf(stop.op, sizeof stop.op, "%s", halt ? "halt" : "stopj");
-        tell(&a);
-        tell(&b);
+        send_command(&a);
+        send_command(&b);
         run_for(1.2);
-        tell(&stop);
+        send_command(&stop);
         run_for(6.0);
-        CHECK_INT("three answers", heard_count, 3);
-        CHECK_TEXT("the one stopped", heard[0].id, "a");
-        CHECK_INT("the one stopped", heard[0].status, REPLY_HALTED);
+        CHECK_INT("three answers", received_count, 3);
+        CHECK_TEXT("the one stopped", received[0].id, "a");
+        CHECK_INT("the one stopped", received[0].status, REPLY_HALTED);
         if (halt) {
-            CHECK_TEXT("the one that waited", heard[1].id, "b");
-            CHECK_INT("the one that waited", heard[1].status, REPLY_HALTED);
+            CHECK_TEXT("the one that waited", received[1].id, "b");
+            CHECK_INT("the one that waited", received[1].status, REPLY_HALTED);
             CHECK_NEAR("rests on the way", state.q_rad[0], state.q_sp_rad[0], 0, 1e-6);
             CHECK("on the way", state.q_rad[0] > 0.8 && state.q_rad[0] < 1.6);
         } else {
             CHECK_NEAR("the one that waited came after", state.q_rad[0], 0.0, 0, 1e-5);
         }
-        const struct robot_reply *done = &heard[halt ? 2 : 1];
+        const struct robot_reply *done = &received[halt ? 2 : 1];
         CHECK_TEXT("then the stop", done->id, "s");
         CHECK_INT("then the stop", done->status, REPLY_DONE);
         CHECK_NEAR("from 1.05 rad/s at 2 rad/s^2", lap_s(done), 0.525, 0, 0.009);
     }
     begin_at(WORK, PERIOD_US);
     const struct event_command nothing = {.id = "h", .op = "halt"};
-    tell(&nothing);
+    send_command(&nothing);
     run_for(0.1);
-    CHECK_INT("at rest", heard[0].status, REPLY_DONE);
+    CHECK_INT("at rest", received[0].status, REPLY_DONE);
 }
 
 /* Every command is answered once, however many come and whatever stops them. */
@@ -361,23 +364,23 @@ static void test_bounds(void)
         double to[6];
         memcpy(to, WORK, sizeof to);
         to[0] = 0.1 * i;
-        const struct event_command c = movej("m", to);
-        tell(&c);
+        const struct event_command c = make_movej("m", to);
+        send_command(&c);
     }
-    CHECK_INT("16 wait, the rest is told so", heard_count, 9);
-    CHECK(heard[0].detail, strstr(heard[0].detail, "too many"));
+    CHECK_INT("16 wait, the rest is told so", received_count, 9);
+    CHECK(received[0].detail, strstr(received[0].detail, "too many"));
     const struct event_command halt = {.id = "h", .op = "halt"};
-    tell(&halt);
+    send_command(&halt);
     run_for(1.0);
-    CHECK_INT("a halt is always taken", heard_count, 9 + 16 + 1);
-    CHECK_INT("and done", heard[25].status, REPLY_DONE);
+    CHECK_INT("a halt is always taken", received_count, 9 + 16 + 1);
+    CHECK_INT("and done", received[25].status, REPLY_DONE);
 }
 
-static struct event_command jog(const char *op, double first, double time_s)
+static struct event_command make_jog(const char *op, double first, double time_s)
 {
     struct event_command c = {.id = "j"};
     (void)snprintf(c.op, sizeof c.op, "%s", op);
-    c.arm.told = 1U << EVENT_ARM_QD | 1U << EVENT_ARM_TWIST | 1U << EVENT_ARM_TIME_S;
+    c.arm.present = 1U << EVENT_ARM_QD | 1U << EVENT_ARM_TWIST | 1U << EVENT_ARM_TIME_S;
     c.arm.qd_count = c.arm.twist_count = 6;
     c.arm.qd_radps[0] = first;
     c.arm.twist[2] = first;
@@ -389,37 +392,37 @@ static void test_jogs(void)
 {
     static const double near_end[6] = {6.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0.0};
     begin_at(WORK, PERIOD_US);
-    struct event_command c = jog("speedj", 0.5, 1.0);
-    tell(&c);
+    struct event_command c = make_jog("speedj", 0.5, 1.0);
+    send_command(&c);
     run_for(0.9);
     CHECK_NEAR("speed", state.qd_radps[0], 0.5, 0, 1e-3);
     run_for(1.0);
-    CHECK_INT("over", heard[0].status, REPLY_DONE);
-    CHECK_NEAR("1 s and a stop", lap_s(&heard[0]), 1.0 + 0.5 / 1.4, 0, 0.02);
+    CHECK_INT("over", received[0].status, REPLY_DONE);
+    CHECK_NEAR("1 s and a stop", lap_s(&received[0]), 1.0 + 0.5 / 1.4, 0, 0.02);
     CHECK_NEAR("way", state.q_rad[0], 0.5, 0.02, 0);
     begin_at(near_end, PERIOD_US);
-    c = jog("speedj", 1.0, 2.0);
-    tell(&c);
+    c = make_jog("speedj", 1.0, 2.0);
+    send_command(&c);
     run_for(3.0);
     CHECK("stops at its end", state.q_rad[0] <= 2.0 * PI && state.q_rad[0] > 2.0 * PI - 1e-2);
     begin_at(WORK, PERIOD_US);
-    c = jog("speedl", 0.1, 2.0);
-    tell(&c);
+    c = make_jog("speedl", 0.1, 2.0);
+    send_command(&c);
     run_for(1.0);
     const double z = state.tcp[2];
     CHECK_NEAR("tool's speed", state.tcp_speed[2], 0.1, 0, 1e-3);
-    c = jog("speedl", -0.1, 0.5);
-    tell(&c);
+    c = make_jog("speedl", -0.1, 0.5);
+    send_command(&c);
     run_for(0.008);
     CHECK("without a stop", state.tcp_sp_speed[2] > 0.08);
     run_for(2.0);
-    CHECK_INT("the one before", heard[0].status, REPLY_HALTED);
+    CHECK_INT("the one before", received[0].status, REPLY_HALTED);
     CHECK("back", state.tcp[2] < z);
     CHECK_NEAR("upright", state.tcp[0], 0.4869, 0, 1e-4);
-    c = jog("speedl", -0.5, 5.0);
-    tell(&c);
+    c = make_jog("speedl", -0.5, 5.0);
+    send_command(&c);
     run_for(5.5);
-    CHECK_INT("something in the way", heard[2].status, REPLY_ERROR);
+    CHECK_INT("something in the way", received[2].status, REPLY_ERROR);
     CHECK("protects itself", state.protective_stop);
     CHECK_INT("stopped", state.phase, ARM6_STOPPED);
     CHECK("rests", fabs(state.qd_radps[1]) < 1e-4);
@@ -432,13 +435,13 @@ static void test_external(void)
     begin_at(WORK, PERIOD_US);
     CHECK_INT("not asked for", arm6_stream(memory, q), STATUS_E_STALE);
     struct event_command mode = {.id = "m", .op = "mode"};
-    mode.arm.told = 1U << EVENT_ARM_EXTERNAL;
+    mode.arm.present = 1U << EVENT_ARM_EXTERNAL;
     mode.arm.external = 1;
-    tell(&mode);
+    send_command(&mode);
     run_for(0.1);
     CHECK("external", state.external && !state.stream_alive);
-    const struct event_command move = movej("a", WORK2);
-    tell(&move);
+    const struct event_command move = make_movej("a", WORK2);
+    send_command(&move);
     for (int i = 0; i < 100; i++) {
         q[0] += 0.004;
         CHECK_INT("taken", arm6_stream(memory, q), STATUS_OK);
@@ -457,12 +460,12 @@ static void test_external(void)
     run_for(0.008);
     CHECK("and said", state.protective_stop);
     const struct event_command halt = {.id = "h", .op = "halt"};
-    tell(&halt);
+    send_command(&halt);
     run_for(0.1);
     CHECK("a halt ends it", !state.external);
-    mode.arm.told |= 1U << EVENT_ARM_CARTESIAN;
+    mode.arm.present |= 1U << EVENT_ARM_CARTESIAN;
     mode.arm.cartesian = 1;
-    tell(&mode);
+    send_command(&mode);
     run_for(0.1);
     double pose[6];
     memcpy(pose, state.tcp, sizeof pose);
@@ -488,8 +491,8 @@ static void test_efforts(void)
     u[0] = NAN;
     CHECK_INT("no number", arm6_kind.effort(memory, u, 6), STATUS_E_RANGE);
     const double at = state.q_rad[0];
-    const struct event_command c = movej("a", WORK);
-    tell(&c);
+    const struct event_command c = make_movej("a", WORK);
+    send_command(&c);
     run_for(0.016);
     CHECK_NEAR("from where it is", state.q_rad[0], at, 0, 1e-3);
     run_for(3.0);
@@ -497,7 +500,7 @@ static void test_efforts(void)
 }
 
 /* How fast the set points' speeds change, as telemetry tells it; NULL: it does not. */
-static const double *told_rates(void)
+static const double *commanded_rates(void)
 {
     static struct robot_sample sample;
     arm6_kind.sample(memory, &sample);
@@ -515,12 +518,12 @@ static double check_rates(int periods)
 {
     double most = 0.0;
     for (int k = 0; k < periods; k++) {
-        const double *told = told_rates();
+        const double *present = commanded_rates();
         double rate[6];
-        if (!told) {
+        if (!present) {
             return nan("");
         }
-        memcpy(rate, told, sizeof rate);
+        memcpy(rate, present, sizeof rate);
         arm6_read(memory, &state);
         const struct arm6_state before = state;
         run_for(0.008);
@@ -538,31 +541,31 @@ static void test_accelerations(void)
 {
     struct event_command jog = {.id = "b",
                                 .op = "speedj",
-                                .arm = {.told = 1U << EVENT_ARM_QD | 1U << EVENT_ARM_TIME_S,
+                                .arm = {.present = 1U << EVENT_ARM_QD | 1U << EVENT_ARM_TIME_S,
                                         .qd_count = 6,
                                         .qd_radps = {0.3},
                                         .time_s = 0.5}};
     const double u[6] = {0.3};
     begin_at(WORK, PERIOD_US);
     CHECK_NEAR("at rest", check_rates(5), 0.0, 0, 0);
-    const struct event_command joints = movej("a", WORK2);
-    tell(&joints);
+    const struct event_command joints = make_movej("a", WORK2);
+    send_command(&joints);
     CHECK_NEAR("a joint move", check_rates(200), 1.4, 1e-9, 0);
-    const struct event_command line = movel("l", 0.0, 0.0, 0.1);
-    tell(&line);
+    const struct event_command line = make_movel("l", 0.0, 0.0, 0.1);
+    send_command(&line);
     CHECK("a line", check_rates(200) > 0.5);
-    tell(&jog);
+    send_command(&jog);
     run_for(0.1);
-    CHECK("a jog", !told_rates());
+    CHECK("a jog", !commanded_rates());
     run_for(2.0);
     CHECK_INT("efforts", arm6_kind.effort(memory, u, 6), STATUS_OK);
     run_for(0.1);
-    CHECK("who knows what comes", !told_rates());
+    CHECK("who knows what comes", !commanded_rates());
     begin_at(WORK, PERIOD_US);
     set_parameter("controller", ARM_CONTROLLER_P);
-    tell(&joints);
+    send_command(&joints);
     run_for(0.1);
-    CHECK("joints on their own", !told_rates());
+    CHECK("joints on their own", !commanded_rates());
 }
 
 static unsigned draw_below(struct random_source *random, size_t count)
@@ -579,7 +582,7 @@ static void test_random(void)
     static const double wild[] = {0.0,      1e-300, 1e300, -1e9, NAN,
                                   INFINITY, 7.0,    -0.5,  0.3,  0.05};
     struct random_source random = {.state = 16};
-    size_t told = 0;
+    size_t present = 0;
     size_t answers = 0;
     size_t streamed = 0;
     begin_at(WORK, PERIOD_US);
@@ -587,7 +590,7 @@ static void test_random(void)
         struct event_command c = {.id = "r"};
         double *numbers[] = {c.arm.q_rad, c.arm.pose, c.arm.via, c.arm.qd_radps, c.arm.twist};
         (void)snprintf(c.op, sizeof c.op, "%s", ops[draw_below(&random, COUNT(ops))]);
-        c.arm.told = (uint32_t)draw_below(&random, 1U << EVENT_ARM_MEMBER_COUNT);
+        c.arm.present = (uint32_t)draw_below(&random, 1U << EVENT_ARM_MEMBER_COUNT);
         c.arm.q_count = c.arm.pose_count = c.arm.qd_count = c.arm.twist_count = 6;
         c.arm.via_count = draw_below(&random, 2) ? 3 : 6;
         const bool mad = draw_below(&random, 4) == 0;
@@ -604,31 +607,31 @@ static void test_random(void)
         c.arm.external = draw_below(&random, 4) == 0;
         c.arm.dynamics = (int8_t)(draw_below(&random, ARM_DYNAMICS_COUNT));
         set_parameter("busy", (double)(draw_below(&random, 2)));
-        heard_count = 0;
-        tell(&c);
-        told++;
+        received_count = 0;
+        send_command(&c);
+        present++;
         streamed += arm6_stream(memory, c.arm.q_rad) == STATUS_OK;
         (void)arm6_kind.effort(memory, c.arm.qd_radps, 6);
         run_for(random_between(&random, 0.0, 0.3));
-        answers += heard_count;
+        answers += received_count;
         for (size_t j = 0; j < 6; j++) {
             CHECK("finite", isfinite(state.q_rad[j]) && isfinite(state.qd_sp_radps[j]) &&
                                 isfinite(state.tcp[j]) && isfinite(state.current_a[j]));
             CHECK("within its range", fabs(state.q_sp_rad[j]) < 2.0 * PI + 0.1);
         }
-        for (size_t k = 0; k < heard_count; k++) {
-            for (size_t v = 0; v < heard[k].value_count; v++) {
-                CHECK(heard[k].values[v].name, isfinite(heard[k].values[v].number));
+        for (size_t k = 0; k < received_count; k++) {
+            for (size_t v = 0; v < received[k].value_count; v++) {
+                CHECK(received[k].values[v].name, isfinite(received[k].values[v].number));
             }
-            CHECK("ends after it began", heard[k].end_us >= heard[k].start_us);
+            CHECK("ends after it began", received[k].end_us >= received[k].start_us);
         }
     }
     const struct event_command halt = {.id = "h", .op = "halt"};
-    heard_count = 0;
-    tell(&halt);
+    received_count = 0;
+    send_command(&halt);
     run_for(40.0);
-    answers += heard_count;
-    CHECK_INT("one answer each", answers, told + 1);
+    answers += received_count;
+    CHECK_INT("one answer each", answers, present + 1);
     CHECK("set points, too", streamed > 10);
 }
 
@@ -662,19 +665,19 @@ static void test_geometry(void)
     set_parameter("link2_x_m", 0.002);
     set_parameter("link3_rz_rad", 0.003);
     set_parameter("tool_z_m", 0.15);
-    const struct event_command c = movel("a", 0.05, 0.0, 0.05);
-    tell(&c);
+    const struct event_command c = make_movel("a", 0.05, 0.0, 0.05);
+    send_command(&c);
     run_for(2.0);
-    CHECK_INT("done", heard[0].status, REPLY_DONE);
+    CHECK_INT("done", received[0].status, REPLY_DONE);
     CHECK("met", fabs(state.tcp[0] - c.arm.pose[0]) < 1e-5);
     CHECK("corrected", state.arm.corrected);
     const double before = state.tcp[2];
-    const struct event_command again = movel("b", 0.0, 0.0, -0.2);
-    tell(&again);
+    const struct event_command again = make_movel("b", 0.0, 0.0, -0.2);
+    send_command(&again);
     run_for(0.2);
     set_parameter("arm", 1.0);
     run_for(1.0);
-    CHECK_INT("its plan is void", heard[1].status, REPLY_HALTED);
+    CHECK_INT("its plan is void", received[1].status, REPLY_HALTED);
     CHECK_TEXT("another arm", state.arm.name, "ur5e");
     CHECK("another place", fabs(state.tcp[2] - before) > 1e-3);
 }

@@ -9,7 +9,7 @@
 #include "base/numbers/random.h"
 #include "identification/arm/arm_friction.h"
 #include "identification/arm/arm_kinematics.h"
-#include "identification/fit/current.h"
+#include "identification/fit/reference.h"
 #include "tests/support/gsl_memory.h"
 
 enum { POSES = 100, SEEDS = 60, HELD_OUT = 500 };
@@ -44,7 +44,7 @@ static struct arm_geometry find_real(void)
 {
     struct arm_geometry arm = find_arm("ur5");
     size_t worst;
-    CU_ASSERT_EQUAL_FATAL(arm_geometry_take_dh(&arm, REAL, &worst), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(arm_geometry_set_dh(&arm, REAL, &worst), STATUS_OK);
     return arm;
 }
 
@@ -71,7 +71,7 @@ static struct arm_pairs draw_pairs(const struct arm_geometry *arm, size_t n, dou
     return (struct arm_pairs){n, pairs};
 }
 
-static bool says(const struct estimate *e, const char *text)
+static bool has_reason(const struct estimate *e, const char *text)
 {
     for (size_t k = 0; k < e->reason_count; k++) {
         if (strstr(e->reasons[k], text)) {
@@ -125,7 +125,7 @@ static void test_links_intervals(void)
     double correction[ARM_CORRECTIONS] = {0.0};
     size_t held = 0;
     size_t passed = 0;
-    double told2 = 0.0;
+    double reported2 = 0.0;
     double far2 = 0.0;
     for (size_t i = 0; i < ARM_KINEMATICS_P; i++) {
         correction[arm_kinematics_place(i)] = 1e-3 * sin(1.0 + 1.7 * (double)i);
@@ -142,12 +142,12 @@ static void test_links_intervals(void)
         }
         const double rms_m = check_truth(&truth).rms_m;
         far2 += rms_m * rms_m;
-        told2 += fit.tool_se_m * fit.tool_se_m;
+        reported2 += fit.tool_se_m * fit.tool_se_m;
     }
     /* Of 1560, 95 % but for chance (5 sd, parameters of one fit taken for independent). */
     CHECK_NEAR("held", (double)held / (SEEDS * ARM_KINEMATICS_P), 0.95, 0.0, 0.03);
     CHECK("passed", passed >= SEEDS - 5);
-    CHECK_NEAR("the tool, as near as told", sqrt(far2 / told2), 1.0, 0.0, 0.1);
+    CHECK_NEAR("the tool, as near as told", sqrt(far2 / reported2), 1.0, 0.0, 0.1);
 }
 
 /* ---- what is not of this arm ---- */
@@ -178,7 +178,7 @@ static void scale_numbers(double *numbers, size_t count, double by)
     }
 }
 
-static void exchange(double *a, double *b)
+static void swap_values(double *a, double *b)
 {
     const double was = *a;
     *a = *b;
@@ -226,10 +226,10 @@ static void spoil_pair(struct arm_pair *pair, enum wrong how)
         move_base(pair, 1, 5e-4);
         break;
     case SWAP_Q:
-        exchange(&pair->q_rad[3], &pair->q_rad[5]);
+        swap_values(&pair->q_rad[3], &pair->q_rad[5]);
         break;
     case SWAP_P:
-        exchange(&pair->pose[1], &pair->pose[2]);
+        swap_values(&pair->pose[1], &pair->pose[2]);
         break;
     case BACK:
         pair->q_rad[4] = -pair->q_rad[4];
@@ -270,14 +270,14 @@ static void test_wrong_frames(void)
         }
         CU_ASSERT_EQUAL_FATAL(arm_kinematics_fit_run(&nominal, &some, true, &fit), STATUS_OK);
         CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
-        CHECK(rows[i].row, says(&fit.estimate, rows[i].text));
+        CHECK(rows[i].row, has_reason(&fit.estimate, rows[i].text));
         CHECK(rows[i].row, fit.estimate.advice_count > 0);
     }
     const struct arm_geometry other = find_arm("ur5e");
     const struct arm_pairs some = draw_pairs(&other, 60, 5e-5, 1e-4, 5);
     CU_ASSERT_EQUAL_FATAL(arm_kinematics_fit_run(&nominal, &some, true, &fit), STATUS_OK);
     CHECK_INT("another arm", fit.estimate.verdict, ESTIMATE_FAIL);
-    CHECK("another arm", says(&fit.estimate, "a ur5e"));
+    CHECK("another arm", has_reason(&fit.estimate, "a ur5e"));
     CU_ASSERT_EQUAL_FATAL(arm_kinematics_fit_run(&other, &some, true, &fit), STATUS_OK);
     CHECK_INT("as what it is", fit.estimate.verdict, ESTIMATE_PASS);
 }
@@ -301,7 +301,7 @@ static void test_few_poses(void)
     CU_ASSERT_EQUAL_FATAL(arm_kinematics_fit_run(&nominal, &some, true, &fit), STATUS_OK);
     CHECK_INT("one joint only", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK("one joint only", fit.estimate.rank < ARM_KINEMATICS_P);
-    CHECK("one joint only", says(&fit.estimate, "corrections only"));
+    CHECK("one joint only", has_reason(&fit.estimate, "corrections only"));
     CHECK("what is told holds there", fit.own.max_m < 1e-5);
     /* One pose in thirty is nonsense: left out, the others as good. */
     some = draw_pairs(&real, 90, 5e-5, 1e-4, 9);
@@ -349,12 +349,12 @@ static struct arm_friction_raw draw_joints(uint64_t seed)
 static enum status fit_joints(const struct arm_friction_raw *raw, struct err *err)
 {
     struct arm_friction_set set;
-    struct arm_friction_card card;
-    const enum status made = arm_friction_set_make(raw, &set, &card, err);
+    struct arm_friction_summary summary;
+    const enum status made = arm_friction_set_make(raw, &set, &summary, err);
     if (made != STATUS_OK) {
         return made;
     }
-    const enum status st = arm_friction_fit_run(&set, &card, true, &friction);
+    const enum status st = arm_friction_fit_run(&set, &summary, true, &friction);
     arm_friction_set_free(&set);
     return st;
 }
@@ -363,22 +363,22 @@ static const double truth[] = {J, FV, FC, O};
 
 /* Is what is in use contradicted: all joints, values (NULL: none) with their errors; of joint 3
  * a viscous friction that is off by a share of it. */
-static bool contradicts(const struct estimate *before, double off)
+static bool is_contradicted(const struct estimate *before, double off)
 {
-    struct current_beside beside[ARM_JOINTS];
-    struct current_comparison whole;
+    struct reference_check extra[ARM_JOINTS];
+    struct reference_comparison whole;
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        beside[j].given = true;
-        current_start(&beside[j].values);
+        extra[j].given = true;
+        reference_start(&extra[j].values);
         for (size_t i = 0; i < friction.joint[j].estimate.p; i++) {
             const double known = i < COUNT(truth) ? truth[i] : 0.0;
-            beside[j].values.value[i] = before ? before[j].value[i] : known;
-            beside[j].values.se[i] = before ? before[j].se[i] : 0.0;
+            extra[j].values.value[i] = before ? before[j].value[i] : known;
+            extra[j].values.se[i] = before ? before[j].se[i] : 0.0;
         }
-        beside[j].values.value[1] *= j == 2 ? 1.0 + off : 1.0;
-        current_compare(&friction.joint[j].estimate, &beside[j].values, &beside[j].comparison);
+        extra[j].values.value[1] *= j == 2 ? 1.0 + off : 1.0;
+        reference_compare(&friction.joint[j].estimate, &extra[j].values, &extra[j].comparison);
     }
-    current_together(beside, ARM_JOINTS, &whole);
+    reference_combine(extra, ARM_JOINTS, &whole);
     return whole.contradicts;
 }
 
@@ -393,9 +393,9 @@ static void test_friction(void)
         const struct arm_friction_raw raw = draw_joints(50 + seed);
         CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);
         CHECK_INT("pass", friction.whole.verdict, ESTIMATE_PASS);
-        alarms[0] += contradicts(NULL, 0.0);
-        alarms[1] += seed > 0 && contradicts(before, 0.0);
-        found += contradicts(NULL, 0.05);
+        alarms[0] += is_contradicted(NULL, 0.0);
+        alarms[1] += seed > 0 && is_contradicted(before, 0.0);
+        found += is_contradicted(NULL, 0.05);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
             before[j] = friction.joint[j].estimate;
         }
@@ -422,22 +422,23 @@ static void test_wrong_currents(void)
     raw.current_a[3] = columns[3 + 3 * 1];
     CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);
     CHECK_INT("exchanged currents", friction.whole.verdict, ESTIMATE_FAIL);
-    CHECK("exchanged currents", says(&friction.whole, "goes with the motion of joint 4"));
+    CHECK("exchanged currents", has_reason(&friction.whole, "goes with the motion of joint 4"));
     raw = draw_joints(3);
     raw.qd_radps[1] = columns[2 + 3 * 3];
     CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);
-    CHECK("a speed of another joint", says(&friction.whole, "is not the rate of the angle"));
+    CHECK("a speed of another joint",
+          has_reason(&friction.whole, "is not the rate of the angle"));
     raw = draw_joints(3);
     scale_numbers(columns[2], ROWS, 180.0 / PI);
     CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);
-    CHECK("speed", says(&friction.joint[0].estimate, "speeds in degrees per second"));
+    CHECK("speed", has_reason(&friction.joint[0].estimate, "speeds in degrees per second"));
     raw = draw_joints(3);
     memset(columns[2], 0, sizeof columns[2]);
     for (size_t k = 0; k < ROWS; k++) {
         columns[1][k] = 0.3;
     }
     CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);
-    CHECK("still", says(&friction.whole, "joint 1 does not move"));
+    CHECK("still", has_reason(&friction.whole, "joint 1 does not move"));
     CHECK_INT("the others", friction.joint[1].estimate.verdict, ESTIMATE_PASS);
     raw = draw_joints(3);
     scale_numbers(columns[0], ROWS, 1e3);

@@ -44,7 +44,7 @@ static const char found[] =
 static struct arm_links links;
 static struct arm_geometry ur5;
 
-static enum status load(const char *text, struct err_list *errors)
+static enum status load_links(const char *text, struct err_list *errors)
 {
     char path[SCRATCH_MAX];
     const int fd = mkstemp(scratch_template(path, "arm_links"));
@@ -93,8 +93,8 @@ static double check_poses(const char *row, struct rigid (*stand)(const double q[
     return off_m;
 }
 
-static struct rigid go(struct rigid at, double x, double y, double z, double roll, double pitch,
-                       double yaw)
+static struct rigid place_frame(struct rigid at, double x, double y, double z, double roll,
+                                double pitch, double yaw)
 {
     const struct rigid step =
         arm_urdf_origin((double[]){x, y, z}, (double[]){roll, pitch, yaw});
@@ -123,8 +123,8 @@ static struct rigid stand_by_table(const double q[ARM_JOINTS])
         -quarter - 0.00058700465721117645, 0.0};
     struct rigid at = rigid_identity;
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        at = go(at, 0.0, 0.0, d[i], 0.0, 0.0, q[i] + theta[i]);
-        at = go(at, a[i], 0.0, 0.0, alpha[i], 0.0, 0.0);
+        at = place_frame(at, 0.0, 0.0, d[i], 0.0, 0.0, q[i] + theta[i]);
+        at = place_frame(at, a[i], 0.0, 0.0, alpha[i], 0.0, 0.0);
     }
     return at;
 }
@@ -140,8 +140,8 @@ static struct rigid stand_by_origins(const double q[ARM_JOINTS])
     struct rigid at = rigid_identity;
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         const double *o = origin[i];
-        at = go(at, o[0], o[1], o[2], o[3], o[4], o[5]);
-        at = go(at, 0.0, 0.0, 0.0, 0.0, 0.0, q[i]);
+        at = place_frame(at, o[0], o[1], o[2], o[3], o[4], o[5]);
+        at = place_frame(at, 0.0, 0.0, 0.0, 0.0, 0.0, q[i]);
     }
     return at;
 }
@@ -160,11 +160,11 @@ static struct rigid stand_by_corrections(const double q[ARM_JOINTS])
 static void test_forms(void)
 {
     struct err_list errors;
-    CHECK_INT("corrections", load(found, &errors), STATUS_OK);
+    CHECK_INT("corrections", load_links(found, &errors), STATUS_OK);
     CHECK("corrections", check_poses("corrections", stand_by_corrections) > 1e-3);
-    CHECK_INT("origins", load(origins, &errors), STATUS_OK);
+    CHECK_INT("origins", load_links(origins, &errors), STATUS_OK);
     CHECK("origins", check_poses("origins", stand_by_origins) > 1e-4);
-    CHECK_INT("conf", load(conf, &errors), STATUS_OK);
+    CHECK_INT("conf", load_links(conf, &errors), STATUS_OK);
     const double off_m = check_poses("conf", stand_by_table);
     (void)printf("a real UR5's tool is %.2f mm off nominal in the mean\n", 1e3 * off_m);
     /* "2-3 mm", says who printed it. */
@@ -172,7 +172,7 @@ static void test_forms(void)
 }
 
 /* The text with the first `was` of it replaced. */
-static const char *edit(const char *text, const char *was, const char *is)
+static const char *replace_text(const char *text, const char *was, const char *is)
 {
     static char edited[2048];
     const char *at = strstr(text, was);
@@ -206,8 +206,8 @@ static void test_faults(void)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct err_list errors;
-        const char *text = edit(cases[i].text, cases[i].was, cases[i].is);
-        CHECK_INT(cases[i].row, load(text, &errors), STATUS_E_PARSE);
+        const char *text = replace_text(cases[i].text, cases[i].was, cases[i].is);
+        CHECK_INT(cases[i].row, load_links(text, &errors), STATUS_E_PARSE);
         CHECK_INT(cases[i].row, errors.count, 1);
         CHECK_TEXT(cases[i].row, fault_name(errors.items[0].fault), cases[i].code);
         CHECK_INT(cases[i].row, errors.items[0].line, cases[i].line);

@@ -27,7 +27,7 @@ struct script {
     double stop_s;            /* a safety function stops it at once; 0: not */
 };
 
-static void take(struct seen *seen, const struct arm_watch_sample *s)
+static void step_watch(struct seen *seen, const struct arm_watch_sample *s)
 {
     struct arm_watched m;
     if (arm_watch_step(&watch, s, &m) && seen->count < FOUND_MAX) {
@@ -71,7 +71,7 @@ static void run_script(const struct script *c, struct arm_move *m, struct seen *
             s.stopped = true;
         }
         if (!(since_s >= c->missing_s && since_s < c->gone_s)) {
-            take(seen, &s);
+            step_watch(seen, &s);
         }
     }
 }
@@ -219,7 +219,7 @@ static void test_shapes(void)
                 s.q_rad[j] = m.from_q[j] + share * way;
                 s.qd_radps[j] = share > 0.0 && share < 1.0 ? way / m.duration_s : 0.0;
             }
-            take(&seen, &s);
+            step_watch(&seen, &s);
         }
         CHECK_INT("shape", seen.count, 1);
         CHECK("shape", seen.move[0].lacks != NULL);
@@ -245,7 +245,7 @@ static void test_cut(void)
     for (double t = -0.5; t < 6.0; t += 0.008) {
         const struct arm_watch_sample s =
             t < cut_s ? sample_at(&a, t, t, 1.0) : sample_at(&b, t, t - cut_s, 1.0);
-        take(&seen, &s);
+        step_watch(&seen, &s);
     }
     CHECK_INT("both", seen.count, 2);
     CHECK_INT("cut", seen.move[0].end, ARM_WATCHED_CUT);
@@ -271,16 +271,16 @@ static void test_odd_samples(void)
     watch = (struct arm_watch){.period_s = 0.008};
     for (int k = 0; k < 100; k++) {
         struct arm_watch_sample s = sample_at(&m, 10.0 - k, 1.0, 1.0);
-        take(&seen, &s);
+        step_watch(&seen, &s);
         s.q_rad[k % 6] = (double)NAN;
-        take(&seen, &s);
+        step_watch(&seen, &s);
         s = sample_at(&m, (double)INFINITY, 1.0, 1.0);
-        take(&seen, &s);
+        step_watch(&seen, &s);
     }
     CHECK_INT("none", seen.count, 0);
     arm_watch_forget(&watch);
     struct arm_watch_sample s = sample_at(&m, 1.0, 0.0, 1.0);
-    take(&seen, &s);
+    step_watch(&seen, &s);
     CHECK_INT("still none", seen.count, 0);
 }
 

@@ -15,7 +15,7 @@ static const struct journal_position here = {INT64_C(1795153555599953), 12345678
 
 static unsigned char sample_payload[100003];
 
-static struct journal_checkpoint sample(const void *payload, size_t bytes)
+static struct journal_checkpoint make_checkpoint(const void *payload, size_t bytes)
 {
     memcpy(sample_payload, payload, bytes);
     return (struct journal_checkpoint){.version = 3,
@@ -38,7 +38,7 @@ static enum status read_back(struct journal_checkpoint *out, struct err *err)
     return journal_checkpoint_read(path, 3, UINT64_C(0xfeedfacecafebeef), true, out, err);
 }
 
-static size_t slurp(unsigned char *out, size_t capacity)
+static size_t read_all(unsigned char *out, size_t capacity)
 {
     const int fd = open(path, O_RDONLY);
     const ssize_t n = fd >= 0 ? read(fd, out, capacity) : -1;
@@ -48,7 +48,7 @@ static size_t slurp(unsigned char *out, size_t capacity)
     return n > 0 ? (size_t)n : 0;
 }
 
-static void spill(const unsigned char *bytes, size_t n)
+static void write_all(const unsigned char *bytes, size_t n)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     CHECK("spill", fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
@@ -63,7 +63,7 @@ static void round_trip(void)
     }
     static const size_t sizes[] = {0, 1, 7, 8, 9, 4096, sizeof payload};
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        const struct journal_checkpoint in = sample(payload, sizes[i]);
+        const struct journal_checkpoint in = make_checkpoint(payload, sizes[i]);
         struct journal_checkpoint out = {0};
         struct err err = {0};
         CHECK_INT("write", write_file(&in, NULL, &err), STATUS_OK);
@@ -92,9 +92,9 @@ static bool has_number(const unsigned char *at, uint64_t want, size_t bytes)
 
 /* The file is a contract between versions: fixed bytes. The pieces are
  * "123456789" alone, which they could not be: its CRC-32 as published (cbf43926). */
-static void layout(void)
+static void test_layout(void)
 {
-    struct journal_checkpoint in = sample("123456789", 9);
+    struct journal_checkpoint in = make_checkpoint("123456789", 9);
     (void)snprintf(in.note, sizeof in.note, "made with this");
     struct journal_checkpoint_writer w;
     uint64_t id = 0;
@@ -103,7 +103,7 @@ static void layout(void)
     journal_checkpoint_add(&w, "6789", 4);
     CHECK_INT("write", journal_checkpoint_end(&w, path, &in, &id, NULL), STATUS_OK);
     unsigned char got[2048];
-    CHECK_INT("size", slurp(got, sizeof got), HEAD_BYTES + 9);
+    CHECK_INT("size", read_all(got, sizeof got), HEAD_BYTES + 9);
     CHECK("magic", memcmp(got, "TANDEMCK", 8) == 0);
     CHECK("format", has_number(got + 8, 4, 4));
     CHECK("version", has_number(got + 12, 3, 4));
@@ -116,23 +116,23 @@ static void layout(void)
 static void other_byte_order(void)
 {
     static unsigned char bytes[2048];
-    const struct journal_checkpoint in = sample("some state", 10);
+    const struct journal_checkpoint in = make_checkpoint("some state", 10);
     struct journal_checkpoint out = {0};
     struct err err = {0};
     CHECK_INT("write", write_file(&in, NULL, NULL), STATUS_OK);
-    const size_t n = slurp(bytes, sizeof bytes);
+    const size_t n = read_all(bytes, sizeof bytes);
     for (size_t i = 0; i < 2; i++) {
         const unsigned char byte = bytes[8 + i];
         bytes[8 + i] = bytes[11 - i];
         bytes[11 - i] = byte;
     }
-    spill(bytes, n);
+    write_all(bytes, n);
     CHECK_INT("refused", read_back(&out, &err), STATUS_E_STALE);
     CHECK_TEXT("says so", fault_name(err.fault), "wrong_file");
     CHECK("untouched", out.payload == NULL);
 }
 
-static void refusals(void)
+static void test_refusals(void)
 {
     struct journal_checkpoint out = {0};
     struct err err = {0};
@@ -140,7 +140,7 @@ static void refusals(void)
     CHECK_INT("missing", read_back(&out, &err), STATUS_E_EMPTY);
     CHECK("untouched", out.payload == NULL);
 
-    struct journal_checkpoint in = sample("some state", 10);
+    struct journal_checkpoint in = make_checkpoint("some state", 10);
     (void)snprintf(in.note, sizeof in.note, "motor=1f");
     CHECK_INT("write", write_file(&in, NULL, NULL), STATUS_OK);
     err = (struct err){0};
@@ -153,26 +153,26 @@ static void refusals(void)
               STATUS_E_STALE);
     CHECK_TEXT("says lab file", fault_name(err.fault), "wrong_file");
     char note[JOURNAL_NOTE_MAX] = "";
-    CHECK_INT("note", journal_checkpoint_note(path, note, &err), STATUS_OK);
+    CHECK_INT("note", journal_checkpoint_read_note(path, note, &err), STATUS_OK);
     CHECK_TEXT("note", note, in.note);
-    CHECK_INT("no note", journal_checkpoint_note("none.checkpoint", note, &err),
+    CHECK_INT("no note", journal_checkpoint_read_note("none.checkpoint", note, &err),
               STATUS_E_EMPTY);
     err = (struct err){0};
     CHECK_INT("directory", journal_checkpoint_read(dir, 3, 1, true, &out, &err), STATUS_E_IO);
 }
 
 /* Every cut and every flipped bit is found. */
-static void damage(void)
+static void test_damage(void)
 {
-    const struct journal_checkpoint in = sample("the state of a lab", 18);
+    const struct journal_checkpoint in = make_checkpoint("the state of a lab", 18);
     CHECK_INT("write", write_file(&in, NULL, NULL), STATUS_OK);
     unsigned char whole[2048];
-    const size_t n = slurp(whole, sizeof whole);
+    const size_t n = read_all(whole, sizeof whole);
     CHECK_INT("size", n, HEAD_BYTES + PIECE_BYTES + 18);
     struct journal_checkpoint out = {0};
     for (size_t cut = 0; cut < n; cut++) {
         struct err err = {0};
-        spill(whole, cut);
+        write_all(whole, cut);
         CHECK_INT("cut", read_back(&out, &err), STATUS_E_PARSE);
         CHECK_TEXT("says damaged", fault_name(err.fault), "file_damaged");
     }
@@ -181,7 +181,7 @@ static void damage(void)
         unsigned char flipped[2048];
         memcpy(flipped, whole, n);
         flipped[bit / 8] ^= (unsigned char)(1U << (bit % 8));
-        spill(flipped, n);
+        write_all(flipped, n);
         const enum status status = read_back(&out, &err);
         /* A flip in the format number reads as another format. */
         const bool in_format = bit / 8 >= 8 && bit / 8 < 12;
@@ -189,7 +189,7 @@ static void damage(void)
     }
     unsigned char longer[2048] = {0};
     memcpy(longer, whole, n);
-    spill(longer, n + 1);
+    write_all(longer, n + 1);
     CHECK_INT("longer", read_back(&out, NULL), STATUS_E_PARSE);
     CHECK("untouched", out.payload == NULL);
 }
@@ -203,7 +203,7 @@ static void test_pieces(void)
         const char *bytes;
     } rows[] = {{{5, 2}, "cd"}, {{2, 2}, "ab"}, {{6, 2}, "ef"}, {{9, 0}, ""}};
     struct journal_checkpoint out = {0};
-    struct journal_checkpoint in = sample("", 0);
+    struct journal_checkpoint in = make_checkpoint("", 0);
     struct journal_checkpoint_writer w;
     uint64_t id = 0;
     in.bytes = sizeof want;
@@ -250,16 +250,16 @@ static bool has_state(const char *state, int64_t t_us)
 /* What has changed since a whole one is taken with that one and with no other. */
 static void test_changes(void)
 {
-    char beside[160];
-    char kept[160];
+    char extra[160];
+    char retained[160];
     uint64_t id = 0;
     uint64_t next = 0;
-    struct journal_checkpoint in = sample("first state", 11);
-    struct journal_checkpoint later = sample("", 0);
+    struct journal_checkpoint in = make_checkpoint("first state", 11);
+    struct journal_checkpoint later = make_checkpoint("", 0);
     const int64_t t_us = in.t_us;
-    (void)snprintf(beside, sizeof beside, "%s.changes", path);
-    (void)snprintf(kept, sizeof kept, "%s.kept", path);
-    in = sample("first state", 11);
+    (void)snprintf(extra, sizeof extra, "%s.changes", path);
+    (void)snprintf(retained, sizeof retained, "%s.kept", path);
+    in = make_checkpoint("first state", 11);
     CHECK_INT("whole", checkpoint_write(path, &in, NULL, &id, NULL), STATUS_OK);
     later.t_us = t_us + 1;
     later.bytes = 13; /* it has grown */
@@ -271,12 +271,12 @@ static void test_changes(void)
     const struct journal_piece less = {6, 2};
     CHECK_INT("others", write_changes(&later, id, &less, "ok", NULL), STATUS_OK);
     CHECK("both", has_state("first ok", t_us + 2));
-    CHECK_INT("kept", link(beside, kept), 0);
-    in = sample("another", 7);
+    CHECK_INT("kept", link(extra, retained), 0);
+    in = make_checkpoint("another", 7);
     CHECK_INT("whole", checkpoint_write(path, &in, NULL, &next, NULL), STATUS_OK);
-    CHECK("no changes", access(beside, F_OK) != 0 && has_state("another", t_us));
+    CHECK("no changes", access(extra, F_OK) != 0 && has_state("another", t_us));
     /* As after a crash in between. */
-    CHECK_INT("back", rename(kept, beside), 0);
+    CHECK_INT("back", rename(retained, extra), 0);
     CHECK("not its own", next != id && has_state("another", t_us));
     later.version = 2;
     CHECK_INT("of another program", write_changes(&later, next, &less, "ok", NULL), STATUS_OK);
@@ -284,7 +284,7 @@ static void test_changes(void)
     later.version = 3;
     CHECK_INT("changes", write_changes(&later, next, &less, "ok", NULL), STATUS_OK);
     CHECK("both", has_state("anotheok", t_us + 2));
-    const int fd = open(beside, O_WRONLY);
+    const int fd = open(extra, O_WRONLY);
     CHECK("damage", fd >= 0 && pwrite(fd, "x", 1, HEAD_BYTES + PIECE_BYTES) == 1);
     (void)close(fd);
     CHECK_INT("damaged", read_back(&in, NULL), STATUS_E_PARSE);
@@ -298,7 +298,7 @@ static void test_changes(void)
     CHECK_INT("removed", unlink(path), 0);
     CHECK_INT("gone", write_changes(&later, next, &less, "ok", NULL), STATUS_E_STALE);
     CHECK_INT("none", read_back(&in, NULL), STATUS_E_EMPTY);
-    CHECK_INT("alone", rename(beside, path), 0);
+    CHECK_INT("alone", rename(extra, path), 0);
     CHECK_INT("not whole", read_back(&in, NULL), STATUS_E_PARSE);
     (void)unlink(path);
 }
@@ -343,13 +343,13 @@ static int chaos_rename(void *context, const char *from, const char *to)
 /* Changes that cannot be written leave those of before. */
 static void chaos_of_changes(void)
 {
-    struct journal_checkpoint in = sample("state", 5);
-    struct journal_checkpoint later = sample("", 0);
+    struct journal_checkpoint in = make_checkpoint("state", 5);
+    struct journal_checkpoint later = make_checkpoint("", 0);
     const struct journal_piece piece = {0, 5};
     uint64_t id = 0;
     bool failed = true;
     int n = 0;
-    in = sample("state", 5);
+    in = make_checkpoint("state", 5);
     CHECK_INT("whole", checkpoint_write(path, &in, NULL, &id, NULL), STATUS_OK);
     later.bytes = 5;
     for (; failed && n < 50; n++) {
@@ -362,12 +362,12 @@ static void chaos_of_changes(void)
         CHECK("new when told so", failed || is_new);
     }
     CHECK("every call failed once", n >= 5 && n < 50);
-    char beside[160];
-    (void)snprintf(beside, sizeof beside, "%s.changes", path);
-    (void)unlink(beside);
+    char extra[160];
+    (void)snprintf(extra, sizeof extra, "%s.changes", path);
+    (void)unlink(extra);
 }
 
-static void chaos(void)
+static void test_chaos(void)
 {
     for (int torn = 0; torn < 2; torn++) {
         bool failed = true;
@@ -375,10 +375,10 @@ static void chaos(void)
         for (; failed && n < 50; n++) {
             struct chaos state = {.fail_at = n, .torn = torn};
             const struct journal_io io = {&state, chaos_write, chaos_fsync, chaos_rename};
-            const struct journal_checkpoint old = sample("old", 3);
+            const struct journal_checkpoint old = make_checkpoint("old", 3);
             CHECK_INT("old", write_file(&old, NULL, NULL), STATUS_OK);
             struct err err = {0};
-            const struct journal_checkpoint new = sample("newer", 5);
+            const struct journal_checkpoint new = make_checkpoint("newer", 5);
             const enum status status = write_file(&new, &io, &err);
             failed = status != STATUS_OK;
             CHECK("status", status == STATUS_OK || status == STATUS_E_IO);
@@ -394,9 +394,9 @@ static void chaos(void)
         CHECK("every call failed once", n >= 5 && n < 50);
     }
     struct stat about;
-    char beside[160];
-    (void)snprintf(beside, sizeof beside, "%s.new", path);
-    CHECK("nothing left behind", stat(beside, &about) != 0);
+    char extra[160];
+    (void)snprintf(extra, sizeof extra, "%s.new", path);
+    CHECK("nothing left behind", stat(extra, &about) != 0);
 }
 
 int main(void)
@@ -408,13 +408,13 @@ int main(void)
     (void)snprintf(path, sizeof path, "%s/lab.checkpoint", dir);
     CU_pSuite suite = CU_add_suite("checkpoint", NULL, NULL);
     CU_add_test(suite, "round trip", round_trip);
-    CU_add_test(suite, "layout", layout);
+    CU_add_test(suite, "layout", test_layout);
     CU_add_test(suite, "other byte order", other_byte_order);
-    CU_add_test(suite, "refusals", refusals);
-    CU_add_test(suite, "damage", damage);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "damage", test_damage);
     CU_add_test(suite, "pieces", test_pieces);
     CU_add_test(suite, "changes", test_changes);
-    CU_add_test(suite, "chaos", chaos);
+    CU_add_test(suite, "chaos", test_chaos);
     CU_add_test(suite, "chaos of changes", chaos_of_changes);
     const int result = check_run();
     (void)unlink(path);

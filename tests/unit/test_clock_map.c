@@ -16,7 +16,7 @@ static const struct clock_map_params PARAMS = {
 
 /* Stamps every 100 ms of lab time from..to (in 0.1 s), with the offset (lab - robot) given and
  * a delay of 2 ms and a little saw tooth on top. Returns how many were news. */
-static int feed(struct clock_map *map, int from, int to, int64_t offset_us, double drift)
+static int feed_map(struct clock_map *map, int from, int to, int64_t offset_us, double drift)
 {
     int jumped = 0;
 
@@ -108,13 +108,13 @@ static void test_line(void)
         const char *row = rows[i].row;
         struct clock_map map;
         map = (struct clock_map){0};
-        CHECK_INT(row, feed(&map, 0, 40, rows[i].offset_us, rows[i].drift), 0);
+        CHECK_INT(row, feed_map(&map, 0, 40, rows[i].offset_us, rows[i].drift), 0);
         CHECK_INT(row, map.state, CLOCK_MAP_WARMING);
         CHECK_INT(row, map.used, 0);
         CHECK_NEAR(row, map.drift, 0.0, 0, 0);
         CHECK_NEAR(row, (double)(clock_map_to_lab(&map, T - rows[i].offset_us) - T), 2000, 0,
                    4 * clock_map_sd_us(&map, T));
-        CHECK_INT(row, feed(&map, 40, 400, rows[i].offset_us, rows[i].drift), 0);
+        CHECK_INT(row, feed_map(&map, 40, 400, rows[i].offset_us, rows[i].drift), 0);
         CHECK_INT(row, map.state, CLOCK_MAP_LOCKED);
         CHECK_NEAR(row, map.drift, rows[i].drift, 0, 3e-6);
         const int64_t now_us = T + 40 * S;
@@ -153,8 +153,8 @@ static void test_jumps(void)
         const char *row = rows[i].row;
         struct clock_map map;
         map = (struct clock_map){0};
-        CHECK_INT(row, feed(&map, 0, 300, S, 20e-6), 0);
-        CHECK_INT(row, feed(&map, 300, 1000, S + rows[i].step_us, 20e-6), rows[i].jumps);
+        CHECK_INT(row, feed_map(&map, 0, 300, S, 20e-6), 0);
+        CHECK_INT(row, feed_map(&map, 300, 1000, S + rows[i].step_us, 20e-6), rows[i].jumps);
         CHECK_INT(row, map.jumps, rows[i].jumps);
         CHECK_NEAR(row, (double)map.last_jump_us, rows[i].found_us, 0, 2000);
         CHECK_INT(row, map.state, CLOCK_MAP_LOCKED);
@@ -176,7 +176,7 @@ static void test_late_first(void)
 
     map = (struct clock_map){0};
     CHECK_INT("retained", clock_map_sample(&map, &PARAMS, T, T - 7200 * S), CLOCK_MAP_FINE);
-    CHECK_INT("live", feed(&map, 1, 10, 0, 0), 0);
+    CHECK_INT("live", feed_map(&map, 1, 10, 0, 0), 0);
     CHECK_INT("live", map.jumps, 0);
     CHECK_NEAR("live", clock_map_offset_us(&map, T + S), 2000, 0, 1000);
 }
@@ -187,13 +187,13 @@ static void test_stall(void)
     struct clock_map map;
 
     map = (struct clock_map){0};
-    CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
+    CHECK_INT("before", feed_map(&map, 0, 300, 0, 0), 0);
     for (int i = 300; i < 400; i++) {
         CHECK_INT("flush",
                   clock_map_sample(&map, &PARAMS, T + 40 * S + i, T + (int64_t)i * S / 10),
                   CLOCK_MAP_FINE);
     }
-    CHECK_INT("after", feed(&map, 401, 500, 0, 0), 0);
+    CHECK_INT("after", feed_map(&map, 401, 500, 0, 0), 0);
     /* A queue that drains slowly: 1.3 times as fast as it fills, for 80 s. */
     for (int i = 500; i < 1500; i++) {
         const int64_t sent_us = T + (int64_t)i * S / 10;
@@ -202,7 +202,7 @@ static void test_stall(void)
             clock_map_sample(&map, &PARAMS, T + 75 * S + (int64_t)(i - 500) * S / 13, sent_us),
             CLOCK_MAP_FINE);
     }
-    CHECK_INT("after", feed(&map, 1550, 1700, 0, 0), 0);
+    CHECK_INT("after", feed_map(&map, 1550, 1700, 0, 0), 0);
     CHECK_INT("after", map.state, CLOCK_MAP_LOCKED);
     CHECK_NEAR("after", clock_map_offset_us(&map, T + 170 * S), 2000, 0, 100);
 }
@@ -213,7 +213,7 @@ static void test_redelivered(void)
     struct clock_map map;
 
     map = (struct clock_map){0};
-    CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
+    CHECK_INT("before", feed_map(&map, 0, 300, 0, 0), 0);
     for (int i = 300; i < 500; i++) {
         const int64_t sent_us = T + (int64_t)i * S / 10;
         CHECK_INT("live", clock_map_sample(&map, &PARAMS, sent_us + 2000, sent_us), 0);
@@ -229,8 +229,8 @@ static void test_small_step(void)
     for (int before = 110; before <= 150; before += 5) {
         struct clock_map map;
         map = (struct clock_map){0};
-        CHECK_INT("before", feed(&map, 0, before, 0, 20e-6), 0);
-        CHECK_INT("after", feed(&map, before, before + 200, 100000, 20e-6), 0);
+        CHECK_INT("before", feed_map(&map, 0, before, 0, 20e-6), 0);
+        CHECK_INT("after", feed_map(&map, before, before + 200, 100000, 20e-6), 0);
         const int64_t now_us = T + (before + 200) * S / 10;
         CHECK_NEAR("20 s later", clock_map_offset_us(&map, now_us),
                    102000 + 20e-6 * (double)(now_us - T), 0, 300);
@@ -265,10 +265,10 @@ static void test_beyond_prior(void)
     struct clock_map map;
 
     map = (struct clock_map){0};
-    CHECK_INT("fast", feed(&map, 0, 600, 0, 800e-6), 0);
+    CHECK_INT("fast", feed_map(&map, 0, 600, 0, 800e-6), 0);
     CHECK("fast", map.drift <= 500e-6);
     map = (struct clock_map){0};
-    CHECK_INT("slow", feed(&map, 0, 600, 0, -800e-6), 0);
+    CHECK_INT("slow", feed_map(&map, 0, 600, 0, -800e-6), 0);
     CHECK("slow", map.drift >= -500e-6);
 }
 
@@ -278,7 +278,7 @@ static void test_step_among_waits(void)
 {
     struct clock_map map = {0};
     int jumped = 0;
-    CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
+    CHECK_INT("before", feed_map(&map, 0, 300, 0, 0), 0);
     for (int i = 300; i < 400; i++) {
         const int64_t sent_us = T + (int64_t)i * S / 10;
         const int64_t wait_us = i % 10 == 0 || i / 10 % 2 == 0 ? 2000 : 4 * S / 10;
@@ -325,7 +325,7 @@ static void test_restart(void)
     struct clock_map map;
 
     map = (struct clock_map){0};
-    (void)feed(&map, 0, 300, S, 0);
+    (void)feed_map(&map, 0, 300, S, 0);
     (void)clock_map_probe(&map, &PARAMS, T + 30 * S, T + 29 * S, T + 29 * S, T + 30 * S + 4000);
     const uint64_t samples = map.samples;
     clock_map_restart(&map);
@@ -335,7 +335,7 @@ static void test_restart(void)
     CHECK_INT("restart", map.samples, samples);
     CHECK_INT("restart", map.probes, 1);
     CHECK_INT("restart", clock_map_to_lab(&map, T), LAB_TIME_NONE);
-    CHECK_INT("uptime clock", feed(&map, 310, 500, T, 0), 0);
+    CHECK_INT("uptime clock", feed_map(&map, 310, 500, T, 0), 0);
     CHECK_INT("uptime clock", map.jumps, 0);
     CHECK_NEAR("uptime clock", clock_map_offset_us(&map, T + 50 * S), (double)T + 2000, 0, 100);
 }
@@ -387,7 +387,7 @@ static void test_probe_denies(void)
         struct clock_map map;
         int jumped = 0;
         map = (struct clock_map){0};
-        CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
+        CHECK_INT("before", feed_map(&map, 0, 300, 0, 0), 0);
         for (int i = 300; i < 450; i++) {
             const int64_t sent_us = T + (int64_t)i * S / 10;
             jumped +=

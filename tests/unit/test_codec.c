@@ -11,21 +11,21 @@ struct seen {
     struct event event[300];
 };
 
-static void collect(void *context, const struct event *event)
+static void collect_event(void *context, const struct event *event)
 {
     struct seen *seen = context;
     CU_ASSERT_FATAL(seen->count < COUNT(seen->event));
     seen->event[seen->count++] = *event;
 }
 
-static size_t decode(const char *topic, const char *payload, struct seen *seen)
+static size_t decode_text(const char *topic, const char *payload, struct seen *seen)
 {
     struct message m = {.t_us = 5000000, .payload = payload};
     (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
-    m.kept_bytes = strlen(payload);
-    m.payload_bytes = m.kept_bytes;
+    m.stored_bytes = strlen(payload);
+    m.payload_bytes = m.stored_bytes;
     seen->count = 0;
-    return codec_decode(NULL, "tandem/v1", &m, collect, seen);
+    return codec_decode(NULL, "tandem/v1", &m, collect_event, seen);
 }
 
 static void test_kinds(void)
@@ -76,7 +76,8 @@ static void test_kinds(void)
     };
     static struct seen seen;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_INT(rows[i].topic, decode(rows[i].topic, rows[i].payload, &seen), rows[i].count);
+        CHECK_INT(rows[i].topic, decode_text(rows[i].topic, rows[i].payload, &seen),
+                  rows[i].count);
         CHECK_INT(rows[i].topic, seen.count, rows[i].count);
         for (size_t k = 0; k < seen.count; k++) {
             CHECK_INT(rows[i].topic, seen.event[k].kind, rows[i].kind);
@@ -95,7 +96,7 @@ static void test_applied(void)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text), ",\"p%d\"", i);
     }
     (void)snprintf(text + strlen(text), sizeof text - strlen(text), "]}");
-    CHECK_INT("one", decode("tandem/v1/r1/virtual/parameters/ack", text, &seen), 1);
+    CHECK_INT("one", decode_text("tandem/v1/r1/virtual/parameters/ack", text, &seen), 1);
     const struct event_ack *ack = &seen.event[0].ack;
     CHECK_INT("counted", ack->applied, EVENT_APPLIED_MAX + 3);
     CHECK("by its place", ack->applied_hash[1] == hash_text("t0_s"));
@@ -167,7 +168,7 @@ static void test_malformed(void)
     };
     static struct seen seen;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_INT(rows[i].row, decode(rows[i].topic, rows[i].payload, &seen),
+        CHECK_INT(rows[i].row, decode_text(rows[i].topic, rows[i].payload, &seen),
                   rows[i].events + 1);
         const struct event *e = &seen.event[rows[i].events];
         CHECK_INT(rows[i].row, e->kind, EVENT_MALFORMED);
@@ -179,23 +180,24 @@ static void test_malformed(void)
 static void test_malformed_id(void)
 {
     static struct seen seen;
-    (void)decode("tandem/v1/r1/command", "{\"id\":\"c7\",\"op\":\"go\",\"rotation\":1}", &seen);
+    (void)decode_text("tandem/v1/r1/command", "{\"id\":\"c7\",\"op\":\"go\",\"rotation\":1}",
+                      &seen);
     CHECK_TEXT("a command's", seen.event[0].malformed.id, "c7");
-    (void)decode("tandem/v1/r1/real/reply", "{\"id\":\"c8\",\"status\":\"fine\"}", &seen);
+    (void)decode_text("tandem/v1/r1/real/reply", "{\"id\":\"c8\",\"status\":\"fine\"}", &seen);
     CHECK_TEXT("a reply's", seen.event[0].malformed.id, "c8");
-    (void)decode("tandem/v1/r1/command", "{\"op\":5,\"id\":\"c9\"}", &seen);
+    (void)decode_text("tandem/v1/r1/command", "{\"op\":5,\"id\":\"c9\"}", &seen);
     CHECK_TEXT("behind the fault", seen.event[0].malformed.id, "");
-    (void)decode("tandem/v1/r1/real/echo", "{\"probe\":1}", &seen);
+    (void)decode_text("tandem/v1/r1/real/echo", "{\"probe\":1}", &seen);
     CHECK_TEXT("of what has none", seen.event[0].malformed.id, "");
 }
 
 static void test_command_fields(void)
 {
     static struct seen seen;
-    (void)decode("tandem/v1/r1/command",
-                 "{\"id\":17,\"t\":1763617674.123456,\"op\":\"go\",\"rotation_rad\":-1.57,"
-                 "\"displacement_m\":0.5,\"extra\":{\"a\":[1]}}",
-                 &seen);
+    (void)decode_text("tandem/v1/r1/command",
+                      "{\"id\":17,\"t\":1763617674.123456,\"op\":\"go\",\"rotation_rad\":-1.57,"
+                      "\"displacement_m\":0.5,\"extra\":{\"a\":[1]}}",
+                      &seen);
     const struct event_command *c = &seen.event[0].command;
     CHECK_TEXT("pair", seen.event[0].pair, "r1");
     CHECK_TEXT("id", c->id, "17");
@@ -210,7 +212,7 @@ static void test_command_fields(void)
 static void test_ros_stamps(void)
 {
     static struct seen seen;
-    (void)decode(
+    (void)decode_text(
         "tandem/v1/r1/real/reply",
         "{\"status\":\"done\",\"t_start\":{\"nanosec\":999999499,\"sec\":-3,\"x\":[1]},"
         "\"t\":{\"sec\":1763617674,\"nanosec\":123456500},"
@@ -221,8 +223,8 @@ static void test_ros_stamps(void)
     CHECK_INT("start", r->source_start_us, -2000001);
     CHECK_INT("t", r->source_us, 1763617674123457);
     CHECK("simulated", r->has_sim && r->sim_us == 0);
-    (void)decode("tandem/v1/r1/real/echo",
-                 "{\"probe\":7,\"t_received\":{\"sec\":1,\"nanosec\":0},\"t\":2}", &seen);
+    (void)decode_text("tandem/v1/r1/real/echo",
+                      "{\"probe\":7,\"t_received\":{\"sec\":1,\"nanosec\":0},\"t\":2}", &seen);
     CHECK_INT("echo", seen.event[0].kind, EVENT_ECHO);
     CHECK_INT("received", seen.event[0].echo.source_received_us, 1000000);
     CHECK("sent was not told", seen.event[0].echo.sent_us == LAB_TIME_NONE);
@@ -251,12 +253,13 @@ static void test_probe_and_fault(void)
 static void test_arm_members(void)
 {
     static struct seen seen;
-    (void)decode("tandem/v1/r1/command",
-                 "{\"q_rad\":[1,-2,3,4,5,6.5],\"v_radps\":-1,\"op\":\"movej\",\"time_s\":2.5,"
-                 "\"tool\":\"a\"}",
-                 &seen);
+    (void)decode_text(
+        "tandem/v1/r1/command",
+        "{\"q_rad\":[1,-2,3,4,5,6.5],\"v_radps\":-1,\"op\":\"movej\",\"time_s\":2.5,"
+        "\"tool\":\"a\"}",
+        &seen);
     const struct event_arm *arm = &seen.event[0].command.arm;
-    CHECK_INT("told", arm->told,
+    CHECK_INT("told", arm->present,
               1U << EVENT_ARM_Q | 1U << EVENT_ARM_V_RADPS | 1U << EVENT_ARM_TIME_S);
     CHECK_INT("joints", arm->q_count, 6);
     CHECK_NEAR("second", arm->q_rad[1], -2.0, 0, 0);
@@ -265,33 +268,33 @@ static void test_arm_members(void)
     CHECK_NEAR("time", arm->time_s, 2.5, 0, 0);
     CHECK_NEAR("not given", arm->a_radps2, 0.0, 0, 0);
     CHECK_INT("as it came", seen.event[0].command.raw_bytes, 76);
-    (void)decode("tandem/v1/r1/command",
-                 "{\"op\":\"movec\",\"via\":[1,2,3],\"pose\":[1,2,3,0,0,1],\"turns\":1,"
-                 "\"v_mps\":0.1,\"a_mps2\":1,\"a_radps2\":2}",
-                 &seen);
+    (void)decode_text("tandem/v1/r1/command",
+                      "{\"op\":\"movec\",\"via\":[1,2,3],\"pose\":[1,2,3,0,0,1],\"turns\":1,"
+                      "\"v_mps\":0.1,\"a_mps2\":1,\"a_radps2\":2}",
+                      &seen);
     CHECK_INT("via", arm->via_count, 3);
     CHECK_INT("pose", arm->pose_count, 6);
     CHECK_NEAR("turn of the pose", arm->pose[5], 1.0, 0, 0);
     CHECK_NEAR("turns", arm->turns, 1.0, 0, 0);
     CHECK_INT("the joints of before are gone", arm->q_count, 0);
-    (void)decode("tandem/v1/r1/command",
-                 "{\"op\":\"mode\",\"cartesian\":true,\"external\":false,"
-                 "\"dynamics\":\"ideal\"}",
-                 &seen);
+    (void)decode_text("tandem/v1/r1/command",
+                      "{\"op\":\"mode\",\"cartesian\":true,\"external\":false,"
+                      "\"dynamics\":\"ideal\"}",
+                      &seen);
     CHECK_INT("cartesian", arm->cartesian, 1);
-    CHECK_INT("told to be false", arm->told >> EVENT_ARM_EXTERNAL, 1);
+    CHECK_INT("told to be false", arm->present >> EVENT_ARM_EXTERNAL, 1);
     CHECK_INT("ideal", arm->dynamics, ARM_DYNAMICS_IDEAL);
-    (void)decode("tandem/v1/r1/command",
-                 "{\"op\":\"speedl\",\"twist\":[0,0,0.1,0,0,0],\"time_s\":1}", &seen);
+    (void)decode_text("tandem/v1/r1/command",
+                      "{\"op\":\"speedl\",\"twist\":[0,0,0.1,0,0,0],\"time_s\":1}", &seen);
     CHECK_NEAR("twist", arm->twist[2], 0.1, 0, 0);
-    (void)decode("tandem/v1/r1/command", "{\"op\":\"halt\",\"a_radps2\":3}", &seen);
+    (void)decode_text("tandem/v1/r1/command", "{\"op\":\"halt\",\"a_radps2\":3}", &seen);
     CHECK_NEAR("a halt's", arm->a_radps2, 3.0, 0, 0);
-    (void)decode("tandem/v1/r1/command", "{\"op\":\"goto\",\"pose\":{\"x\":1}}", &seen);
+    (void)decode_text("tandem/v1/r1/command", "{\"op\":\"goto\",\"pose\":{\"x\":1}}", &seen);
     CHECK_INT("another's", seen.event[0].kind, EVENT_COMMAND);
-    CHECK_INT("nothing of it", arm->told, 0);
-    (void)decode("tandem/v1/r1/command",
-                 "{\"op\":\"halt\",\"q_rad\":[1],\"a_radps2\":\"hard\"}", &seen);
-    CHECK_INT("nothing of what a halt cannot read", arm->told, 0);
+    CHECK_INT("nothing of it", arm->present, 0);
+    (void)decode_text("tandem/v1/r1/command",
+                      "{\"op\":\"halt\",\"q_rad\":[1],\"a_radps2\":\"hard\"}", &seen);
+    CHECK_INT("nothing of what a halt cannot read", arm->present, 0);
 }
 
 static void test_arm_malformed(void)
@@ -318,7 +321,8 @@ static void test_arm_malformed(void)
     };
     static struct seen seen;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_INT(rows[i].payload, decode("tandem/v1/r1/command", rows[i].payload, &seen), 1);
+        CHECK_INT(rows[i].payload, decode_text("tandem/v1/r1/command", rows[i].payload, &seen),
+                  1);
         const struct event *e = &seen.event[0];
         CHECK_INT(rows[i].payload, e->kind, rows[i].code ? EVENT_MALFORMED : EVENT_COMMAND);
         if (rows[i].code) {
@@ -355,7 +359,8 @@ static void test_misspelt(void)
     static struct seen seen;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct event *e = &seen.event[0];
-        CHECK_INT(rows[i].payload, decode("tandem/v1/r1/command", rows[i].payload, &seen), 1);
+        CHECK_INT(rows[i].payload, decode_text("tandem/v1/r1/command", rows[i].payload, &seen),
+                  1);
         CHECK_INT(rows[i].payload, e->kind, rows[i].code ? EVENT_MALFORMED : EVENT_COMMAND);
         if (rows[i].code) {
             CHECK_TEXT(rows[i].payload, fault_name(e->malformed.fault), rows[i].code);
@@ -366,10 +371,10 @@ static void test_misspelt(void)
 static void test_reply_values(void)
 {
     static struct seen seen;
-    (void)decode("tandem/v1/r1/real/reply",
-                 "{\"id\":\"c1\",\"status\":\"data\",\"t_start\":1,\"t\":2.5,\"values\":"
-                 "{\"x_m\":1.5,\"pose\":{\"y\":2},\"ranges\":[3,4],\"name\":\"a\"}}",
-                 &seen);
+    (void)decode_text("tandem/v1/r1/real/reply",
+                      "{\"id\":\"c1\",\"status\":\"data\",\"t_start\":1,\"t\":2.5,\"values\":"
+                      "{\"x_m\":1.5,\"pose\":{\"y\":2},\"ranges\":[3,4],\"name\":\"a\"}}",
+                      &seen);
     const struct event_reply *r = &seen.event[0].reply;
     CHECK("calibrates", !r->uncalibrated && !(r->held_s > 0.0));
     CHECK_INT("count", r->value_count, 7);
@@ -389,14 +394,15 @@ static void test_reply_values(void)
         (void)strcat(payload, ",1");
     }
     (void)strcat(payload, "]}");
-    (void)decode("tandem/v1/r1/real/reply", payload, &seen);
+    (void)decode_text("tandem/v1/r1/real/reply", payload, &seen);
     CHECK_INT("many", seen.event[0].reply.value_count, EVENT_VALUES_MAX);
     CHECK_INT("left out", seen.event[0].reply.values_left_out, 101 - EVENT_VALUES_MAX);
-    (void)decode("tandem/v1/r1/real/reply",
-                 "{\"status\":\"done\",\"calibrate\":false,\"held_s\":2.5}", &seen);
+    (void)decode_text("tandem/v1/r1/real/reply",
+                      "{\"status\":\"done\",\"calibrate\":false,\"held_s\":2.5}", &seen);
     CHECK("told not to", seen.event[0].reply.uncalibrated);
     CHECK_NEAR("held", seen.event[0].reply.held_s, 2.5, 0.0, 0.0);
-    (void)decode("tandem/v1/r1/real/reply", "{\"status\":\"done\",\"calibrate\":true}", &seen);
+    (void)decode_text("tandem/v1/r1/real/reply", "{\"status\":\"done\",\"calibrate\":true}",
+                      &seen);
     CHECK("told to", !seen.event[0].reply.uncalibrated);
 }
 
@@ -418,7 +424,7 @@ static void test_round_trip(void)
     native_write(&w, EVENT_TELEMETRY, &t);
     CU_ASSERT_TRUE(json_write_end(&w));
     text[w.used] = '\0';
-    (void)decode("tandem/v1/r1/real/telemetry", text, &seen);
+    (void)decode_text("tandem/v1/r1/real/telemetry", text, &seen);
     const struct event_telemetry *got = &seen.event[0].telemetry;
     CHECK_INT("kind", seen.event[0].kind, EVENT_TELEMETRY);
     CHECK_INT("t", got->source_us, t.source_us);
@@ -433,7 +439,7 @@ static void test_round_trip(void)
     native_write(&w, EVENT_ECHO, &echo);
     CU_ASSERT_TRUE(json_write_end(&w));
     text[w.used] = '\0';
-    (void)decode("tandem/v1/r1/virtual/echo", text, &seen);
+    (void)decode_text("tandem/v1/r1/virtual/echo", text, &seen);
     CHECK_INT("echo", seen.event[0].kind, EVENT_ECHO);
     CHECK_INT("sent", seen.event[0].echo.sent_us, 1000001);
     CHECK_INT("received", seen.event[0].echo.source_received_us, -2);
@@ -453,12 +459,12 @@ static size_t decode_minimal(const char *prefix, const struct message *m, event_
         return 0;
     }
     (void)snprintf(e.pair, sizeof e.pair, "%s", m->topic + n);
-    e.kind = m->kept_bytes == 1 && m->payload[0] == 'd' ? EVENT_REPLY : EVENT_MALFORMED;
+    e.kind = m->stored_bytes == 1 && m->payload[0] == 'd' ? EVENT_REPLY : EVENT_MALFORMED;
     emit(context, &e);
     return 1;
 }
 
-static void take_op(void *context, const struct event *event)
+static void copy_op(void *context, const struct event *event)
 {
     (void)snprintf(context, 8, "%s", event->kind == EVENT_COMMAND ? event->command.op : "?");
 }
@@ -466,13 +472,13 @@ static void take_op(void *context, const struct event *event)
 static bool encode_minimal(const struct codec_out *out, struct codec_message *message)
 {
     struct message m = {.payload = out->payload,
-                        .kept_bytes = out->bytes,
+                        .stored_bytes = out->bytes,
                         .payload_bytes = out->bytes,
                         .topic = "x/r/command"};
     if (out->kind != CODEC_COMMAND || out->side != SIDE_REAL) {
         return false;
     }
-    (void)codec_native.decode("x", &m, take_op, message->room);
+    (void)codec_native.decode("x", &m, copy_op, message->room);
     (void)snprintf(message->topic, sizeof message->topic, "minimal/%s", out->pair);
     message->payload = message->room;
     message->bytes = strlen(message->room);
@@ -504,8 +510,8 @@ static const struct codec *find_spoken(const void *context, const struct event *
 }
 
 /* "count/<anything>": how many came so far is the reply's id. */
-static bool hear_count(const struct codec_pair *pair, const struct message *m,
-                       const struct codec_ear *ear)
+static bool receive_count(const struct codec_pair *pair, const struct message *m,
+                          const struct codec_sink *sink)
 {
     struct event e;
     uint64_t *count = pair->state;
@@ -515,23 +521,25 @@ static bool hear_count(const struct codec_pair *pair, const struct message *m,
         return false;
     }
     (*count)++;
-    if (m->kept_bytes == 0) {
-        codec_malformed(pair, m, SIDE_REAL, "reply", ear, FAULT_TEXT_EXPECTED,
+    if (m->stored_bytes == 0) {
+        codec_malformed(pair, m, SIDE_REAL, "reply", sink, FAULT_TEXT_EXPECTED,
                         "a text was expected, not %d bytes", 0);
         return true;
     }
     codec_begin_event(&e, pair, m, EVENT_REPLY, SIDE_REAL);
     (void)snprintf(e.reply.id, sizeof e.reply.id, "%d", (int)*count);
-    codec_emit(pair, &e, ear);
+    codec_emit(pair, &e, sink);
     (void)snprintf(text, sizeof text, "%d", (int)*count);
-    if (ear->send) {
-        ear->send(ear->send_context, pair->id, "count/answer", text, strlen(text));
+    if (sink->send) {
+        sink->send(sink->send_context, pair->id, "count/answer", text, strlen(text));
     }
     return true;
 }
 
-static const struct codec codec_count_up = {
-    .name = "count", .help = "counts", .hear = hear_count, .state_bytes = sizeof(uint64_t)};
+static const struct codec codec_count_up = {.name = "count",
+                                            .help = "counts",
+                                            .receive = receive_count,
+                                            .state_bytes = sizeof(uint64_t)};
 
 struct foreign_rig {
     struct codec_options options[2];
@@ -555,13 +563,13 @@ static bool foreign_pair(const void *context, size_t k, struct codec_pair *pair)
     return k < COUNT(ids);
 }
 
-static void keep_sent(void *context, const char *pair, const char *topic, const char *payload,
-                      size_t bytes)
+static void store_sent(void *context, const char *pair, const char *topic, const char *payload,
+                       size_t bytes)
 {
     (void)snprintf(context, 32, "%s %s %.*s", pair, topic, (int)bytes, payload);
 }
 
-static void keep_raw(void *context, const struct event *event)
+static void store_raw(void *context, const struct event *event)
 {
     const struct event_reply *r = &event->reply;
     (void)snprintf(context, 64, "%.*s", r->raw ? (int)r->raw_bytes : 0, r->raw ? r->raw : "");
@@ -578,26 +586,27 @@ static void test_foreign_codec(void)
                             .foreign = foreign_pair,
                             .context = &rig};
     struct message m = {
-        .t_us = 7, .topic = "count/1", .payload = "x", .kept_bytes = 1, .payload_bytes = 1};
+        .t_us = 7, .topic = "count/1", .payload = "x", .stored_bytes = 1, .payload_bytes = 1};
     memset(&seen, 0, sizeof seen);
-    CHECK_INT("first", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
-    CHECK_INT("second", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
+    CHECK_INT("first", codec_decode(&set, "tandem/v1", &m, collect_event, &seen), 1);
+    CHECK_INT("second", codec_decode(&set, "tandem/v1", &m, collect_event, &seen), 1);
     CHECK_TEXT("its own count", seen.event[1].reply.id, "2");
     CHECK_TEXT("of its pair", seen.event[1].pair, "f1");
     CHECK_INT("at its time", seen.event[1].t_us, 7);
     CHECK("not put natively", !seen.event[1].reply.raw);
-    set.ear = (struct codec_ear){.send = keep_sent, .send_context = rig.sent};
+    set.sink = (struct codec_sink){.send = store_sent, .send_context = rig.sent};
     rig.repeated = true;
     (void)snprintf(m.topic, sizeof m.topic, "count/2");
-    (void)codec_decode(&set, "tandem/v1", &m, keep_raw, rig.raw);
+    (void)codec_decode(&set, "tandem/v1", &m, store_raw, rig.raw);
     CHECK_TEXT("sent", rig.sent, "f2 count/answer 1");
     CHECK_TEXT("put natively", rig.raw, "{\"id\":\"1\",\"status\":\"done\"}");
-    m.kept_bytes = 0;
+    m.stored_bytes = 0;
     memset(&seen, 0, sizeof seen);
-    CHECK_INT("not of the protocol", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
+    CHECK_INT("not of the protocol", codec_decode(&set, "tandem/v1", &m, collect_event, &seen),
+              1);
     CHECK_TEXT("why", fault_name(seen.event[0].malformed.fault), "text_expected");
     (void)snprintf(m.topic, sizeof m.topic, "other/2");
-    CHECK_INT("nobody's", codec_decode(&set, "tandem/v1", &m, collect, &seen), 0);
+    CHECK_INT("nobody's", codec_decode(&set, "tandem/v1", &m, collect_event, &seen), 0);
     const struct codec_out out = {
         .kind = CODEC_REPLY, .pair = "f1", .side = SIDE_COUNT, .payload = "{}", .bytes = 2};
     struct codec_message answer;
@@ -629,11 +638,11 @@ static void test_two_codecs(void)
     static struct seen seen;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct message m = {.payload = rows[i].payload,
-                            .kept_bytes = strlen(rows[i].payload),
+                            .stored_bytes = strlen(rows[i].payload),
                             .payload_bytes = strlen(rows[i].payload)};
         (void)snprintf(m.topic, sizeof m.topic, "%s", rows[i].topic);
         seen.count = 0;
-        CHECK_INT(rows[i].topic, codec_decode(&set, "tandem/v1", &m, collect, &seen),
+        CHECK_INT(rows[i].topic, codec_decode(&set, "tandem/v1", &m, collect_event, &seen),
                   rows[i].count);
         CHECK_INT(rows[i].topic, seen.count, rows[i].count);
         CHECK(rows[i].topic, seen.count == 0 || seen.event[0].kind == rows[i].kind);
@@ -687,7 +696,7 @@ static void test_table(void)
         const struct codec *c = codecs[i];
         CHECK(c->name, codec_find(c->name) == c && strlen(c->name) < CODEC_NAME_MAX);
         const bool under_prefix = c->decode && c->is_sample && c->encode && c->topics[0].filter;
-        CHECK(c->name, c->help && (c->hear ? c->place && !c->decode : under_prefix));
+        CHECK(c->name, c->help && (c->receive ? c->place && !c->decode : under_prefix));
         CHECK(c->name, !c->topics[CODEC_TOPICS_MAX - 1].filter);
     }
     CHECK("sample", codec_native.is_sample("tandem/v1", "tandem/v1/r1/real/telemetry"));
@@ -759,7 +768,7 @@ static void test_robot_writes(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char text[1024];
         struct json_writer w;
-        CU_ASSERT_EQUAL_FATAL(decode(rows[i].topic, rows[i].payload, &seen), 1);
+        CU_ASSERT_EQUAL_FATAL(decode_text(rows[i].topic, rows[i].payload, &seen), 1);
         CU_ASSERT_NOT_EQUAL_FATAL(seen.event[0].kind, EVENT_MALFORMED);
         json_write_start(&w, text, sizeof text - 1, NULL, NULL);
         native_write(&w, seen.event[0].kind, &seen.event[0].command);

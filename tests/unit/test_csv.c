@@ -17,8 +17,8 @@ struct seen {
     enum status stop; /* what on_row returns */
 };
 
-static void join(char *out, size_t room, const char *end, size_t count,
-                 const char *(*get)(const struct csv *csv, size_t column))
+static void join_columns(char *out, size_t room, const char *end, size_t count,
+                         const char *(*get)(const struct csv *csv, size_t column))
 {
     size_t used = strlen(out);
     for (size_t i = 0; i < count && used < room; i++) {
@@ -33,14 +33,14 @@ static enum status on_header(void *context, const struct csv *at, struct err *er
 {
     struct seen *seen = context;
     (void)err;
-    join(seen->header, sizeof seen->header, "", at->names.count, csv_name);
+    join_columns(seen->header, sizeof seen->header, "", at->names.count, csv_name);
     return STATUS_OK;
 }
 
 static enum status on_row(void *context, const struct csv *at, struct err *err)
 {
     struct seen *seen = context;
-    join(seen->rows, sizeof seen->rows, "/", at->fields.count, csv_text);
+    join_columns(seen->rows, sizeof seen->rows, "/", at->fields.count, csv_text);
     seen->count++;
     if (seen->number) {
         size_t column = 0;

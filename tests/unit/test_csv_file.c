@@ -22,12 +22,13 @@ struct rows {
     size_t count, most; /* of rows; the last one says no */
 };
 
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
+static enum status record_row(void *context, const struct csv *csv, struct err *err)
 {
     struct rows *rows = context;
     (void)csv;
-    return ++rows->count == rows->most ? err_set(err, STATUS_E_RANGE, FAULT_TOO_MANY, "row", "enough")
-                                       : STATUS_OK;
+    return ++rows->count == rows->most
+               ? err_set(err, STATUS_E_RANGE, FAULT_TOO_MANY, "row", "enough")
+               : STATUS_OK;
 }
 
 static char *make_text(size_t bytes)
@@ -57,7 +58,7 @@ static void check_whole(size_t bytes)
     for (size_t i = 0; i < COUNT(sources); i++) {
         struct rows rows = {0};
         struct file_mark mark;
-        const struct csv_lines lines = {.row = take_row, .context = &rows};
+        const struct csv_lines lines = {.row = record_row, .context = &rows};
         CHECK_INT("read", csv_file_read(&sources[i], &lines, &mark, NULL), STATUS_OK);
         CHECK_INT("rows", rows.count, (bytes + 5) / 8);
         CHECK_INT("mark", mark.bytes, bytes);
@@ -84,7 +85,7 @@ static void test_stop(void)
     for (size_t most = 1; most < 100000; most *= 10) {
         struct rows rows = {.most = most};
         const struct csv_source source = {.path = path};
-        const struct csv_lines lines = {.row = take_row, .context = &rows};
+        const struct csv_lines lines = {.row = record_row, .context = &rows};
         CHECK_INT("read", csv_file_read(&source, &lines, NULL, NULL), STATUS_E_RANGE);
         CHECK_INT("rows", rows.count, most);
     }
@@ -98,7 +99,7 @@ static void test_failure(void)
     for (size_t i = 0; i < COUNT(paths); i++) {
         struct rows rows = {0};
         const struct csv_source source = {.path = paths[i]};
-        const struct csv_lines lines = {.row = take_row, .context = &rows};
+        const struct csv_lines lines = {.row = record_row, .context = &rows};
         CHECK_INT(paths[i], csv_file_read(&source, &lines, NULL, NULL), STATUS_E_IO);
         CHECK_INT("nothing is read", rows.count, 0);
     }

@@ -11,8 +11,8 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_linear.h"
-#include "tests/support/gsl_memory.h"
 #include "identification/model/usv3.h"
+#include "tests/support/gsl_memory.h"
 
 enum { N = 1200, AXES = 3 };
 
@@ -24,7 +24,7 @@ struct recording {
     struct data_raw raw;
 };
 
-static void point(struct recording *r, size_t n)
+static void point_recording(struct recording *r, size_t n)
 {
     r->raw = (struct data_raw){.axes = AXES, .n = n, .t_s = r->t, .part_count = 1};
     r->raw.part_start[1] = n;
@@ -35,7 +35,7 @@ static void point(struct recording *r, size_t n)
 }
 
 /* A vessel under steps and swings of its thrusters; 10 Hz. */
-static void drive(struct recording *r)
+static void simulate_drive(struct recording *r)
 {
     const double *theta = usv3_vessels[0].theta;
     double nu[AXES] = {0.0};
@@ -51,7 +51,7 @@ static void drive(struct recording *r)
         }
         model_step(&usv3_model, theta, nu, pose, tau, NULL, 0.1);
     }
-    point(r, N);
+    point_recording(r, N);
 }
 
 static void remove_rows(struct recording *r, size_t from, size_t count)
@@ -62,7 +62,7 @@ static void remove_rows(struct recording *r, size_t from, size_t count)
         memmove(r->nu[a] + from, r->nu[a] + from + count, tail * sizeof(double));
         memmove(r->tau[a] + from, r->tau[a] + from + count, tail * sizeof(double));
     }
-    point(r, r->raw.n - count);
+    point_recording(r, r->raw.n - count);
 }
 
 static void as_is(struct recording *r)
@@ -70,14 +70,14 @@ static void as_is(struct recording *r)
     (void)r;
 }
 
-static void empty(struct recording *r)
+static void make_empty(struct recording *r)
 {
-    point(r, 0);
+    point_recording(r, 0);
 }
 
 static void one_row(struct recording *r)
 {
-    point(r, 1);
+    point_recording(r, 1);
 }
 
 static void all_nan(struct recording *r)
@@ -106,7 +106,7 @@ static void in_ms(struct recording *r)
     }
 }
 
-static void duplicates(struct recording *r)
+static void add_duplicates(struct recording *r)
 {
     r->t[50] = r->t[49];
     r->t[60] = r->t[59];
@@ -125,19 +125,19 @@ static void clock_set_back(struct recording *r)
     }
 }
 
-static void spike(struct recording *r)
+static void add_spike(struct recording *r)
 {
     r->t[300] = 1e9;
 }
 
-static void backwards(struct recording *r)
+static void reverse_time(struct recording *r)
 {
     for (size_t k = 0; k < N; k++) {
         r->t[k] = -0.1 * (double)k;
     }
 }
 
-static void gap(struct recording *r)
+static void add_gap(struct recording *r)
 {
     remove_rows(r, 500, 100);
 }
@@ -148,7 +148,7 @@ static void small_gaps(struct recording *r)
     remove_rows(r, 800, 1);
 }
 
-static void jitter(struct recording *r)
+static void add_jitter(struct recording *r)
 {
     for (size_t k = 0; k < N; k++) {
         r->t[k] += 0.03 * sin(12.9898 * (double)k);
@@ -162,7 +162,7 @@ static void rounded_stamps(struct recording *r)
     }
 }
 
-static void torn(struct recording *r)
+static void tear_recording(struct recording *r)
 {
     for (size_t k = 0; k < N; k++) {
         const size_t piece = k / 5;
@@ -181,22 +181,22 @@ static const struct row {
 } rows[] = {
     /* clang-format off */
     {"as it is", as_is, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
-    {"empty", empty, STATUS_E_EMPTY, "too_few", 0, 0, 0, 0, 0, 0, 0, false},
+    {"empty", make_empty, STATUS_E_EMPTY, "too_few", 0, 0, 0, 0, 0, 0, 0, false},
     {"one row", one_row, STATUS_E_EMPTY, "too_few", 0, 0, 0, 0, 0, 0, 0, false},
     {"all NaN", all_nan, STATUS_E_EMPTY, "too_few", 0, 0, N, 0, 0, 0, 0, false},
     {"some NaN", some_nan, STATUS_OK, "", N - 1, 2, 3, 0, 0, 0, 0, true},
     {"no time", no_time, STATUS_E_EMPTY, "time_not_rising", 0, 0, 0, 0, 0, 0, 0, false},
     {"milliseconds", in_ms, STATUS_E_RANGE, "wrong_unit", 0, 0, 0, 0, 0, 0, 0, false},
-    {"duplicates", duplicates, STATUS_OK, "", N, 1, 0, 2, 0, 0, 0, true},
+    {"duplicates", add_duplicates, STATUS_OK, "", N, 1, 0, 2, 0, 0, 0, true},
     {"out of order", out_of_order, STATUS_OK, "", N, 1, 0, 0, 1, 1, 1, true},
     {"clock set back", clock_set_back, STATUS_OK, "", N, 2, 0, 0, 1, 0, 0, false},
-    {"one stamp far off", spike, STATUS_OK, "", N - 1, 2, 0, 0, 1, 1, 0, false},
-    {"backwards", backwards, STATUS_E_EMPTY, "time_not_rising", 0, 0, 0, 0, 0, 0, 0, false},
-    {"gap", gap, STATUS_OK, "", N - 100, 2, 0, 0, 0, 1, 0, false},
+    {"one stamp far off", add_spike, STATUS_OK, "", N - 1, 2, 0, 0, 1, 1, 0, false},
+    {"backwards", reverse_time, STATUS_E_EMPTY, "time_not_rising", 0, 0, 0, 0, 0, 0, 0, false},
+    {"gap", add_gap, STATUS_OK, "", N - 100, 2, 0, 0, 0, 1, 0, false},
     {"small gaps", small_gaps, STATUS_OK, "", N, 1, 0, 0, 0, 1, 1, true},
-    {"jitter", jitter, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
+    {"jitter", add_jitter, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
     {"rounded stamps", rounded_stamps, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
-    {"torn to pieces", torn, STATUS_E_EMPTY, "too_few", 0, 0, 0, 0, 0, 239, 0, false},
+    {"torn to pieces", tear_recording, STATUS_E_EMPTY, "too_few", 0, 0, 0, 0, 0, 239, 0, false},
     /* clang-format on */
 };
 
@@ -218,12 +218,12 @@ static void test_jumps(void)
     static struct recording r;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct data_table table;
-        struct data_card card;
+        struct data_summary summary;
         struct err err = {0};
         double before[COUNT(cases) * 8];
         double after[COUNT(cases) * 8];
         size_t lost = 0;
-        drive(&r);
+        simulate_drive(&r);
         for (size_t k = 0; k < N; k++) {
             r.tau[2][k] = (k / 70) % 2 == 0 ? 45.0 : -40.0;
         }
@@ -234,11 +234,11 @@ static void test_jumps(void)
             after[lost++] = r.tau[2][k + 1];
             remove_rows(&r, k, 1);
         }
-        CU_ASSERT_EQUAL_FATAL(data_table_make(&r.raw, &table, &card, &err), STATUS_OK);
-        CHECK_INT(cases[i].row, card.missing, cases[i].missing);
-        CHECK_INT(cases[i].row, card.jumps, cases[i].jumps);
-        CHECK_INT(cases[i].row, card.runs, cases[i].runs);
-        for (size_t k = 0; k < lost && card.runs == 1; k++) {
+        CU_ASSERT_EQUAL_FATAL(data_table_make(&r.raw, &table, &summary, &err), STATUS_OK);
+        CHECK_INT(cases[i].row, summary.missing, cases[i].missing);
+        CHECK_INT(cases[i].row, summary.jumps, cases[i].jumps);
+        CHECK_INT(cases[i].row, summary.runs, cases[i].runs);
+        for (size_t k = 0; k < lost && summary.runs == 1; k++) {
             const size_t at = cases[i].offset + cases[i].every * (lost - 1 - k);
             CHECK_NEAR(cases[i].row, table.set.tau[2][at], 0.5 * (before[k] + after[k]), 1e-6,
                        1e-6);
@@ -247,38 +247,38 @@ static void test_jumps(void)
     }
 }
 
-static void test_cards(void)
+static void test_summaries(void)
 {
     static struct recording r;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct row *row = &rows[i];
         struct data_table table;
-        struct data_card card;
+        struct data_summary summary;
         struct err err = {0};
-        drive(&r);
+        simulate_drive(&r);
         row->harm(&r);
-        CHECK_INT(row->name, data_table_make(&r.raw, &table, &card, &err), row->status);
-        CHECK_INT(row->name, card.incomplete, row->incomplete);
-        CHECK_INT(row->name, card.duplicates, row->duplicates);
-        CHECK_INT(row->name, card.back_steps, row->back_steps);
-        CHECK_INT(row->name, card.gaps, row->gaps);
-        CHECK_INT(row->name, card.bridged, row->bridged);
+        CHECK_INT(row->name, data_table_make(&r.raw, &table, &summary, &err), row->status);
+        CHECK_INT(row->name, summary.incomplete, row->incomplete);
+        CHECK_INT(row->name, summary.duplicates, row->duplicates);
+        CHECK_INT(row->name, summary.back_steps, row->back_steps);
+        CHECK_INT(row->name, summary.gaps, row->gaps);
+        CHECK_INT(row->name, summary.bridged, row->bridged);
         if (row->status != STATUS_OK) {
             CHECK_TEXT(row->name, fault_name(err.fault), row->code);
             continue;
         }
-        CHECK_INT(row->name, card.runs, row->runs);
-        CHECK_INT(row->name, card.resampled, row->resampled);
-        CHECK_NEAR(row->name, card.dt_s, 0.1, 0.05, 0.0);
+        CHECK_INT(row->name, summary.runs, row->runs);
+        CHECK_INT(row->name, summary.resampled, row->resampled);
+        CHECK_NEAR(row->name, summary.dt_s, 0.1, 0.05, 0.0);
         if (row->used > 0) {
-            CHECK_INT(row->name, card.used, row->used);
+            CHECK_INT(row->name, summary.used, row->used);
         }
         for (size_t run = 0; run < table.set.run_count; run++) {
             for (size_t k = table.set.run_start[run] + 1; k < table.set.run_start[run + 1];
                  k++) {
                 /* As the timer left them, and rows in the place of those that are missing. */
-                CHECK_NEAR(row->name, table.set.t_s[k] - table.set.t_s[k - 1], card.dt_s,
-                           row->harm == jitter ? 0.3 : 0.11, 0.0);
+                CHECK_NEAR(row->name, table.set.t_s[k] - table.set.t_s[k - 1], summary.dt_s,
+                           row->harm == add_jitter ? 0.3 : 0.11, 0.0);
             }
         }
         data_table_free(&table);
@@ -292,12 +292,12 @@ static void test_repaired(void)
     const double *truth = usv3_vessels[0].theta;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct data_table table;
-        struct data_card card;
+        struct data_summary summary;
         struct dynamics_fit fit;
         const struct dynamics_options options = dynamics_options_defaults();
-        drive(&r);
+        simulate_drive(&r);
         rows[i].harm(&r);
-        if (data_table_make(&r.raw, &table, &card, NULL) != STATUS_OK) {
+        if (data_table_make(&r.raw, &table, &summary, NULL) != STATUS_OK) {
             continue;
         }
         CHECK_INT(
@@ -315,9 +315,9 @@ static void test_channels(void)
 {
     static struct recording r;
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     unsigned long long state = 1;
-    drive(&r);
+    simulate_drive(&r);
     for (size_t k = 0; k < N; k++) {
         double sum = 0.0;
         for (int i = 0; i < 12; i++) {
@@ -328,13 +328,13 @@ static void test_channels(void)
         r.nu[2][k] = round(r.nu[2][k] * 50.0) / 50.0;
         r.tau[0][k] = fmin(r.tau[0][k], 120.0);
     }
-    CHECK_INT("channels", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
-    CHECK_NEAR("noise", card.nu[0].noise_sd, 0.03, 0.15, 0.0);
-    CHECK_NEAR("noise of the set", table.set.noise_sd[0], card.nu[0].noise_sd, 0.0, 0.0);
-    CHECK_NEAR("no step", card.nu[0].quantum, 0.0, 0.0, 0.0);
-    CHECK_NEAR("step", card.nu[2].quantum, 0.02, 1e-6, 0.0);
-    CHECK("saturated", card.tau[0].saturation_ratio > 0.1);
-    CHECK_NEAR("limit", card.tau[0].max, 120.0, 0.0, 0.0);
+    CHECK_INT("channels", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
+    CHECK_NEAR("noise", summary.nu[0].noise_sd, 0.03, 0.15, 0.0);
+    CHECK_NEAR("noise of the set", table.set.noise_sd[0], summary.nu[0].noise_sd, 0.0, 0.0);
+    CHECK_NEAR("no step", summary.nu[0].quantum, 0.0, 0.0, 0.0);
+    CHECK_NEAR("step", summary.nu[2].quantum, 0.02, 1e-6, 0.0);
+    CHECK("saturated", summary.tau[0].saturation_ratio > 0.1);
+    CHECK_NEAR("limit", summary.tau[0].max, 120.0, 0.0, 0.0);
     data_table_free(&table);
 }
 
@@ -354,7 +354,7 @@ static void make_straight(struct recording *r)
 
 static void make_short(struct recording *r)
 {
-    point(r, 8);
+    point_recording(r, 8);
 }
 
 static void make_reversed(struct recording *r)
@@ -390,12 +390,13 @@ static void test_one_sided(void)
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (int method = DYNAMICS_OLS_CENTRAL; method <= DYNAMICS_WEAK_IV; method++) {
             struct data_table table;
-            struct data_card card;
+            struct data_summary summary;
             struct dynamics_fit fit;
             const struct dynamics_options options = dynamics_options_defaults();
-            drive(&r);
+            simulate_drive(&r);
             cases[i].harm(&r);
-            CHECK_INT(cases[i].name, data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+            CHECK_INT(cases[i].name, data_table_make(&r.raw, &table, &summary, NULL),
+                      STATUS_OK);
             CHECK_INT(cases[i].name,
                       dynamics_linear_fit(&usv3_model, &table.set, (enum dynamics_method)method,
                                           &options, &fit),
@@ -404,15 +405,15 @@ static void test_one_sided(void)
             if (i == 2 && method < DYNAMICS_WEAK) {
                 continue; /* derivatives need fewer samples */
             }
-            bool said = false;
+            bool published = false;
             bool advised = !cases[i].advice;
             for (size_t k = 0; k < fit.estimate.reason_count; k++) {
-                said = said || strstr(fit.estimate.reasons[k], cases[i].reason);
+                published = published || strstr(fit.estimate.reasons[k], cases[i].reason);
             }
             for (size_t k = 0; k < fit.estimate.advice_count; k++) {
                 advised = advised || strstr(fit.estimate.advice[k], cases[i].advice);
             }
-            CHECK(cases[i].name, said);
+            CHECK(cases[i].name, published);
             CHECK(cases[i].name, advised);
             CHECK_INT(cases[i].name, fit.estimate.verdict, ESTIMATE_FAIL);
             if (cases[i].rank >= 0) {
@@ -426,12 +427,12 @@ static void test_overflow(void)
 {
     static struct recording r;
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct dynamics_fit fit;
     const struct dynamics_options options = dynamics_options_defaults();
-    drive(&r);
+    simulate_drive(&r);
     make_huge(&r);
-    CHECK_INT("huge", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_INT("huge", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
     CHECK_INT("huge",
               dynamics_linear_fit(&usv3_model, &table.set, DYNAMICS_WEAK, &options, &fit),
               STATUS_E_MATH);
@@ -499,16 +500,16 @@ static void test_biases(void)
 {
     static struct recording r;
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct dynamics_fit fit;
     struct dynamics_options options = dynamics_options_defaults();
-    drive(&r);
+    simulate_drive(&r);
     for (size_t k = 0; k < N; k++) {
         r.tau[0][k] += 7.0;
         r.tau[1][k] -= 3.0;
     }
     options.biases = true;
-    CHECK_INT("biases", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_INT("biases", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
     for (int method = DYNAMICS_OLS_CENTRAL; method <= DYNAMICS_WEAK_IV; method++) {
         CHECK_INT("biases",
                   dynamics_linear_fit(&usv3_model, &table.set, (enum dynamics_method)method,
@@ -530,15 +531,15 @@ static void test_estimate(void)
 {
     static struct recording r;
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct dynamics_fit fit;
     const struct dynamics_options options = dynamics_options_defaults();
     for (int straight = 0; straight <= 1; straight++) {
-        drive(&r);
+        simulate_drive(&r);
         if (straight) {
             make_straight(&r);
         }
-        CHECK_INT("estimate", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+        CHECK_INT("estimate", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
         CHECK_INT(
             "estimate",
             dynamics_estimate(&usv3_model, &table.set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
@@ -556,10 +557,10 @@ static void test_estimate(void)
 static enum status all_of_it(const struct recording *r, struct data_table *table,
                              struct dynamics_fit *fit, struct dynamics_check *check)
 {
-    struct data_card card;
+    struct data_summary summary;
     struct err err = {0};
     const struct dynamics_options options = dynamics_options_defaults();
-    enum status st = data_table_make(&r->raw, table, &card, &err);
+    enum status st = data_table_make(&r->raw, table, &summary, &err);
     if (st != STATUS_OK) {
         CHECK_TEXT("said", fault_name(err.fault), "no_memory");
         return st;
@@ -573,7 +574,7 @@ static void test_no_memory(void)
     static struct recording r;
     enum status st = STATUS_E_NOMEM;
     long n = 0;
-    drive(&r);
+    simulate_drive(&r);
     for (; n < 100 && st == STATUS_E_NOMEM; n++) {
         struct data_table table = {.memory = NULL};
         struct dynamics_fit fit;
@@ -593,7 +594,7 @@ int main(void)
     (void)gsl_set_error_handler_off();
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("data_set", NULL, NULL);
-    CU_add_test(suite, "cards", test_cards);
+    CU_add_test(suite, "cards", test_summaries);
     CU_add_test(suite, "jumps", test_jumps);
     CU_add_test(suite, "repaired", test_repaired);
     CU_add_test(suite, "channels", test_channels);

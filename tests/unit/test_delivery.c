@@ -14,7 +14,7 @@ static void step_script(void *context, const struct event *event)
 }
 
 /* A lab of one pair whose journal says these things, a line each. */
-static void hear(double t_s, const char *topic, const char *more, const char *payload)
+static void step_message(double t_s, const char *topic, const char *more, const char *payload)
 {
     static char scratch[MESSAGE_PAYLOAD_MAX + 1];
     char time[28];
@@ -42,17 +42,18 @@ static void start_lab(enum pair_mode mode)
 
 static void connect_at(double t_s, bool resumed)
 {
-    hear(t_s, "$lab/session", "",
-         resumed ? "{\"resumed\":true,\"away_s\":0.5}" : "{\"resumed\":false,\"away_s\":0}");
+    step_message(t_s, "$lab/session", "",
+                 resumed ? "{\"resumed\":true,\"away_s\":0.5}"
+                         : "{\"resumed\":false,\"away_s\":0}");
 }
 
 static void answer_at(double t_s, int mid, const char *payload)
 {
     char more[16];
     (void)snprintf(more, sizeof more, ",\"mid\":%d", mid);
-    hear(t_s, "r1/real/reply", more, payload);
+    step_message(t_s, "r1/real/reply", more, payload);
     (void)snprintf(more, sizeof more, ",\"mid\":%d", mid + 1);
-    hear(t_s + 0.001, "r1/virtual/reply", more, payload);
+    step_message(t_s + 0.001, "r1/virtual/reply", more, payload);
 }
 
 /* The next daemon, by its checkpoint. */
@@ -114,18 +115,18 @@ static void test_observe(void)
         start_lab(PAIR_OBSERVE);
         if (!old) {
             connect_at(0, false);
-            hear(0.1, "r1/command", ",\"mid\":1", "{\"op\":\"other\"}");
+            step_message(0.1, "r1/command", ",\"mid\":1", "{\"op\":\"other\"}");
             answer_at(0.2, 2, DONE);
         }
-        hear(1, "r1/command", rows[i].first, rows[i].command);
-        hear(1.2, "r1/real/reply", old ? "" : ",\"mid\":5", done);
-        hear(1.3, "r1/virtual/reply", old ? "" : ",\"mid\":6", done);
+        step_message(1, "r1/command", rows[i].first, rows[i].command);
+        step_message(1.2, "r1/real/reply", old ? "" : ",\"mid\":5", done);
+        step_message(1.3, "r1/virtual/reply", old ? "" : ",\"mid\":6", done);
         if (rows[i].connects) {
             connect_at(1 + rows[i].after_s - (rows[i].connects == 3 ? 1.5 : 0.1),
                        rows[i].connects != 2);
         }
         const uint64_t commands = lab_pair(s.lab, 0)->counts.commands;
-        hear(1 + rows[i].after_s, "r1/command", rows[i].second, rows[i].command);
+        step_message(1 + rows[i].after_s, "r1/command", rows[i].second, rows[i].command);
         const struct lab_counts *counts = lab_counts(s.lab);
         CHECK_INT(rows[i].row, counts->redelivered, rows[i].found == AGAIN);
         CHECK_INT(rows[i].row, counts->ambiguous, rows[i].found == AMBIGUOUS);
@@ -148,13 +149,13 @@ static void test_lowest_free(void)
     start_lab(PAIR_OBSERVE);
     connect_at(0, false);
     for (int k = 0; k < 3; k++) {
-        hear(1 + k, "r1/command", ",\"mid\":1", GO);
-        hear(1.2 + k, "r1/real/reply", ",\"mid\":1", DONE);
-        hear(1.3 + k, "r1/virtual/reply", ",\"mid\":1", DONE);
+        step_message(1 + k, "r1/command", ",\"mid\":1", GO);
+        step_message(1.2 + k, "r1/real/reply", ",\"mid\":1", DONE);
+        step_message(1.3 + k, "r1/virtual/reply", ",\"mid\":1", DONE);
     }
     CHECK_INT("all are new", lab_pair(s.lab, 0)->counts.entries, 3);
     connect_at(9, true);
-    hear(9.1, "r1/command", ",\"dup\":1,\"mid\":1", GO);
+    step_message(9.1, "r1/command", ",\"dup\":1,\"mid\":1", GO);
     CHECK_INT("nothing tells", lab_counts(s.lab)->ambiguous, 1);
     CHECK_INT("it is followed", lab_pair(s.lab, 0)->outstanding, 1);
     script_close(&s);
@@ -171,22 +172,23 @@ static void test_link(void)
 {
     start_lab(PAIR_LINK);
     connect_at(0, false);
-    hear(1, "r1/command", ",\"mid\":1", GO_ID);
+    step_message(1, "r1/command", ",\"mid\":1", GO_ID);
     CHECK_INT("both are told", script_count(&s, EFFECT_COMMAND), 2);
     script_clear(&s);
-    hear(1.5, "r1/command", ",\"mid\":2", GO_ID);
+    step_message(1.5, "r1/command", ",\"mid\":2", GO_ID);
     CHECK_INT("while it is open: nothing", s.count, 0);
-    hear(2, "r1/command", ",\"mid\":3", "{\"id\":\"c1\",\"op\":\"halt\"}");
+    step_message(2, "r1/command", ",\"mid\":3", "{\"id\":\"c1\",\"op\":\"halt\"}");
     CHECK_INT("nor another one", script_count(&s, EFFECT_COMMAND), 0);
     answer_at(3, 4, "{\"id\":\"c1\",\"status\":\"blocked\"}");
     script_clear(&s);
-    hear(60, "r1/command", ",\"mid\":6", GO_ID);
+    step_message(60, "r1/command", ",\"mid\":6", GO_ID);
     CHECK_INT("not sent", script_count(&s, EFFECT_COMMAND), 0);
     CHECK("what became of it", strstr(last_reply(), "\"status\":\"blocked\"") != NULL);
     CHECK("of it", strstr(last_reply(), "\"id\":\"c1\"") != NULL);
     CHECK("who said so", strstr(last_reply(), "\"from\":\"real\"") != NULL);
     script_clear(&s);
-    hear(800, "r1/command", ",\"mid\":7", "{\"id\":\"c1\",\"op\":\"go\",\"rotation_rad\":2}");
+    step_message(800, "r1/command", ",\"mid\":7",
+                 "{\"id\":\"c1\",\"op\":\"go\",\"rotation_rad\":2}");
     CHECK_INT("another one under its id", script_count(&s, EFFECT_COMMAND), 0);
     CHECK("is refused", strstr(last_reply(), "\"status\":\"error\"") != NULL);
     CHECK_TEXT("and told", script_alarm(&s, 0), "command_id_reused");
@@ -194,11 +196,11 @@ static void test_link(void)
     restart_lab();
     script_clear(&s);
     connect_at(810, true);
-    hear(811, "r1/command", ",\"mid\":1", GO_ID);
+    step_message(811, "r1/command", ",\"mid\":1", GO_ID);
     CHECK_INT("nor by the next daemon", script_count(&s, EFFECT_COMMAND), 0);
     CHECK_INT("which answers, too", script_count(&s, EFFECT_REPLY), 1);
     script_clear(&s);
-    hear(902, "r1/command", ",\"mid\":8", GO_ID);
+    step_message(902, "r1/command", ",\"mid\":8", GO_ID);
     CHECK_INT("in the end it is forgotten", script_count(&s, EFFECT_COMMAND), 2);
     script_close(&s);
 }
@@ -208,11 +210,11 @@ static void test_link_seq(void)
 {
     start_lab(PAIR_LINK);
     connect_at(0, false);
-    hear(1, "r1/command", ",\"mid\":1", "{\"id\":\"c1\",\"op\":\"go\",\"seq\":1}");
+    step_message(1, "r1/command", ",\"mid\":1", "{\"id\":\"c1\",\"op\":\"go\",\"seq\":1}");
     answer_at(2, 2, "{\"id\":\"c1\",\"status\":\"done\"}");
-    hear(3, "r1/command", ",\"mid\":4", "{\"id\":\"c1\",\"op\":\"halt\",\"seq\":2}");
+    step_message(3, "r1/command", ",\"mid\":4", "{\"id\":\"c1\",\"op\":\"halt\",\"seq\":2}");
     script_clear(&s);
-    hear(4, "r1/command", ",\"mid\":5", "{\"id\":\"c2\",\"op\":\"go\",\"seq\":3}");
+    step_message(4, "r1/command", ",\"mid\":5", "{\"id\":\"c2\",\"op\":\"go\",\"seq\":3}");
     CHECK_INT("goes on", script_count(&s, EFFECT_COMMAND), 2);
     CHECK_INT("none is missing", script_count(&s, EFFECT_ALARM), 0);
     script_close(&s);
@@ -226,22 +228,23 @@ static void test_link_ends(void)
     script_close(&s);
     script_open(&s);
     connect_at(0, false);
-    hear(1, "r1/command", ",\"mid\":1", GO_ID);
-    hear(1.1, "r1/command", ",\"mid\":2", "{\"id\":\"c2\",\"op\":\"go\"}"); /* one too many */
+    step_message(1, "r1/command", ",\"mid\":1", GO_ID);
+    step_message(1.1, "r1/command", ",\"mid\":2",
+                 "{\"id\":\"c2\",\"op\":\"go\"}"); /* one too many */
     script_tick(&s, 1000000000 + 30000000);
     script_clear(&s);
-    hear(60, "r1/command", ",\"mid\":3", GO_ID);
+    step_message(60, "r1/command", ",\"mid\":3", GO_ID);
     CHECK("no answer", strstr(last_reply(), "the real robot did not answer") != NULL);
     CHECK("is an error", strstr(last_reply(), "\"status\":\"error\"") != NULL);
     script_clear(&s);
-    hear(61, "r1/command", ",\"mid\":4", "{\"id\":\"c2\",\"op\":\"go\"}");
+    step_message(61, "r1/command", ",\"mid\":4", "{\"id\":\"c2\",\"op\":\"go\"}");
     CHECK("refused", strstr(last_reply(), "\"status\":\"error\"") != NULL);
     CHECK("which", strstr(last_reply(), "\"id\":\"c2\"") != NULL);
-    hear(62, "r1/command", ",\"mid\":5", GO);
+    step_message(62, "r1/command", ",\"mid\":5", GO);
     answer_at(63, 6, DONE);
     connect_at(100.9, true);
     script_clear(&s);
-    hear(101, "r1/command", ",\"mid\":5", GO);
+    step_message(101, "r1/command", ",\"mid\":5", GO);
     CHECK_INT("in doubt no robot is told", script_count(&s, EFFECT_COMMAND), 0);
     CHECK_TEXT("people are", script_alarm(&s, 0), "command_ambiguous");
     CHECK_TEXT("the entry says so",
@@ -261,18 +264,18 @@ static void test_bound(void)
     script_open(&s);
     for (int k = 0; k < DELIVERY_MIN + 10; k++) {
         (void)snprintf(payload, sizeof payload, "{\"id\":\"c%d\",\"op\":\"go\"}", k);
-        hear(0.01 * k, "r1/command", "", payload);
+        step_message(0.01 * k, "r1/command", "", payload);
     }
     CHECK_INT("too early", lab_counts(s.lab)->forgotten_early, 10);
     restart_lab();
-    hear(41.2, "r1/command", "", payload);
+    step_message(41.2, "r1/command", "", payload);
     CHECK_INT("the newest is known", lab_counts(s.lab)->redelivered, 1);
-    hear(41.3, "r1/command", ",\"dup\":1", "{\"id\":\"c10\",\"op\":\"go\"}");
+    step_message(41.3, "r1/command", ",\"dup\":1", "{\"id\":\"c10\",\"op\":\"go\"}");
     CHECK_INT("and the oldest that has room", lab_counts(s.lab)->redelivered, 2);
-    hear(41.4, "r1/command", ",\"dup\":1", "{\"id\":\"c9\",\"op\":\"go\"}");
+    step_message(41.4, "r1/command", ",\"dup\":1", "{\"id\":\"c9\",\"op\":\"go\"}");
     CHECK_INT("but not the one before", lab_counts(s.lab)->redelivered, 2);
     CHECK_INT("which takes the place of the next", lab_counts(s.lab)->forgotten_early, 11);
-    hear(200, "r1/command", "", GO_ID);
+    step_message(200, "r1/command", "", GO_ID);
     CHECK_INT("this one's time was over", lab_counts(s.lab)->forgotten_early, 11);
     script_close(&s);
 }

@@ -43,7 +43,7 @@ static void understand_page(struct drawing *drawing, size_t page, bool words)
     machine_diagnostics_sort(&machine->draft.diagnostics);
 }
 
-static void print_told(const char *file, FILE *out)
+static void print_diagnostics(const char *file, FILE *out)
 {
     char line[MACHINE_LINE_MAX];
     for (size_t i = 0; i < machine->draft.diagnostics.count; i++) {
@@ -79,7 +79,7 @@ static void print_codes(FILE *out)
 }
 
 /* code: NULL for any */
-static bool is_told_as(const char *code, const char *text)
+static bool has_diagnostic_as(const char *code, const char *text)
 {
     for (size_t i = 0; i < machine->draft.diagnostics.count; i++) {
         const struct machine_diagnostic *item = &machine->draft.diagnostics.items[i];
@@ -90,9 +90,9 @@ static bool is_told_as(const char *code, const char *text)
     return false;
 }
 
-static bool is_told(const char *text)
+static bool has_diagnostic(const char *text)
 {
-    return is_told_as(NULL, text);
+    return has_diagnostic_as(NULL, text);
 }
 
 /* ---- golden drawings ---- */
@@ -133,14 +133,14 @@ static void test_golden(void)
         struct err err = {0};
         size_t bytes = 0;
         const char *text = read_file(path, &bytes);
-        FILE *told = open_text(out);
+        FILE *reported = open_text(out);
         CHECK(path, drawing_is_one(text, bytes));
         CU_ASSERT_EQUAL_FATAL(drawing_open(text, bytes, &drawing, &err), STATUS_OK);
         for (size_t page = 0; page < drawing_page_count(drawing); page++) {
             understand_page(drawing, page, false);
-            print_told(base_name(path), told);
+            print_diagnostics(base_name(path), reported);
         }
-        (void)fclose(told);
+        (void)fclose(reported);
         drawing_free(drawing);
         (void)snprintf(golden, sizeof golden, "%.*s.diag.txt", (int)(strlen(path) - 7), path);
         compare_file(golden, out);
@@ -289,7 +289,7 @@ static size_t encode_percent(const char *text, size_t bytes, char *out)
     return n;
 }
 
-static size_t put_chunk(char *out, const char *kind, const char *data, size_t bytes)
+static size_t write_chunk(char *out, const char *kind, const char *data, size_t bytes)
 {
     const char head[] = {(char)(bytes >> 24), (char)(bytes >> 16), (char)(bytes >> 8),
                          (char)bytes};
@@ -381,9 +381,9 @@ static void test_forms(void)
             memcpy(a + sizeof key, b, n);
         }
         memcpy(file, "\x89PNG\r\n\x1a\n", 8);
-        size_t used = 8 + put_chunk(file + 8, "IHDR", "0123456789abc", 13);
-        used += put_chunk(file + used, packed ? "zTXt" : "tEXt", a, sizeof key + n);
-        used += put_chunk(file + used, "IEND", "", 0);
+        size_t used = 8 + write_chunk(file + 8, "IHDR", "0123456789abc", 13);
+        used += write_chunk(file + used, packed ? "zTXt" : "tEXt", a, sizeof key + n);
+        used += write_chunk(file + used, "IEND", "", 0);
         check_form(packed ? "PNG, packed" : "PNG", file, used, want);
     }
 }
@@ -596,10 +596,10 @@ static void test_rows(void)
         if (row->arcs[0] != '\0') {
             CHECK_TEXT(row->name, out, row->arcs);
         }
-        CHECK(row->name, !row->says || is_told(row->says));
+        CHECK(row->name, !row->says || has_diagnostic(row->says));
         if (getenv("TANDEM_SHOW")) {
             (void)printf("== %s\n%s", row->name, out);
-            print_told("f", stdout);
+            print_diagnostics("f", stdout);
         }
         drawing_free(drawing);
     }
@@ -694,7 +694,7 @@ static void test_damaged_pages(void)
                        pages[i].page);
         CU_ASSERT_EQUAL_FATAL(drawing_open(file, strlen(file), &drawing, NULL), STATUS_OK);
         understand_page(drawing, 0, false);
-        CHECK(pages[i].says, is_told_as(pages[i].code, pages[i].says));
+        CHECK(pages[i].says, has_diagnostic_as(pages[i].code, pages[i].says));
         CHECK(pages[i].says, machine->draft.diagnostics.severity_count[MACHINE_ERROR] > 0);
         drawing_free(drawing);
     }
@@ -715,7 +715,7 @@ static void test_bomb(void)
     (void)snprintf(file, sizeof file, "<mxfile><diagram>%s</diagram></mxfile>", text);
     CU_ASSERT_EQUAL_FATAL(drawing_open(file, strlen(file), &drawing, NULL), STATUS_OK);
     understand_page(drawing, 0, false);
-    CHECK("bomb", is_told_as("E-FILE", " 8 "));
+    CHECK("bomb", has_diagnostic_as("E-FILE", " 8 "));
     drawing_free(drawing);
 }
 
@@ -741,7 +741,7 @@ static void check_crowd(const char *parent, const char *says)
     n += (size_t)snprintf(file + n, BYTES - n, "</root></mxGraphModel>");
     CU_ASSERT_EQUAL_FATAL(drawing_open(file, n, &drawing, NULL), STATUS_OK);
     understand_page(drawing, 0, false);
-    CHECK(says, is_told(says));
+    CHECK(says, has_diagnostic(says));
     drawing_free(drawing);
     free(file);
 }

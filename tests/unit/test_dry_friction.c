@@ -21,7 +21,7 @@ static const double truth[P] = {0.25, 0.18, 0.03, 1.05, 0.15, 1.08, 0.05, 0.4};
 
 static double t_s[SAMPLES], tau[2][SAMPLES], nu[2][SAMPLES];
 
-static const struct model *rubbing(double half_track_m)
+static const struct model *make_rubbing(double half_track_m)
 {
     static struct model model;
     model = *diffdrive_friction_row.model;
@@ -29,7 +29,8 @@ static const struct model *rubbing(double half_track_m)
     return &model;
 }
 
-static void push(const struct model *model, const double *command, double seconds, double *at)
+static void apply_force(const struct model *model, const double *command, double seconds,
+                        double *at)
 {
     double pose[MODEL_AXES_MAX] = {0.0};
     for (int k = 0; k < (int)(seconds * 1000.0 + 0.5); k++) {
@@ -38,7 +39,7 @@ static void push(const struct model *model, const double *command, double second
 }
 
 /* Each wheel holds where the command of its share is below its friction. */
-static void test_stands(void)
+static void test_at_rest(void)
 {
     static const struct {
         const char *row;
@@ -58,7 +59,7 @@ static void test_stands(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         double at[2] = {0.0, 0.0};
-        push(rubbing(rows[i].half_track_m), rows[i].command, 2.0, at);
+        apply_force(make_rubbing(rows[i].half_track_m), rows[i].command, 2.0, at);
         CHECK(rows[i].row, (hypot(at[0], at[1]) > 1e-4) == rows[i].moves);
         CHECK(rows[i].row, rows[i].moves || hypot(at[0], at[1]) < 1e-12);
     }
@@ -71,18 +72,18 @@ static void test_drives_and_stops(void)
     const double tau_s = truth[0] / truth[3];
     for (double after_s = 0.1; after_s < 1.0; after_s += 0.2) {
         double at[2] = {0.0, 0.0};
-        push(rubbing(0.1), command, after_s, at);
+        apply_force(make_rubbing(0.1), command, after_s, at);
         CHECK_NEAR("driving", at[0],
                    (0.5 - truth[6]) / truth[3] * (1.0 - exp(-after_s / tau_s)), 1e-6, 0.0);
         CHECK_NEAR("driving", at[1], 0.0, 0.0, 1e-12);
     }
     const double stop_s = tau_s * log(1.0 + 0.4 * truth[3] / truth[6]);
     double at[2] = {0.4, 0.0};
-    push(rubbing(0.1), none, stop_s - 0.03, at);
+    apply_force(make_rubbing(0.1), none, stop_s - 0.03, at);
     CHECK("coasting", at[0] > 0.004);
-    push(rubbing(0.1), none, 0.1, at);
+    apply_force(make_rubbing(0.1), none, 0.1, at);
     CHECK("stopped", fabs(at[0]) < 1e-4);
-    push(rubbing(0.1), none, 0.2, at);
+    apply_force(make_rubbing(0.1), none, 0.2, at);
     CHECK("stopped", fabs(at[0]) < 1e-9);
 }
 
@@ -93,15 +94,15 @@ static void test_pivots(void)
     const double h = 0.1;
     const double command[] = {0.1, 1.295};
     double at[2] = {0.0, 0.0};
-    push(rubbing(h), command, 5.0, at);
+    apply_force(make_rubbing(h), command, 5.0, at);
     /* Of the inner wheel's friction nothing is needed here: -t3 + t4 h + t7 / 2 ahead. */
     CHECK_NEAR("turns", at[1], 1.0, 1e-6, 0.0);
     CHECK_NEAR("pivots", at[0], h * at[1], 1e-9, 0.0);
 }
 
 /* Commands of random size and length; the robot under them, late_s later, with noise. */
-static struct data_set record(const struct model *model, const double *theta, double late_s,
-                              double noise, uint64_t seed)
+static struct data_set record_run(const struct model *model, const double *theta, double late_s,
+                                  double noise, uint64_t seed)
 {
     struct random_source random = {.state = seed};
     static const double most[] = {0.5, 2.0};
@@ -145,8 +146,8 @@ static struct data_set record(const struct model *model, const double *theta, do
     return set;
 }
 
-static void walk(const struct model *model, const struct data_set *set, const double *theta,
-                 double (*to)[2], double (*by)[2][P])
+static void walk_model(const struct model *model, const struct data_set *set,
+                       const double *theta, double (*to)[2], double (*by)[2][P])
 {
     const struct trajectory_rules rules = {.model = model,
                                            .set = set,
@@ -175,9 +176,9 @@ static void test_sensitivities(void)
     static double up[SAMPLES][2], down[SAMPLES][2], by[SAMPLES][2][P];
     static const double widths[] = {0.1, 0.0, 0.3};
     for (size_t w = 0; w < COUNT(widths); w++) {
-        const struct model *model = rubbing(widths[w]);
-        const struct data_set set = record(model, truth, 0.02, 0.0, 5);
-        walk(model, &set, truth, up, by);
+        const struct model *model = make_rubbing(widths[w]);
+        const struct data_set set = record_run(model, truth, 0.02, 0.0, 5);
+        walk_model(model, &set, truth, up, by);
         for (size_t i = 0; i < P; i++) {
             double theta[P];
             double apart = 0.0;
@@ -185,9 +186,9 @@ static void test_sensitivities(void)
             const double step = 1e-4 * truth[i];
             memcpy(theta, truth, sizeof theta);
             theta[i] = truth[i] + step;
-            walk(model, &set, theta, up, NULL);
+            walk_model(model, &set, theta, up, NULL);
             theta[i] = truth[i] - step;
-            walk(model, &set, theta, down, NULL);
+            walk_model(model, &set, theta, down, NULL);
             for (size_t k = 0; k + 1 < SAMPLES; k++) {
                 for (size_t a = 0; a < 2; a++) {
                     const double want = (up[k][a] - down[k][a]) / (2.0 * step);
@@ -206,8 +207,9 @@ static void test_finds_wheels(void)
 {
     static const double widths[] = {0.08, 0.125};
     for (size_t w = 0; w < COUNT(widths); w++) {
-        const struct data_set set = record(rubbing(widths[w]), truth, 0.02, 0.003, 11 + w);
-        const struct dynamics_options options = dynamics_options_for(rubbing(0.1));
+        const struct data_set set =
+            record_run(make_rubbing(widths[w]), truth, 0.02, 0.003, 11 + w);
+        const struct dynamics_options options = dynamics_options_for(make_rubbing(0.1));
         struct dynamics_fit fit;
         struct model model = *diffdrive_friction_row.model;
         CHECK_INT("tune", model_tune(&set, &options, &model), STATUS_OK);
@@ -219,24 +221,24 @@ static void test_finds_wheels(void)
     }
 }
 
-static void judge(const struct model *model, const struct data_set *set,
-                  struct dynamics_fit *fit)
+static void judge_model(const struct model *model, const struct data_set *set,
+                        struct dynamics_fit *fit)
 {
     const struct dynamics_options options = dynamics_options_for(model);
     const struct model_limits any = {.plausible = NULL};
-    struct data_card card = {
+    struct data_summary summary = {
         .rows = set->n, .used = set->n, .runs = 1, .duration_s = DT_S * SAMPLES, .dt_s = DT_S};
     struct dynamics_check check;
     for (size_t a = 0; a < set->axes; a++) {
-        card.nu[a].sd = card.tau[a].sd = 0.3;
-        card.nu[a].signal_ratio = 50.0;
+        summary.nu[a].sd = summary.tau[a].sd = 0.3;
+        summary.nu[a].signal_ratio = 50.0;
     }
     CHECK_INT("fit", dynamics_estimate_auto(model, set, &options, fit), STATUS_OK);
     CHECK_INT("check", dynamics_check_run(model, fit, set, &check), STATUS_OK);
-    dynamics_check_judge(fit, model, &card, &any, &check, NULL);
+    dynamics_check_judge(fit, model, &summary, &any, &check, NULL);
 }
 
-static bool says(char (*texts)[ESTIMATE_TEXT_MAX], size_t count, const char *words)
+static bool has_reason(char (*texts)[ESTIMATE_TEXT_MAX], size_t count, const char *words)
 {
     bool found = false;
     for (size_t i = 0; i < count; i++) {
@@ -246,18 +248,20 @@ static bool says(char (*texts)[ESTIMATE_TEXT_MAX], size_t count, const char *wor
 }
 
 /* Where there is friction the plain model is told of it, and where there is none it is not. */
-static void test_told(void)
+static void test_friction_reported(void)
 {
     struct dynamics_fit fit;
-    struct data_set set = record(rubbing(0.08), truth, 0.02, 0.003, 3);
-    judge(&diffdrive_model, &set, &fit);
+    struct data_set set = record_run(make_rubbing(0.08), truth, 0.02, 0.003, 3);
+    judge_model(&diffdrive_model, &set, &fit);
     CHECK("told", fit.estimate.verdict != ESTIMATE_PASS);
-    CHECK("told", says(fit.estimate.reasons, fit.estimate.reason_count, "dry friction of"));
-    CHECK("told", says(fit.estimate.advice, fit.estimate.advice_count, "diffdrive_friction"));
-    set = record(&diffdrive_model, truth, 0.02, 0.003, 3);
-    judge(&diffdrive_model, &set, &fit);
+    CHECK("told",
+          has_reason(fit.estimate.reasons, fit.estimate.reason_count, "dry friction of"));
+    CHECK("told",
+          has_reason(fit.estimate.advice, fit.estimate.advice_count, "diffdrive_friction"));
+    set = record_run(&diffdrive_model, truth, 0.02, 0.003, 3);
+    judge_model(&diffdrive_model, &set, &fit);
     CHECK_INT("none", fit.estimate.verdict, ESTIMATE_PASS);
-    CHECK("none", !says(fit.estimate.advice, fit.estimate.advice_count, "friction"));
+    CHECK("none", !has_reason(fit.estimate.advice, fit.estimate.advice_count, "friction"));
 }
 
 /* Time constants by the sampling: what samples see is fitted, what they do not is FAIL. */
@@ -265,7 +269,7 @@ static void test_lags(void)
 {
     static const struct {
         double periods, late_s, noise;
-        bool told;
+        bool reported;
     } rows[] = {
         {0.02, 0.06, 0.005, false}, {0.02, 0.0, 0.0, false},  {0.1, 0.073, 0.01, false},
         {0.1, 0.034, 0.02, false},  {0.8, 0.06, 0.005, true}, {0.8, 0.034, 0.02, true},
@@ -276,15 +280,15 @@ static void test_lags(void)
         struct dynamics_fit fit;
         char name[32];
         const struct data_set set =
-            record(&first_order_model, theta, rows[i].late_s, rows[i].noise, 21 + i);
-        judge(&first_order_model, &set, &fit);
+            record_run(&first_order_model, theta, rows[i].late_s, rows[i].noise, 21 + i);
+        judge_model(&first_order_model, &set, &fit);
         const bool untold =
-            says(fit.estimate.reasons, fit.estimate.reason_count, "within a sample");
+            has_reason(fit.estimate.reasons, fit.estimate.reason_count, "within a sample");
         (void)snprintf(name, sizeof name, "%g periods", rows[i].periods);
-        CHECK_INT(name, untold, !rows[i].told);
-        CHECK_INT(name, fit.estimate.verdict == ESTIMATE_FAIL, !rows[i].told);
-        CHECK_INT(name, says(fit.estimate.advice, fit.estimate.advice_count, "ten times"),
-                  !rows[i].told);
+        CHECK_INT(name, untold, !rows[i].reported);
+        CHECK_INT(name, fit.estimate.verdict == ESTIMATE_FAIL, !rows[i].reported);
+        CHECK_INT(name, has_reason(fit.estimate.advice, fit.estimate.advice_count, "ten times"),
+                  !rows[i].reported);
     }
 }
 
@@ -293,12 +297,12 @@ int main(void)
     (void)gsl_set_error_handler_off();
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("dry friction", NULL, NULL);
-    CU_add_test(suite, "stands", test_stands);
+    CU_add_test(suite, "stands", test_at_rest);
     CU_add_test(suite, "drives and stops", test_drives_and_stops);
     CU_add_test(suite, "pivots", test_pivots);
     CU_add_test(suite, "sensitivities", test_sensitivities);
     CU_add_test(suite, "finds wheels", test_finds_wheels);
-    CU_add_test(suite, "told", test_told);
+    CU_add_test(suite, "told", test_friction_reported);
     CU_add_test(suite, "lags", test_lags);
     return check_run();
 }

@@ -88,7 +88,7 @@ static void test_together(void)
     static const struct {
         const char *model;
         double before[6], factor[6];
-        size_t told;
+        size_t reported;
         double after;
         const char *name;
     } rows[] = {
@@ -118,11 +118,11 @@ static void test_together(void)
             factor[j] = j < 6 ? rows[i].factor[j] : 1.0;
         }
         const struct dynamics_change change = change_model(model, before, factor);
-        CHECK_INT(rows[i].model, change.count, rows[i].told < DYNAMICS_DIRECTIONS ? 1 : 0);
+        CHECK_INT(rows[i].model, change.count, rows[i].reported < DYNAMICS_DIRECTIONS ? 1 : 0);
         if (change.count > 0) {
             const char *name =
                 dynamics_change_name(model, change.parameter[0], text, sizeof text);
-            CHECK_INT(rows[i].model, change.parameter[0], rows[i].told);
+            CHECK_INT(rows[i].model, change.parameter[0], rows[i].reported);
             CHECK_NEAR(rows[i].model, change.after[0], rows[i].after, 1e-9, 0.0);
             CHECK(name, strncmp(name, rows[i].name, strlen(rows[i].name)) == 0);
             CHECK_INT(name, change.rival[0], DYNAMICS_DIRECTIONS);

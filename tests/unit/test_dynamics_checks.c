@@ -14,11 +14,11 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics/dynamics_verdict.h"
+#include "identification/model/models.h"
 #include "identification/numeric/residual_test.h"
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
-#include "identification/model/models.h"
 #include "twin/report/fit_report.h"
 
 static const char *const names[] = {"W", "IB", "IA"};
@@ -43,13 +43,13 @@ static struct dynamics_sensitivity sensitivity_of(const struct data_set *set,
     return found;
 }
 
-static bool says(const struct dynamics_fit *fit, const char *words)
+static bool has_reason(const struct dynamics_fit *fit, const char *words)
 {
-    bool said = false;
+    bool published = false;
     for (size_t i = 0; i < fit->estimate.reason_count; i++) {
-        said = said || strstr(fit->estimate.reasons[i], words);
+        published = published || strstr(fit->estimate.reasons[i], words);
     }
-    return said;
+    return published;
 }
 
 /* Through half and double the window the same comes out of the weak form, and something else
@@ -70,14 +70,15 @@ static void test_sensitivity(void)
             CHECK_INT(names[i], fabs(found.shift[SENSITIVITY_DOUBLE][k]) > 0.0, true);
         }
         dynamics_sensitivity_judge(&fit, &usv3_model, &found);
-        CHECK_INT(names[i], says(&fit, "lean on the filter"), false);
+        CHECK_INT(names[i], has_reason(&fit, "lean on the filter"), false);
 
         fit = fit_of(&set, DYNAMICS_OLS_SG);
         found = sensitivity_of(&set, DYNAMICS_OLS_SG);
         CHECK_INT(names[i], found.method, DYNAMICS_OLS_SG);
         CHECK_INT(names[i], found.moved[0] && found.moved[1] && found.moved[2], true);
         dynamics_sensitivity_judge(&fit, &usv3_model, &found);
-        CHECK_INT(names[i], says(&fit, "estimates lean on the filter: through half of"), true);
+        CHECK_INT(names[i], has_reason(&fit, "estimates lean on the filter: through half of"),
+                  true);
     }
 }
 
@@ -119,15 +120,15 @@ static void test_sensitivity_late(void)
     static double t_s[USV_SAMPLES];
     static double command[USV_SAMPLES];
     static double velocity[USV_SAMPLES];
-    static const double told_s[] = {0.0, 0.06};
+    static const double reported_s[] = {0.0, 0.06};
     const struct data_set set = drive_channel(t_s, command, velocity);
     const struct dynamics_options options = dynamics_options_defaults();
     struct dynamics_sensitivity found;
     double most[2] = {0.0};
-    for (size_t i = 0; i < COUNT(told_s); i++) {
+    for (size_t i = 0; i < COUNT(reported_s); i++) {
         CU_ASSERT_EQUAL_FATAL(dynamics_sensitivity_run(&first_order_model, &set,
-                                                       DYNAMICS_WEAK_IV, &options, told_s[i],
-                                                       &found),
+                                                       DYNAMICS_WEAK_IV, &options,
+                                                       reported_s[i], &found),
                               STATUS_OK);
         for (size_t k = 0; k < 2; k++) {
             most[i] = fmax(most[i], fabs(found.shift[SENSITIVITY_HALF][k]));
@@ -179,9 +180,9 @@ static void test_compare(void)
 {
     const struct data_set set = usv_set(&records[0]);
     const struct dynamics_fit fit = fit_of(&set, DYNAMICS_OUTPUT_ERROR);
-    struct current_values current;
+    struct reference_values current;
     struct dynamics_comparison found;
-    current_start(&current);
+    reference_start(&current);
     CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
                           STATUS_OK);
     CHECK_INT("nothing given", found.simulated, true);
@@ -200,7 +201,7 @@ static void test_compare(void)
     CHECK_NEAR("with an error of its own", found.values.z[1], -2.0, 1e-9, 0);
     CHECK_NEAR("delay", found.values.z[9], -0.1 / fit.delay_se_s, 1e-9, 0);
     CHECK_INT("effect", found.effect_rmse[0] > 0.005, true);
-    CHECK_INT("effect", found.current_rmse[0] > found.fit_rmse[0], true);
+    CHECK_INT("effect", found.reference_rmse[0] > found.fit_rmse[0], true);
 
     CHECK_INT("outside", found.values.contradicted[0] && found.values.contradicted[9], true);
     CHECK_INT("with an error of its own", found.values.contradicted[1], true);
@@ -210,16 +211,17 @@ static void test_compare(void)
     const double ends[] = {fit.estimate.lo[0], fit.estimate.hi[0]};
     for (size_t i = 0; i < 4; i++) {
         const double to_middle = i < 2 ? 1e-6 : -1e-6;
-        current_start(&current);
+        reference_start(&current);
         current.value[0] = ends[i % 2] + to_middle * (fit.estimate.value[0] - ends[i % 2]);
         CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
                               STATUS_OK);
         CHECK_INT("at the end", found.values.contradicted[0], i >= 2);
         CHECK_INT("at the end", found.values.contradicts, i >= 2);
-        struct dynamics_fit told = fit;
-        dynamics_compare_judge(&told, &usv3_model, &current, &found);
-        CHECK_INT("told", says(&told, "contradicts the parameters in use: surge_"), i >= 2);
-        CHECK_INT("a note", told.estimate.verdict, fit.estimate.verdict);
+        struct dynamics_fit reported = fit;
+        dynamics_compare_judge(&reported, &usv3_model, &current, &found);
+        CHECK_INT("told", has_reason(&reported, "contradicts the parameters in use: surge_"),
+                  i >= 2);
+        CHECK_INT("a note", reported.estimate.verdict, fit.estimate.verdict);
     }
 
     current.value[0] = -1.0;
@@ -287,7 +289,7 @@ static void test_units(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct usv_record other;
         struct dynamics_check check = {.motion_s = 2.4 * rows[i].t};
-        struct data_card card = {
+        struct data_summary summary = {
             .rows = 1500, .used = 1500, .runs = 1, .duration_s = 150.0 * rows[i].t};
         struct data_set set = usv_set(&other);
         other = records[0];
@@ -305,11 +307,11 @@ static void test_units(void)
             for (size_t k = 0; k < USV_SAMPLES; k++) {
                 most = fmax(most, fabs(set.nu[a][k]));
             }
-            card.nu[a] = (struct data_channel){
+            summary.nu[a] = (struct data_channel){
                 .min = -most, .max = most, .sd = 0.5 * most, .signal_ratio = 50.0};
         }
         if (rows[i].u < 0.0) {
-            card.nu[0].max = 1000.0;
+            summary.nu[0].max = 1000.0;
         }
         struct dynamics_check measured;
         struct dynamics_fit unknown;
@@ -321,7 +323,7 @@ static void test_units(void)
         for (size_t a = 0; a < 3; a++) {
             check.axis[a].run.r2 = 0.99;
         }
-        dynamics_check_judge(&fit, &usv3_model, &card, &limits, &check, NULL);
+        dynamics_check_judge(&fit, &usv3_model, &summary, &limits, &check, NULL);
         CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
         CHECK_INT(rows[i].row, strstr(fit.estimate.reasons[0], rows[i].first) != NULL, true);
         CHECK_INT(rows[i].row, fit.estimate.reason_count, rows[i].first[0] ? 2 : 1);
@@ -336,12 +338,13 @@ static void test_unit_of_few(void)
         .nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0};
     for (size_t n = 29; n <= 30; n++) {
         for (int slow = 0; slow < 2; slow++) {
-            const struct data_card card = {.rows = n, .used = n, .runs = 1, .duration_s = 3.0};
+            const struct data_summary summary = {
+                .rows = n, .used = n, .runs = 1, .duration_s = 3.0};
             const struct dynamics_check own = {.motion_s = slow ? 1000.0 : 0.04,
                                                .simulated = true};
             struct dynamics_fit fit;
             dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-            dynamics_check_judge(&fit, &usv3_model, &card, &limits, &own, NULL);
+            dynamics_check_judge(&fit, &usv3_model, &summary, &limits, &own, NULL);
             bool guessed = false;
             for (size_t i = 0; i < fit.estimate.reason_count; i++) {
                 guessed = guessed || strstr(fit.estimate.reasons[i], "are the times in");
@@ -357,12 +360,12 @@ static void test_unit_of_short_runs(void)
     const struct model_limits limits = {
         .nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0};
     for (size_t runs = 1; runs <= 15; runs += 14) {
-        const struct data_card card = {
+        const struct data_summary summary = {
             .rows = 135, .used = 135, .runs = runs, .duration_s = 12.0};
         const struct dynamics_check own = {.motion_s = 0.15, .simulated = true};
         struct dynamics_fit fit;
         dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-        dynamics_check_judge(&fit, &usv3_model, &card, &limits, &own, NULL);
+        dynamics_check_judge(&fit, &usv3_model, &summary, &limits, &own, NULL);
         CHECK_INT("guessed",
                   strstr(fit.estimate.reasons[0], "are the times in minutes") != NULL,
                   runs == 1);
@@ -404,10 +407,10 @@ static void test_dead_columns(void)
             CHECK(rows[i].row,
                   rows[i].tau < 3 || !strstr(fit.estimate.advice[k], "never pushed"));
         }
-        CHECK(rows[i].row, says(&fit, rows[i].reason) || !rows[i].reason[0]);
+        CHECK(rows[i].row, has_reason(&fit, rows[i].reason) || !rows[i].reason[0]);
         CHECK(rows[i].row, advised || !rows[i].advice[0]);
-        CHECK(rows[i].row, says(&fit, "in every row") == (rows[i].nu > 0));
-        CHECK(rows[i].row, says(&fit, "no effort acts") == (rows[i].tau == 3));
+        CHECK(rows[i].row, has_reason(&fit, "in every row") == (rows[i].nu > 0));
+        CHECK(rows[i].row, has_reason(&fit, "no effort acts") == (rows[i].tau == 3));
         CHECK_INT(rows[i].row, fit.estimate.verdict == ESTIMATE_FAIL, rows[i].reason[0] != 0);
         CHECK(rows[i].row,
               !rows[i].first || strncmp(fit.estimate.reasons[0], rows[i].reason, 20) == 0);
@@ -418,30 +421,31 @@ static void test_dead_columns(void)
 static void test_worse_than_mean(void)
 {
     static const struct model_limits none;
-    const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+    const struct data_summary summary = {.rows = 1000, .used = 1000, .runs = 1};
     struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
     struct dynamics_fit fit;
     own.axis[0].run.r2 = -7.2;
     dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
-    dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
+    dynamics_check_judge(&fit, &first_order_model, &summary, &none, &own, NULL);
     CHECK_INT("worse", fit.estimate.verdict, ESTIMATE_FAIL);
-    CHECK("worse", says(&fit, "worse than its mean does (R2 -7.2)"));
-    CHECK("worse", !says(&fit, "0 %"));
+    CHECK("worse", has_reason(&fit, "worse than its mean does (R2 -7.2)"));
+    CHECK("worse", !has_reason(&fit, "0 %"));
 }
 
 /* Times 0, 1, 2 are doubted, but not for those who know better. */
 static void test_row_numbers(void)
 {
     static const struct model_limits none;
-    const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1, .counted = true};
+    const struct data_summary summary = {
+        .rows = 1000, .used = 1000, .runs = 1, .counted = true};
     struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
     own.axis[0].run.r2 = 1.0;
     for (int doubts = 0; doubts < 2; doubts++) {
         struct dynamics_fit fit;
         dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
-        dynamics_check_judge(&fit, &first_order_model, &card, doubts ? &none : NULL, &own,
+        dynamics_check_judge(&fit, &first_order_model, &summary, doubts ? &none : NULL, &own,
                              NULL);
-        CHECK_INT("doubted", says(&fit, "row numbers"), doubts);
+        CHECK_INT("doubted", has_reason(&fit, "row numbers"), doubts);
         CHECK_INT("verdict", fit.estimate.verdict, doubts ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
     }
 }
@@ -469,21 +473,21 @@ static void test_nearly_zero(void)
 }
 
 /* Wrong samples that were not looked past are told, but not what a poor model leaves. */
-static void test_outliers_told(void)
+static void test_outliers_reported(void)
 {
     static const struct model_limits none;
     static const struct {
         const char *row;
         size_t outliers;
         double correlation;
-        bool robust, told;
+        bool robust, reported;
     } rows[] = {{"by chance", 4, 0.0, false, false},
                 {"wrong ones", 5, 0.0, false, true},
                 {"wrong ones", 500, -0.2, false, true},
                 {"poor model", 50, 0.95, false, false},
                 {"replaced", 500, 0.0, true, false}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+        const struct data_summary summary = {.rows = 1000, .used = 1000, .runs = 1};
         struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
         struct dynamics_fit fit;
         own.axis[0].run.r2 = 0.99;
@@ -492,9 +496,10 @@ static void test_outliers_told(void)
         own.axis[0].outliers = rows[i].outliers;
         dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
         fit.robust = rows[i].robust;
-        dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
-        CHECK_INT(rows[i].row, says(&fit, "beyond 4 standard deviations"), rows[i].told);
-        CHECK_INT(rows[i].row, fit.estimate.advice_count, rows[i].told ? 1 : 0);
+        dynamics_check_judge(&fit, &first_order_model, &summary, &none, &own, NULL);
+        CHECK_INT(rows[i].row, has_reason(&fit, "beyond 4 standard deviations"),
+                  rows[i].reported);
+        CHECK_INT(rows[i].row, fit.estimate.advice_count, rows[i].reported ? 1 : 0);
         CHECK_INT(rows[i].row, fit.estimate.verdict, ESTIMATE_PASS);
     }
 }
@@ -517,7 +522,7 @@ static void test_misfit(void)
         {"a few", 0.05, 0.962, 0.99, 400, ESTIMATE_PASS, NULL},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct data_card card = {.rows = 10264, .used = 10264, .runs = 1};
+        const struct data_summary summary = {.rows = 10264, .used = 10264, .runs = 1};
         struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
         struct dynamics_fit fit;
         own.axis[0].run.n = 10264;
@@ -527,10 +532,10 @@ static void test_misfit(void)
         own.axis[0].input_correlation = rows[i].follows;
         own.axis[0].input_correlation_bound = 0.034;
         dynamics_fit_start(&fit, &first_order_model, DYNAMICS_WEAK, false);
-        dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
+        dynamics_check_judge(&fit, &first_order_model, &summary, &none, &own, NULL);
         CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
         CHECK(rows[i].row,
-              rows[i].says ? says(&fit, rows[i].says) : fit.estimate.reason_count == 0);
+              rows[i].says ? has_reason(&fit, rows[i].says) : fit.estimate.reason_count == 0);
     }
 }
 
@@ -552,7 +557,7 @@ static void test_effort(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (int held_out = 0; held_out < 2; held_out++) {
-            const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+            const struct data_summary summary = {.rows = 1000, .used = 1000, .runs = 1};
             struct dynamics_check fine = {
                 .simulated = true, .motion_s = 0.4, .effort_r2 = 0.99};
             fine.axis[0].run.n = 1000;
@@ -563,21 +568,21 @@ static void test_effort(void)
             check.axis[0].input_correlation = 0.5;
             check.effort_r2 = rows[i].effort_r2;
             dynamics_fit_start(&fit, &joint_models[0][2], DYNAMICS_WEAK, false);
-            dynamics_check_judge(&fit, &joint_models[0][2], &card, &none,
+            dynamics_check_judge(&fit, &joint_models[0][2], &summary, &none,
                                  held_out ? &fine : &check, held_out ? &check : NULL);
             CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
-            CHECK(rows[i].row, says(&fit, rows[i].says));
+            CHECK(rows[i].row, has_reason(&fit, rows[i].says));
         }
     }
 }
 
 static bool gives_advice(const struct dynamics_fit *fit, const char *words)
 {
-    bool said = false;
+    bool published = false;
     for (size_t i = 0; i < fit->estimate.advice_count; i++) {
-        said = said || strstr(fit->estimate.advice[i], words);
+        published = published || strstr(fit->estimate.advice[i], words);
     }
-    return said;
+    return published;
 }
 
 /* What was done to a vessel, and what is said of it: the cause, and what to do. */
@@ -599,7 +604,7 @@ static void test_causes(void)
     static double force[USV_SAMPLES][3];
     static struct usv_record bent;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct data_card card = {
+        const struct data_summary summary = {
             .rows = USV_SAMPLES,
             .used = USV_SAMPLES,
             .runs = 1,
@@ -618,10 +623,10 @@ static void test_causes(void)
         const struct data_set set = usv_set(&bent);
         struct dynamics_fit fit = fit_of(&set, DYNAMICS_OUTPUT_ERROR);
         CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &own), STATUS_OK);
-        dynamics_check_judge(&fit, &usv3_model, &card, &none, &own, NULL);
-        CHECK(rows[i].row, !rows[i].reason || says(&fit, rows[i].reason));
+        dynamics_check_judge(&fit, &usv3_model, &summary, &none, &own, NULL);
+        CHECK(rows[i].row, !rows[i].reason || has_reason(&fit, rows[i].reason));
         CHECK(rows[i].row, !rows[i].advice || gives_advice(&fit, rows[i].advice));
-        CHECK(rows[i].row, rows[i].reason || !says(&fit, "a constant "));
+        CHECK(rows[i].row, rows[i].reason || !has_reason(&fit, "a constant "));
         CHECK(rows[i].row,
               fit.estimate.verdict == ESTIMATE_PASS || fit.estimate.advice_count > 0);
     }
@@ -654,8 +659,8 @@ static void test_memory(void)
 {
     enum { LONG = 40000 };
     static double residual[LONG];
-    static const double keeps[] = {0.0, 0.03, 0.3};
-    for (size_t i = 0; i < COUNT(keeps); i++) {
+    static const double retains[] = {0.0, 0.03, 0.3};
+    for (size_t i = 0; i < COUNT(retains); i++) {
         const size_t start[] = {0, LONG};
         struct residual_summary found;
         uint64_t state = 1;
@@ -666,12 +671,12 @@ static void test_memory(void)
                 state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
                 fresh += (double)(state >> 11U) * 0x1p-53;
             }
-            last = keeps[i] * last + fresh;
+            last = retains[i] * last + fresh;
             residual[k] = last;
         }
         residual_summarise(residual, residual, start, 1, &found);
         CHECK_INT("white", found.white, i == 0);
-        CHECK_NEAR("memory", residual_memory(&found), keeps[i], 0.1, 0.015);
+        CHECK_NEAR("memory", residual_memory(&found), retains[i], 0.1, 0.015);
         residual_summarise(residual, residual, start, 0, &found);
         CHECK("none", isnan(residual_memory(&found)));
     }
@@ -780,7 +785,7 @@ int main(void)
     CU_add_test(suite, "unit of short runs", test_unit_of_short_runs);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearly zero", test_nearly_zero);
-    CU_add_test(suite, "outliers told", test_outliers_told);
+    CU_add_test(suite, "outliers told", test_outliers_reported);
     CU_add_test(suite, "misfit", test_misfit);
     CU_add_test(suite, "effort", test_effort);
     CU_add_test(suite, "report parts", test_report_parts);

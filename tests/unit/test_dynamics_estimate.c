@@ -26,8 +26,8 @@ static bool go_on(void *context, enum dynamics_method stage, size_t iteration)
     return stage != patience->until || iteration < patience->iterations;
 }
 
-static void run(enum dynamics_method method, struct patience *patience,
-                struct dynamics_fit *fit)
+static void run_method(enum dynamics_method method, struct patience *patience,
+                       struct dynamics_fit *fit)
 {
     struct dynamics_options options = dynamics_options_defaults();
     options.go_on = go_on;
@@ -63,7 +63,7 @@ static void test_patience(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct dynamics_fit fit;
         struct patience patience = {.until = rows[i].until, .iterations = rows[i].iterations};
-        run(rows[i].method, &patience, &fit);
+        run_method(rows[i].method, &patience, &fit);
         CHECK_INT(rows[i].row, fit.method, rows[i].fitted);
         CHECK_INT(rows[i].row, fit.stop, rows[i].stop);
         CHECK_INT(rows[i].row, patience.asked[DYNAMICS_WEAK], 0);

@@ -20,7 +20,7 @@ struct table {
     size_t count;
 };
 
-static enum status take(void *context, const double *row, bool new_part, struct err *err)
+static enum status add_row(void *context, const double *row, bool new_part, struct err *err)
 {
     struct table *table = context;
     if (table->count == ROWS_MAX) {
@@ -40,16 +40,16 @@ static struct dynamics_journal wanted_of(const char *pair, enum side side, struc
                                      .side = side,
                                      .field_count = FIELDS,
                                      .fields = fields,
-                                     .take = take,
+                                     .add_row = add_row,
                                      .context = table};
 }
 
 static enum status read_text(const struct dynamics_journal *wanted, const char *text,
-                             struct dynamics_journal_card *card, struct err *err)
+                             struct dynamics_journal_summary *summary, struct err *err)
 {
     struct file_mark mark;
     const struct csv_source input = {"text", text, strlen(text)};
-    const enum status st = dynamics_journal_read(wanted, &input, 1, &mark, card, err);
+    const enum status st = dynamics_journal_read(wanted, &input, 1, &mark, summary, err);
     if (st == STATUS_OK) {
         CHECK_INT("mark", mark.bytes, strlen(text));
         CHECK_INT("mark", mark.hash == hash_text(text), true);
@@ -80,11 +80,11 @@ static void test_rows(void)
                                                               "{\"tst\":\"2026-11-20T10:00:01";
     struct table table = {.count = 0};
     const struct dynamics_journal wanted = wanted_of(NULL, SIDE_REAL, &table);
-    struct dynamics_journal_card card;
+    struct dynamics_journal_summary summary;
     struct err err = {0};
-    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &card, &err), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &summary, &err), STATUS_OK);
     CHECK_INT("rows", table.count, 4);
-    CHECK_INT("pair", strcmp(card.pair, "r1"), 0);
+    CHECK_INT("pair", strcmp(summary.pair, "r1"), 0);
     CHECK_NEAR("from the first on", table.row[0][0], 0.0, 0, 0);
     CHECK_NEAR("nu[1]", table.row[0][1], 2.0, 0, 0);
     CHECK_NEAR("tau[0]", table.row[0][2], 5.0, 0, 0);
@@ -92,15 +92,15 @@ static void test_rows(void)
     CHECK_NEAR("array", table.row[2][0], 0.4, 1e-12, 0);
     CHECK_INT("absent", isnan(table.row[2][1]) && isnan(table.row[1][3]), true);
     CHECK_INT("no time", isnan(table.row[3][0]), true);
-    CHECK_INT("samples", card.samples, 4);
-    CHECK_INT("others", card.others, 2);
-    CHECK_INT("unreadable", card.unreadable, 2);
-    CHECK_INT("malformed", card.malformed, 1);
-    CHECK_INT("gaps", card.sequence_gaps, 1);
-    CHECK_INT("lost", card.lost, 2);
-    CHECK_INT("repeated", card.repeated, 1);
-    CHECK_INT("clock", card.stamped[JOURNAL_SOURCE], 4);
-    CHECK_INT("control", card.controlled, 0);
+    CHECK_INT("samples", summary.samples, 4);
+    CHECK_INT("others", summary.others, 2);
+    CHECK_INT("unreadable", summary.unreadable, 2);
+    CHECK_INT("malformed", summary.malformed, 1);
+    CHECK_INT("gaps", summary.sequence_gaps, 1);
+    CHECK_INT("lost", summary.lost, 2);
+    CHECK_INT("repeated", summary.repeated, 1);
+    CHECK_INT("clock", summary.stamped[JOURNAL_SOURCE], 4);
+    CHECK_INT("control", summary.controlled, 0);
 }
 
 /* A boot mark that changes begins a part with its own clock; without "t" arrival counts. */
@@ -113,19 +113,19 @@ static void test_restart(void)
                     "2.5", REAL, "{\"boot\":\"b\",\"seq\":1,\"t\":3,\"nu\":[0,1],\"tau\":[1]}");
     struct table table = {.count = 0};
     struct dynamics_journal wanted = wanted_of("r1", SIDE_REAL, &table);
-    struct dynamics_journal_card card;
+    struct dynamics_journal_summary summary;
     struct err err = {0};
     wanted.field_count = 2; /* no pose */
-    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &card, &err), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &summary, &err), STATUS_OK);
     CHECK_INT("rows", table.count, 4);
-    CHECK_INT("restarts", card.restarts, 1);
-    CHECK_INT("gaps", card.sequence_gaps, 0);
-    CHECK_INT("repeated", card.repeated, 0);
+    CHECK_INT("restarts", summary.restarts, 1);
+    CHECK_INT("gaps", summary.sequence_gaps, 0);
+    CHECK_INT("repeated", summary.repeated, 0);
     for (size_t i = 0; i < 4; i++) {
         CHECK_INT("part", table.new_part[i], i == 2);
     }
     CHECK_NEAR("arrival", table.row[3][0] - table.row[2][0], 0.5, 1e-6, 0);
-    CHECK_INT("arrival", card.stamped[JOURNAL_ARRIVAL], 2);
+    CHECK_INT("arrival", summary.stamped[JOURNAL_ARRIVAL], 2);
 }
 
 /* Simulated time before the robot's; efforts of virtual/control where telemetry has none, and
@@ -140,26 +140,26 @@ static void test_control(void)
                         LINE("0.5", REAL, "{\"t\":3,\"nu\":[0,1]}");
     struct table table = {.count = 0};
     struct dynamics_journal wanted = wanted_of("r1", SIDE_VIRTUAL, &table);
-    struct dynamics_journal_card card;
+    struct dynamics_journal_summary summary;
     struct err err = {0};
     wanted.field_count = 2;
-    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &card, &err), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &summary, &err), STATUS_OK);
     CHECK_INT("rows", table.count, 3);
     CHECK_INT("before", isnan(table.row[0][2]), true);
     CHECK_NEAR("held", table.row[1][2], 4.5, 0, 0);
     CHECK_NEAR("own", table.row[2][2], 3.0, 0, 0);
     CHECK_NEAR("simulated time", table.row[2][0], 4.0, 1e-12, 0);
-    CHECK_INT("controlled", card.controlled, 1);
-    CHECK_INT("malformed", card.malformed, 1);
+    CHECK_INT("controlled", summary.controlled, 1);
+    CHECK_INT("malformed", summary.malformed, 1);
     table.count = 0;
     wanted.side = SIDE_REAL;
-    CHECK_INT("seen", card.seen, 3);
-    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &card, &err), STATUS_OK);
-    CHECK_INT("not the real robot's", card.seen, 1);
+    CHECK_INT("seen", summary.seen, 3);
+    CU_ASSERT_EQUAL_FATAL(read_text(&wanted, text, &summary, &err), STATUS_OK);
+    CHECK_INT("not the real robot's", summary.seen, 1);
     CHECK_INT("not the real robot's", isnan(table.row[0][2]), true);
 }
 
-static bool refuse(void *context, uint64_t done, uint64_t total)
+static bool refuse_progress(void *context, uint64_t done, uint64_t total)
 {
     (void)context;
     return done == 0 && total == 0;
@@ -180,12 +180,13 @@ static void test_errors(void)
         {"not these topics", LINE("0.0", "/real/telemetry", "{\"nu\":[1]}"), NULL, "no_data",
          STATUS_E_EMPTY},
     };
-    struct dynamics_journal_card card;
+    struct dynamics_journal_summary summary;
     struct table table = {.count = 0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct err err = {0};
         const struct dynamics_journal wanted = wanted_of(rows[i].pair, SIDE_REAL, &table);
-        CHECK_INT(rows[i].row, read_text(&wanted, rows[i].text, &card, &err), rows[i].status);
+        CHECK_INT(rows[i].row, read_text(&wanted, rows[i].text, &summary, &err),
+                  rows[i].status);
         CHECK_TEXT(rows[i].row, fault_name(err.fault), rows[i].code);
     }
     static const char one[] =
@@ -193,10 +194,10 @@ static void test_errors(void)
     struct err err = {0};
     struct dynamics_journal wanted = wanted_of("r1", SIDE_REAL, &table);
     table.count = ROWS_MAX;
-    CHECK_INT("taker", read_text(&wanted, one, &card, &err), STATUS_E_FULL);
+    CHECK_INT("taker", read_text(&wanted, one, &summary, &err), STATUS_E_FULL);
     table.count = 0;
-    wanted.go_on = refuse;
-    CHECK_INT("cancelled", read_text(&wanted, one, &card, &err), STATUS_E_STALE);
+    wanted.go_on = refuse_progress;
+    CHECK_INT("cancelled", read_text(&wanted, one, &summary, &err), STATUS_E_STALE);
 }
 
 /* Two files by time, and what was read of each. */
@@ -218,11 +219,12 @@ static void test_files(void)
     }
     struct table table = {.count = 0};
     struct dynamics_journal wanted = wanted_of(NULL, SIDE_REAL, &table);
-    struct dynamics_journal_card card;
+    struct dynamics_journal_summary summary;
     struct file_mark marks[2];
     struct err err = {0};
     wanted.field_count = 2;
-    CHECK_INT("files", dynamics_journal_read(&wanted, both, 2, marks, &card, &err), STATUS_OK);
+    CHECK_INT("files", dynamics_journal_read(&wanted, both, 2, marks, &summary, &err),
+              STATUS_OK);
     CHECK_INT("files", table.count, 3);
     for (size_t i = 0; i < table.count; i++) {
         CHECK_NEAR("order", table.row[i][1], 1.0 + (double)i, 0, 0);
@@ -234,7 +236,7 @@ static void test_files(void)
         (void)unlink(paths[i]);
     }
     (void)rmdir(directory);
-    CHECK_INT("no file", dynamics_journal_read(&wanted, both, 2, marks, &card, &err),
+    CHECK_INT("no file", dynamics_journal_read(&wanted, both, 2, marks, &summary, &err),
               STATUS_E_IO);
 }
 

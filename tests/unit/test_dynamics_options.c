@@ -6,8 +6,8 @@
 #include <gsl/gsl_errno.h>
 
 #include "identification/dynamics/dynamics_estimate.h"
-#include "tests/support/usv_truth.h"
 #include "identification/model/models.h"
+#include "tests/support/usv_truth.h"
 
 enum { P = USV3_PARAMETERS, N = USV3_AXES };
 
@@ -24,7 +24,7 @@ static struct data_set read_set(void)
     return set;
 }
 
-static bool says(const struct dynamics_fit *fit, const char *what)
+static bool has_reason(const struct dynamics_fit *fit, const char *what)
 {
     for (size_t i = 0; i < fit->estimate.reason_count; i++) {
         if (strstr(fit->estimate.reasons[i], what)) {
@@ -57,7 +57,7 @@ static void test_ridge(void)
         options.ridge = 1.0;
         const struct dynamics_fit large = fit_by(&set, m, &options);
         const char *name = dynamics_method_name(m);
-        CHECK(name, !says(&none, "ridge") && says(&small, "ridge of 1e-05"));
+        CHECK(name, !has_reason(&none, "ridge") && has_reason(&small, "ridge of 1e-05"));
         CHECK_INT(name, small.estimate.verdict, ESTIMATE_MARGINAL);
         CHECK_NEAR(name, small.ridge, 1e-5, 0.0, 0.0);
         double size_none = 0.0;
@@ -80,7 +80,7 @@ static void test_ridge(void)
     options.ridge = 1e-4;
     const struct dynamics_fit given = fit_by(&set, DYNAMICS_WEAK, &options);
     CHECK("open", isnan(open.estimate.value[1]) && open.estimate.null_count > 0);
-    CHECK("words", says(&open, "the data leave free: sway mass"));
+    CHECK("words", has_reason(&open, "the data leave free: sway mass"));
     CHECK("names", strncmp(open.estimate.nulls[0], "sway_mass_kg", 12) == 0);
     CHECK_NEAR("kept", given.estimate.value[0], open.estimate.value[0], 0.01, 0.0);
 }
@@ -103,7 +103,7 @@ static void test_ridge_range(void)
     const struct dynamics_fit none = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
     options.ridge = 0.01;
     const struct dynamics_fit fit = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
-    CHECK("simulated", says(&fit, "does without"));
+    CHECK("simulated", has_reason(&fit, "does without"));
     for (size_t i = 0; i < P; i++) {
         CHECK_NEAR("simulated", fit.estimate.value[i], none.estimate.value[i], 0.0,
                    0.02 * none.estimate.se_white[i]);
@@ -170,7 +170,7 @@ static void test_outliers(void)
         const struct dynamics_fit fit = fit_by(&set, methods[m], &options);
         const char *name = dynamics_method_name(methods[m]);
         CHECK_INT(name, fit.method, methods[m]);
-        CHECK(name, fit.robust && says(&fit, "were replaced"));
+        CHECK(name, fit.robust && has_reason(&fit, "were replaced"));
         for (size_t i = 0; i < N; i++) {
             CHECK_NEAR(name, (double)fit.outliers[i], (double)spoilt[i], 0.1, 0.0);
         }
@@ -198,7 +198,7 @@ static void test_many_samples(void)
     static double tau[MANY];
     const double a = 0.26;
     const double b = 1.05;
-    const double kept = exp(-0.05 * b / a);
+    const double retained = exp(-0.05 * b / a);
     uint64_t state = 7;
     size_t spoilt = 0;
     double y = 0.0;
@@ -208,7 +208,7 @@ static void test_many_samples(void)
         tau[k] = k % 20 == 0 ? 2.0 * usv_uniform(&state) - 1.0 : tau[k - 1];
         nu[k] = y + 0.02 * usv_normal(&state) + (wrong ? 2.0 * usv_uniform(&state) + 0.5 : 0.0);
         spoilt += wrong ? 1 : 0;
-        y = kept * y + (1.0 - kept) * tau[k] / b;
+        y = retained * y + (1.0 - retained) * tau[k] / b;
     }
     struct data_set set = {.axes = 1,
                            .n = MANY,

@@ -5,8 +5,8 @@
 #include <gsl/gsl_errno.h>
 
 #include "base/numbers/random.h"
-#include "service/identify/identify.h"
 #include "identification/model/models.h"
+#include "service/identify/identify.h"
 #include "twin/report/pair_dynamics_report.h"
 
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
@@ -15,19 +15,19 @@ static const double truth[DIFFDRIVE_PARAMETERS] = {0.25, 0.15, 0.01, 1.02, -0.02
 
 /* Two commands and velocities each 50 ms, with a little noise. */
 struct drive {
-    double nu[DIFFDRIVE_AXES], tau[DIFFDRIVE_AXES], told[DIFFDRIVE_AXES];
+    double nu[DIFFDRIVE_AXES], tau[DIFFDRIVE_AXES], listed[DIFFDRIVE_AXES];
     struct random_source noise;
     int k;
 };
 
-static void go(struct drive *d)
+static void next_sample(struct drive *d)
 {
     if (d->k++ % 20 == 0) {
         d->tau[0] = random_between(&d->noise, -0.2, 0.6);
         d->tau[1] = random_between(&d->noise, -1.5, 1.5);
     }
     for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
-        d->told[i] = d->nu[i] + random_between(&d->noise, -0.005, 0.005);
+        d->listed[i] = d->nu[i] + random_between(&d->noise, -0.005, 0.005);
     }
     model_step(&diffdrive_model, truth, d->nu, NULL, d->tau, NULL, 0.05);
 }
@@ -62,21 +62,22 @@ static const struct shape {
     /* clang-format on */
 };
 
-static void fill(const struct shape *shape, const struct drive *d, struct event_telemetry *m)
+static void fill_telemetry(const struct shape *shape, const struct drive *d,
+                           struct event_telemetry *m)
 {
     const size_t turn = shape->nu_count > 2 ? 2 : 1;
-    const size_t push = shape->tau_count > 2 ? 2 : 1;
+    const size_t applied = shape->tau_count > 2 ? 2 : 1;
     *m = (struct event_telemetry){.source_us = INT64_C(1000000) + d->k * INT64_C(50000),
                                   .seq = d->k,
                                   .nu_count = shape->nu_count,
                                   .tau_count = shape->tau_count,
                                   .pose_count = shape->pose_count};
-    m->nu[0] = d->told[0];
-    m->nu[turn] = d->told[1];
+    m->nu[0] = d->listed[0];
+    m->nu[turn] = d->listed[1];
     m->nu[1] = turn == 2 ? shape->sideways : m->nu[1];
     m->tau[0] = d->tau[0];
-    m->tau[push] = d->tau[1];
-    m->tau[1] = push == 2 ? shape->tau_sideways : m->tau[1];
+    m->tau[applied] = d->tau[1];
+    m->tau[1] = applied == 2 ? shape->tau_sideways : m->tau[1];
 }
 
 static void open_pair(struct script *s, const char *model)
@@ -91,17 +92,18 @@ static void open_pair(struct script *s, const char *model)
     script_open(s);
 }
 
-static int64_t at(const struct drive *d)
+static int64_t time_of_sample(const struct drive *d)
 {
     return INT64_C(1763617674000000) + d->k * INT64_C(50000);
 }
 
-static void send(struct script *s, const struct shape *shape, struct drive *d, int samples)
+static void send_samples(struct script *s, const struct shape *shape, struct drive *d,
+                         int samples)
 {
     while (samples-- > 0) {
-        go(d);
-        struct event e = script_event("r1", at(d), EVENT_TELEMETRY, SIDE_REAL);
-        fill(shape, d, &e.telemetry);
+        next_sample(d);
+        struct event e = script_event("r1", time_of_sample(d), EVENT_TELEMETRY, SIDE_REAL);
+        fill_telemetry(shape, d, &e.telemetry);
         lab_step(s->lab, &e, &s->fx);
     }
 }
@@ -113,7 +115,7 @@ static const char *obstacle_of(struct script *s)
     return text;
 }
 
-static bool reported(struct script *s, const char *text)
+static bool is_reported(struct script *s, const char *text)
 {
     static char room[PAIR_DYNAMICS_REPORT_MAX];
     struct json_writer w;
@@ -132,14 +134,14 @@ static void test_online(void)
         struct drive d = {.noise = {.state = 7}};
         open_pair(&s, shape->model);
         CHECK(shape->name, strstr(obstacle_of(&s), "no telemetry of the real robot") != NULL);
-        send(&s, shape, &d, 200);
+        send_samples(&s, shape, &d, 200);
         const char *obstacle = obstacle_of(&s);
         if (shape->obstacle) {
             CHECK(shape->name, strstr(obstacle, shape->obstacle) != NULL);
-            CHECK(shape->name, !reported(&s, "\"obstacle\":null"));
+            CHECK(shape->name, !is_reported(&s, "\"obstacle\":null"));
         } else {
             CHECK_TEXT(shape->name, obstacle, "");
-            CHECK(shape->name, reported(&s, "\"obstacle\":null"));
+            CHECK(shape->name, is_reported(&s, "\"obstacle\":null"));
         }
         CHECK_INT(shape->name, script_count(&s, EFFECT_ALARM), shape->obstacle ? 1 : 0);
         CHECK_INT(shape->name, lab_dynamics(s.lab, 0)->side[SIDE_REAL].count,
@@ -149,20 +151,20 @@ static void test_online(void)
 }
 
 /* Mended, it goes on; a slip now and then is left out and no more. */
-static void test_mended(void)
+static void test_repaired(void)
 {
     static struct script s;
     const struct shape right = shapes[1];
     const struct shape wrong = shapes[6];
     struct drive d = {.noise = {.state = 7}};
     open_pair(&s, "diffdrive");
-    send(&s, &wrong, &d, 60);
+    send_samples(&s, &wrong, &d, 60);
     CHECK("wrong", obstacle_of(&s)[0] != '\0');
-    send(&s, &right, &d, 200);
+    send_samples(&s, &right, &d, 200);
     CHECK_TEXT("mended", obstacle_of(&s), "");
     for (int i = 0; i < 20; i++) {
-        send(&s, &wrong, &d, 1);
-        send(&s, &right, &d, 9);
+        send_samples(&s, &wrong, &d, 1);
+        send_samples(&s, &right, &d, 9);
     }
     CHECK_TEXT("now and then", obstacle_of(&s), "");
     CHECK_INT("one alarm", script_count(&s, EFFECT_ALARM), 1);
@@ -178,9 +180,9 @@ static void test_never_learnt(void)
     struct drive d = {.noise = {.state = 7}};
     open_pair(&s, "diffdrive");
     for (int i = 0; i < 40; i++) {
-        go(&d);
-        struct event e = script_event("r1", at(&d), EVENT_TELEMETRY, SIDE_REAL);
-        fill(&shapes[0], &d, &e.telemetry);
+        next_sample(&d);
+        struct event e = script_event("r1", time_of_sample(&d), EVENT_TELEMETRY, SIDE_REAL);
+        fill_telemetry(&shapes[0], &d, &e.telemetry);
         e.telemetry.seq = 0;
         lab_step(s.lab, &e, &s.fx);
     }
@@ -190,7 +192,7 @@ static void test_never_learnt(void)
     d = (struct drive){.noise = {.state = 7}};
     for (int i = 0; i < 150; i++) {
         d.k = d.k % 20 == 0 ? d.k + 1 : d.k; /* no step of the commands */
-        send(&s, &shapes[0], &d, 1);
+        send_samples(&s, &shapes[0], &d, 1);
     }
     CHECK("left alone", strstr(obstacle_of(&s), "no effort of the real robot has changed"));
     script_close(&s);
@@ -209,15 +211,15 @@ static void test_identified_online(void)
     static struct script s;
     struct drive d = {.noise = {.state = 7}};
     open_pair(&s, "diffdrive");
-    send(&s, &shapes[1], &d, 800);
+    send_samples(&s, &shapes[1], &d, 800);
     const struct dynamics_side *side = &lab_dynamics(s.lab, 0)->side[SIDE_REAL];
     CU_ASSERT_FATAL(side->running);
-    struct event e = script_event("r1", at(&d), EVENT_FIT, SIDE_REAL);
+    struct event e = script_event("r1", time_of_sample(&d), EVENT_FIT, SIDE_REAL);
     e.fit = (struct event_fit){.job = side->job, .outcome = FIT_DONE};
     lab_step(s.lab, &e, &s.fx);
     CU_ASSERT_FATAL(side->fitted);
     check_values("fit", side->result.fit.estimate.value);
-    send(&s, &shapes[1], &d, 1200);
+    send_samples(&s, &shapes[1], &d, 1200);
     CHECK("follows", side->filter.gate[ONLINE_USED] > 600);
     check_values("filter", side->filter.theta);
     script_close(&s);
@@ -244,8 +246,8 @@ static char *write_journal(const struct shape *shape, int samples)
     struct drive d = {.noise = {.state = 7}};
     while (samples-- > 0) {
         struct event_telemetry m;
-        go(&d);
-        fill(shape, &d, &m);
+        next_sample(&d);
+        fill_telemetry(shape, &d, &m);
         (void)fprintf(
             to,
             "{\"tst\":\"2026-11-20T10:00:00Z\",\"topic\":\"lab/r1/real/telemetry\","
@@ -260,8 +262,8 @@ static char *write_journal(const struct shape *shape, int samples)
 }
 
 /* The result as JSON, for free(). */
-static char *identify(const struct shape *shape, const char *columns, enum status *st,
-                      struct err *err)
+static char *run_identify(const struct shape *shape, const char *columns, enum status *st,
+                          struct err *err)
 {
     char *text = write_journal(shape, 1200);
     char *document = NULL;
@@ -299,7 +301,7 @@ static void test_identified_from_journal(void)
         enum status st = STATUS_OK;
         struct err err = {0};
         double theta[DIFFDRIVE_PARAMETERS];
-        char *document = identify(&shapes[i], "", &st, &err);
+        char *document = run_identify(&shapes[i], "", &st, &err);
         CHECK_INT(shapes[i].name, st, STATUS_OK);
         for (size_t k = 0; k < DIFFDRIVE_PARAMETERS; k++) {
             theta[k] = value_of(document, diffdrive_model.parameters[k].name);
@@ -328,7 +330,7 @@ static void test_refused_from_journal(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         enum status st = STATUS_OK;
         struct err err = {0};
-        char *document = identify(&rows[i].shape, rows[i].columns, &st, &err);
+        char *document = run_identify(&rows[i].shape, rows[i].columns, &st, &err);
         const char *code = rows[i].code;
         CHECK_INT(code ? code : "taken", st == STATUS_OK, !code);
         CHECK_TEXT(code ? code : "taken", fault_name(err.fault), code ? code : "none");
@@ -342,7 +344,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("dynamics_shapes", NULL, NULL);
     CU_ADD_TEST(suite, test_online);
-    CU_ADD_TEST(suite, test_mended);
+    CU_ADD_TEST(suite, test_repaired);
     CU_ADD_TEST(suite, test_never_learnt);
     CU_ADD_TEST(suite, test_identified_online);
     CU_ADD_TEST(suite, test_identified_from_journal);

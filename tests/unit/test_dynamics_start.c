@@ -11,9 +11,9 @@
 
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/model/models.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
-#include "identification/model/models.h"
 
 enum { N_MAX = 60000 };
 
@@ -54,7 +54,7 @@ struct drive {
 };
 
 /* Of a run, at a time in samples that is no edge; nothing before the run. */
-static double commanded(const struct drive *d, size_t run, double sample)
+static double find_commanded(const struct drive *d, size_t run, double sample)
 {
     const double size = 20.0 + 20.0 * (double)(run % 3);
     if (sample < 0.0) {
@@ -64,7 +64,7 @@ static double commanded(const struct drive *d, size_t run, double sample)
 }
 
 /* Runs from rest under commands of several sizes, integrated exactly. */
-static struct data_set drive(const struct drive *d)
+static struct data_set simulate_drive(const struct drive *d)
 {
     enum { FINE = 50 };
     uint64_t state = 5;
@@ -84,11 +84,11 @@ static struct data_set drive(const struct drive *d)
         for (size_t k = 0; k < d->samples; k++) {
             const size_t at = r * d->samples + k;
             t_s[at] = 1000.0 * (double)r + (double)k * d->dt_s;
-            command[at] = commanded(d, r, (double)k + 0.5);
+            command[at] = find_commanded(d, r, (double)k + 0.5);
             y[at] = now + d->noise * usv_normal(&state);
             for (int i = 0; i < FINE; i++) {
                 const double sample = (double)k + (i + 0.5) / FINE - d->delay_s / d->dt_s;
-                const double to = d->gain * commanded(d, r, sample);
+                const double to = d->gain * find_commanded(d, r, sample);
                 now = to + (now - to) * fade;
             }
         }
@@ -96,7 +96,7 @@ static struct data_set drive(const struct drive *d)
     return set;
 }
 
-static bool says(const struct dynamics_fit *fit, const char *what)
+static bool has_reason(const struct dynamics_fit *fit, const char *what)
 {
     for (size_t i = 0; i < fit->estimate.reason_count; i++) {
         if (strstr(fit->estimate.reasons[i], what)) {
@@ -136,7 +136,7 @@ static void test_windows(void)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *row = cases[i].row;
-        const struct data_set set = drive(&cases[i].drive);
+        const struct data_set set = simulate_drive(&cases[i].drive);
         const struct dynamics_options options = dynamics_options_defaults();
         struct dynamics_fit fit;
         CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
@@ -148,8 +148,8 @@ static void test_windows(void)
                    4.5 * fit.delay_se_s + 1e-4 * set.dt_s);
         CHECK(row, 0.5 * fit.window_s >= cases[i].half_s_min - 1e-9);
         CHECK(row, 0.5 * fit.window_s <= cases[i].half_s_max + 1e-9);
-        CHECK(row, says(&fit, "started from") == (cases[i].start != NULL));
-        CHECK(row, !cases[i].start || says(&fit, cases[i].start));
+        CHECK(row, has_reason(&fit, "started from") == (cases[i].start != NULL));
+        CHECK(row, !cases[i].start || has_reason(&fit, cases[i].start));
     }
 }
 
@@ -203,7 +203,7 @@ static void test_short_runs(void)
         CHECK_INT(row, fit.stop, DYNAMICS_STOP_CONVERGED);
         CHECK(row,
               fit.estimate.verdict <= (cases[i].start ? ESTIMATE_MARGINAL : ESTIMATE_PASS));
-        CHECK(row, says(&fit, "started from") == (cases[i].start != NULL));
+        CHECK(row, has_reason(&fit, "started from") == (cases[i].start != NULL));
         for (size_t k = 0; k < USV3_PARAMETERS; k++) {
             const double se = sqrt(fit.estimate.covariance[k][k]);
             CHECK_NEAR(row, fit.estimate.value[k], truth[k], 0.0, 4.5 * se);
@@ -217,7 +217,7 @@ static void test_short_runs(void)
 static void test_lag_and_delay(void)
 {
     static const struct drive motor = {0.01, 0.05, 1.0, 0.03, 1.0, 6, 400, 40};
-    const struct data_set set = drive(&motor);
+    const struct data_set set = simulate_drive(&motor);
     struct dynamics_options options = dynamics_options_defaults();
     struct dynamics_derived lag;
     struct dynamics_derived both;
@@ -226,18 +226,18 @@ static void test_lag_and_delay(void)
         dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
         STATUS_OK);
     dynamics_derive(&fit, &first_order_model, 1, &lag);
-    CU_ASSERT_FATAL(dynamics_derive_late(&fit, &first_order_model, 1, &both));
+    CU_ASSERT_FATAL(dynamics_derive_with_delay(&fit, &first_order_model, 1, &both));
     CHECK_NEAR("sum", both.value, lag.value + fit.delay_s, 0.0, 1e-12);
     CHECK_NEAR("truth", both.value, 0.08, 0.0, 4.5 * both.se);
     CHECK("better than apart", both.se < 0.9 * hypot(lag.se, fit.delay_se_s));
     CHECK("better than the lag", both.se < lag.se);
     CHECK("interval", both.lo < both.value && both.value < both.hi);
-    CHECK("a gain", !dynamics_derive_late(&fit, &first_order_model, 0, &both));
+    CHECK("a gain", !dynamics_derive_with_delay(&fit, &first_order_model, 0, &both));
     options.delay_max_s = 0.0;
     CU_ASSERT_EQUAL_FATAL(
         dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
         STATUS_OK);
-    CHECK("no delay", !dynamics_derive_late(&fit, &first_order_model, 1, &both));
+    CHECK("no delay", !dynamics_derive_with_delay(&fit, &first_order_model, 1, &both));
 }
 
 /* Noise that hangs together: the delay's interval holds the truth as often as it says. */
@@ -250,7 +250,7 @@ static void test_coloured_noise(void)
     double z2 = 0.0;
     size_t inside = 0;
     for (size_t d = 0; d < DRAWS; d++) {
-        const struct data_set set = drive(&motor);
+        const struct data_set set = simulate_drive(&motor);
         struct dynamics_derived delay;
         struct dynamics_fit fit;
         double error = 0.0;
@@ -276,7 +276,7 @@ static void test_coloured_noise(void)
 static void test_delay_loss(void)
 {
     const struct drive motor = {0.01, 0.2, 1.6, 0.03, 0.5, 6, 100, 50};
-    const struct data_set set = drive(&motor);
+    const struct data_set set = simulate_drive(&motor);
     struct dynamics_options options = dynamics_options_defaults();
     struct dynamics_fit fit;
     options.delay_max_s = 0.5;
@@ -302,7 +302,7 @@ static void test_steps_from_rest(void)
     struct drive motor = {0.01, 0.2, 1.6, 0.03, 0.5, 6, 100, 1000};
     const struct dynamics_options options = dynamics_options_defaults();
     struct dynamics_fit fit;
-    struct data_set set = drive(&motor);
+    struct data_set set = simulate_drive(&motor);
     for (size_t r = 0; r < motor.runs; r++) {
         y[set.run_start[r]] = 0.0;
     }
@@ -318,12 +318,12 @@ static void test_steps_from_rest(void)
         CHECK_NEAR("at rest", fit.initial[r][0], 0.0, 0.0, 0.0);
     }
     motor.delay_s = 0.0;
-    set = drive(&motor);
+    set = simulate_drive(&motor);
     CU_ASSERT_EQUAL_FATAL(
         dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
         STATUS_OK);
     check_fit("in motion", &motor, &fit);
-    CHECK("in motion", isnan(fit.delay_s) && says(&fit, "leaves the delay open"));
+    CHECK("in motion", isnan(fit.delay_s) && has_reason(&fit, "leaves the delay open"));
     CHECK_INT("in motion", fit.rows, set.n);
 }
 
@@ -335,14 +335,14 @@ static void test_long(void)
     struct dynamics_options options = dynamics_options_defaults();
     struct dynamics_fit fit;
     struct dynamics_fit without;
-    const struct data_set set = drive(&late);
+    const struct data_set set = simulate_drive(&late);
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
                           STATUS_OK);
     CHECK_INT("late", fit.method, DYNAMICS_WEAK_IV);
     CHECK_INT("late", fit.n, set.n);
     CHECK_INT("late", fit.stop, DYNAMICS_STOP_CONVERGED);
     CHECK_INT("late", fit.estimate.verdict, ESTIMATE_PASS);
-    CHECK("late", says(&fit, "60000 samples") && !says(&fit, "no delay was"));
+    CHECK("late", has_reason(&fit, "60000 samples") && !has_reason(&fit, "no delay was"));
     CHECK_NEAR("late", fit.delay_s, 0.13, 0.0, 4.5 * fit.delay_se_s);
     CHECK("late", fit.delay_se_s > 0.0 && fit.delay_se_s < 2e-3);
     for (size_t i = 0; i < fit.estimate.p; i++) {
@@ -361,7 +361,7 @@ static void test_long(void)
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
                           STATUS_OK);
     CHECK_INT("not sought", fit.method, DYNAMICS_WEAK_IV);
-    CHECK("not sought", isnan(fit.delay_s) && says(&fit, "no delay was sought"));
+    CHECK("not sought", isnan(fit.delay_s) && has_reason(&fit, "no delay was sought"));
     CHECK_NEAR("not sought", fit.estimate.value[0], without.estimate.value[0], 0.0, 0.0);
 }
 
@@ -369,7 +369,7 @@ static void test_long(void)
 static void test_busiest(void)
 {
     static const struct drive quiet = {0.1, 0.4, 1.0, 0.0, 0.2, 3, 1000, 25};
-    struct data_set set = drive(&quiet);
+    struct data_set set = simulate_drive(&quiet);
     size_t from = 0;
     for (size_t k = 0; k < set.n; k++) {
         command[k] = k < 2600 ? 20.0 : command[k];
@@ -390,13 +390,13 @@ static void test_busiest(void)
     double late[4];
     struct data_set few = {.axes = 1, .n = 4, .dt_s = 0.1, .tau = {steps}, .run_count = 1};
     few.run_start[1] = 4;
-    data_view_late(&few, 0.125, late);
+    data_view_delay(&few, 0.125, late);
     CHECK_NEAR("late", late[0], 1.0, 0.0, 1e-12);
     CHECK_NEAR("late", late[1], 1.0, 0.0, 1e-12);
     CHECK_NEAR("late", late[2], 0.75 * 2.0 + 0.25 * 1.0, 0.0, 1e-12);
     CHECK_NEAR("late", late[3], 0.75 * 4.0 + 0.25 * 2.0, 0.0, 1e-12);
     few.tau[0] = steps;
-    data_view_late(&few, -0.1, late);
+    data_view_delay(&few, -0.1, late);
     CHECK_NEAR("early", late[0], 2.0, 0.0, 1e-12);
     CHECK_NEAR("early", late[3], 8.0, 0.0, 1e-12);
 }
@@ -405,7 +405,7 @@ static void test_busiest(void)
 static void test_reversed(void)
 {
     const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 50};
-    const struct data_set set = drive(&motor);
+    const struct data_set set = simulate_drive(&motor);
     const struct dynamics_options options = dynamics_options_defaults();
     struct dynamics_fit fit;
     for (size_t k = 0; k < set.n; k++) {
@@ -420,7 +420,7 @@ static void test_reversed(void)
         CHECK_INT("reversed", st, STATUS_OK);
         CHECK_INT("reversed", fit.method, DYNAMICS_WEAK_IV);
         CHECK_INT("reversed", fit.estimate.verdict, ESTIMATE_FAIL);
-        CHECK("reversed", says(&fit, "check signs"));
+        CHECK("reversed", has_reason(&fit, "check signs"));
     }
 }
 
@@ -430,7 +430,7 @@ static void test_reversed(void)
 static void test_drifting_sensor(void)
 {
     const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.0, 2, 3000, 80};
-    const struct data_set set = drive(&motor);
+    const struct data_set set = simulate_drive(&motor);
     const struct dynamics_options options = dynamics_options_defaults();
     static double still[N_MAX];
     unsigned simulated = 0;
@@ -452,7 +452,7 @@ static void test_drifting_sensor(void)
             continue;
         }
         simulated++;
-        CHECK("drift", says(&fit, "with robust errors"));
+        CHECK("drift", has_reason(&fit, "with robust errors"));
         CHECK_NEAR("drift", fit.estimate.value[0], 0.2 / 1.6, 0.0, 4.5 * fit.se_hac[0]);
         CHECK_NEAR("drift", fit.estimate.value[1], 1.0 / 1.6, 0.0, 4.5 * fit.se_hac[1]);
     }
@@ -462,11 +462,11 @@ static void test_drifting_sensor(void)
 static void test_motion_time(void)
 {
     struct drive d = {0.01, 0.2, 1.0, 0.0, 0.0, 1, 4000, 100};
-    struct data_set set = drive(&d);
+    struct data_set set = simulate_drive(&d);
     const double moving_s = motion_time_s(&set, 2.0);
     CHECK("moving", moving_s > 0.1 && moving_s < 0.5);
     d.noise = 2.0; /* of 20 to 30 */
-    set = drive(&d);
+    set = simulate_drive(&d);
     CHECK_NEAR("noisy", motion_time_s(&set, 2.0), moving_s, 0.3, 0.0);
     CHECK_NEAR("bounded", motion_time_s(&set, 0.05), 0.05, 0.0, 1e-12);
     set.noise_sd[0] = 10.0;
@@ -481,7 +481,7 @@ static void test_motion_time(void)
 static void test_failed_decomposition(void)
 {
     const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 50};
-    const struct data_set set = drive(&motor);
+    const struct data_set set = simulate_drive(&motor);
     const struct dynamics_options options = dynamics_options_defaults();
     size_t from_start = 0;
     size_t from_simulation = 0;
@@ -494,7 +494,8 @@ static void test_failed_decomposition(void)
             CHECK("status", st == STATUS_OK || (st == STATUS_E_MATH && n < 5));
             if (st == STATUS_OK && (int)fit.method != method) {
                 CHECK_INT("asked for", fit.estimate.verdict, ESTIMATE_FAIL);
-                CHECK("said", says(&fit, "cannot be computed") || says(&fit, "needs a start"));
+                CHECK("said", has_reason(&fit, "cannot be computed") ||
+                                  has_reason(&fit, "needs a start"));
                 CHECK("values",
                       isfinite(fit.estimate.value[0]) && isfinite(fit.estimate.se_white[0]));
                 from_start += fit.method == DYNAMICS_WEAK_IV ? 1 : 0;
@@ -505,9 +506,9 @@ static void test_failed_decomposition(void)
         const enum status st = dynamics_estimate_auto(&first_order_model, &set, &options, &fit);
         CHECK("auto", st == STATUS_OK || (st == STATUS_E_MATH && n < 5));
         CHECK("auto", st != STATUS_OK || fit.estimate.verdict != ESTIMATE_FAIL);
-        CHECK("auto", st != STATUS_OK || says(&fit, "auto chose"));
+        CHECK("auto", st != STATUS_OK || has_reason(&fit, "auto chose"));
         CHECK("auto", st != STATUS_OK || fit.method >= DYNAMICS_OUTPUT_ERROR ||
-                          says(&fit, "no delay was found"));
+                          has_reason(&fit, "no delay was found"));
     }
     decompositions_left = -1;
     CHECK("start kept", from_start > 0);
@@ -520,7 +521,7 @@ static void test_no_memory(void)
                                           {0.1, 0.4, 1.0, 0.0, 0.1, 30, 8, 4}};
     struct dynamics_options options = dynamics_options_defaults();
     for (size_t i = 0; i < COUNT(drives); i++) {
-        const struct data_set set = drive(&drives[i]);
+        const struct data_set set = simulate_drive(&drives[i]);
         options.robust = i == 0;
         enum status st = STATUS_E_NOMEM;
         long n = 0;

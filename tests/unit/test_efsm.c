@@ -132,7 +132,7 @@ static void test_plan_is_idempotent(void)
 }
 
 /* Events, assignments without an action, and what arcs and states share. */
-static void say(const struct efsm_view *v)
+static void set_says(const struct efsm_view *v)
 {
     efsm_set(v, 2, v->arc->says);
 }
@@ -159,12 +159,12 @@ static void test_declared(void)
                                                EFSM_ARCS(own_arcs),
                                                EFSM_CELLS(own_cells),
                                                .zeros = BIT(0) | BIT(1),
-                                               .always = say,
+                                               .always = set_says,
                                                .output = show_state};
     static const struct {
         unsigned event;
         uint8_t state;
-        double flag, count, said;
+        double flag, count, published;
     } rows[] = {{0, 0, 0, 0, 0},
                 {3, 1, 1, 1, 7},
                 {2, 0, 0, 2, 0},
@@ -182,7 +182,7 @@ static void test_declared(void)
         CHECK_INT("shown", shown, m.state < 2 ? m.state : 99);
         CHECK_NEAR("flag", m.cell[0], rows[i].flag, 0.0, 0.0);
         CHECK_NEAR("count", m.cell[1], rows[i].count, 0.0, 0.0);
-        CHECK_NEAR("said", m.cell[2], rows[i].said, 0.0, 0.0);
+        CHECK_NEAR("said", m.cell[2], rows[i].published, 0.0, 0.0);
     }
     efsm_reset(&declared, &m, 0);
     efsm_plan(&declared, &m, &rows[2].event, 1);

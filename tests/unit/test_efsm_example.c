@@ -108,7 +108,7 @@ static unsigned lamp_step(struct lamp *lamp, bool pressed, int64_t t_us)
         .machines = &machine, .count = 1, .sense = lamp_sense, .context = lamp};
 
     lamp->pressed = pressed;
-    return efsm_settle(&net, t_us);
+    return efsm_run_instant(&net, t_us);
 }
 
 static void test_lamp(void)

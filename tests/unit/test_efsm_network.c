@@ -17,33 +17,33 @@ static void test_network_activity(void)
 
     efsm_reset(&table, &m[0], 0);
     efsm_reset(&table, &m[1], 0);
-    CHECK_INT("livelock", efsm_settle(&net, 1), 5);
+    CHECK_INT("livelock", efsm_run_instant(&net, 1), 5);
     CHECK("livelock", efsm_network_is_active(&net) && !efsm_network_is_blocked(&net));
     CHECK_INT("both are in the trace", trace.count, 10);
     CHECK_INT("both are in the trace", trace.step[1].machine, 1);
     ask[1] = STAY;
-    CHECK_INT("any blocked machine ends it", efsm_settle(&net, 2), 1);
+    CHECK_INT("any blocked machine ends it", efsm_run_instant(&net, 2), 1);
     CHECK("any blocked machine ends it", efsm_network_is_blocked(&net));
     ask[1] = NONE;
-    CHECK_INT("a fault ends it", efsm_settle(&net, 3), 1);
+    CHECK_INT("a fault ends it", efsm_run_instant(&net, 3), 1);
     CHECK("a fault makes it inactive", !efsm_network_is_active(&net));
     CHECK_INT("fault counted", stats[1].faults, 1);
-    CHECK_INT("inactive: nothing runs", efsm_settle(&net, 4), 0);
+    CHECK_INT("inactive: nothing runs", efsm_run_instant(&net, 4), 0);
     CHECK_INT("inactive: nothing runs", trace.count, 13);
     efsm_stop(&m[1]);
     CHECK("stopped: active again", efsm_network_is_active(&net));
     CHECK("stopped: does not block",
-          efsm_settle(&net, 5) == 5 && !efsm_network_is_blocked(&net));
+          efsm_run_instant(&net, 5) == 5 && !efsm_network_is_blocked(&net));
     efsm_stop(&m[0]);
-    CHECK_INT("all stopped", efsm_settle(&net, 6), 0);
+    CHECK_INT("all stopped", efsm_run_instant(&net, 6), 0);
     efsm_reset(&table, &m[0], 7);
     ask[0] = TO_LAST;
-    CHECK_INT("a final state ends it", efsm_settle(&net, 8), 1);
-    CHECK_INT("and keeps it ended", efsm_settle(&net, 9), 0);
+    CHECK_INT("a final state ends it", efsm_run_instant(&net, 8), 1);
+    CHECK_INT("and keeps it ended", efsm_run_instant(&net, 9), 0);
     efsm_reset(&table, &m[0], 10);
     ask[0] = STAY;
-    CHECK_INT("reset: runs again", efsm_settle(&net, 11), 1);
-    CHECK_INT("no machine", efsm_settle(&none, 0), 0);
+    CHECK_INT("reset: runs again", efsm_run_instant(&net, 11), 1);
+    CHECK_INT("no machine", efsm_run_instant(&none, 0), 0);
 }
 
 static void test_cycle_cap_default(void)
@@ -55,7 +55,7 @@ static void test_cycle_cap_default(void)
     struct efsm_executive x = {.period_us = 10};
 
     efsm_reset(&table, &m, 0);
-    CHECK_INT("default cap", efsm_settle(&net, 0), EFSM_CYCLES_MAX);
+    CHECK_INT("default cap", efsm_run_instant(&net, 0), EFSM_CYCLES_MAX);
     CHECK("default cap", efsm_executive_step(&x, &net, 0));
     CHECK_INT("default cap", x.cycles, EFSM_CYCLES_MAX);
     CHECK_INT("default cap", x.livelocks, 1);

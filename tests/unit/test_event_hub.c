@@ -13,7 +13,7 @@ static struct pair_params params[PAIRS];
 static struct event_place here;
 static const struct event_filter ALL = {.types = (1u << EVENT_TYPE_COUNT) - 1};
 
-static struct event_hub *make(size_t bytes, size_t events)
+static struct event_hub *make_hub(size_t bytes, size_t events)
 {
     static const char *const ids[PAIRS] = {"r1", "r2", "r3"};
     struct event_hub *hub = NULL;
@@ -33,7 +33,8 @@ static struct event_hub *make(size_t bytes, size_t events)
     return hub;
 }
 
-static void say(struct event_hub *hub, enum event_type type, size_t pair, const char *json)
+static void publish_event(struct event_hub *hub, enum event_type type, size_t pair,
+                          const char *json)
 {
     const uint64_t record = (int)type < (int)EVENT_RECORDS ? event_hub_number(hub, type) : 0;
     event_hub_publish(hub, type, pair, record, json, strlen(json));
@@ -41,8 +42,8 @@ static void say(struct event_hub *hub, enum event_type type, size_t pair, const 
 
 /* Everything there is for a cursor, in pieces of at most `piece` bytes; "[missed n]" where it
  * has missed some, "[broken]" at the end of what cannot go on. */
-static const char *hear(struct event_hub *hub, const struct event_filter *filter,
-                        struct event_cursor *cursor, size_t piece)
+static const char *read_events(struct event_hub *hub, const struct event_filter *filter,
+                               struct event_cursor *cursor, size_t piece)
 {
     static char text[1 << 16];
     size_t used = 0;
@@ -68,16 +69,16 @@ static const char *hear(struct event_hub *hub, const struct event_filter *filter
 
 static void test_frames(void)
 {
-    struct event_hub *hub = make(BIG, 100);
+    struct event_hub *hub = make_hub(BIG, 100);
     struct event_cursor c;
     event_hub_listen(hub, &ALL, &c, &here);
     CHECK("quiet", !event_hub_has(hub, &ALL, &c));
-    CHECK_TEXT("nothing", hear(hub, &ALL, &c, 1000), "");
-    say(hub, EVENT_TYPE_ENTRY, 0, "{\"pair\":\"r1\"}");
-    say(hub, EVENT_TYPE_FIDELITY, 1, "{\"t\":1}");
-    say(hub, EVENT_TYPE_MACHINES, 2, "{\n \"a\":\r\n1}");
+    CHECK_TEXT("nothing", read_events(hub, &ALL, &c, 1000), "");
+    publish_event(hub, EVENT_TYPE_ENTRY, 0, "{\"pair\":\"r1\"}");
+    publish_event(hub, EVENT_TYPE_FIDELITY, 1, "{\"t\":1}");
+    publish_event(hub, EVENT_TYPE_MACHINES, 2, "{\n \"a\":\r\n1}");
     CHECK("news", event_hub_has(hub, &ALL, &c));
-    CHECK_TEXT("three", hear(hub, &ALL, &c, 1000),
+    CHECK_TEXT("three", read_events(hub, &ALL, &c, 1000),
                "id: 1000.1.11.20.30\nevent: entry\ndata: {\"pair\":\"r1\"}\n\n"
                "id: 1000.2.11.20.30\nevent: fidelity\n"
                "data: {\"pair\":\"r2\",\"fidelity\":{\"t\":1}}\n\n"
@@ -88,19 +89,19 @@ static void test_frames(void)
 /* However it is cut up, the same bytes come out. */
 static void test_pieces(void)
 {
-    struct event_hub *hub = make(BIG, 100);
+    struct event_hub *hub = make_hub(BIG, 100);
     char whole[2000];
     struct event_cursor c;
     struct event_cursor begin;
     event_hub_listen(hub, &ALL, &begin, &here);
     for (int i = 0; i < 10; i++) {
-        say(hub, EVENT_TYPE_ALARM, 0, "{\"pair\":\"r1\",\"detail\":\"<script>\"}");
+        publish_event(hub, EVENT_TYPE_ALARM, 0, "{\"pair\":\"r1\",\"detail\":\"<script>\"}");
     }
     c = begin;
-    (void)snprintf(whole, sizeof whole, "%s", hear(hub, &ALL, &c, sizeof whole));
+    (void)snprintf(whole, sizeof whole, "%s", read_events(hub, &ALL, &c, sizeof whole));
     for (size_t piece = 1; piece < 200; piece += 7) {
         c = begin;
-        CHECK_TEXT("pieces", hear(hub, &ALL, &c, piece), whole);
+        CHECK_TEXT("pieces", read_events(hub, &ALL, &c, piece), whole);
     }
     event_hub_destroy(hub);
 }
@@ -109,15 +110,15 @@ static void test_filters(void)
 {
     static unsigned char second[PAIRS] = {0, 1, 0};
     const struct event_filter filter = {.types = 1u << EVENT_TYPE_ALARM, .pairs = second};
-    struct event_hub *hub = make(BIG, 100);
+    struct event_hub *hub = make_hub(BIG, 100);
     struct event_cursor c;
     event_hub_listen(hub, &filter, &c, &here);
     for (size_t pair = 0; pair < PAIRS; pair++) {
         for (enum event_type type = EVENT_TYPE_ENTRY; type < EVENT_TYPE_COUNT; type++) {
-            say(hub, type, pair, "1");
+            publish_event(hub, type, pair, "1");
         }
     }
-    CHECK_TEXT("one", hear(hub, &filter, &c, 1000),
+    CHECK_TEXT("one", read_events(hub, &filter, &c, 1000),
                "id: 1000.10.12.22.31\nevent: alarm\ndata: 1\n\n");
     CHECK("no more", !event_hub_has(hub, &filter, &c));
     event_hub_destroy(hub);
@@ -127,23 +128,23 @@ static void test_filters(void)
 static void test_missed(void)
 {
     const struct event_filter alarms = {.types = 1u << EVENT_TYPE_ALARM};
-    struct event_hub *hub = make(BIG, 8);
+    struct event_hub *hub = make_hub(BIG, 8);
     struct event_cursor all;
     struct event_cursor some;
     event_hub_listen(hub, &ALL, &all, &here);
     event_hub_listen(hub, &alarms, &some, &here);
     for (int i = 0; i < 20; i++) {
-        say(hub, i % 4 == 0 ? EVENT_TYPE_ALARM : EVENT_TYPE_ENTRY, 0, "1");
+        publish_event(hub, i % 4 == 0 ? EVENT_TYPE_ALARM : EVENT_TYPE_ENTRY, 0, "1");
     }
-    CHECK("all", strstr(hear(hub, &ALL, &all, 10000), "[missed 12]id: 1000.13."));
+    CHECK("all", strstr(read_events(hub, &ALL, &all, 10000), "[missed 12]id: 1000.13."));
     /* Alarms are 0, 4, 8, 12, 16 of the twenty; the last eight stand. */
-    CHECK("alarms", strstr(hear(hub, &alarms, &some, 10000), "[missed 3]id: 1000.13."));
+    CHECK("alarms", strstr(read_events(hub, &alarms, &some, 10000), "[missed 3]id: 1000.13."));
     for (int i = 0; i < 30; i++) {
-        say(hub, EVENT_TYPE_ENTRY, 0, "1");
+        publish_event(hub, EVENT_TYPE_ENTRY, 0, "1");
     }
-    CHECK_TEXT("nothing for it", hear(hub, &alarms, &some, 10000), "");
-    say(hub, EVENT_TYPE_ALARM, 0, "2");
-    CHECK_TEXT("goes on", hear(hub, &alarms, &some, 10000),
+    CHECK_TEXT("nothing for it", read_events(hub, &alarms, &some, 10000), "");
+    publish_event(hub, EVENT_TYPE_ALARM, 0, "2");
+    CHECK_TEXT("goes on", read_events(hub, &alarms, &some, 10000),
                "id: 1000.51.55.26.30\nevent: alarm\ndata: 2\n\n");
     event_hub_destroy(hub);
 }
@@ -151,33 +152,33 @@ static void test_missed(void)
 /* Bytes, not events, bound this one; and a text that lies across the end of the ring. */
 static void test_bytes(void)
 {
-    struct event_hub *hub = make(4096, 1000);
+    struct event_hub *hub = make_hub(4096, 1000);
     struct event_cursor c;
     char json[900];
-    unsigned heard = 0;
+    unsigned received = 0;
     unsigned missed = 0;
     event_hub_listen(hub, &ALL, &c, &here);
     for (unsigned i = 0; i < 500; i++) {
         const size_t n = 1 + (i * 37) % (sizeof json - 1);
         memset(json, '0' + (int)(i % 10), n - 1);
         json[n - 1] = '\0';
-        say(hub, EVENT_TYPE_ENTRY, 0, json);
+        publish_event(hub, EVENT_TYPE_ENTRY, 0, json);
         if (i % 7 == 6) {
-            const char *text = hear(hub, &ALL, &c, 10000);
+            const char *text = read_events(hub, &ALL, &c, 10000);
             const char *lost = strstr(text, "[missed ");
             missed += lost ? (unsigned)strtoul(lost + 8, NULL, 10) : 0;
             for (const char *p = text; (p = strstr(p, "event: entry\n")) != NULL; p++) {
-                heard++;
+                received++;
             }
         }
     }
-    CHECK_INT("all accounted for", heard + missed, 497);
-    CHECK("some of both", heard > 100 && missed > 50);
+    CHECK_INT("all accounted for", received + missed, 497);
+    CHECK("some of both", received > 100 && missed > 50);
     char *huge = malloc(EVENT_BYTES_MAX + 2);
     memset(huge, '1', EVENT_BYTES_MAX + 1);
     huge[EVENT_BYTES_MAX + 1] = '\0';
     struct event_hub_counts counts;
-    say(hub, EVENT_TYPE_DYNAMICS, 0, huge);
+    publish_event(hub, EVENT_TYPE_DYNAMICS, 0, huge);
     event_hub_read_counts(hub, &counts);
     CHECK_INT("too long", counts.too_long, 1);
     free(huge);
@@ -187,20 +188,20 @@ static void test_bytes(void)
 /* Half an event is out, then it is gone: nothing that follows could be right. */
 static void test_broken(void)
 {
-    struct event_hub *hub = make(BIG, 4);
+    struct event_hub *hub = make_hub(BIG, 4);
     struct event_cursor c;
     size_t bytes = 0;
     uint64_t missed = 0;
     struct event_place place;
     char out[16];
     event_hub_listen(hub, &ALL, &c, &here);
-    say(hub, EVENT_TYPE_ENTRY, 0, "1");
+    publish_event(hub, EVENT_TYPE_ENTRY, 0, "1");
     CHECK_INT("a part", event_hub_next(hub, &ALL, &c, out, sizeof out, &bytes, &missed, &place),
               EVENT_NEXT_TEXT);
     for (int i = 0; i < 9; i++) {
-        say(hub, EVENT_TYPE_ENTRY, 0, "1");
+        publish_event(hub, EVENT_TYPE_ENTRY, 0, "1");
     }
-    CHECK_TEXT("broken", hear(hub, &ALL, &c, 100), "[broken]");
+    CHECK_TEXT("broken", read_events(hub, &ALL, &c, 100), "[broken]");
     event_hub_destroy(hub);
 }
 
@@ -222,14 +223,14 @@ static void test_places(void)
 
 static void test_resume(void)
 {
-    struct event_hub *hub = make(BIG, 8);
+    struct event_hub *hub = make_hub(BIG, 8);
     struct event_cursor c;
     struct event_place place = {.run_us = 1000, .live = 3};
     for (int i = 0; i < 5; i++) {
-        say(hub, i == 3 ? EVENT_TYPE_CALIBRATION : EVENT_TYPE_ENTRY, 0, "1");
+        publish_event(hub, i == 3 ? EVENT_TYPE_CALIBRATION : EVENT_TYPE_ENTRY, 0, "1");
     }
     CHECK("in the ring", event_hub_resume(hub, &ALL, &place, &c));
-    CHECK_TEXT("from there", hear(hub, &ALL, &c, 1000),
+    CHECK_TEXT("from there", read_events(hub, &ALL, &c, 1000),
                "id: 1000.4.13.20.30\nevent: calibration\ndata: 1\n\n"
                "id: 1000.5.14.20.30\nevent: entry\ndata: 1\n\n");
     place.live = 6;
@@ -239,12 +240,12 @@ static void test_resume(void)
     /* The store was read up to entry 12; 13 and 14 are in the ring. */
     const uint64_t record[EVENT_RECORDS] = {12, 20, 30};
     CHECK_INT("nothing lost", event_hub_join(hub, &ALL, record, &c), 0);
-    CHECK_TEXT("the rest", hear(hub, &ALL, &c, 1000),
+    CHECK_TEXT("the rest", read_events(hub, &ALL, &c, 1000),
                "id: 1000.3.13.20.30\nevent: entry\ndata: 1\n\n"
                "id: 1000.4.13.20.30\nevent: calibration\ndata: 1\n\n"
                "id: 1000.5.14.20.30\nevent: entry\ndata: 1\n\n");
     for (int i = 0; i < 10; i++) {
-        say(hub, EVENT_TYPE_ENTRY, 0, "1");
+        publish_event(hub, EVENT_TYPE_ENTRY, 0, "1");
     }
     /* 15 to 24 came, the ring has 17 to 24. */
     CHECK_INT("lost", event_hub_join(hub, &ALL, record, &c), 4);
@@ -257,12 +258,12 @@ static void test_resume(void)
  * again, and whoever has heard it is no stranger. */
 static void test_skip(void)
 {
-    struct event_hub *hub = make(BIG, 8);
-    const struct event_place heard = {.run_us = 999, .record = {17, 20, 30}};
-    CHECK("of another store", event_hub_is_foreign(hub, &heard));
+    struct event_hub *hub = make_hub(BIG, 8);
+    const struct event_place received = {.run_us = 999, .record = {17, 20, 30}};
+    CHECK("of another store", event_hub_is_foreign(hub, &received));
     const uint64_t next = event_hub_number(hub, EVENT_TYPE_ENTRY);
     event_hub_skip(hub, 100);
-    CHECK("of the run before", !event_hub_is_foreign(hub, &heard));
+    CHECK("of the run before", !event_hub_is_foreign(hub, &received));
     CHECK_INT("higher", event_hub_number(hub, EVENT_TYPE_ENTRY), next + 101);
     event_hub_destroy(hub);
 }
@@ -324,7 +325,7 @@ static void test_threads(void)
     pthread_t reader[READERS];
     size_t pair[WRITERS] = {0, 1};
     uint64_t sum[READERS] = {0};
-    shared = make(BIG / 16, 256);
+    shared = make_hub(BIG / 16, 256);
     atomic_store(&writing, WRITERS);
     for (int i = 0; i < READERS; i++) {
         (void)pthread_create(&reader[i], NULL, read_many, &sum[i]);

@@ -13,8 +13,8 @@
     "reference: {vessel: wamv}\ninput: {file: a.csv}\nplant:\n  parameters: {d1: 1, d2: 2, "   \
     "d3: 3, d4: 4, d5: 5, d6: 6, d7: 7, d8: 8, d9: 9}\n"
 
-static enum status parse(const char *text, struct experiment_file *file,
-                         struct err_list *errors)
+static enum status parse_text(const char *text, struct experiment_file *file,
+                              struct err_list *errors)
 {
     *errors = (struct err_list){0};
     return option_file_parse(&experiment_file, text, strlen(text), "folder/x.yaml", file,
@@ -26,13 +26,13 @@ static void test_values(void)
     static struct experiment_file file;
     struct err_list errors;
     CHECK_INT("reads",
-              parse("name: mine\n" SPREAD "runs: 7\nseed: 5\ndraws: /abs/d.csv\n"
-                    "control: {period_s: 0.02, bandwidth_radps: 3, rejection: integral,\n"
-                    "          actuators: thrusters}\n"
-                    "force: {wind_n: 2, wind_direction_rad: 1.5707963267948966}\n"
-                    "telemetry: {noise_sd: [0.1, 0.2, 0.3], latency_s: 0.2}\n"
-                    "source: shadow\npaper: {rmse: {psi: 0.5}}\n",
-                    &file, &errors),
+              parse_text("name: mine\n" SPREAD "runs: 7\nseed: 5\ndraws: /abs/d.csv\n"
+                         "control: {period_s: 0.02, bandwidth_radps: 3, rejection: integral,\n"
+                         "          actuators: thrusters}\n"
+                         "force: {wind_n: 2, wind_direction_rad: 1.5707963267948966}\n"
+                         "telemetry: {noise_sd: [0.1, 0.2, 0.3], latency_s: 0.2}\n"
+                         "source: shadow\npaper: {rmse: {psi: 0.5}}\n",
+                         &file, &errors),
               STATUS_OK);
     CHECK_TEXT("name", file.name, "mine");
     CHECK_TEXT("beside the file", file.input_path, "folder/a.csv");
@@ -56,10 +56,11 @@ static void test_own_parameters(void)
     struct err_list errors;
     CHECK_INT(
         "a model's own",
-        parse("reference: {vessel: wamv}\ninput: {file: a.csv}\n"
-              "plant:\n  parameters: {d1: 1, d2: 2, d3: 3, d4: 4, d5: 5, d6: 6, d7: 7, d8: 8,"
-              " yaw_quadratic_kgm2: 9}\n  standard_errors: {d1: 0.5}\n  spread: intervals\n",
-              &file, &errors),
+        parse_text(
+            "reference: {vessel: wamv}\ninput: {file: a.csv}\n"
+            "plant:\n  parameters: {d1: 1, d2: 2, d3: 3, d4: 4, d5: 5, d6: 6, d7: 7, d8: 8,"
+            " yaw_quadratic_kgm2: 9}\n  standard_errors: {d1: 0.5}\n  spread: intervals\n",
+            &file, &errors),
         STATUS_OK);
     CHECK_NEAR("by symbol", file.plant.theta[1], 2.0, 0.0, 0.0);
     CHECK_NEAR("by name", file.plant.theta[8], 9.0, 0.0, 0.0);
@@ -107,13 +108,14 @@ static void test_faults(void)
     for (size_t i = 0; i < COUNT(cases); i++) {
         static struct experiment_file file;
         struct err_list errors;
-        CHECK_INT(cases[i].code, parse(cases[i].text, &file, &errors), STATUS_E_PARSE);
-        bool said = false;
+        CHECK_INT(cases[i].code, parse_text(cases[i].text, &file, &errors), STATUS_E_PARSE);
+        bool published = false;
         for (size_t k = 0; k < errors.count; k++) {
-            said = said || (strcmp(fault_name(errors.items[k].fault), cases[i].code) == 0 &&
-                            (cases[i].line == 0 || errors.items[k].line == cases[i].line));
+            published =
+                published || (strcmp(fault_name(errors.items[k].fault), cases[i].code) == 0 &&
+                              (cases[i].line == 0 || errors.items[k].line == cases[i].line));
         }
-        CHECK(cases[i].code, said);
+        CHECK(cases[i].code, published);
     }
 }
 
@@ -122,7 +124,7 @@ static void test_trial_check(void)
     static struct experiment_file file;
     struct err_list errors;
     struct err err = {0};
-    CHECK_INT("reads", parse(ROBOTS, &file, &errors), STATUS_OK);
+    CHECK_INT("reads", parse_text(ROBOTS, &file, &errors), STATUS_OK);
     CHECK_INT("can be run", trial_check(&file.trial, &err), STATUS_OK);
     struct trial_params p = file.trial;
     p.follower.period_s = 0.0105;

@@ -35,7 +35,7 @@ static void compile_root(const char *row, uint16_t root)
 }
 
 /* x 3, y -2, b true, c false. */
-static double evaluate(const char *text, enum expression_type want)
+static double evaluate_text(const char *text, enum expression_type want)
 {
     struct err err = {0};
     double values[EXPRESSION_NAMES_MAX] = {3.0, -2.0, 1.0, 0.0};
@@ -87,13 +87,13 @@ static void test_numbers(void)
         {"exp(log(2)) + tanh(0) + sin(0)*cos(1)*tan(1) + atan(0)", 2.0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_NEAR(rows[i].text, evaluate(rows[i].text, EXPRESSION_NUMBER), rows[i].value, 0.0,
-                   5e-16);
+        CHECK_NEAR(rows[i].text, evaluate_text(rows[i].text, EXPRESSION_NUMBER), rows[i].value,
+                   0.0, 5e-16);
     }
-    CHECK("infinite", isinf(evaluate("1/0", EXPRESSION_NUMBER)));
-    CHECK("no number", isnan(evaluate("0/0", EXPRESSION_NUMBER)));
-    CHECK("no rest", isnan(evaluate("1 % 0", EXPRESSION_NUMBER)));
-    CHECK("minus zero", signbit(evaluate("-(x - 3)", EXPRESSION_NUMBER)));
+    CHECK("infinite", isinf(evaluate_text("1/0", EXPRESSION_NUMBER)));
+    CHECK("no number", isnan(evaluate_text("0/0", EXPRESSION_NUMBER)));
+    CHECK("no rest", isnan(evaluate_text("1 % 0", EXPRESSION_NUMBER)));
+    CHECK("minus zero", signbit(evaluate_text("-(x - 3)", EXPRESSION_NUMBER)));
 }
 
 static void test_truths(void)
@@ -126,7 +126,7 @@ static void test_truths(void)
         {"b()", true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_NEAR(rows[i].text, evaluate(rows[i].text, EXPRESSION_TRUTH),
+        CHECK_NEAR(rows[i].text, evaluate_text(rows[i].text, EXPRESSION_TRUTH),
                    rows[i].value ? 1.0 : 0.0, 0.0, 0.0);
     }
 }
@@ -219,7 +219,7 @@ static void test_names(void)
 }
 
 /* text: opened count times, x, closed; and what is said of it. */
-static const char *repeat(const char *open, const char *close, size_t count)
+static const char *repeat_text(const char *open, const char *close, size_t count)
 {
     static char text[EXPRESSION_BYTES_MAX + 2];
     size_t used = 0;
@@ -249,25 +249,25 @@ static void test_limits(void)
         struct err err = {0};
         uint16_t root = 0;
         start_pool(true, false);
-        CHECK(rows[i].row, read_text(repeat(rows[i].open, rows[i].close, rows[i].fits), 0,
+        CHECK(rows[i].row, read_text(repeat_text(rows[i].open, rows[i].close, rows[i].fits), 0,
                                      &root, &err) == STATUS_OK);
         compile_root(rows[i].row, root);
-        CHECK_INT(
-            rows[i].row,
-            read_text(repeat(rows[i].open, rows[i].close, rows[i].fits + 1), 0, &root, &err),
-            STATUS_E_PARSE);
+        CHECK_INT(rows[i].row,
+                  read_text(repeat_text(rows[i].open, rows[i].close, rows[i].fits + 1), 0,
+                            &root, &err),
+                  STATUS_E_PARSE);
         CHECK_TEXT(rows[i].row, fault_name(err.fault), rows[i].code);
     }
     struct err err = {0};
     uint16_t root = 0;
     start_pool(true, false);
-    CHECK("long",
-          expression_parse(&pool, repeat(" ", "", 8192), 8193, &root, &err) == STATUS_E_PARSE);
+    CHECK("long", expression_parse(&pool, repeat_text(" ", "", 8192), 8193, &root, &err) ==
+                      STATUS_E_PARSE);
     CHECK_TEXT("long", fault_name(err.fault), "too_long");
     /* A pool that is full says so, and holds. */
     enum status st = STATUS_OK;
     for (int i = 0; i < 200 && st == STATUS_OK; i++) {
-        st = read_text(repeat("", "+x", 255), 0, &root, &err);
+        st = read_text(repeat_text("", "+x", 255), 0, &root, &err);
     }
     CHECK_INT("full", st, STATUS_E_PARSE);
     CHECK("full", pool.full);
@@ -367,7 +367,7 @@ static void test_split(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct err err = {0};
-        const uint8_t unknowns[] = {0, 1};
+        const uint8_t variables[] = {0, 1};
         uint16_t factors[2] = {0};
         uint16_t rest = 0;
         uint16_t root = 0;
@@ -377,7 +377,7 @@ static void test_split(void)
         CHECK("b", expression_declare(&pool, "b", EXPRESSION_NUMBER, NULL, NULL) == STATUS_OK);
         CHECK(rows[i].text, read_text(rows[i].text, 0, &root, NULL) == STATUS_OK);
         const enum status st =
-            expression_split(&pool, root, unknowns, 2, "unknowns", factors, &rest, &err);
+            expression_split(&pool, root, variables, 2, "unknowns", factors, &rest, &err);
         CHECK_INT(rows[i].text, st, rows[i].fault ? STATUS_E_PARSE : STATUS_OK);
         CHECK_TEXT(rows[i].text, fault_name(err.fault), rows[i].fault ? rows[i].fault : "none");
         if (rows[i].fault) {

@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "twin/following/fidelity.h"
 #include "identification/model/usv3.h"
+#include "twin/following/fidelity.h"
 
 enum { AXES = USV3_AXES };
 
@@ -14,7 +14,7 @@ static const struct fidelity_params params = {.model = &usv3_model,
                                               .target_ratio = 0.95};
 
 /* The same motion, `late` behind and moved aside: known errors. */
-static void motion(double t, double *nu, double *pose)
+static void set_motion(double t, double *nu, double *pose)
 {
     nu[0] = sin(t);
     nu[1] = 0.0;
@@ -24,17 +24,18 @@ static void motion(double t, double *nu, double *pose)
     pose[2] = remainder(0.2 * t, 6.28318530717958647693);
 }
 
-static void run(struct fidelity *f, double late_s, double aside_m, int64_t from, int64_t until)
+static void run_fidelity(struct fidelity *f, double late_s, double aside_m, int64_t from,
+                         int64_t until)
 {
     for (int64_t t = from; t < until; t += 10000) {
         double nu[AXES];
         double pose[AXES];
-        motion(1e-6 * (double)t - late_s, nu, pose);
+        set_motion(1e-6 * (double)t - late_s, nu, pose);
         pose[1] += aside_m;
         nu[0] += 0.01;
         fidelity_virtual(f, &params, t, nu, pose);
         if (t % 20000 == 0) { /* at other times and with other stamps */
-            motion(1e-6 * (double)(t - 3000), nu, pose);
+            set_motion(1e-6 * (double)(t - 3000), nu, pose);
             fidelity_real(f, &params, t - 3000, nu, pose);
         }
     }
@@ -45,7 +46,7 @@ static void test_known_errors(void)
     static struct fidelity f;
     struct fidelity_report r;
     f = (struct fidelity){0};
-    run(&f, 0.0, 0.03, 100 * S, 200 * S);
+    run_fidelity(&f, 0.0, 0.03, 100 * S, 200 * S);
     fidelity_read(&f, &params, 200 * S, &r);
     CHECK("the window only", r.n > 2900 && r.n <= 3000);
     CHECK_NEAR("u", r.rmse[0], 0.01, 1e-3, 1e-5);
@@ -70,7 +71,7 @@ static void test_place_and_time(void)
         static struct fidelity f;
         struct fidelity_report r;
         f = (struct fidelity){0};
-        run(&f, rows[i].late_s, rows[i].aside_m, 100 * S, 130 * S);
+        run_fidelity(&f, rows[i].late_s, rows[i].aside_m, 100 * S, 130 * S);
         fidelity_read(&f, &params, 130 * S, &r);
         CHECK("judged", r.judged > 1000);
         /* The first samples see half of the window. */
@@ -89,10 +90,10 @@ static void test_unpaired(void)
     }
     CHECK_INT("a bounded number waits", f.waiting_count, FIDELITY_WAITING);
     CHECK("the others are counted", f.unpaired > 400);
-    run(&f, 0.0, 0.0, 20 * S, 30 * S);
+    run_fidelity(&f, 0.0, 0.0, 20 * S, 30 * S);
     fidelity_read(&f, &params, 30 * S, &r);
     CHECK("then they pair", r.n > 400);
-    run(&f, 0.0, 0.0, 5 * S, 6 * S); /* time was set back */
+    run_fidelity(&f, 0.0, 0.0, 5 * S, 6 * S); /* time was set back */
     fidelity_read(&f, &params, 6 * S, &r);
     CHECK("and after time ran back", r.n > 40);
     fidelity_read(&f, &params, 1000 * S, &r);

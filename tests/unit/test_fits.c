@@ -93,7 +93,7 @@ static void tear_down(void)
 }
 
 /* So many samples, and a fit that is asked for. */
-static void ask(size_t pair, size_t samples)
+static void request_fit(size_t pair, size_t samples)
 {
     struct event e = script_event(b.s.params[pair].id, 0, EVENT_TELEMETRY, SIDE_REAL);
     for (size_t k = 0; k < samples; k++) {
@@ -112,7 +112,7 @@ static void ask(size_t pair, size_t samples)
     CHECK("under way", lab_dynamics(b.s.lab, pair)->side[SIDE_REAL].running);
 }
 
-static void keep_event(void *context, const struct event *event)
+static void copy_event(void *context, const struct event *event)
 {
     struct event *out = context;
     *out = *event;
@@ -129,7 +129,7 @@ static bool next_end(struct event *out)
             struct message m;
             CU_ASSERT_FATAL(message_parse(line.text, line.bytes, scratch, &m, &err) ==
                             STATUS_OK);
-            (void)codec_decode(NULL, "tandem/v1", &m, keep_event, out);
+            (void)codec_decode(NULL, "tandem/v1", &m, copy_event, out);
             CU_ASSERT_EQUAL_FATAL(out->kind, EVENT_FIT);
             return true;
         }
@@ -138,10 +138,10 @@ static bool next_end(struct event *out)
     return false;
 }
 
-static void take(struct event *e)
+static void apply_result(struct event *e)
 {
     const long pair = lab_find(b.s.lab, e->pair);
-    struct dynamics_result *result = fits_take(b.fits, (uint32_t)pair, e->side, e->fit.job);
+    struct dynamics_result *result = fits_pop(b.fits, (uint32_t)pair, e->side, e->fit.job);
     e->fit.result = result;
     e->t_us = lab_time(b.s.lab);
     lab_step(b.s.lab, e, &b.s.fx);
@@ -152,18 +152,18 @@ static void test_found(void)
 {
     struct event e;
     set_up(DYNAMICS_WEAK_IV, 4);
-    ask(0, 400);
+    request_fit(0, 400);
     fits_begin(b.fits, 0, SIDE_REAL);
     CHECK("numbered", fits_job(b.fits, 0, SIDE_REAL) != 0);
     CU_ASSERT_FATAL(next_end(&e));
     CHECK_INT("done", e.fit.outcome, FIT_DONE);
     CHECK_INT("its number", e.fit.job, 1);
-    CHECK("not another's", fits_take(b.fits, 0, SIDE_REAL, 2) == NULL);
-    CHECK("not of another pair", fits_take(b.fits, 1, SIDE_REAL, 1) == NULL);
-    take(&e);
+    CHECK("not another's", fits_pop(b.fits, 0, SIDE_REAL, 2) == NULL);
+    CHECK("not of another pair", fits_pop(b.fits, 1, SIDE_REAL, 1) == NULL);
+    apply_result(&e);
     const struct dynamics_side *side = &lab_dynamics(b.s.lab, 0)->side[SIDE_REAL];
     CHECK("in the lab", side->fitted && !side->running);
-    CHECK("once", fits_take(b.fits, 0, SIDE_REAL, 1) == NULL);
+    CHECK("once", fits_pop(b.fits, 0, SIDE_REAL, 1) == NULL);
     struct fits_counts c;
     fits_read_counts(b.fits, &c);
     CHECK_INT("begun", c.begun, 1);
@@ -176,12 +176,12 @@ static void test_again(void)
 {
     struct event e;
     set_up(DYNAMICS_WEAK, 4);
-    ask(0, 300);
-    ask(2, 300);
+    request_fit(0, 300);
+    request_fit(2, 300);
     fits_go_live(b.fits);
     CU_ASSERT_FATAL(next_end(&e));
     CHECK_TEXT("first", e.pair, "r1");
-    take(&e);
+    apply_result(&e);
     CU_ASSERT_FATAL(next_end(&e));
     CHECK_TEXT("second", e.pair, "r3");
     /* Nobody takes it: given back at the end. */
@@ -193,7 +193,7 @@ static void test_refused(void)
     struct event e;
     set_up(DYNAMICS_METHOD_COUNT, 1);
     for (size_t i = 0; i < 3; i++) {
-        ask(i, 700);
+        request_fit(i, 700);
     }
     for (size_t i = 0; i < 3; i++) {
         fits_begin(b.fits, (uint32_t)i, SIDE_REAL);
@@ -205,7 +205,7 @@ static void test_refused(void)
     for (size_t i = 0; i < 3 && next_end(&e); i++) {
         failed = failed || (e.fit.outcome == FIT_FAILED &&
                             strcmp(e.fit.detail, "too many fits wait already") == 0);
-        take(&e);
+        apply_result(&e);
     }
     CHECK("told", failed);
     CHECK("failed", lab_dynamics(b.s.lab, 1)->side[SIDE_REAL].counts.failed +
@@ -219,8 +219,8 @@ static void test_cancelled(void)
     struct event e;
     /* A short fit: the worker runs at low priority, so on a busy machine it has little time. */
     set_up(DYNAMICS_WEAK_IV, 4);
-    ask(0, 700);
-    ask(1, 700);
+    request_fit(0, 700);
+    request_fit(1, 700);
     fits_begin(b.fits, 0, SIDE_REAL);
     fits_begin(b.fits, 1, SIDE_REAL);
     CU_ASSERT_EQUAL(worker_cancel(b.worker, fits_job(b.fits, 1, SIDE_REAL)), STATUS_OK);
@@ -241,8 +241,8 @@ static void test_cancelled(void)
 static void test_stopped(void)
 {
     set_up(DYNAMICS_METHOD_COUNT, 4);
-    ask(0, 700);
-    ask(1, 700);
+    request_fit(0, 700);
+    request_fit(1, 700);
     fits_begin(b.fits, 0, SIDE_REAL);
     fits_begin(b.fits, 1, SIDE_REAL);
     fits_stop(b.fits);

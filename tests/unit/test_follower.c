@@ -1,11 +1,11 @@
 #include "tests/support/check.h"
 
-#include "twin/following/follower.h"
 #include "identification/model/usv3.h"
+#include "twin/following/follower.h"
 
 enum { AXES = USV3_AXES };
 
-static const struct usv3_vessel *vessel(void)
+static const struct usv3_vessel *find_vessel(void)
 {
     return usv3_vessel_find("wamv");
 }
@@ -19,10 +19,10 @@ static void set_gains(struct follower_gains *gains)
                                      .blend_s = 0.5};
 }
 
-static struct follower_params params(double period_s)
+static struct follower_params make_params(double period_s)
 {
     struct follower_params p = {.model = &usv3_model, .period_s = period_s};
-    memcpy(p.theta, vessel()->theta, sizeof vessel()->theta);
+    memcpy(p.theta, find_vessel()->theta, sizeof find_vessel()->theta);
     set_gains(&p.gains);
     allocation_direct(&p.allocation, AXES, NULL);
     return p;
@@ -31,7 +31,7 @@ static struct follower_params params(double period_s)
 /* Two thrusters, as the vessel has them. */
 static void give_thrusters(struct follower_params *p)
 {
-    usv3_actuators(vessel(), &p->allocation);
+    usv3_actuators(find_vessel(), &p->allocation);
 }
 
 struct run {
@@ -42,8 +42,8 @@ struct run {
 };
 
 /* The law against the model itself, target constant. */
-static void drive(struct run *r, const struct follower_params *p, const double *wanted,
-                  int steps)
+static void run_steps(struct run *r, const struct follower_params *p, const double *wanted,
+                      int steps)
 {
     struct follower_target target = {{0}, {0}, {0}};
     memcpy(target.nu, wanted, AXES * sizeof wanted[0]);
@@ -57,11 +57,11 @@ static void test_error_decays_as_promised(void)
 {
     static const double periods[] = {0.001, 0.01, 0.05};
     for (size_t i = 0; i < COUNT(periods); i++) {
-        struct follower_params p = params(periods[i]);
+        struct follower_params p = make_params(periods[i]);
         struct run r = {.nu = {0.2, 0.0, 0.1}};
         const double still[AXES] = {0};
         p.gains.rejection = FOLLOWER_NONE;
-        drive(&r, &p, still, (int)lround(0.4 / periods[i]));
+        run_steps(&r, &p, still, (int)lround(0.4 / periods[i]));
         CHECK_NEAR("e = e0 exp(-K t)", r.nu[0], 0.2 * exp(-2.0), 0.0, 2e-4);
         CHECK_NEAR("and in yaw", r.nu[2], 0.1 * exp(-2.0), 0.0, 2e-4);
     }
@@ -72,10 +72,10 @@ static void test_rejection(void)
     static const double wanted[AXES] = {1.0, 0.0, 0.0};
     double left[FOLLOWER_REJECTION_COUNT];
     for (int rejection = 0; rejection < FOLLOWER_REJECTION_COUNT; rejection++) {
-        struct follower_params p = params(0.01);
+        struct follower_params p = make_params(0.01);
         struct run r = {.force_n = {-10.0, 5.0}};
         p.gains.rejection = (enum follower_rejection)rejection;
-        drive(&r, &p, wanted, 2000);
+        run_steps(&r, &p, wanted, 2000);
         left[rejection] = hypot(r.nu[0] - 1.0, r.nu[1]);
         CHECK_NEAR("force found along x", r.out.disturbance[0], -10.0, 0.0, 0.05);
         CHECK_NEAR("and along y", r.out.disturbance[1], 5.0, 0.0, 0.05);
@@ -89,18 +89,18 @@ static void test_rejection(void)
 static void test_underactuated(void)
 {
     static const double wanted[AXES] = {1.0, 0.0, 0.1};
-    struct follower_params p = params(0.01);
+    struct follower_params p = make_params(0.01);
     struct run r = {.force_n = {0.0, 8.0}};
     give_thrusters(&p);
     CHECK("sway is not reached", p.allocation.underactuated && !p.allocation.reaches[1]);
-    drive(&r, &p, wanted, 1000);
+    run_steps(&r, &p, wanted, 1000);
     CHECK_NEAR("surge follows", r.nu[0], 1.0, 0.0, 1e-3);
     CHECK_NEAR("yaw follows", r.nu[2], 0.1, 0.0, 1e-3);
     CHECK_NEAR("no effort in sway", r.out.tau[1], 0.0, 0.0, 0.0);
     CHECK("what sway lacks is told", fabs(r.out.unmatched[1]) > 1.0);
-    const double beside = 8.0 * cos(r.pose[2]);
-    CHECK_NEAR("the force beside it is known", r.out.disturbance[1], beside, 0.0,
-               0.05 * fabs(beside) + 0.2);
+    const double extra = 8.0 * cos(r.pose[2]);
+    CHECK_NEAR("the force beside it is known", r.out.disturbance[1], extra, 0.0,
+               0.05 * fabs(extra) + 0.2);
 
     p.gains.pose_per_s2 = 2.0;
     struct err err = {0};
@@ -112,20 +112,20 @@ static void test_saturation_does_not_wind_up(void)
 {
     static const double fast[AXES] = {5.0, 0.0, 0.0}; /* beyond what 180 N can do */
     static const double slow[AXES] = {0.5, 0.0, 0.0};
-    struct follower_params p = params(0.01);
+    struct follower_params p = make_params(0.01);
     struct run r = {.nu = {0}};
     give_thrusters(&p);
     p.gains.rejection = FOLLOWER_INTEGRAL;
-    drive(&r, &p, fast, 3000);
+    run_steps(&r, &p, fast, 3000);
     CHECK("saturated", r.out.saturated);
     CHECK_NEAR("both thrusters at their limit", r.out.tau[0], 180.0, 0.0, 1e-9);
-    drive(&r, &p, slow, 400);
+    run_steps(&r, &p, slow, 400);
     CHECK_NEAR("and back at once", r.nu[0], 0.5, 0.0, 0.02);
 }
 
 static void test_pose_feedback(void)
 {
-    struct follower_params p = params(0.01);
+    struct follower_params p = make_params(0.01);
     struct run r = {.nu = {0}};
     const struct follower_target target = {.pose = {0.3, -0.2, 3.0}};
     p.gains.pose_per_s2 = 2.0;
@@ -142,9 +142,9 @@ static void test_pose_feedback(void)
 static void test_change_is_bumpless(void)
 {
     static const double wanted[AXES] = {1.0, 0.0, 0.2};
-    struct follower_params p = params(0.01);
+    struct follower_params p = make_params(0.01);
     struct run r = {.nu = {0}};
-    drive(&r, &p, wanted, 1000);
+    run_steps(&r, &p, wanted, 1000);
     const double before = r.out.tau[0];
     struct follower_params other = p;
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
@@ -165,10 +165,10 @@ static void test_bad_numbers(void)
 {
     static const double wanted[AXES] = {1.0, 0.0, 0.0};
     static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
-    struct follower_params p = params(0.01);
+    struct follower_params p = make_params(0.01);
     struct run r = {.nu = {0}};
     give_thrusters(&p);
-    drive(&r, &p, wanted, 100);
+    run_steps(&r, &p, wanted, 100);
     const struct follower before = r.f;
     for (size_t i = 0; i < COUNT(bad); i++) {
         for (int what = 0; what < 3; what++) {
@@ -182,7 +182,7 @@ static void test_bad_numbers(void)
                 CHECK("finite and within limits",
                       out.force[k] >= -85.0 && out.force[k] <= 90.0);
             }
-            drive(&r, &p, wanted, 1);
+            run_steps(&r, &p, wanted, 1);
         }
     }
     const double nan_nu[AXES] = {NAN, 0.0, 0.0};
@@ -195,7 +195,7 @@ static void test_bad_numbers(void)
 
 static void test_check(void)
 {
-    struct follower_params p = params(0.01);
+    struct follower_params p = make_params(0.01);
     struct err err = {0};
     CHECK_INT("defaults", follower_check(&p, &err), STATUS_OK);
     p.gains.bandwidth_radps[1] = 20.0;
@@ -204,9 +204,9 @@ static void test_check(void)
     CHECK_INT("too fast", follower_check(&p, &err), STATUS_E_RANGE);
     CHECK_TEXT("with the limit", fault_name(err.fault), "out_of_range");
     CHECK(err.text, strstr(err.text, "50") != NULL);
-    p = params(0.0);
+    p = make_params(0.0);
     CHECK_INT("no period", follower_check(&p, NULL), STATUS_E_RANGE);
-    p = params(0.01);
+    p = make_params(0.01);
     p.theta[0] = -1.0;
     err = (struct err){0};
     CHECK_INT("no such vessel", follower_check(&p, &err), STATUS_E_RANGE);

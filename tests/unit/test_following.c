@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "twin/following/pair_following.h"
 #include "identification/model/usv3.h"
+#include "twin/following/pair_following.h"
 
 enum { AXES = USV3_AXES, TICK_US = 10000 };
 
@@ -16,9 +16,9 @@ struct stage {
     bool deaf_real, deaf_simulated; /* no telemetry of it */
     bool repeat;                    /* every sample twice, and an old one after it */
     int64_t stamp_off_us;           /* of the real robot's stamps */
-    double jump;   /* largest change of the effort in surge from tick to tick */
-    int cut;       /* periods with an effort at a limit */
-    unsigned news; /* all there was */
+    double jump;      /* largest change of the effort in surge from tick to tick */
+    int cut;          /* periods with an effort at a limit */
+    unsigned changes; /* all there was */
     int sent;
 };
 
@@ -31,7 +31,7 @@ static void set_gains(struct follower_gains *gains)
                                      .blend_s = 0.5};
 }
 
-static struct stage begin(void)
+static struct stage begin_stage(void)
 {
     struct stage s = {.now_us = 1700000000000000};
     const struct usv3_vessel *real = usv3_vessel_find("iacquabot");
@@ -60,7 +60,7 @@ static struct stage begin(void)
     return s;
 }
 
-static void hear(struct stage *s)
+static void feed_telemetry(struct stage *s)
 {
     const int64_t stamp = s->now_us + s->stamp_off_us;
     if (!s->deaf_real) {
@@ -75,20 +75,20 @@ static void hear(struct stage *s)
     }
 }
 
-static void run(struct stage *s, double seconds)
+static void run_stage(struct stage *s, double seconds)
 {
     const int ticks = (int)lround(seconds / (1e-6 * TICK_US));
     for (int k = 0; k < ticks; k++) {
-        unsigned news = 0;
+        unsigned changes = 0;
         const double before = s->tau[0];
         if (k % 2 == 0) {
-            hear(s);
+            feed_telemetry(s);
         }
-        if (following_tick(&s->f, &s->p, s->now_us, &news)) {
+        if (following_tick(&s->f, &s->p, s->now_us, &changes)) {
             memcpy(s->tau, s->f.output.tau, sizeof s->tau);
             s->sent++;
         }
-        s->news |= news;
+        s->changes |= changes;
         s->cut += s->f.output.saturated;
         s->jump = fmax(s->jump, fabs(s->tau[0] - before));
         for (size_t i = 0; i < AXES; i++) {
@@ -102,24 +102,24 @@ static void run(struct stage *s, double seconds)
     }
 }
 
-static double gap(const struct stage *s)
+static double measure_gap(const struct stage *s)
 {
     return hypot(s->nu[0] - s->real_nu[0], s->nu[2] - s->real_nu[2]);
 }
 
 static void test_follows(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     struct fidelity_report report;
-    run(&s, 15.0);
+    run_stage(&s, 15.0);
     CHECK_INT("off", s.f.machine.state, FOLLOWING_OFF);
     CHECK_INT("nothing is sent", s.sent, 0);
     fidelity_read(&s.f.fidelity, &s.p.fidelity, s.now_us, &report);
     CHECK("but they are compared", report.n > 300 && report.rmse[0] > 0.3);
     following_want(&s.f, true);
-    run(&s, 20.0);
+    run_stage(&s, 20.0);
     CHECK_INT("tracking", s.f.machine.state, FOLLOWING_TRACKING);
-    CHECK("alike", gap(&s) < 1e-3);
+    CHECK("alike", measure_gap(&s) < 1e-3);
     fidelity_read(&s.f.fidelity, &s.p.fidelity, s.now_us, &report);
     CHECK("u", report.rmse[0] < 2e-3);
     CHECK("r2", report.r2[0] > 0.9 || report.rmse[0] < 1e-3);
@@ -128,62 +128,62 @@ static void test_follows(void)
 
 static void test_pose_feedback_brings_it_to_the_place(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     struct fidelity_report report;
     s.p.follower.gains.pose_per_s2 = 2.0;
     following_want(&s.f, true);
-    run(&s, 40.0);
+    run_stage(&s, 40.0);
     fidelity_read(&s.f.fidelity, &s.p.fidelity, s.now_us, &report);
     CHECK("x", report.rmse[3] < 0.01);
     CHECK("y", report.rmse[4] < 0.01);
     CHECK("psi", report.rmse[5] < 0.01);
     CHECK_NEAR("within the target", report.within_ratio, 1.0, 0.0, 0.0);
-    CHECK("never missed", !(s.news & FOLLOWING_NEWS_MISSED));
+    CHECK("never missed", !(s.changes & FOLLOWING_CHANGE_MISSED));
 }
 
 static void test_real_falls_silent(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     following_want(&s.f, true);
-    run(&s, 20.0);
+    run_stage(&s, 20.0);
     s.jump = 0.0;
     s.deaf_real = true;
-    run(&s, 0.8);
+    run_stage(&s, 0.8);
     CHECK_INT("holding", s.f.machine.state, FOLLOWING_HOLDING);
-    CHECK("told", s.news & FOLLOWING_NEWS_STALE);
-    run(&s, 1.0);
+    CHECK("told", s.changes & FOLLOWING_CHANGE_STALE);
+    run_stage(&s, 1.0);
     CHECK_INT("stopping", s.f.machine.state, FOLLOWING_STOPPING);
-    run(&s, 6.0);
+    run_stage(&s, 6.0);
     CHECK_INT("stopped", s.f.machine.state, FOLLOWING_STOPPED);
     CHECK("at rest", fabs(s.nu[0]) < 0.01);
     CHECK("down without a jump", s.jump < 20.0);
     s.deaf_real = false;
     s.jump = 0.0;
-    run(&s, 8.0);
+    run_stage(&s, 8.0);
     CHECK_INT("tracking again", s.f.machine.state, FOLLOWING_TRACKING);
-    CHECK("told too", s.news & FOLLOWING_NEWS_RESUMED);
-    CHECK("alike again", gap(&s) < 2e-3);
+    CHECK("told too", s.changes & FOLLOWING_CHANGE_RESUMED);
+    CHECK("alike again", measure_gap(&s) < 2e-3);
     CHECK("no jump", s.jump < 20.0 && s.jump > 0.0);
 }
 
 static void test_simulated_falls_silent(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     following_want(&s.f, true);
-    run(&s, 10.0);
+    run_stage(&s, 10.0);
     s.deaf_simulated = true;
-    run(&s, 1.0);
+    run_stage(&s, 1.0);
     CHECK_INT("lost", s.f.machine.state, FOLLOWING_LOST);
-    CHECK("told", s.news & FOLLOWING_NEWS_LOST);
+    CHECK("told", s.changes & FOLLOWING_CHANGE_LOST);
     CHECK_NEAR("no effort blindly", s.tau[0], 0.0, 0.0, 0.0);
     const int sent = s.sent;
-    run(&s, 1.0);
+    run_stage(&s, 1.0);
     CHECK_INT("zero is said once", s.sent, sent);
     s.deaf_simulated = false;
     s.jump = 0.0;
-    run(&s, 10.0);
+    run_stage(&s, 10.0);
     CHECK_INT("tracking again", s.f.machine.state, FOLLOWING_TRACKING);
-    CHECK("alike again", gap(&s) < 2e-3);
+    CHECK("alike again", measure_gap(&s) < 2e-3);
     CHECK("from nothing, gently", s.jump < 40.0);
 }
 
@@ -191,12 +191,12 @@ static void test_simulated_falls_silent(void)
 static void test_restarts(void)
 {
     for (int real = 0; real < 2; real++) {
-        struct stage s = begin();
+        struct stage s = begin_stage();
         double *nu = real ? s.real_nu : s.nu;
         double *pose = real ? s.real_pose : s.pose;
         s.p.follower.gains.pose_per_s2 = 4.0;
         following_want(&s.f, true);
-        run(&s, 10.0);
+        run_stage(&s, 10.0);
         following_restarted(&s.f, real);
         memset(nu, 0, AXES * sizeof nu[0]);
         pose[0] -= 30.0;
@@ -206,12 +206,12 @@ static void test_restarts(void)
         }
         s.jump = 0.0;
         s.cut = 0;
-        run(&s, 4.0);
+        run_stage(&s, 4.0);
         CHECK_INT("tracking", s.f.machine.state, FOLLOWING_TRACKING);
         CHECK("no jump", s.jump < 20.0);
         CHECK("up to speed, and not after a place that is none", s.cut < 50);
-        run(&s, 10.0);
-        CHECK("alike again", gap(&s) < 2e-3);
+        run_stage(&s, 10.0);
+        CHECK("alike again", measure_gap(&s) < 2e-3);
     }
 }
 
@@ -219,16 +219,16 @@ static void test_restarts(void)
  */
 static void test_first_periods(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     s.p.follower.gains.pose_per_s2 = 4.0;
     following_want(&s.f, true);
     s.deaf_real = true;
-    run(&s, 0.03);
+    run_stage(&s, 0.03);
     s.deaf_real = false;
     s.deaf_simulated = true;
-    run(&s, 0.03);
+    run_stage(&s, 0.03);
     s.deaf_simulated = false;
-    run(&s, 4.0);
+    run_stage(&s, 4.0);
     CHECK_INT("tracking", s.f.machine.state, FOLLOWING_TRACKING);
     CHECK("no jump", s.jump < 20.0);
     CHECK_INT("nothing pulls to a place that is none", s.cut, 0);
@@ -236,41 +236,41 @@ static void test_first_periods(void)
 
 static void test_stop(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     following_want(&s.f, true);
-    run(&s, 5.0);
+    run_stage(&s, 5.0);
     following_want(&s.f, false);
-    run(&s, 0.1);
+    run_stage(&s, 0.1);
     CHECK_INT("off", s.f.machine.state, FOLLOWING_OFF);
     CHECK_NEAR("the last effort is none", s.tau[0], 0.0, 0.0, 0.0);
 }
 
 static void test_disorder(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     following_want(&s.f, true);
     s.repeat = true;
-    run(&s, 10.0);
+    run_stage(&s, 10.0);
     CHECK("counted",
           s.f.real.count[SHADOW_DUPLICATE] > 400 && s.f.real.count[SHADOW_OLD] > 400);
-    CHECK("and followed all the same", gap(&s) < 2e-3);
+    CHECK("and followed all the same", measure_gap(&s) < 2e-3);
     s.stamp_off_us = INT64_C(3600000000); /* the clock is set an hour ahead */
-    run(&s, 2.0);
-    CHECK("still", gap(&s) < 0.05);
+    run_stage(&s, 2.0);
+    CHECK("still", measure_gap(&s) < 0.05);
     s.stamp_off_us = -INT64_C(3600000000); /* then back */
-    run(&s, 5.0);
+    run_stage(&s, 5.0);
     s.stamp_off_us = 0;
-    run(&s, 10.0);
+    run_stage(&s, 10.0);
     CHECK_INT("tracking", s.f.machine.state, FOLLOWING_TRACKING);
-    CHECK("alike in the end", gap(&s) < 2e-3);
+    CHECK("alike in the end", measure_gap(&s) < 2e-3);
 }
 
 static void test_bad_numbers(void)
 {
     static const double bad[] = {NAN, INFINITY, -INFINITY, 1e308};
-    struct stage s = begin();
+    struct stage s = begin_stage();
     following_want(&s.f, true);
-    run(&s, 5.0);
+    run_stage(&s, 5.0);
     for (size_t i = 0; i < COUNT(bad); i++) {
         for (size_t axis = 0; axis < AXES; axis++) {
             double nu[AXES] = {0.5, 0.0, 0.1};
@@ -278,18 +278,18 @@ static void test_bad_numbers(void)
             nu[axis] = bad[i];
             following_real(&s.f, &s.p, s.now_us - 4000, s.now_us, nu, REAL_PUSH, pose);
             following_simulated(&s.f, &s.p, s.now_us - 3000, s.now_us, nu, pose);
-            run(&s, 0.05);
+            run_stage(&s, 0.05);
         }
     }
-    run(&s, 20.0);
-    CHECK("recovers", gap(&s) < 2e-2);
+    run_stage(&s, 20.0);
+    CHECK("recovers", measure_gap(&s) < 2e-2);
 }
 
 static void test_bumpless_parameters(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     following_want(&s.f, true);
-    run(&s, 20.0);
+    run_stage(&s, 20.0);
     s.jump = 0.0;
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
         s.p.simulated.theta[i] *= 1.3; /* what is believed of it; the plant here follows suit */
@@ -297,20 +297,20 @@ static void test_bumpless_parameters(void)
     const struct follower_params before = s.p.follower;
     memcpy(s.p.follower.theta, s.p.simulated.theta, sizeof before.theta);
     follower_smooth(&s.f.follower);
-    run(&s, 0.02);
+    run_stage(&s, 0.02);
     CHECK("no jump", s.jump < 5.0);
 }
 
 static void test_missed_target(void)
 {
-    struct stage s = begin();
+    struct stage s = begin_stage();
     s.p.fidelity.target_m = 1e-4;
     following_want(&s.f, true);
-    run(&s, 30.0);
-    CHECK("missed", s.news & FOLLOWING_NEWS_MISSED);
+    run_stage(&s, 30.0);
+    CHECK("missed", s.changes & FOLLOWING_CHANGE_MISSED);
     s.p.fidelity.target_m = 10.0;
-    run(&s, 30.0);
-    CHECK("met again", s.news & FOLLOWING_NEWS_MET);
+    run_stage(&s, 30.0);
+    CHECK("met again", s.changes & FOLLOWING_CHANGE_MET);
 }
 
 int main(void)

@@ -7,9 +7,9 @@
 
 #include "base/numbers/random.h"
 #include "config/labfile/lab_file.h"
+#include "identification/model/models.h"
 #include "twin/arm/arm_move.h"
 #include "twin/following/pair_following.h"
-#include "identification/model/models.h"
 
 enum { AXES = 6, TICK_US = 8000, LATE_MAX = 64 };
 
@@ -33,7 +33,7 @@ struct course {
     double noise;              /* rad, rad/s */
     double rms_m;              /* at most, from the tenth second on */
     bool missed;               /* of the target of 10 mm */
-    bool told;                 /* the real arm tells how fast its set points change */
+    bool reported;             /* the real arm tells how fast its set points change */
 };
 
 /* clang-format off */
@@ -63,18 +63,18 @@ static const double places[][AXES] = {{-1.57, -1.57, 0.0, -1.57, -1.57, 0.0},
                                       {-3.49, -0.17, 1.57, -2.62, -2.09, 4.80},
                                       {-4.36, -1.57, 0.5, -1.22, -0.52, 4.80}};
 
-struct said {
+struct published {
     double q[AXES], qd[AXES], u[AXES], u_dot[AXES];
 };
 
-struct scene {
+struct scenario {
     const struct course *course;
     struct following f;
     struct following_params p;
     struct arm_move move;
     size_t to;
     double move_s;
-    struct said said[LATE_MAX]; /* ring, by ticks */
+    struct published published[LATE_MAX]; /* ring, by ticks */
     double q[SIDE_COUNT][AXES], qd[SIDE_COUNT][AXES], u[AXES];
     double last_u[AXES];
     struct random_source random;
@@ -82,10 +82,10 @@ struct scene {
     bool deaf;
     double square_m2, n; /* of the tools' distance, as they are at one time */
     double effort;       /* largest */
-    unsigned news;
+    unsigned changes;
 };
 
-static struct following_params describe(const struct course *c)
+static struct following_params make_params(const struct course *c)
 {
     static struct pair_following x;
     struct following_params out;
@@ -116,7 +116,7 @@ static struct following_params describe(const struct course *c)
 }
 
 /* Moves of the real arm, half a second of rest after each. */
-static void command(struct scene *s, double q[AXES], double qd[AXES])
+static void command_arm(struct scenario *s, double q[AXES], double qd[AXES])
 {
     if (s->move_s > s->move.duration_s + 0.5) {
         const size_t from = s->to;
@@ -132,50 +132,50 @@ static void command(struct scene *s, double q[AXES], double qd[AXES])
     s->move_s += TICK_S;
 }
 
-static void tell(struct scene *s, int tick)
+static void set_command(struct scenario *s, int tick)
 {
-    struct said *said = &s->said[tick % LATE_MAX];
+    struct published *published = &s->published[tick % LATE_MAX];
     double q[AXES];
-    command(s, q, said->u);
+    command_arm(s, q, published->u);
     for (size_t i = 0; i < AXES; i++) {
-        said->u_dot[i] = (said->u[i] - s->last_u[i]) / TICK_S;
-        s->last_u[i] = said->u[i];
+        published->u_dot[i] = (published->u[i] - s->last_u[i]) / TICK_S;
+        s->last_u[i] = published->u[i];
         /* Set points as a controller has them: exactly where they are to be after a period. */
-        s->qd[SIDE_REAL][i] = said->u[i];
+        s->qd[SIDE_REAL][i] = published->u[i];
     }
     memcpy(s->q[SIDE_REAL], q, sizeof q);
     if (s->course->wrong == REAL_STICKS && tick > 1250) {
         s->q[SIDE_REAL][2] = 0.3;
         s->qd[SIDE_REAL][2] = 0.0;
     }
-    memcpy(said->q, s->q[SIDE_REAL], sizeof said->q);
-    memcpy(said->qd, s->qd[SIDE_REAL], sizeof said->qd);
+    memcpy(published->q, s->q[SIDE_REAL], sizeof published->q);
+    memcpy(published->qd, s->qd[SIDE_REAL], sizeof published->qd);
     for (size_t i = 0; i < AXES; i++) {
-        said->q[i] += s->course->noise * random_normal(&s->random);
-        said->qd[i] += s->course->noise * random_normal(&s->random);
+        published->q[i] += s->course->noise * random_normal(&s->random);
+        published->qd[i] += s->course->noise * random_normal(&s->random);
     }
 }
 
-static void hear(struct scene *s, int tick, int64_t now_us)
+static void feed_telemetry(struct scenario *s, int tick, int64_t now_us)
 {
     const struct course *c = s->course;
     const int late = (int)lround(c->late_s / TICK_S);
-    const struct said *said = &s->said[(tick + LATE_MAX - late) % LATE_MAX];
+    const struct published *published = &s->published[(tick + LATE_MAX - late) % LATE_MAX];
     const double t_s = (tick - late) * TICK_S;
     if (tick >= late && t_s >= s->due_s - 1e-9) {
         s->due_s += c->every_s;
         if (!s->deaf && random_uniform(&s->random) >= c->loss_ratio &&
-            following_real(&s->f, &s->p, now_us - late * TICK_US, now_us, said->qd, said->u,
-                           said->q) == SHADOW_TAKEN &&
-            c->told) {
-            shadow_told_rate(&s->f.real, &s->p.real, said->u_dot);
+            following_real(&s->f, &s->p, now_us - late * TICK_US, now_us, published->qd,
+                           published->u, published->q) == SHADOW_ACCEPTED &&
+            c->reported) {
+            shadow_set_rate(&s->f.real, &s->p.real, published->u_dot);
         }
     }
     (void)following_simulated(&s->f, &s->p, now_us, now_us, s->qd[SIDE_VIRTUAL],
                               s->q[SIDE_VIRTUAL]);
 }
 
-static void move_virtual(struct scene *s)
+static void move_virtual(struct scenario *s)
 {
     double theta[MODEL_PARAMETERS_MAX];
     for (size_t i = 0; i < AXES; i++) {
@@ -194,16 +194,16 @@ static void move_virtual(struct scene *s)
     }
 }
 
-static void tick_scene(struct scene *s, int tick)
+static void tick_scenario(struct scenario *s, int tick)
 {
     const int64_t now_us = BEGIN_US + (int64_t)tick * TICK_US;
-    unsigned news = 0;
-    tell(s, tick);
-    hear(s, tick, now_us);
-    if (following_tick(&s->f, &s->p, now_us, &news)) {
+    unsigned changes = 0;
+    set_command(s, tick);
+    feed_telemetry(s, tick, now_us);
+    if (following_tick(&s->f, &s->p, now_us, &changes)) {
         memcpy(s->u, s->f.output.tau, sizeof s->u);
     }
-    s->news |= news;
+    s->changes |= changes;
     if (tick * TICK_S >= 10.0) {
         const struct rigid a = arm_forward(&s->p.fidelity.arm, s->q[SIDE_REAL]);
         const struct rigid b = arm_forward(&s->p.fidelity.arm, s->q[SIDE_VIRTUAL]);
@@ -215,22 +215,23 @@ static void tick_scene(struct scene *s, int tick)
     move_virtual(s);
 }
 
-static void begin(struct scene *s, const struct course *c)
+static void begin_scenario(struct scenario *s, const struct course *c)
 {
-    *s = (struct scene){
-        .course = c, .p = describe(c), .random = {.state = 7}, .move_s = INFINITY};
+    *s = (struct scenario){
+        .course = c, .p = make_params(c), .random = {.state = 7}, .move_s = INFINITY};
     memcpy(s->q[SIDE_REAL], places[0], sizeof places[0]);
     following_init(&s->f, 0);
     following_want(&s->f, true);
 }
 
-static struct fidelity_report follow(struct scene *s, const struct course *c, double seconds)
+static struct fidelity_report run_course(struct scenario *s, const struct course *c,
+                                         double seconds)
 {
     struct fidelity_report report;
     const int ticks = (int)lround(seconds / TICK_S);
-    begin(s, c);
+    begin_scenario(s, c);
     for (int tick = 0; tick < ticks; tick++) {
-        tick_scene(s, tick);
+        tick_scenario(s, tick);
     }
     CHECK_INT(c->name, s->f.machine.state, FOLLOWING_TRACKING);
     CHECK_INT(c->name, s->f.held, 0);
@@ -250,9 +251,9 @@ static size_t worst_joint(const struct fidelity_report *r)
 static void test_courses(void)
 {
     for (size_t i = 0; i < COUNT(courses); i++) {
-        static struct scene s;
+        static struct scenario s;
         const struct course *c = &courses[i];
-        const struct fidelity_report r = follow(&s, c, 60.0);
+        const struct fidelity_report r = run_course(&s, c, 60.0);
         const double rms_m = sqrt(s.square_m2 / s.n);
         (void)printf("%-36s tools %.2f mm apart, as told %.2f (most %.1f), within %.3f, joint "
                      "%zu by %.4f rad%s\n",
@@ -277,12 +278,12 @@ static void test_courses(void)
  */
 static void test_turns(void)
 {
-    static struct scene s;
-    begin(&s, &courses[0]);
+    static struct scenario s;
+    begin_scenario(&s, &courses[0]);
     s.q[SIDE_VIRTUAL][5] = -3.0;
     s.q[SIDE_VIRTUAL][0] = 2.0;
     for (int tick = 0; tick < 1250; tick++) {
-        tick_scene(&s, tick);
+        tick_scenario(&s, tick);
     }
     for (size_t i = 0; i < AXES; i++) {
         CHECK_NEAR("joint", s.q[SIDE_VIRTUAL][i], s.q[SIDE_REAL][i], 0.0, 0.01);
@@ -295,14 +296,14 @@ static void test_turns(void)
 /* Unheard, it comes to rest; heard again, it is where the real one is. */
 static void test_silence(void)
 {
-    static struct scene s;
-    begin(&s, &courses[0]);
+    static struct scenario s;
+    begin_scenario(&s, &courses[0]);
     for (int tick = 0; tick < 3000; tick++) {
         s.deaf = tick > 1300 && tick < 1800;
-        tick_scene(&s, tick);
+        tick_scenario(&s, tick);
         if (tick == 1799) {
             CHECK_INT("at rest", s.f.machine.state, FOLLOWING_STOPPED);
-            CHECK("told", s.news & FOLLOWING_NEWS_STALE);
+            CHECK("told", s.changes & FOLLOWING_CHANGE_STALE);
             for (size_t i = 0; i < AXES; i++) {
                 CHECK_NEAR("rests", s.qd[SIDE_VIRTUAL][i], 0.0, 0.0, 0.01);
             }

@@ -4,8 +4,8 @@
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
-#include "twin/following/pair_following.h"
 #include "identification/model/models.h"
+#include "twin/following/pair_following.h"
 
 enum { AXES = 2, POSE = 3, TICK_US = 10000, SAMPLE_TICKS = 2 };
 
@@ -17,7 +17,7 @@ struct course {
     double size;     /* of the robots and their way */
     double speed;    /* of the command, m/s at size 1; below 0: backwards */
     double mismatch; /* of all that is known of both */
-    double beside_m; /* the simulated robot is moved so far when they have begun, at size 1 */
+    double offset_m; /* the simulated robot is moved so far when they have begun, at size 1 */
     double latency_s;
     double noise; /* of pose and velocity, at size 1 */
     enum shadow_method method;
@@ -36,7 +36,7 @@ static void scale_robot(double size, double mismatch, double *theta)
     }
 }
 
-static struct following_params describe(const struct course *c)
+static struct following_params make_params(const struct course *c)
 {
     struct following_params p = {.follower = {.model = model_find("diffdrive")}};
     struct follower_gains *gains = &p.follower.gains;
@@ -48,7 +48,7 @@ static struct following_params describe(const struct course *c)
                                      .blend_s = 0.5};
     p.follower.period_s = 1e-6 * TICK_US;
     allocation_direct(&p.follower.allocation, AXES, (double[AXES]){2.0 * c->size, 8.0});
-    follower_gains_settle(&p.follower);
+    follower_gains_complete(&p.follower);
     scale_robot(c->size, c->mismatch, p.follower.theta);
     shadow_params_default(&p.real);
     p.real.model = p.follower.model;
@@ -65,27 +65,27 @@ static struct following_params describe(const struct course *c)
 }
 
 /* Straight on, bends, turns on the spot and rests, over and over. */
-static void command(const struct course *c, double t_s, double push[AXES])
+static void command_force(const struct course *c, double t_s, double applied[AXES])
 {
     const int part = (int)(t_s / 5.0) % 6;
     static const double ahead[] = {1.0, 1.0, 0.5, 0.0, 1.0, 0.0};
     static const double turn[] = {0.0, 0.8, -1.0, 1.2, 0.1, 0.0};
-    push[0] = ahead[part] * c->speed * c->size;
-    push[1] = turn[part];
+    applied[0] = ahead[part] * c->speed * c->size;
+    applied[1] = turn[part];
 }
 
 /* Telemetry of a robot that was under way for a while. */
-struct said {
+struct published {
     double nu[AXES], tau[AXES], pose[POSE];
 };
 
 enum { LATE_MAX = 64 };
 
-struct scene {
+struct scenario {
     const struct course *course;
     struct following f;
     struct following_params p;
-    struct said said[LATE_MAX]; /* ring, by ticks */
+    struct published published[LATE_MAX]; /* ring, by ticks */
     double nu[SIDE_COUNT][AXES], pose[SIDE_COUNT][POSE], tau[AXES];
     struct random_source random;
     double apart_m; /* largest */
@@ -93,7 +93,7 @@ struct scene {
     bool deaf; /* to the real one */
 };
 
-static void add_noise(struct scene *s, double *values, size_t n)
+static void add_noise(struct scenario *s, double *values, size_t n)
 {
     const double sd = s->course->noise * s->course->size;
     for (size_t i = 0; i < n; i++) {
@@ -101,11 +101,11 @@ static void add_noise(struct scene *s, double *values, size_t n)
     }
 }
 
-static void hear(struct scene *s, int tick, int64_t now_us)
+static void feed_telemetry(struct scenario *s, int tick, int64_t now_us)
 {
     const int late = (int)lround(s->course->latency_s / (1e-6 * TICK_US));
-    struct said real = s->said[(tick + LATE_MAX - late) % LATE_MAX];
-    struct said simulated;
+    struct published real = s->published[(tick + LATE_MAX - late) % LATE_MAX];
+    struct published simulated;
     add_noise(s, real.nu, AXES);
     add_noise(s, real.pose, POSE);
     if (tick >= late && !s->deaf) {
@@ -117,7 +117,7 @@ static void hear(struct scene *s, int tick, int64_t now_us)
     following_simulated(&s->f, &s->p, now_us, now_us, simulated.nu, simulated.pose);
 }
 
-static void note_distance(struct scene *s, double t_s)
+static void measure_distance(struct scenario *s, double t_s)
 {
     double there[MODEL_AXES_MAX] = {0};
     following_align(&s->f, s->p.follower.model, s->pose[SIDE_REAL], there);
@@ -125,41 +125,41 @@ static void note_distance(struct scene *s, double t_s)
     s->apart_m = t_s > 60.0 ? fmax(s->apart_m, s->last_m) : 0.0;
 }
 
-static void tick_scene(struct scene *s, int tick)
+static void tick_scenario(struct scenario *s, int tick)
 {
     const struct course *c = s->course;
     const int64_t now_us = INT64_C(1700000000000000) + (int64_t)tick * TICK_US;
-    struct said *said = &s->said[tick % LATE_MAX];
+    struct published *published = &s->published[tick % LATE_MAX];
     double theta[COUNT(ROBOT)];
-    unsigned news = 0;
+    unsigned changes = 0;
     scale_robot(c->size, 0.0, theta);
-    command(c, 1e-6 * TICK_US * tick, said->tau);
-    memcpy(said->nu, s->nu[SIDE_REAL], sizeof said->nu);
-    memcpy(said->pose, s->pose[SIDE_REAL], sizeof said->pose);
+    command_force(c, 1e-6 * TICK_US * tick, published->tau);
+    memcpy(published->nu, s->nu[SIDE_REAL], sizeof published->nu);
+    memcpy(published->pose, s->pose[SIDE_REAL], sizeof published->pose);
     if (tick == 1000) {
-        s->pose[SIDE_VIRTUAL][1] += c->beside_m * c->size;
+        s->pose[SIDE_VIRTUAL][1] += c->offset_m * c->size;
     }
     if (tick % SAMPLE_TICKS == 0) {
-        hear(s, tick, now_us);
+        feed_telemetry(s, tick, now_us);
     }
-    if (following_tick(&s->f, &s->p, now_us, &news)) {
+    if (following_tick(&s->f, &s->p, now_us, &changes)) {
         memcpy(s->tau, s->f.output.tau, sizeof s->tau);
     }
-    note_distance(s, 1e-6 * TICK_US * tick);
-    model_step(s->p.follower.model, theta, s->nu[SIDE_REAL], s->pose[SIDE_REAL], said->tau,
+    measure_distance(s, 1e-6 * TICK_US * tick);
+    model_step(s->p.follower.model, theta, s->nu[SIDE_REAL], s->pose[SIDE_REAL], published->tau,
                NULL, 1e-6 * TICK_US);
     model_step(s->p.follower.model, theta, s->nu[SIDE_VIRTUAL], s->pose[SIDE_VIRTUAL], s->tau,
                NULL, 1e-6 * TICK_US);
 }
 
 /* What it says of itself last. */
-static struct fidelity_report follow(const struct course *c, double pose_per_s2,
-                                     double *apart_m)
+static struct fidelity_report run_course(const struct course *c, double pose_per_s2,
+                                         double *apart_m)
 {
-    static struct scene s;
+    static struct scenario s;
     struct fidelity_report report;
     const int ticks = (int)lround(c->seconds / (1e-6 * TICK_US));
-    s = (struct scene){.course = c, .p = describe(c), .random = {.state = 7}};
+    s = (struct scenario){.course = c, .p = make_params(c), .random = {.state = 7}};
     if (pose_per_s2 >= 0.0) {
         s.p.follower.gains.pose_per_s2 = pose_per_s2;
     }
@@ -168,7 +168,7 @@ static struct fidelity_report follow(const struct course *c, double pose_per_s2,
     s.pose[SIDE_VIRTUAL][0] = 5.0; /* somewhere else, and turned */
     s.pose[SIDE_VIRTUAL][2] = 2.5;
     for (int tick = 0; tick < ticks; tick++) {
-        tick_scene(&s, tick);
+        tick_scenario(&s, tick);
     }
     CHECK_INT("tracking", s.f.machine.state, FOLLOWING_TRACKING);
     CHECK_INT("no period held", s.f.held, 0);
@@ -199,7 +199,7 @@ static void test_stays_where_the_real_one_is(void)
     for (size_t i = 0; i < COUNT(courses); i++) {
         const struct course *c = &courses[i];
         double apart_m = 0.0;
-        const struct fidelity_report r = follow(c, -1.0, &apart_m);
+        const struct fidelity_report r = run_course(c, -1.0, &apart_m);
         (void)printf(
             "%-36s largest %.4f m of %g, rmse v %.4f w %.4f x %.4f y %.4f theta %.4f\n",
             c->name, apart_m / c->size, c->within_m, r.rmse[0], r.rmse[1], r.rmse[2], r.rmse[3],
@@ -214,7 +214,7 @@ static void test_stays_where_the_real_one_is(void)
 static void test_drifts_away_otherwise(void)
 {
     double apart_m = 0.0;
-    (void)follow(&courses[1], 0.0, &apart_m);
+    (void)run_course(&courses[1], 0.0, &apart_m);
     (void)printf("without pose feedback %.2f m\n", apart_m);
     CHECK("drifts", apart_m > 0.5);
 }
@@ -223,33 +223,33 @@ static void test_drifts_away_otherwise(void)
  * and its place with it; and comes to the real one's place when it is heard again. */
 static void test_silence(void)
 {
-    static struct scene s;
+    static struct scenario s;
     const struct course *c = &courses[0];
-    s = (struct scene){.course = c, .p = describe(c), .random = {.state = 7}};
+    s = (struct scenario){.course = c, .p = make_params(c), .random = {.state = 7}};
     following_init(&s.f, 0);
     following_want(&s.f, true);
     for (int tick = 0; tick < 12390; tick++) {
         s.deaf = tick >= 12300; /* the first part of a round, 3 s after it began */
-        tick_scene(&s, tick);
+        tick_scenario(&s, tick);
     }
     CHECK_INT("held", s.f.machine.state, FOLLOWING_HOLDING);
     CHECK_NEAR("goes on with it", s.last_m, 0.0, 0.0, 0.02);
     for (int tick = 12390; tick < 12800; tick++) {
         s.deaf = tick < 12800;
-        tick_scene(&s, tick);
+        tick_scenario(&s, tick);
     }
     CHECK_INT("at rest", s.f.machine.state, FOLLOWING_STOPPED);
     CHECK("while the real one drives on", s.last_m > 0.5);
     for (int tick = 12800; tick < 15000; tick++) {
         s.deaf = false;
-        tick_scene(&s, tick);
+        tick_scenario(&s, tick);
     }
     CHECK_NEAR("with it again", s.last_m, 0.0, 0.0, 0.02);
 }
 
 static void test_gains(void)
 {
-    struct following_params p = describe(&courses[0]);
+    struct following_params p = make_params(&courses[0]);
     struct err err = {0};
     CHECK_NEAR("critically damped", p.follower.gains.pose_per_s2, 6.25, 0.0, 1e-12);
     CHECK_INT("well", follower_check(&p.follower, &err), STATUS_OK);
@@ -259,7 +259,7 @@ static void test_gains(void)
     CHECK(err.text, strstr(err.text, "25") != NULL);
     p.follower.model = model_find("usv3");
     p.follower.gains.pose_per_s2 = -1.0;
-    follower_gains_settle(&p.follower);
+    follower_gains_complete(&p.follower);
     CHECK_NEAR("a vessel has none unless asked", p.follower.gains.pose_per_s2, 0.0, 0.0, 0.0);
 }
 

@@ -8,7 +8,7 @@
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
 #include "web/http/address.h"
-#include "web/http/ticks.h"
+#include "web/http/monotonic_clock.h"
 #include "web/server/clients.h"
 #include "web/server/dispatch.h"
 #include "web/server/head.h"
@@ -80,7 +80,7 @@ static void test_hosts(void)
     CHECK("not valid", !host_names_are_valid("*") && !host_names_are_valid("a;b"));
 }
 
-static enum client_state ask(struct clients *c, struct client *client, int64_t now_ms)
+static enum client_state ask_client(struct clients *c, struct client *client, int64_t now_ms)
 {
     unsigned wait_s = 0;
     const enum client_state state = clients_ask(c, client, now_ms, &wait_s);
@@ -108,17 +108,17 @@ static void test_rate(void)
     struct client *two = open_from(c, &b, 0);
     int fine = 0;
     for (int64_t t = 1000; t < 11000; t += 10) {
-        fine += ask(c, one, t) == CLIENT_FINE;
+        fine += ask_client(c, one, t) == CLIENT_FINE;
     }
     /* Fifty at once and a hundred in ten seconds. */
     CHECK("rate", fine >= 149 && fine <= 150);
-    CHECK_INT("another", ask(c, two, 11000), CLIENT_FINE);
+    CHECK_INT("another", ask_client(c, two, 11000), CLIENT_FINE);
     /* Hanging up and coming back is no new beginning. */
     clients_close(c, one);
     one = open_from(c, &a, 0);
-    CHECK_INT("again", ask(c, one, 10995), CLIENT_OVER_RATE);
-    CHECK_INT("later", ask(c, one, 11200), CLIENT_FINE);
-    CHECK_INT("nobody", ask(c, NULL, 0), CLIENT_FINE);
+    CHECK_INT("again", ask_client(c, one, 10995), CLIENT_OVER_RATE);
+    CHECK_INT("later", ask_client(c, one, 11200), CLIENT_FINE);
+    CHECK_INT("nobody", ask_client(c, NULL, 0), CLIENT_FINE);
     clients_close(c, one);
     clients_close(c, two);
     clients_clear(c);
@@ -137,7 +137,8 @@ static void test_crowd(void)
         (void)snprintf(text, sizeof text, "2001:db8:0:1::%d", i + 1);
         const struct sockaddr_storage address = address_of(text);
         many[i] = open_from(c, &address, 0);
-        CHECK_INT(text, ask(c, many[i], 0), i < 2 ? CLIENT_FINE : CLIENT_OVER_CONNECTIONS);
+        CHECK_INT(text, ask_client(c, many[i], 0),
+                  i < 2 ? CLIENT_FINE : CLIENT_OVER_CONNECTIONS);
     }
     for (int i = 0; i < 4; i++) {
         clients_close(c, many[i]);
@@ -148,7 +149,7 @@ static void test_crowd(void)
             (void)snprintf(text, sizeof text, "10.%d.%d.1", round, i % 250);
             const struct sockaddr_storage address = address_of(text);
             many[i] = open_from(c, &address, 0);
-            CHECK_INT(text, ask(c, many[i], round), CLIENT_FINE);
+            CHECK_INT(text, ask_client(c, many[i], round), CLIENT_FINE);
         }
         for (int i = 0; i < 300; i++) {
             clients_close(c, many[i]);
@@ -200,8 +201,8 @@ static void test_slow_heads(void)
         lines[i] = open_line(c, "10.0.0.1", 10 * i);
     }
     CHECK("room was wanted", is_hung_up(&lines[0]) && !is_hung_up(&lines[1]));
-    CHECK_INT("gone", ask(c, lines[0].client, 40), CLIENT_OVER_PLACES);
-    CHECK_INT("asks", ask(c, lines[1].client, 50), CLIENT_FINE);
+    CHECK_INT("gone", ask_client(c, lines[0].client, 40), CLIENT_OVER_PLACES);
+    CHECK_INT("asks", ask_client(c, lines[1].client, 50), CLIENT_FINE);
     clients_hang_up(c, 120);
     CHECK("in time", !is_hung_up(&lines[2]));
     clients_hang_up(c, 125);
@@ -211,7 +212,7 @@ static void test_slow_heads(void)
     clients_answered(c, lines[1].client, 1000);
     clients_hang_up(c, 1100);
     CHECK("it may ask again", !is_hung_up(&lines[1]));
-    CHECK_INT("it asks again", ask(c, lines[1].client, 1100), CLIENT_FINE);
+    CHECK_INT("it asks again", ask_client(c, lines[1].client, 1100), CLIENT_FINE);
     clients_answered(c, lines[1].client, 1100);
     CHECK_INT("it sends", send(lines[1].ends[1], "GET", 3, 0), 3);
     clients_hang_up(c, 1201);
@@ -246,30 +247,31 @@ static void test_beyond(void)
     for (int i = 0; i < TAKEN + MORE; i++) {
         CHECK_INT("the latest are kept", is_hung_up(&lines[i]), i >= TAKEN && i < TAKEN + 10);
     }
-    CHECK_INT("with a place", ask(c, lines[0].client, 100), CLIENT_FINE);
-    CHECK_INT("without", ask(c, lines[TAKEN + 20].client, 100), CLIENT_OVER_CONNECTIONS);
+    CHECK_INT("with a place", ask_client(c, lines[0].client, 100), CLIENT_FINE);
+    CHECK_INT("without", ask_client(c, lines[TAKEN + 20].client, 100), CLIENT_OVER_CONNECTIONS);
     struct line other = open_line(c, "10.0.0.2", 100);
-    CHECK_INT("another address", ask(c, other.client, 100), CLIENT_FINE);
+    CHECK_INT("another address", ask_client(c, other.client, 100), CLIENT_FINE);
     close_line(c, &lines[0]);
     struct line next = open_line(c, "10.0.0.1", 100);
-    CHECK_INT("a place is free", ask(c, next.client, 100), CLIENT_FINE);
-    CHECK_INT("one beyond asks", ask(c, lines[TAKEN + 20].client, 100),
+    CHECK_INT("a place is free", ask_client(c, next.client, 100), CLIENT_FINE);
+    CHECK_INT("one beyond asks", ask_client(c, lines[TAKEN + 20].client, 100),
               CLIENT_OVER_CONNECTIONS);
     close_line(c, &lines[1]);
-    CHECK_INT("it asks again", ask(c, lines[TAKEN + 20].client, 100), CLIENT_FINE);
+    CHECK_INT("it asks again", ask_client(c, lines[TAKEN + 20].client, 100), CLIENT_FINE);
     /* All places are taken by those who are being answered. */
     struct line busy[10];
     for (int i = 0; i < 10; i++) {
         char text[32];
         (void)snprintf(text, sizeof text, "10.1.0.%d", i);
         busy[i] = open_line(c, text, 101);
-        CHECK_INT(text, ask(c, busy[i].client, 101), i < 7 ? CLIENT_FINE : CLIENT_OVER_PLACES);
+        CHECK_INT(text, ask_client(c, busy[i].client, 101),
+                  i < 7 ? CLIENT_FINE : CLIENT_OVER_PLACES);
     }
     clients_answered(c, busy[0].client, 101);
-    CHECK_INT("who waits gives way", ask(c, busy[9].client, 101), CLIENT_FINE);
+    CHECK_INT("who waits gives way", ask_client(c, busy[9].client, 101), CLIENT_FINE);
     CHECK("who waits gives way", is_hung_up(&busy[0]) && !is_hung_up(&next));
     clients_leave(c, busy[9].client);
-    CHECK_INT("who has left has no place", ask(c, busy[8].client, 101), CLIENT_FINE);
+    CHECK_INT("who has left has no place", ask_client(c, busy[8].client, 101), CLIENT_FINE);
     clients_hang_up(c, 201);
     CHECK("none stays beyond", c->beyond.count == 1 && is_hung_up(&lines[TAKEN + MORE - 1]));
     for (int i = 0; i < 10; i++) {
@@ -331,7 +333,7 @@ static void test_heads(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct head head = {0};
         for (size_t k = 0; k < COUNT(rows[i].headers) && rows[i].headers[k]; k += 2) {
-            head_note(&head, rows[i].headers[k], rows[i].headers[k + 1]);
+            head_add(&head, rows[i].headers[k], rows[i].headers[k + 1]);
         }
         const char *fault = head_fault(&head, rows[i].version);
         CHECK_INT(rows[i].name, fault != NULL, rows[i].fault != NULL);
@@ -383,7 +385,7 @@ static void test_whole_heads(void)
             if (name < end && strchr("HXYZ", *name)) {
                 const char *value = name + strlen(name) + 1;
                 value += strspn(value, " \t");
-                head_note(&head, name, value);
+                head_add(&head, name, value);
                 name = value;
             }
             name += strlen(name);
@@ -436,31 +438,31 @@ static void test_wrong_tokens(void)
     struct client *one = open_from(c, &a, 0);
     struct client *two = open_from(c, &b, 0);
     for (int i = 1; i < CLIENTS_TOKENS; i++) {
-        clients_note_token(c, one, false, now_ms);
+        clients_record_token(c, one, false, now_ms);
         CHECK_INT("free", token_wait(c, one, now_ms), 0);
     }
     for (size_t i = 0; i < COUNT(waits_s); i++) {
-        clients_note_token(c, one, false, now_ms);
+        clients_record_token(c, one, false, now_ms);
         CHECK_INT("it waits", token_wait(c, one, now_ms), waits_s[i]);
         CHECK_INT("another does not", token_wait(c, two, now_ms), 0);
         CHECK_INT("nearly", token_wait(c, one, now_ms + waits_s[i] * 1000 - 1), 1);
         now_ms += waits_s[i] * 1000;
         CHECK_INT("no more", token_wait(c, one, now_ms), 0);
     }
-    clients_note_token(c, one, false, now_ms);
+    clients_record_token(c, one, false, now_ms);
     /* Hanging up and coming back is no new beginning. */
     clients_close(c, one);
     one = open_from(c, &a, now_ms);
     CHECK_INT("again", clients_token_wait(c, one, now_ms, &trusted), 60);
     CHECK("a stranger", !trusted);
-    clients_note_token(c, one, true, now_ms);
+    clients_record_token(c, one, true, now_ms);
     CHECK_INT("wrong ones still wait", clients_token_wait(c, one, now_ms, &trusted), 60);
     CHECK("trusted", trusted);
     now_ms += CLIENTS_TOKEN_FORGET_S * 1000 + 1;
-    clients_note_token(c, one, false, now_ms);
+    clients_record_token(c, one, false, now_ms);
     CHECK_INT("forgotten", token_wait(c, one, now_ms), 0);
     CHECK_INT("nobody", token_wait(c, NULL, now_ms), 0);
-    clients_note_token(c, NULL, false, now_ms);
+    clients_record_token(c, NULL, false, now_ms);
     clients_close(c, one);
     clients_close(c, two);
     clients_clear(c);
@@ -506,23 +508,23 @@ static void test_held_tokens(void)
 
 /* ---- over sockets ---- */
 
-static char told[256];
-static unsigned told_times;
-static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
+static char refusal[256];
+static unsigned refusal_count;
+static pthread_mutex_t refusal_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void refused(void *context, const char *text)
+static void record_refusal(void *context, const char *text)
 {
     (void)context;
-    (void)pthread_mutex_lock(&told_lock);
-    (void)snprintf(told, sizeof told, "%s", text);
-    told_times++;
-    (void)pthread_mutex_unlock(&told_lock);
+    (void)pthread_mutex_lock(&refusal_lock);
+    (void)snprintf(refusal, sizeof refusal, "%s", text);
+    refusal_count++;
+    (void)pthread_mutex_unlock(&refusal_lock);
 }
 
-static enum status start(struct web_options options, struct web **web, struct err *err)
+static enum status start_web(struct web_options options, struct web **web, struct err *err)
 {
     struct web_source source = fixture_source(&fixture);
-    source.refused = refused;
+    source.refused = record_refusal;
     options.bind = "127.0.0.1";
     options.threads = 1;
     options.store_path = fixture.store_path;
@@ -549,17 +551,20 @@ static void test_host_header(void)
         "/", "/healthz", "/metrics", "/api/v1/pairs", "/api/v1/events", "/nothing"};
     struct web *web = NULL;
     struct err err;
-    CHECK_INT("names", start((struct web_options){.hosts = "a/b"}, &web, &err), STATUS_E_ARG);
+    CHECK_INT("names", start_web((struct web_options){.hosts = "a/b"}, &web, &err),
+              STATUS_E_ARG);
     CHECK_TEXT("names", err.where, "http.hosts");
-    CHECK_INT("start", start((struct web_options){.hosts = "lab-pc"}, &web, &err), STATUS_OK);
+    CHECK_INT("start", start_web((struct web_options){.hosts = "lab-pc"}, &web, &err),
+              STATUS_OK);
     for (size_t i = 0; i < COUNT(paths); i++) {
         struct http_reply reply = ask_as(web, "rebound.example:80", paths[i]);
         CHECK_INT(paths[i], reply.status, 421);
         CHECK(paths[i], strstr(reply.body, "/problems/wrong-host"));
         http_free(&reply);
     }
-    CHECK_INT("told", told_times, COUNT(paths));
-    CHECK_TEXT("told", told, "127.0.0.1: Host is no name of this server: rebound.example:80");
+    CHECK_INT("told", refusal_count, COUNT(paths));
+    CHECK_TEXT("told", refusal,
+               "127.0.0.1: Host is no name of this server: rebound.example:80");
     struct http_reply reply = ask_as(web, "LAB-PC:8420", "/api/v1/pairs");
     CHECK_INT("by name", reply.status, 200);
     http_free(&reply);
@@ -576,8 +581,8 @@ static void test_limits(void)
     struct web *web = NULL;
     struct err err;
     unsigned fine = 0;
-    CHECK_INT("start", start(options, &web, &err), STATUS_OK);
-    const int64_t began_ms = ticks_ms();
+    CHECK_INT("start", start_web(options, &web, &err), STATUS_OK);
+    const int64_t began_ms = monotonic_clock_ms();
     for (int i = 0; i < 60; i++) {
         struct http_reply reply = http_get(web_port(web), "/api/v1/status");
         fine += reply.status == 200;
@@ -589,14 +594,14 @@ static void test_limits(void)
         }
         http_free(&reply);
     }
-    const int64_t took_ms = ticks_ms() - began_ms;
+    const int64_t took_ms = monotonic_clock_ms() - began_ms;
     struct http_reply reply = http_get(web_port(web), "/healthz");
     CHECK_INT("health", reply.status, 200);
     http_free(&reply);
     CHECK("as many as may", fine >= 20 && fine <= 21 + 4 * (unsigned)took_ms / 1000);
     web_stop(web);
 
-    CHECK_INT("start", start((struct web_options){.client_connections_max = 3}, &web, &err),
+    CHECK_INT("start", start_web((struct web_options){.client_connections_max = 3}, &web, &err),
               STATUS_OK);
     int fd[3];
     for (int i = 0; i < 3; i++) {
@@ -651,7 +656,7 @@ static void test_tls_files(void)
         struct err err;
         const struct web_options options = {.tls_certificate = rows[i].certificate,
                                             .tls_key = rows[i].key};
-        CHECK_INT(rows[i].want, start(options, &web, &err), STATUS_E_ARG);
+        CHECK_INT(rows[i].want, start_web(options, &web, &err), STATUS_E_ARG);
         CHECK_TEXT(rows[i].want, err.where, rows[i].where);
         CHECK_TEXT(rows[i].want, fault_name(err.fault), rows[i].want);
     }

@@ -23,7 +23,7 @@ static void draw_moments(void)
 }
 
 /* S = sum over lags of (1 - |lag| / (L + 1)) sum over k of b_k b_(k - lag)', of blocks b. */
-static void define(size_t first, size_t end, size_t block, size_t lags, double *s)
+static void compute_definition(size_t first, size_t end, size_t block, size_t lags, double *s)
 {
     static double blocks[ALL][P];
     size_t n = 0;
@@ -84,8 +84,8 @@ static void test_definition(void)
             }
         }
         hac_break(&m);
-        define(0, rows[r].cut, rows[r].block, rows[r].lags, want);
-        define(rows[r].cut, ALL, rows[r].block, rows[r].lags, want);
+        compute_definition(0, rows[r].cut, rows[r].block, rows[r].lags, want);
+        compute_definition(rows[r].cut, ALL, rows[r].block, rows[r].lags, want);
         for (size_t i = 0; i < SQUARE; i++) {
             CHECK_NEAR(rows[r].row, m.robust[i], want[i], 1e-10, 1e-9);
             CHECK_NEAR(rows[r].row, m.plain[i], plain[i], 1e-12, 1e-12);

@@ -43,7 +43,7 @@ static void test_tame(void)
     }
 }
 
-static void keep_event(void *context, const struct event *event)
+static void copy_event(void *context, const struct event *event)
 {
     *(struct event *)context = *event;
 }
@@ -66,10 +66,10 @@ static void test_nul(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct event event = {0};
         struct message m = {.payload = rows[i].payload,
-                            .kept_bytes = strlen(rows[i].payload),
+                            .stored_bytes = strlen(rows[i].payload),
                             .payload_bytes = strlen(rows[i].payload)};
         (void)snprintf(m.topic, sizeof m.topic, "%s", rows[i].topic);
-        CHECK_INT(rows[i].payload, codec_native.decode("p", &m, keep_event, &event), 1);
+        CHECK_INT(rows[i].payload, codec_native.decode("p", &m, copy_event, &event), 1);
         CHECK_INT(rows[i].payload, event.kind, rows[i].kind);
         CHECK(rows[i].payload,
               event.kind != EVENT_MALFORMED || event.malformed.fault == FAULT_BAD_ENCODING);

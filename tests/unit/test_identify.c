@@ -42,8 +42,8 @@ static char *read_file(const char *path, size_t *bytes)
 }
 
 /* Result as text, for free(); "" unless STATUS_OK. */
-static char *identify(const char *model, const struct identify_request *request,
-                      enum status *st, struct err *err)
+static char *run_identify(const char *model, const struct identify_request *request,
+                          enum status *st, struct err *err)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -86,10 +86,10 @@ static void test_memory(void)
         if (i == 0) {
             set_columns(&request);
         }
-        char *from_file = identify(rows[i].model, &request, &st[0], NULL);
+        char *from_file = run_identify(rows[i].model, &request, &st[0], NULL);
         request.files = &memory;
         request.caller = (struct identify_caller){NULL, go_on, &watch};
-        char *from_memory = identify(rows[i].model, &request, &st[1], NULL);
+        char *from_memory = run_identify(rows[i].model, &request, &st[1], NULL);
         CHECK_INT(rows[i].model, st[0], STATUS_OK);
         CHECK_INT(rows[i].model, st[1], STATUS_OK);
         CHECK("a result", strlen(from_file) > 500);
@@ -121,7 +121,7 @@ static void test_patience(void)
         enum status st = STATUS_COUNT;
         struct err err = {0};
         request.caller = (struct identify_caller){NULL, go_on, &watch};
-        char *text = identify("usv3", &request, &st, &err);
+        char *text = run_identify("usv3", &request, &st, &err);
         CHECK_INT("asked no further", watch.asked, st == STATUS_OK ? watch.asked : patience);
         if (st == STATUS_OK) {
             CHECK("there are no more questions", watch.asked < patience);
@@ -191,7 +191,7 @@ static void test_within(void)
                                        .method = "output_error"};
     enum status st = STATUS_COUNT;
     set_columns(&request);
-    char *out = identify("usv3", &request, &st, &err);
+    char *out = run_identify("usv3", &request, &st, &err);
     CHECK_INT("asked within an iteration", watch.within, 3);
     CHECK_INT("ended", st, STATUS_E_STALE);
     CHECK_TEXT("why", fault_name(err.fault), "cancelled");
@@ -217,13 +217,13 @@ static void test_held_out(void)
     struct err err = {0};
     enum status st = STATUS_OK;
     set_columns(&request);
-    free(identify("usv3", &request, &st, &err));
+    free(run_identify("usv3", &request, &st, &err));
     CHECK_INT("too few", st, STATUS_E_EMPTY);
     CHECK_TEXT("named", err.where, "day2.csv");
     request.validate[1] = (struct csv_source){"day3.csv", few, sizeof few - 1};
     request.validate_count = 2;
     err = (struct err){0};
-    free(identify("usv3", &request, &st, &err));
+    free(run_identify("usv3", &request, &st, &err));
     CHECK_TEXT("the one at fault", err.where, "day3.csv");
 }
 
@@ -261,7 +261,7 @@ static void test_faults(void)
         enum status st = STATUS_COUNT;
         CHECK_INT(rows[i].row, column_map_read(rows[i].columns, false, &request.columns, &err),
                   STATUS_OK);
-        char *text = identify(rows[i].model, &request, &st, &err);
+        char *text = run_identify(rows[i].model, &request, &st, &err);
         CHECK_INT(rows[i].row, st, rows[i].st);
         CHECK_INT(rows[i].row, err.line, rows[i].line);
         CHECK_INT(rows[i].row, err.column, rows[i].column);

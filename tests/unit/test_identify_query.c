@@ -33,7 +33,7 @@ static void test_values(void)
     CHECK_NEAR("ridge", r.ridge, 0.0025, 0, 0);
     CHECK_NEAR("delay_max_s", r.delay_max_s, 10.0, 0, 0);
     CHECK_NEAR("heading_m", r.heading_m, 0.4, 0, 0);
-    CHECK_TEXT("current", r.current, "d1=5");
+    CHECK_TEXT("current", r.reference, "d1=5");
     CHECK_TEXT("hold", r.hold, "linear");
     CHECK_TEXT("arm", r.arm, "ur5e");
     CHECK("plausible", !identify_doubts(&r));

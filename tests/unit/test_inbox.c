@@ -99,15 +99,15 @@ static void tear_down(struct bench *b)
     (void)nftw(b->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static enum status take(struct inbox *inbox, unsigned who, unsigned number,
-                        enum inbox_kind kind)
+static enum status push_message(struct inbox *inbox, unsigned who, unsigned number,
+                                enum inbox_kind kind)
 {
     char payload[64];
     const int n = snprintf(payload, sizeof payload, "{\"n\":%u}", number);
     struct message m = {
-        .qos = 1, .payload = payload, .kept_bytes = (size_t)n, .payload_bytes = (size_t)n};
+        .qos = 1, .payload = payload, .stored_bytes = (size_t)n, .payload_bytes = (size_t)n};
     (void)snprintf(m.topic, sizeof m.topic, "t/%u", who);
-    return inbox_take(inbox, &m, kind);
+    return inbox_add(inbox, &m, kind);
 }
 
 enum { WRITERS = 4 };
@@ -128,7 +128,7 @@ static void count_line(struct tally *t, const char *text, size_t bytes)
         return;
     }
     char payload[64];
-    (void)snprintf(payload, sizeof payload, "%.*s", (int)m.kept_bytes, m.payload);
+    (void)snprintf(payload, sizeof payload, "%.*s", (int)m.stored_bytes, m.payload);
     const unsigned long who = strtoul(m.topic + 2, NULL, 10);
     const unsigned long number = strtoul(payload + 5, NULL, 10);
     if (who > WRITERS) {
@@ -170,7 +170,7 @@ static void *write_many(void *context)
 {
     const struct writer *w = context;
     for (unsigned i = 0; i < w->count; i++) {
-        (void)take(w->inbox, w->who, i, w->kind);
+        (void)push_message(w->inbox, w->who, i, w->kind);
         if (w->sleep_every && i % w->sleep_every == 0) {
             (void)usleep(300);
         }
@@ -199,7 +199,7 @@ static void test_overflow(void)
         ahead += inbox_reached(b.inbox) > t.lines;
         idle = t.lines > before ? 0 : idle + 1;
         const bool nap = sleeps % 2 == 0;
-        sleeps += inbox_sleep(b.inbox, nap ? INBOX_NAPS : INBOX_SLEEPS,
+        sleeps += inbox_sleep(b.inbox, nap ? INBOX_POLLS : INBOX_SLEEPS,
                               lab_clock_monotonic_us() + (nap ? 5000 : 500000));
     }
     for (unsigned i = 0; i < WRITERS; i++) {
@@ -209,8 +209,8 @@ static void test_overflow(void)
     CHECK_INT("lines", t.lines, WRITERS * EACH);
     run_round(b.inbox, &t); /* what was taken is reached when nothing is behind */
     CHECK_INT("never ahead", ahead, 0);
-    CHECK_INT("all is reached", inbox_reached(b.inbox), inbox_taken(b.inbox));
-    CHECK_INT("taken", inbox_taken(b.inbox), WRITERS * EACH);
+    CHECK_INT("all is reached", inbox_reached(b.inbox), inbox_added_count(b.inbox));
+    CHECK_INT("taken", inbox_added_count(b.inbox), WRITERS * EACH);
     CHECK_INT("gaps", t.gaps, 0);
     CHECK_INT("repeats", t.repeats, 0);
     CHECK_INT("order of time", t.backward, 0);
@@ -245,7 +245,7 @@ static void test_full_disk(void)
         /* 100 on the disk (more than the buffer holds), 20 with the disk full, the rest on it.
          */
         atomic_store(&disk_full, i >= 100 && i < 120);
-        const bool taken = take(b.inbox, 0, number, INBOX_EVENT) == STATUS_OK;
+        const bool taken = push_message(b.inbox, 0, number, INBOX_EVENT) == STATUS_OK;
         CHECK_INT("taken", taken, i < 100 || i >= 120);
         if (!taken) { /* who asked over HTTP is told: the broker has nothing of it */
             CHECK_INT("offer", inbox_offer(b.inbox, "request", "{}", 2), STATUS_E_IO);
@@ -301,16 +301,16 @@ static void start_on_full_disk(bool journal_samples)
     make_inbox(&b, 4096, journal_samples);
     struct tally t = {0};
     atomic_store(&disk_full, true);
-    CHECK_INT("sample", take(b.inbox, 1, 0, INBOX_SAMPLE),
+    CHECK_INT("sample", push_message(b.inbox, 1, 0, INBOX_SAMPLE),
               journal_samples ? STATUS_E_IO : STATUS_OK);
     for (unsigned i = 0; i < 100; i++) {
-        CHECK_INT("own", take(b.inbox, 0, i, INBOX_OWN), STATUS_OK);
+        CHECK_INT("own", push_message(b.inbox, 0, i, INBOX_OWN), STATUS_OK);
     }
     run_round(b.inbox, &t);
     CHECK_INT("the lab has none of them", t.lines, 0);
     CHECK("so it owes nothing", !inbox_owes(b.inbox));
     atomic_store(&disk_full, false);
-    CHECK_INT("later", take(b.inbox, 0, 100, INBOX_EVENT), STATUS_OK);
+    CHECK_INT("later", push_message(b.inbox, 0, 100, INBOX_EVENT), STATUS_OK);
     run_round(b.inbox, &t);
     run_round(b.inbox, &t);
     struct inbox_counts counts;
@@ -337,30 +337,30 @@ static void test_own_lines_wait(void)
     struct bench b = set_up();
     make_inbox(&b, 1 << 22, true);
     struct tally t = {0};
-    CHECK_INT("begins", take(b.inbox, 0, 0, INBOX_OWN), STATUS_OK);
+    CHECK_INT("begins", push_message(b.inbox, 0, 0, INBOX_OWN), STATUS_OK);
     atomic_store(&disk_full, true);
     unsigned number = 1;
     for (; number < 20000; number++) {
-        CHECK_INT("own", take(b.inbox, 0, number, INBOX_OWN), STATUS_OK);
+        CHECK_INT("own", push_message(b.inbox, 0, number, INBOX_OWN), STATUS_OK);
     }
     struct inbox_counts counts;
     inbox_read_counts(b.inbox, &counts);
-    const unsigned kept = number - (unsigned)counts.not_journalled;
-    CHECK("bounded", counts.not_journalled > 0 && kept > 1000);
+    const unsigned retained = number - (unsigned)counts.not_journalled;
+    CHECK("bounded", counts.not_journalled > 0 && retained > 1000);
     CHECK("owed", inbox_owes(b.inbox));
     run_round(b.inbox, &t);
-    CHECK_INT("the lab has them", t.lines, kept);
+    CHECK_INT("the lab has them", t.lines, retained);
     CHECK("no place", !inbox_is_placed(b.inbox));
     atomic_store(&disk_full, false);
     atomic_store(&disk_room, 10000);
-    CHECK_INT("room for some", take(b.inbox, 0, number, INBOX_EVENT), STATUS_E_IO);
+    CHECK_INT("room for some", push_message(b.inbox, 0, number, INBOX_EVENT), STATUS_E_IO);
     run_round(b.inbox, &t);
     CHECK("still owed", inbox_owes(b.inbox) && !inbox_is_placed(b.inbox));
     atomic_store(&disk_room, SIZE_MAX);
-    CHECK_INT("room", take(b.inbox, 0, kept, INBOX_EVENT), STATUS_OK);
+    CHECK_INT("room", push_message(b.inbox, 0, retained, INBOX_EVENT), STATUS_OK);
     run_round(b.inbox, &t);
     CHECK("in its place", !inbox_owes(b.inbox) && inbox_is_placed(b.inbox));
-    CHECK_INT("all of it once", t.lines, kept + 1);
+    CHECK_INT("all of it once", t.lines, retained + 1);
     CHECK_INT("none twice", t.repeats, 0);
     CHECK_INT("in order", t.gaps, 0);
     check_journal(&b, &t);
@@ -379,13 +379,13 @@ static void test_sync_each(void)
     make_inbox(&b, 8192, true);
     sync_each = false;
     for (unsigned i = 0; i < 3; i++) {
-        CHECK_INT("taken", take(b.inbox, 0, i, INBOX_EVENT), STATUS_OK);
+        CHECK_INT("taken", push_message(b.inbox, 0, i, INBOX_EVENT), STATUS_OK);
         journal_stats(b.journal, &stats);
         CHECK_INT("synced", stats.synced.offset, journal_end(b.journal).offset);
     }
     atomic_store(&sync_fails, true);
-    CHECK_INT("not acknowledged", take(b.inbox, 0, 3, INBOX_EVENT), STATUS_E_IO);
-    CHECK_INT("a sample is", take(b.inbox, 0, 4, INBOX_SAMPLE), STATUS_OK);
+    CHECK_INT("not acknowledged", push_message(b.inbox, 0, 3, INBOX_EVENT), STATUS_E_IO);
+    CHECK_INT("a sample is", push_message(b.inbox, 0, 4, INBOX_SAMPLE), STATUS_OK);
     atomic_store(&sync_fails, false);
     run_round(b.inbox, &t);
     tear_down(&b);
@@ -402,9 +402,9 @@ static void test_samples_together(void)
     make_inbox(&b, 1 << 20, true);
     atomic_store(&writes, 0);
     for (unsigned i = 0; i < RUNS * EACH; i++) {
-        CHECK_INT("sample", take(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
+        CHECK_INT("sample", push_message(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
         if (i % EACH == EACH / 2) {
-            CHECK_INT("event", take(b.inbox, 0, i / EACH, INBOX_EVENT), STATUS_OK);
+            CHECK_INT("event", push_message(b.inbox, 0, i / EACH, INBOX_EVENT), STATUS_OK);
             journal_stats(b.journal, &stats);
             CHECK_INT("all before it", stats.lines, i + 1 + i / EACH + 1);
         } else if (i % EACH == EACH - 1) {
@@ -430,14 +430,14 @@ static void test_together_on_full_disk(void)
         struct inbox_counts counts;
         together = true;
         make_inbox(&b, 1 << 20, true);
-        CHECK_INT("event", take(b.inbox, 0, 0, INBOX_EVENT), STATUS_OK);
+        CHECK_INT("event", push_message(b.inbox, 0, 0, INBOX_EVENT), STATUS_OK);
         atomic_store(&disk_room, room);
         for (unsigned i = 0; i < SAMPLES; i++) {
-            CHECK_INT("sample", take(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
+            CHECK_INT("sample", push_message(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
         }
-        const enum status status = take(b.inbox, 0, 1, INBOX_EVENT);
+        const enum status status = push_message(b.inbox, 0, 1, INBOX_EVENT);
         atomic_store(&disk_room, SIZE_MAX);
-        CHECK_INT("later", take(b.inbox, 2, 0, INBOX_SAMPLE), STATUS_OK);
+        CHECK_INT("later", push_message(b.inbox, 2, 0, INBOX_SAMPLE), STATUS_OK);
         run_round(b.inbox, &t);
         inbox_read_counts(b.inbox, &counts);
         CHECK_INT("a sample is there or counted", t.next[1] + (unsigned)counts.samples_dropped,
@@ -456,9 +456,9 @@ static void test_unjournalled_samples(void)
     make_inbox(&b, 4096, false);
     struct tally t = {0};
     for (unsigned i = 0; i < 200; i++) {
-        (void)take(b.inbox, 1, i, INBOX_SAMPLE);
+        (void)push_message(b.inbox, 1, i, INBOX_SAMPLE);
         if (i % 40 == 0) {
-            (void)take(b.inbox, 0, i / 40, INBOX_EVENT);
+            (void)push_message(b.inbox, 0, i / 40, INBOX_EVENT);
         }
     }
     run_round(b.inbox, &t); /* what the buffer holds */
@@ -482,12 +482,12 @@ static void test_write_time(void)
     struct bench b = set_up();
     make_inbox(&b, 1 << 16, false);
     struct journal_stats stats;
-    (void)take(b.inbox, 1, 0, INBOX_EVENT);
+    (void)push_message(b.inbox, 1, 0, INBOX_EVENT);
     const int64_t event_us = inbox_now_us(b.inbox) - 1;
     inbox_write_time(b.inbox, event_us);
     journal_stats(b.journal, &stats);
     CHECK_INT("the event tells it", stats.lines, 1);
-    (void)take(b.inbox, 1, 1, INBOX_SAMPLE);
+    (void)push_message(b.inbox, 1, 1, INBOX_SAMPLE);
     inbox_write_time(b.inbox, event_us + 1);
     journal_stats(b.journal, &stats);
     CHECK_INT("a line of its own", stats.lines, 2);
@@ -530,17 +530,18 @@ static void test_thinned(void)
     struct tally t = {0};
     struct inbox_counts counts;
     for (unsigned i = 0; i < 2 * FIT; i++) {
-        CHECK_INT("before the cost is known", take(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
+        CHECK_INT("before the cost is known", push_message(b.inbox, 1, i, INBOX_SAMPLE),
+                  STATUS_OK);
     }
     run_round(b.inbox, &t);
     CHECK_INT("all", t.lines, 2 * FIT);
-    inbox_tell_cost(b.inbox, 100000, (int64_t)100000 * COST_NS);
+    inbox_report_cost(b.inbox, 100000, (int64_t)100000 * COST_NS);
     for (unsigned i = 0; i < FIT + MORE; i++) {
-        CHECK_INT("no error", take(b.inbox, 1, 2 * FIT + i, INBOX_SAMPLE), STATUS_OK);
+        CHECK_INT("no error", push_message(b.inbox, 1, 2 * FIT + i, INBOX_SAMPLE), STATUS_OK);
     }
     for (unsigned i = 0; i < MORE; i++) {
-        CHECK_INT("events", take(b.inbox, 0, i, INBOX_EVENT), STATUS_OK);
-        CHECK_INT("its own", take(b.inbox, 2, i, INBOX_OWN), STATUS_OK);
+        CHECK_INT("events", push_message(b.inbox, 0, i, INBOX_EVENT), STATUS_OK);
+        CHECK_INT("its own", push_message(b.inbox, 2, i, INBOX_OWN), STATUS_OK);
     }
     struct journal_stats stats;
     journal_stats(b.journal, &stats);
@@ -552,7 +553,7 @@ static void test_thinned(void)
     CHECK_INT("events whole", t.next[0], MORE);
     CHECK_INT("its own whole", t.next[2], MORE);
     CHECK_INT("none is lost or dropped", counts.lost + counts.samples_dropped, 0);
-    (void)take(b.inbox, 1, 3 * FIT + MORE, INBOX_SAMPLE);
+    (void)push_message(b.inbox, 1, 3 * FIT + MORE, INBOX_SAMPLE);
     run_round(b.inbox, &t);
     CHECK_INT("and again when there is room", t.lines, 3 * FIT + 2 * MORE + 1);
     tear_down(&b);
@@ -564,7 +565,7 @@ static void test_restore(void)
     make_inbox(&b, 4096, true);
     struct tally first = {0};
     for (unsigned i = 0; i < 50; i++) {
-        (void)take(b.inbox, 0, i, INBOX_EVENT);
+        (void)push_message(b.inbox, 0, i, INBOX_EVENT);
         if (i == 19) {
             run_round(b.inbox, &first);
         }
@@ -574,7 +575,7 @@ static void test_restore(void)
     inbox_destroy(b.inbox);
     make_inbox(&b, 4096, true);
     inbox_restore(b.inbox, from, journal_end(b.journal));
-    (void)take(b.inbox, 0, 50, INBOX_EVENT);
+    (void)push_message(b.inbox, 0, 50, INBOX_EVENT);
     struct tally t = {.next[0] = 20};
     run_round(b.inbox, &t);
     CHECK_INT("restored", t.restored, 30);
@@ -588,7 +589,7 @@ static void test_section_gone(void)
     struct bench b = set_up();
     make_inbox(&b, 4096, true);
     inbox_restore(b.inbox, (struct journal_position){1, 17}, (struct journal_position){1, 99});
-    (void)take(b.inbox, 0, 0, INBOX_EVENT);
+    (void)push_message(b.inbox, 0, 0, INBOX_EVENT);
     struct tally t = {0};
     run_round(b.inbox, &t);
     CHECK_INT("said", t.faults, 1);
@@ -607,9 +608,9 @@ static void test_wakes(void)
     } rows[] = {{"event wakes a sleeper", INBOX_SLEEPS, INBOX_EVENT, 1, 1},
                 {"once", INBOX_SLEEPS, INBOX_EVENT, 5, 1},
                 {"sample wakes a sleeper", INBOX_SLEEPS, INBOX_SAMPLE, 3, 1},
-                {"event ends a nap", INBOX_NAPS, INBOX_EVENT, 1, 1},
-                {"sample does not", INBOX_NAPS, INBOX_SAMPLE, 5, 0},
-                {"unless they fill the buffer", INBOX_NAPS, INBOX_SAMPLE, 30, 1},
+                {"event ends a nap", INBOX_POLLS, INBOX_EVENT, 1, 1},
+                {"sample does not", INBOX_POLLS, INBOX_SAMPLE, 5, 0},
+                {"unless they fill the buffer", INBOX_POLLS, INBOX_SAMPLE, 30, 1},
                 {"event does not end a rest", INBOX_RESTS, INBOX_EVENT, 5, 0},
                 {"unless they fill the buffer", INBOX_RESTS, INBOX_EVENT, 30, 1}};
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -620,7 +621,7 @@ static void test_wakes(void)
         CHECK("nothing", inbox_next(b.inbox, &line, NULL) == INBOX_NONE);
         CHECK("may sleep", inbox_sleep(b.inbox, rows[i].pause, 0));
         for (unsigned k = 0; k < rows[i].count; k++) {
-            (void)take(b.inbox, 0, k, rows[i].kind);
+            (void)push_message(b.inbox, 0, k, rows[i].kind);
         }
         struct inbox_counts counts;
         inbox_read_counts(b.inbox, &counts);

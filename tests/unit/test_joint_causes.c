@@ -10,9 +10,9 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/dynamics/dynamics_verdict.h"
-#include "identification/dynamics/missing_term.h"
-#include "tests/support/check.h"
+#include "identification/dynamics/unmodelled_term.h"
 #include "identification/model/models.h"
+#include "tests/support/check.h"
 
 enum { N = 4000, RIGHT = 24 };
 
@@ -30,7 +30,7 @@ struct cause {
 
 static double t[N], tau[N], nu[N], pose[N];
 
-static void move(double at_s, double *q, double *w, double *acceleration)
+static void set_motion(double at_s, double *q, double *w, double *acceleration)
 {
     static const double rates[] = {0.9, 2.3, 4.1};
     static const double sizes[] = {1.5, 0.8, 0.5};
@@ -43,7 +43,7 @@ static void move(double at_s, double *q, double *w, double *acceleration)
 }
 
 /* Efforts hold from row to row: as they are in the middle. */
-static struct data_set record(const struct cause *cause, uint64_t seed)
+static struct data_set record_run(const struct cause *cause, uint64_t seed)
 {
     struct random_source draws = {.state = seed};
     double disturbance = 0.0;
@@ -52,9 +52,9 @@ static struct data_set record(const struct cause *cause, uint64_t seed)
         double w;
         double acceleration;
         t[k] = dt_s * (double)k;
-        move(t[k], &pose[k], &nu[k], &acceleration);
+        set_motion(t[k], &pose[k], &nu[k], &acceleration);
         nu[k] += 0.001 * random_normal(&draws);
-        move(t[k] + 0.5 * dt_s, &q, &w, &acceleration);
+        set_motion(t[k] + 0.5 * dt_s, &q, &w, &acceleration);
         const double way = tanh(w / joint->width);
         const double dry =
             truth[JOINT_COULOMB] * (1.0 + cause->later * (k >= N / 2)) +
@@ -92,40 +92,40 @@ static bool give_no_time(void *context, enum dynamics_method stage, size_t itera
     return false;
 }
 
-static struct dynamics_fit judge(const struct model *model, const struct data_set *set,
-                                 bool quick)
+static struct dynamics_fit judge_model(const struct model *model, const struct data_set *set,
+                                       bool quick)
 {
     static const struct model_limits none;
     struct dynamics_options options = dynamics_options_for(model);
     options.go_on = quick ? give_no_time : NULL;
-    const struct data_card card = {.rows = N,
-                                   .used = N,
-                                   .runs = set->run_count,
-                                   .nu = {{.signal_ratio = 500}},
-                                   .tau = {{.sd = 1}}};
+    const struct data_summary summary = {.rows = N,
+                                         .used = N,
+                                         .runs = set->run_count,
+                                         .nu = {{.signal_ratio = 500}},
+                                         .tau = {{.sd = 1}}};
     struct dynamics_fit fit;
     struct dynamics_check own;
-    struct missing_term missing;
+    struct unmodelled_term missing;
     CU_ASSERT_EQUAL_FATAL(dynamics_linear_fit(model, set, DYNAMICS_WEAK, &options, &fit),
                           STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(model, &fit, set, &own), STATUS_OK);
-    missing_term_find(model, &fit, set, &missing);
-    CU_ASSERT_EQUAL_FATAL(missing_term_try(model, &fit, set, &options, &missing), STATUS_OK);
-    missing_term_judge(&fit, model, &missing);
-    dynamics_check_judge(&fit, model, &card, &none, &own, NULL);
+    unmodelled_term_find(model, &fit, set, &missing);
+    CU_ASSERT_EQUAL_FATAL(unmodelled_term_try(model, &fit, set, &options, &missing), STATUS_OK);
+    unmodelled_term_judge(&fit, model, &missing);
+    dynamics_check_judge(&fit, model, &summary, &none, &own, NULL);
     return fit;
 }
 
-static bool says(const struct dynamics_fit *fit, const char *words)
+static bool has_reason(const struct dynamics_fit *fit, const char *words)
 {
-    bool said = false;
+    bool published = false;
     for (size_t i = 0; i < fit->estimate.reason_count; i++) {
-        said = said || strstr(fit->estimate.reasons[i], words);
+        published = published || strstr(fit->estimate.reasons[i], words);
     }
     for (size_t i = 0; i < fit->estimate.advice_count; i++) {
-        said = said || strstr(fit->estimate.advice[i], words);
+        published = published || strstr(fit->estimate.advice[i], words);
     }
-    return said;
+    return published;
 }
 
 static void test_causes(void)
@@ -179,11 +179,11 @@ static void test_causes(void)
          NULL},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct data_set set = record(&rows[i].cause, 7 + i);
-        const struct dynamics_fit fit = judge(joint, &set, false);
+        const struct data_set set = record_run(&rows[i].cause, 7 + i);
+        const struct dynamics_fit fit = judge_model(joint, &set, false);
         CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
-        CHECK(rows[i].row, !rows[i].reason || says(&fit, rows[i].reason));
-        CHECK(rows[i].row, !rows[i].advice || says(&fit, rows[i].advice));
+        CHECK(rows[i].row, !rows[i].reason || has_reason(&fit, rows[i].reason));
+        CHECK(rows[i].row, !rows[i].advice || has_reason(&fit, rows[i].advice));
         CHECK(rows[i].row,
               fit.estimate.verdict == ESTIMATE_PASS || fit.estimate.advice_count > 0);
     }
@@ -197,8 +197,8 @@ static void test_right(void)
     size_t held = 0;
     const size_t runs = check_runs(RIGHT, RIGHT);
     for (uint64_t seed = 100; seed < 100 + runs; seed++) {
-        const struct data_set set = record(&(struct cause){.disturbed = 0.4}, seed);
-        const struct dynamics_fit fit = judge(joint, &set, true);
+        const struct data_set set = record_run(&(struct cause){.disturbed = 0.4}, seed);
+        const struct dynamics_fit fit = judge_model(joint, &set, true);
         objected += fit.estimate.verdict != ESTIMATE_PASS ? 1 : 0;
         for (size_t i = 0; i < COUNT(truth); i++) {
             held += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i] ? 1 : 0;
@@ -217,8 +217,8 @@ static void test_load(void)
     size_t held = 0;
     for (uint64_t seed = 1; seed <= runs; seed++) {
         const struct data_set set =
-            record(&(struct cause){.load = 0.2, .disturbed = 0.2}, seed);
-        const struct dynamics_fit fit = judge(geared, &set, true);
+            record_run(&(struct cause){.load = 0.2, .disturbed = 0.2}, seed);
+        const struct dynamics_fit fit = judge_model(geared, &set, true);
         held += fit.estimate.lo[4] <= 0.2 && 0.2 <= fit.estimate.hi[4] ? 1 : 0;
         CHECK("near", fabs(fit.estimate.value[4] - 0.2) < 0.15);
     }
@@ -229,8 +229,8 @@ static void test_load(void)
  * effect their mean is inside. Those that do not are told alike. */
 static void test_recordings(void)
 {
-    static const char said[] = "the recordings differ by more than their errors";
-    size_t told = 0;
+    static const char published[] = "the recordings differ by more than their errors";
+    size_t reported = 0;
     size_t wrongly = 0;
     size_t held = 0;
     double wider = 0.0;
@@ -238,23 +238,23 @@ static void test_recordings(void)
     for (uint64_t seed = 1; seed <= runs; seed++) {
         struct cause same = {.second = 1e-9, .disturbed = 0.1};
         struct cause other = {.second = 0.05, .disturbed = 0.1};
-        const struct data_set one = record(&same, seed);
-        const struct dynamics_fit alike = judge(joint, &one, true);
-        const struct data_set two = record(&other, seed);
-        const struct dynamics_fit differ = judge(joint, &two, true);
+        const struct data_set one = record_run(&same, seed);
+        const struct dynamics_fit alike = judge_model(joint, &one, true);
+        const struct data_set two = record_run(&other, seed);
+        const struct dynamics_fit differ = judge_model(joint, &two, true);
         const double mean = truth[JOINT_INERTIA] * 1.025;
-        wrongly += says(&alike, said) ? 1 : 0;
-        told += says(&differ, said) ? 1 : 0;
+        wrongly += has_reason(&alike, published) ? 1 : 0;
+        reported += has_reason(&differ, published) ? 1 : 0;
         held += differ.estimate.lo[0] <= mean && mean <= differ.estimate.hi[0] ? 1 : 0;
         wider += differ.estimate.se[0] / alike.estimate.se[0] / (double)runs;
         CHECK_NEAR("covariance", differ.estimate.covariance[0][0],
                    pow(differ.estimate.se[0], 2), 1e-12, 0.0);
         CHECK("MARGINAL", differ.estimate.verdict == ESTIMATE_PASS ||
-                              says(&differ, "the recordings differ: inertia") ||
-                              says(&differ, "it changes with time: inertia") ||
-                              says(&differ, "the efforts hold"));
+                              has_reason(&differ, "the recordings differ: inertia") ||
+                              has_reason(&differ, "it changes with time: inertia") ||
+                              has_reason(&differ, "the efforts hold"));
     }
-    CHECK("told", told >= runs * 3 / 4);
+    CHECK("told", reported >= runs * 3 / 4);
     CHECK("wrongly", wrongly <= runs / 3); /* one of four parameters in 20 each */
     CHECK("held", held >= runs * 85 / 100);
     CHECK("wider", wider > 1.5);
@@ -264,7 +264,7 @@ static void test_recordings(void)
  * controller: the same joint is no contradiction, one with other friction is. */
 static void test_held_out(void)
 {
-    static const char said[] =
+    static const char published[] =
         "the held-out recording contradicts the fit: what is left of effort";
     static const struct cause days[] = {{.disturbed = 0.1},
                                         {.disturbed = 0.1, .load = 0.3},
@@ -275,21 +275,23 @@ static void test_held_out(void)
     for (uint64_t seed = 1; seed <= runs; seed++) {
         struct dynamics_fit fit;
         struct dynamics_check own;
-        const struct data_set set = record(&days[0], seed);
+        const struct data_set set = record_run(&days[0], seed);
         CU_ASSERT_EQUAL_FATAL(dynamics_linear_fit(joint, &set, DYNAMICS_WEAK, &options, &fit),
                               STATUS_OK);
         CU_ASSERT_EQUAL_FATAL(dynamics_check_run(joint, &fit, &set, &own), STATUS_OK);
         for (size_t i = 0; i < COUNT(days); i++) {
             struct dynamics_fit held = fit;
             struct dynamics_check check;
-            const struct data_set other = record(&days[i], 1000 + seed);
+            const struct data_set other = record_run(&days[i], 1000 + seed);
             CU_ASSERT_EQUAL_FATAL(dynamics_check_run(joint, &fit, &other, &check), STATUS_OK);
-            CHECK("in motion", check.effort_left.n > 100 && check.effort_left.rmse > 0.0);
+            CHECK("in motion",
+                  check.effort_residual.n > 100 && check.effort_residual.rmse > 0.0);
             dynamics_judge_held_out(&held, joint, &own, &check);
             if (i == 0) {
                 wrongly += held.estimate.verdict != ESTIMATE_PASS ? 1 : 0;
             } else {
-                CHECK("told", held.estimate.verdict != ESTIMATE_PASS && says(&held, said));
+                CHECK("told",
+                      held.estimate.verdict != ESTIMATE_PASS && has_reason(&held, published));
             }
         }
     }

@@ -2,7 +2,8 @@
 
 #include "service/sim/experiment/experiment_file.h"
 
-static enum status parse(const char *text, struct joint_file *file, struct err_list *errors)
+static enum status parse_text(const char *text, struct joint_file *file,
+                              struct err_list *errors)
 {
     *errors = (struct err_list){0};
     return option_file_parse(&joint_file, text, strlen(text), "x.yaml", file, errors);
@@ -12,15 +13,16 @@ static void test_values(void)
 {
     struct joint_file file;
     struct err_list errors;
-    CHECK_INT("reads",
-              parse("kind: joint\nname: mine\nset_point_rad: -3\n"
-                    "joint: {lag_s: [0.2, 0], position_gain: 0.5, method: euler}\n"
-                    "command: {max_radps: 4, min_radps: 0.2}\ncontrollers: [fsm, profile]\n"
-                    "control: {period_s: 0.01, near_rad: 0.3, margin_rad: 0.05}\n"
-                    "profile: {jerk_radps3: 0, speed_radps: 1.5}\n"
-                    "paper: {fsm: {ise: 7}}\n",
-                    &file, &errors),
-              STATUS_OK);
+    CHECK_INT(
+        "reads",
+        parse_text("kind: joint\nname: mine\nset_point_rad: -3\n"
+                   "joint: {lag_s: [0.2, 0], position_gain: 0.5, method: euler}\n"
+                   "command: {max_radps: 4, min_radps: 0.2}\ncontrollers: [fsm, profile]\n"
+                   "control: {period_s: 0.01, near_rad: 0.3, margin_rad: 0.05}\n"
+                   "profile: {jerk_radps3: 0, speed_radps: 1.5}\n"
+                   "paper: {fsm: {ise: 7}}\n",
+                   &file, &errors),
+        STATUS_OK);
     CHECK_TEXT("name", file.name, "mine");
     CHECK_INT("lags", file.lag_count, 2);
     CHECK_NEAR("window of the first", file.slow_rad[0], 0.5 * 0.2 * 3.8 + 0.05, 1e-12, 0.0);
@@ -51,7 +53,7 @@ static double find_iae(const char *more, enum position_kind kind)
     struct joint_trial_params trial;
     struct joint_trial_result r;
     (void)snprintf(text, sizeof text, "kind: joint\njoint: {lag_s: [0.1]}\n%s", more);
-    CU_ASSERT_EQUAL_FATAL(parse(text, &file, &errors), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(parse_text(text, &file, &errors), STATUS_OK);
     joint_file_trial(&file, 0, kind, &trial);
     joint_trial_run(&trial, NULL, NULL, &r);
     CHECK_NEAR("there", r.final_error, 0.0, 0.0, 0.11);
@@ -82,9 +84,9 @@ static void test_load(void)
     struct joint_trial_params trial;
     struct joint_trial_result r;
     CHECK_INT("reads",
-              parse("joint: {lag_s: [0.1], load_nm: 2, load_gain_radpsnm: 0.5}\n"
-                    "control: {gain_per_s: 4, stop_rad: 0}\ncommand: {min_radps: 0}\n",
-                    &file, &errors),
+              parse_text("joint: {lag_s: [0.1], load_nm: 2, load_gain_radpsnm: 0.5}\n"
+                         "control: {gain_per_s: 4, stop_rad: 0}\ncommand: {min_radps: 0}\n",
+                         &file, &errors),
               STATUS_OK);
     joint_file_trial(&file, 0, POSITION_P, &trial);
     CHECK_NEAR("load", trial.load, 2.0, 0.0, 0.0);
@@ -124,7 +126,7 @@ static void test_faults(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct joint_file file = {.lag_count = 77};
         struct err_list errors;
-        CHECK_INT(rows[i].text, parse(rows[i].text, &file, &errors), STATUS_E_PARSE);
+        CHECK_INT(rows[i].text, parse_text(rows[i].text, &file, &errors), STATUS_E_PARSE);
         CHECK_INT(rows[i].text, errors.count, 1);
         CHECK_TEXT(rows[i].text, fault_name(errors.items[0].fault), rows[i].code);
         CHECK_INT(rows[i].text, errors.items[0].line, rows[i].line);
@@ -132,7 +134,7 @@ static void test_faults(void)
     }
 }
 
-static enum status load(const char *path, struct any_experiment *file)
+static enum status load_experiment(const char *path, struct any_experiment *file)
 {
     struct err_list errors = {0};
     return option_file_load(&any_experiment_file, path, file, &errors);
@@ -144,13 +146,13 @@ static void test_kind(void)
     const char *folder = TANDEM_SOURCE_DIR "/config/experiments";
     char path[512];
     (void)snprintf(path, sizeof path, "%s/joint.yaml", folder);
-    CHECK_INT("joint", load(path, &file), STATUS_OK);
+    CHECK_INT("joint", load_experiment(path, &file), STATUS_OK);
     CHECK("joint", file.kind == EXPERIMENT_JOINT && file.of_joint.lag_count > 0);
     memset(&file, 0, sizeof file);
     (void)snprintf(path, sizeof path, "%s/table7.yaml", folder);
-    CHECK_INT("follow", load(path, &file), STATUS_OK);
+    CHECK_INT("follow", load_experiment(path, &file), STATUS_OK);
     CHECK("follow", file.kind == EXPERIMENT_FOLLOW && file.follow.runs > 0);
-    CHECK_INT("not there", load("/nowhere.yaml", &file), STATUS_E_IO);
+    CHECK_INT("not there", load_experiment("/nowhere.yaml", &file), STATUS_E_IO);
 }
 
 int main(void)

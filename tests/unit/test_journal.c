@@ -10,7 +10,7 @@
 
 /* --- names ---------------------------------------------------------------------------- */
 
-static void names(void)
+static void test_file_names(void)
 {
     char name[JOURNAL_NAME_MAX];
     journal_file_name(T0_US, name);
@@ -121,7 +121,7 @@ static void bad_params(void)
     journal_close(NULL);
 }
 
-static void rotation(void)
+static void test_rotation(void)
 {
     fresh_dir();
     struct journal_params params = params_of(NULL);
@@ -170,7 +170,7 @@ static void rotation_waits_for_sync(void)
     expect_numbers("all there", 41);
 }
 
-static void retention(void)
+static void test_retention(void)
 {
     fresh_dir();
     struct journal_params params = params_of(NULL);
@@ -178,8 +178,8 @@ static void retention(void)
     params.retain_bytes = 3500;
     struct journal *j = open_or_die(&params);
     CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
-    const struct journal_position kept = journal_end(j);
-    journal_keep_from(j, kept);
+    const struct journal_position retained = journal_end(j);
+    journal_retain_from(j, retained);
     for (unsigned n = 1; n < 100; n++) {
         CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
         CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
@@ -189,7 +189,7 @@ static void retention(void)
     CHECK_INT("a checkpoint needs them all", stats.removed_files, 0);
     expect_numbers("all", 100);
 
-    journal_keep_from(j, journal_end(j));
+    journal_retain_from(j, journal_end(j));
     for (unsigned n = 100; n < 120; n++) {
         CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
         CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
@@ -199,7 +199,7 @@ static void retention(void)
     CHECK("left", count_files() <= 5 && count_files() >= 2);
     struct journal_reader *r = NULL;
     struct err err = {0};
-    CHECK_INT("gone", journal_reader_open_directory(dir, kept, &r, &err), STATUS_E_STALE);
+    CHECK_INT("gone", journal_reader_open_directory(dir, retained, &r, &err), STATUS_E_STALE);
     CHECK_TEXT("says so", fault_name(err.fault), "position_lost");
 
     /* Never the current file, however small the limit. */
@@ -213,7 +213,7 @@ static void retention(void)
 
 /* The present file unlinked, its directory removed with all that is in it, or moved away: what
  * was written stays, under the same name, and writing goes on in a new file. */
-static void taken_away(void)
+static void test_removed(void)
 {
     static const struct {
         const char *row;
@@ -242,8 +242,8 @@ static void taken_away(void)
         CHECK_INT("once", journal_watch(j), STATUS_OK);
         struct journal_stats stats;
         journal_stats(j, &stats);
-        CHECK_INT("noticed", stats.taken_away, 1);
-        CHECK_INT("put back", stats.put_back, 1);
+        CHECK_INT("noticed", stats.vanished, 1);
+        CHECK_INT("put back", stats.rewritten, 1);
         CHECK("healthy", !stats.failing && !stats.sync_failing && stats.lost_lines == 0);
         CHECK_INT("two files", count_files(), 2);
         struct journal *second = NULL;
@@ -257,7 +257,7 @@ static void taken_away(void)
 }
 
 /* Where no new file can be begun nothing is taken, and it is told; then it goes on. */
-static void taken_away_for_good(void)
+static void test_removed_for_good(void)
 {
     fresh_dir();
     const struct journal_params params = params_of(NULL);
@@ -293,15 +293,15 @@ int main(void)
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("journal", NULL, NULL);
-    CU_add_test(suite, "names", names);
+    CU_add_test(suite, "names", test_file_names);
     CU_add_test(suite, "write and read", write_and_read);
     CU_add_test(suite, "one writer", one_writer);
     CU_add_test(suite, "bad parameters", bad_params);
-    CU_add_test(suite, "rotation", rotation);
+    CU_add_test(suite, "rotation", test_rotation);
     CU_add_test(suite, "rotation waits for sync", rotation_waits_for_sync);
-    CU_add_test(suite, "retention", retention);
-    CU_add_test(suite, "taken away", taken_away);
-    CU_add_test(suite, "taken away for good", taken_away_for_good);
+    CU_add_test(suite, "retention", test_retention);
+    CU_add_test(suite, "taken away", test_removed);
+    CU_add_test(suite, "taken away for good", test_removed_for_good);
     const int result = check_run();
     fresh_dir();
     (void)rmdir(base);

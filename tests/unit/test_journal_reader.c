@@ -114,7 +114,7 @@ static void long_lines(void)
     free(text);
 }
 
-static void positions(void)
+static void test_positions(void)
 {
     fresh_dir();
     struct journal_params params = params_of(NULL);
@@ -159,7 +159,7 @@ static void positions(void)
     CHECK("untouched", r == NULL);
 }
 
-static void refusals(void)
+static void test_refusals(void)
 {
     fresh_dir();
     struct journal_reader *r = NULL;
@@ -242,7 +242,7 @@ static void merging_foreign(void)
     journal_reader_close(r);
 }
 
-static void merging(void)
+static void test_merging(void)
 {
     fresh_dir();
     char a[160];
@@ -344,7 +344,7 @@ static void pipes_and_directories(void)
 
 /* --- the tail of a journal that is being written ---------------------------------------- */
 
-static void tail(void)
+static void test_tail(void)
 {
     fresh_dir();
     struct journal_params params = params_of(NULL);
@@ -454,7 +454,7 @@ static void *race_append(void *context)
     }
 }
 
-static void race(void)
+static void test_race(void)
 {
     fresh_dir();
     int calls = 0;
@@ -487,7 +487,7 @@ static void race(void)
 }
 
 /* What fuzzing found worth keeping. */
-static void corpus(void)
+static void test_corpus(void)
 {
     static const char folder[] = TANDEM_SOURCE_DIR "/tests/fuzz/corpus/journal";
     DIR *open_dir = opendir(folder);
@@ -558,14 +558,14 @@ int main(void)
     CU_pSuite suite = CU_add_suite("journal reader", NULL, NULL);
     CU_add_test(suite, "lines", read_lines);
     CU_add_test(suite, "long lines", long_lines);
-    CU_add_test(suite, "positions", positions);
-    CU_add_test(suite, "refusals", refusals);
-    CU_add_test(suite, "merging", merging);
+    CU_add_test(suite, "positions", test_positions);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "merging", test_merging);
     CU_add_test(suite, "merging of foreign lines", merging_foreign);
     CU_add_test(suite, "pipes and directories", pipes_and_directories);
-    CU_add_test(suite, "corpus", corpus);
-    CU_add_test(suite, "tail", tail);
-    CU_add_test(suite, "race", race);
+    CU_add_test(suite, "corpus", test_corpus);
+    CU_add_test(suite, "tail", test_tail);
+    CU_add_test(suite, "race", test_race);
     CU_add_test(suite, "no descriptor", no_descriptor);
     const int result = check_run();
     fresh_dir();

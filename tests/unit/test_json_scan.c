@@ -5,7 +5,7 @@
 #include "base/numbers/number.h"
 #include "logger/message/json_scan.h"
 
-static bool scans(const char *text, size_t bytes)
+static bool is_scanned(const char *text, size_t bytes)
 {
     struct json_scan s;
     json_scan_start(&s, text, bytes, JSON_SCAN_DEPTH_MAX);
@@ -49,7 +49,7 @@ static void test_values(void)
         {"1 1", false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_INT(rows[i].text, scans(rows[i].text, strlen(rows[i].text)), rows[i].good);
+        CHECK_INT(rows[i].text, is_scanned(rows[i].text, strlen(rows[i].text)), rows[i].good);
     }
 }
 
@@ -58,9 +58,9 @@ static void test_depth(void)
     char text[2 * JSON_SCAN_DEPTH_MAX + 3];
     memset(text, '[', JSON_SCAN_DEPTH_MAX);
     memset(text + JSON_SCAN_DEPTH_MAX, ']', JSON_SCAN_DEPTH_MAX);
-    CHECK("deepest", scans(text, (size_t)2 * JSON_SCAN_DEPTH_MAX));
+    CHECK("deepest", is_scanned(text, (size_t)2 * JSON_SCAN_DEPTH_MAX));
     memset(text, '[', sizeof text);
-    CHECK("too deep", !scans(text, sizeof text));
+    CHECK("too deep", !is_scanned(text, sizeof text));
 }
 
 /* Random texts of JSON's alphabet: the same ones are good here and to jansson. */
@@ -78,7 +78,7 @@ static void test_against_jansson(void)
             (void)strcat(text, parts[(size_t)rand() % COUNT(parts)]);
         }
         json_t *parsed = json_loads(text, JSON_DECODE_ANY, NULL);
-        const bool same = scans(text, strlen(text)) == (parsed != NULL);
+        const bool same = is_scanned(text, strlen(text)) == (parsed != NULL);
         if (!same) {
             (void)printf("differs: %s\n", text);
         }

@@ -212,7 +212,7 @@ struct sink {
     size_t used;
 };
 
-static void collect(void *context, const char *text, size_t bytes)
+static void collect_text(void *context, const char *text, size_t bytes)
 {
     struct sink *sink = context;
     CU_ASSERT_FATAL(sink->used + bytes < sizeof sink->text);
@@ -239,7 +239,7 @@ static void test_texts(void)
                 struct json_writer w;
                 char *const buffer = malloc(size);
                 CU_ASSERT_PTR_NOT_NULL_FATAL(buffer);
-                json_write_start(&w, buffer, size, collect, &sink);
+                json_write_start(&w, buffer, size, collect_text, &sink);
                 json_write_array(&w, NULL);
                 json_write_text(&w, NULL, text);
                 json_write_int(&w, NULL, 1);
@@ -283,7 +283,7 @@ static void test_document(void)
     char buffer[JSON_WRITE_NUMBER_MAX]; /* smaller than the text: flushed on the way */
     struct sink sink = {{0}, 0};
     struct json_writer w;
-    json_write_start(&w, buffer, sizeof buffer, collect, &sink);
+    json_write_start(&w, buffer, sizeof buffer, collect_text, &sink);
     write_sample(&w);
     CU_ASSERT_TRUE(json_write_end(&w));
     CHECK_TEXT("flushed", sink.text, want);

@@ -17,14 +17,15 @@ struct rig {
 
 static struct rig rig;
 
-static void keep_reply(void *context, const struct robot_reply *reply)
+static void store_reply(void *context, const struct robot_reply *reply)
 {
     (void)context;
     CU_ASSERT_FATAL(rig.count < REPLIES_MAX);
     rig.reply[rig.count++] = *reply;
 }
 
-static void begin(const double *parameters, int64_t start_us, int64_t period_us, uint64_t seed)
+static void begin_rig(const double *parameters, int64_t start_us, int64_t period_us,
+                      uint64_t seed)
 {
     const struct robot_setup setup = {
         .parameters = parameters, .start_us = start_us, .period_us = period_us, .seed = seed};
@@ -33,7 +34,8 @@ static void begin(const double *parameters, int64_t start_us, int64_t period_us,
     rig.count = 0;
 }
 
-static bool give(const char *id, const char *op, double rotation_rad, double displacement_m)
+static bool send_command(const char *id, const char *op, double rotation_rad,
+                         double displacement_m)
 {
     struct event_command c = {.rotation_rad = rotation_rad, .displacement_m = displacement_m};
     (void)snprintf(c.id, sizeof c.id, "%s", id);
@@ -41,11 +43,11 @@ static bool give(const char *id, const char *op, double rotation_rad, double dis
     return kinematic_kind.command(rig.memory, &c);
 }
 
-static void advance(int64_t to_us)
+static void advance_to(int64_t to_us)
 {
     kinematic_kind.sample(rig.memory, &rig.now);
     while (rig.now.t_us < to_us) {
-        kinematic_kind.step(rig.memory, keep_reply, NULL);
+        kinematic_kind.step(rig.memory, store_reply, NULL);
         kinematic_kind.sample(rig.memory, &rig.now);
     }
 }
@@ -57,20 +59,20 @@ static void check_lap(const char *row, const char *op, const double move[2],
     const int64_t start_us = 1700000000000000;
     const int64_t lap_us = lab_us(want_s);
     if (lap_us >= 10) {
-        begin(p, start_us, lap_us - 5, seed);
-        CHECK(row, give("a", op, move[0], move[1]));
-        advance(start_us + 1);
+        begin_rig(p, start_us, lap_us - 5, seed);
+        CHECK(row, send_command("a", op, move[0], move[1]));
+        advance_to(start_us + 1);
         CHECK_INT(row, rig.count, 0);
     }
-    begin(p, start_us, lap_us + 5, seed);
-    CHECK(row, give("a", op, move[0], move[1]));
-    advance(start_us + 1);
+    begin_rig(p, start_us, lap_us + 5, seed);
+    CHECK(row, send_command("a", op, move[0], move[1]));
+    advance_to(start_us + 1);
     CHECK_INT(row, rig.count, 1);
     CHECK_INT(row, rig.reply[0].status, status);
     CHECK_INT(row, rig.reply[0].start_us, start_us);
     CHECK_NEAR(row, lab_s(rig.reply[0].end_us - start_us), want_s, 0.0, 2e-6);
     CHECK_TEXT(row, rig.reply[0].id, "a");
-    advance(start_us + 1000000);
+    advance_to(start_us + 1000000);
     CHECK_INT(row, rig.count, 1);
 }
 
@@ -126,11 +128,11 @@ static void test_noise(void)
 static void test_pose(void)
 {
     const struct robot_reply *done = &rig.reply[0];
-    begin(params, 0, 100000000, 0);
-    (void)give("", "go", PI / 2.0, 2.0);
-    (void)give("", "go", PI, 1.0);
-    (void)give("", "lidar", 0.0, 0.0);
-    advance(1);
+    begin_rig(params, 0, 100000000, 0);
+    (void)send_command("", "go", PI / 2.0, 2.0);
+    (void)send_command("", "go", PI, 1.0);
+    (void)send_command("", "lidar", 0.0, 0.0);
+    advance_to(1);
     CHECK_INT("done", rig.count, 3);
     CHECK_NEAR("x", value_of(done, "x_m"), 0.0, 0.0, 1e-12);
     CHECK_NEAR("y", value_of(done, "y_m"), 2.0, 0.0, 1e-12);
@@ -160,10 +162,10 @@ static void test_sample(void)
         {"at the end", 4650000, 0, 0, 2.0, 1.0},
         {"long after", 9650000, 0, 0, 2.0, 1.0},
     };
-    begin(params, 0, PERIOD_US, 0);
-    (void)give("", "go", 1.0, 2.0);
+    begin_rig(params, 0, PERIOD_US, 0);
+    (void)send_command("", "go", 1.0, 2.0);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        advance(rows[i].at_us);
+        advance_to(rows[i].at_us);
         CHECK_INT(rows[i].row, rig.now.t_us, rows[i].at_us);
         CHECK_NEAR(rows[i].row, rig.now.nu[0], rows[i].u, 0.0, 0.0);
         CHECK_NEAR(rows[i].row, rig.now.nu[2], rows[i].r, 0.0, 0.0);
@@ -176,13 +178,13 @@ static void test_sample(void)
 static void test_queue(void)
 {
     char id[8];
-    begin(params, 0, 1000000000, 0);
+    begin_rig(params, 0, 1000000000, 0);
     for (int i = 0; i < QUEUE_MAX; i++) {
         (void)snprintf(id, sizeof id, "%d", i);
-        CHECK("queued", give(id, "go", 1.0, 0.0));
+        CHECK("queued", send_command(id, "go", 1.0, 0.0));
     }
-    CHECK("full", !give("x", "go", 1.0, 0.0));
-    advance(1);
+    CHECK("full", !send_command("x", "go", 1.0, 0.0));
+    advance_to(1);
     CHECK_INT("all", rig.count, QUEUE_MAX);
     int64_t last_us = 0;
     for (size_t i = 0; i < rig.count; i++) {
@@ -199,13 +201,13 @@ static void test_halt(void)
         const char *id;
         enum reply_status status;
     } want[] = {{"a", REPLY_HALTED}, {"b", REPLY_HALTED}, {"h", REPLY_DONE}, {"c", REPLY_DONE}};
-    begin(params, 0, PERIOD_US, 0);
-    (void)give("a", "go", 0.0, 2.0); /* 0.13 s, then 0.5 m/s */
-    (void)give("b", "go", 1.0, 0.0);
-    advance(2130000);
-    (void)give("h", "halt", 0.0, 0.0);
-    (void)give("c", "go", 0.0, 0.0);
-    advance(2130000 + 200000);
+    begin_rig(params, 0, PERIOD_US, 0);
+    (void)send_command("a", "go", 0.0, 2.0); /* 0.13 s, then 0.5 m/s */
+    (void)send_command("b", "go", 1.0, 0.0);
+    advance_to(2130000);
+    (void)send_command("h", "halt", 0.0, 0.0);
+    (void)send_command("c", "go", 0.0, 0.0);
+    advance_to(2130000 + 200000);
     CHECK_INT("all", rig.count, COUNT(want));
     for (size_t i = 0; i < COUNT(want); i++) {
         CHECK_TEXT(want[i].id, rig.reply[i].id, want[i].id);

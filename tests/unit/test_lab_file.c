@@ -10,7 +10,7 @@
 
 enum { TEXT_MAX = 1 << 16 };
 
-static enum status parse(const char *text, struct lab_file *lab, struct err_list *errors)
+static enum status parse_text(const char *text, struct lab_file *lab, struct err_list *errors)
 {
     *errors = (struct err_list){0};
     *lab = (struct lab_file){0};
@@ -227,7 +227,7 @@ static void test_faults(void)
         const struct fault_row *row = &fault_rows[i];
         struct lab_file lab;
         struct err_list errors;
-        CHECK_INT(row->text, parse(row->text, &lab, &errors), STATUS_E_PARSE);
+        CHECK_INT(row->text, parse_text(row->text, &lab, &errors), STATUS_E_PARSE);
         CHECK_INT(row->text, errors.count, row->count);
         CHECK(row->text, lab.pairs == NULL && lab.pair_count == 0);
         bool found = false;
@@ -248,10 +248,10 @@ static void test_all_at_once(void)
     struct lab_file lab;
     struct err_list errors;
     CHECK_INT("",
-              parse("name: 5\nhttp: {port: x, bind: 0.0.0.0}\n"
-                    "defaults: {timeout_s: 0.0}\npairs: {r1: {kind: z}, \"a b\": {}}\n"
-                    "brokr: 1\n",
-                    &lab, &errors),
+              parse_text("name: 5\nhttp: {port: x, bind: 0.0.0.0}\n"
+                         "defaults: {timeout_s: 0.0}\npairs: {r1: {kind: z}, \"a b\": {}}\n"
+                         "brokr: 1\n",
+                         &lab, &errors),
               STATUS_E_PARSE);
     CHECK_INT("", errors.count, 7);
     for (size_t i = 1; i < errors.count; i++) {
@@ -269,7 +269,7 @@ static void test_more_than_fit(void)
     }
     struct lab_file lab;
     struct err_list errors;
-    CHECK_INT("", parse(text, &lab, &errors), STATUS_E_PARSE);
+    CHECK_INT("", parse_text(text, &lab, &errors), STATUS_E_PARSE);
     CHECK_INT("", errors.count, ERR_LIST_MAX);
     CHECK_INT("", errors.more, 100 - ERR_LIST_MAX);
     char *printed = NULL;
@@ -304,7 +304,7 @@ static void test_values(void)
         "  r2: {kind: usv3, mode: link, timeout_s: 2.5e1, virtual_expected: never}\n"
         "  s: {count: 2, clock: {jump_s: +.125}}\n"
         "defaults: {timeout_s: 20, calibration: {walk_ratio: .003, method: huber}}\n";
-    CHECK_INT("", parse(text, &lab, &errors), STATUS_OK);
+    CHECK_INT("", parse_text(text, &lab, &errors), STATUS_OK);
     err_list_print(&errors, stdout);
     CU_ASSERT_FATAL(lab.pair_count == 4);
     CHECK_TEXT("", lab.name,
@@ -334,13 +334,13 @@ static void test_values(void)
     CHECK_NEAR("", lab.pairs[3].kalman.walk_ratio, 0.003, 0.0, 0.0);
     lab_file_free(&lab);
     CHECK_INT("fits",
-              parse("pairs: {r1: {}, r2: {plausible: off, dynamics: {model: usv3, hold: "
-                    "linear}}}\n",
-                    &lab, &errors),
+              parse_text("pairs: {r1: {}, r2: {plausible: off, dynamics: {model: usv3, hold: "
+                         "linear}}}\n",
+                         &lab, &errors),
               STATUS_OK);
     CHECK("on", lab.pairs[0].dynamics.plausible && !lab.pairs[1].dynamics.plausible);
-    CHECK_INT("auto", lab.pairs[0].dynamics.hold, EFFORT_HOLD_AUTO);
-    CHECK_INT("linear", lab.pairs[1].dynamics.hold, EFFORT_HOLD_LINEAR);
+    CHECK_INT("auto", lab.pairs[0].dynamics.hold, INPUT_INTERPOLATION_AUTO);
+    CHECK_INT("linear", lab.pairs[1].dynamics.hold, INPUT_INTERPOLATION_LINEAR);
     lab_file_free(&lab);
 }
 
@@ -386,7 +386,7 @@ static void test_accepted(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct lab_file lab;
         struct err_list errors;
-        CHECK_INT(rows[i], parse(rows[i], &lab, &errors), STATUS_OK);
+        CHECK_INT(rows[i], parse_text(rows[i], &lab, &errors), STATUS_OK);
         err_list_print(&errors, stdout);
         if (errors.count == 0) {
             fuzz_round_trip(&lab);
@@ -446,7 +446,7 @@ static void test_print_reads_back(void)
         "      nominal_angular_speed_radps: 1.1, nominal_linear_speed_mps: 1e-3, warmup: 3}}\n"
         "  r2: {timeout_s: 10}\n"
         "  1: {}\n";
-    CHECK_INT("", parse(text, &lab, &errors), STATUS_OK);
+    CHECK_INT("", parse_text(text, &lab, &errors), STATUS_OK);
     err_list_print(&errors, stdout);
     size_t bytes = 0;
     char *printed = fuzz_print(&lab, &bytes);
@@ -477,7 +477,7 @@ static void test_following_shared(void)
                                "  r4: {following: {model: \"\"}}\n";
     struct lab_file lab;
     struct err_list errors = {0};
-    CHECK_INT("", parse(text, &lab, &errors), STATUS_OK);
+    CHECK_INT("", parse_text(text, &lab, &errors), STATUS_OK);
     err_list_print(&errors, stdout);
     CU_ASSERT_FATAL(lab.pair_count == 5);
     const struct pair_params *p = lab.pairs;
@@ -538,7 +538,7 @@ static void test_fingerprint(void)
     const uint64_t print = lab_fingerprint(&params);
     for (size_t i = 0; i < lab_pair_options.count; i++) {
         const struct option_row *row = &lab_pair_options.rows[i];
-        struct lab_pair kept = pair;
+        struct lab_pair retained = pair;
         char *at = (char *)&pair + row->offset;
         /* What sizes the state must stay what it can be. */
         const bool model = strstr(row->path, ".model") != NULL;
@@ -548,7 +548,7 @@ static void test_fingerprint(void)
             at[0] ^= 1;
         }
         CHECK(row->path, (lab_fingerprint(&params) == print) == row->shown_only);
-        pair = kept;
+        pair = retained;
     }
     (void)snprintf(pair.params.id, sizeof pair.params.id, "r2");
     CHECK("id", lab_fingerprint(&params) != print);
@@ -591,7 +591,7 @@ static void test_fingerprint_of_teams(void)
         struct lab_file lab;
         struct err_list errors;
         (void)snprintf(text, sizeof text, P "%s\n", rows[i]);
-        CHECK_INT(rows[i], parse(text, &lab, &errors), STATUS_OK);
+        CHECK_INT(rows[i], parse_text(text, &lab, &errors), STATUS_OK);
         err_list_print(&errors, stdout);
         const struct lab_params params = lab_file_params(&lab);
         prints[i] = lab_fingerprint(&params);
@@ -702,7 +702,7 @@ static void test_many_pairs(void)
     fuzz_round_trip(&lab);
     lab_file_free(&lab);
     free(text);
-    CHECK_INT("", parse("pairs: {r: {count: 100000}}", &lab, &errors), STATUS_OK);
+    CHECK_INT("", parse_text("pairs: {r: {count: 100000}}", &lab, &errors), STATUS_OK);
     CHECK_INT("", lab.pair_count, 100000);
     CHECK_TEXT("", lab.pairs[99999].id, "r100000");
     lab_file_free(&lab);
@@ -713,7 +713,8 @@ static void test_bombs(void)
 {
     struct lab_file lab = {0};
     struct err_list errors = {0};
-    CHECK_INT("", parse("a: &a [x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\n" P, &lab, &errors),
+    CHECK_INT("",
+              parse_text("a: &a [x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\n" P, &lab, &errors),
               STATUS_E_PARSE);
     CHECK_INT("", errors.count, 3 + 6 + 3);
     const size_t bytes = TREE_BYTES_MAX;

@@ -11,7 +11,7 @@ enum { ALL = 5000 };
 static double x[ALL];
 static double y[ALL];
 
-static double centred(double value, double mean)
+static double subtract_mean(double value, double mean)
 {
     return isnan(value) ? 0.0 : value - mean;
 }
@@ -49,8 +49,8 @@ static void test_definition(void)
         for (size_t l = 0; l <= rows[r].lags; l++) {
             long double want = l == 0 ? 5.0L : 0.0L;
             for (size_t k = rows[r].first + l; k < rows[r].end; k++) {
-                want += (long double)centred(x[k], rows[r].x_mean) *
-                        (long double)centred(y[k - l], rows[r].y_mean);
+                want += (long double)subtract_mean(x[k], rows[r].x_mean) *
+                        (long double)subtract_mean(y[k - l], rows[r].y_mean);
             }
             CHECK_NEAR(rows[r].row, sums[l], (double)want, 1e-12, 1e-10);
         }

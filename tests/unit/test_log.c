@@ -10,7 +10,7 @@
 
 static int pipe_fd[2];
 
-static void begin(enum log_format format, enum log_level level)
+static void begin_log(enum log_format format, enum log_level level)
 {
     CU_ASSERT_FATAL(pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) == 0);
     log_start(format, level, pipe_fd[1]);
@@ -19,7 +19,7 @@ static void begin(enum log_format format, enum log_level level)
 static char text[65536];
 
 /* What was written since begin(). */
-static void end(void)
+static void end_log(void)
 {
     const ssize_t n = read(pipe_fd[0], text, sizeof text - 1);
     text[n > 0 ? n : 0] = '\0';
@@ -29,10 +29,10 @@ static void end(void)
 
 static void test_plain(void)
 {
-    begin(LOG_PLAIN, LOG_LEVEL_INFO);
+    begin_log(LOG_PLAIN, LOG_LEVEL_INFO);
     log_write(LOG_ALARM, "r1", "timeout %s", "real");
     log_write(LOG_SERVING, NULL, "two\nlines\x1b[2J");
-    end();
+    end_log();
     CHECK("time first", strncmp(text, "20", 2) == 0 && text[26] == 'Z');
     CHECK("pair", strstr(text, "Z warn alarm r1: timeout real\n") != NULL);
     CHECK("no control characters", strstr(text, " info serving: two?lines?[2J\n") != NULL);
@@ -40,22 +40,22 @@ static void test_plain(void)
 
 static void test_level_changes(void)
 {
-    begin(LOG_PLAIN, LOG_LEVEL_INFO);
+    begin_log(LOG_PLAIN, LOG_LEVEL_INFO);
     log_write(LOG_ENTRY, "r1", "not yet");
     log_set_level(LOG_LEVEL_DEBUG);
     log_write(LOG_ENTRY, "r1", "now");
     log_set_level(LOG_LEVEL_ERROR);
     log_write(LOG_SERVING, NULL, "no more");
-    end();
+    end_log();
     CHECK("debug", strstr(text, " debug entry r1: now\n") != NULL);
     CHECK("that alone", strchr(text, '\n') == strrchr(text, '\n'));
 }
 
 static void test_json(void)
 {
-    begin(LOG_JSON, LOG_LEVEL_DEBUG);
+    begin_log(LOG_JSON, LOG_LEVEL_DEBUG);
     log_write(LOG_ENTRY, "r1", "say \"%s\"", "SYNC");
-    end();
+    end_log();
     json_t *line = json_loads(text, 0, NULL);
     CU_ASSERT_FATAL(line != NULL);
     CHECK_TEXT("event", json_string_value(json_object_get(line, "event")), "entry");
@@ -78,13 +78,13 @@ static void test_levels(void)
                 {"info", LOG_LEVEL_INFO, 3},
                 {"debug", LOG_LEVEL_DEBUG, 4}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        begin(LOG_PLAIN, rows[i].level);
+        begin_log(LOG_PLAIN, rows[i].level);
         CHECK_INT(rows[i].name, log_on(LOG_ENTRY), rows[i].level == LOG_LEVEL_DEBUG);
         log_write(LOG_STOP_INCOMPLETE, NULL, "1");
         log_write(LOG_RELOAD, NULL, "2");
         log_write(LOG_STARTING, NULL, "3");
         log_write(LOG_ENTRY, NULL, "4");
-        end();
+        end_log();
         int lines = 0;
         for (const char *c = text; *c; c++) {
             lines += *c == '\n';
@@ -95,14 +95,14 @@ static void test_levels(void)
 
 static void test_rate(void)
 {
-    begin(LOG_PLAIN, LOG_LEVEL_INFO);
+    begin_log(LOG_PLAIN, LOG_LEVEL_INFO);
     const uint64_t before = log_suppressed();
     for (int i = 0; i < 1000; i++) {
         log_write(LOG_MALFORMED, NULL, "%d", i);
     }
     log_flush();
     log_flush();
-    end();
+    end_log();
     const uint64_t suppressed = log_suppressed() - before;
     /* Two a second, and the loop may see a second begin. */
     CHECK("most are", suppressed >= 996 && suppressed <= 998);

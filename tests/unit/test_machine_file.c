@@ -14,7 +14,7 @@ static struct machine_file *parse_text(const char *text)
 }
 
 /* All that is told, a line each: its code and place, without the sentence. */
-static void list_told(const struct machine_file *file, char *out, size_t size)
+static void list_diagnostics(const struct machine_file *file, char *out, size_t size)
 {
     FILE *stream = fmemopen(out, size, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
@@ -32,7 +32,7 @@ static void list_told(const struct machine_file *file, char *out, size_t size)
 
 /* clang-format off */
 static const struct {
-    const char *row, *text, *told;
+    const char *row, *text, *listed;
 } rows[] = {
     {"fine", ONE(LOOP), ""},
     {"empty", "",
@@ -141,13 +141,13 @@ static const struct {
 };
 /* clang-format on */
 
-static void test_told(void)
+static void test_diagnostics(void)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char told[4096] = "";
+        char listed[4096] = "";
         struct machine_file *file = parse_text(rows[i].text);
-        list_told(file, told, sizeof told);
-        CHECK_TEXT(rows[i].row, told, rows[i].told);
+        list_diagnostics(file, listed, sizeof listed);
+        CHECK_TEXT(rows[i].row, listed, rows[i].listed);
         machine_file_free(file);
     }
 }
@@ -207,7 +207,7 @@ static void test_print(void)
     machine_file_free(file);
     for (size_t i = 0; i < COUNT(rows); i++) {
         file = parse_text(rows[i].text);
-        if (!strstr(rows[i].told, "E-")) {
+        if (!strstr(rows[i].listed, "E-")) {
             memset(text, 0, sizeof text);
             memset(again, 0, sizeof again);
             print_text(file, text, sizeof text);
@@ -225,7 +225,7 @@ static void test_list(void)
 {
     char folder[SCRATCH_MAX];
     char path[128];
-    char told[1024] = "";
+    char listed[1024] = "";
     struct machine_file *file = NULL;
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(scratch_template(folder, "machine_file")));
     (void)snprintf(path, sizeof path, "%s/one.yaml", folder);
@@ -239,10 +239,10 @@ static void test_list(void)
     (void)fputs("machines: [one.yaml, two.yaml]\n", out);
     (void)fclose(out);
     CU_ASSERT_EQUAL_FATAL(machine_file_load(path, false, &file), STATUS_OK);
-    list_told(file, told, sizeof told);
+    list_diagnostics(file, listed, sizeof listed);
     CHECK_INT("list", file->count, 1);
     CHECK_TEXT("list", file->names[0], "one.yaml");
-    CHECK("list", strstr(told, "E-FILE  list.yaml\n"));
+    CHECK("list", strstr(listed, "E-FILE  list.yaml\n"));
     machine_file_free(file);
     CU_ASSERT_EQUAL(remove(path), 0);
     (void)snprintf(path, sizeof path, "%s/one.yaml", folder);
@@ -254,7 +254,7 @@ int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("machine files", NULL, NULL);
-    CU_add_test(suite, "told", test_told);
+    CU_add_test(suite, "told", test_diagnostics);
     CU_add_test(suite, "print", test_print);
     CU_add_test(suite, "list", test_list);
     return check_run();

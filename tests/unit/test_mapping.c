@@ -46,16 +46,16 @@ static void collect_event(void *context, const struct event *e)
     seen->count++;
 }
 
-static enum mapping_outcome take(const struct mapping_table *table, const char *pair,
-                                 const char *topic, const char *payload, size_t bytes,
-                                 struct seen *seen)
+static enum mapping_outcome decode_copy(const struct mapping_table *table, const char *pair,
+                                        const char *topic, const char *payload, size_t bytes,
+                                        struct seen *seen)
 {
     struct message m = {.t_us = 1000000, .payload_bytes = bytes};
     /* Its own memory: a byte read behind it is a fault. */
     char *copy = malloc(bytes + (bytes == 0));
     memcpy(copy, payload, bytes);
     m.payload = copy;
-    m.kept_bytes = bytes;
+    m.stored_bytes = bytes;
     (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
     *seen = (struct seen){.count = 0};
     const enum mapping_outcome outcome =
@@ -233,10 +233,10 @@ static void test_rows(void)
         if (!table) {
             continue;
         }
-        CHECK_INT(
-            rows[i].row,
-            take(table, "r1", rows[i].topic, rows[i].payload, strlen(rows[i].payload), &seen),
-            MAPPING_TAKEN);
+        CHECK_INT(rows[i].row,
+                  decode_copy(table, "r1", rows[i].topic, rows[i].payload,
+                              strlen(rows[i].payload), &seen),
+                  MAPPING_DECODED);
         CHECK_INT(rows[i].row, seen.count, rows[i].line[0] != '\0');
         CHECK_TEXT(rows[i].row, seen.line, rows[i].line);
         CHECK_TEXT(rows[i].row, seen.raw, rows[i].raw);
@@ -262,13 +262,13 @@ static void test_order(void)
         enum mapping_outcome outcome;
         const char *status;
     } rows[] = {
-        {"first", "r1", "s/x/r1", "D 1", MAPPING_TAKEN, "\"done\""},
-        {"first as well", "r1", "s/x/r1", "H B", MAPPING_TAKEN, "\"halted\""},
-        {"second", "r1", "s/x/r1", "xB", MAPPING_TAKEN, "\"online\""},
+        {"first", "r1", "s/x/r1", "D 1", MAPPING_DECODED, "\"done\""},
+        {"first as well", "r1", "s/x/r1", "H B", MAPPING_DECODED, "\"halted\""},
+        {"second", "r1", "s/x/r1", "xB", MAPPING_DECODED, "\"online\""},
         {"from its beginning on", "r1", "s/x/r1", " D 1", MAPPING_PASSED, ""},
         {"empty", "r1", "s/x/r1", "", MAPPING_PASSED, ""},
         {"of another pair", "r1", "s/x/r2", "D 1", MAPPING_NOBODY, ""},
-        {"named", "r2", "s/x/y", "q", MAPPING_TAKEN, "\"offline\""},
+        {"named", "r2", "s/x/y", "q", MAPPING_DECODED, "\"offline\""},
         {"not its own", "r1", "s/x/y", "q", MAPPING_NOBODY, ""},
         {"longer", "r1", "s/x/r1/z", "D 1", MAPPING_NOBODY, ""},
         {"shorter", "r1", "s/x", "D 1", MAPPING_NOBODY, ""},
@@ -280,8 +280,8 @@ static void test_order(void)
     CHECK_TEXT("table", code, "none");
     for (size_t i = 0; table && i < COUNT(rows); i++) {
         CHECK_INT(rows[i].row,
-                  take(table, rows[i].pair, rows[i].topic, rows[i].payload,
-                       strlen(rows[i].payload), &seen),
+                  decode_copy(table, rows[i].pair, rows[i].topic, rows[i].payload,
+                              strlen(rows[i].payload), &seen),
                   rows[i].outcome);
         CHECK(rows[i].row, strstr(seen.line, rows[i].status));
     }
@@ -393,15 +393,15 @@ static void test_out(void)
     } rows[] = {
         {CODEC_COMMAND, SIDE_REAL,
          "{\"op\":\"go\",\"rotation_rad\":-1.5707963267948966,\"displacement_m\":0.5}",
-         MAPPING_TAKEN, "c/r1/bt/cmd", "1 90 50"},
+         MAPPING_DECODED, "c/r1/bt/cmd", "1 90 50"},
         {CODEC_COMMAND, SIDE_VIRTUAL, "{\"displacement_m\":0.123456,\"op\":\"go\"}",
-         MAPPING_TAKEN, "c/r1/virtual/cmd", "1 0 12.3456"},
-        {CODEC_COMMAND, SIDE_REAL, "{\"op\":\"halt\",\"id\":\"c7\",\"t\":1.25}", MAPPING_TAKEN,
-         "c/r1/stop/c7", "4 1.25!"},
+         MAPPING_DECODED, "c/r1/virtual/cmd", "1 0 12.3456"},
+        {CODEC_COMMAND, SIDE_REAL, "{\"op\":\"halt\",\"id\":\"c7\",\"t\":1.25}",
+         MAPPING_DECODED, "c/r1/stop/c7", "4 1.25!"},
         {CODEC_COMMAND, SIDE_REAL, "{\"op\":\"halt\",\"id\":\"c/7\"}", MAPPING_PASSED, "", ""},
         {CODEC_COMMAND, SIDE_REAL, "{\"op\":\"halt\"}", MAPPING_PASSED, "", ""},
         {CODEC_COMMAND, SIDE_VIRTUAL,
-         "{\"op\":\"halt\",\"id\":\"a\\\"\\n\",\"more\":{\"x\":[1]}}", MAPPING_TAKEN, "c/r1",
+         "{\"op\":\"halt\",\"id\":\"a\\\"\\n\",\"more\":{\"x\":[1]}}", MAPPING_DECODED, "c/r1",
          "{\"op\":4,\"id\":\"a\\\"\\u000a\",\"at\":null,\"s\":\"of r1: "
          "a\\\"\\u000a\",\"on\":true,\"n\":-1.5,"
          "\"list\":[-1,null,\"x\"],\"a\\\"b\":{\"deep\":[1]}}"},
@@ -409,7 +409,7 @@ static void test_out(void)
         {CODEC_COMMAND, SIDE_REAL, "{\"op\":\"dance\"}", MAPPING_NOBODY, "", ""},
         {CODEC_COMMAND, SIDE_REAL, "no JSON", MAPPING_NOBODY, "", ""},
         {CODEC_PARAMETERS, SIDE_VIRTUAL, "{\"version\":3,\"values\":{\"w\":3.141592653589793}}",
-         MAPPING_TAKEN, "p/r1", "v=3 w=180.0"},
+         MAPPING_DECODED, "p/r1", "v=3 w=180.0"},
         {CODEC_PROBE, SIDE_REAL, "{\"probe\":1}", MAPPING_NOBODY, "", ""},
     };
     char code[ERR_TEXT_MAX];
@@ -423,7 +423,7 @@ static void test_out(void)
                                       .payload = rows[i].native,
                                       .bytes = strlen(rows[i].native)};
         CHECK_INT(rows[i].native, mapping_encode(&table->mapping, &out, &m), rows[i].outcome);
-        if (rows[i].outcome == MAPPING_TAKEN) {
+        if (rows[i].outcome == MAPPING_DECODED) {
             char text[512];
             (void)snprintf(text, sizeof text, "%.*s", (int)m.bytes, m.payload);
             CHECK_TEXT(rows[i].native, m.topic, rows[i].topic);

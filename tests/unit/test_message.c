@@ -87,7 +87,7 @@ static void test_foreign_lines(void)
                   rows[i].status);
         if (rows[i].status == STATUS_OK) {
             char payload[128];
-            (void)snprintf(payload, sizeof payload, "%.*s", (int)m.kept_bytes, m.payload);
+            (void)snprintf(payload, sizeof payload, "%.*s", (int)m.stored_bytes, m.payload);
             CHECK_TEXT(rows[i].row, m.topic, rows[i].topic);
             CHECK_TEXT(rows[i].row, payload, rows[i].payload);
         } else {
@@ -114,7 +114,7 @@ static void test_round_trip(void)
                                   .dup = rand() % 2,
                                   .packet_id = (uint16_t)(rand() % 3 * 32767),
                                   .payload = payload,
-                                  .kept_bytes = bytes,
+                                  .stored_bytes = bytes,
                                   .payload_bytes = bytes + (i == 0 ? 7 : 0)};
         const size_t n = message_format(&m, line, sizeof line);
         struct message back;
@@ -129,9 +129,9 @@ static void test_round_trip(void)
         CU_ASSERT_EQUAL_FATAL(back.dup, m.dup);
         CU_ASSERT_EQUAL_FATAL(back.packet_id, m.packet_id);
         CU_ASSERT_EQUAL_FATAL(back.payload_bytes, m.payload_bytes);
-        CU_ASSERT_EQUAL_FATAL(back.kept_bytes, m.kept_bytes);
+        CU_ASSERT_EQUAL_FATAL(back.stored_bytes, m.stored_bytes);
 
-        CU_ASSERT_EQUAL_FATAL(memcmp(back.payload, m.payload, m.kept_bytes), 0);
+        CU_ASSERT_EQUAL_FATAL(memcmp(back.payload, m.payload, m.stored_bytes), 0);
     }
 }
 
@@ -142,7 +142,7 @@ static void test_json_payload_is_embedded(void)
     const struct message m = {.t_us = 0,
                               .topic = "x",
                               .payload = payload,
-                              .kept_bytes = strlen(payload),
+                              .stored_bytes = strlen(payload),
                               .payload_bytes = strlen(payload)};
     const size_t n = message_format(&m, line, sizeof line);
     line[n] = '\0';
@@ -164,16 +164,16 @@ static void test_hash(void)
     size_t chains = 0;
     struct message m = {.topic = "lab/r1/command", .payload = payload};
     for (int i = 0; i < COMMANDS; i++) {
-        m.kept_bytes = (size_t)snprintf(payload, sizeof payload,
-                                        "{\"id\":\"c%d\",\"op\":\"go\",\"t\":%d.25}", i,
-                                        1700000000 + i / 2);
+        m.stored_bytes = (size_t)snprintf(payload, sizeof payload,
+                                          "{\"id\":\"c%d\",\"op\":\"go\",\"t\":%d.25}", i,
+                                          1700000000 + i / 2);
         const size_t chain = message_hash(&m) % CHAINS;
         chains += !taken[chain];
         taken[chain] = true;
     }
     CHECK("spread", chains > 57983 - 400 && chains < 57983 + 400);
     const uint64_t hash = message_hash(&m);
-    for (size_t bit = 0; bit < 8 * m.kept_bytes; bit++) {
+    for (size_t bit = 0; bit < 8 * m.stored_bytes; bit++) {
         payload[bit / 8] ^= (char)(1U << bit % 8);
         CHECK("each bit", message_hash(&m) != hash);
         payload[bit / 8] ^= (char)(1U << bit % 8);

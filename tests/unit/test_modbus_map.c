@@ -6,7 +6,7 @@
 
 enum { WORDS = MODBUS_WATCHDOG - MODBUS_COMMAND };
 
-static void put_number(uint16_t *words, size_t k, int32_t value)
+static void write_number(uint16_t *words, size_t k, int32_t value)
 {
     words[MODBUS_NUMBERS - MODBUS_COMMAND + 2 * k] = (uint16_t)((uint32_t)value >> 16);
     words[MODBUS_NUMBERS - MODBUS_COMMAND + 2 * k + 1] = (uint16_t)value;
@@ -19,7 +19,7 @@ static void fill_words(uint16_t words[WORDS], uint16_t counter, uint16_t operati
     words[0] = counter;
     words[1] = operation;
     for (int k = 0; k < 6; k++) {
-        put_number(words, (size_t)k, (k % 2 ? -100000 : 100000) * (k + 1));
+        write_number(words, (size_t)k, (k % 2 ? -100000 : 100000) * (k + 1));
     }
     words[MODBUS_SPEED - MODBUS_COMMAND] = 250;
     words[MODBUS_TIME - MODBUS_COMMAND] = 1500;
@@ -27,23 +27,24 @@ static void fill_words(uint16_t words[WORDS], uint16_t counter, uint16_t operati
 
 static void test_operations(void)
 {
-#define TOLD(member) (1U << EVENT_ARM_##member)
+#define PRESENT(member) (1U << EVENT_ARM_##member)
     static const struct {
         const char *row;
         uint16_t operation;
         bool cartesian;
         const char *op;
-        uint32_t told;
+        uint32_t expected;
         size_t at; /* of the six numbers */
-    } rows[] = {{"joints", 1, false, "movej", TOLD(Q) | TOLD(V_RADPS) | TOLD(TIME_S),
+    } rows[] = {{"joints", 1, false, "movej", PRESENT(Q) | PRESENT(V_RADPS) | PRESENT(TIME_S),
                  offsetof(struct event_arm, q_rad)},
                 {"joints to a pose", 1, true, "movej",
-                 TOLD(POSE) | TOLD(V_RADPS) | TOLD(TIME_S), offsetof(struct event_arm, pose)},
-                {"line", 2, false, "movel", TOLD(POSE) | TOLD(V_MPS) | TOLD(TIME_S),
+                 PRESENT(POSE) | PRESENT(V_RADPS) | PRESENT(TIME_S),
                  offsetof(struct event_arm, pose)},
-                {"jog joints", 3, true, "speedj", TOLD(QD) | TOLD(TIME_S),
+                {"line", 2, false, "movel", PRESENT(POSE) | PRESENT(V_MPS) | PRESENT(TIME_S),
+                 offsetof(struct event_arm, pose)},
+                {"jog joints", 3, true, "speedj", PRESENT(QD) | PRESENT(TIME_S),
                  offsetof(struct event_arm, qd_radps)},
-                {"jog the tool", 4, true, "speedl", TOLD(TWIST) | TOLD(TIME_S),
+                {"jog the tool", 4, true, "speedl", PRESENT(TWIST) | PRESENT(TIME_S),
                  offsetof(struct event_arm, twist)},
                 {"brake", 5, false, "stopj", 0, 0},
                 {"halt", 6, false, "halt", 0, 0}};
@@ -56,7 +57,7 @@ static void test_operations(void)
         CHECK(rows[i].row, modbus_map_command(words, rows[i].cartesian, &program, &c));
         CHECK_TEXT(rows[i].row, c.op, rows[i].op);
         CHECK_TEXT(rows[i].row, c.id, program.id);
-        CHECK_INT(rows[i].row, c.arm.told, rows[i].told);
+        CHECK_INT(rows[i].row, c.arm.present, rows[i].expected);
         CHECK_INT(rows[i].row, program.counter, 7);
         CHECK_INT(rows[i].row, program.phase, ARM6_MOVING);
         for (size_t k = 0; k < 6 && rows[i].at > 0; k++) {
@@ -64,9 +65,12 @@ static void test_operations(void)
             memcpy(&got, (const char *)&c.arm + rows[i].at + k * sizeof got, sizeof got);
             CHECK_NEAR(rows[i].row, got, (k % 2 ? -0.1 : 0.1) * (double)(k + 1), 1e-12, 0.0);
         }
-        CHECK(rows[i].row, !(c.arm.told & TOLD(V_RADPS)) || fabs(c.arm.v_radps - 0.25) < 1e-12);
-        CHECK(rows[i].row, !(c.arm.told & TOLD(V_MPS)) || fabs(c.arm.v_mps - 0.25) < 1e-12);
-        CHECK(rows[i].row, !(c.arm.told & TOLD(TIME_S)) || fabs(c.arm.time_s - 1.5) < 1e-12);
+        CHECK(rows[i].row,
+              !(c.arm.present & PRESENT(V_RADPS)) || fabs(c.arm.v_radps - 0.25) < 1e-12);
+        CHECK(rows[i].row,
+              !(c.arm.present & PRESENT(V_MPS)) || fabs(c.arm.v_mps - 0.25) < 1e-12);
+        CHECK(rows[i].row,
+              !(c.arm.present & PRESENT(TIME_S)) || fabs(c.arm.time_s - 1.5) < 1e-12);
     }
 }
 
@@ -78,12 +82,13 @@ static void test_defaults_and_mode(void)
     fill_words(words, 1, 1);
     words[MODBUS_SPEED - MODBUS_COMMAND] = words[MODBUS_TIME - MODBUS_COMMAND] = 0;
     CHECK("defaults", modbus_map_command(words, false, &program, &c));
-    CHECK_INT("left to the arm", c.arm.told, TOLD(Q));
+    CHECK_INT("left to the arm", c.arm.present, PRESENT(Q));
     fill_words(words, 2, 7);
     words[MODBUS_MODE - MODBUS_COMMAND] = MODBUS_CARTESIAN | MODBUS_EXTERNAL;
     CHECK("mode", modbus_map_command(words, false, &program, &c));
     CHECK_TEXT("mode", c.op, "mode");
-    CHECK_INT("mode", c.arm.told, TOLD(CARTESIAN) | TOLD(DYNAMICS) | TOLD(EXTERNAL));
+    CHECK_INT("mode", c.arm.present,
+              PRESENT(CARTESIAN) | PRESENT(DYNAMICS) | PRESENT(EXTERNAL));
     CHECK_INT("mode", c.arm.cartesian, 1);
     CHECK_INT("mode", c.arm.dynamics, ARM_DYNAMICS_SERVO);
     CHECK_INT("mode", c.arm.external, 1);
@@ -106,7 +111,7 @@ static void test_answers(void)
         enum reply_status status;
         enum arm6_reason reason; /* of the arm */
         enum arm6_phase phase;
-        int told;
+        int expected;
     } rows[] = {
         {"done", REPLY_DONE, ARM6_NO_REASON, ARM6_DONE, 0},
         {"out of reach", REPLY_ERROR, (enum arm6_reason)ARM_OUT_OF_REACH, ARM6_REFUSED, 3},
@@ -137,9 +142,9 @@ static void test_answers(void)
         (void)snprintf(reply.id, sizeof reply.id, "%s", c.id);
         modbus_map_answer(&p, &arm, &reply);
         modbus_map_show(&arm, &p, registers);
-        CHECK_INT(rows[i].row, registers[MODBUS_TAKEN], 65535);
+        CHECK_INT(rows[i].row, registers[MODBUS_ACCEPTED], 65535);
         CHECK_INT(rows[i].row, registers[MODBUS_PHASE], rows[i].phase);
-        CHECK_INT(rows[i].row, registers[MODBUS_REASON], rows[i].told);
+        CHECK_INT(rows[i].row, registers[MODBUS_REASON], rows[i].expected);
         CHECK_INT(rows[i].row, registers[MODBUS_PROGRESS],
                   rows[i].phase == ARM6_DONE ? 1000 : 0);
         CHECK_INT("a lap of 70 s", registers[MODBUS_LAP], 1);

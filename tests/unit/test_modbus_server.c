@@ -102,7 +102,7 @@ static void test_writes(void)
     CHECK_INT("mode", modbus_write_register(client, 150, 4), 1);
     CHECK_INT("stream", modbus_write_registers(client, 160, 12, stream), 12);
     CHECK_INT("watchdog", modbus_write_register(client, 151, 9), 1);
-    modbus_server_take(s, &o);
+    modbus_server_pop_orders(s, &o);
     CHECK_INT("orders", o.count, 2);
     CHECK("command", o.order[0].command);
     CHECK_INT("command", o.order[0].words[1], 6);
@@ -112,7 +112,7 @@ static void test_writes(void)
     CHECK_NEAR("stream", o.stream_rad[0], 1e-3, 0.0, 1e-12);
     CHECK_NEAR("stream", o.stream_rad[1], -1e-6, 0.0, 1e-12);
     CHECK_INT("the same watchdog", modbus_write_register(client, 151, 9), 1);
-    modbus_server_take(s, &o);
+    modbus_server_pop_orders(s, &o);
     CHECK("nothing", o.count == 0 && !o.stream && !o.alive);
     CHECK_INT("half a stream", modbus_write_registers(client, 160, 6, stream), -1);
     CHECK_INT("half a stream", errno, EMBXILADD);
@@ -122,7 +122,7 @@ static void test_writes(void)
     CHECK_INT("masked angle", modbus_mask_write_register(client, 270, 0, 5), -1);
     CHECK_INT("both", modbus_write_and_read_registers(client, 128, 1, words, 128, 1, &got), 1);
     CHECK_INT("both", got, 1);
-    modbus_server_take(s, &o);
+    modbus_server_pop_orders(s, &o);
     CHECK_INT("counters 5, 1", o.count, 2);
     CHECK_INT("both, not ours",
               modbus_write_and_read_registers(client, 270, 1, words, 128, 1, &got), -1);
@@ -170,7 +170,7 @@ static void test_full_and_closed(void)
     CHECK_INT("not kept", modbus_read_registers(client, 128, 1, &word), 1);
     CHECK_INT("not kept", word, counter);
     CHECK_INT("others go on", modbus_write_register(client, 210, 1), 1);
-    modbus_server_take(s, &o);
+    modbus_server_pop_orders(s, &o);
     CHECK_INT("orders", o.count, counter);
     CHECK_INT("in order", o.order[counter - 1].words[0], counter);
     CHECK_INT("again", modbus_write_register(client, 128, (uint16_t)(counter + 1)), 1);

@@ -219,15 +219,15 @@ static void test_refusals(void)
         char text[1024];
         struct model_file *file = NULL;
         struct err_list errors = {0};
-        bool told = false;
+        bool reported = false;
         const int n = snprintf(text, sizeof text, "%s%s", rows[i].before, rows[i].text);
         const enum status st = model_file_parse(text, (size_t)n, "model.yaml", &file, &errors);
         CHECK(rows[i].code, st == STATUS_E_PARSE && !file);
         for (size_t k = 0; k < errors.count; k++) {
-            told = told || strcmp(fault_name(errors.items[k].fault), rows[i].code) == 0;
+            reported = reported || strcmp(fault_name(errors.items[k].fault), rows[i].code) == 0;
         }
-        CHECK(rows[i].code, told);
-        if (!told) {
+        CHECK(rows[i].code, reported);
+        if (!reported) {
             err_list_print(&errors, stdout);
         }
     }

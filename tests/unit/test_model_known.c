@@ -17,7 +17,7 @@
 enum { N = 3000 };
 static const double DT_S = 0.02;
 
-static struct model_file *parse(const char *text)
+static struct model_file *parse_text(const char *text)
 {
     struct model_file *file = NULL;
     struct err_list errors = {0};
@@ -29,7 +29,7 @@ static struct model_file *parse(const char *text)
     return file;
 }
 
-static struct model_file *load(const char *name)
+static struct model_file *load_model(const char *name)
 {
     struct model_file *file = NULL;
     struct err_list errors = {0};
@@ -43,12 +43,12 @@ static struct model_file *load(const char *name)
 
 static void test_quad(void)
 {
-    struct model_file *file = load("quad_z");
+    struct model_file *file = load_model("quad_z");
     const struct model *m = file->row.model;
     const double theta[] = {0.4, 6.0, 14.0};
     CHECK("curved", m->rows_under && m->known && !m->rows_many && !m->needs_pose);
     CHECK("weak forms hold", !m->varying_inertia);
-    CHECK_TEXT("push", model_push_name(m, 0), "w_mps_push");
+    CHECK_TEXT("push", model_force_name(m, 0), "w_mps_push");
     for (int k = 0; k < 60; k++) {
         const double w = 0.2 * k - 6.0;
         const double p = 0.02 + 0.016 * k;
@@ -59,7 +59,7 @@ static void test_quad(void)
         double nu_dot = 0.0;
         double slope = 0.0;
         double left = 0.0;
-        double push = 0.0;
+        double applied = 0.0;
         double tau = k % 2 == 0 ? 0.0 : 0.5;
         m->rows_under(m, NULL, &w, &rate, &p, phi);
         CHECK_NEAR("cm", phi[0], w, 0.0, 0.0);
@@ -74,8 +74,8 @@ static void test_quad(void)
         CHECK_NEAR("slope", slope, -0.4, 1e-15, 0.0);
         model_demand(m, theta, NULL, &w, &rate, &p, &left);
         CHECK_NEAR("nothing is left", left, 0.0, 0.0, 1e-12);
-        model_push(m, theta, NULL, &w, &p, &push);
-        CHECK_NEAR("push", push, 6.0 * p + 14.0 * p * p, 1e-14, 0.0);
+        model_force(m, theta, NULL, &w, &p, &applied);
+        CHECK_NEAR("push", applied, 6.0 * p + 14.0 * p * p, 1e-14, 0.0);
         m->inverse(m, theta, NULL, &w, &rate, &tau);
         CHECK_NEAR("inverse", tau, p, 1e-10, 0.0);
     }
@@ -104,7 +104,7 @@ static void test_boat(void)
     struct model_file *file = NULL;
     CHECK_INT("loose", model_file_parse(boat, sizeof boat - 1, "boat", &file, &errors),
               STATUS_E_PARSE);
-    file = parse(fixed);
+    file = parse_text(fixed);
     const struct model *m = file->row.model;
     const double theta[] = {30.0, 4.0, 8.0, 0.02, 0.1};
     struct random_source random = random_stream(3, 1);
@@ -159,7 +159,7 @@ static void test_turned(void)
             "model: m\nvelocities: {w: m/s}\nefforts: {u: N}\nconstants: {g: 9.81, m: "
             "2}\nparameters: {c: {}}\nequations: [\"%s\"]\n",
             texts[i]);
-        struct model_file *file = parse(text);
+        struct model_file *file = parse_text(text);
         const struct model *m = file->row.model;
         const double c = 0.7;
         const double w = 1.3;
@@ -168,7 +168,7 @@ static void test_turned(void)
         double phi = 0.0;
         double known = 0.0;
         double out = 0.0;
-        CHECK(texts[i], m->known && !m->rows_under && !m->pushes);
+        CHECK(texts[i], m->known && !m->rows_under && !m->generalised_forces);
         m->rows(m, NULL, &w, &rate, &phi);
         CHECK_NEAR(texts[i], phi, w, 0.0, 0.0);
         model_known(m, NULL, &w, &rate, &u, &known);
@@ -200,7 +200,8 @@ static double draw_normal(struct random_source *draws)
 }
 
 /* w' = F(p) - 9.81 - c w in closed form, p held and late; the height is not asked for. */
-static void record(struct recording *r, uint64_t seed, double sd, double delay_s, double power)
+static void record_run(struct recording *r, uint64_t seed, double sd, double delay_s,
+                       double power)
 {
     struct random_source draws = random_stream(seed, 2);
     double w = 0.2;
@@ -250,13 +251,13 @@ static void check_truth(const char *row, const struct dynamics_fit *fit, double 
 static void test_every_method(void)
 {
     static struct recording r;
-    struct model_file *file = load("quad_z");
+    struct model_file *file = load_model("quad_z");
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct dynamics_options options = dynamics_options_defaults();
     options.delay_max_s = 0.0;
-    record(&r, 1, 0.02, 0.0, 2.0);
-    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    record_run(&r, 1, 0.02, 0.0, 2.0);
+    CHECK_INT("table", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
     for (int method = DYNAMICS_WEAK; method < DYNAMICS_METHOD_COUNT; method++) {
         const char *name = dynamics_method_name((enum dynamics_method)method);
         struct dynamics_fit fit;
@@ -279,19 +280,19 @@ static void test_late(void)
     static double late[N];
     static double computed[N];
     double *nu[1] = {computed};
-    struct model_file *file = load("quad_z");
+    struct model_file *file = load_model("quad_z");
     const double delays_s[] = {0.0, 0.01, 0.05};
     for (size_t d = 0; d < COUNT(delays_s); d++) {
         char row[32];
         struct data_table table;
-        struct data_card card;
+        struct data_summary summary;
         struct dynamics_fit fit;
         struct dynamics_options options = dynamics_options_defaults();
         (void)snprintf(row, sizeof row, "late by %g s", delays_s[d]);
-        record(&r, 2, 0.0, delays_s[d], 2.0);
-        CHECK_INT(row, data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+        record_run(&r, 2, 0.0, delays_s[d], 2.0);
+        CHECK_INT(row, data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
         struct data_set set = table.set;
-        data_view_late(&set, delays_s[d], late);
+        data_view_delay(&set, delays_s[d], late);
         CHECK_INT(row,
                   dynamics_linear_fit(file->row.model, &set, DYNAMICS_WEAK, &options, &fit),
                   STATUS_OK);
@@ -323,15 +324,15 @@ static void test_bias(void)
         "model: q\nvelocities: {w: m/s}\nefforts: {p: \"1\"}\nconstants: {g: 9}\n"
         "parameters: {c: {}, k: {}, s: {}}\nequations: [\"w' + g + c*w = k*p + s*p^2\"]\n";
     static struct recording r;
-    struct model_file *file = parse(text);
+    struct model_file *file = parse_text(text);
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct dynamics_options options = dynamics_options_defaults();
     char name[64];
     options.delay_max_s = 0.0;
     options.biases = true;
-    record(&r, 5, 0.005, 0.0, 2.0);
-    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    record_run(&r, 5, 0.005, 0.0, 2.0);
+    CHECK_INT("table", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
     CHECK_TEXT("name", dynamics_parameter_name(file->row.model, 3, name, sizeof name),
                "w_push_bias");
     for (int method = DYNAMICS_WEAK_IV; method < DYNAMICS_METHOD_COUNT; method++) {
@@ -355,11 +356,11 @@ static void test_bias(void)
 static void test_online(void)
 {
     static struct recording r;
-    struct model_file *file = load("quad_z");
+    struct model_file *file = load_model("quad_z");
     struct online_params params = online_params_defaults();
     struct online_filter filter;
     struct online_start start = {.noise_sd = {0.02}, .walk_sd = {0.02}};
-    record(&r, 6, 0.02, 0.0, 2.0);
+    record_run(&r, 6, 0.02, 0.0, 2.0);
     for (size_t i = 0; i < 3; i++) {
         start.theta[i] = 0.8 * truth[i];
         start.se[i] = 0.3 * truth[i];
@@ -396,7 +397,7 @@ static void test_follower(void)
     static const char square[] =
         "model: lift\nvelocities: {w: m/s}\nefforts: {p: \"1\"}\nconstants: {g: 9.81}\n"
         "parameters: {c: {}, k: {}}\nequations: [\"w' + g + c*w = k*p^2\"]\n";
-    struct model_file *file = parse(square);
+    struct model_file *file = parse_text(square);
     struct follower_params p = {.model = file->row.model,
                                 .theta = {0.4, 20.0},
                                 .gains = {.bandwidth_radps = {2.0}, .observer_radps = 4.0},

@@ -8,7 +8,7 @@
 
 enum { STATES = 200 };
 
-static double uniform(double low, double high)
+static double draw_uniform(double low, double high)
 {
     static unsigned long state = 12345;
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -22,23 +22,23 @@ struct state {
 
 /* Velocities across the turn-over of friction too, but not at kinks, and not where friction
  * that is simulated fades or holds (docs/model/first_order.md, velocity_dynamics.md). */
-static struct state draw(const struct model *model, int k)
+static struct state draw_state(const struct model *model, int k)
 {
     struct state s = {{0.0}, {0.0}, {0.0}, {0.0}};
     const bool fades = strcmp(model->name, "first_order_deadband") == 0 || model->hold;
     const double scale = fades ? 8.0 : k % 2 == 0 ? 1.5 : 0.02;
     for (size_t i = 0; i < model->parameter_count; i++) {
         const bool any = model->parameters[i].sign == MODEL_ANY;
-        s.theta[i] = uniform(any ? -2.0 : 0.2, 2.0);
+        s.theta[i] = draw_uniform(any ? -2.0 : 0.2, 2.0);
         s.theta[i] *=
             model->by_effort == i && i > 0 ? 0.4 : 1.0; /* below 1: it does not lock */
     }
     for (size_t a = 0; a < model->axis_count; a++) {
-        s.nu[a] = uniform(0.1, 1.0) * scale * (uniform(-1.0, 1.0) > 0.0 ? 1.0 : -1.0);
-        s.nu_dot[a] = uniform(-2.0, 2.0);
+        s.nu[a] = draw_uniform(0.1, 1.0) * scale * (draw_uniform(-1.0, 1.0) > 0.0 ? 1.0 : -1.0);
+        s.nu_dot[a] = draw_uniform(-2.0, 2.0);
     }
     for (size_t a = 0; a < model_pose_count(model); a++) {
-        s.pose[a] = uniform(-3.0, 3.0);
+        s.pose[a] = draw_uniform(-3.0, 3.0);
     }
     return s;
 }
@@ -89,8 +89,8 @@ static void check_many(const struct model *model)
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX][MODEL_STRIDE] = {{0.0}};
     for (size_t k = 0; k < MODEL_BLOCK; k++) {
         for (size_t a = 0; a < model->axis_count; a++) {
-            nu[a][k] = uniform(-2.0, 2.0);
-            nu_dot[a][k] = uniform(-2.0, 2.0);
+            nu[a][k] = draw_uniform(-2.0, 2.0);
+            nu_dot[a][k] = draw_uniform(-2.0, 2.0);
         }
     }
     model->rows_many(model, (const double(*)[MODEL_STRIDE])nu,
@@ -153,7 +153,7 @@ static void check_derived(const struct model *model, const struct state *s)
 }
 
 /* The closed form is what many small steps give, and its inverse leads there. */
-static void check_glide(const struct model *model, const struct state *s)
+static void check_exact_step(const struct model *model, const struct state *s)
 {
     const double h_s = 0.1;
     struct model slow = *model;
@@ -162,7 +162,7 @@ static void check_glide(const struct model *model, const struct state *s)
     double tau[MODEL_AXES_MAX];
     double gain[MODEL_AXES_MAX];
     model->inverse(model, s->theta, s->pose, s->nu, s->nu_dot, tau);
-    slow.glide = NULL;
+    slow.exact_step = NULL;
     for (int k = 0; k < 100; k++) {
         model_step(&slow, s->theta, by_steps.nu, by_steps.pose, tau, NULL, h_s / 100.0);
     }
@@ -186,13 +186,13 @@ static void check_glide(const struct model *model, const struct state *s)
         model_step(&slow, s->theta, by_steps.nu, by_steps.pose, now, NULL, h_s / 1000.0);
     }
     double moved[MODEL_AXES_MAX];
-    model->glide(model, s->theta, tau, ramp, h_s, sloped.nu, moved);
+    model->exact_step(model, s->theta, tau, ramp, h_s, sloped.nu, moved);
     for (size_t i = 0; i < model->axis_count; i++) {
         CHECK_NEAR("ramp", sloped.nu[i], by_steps.nu[i], 1e-6, 1e-6);
         CHECK_NEAR("ramp", sloped.pose[i] + moved[i], by_steps.pose[i], 1e-6, 1e-6);
     }
     double back[MODEL_AXES_MAX];
-    model->push(model, s->theta, s->nu, gain, h_s, back);
+    model->inverse_step(model, s->theta, s->nu, gain, h_s, back);
     for (size_t i = 0; i < model->axis_count; i++) {
         CHECK_NEAR(model->name, back[i], tau[i], 1e-9, 1e-9);
     }
@@ -205,16 +205,16 @@ static void check_model(const struct model *model)
                            model->derived_count <= MODEL_DERIVED_MAX &&
                            model_pose_count(model) <= MODEL_AXES_MAX);
     for (int k = 0; k < STATES; k++) {
-        const struct state s = draw(model, k);
+        const struct state s = draw_state(model, k);
         check_inverse(model, &s);
         check_affine(model, &s);
         check_slope(model, &s);
         check_derived(model, &s);
-        if (model->glide) {
-            check_glide(model, &s);
+        if (model->exact_step) {
+            check_exact_step(model, &s);
         }
     }
-    CHECK(model->name, (model->glide == NULL) == (model->push == NULL));
+    CHECK(model->name, (model->exact_step == NULL) == (model->inverse_step == NULL));
 }
 
 static void test_table(void)
@@ -275,7 +275,7 @@ static void test_row_check(void)
     model.slope = NULL;
     CHECK("slope", !model_row_check(&row, problem) && strstr(problem, "first_order: slope"));
     model = first_order_model;
-    model.resist = NULL;
+    model.bias_force = NULL;
     CHECK("resist", !model_row_check(&row, problem));
     model = first_order_model;
     model.parameter_count = MODEL_PARAMETERS_MAX + 1;
@@ -316,7 +316,7 @@ static void load_files(void)
         struct err_list errors = {0};
         (void)snprintf(path, sizeof path, "%s/config/models/%s.yaml", TANDEM_SOURCE_DIR,
                        names[i]);
-        if (model_file_take(path, &row, &errors) != STATUS_OK) {
+        if (model_file_register(path, &row, &errors) != STATUS_OK) {
             err_list_print(&errors, stderr);
             exit(EXIT_FAILURE);
         }

@@ -5,34 +5,34 @@
 #include <glob.h>
 
 #include "config/drawing/drawing_cells.h"
-#include "identification/dynamics/effort_hold.h"
+#include "identification/dynamics/input_interpolation.h"
 #include "identification/fit/dynamics_fit.h"
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
 #include "identification/simulation/stability.h"
-#include "logger/message/bar.h"
 #include "logger/codec/sparkplug.h"
-#include "service/tool/log.h"
-#include "service/sim/experiment/experiment_file.h"
+#include "logger/message/bar.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"
-#include "service/selftest/selftest_worlds.h"
 #include "service/job/worker.h"
+#include "service/selftest/selftest_scenarios.h"
 #include "service/sim/check/check_parts.h"
+#include "service/sim/experiment/experiment_file.h"
+#include "service/tool/log.h"
 #include "twin/arm/arm_servo.h"
 #include "twin/control/position_control.h"
-#include "twin/team/live/crew.h"
 #include "twin/dynamics/pair_dynamics.h"
-#include "twin/sim/experiment/arm_shadow.h"
-#include "twin/team/check/team_explore.h"
 #include "twin/following/pair_following.h"
 #include "twin/machine/machine_diagnostics.h"
 #include "twin/pair/pair.h"
+#include "twin/sim/experiment/arm_shadow.h"
 #include "twin/sim/robot/arm6.h"
 #include "twin/sim/robot/layers.h"
 #include "twin/sim/robot/mission.h"
+#include "twin/team/check/model_checker.h"
+#include "twin/team/check/team_static_check.h"
+#include "twin/team/live/team_live.h"
 #include "twin/team/step/team.h"
-#include "twin/team/check/team_discipline.h"
 #include "twin/team/step/team_predict.h"
 #include "web/http/event_hub.h"
 #include "web/http/handler.h"
@@ -54,13 +54,13 @@ static const struct {
     TABLE(arm_shown_names),
     TABLE(clock_map_state_names),
     TABLE(connection_state_names),
-    TABLE(crew_grant_names),
+    TABLE(team_live_grant_names),
     TABLE(team_op_names),
     TABLE(drawing_kind_names),
     TABLE(drawing_role_names),
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
-    TABLE(effort_hold_names),
+    TABLE(input_interpolation_names),
     TABLE(estimate_verdict_names),
     TABLE(selftest_claim_names),
     TABLE(sparkplug_kind_names),

@@ -44,7 +44,7 @@ static struct dynamics_options options_of(const struct work *work)
     return options;
 }
 
-static enum status estimate(const struct work *work, union outcome *out)
+static enum status run_estimate(const struct work *work, union outcome *out)
 {
     const struct dynamics_options options = options_of(work);
     return dynamics_estimate(&usv3_model, &set, work->method, &options, &out->fit);
@@ -62,15 +62,15 @@ static enum status check_fit(const struct work *work, union outcome *out)
     return dynamics_check_run(&usv3_model, &fitted, &set, &out->check);
 }
 
-static enum status compare(const struct work *work, union outcome *out)
+static enum status compare_reference(const struct work *work, union outcome *out)
 {
-    struct current_values current;
+    struct reference_values current;
     (void)work;
-    current_start(&current);
+    reference_start(&current);
     return dynamics_compare(&usv3_model, &fitted, &set, &current, &out->comparison);
 }
 
-static enum status lean(const struct work *work, union outcome *out)
+static enum status run_lean(const struct work *work, union outcome *out)
 {
     const struct dynamics_options options = options_of(work);
     return dynamics_sensitivity_run(&usv3_model, &set, work->method, &options, 0.12,
@@ -82,7 +82,7 @@ static enum status make_table(const struct work *work, union outcome *out)
 {
     static double t_s[N];
     struct data_raw raw = {.axes = 3, .n = N, .t_s = t_s, .part_count = 1};
-    struct data_card card;
+    struct data_summary summary;
     struct err err = {0};
     (void)work;
     raw.part_start[1] = N;
@@ -93,7 +93,7 @@ static enum status make_table(const struct work *work, union outcome *out)
         raw.nu[a] = record.measured[a];
         raw.tau[a] = record.tau[a];
     }
-    const enum status st = data_table_make(&raw, &out->table, &card, &err);
+    const enum status st = data_table_make(&raw, &out->table, &summary, &err);
     CHECK(work->row, st == STATUS_OK || err.fault == FAULT_NO_MEMORY);
     if (st == STATUS_OK) {
         data_table_free(&out->table);
@@ -125,7 +125,7 @@ static enum status carry_out(const struct work *work, union outcome *out)
 }
 
 /* A push that nobody measured, for pem. */
-static void draw(bool disturbed)
+static void draw_recording(bool disturbed)
 {
     CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
     for (size_t k = 0; k < USV_SAMPLES && disturbed; k++) {
@@ -142,24 +142,24 @@ static void draw(bool disturbed)
 static void test_sweep(void)
 {
     static const struct work works[] = {
-        {"ols_central", estimate, DYNAMICS_OLS_CENTRAL, false, false, 0},
-        {"ols_sg", estimate, DYNAMICS_OLS_SG, true, false, 0},
-        {"weak", estimate, DYNAMICS_WEAK, false, false, 2},
-        {"weak_iv", estimate, DYNAMICS_WEAK_IV, true, false, 5},
-        {"output_error", estimate, DYNAMICS_OUTPUT_ERROR, false, false, 15},
-        {"output_error with biases", estimate, DYNAMICS_OUTPUT_ERROR, true, false, 15},
-        {"pem", estimate, DYNAMICS_PEM, false, true, 25},
+        {"ols_central", run_estimate, DYNAMICS_OLS_CENTRAL, false, false, 0},
+        {"ols_sg", run_estimate, DYNAMICS_OLS_SG, true, false, 0},
+        {"weak", run_estimate, DYNAMICS_WEAK, false, false, 2},
+        {"weak_iv", run_estimate, DYNAMICS_WEAK_IV, true, false, 5},
+        {"output_error", run_estimate, DYNAMICS_OUTPUT_ERROR, false, false, 15},
+        {"output_error with biases", run_estimate, DYNAMICS_OUTPUT_ERROR, true, false, 15},
+        {"pem", run_estimate, DYNAMICS_PEM, false, true, 25},
         {"auto", estimate_auto, DYNAMICS_METHOD_COUNT, false, false, 15},
         {"auto, disturbed", estimate_auto, DYNAMICS_METHOD_COUNT, false, true, 30},
         {"check", check_fit, DYNAMICS_WEAK, false, false, 1},
         {"check with a delay", check_fit, DYNAMICS_OUTPUT_ERROR, false, false, 2},
-        {"compare", compare, DYNAMICS_WEAK, false, false, 2},
-        {"sensitivity", lean, DYNAMICS_WEAK_IV, false, false, 10},
+        {"compare", compare_reference, DYNAMICS_WEAK, false, false, 2},
+        {"sensitivity", run_lean, DYNAMICS_WEAK_IV, false, false, 10},
         {"data table", make_table, DYNAMICS_WEAK, false, false, 3},
         {"task", carry_out, DYNAMICS_WEAK_IV, false, false, 15},
     };
     const struct dynamics_options options = dynamics_options_defaults();
-    draw(false);
+    draw_recording(false);
     CU_ASSERT_EQUAL_FATAL(
         dynamics_estimate(&usv3_model, &set, DYNAMICS_WEAK_IV, &options, &fitted), STATUS_OK);
     for (size_t i = 0; i < COUNT(works); i++) {
@@ -168,7 +168,7 @@ static void test_sweep(void)
         union outcome before;
         enum status st = STATUS_E_NOMEM;
         long n = -1;
-        draw(work->disturbed);
+        draw_recording(work->disturbed);
         memset(&before, 0x5a, sizeof before);
         while (st == STATUS_E_NOMEM && ++n < ALLOCATIONS_MAX) {
             out = before;

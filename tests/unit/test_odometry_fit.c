@@ -9,40 +9,41 @@
 #include "tests/support/odometry_truth.h"
 
 static struct odometry_record record;
-static const struct odometry_world quiet = {
+static const struct odometry_scenario quiet = {
     .noise_m = 5e-4, .noise_rad = 5e-4, .slip_m = 2e-4, .slip_rad = 2e-4, .dt_s = 0.0625};
 static const double origin[3] = {1.0, -2.0, 0.7};
 
-static void drive(const struct odometry_leg *legs, size_t count,
-                  const struct odometry_world *world)
+static void simulate_legs(const struct odometry_leg *legs, size_t count,
+                          const struct odometry_scenario *world)
 {
     uint64_t state = 11;
     record.n = 0;
     odometry_drive(&record, legs, count, world, origin, &state);
 }
 
-static void drive_path(const struct odometry_world *world)
+static void drive_path(const struct odometry_scenario *world)
 {
-    drive(odometry_path, COUNT(odometry_path), world);
+    simulate_legs(odometry_path, COUNT(odometry_path), world);
 }
 
-static enum status make(struct odometry_set *set, struct odometry_card *card, struct err *err)
+static enum status make_set(struct odometry_set *set, struct odometry_summary *summary,
+                            struct err *err)
 {
     const struct odometry_raw raw = odometry_record_raw(&record);
-    return odometry_set_make(&raw, set, card, err);
+    return odometry_set_make(&raw, set, summary, err);
 }
 
-static struct odometry_fit fit_record(struct odometry_card *card)
+static struct odometry_fit fit_record(struct odometry_summary *summary)
 {
     struct odometry_set set;
     struct odometry_fit fit;
-    CU_ASSERT_EQUAL_FATAL(make(&set, card, NULL), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, card, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(make_set(&set, summary, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, summary, &fit), STATUS_OK);
     odometry_set_free(&set);
     return fit;
 }
 
-static bool says(const struct odometry_fit *fit, const char *text)
+static bool has_reason(const struct odometry_fit *fit, const char *text)
 {
     for (size_t k = 0; k < fit->estimate.reason_count; k++) {
         if (strstr(fit->estimate.reasons[k], text)) {
@@ -69,9 +70,9 @@ static void check_truth(const char *row, const struct odometry_fit *fit, double 
 }
 
 /* Rows that are not as they should be, counted. */
-static void test_card(void)
+static void test_summary(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_set set;
     drive_path(&quiet);
     const size_t n = record.n;
@@ -85,21 +86,21 @@ static void test_card(void)
     record.x[500] = record.x[499];               /* the last one again */
     record.y[500] = record.y[499];
     record.theta[500] = record.theta[499];
-    CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
-    CHECK_INT("card", card.rows, n);
-    CHECK_INT("card", card.duplicates, 1);
-    CHECK_INT("card", card.back_steps, 1);
-    CHECK_INT("card", card.back_rows, 2);
-    CHECK_INT("card", card.incomplete, 1);
-    CHECK_INT("card", card.held, 1);
-    CHECK_INT("card", card.pose_missing, 2);
-    CHECK_INT("card", card.stale, 1);
-    CHECK_INT("card", card.used, n - 4);
-    CHECK_INT("card", card.poses, n - 7);
-    CHECK_INT("card", card.runs, 1);
-    CHECK_INT("card", card.cuts, 0);
-    CHECK_NEAR("card", card.rate_hz, 16.0, 1e-9, 0.0);
-    CHECK_INT("card", set.poses, card.poses);
+    CU_ASSERT_EQUAL_FATAL(make_set(&set, &summary, NULL), STATUS_OK);
+    CHECK_INT("card", summary.rows, n);
+    CHECK_INT("card", summary.duplicates, 1);
+    CHECK_INT("card", summary.back_steps, 1);
+    CHECK_INT("card", summary.back_rows, 2);
+    CHECK_INT("card", summary.incomplete, 1);
+    CHECK_INT("card", summary.held, 1);
+    CHECK_INT("card", summary.pose_missing, 2);
+    CHECK_INT("card", summary.stale, 1);
+    CHECK_INT("card", summary.used, n - 4);
+    CHECK_INT("card", summary.poses, n - 7);
+    CHECK_INT("card", summary.runs, 1);
+    CHECK_INT("card", summary.cuts, 0);
+    CHECK_NEAR("card", summary.rate_hz, 16.0, 1e-9, 0.0);
+    CHECK_INT("card", set.poses, summary.poses);
     for (size_t k = 1; k < set.n; k++) {
         CHECK("heading", !(fabs(set.theta_rad[k] - set.theta_rad[k - 1]) > 1.0));
     }
@@ -111,7 +112,7 @@ static void test_card(void)
 /* Where the path is unknown, another begins; the fit goes on as if nothing had happened. */
 static void test_cuts(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     drive_path(&quiet);
     for (size_t k = 300; k < record.n; k++) {
         record.left[k] -= 40.0; /* a counter that starts again */
@@ -124,12 +125,12 @@ static void test_cuts(void)
     for (size_t k = 640; k < 645; k++) {
         record.t[k] += 1e-4; /* a little uneven */
     }
-    const struct odometry_fit fit = fit_record(&card);
-    CHECK_INT("cuts", card.cuts, 2);
-    CHECK_INT("cuts", card.wheel_jumps, 1);
-    CHECK_INT("cuts", card.gaps, 1);
+    const struct odometry_fit fit = fit_record(&summary);
+    CHECK_INT("cuts", summary.cuts, 2);
+    CHECK_INT("cuts", summary.wheel_jumps, 1);
+    CHECK_INT("cuts", summary.gaps, 1);
     CHECK_INT("cuts", fit.runs, 3);
-    CHECK("cuts", says(&fit, "cut 2 times"));
+    CHECK("cuts", has_reason(&fit, "cut 2 times"));
     check_truth("cuts", &fit, 0.004);
     /* Pieces too short to be used. */
     drive_path(&quiet);
@@ -138,46 +139,46 @@ static void test_cuts(void)
     }
     struct odometry_set set;
     struct err err = {.code = STATUS_OK};
-    CHECK_INT("short", make(&set, &card, &err), STATUS_E_EMPTY);
-    CHECK_INT("short", card.short_rows, record.n);
+    CHECK_INT("short", make_set(&set, &summary, &err), STATUS_E_EMPTY);
+    CHECK_INT("short", summary.short_rows, record.n);
     CHECK_TEXT("short", fault_name(err.fault), "too_few");
 }
 
 static void test_refusals(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_set set;
     struct err err = {.code = STATUS_OK};
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.theta[k] *= 57.29577951308232;
     }
-    CHECK_INT("degrees", make(&set, &card, &err), STATUS_E_RANGE);
+    CHECK_INT("degrees", make_set(&set, &summary, &err), STATUS_E_RANGE);
     CHECK_TEXT("degrees", fault_name(err.fault), "wrong_unit");
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.t[k] *= 1e6;
     }
     err = (struct err){.code = STATUS_OK};
-    CHECK_INT("microseconds", make(&set, &card, &err), STATUS_E_RANGE);
+    CHECK_INT("microseconds", make_set(&set, &summary, &err), STATUS_E_RANGE);
     CHECK_TEXT("microseconds", fault_name(err.fault), "wrong_unit");
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.y[k] = nan("");
     }
     err = (struct err){.code = STATUS_OK};
-    CHECK_INT("no pose", make(&set, &card, &err), STATUS_E_EMPTY);
+    CHECK_INT("no pose", make_set(&set, &summary, &err), STATUS_E_EMPTY);
     record.n = 1;
     err = (struct err){.code = STATUS_OK};
-    CHECK_INT("one row", make(&set, &card, &err), STATUS_E_EMPTY);
+    CHECK_INT("one row", make_set(&set, &summary, &err), STATUS_E_EMPTY);
     CHECK_TEXT("one row", fault_name(err.fault), "too_few");
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.t[k] = 3.0;
     }
     err = (struct err){.code = STATUS_OK};
-    CHECK_INT("time stands", make(&set, &card, &err), STATUS_E_EMPTY);
-    CHECK_INT("time stands", card.duplicates, record.n - 1);
+    CHECK_INT("time stands", make_set(&set, &summary, &err), STATUS_E_EMPTY);
+    CHECK_INT("time stands", summary.duplicates, record.n - 1);
 }
 
 static void walk_to(const struct odometry_set *set, const double x[ODOMETRY_COLUMNS],
@@ -193,7 +194,7 @@ static void walk_to(const struct odometry_set *set, const double x[ODOMETRY_COLU
 
 static void test_sensitivities(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_set set;
     struct odometry_point point;
     struct odometry_walk walk;
@@ -201,7 +202,7 @@ static void test_sensitivities(void)
     struct odometry_walk down;
     double x[ODOMETRY_COLUMNS] = {1.0, -2.0, 0.7};
     drive_path(&quiet);
-    CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(make_set(&set, &summary, NULL), STATUS_OK);
     memcpy(x + ODOMETRY_START, odometry_truth, sizeof odometry_truth);
     walk_to(&set, x, true, &walk, &point);
     for (size_t j = 0; j < ODOMETRY_COLUMNS; j++) {
@@ -222,15 +223,15 @@ static void test_sensitivities(void)
 
 static void test_truth(void)
 {
-    struct odometry_card card;
-    const struct odometry_world exact = {.dt_s = 0.02};
+    struct odometry_summary summary;
+    const struct odometry_scenario exact = {.dt_s = 0.02};
     drive_path(&exact);
-    struct odometry_fit fit = fit_record(&card);
+    struct odometry_fit fit = fit_record(&summary);
     CHECK("exact", fit.converged);
     /* The arc of a row is not quite the way, where speeds change. */
     check_truth("exact", &fit, 2e-4);
     drive_path(&quiet);
-    fit = fit_record(&card);
+    fit = fit_record(&summary);
     check_truth("quiet", &fit, 0.002);
     CHECK_INT("quiet", fit.estimate.verdict, ESTIMATE_PASS);
     CHECK_INT("quiet", fit.estimate.rank, ODOMETRY_P);
@@ -241,13 +242,13 @@ static void test_truth(void)
     CHECK_NEAR("quiet", fit.own.start[0][0], origin[0], 0.0, 0.01);
     CHECK_NEAR("quiet", fit.own.start[0][2], origin[2], 0.0, 0.01);
     /* The same again, to the byte. */
-    const struct odometry_fit again = fit_record(&card);
+    const struct odometry_fit again = fit_record(&summary);
     CHECK_INT("again", memcmp(&fit, &again, sizeof fit), 0);
     /* Wheels sampled four times as often as poses. */
     for (size_t k = 0; k < record.n; k++) {
         record.x[k] = k % 4 == 1 ? record.x[k] : nan("");
     }
-    fit = fit_record(&card);
+    fit = fit_record(&summary);
     CHECK_INT("few poses", fit.n, record.n / 4);
     check_truth("few poses", &fit, 0.004);
 }
@@ -256,14 +257,14 @@ static void test_truth(void)
 static void test_weight(void)
 {
     struct odometry_set set;
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_fit fit[3];
     static const double heading_m[COUNT(fit)] = {0.0, 0.1, 2.0};
     drive_path(&quiet);
     for (size_t i = 0; i < COUNT(fit); i++) {
-        CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(make_set(&set, &summary, NULL), STATUS_OK);
         set.heading_m = heading_m[i];
-        CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit[i]), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &summary, &fit[i]), STATUS_OK);
         CHECK("weight", fit[i].converged);
         check_truth("weight", &fit[i], 0.004);
         odometry_set_free(&set);
@@ -277,31 +278,31 @@ static void test_weight(void)
 /* Poses on a grid of a centimetre and a degree. */
 static void test_quantised(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.x[k] = 0.01 * round(record.x[k] / 0.01);
         record.y[k] = 0.01 * round(record.y[k] / 0.01);
         record.theta[k] = 0.0175 * round(record.theta[k] / 0.0175);
     }
-    const struct odometry_fit fit = fit_record(&card);
-    CHECK("quantised", card.stale > 0);
+    const struct odometry_fit fit = fit_record(&summary);
+    CHECK("quantised", summary.stale > 0);
     check_truth("quantised", &fit, 0.01);
     CHECK_INT("quantised", fit.estimate.verdict, ESTIMATE_PASS);
 }
 
 static void test_jumps(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     drive_path(&quiet);
     for (size_t k = 50; k < record.n; k += 40) {
         record.x[k] += 3.0;
         record.y[k] -= k % 80 < 40 ? 50.0 : 0.0;
     }
     record.theta[333] += 0.5;
-    const struct odometry_fit fit = fit_record(&card);
+    const struct odometry_fit fit = fit_record(&summary);
     CHECK_INT("jumps", fit.outliers, 1 + (record.n - 50 + 39) / 40);
-    CHECK("jumps", says(&fit, "jump away and back"));
+    CHECK("jumps", has_reason(&fit, "jump away and back"));
     check_truth("jumps", &fit, 0.003);
 }
 
@@ -313,102 +314,102 @@ static void test_open(void)
         {0.0, 0.0, 2.0}, {0.0, 0.6, 20.0}, {0.0, -0.6, 20.0}};
     static const struct odometry_leg rest[] = {{0.0, 0.0, 30.0}};
     static const struct odometry_leg left[] = {{0.3, 0.0, 10.0}, {0.3, 0.5, 40.0}};
-    struct odometry_card card;
-    drive(straight, COUNT(straight), &quiet);
-    struct odometry_fit fit = fit_record(&card);
+    struct odometry_summary summary;
+    simulate_legs(straight, COUNT(straight), &quiet);
+    struct odometry_fit fit = fit_record(&summary);
     CHECK_INT("straight", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("straight", !fit.estimate.identifiable[ODOMETRY_TRACK]);
     CHECK("straight", !fit.estimate.identifiable[ODOMETRY_SENSOR_X]);
     CHECK("straight", fit.estimate.identifiable[ODOMETRY_SENSOR_ALPHA]);
-    CHECK("straight", says(&fit, "drive a closed circle in both directions"));
+    CHECK("straight", has_reason(&fit, "drive a closed circle in both directions"));
     CHECK_NEAR("straight", fit.estimate.combinations[ODOMETRY_MEAN_RADIUS].value, 0.08025, 5e-3,
                0.0);
-    drive(spot, COUNT(spot), &quiet);
-    fit = fit_record(&card);
+    simulate_legs(spot, COUNT(spot), &quiet);
+    fit = fit_record(&summary);
     CHECK_INT("spot", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("spot", !fit.estimate.identifiable[ODOMETRY_RADIUS_RIGHT]);
     CHECK("spot", !fit.estimate.identifiable[ODOMETRY_SENSOR_ALPHA]);
-    CHECK("spot", says(&fit, "drive several metres"));
-    drive(rest, COUNT(rest), &quiet);
-    fit = fit_record(&card);
+    CHECK("spot", has_reason(&fit, "drive several metres"));
+    simulate_legs(rest, COUNT(rest), &quiet);
+    fit = fit_record(&summary);
     CHECK_INT("rest", fit.estimate.verdict, ESTIMATE_FAIL);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         CHECK("rest", !fit.estimate.identifiable[i]);
     }
-    drive(left, COUNT(left), &quiet);
-    fit = fit_record(&card);
+    simulate_legs(left, COUNT(left), &quiet);
+    fit = fit_record(&summary);
     CHECK_INT("left only", fit.estimate.verdict, ESTIMATE_MARGINAL);
-    CHECK("left only", says(&fit, "it turns to the left only"));
-    CHECK("left only", says(&fit, "in the other direction too"));
+    CHECK("left only", has_reason(&fit, "it turns to the left only"));
+    CHECK("left only", has_reason(&fit, "in the other direction too"));
 }
 
 /* Columns and units that are not what they should be. */
 static void test_wrong(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.left[k] = -record.left[k];
     }
-    struct odometry_fit fit = fit_record(&card);
+    struct odometry_fit fit = fit_record(&summary);
     CHECK_INT("mirrored", fit.estimate.verdict, ESTIMATE_FAIL);
-    CHECK("mirrored", says(&fit, "the left wheel is below zero"));
+    CHECK("mirrored", has_reason(&fit, "the left wheel is below zero"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         const double left = record.left[k];
         record.left[k] = record.right[k];
         record.right[k] = left;
     }
-    fit = fit_record(&card);
+    fit = fit_record(&summary);
     CHECK_INT("exchanged", fit.estimate.verdict, ESTIMATE_FAIL);
-    CHECK("exchanged", says(&fit, "left and right wheel are exchanged"));
+    CHECK("exchanged", has_reason(&fit, "left and right wheel are exchanged"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.x[k] *= 1000.0;
         record.y[k] *= 1000.0;
     }
-    fit = fit_record(&card);
-    CHECK("mm", !says(&fit, "units?"));
-    odometry_judge_units(&fit, &card);
-    CHECK("mm", says(&fit, "looks like millimetres"));
+    fit = fit_record(&summary);
+    CHECK("mm", !has_reason(&fit, "units?"));
+    odometry_judge_units(&fit, &summary);
+    CHECK("mm", has_reason(&fit, "looks like millimetres"));
     CHECK_INT("mm", fit.estimate.verdict, ESTIMATE_FAIL);
-    CHECK("mm", says(&fit, "units?"));
+    CHECK("mm", has_reason(&fit, "units?"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.left[k] *= 57.29577951308232;
         record.right[k] *= 57.29577951308232;
     }
-    fit = fit_record(&card);
-    CHECK("degrees", !says(&fit, "units?"));
-    odometry_judge_units(&fit, &card);
-    CHECK("degrees", says(&fit, "looks like degrees"));
+    fit = fit_record(&summary);
+    CHECK("degrees", !has_reason(&fit, "units?"));
+    odometry_judge_units(&fit, &summary);
+    CHECK("degrees", has_reason(&fit, "looks like degrees"));
     CHECK_INT("degrees", fit.estimate.verdict, ESTIMATE_FAIL);
-    CHECK("degrees", says(&fit, "units?"));
+    CHECK("degrees", has_reason(&fit, "units?"));
     drive_path(&quiet);
-    fit = fit_record(&card);
-    odometry_judge_units(&fit, &card);
+    fit = fit_record(&summary);
+    odometry_judge_units(&fit, &summary);
     CHECK_INT("right", fit.estimate.verdict, ESTIMATE_PASS);
     for (size_t k = 0; k < record.n; k++) {
         record.left[k] /= 6.283185307179586;
         record.right[k] /= 6.283185307179586;
     }
-    fit = fit_record(&card);
-    odometry_judge_units(&fit, &card);
+    fit = fit_record(&summary);
+    odometry_judge_units(&fit, &summary);
     CHECK_INT("revolutions", fit.estimate.verdict, ESTIMATE_MARGINAL);
-    CHECK("revolutions", says(&fit, "look like revolutions, a factor of 2 pi"));
+    CHECK("revolutions", has_reason(&fit, "look like revolutions, a factor of 2 pi"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.theta[k] = -record.theta[k];
     }
-    fit = fit_record(&card);
+    fit = fit_record(&summary);
     CHECK_INT("clockwise", fit.estimate.verdict, ESTIMATE_FAIL);
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.left[k] *= 1.3;
     }
-    fit = fit_record(&card);
+    fit = fit_record(&summary);
     CHECK_INT("unequal", fit.estimate.verdict, ESTIMATE_MARGINAL);
-    CHECK("unequal", says(&fit, "the wheels differ"));
+    CHECK("unequal", has_reason(&fit, "the wheels differ"));
 }
 
 /* What was done to a robot or its recording, and what is said of it: the cause, and what to do.
@@ -416,12 +417,12 @@ static void test_wrong(void)
 static void test_causes(void)
 {
     static const struct odometry_leg left[] = {{0.3, 0.0, 10.0}, {0.3, 0.5, 40.0}};
-    static const struct odometry_world slips = {
+    static const struct odometry_scenario slips = {
         .noise_m = 5e-4, .noise_rad = 5e-4, .slip_m = 0.1, .slip_rad = 0.5, .dt_s = 0.0625};
     static const struct {
         const char *row;
         double wheels, left, poses, heading, times; /* numbers as they are, times this */
-        const struct odometry_world *world;
+        const struct odometry_scenario *world;
         size_t jump_every; /* poses that jump away and back */
         bool one_way;
         enum estimate_verdict verdict;
@@ -448,9 +449,9 @@ static void test_causes(void)
          "look why the measured pose jumps"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct odometry_card card;
-        drive(rows[i].one_way ? left : odometry_path,
-              rows[i].one_way ? COUNT(left) : COUNT(odometry_path), rows[i].world);
+        struct odometry_summary summary;
+        simulate_legs(rows[i].one_way ? left : odometry_path,
+                      rows[i].one_way ? COUNT(left) : COUNT(odometry_path), rows[i].world);
         for (size_t k = 0; k < record.n; k++) {
             record.left[k] *= rows[i].wheels * rows[i].left;
             record.right[k] *= rows[i].wheels;
@@ -460,13 +461,13 @@ static void test_causes(void)
             record.t[k] *= rows[i].times;
             record.x[k] += rows[i].jump_every > 0 && k % rows[i].jump_every == 7 ? 3.0 : 0.0;
         }
-        struct odometry_fit fit = fit_record(&card);
-        odometry_judge_units(&fit, &card);
+        struct odometry_fit fit = fit_record(&summary);
+        odometry_judge_units(&fit, &summary);
         estimate_advise_worst(&fit.estimate);
         CHECK_TEXT(rows[i].row, estimate_verdict_name(fit.estimate.verdict),
                    estimate_verdict_name(rows[i].verdict));
-        CHECK(rows[i].row, !rows[i].reason[0] || says(&fit, rows[i].reason));
-        CHECK(rows[i].row, !rows[i].advice[0] || says(&fit, rows[i].advice));
+        CHECK(rows[i].row, !rows[i].reason[0] || has_reason(&fit, rows[i].reason));
+        CHECK(rows[i].row, !rows[i].advice[0] || has_reason(&fit, rows[i].advice));
         CHECK(rows[i].row,
               (fit.estimate.advice_count > 0) == (rows[i].verdict != ESTIMATE_PASS));
     }
@@ -474,12 +475,12 @@ static void test_causes(void)
 
 static void test_held_out(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_set set;
     struct odometry_check check;
     drive_path(&quiet);
-    struct odometry_fit fit = fit_record(&card);
-    CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
+    struct odometry_fit fit = fit_record(&summary);
+    CU_ASSERT_EQUAL_FATAL(make_set(&set, &summary, NULL), STATUS_OK);
     CHECK_INT("own", odometry_check_run(&set, fit.estimate.value, &check), STATUS_OK);
     CHECK_NEAR("own", check.position_rmse_m, fit.own.position_rmse_m, 0.01, 0.0);
     CHECK("own", check.position_r2 > 0.9999 && check.heading_r2 > 0.9999);
@@ -492,7 +493,7 @@ static void test_held_out(void)
     CHECK("other", check.position_rmse_m > 0.1);
     odometry_judge_held_out(&fit, &check);
     CHECK_INT("other", fit.estimate.verdict, ESTIMATE_MARGINAL);
-    CHECK("other", says(&fit, "held-out paths are foretold"));
+    CHECK("other", has_reason(&fit, "held-out paths are foretold"));
     theta[ODOMETRY_TRACK] = 0.0;
     CHECK_INT("no track", odometry_check_run(&set, theta, &check), STATUS_E_ARG);
     theta[ODOMETRY_TRACK] = nan("");
@@ -503,7 +504,7 @@ static void test_held_out(void)
 /* Every allocation fails once; nothing is written then. */
 static void test_memory(void)
 {
-    struct odometry_card card;
+    struct odometry_summary summary;
     struct odometry_set set = {.n = 77};
     struct odometry_check check = {.poses = 77};
     struct odometry_fit fit = {.n = 77};
@@ -513,7 +514,7 @@ static void test_memory(void)
     for (; st != STATUS_OK && count < 100; count++) {
         struct err err = {.code = STATUS_OK};
         allocations_left = count;
-        st = make(&set, &card, &err);
+        st = make_set(&set, &summary, &err);
         allocations_left = -1;
         CHECK("set", st == STATUS_OK || (st == STATUS_E_NOMEM && set.n == 77));
         CHECK_INT("set", err.code, st);
@@ -522,7 +523,7 @@ static void test_memory(void)
     st = STATUS_E_NOMEM;
     for (count = 0; st != STATUS_OK && count < 2000; count++) {
         allocations_left = count;
-        st = odometry_fit_run(&set, &card, &fit);
+        st = odometry_fit_run(&set, &summary, &fit);
         allocations_left = -1;
         CHECK("fit", st == STATUS_OK || (st == STATUS_E_NOMEM && fit.n == 77));
     }
@@ -550,7 +551,7 @@ int main(void)
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("odometry", NULL, NULL);
-    CU_add_test(suite, "card", test_card);
+    CU_add_test(suite, "card", test_summary);
     CU_add_test(suite, "cuts", test_cuts);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "sensitivities", test_sensitivities);

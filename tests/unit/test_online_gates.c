@@ -1,9 +1,9 @@
 /* What the online filter passes over, and why; what it does with a start that is none. */
 #include "tests/support/check.h"
 
+#include "identification/model/models.h"
 #include "identification/online/online_filter.h"
 #include "tests/support/usv_truth.h"
-#include "identification/model/models.h"
 
 static const double *truth;
 static struct online_params p;
@@ -26,7 +26,7 @@ static struct online_start good_start(void)
     return start;
 }
 
-static void begin(void)
+static void begin_filter(void)
 {
     const struct online_start start = good_start();
     p = online_params_defaults();
@@ -34,7 +34,7 @@ static void begin(void)
     CU_ASSERT_FATAL(online_filter_start(&f, &usv3_model, &start));
 }
 
-static enum online_gate step(double t_s, double u, double tau_u, size_t tau_count)
+static enum online_gate step_filter(double t_s, double u, double tau_u, size_t tau_count)
 {
     const struct online_sample s = {.t_us = (int64_t)(1e6 * t_s),
                                     .lab_us = (int64_t)(1e6 * t_s),
@@ -73,12 +73,12 @@ static void test_gates(void)
         {"two axes of efforts", 9.2, 0.001, 0.0, 2, ONLINE_NO_EFFORT},
     };
     uint64_t counts[ONLINE_GATE_COUNT] = {0};
-    begin();
+    begin_filter();
     for (size_t r = 0; r < COUNT(rows); r++) {
-        CHECK_TEXT(
-            rows[r].row,
-            online_gate_name(step(rows[r].t_s, rows[r].u, rows[r].tau_u, rows[r].tau_count)),
-            online_gate_name(rows[r].gate));
+        CHECK_TEXT(rows[r].row,
+                   online_gate_name(
+                       step_filter(rows[r].t_s, rows[r].u, rows[r].tau_u, rows[r].tau_count)),
+                   online_gate_name(rows[r].gate));
         counts[rows[r].gate]++;
     }
     for (enum online_gate g = ONLINE_USED; g < ONLINE_GATE_COUNT; g++) {
@@ -96,20 +96,20 @@ static void test_gates(void)
 /* A velocity that stands still at the end of its range. */
 static void test_stuck(void)
 {
-    begin();
-    (void)step(0.0, 0.0, 50.0, 3);
-    (void)step(0.1, 0.039, 50.0, 3);
-    (void)step(0.2, 0.078, 50.0, 3);
-    CHECK_TEXT("stuck", online_gate_name(step(0.3, 0.078, 50.0, 3)), "saturated");
-    CHECK_TEXT("free again", online_gate_name(step(0.4, 0.077, 0.0, 3)), "gap");
+    begin_filter();
+    (void)step_filter(0.0, 0.0, 50.0, 3);
+    (void)step_filter(0.1, 0.039, 50.0, 3);
+    (void)step_filter(0.2, 0.078, 50.0, 3);
+    CHECK_TEXT("stuck", online_gate_name(step_filter(0.3, 0.078, 50.0, 3)), "saturated");
+    CHECK_TEXT("free again", online_gate_name(step_filter(0.4, 0.077, 0.0, 3)), "gap");
 }
 
 /* A lasting step of the velocity is believed after a while. */
 static void test_moved(void)
 {
-    begin();
+    begin_filter();
     for (int k = 0; k < 30; k++) {
-        (void)step(0.1 * k, k < 5 ? 0.0 : 3.0 + 1e-4 * k, k < 5 ? 0.0 : 429.0, 3);
+        (void)step_filter(0.1 * k, k < 5 ? 0.0 : 3.0 + 1e-4 * k, k < 5 ? 0.0 : 429.0, 3);
     }
     CHECK_INT("outliers", f.gate[ONLINE_OUTLIER], 10);
     CHECK("velocity", fabs(f.nu[0] - 3.0) < 0.1);
@@ -122,7 +122,7 @@ static void test_starts(void)
     p = online_params_defaults();
     p.biases = true;
     online_filter_reset(&f, &usv3_model, &p);
-    CHECK_TEXT("before", online_gate_name(step(0.0, 0.0, 0.0, 3)), "waiting");
+    CHECK_TEXT("before", online_gate_name(step_filter(0.0, 0.0, 0.0, 3)), "waiting");
     CHECK("no error", isnan(online_filter_se(&f, 0)));
     start.theta[0] = -1.0;
     CHECK("negative mass", !online_filter_start(&f, &usv3_model, &start));
@@ -151,10 +151,10 @@ static void test_positive(void)
     memcpy(odd, truth, sizeof odd);
     odd[3] = -20.0;
     odd[4] = 60.0;
-    begin();
+    begin_filter();
     for (int k = 0; k < 3000; k++) {
         const double tau[3] = {60.0 * sin(0.01 * k) * cos(0.003 * k), 0.0, 0.0};
-        (void)step(0.1 * k, nu[0] + 0.01 * usv_normal(&state), tau[0], 3);
+        (void)step_filter(0.1 * k, nu[0] + 0.01 * usv_normal(&state), tau[0], 3);
         model_step(&usv3_model, odd, nu, pose, tau, NULL, 0.1);
         CU_ASSERT(f.theta[3] >= 0.0);
     }

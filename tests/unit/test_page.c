@@ -13,7 +13,7 @@
 static struct fixture fixture;
 static struct web *web;
 
-static struct http_reply fetch(const char *path, const char *headers)
+static struct http_reply get_page(const char *path, const char *headers)
 {
     return http_request(web_port(web), "GET", path, headers, NULL);
 }
@@ -35,7 +35,7 @@ static void test_every_file(void)
         char path[64];
         char wanted[128];
         path_of(file, path);
-        struct http_reply reply = fetch(path, "");
+        struct http_reply reply = get_page(path, "");
         CHECK_INT(path, reply.status, 200);
         CHECK(path, has_bytes(&reply, file->bytes, file->size));
         (void)snprintf(wanted, sizeof wanted, "Content-Type: %s\r\n", file->media_type);
@@ -52,7 +52,7 @@ static void test_every_file(void)
 static void test_index(void)
 {
     const struct page_file *index = page_find("index.html");
-    struct http_reply reply = fetch("/", "");
+    struct http_reply reply = get_page("/", "");
     CHECK_INT("/", reply.status, 200);
     CHECK("/", index && has_bytes(&reply, index->bytes, index->size));
     CHECK("/", strstr(reply.head,
@@ -68,19 +68,19 @@ static void test_conditional(void)
     const struct page_file *file = page_find("style.css");
     char headers[128];
     (void)snprintf(headers, sizeof headers, "If-None-Match: %s\r\n", file->etag);
-    struct http_reply reply = fetch("/page/style.css", headers);
+    struct http_reply reply = get_page("/page/style.css", headers);
     CHECK_INT("same", reply.status, 304);
     CHECK_INT("same", reply.body_bytes, 0);
     http_free(&reply);
     (void)snprintf(headers, sizeof headers, "If-None-Match: %s\r\nAccept-Encoding: gzip\r\n",
                    file->etag);
-    reply = fetch("/page/style.css", headers);
+    reply = get_page("/page/style.css", headers);
     CHECK_INT("the other form", reply.status, 200);
     http_free(&reply);
 }
 
 /* What gzip(1) makes of bytes, into out. Returns how many. */
-static size_t decompress(const unsigned char *bytes, size_t n, char *out, size_t out_max)
+static size_t run_gunzip(const unsigned char *bytes, size_t n, char *out, size_t out_max)
 {
     char path[SCRATCH_MAX];
     char command[32 + SCRATCH_MAX];
@@ -106,14 +106,14 @@ static void test_gzip(void)
         const struct page_file *file = &page_files[i];
         char path[64];
         path_of(file, path);
-        struct http_reply reply = fetch(path, "Accept-Encoding: br, gzip;q=0.5\r\n");
+        struct http_reply reply = get_page(path, "Accept-Encoding: br, gzip;q=0.5\r\n");
         char *plain = malloc(file->size + 1);
         CHECK_INT(path, reply.status, 200);
         CHECK(path, strstr(reply.head, "Content-Encoding: gzip\r\n"));
         CHECK(path, strstr(reply.head, file->gzip_etag));
         CHECK(path, strcmp(file->etag, file->gzip_etag) != 0);
         CHECK(path, has_bytes(&reply, file->gzip, file->gzip_size));
-        CHECK_INT(path, decompress(file->gzip, file->gzip_size, plain, file->size + 1),
+        CHECK_INT(path, run_gunzip(file->gzip, file->gzip_size, plain, file->size + 1),
                   file->size);
         CHECK(path, memcmp(plain, file->bytes, file->size) == 0);
         free(plain);
@@ -127,7 +127,7 @@ static void test_unknown(void)
         "/page/",     "/page/none.js", "/page/../style.css", "/page/.style.css",
         "/style.css", "/index.html",   "/page/style.css/",   "/page"};
     for (size_t i = 0; i < COUNT(paths); i++) {
-        struct http_reply reply = fetch(paths[i], "");
+        struct http_reply reply = get_page(paths[i], "");
         CHECK_INT(paths[i], reply.status, 404);
         CHECK(paths[i], strstr(reply.head, "application/problem+json"));
         http_free(&reply);

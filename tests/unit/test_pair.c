@@ -199,7 +199,7 @@ static void count_saved(void *context, size_t at, const void *bytes, size_t n)
 static size_t saved_bytes(const struct script *s, size_t part)
 {
     size_t count = 0;
-    struct lab_save save = {.put = count_saved, .context = &count};
+    struct lab_save save = {.write_part = count_saved, .context = &count};
     lab_save_part(s->lab, &save, part);
     return count;
 }

@@ -66,7 +66,7 @@ static struct event command_event(struct lab_of_arms *lab, const char *op)
 static struct event to_joints(struct lab_of_arms *lab, const double q[ARM_JOINTS])
 {
     struct event e = command_event(lab, "movej");
-    e.command.arm.told = 1U << EVENT_ARM_Q;
+    e.command.arm.present = 1U << EVENT_ARM_Q;
     e.command.arm.q_count = ARM_JOINTS;
     memcpy(e.command.arm.q_rad, q, sizeof e.command.arm.q_rad);
     return e;
@@ -80,13 +80,13 @@ static struct event to_place(struct lab_of_arms *lab, double x_m, double y_m, do
     tool.at_m[0] += x_m;
     tool.at_m[1] += y_m;
     tool.at_m[2] += z_m;
-    e.command.arm.told = 1U << EVENT_ARM_POSE;
+    e.command.arm.present = 1U << EVENT_ARM_POSE;
     e.command.arm.pose_count = 6;
     rigid_to_pose(&tool, e.command.arm.pose);
     return e;
 }
 
-static struct arm_move plan(const struct lab_of_arms *lab, const struct event *e)
+static struct arm_move plan_move_of(const struct lab_of_arms *lab, const struct event *e)
 {
     struct arm_move move;
     const struct rigid to = rigid_from_pose(e->command.arm.pose);
@@ -100,7 +100,7 @@ static struct arm_move plan(const struct lab_of_arms *lab, const struct event *e
     return move;
 }
 
-static void tell_telemetry(struct lab_of_arms *lab, enum side s, double t_s,
+static void send_telemetry(struct lab_of_arms *lab, enum side s, double t_s,
                            const double q[ARM_JOINTS], const double qd[ARM_JOINTS])
 {
     struct event e = script_event("r1", AT(t_s), EVENT_TELEMETRY, s);
@@ -113,7 +113,7 @@ static void tell_telemetry(struct lab_of_arms *lab, enum side s, double t_s,
     lab_step(lab->s.lab, &e, &lab->s.fx);
 }
 
-static void tell_end(struct lab_of_arms *lab, enum side s, double t_s, const char *id,
+static void send_end(struct lab_of_arms *lab, enum side s, double t_s, const char *id,
                      enum reply_status status, const double q[ARM_JOINTS])
 {
     struct event e = script_reply_event("r1", AT(t_s), s, id, status);
@@ -141,7 +141,7 @@ static struct arm_move as_robot(const struct lab_of_arms *lab, enum side s,
 /* The command, telemetry of both at 20 Hz on the way, and their replies. Returns the entry. */
 static struct entry run_move(struct lab_of_arms *lab, const struct event *command)
 {
-    const struct arm_move commanded = plan(lab, command);
+    const struct arm_move commanded = plan_move_of(lab, command);
     struct arm_move move[SIDE_COUNT];
     double end_s[SIDE_COUNT];
     bool over[SIDE_COUNT] = {false, false};
@@ -157,14 +157,14 @@ static struct entry run_move(struct lab_of_arms *lab, const struct event *comman
     for (double at_s = 0.0; !over[SIDE_REAL] || !over[SIDE_VIRTUAL]; at_s += 0.05) {
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             if (!over[s] && end_s[s] <= at_s) {
-                tell_end(lab, s, lab->t_s + end_s[s], command->command.id, REPLY_DONE,
+                send_end(lab, s, lab->t_s + end_s[s], command->command.id, REPLY_DONE,
                          commanded.to_q);
                 over[s] = true;
             }
         }
         for (enum side s = SIDE_REAL; s < SIDE_COUNT && lab->robot[s].telemetry; s++) {
             (void)arm_move_at(&move[s], &lab->geometry, at_s - lab->robot[s].t0_s, q, qd);
-            tell_telemetry(lab, s, lab->t_s + at_s, q, qd);
+            send_telemetry(lab, s, lab->t_s + at_s, q, qd);
         }
     }
     lab->t_s += fmax(end_s[0], end_s[1]) + 1.0;
@@ -222,7 +222,7 @@ static void test_out_of_reach(void)
 {
     static struct lab_of_arms lab;
     open_lab(&lab, &exact, &exact);
-    tell_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
+    send_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
     double q[ARM_JOINTS];
     memcpy(q, WORK, sizeof q);
     q[0] += 0.5;
@@ -230,12 +230,12 @@ static void test_out_of_reach(void)
     (void)run_move(&lab, &e);
     script_clear(&lab.s);
     e = command_event(&lab, "movej");
-    e.command.arm.told = 1U << EVENT_ARM_POSE;
+    e.command.arm.present = 1U << EVENT_ARM_POSE;
     e.command.arm.pose_count = 6;
     e.command.arm.pose[0] = 3.0;
     lab_step(lab.s.lab, &e, &lab.s.fx);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        tell_end(&lab, s, lab.t_s + 1.2, e.command.id, REPLY_DONE, q);
+        send_end(&lab, s, lab.t_s + 1.2, e.command.id, REPLY_DONE, q);
     }
     const struct script_effect *entry = script_find(&lab.s, EFFECT_ENTRY, 0);
     CU_ASSERT_FATAL(entry != NULL);
@@ -245,13 +245,13 @@ static void test_out_of_reach(void)
 }
 
 /* A size that was told stands; one whose time was commanded is no evidence of speeds. */
-static void test_told(void)
+static void test_given_size(void)
 {
     static struct lab_of_arms lab;
     open_lab(&lab, &exact, &exact);
     double q[ARM_JOINTS];
     memcpy(q, WORK, sizeof q);
-    tell_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
+    send_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
     q[1] += 0.4;
     struct event e = to_joints(&lab, q);
     e.command.rotation_rad = 7.0;
@@ -260,7 +260,7 @@ static void test_told(void)
     CHECK_INT("told", moves_of(&lab, SIDE_REAL), 1);
     q[1] -= 0.4;
     e = to_joints(&lab, q);
-    e.command.arm.told |= 1U << EVENT_ARM_TIME_S;
+    e.command.arm.present |= 1U << EVENT_ARM_TIME_S;
     e.command.arm.time_s = 4.0;
     (void)run_move(&lab, &e);
     CHECK_INT("timed", moves_of(&lab, SIDE_REAL), 1);
@@ -273,22 +273,22 @@ static void test_repeated(void)
 {
     static struct lab_of_arms lab;
     static const double rest[ARM_JOINTS];
-    for (int told = 0; told < 2; told++) {
+    for (int given = 0; given < 2; given++) {
         double q[ARM_JOINTS];
         open_lab(&lab, &exact, &exact);
         memcpy(q, WORK, sizeof q);
         q[1] += 0.4;
         struct event e = to_joints(&lab, q);
         q[1] -= 1e-4; /* a servo's rest */
-        tell_telemetry(&lab, SIDE_REAL, -1.0, q, rest);
-        tell_telemetry(&lab, SIDE_VIRTUAL, -1.0, WORK, rest);
-        e.command.rotation_rad = told ? 0.4 : 0.0;
+        send_telemetry(&lab, SIDE_REAL, -1.0, q, rest);
+        send_telemetry(&lab, SIDE_VIRTUAL, -1.0, WORK, rest);
+        e.command.rotation_rad = given ? 0.4 : 0.0;
         lab_step(lab.s.lab, &e, &lab.s.fx);
         script_reply(&lab.s, "r1", AT(1.0), SIDE_REAL, e.command.id, REPLY_DONE);
         script_reply(&lab.s, "r1", AT(1.0), SIDE_VIRTUAL, e.command.id, REPLY_DONE);
         const struct pair *pair = lab_pair(lab.s.lab, 0);
         CHECK_INT("it counts", pair->window_count, 1);
-        const double size_rad = told ? 0.4 : 1e-4; /* too short for the speed asked for */
+        const double size_rad = given ? 0.4 : 1e-4; /* too short for the speed asked for */
         CHECK_NEAR("its size", (double)pair->window[0].speed,
                    sqrt(arm_rates_default.a_radps2 * size_rad) / size_rad, 1e-4, 0.0);
         script_close(&lab.s);
@@ -305,7 +305,7 @@ static void test_waiting(void)
         const char *row = reply_status_name(first);
         double q[2][ARM_JOINTS];
         open_lab(&lab, &exact, &exact);
-        tell_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
+        send_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
         memcpy(q[0], WORK, sizeof q[0]);
         q[0][0] = 0.5;
         memcpy(q[1], q[0], sizeof q[1]);
@@ -316,10 +316,10 @@ static void test_waiting(void)
         }
         script_clear(&lab.s);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-            tell_end(&lab, s, 1.2, "c1", first, q[0]);
+            send_end(&lab, s, 1.2, "c1", first, q[0]);
         }
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-            tell_end(&lab, s, 2.6, "c2", REPLY_DONE, q[1]);
+            send_end(&lab, s, 2.6, "c2", REPLY_DONE, q[1]);
         }
         const struct script_effect *entry = script_find(&lab.s, EFFECT_ENTRY, 1);
         CU_ASSERT_FATAL(entry != NULL);
@@ -347,7 +347,7 @@ static void test_gaps(void)
     off.off_rad = 1e-3;
     open_lab(&lab, &off, &slower);
     double q[ARM_JOINTS];
-    tell_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
+    send_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
     memcpy(q, WORK, sizeof q);
     q[1] += 1.2;
     struct event e = to_joints(&lab, q);
@@ -376,9 +376,9 @@ static void test_bent_line(void)
 {
     static struct lab_of_arms lab;
     open_lab(&lab, &exact, &exact);
-    tell_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
+    send_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
     const struct event e = to_place(&lab, 0.0, 0.1, 0.0);
-    struct arm_move move = plan(&lab, &e);
+    struct arm_move move = plan_move_of(&lab, &e);
     struct arm_solution off;
     double q[ARM_JOINTS];
     double qd[ARM_JOINTS];
@@ -387,10 +387,10 @@ static void test_bent_line(void)
     struct rigid tool = arm_forward(&lab.geometry, q);
     tool.at_m[2] += 0.003;
     CU_ASSERT_EQUAL_FATAL(arm_inverse_near(&lab.geometry, &tool, q, &off), ARM_REACHED);
-    tell_telemetry(&lab, SIDE_VIRTUAL, 0.3, off.q, qd);
-    tell_telemetry(&lab, SIDE_REAL, 0.3, q, qd);
+    send_telemetry(&lab, SIDE_VIRTUAL, 0.3, off.q, qd);
+    send_telemetry(&lab, SIDE_REAL, 0.3, q, qd);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        tell_end(&lab, s, 0.7, e.command.id, REPLY_DONE, move.to_q);
+        send_end(&lab, s, 0.7, e.command.id, REPLY_DONE, move.to_q);
     }
     const struct script_effect *entry = script_find(&lab.s, EFFECT_ENTRY, 0);
     CU_ASSERT_FATAL(entry != NULL);
@@ -434,7 +434,7 @@ static void test_calibration(void)
     open_lab(&lab, &exact, &slower);
     lab.noise_s = 0.002;
     double q[ARM_JOINTS];
-    tell_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
+    send_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
     for (size_t i = 0; i < 60; i++) {
         memcpy(q, WORK, sizeof q);
         q[0] += 2.0 * truth_uniform(&lab.draws) - 1.0;
@@ -475,14 +475,14 @@ enum { TURNS_MAX = 4, PERIOD_US = 8000 };
 struct two_arms {
     struct lab_of_arms lab;
     char *memory[SIDE_COUNT];
-    struct event told[TURNS_MAX]; /* commands as L1 gave them */
-    size_t told_count;
+    struct event given[TURNS_MAX]; /* commands as L1 gave them */
+    size_t given_count;
     int64_t t_us;
     enum side speaking;
     bool sent[SIDE_COUNT][TURNS_MAX];
 };
 
-static void take_answer(void *context, const struct robot_reply *reply)
+static void receive_answer(void *context, const struct robot_reply *reply)
 {
     struct two_arms *two = context;
     struct event e =
@@ -499,26 +499,26 @@ static void take_answer(void *context, const struct robot_reply *reply)
     lab_step(two->lab.s.lab, &e, &two->lab.s.fx);
 }
 
-static void tell_robot(struct two_arms *two, enum side s, size_t k)
+static void command_robot(struct two_arms *two, enum side s, size_t k)
 {
     two->sent[s][k] = true;
     two->speaking = s;
-    robot_command(&arm6_kind, two->memory[s], &two->told[k].command, take_answer, two);
+    robot_command(&arm6_kind, two->memory[s], &two->given[k].command, receive_answer, two);
 }
 
 /* In link mode what the lab sends; else what L1 says is heard by all. */
 static void pass_on(struct two_arms *two, bool link)
 {
-    for (size_t k = 0; k < two->told_count; k++) {
+    for (size_t k = 0; k < two->given_count; k++) {
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             bool sent = !link;
             for (size_t i = 0; i < two->lab.s.count && link; i++) {
                 const struct script_effect *e = &two->lab.s.effect[i];
                 sent = sent || (e->kind == EFFECT_COMMAND && e->side == s &&
-                                strstr(e->payload, two->told[k].command.raw));
+                                strstr(e->payload, two->given[k].command.raw));
             }
             if (sent && !two->sent[s][k]) {
-                tell_robot(two, s, k);
+                command_robot(two, s, k);
             }
         }
     }
@@ -540,7 +540,7 @@ static void open_two(struct two_arms *two, bool link)
         arm6_kind.init(two->memory[s], &setup);
         CHECK_INT("interrupt", robot_set(&arm6_kind, two->memory[s], "busy", 1.0, reason),
                   STATUS_OK);
-        tell_telemetry(&two->lab, s, -0.5, WORK, (double[ARM_JOINTS]){0.0});
+        send_telemetry(&two->lab, s, -0.5, WORK, (double[ARM_JOINTS]){0.0});
     }
 }
 
@@ -558,7 +558,7 @@ struct turn {
     const char *op;
 };
 
-static void say(struct two_arms *two, const struct turn *turn)
+static void send_turn(struct two_arms *two, const struct turn *turn)
 {
     static char raw[TURNS_MAX][16];
     double q[ARM_JOINTS];
@@ -566,10 +566,10 @@ static void say(struct two_arms *two, const struct turn *turn)
     q[0] = turn->q1_rad;
     two->lab.t_s = 1e-6 * (double)two->t_us;
     struct event e = turn->op ? command_event(&two->lab, turn->op) : to_joints(&two->lab, q);
-    (void)snprintf(raw[two->told_count], sizeof raw[0], "{\"id\":\"%s\"}", e.command.id);
-    e.command.raw = raw[two->told_count];
+    (void)snprintf(raw[two->given_count], sizeof raw[0], "{\"id\":\"%s\"}", e.command.id);
+    e.command.raw = raw[two->given_count];
     e.command.raw_bytes = strlen(e.command.raw);
-    two->told[two->told_count++] = e;
+    two->given[two->given_count++] = e;
     lab_step(two->lab.s.lab, &e, &two->lab.s.fx);
 }
 
@@ -577,16 +577,16 @@ static void run_two(struct two_arms *two, bool link, const struct turn *turns, s
 {
     script_clear(&two->lab.s);
     for (two->t_us = 0; two->t_us < 20000000; two->t_us += PERIOD_US) {
-        if (two->told_count < count && two->t_us >= lab_us(turns[two->told_count].at_s)) {
-            say(two, &turns[two->told_count]);
+        if (two->given_count < count && two->t_us >= lab_us(turns[two->given_count].at_s)) {
+            send_turn(two, &turns[two->given_count]);
         }
         pass_on(two, link);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             struct robot_sample sample;
             two->speaking = s;
-            arm6_kind.step(two->memory[s], take_answer, two);
+            arm6_kind.step(two->memory[s], receive_answer, two);
             arm6_kind.sample(two->memory[s], &sample);
-            tell_telemetry(&two->lab, s, 1e-6 * (double)(two->t_us + PERIOD_US), sample.pose,
+            send_telemetry(&two->lab, s, 1e-6 * (double)(two->t_us + PERIOD_US), sample.pose,
                            sample.nu);
         }
     }
@@ -597,7 +597,7 @@ static const struct entry *entry_of(const struct two_arms *two, size_t k)
     for (size_t i = 0;; i++) {
         const struct script_effect *e = script_find(&two->lab.s, EFFECT_ENTRY, i);
         CU_ASSERT_PTR_NOT_NULL_FATAL(e);
-        if (strcmp(e->entry.id, two->told[k].command.id) == 0) {
+        if (strcmp(e->entry.id, two->given[k].command.id) == 0) {
             return &e->entry;
         }
     }
@@ -704,7 +704,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("pair_arm", NULL, NULL);
     CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "out of reach", test_out_of_reach);
-    CU_add_test(suite, "told", test_told);
+    CU_add_test(suite, "told", test_given_size);
     CU_add_test(suite, "repeated", test_repeated);
     CU_add_test(suite, "waiting", test_waiting);
     CU_add_test(suite, "gaps", test_gaps);

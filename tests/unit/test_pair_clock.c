@@ -347,10 +347,10 @@ static void test_probes(void)
     CHECK_INT("round trip", clock->rtt_us, 20000);
     /* Told in single precision, or not at all: the probe's number says when it left. */
     script_tick(&s, AT(24.001)); /* probes 4 to 7, of 18, 20, 22 and 24 s */
-    const int64_t told[] = {LAB_TIME_NONE, AT(23), AT(300), AT(24.004)};
-    for (size_t i = 0; i < COUNT(told); i++) {
+    const int64_t reported[] = {LAB_TIME_NONE, AT(23), AT(300), AT(24.004)};
+    for (size_t i = 0; i < COUNT(reported); i++) {
         e = script_event("r1", AT(24.005), EVENT_ECHO, SIDE_REAL);
-        e.echo = (struct event_echo){7, told[i], AT(124), AT(124) + (int64_t)i};
+        e.echo = (struct event_echo){7, reported[i], AT(124), AT(124) + (int64_t)i};
         lab_step(s.lab, &e, &s.fx);
         CHECK_INT("taken", clock->probes, 2 + i);
         CHECK_INT("whatever it told", clock->rtt_us, 5000 - (int64_t)i);

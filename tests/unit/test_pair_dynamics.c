@@ -5,8 +5,8 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "tests/support/usv_truth.h"
 #include "identification/model/models.h"
+#include "tests/support/usv_truth.h"
 #include "twin/report/pair_dynamics_report.h"
 
 enum { N = USV3_AXES, P = USV3_PARAMETERS };
@@ -31,7 +31,7 @@ struct run {
 
 static struct run run;
 
-static int64_t at(int k)
+static int64_t time_of_sample(int k)
 {
     return INT64_C(1763617674000000) + (int64_t)k * 100000;
 }
@@ -62,11 +62,12 @@ static const struct dynamics_side *side_of(const struct run *r, enum side side)
     return &lab_dynamics(r->s.lab, 0)->side[side];
 }
 
-static struct event sample(struct run *r, enum side side)
+static struct event make_sample(struct run *r, enum side side)
 {
     struct boat *b = &r->boat[side];
-    struct event e = script_event("r1", at(r->k) + 3000 + side, EVENT_TELEMETRY, side);
-    e.telemetry = (struct event_telemetry){.source_us = at(r->k) - 50000000,
+    struct event e =
+        script_event("r1", time_of_sample(r->k) + 3000 + side, EVENT_TELEMETRY, side);
+    e.telemetry = (struct event_telemetry){.source_us = time_of_sample(r->k) - 50000000,
                                            .seq = r->k,
                                            .nu_count = N,
                                            .tau_count = N,
@@ -83,39 +84,39 @@ static struct event sample(struct run *r, enum side side)
 }
 
 /* One sample of both sides. */
-static void both(struct run *r)
+static void send_both(struct run *r)
 {
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        const struct event e = sample(r, side);
+        const struct event e = make_sample(r, side);
         lab_step(r->s.lab, &e, &r->s.fx);
     }
     r->k++;
 }
 
-static void go(struct run *r, int samples)
+static void run_samples(struct run *r, int samples)
 {
     while (samples-- > 0) {
-        both(r);
+        send_both(r);
     }
 }
 
 static void end_fit(struct run *r, enum side side, uint32_t job, enum fit_outcome outcome,
                     const struct dynamics_result *with)
 {
-    struct event e = script_event("r1", at(r->k), EVENT_FIT, side);
+    struct event e = script_event("r1", time_of_sample(r->k), EVENT_FIT, side);
     e.fit = (struct event_fit){.job = job, .outcome = outcome, .detail = "why", .result = with};
     lab_step(r->s.lab, &e, &r->s.fx);
 }
 
-static void ask(struct run *r, enum request_action action, const char *model)
+static void send_request(struct run *r, enum request_action action, const char *model)
 {
-    struct event e = script_event("r1", at(r->k), EVENT_REQUEST, SIDE_COUNT);
+    struct event e = script_event("r1", time_of_sample(r->k), EVENT_REQUEST, SIDE_COUNT);
     e.request = (struct event_request){.action = action, .by = "test"};
     (void)snprintf(e.request.model, sizeof e.request.model, "%s", model);
     lab_step(r->s.lab, &e, &r->s.fx);
 }
 
-static char *report(const struct run *r)
+static char *write_report(const struct run *r)
 {
     static char text[2][PAIR_DYNAMICS_REPORT_MAX];
     static int turn;
@@ -128,19 +129,19 @@ static char *report(const struct run *r)
     return text[turn];
 }
 
-static const struct parameter_set *active(const struct run *r)
+static const struct parameter_set *find_active(const struct run *r)
 {
     return parameters_find(&lab_dynamics(r->s.lab, 0)->sets, PARAMETERS_ACTIVE);
 }
 
 /* Waits for the first fit of both sides; returns with them under way. */
-static void collect(struct run *r)
+static void collect_fits(struct run *r)
 {
-    go(r, 349);
+    run_samples(r, 349);
     CHECK_INT("not yet", script_count(&r->s, EFFECT_FIT), 0);
     CHECK_TEXT("waits", online_gate_name(ONLINE_WAITING), "waiting");
     CHECK("collecting", side_of(r, SIDE_REAL)->filter.gate[ONLINE_WAITING] == 349);
-    go(r, 2);
+    run_samples(r, 2);
     CHECK_INT("both began", script_count(&r->s, EFFECT_FIT), 2);
     CHECK("running", side_of(r, SIDE_REAL)->running && side_of(r, SIDE_VIRTUAL)->running);
 }
@@ -166,15 +167,15 @@ static void test_from_window_to_simulator(void)
 {
     struct run *r = &run;
     open_run(r, true);
-    collect(r);
+    collect_fits(r);
     CHECK("plain pairs have none", !lab_dynamics(r->s.lab, 1));
-    go(r, 40); /* while the fit is computed */
+    run_samples(r, 40); /* while the fit is computed */
     script_clear(&r->s);
     end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
     const struct dynamics_side *real = side_of(r, SIDE_REAL);
     CHECK("fitted", real->fitted && !real->running && real->filter.running);
     result = real->result;
-    CHECK_INT("frozen window", real->result.card.rows, 351);
+    CHECK_INT("frozen window", real->result.summary.rows, 351);
     for (size_t j = 0; j < 6; j++) {
         CHECK_NEAR("value", real->result.fit.estimate.value[j], truth[j], 0.2, 0.0);
     }
@@ -185,25 +186,25 @@ static void test_from_window_to_simulator(void)
     CHECK_INT("told", script_count(&r->s, EFFECT_PARAMETERS), 1);
     CHECK("names its model",
           strstr(script_find(&r->s, EFFECT_PARAMETERS, 0)->payload, "\"model\":\"usv3\""));
-    CU_ASSERT_FATAL(active(r) != NULL);
-    CHECK_INT("version", active(r)->version, 1);
+    CU_ASSERT_FATAL(find_active(r) != NULL);
+    CHECK_INT("version", find_active(r)->version, 1);
     CHECK("simulator began anew",
           !side_of(r, SIDE_VIRTUAL)->filter.running && side_of(r, SIDE_VIRTUAL)->count == 0);
-    go(r, 600);
+    run_samples(r, 600);
     CHECK("follows", real->filter.gate[ONLINE_USED] > 500);
     for (size_t j = 0; j < P - 1; j++) {
         CHECK_NEAR("filter", real->filter.theta[j], truth[j], 0.05, 0.0);
     }
     CHECK("sure", online_filter_consistent(&real->filter));
-    CHECK("report", strstr(report(r), "\"state\":\"following\"") != NULL);
+    CHECK("report", strstr(write_report(r), "\"state\":\"following\"") != NULL);
     script_clear(&r->s);
-    ask(r, REQUEST_ROLLBACK, "");
-    CHECK("none in force", !active(r));
+    send_request(r, REQUEST_ROLLBACK, "");
+    CHECK("none in force", !find_active(r));
     CHECK_INT("told again", script_count(&r->s, EFFECT_PARAMETERS), 1);
     CHECK("its own",
           strstr(script_find(&r->s, EFFECT_PARAMETERS, 0)->payload, "{\"version\":0") != NULL);
-    ask(r, REQUEST_PROMOTE, "usv3");
-    CHECK("no candidate", !active(r));
+    send_request(r, REQUEST_PROMOTE, "usv3");
+    CHECK("no candidate", !find_active(r));
     script_close(&r->s);
 }
 
@@ -211,24 +212,24 @@ static void test_by_hand(void)
 {
     struct run *r = &run;
     open_run(r, false);
-    ask(r, REQUEST_IDENTIFY, "");
+    send_request(r, REQUEST_IDENTIFY, "");
     CHECK_INT("too few", side_of(r, SIDE_REAL)->counts.declined, 1);
-    go(r, 120);
-    ask(r, REQUEST_IDENTIFY, "");
+    run_samples(r, 120);
+    send_request(r, REQUEST_IDENTIFY, "");
     CHECK_INT("begun", script_count(&r->s, EFFECT_FIT), 1);
-    ask(r, REQUEST_PROPOSE, "usv3");
+    send_request(r, REQUEST_PROPOSE, "usv3");
     CHECK_INT("under way", side_of(r, SIDE_REAL)->counts.declined, 2);
     end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
-    go(r, 500);
-    ask(r, REQUEST_IDENTIFY, "");
+    run_samples(r, 500);
+    send_request(r, REQUEST_IDENTIFY, "");
     end_fit(r, SIDE_REAL, 2, FIT_DONE, NULL);
-    CHECK("candidate only", !active(r));
-    ask(r, REQUEST_PROMOTE, "travel_time");
-    CHECK("of another model", !active(r));
-    ask(r, REQUEST_PROMOTE, "joint");
-    CHECK("of no model", !active(r));
-    ask(r, REQUEST_PROMOTE, "");
-    CHECK("promoted", active(r) != NULL);
+    CHECK("candidate only", !find_active(r));
+    send_request(r, REQUEST_PROMOTE, "travel_time");
+    CHECK("of another model", !find_active(r));
+    send_request(r, REQUEST_PROMOTE, "joint");
+    CHECK("of no model", !find_active(r));
+    send_request(r, REQUEST_PROMOTE, "");
+    CHECK("promoted", find_active(r) != NULL);
     script_close(&r->s);
 }
 
@@ -237,7 +238,7 @@ static void test_bad_ends(void)
 {
     struct run *r = &run;
     open_run(r, false);
-    collect(r);
+    collect_fits(r);
     script_clear(&r->s);
     end_fit(r, SIDE_REAL, 7, FIT_DONE, NULL);
     CHECK_INT("another's", side_of(r, SIDE_REAL)->counts.stray, 1);
@@ -252,17 +253,17 @@ static void test_bad_ends(void)
     end_fit(r, SIDE_VIRTUAL, 1, FIT_CANCELLED, NULL);
     CHECK_INT("cancelled", side_of(r, SIDE_VIRTUAL)->counts.cancelled, 1);
     CHECK_TEXT("its code", script_alarm(&r->s, 1), "fit_cancelled");
-    go(r, 400);
+    run_samples(r, 400);
     CHECK("again", side_of(r, SIDE_REAL)->running && side_of(r, SIDE_REAL)->job == 2);
     /* Nothing is heard any more. */
     CHECK("deadline", lab_next_deadline(r->s.lab) < LAB_TIME_MAX);
-    script_tick(&r->s, at(r->k) + INT64_C(400000000));
+    script_tick(&r->s, time_of_sample(r->k) + INT64_C(400000000));
     CHECK_INT("given up", side_of(r, SIDE_REAL)->counts.lost, 1);
     CHECK("not running", !side_of(r, SIDE_REAL)->running);
     CHECK("no deadline", lab_next_deadline(r->s.lab) == LAB_TIME_MAX);
     end_fit(r, SIDE_REAL, 2, FIT_DONE, NULL);
     CHECK_INT("late", side_of(r, SIDE_REAL)->counts.stray, 3);
-    struct event e = script_event("r2", at(r->k), EVENT_FIT, SIDE_REAL);
+    struct event e = script_event("r2", time_of_sample(r->k), EVENT_FIT, SIDE_REAL);
     e.fit = (struct event_fit){.job = 1};
     lab_step(r->s.lab, &e, &r->s.fx);
     script_close(&r->s);
@@ -273,27 +274,27 @@ static void test_drift(void)
 {
     struct run *r = &run;
     open_run(r, true);
-    collect(r);
+    collect_fits(r);
     end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
-    go(r, 900);
+    run_samples(r, 900);
     r->boat[SIDE_REAL].theta[3] *= 1.8;
     script_clear(&r->s);
     const int changed = r->k;
     while (r->k < changed + 900 && side_of(r, SIDE_REAL)->drifts == 0) {
-        both(r);
+        send_both(r);
     }
     CHECK("found", side_of(r, SIDE_REAL)->drifts == 1);
     const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
     CU_ASSERT_FATAL(alarm != NULL);
     CHECK_TEXT("code", alarm->alarm.code, "drift_dynamics");
     CHECK("named", strstr(alarm->alarm.detail, "surge_linear_kgps") != NULL);
-    go(r, 400);
+    run_samples(r, 400);
     const struct dynamics_side *real = side_of(r, SIDE_REAL);
     CHECK("fits anew", real->job >= 2 && real->cause == (uint8_t)FIT_BY_DRIFT);
     CHECK("only what came after", (int)real->frozen < r->k - changed + 30);
     end_fit(r, SIDE_REAL, real->job, FIT_DONE, NULL);
     CHECK_NEAR("new value", real->result.fit.estimate.value[3], 1.8 * truth[3], 0.2, 0.0);
-    CHECK("in force", active(r) && active(r)->version >= 2);
+    CHECK("in force", find_active(r) && find_active(r)->version >= 2);
     script_close(&r->s);
 }
 
@@ -303,29 +304,29 @@ static void test_payload(void)
     struct run *r = &run;
     open_run(r, true);
     r->s.params[0].dynamics.method = DYNAMICS_OUTPUT_ERROR;
-    collect(r);
+    collect_fits(r);
     end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
-    go(r, 900);
+    run_samples(r, 900);
     for (size_t j = 0; j < 3; j++) {
         r->boat[SIDE_REAL].theta[j] *= 1.3;
     }
     script_clear(&r->s);
-    go(r, 900);
+    run_samples(r, 900);
     CHECK_INT("once", side_of(r, SIDE_REAL)->drifts, 1);
     const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
     CU_ASSERT_FATAL(alarm != NULL);
     CHECK_TEXT("code", alarm->alarm.code, "drift_dynamics");
     CHECK(alarm->alarm.detail, strstr(alarm->alarm.detail, "payload") != NULL);
-    CHECK("told", strstr(report(r), "\"parameter\":\"payload\"") != NULL);
+    CHECK("told", strstr(write_report(r), "\"parameter\":\"payload\"") != NULL);
     script_close(&r->s);
 }
 
 /* A fit on request that ends with this, of the last since_s. */
 static void hold_fit(struct run *r, struct dynamics_result *given, double since_s)
 {
-    given->until_us = at(r->k);
+    given->until_us = time_of_sample(r->k);
     given->since_us = given->until_us - (int64_t)(since_s * 1e6);
-    ask(r, REQUEST_IDENTIFY, "");
+    send_request(r, REQUEST_IDENTIFY, "");
     CHECK("under way", side_of(r, SIDE_REAL)->running);
     end_fit(r, SIDE_REAL, side_of(r, SIDE_REAL)->job, FIT_DONE, given);
 }
@@ -335,7 +336,7 @@ static void hold_fit(struct run *r, struct dynamics_result *given, double since_
 static struct dynamics_result begin_with_fit(struct run *r, double variance_ratio)
 {
     open_run(r, false);
-    collect(r);
+    collect_fits(r);
     end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
     struct dynamics_result given = side_of(r, SIDE_REAL)->result;
     given.fit.method = DYNAMICS_PEM;
@@ -353,26 +354,27 @@ static void test_waits_for_whole(void)
 {
     struct run *r = &run;
     struct dynamics_result given = begin_with_fit(r, 0.0004);
-    go(r, 200);
+    run_samples(r, 200);
     hold_fit(r, &given, 10.0);
     given.honest.value[3] = 1.7 * truth[3];
     given.honest.value[4] = 0.6 * truth[4];
-    go(r, 200);
+    run_samples(r, 200);
     hold_fit(r, &given, 15.0);
     CHECK_INT("waits", side_of(r, SIDE_REAL)->drifts, 0);
-    CHECK("for what came after", side_of(r, SIDE_REAL)->next_fit_us < at(r->k + 701));
-    go(r, 100);
+    CHECK("for what came after",
+          side_of(r, SIDE_REAL)->next_fit_us < time_of_sample(r->k + 701));
+    run_samples(r, 100);
     hold_fit(r, &given, 15.0);
     CHECK_INT("still", side_of(r, SIDE_REAL)->drifts, 0);
     given.honest.value[3] = 1.5 * truth[3];
     given.honest.value[4] = truth[4];
-    go(r, 200);
+    run_samples(r, 200);
     hold_fit(r, &given, 15.0);
     CHECK_INT("told", side_of(r, SIDE_REAL)->drifts, 1);
     CHECK_INT("which", side_of(r, SIDE_REAL)->drift.parameter, 3);
     CHECK_NEAR("size", side_of(r, SIDE_REAL)->drift.change_ratio, 0.5, 1e-6, 0.0);
     given.honest.value[6] = 1.5 * truth[6];
-    go(r, 200);
+    run_samples(r, 200);
     script_clear(&r->s);
     hold_fit(r, &given, 15.0);
     CHECK_INT("one at once", side_of(r, SIDE_REAL)->drifts, 2);
@@ -387,14 +389,14 @@ static void test_creeps(void)
     struct run *r = &run;
     struct dynamics_result given = begin_with_fit(r, 1e-5);
     for (int fit = 0; fit < 8; fit++) {
-        go(r, 200);
+        run_samples(r, 200);
         hold_fit(r, &given, 15.0);
         given.honest.value[3] *= 1.03;
     }
     CHECK_INT("creeps", side_of(r, SIDE_REAL)->drifts, 1);
     CHECK_INT("which", side_of(r, SIDE_REAL)->drift.parameter, 3);
     given.honest.value[3] *= 1.4;
-    go(r, 200);
+    run_samples(r, 200);
     hold_fit(r, &given, 15.0);
     CHECK_INT("a step", side_of(r, SIDE_REAL)->drifts, 2);
     script_close(&r->s);
@@ -405,8 +407,8 @@ static void test_passed_over(void)
 {
     struct run *r = &run;
     open_run(r, false);
-    go(r, 50);
-    struct event e = sample(r, SIDE_REAL);
+    run_samples(r, 50);
+    struct event e = make_sample(r, SIDE_REAL);
     lab_step(r->s.lab, &e, &r->s.fx);
     lab_step(r->s.lab, &e, &r->s.fx);
     e.telemetry.seq -= 7;
@@ -446,14 +448,14 @@ static void test_first_fit_waits(void)
     struct run *r = &run;
     open_run(r, false);
     r->idle = 400;
-    go(r, 420);
+    run_samples(r, 420);
     const struct dynamics_side *side = side_of(r, SIDE_REAL);
     CHECK_INT("waits", side->counts.started, 0);
     CHECK("counted", side->counts.waited >= 15 && side->counts.waited <= 25);
-    CHECK("told", strstr(report(r), "hardly been driven") != NULL);
-    go(r, 140);
+    CHECK("told", strstr(write_report(r), "hardly been driven") != NULL);
+    run_samples(r, 140);
     CHECK_INT("still waits", side->counts.started, 0);
-    go(r, 40);
+    run_samples(r, 40);
     CHECK_INT("begins", side->counts.started, 1);
     CHECK("no longer", !side->waits);
     script_close(&r->s);
@@ -466,13 +468,13 @@ static void test_thinning(void)
     script_close(&r->s);
     r->s.params[0].dynamics.window = 175;
     script_open(&r->s);
-    go(r, 500);
+    run_samples(r, 500);
     const struct pair_dynamics *d = lab_dynamics(r->s.lab, 0);
     struct dynamics_task task;
     CHECK("running", d->side[SIDE_REAL].running);
     pair_dynamics_task(d, &r->s.params[0].dynamics, SIDE_REAL, &task);
     CHECK_INT("every fourth", task.t_us[1] - task.t_us[0], 400000);
-    const size_t first = (size_t)((task.t_us[0] + 50000000 - at(0)) / 100000);
+    const size_t first = (size_t)((task.t_us[0] + 50000000 - time_of_sample(0)) / 100000);
     double mean = 0.0;
     for (size_t k = first; k < first + 4; k++) {
         mean += 0.25 * record.tau[0][k];
@@ -490,7 +492,7 @@ static void test_alike(void)
     for (int way = 0; way < 3; way++) {
         struct run *r = &other;
         open_run(r, true);
-        go(r, 391);
+        run_samples(r, 391);
         if (way == 2) {
             size_t bytes = 0;
             void *copy = saved_lab(r->s.lab, &bytes);
@@ -501,11 +503,11 @@ static void test_alike(void)
         }
         end_fit(r, SIDE_REAL, 1, FIT_DONE, way == 0 ? &result : NULL);
         end_fit(r, SIDE_VIRTUAL, 1, FIT_FAILED, NULL);
-        go(r, 300);
+        run_samples(r, 300);
         if (way == 0) {
-            (void)snprintf(want, sizeof want, "%s", report(r));
+            (void)snprintf(want, sizeof want, "%s", write_report(r));
         } else {
-            CHECK_TEXT(way == 1 ? "replayed" : "restarted", report(r), want);
+            CHECK_TEXT(way == 1 ? "replayed" : "restarted", write_report(r), want);
         }
         script_close(&r->s);
     }

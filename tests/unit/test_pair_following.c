@@ -28,7 +28,7 @@ struct stage {
     bool taught; /* the simulator took over the real robot's parameters */
     uint64_t alarms[ALARM_TYPE_COUNT];
     const char *code; /* of the last alarm … */
-    char said[ALARM_DETAIL_MAX];
+    char published[ALARM_DETAIL_MAX];
     char fidelity[64]; /* codes of the alarms of this type */
     size_t controls, fidelities;
     double jump; /* of an effort, largest from one to the next */
@@ -37,7 +37,7 @@ struct stage {
     size_t event_count;
 };
 
-static void take(void *context, const struct effect *e)
+static void record_effect(void *context, const struct effect *e)
 {
     struct stage *s = context;
     if (e->kind == EFFECT_PARAMETERS) {
@@ -45,7 +45,7 @@ static void take(void *context, const struct effect *e)
     } else if (e->kind == EFFECT_ALARM) {
         s->alarms[e->alarm->type]++;
         s->code = e->alarm->code;
-        (void)snprintf(s->said, sizeof s->said, "%s", e->alarm->detail);
+        (void)snprintf(s->published, sizeof s->published, "%s", e->alarm->detail);
         if (e->alarm->type == ALARM_TYPE_FIDELITY) {
             const size_t used = strlen(s->fidelity);
             (void)snprintf(s->fidelity + used, sizeof s->fidelity - used, " %s", s->code);
@@ -69,7 +69,7 @@ static void take(void *context, const struct effect *e)
     }
 }
 
-static void configure(struct stage *s, const char *real, const char *simulated)
+static void configure_stage(struct stage *s, const char *real, const char *simulated)
 {
     struct err err = {0};
     struct pair_following_params *p = &s->following;
@@ -87,7 +87,7 @@ static void configure(struct stage *s, const char *real, const char *simulated)
 static void open_lab(struct stage *s)
 {
     s->lab_params = (struct lab_params){.pair_count = 1, .pairs = &s->params};
-    s->fx = (struct effects){take, s};
+    s->fx = (struct effects){record_effect, s};
     s->lab =
         lab_init(aligned_alloc(64, (lab_bytes(&s->lab_params) + 63) / 64 * 64), &s->lab_params);
     s->now_us = INT64_C(1763617674000000);
@@ -101,7 +101,7 @@ static void close_lab(struct stage *s)
     *s = (struct stage){.lab = NULL};
 }
 
-static void step(struct stage *s, const struct event *e)
+static void step_event(struct stage *s, const struct event *e)
 {
     if (s->events && s->event_count < EVENTS_MAX) {
         s->events[s->event_count++] = *e;
@@ -109,7 +109,7 @@ static void step(struct stage *s, const struct event *e)
     lab_step(s->lab, e, &s->fx);
 }
 
-static void telemetry(struct stage *s, enum side side)
+static void send_telemetry(struct stage *s, enum side side)
 {
     struct event e = script_event("r1", s->now_us, EVENT_TELEMETRY, side);
     e.telemetry = (struct event_telemetry){.source_us = s->now_us - 2000,
@@ -121,10 +121,10 @@ static void telemetry(struct stage *s, enum side side)
     memcpy(e.telemetry.nu, side == SIDE_REAL ? s->real_nu : s->nu, sizeof s->nu);
     memcpy(e.telemetry.tau, side == SIDE_REAL ? PUSH : s->tau, sizeof s->tau);
     memcpy(e.telemetry.pose, side == SIDE_REAL ? s->real_pose : s->pose, sizeof s->pose);
-    step(s, &e);
+    step_event(s, &e);
 }
 
-static void wish(struct stage *s, int active, double bandwidth)
+static void send_following(struct stage *s, int active, double bandwidth)
 {
     struct event e = script_event("r1", s->now_us, EVENT_REQUEST, SIDE_COUNT);
     e.request = (struct event_request){.action = REQUEST_FOLLOWING,
@@ -134,11 +134,11 @@ static void wish(struct stage *s, int active, double bandwidth)
                                                      .bandwidth_radps = bandwidth,
                                                      .observer_radps = -1.0,
                                                      .pose_per_s2 = -1.0}};
-    step(s, &e);
+    step_event(s, &e);
 }
 
 /* Both robots move, telemetry every 20 ms, the lab's time goes on every millisecond. */
-static void run(struct stage *s, double seconds)
+static void run_stage(struct stage *s, double seconds)
 {
     const struct usv3_vessel *real = usv3_vessel_find("iacquabot");
     const struct usv3_vessel *simulated = s->taught ? real : usv3_vessel_find("wamv");
@@ -152,24 +152,24 @@ static void run(struct stage *s, double seconds)
             s->seq++;
             for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
                 if (!s->deaf[side]) {
-                    telemetry(s, side);
+                    send_telemetry(s, side);
                 }
             }
         }
     }
 }
 
-static const struct pair_following *following(const struct stage *s)
+static const struct pair_following *get_following(const struct stage *s)
 {
     return lab_following(s->lab, 0);
 }
 
-static double gap(const struct stage *s)
+static double measure_gap(const struct stage *s)
 {
     return hypot(s->nu[0] - s->real_nu[0], s->nu[2] - s->real_nu[2]);
 }
 
-static char *report(const struct stage *s)
+static char *write_report(const struct stage *s)
 {
     static char text[2][2 * FOLLOWING_REPORT_MAX];
     static int turn;
@@ -177,9 +177,9 @@ static char *report(const struct stage *s)
     turn = !turn;
     json_write_start(&w, text[turn], sizeof text[turn] - 1, NULL, NULL);
     json_write_object(&w, NULL);
-    following_report_frame(&w, "aligned", following(s));
-    following_report(&w, "following", following(s), &s->params);
-    fidelity_report_write(&w, "fidelity", following(s), &s->params);
+    following_report_frame(&w, "aligned", get_following(s));
+    following_report(&w, "following", get_following(s), &s->params);
+    fidelity_report_write(&w, "fidelity", get_following(s), &s->params);
     json_write_close(&w);
     CU_ASSERT_FATAL(json_write_end(&w));
     text[turn][w.used] = '\0';
@@ -190,33 +190,33 @@ static char *report(const struct stage *s)
 static double seen_apart(const struct stage *s)
 {
     double there[MODEL_AXES_MAX] = {0};
-    following_align(&following(s)->f, &usv3_model, s->real_pose, there);
+    following_align(&get_following(s)->f, &usv3_model, s->real_pose, there);
     return hypot(there[0] - s->pose[0], there[1] - s->pose[1]);
 }
 
 static void test_follows(void)
 {
     static struct stage s;
-    configure(&s, "iacquabot", "wamv");
+    configure_stage(&s, "iacquabot", "wamv");
     open_lab(&s);
-    CHECK("no world yet", strstr(report(&s), "\"aligned\":null"));
-    run(&s, 5.0);
+    CHECK("no world yet", strstr(write_report(&s), "\"aligned\":null"));
+    run_stage(&s, 5.0);
     CHECK_INT("not asked", s.controls, 0);
     CHECK("fidelity is told all the same", s.fidelities >= 4);
-    CHECK("and says how far apart they are", strstr(report(&s), "\"within_ratio\":0"));
-    wish(&s, 1, -1.0);
-    run(&s, 20.0);
+    CHECK("and says how far apart they are", strstr(write_report(&s), "\"within_ratio\":0"));
+    send_following(&s, 1, -1.0);
+    run_stage(&s, 20.0);
     CHECK_NEAR("it was off since it was heard",
-               1e-6 * (double)following(&s)->f.stats.stay_us[FOLLOWING_OFF], 5.0, 0.0, 0.1);
+               1e-6 * (double)get_following(&s)->f.stats.stay_us[FOLLOWING_OFF], 5.0, 0.0, 0.1);
     CHECK("a hundred efforts a second", s.controls > 1950 && s.controls <= 2000);
-    CHECK("alike", gap(&s) < 2e-3);
-    CHECK("by what the lab file says", strstr(report(&s), "\"source\":\"lab_file\""));
-    CHECK("tracking", strstr(report(&s), "\"state\":\"TRACKING\""));
-    CHECK("in one world", strstr(report(&s), "\"aligned\":{\"since_t\":1763617679."));
+    CHECK("alike", measure_gap(&s) < 2e-3);
+    CHECK("by what the lab file says", strstr(write_report(&s), "\"source\":\"lab_file\""));
+    CHECK("tracking", strstr(write_report(&s), "\"state\":\"TRACKING\""));
+    CHECK("in one world", strstr(write_report(&s), "\"aligned\":{\"since_t\":1763617679."));
     CHECK_NEAR("but for what it had to catch up", seen_apart(&s), 0.0, 0.0, 1.0);
     const size_t controls = s.controls;
-    wish(&s, 0, -1.0);
-    run(&s, 1.0);
+    send_following(&s, 0, -1.0);
+    run_stage(&s, 1.0);
     CHECK("one more", s.controls <= controls + 2);
     CHECK_NEAR("that is zero", s.tau[0], 0.0, 0.0, 0.0);
     CHECK_INT("no deadline left", lab_next_deadline(s.lab) == LAB_TIME_MAX, 1);
@@ -226,38 +226,38 @@ static void test_follows(void)
 static void test_silence(void)
 {
     static struct stage s;
-    configure(&s, "iacquabot", "wamv");
+    configure_stage(&s, "iacquabot", "wamv");
     s.following.active = true;
     open_lab(&s);
-    run(&s, 20.0);
+    run_stage(&s, 20.0);
     s.deaf[SIDE_REAL] = true;
     s.jump = 0.0;
-    run(&s, 8.0);
+    run_stage(&s, 8.0);
     CHECK_INT("told once", s.alarms[ALARM_TYPE_FOLLOWING], 1);
     CHECK_TEXT("who is silent", s.code, "real_telemetry_stale");
-    CHECK("stopped", fabs(s.nu[0]) < 0.02 && strstr(report(&s), "STOPPED"));
+    CHECK("stopped", fabs(s.nu[0]) < 0.02 && strstr(write_report(&s), "STOPPED"));
     CHECK("gently", s.jump < 30.0);
     s.deaf[SIDE_REAL] = false;
-    run(&s, 10.0);
+    run_stage(&s, 10.0);
     CHECK_INT("told again", s.alarms[ALARM_TYPE_FOLLOWING], 2);
     CHECK_TEXT("it goes on", s.code, "following_resumed");
-    CHECK("alike again", gap(&s) < 3e-3);
+    CHECK("alike again", measure_gap(&s) < 3e-3);
     s.deaf[SIDE_VIRTUAL] = true;
-    run(&s, 2.0);
+    run_stage(&s, 2.0);
     CHECK_NEAR("nothing is sent blindly", s.tau[0], 0.0, 0.0, 0.0);
     const size_t controls = s.controls;
     s.deaf[SIDE_REAL] = true;
-    run(&s, 5.0);
+    run_stage(&s, 5.0);
     CHECK_INT("nobody heard, nothing done", s.controls, controls);
     CHECK_INT("and no control period either", lab_next_deadline(s.lab) == LAB_TIME_MAX, 1);
     s.deaf[SIDE_REAL] = s.deaf[SIDE_VIRTUAL] = false;
-    run(&s, 10.0);
-    CHECK("alike once more", gap(&s) < 3e-3);
+    run_stage(&s, 10.0);
+    CHECK("alike once more", measure_gap(&s) < 3e-3);
     close_lab(&s);
 }
 
 /* The simulator's answer: all applied but what is refused; "": nothing. */
-static void acknowledge(struct stage *s, uint32_t version, const char *refused)
+static void send_ack(struct stage *s, uint32_t version, const char *refused)
 {
     struct event e = script_event("r1", s->now_us, EVENT_ACK, SIDE_VIRTUAL);
     e.ack.version = version;
@@ -269,18 +269,18 @@ static void acknowledge(struct stage *s, uint32_t version, const char *refused)
             e.ack.applied_hash[e.ack.applied++] = hash_text(name);
         }
     }
-    step(s, &e);
+    step_event(s, &e);
 }
 
 /* A fit of this side came to these parameters. */
-static void fit(struct stage *s, enum side side, const double *theta,
-                enum estimate_verdict verdict)
+static void send_fit(struct stage *s, enum side side, const double *theta,
+                     enum estimate_verdict verdict)
 {
     static struct dynamics_result found;
     struct event e = script_event("r1", s->now_us, EVENT_REQUEST, SIDE_COUNT);
     e.request =
         (struct event_request){.action = REQUEST_IDENTIFY, .side = side, .model = "usv3"};
-    step(s, &e);
+    step_event(s, &e);
     found = (struct dynamics_result){.checks.verdict = verdict};
     memcpy(found.fit.estimate.value, theta, sizeof(double[USV3_PARAMETERS]));
     found.checks.check[CHECK_PRECISION].verdict = verdict;
@@ -290,7 +290,7 @@ static void fit(struct stage *s, enum side side, const double *theta,
                                .outcome = FIT_DONE,
                                .detail = "",
                                .result = &found};
-    step(s, &e);
+    step_event(s, &e);
 }
 
 static void learn_both(struct stage *s)
@@ -302,14 +302,14 @@ static void learn_both(struct stage *s)
 
 static void fit_both(struct stage *s)
 {
-    fit(s, SIDE_VIRTUAL, usv3_vessel_find("wamv")->theta, ESTIMATE_PASS);
-    fit(s, SIDE_REAL, usv3_vessel_find("iacquabot")->theta, ESTIMATE_PASS);
+    send_fit(s, SIDE_VIRTUAL, usv3_vessel_find("wamv")->theta, ESTIMATE_PASS);
+    send_fit(s, SIDE_REAL, usv3_vessel_find("iacquabot")->theta, ESTIMATE_PASS);
 }
 
 static double surge_rmse(const struct stage *s)
 {
     struct fidelity_report r;
-    fidelity_report_read(following(s), &s->params, &r);
+    fidelity_report_read(get_following(s), &s->params, &r);
     return r.rmse[0];
 }
 
@@ -317,35 +317,36 @@ static double surge_rmse(const struct stage *s)
 static void test_learnt(void)
 {
     static struct stage s;
-    double told = 0.0;
+    double reported = 0.0;
     for (int learnt = 0; learnt < 2; learnt++) {
-        configure(&s, learnt ? "" : "iacquabot", learnt ? "" : "wamv");
+        configure_stage(&s, learnt ? "" : "iacquabot", learnt ? "" : "wamv");
         learn_both(&s);
         s.following.active = true;
         s.following.window_us = 10000000;
         open_lab(&s);
-        run(&s, 15.0);
+        run_stage(&s, 15.0);
         if (learnt) {
             CHECK_INT("nothing runs on what is not known", s.controls, 0);
-            CHECK("says what is missing", strstr(report(&s), "virtual robot are not known"));
+            CHECK("says what is missing",
+                  strstr(write_report(&s), "virtual robot are not known"));
             fit_both(&s);
-            CHECK("by fits", strstr(report(&s), "\"virtual\":{\"source\":\"fit\""));
+            CHECK("by fits", strstr(write_report(&s), "\"virtual\":{\"source\":\"fit\""));
         }
-        run(&s, 30.0);
-        CHECK("tracking", strstr(report(&s), "\"state\":\"TRACKING\""));
-        CHECK_INT("no period held", following(&s)->f.held, 0);
-        CHECK("alike", gap(&s) < 2e-3);
+        run_stage(&s, 30.0);
+        CHECK("tracking", strstr(write_report(&s), "\"state\":\"TRACKING\""));
+        CHECK_INT("no period held", get_following(&s)->f.held, 0);
+        CHECK("alike", measure_gap(&s) < 2e-3);
         if (learnt) {
-            CHECK("as from the lab file", surge_rmse(&s) <= 1.1 * told + 1e-6);
+            CHECK("as from the lab file", surge_rmse(&s) <= 1.1 * reported + 1e-6);
             s.boot++;
             s.real_pose[0] += 7.0;
-            run(&s, 30.0);
-            CHECK("and after reboots", gap(&s) < 2e-3);
-            CHECK("where it stands now", surge_rmse(&s) <= 1.1 * told + 1e-4);
+            run_stage(&s, 30.0);
+            CHECK("and after reboots", measure_gap(&s) < 2e-3);
+            CHECK("where it stands now", surge_rmse(&s) <= 1.1 * reported + 1e-4);
             CHECK_TEXT("while nothing drove it, while it was followed, after the jump",
                        s.fidelity, " fidelity_missed fidelity_met fidelity_missed");
         }
-        told = surge_rmse(&s);
+        reported = surge_rmse(&s);
         close_lab(&s);
     }
 }
@@ -356,27 +357,28 @@ static void begin_learning(struct stage *s)
     learn_both(s);
     s->following.active = true;
     open_lab(s);
-    run(s, 15.0);
+    run_stage(s, 15.0);
 }
 
 /* A fit that fails is none, and takes nothing away. */
 static void test_failed_fits(void)
 {
     static struct stage s;
-    configure(&s, "", "");
+    configure_stage(&s, "", "");
     begin_learning(&s);
-    fit(&s, SIDE_VIRTUAL, usv3_vessel_find("wamv")->theta, ESTIMATE_PASS);
-    fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
-    run(&s, 1.0);
+    send_fit(&s, SIDE_VIRTUAL, usv3_vessel_find("wamv")->theta, ESTIMATE_PASS);
+    send_fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
+    run_stage(&s, 1.0);
     CHECK_INT("nothing is sent", s.controls, 0);
-    CHECK("says what failed", strstr(report(&s), "the real robot failed its checks (vague)"));
+    CHECK("says what failed",
+          strstr(write_report(&s), "the real robot failed its checks (vague)"));
     fit_both(&s);
-    run(&s, 10.0);
-    CHECK("follows", gap(&s) < 3e-3);
-    fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
-    run(&s, 5.0);
-    CHECK("goes on by the fit that passed", gap(&s) < 3e-3);
-    CHECK("tracking", strstr(report(&s), "\"state\":\"TRACKING\""));
+    run_stage(&s, 10.0);
+    CHECK("follows", measure_gap(&s) < 3e-3);
+    send_fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
+    run_stage(&s, 5.0);
+    CHECK("goes on by the fit that passed", measure_gap(&s) < 3e-3);
+    CHECK("tracking", strstr(write_report(&s), "\"state\":\"TRACKING\""));
     close_lab(&s);
 }
 
@@ -385,35 +387,35 @@ static void test_numbers_that_are_none(void)
 {
     static struct stage s;
     double theta[USV3_PARAMETERS];
-    configure(&s, "", "");
+    configure_stage(&s, "", "");
     begin_learning(&s);
     fit_both(&s);
-    run(&s, 5.0);
+    run_stage(&s, 5.0);
     memcpy(theta, usv3_vessel_find("iacquabot")->theta, sizeof theta);
     theta[0] = 1e-300; /* what moves without inertia moves at once, and for ever */
-    fit(&s, SIDE_REAL, theta, ESTIMATE_PASS);
-    run(&s, 1.0);
+    send_fit(&s, SIDE_REAL, theta, ESTIMATE_PASS);
+    run_stage(&s, 1.0);
     CHECK_TEXT("is told", s.code, "model_reset");
-    CHECK("goes on by the samples", gap(&s) < 0.2);
+    CHECK("goes on by the samples", measure_gap(&s) < 0.2);
     for (size_t k = 0; k < USV3_PARAMETERS; k++) {
         theta[k] = DBL_MAX;
     }
-    fit(&s, SIDE_VIRTUAL, theta, ESTIMATE_PASS);
-    run(&s, 1.0);
-    CHECK("is told", strstr(report(&s), "no effort that is a number"));
-    CHECK("is not called tracking", strstr(report(&s), "\"state\":\"OFF\""));
+    send_fit(&s, SIDE_VIRTUAL, theta, ESTIMATE_PASS);
+    run_stage(&s, 1.0);
+    CHECK("is told", strstr(write_report(&s), "no effort that is a number"));
+    CHECK("is not called tracking", strstr(write_report(&s), "\"state\":\"OFF\""));
     CHECK_NEAR("nothing is sent", s.tau[0], 0.0, 0.0, 0.0);
     fit_both(&s);
-    run(&s, 20.0);
-    CHECK("healed by a better fit", gap(&s) < 3e-3);
+    run_stage(&s, 20.0);
+    CHECK("healed by a better fit", measure_gap(&s) < 3e-3);
     close_lab(&s);
 }
 
-static void ask(struct stage *s, enum request_action action)
+static void send_request(struct stage *s, enum request_action action)
 {
     struct event e = script_event("r1", s->now_us, EVENT_REQUEST, SIDE_COUNT);
     e.request = (struct event_request){.action = action, .by = "test", .model = "usv3"};
-    step(s, &e);
+    step_event(s, &e);
 }
 
 /* A fit of the real robot is put in force while the virtual one follows: the simulator becomes
@@ -422,31 +424,32 @@ static void test_promotion(void)
 {
     static struct stage s;
     static struct dynamics_result found;
-    configure(&s, "iacquabot", "wamv");
+    configure_stage(&s, "iacquabot", "wamv");
     s.following.active = true;
     (void)snprintf(s.params.dynamics.model, sizeof s.params.dynamics.model, "usv3");
     s.params.dynamics.refit_us = 0;
     open_lab(&s);
-    run(&s, 20.0);
-    ask(&s, REQUEST_IDENTIFY);
+    run_stage(&s, 20.0);
+    send_request(&s, REQUEST_IDENTIFY);
     memcpy(found.fit.estimate.value, usv3_vessel_find("iacquabot")->theta,
            sizeof(double[USV3_PARAMETERS]));
     found.checks.verdict = ESTIMATE_PASS;
     struct event e = script_event("r1", s.now_us, EVENT_FIT, SIDE_REAL);
     e.fit = (struct event_fit){.job = 1, .outcome = FIT_DONE, .detail = "", .result = &found};
-    step(&s, &e);
-    run(&s, 1.0);
-    CHECK("the fit is used", strstr(report(&s), "\"real\":{\"source\":\"fit\""));
+    step_event(&s, &e);
+    run_stage(&s, 1.0);
+    CHECK("the fit is used", strstr(write_report(&s), "\"real\":{\"source\":\"fit\""));
     s.jump = 0.0;
-    ask(&s, REQUEST_PROMOTE);
+    send_request(&s, REQUEST_PROMOTE);
     CHECK("in force, and told", s.taught);
-    CHECK("but not yet heard", strstr(report(&s), "\"virtual\":{\"source\":\"lab_file\""));
-    acknowledge(&s, 1, "");
-    run(&s, 0.1);
-    CHECK("what was told is used", strstr(report(&s), "\"virtual\":{\"source\":\"set\""));
-    run(&s, 10.0);
+    CHECK("but not yet heard",
+          strstr(write_report(&s), "\"virtual\":{\"source\":\"lab_file\""));
+    send_ack(&s, 1, "");
+    run_stage(&s, 0.1);
+    CHECK("what was told is used", strstr(write_report(&s), "\"virtual\":{\"source\":\"set\""));
+    run_stage(&s, 10.0);
     CHECK("no jump of the effort", s.jump < 1.0);
-    CHECK("alike", gap(&s) < 2e-3);
+    CHECK("alike", measure_gap(&s) < 2e-3);
     CHECK_NEAR("the same vessel takes the same push", s.tau[2], PUSH[2], 0.02, 0.0);
     close_lab(&s);
 }
@@ -456,63 +459,64 @@ static void test_promotion(void)
 static void test_refused_parameters(void)
 {
     const double *own = usv3_vessel_find("wamv")->theta;
-    const double *told = usv3_vessel_find("iacquabot")->theta;
+    const double *reported = usv3_vessel_find("iacquabot")->theta;
     static struct stage s;
-    configure(&s, "", "");
+    configure_stage(&s, "", "");
     begin_learning(&s);
     fit_both(&s);
-    run(&s, 5.0);
-    ask(&s, REQUEST_PROMOTE);
-    const double *used = following(&s)->known.side[SIDE_VIRTUAL].theta;
+    run_stage(&s, 5.0);
+    send_request(&s, REQUEST_PROMOTE);
+    const double *used = get_following(&s)->known.side[SIDE_VIRTUAL].theta;
     CHECK_NEAR("told is not taken", used[0], own[0], 0.0, 0.0);
-    acknowledge(&s, 7, "");
+    send_ack(&s, 7, "");
     CHECK_NEAR("nor is another version", used[0], own[0], 0.0, 0.0);
-    acknowledge(&s, 1, "surge_mass_kg, yaw_inertia_kgm2");
+    send_ack(&s, 1, "surge_mass_kg, yaw_inertia_kgm2");
     CHECK_NEAR("refused", used[0], own[0], 0.0, 0.0);
-    CHECK_NEAR("applied", used[1], told[1], 0.0, 0.0);
-    CHECK("says so", strstr(report(&s), "\"source\":\"set_partly\""));
+    CHECK_NEAR("applied", used[1], reported[1], 0.0, 0.0);
+    CHECK("says so", strstr(write_report(&s), "\"source\":\"set_partly\""));
     s.boot++;
-    run(&s, 1.0);
+    run_stage(&s, 1.0);
     CHECK_NEAR("likewise after a reboot", used[0], own[0], 0.0, 0.0);
-    CHECK_NEAR("of both", used[1], told[1], 0.0, 0.0);
-    acknowledge(&s, 1, "");
-    CHECK_NEAR("it has thought better of it", used[0], told[0], 0.0, 0.0);
-    ask(&s, REQUEST_ROLLBACK);
-    acknowledge(&s, 0, "");
+    CHECK_NEAR("of both", used[1], reported[1], 0.0, 0.0);
+    send_ack(&s, 1, "");
+    CHECK_NEAR("it has thought better of it", used[0], reported[0], 0.0, 0.0);
+    send_request(&s, REQUEST_ROLLBACK);
+    send_ack(&s, 0, "");
     CHECK_NEAR("its own", used[0], own[0], 0.0, 0.0);
     CHECK_NEAR("all of them", used[1], own[1], 0.0, 0.0);
-    CHECK("by the fit", strstr(report(&s), "\"virtual\":{\"source\":\"fit\""));
+    CHECK("by the fit", strstr(write_report(&s), "\"virtual\":{\"source\":\"fit\""));
     close_lab(&s);
-    configure(&s, "iacquabot", "");
+    configure_stage(&s, "iacquabot", "");
     begin_learning(&s);
-    fit(&s, SIDE_REAL, told, ESTIMATE_PASS);
-    ask(&s, REQUEST_PROMOTE);
-    acknowledge(&s, 1, "surge_mass_kg");
-    CHECK("nothing runs on what is not known", strstr(report(&s), "refused parameters of"));
-    acknowledge(&s, 1, "");
-    CHECK("all of it is known now", strstr(report(&s), "\"obstacle\":null"));
+    send_fit(&s, SIDE_REAL, reported, ESTIMATE_PASS);
+    send_request(&s, REQUEST_PROMOTE);
+    send_ack(&s, 1, "surge_mass_kg");
+    CHECK("nothing runs on what is not known",
+          strstr(write_report(&s), "refused parameters of"));
+    send_ack(&s, 1, "");
+    CHECK("all of it is known now", strstr(write_report(&s), "\"obstacle\":null"));
     close_lab(&s);
 }
 
 static void test_refusals(void)
 {
     static struct stage s;
-    configure(&s, "", "");
+    configure_stage(&s, "", "");
     open_lab(&s);
-    wish(&s, 1, -1.0);
-    run(&s, 1.0);
+    send_following(&s, 1, -1.0);
+    run_stage(&s, 1.0);
     CHECK_TEXT("says what is missing", s.code, "following_not_ready");
     CHECK_INT("nothing is sent", s.controls, 0);
     close_lab(&s);
-    configure(&s, "iacquabot", "wamv");
+    configure_stage(&s, "iacquabot", "wamv");
     open_lab(&s);
-    wish(&s, -1, 400.0);
+    send_following(&s, -1, 400.0);
     CHECK_TEXT("gains beyond the period", s.code, "gains_refused");
-    CHECK("and their limit", strstr(s.said, "50"));
-    CHECK("are not taken", following(&s)->gains.bandwidth_radps[0] < 6.0);
-    wish(&s, -1, 3.0);
-    CHECK_NEAR("others are", following(&s)->gains.bandwidth_radps[1], 3.0, 0.0, 0.0);
-    CHECK("without being switched on", !following(&s)->asked);
+    CHECK("and their limit", strstr(s.published, "50"));
+    CHECK("are not taken", get_following(&s)->gains.bandwidth_radps[0] < 6.0);
+    send_following(&s, -1, 3.0);
+    CHECK_NEAR("others are", get_following(&s)->gains.bandwidth_radps[1], 3.0, 0.0, 0.0);
+    CHECK("without being switched on", !get_following(&s)->asked);
     close_lab(&s);
 }
 
@@ -567,22 +571,22 @@ static void test_replay(void)
 {
     static struct stage live;
     static struct stage again;
-    configure(&live, "iacquabot", "wamv");
+    configure_stage(&live, "iacquabot", "wamv");
     live.following.active = true;
     open_lab(&live);
     live.events = calloc(EVENTS_MAX, sizeof live.events[0]);
     CU_ASSERT_PTR_NOT_NULL_FATAL(live.events);
-    run(&live, 10.0);
+    run_stage(&live, 10.0);
     live.deaf[SIDE_REAL] = true;
-    run(&live, 2.0);
+    run_stage(&live, 2.0);
     live.deaf[SIDE_REAL] = false;
-    run(&live, 10.0);
-    wish(&live, -1, 8.0);
-    run(&live, 5.0);
-    telemetry(&live, SIDE_REAL); /* so that both end at the same event */
-    const char *wanted = report(&live);
+    run_stage(&live, 10.0);
+    send_following(&live, -1, 8.0);
+    run_stage(&live, 5.0);
+    send_telemetry(&live, SIDE_REAL); /* so that both end at the same event */
+    const char *wanted = write_report(&live);
     for (int restart = 0; restart < 2; restart++) {
-        configure(&again, "iacquabot", "wamv");
+        configure_stage(&again, "iacquabot", "wamv");
         again.following.active = true;
         open_lab(&again);
         for (size_t k = 0; k < live.event_count; k++) {
@@ -596,9 +600,9 @@ static void test_replay(void)
                 free(saved);
             }
         }
-        CHECK_TEXT("the same efforts and figures", report(&again), wanted);
-        CHECK_INT("as many", following(&again)->sent, following(&live)->sent);
-        CHECK("the same bytes", following(&again)->hash == following(&live)->hash);
+        CHECK_TEXT("the same efforts and figures", write_report(&again), wanted);
+        CHECK_INT("as many", get_following(&again)->sent, get_following(&live)->sent);
+        CHECK("the same bytes", get_following(&again)->hash == get_following(&live)->hash);
         close_lab(&again);
     }
     close_lab(&live);

@@ -19,8 +19,8 @@ static size_t make_moves(struct travel_move *moves, size_t n, double w, double v
     return n;
 }
 
-static void examine(const struct travel_move *moves, size_t n, struct parameter_fit *fit,
-                    struct parameter_checks *checks, struct parameter_data *data)
+static void examine_moves(const struct travel_move *moves, size_t n, struct parameter_fit *fit,
+                          struct parameter_checks *checks, struct parameter_data *data)
 {
     *data =
         (struct parameter_data){.moves = moves, .n = n, .since_us = AT(0), .until_us = AT(100)};
@@ -59,7 +59,7 @@ static void test_checks(void)
             }
         }
         n = rows[i].what == FEW ? 5 : n;
-        examine(moves, n, &fit, &checks, &data);
+        examine_moves(moves, n, &fit, &checks, &data);
         CHECK_TEXT(rows[i].row, estimate_verdict_name(checks.verdict),
                    estimate_verdict_name(rows[i].verdict));
         for (size_t k = 0; rows[i].failing && k < PARAMETERS_CHECKS; k++) {
@@ -93,7 +93,7 @@ static double time_for(double way, double speed, double acceleration)
                                               : 2.0 * sqrt(way / acceleration);
 }
 
-static double factor(double given)
+static double factor_of(double given)
 {
     return given > 0.0 ? given : 1.0;
 }
@@ -120,9 +120,9 @@ static size_t make_cause(const struct cause *c, struct travel_move *moves)
                              : 0.0;
         lap_s += random_between(&draws, 0.0, 1.0) < c->late ? 2.0 : 0.0;
         lap_s = c->chance ? random_between(&draws, 1.0, 3.0) : lap_s;
-        moves[k] =
-            (struct travel_move){factor(c->turns) * (turn > 0.0 || !c->turns_only ? turn : 0.3),
-                                 factor(c->drives) * drive, factor(c->laps) * lap_s};
+        moves[k] = (struct travel_move){
+            factor_of(c->turns) * (turn > 0.0 || !c->turns_only ? turn : 0.3),
+            factor_of(c->drives) * drive, factor_of(c->laps) * lap_s};
     }
     return n;
 }
@@ -178,45 +178,47 @@ static void test_causes(void)
         struct parameter_fit fit;
         struct parameter_checks checks;
         struct parameter_data data;
-        char said[2 * ESTIMATE_TEXTS_MAX * ESTIMATE_TEXT_MAX] = "";
+        char published[2 * ESTIMATE_TEXTS_MAX * ESTIMATE_TEXT_MAX] = "";
         size_t used = 0;
-        examine(moves, make_cause(&rows[i], moves), &fit, &checks, &data);
+        examine_moves(moves, make_cause(&rows[i], moves), &fit, &checks, &data);
         for (size_t k = 0; k < fit.travel.estimate.reason_count; k++) {
-            used += (size_t)snprintf(said + used, sizeof said - used, "%s\n",
+            used += (size_t)snprintf(published + used, sizeof published - used, "%s\n",
                                      fit.travel.estimate.reasons[k]);
         }
         for (size_t k = 0; k < fit.travel.estimate.advice_count; k++) {
-            used += (size_t)snprintf(said + used, sizeof said - used, "%s\n",
+            used += (size_t)snprintf(published + used, sizeof published - used, "%s\n",
                                      fit.travel.estimate.advice[k]);
         }
         const bool right = !rows[i].reason;
         CHECK(rows[i].row, (fit.travel.estimate.verdict == ESTIMATE_PASS) == right);
         CHECK(rows[i].row, (checks.verdict == ESTIMATE_PASS) == right);
-        CHECK(rows[i].row,
-              right || (strstr(said, rows[i].reason) && strstr(said, rows[i].advice)));
+        CHECK(rows[i].row, right || (strstr(published, rows[i].reason) &&
+                                     strstr(published, rows[i].advice)));
         CHECK(rows[i].row, right || fit.travel.estimate.advice_count > 0);
         if (!right && strstr(rows[i].reason, "looks like")) {
             CU_ASSERT_EQUAL_FATAL(parameters_examine(&data, TRAVEL_AUTO, false, &fit, &checks),
                                   STATUS_OK);
             CHECK_TEXT("as it is", estimate_verdict_name(checks.verdict), "PASS");
         }
-        if (!right && !(strstr(said, rows[i].reason) && strstr(said, rows[i].advice))) {
-            (void)printf("%s: %s\n", rows[i].row, said);
+        if (!right &&
+            !(strstr(published, rows[i].reason) && strstr(published, rows[i].advice))) {
+            (void)printf("%s: %s\n", rows[i].row, published);
         }
     }
 }
 
-static const struct parameter_set *propose(struct parameter_book *book, double v, int64_t t_us)
+static const struct parameter_set *propose_set(struct parameter_book *book, double v,
+                                               int64_t t_us)
 {
     static struct travel_move moves[60];
     static struct parameter_fit fit;
     struct parameter_checks checks;
     struct parameter_data data;
-    examine(moves, make_moves(moves, 60, 1.2, v), &fit, &checks, &data);
+    examine_moves(moves, make_moves(moves, 60, 1.2, v), &fit, &checks, &data);
     return parameters_propose(book, &data, &fit, &checks, t_us);
 }
 
-static uint32_t active(const struct parameter_book *book)
+static uint32_t find_active(const struct parameter_book *book)
 {
     const struct parameter_set *set = parameters_find(book, PARAMETERS_ACTIVE);
     return set ? set->version : 0;
@@ -229,31 +231,31 @@ static void test_book(void)
     const char *why = NULL;
     CHECK("nothing to promote", !parameters_promote(&book, 0, &why) && why);
     CHECK("nothing to roll back", !parameters_rollback(&book, &now, &why));
-    CHECK_INT("first", propose(&book, 0.20, AT(1))->version, 1);
-    CHECK("all is news", parameters_is_news(&book, &book.set[0]));
+    CHECK_INT("first", propose_set(&book, 0.20, AT(1))->version, 1);
+    CHECK("all is news", parameters_differ(&book, &book.set[0]));
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        CHECK_NEAR("a simulator is asked for the values", book.set[0].told.value[j],
+        CHECK_NEAR("a simulator is asked for the values", book.set[0].sent.value[j],
                    book.set[0].value[j], 0.0, 0.0);
-        CHECK("and for no factor", isnan(book.set[0].told.adjust[j]));
+        CHECK("and for no factor", isnan(book.set[0].sent.adjust[j]));
     }
     CHECK_INT("promoted", parameters_promote(&book, 0, &why)->version, 1);
     CHECK("not twice", !parameters_promote(&book, 1, &why));
-    CHECK_INT("second", propose(&book, 0.20, AT(2))->version, 2);
+    CHECK_INT("second", propose_set(&book, 0.20, AT(2))->version, 2);
     CHECK("the same again is no news",
-          !parameters_is_news(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
-    CHECK_INT("third replaces the second", propose(&book, 0.18, AT(3))->version, 3);
-    CHECK("news", parameters_is_news(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
+          !parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
+    CHECK_INT("third replaces the second", propose_set(&book, 0.18, AT(3))->version, 3);
+    CHECK("news", parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
     CHECK_INT("promoted", parameters_promote(&book, 3, &why)->version, 3);
-    CHECK_INT("one is active", active(&book), 3);
+    CHECK_INT("one is active", find_active(&book), 3);
     /* Proposals may come and go: the way back stays. */
     for (int k = 0; k < 10; k++) {
-        (void)propose(&book, 0.17, AT(4 + k));
+        (void)propose_set(&book, 0.17, AT(4 + k));
     }
     CHECK("back to 1", parameters_rollback(&book, &now, &why));
-    CHECK_INT("back to 1", active(&book), 1);
+    CHECK_INT("back to 1", find_active(&book), 1);
     CHECK_INT("back to 1", now->version, 1);
     CHECK("back to the beginning", parameters_rollback(&book, &now, &why));
-    CHECK("the simulator's own", now == NULL && active(&book) == 0);
+    CHECK("the simulator's own", now == NULL && find_active(&book) == 0);
     CHECK("no further", !parameters_rollback(&book, &now, &why));
     CHECK("gone versions", !parameters_promote(&book, 2, &why));
     CHECK_NEAR("values", parameters_find(&book, PARAMETERS_CANDIDATE)->value[TRAVEL_INV_V],
@@ -285,7 +287,8 @@ static void do_moves(struct script *s, int from, int to, double v, double virtua
     }
 }
 
-static void request(struct script *s, double t_s, enum request_action action, uint32_t version)
+static void send_request(struct script *s, double t_s, enum request_action action,
+                         uint32_t version)
 {
     struct event e = script_event("r1", AT(t_s), EVENT_REQUEST, SIDE_COUNT);
     e.request.action = action;
@@ -299,7 +302,7 @@ static void test_payload(void)
     static struct parameter_set set = {
         .version = 4,
         .count = TRAVEL_P,
-        .told = {{-0.002, 0.01, -0.0005, 0.5, 2.0}, {-0.25, 0.125, NAN, 1.5, 0.75}}};
+        .sent = {{-0.002, 0.01, -0.0005, 0.5, 2.0}, {-0.25, 0.125, NAN, 1.5, 0.75}}};
     static const char head[] =
         "{\"version\":4,\"model\":\"travel_time\",\"values\":{\"t0_s\":0,\"ta_s\":0.01,"
         "\"tr_s\":0,\"angular_speed_radps\":0.5,\"linear_speed_mps\":2}";
@@ -323,22 +326,22 @@ static void test_by_hand(void)
     static struct script s;
     script_init(&s, 1);
     script_open(&s);
-    request(&s, 0, REQUEST_PROPOSE, 0);
+    send_request(&s, 0, REQUEST_PROPOSE, 0);
     CHECK_INT("too early: said", script_count(&s, EFFECT_CHANGE), 1);
     do_moves(&s, 1, 60, 0.2, 0.25);
     script_clear(&s);
-    request(&s, 1300, REQUEST_PROPOSE, 0);
+    send_request(&s, 1300, REQUEST_PROPOSE, 0);
     CHECK_INT("one candidate", lab_pair(s.lab, 0)->parameters.set[0].version, 1);
     CHECK_INT("nothing sent yet", script_count(&s, EFFECT_PARAMETERS), 0);
-    request(&s, 1301, REQUEST_PROMOTE, 0);
+    send_request(&s, 1301, REQUEST_PROMOTE, 0);
     CHECK_INT("sent", script_count(&s, EFFECT_PARAMETERS), 1);
     CHECK("payload", strstr(script_find(&s, EFFECT_PARAMETERS, 0)->payload,
                             "\"version\":1,\"model\":\"travel_time\"") != NULL);
     CHECK_INT("the twin is new", lab_pair(s.lab, 0)->side[SIDE_VIRTUAL].kalman.n, 0);
-    request(&s, 1302, REQUEST_ROLLBACK, 0);
+    send_request(&s, 1302, REQUEST_ROLLBACK, 0);
     CHECK("own again",
           strstr(script_find(&s, EFFECT_PARAMETERS, 1)->payload, "\"version\":0") != NULL);
-    request(&s, 1303, REQUEST_PROMOTE, 7);
+    send_request(&s, 1303, REQUEST_PROMOTE, 7);
     CHECK_INT("declined, and said", script_count(&s, EFFECT_CHANGE), 4);
     struct event e = script_event("r1", AT(1304), EVENT_ACK, SIDE_VIRTUAL);
     e.ack = (struct event_ack){
@@ -369,7 +372,7 @@ static void test_auto(void)
     script_close(&s);
 }
 
-static void say_boot(struct script *s, double t_s, const char *boot)
+static void send_boot(struct script *s, double t_s, const char *boot)
 {
     struct event e = script_event("r1", AT(t_s), EVENT_CONNECTION, SIDE_VIRTUAL);
     e.connection.online = true;
@@ -383,14 +386,14 @@ static void test_restarted(void)
     static struct script s;
     script_init(&s, 1);
     script_open(&s);
-    say_boot(&s, 0, "one");
-    say_boot(&s, 0.5, "two");
+    send_boot(&s, 0, "one");
+    send_boot(&s, 0.5, "two");
     CHECK_INT("nothing promoted, nothing sent", script_count(&s, EFFECT_PARAMETERS), 0);
     do_moves(&s, 1, 60, 0.2, 0.25);
-    request(&s, 1300, REQUEST_PROPOSE, 0);
-    request(&s, 1301, REQUEST_PROMOTE, 0);
+    send_request(&s, 1300, REQUEST_PROPOSE, 0);
+    send_request(&s, 1301, REQUEST_PROMOTE, 0);
     script_clear(&s);
-    say_boot(&s, 1302, "three");
+    send_boot(&s, 1302, "three");
     CHECK_INT("sent again", script_count(&s, EFFECT_PARAMETERS), 1);
     script_close(&s);
 }

@@ -5,14 +5,14 @@
 #include "identification/data/data_set.h"
 #include "identification/data/simulation.h"
 #include "identification/dynamics/dynamics_estimate.h"
-#include "identification/simulation/output_error.h"
 #include "identification/model/models.h"
+#include "identification/simulation/output_error.h"
 
 enum { N = 4000 };
 
 /* A driven swing: I w' + c w + G sin(q) = tau. */
-static void rows(const struct model *model, const double *pose, const double *nu,
-                 const double *nu_dot, double *phi)
+static void write_rows(const struct model *model, const double *pose, const double *nu,
+                       const double *nu_dot, double *phi)
 {
     (void)model;
     phi[0] = nu_dot[0];
@@ -20,15 +20,15 @@ static void rows(const struct model *model, const double *pose, const double *nu
     phi[2] = sin(pose[0]);
 }
 
-static void resist(const struct model *model, const double *theta, const double *pose,
-                   const double *nu, double *tau)
+static void bias_force(const struct model *model, const double *theta, const double *pose,
+                       const double *nu, double *tau)
 {
     (void)model;
     tau[0] = theta[1] * nu[0] + theta[2] * sin(pose[0]);
 }
 
-static void slope(const struct model *model, const double *theta, const double *pose,
-                  const double *nu, const double *tau, double *jacobian)
+static void compute_slope(const struct model *model, const double *theta, const double *pose,
+                          const double *nu, const double *tau, double *jacobian)
 {
     (void)model;
     (void)pose;
@@ -37,8 +37,8 @@ static void slope(const struct model *model, const double *theta, const double *
     jacobian[0] = -theta[1] / theta[0];
 }
 
-static void kinematics(const struct model *model, const double *pose, const double *nu,
-                       double *pose_dot)
+static void rate_of_pose(const struct model *model, const double *pose, const double *nu,
+                         double *pose_dot)
 {
     (void)model;
     (void)pose;
@@ -60,12 +60,12 @@ static const struct model swing = {.name = "swing",
                                    .derived = derived,
                                    .derived_count = 1,
                                    .needs_pose = true,
-                                   .rows = rows,
+                                   .rows = write_rows,
                                    .forward = model_forward,
                                    .inverse = model_inverse,
-                                   .resist = resist,
-                                   .slope = slope,
-                                   .kinematics = kinematics};
+                                   .bias_force = bias_force,
+                                   .slope = compute_slope,
+                                   .kinematics = rate_of_pose};
 static const double truth[3] = {0.5, 0.4, 3.0};
 
 struct recording {
@@ -73,7 +73,7 @@ struct recording {
     struct data_raw raw;
 };
 
-static double noise(unsigned *state)
+static double draw_noise(unsigned *state)
 {
     double sum = -6.0;
     for (int i = 0; i < 12; i++) {
@@ -84,15 +84,15 @@ static double noise(unsigned *state)
 }
 
 /* 40 s at 100 Hz; the efforts change at every sample, held between. */
-static void record(struct recording *r, double q_sd, double w_sd)
+static void record_run(struct recording *r, double q_sd, double w_sd)
 {
     double nu = 0.0;
     double pose = 0.3;
     unsigned seed = 7;
     for (size_t k = 0; k < N; k++) {
         r->t[k] = 0.01 * (double)k;
-        r->q[k] = pose + q_sd * noise(&seed);
-        r->w[k] = nu + w_sd * noise(&seed);
+        r->q[k] = pose + q_sd * draw_noise(&seed);
+        r->w[k] = nu + w_sd * draw_noise(&seed);
         r->tau[k] = 2.0 * sin(1.3 * r->t[k]) + 1.5 * sin(3.1 * r->t[k] + 0.4);
         for (int i = 0; i < 4; i++) {
             model_step(&swing, truth, &nu, &pose, &r->tau[k], NULL, 0.0025);
@@ -109,12 +109,12 @@ static void test_every_method(void)
 {
     static struct recording r;
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     const struct dynamics_options options = dynamics_options_defaults();
-    record(&r, 1e-4, 0.01);
-    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
-    CHECK_INT("recorded", card.derived_window[0], 0);
-    CHECK_NEAR("noise", card.pose[0].noise_sd, 1e-4, 0.1, 0.0);
+    record_run(&r, 1e-4, 0.01);
+    CHECK_INT("table", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
+    CHECK_INT("recorded", summary.derived_window[0], 0);
+    CHECK_NEAR("noise", summary.pose[0].noise_sd, 1e-4, 0.1, 0.0);
     for (int method = DYNAMICS_WEAK; method < DYNAMICS_METHOD_COUNT; method++) {
         const char *name = dynamics_method_name((enum dynamics_method)method);
         struct dynamics_fit fit;
@@ -136,12 +136,12 @@ static void test_missing_pose(void)
     static double computed[N];
     double *nu[1] = {computed};
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     struct dynamics_fit fit;
     const struct dynamics_options options = dynamics_options_defaults();
-    record(&r, 0.0, 0.0);
+    record_run(&r, 0.0, 0.0);
     r.raw.pose[0] = NULL;
-    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_INT("table", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
     CHECK("no pose", !data_set_suits(&table.set, &swing));
     for (int method = 0; method < DYNAMICS_METHOD_COUNT; method++) {
         CHECK_INT(
@@ -165,17 +165,17 @@ static void test_resampled(void)
 {
     static struct recording r;
     struct data_table table;
-    struct data_card card;
+    struct data_summary summary;
     double pose[MODEL_AXES_MAX];
-    record(&r, 0.0, 0.0);
+    record_run(&r, 0.0, 0.0);
     for (size_t k = 0; k < N; k++) {
         r.t[k] += 0.003 * sin(0.7 * (double)k) + (k >= 1000 ? 1.0 : 0.0);
         r.q[k] = 2.0 * r.t[k];
     }
     r.q[50] = (double)NAN;
-    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
-    CHECK("uneven", card.resampled);
-    CHECK_INT("incomplete", card.incomplete, 1);
+    CHECK_INT("table", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
+    CHECK("uneven", summary.resampled);
+    CHECK_INT("incomplete", summary.incomplete, 1);
     CHECK_INT("runs", table.set.run_count, 2);
     for (size_t k = 0; k < table.set.n; k++) {
         CHECK_NEAR("straight", table.set.pose[0][k], 2.0 * table.set.t_s[k], 0.0, 1e-9);
@@ -192,14 +192,14 @@ static void test_derived(void)
     for (size_t i = 0; i < COUNT(sds); i++) {
         static struct recording r;
         struct data_table table;
-        struct data_card card;
+        struct data_summary summary;
         char row[32];
         double squares = 0.0;
         (void)snprintf(row, sizeof row, "noise %g", sds[i]);
-        record(&r, sds[i], 0.0);
+        record_run(&r, sds[i], 0.0);
         r.raw.nu[0] = NULL;
-        CHECK_INT(row, data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
-        const size_t half = card.derived_window[0] / 2;
+        CHECK_INT(row, data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
+        const size_t half = summary.derived_window[0] / 2;
         CHECK(row, half >= 2);
         CHECK_INT(row, table.set.n, N - 2 * half);
         CHECK_NEAR(row, table.set.t_s[0], r.t[half], 0.0, 0.0);
@@ -208,10 +208,10 @@ static void test_derived(void)
             const double error = table.set.nu[0][k] - r.w[k + half];
             squares += error * error / (double)table.set.n;
         }
-        (void)printf("%s: window %zu, error %.2g, said %.2g\n", row, card.derived_window[0],
+        (void)printf("%s: window %zu, error %.2g, said %.2g\n", row, summary.derived_window[0],
                      sqrt(squares), table.set.noise_sd[0]);
         CHECK(row, sqrt(squares) <= 1.7 * table.set.noise_sd[0] + 1e-4);
-        CHECK(row, sds[i] < 1e-4 || card.derived_window[0] > 20);
+        CHECK(row, sds[i] < 1e-4 || summary.derived_window[0] > 20);
         data_table_free(&table);
     }
 }
@@ -220,15 +220,15 @@ static void test_too_short(void)
 {
     static struct recording r;
     struct data_table table;
-    struct data_card card;
-    record(&r, 0.0, 0.0);
+    struct data_summary summary;
+    record_run(&r, 0.0, 0.0);
     r.raw.nu[0] = NULL;
     r.raw.n = 11;
     r.raw.part_start[1] = 11;
-    CHECK_INT("eleven", data_table_make(&r.raw, &table, &card, NULL), STATUS_E_EMPTY);
+    CHECK_INT("eleven", data_table_make(&r.raw, &table, &summary, NULL), STATUS_E_EMPTY);
     r.raw.n = 12;
     r.raw.part_start[1] = 12;
-    CHECK_INT("twelve", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_INT("twelve", data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
     CHECK_INT("twelve", table.set.n, 8);
     data_table_free(&table);
 }

@@ -7,12 +7,12 @@
 
 static struct random_source dice;
 
-static double uniform(double lo, double hi)
+static double draw_uniform(double lo, double hi)
 {
     return lo + (hi - lo) * random_uniform(&dice);
 }
 
-static struct position_params params(enum position_kind kind, double lag_s)
+static struct position_params make_params(enum position_kind kind, double lag_s)
 {
     struct position_params p = {
         .kind = kind,
@@ -34,7 +34,7 @@ static struct position_params params(enum position_kind kind, double lag_s)
 /* --- the machine ---------------------------------------------------------------------------
  */
 
-static struct position_fsm_in errs(double error)
+static struct position_fsm_in make_input(double error)
 {
     return (struct position_fsm_in){.error = error,
                                     .slow = 1.0,
@@ -49,11 +49,11 @@ static struct position_fsm_in errs(double error)
 static void test_machine_coasts(void)
 {
     struct efsm m;
-    struct position_fsm_in in = errs(0.15);
+    struct position_fsm_in in = make_input(0.15);
     efsm_reset(&position_fsm_table, &m, 0);
-    in = errs(0.3);
+    in = make_input(0.3);
     (void)position_fsm_step(&m, &in, 0);
-    in = errs(0.01);
+    in = make_input(0.01);
     in.coast = 0.5;
     CHECK_NEAR("coasts", position_fsm_step(&m, &in, 0), 0.01, 0.0, 1e-12);
     CHECK_INT("coasts", m.state, POSITION_FSM_NEAR);
@@ -96,14 +96,14 @@ static void test_machine_script(void)
     struct efsm m;
     efsm_reset(&position_fsm_table, &m, 0);
     for (size_t i = 0; i < COUNT(script); i++) {
-        const struct position_fsm_in in = errs(script[i].error);
+        const struct position_fsm_in in = make_input(script[i].error);
         CHECK_NEAR(script[i].row, position_fsm_step(&m, &in, 0), script[i].command, 0.0, 1e-12);
         CHECK_INT(script[i].row, m.state, script[i].state);
     }
 }
 
 /* What a state promises of the error, whatever came before. */
-static bool fits(uint8_t state, double e)
+static bool is_in_band(uint8_t state, double e)
 {
     switch (state) {
     case POSITION_FSM_REST:
@@ -132,14 +132,14 @@ static void test_machine_random(void)
     efsm_reset(&position_fsm_table, &up, 0);
     efsm_reset(&position_fsm_table, &down, 0);
     for (int i = 0; i < 50000; i++) {
-        const double size = uniform(0.0, 1.0) < 0.3 ? edges[(int)uniform(0.0, 4.0)]
-                                                    : pow(10.0, uniform(-2.0, 1.0));
-        const double e = uniform(0.0, 1.0) < 0.5 ? size : -size;
-        const struct position_fsm_in in = errs(e);
-        const struct position_fsm_in mirrored = errs(-e);
+        const double size = draw_uniform(0.0, 1.0) < 0.3 ? edges[(int)draw_uniform(0.0, 4.0)]
+                                                         : pow(10.0, draw_uniform(-2.0, 1.0));
+        const double e = draw_uniform(0.0, 1.0) < 0.5 ? size : -size;
+        const struct position_fsm_in in = make_input(e);
+        const struct position_fsm_in mirrored = make_input(-e);
         const double u = position_fsm_step(&up, &in, i);
         CHECK_NEAR("mirrored", position_fsm_step(&down, &mirrored, i), -u, 0.0, 0.0);
-        CHECK("the state fits the error", fits(up.state, e));
+        CHECK("the state fits the error", is_in_band(up.state, e));
         visits[up.state < POSITION_FSM_STATE_COUNT ? up.state : 0]++;
     }
     for (int k = 0; k < POSITION_FSM_STATE_COUNT; k++) {
@@ -156,7 +156,7 @@ static void test_proportional(void)
         double error, command;
     } rows[] = {{25.0, 10.0},  {-25.0, -10.0}, {4.0, 4.0},   {-4.0, -4.0}, {0.07, 0.1},
                 {-0.07, -0.1}, {0.05, 0.0},    {-0.05, 0.0}, {0.0, 0.0}};
-    const struct position_params p = params(POSITION_P, 0.1);
+    const struct position_params p = make_params(POSITION_P, 0.1);
     struct position_control c = {0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         double u = 99.0;
@@ -168,9 +168,9 @@ static void test_proportional(void)
 static void test_time_optimal(void)
 {
     for (int i = 0; i < 2000; i++) {
-        const double lag_s = i % 5 == 0 ? 0.0 : pow(10.0, uniform(-3.0, 1.0));
-        const double w = lag_s > 0.0 ? uniform(-10.0, 10.0) : 0.0;
-        const double error = uniform(-1.0, 1.0) * pow(10.0, uniform(-3.0, 2.0));
+        const double lag_s = i % 5 == 0 ? 0.0 : pow(10.0, draw_uniform(-3.0, 1.0));
+        const double w = lag_s > 0.0 ? draw_uniform(-10.0, 10.0) : 0.0;
+        const double error = draw_uniform(-1.0, 1.0) * pow(10.0, draw_uniform(-3.0, 2.0));
         const struct servo_joint_params p = {lag_s, 1.0, 0.7, 0.0, HUGE_VAL};
         struct time_optimal plan;
         struct servo_joint j = {0.0, w};
@@ -195,14 +195,14 @@ static void test_moving_set_points(void)
     static const double lags[] = {0.0, 0.05, 0.1, 0.2};
     for (int kind = 0; kind < POSITION_KIND_COUNT; kind++) {
         for (size_t k = 0; k < COUNT(lags); k++) {
-            const struct position_params p = params((enum position_kind)kind, lags[k]);
+            const struct position_params p = make_params((enum position_kind)kind, lags[k]);
             const struct servo_joint_params joint = {lags[k], 1.0, 1.0, 0.0, HUGE_VAL};
             struct position_control c = {0};
             struct servo_joint j = {0};
             double target = 0.0;
             for (int leg = 0; leg < 12; leg++) {
-                const int steps = leg < 11 ? (int)uniform(1.0, 3000.0) : 20000;
-                target = uniform(-20.0, 20.0);
+                const int steps = leg < 11 ? (int)draw_uniform(1.0, 3000.0) : 20000;
+                target = draw_uniform(-20.0, 20.0);
                 for (int i = 0; i < steps; i++) {
                     double u = 0.0;
                     CHECK("sound", position_step(&c, &p, target, j.q_rad, j.w_radps, &u));
@@ -218,7 +218,7 @@ static void test_moving_set_points(void)
 
 static void test_profile_is_smooth(void)
 {
-    struct position_params p = params(POSITION_PROFILE, 0.1);
+    struct position_params p = make_params(POSITION_PROFILE, 0.1);
     const struct servo_joint_params joint = {0.1, 1.0, 1.0, 0.0, HUGE_VAL};
     p.limits = (struct motion_limits){6.0, 20.0, 30.0, 300.0};
     struct position_control c = {0};
@@ -249,7 +249,7 @@ static void test_wrong_lag(void)
 {
     static const double true_lags[] = {0.07, 0.13};
     for (size_t k = 0; k < COUNT(true_lags); k++) {
-        const struct position_params p = params(POSITION_PROFILE, 0.1);
+        const struct position_params p = make_params(POSITION_PROFILE, 0.1);
         const struct servo_joint_params joint = {true_lags[k], 1.0, 1.0, 0.0, HUGE_VAL};
         struct position_control c = {0};
         struct servo_joint j = {0};
@@ -268,7 +268,7 @@ static void test_wrong_lag(void)
 static void test_no_number(void)
 {
     for (int kind = 0; kind < POSITION_KIND_COUNT; kind++) {
-        const struct position_params p = params((enum position_kind)kind, 0.1);
+        const struct position_params p = make_params((enum position_kind)kind, 0.1);
         struct position_control c = {0};
         double u = 0.0;
         double held = 0.0;
@@ -284,11 +284,11 @@ static void test_no_number(void)
 
 static void test_windows_and_limits(void)
 {
-    struct position_params p = params(POSITION_FSM, 0.1);
+    struct position_params p = make_params(POSITION_FSM, 0.1);
     CHECK_NEAR("coasting and margin", position_slow_window(&p, 0.1), 1.09, 1e-12, 0.0);
     p.lag_s = 0.0;
     CHECK_NEAR("never below the last bit", position_slow_window(&p, 0.1), 0.2, 0.0, 0.0);
-    p = params(POSITION_PROFILE, 0.2);
+    p = make_params(POSITION_PROFILE, 0.2);
     p.limits.speed = 100.0;
     CHECK_NEAR("what it can do", position_profile_limits(&p).speed, 10.0, 1e-12, 0.0);
     CHECK_NEAR("and can brake", position_profile_limits(&p).deceleration, 50.0, 1e-12, 0.0);
@@ -299,7 +299,7 @@ static void test_check(void)
 {
     struct err err = {0};
     for (int kind = 0; kind < POSITION_KIND_COUNT; kind++) {
-        const struct position_params good = params((enum position_kind)kind, 0.1);
+        const struct position_params good = make_params((enum position_kind)kind, 0.1);
         CHECK_INT("good", position_check(&good, &err), STATUS_OK);
         struct position_params p = good;
         p.period_s = 0.0;
@@ -315,7 +315,7 @@ static void test_check(void)
         p.tracking_per_s = 0.0;
         CHECK_INT("gain", position_check(&p, NULL), STATUS_E_RANGE);
     }
-    struct position_params p = params(POSITION_FSM, 0.1);
+    struct position_params p = make_params(POSITION_FSM, 0.1);
     p.slow = 0.1;
     CHECK_INT("windows", position_check(&p, &err), STATUS_E_RANGE);
     CHECK_TEXT("are named", err.where, "near_by, slow, rest");

@@ -18,7 +18,7 @@ struct sim {
     bool takes;       /* its adjust, where there is one */
     unsigned refuses; /* bit j: term j */
     double start[3], slip;
-    double own[TRAVEL_P], told[TRAVEL_P];
+    double own[TRAVEL_P], sent[TRAVEL_P];
 };
 
 struct stage {
@@ -39,7 +39,7 @@ static double sim_lap(const struct sim *m, double turn, double drive)
 {
     double p[TRAVEL_P];
     for (int j = 0; j < TRAVEL_P; j++) {
-        p[j] = j < TRAVEL_INV_W ? m->told[j] + m->start[j] : m->told[j] * m->slip;
+        p[j] = j < TRAVEL_INV_W ? m->sent[j] + m->start[j] : m->sent[j] * m->slip;
     }
     return sum_lap(p, turn, drive);
 }
@@ -76,12 +76,12 @@ static void make_moves(struct stage *g, int count)
     g->lag_s = sum_s / count;
 }
 
-static const struct parameter_set *active(struct stage *g)
+static const struct parameter_set *find_active(struct stage *g)
 {
     return parameters_find(&lab_pair(g->s.lab, 0)->parameters, PARAMETERS_ACTIVE);
 }
 
-static enum simulator_state state(struct stage *g)
+static enum simulator_state get_state(struct stage *g)
 {
     return pair_simulator_state(lab_pair(g->s.lab, 0));
 }
@@ -89,42 +89,42 @@ static enum simulator_state state(struct stage *g)
 /* Apply what is in force, and acknowledge it `later_s` after the last move. */
 static void apply_set(struct stage *g, double later_s)
 {
-    const struct parameter_set *set = active(g);
+    const struct parameter_set *set = find_active(g);
     struct sim *m = &g->sim;
     struct event e =
         script_event("r1", AT(20 * g->move - 10 + later_s), EVENT_ACK, SIDE_VIRTUAL);
     e.ack.form = (int8_t)m->form;
     e.ack.version = set ? set->version : 0;
     for (int j = 0; set && j < TRAVEL_P; j++) {
-        const bool relative = m->takes && isfinite(set->told.adjust[j]);
-        const double value = !relative          ? set->told.value[j]
-                             : j < TRAVEL_INV_W ? m->own[j] + set->told.adjust[j]
-                                                : m->own[j] * set->told.adjust[j];
+        const bool relative = m->takes && isfinite(set->sent.adjust[j]);
+        const double value = !relative          ? set->sent.value[j]
+                             : j < TRAVEL_INV_W ? m->own[j] + set->sent.adjust[j]
+                                                : m->own[j] * set->sent.adjust[j];
         if (m->refuses >> j & 1U) {
             e.ack.refused++;
         } else if (isfinite(value)) {
-            m->told[j] = j < TRAVEL_INV_W ? fmax(value, 0.0) : value;
+            m->sent[j] = j < TRAVEL_INV_W ? fmax(value, 0.0) : value;
             e.ack.applied_hash[e.ack.applied++] =
                 hash_text(travel_term_name((enum travel_term)j));
         }
     }
     if (!set) {
-        memcpy(m->told, m->own, sizeof m->told);
+        memcpy(m->sent, m->own, sizeof m->sent);
     }
     lab_step(g->s.lab, &e, &g->s.fx);
 }
 
-static void wish(struct stage *g, enum request_action action)
+static void send_request(struct stage *g, enum request_action action)
 {
     struct event e = script_event("r1", AT(20 * g->move - 12), EVENT_REQUEST, SIDE_COUNT);
     e.request.action = action;
     lab_step(g->s.lab, &e, &g->s.fx);
 }
 
-static void promote(struct stage *g)
+static void promote_set(struct stage *g)
 {
-    wish(g, REQUEST_PROPOSE);
-    wish(g, REQUEST_PROMOTE);
+    send_request(g, REQUEST_PROPOSE);
+    send_request(g, REQUEST_PROMOTE);
     apply_set(g, 0.0);
 }
 
@@ -136,7 +136,7 @@ static void open_stage(struct stage *g, const struct sim *sim, enum pair_promoti
     g->s.params[0].propose_every = 10;
     script_open(&g->s);
     g->sim = *sim;
-    memcpy(g->sim.told, g->sim.own, sizeof g->sim.told);
+    memcpy(g->sim.sent, g->sim.own, sizeof g->sim.sent);
     memcpy(g->real, real, sizeof g->real);
     g->move = 1;
 }
@@ -185,32 +185,32 @@ static void test_by_hand(void)
         open_stage(&g, &sims[i], PAIR_PROMOTE_MANUAL);
         make_moves(&g, 40);
         CHECK("far away before", g.lag_s > 0.08);
-        promote(&g);
+        promote_set(&g);
         make_moves(&g, 30);
         /* Settings taken as they are need moves made under them. */
         CHECK_INT(sims[i].row, g.lag_s <= 0.05, sims[i].takes);
-        promote(&g);
+        promote_set(&g);
         make_moves(&g, 30);
         CHECK(sims[i].row, g.lag_s <= 0.03);
         struct sim second = g.sim;
-        promote(&g);
+        promote_set(&g);
         make_moves(&g, 30);
         CHECK(sims[i].row, g.lag_s <= 0.03);
-        wish(&g, REQUEST_ROLLBACK);
+        send_request(&g, REQUEST_ROLLBACK);
         apply_set(&g, 0.0);
         for (int j = 0; j < TRAVEL_P; j++) {
-            CHECK_NEAR("the second one again", g.sim.told[j], second.told[j], 0, 1e-12);
+            CHECK_NEAR("the second one again", g.sim.sent[j], second.sent[j], 0, 1e-12);
         }
         apply_set(&g, 1.0);
-        CHECK_NEAR("applied twice", g.sim.told[TRAVEL_INV_V], second.told[TRAVEL_INV_V], 0,
+        CHECK_NEAR("applied twice", g.sim.sent[TRAVEL_INV_V], second.sent[TRAVEL_INV_V], 0,
                    1e-12);
-        wish(&g, REQUEST_ROLLBACK);
-        wish(&g, REQUEST_ROLLBACK);
+        send_request(&g, REQUEST_ROLLBACK);
+        send_request(&g, REQUEST_ROLLBACK);
         apply_set(&g, 0.0);
-        CHECK_NEAR("its own", g.sim.told[TRAVEL_INV_V], sims[i].own[TRAVEL_INV_V], 0, 1e-12);
+        CHECK_NEAR("its own", g.sim.sent[TRAVEL_INV_V], sims[i].own[TRAVEL_INV_V], 0, 1e-12);
         CHECK_INT("nothing in force", lab_pair(g.s.lab, 0)->force.applied, 0);
         make_moves(&g, 30);
-        promote(&g);
+        promote_set(&g);
         make_moves(&g, 30);
         CHECK_INT(sims[i].row, g.lag_s <= 0.05, sims[i].takes);
         script_close(&g.s);
@@ -229,16 +229,16 @@ static void test_by_itself(void)
             make_moves(&g, 1);
             const uint64_t now = lab_pair(g.s.lab, 0)->parameters.promotions;
             if (now != promotions) {
-                CHECK_INT("told", state(&g), SIMULATOR_TOLD);
+                CHECK_INT("told", get_state(&g), SIMULATOR_SENT);
                 /* Whenever its answer comes: these moves are nobody's. */
                 make_moves(&g, (int)i % 2);
                 apply_set(&g, 0.0);
-                CHECK_INT("to be seen", state(&g), SIMULATOR_SETTLING);
+                CHECK_INT("to be seen", get_state(&g), SIMULATOR_SETTLING);
                 at[promotions] = g.move;
                 promotions = now;
             }
         }
-        CHECK_INT("in the end", state(&g), SIMULATOR_AS_ASKED);
+        CHECK_INT("in the end", get_state(&g), SIMULATOR_AS_ASKED);
         CHECK_INT("settings taken as they are: mended as soon as the moves tell",
                   promotions > 1 && at[1] - at[0] <= 12, !sims[i].takes);
         CHECK("promoted, and not for ever", promotions >= 1 && promotions <= 3);
@@ -265,23 +265,23 @@ static void test_settling_by_hand(void)
     static struct stage g;
     open_stage(&g, &sims[2], PAIR_PROMOTE_MANUAL);
     make_moves(&g, 40);
-    CHECK_INT("on its own", state(&g), SIMULATOR_OWN);
-    promote(&g);
+    CHECK_INT("on its own", get_state(&g), SIMULATOR_OWN);
+    promote_set(&g);
     make_moves(&g, 9);
-    CHECK_INT("nine moves do not tell", state(&g), SIMULATOR_SETTLING);
+    CHECK_INT("nine moves do not tell", get_state(&g), SIMULATOR_SETTLING);
     make_moves(&g, 1);
-    CHECK_INT("ten do", state(&g), SIMULATOR_MISSES);
+    CHECK_INT("ten do", get_state(&g), SIMULATOR_MISSES);
     make_moves(&g, 20);
     const struct parameter_book *book = &lab_pair(g.s.lab, 0)->parameters;
     const struct parameter_set *set = parameters_find(book, PARAMETERS_CANDIDATE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(set);
     CHECK_INT("once", set->version, 2);
-    CHECK_INT("not promoted", active(&g)->version, 1);
-    wish(&g, REQUEST_PROMOTE);
+    CHECK_INT("not promoted", find_active(&g)->version, 1);
+    send_request(&g, REQUEST_PROMOTE);
     apply_set(&g, 0.0);
     make_moves(&g, 30);
     CHECK("as the real one", g.lag_s <= 0.03);
-    CHECK_INT("as asked", state(&g), SIMULATOR_AS_ASKED);
+    CHECK_INT("as asked", get_state(&g), SIMULATOR_AS_ASKED);
     script_close(&g.s);
 }
 
@@ -311,7 +311,7 @@ static void test_right_before(void)
             apply_set(&g, 0.0);
         }
     }
-    CHECK("the real robot became slower", active(&g) != NULL);
+    CHECK("the real robot became slower", find_active(&g) != NULL);
     make_moves(&g, 30);
     CHECK("and the virtual one, too", g.lag_s <= 0.03);
     script_close(&g.s);
@@ -324,15 +324,15 @@ static void test_acknowledged_only(void)
     static struct stage g;
     open_stage(&g, &sims[1], PAIR_PROMOTE_MANUAL);
     make_moves(&g, 40);
-    wish(&g, REQUEST_PROPOSE);
-    wish(&g, REQUEST_PROMOTE);
+    send_request(&g, REQUEST_PROPOSE);
+    send_request(&g, REQUEST_PROMOTE);
     const struct pair *pair = lab_pair(g.s.lab, 0);
     CHECK_INT("told, not taken", pair->force.applied, 0);
-    CHECK("known", isfinite(active(&g)->told.adjust[TRAVEL_INV_V]));
+    CHECK("known", isfinite(find_active(&g)->sent.adjust[TRAVEL_INV_V]));
     make_moves(&g, 30);
-    wish(&g, REQUEST_PROPOSE);
-    wish(&g, REQUEST_PROMOTE);
-    CHECK("nobody knows what it runs on", isnan(active(&g)->told.adjust[TRAVEL_INV_V]));
+    send_request(&g, REQUEST_PROPOSE);
+    send_request(&g, REQUEST_PROMOTE);
+    CHECK("nobody knows what it runs on", isnan(find_active(&g)->sent.adjust[TRAVEL_INV_V]));
     struct event e = script_event("r1", AT(20 * g.move - 11), EVENT_ACK, SIDE_VIRTUAL);
     e.ack = (struct event_ack){
         .version = 1, .applied = 1, .applied_hash = {hash_text("linear_speed_mps")}};
@@ -342,7 +342,7 @@ static void test_acknowledged_only(void)
     lab_step(g.s.lab, &e, &g.s.fx);
     CHECK_INT("all refused", pair->force.applied, 0);
     make_moves(&g, 30);
-    promote(&g);
+    promote_set(&g);
     CHECK_INT("both speeds", pair->force.applied, 1 << TRAVEL_INV_W | 1 << TRAVEL_INV_V);
     CHECK_INT("by adjust", pair->force.relative, pair->force.applied);
     script_close(&g.s);
@@ -356,7 +356,7 @@ static size_t virtual_moves(struct stage *g)
     return pair_moves(lab_pair(g->s.lab, 0), &g->s.params[0], SIDE_VIRTUAL, moves, t_us);
 }
 
-static void boot(struct stage *g, const char *mark, double later_s)
+static void send_boot(struct stage *g, const char *mark, double later_s)
 {
     struct event e =
         script_event("r1", AT(20 * g->move - 10 + later_s), EVENT_CONNECTION, SIDE_VIRTUAL);
@@ -371,9 +371,9 @@ static void test_moves_in_force(void)
 {
     static struct stage g;
     open_stage(&g, &sims[0], PAIR_PROMOTE_MANUAL);
-    boot(&g, "a", 0.0);
+    send_boot(&g, "a", 0.0);
     make_moves(&g, 40);
-    promote(&g);
+    promote_set(&g);
     CHECK_INT("none yet", virtual_moves(&g), 0);
     make_moves(&g, 10);
     CHECK_INT("ten", virtual_moves(&g), 10);
@@ -381,13 +381,13 @@ static void test_moves_in_force(void)
     CHECK_INT("told again: as it was", virtual_moves(&g), 10);
     /* It begins anew with its own parameters, and is told again. */
     script_clear(&g.s);
-    boot(&g, "b", 1.0);
+    send_boot(&g, "b", 1.0);
     CHECK_INT("told", script_count(&g.s, EFFECT_PARAMETERS), 1);
     const struct sim before = g.sim;
-    memcpy(g.sim.told, g.sim.own, sizeof g.sim.told);
+    memcpy(g.sim.sent, g.sim.own, sizeof g.sim.sent);
     make_moves(&g, 4);
     apply_set(&g, 0.0);
-    CHECK_NEAR("as before", g.sim.told[TRAVEL_INV_W], before.told[TRAVEL_INV_W], 0, 1e-12);
+    CHECK_NEAR("as before", g.sim.sent[TRAVEL_INV_W], before.sent[TRAVEL_INV_W], 0, 1e-12);
     CHECK_INT("without those four", virtual_moves(&g), 10);
     make_moves(&g, 5);
     CHECK_INT("and five more", virtual_moves(&g), 15);
@@ -398,7 +398,7 @@ static void test_moves_in_force(void)
     e.command.displacement_m = 1.0;
     e.hash = 12345678;
     lab_step(g.s.lab, &e, &g.s.fx);
-    promote(&g);
+    promote_set(&g);
     script_reply(&g.s, "r1", AT(20 * g.move - 9), SIDE_VIRTUAL, "under way", REPLY_DONE);
     script_reply(&g.s, "r1", AT(20 * g.move - 8), SIDE_REAL, "under way", REPLY_DONE);
     CHECK_INT("does not count", virtual_moves(&g), 0);
@@ -416,8 +416,8 @@ static void test_form(void)
     script_open(&g.s);
     g.move = 1;
     make_moves(&g, 40);
-    wish(&g, REQUEST_PROPOSE);
-    wish(&g, REQUEST_PROMOTE);
+    send_request(&g, REQUEST_PROPOSE);
+    send_request(&g, REQUEST_PROMOTE);
     CHECK("no adjust", !strstr(script_find(&g.s, EFFECT_PARAMETERS, 0)->payload, "adjust"));
     apply_set(&g, 0.0);
     CHECK_INT("absolute", lab_pair(g.s.lab, 0)->force.relative, 0);
@@ -426,10 +426,10 @@ static void test_form(void)
     g.s.params[0].form = PARAMETERS_RELATIVE;
     script_open(&g.s);
     g.sim.form = PARAMETERS_FORM_COUNT;
-    memcpy(g.sim.told, g.sim.own, sizeof g.sim.told);
+    memcpy(g.sim.sent, g.sim.own, sizeof g.sim.sent);
     g.move = 1;
     make_moves(&g, 40);
-    promote(&g);
+    promote_set(&g);
     CHECK_INT("relative", lab_pair(g.s.lab, 0)->force.relative, (1 << TRAVEL_P) - 1);
     script_close(&g.s);
 }

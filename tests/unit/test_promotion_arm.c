@@ -27,7 +27,7 @@ struct sim {
     double start_s, slip;
     double cap;   /* of its speeds, whatever they are told to be; 0: none */
     bool ignores; /* says that it took a set, and goes on as before */
-    double own[PROFILE_P], told[PROFILE_P];
+    double own[PROFILE_P], sent[PROFILE_P];
 };
 
 struct stage {
@@ -58,9 +58,9 @@ static double sim_lap(const struct sim *m, const struct arm_move *move)
     double p[PROFILE_P];
     for (size_t j = 0; j < PROFILE_P; j++) {
         const size_t kind = j % PROFILE_TERMS;
-        p[j] = kind == PROFILE_T0      ? m->told[j] + m->start_s
-               : kind == PROFILE_SPEED ? m->told[j] * m->slip
-                                       : m->told[j];
+        p[j] = kind == PROFILE_T0      ? m->sent[j] + m->start_s
+               : kind == PROFILE_SPEED ? m->sent[j] * m->slip
+                                       : m->sent[j];
         p[j] = kind == PROFILE_SPEED && m->cap > 0.0 ? fmin(p[j], m->cap) : p[j];
     }
     return lap_of(p, move);
@@ -70,7 +70,7 @@ static double sim_lap(const struct sim *m, const struct arm_move *move)
 static double cap_lap(const struct stage *g, const struct arm_move *move)
 {
     struct sim m = {.cap = g->sim.cap, .slip = 1.0};
-    memcpy(m.told, g->real, sizeof m.told);
+    memcpy(m.sent, g->real, sizeof m.sent);
     return sim_lap(&m, move) - lap_of(g->real, move);
 }
 
@@ -88,7 +88,7 @@ static struct event draw_move(struct stage *g, struct arm_move *move)
         struct rigid tool = arm_forward(&g->geometry, g->q);
         tool.at_m[2] += 0.01 + (g->move % 2 ? 0.05 : 0.2) * truth_uniform(&g->draws);
         (void)snprintf(e.command.op, sizeof e.command.op, "movel");
-        c->told = 1U << EVENT_ARM_POSE;
+        c->present = 1U << EVENT_ARM_POSE;
         c->pose_count = 6;
         rigid_to_pose(&tool, c->pose);
         tool = rigid_from_pose(c->pose);
@@ -96,7 +96,7 @@ static struct event draw_move(struct stage *g, struct arm_move *move)
                               move);
     } else {
         (void)snprintf(e.command.op, sizeof e.command.op, "movej");
-        c->told = 1U << EVENT_ARM_Q;
+        c->present = 1U << EVENT_ARM_Q;
         c->q_count = ARM_JOINTS;
         memcpy(c->q_rad, WORK, sizeof c->q_rad);
         c->q_rad[0] += (g->move % 2 ? 0.6 : 2.5) * (truth_uniform(&g->draws) - 0.5);
@@ -132,17 +132,17 @@ static void make_moves(struct stage *g, int count)
     g->cap_s = cap_s / count;
 }
 
-static const struct parameter_set *active(struct stage *g)
+static const struct parameter_set *find_active(struct stage *g)
 {
     return parameters_find(&lab_pair(g->s.lab, 0)->parameters, PARAMETERS_ACTIVE);
 }
 
-static enum simulator_state state(struct stage *g)
+static enum simulator_state get_state(struct stage *g)
 {
     return pair_simulator_state(lab_pair(g->s.lab, 0));
 }
 
-static uint64_t promotions(struct stage *g)
+static uint64_t count_promotions(struct stage *g)
 {
     return lab_pair(g->s.lab, 0)->parameters.promotions;
 }
@@ -150,22 +150,22 @@ static uint64_t promotions(struct stage *g)
 /* Apply what is in force, and acknowledge it. */
 static void apply_set(struct stage *g)
 {
-    const struct parameter_set *set = active(g);
+    const struct parameter_set *set = find_active(g);
     struct sim *m = &g->sim;
     struct event e = script_event("r1", AT(20 * g->move - 10), EVENT_ACK, SIDE_VIRTUAL);
     e.ack.form = (int8_t)m->form;
     e.ack.version = set ? set->version : 0;
-    memcpy(m->told, m->own, sizeof m->told);
+    memcpy(m->sent, m->own, sizeof m->sent);
     for (size_t j = 0; set && j < PROFILE_P; j++) {
         const bool delay = j % PROFILE_TERMS == PROFILE_T0;
-        const bool relative = m->takes && isfinite(set->told.adjust[j]);
-        const double value = !relative ? set->told.value[j]
-                             : delay   ? m->own[j] + set->told.adjust[j]
-                                       : m->own[j] * set->told.adjust[j];
+        const bool relative = m->takes && isfinite(set->sent.adjust[j]);
+        const double value = !relative ? set->sent.value[j]
+                             : delay   ? m->own[j] + set->sent.adjust[j]
+                                       : m->own[j] * set->sent.adjust[j];
         if (m->refuses >> j & 1U) {
             e.ack.refused++;
         } else if (isfinite(value)) {
-            m->told[j] = m->ignores ? m->told[j] : delay ? fmax(value, 0.0) : value;
+            m->sent[j] = m->ignores ? m->sent[j] : delay ? fmax(value, 0.0) : value;
             e.ack.applied_hash[e.ack.applied++] =
                 hash_text(profile_term_name((enum profile_term)j));
         }
@@ -173,7 +173,7 @@ static void apply_set(struct stage *g)
     lab_step(g->s.lab, &e, &g->s.fx);
 }
 
-static void wish(struct stage *g, enum request_action action)
+static void send_request(struct stage *g, enum request_action action)
 {
     struct event e = script_event("r1", AT(20 * g->move - 12), EVENT_REQUEST, SIDE_COUNT);
     e.request.action = action;
@@ -191,7 +191,7 @@ static void open_stage(struct stage *g, const struct sim *sim, enum pair_promoti
     script_open(&g->s);
     CU_ASSERT_FATAL(arm_geometry_find("ur5", &g->geometry));
     g->sim = *sim;
-    memcpy(g->sim.told, g->sim.own, sizeof g->sim.told);
+    memcpy(g->sim.sent, g->sim.own, sizeof g->sim.sent);
     memcpy(g->real, slow, sizeof g->real);
     memcpy(g->q, WORK, sizeof g->q);
     g->lines = lines;
@@ -205,12 +205,12 @@ static void run_auto(struct stage *g, int moves)
     double sum_s = 0.0;
     double cap_s = 0.0;
     for (int k = 0; k < moves; k++) {
-        const uint64_t before = promotions(g);
+        const uint64_t before = count_promotions(g);
         make_moves(g, 1);
         sum_s += g->lag_s;
         cap_s += g->cap_s;
-        if (promotions(g) != before) {
-            CHECK_INT("told", state(g), SIMULATOR_TOLD);
+        if (count_promotions(g) != before) {
+            CHECK_INT("told", get_state(g), SIMULATOR_SENT);
             apply_set(g);
         }
     }
@@ -255,19 +255,20 @@ static void test_by_itself(void)
         run_auto(&g, 120);
         run_auto(&g, 30);
         CHECK_NEAR(sim->row, g.lag_s, 0.0, 0.0, TOGETHER_S);
-        CHECK("promoted, and not for ever", promotions(&g) >= 1 && promotions(&g) <= 6);
-        CHECK(sim->row, state(&g) != SIMULATOR_MISSES);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(active(&g));
-        CHECK("commanded", active(&g)->commanded);
-        CHECK_INT("terms", active(&g)->count, PROFILE_P);
-        CHECK_NEAR("speed", active(&g)->value[PROFILE_JOINT_SPEED], 0.9, 0.02, 0.0);
-        CHECK_INT("lines", isfinite(active(&g)->told.value[PROFILE_LINE_SPEED]), lines);
+        CHECK("promoted, and not for ever",
+              count_promotions(&g) >= 1 && count_promotions(&g) <= 6);
+        CHECK(sim->row, get_state(&g) != SIMULATOR_MISSES);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(find_active(&g));
+        CHECK("commanded", find_active(&g)->commanded);
+        CHECK_INT("terms", find_active(&g)->count, PROFILE_P);
+        CHECK_NEAR("speed", find_active(&g)->value[PROFILE_JOINT_SPEED], 0.9, 0.02, 0.0);
+        CHECK_INT("lines", isfinite(find_active(&g)->sent.value[PROFILE_LINE_SPEED]), lines);
         /* The real arm slows down; once the window holds no moves of before: */
         g.real[PROFILE_JOINT_SPEED] *= 0.8;
         run_auto(&g, 200);
         run_auto(&g, 30);
         CHECK_NEAR(sim->row, g.lag_s, 0.0, 0.0, TOGETHER_S);
-        CHECK(sim->row, state(&g) != SIMULATOR_MISSES);
+        CHECK(sim->row, get_state(&g) != SIMULATOR_MISSES);
         script_close(&g.s);
     }
 }
@@ -285,11 +286,11 @@ static void test_wrong_worlds(void)
             make_moves(&g, 15);
             const double before_s = g.lag_s;
             run_auto(&g, 200);
-            const uint64_t tried = promotions(&g);
+            const uint64_t tried = count_promotions(&g);
             run_auto(&g, 50);
-            CHECK_INT(sim.row, state(&g), SIMULATOR_MISSES);
+            CHECK_INT(sim.row, get_state(&g), SIMULATOR_MISSES);
             CHECK("tried", tried >= 2 && tried <= 6);
-            CHECK_INT("and no more", promotions(&g), tried);
+            CHECK_INT("and no more", count_promotions(&g), tried);
             CHECK("no further away",
                   g.lag_s < (ignores ? before_s * 1.2 : 0.0) + g.cap_s + TOGETHER_S);
             CHECK("and not there", g.lag_s > TOGETHER_S);
@@ -304,27 +305,27 @@ static void test_by_hand(void)
     static struct stage g;
     open_stage(&g, &sims[0], PAIR_PROMOTE_MANUAL, true);
     make_moves(&g, 10);
-    wish(&g, REQUEST_PROPOSE);
+    send_request(&g, REQUEST_PROPOSE);
     CHECK("ten are too few",
           parameters_find(&lab_pair(g.s.lab, 0)->parameters, PARAMETERS_CANDIDATE) == NULL);
     make_moves(&g, 50);
-    wish(&g, REQUEST_PROPOSE);
+    send_request(&g, REQUEST_PROPOSE);
     script_clear(&g.s);
-    wish(&g, REQUEST_PROMOTE);
-    const struct script_effect *told = script_find(&g.s, EFFECT_PARAMETERS, 0);
-    CU_ASSERT_FATAL(told != NULL);
-    CHECK("as it goes out", strstr(told->payload, "\"joint_speed_ratio\":{\"factor\":") &&
-                                strstr(told->payload, "\"line_t0_s\":{\"add\":") &&
-                                strstr(told->payload, "\"model\":\"travel_time\""));
-    CHECK("no turns", !strstr(told->payload, "angular_speed"));
+    send_request(&g, REQUEST_PROMOTE);
+    const struct script_effect *sent = script_find(&g.s, EFFECT_PARAMETERS, 0);
+    CU_ASSERT_FATAL(sent != NULL);
+    CHECK("as it goes out", strstr(sent->payload, "\"joint_speed_ratio\":{\"factor\":") &&
+                                strstr(sent->payload, "\"line_t0_s\":{\"add\":") &&
+                                strstr(sent->payload, "\"model\":\"travel_time\""));
+    CHECK("no turns", !strstr(sent->payload, "angular_speed"));
     apply_set(&g);
     make_moves(&g, 45); /* of every class a dozen */
     CHECK_NEAR("as the real one", g.lag_s, 0.0, 0.0, TOGETHER_S);
-    CHECK_INT("as asked", state(&g), SIMULATOR_AS_ASKED);
-    wish(&g, REQUEST_ROLLBACK);
+    CHECK_INT("as asked", get_state(&g), SIMULATOR_AS_ASKED);
+    send_request(&g, REQUEST_ROLLBACK);
     apply_set(&g);
-    CHECK_INT("its own", state(&g), SIMULATOR_OWN);
-    CHECK_NEAR("its own", g.sim.told[PROFILE_JOINT_SPEED], 1.0, 0.0, 0.0);
+    CHECK_INT("its own", get_state(&g), SIMULATOR_OWN);
+    CHECK_NEAR("its own", g.sim.sent[PROFILE_JOINT_SPEED], 1.0, 0.0, 0.0);
     script_close(&g.s);
 }
 
@@ -347,7 +348,7 @@ static void test_refused(void)
         run_auto(&g, 200);
         run_auto(&g, 30);
         CHECK_INT("in force", lab_pair(g.s.lab, 0)->force.applied, all & ~refuses[i]);
-        CHECK("not for ever", promotions(&g) <= 6);
+        CHECK("not for ever", count_promotions(&g) <= 6);
         CHECK("no worse", g.lag_s < before_s * 1.3);
         CHECK("a part of it helps", refuses[i] == all || g.lag_s < before_s * 0.7);
         script_close(&g.s);
@@ -362,7 +363,7 @@ static void test_right_before(void)
     memcpy(sim.own, slow, sizeof sim.own);
     open_stage(&g, &sim, PAIR_PROMOTE_AUTO, true);
     run_auto(&g, 100);
-    CHECK_INT("nothing in force", promotions(&g), 0);
+    CHECK_INT("nothing in force", count_promotions(&g), 0);
     CHECK("but a candidate",
           parameters_find(&lab_pair(g.s.lab, 0)->parameters, PARAMETERS_CANDIDATE) != NULL);
     script_close(&g.s);
@@ -377,11 +378,11 @@ static void test_form(void)
     g.s.params[0].form = PARAMETERS_RELATIVE;
     script_open(&g.s);
     make_moves(&g, 40);
-    wish(&g, REQUEST_PROPOSE);
-    wish(&g, REQUEST_PROMOTE);
+    send_request(&g, REQUEST_PROPOSE);
+    send_request(&g, REQUEST_PROMOTE);
     apply_set(&g); /* all as factors, which it says that it does not know */
     script_clear(&g.s);
-    wish(&g, REQUEST_PROPOSE);
+    send_request(&g, REQUEST_PROPOSE);
     const struct script_effect *change = script_find(&g.s, EFFECT_CHANGE, 0);
     CU_ASSERT_FATAL(change != NULL);
     CHECK_INT("absolute in force, no moves yet: no factors",

@@ -10,7 +10,7 @@ enum { ROWS = 1000, COLUMNS = 5 };
 
 static double matrix[ROWS][COLUMNS];
 
-static double draw(uint64_t *state)
+static double draw_unit(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(*state >> 33) / 1073741824.0 - 1.0;
@@ -21,12 +21,12 @@ static void draw_matrix(void)
     uint64_t state = 1;
     for (size_t k = 0; k < ROWS; k++) {
         for (size_t c = 0; c < COLUMNS; c++) {
-            matrix[k][c] = draw(&state);
+            matrix[k][c] = draw_unit(&state);
         }
     }
 }
 
-static void take_rows(struct qr_accumulator *t, size_t rows)
+static void add_rows(struct qr_accumulator *t, size_t rows)
 {
     qr_start(t, COLUMNS);
     for (size_t k = 0; k < rows; k++) {
@@ -82,7 +82,7 @@ static void test_squares(void)
         }
         for (size_t n = 0; n < COUNT(counts); n++) {
             struct qr_accumulator t;
-            take_rows(&t, counts[n]);
+            add_rows(&t, counts[n]);
             for (size_t d = 0; d < COUNT(directions); d++) {
                 double whole = 0.0;
                 for (size_t c = 0; c < COLUMNS; c++) {
@@ -105,7 +105,7 @@ static void test_digits(void)
     struct qr_accumulator t;
     const double x[COLUMNS] = {1, -2, 0.5, 3, -1};
     draw_matrix();
-    take_rows(&t, ROWS);
+    add_rows(&t, ROWS);
     CHECK_NEAR("digits", qr_squares(&t, x), squares_of(x, ROWS), 1e-13, 0.0);
     for (size_t i = 0; i < COLUMNS; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -122,7 +122,7 @@ static void test_not_finite(void)
         const double x[COLUMNS] = {1, 1, 1, 1, 1};
         draw_matrix();
         matrix[200][2] = bad[i];
-        take_rows(&t, ROWS);
+        add_rows(&t, ROWS);
         CU_ASSERT_FALSE(isfinite(qr_squares(&t, x)));
     }
 }

@@ -135,7 +135,7 @@ static void write_moves(const char *to)
 
 /* ---- replays ---- */
 
-struct told {
+struct reported {
     char *text; /* faults, then the document */
     size_t bytes;
 };
@@ -149,7 +149,7 @@ static enum status next_line(struct replay_ahead *ahead, struct journal_reader *
                  : journal_reader_next(reader, line, err);
 }
 
-static size_t take_lines(struct replay_run *run, struct journal_reader *reader,
+static size_t read_lines(struct replay_run *run, struct journal_reader *reader,
                          struct replay_ahead *ahead, FILE *out)
 {
     struct journal_line line;
@@ -168,14 +168,14 @@ static size_t take_lines(struct replay_run *run, struct journal_reader *reader,
     return ahead_count;
 }
 
-static struct told replay_by(unsigned count, const char *const *paths, size_t *ahead_count)
+static struct reported replay_by(unsigned count, const char *const *paths, size_t *ahead_count)
 {
-    struct told told = {NULL, 0};
+    struct reported reported = {NULL, 0};
     struct replay_run run = {.file = &lab};
-    const struct effects effects = {replay_take_effect, &run};
+    const struct effects effects = {replay_write_effect, &run};
     struct journal_reader *reader = NULL;
     struct replay_ahead *ahead = NULL;
-    FILE *out = open_memstream(&told.text, &told.bytes);
+    FILE *out = open_memstream(&reported.text, &reported.bytes);
     CU_ASSERT_FATAL(out != NULL);
     if (count > 1) {
         CU_ASSERT_EQUAL_FATAL(threads_create(count, &run.threads), STATUS_OK);
@@ -188,7 +188,7 @@ static struct told replay_by(unsigned count, const char *const *paths, size_t *a
         CU_ASSERT_EQUAL_FATAL(replay_ahead_create(run.replay, reader, run.threads, &ahead),
                               STATUS_OK);
     }
-    *ahead_count = take_lines(&run, reader, ahead, out);
+    *ahead_count = read_lines(&run, reader, ahead, out);
     replay_ahead_destroy(ahead);
     replay_end(run.replay);
     CHECK_INT("records", replay_end_spool(&run), STATUS_OK);
@@ -198,7 +198,7 @@ static struct told replay_by(unsigned count, const char *const *paths, size_t *a
     replay_close_spool(&run);
     replay_destroy(run.replay);
     threads_destroy(run.threads);
-    return told;
+    return reported;
 }
 
 /* Says: what must be in it, for the comparison to be of something. */
@@ -207,11 +207,11 @@ static void compare_threads(const char *what, const char *const *paths, bool pla
 {
     static const unsigned threads[] = {2, 3, 8};
     size_t ahead_count = 0;
-    const struct told one = replay_by(1, paths, &ahead_count);
+    const struct reported one = replay_by(1, paths, &ahead_count);
     CHECK(what, strstr(one.text, "\"verdict\":\"SYNC\"") && strstr(one.text, says));
     for (size_t i = 0; i < COUNT(threads); i++) {
         char row[64];
-        const struct told other = replay_by(threads[i], paths, &ahead_count);
+        const struct reported other = replay_by(threads[i], paths, &ahead_count);
         (void)snprintf(row, sizeof row, "%s, %u threads", what, threads[i]);
         CHECK_INT(row, other.bytes, one.bytes);
         CHECK(row, other.bytes == one.bytes && memcmp(other.text, one.text, one.bytes) == 0);
@@ -267,7 +267,7 @@ static void test_unread(void)
 {
     const char *const paths[] = {path[0]};
     struct replay_run run = {.file = &lab};
-    const struct effects effects = {replay_take_effect, &run};
+    const struct effects effects = {replay_write_effect, &run};
     struct journal_reader *reader = NULL;
     struct replay_ahead *ahead = NULL;
     struct journal_line line;

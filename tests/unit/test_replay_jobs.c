@@ -30,7 +30,7 @@ struct outcome {
     json_t *result; /* owned */
 };
 
-static void look(void *context, const struct web_job *job)
+static void copy_outcome(void *context, const struct web_job *job)
 {
     struct outcome *o = context;
     o->ended = job->ended_us != LAB_TIME_NONE;
@@ -48,7 +48,7 @@ static void look(void *context, const struct web_job *job)
 }
 
 /* The outcome is to be given to json_decref(o.result). text is copied. */
-static struct outcome replay(const char *text, size_t bytes, const char *pair)
+static struct outcome replay_text(const char *text, size_t bytes, const char *pair)
 {
     const struct web_replay what = {.name = "trial", .pair = pair};
     struct outcome o = {.ended = false};
@@ -60,13 +60,13 @@ static struct outcome replay(const char *text, size_t bytes, const char *pair)
     CU_ASSERT_FATAL(worker_claim(worker));
     CU_ASSERT_FATAL(replay_jobs_submit(worker, &what, copy, bytes, &job, &err) == STATUS_OK);
     for (int64_t end_us = 0; !o.ended && wait_more(&end_us, 60000);) {
-        CHECK_INT("read", worker_read(worker, job, look, &o), STATUS_OK);
+        CHECK_INT("read", worker_read(worker, job, copy_outcome, &o), STATUS_OK);
     }
     CHECK("ended", o.ended);
     return o;
 }
 
-static json_t *at(json_t *node, const char *a, const char *b, const char *c)
+static json_t *get_member(json_t *node, const char *a, const char *b, const char *c)
 {
     node = json_object_get(node, a);
     node = b ? json_object_get(node, b) : node;
@@ -82,23 +82,25 @@ static void test_table(void)
         "r1,100,a,go,0.5,0,1.25,1,done\n"
         "r2,100.5,b,go,0,0.2,0.5,0.75,blocked\n"
         "r1,110,c,go,0,1,2,,\n";
-    struct outcome o = replay(text, sizeof text - 1, "");
+    struct outcome o = replay_text(text, sizeof text - 1, "");
     CHECK_TEXT("", o.state, "done");
-    json_t *entries = at(o.result, "pairs", "r1", "entries");
+    json_t *entries = get_member(o.result, "pairs", "r1", "entries");
     CHECK_INT("entries", json_array_size(entries), 2);
     json_t *entry = json_array_get(entries, 0);
-    CHECK_NEAR("t", json_number_value(at(entry, "t", NULL, NULL)), 100.0, 0.0, 0.0);
-    CHECK_NEAR("lag", json_number_value(at(entry, "lag_s", NULL, NULL)), 0.25, 0.0, 1e-9);
-    CHECK_TEXT("id", json_string_value(at(entry, "id", NULL, NULL)), "a");
-    CHECK_TEXT("verdict", json_string_value(at(entry, "verdict", NULL, NULL)), "AHEAD");
+    CHECK_NEAR("t", json_number_value(get_member(entry, "t", NULL, NULL)), 100.0, 0.0, 0.0);
+    CHECK_NEAR("lag", json_number_value(get_member(entry, "lag_s", NULL, NULL)), 0.25, 0.0,
+               1e-9);
+    CHECK_TEXT("id", json_string_value(get_member(entry, "id", NULL, NULL)), "a");
+    CHECK_TEXT("verdict", json_string_value(get_member(entry, "verdict", NULL, NULL)), "AHEAD");
     CHECK_TEXT("an empty lap is no reply",
-               json_string_value(at(json_array_get(entries, 1), "verdict", NULL, NULL)),
+               json_string_value(get_member(json_array_get(entries, 1), "verdict", NULL, NULL)),
                "TIMEOUT");
     CHECK_TEXT("status",
-               json_string_value(at(json_array_get(at(o.result, "pairs", "r2", "entries"), 0),
-                                    "real_status", NULL, NULL)),
+               json_string_value(
+                   get_member(json_array_get(get_member(o.result, "pairs", "r2", "entries"), 0),
+                              "real_status", NULL, NULL)),
                "blocked");
-    CHECK_INT("lag over time", json_array_size(at(o.result, "pairs", "r1", "lag")), 1);
+    CHECK_INT("lag over time", json_array_size(get_member(o.result, "pairs", "r1", "lag")), 1);
     json_decref(o.result);
 }
 
@@ -107,18 +109,19 @@ static void test_smart_log(void)
     static const char text[] = "# T[s],rotation[deg],displacement[mm],lap1[s],lap2[s],state\n"
                                "1,90,0,1.0,1.5,AHEAD\n"
                                "9,0,450,2.0,2.5,BEHIND\n";
-    struct outcome o = replay(text, sizeof text - 1, "r2");
-    json_t *entries = at(o.result, "pairs", "r2", "entries");
-    CHECK_INT("only this pair", json_object_size(at(o.result, "pairs", NULL, NULL)), 1);
-    CHECK_NEAR("rad",
-               json_number_value(at(json_array_get(entries, 0), "rotation_rad", NULL, NULL)),
-               1.5707963267948966, 0.0, 1e-12);
+    struct outcome o = replay_text(text, sizeof text - 1, "r2");
+    json_t *entries = get_member(o.result, "pairs", "r2", "entries");
+    CHECK_INT("only this pair", json_object_size(get_member(o.result, "pairs", NULL, NULL)), 1);
+    CHECK_NEAR(
+        "rad",
+        json_number_value(get_member(json_array_get(entries, 0), "rotation_rad", NULL, NULL)),
+        1.5707963267948966, 0.0, 1e-12);
     CHECK_NEAR("ahead: lap1 is the virtual robot's",
-               json_number_value(at(json_array_get(entries, 0), "lag_s", NULL, NULL)), 0.5, 0.0,
-               1e-9);
+               json_number_value(get_member(json_array_get(entries, 0), "lag_s", NULL, NULL)),
+               0.5, 0.0, 1e-9);
     CHECK_NEAR("behind: lap1 is the real robot's",
-               json_number_value(at(json_array_get(entries, 1), "lag_s", NULL, NULL)), -0.5,
-               0.0, 1e-9);
+               json_number_value(get_member(json_array_get(entries, 1), "lag_s", NULL, NULL)),
+               -0.5, 0.0, 1e-9);
     json_decref(o.result);
 }
 
@@ -128,10 +131,11 @@ static void test_pause(void)
     static const char text[] = "t,rotation_rad,real_lap_s,virtual_lap_s\n"
                                "0,1,1,1\n"
                                "2000000,1,2,1.5\n";
-    struct outcome o = replay(text, sizeof text - 1, "r2");
-    json_t *entries = at(o.result, "pairs", "r2", "entries");
+    struct outcome o = replay_text(text, sizeof text - 1, "r2");
+    json_t *entries = get_member(o.result, "pairs", "r2", "entries");
     CHECK_INT("both", json_array_size(entries), 2);
-    CHECK_NEAR("lag", json_number_value(at(json_array_get(entries, 1), "lag_s", NULL, NULL)),
+    CHECK_NEAR("lag",
+               json_number_value(get_member(json_array_get(entries, 1), "lag_s", NULL, NULL)),
                0.5, 0.0, 1e-9);
     json_decref(o.result);
 }
@@ -148,16 +152,17 @@ static void test_extract(void)
         n += (size_t)sprintf(text + n, "%d,0.5,0,%g,1\n", 100 + 10 * i,
                              i == PEAK ? 7.5 : 1.0 + 0.001 * (i % 7));
     }
-    struct outcome o = replay(text, n, "r1");
-    json_t *entries = at(o.result, "pairs", "r1", "entries");
-    json_t *lag = at(o.result, "pairs", "r1", "lag");
+    struct outcome o = replay_text(text, n, "r1");
+    json_t *entries = get_member(o.result, "pairs", "r1", "entries");
+    json_t *lag = get_member(o.result, "pairs", "r1", "lag");
     CHECK_INT("newest", json_array_size(entries), 2000);
     CHECK_INT("the last one",
-              json_integer_value(at(json_array_get(entries, 1999), "n", NULL, NULL)), MOVES);
+              json_integer_value(get_member(json_array_get(entries, 1999), "n", NULL, NULL)),
+              MOVES);
     json_int_t counted = 0;
     const char *verdict = NULL;
     json_t *count = NULL;
-    json_object_foreach(at(o.result, "pairs", "r1", "counts"), verdict, count)
+    json_object_foreach(get_member(o.result, "pairs", "r1", "counts"), verdict, count)
     {
         counted += json_integer_value(count);
     }
@@ -185,10 +190,12 @@ static void test_others(void)
     static const char text[] =
         "{\"tst\":\"2026-11-20T05:55:55Z\",\"topic\":\"tandem/v1/r9/command\",\"qos\":0,"
         "\"retain\":0,\"payload\":{\"op\":\"go\",\"rotation_rad\":1}}\n";
-    struct outcome o = replay(text, sizeof text - 1, "");
+    struct outcome o = replay_text(text, sizeof text - 1, "");
     CHECK_TEXT("", o.state, "done");
-    CHECK_INT("none of this lab", json_object_size(at(o.result, "pairs", NULL, NULL)), 0);
-    CHECK_INT("counted", json_integer_value(at(o.result, "journal", "unknown_pair", NULL)), 1);
+    CHECK_INT("none of this lab", json_object_size(get_member(o.result, "pairs", NULL, NULL)),
+              0);
+    CHECK_INT("counted",
+              json_integer_value(get_member(o.result, "journal", "unknown_pair", NULL)), 1);
     json_decref(o.result);
 }
 
@@ -227,7 +234,7 @@ static void test_faults(void)
         {"binary", "\x01\xff\xfe", "r1", "missing_column", "", 1, 0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct outcome o = replay(rows[i].text, strlen(rows[i].text), rows[i].pair);
+        struct outcome o = replay_text(rows[i].text, strlen(rows[i].text), rows[i].pair);
         CHECK_TEXT(rows[i].row, o.state, "failed");
         CHECK(rows[i].row, strstr(o.error, rows[i].words) != NULL && o.error[0]);
         CHECK_TEXT(rows[i].row, fault_name(o.fault), rows[i].code);

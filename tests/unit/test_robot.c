@@ -11,7 +11,7 @@ static max_align_t memory[MEMORY_MAX / sizeof(max_align_t)];
 static struct robot_reply last;
 static unsigned replies;
 
-static void hear(void *context, const struct robot_reply *reply)
+static void record_reply(void *context, const struct robot_reply *reply)
 {
     (void)context;
     last = *reply;
@@ -73,9 +73,9 @@ static void test_life(void)
         CHECK_NEAR(kind->name, sample.pose[0], 1.0, 0, 1e-12);
         const struct event_command fly = {.id = "f", .op = "fly"};
         replies = 0;
-        robot_command(kind, memory, &fly, hear, NULL);
+        robot_command(kind, memory, &fly, record_reply, NULL);
         for (int i = 0; i < 100; i++) {
-            kind->step(memory, hear, NULL);
+            kind->step(memory, record_reply, NULL);
         }
         kind->sample(memory, &sample);
         CHECK_INT(kind->name, replies, 1);
@@ -95,11 +95,11 @@ static double lap_s(struct diffdrive *d, double rotation_rad, double displacemen
         .op = "go", .rotation_rad = rotation_rad, .displacement_m = displacement_m};
     replies = 0;
     for (int i = 0; i < 80; i++) { /* until it stands, and the lidar looks ahead */
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
-    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
     for (int i = 0; i < 4000 && replies == 0; i++) {
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     CHECK_INT("done", last.status, REPLY_DONE);
     return lab_s(last.end_us - last.start_us);
@@ -143,7 +143,7 @@ static void test_travel_times(void)
 
 /* What the motors are told is in m/s and rad/s, of the body: once it moves evenly, its
  * velocity. */
-static void test_told(void)
+static void test_commanded_velocity(void)
 {
     struct diffdrive *d = (struct diffdrive *)memory;
     const struct robot_setup setup = {.seed = 3, .period_us = 25000};
@@ -154,10 +154,10 @@ static void test_told(void)
     diffdrive_kind.init(d, &setup);
     d->params.ripple_ratio = 0.0;
     replies = 0;
-    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
     for (int i = 0, even = 0; i < 1000; i++) {
         struct robot_sample s;
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
         diffdrive_kind.sample(d, &s);
         CHECK_INT("of the plane", s.nu_count == 3 && s.tau_count == 3, true);
         even = memcmp(s.tau, before.tau, sizeof s.tau) == 0 ? even + 1 : 0;
@@ -223,9 +223,9 @@ static void test_placed(void)
             CHECK_NEAR(kind->name, sample.pose[i], pose[i], 0, 1e-12);
         }
         if (strstr(kind->operations, "go")) {
-            robot_command(kind, memory, &go, hear, NULL);
+            robot_command(kind, memory, &go, record_reply, NULL);
             CHECK_INT(kind->name, kind->place(memory, pose), STATUS_E_STALE);
-            kind->step(memory, hear, NULL);
+            kind->step(memory, record_reply, NULL);
             CHECK_INT(kind->name, kind->place(memory, pose), STATUS_E_STALE);
         }
     }
@@ -238,7 +238,7 @@ static void test_placed_running_out(void)
 {
     static const struct {
         const char *row;
-        double off_m, off_rad, kept;
+        double off_m, off_rad, retained;
         bool halted;
     } rows[] = {{"near", 0.02, 0.03, 1.0, false},
                 {"far", 1.0, 0.03, 0.0, false},
@@ -252,19 +252,19 @@ static void test_placed_running_out(void)
         diffdrive_kind.init(d, &setup);
         d->params.wheel_radius_error_ratio = 0.05; /* what it believes is wrong */
         replies = 0;
-        robot_command(&diffdrive_kind, d, &go, hear, NULL);
+        robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
         for (int k = 0; replies == 0 || (rows[i].halted && replies < 2); k++) {
             if (rows[i].halted && k == 120) {
-                robot_command(&diffdrive_kind, d, &halt, hear, NULL);
+                robot_command(&diffdrive_kind, d, &halt, record_reply, NULL);
             }
-            diffdrive_kind.step(d, hear, NULL);
+            diffdrive_kind.step(d, record_reply, NULL);
         }
         const double pose[3] = {last.values[0].number + rows[i].off_m, last.values[1].number,
                                 last.values[2].number + rows[i].off_rad};
         CHECK("it moves", fabs(d->plant.speed_mps[0]) > 0.01);
         CHECK_INT(rows[i].row, diffdrive_kind.place(d, pose), STATUS_OK);
         for (int k = 0; k < 80; k++) {
-            diffdrive_kind.step(d, hear, NULL);
+            diffdrive_kind.step(d, record_reply, NULL);
         }
         for (size_t a = 0; a < 3; a++) {
             CHECK_NEAR(rows[i].row, d->plant.pose[a], pose[a], 0, 1e-3);
@@ -273,8 +273,8 @@ static void test_placed_running_out(void)
         /* From the way of the goal, which it was about to reach, to where it stands. */
         const double *cell = d->machine[DIFFDRIVE_MAIN].cell;
         const double left_m = hypot(cell[L0MAIN_X], cell[L0MAIN_Y]);
-        CHECK_NEAR(rows[i].row, left_m, rows[i].kept * 0.02, 0, 0.012);
-        CHECK_NEAR(rows[i].row, cell[L0MAIN_ANGLE], rows[i].kept * 0.03, 0, 0.03);
+        CHECK_NEAR(rows[i].row, left_m, rows[i].retained * 0.02, 0, 0.012);
+        CHECK_NEAR(rows[i].row, cell[L0MAIN_ANGLE], rows[i].retained * 0.03, 0, 0.03);
     }
 }
 
@@ -291,9 +291,9 @@ static void test_wall(void)
     CHECK_INT("wall", world_add(&world, &what, wall, COUNT(wall)), STATUS_OK);
     diffdrive_kind.init(d, &setup);
     replies = 0;
-    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
     for (int i = 0; i < 1000 && replies == 0; i++) {
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     CHECK_INT("wall", last.status, REPLY_BLOCKED);
     CHECK_INT("wall", d->plant.bumps, 0);
@@ -303,9 +303,9 @@ static void test_wall(void)
     /* Without its lidar's care it drives against the wall, and stays on this side of it. */
     d->params.safe_distance_m = 0.0;
     replies = 0;
-    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
     for (int i = 0; i < 1000 && replies == 0; i++) {
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     CHECK("bump", d->plant.bumps > 0);
     CHECK("bump", d->plant.pose[0] <= 1.0 - d->params.radius_m);
@@ -343,7 +343,7 @@ static void test_effort(void)
         struct robot_sample sample;
         CHECK_INT("three", diffdrive_kind.effort(d, efforts[i], 3), STATUS_OK);
         for (int k = 0; k < 19; k++) {
-            diffdrive_kind.step(d, hear, NULL);
+            diffdrive_kind.step(d, record_reply, NULL);
         }
         diffdrive_kind.sample(d, &sample);
         CHECK_NEAR("told, ahead", sample.tau[0], efforts[i][0], 0, 1e-12);
@@ -352,19 +352,19 @@ static void test_effort(void)
         CHECK_NEAR("turn", sample.nu[2], efforts[i][2], 0, 0.01);
     }
     for (int k = 0; k < 80; k++) {
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     CHECK_NEAR("it counts for so long", d->plant.speed_mps[0], 0.0, 0, 1e-6);
     const double from_m[] = {d->plant.pose[0], d->plant.pose[1]};
     replies = 0;
-    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
     for (int k = 0; k < 400 && replies == 0; k++) {
         CHECK_INT("two", diffdrive_kind.effort(d, efforts[1], 2), STATUS_OK);
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     d->effort_until_us = 0;
     for (int k = 0; k < 80; k++) {
-        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.step(d, record_reply, NULL);
     }
     CHECK_INT("the command's way", last.status, REPLY_DONE);
     CHECK_NEAR("and no other",
@@ -400,9 +400,9 @@ static void test_sweep(void)
         struct event_command command = {.rotation_rad = 0.0};
         (void)snprintf(command.op, sizeof command.op, "%s", script[i].op);
         replies = 0;
-        robot_command(&diffdrive_kind, d, &command, hear, NULL);
+        robot_command(&diffdrive_kind, d, &command, record_reply, NULL);
         for (int k = 0; k < 200; k++) {
-            diffdrive_kind.step(d, hear, NULL);
+            diffdrive_kind.step(d, record_reply, NULL);
         }
         CHECK_INT(script[i].op, replies, 1);
         CHECK_INT(script[i].op, last.status, script[i].status);
@@ -423,7 +423,7 @@ int main(void)
     CU_ADD_TEST(suite, test_tables);
     CU_ADD_TEST(suite, test_life);
     CU_ADD_TEST(suite, test_travel_times);
-    CU_ADD_TEST(suite, test_told);
+    CU_ADD_TEST(suite, test_commanded_velocity);
     CU_ADD_TEST(suite, test_placed);
     CU_ADD_TEST(suite, test_friction);
     CU_ADD_TEST(suite, test_placed_running_out);

@@ -6,7 +6,7 @@
 
 static struct robot_file file = {.kind = &diffdrive_kind};
 
-static enum status parse(const char *text, struct err_list *errors)
+static enum status parse_text(const char *text, struct err_list *errors)
 {
     for (size_t s = 0; s < SIDE_COUNT; s++) {
         robot_presets(&diffdrive_kind, file.values[s]);
@@ -15,7 +15,7 @@ static enum status parse(const char *text, struct err_list *errors)
     return option_file_parse(&robot_file, text, strlen(text), "p.yaml", &file, errors);
 }
 
-static double value(enum side side, const char *name)
+static double get_value(enum side side, const char *name)
 {
     return file.values[side][robot_parameter_find(&diffdrive_kind, name)];
 }
@@ -23,20 +23,21 @@ static double value(enum side side, const char *name)
 static void test_good(void)
 {
     struct err_list errors;
-    CHECK_INT("good",
-              parse("linear_speed_mps: 0.2\ncontroller: pd\nreal:\n  gain_left_ratio: 1.04\n"
-                    "virtual: {linear_speed_mps: 0.3, controller: onoff}\n",
-                    &errors),
-              STATUS_OK);
+    CHECK_INT(
+        "good",
+        parse_text("linear_speed_mps: 0.2\ncontroller: pd\nreal:\n  gain_left_ratio: 1.04\n"
+                   "virtual: {linear_speed_mps: 0.3, controller: onoff}\n",
+                   &errors),
+        STATUS_OK);
     CHECK_INT("good", errors.count, 0);
-    CHECK_NEAR("both", value(SIDE_REAL, "linear_speed_mps"), 0.2, 0, 0);
-    CHECK_NEAR("virtual", value(SIDE_VIRTUAL, "linear_speed_mps"), 0.3, 0, 0);
-    CHECK_NEAR("real", value(SIDE_REAL, "gain_left_ratio"), 1.04, 0, 0);
-    CHECK_NEAR("not virtual", value(SIDE_VIRTUAL, "gain_left_ratio"), 1.0, 0, 0);
-    CHECK_NEAR("word", value(SIDE_REAL, "controller"), 3.0, 0, 0);
-    CHECK_NEAR("word", value(SIDE_VIRTUAL, "controller"), 0.0, 0, 0);
-    CHECK_NEAR("as it was", value(SIDE_REAL, "track_m"), 0.16, 0, 0);
-    CHECK_INT("empty", parse("", &errors), STATUS_OK);
+    CHECK_NEAR("both", get_value(SIDE_REAL, "linear_speed_mps"), 0.2, 0, 0);
+    CHECK_NEAR("virtual", get_value(SIDE_VIRTUAL, "linear_speed_mps"), 0.3, 0, 0);
+    CHECK_NEAR("real", get_value(SIDE_REAL, "gain_left_ratio"), 1.04, 0, 0);
+    CHECK_NEAR("not virtual", get_value(SIDE_VIRTUAL, "gain_left_ratio"), 1.0, 0, 0);
+    CHECK_NEAR("word", get_value(SIDE_REAL, "controller"), 3.0, 0, 0);
+    CHECK_NEAR("word", get_value(SIDE_VIRTUAL, "controller"), 0.0, 0, 0);
+    CHECK_NEAR("as it was", get_value(SIDE_REAL, "track_m"), 0.16, 0, 0);
+    CHECK_INT("empty", parse_text("", &errors), STATUS_OK);
 }
 
 static void test_faults(void)
@@ -56,19 +57,19 @@ static void test_faults(void)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct err_list errors;
-        CHECK_INT(cases[i].row, parse(cases[i].text, &errors), STATUS_E_PARSE);
+        CHECK_INT(cases[i].row, parse_text(cases[i].text, &errors), STATUS_E_PARSE);
         CHECK_INT(cases[i].row, errors.count, 1);
         CHECK_INT(cases[i].row, errors.items[0].line, cases[i].line);
         CHECK_INT(cases[i].row, errors.items[0].column, cases[i].column);
         CHECK_TEXT(cases[i].row, fault_name(errors.items[0].fault), cases[i].code);
-        CHECK_NEAR(cases[i].row, value(SIDE_REAL, "kp"), 300.0, 0, 0); /* nothing written */
+        CHECK_NEAR(cases[i].row, get_value(SIDE_REAL, "kp"), 300.0, 0, 0); /* nothing written */
     }
 }
 
 static void test_all_at_once(void)
 {
     struct err_list errors;
-    CHECK_INT("three", parse("kp: x\ncolour: red\nvirtual:\n  kd: -1\n  ki: 5\n", &errors),
+    CHECK_INT("three", parse_text("kp: x\ncolour: red\nvirtual:\n  kd: -1\n  ki: 5\n", &errors),
               STATUS_E_PARSE);
     CHECK_INT("three", errors.count, 3);
     CHECK_INT("no file", option_file_load(&robot_file, "/nonexistent.yaml", &file, &errors),

@@ -20,7 +20,7 @@ struct rig {
     struct robot_reply replies[REPLIES_MAX];
 };
 
-static void keep_reply(void *context, const struct robot_reply *reply)
+static void store_reply(void *context, const struct robot_reply *reply)
 {
     struct rig *r = context;
     CU_ASSERT_FATAL(r->count < REPLIES_MAX);
@@ -52,7 +52,7 @@ static struct rig *create_rig(const char *path, const char *text)
     CU_ASSERT_EQUAL_FATAL(machine_file_count(r->file, MACHINE_ERROR), 0);
     char reason[512] = "";
     CHECK(path ? path : text,
-          robot_takes_machine(&diffdrive_kind, r->file->machines[0], reason, sizeof reason));
+          robot_accepts_machine(&diffdrive_kind, r->file->machines[0], reason, sizeof reason));
     CHECK_TEXT(path ? path : text, reason, "");
     start_robot(r, r->file->machines[0]);
     return r;
@@ -64,13 +64,13 @@ static void free_rig(struct rig *r)
     free(r);
 }
 
-static void tell_robot(struct rig *r, const char *id, const char *op, double turn_rad,
-                       double way_m)
+static void command_robot(struct rig *r, const char *id, const char *op, double turn_rad,
+                          double way_m)
 {
     struct event_command command = {.rotation_rad = turn_rad, .displacement_m = way_m};
     (void)snprintf(command.id, sizeof command.id, "%s", id);
     (void)snprintf(command.op, sizeof command.op, "%s", op);
-    robot_command(&diffdrive_kind, &r->robot, &command, keep_reply, r);
+    robot_command(&diffdrive_kind, &r->robot, &command, store_reply, r);
 }
 
 /* So many seconds, or until there are so many replies; returns the seconds that it took. */
@@ -78,7 +78,7 @@ static double run_robot(struct rig *r, double most_s, size_t replies)
 {
     int64_t steps = 0;
     while (lab_s(steps * diffdrive_kind.period_us) < most_s && r->count < replies) {
-        diffdrive_kind.step(&r->robot, keep_reply, r);
+        diffdrive_kind.step(&r->robot, store_reply, r);
         steps++;
     }
     return lab_s(steps * diffdrive_kind.period_us);
@@ -115,7 +115,7 @@ static void drive_around(const char *name)
         const double psi_rad = at[2] + moves[i].turn_rad;
         want[0] = at[0] + moves[i].way_m * cos(psi_rad);
         want[1] = at[1] + moves[i].way_m * sin(psi_rad);
-        tell_robot(r, id, "go", moves[i].turn_rad, moves[i].way_m);
+        command_robot(r, id, "go", moves[i].turn_rad, moves[i].way_m);
         const double took_s = run_robot(r, 30.0, i + 1);
         check_reply(r, id, i, id, REPLY_DONE);
         CHECK("not at once", took_s > 0.1);
@@ -142,11 +142,11 @@ struct both {
     double apart_m, apart_rad, control; /* at most, from period to period */
 };
 
-static void tell_both(struct both *b, const char *id, const char *op, double turn_rad,
-                      double way_m)
+static void command_both(struct both *b, const char *id, const char *op, double turn_rad,
+                         double way_m)
 {
-    tell_robot(b->file, id, op, turn_rad, way_m);
-    tell_robot(b->own, id, op, turn_rad, way_m);
+    command_robot(b->file, id, op, turn_rad, way_m);
+    command_robot(b->own, id, op, turn_rad, way_m);
 }
 
 static void run_both(struct both *b, double s)
@@ -154,8 +154,8 @@ static void run_both(struct both *b, double s)
     for (int64_t step = 0; lab_s(step * diffdrive_kind.period_us) < s; step++) {
         const double *one = b->file->robot.plant.pose;
         const double *other = b->own->robot.plant.pose;
-        diffdrive_kind.step(&b->file->robot, keep_reply, b->file);
-        diffdrive_kind.step(&b->own->robot, keep_reply, b->own);
+        diffdrive_kind.step(&b->file->robot, store_reply, b->file);
+        diffdrive_kind.step(&b->own->robot, store_reply, b->own);
         b->apart_m = fmax(b->apart_m, hypot(one[0] - other[0], one[1] - other[1]));
         b->apart_rad = fmax(b->apart_rad, fabs(robot_wrap_rad(one[2] - other[2])));
         for (size_t i = 0; i < 2; i++) {
@@ -166,7 +166,7 @@ static void run_both(struct both *b, double s)
 }
 
 /* As a simulator is put where the real robot stands: so much to its left. */
-static void put_aside(struct both *b, double way_m)
+static void place_aside(struct both *b, double way_m)
 {
     const double *at = b->own->robot.plant.pose;
     const double pose[3] = {at[0] - way_m * sin(at[2]), at[1] + way_m * cos(at[2]), at[2]};
@@ -205,10 +205,10 @@ static void test_same_as_own(void)
     for (size_t i = 0; i < COUNT(moves); i++) {
         char id[16];
         (void)snprintf(id, sizeof id, "g%zu", i);
-        tell_both(&b, id, "go", moves[i].turn_rad, moves[i].way_m);
+        command_both(&b, id, "go", moves[i].turn_rad, moves[i].way_m);
         run_both(&b, moves[i].halt_s > 0.0 ? moves[i].halt_s : 6.0);
         if (moves[i].halt_s > 0.0) {
-            tell_both(&b, "h", "halt", 0.0, 0.0);
+            command_both(&b, "h", "halt", 0.0, 0.0);
             run_both(&b, 1.0);
         }
     }
@@ -216,16 +216,16 @@ static void test_same_as_own(void)
     const struct world_point before = {at[0] + 0.7 * cos(at[2]), at[1] + 0.7 * sin(at[2])};
     CHECK_INT("wall", world_add(&b.own->world, &wall, &before, 1), STATUS_OK);
     CHECK_INT("wall", world_add(&b.file->world, &wall, &before, 1), STATUS_OK);
-    tell_both(&b, "w", "go", 0.0, 1.0);
+    command_both(&b, "w", "go", 0.0, 1.0);
     run_both(&b, 12.0);
-    tell_both(&b, "end", "go", 3.0, 0.0);
+    command_both(&b, "end", "go", 3.0, 0.0);
     run_both(&b, 5.0);
     CHECK("together", b.apart_m < 1e-9 && b.apart_rad < 1e-9 && b.control < 1e-6);
-    put_aside(&b, 0.03);
-    tell_both(&b, "p0", "go", 0.0, 0.3);
+    place_aside(&b, 0.03);
+    command_both(&b, "p0", "go", 0.0, 0.3);
     run_both(&b, 6.0);
-    put_aside(&b, 0.6);
-    tell_both(&b, "p1", "go", 0.4, 0.3);
+    place_aside(&b, 0.6);
+    command_both(&b, "p1", "go", 0.4, 0.3);
     run_both(&b, 6.0);
     check_replies(&b);
     /* Put elsewhere, its own knows where it will come to rest, the other one where it has. */
@@ -239,22 +239,22 @@ static void test_same_as_own(void)
 static void test_halt(void)
 {
     struct rig *r = create_rig(SHIPPED "l0main.yaml", NULL);
-    tell_robot(r, "h0", "halt", 0.0, 0.0);
+    command_robot(r, "h0", "halt", 0.0, 0.0);
     (void)run_robot(r, 1.0, 1);
     check_reply(r, "nothing to halt", 0, "h0", REPLY_IGNORED);
-    tell_robot(r, "g1", "go", 0.0, 3.0);
+    command_robot(r, "g1", "go", 0.0, 3.0);
     (void)run_robot(r, 1.0, 2);
-    tell_robot(r, "g2", "go", 0.0, 1.0);
+    command_robot(r, "g2", "go", 0.0, 1.0);
     (void)run_robot(r, 1.0, 2);
     check_reply(r, "not for now", 1, "g2", REPLY_IGNORED);
     CHECK_TEXT("not for now", r->replies[1].detail, "go is not for now: the robot is in GO");
-    tell_robot(r, "h1", "halt", 0.0, 0.0);
+    command_robot(r, "h1", "halt", 0.0, 0.0);
     (void)run_robot(r, 1.0, 4);
     check_reply(r, "halted", 2, "g1", REPLY_HALTED);
     check_reply(r, "halted", 3, "h1", REPLY_DONE);
     (void)run_robot(r, 1.0, REPLIES_MAX);
     CHECK("it stands", fabs(r->robot.control[0]) + fabs(r->robot.control[1]) < 1e-9);
-    tell_robot(r, "w1", "dance", 0.0, 0.0);
+    command_robot(r, "w1", "dance", 0.0, 0.0);
     (void)run_robot(r, 1.0, 5);
     check_reply(r, "no such command", 4, "w1", REPLY_ERROR);
     CHECK_INT("no fault", r->robot.faults, 0);
@@ -264,7 +264,7 @@ static void test_halt(void)
 static void test_sweep(void)
 {
     struct rig *r = create_rig(SHIPPED "l0main.yaml", NULL);
-    tell_robot(r, "s0", "lidar", 0.0, 0.0);
+    command_robot(r, "s0", "lidar", 0.0, 0.0);
     for (size_t ray = 0; ray < 7; ray++) {
         char id[16];
         (void)snprintf(id, sizeof id, "s%zu", ray);
@@ -273,7 +273,7 @@ static void test_sweep(void)
         CHECK_NEAR(id, r->replies[ray].values[0].number, PI * (0.5 - (double)ray / 6.0), 0.0,
                    0.002);
         (void)snprintf(id, sizeof id, "s%zu", ray + 1);
-        tell_robot(r, id, "resume", 0.0, 0.0);
+        command_robot(r, id, "resume", 0.0, 0.0);
     }
     (void)run_robot(r, 5.0, 8);
     check_reply(r, "the end", 7, "s7", REPLY_DONE);
@@ -290,7 +290,7 @@ static void test_blocked(void)
             .name = "pole", .shape = WORLD_CIRCLE, .radius_m = 0.2};
         const struct world_point at = {1.0, 0.0};
         CHECK_INT(files[i], world_add(&r->world, &wall, &at, 1), STATUS_OK);
-        tell_robot(r, "g1", "go", 0.0, 2.0);
+        command_robot(r, "g1", "go", 0.0, 2.0);
         (void)run_robot(r, 30.0, 1);
         check_reply(r, files[i], 0, "g1", REPLY_BLOCKED);
         CHECK("before it", r->robot.plant.pose[0] < 0.75 && r->robot.plant.pose[0] > 0.3);
@@ -319,10 +319,10 @@ static void test_fault(void)
 {
     struct rig *r = create_rig(NULL, forgets_halt);
     struct robot_machine machines[ROBOT_MACHINES_MAX];
-    tell_robot(r, "g1", "go", 0.0, 0.1);
+    command_robot(r, "g1", "go", 0.0, 0.1);
     (void)run_robot(r, 5.0, 1);
     check_reply(r, "short", 0, "g1", REPLY_DONE);
-    tell_robot(r, "g2", "go", 0.0, 5.0);
+    command_robot(r, "g2", "go", 0.0, 5.0);
     (void)run_robot(r, 5.0, 2);
     check_reply(r, "fault", 1, "g2", REPLY_ERROR);
     CHECK("in words",
@@ -334,7 +334,7 @@ static void test_fault(void)
                "__STACK_EMPTY__");
     CHECK_INT("counted", machines[0].stats->faults, 1);
     CHECK_INT("the lidar goes on", efsm_is_active(machines[1].table, machines[1].m), true);
-    tell_robot(r, "g3", "go", 0.0, 0.1);
+    command_robot(r, "g3", "go", 0.0, 0.1);
     (void)run_robot(r, 5.0, 3);
     check_reply(r, "begins anew", 2, "g3", REPLY_DONE);
     free_rig(r);
@@ -352,7 +352,7 @@ static void test_end(void)
     (void)diffdrive_kind.machines(&r->robot, machines);
     CHECK_TEXT("no go yet", efsm_state_name(machines[0].table, machines[0].m->state),
                "__UNDEFINED__");
-    tell_robot(r, "g1", "go", 0.0, 1.0);
+    command_robot(r, "g1", "go", 0.0, 1.0);
     (void)run_robot(r, 1.0, 1);
     check_reply(r, "ends", 0, "g1", REPLY_ERROR);
     CHECK_TEXT("ends", r->replies[0].detail, "M ended in END without an answer");
@@ -433,11 +433,11 @@ static void test_ports(void)
         CU_ASSERT_EQUAL_FATAL(
             machine_file_parse(rows[i].text, strlen(rows[i].text), "t.yaml", false, &file),
             STATUS_OK);
-        CHECK("refused",
-              !robot_takes_machine(&diffdrive_kind, file->machines[0], reason, sizeof reason));
+        CHECK("refused", !robot_accepts_machine(&diffdrive_kind, file->machines[0], reason,
+                                                sizeof reason));
         CHECK_TEXT("why", reason, rows[i].reason);
-        CHECK("other kinds",
-              !robot_takes_machine(&kinematic_kind, file->machines[0], reason, sizeof reason));
+        CHECK("other kinds", !robot_accepts_machine(&kinematic_kind, file->machines[0], reason,
+                                                    sizeof reason));
         CHECK_TEXT("other kinds", reason, "a kinematic robot has no ports for a machine");
         machine_file_free(file);
     }

@@ -220,13 +220,13 @@ static void test_blocks(void)
 static void test_majority(void)
 {
     enum { ROWS = 50 };
-    for (size_t astray = 0; astray <= 12; astray += 4) {
+    for (size_t far_off = 0; far_off <= 12; far_off += 4) {
         double x[ROWS * 2];
         double y[ROWS];
         double weight[ROWS];
         struct robust_ls_fit fit;
         for (size_t i = 0; i < ROWS; i++) {
-            const bool off = i < astray;
+            const bool off = i < far_off;
             x[2 * i] = 1.0;
             x[2 * i + 1] = off ? 3.0 + 0.03 * (double)i : 0.02 * (double)i;
             y[i] = 1.0 + 2.0 * x[2 * i + 1] + (off ? 4.0 + 0.1 * (double)i : 0.0) +
@@ -240,7 +240,7 @@ static void test_majority(void)
         CHECK_NEAR("majority", fit.beta[1], 2.0, 0.0, 0.02);
         CHECK_INT("majority", fit.method, ROBUST_LS_TUKEY);
         for (size_t i = 0; i < ROWS; i++) {
-            CHECK("majority", i < astray ? weight[i] < 1e-9 : weight[i] > 0.1);
+            CHECK("majority", i < far_off ? weight[i] < 1e-9 : weight[i] > 0.1);
         }
     }
 }

@@ -3,8 +3,8 @@
 #include "base/numbers/constants.h"
 #include "twin/sim/robot/route.h"
 
-static void add(struct world *w, const struct world_obstacle *what,
-                const struct world_point *points, size_t count)
+static void add_obstacle(struct world *w, const struct world_obstacle *what,
+                         const struct world_point *points, size_t count)
 {
     CU_ASSERT_EQUAL_FATAL(world_add(w, what, points, count), STATUS_OK);
 }
@@ -51,9 +51,9 @@ static void test_ways(void)
     };
     static struct world w;
     w = (struct world){.bounds = {-20.0, -20.0, 20.0, 20.0}};
-    add(&w, &(struct world_obstacle){.shape = WORLD_WALL}, wall, 2);
-    add(&w, &(struct world_obstacle){.shape = WORLD_CIRCLE, .radius_m = 0.5}, post, 1);
-    add(&w, &(struct world_obstacle){.shape = WORLD_WALL}, pen, 5);
+    add_obstacle(&w, &(struct world_obstacle){.shape = WORLD_WALL}, wall, 2);
+    add_obstacle(&w, &(struct world_obstacle){.shape = WORLD_CIRCLE, .radius_m = 0.5}, post, 1);
+    add_obstacle(&w, &(struct world_obstacle){.shape = WORLD_WALL}, pen, 5);
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct route route = {.count = 77};
         CHECK_INT(rows[i].row,
@@ -75,8 +75,8 @@ static void test_ways(void)
  * when there is none, flooding a fine grid finds none either. */
 enum { GRID = 96 };
 
-static bool flood(const struct world *w, struct world_point from, struct world_point to,
-                  double radius_m)
+static bool is_reachable(const struct world *w, struct world_point from, struct world_point to,
+                         double radius_m)
 {
     static bool seen[GRID][GRID];
     static int queue[GRID * GRID];
@@ -112,7 +112,7 @@ static bool flood(const struct world *w, struct world_point from, struct world_p
     return false;
 }
 
-static double draw(double min, double max)
+static double draw_between(double min, double max)
 {
     return min + (max - min) * rand() / RAND_MAX;
 }
@@ -127,18 +127,18 @@ static void test_random_maps(void)
         w = (struct world){.bounds = {0.0, 0.0, 10.0, 10.0}};
         const int obstacles = 2 + rand() % 30;
         for (int i = 0; i < obstacles; i++) {
-            const double x = draw(0.0, 10.0);
-            const double y = draw(0.0, 10.0);
-            const double a = draw(0.0, 2.0 * PI);
-            const double l = draw(0.5, 4.0);
+            const double x = draw_between(0.0, 10.0);
+            const double y = draw_between(0.0, 10.0);
+            const double a = draw_between(0.0, 2.0 * PI);
+            const double l = draw_between(0.5, 4.0);
             const struct world_point p[3] = {
                 {x, y}, {x + l * cos(a), y + l * sin(a)}, {x + cos(a + 1.0), y + sin(a + 1.0)}};
             const struct world_obstacle what = {.shape = (enum world_shape)(i % 3),
                                                 .radius_m = l / 4.0};
-            add(&w, &what, p, i % 3 == WORLD_CIRCLE ? 1 : 3);
+            add_obstacle(&w, &what, p, i % 3 == WORLD_CIRCLE ? 1 : 3);
         }
-        const struct world_point from = {draw(0.5, 9.5), draw(0.5, 9.5)};
-        const struct world_point to = {draw(0.5, 9.5), draw(0.5, 9.5)};
+        const struct world_point from = {draw_between(0.5, 9.5), draw_between(0.5, 9.5)};
+        const struct world_point to = {draw_between(0.5, 9.5), draw_between(0.5, 9.5)};
         struct route route;
         const double radius_m = 0.25;
         if (world_blocked(&w, from.x_m, from.y_m, radius_m) ||
@@ -152,7 +152,7 @@ static void test_random_maps(void)
         } else {
             none++;
             CHECK_INT("random", status, STATUS_E_EMPTY);
-            CHECK("the grid knows no way either", !flood(&w, from, to, radius_m * 1.2));
+            CHECK("the grid knows no way either", !is_reachable(&w, from, to, radius_m * 1.2));
         }
     }
     (void)printf("%d ways, %d maps without\n", found, none);
@@ -170,7 +170,7 @@ static void test_limits(void)
         const double x = 3.0 * i;
         const struct world_point corners[4] = {
             {x, 0.0}, {x + 1.0, 0.0}, {x + 1.0, 1.0}, {x, 1.0}};
-        add(&w, &(struct world_obstacle){.shape = WORLD_POLYGON}, corners, 4);
+        add_obstacle(&w, &(struct world_obstacle){.shape = WORLD_POLYGON}, corners, 4);
     }
     CHECK_INT("too many corners", route_plan(&w, &from, &to, 0.1, &route), STATUS_E_FULL);
 }

@@ -53,23 +53,23 @@ static void begin_talk(struct talk *t)
     t->shared.hz_max = 125.0;
 }
 
-static void say(struct talk *t, const uint8_t *bytes, size_t count)
+static void add_frame(struct talk *t, const uint8_t *bytes, size_t count)
 {
     struct rtde_frame frame;
     CU_ASSERT_EQUAL_FATAL(rtde_frame_next(bytes, count, &frame), (ssize_t)count);
     t->out = (struct rtde_out){.bytes = t->bytes, .room = sizeof t->bytes};
-    rtde_session_take(&t->session, &t->shared, &frame, &t->out);
+    rtde_session_receive(&t->session, &t->shared, &frame, &t->out);
     CU_ASSERT_FALSE(t->out.overflow);
 }
 
-static void say_hex(struct talk *t, const char *hex)
+static void add_hex(struct talk *t, const char *hex)
 {
     uint8_t bytes[4096];
-    say(t, bytes, read_hex(hex, bytes));
+    add_frame(t, bytes, read_hex(hex, bytes));
 }
 
 /* A frame of a type with a payload of text behind `numbers` bytes. */
-static void say_text(struct talk *t, char type, const uint8_t *numbers, size_t count,
+static void add_text(struct talk *t, char type, const uint8_t *numbers, size_t count,
                      const char *text)
 {
     uint8_t payload[4096];
@@ -80,7 +80,7 @@ static void say_text(struct talk *t, char type, const uint8_t *numbers, size_t c
     }
     memcpy(payload + count, text, strlen(text));
     rtde_frame_write(&out, (uint8_t)type, payload, count + strlen(text));
-    say(t, bytes, out.used);
+    add_frame(t, bytes, out.used);
 }
 
 static void check_answer(const char *row, const struct talk *t, char type, bool numbered,
@@ -108,24 +108,24 @@ static void test_golden(void)
     struct talk t;
     struct rtde_outputs values = {0};
     begin_talk(&t);
-    say_hex(&t, golden_hex("request_version_2"));
+    add_hex(&t, golden_hex("request_version_2"));
     check_bytes("version", t.bytes, t.out.used, golden_hex("version_accepted"));
-    say_hex(&t, "000376");
+    add_hex(&t, "000376");
     check_bytes("controller", t.bytes, t.out.used, golden_hex("controller_version"));
     const uint8_t hz[8] = {0x40, 0x5f, 0x40};
-    say_text(&t, 'O', hz, 8, "timestamp,nobody_knows");
+    add_text(&t, 'O', hz, 8, "timestamp,nobody_knows");
     check_bytes("unknown", t.bytes, t.out.used, golden_hex("unknown_name_reply"));
-    say_hex(&t, golden_hex("start"));
+    add_hex(&t, golden_hex("start"));
     check_bytes("nothing to start", t.bytes, t.out.used, "00045300");
-    say_hex(&t, golden_hex("setup_outputs_125Hz"));
+    add_hex(&t, golden_hex("setup_outputs_125Hz"));
     check_bytes("setup", t.bytes, t.out.used, golden_hex("setup_outputs_reply"));
-    say_hex(&t, golden_hex("start"));
+    add_hex(&t, golden_hex("start"));
     check_bytes("start", t.bytes, t.out.used, golden_hex("started"));
     const json_t *data = json_object_get(json_object_get(golden, "frames"), "data_values");
     values.timestamp = json_real_value(json_object_get(data, "timestamp"));
     read_numbers(json_object_get(data, "actual_q"), values.actual_q);
     t.out.used = 0;
-    rtde_session_tell(&t.session, &values, &t.out);
+    rtde_session_send(&t.session, &values, &t.out);
     check_bytes("data", t.bytes, t.out.used, golden_hex("data"));
     CHECK_INT("frames", t.shared.malformed, 0);
 }
@@ -207,18 +207,18 @@ static void test_version_1(void)
     struct talk t;
     struct rtde_outputs values = {.timestamp = 100.5};
     begin_talk(&t);
-    say_text(&t, 'O', NULL, 0, "timestamp,robot_mode");
+    add_text(&t, 'O', NULL, 0, "timestamp,robot_mode");
     check_answer("types", &t, 'O', false, 0, "DOUBLE,INT32");
-    say_hex(&t, "000353");
+    add_hex(&t, "000353");
     check_bytes("start", t.bytes, t.out.used, "00045301");
     values.robot_mode = -2;
     t.out.used = 0;
-    rtde_session_tell(&t.session, &values, &t.out);
+    rtde_session_send(&t.session, &values, &t.out);
     check_bytes("data", t.bytes, t.out.used, "000f554059200000000000fffffffe");
-    say_hex(&t, "0005560003");
+    add_hex(&t, "0005560003");
     check_bytes("version 3", t.bytes, t.out.used, "00045600");
     CHECK_INT("still", t.session.version, 0);
-    say_hex(&t, "0005560001");
+    add_hex(&t, "0005560001");
     check_bytes("version 1", t.bytes, t.out.used, "00045601");
 }
 
@@ -229,18 +229,18 @@ static void test_inputs(void)
     struct rtde_session *const mine = &t.session;
     begin_talk(&t);
     t.session.version = 2;
-    say_text(&t, 'I', NULL, 0, "input_int_register_0,speed_slider_mask");
+    add_text(&t, 'I', NULL, 0, "input_int_register_0,speed_slider_mask");
     check_answer("first", &t, 'I', true, 1, "INT32,UINT32");
-    say_text(&t, 'I', NULL, 0, "input_double_register_47");
+    add_text(&t, 'I', NULL, 0, "input_double_register_47");
     check_answer("second", &t, 'I', true, 2, "DOUBLE");
-    say_text(&t, 'I', NULL, 0, "input_double_register_48,input_int_register_1");
+    add_text(&t, 'I', NULL, 0, "input_double_register_48,input_int_register_1");
     check_answer("unknown", &t, 'I', true, 0, "NOT_FOUND,INT32");
-    say_text(&t, 'I', NULL, 0, "input_int_register_1,input_int_register_0");
+    add_text(&t, 'I', NULL, 0, "input_int_register_1,input_int_register_0");
     check_answer("its own", &t, 'I', true, 0, "INT32,IN_USE");
-    say_hex(&t, "000c55010000002a00000001");
+    add_hex(&t, "000c55010000002a00000001");
     CHECK_INT("register", t.shared.inputs.input_int_register[0], 42);
     CHECK_INT("mask", t.shared.inputs.speed_slider_mask, 1);
-    say_hex(&t, "000c55023fe0000000000000");
+    add_hex(&t, "000c55023fe0000000000000");
     CHECK_NEAR("double", t.shared.inputs.input_double_register[47], 0.5, 0, 0);
     CHECK_INT("fine so far", t.shared.malformed, 0);
     static const char *const wrong[] = {"000355",
@@ -250,7 +250,7 @@ static void test_inputs(void)
                                         "000d55010000002b0000000100",
                                         "00045a00"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        say_hex(&t, wrong[i]);
+        add_hex(&t, wrong[i]);
         CHECK_INT(wrong[i], t.bytes[2], 'M');
         CHECK_INT(wrong[i], t.shared.malformed, i + 1);
     }
@@ -260,17 +260,17 @@ static void test_inputs(void)
     two->session = other;
     struct rtde_frame frame = {'I', (const uint8_t *)"input_int_register_0", 20};
     t.out.used = 0;
-    rtde_session_take(&other, &t.shared, &frame, &t.out);
+    rtde_session_receive(&other, &t.shared, &frame, &t.out);
     check_answer("another's", &t, 'I', true, 0, "IN_USE");
     rtde_session_leave(mine, &t.shared);
     t.out.used = 0;
-    rtde_session_take(&other, &t.shared, &frame, &t.out);
+    rtde_session_receive(&other, &t.shared, &frame, &t.out);
     check_answer("free again", &t, 'I', true, 1, "INT32");
     t.shared.read_only = true;
     other = (struct rtde_session){.version = 2};
     t.out.used = 0;
     frame.payload = (const uint8_t *)"input_int_register_9";
-    rtde_session_take(&other, &t.shared, &frame, &t.out);
+    rtde_session_receive(&other, &t.shared, &frame, &t.out);
     CHECK_INT("no writes", t.bytes[2], 'M');
     CHECK_INT("no recipe", other.input_count, 0);
 }
@@ -289,21 +289,21 @@ static void test_rates(void)
         int frames = 0;
         begin_talk(&t);
         t.session.version = 2;
-        rtde_put_double(hz, rows[i].hz);
-        say_text(&t, 'O', hz, 8, "timestamp");
-        say_hex(&t, "000353");
+        rtde_write_double(hz, rows[i].hz);
+        add_text(&t, 'O', hz, 8, "timestamp");
+        add_hex(&t, "000353");
         for (int k = 0; k < 1250; k++) {
             const struct rtde_outputs values = {.timestamp = 100.0 + 0.008 * k};
             t.out.used = 0;
-            rtde_session_tell(&t.session, &values, &t.out);
+            rtde_session_send(&t.session, &values, &t.out);
             frames += t.out.used > 0;
         }
         (void)snprintf(name, sizeof name, "%g Hz", rows[i].hz);
         CHECK_NEAR(name, frames, 10.0 * rows[i].want, 0.0, 1.0);
-        say_hex(&t, "000350");
+        add_hex(&t, "000350");
         const struct rtde_outputs later = {.timestamp = 200.0};
         t.out.used = 0;
-        rtde_session_tell(&t.session, &later, &t.out);
+        rtde_session_send(&t.session, &later, &t.out);
         CHECK_INT("paused", t.out.used, 0);
     }
 }
@@ -317,22 +317,22 @@ static void test_long_lists(void)
     for (int i = 1; i <= RTDE_ITEMS_MAX; i++) {
         (void)strcat(text, ",timestamp");
     }
-    say_text(&t, 'O', NULL, 0, text);
+    add_text(&t, 'O', NULL, 0, text);
     CHECK("too many", !t.session.has_outputs);
     text[0] = '\0';
     for (int i = 0; i < 100; i++) {
         (void)strcat(text, i > 0 ? ",actual_q" : "actual_q");
     }
-    say_text(&t, 'O', NULL, 0, text);
+    add_text(&t, 'O', NULL, 0, text);
     CHECK("too wide", !t.session.has_outputs);
-    say_text(&t, 'O', NULL, 0, "");
+    add_text(&t, 'O', NULL, 0, "");
     CHECK("none", !t.session.has_outputs);
     check_answer("none", &t, 'O', false, 0, "NOT_FOUND");
-    say_text(&t, 'O', NULL, 0, "timestamp,");
+    add_text(&t, 'O', NULL, 0, "timestamp,");
     CHECK("comma", !t.session.has_outputs);
     for (int i = 0; i < RTDE_INPUT_RECIPES + 1; i++) {
         (void)snprintf(text, sizeof text, "input_int_register_%d", i);
-        say_text(&t, 'I', NULL, 0, text);
+        add_text(&t, 'I', NULL, 0, text);
     }
     CHECK_INT("recipes", t.session.input_count, RTDE_INPUT_RECIPES);
 }
@@ -354,48 +354,50 @@ static void test_frames(void)
 
 /* --- both sides -------------------------------------------------------------------------- */
 
-static const char *const wished[] = {"timestamp", "actual_q", "robot_mode", "payload"};
+static const char *const requested_fields[] = {"timestamp", "actual_q", "robot_mode",
+                                               "payload"};
 
 /* Let them talk until nothing is said any more; what came last. */
-static enum rtde_news converse(struct rtde_client *c, struct talk *t, uint8_t *ask, size_t n)
+static enum rtde_outcome exchange_frames(struct rtde_client *c, struct talk *t, uint8_t *ask,
+                                         size_t n)
 {
-    enum rtde_news news = RTDE_NOTHING;
-    for (int i = 0; i < 10 && n > 0 && news == RTDE_NOTHING; i++) {
+    enum rtde_outcome changes = RTDE_NOTHING;
+    for (int i = 0; i < 10 && n > 0 && changes == RTDE_NOTHING; i++) {
         struct rtde_frame frame;
         struct rtde_out out = {.bytes = ask, .room = RTDE_FRAME_MAX};
-        say(t, ask, n);
+        add_frame(t, ask, n);
         CU_ASSERT_FATAL(rtde_frame_next(t->bytes, t->out.used, &frame) > 0);
-        news = rtde_client_take(c, &frame, &out);
+        changes = rtde_client_receive(c, &frame, &out);
         n = out.used;
     }
-    return news;
+    return changes;
 }
 
 static void test_both(void)
 {
-    const struct rtde_wish wish = {wished, COUNT(wished), 2, 125.0};
+    const struct rtde_request order = {requested_fields, COUNT(requested_fields), 2, 125.0};
     struct rtde_client c;
     struct talk t;
     uint8_t ask[RTDE_FRAME_MAX];
     struct rtde_out out = {.bytes = ask, .room = sizeof ask};
     struct rtde_frame frame;
     begin_talk(&t);
-    rtde_client_begin(&c, &wish, &out);
+    rtde_client_begin(&c, &order, &out);
     check_bytes("asks", ask, out.used, golden_hex("request_version_2"));
-    CHECK_INT("talk", converse(&c, &t, ask, out.used), RTDE_NOTHING);
+    CHECK_INT("talk", exchange_frames(&c, &t, ask, out.used), RTDE_NOTHING);
     CHECK_INT("runs", c.stage, RTDE_RUNS);
     const struct rtde_outputs values = {
         .timestamp = 123.456, .actual_q = {1, 2, 3, 4, 5, 6}, .robot_mode = 7, .payload = 2.5};
     t.out.used = 0;
-    rtde_session_tell(&t.session, &values, &t.out);
+    rtde_session_send(&t.session, &values, &t.out);
     (void)rtde_frame_next(t.bytes, t.out.used, &frame);
-    CHECK_INT("values", rtde_client_take(&c, &frame, &out), RTDE_VALUES);
+    CHECK_INT("values", rtde_client_receive(&c, &frame, &out), RTDE_VALUES);
     CHECK("the same", memcmp(&c.values, &values, sizeof values) == 0);
     frame.bytes--;
-    CHECK_INT("cut", rtde_client_take(&c, &frame, &out), RTDE_FAILED);
-    say_hex(&t, "00045a00");
+    CHECK_INT("cut", rtde_client_receive(&c, &frame, &out), RTDE_FAILED);
+    add_hex(&t, "00045a00");
     (void)rtde_frame_next(t.bytes, t.out.used, &frame);
-    CHECK_INT("text", rtde_client_take(&c, &frame, &out), RTDE_TOLD);
+    CHECK_INT("text", rtde_client_receive(&c, &frame, &out), RTDE_TEXT_MESSAGE);
     CHECK_TEXT("text", c.text, "there are no such frames");
 }
 
@@ -405,7 +407,7 @@ static void test_old_controller(void)
     static const struct {
         const char *row;
         const char *types; /* answered to the first wish */
-        enum rtde_news news;
+        enum rtde_outcome changes;
         enum rtde_stage stage;
     } rows[] = {
         {"all", "DOUBLE,VECTOR6D,INT32,DOUBLE", RTDE_NOTHING, RTDE_ASKS_START},
@@ -415,27 +417,27 @@ static void test_old_controller(void)
         {"too few", "DOUBLE,VECTOR6D", RTDE_FAILED, RTDE_ASKS_OUTPUTS},
         {"none", "", RTDE_FAILED, RTDE_ASKS_OUTPUTS},
         {"too many", "DOUBLE,VECTOR6D,INT32,DOUBLE,DOUBLE", RTDE_FAILED, RTDE_ASKS_OUTPUTS}};
-    const struct rtde_wish wish = {wished, COUNT(wished), 2, 125.0};
+    const struct rtde_request order = {requested_fields, COUNT(requested_fields), 2, 125.0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rtde_client c;
         uint8_t ask[RTDE_FRAME_MAX];
         struct rtde_out out = {.bytes = ask, .room = sizeof ask};
         const uint8_t no = 0;
         const uint8_t yes = 1;
-        rtde_client_begin(&c, &wish, &out);
+        rtde_client_begin(&c, &order, &out);
         struct rtde_frame frame = {'V', &no, 1};
         out.used = 0;
-        CHECK_INT(rows[i].row, rtde_client_take(&c, &frame, &out), RTDE_NOTHING);
+        CHECK_INT(rows[i].row, rtde_client_receive(&c, &frame, &out), RTDE_NOTHING);
         check_bytes(rows[i].row, ask, out.used, "0005560001");
         frame.payload = &yes;
         out.used = 0;
-        CHECK_INT(rows[i].row, rtde_client_take(&c, &frame, &out), RTDE_NOTHING);
+        CHECK_INT(rows[i].row, rtde_client_receive(&c, &frame, &out), RTDE_NOTHING);
         CHECK(rows[i].row, memcmp(ask + 3, "timestamp,", 10) == 0);
         frame = (struct rtde_frame){'O', (const uint8_t *)rows[i].types, strlen(rows[i].types)};
         out.used = 0;
-        CHECK_INT(rows[i].row, rtde_client_take(&c, &frame, &out), rows[i].news);
+        CHECK_INT(rows[i].row, rtde_client_receive(&c, &frame, &out), rows[i].changes);
         CHECK_INT(rows[i].row, c.stage, rows[i].stage);
-        CHECK(rows[i].row, (c.text[0] != '\0') == (rows[i].news == RTDE_FAILED));
+        CHECK(rows[i].row, (c.text[0] != '\0') == (rows[i].changes == RTDE_FAILED));
     }
 }
 

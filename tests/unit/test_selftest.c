@@ -10,7 +10,7 @@
 
 #include "service/identify/identify.h"
 #include "service/selftest/selftest.h"
-#include "service/selftest/selftest_worlds.h"
+#include "service/selftest/selftest_scenarios.h"
 #include "tests/support/check.h"
 
 enum { RUNS = 8 };
@@ -141,8 +141,8 @@ static void test_cases(void)
 /* Every world is of a model that there is, under a name of its own, and bends what there is. */
 static void test_worlds(void)
 {
-    for (size_t i = 0; i < selftest_world_count; i++) {
-        const struct selftest_world *w = &selftest_worlds[i];
+    for (size_t i = 0; i < selftest_scenario_count; i++) {
+        const struct selftest_scenario *w = &selftest_scenarios[i];
         const struct model_row *row = model_row_find(w->model);
         CU_ASSERT_PTR_NOT_NULL_FATAL(row);
         for (size_t k = 0; k < COUNT(w->dragged) && w->dragged[k]; k++) {
@@ -150,16 +150,16 @@ static void test_worlds(void)
         }
         for (size_t k = 0; k < i; k++) {
             CHECK_INT(w->name,
-                      strcmp(w->name, selftest_worlds[k].name) == 0 &&
-                          strcmp(w->model, selftest_worlds[k].model) == 0,
+                      strcmp(w->name, selftest_scenarios[k].name) == 0 &&
+                          strcmp(w->model, selftest_scenarios[k].model) == 0,
                       false);
         }
     }
 }
 
 /* Whether `tandem identify` of a recording of this world gives such a reason. */
-static bool is_told(const struct model_row *row, const struct selftest_world *world, size_t run,
-                    const char *words)
+static bool has_reason(const struct model_row *row, const struct selftest_scenario *scenario,
+                       size_t run, const char *words)
 {
     struct random_source draws = selftest_draws(5, run);
     struct csv_source own = {.path = "selftest"};
@@ -168,8 +168,8 @@ static bool is_told(const struct model_row *row, const struct selftest_world *wo
     char *text = NULL;
     char *answer = NULL;
     size_t bytes = 0;
-    CU_ASSERT_EQUAL_FATAL(selftest_record(row, world, false, &draws, &text, &own.bytes, &err),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        selftest_record(row, scenario, false, &draws, &text, &own.bytes, &err), STATUS_OK);
     own.text = text;
     request.files = &own;
     request.file_count = 1;
@@ -178,10 +178,10 @@ static bool is_told(const struct model_row *row, const struct selftest_world *wo
     CU_ASSERT_PTR_NOT_NULL_FATAL(to);
     CU_ASSERT_EQUAL_FATAL(identify_run(row, &request, to, &err), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(fclose(to), 0);
-    const bool told = !strstr(answer, "\"verdict\":\"PASS\"") && strstr(answer, words);
+    const bool reported = !strstr(answer, "\"verdict\":\"PASS\"") && strstr(answer, words);
     free(text);
     free(answer);
-    return told;
+    return reported;
 }
 
 /* Each cause, made, is told by its name. */
@@ -189,7 +189,7 @@ static void test_causes(void)
 {
     static const struct {
         const char *model, *words;
-        struct selftest_world world;
+        struct selftest_scenario scenario;
     } rows[] = {
         {"first_order", "it saturates", {.name = "clipped", .clip = 0.6}},
         {"first_order", "it saturates", {.name = "clipped a little", .clip = 0.8}},
@@ -207,10 +207,10 @@ static void test_causes(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (size_t run = 0; run < check_runs(2, 2); run++) {
-            CHECK_INT(
-                rows[i].world.name,
-                is_told(model_row_find(rows[i].model), &rows[i].world, run, rows[i].words),
-                true);
+            CHECK_INT(rows[i].scenario.name,
+                      has_reason(model_row_find(rows[i].model), &rows[i].scenario, run,
+                                 rows[i].words),
+                      true);
         }
     }
 }
@@ -218,9 +218,9 @@ static void test_causes(void)
 /* Gusts on a straight channel bend nothing, and do not follow its commands. */
 static void test_gusts(void)
 {
-    const struct selftest_world gusts = {.name = "gusts", .gusts = 0.05};
+    const struct selftest_scenario gusts = {.name = "gusts", .gusts = 0.05};
     for (size_t run = 0; run < check_runs(6, 6); run++) {
-        CHECK_INT("follows", is_told(model_row_find("first_order"), &gusts, run, "follows"),
+        CHECK_INT("follows", has_reason(model_row_find("first_order"), &gusts, run, "follows"),
                   false);
     }
 }
@@ -245,12 +245,13 @@ static void test_world_chance(void)
         {"any verdict, narrow", CLAIM_HELD, 300, 880, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct selftest_world world = {.claim = rows[i].claim};
-        struct selftest_world_result result = {.runs = 1000,
-                                               .count = 1,
-                                               .verdicts = {rows[i].pass, 1000 - rows[i].pass},
-                                               .covered = {rows[i].covered}};
-        selftest_world_judge(&world, &result);
+        const struct selftest_scenario scenario = {.claim = rows[i].claim};
+        struct selftest_scenario_result result = {
+            .runs = 1000,
+            .count = 1,
+            .verdicts = {rows[i].pass, 1000 - rows[i].pass},
+            .covered = {rows[i].covered}};
+        selftest_scenario_judge(&scenario, &result);
         CHECK_INT(rows[i].row, result.well, rows[i].well);
     }
 }

@@ -3,7 +3,7 @@
 #include "twin/control/pid.h"
 #include "twin/control/servo_joint.h"
 
-static struct servo_joint_params joint(double lag_s)
+static struct servo_joint_params make_joint(double lag_s)
 {
     return (struct servo_joint_params){lag_s, 1.0, 1.0, 0.0, HUGE_VAL};
 }
@@ -14,7 +14,7 @@ static struct servo_joint_params joint(double lag_s)
 static void test_integrator(void)
 {
     /* Ten seconds at 1 rad/s: 9.90, where the printed integrator ends at 0.11. */
-    const struct servo_joint_params p = joint(0.1);
+    const struct servo_joint_params p = make_joint(0.1);
     struct servo_joint j = {0};
     for (int i = 0; i < 1000; i++) {
         servo_joint_step(&j, &p, SERVO_EULER, 0.01, 1.0, 0.0);
@@ -30,7 +30,7 @@ static void test_exact(void)
 {
     static const double lags[] = {0.0, 1e-9, 0.05, 0.3, 1e6};
     for (size_t i = 0; i < COUNT(lags); i++) {
-        const struct servo_joint_params p = joint(lags[i]);
+        const struct servo_joint_params p = make_joint(lags[i]);
         struct servo_joint one = {0.5, 2.0};
         struct servo_joint many = one;
         servo_joint_step(&one, &p, SERVO_EXACT, 0.7, -1.0, 0.0);
@@ -95,7 +95,7 @@ static struct loop speed_loop(double lag_s, double closed_s)
     return l;
 }
 
-static double advance(struct loop *l, double wanted, double load, double feedforward)
+static double step_loop(struct loop *l, double wanted, double load, double feedforward)
 {
     const double u = pid_step(&l->pid, &l->p, wanted, l->joint.w_radps, feedforward);
     servo_joint_step(&l->joint, &l->motor, SERVO_EXACT, l->p.period_s, u, load);
@@ -107,12 +107,12 @@ struct response {
 };
 
 /* A step of the set point, and a load of 0.3 after 4 s. */
-static struct response respond(struct loop *l, bool known)
+static struct response simulate_response(struct loop *l, bool known)
 {
     struct response r = {-1e9, 0.0, -1e9, 0.0};
     for (int i = 0; i < 8000; i++) {
         const double load = i > 4000 ? 0.3 : 0.0;
-        (void)advance(l, 1.0, load, known ? load : 0.0);
+        (void)step_loop(l, 1.0, load, known ? load : 0.0);
         const double beyond = l->joint.w_radps - 1.0;
         const bool out = fabs(beyond) > 0.02;
         if (i < 4000) {
@@ -149,7 +149,7 @@ static void test_imc(void)
             if (printed) {
                 l.p.integral_s = 0.5 * (rows[i].lag_s + rows[i].closed_s);
             }
-            const struct response got = respond(&l, false);
+            const struct response got = simulate_response(&l, false);
             CHECK_NEAR(row, got.overshoot_percent, want->overshoot_percent, 0.0, 0.03);
             CHECK_NEAR(row, got.settle_s, want->settle_s, 0.005, 0.002);
             CHECK_NEAR(row, got.dip_percent, want->dip_percent, 0.0, 0.03);
@@ -157,8 +157,8 @@ static void test_imc(void)
         }
     }
     struct loop l = speed_loop(0.5, 0.1);
-    CHECK_NEAR("a load that is known leaves no dip", respond(&l, true).dip_percent, 0.0, 0.0,
-               1e-6);
+    CHECK_NEAR("a load that is known leaves no dip", simulate_response(&l, true).dip_percent,
+               0.0, 0.0, 1e-6);
 }
 
 /* The lowest speed after 5 s of a speed that cannot be had and 3 s of 0.5, with commands of -1
@@ -215,7 +215,7 @@ static void test_what_is_no_number(void)
 {
     struct loop l = speed_loop(0.5, 0.1);
     for (int i = 0; i < 100; i++) {
-        (void)advance(&l, 1.0, 0.0, 0.0);
+        (void)step_loop(&l, 1.0, 0.0, 0.0);
     }
     const struct pid before = l.pid;
     CHECK("measured", isfinite(pid_step(&l.pid, &l.p, 1.0, nan(""), 0.0)));

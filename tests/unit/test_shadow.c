@@ -1,14 +1,14 @@
 #include "tests/support/check.h"
 
-#include "twin/following/shadow.h"
 #include "identification/model/usv3.h"
+#include "twin/following/shadow.h"
 
 enum { AXES = USV3_AXES, TICK_US = 10000 };
 
 static const double PUSH[AXES] = {80.0, 0.0, 20.0};
 static const double NOTHING[AXES] = {0};
 
-static struct shadow_params params(enum shadow_method method)
+static struct shadow_params make_params(enum shadow_method method)
 {
     struct shadow_params p;
     shadow_params_default(&p);
@@ -20,7 +20,7 @@ static struct shadow_params params(enum shadow_method method)
 }
 
 /* A robot under constant efforts, and what its telemetry does to the target. */
-struct scene {
+struct scenario {
     struct shadow s;
     struct shadow_params p;
     int64_t now_us;
@@ -29,18 +29,18 @@ struct scene {
     double jump; /* largest change of the target from tick to tick */
 };
 
-static struct scene begin(enum shadow_method method)
+static struct scenario begin_scenario(enum shadow_method method)
 {
-    return (struct scene){.p = params(method), .now_us = 1000000};
+    return (struct scenario){.p = make_params(method), .now_us = 1000000};
 }
 
-static void tick(struct scene *c, bool heard)
+static void step_tick(struct scenario *c, bool received)
 {
     double was[AXES];
     memcpy(was, c->target.nu, sizeof was);
     model_step(&usv3_model, c->p.theta, c->nu, c->pose, PUSH, NULL, 1e-6 * TICK_US);
     c->now_us += TICK_US;
-    if (heard) {
+    if (received) {
         shadow_sample(&c->s, &c->p, c->now_us, c->now_us, c->nu, PUSH, c->pose);
     }
     shadow_target(&c->s, &c->p, c->now_us, 1e-6 * TICK_US, &c->target);
@@ -52,7 +52,7 @@ static void tick(struct scene *c, bool heard)
 static void test_late_samples(void)
 {
     /* Exact model, no noise, samples 200 ms old: the target is the robot's present velocity. */
-    struct scene c = begin(SHADOW_MODEL);
+    struct scenario c = begin_scenario(SHADOW_MODEL);
     double seen[64][AXES] = {{0}};
     for (int k = 0; k < 2000; k++) {
         memcpy(seen[k % 64], c.nu, sizeof c.nu);
@@ -81,10 +81,10 @@ static void test_late_samples(void)
 
 static void test_gates(void)
 {
-    struct scene c = begin(SHADOW_MODEL);
+    struct scenario c = begin_scenario(SHADOW_MODEL);
     static const double bad[AXES] = {NAN, 0.0, 0.0};
     for (int k = 0; k < 10; k++) {
-        tick(&c, true);
+        step_tick(&c, true);
     }
     const int64_t now = c.now_us;
     const struct shadow before = c.s;
@@ -105,7 +105,7 @@ static void test_gates(void)
               shadow_sample(&c.s, &c.p, now - 90000000, now + 2000000, c.nu, PUSH, NULL),
               SHADOW_CLAMPED);
     CHECK_INT("taken as a second old", c.s.at_us, now + 1000000);
-    CHECK_INT("all counted", c.s.count[SHADOW_TAKEN], 12);
+    CHECK_INT("all counted", c.s.count[SHADOW_ACCEPTED], 12);
     for (int g = 0; g < SHADOW_GATE_COUNT; g++) {
         CHECK("has a name", strcmp(shadow_gate_name((enum shadow_gate)g), "unknown") != 0);
     }
@@ -114,32 +114,32 @@ static void test_gates(void)
 static void test_silence_and_return(void)
 {
     for (int method = 0; method < SHADOW_METHOD_COUNT; method++) {
-        struct scene c = begin((enum shadow_method)method);
+        struct scenario c = begin_scenario((enum shadow_method)method);
         for (int k = 0; k < 1000; k++) {
-            tick(&c, true);
+            step_tick(&c, true);
         }
         const double cruise = c.target.nu[0];
         CHECK_INT("tracking", c.s.state, SHADOW_TRACKING);
         c.jump = 0.0;
         for (int k = 0; k < 80; k++) {
-            tick(&c, false);
+            step_tick(&c, false);
         }
         CHECK_INT("holding", c.s.state, SHADOW_HOLDING);
         CHECK_NEAR("the velocity", c.target.nu[0], cruise, 0.05, 0.0);
         for (int k = 0; k < 120; k++) {
-            tick(&c, false);
+            step_tick(&c, false);
         }
         CHECK_INT("stopping", c.s.state, SHADOW_STOPPING);
         CHECK("slower", c.target.nu[0] < 0.8 * cruise && c.target.nu_dot[0] < 0.0);
         for (int k = 0; k < 200; k++) {
-            tick(&c, false);
+            step_tick(&c, false);
         }
         CHECK_INT("stopped", c.s.state, SHADOW_STOPPED);
         CHECK_NEAR("at rest", c.target.nu[0], 0.0, 0.0, 0.0);
         CHECK("down without a jump", c.jump < 0.02);
         c.jump = 0.0;
         for (int k = 0; k < 500; k++) {
-            tick(&c, true);
+            step_tick(&c, true);
         }
         CHECK_INT("tracking again", c.s.state, SHADOW_TRACKING);
         CHECK("up without a jump", c.jump < 0.04);
@@ -149,7 +149,7 @@ static void test_silence_and_return(void)
 
 static void test_before_the_first_sample(void)
 {
-    struct scene c = begin(SHADOW_MODEL);
+    struct scenario c = begin_scenario(SHADOW_MODEL);
     struct follower_target target = {.nu = {1.0}};
     CHECK("nothing yet", !shadow_target(&c.s, &c.p, c.now_us, 0.01, &target));
     CHECK_NEAR("a standstill", target.nu[0], 0.0, 0.0, 0.0);
@@ -160,30 +160,30 @@ static void test_before_the_first_sample(void)
 }
 
 /* A rate that is told counts in place of the samples', but not through zero. */
-static void test_told_rates(void)
+static void test_given_rates(void)
 {
-    struct scene c = begin(SHADOW_RAMP);
+    struct scenario c = begin_scenario(SHADOW_RAMP);
     const double falling[AXES] = {-5.0, 0.0, NAN};
     const double rising[AXES] = {5.0, -5.0, 0.0};
-    const double push[][AXES] = {{0.2, 0.0, 0.0}, {0.1, 0.1, 0.0}, {0.0, -0.1, 0.0}};
-    for (size_t k = 0; k < COUNT(push); k++) {
-        shadow_sample(&c.s, &c.p, c.now_us, c.now_us, NOTHING, push[k], NULL);
+    const double applied[][AXES] = {{0.2, 0.0, 0.0}, {0.1, 0.1, 0.0}, {0.0, -0.1, 0.0}};
+    for (size_t k = 0; k < COUNT(applied); k++) {
+        shadow_sample(&c.s, &c.p, c.now_us, c.now_us, NOTHING, applied[k], NULL);
         c.now_us += TICK_US;
     }
-    shadow_told_rate(&c.s, &c.p, falling);
+    shadow_set_rate(&c.s, &c.p, falling);
     CHECK_NEAR("no number: as the samples have it", c.s.tau_dot[0], 0.0, 0, 0);
-    shadow_told_rate(&c.s, &c.p, (const double[AXES]){-5.0, -5.0, 3.0});
+    shadow_set_rate(&c.s, &c.p, (const double[AXES]){-5.0, -5.0, 3.0});
     CHECK_NEAR("has braked", c.s.tau_dot[0], 0.0, 0, 0);
     CHECK_NEAR("goes on", c.s.tau_dot[1], -5.0, 0, 0);
     CHECK_NEAR("begins", c.s.tau_dot[2], 3.0, 0, 0);
-    shadow_told_rate(&c.s, &c.p, rising);
+    shadow_set_rate(&c.s, &c.p, rising);
     CHECK_NEAR("turns round", c.s.tau_dot[0], 5.0, 0, 0);
 }
 
 /* The gain: as a steady Kalman filter's, for any sample time. */
 static void test_noise_is_filtered(void)
 {
-    struct scene c = begin(SHADOW_MODEL);
+    struct scenario c = begin_scenario(SHADOW_MODEL);
     unsigned state = 1;
     double square = 0.0;
     int n = 0;
@@ -216,7 +216,7 @@ int main(void)
     CU_add_test(suite, "gates", test_gates);
     CU_add_test(suite, "silence and return", test_silence_and_return);
     CU_add_test(suite, "before the first sample", test_before_the_first_sample);
-    CU_add_test(suite, "told rates", test_told_rates);
+    CU_add_test(suite, "told rates", test_given_rates);
     CU_add_test(suite, "noise is filtered", test_noise_is_filtered);
     return check_run();
 }

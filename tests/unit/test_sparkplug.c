@@ -9,15 +9,15 @@
 #include "logger/codec/codecs.h"
 #include "logger/codec/sparkplug_rows.h"
 
-struct heard {
+struct received {
     struct sparkplug_node node;
     struct sparkplug_device device[2];
     char text[8192]; /* what was told, a line each */
     const char *name;
 };
 
-static void add(struct heard *h, const char *format, ...) PRINTF_LIKE(2, 3);
-static void add(struct heard *h, const char *format, ...)
+static void append_line(struct received *h, const char *format, ...) PRINTF_LIKE(2, 3);
+static void append_line(struct received *h, const char *format, ...)
 {
     const size_t used = strlen(h->text);
     va_list args;
@@ -26,71 +26,75 @@ static void add(struct heard *h, const char *format, ...)
     va_end(args);
 }
 
-static void add_values(struct heard *h, const struct sparkplug_metrics *metrics)
+static void add_values(struct received *h, const struct sparkplug_metrics *metrics)
 {
     for (size_t k = 0; k < metrics->count; k++) {
         const struct sparkplug_metric *m = &metrics->metric[k];
-        add(h, "%s\"%.*s\": ", k > 0 ? ", " : "", (int)m->name.bytes, m->name.at);
+        append_line(h, "%s\"%.*s\": ", k > 0 ? ", " : "", (int)m->name.bytes, m->name.at);
         switch (m->value.kind) {
         case SPARKPLUG_REAL:
-            add(h, "%.15g", m->value.real);
+            append_line(h, "%.15g", m->value.real);
             break;
         case SPARKPLUG_WHOLE:
-            add(h, "%lld", (long long)m->value.whole);
+            append_line(h, "%lld", (long long)m->value.whole);
             break;
         case SPARKPLUG_TRUTH:
-            add(h, "%s", m->value.whole ? "true" : "false");
+            append_line(h, "%s", m->value.whole ? "true" : "false");
             break;
         case SPARKPLUG_TEXT:
-            add(h, "\"%.*s\"", (int)m->value.text.bytes, m->value.text.at);
+            append_line(h, "\"%.*s\"", (int)m->value.text.bytes, m->value.text.at);
             break;
         case SPARKPLUG_NULL:
-            add(h, "null");
+            append_line(h, "null");
         }
     }
 }
 
 /* As the reference tells it. */
-static void take(void *context, const struct sparkplug_event *e)
+static void print_reference(void *context, const struct sparkplug_event *e)
 {
-    struct heard *h = context;
+    struct received *h = context;
     switch (e->what) {
     case SPARKPLUG_MALFORMED:
-        add(h, "{\"event\": \"malformed\", \"detail\": \"%s\"}\n", e->fault);
+        append_line(h, "{\"event\": \"malformed\", \"detail\": \"%s\"}\n", e->fault);
         return;
     case SPARKPLUG_UNBORN:
-        add(h, "{\"event\": \"rebirth\"}\n");
+        append_line(h, "{\"event\": \"rebirth\"}\n");
         return;
     case SPARKPLUG_STALE:
-        add(h, "{\"event\": \"stale\", \"bdSeq\": %llu}\n", (unsigned long long)e->bd_seq);
+        append_line(h, "{\"event\": \"stale\", \"bdSeq\": %llu}\n",
+                    (unsigned long long)e->bd_seq);
         return;
     case SPARKPLUG_MISSING:
-        add(h, "{\"event\": \"missing\", \"n\": %zu, \"rebirth\": true}\n", e->count);
+        append_line(h, "{\"event\": \"missing\", \"n\": %zu, \"rebirth\": true}\n", e->count);
         return;
     case SPARKPLUG_ONLINE:
     case SPARKPLUG_OFFLINE:
-        add(h, "{\"event\": \"connection\", \"device\": \"%s\", \"state\": \"%s\"}\n", h->name,
-            e->what == SPARKPLUG_ONLINE ? "online" : "offline");
+        append_line(h, "{\"event\": \"connection\", \"device\": \"%s\", \"state\": \"%s\"}\n",
+                    h->name, e->what == SPARKPLUG_ONLINE ? "online" : "offline");
         return;
     case SPARKPLUG_UNKNOWN:
-        add(h,
+        append_line(
+            h,
             "{\"event\": \"malformed\", \"device\": \"%s\", \"what\": \"metric\", \"detail\": "
             "\"alias %llu was not in "
             "a birth message\"}\n",
             h->name, (unsigned long long)e->alias);
         return;
     case SPARKPLUG_TOO_MANY:
-        add(h, "{\"event\": \"too many\", \"n\": %zu}\n", e->count);
+        append_line(h, "{\"event\": \"too many\", \"n\": %zu}\n", e->count);
         return;
     case SPARKPLUG_VALUES:
-        add(h, "{\"event\": \"values\", \"device\": \"%s\", \"t\": %.13g, \"values\": {",
-            h->name, (double)e->stamp_ms / 1000.0);
+        append_line(h,
+                    "{\"event\": \"values\", \"device\": \"%s\", \"t\": %.13g, \"values\": {",
+                    h->name, (double)e->stamp_ms / 1000.0);
         add_values(h, e->metrics);
-        add(h, "}}\n");
+        append_line(h, "}}\n");
     }
 }
 
-static void hear(struct heard *h, const char *topic, const char *payload, size_t bytes)
+static void decode_payload(struct received *h, const char *topic, const char *payload,
+                           size_t bytes)
 {
     struct sparkplug_topic t;
     const struct sparkplug_place place = {{h->name, strlen(h->name)}, &h->device[0]};
@@ -99,7 +103,7 @@ static void hear(struct heard *h, const char *topic, const char *payload, size_t
     CU_ASSERT_FATAL(copy != NULL);
     memcpy(copy, payload, bytes);
     char *exact = realloc(copy, bytes > 0 ? bytes : 1);
-    sparkplug_take(&h->node, &place, 1, &t, exact ? exact : copy, bytes, take, h);
+    sparkplug_decode(&h->node, &place, 1, &t, exact ? exact : copy, bytes, print_reference, h);
     free(exact ? exact : copy);
 }
 
@@ -123,7 +127,7 @@ static char *read_golden(const char *name)
 }
 
 /* The messages of the golden file, one after the other. */
-static size_t golden(char topic[16][128], char payload[16][512], size_t bytes[16])
+static size_t read_messages(char topic[16][128], char payload[16][512], size_t bytes[16])
 {
     size_t n = 0;
     for (char *line =
@@ -140,14 +144,14 @@ static size_t golden(char topic[16][128], char payload[16][512], size_t bytes[16
 
 static void test_golden(void)
 {
-    static struct heard h = {.name = "arm-real"};
+    static struct received h = {.name = "arm-real"};
     char topic[16][128];
     char payload[16][512];
     size_t bytes[16];
-    const size_t n = golden(topic, payload, bytes);
+    const size_t n = read_messages(topic, payload, bytes);
     CHECK_INT("messages", n, 8);
     for (size_t k = 0; k < n; k++) {
-        hear(&h, topic[k], payload[k], bytes[k]);
+        decode_payload(&h, topic[k], payload[k], bytes[k]);
     }
     const char *want = read_golden(TANDEM_SOURCE_DIR "/tests/golden/sparkplug_events.jsonl");
     CHECK_INT("bytes", strlen(h.text), strlen(want));
@@ -161,22 +165,22 @@ static void test_golden(void)
  * beyond the end, and a cut message is malformed or a shorter one. */
 static void test_damaged(void)
 {
-    static struct heard h;
+    static struct received h;
     char topic[16][128];
     char payload[16][512];
     size_t bytes[16];
-    const size_t n = golden(topic, payload, bytes);
+    const size_t n = read_messages(topic, payload, bytes);
     unsigned malformed = 0;
     for (size_t k = 0; k < n; k++) {
         for (size_t cut = 0; cut < bytes[k]; cut++) {
-            h = (struct heard){.name = "arm-real", .node = {.born = true}};
-            hear(&h, topic[k], payload[k], cut);
+            h = (struct received){.name = "arm-real", .node = {.born = true}};
+            decode_payload(&h, topic[k], payload[k], cut);
             malformed += strstr(h.text, "malformed") != NULL;
         }
         for (size_t bit = 0; bit < 8 * bytes[k]; bit++) {
             payload[k][bit / 8] ^= (char)(1U << bit % 8);
-            h = (struct heard){.name = "arm-real", .node = {.born = true}};
-            hear(&h, topic[k], payload[k], bytes[k]);
+            h = (struct received){.name = "arm-real", .node = {.born = true}};
+            decode_payload(&h, topic[k], payload[k], bytes[k]);
             payload[k][bit / 8] ^= (char)(1U << bit % 8);
         }
     }
@@ -215,10 +219,10 @@ static void test_topics(void)
 }
 
 /* A message by hand: "1803" is seq 3; m(bytes) a metric of them. */
-static void hear_hex(struct heard *h, const char *topic, const char *hex)
+static void receive_hex(struct received *h, const char *topic, const char *hex)
 {
     char payload[512];
-    hear(h, topic, payload, from_hex(hex, payload));
+    decode_payload(h, topic, payload, from_hex(hex, payload));
 }
 
 #define BORN_AS(seq) "120b0a0562645365712008580718" seq /* metric bdSeq: 7 */
@@ -236,7 +240,7 @@ static void hear_hex(struct heard *h, const char *topic, const char *hex)
 static void test_life(void)
 {
     static const struct {
-        const char *row, *topic, *hex, *told;
+        const char *row, *topic, *hex, *reported;
     } rows[] = {
         {"before a birth", "spBv1.0/g/DDATA/n/d", "1809", "{\"event\": \"rebirth\"}\n"},
         {"death before a birth", "spBv1.0/g/NDEATH/n", BORN_AS("00"),
@@ -289,24 +293,24 @@ static void test_life(void)
          "{\"event\": \"connection\", \"device\": \"d\", \"state\": \"offline\"}\n"},
         {"after it", "spBv1.0/g/DDATA/n/d", "1801", "{\"event\": \"rebirth\"}\n"},
     };
-    static struct heard h = {.name = "d"};
+    static struct received h = {.name = "d"};
     for (size_t i = 0; i < COUNT(rows); i++) {
         h.text[0] = '\0';
-        hear_hex(&h, rows[i].topic, rows[i].hex);
-        CHECK_TEXT(rows[i].row, h.text, rows[i].told);
+        receive_hex(&h, rows[i].topic, rows[i].hex);
+        CHECK_TEXT(rows[i].row, h.text, rows[i].reported);
     }
 }
 
 /* 256 messages in a row: the count comes round. */
 static void test_round(void)
 {
-    static struct heard h = {.name = "d"};
-    hear_hex(&h, "spBv1.0/g/NBIRTH/n", BORN_AS("00"));
+    static struct received h = {.name = "d"};
+    receive_hex(&h, "spBv1.0/g/NBIRTH/n", BORN_AS("00"));
     for (unsigned seq = 1; seq < 600; seq++) {
         char hex[8];
         (void)snprintf(hex, sizeof hex, seq % 256 < 128 ? "18%02x" : "18%02x01",
                        (seq % 256 & 127) | (seq & 128));
-        hear_hex(&h, "spBv1.0/g/NDATA/n", hex);
+        receive_hex(&h, "spBv1.0/g/NDATA/n", hex);
     }
     CHECK_TEXT("none is missing", h.text, "");
 }
@@ -314,13 +318,13 @@ static void test_round(void)
 /* What a device held: of data by exception, and of more metrics than there is room for. */
 static void test_held(void)
 {
-    static struct heard h = {.name = "d"};
-    hear_hex(&h, "spBv1.0/g/NBIRTH/n", BORN_AS("00"));
-    hear_hex(&h, "spBv1.0/g/DBIRTH/n/d", DBIRTH_AB);
-    hear_hex(&h, "spBv1.0/g/DDATA/n/d",
-             "120410025007"
-             "1802");
-    hear_hex(&h, "spBv1.0/g/DCMD/n/d", "120410025009");
+    static struct received h = {.name = "d"};
+    receive_hex(&h, "spBv1.0/g/NBIRTH/n", BORN_AS("00"));
+    receive_hex(&h, "spBv1.0/g/DBIRTH/n/d", DBIRTH_AB);
+    receive_hex(&h, "spBv1.0/g/DDATA/n/d",
+                "120410025007"
+                "1802");
+    receive_hex(&h, "spBv1.0/g/DCMD/n/d", "120410025009");
     CHECK_NEAR("a", sparkplug_held(&h.device[0], (struct sparkplug_text){"a", 1}).real, 2.0,
                0.0, 0.0);
     CHECK_INT("b", sparkplug_held(&h.device[0], (struct sparkplug_text){"b", 1}).whole, 7);
@@ -350,17 +354,17 @@ static void test_held(void)
     }
     memcpy(payload + used, "\x18\x03", 2);
     h.text[0] = '\0';
-    hear(&h, "spBv1.0/g/DBIRTH/n/d", payload, used + 2);
+    decode_payload(&h, "spBv1.0/g/DBIRTH/n/d", payload, used + 2);
     CHECK("told", strstr(h.text, "{\"event\": \"too many\", \"n\": 44}") != NULL);
     CHECK_INT("kept", h.device[0].count, SPARKPLUG_METRICS_MAX);
     h.text[0] = '\0';
-    hear_hex(&h, "spBv1.0/g/DDATA/n/d", "120510ab0250091804"); /* alias 299 */
+    receive_hex(&h, "spBv1.0/g/DDATA/n/d", "120510ab0250091804"); /* alias 299 */
     CHECK_TEXT("not told again and again", h.text, "");
 }
 
 static void test_written(void)
 {
-    static struct heard h = {.name = "d"};
+    static struct received h = {.name = "d"};
     char out[256];
     struct sparkplug_writer w;
     const struct sparkplug_value truth = {.kind = SPARKPLUG_TRUTH, .whole = 1};
@@ -368,12 +372,12 @@ static void test_written(void)
     const struct sparkplug_value whole = {.kind = SPARKPLUG_WHOLE, .whole = -3};
     const struct sparkplug_value text = {.kind = SPARKPLUG_TEXT, .text = {"go", 2}};
     sparkplug_begin(&w, out, sizeof out, 1795149880123456);
-    sparkplug_put(&w, "Node Control/Rebirth", &truth);
-    sparkplug_put(&w, "v", &real);
-    sparkplug_put(&w, "n", &whole);
-    sparkplug_put(&w, "op", &text);
+    sparkplug_append(&w, "Node Control/Rebirth", &truth);
+    sparkplug_append(&w, "v", &real);
+    sparkplug_append(&w, "n", &whole);
+    sparkplug_append(&w, "op", &text);
     CHECK("room", !w.failed);
-    hear(&h, "spBv1.0/g/DCMD/n/d", out, w.used);
+    decode_payload(&h, "spBv1.0/g/DCMD/n/d", out, w.used);
     CHECK_TEXT("read back", h.text,
                "{\"event\": \"values\", \"device\": \"d\", \"t\": 1795149880.123, \"values\": "
                "{\"Node Control/Rebirth\": "
@@ -381,10 +385,10 @@ static void test_written(void)
     for (size_t room = 0; room < w.used; room++) {
         struct sparkplug_writer less;
         sparkplug_begin(&less, out, room, 1795149880123456);
-        sparkplug_put(&less, "Node Control/Rebirth", &truth);
-        sparkplug_put(&less, "v", &real);
-        sparkplug_put(&less, "n", &whole);
-        sparkplug_put(&less, "op", &text);
+        sparkplug_append(&less, "Node Control/Rebirth", &truth);
+        sparkplug_append(&less, "v", &real);
+        sparkplug_append(&less, "n", &whole);
+        sparkplug_append(&less, "op", &text);
         CHECK("no room is told", less.failed && less.used <= room);
     }
 }
@@ -415,45 +419,45 @@ static const char lab_text[] =
                               "json: {go/m: \"{displacement_m}\", id: \"{id}\", on: "
                               "true}}\n";
 
-struct ear {
+struct sink {
     char text[4096];
 };
 
-static void add_to(struct ear *ear, const char *format, ...) PRINTF_LIKE(2, 3);
-static void add_to(struct ear *ear, const char *format, ...)
+static void add_to(struct sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);
+static void add_to(struct sink *sink, const char *format, ...)
 {
-    const size_t used = strlen(ear->text);
+    const size_t used = strlen(sink->text);
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(ear->text + used, sizeof ear->text - used, format, args);
+    (void)vsnprintf(sink->text + used, sizeof sink->text - used, format, args);
     va_end(args);
 }
 
-static void hear_event(void *context, const struct event *e)
+static void print_event(void *context, const struct event *e)
 {
-    struct ear *ear = context;
-    add_to(ear, "%s %s", event_kind_name(e->kind),
+    struct sink *sink = context;
+    add_to(sink, "%s %s", event_kind_name(e->kind),
            e->side < SIDE_COUNT ? side_name(e->side) : "-");
     if (e->kind == EVENT_TELEMETRY) {
-        add_to(ear, " %lld %g %g", (long long)e->telemetry.source_us, e->telemetry.pose[0],
+        add_to(sink, " %lld %g %g", (long long)e->telemetry.source_us, e->telemetry.pose[0],
                e->telemetry.pose[1]);
     } else if (e->kind == EVENT_REPLY) {
-        add_to(ear, " %s %s %zu", e->reply.id, reply_status_name(e->reply.status),
+        add_to(sink, " %s %s %zu", e->reply.id, reply_status_name(e->reply.status),
                e->reply.value_count);
     } else if (e->kind == EVENT_COMMAND) {
-        add_to(ear, " %s", e->command.id);
+        add_to(sink, " %s", e->command.id);
     } else if (e->kind == EVENT_CONNECTION) {
-        add_to(ear, " %s", e->connection.online ? "online" : e->connection.reason);
+        add_to(sink, " %s", e->connection.online ? "online" : e->connection.reason);
     } else if (e->kind == EVENT_NOTE) {
-        add_to(ear, " %s %lld", note_kind_name(e->note.kind), (long long)e->note.count);
+        add_to(sink, " %s %lld", note_kind_name(e->note.kind), (long long)e->note.count);
     } else if (e->kind == EVENT_MALFORMED) {
-        add_to(ear, " %s: %s", e->malformed.what, fault_name(e->malformed.fault));
+        add_to(sink, " %s: %s", e->malformed.what, fault_name(e->malformed.fault));
     }
-    add_to(ear, "\n");
+    add_to(sink, "\n");
 }
 
-static void hear_sent(void *context, const char *pair, const char *topic, const char *payload,
-                      size_t bytes)
+static void record_rebirth(void *context, const char *pair, const char *topic,
+                           const char *payload, size_t bytes)
 {
     static const char asked[] = "Node Control/Rebirth";
     CHECK("pair", strcmp(pair, "r1") == 0 && bytes > sizeof asked);
@@ -485,7 +489,7 @@ static size_t write_metrics(char out[512], int64_t t_us, const char *const *name
     for (size_t k = 0; names[k]; k++) {
         const struct sparkplug_value number = {.kind = SPARKPLUG_REAL, .real = atof(values[k])};
         const struct sparkplug_value text = one_text(values[k]);
-        sparkplug_put(&w, names[k], names[k][0] == 'p' ? &number : &text);
+        sparkplug_append(&w, names[k], names[k][0] == 'p' ? &number : &text);
     }
     return w.used;
 }
@@ -496,7 +500,7 @@ static void test_codec(void)
         const char *topic;
         int64_t t_s;
         const char *names[5], *values[5];
-        const char *told;
+        const char *reported;
     } rows[] = {
         {"DDATA/n/a", 1, {"p/x"}, {"1"}, "note real rebirth 0\nsent spBv1.0/g/NCMD/n 1\n"},
         {"DDATA/n/a", 2, {"p/x"}, {"1"}, ""},
@@ -529,7 +533,7 @@ static void test_codec(void)
     static struct lab_file lab;
     static char room[MESSAGE_PAYLOAD_MAX];
     struct err_list errors;
-    struct ear told = {""};
+    struct sink reported = {""};
     read_lab(lab_text, &lab, &errors, STATUS_OK);
     CHECK_TEXT("no fault", errors.count > 0 ? errors.items[0].text : "", "");
     void *state = calloc(1, codec_sparkplug.state_bytes);
@@ -539,35 +543,37 @@ static void test_codec(void)
                                     .id = "r1",
                                     .options = &lab.pairs[0].speaks,
                                     .state = state};
-    const struct codec_ear ear = {hear_event, &told, hear_sent, &told, room, sizeof room};
+    const struct codec_sink sink = {print_event, &reported, record_rebirth,
+                                    &reported,   room,      sizeof room};
     for (size_t i = 0; i < COUNT(rows); i++) {
         char payload[512];
         struct message m = {.t_us = rows[i].t_s * 1000000, .payload = payload};
         (void)snprintf(m.topic, sizeof m.topic, "spBv1.0/g/%s", rows[i].topic);
-        m.kept_bytes = m.payload_bytes =
+        m.stored_bytes = m.payload_bytes =
             write_metrics(payload, m.t_us, rows[i].names, rows[i].values);
-        told.text[0] = '\0';
-        CHECK(rows[i].topic, codec_sparkplug.hear(&pair, &m, &ear));
-        CHECK_TEXT(rows[i].topic, told.text, rows[i].told);
+        reported.text[0] = '\0';
+        CHECK(rows[i].topic, codec_sparkplug.receive(&pair, &m, &sink));
+        CHECK_TEXT(rows[i].topic, reported.text, rows[i].reported);
         m.retained = true;
-        told.text[0] = '\0';
-        CHECK("retained", codec_sparkplug.hear(&pair, &m, &ear) && told.text[0] == '\0');
+        reported.text[0] = '\0';
+        CHECK("retained",
+              codec_sparkplug.receive(&pair, &m, &sink) && reported.text[0] == '\0');
     }
     struct message twice = {.topic = "spBv1.0/g/NDATA/n",
                             .payload = "\x18\x01",
-                            .kept_bytes = 2,
+                            .stored_bytes = 2,
                             .payload_bytes = 2,
                             .t_us = 20000000};
-    told.text[0] = '\0';
-    CHECK("seq 1", codec_sparkplug.hear(&pair, &twice, &ear));
+    reported.text[0] = '\0';
+    CHECK("seq 1", codec_sparkplug.receive(&pair, &twice, &sink));
     twice.dup = true;
-    CHECK("delivered twice", codec_sparkplug.hear(&pair, &twice, &ear));
-    CHECK_TEXT("nothing is missing", told.text, "");
+    CHECK("delivered twice", codec_sparkplug.receive(&pair, &twice, &sink));
+    CHECK_TEXT("nothing is missing", reported.text, "");
     twice.dup = false;
-    CHECK("255 later", codec_sparkplug.hear(&pair, &twice, &ear));
-    CHECK("all between are missing", strstr(told.text, "note real missing 255\n") != NULL);
+    CHECK("255 later", codec_sparkplug.receive(&pair, &twice, &sink));
+    CHECK("all between are missing", strstr(reported.text, "note real missing 255\n") != NULL);
     struct message other = {.topic = "spBv1.0/g/NBIRTH/another", .payload = "", .t_us = 1};
-    CHECK("another node", !codec_sparkplug.hear(&pair, &other, &ear));
+    CHECK("another node", !codec_sparkplug.receive(&pair, &other, &sink));
 
     static const char go[] = "{\"id\":\"m9\",\"op\":\"go\",\"displacement_m\":0.25}";
     const struct codec_out out = {.kind = CODEC_COMMAND,
@@ -578,10 +584,10 @@ static void test_codec(void)
                                   .t_us = 1795149880123456,
                                   .to = &pair};
     struct codec_message sent;
-    static struct heard h = {.name = "b"};
+    static struct received h = {.name = "b"};
     CHECK("encoded", codec_encode(&codec_sparkplug, &out, &sent) && sent.whole);
     CHECK_TEXT("to", sent.topic, "spBv1.0/g/TO/n/virtual");
-    hear(&h, "spBv1.0/g/DCMD/n/b", sent.payload, sent.bytes);
+    decode_payload(&h, "spBv1.0/g/DCMD/n/b", sent.payload, sent.bytes);
     CHECK_TEXT("metrics", h.text,
                "{\"event\": \"values\", \"device\": \"b\", \"t\": 1795149880.123, \"values\": "
                "{\"go/m\": 0.25, \"id\": "

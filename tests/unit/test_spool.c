@@ -23,7 +23,7 @@ static size_t text_of(size_t list, uint64_t k, char text[512])
     return (size_t)n;
 }
 
-static bool take_row(void *context, const struct spool_row *row)
+static bool record_row(void *context, const struct spool_row *row)
 {
     struct seen *seen = context;
     char text[512];
@@ -58,8 +58,8 @@ static void queue_row(struct spool_queue *q, size_t list, uint64_t k)
     spool_queue_row(q, list, &row);
 }
 
-static void expect(struct spool *s, size_t list, uint64_t count, uint64_t newest,
-                   uint64_t stop_after)
+static void expect_rows(struct spool *s, size_t list, uint64_t count, uint64_t newest,
+                        uint64_t stop_after)
 {
     char what[96];
     const uint64_t rows = newest > 0 && newest < count ? newest : count;
@@ -67,7 +67,7 @@ static void expect(struct spool *s, size_t list, uint64_t count, uint64_t newest
     (void)snprintf(what, sizeof what, "list %zu, newest %llu", list,
                    (unsigned long long)newest);
     CHECK_INT(what, spool_count(s, list), count);
-    CHECK_INT(what, spool_each(s, list, newest, take_row, &seen, NULL), STATUS_OK);
+    CHECK_INT(what, spool_each(s, list, newest, record_row, &seen, NULL), STATUS_OK);
     CHECK_INT(what, seen.rows, stop_after > 0 && stop_after < rows ? stop_after : rows);
     CHECK(what, !seen.wrong);
 }
@@ -84,12 +84,12 @@ static size_t draw_list(void)
 static void expect_all(struct spool *s, const uint64_t count[LISTS])
 {
     for (size_t list = 0; list < LISTS; list++) {
-        expect(s, list, count[list], 0, 0);
-        expect(s, list, count[list], 1, 0);
-        expect(s, list, count[list], 50, 0);
-        expect(s, list, count[list], UINT64_MAX, 7);
+        expect_rows(s, list, count[list], 0, 0);
+        expect_rows(s, list, count[list], 1, 0);
+        expect_rows(s, list, count[list], 50, 0);
+        expect_rows(s, list, count[list], UINT64_MAX, 7);
     }
-    expect(s, 0, count[0], 0, 0); /* again, out of order */
+    expect_rows(s, 0, count[0], 0, 0); /* again, out of order */
 }
 
 /* In a memory that holds all, some or hardly any of it. */
@@ -139,8 +139,8 @@ static void test_nothing(void)
 {
     struct spool *s = NULL;
     CU_ASSERT_EQUAL_FATAL(spool_create(3, SPOOL_BYTES, &s), STATUS_OK);
-    expect(s, 2, 0, 0, 0);
-    expect(s, 0, 0, 9, 0);
+    expect_rows(s, 2, 0, 0, 0);
+    expect_rows(s, 0, 0, 9, 0);
     spool_destroy(s);
     spool_destroy(NULL);
 }
@@ -205,7 +205,7 @@ static void test_elsewhere(void)
     for (uint64_t k = 0; k < 100; k++) {
         CU_ASSERT_EQUAL_FATAL(add_row(s, 0, k, NULL), STATUS_OK);
     }
-    expect(s, 0, 100, 0, 0);
+    expect_rows(s, 0, 100, 0, 0);
     spool_destroy(s);
 }
 

@@ -15,7 +15,7 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static bool keep_row(void *context, const struct store_row *row)
+static bool copy_row(void *context, const struct store_row *row)
 {
     struct store_row *out = context;
     CHECK_TEXT("pair", row->pair, "r1");
@@ -30,7 +30,7 @@ static bool keep_row(void *context, const struct store_row *row)
  * beside it. */
 static void for_owner_and_group(void)
 {
-    static const char *const beside[] = {"", "-wal", "-shm"};
+    static const char *const extra[] = {"", "-wal", "-shm"};
     const mode_t before = umask(0);
     for (int round = 0; round < 2; round++) {
         struct stat about;
@@ -42,8 +42,8 @@ static void for_owner_and_group(void)
         }
         struct store *s = open_store(NULL);
         CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-        for (size_t i = 0; i < COUNT(beside); i++) {
-            (void)snprintf(name, sizeof name, "%s%s", path, beside[i]);
+        for (size_t i = 0; i < COUNT(extra); i++) {
+            (void)snprintf(name, sizeof name, "%s%s", path, extra[i]);
             CHECK_INT(name, stat(name, &about), 0);
             CHECK_INT(name, about.st_mode & 0777, round == 0 ? 0640 : 0660);
         }
@@ -77,7 +77,7 @@ static void round_trip(void)
     query.until_us = row.t_us;
     struct store_row got = {0};
     char next[STORE_CURSOR_MAX];
-    CHECK_INT("query", store_query(r, &query, keep_row, &got, next, NULL), STATUS_OK);
+    CHECK_INT("query", store_query(r, &query, copy_row, &got, next, NULL), STATUS_OK);
     CHECK("n", got.n == INT64_MAX);
     CHECK_INT("t_us", got.t_us, row.t_us - 1);
     CHECK_NEAR("lag_s", got.lag_s, -1.0 / 3.0, 0.0, 0.0);
@@ -87,7 +87,7 @@ static void round_trip(void)
     store_close(s);
 }
 
-static void limits(void)
+static void test_limits(void)
 {
     fresh_path();
     struct store *s = open_store(NULL);
@@ -279,7 +279,7 @@ static void expect_mark(const char *row, const struct store_mark *mark, enum fau
     store_close(s);
 }
 
-static void marks(void)
+static void test_marks(void)
 {
     char old[160];
     fresh_path();
@@ -385,7 +385,7 @@ static void made_again(void)
 }
 
 /* Removed while it is open: made again at the same place, with its directory. */
-static void reopened(void)
+static void test_reopened(void)
 {
     fresh_path();
     char inside[160];
@@ -458,14 +458,14 @@ struct judged {
     char text[2048];
 };
 
-static bool take_judged(void *context, const struct store_row *row)
+static bool record_judged(void *context, const struct store_row *row)
 {
     struct judged *judged = context;
     const size_t at = strlen(judged->text);
-    const char *said = strstr(row->json, "\"consistent\":");
+    const char *published = strstr(row->json, "\"consistent\":");
     (void)snprintf(judged->text + at, sizeof judged->text - at, "%s%s%llu:%s%s:%.4s",
                    at ? " " : "", row->pair, (unsigned long long)row->n, row->type,
-                   row->inconsistent ? "!" : "", said ? said + 13 : "none");
+                   row->inconsistent ? "!" : "", published ? published + 13 : "none");
     const char *verdict = strstr(row->json, "\"verdict\":\"");
     CHECK(row->json, !verdict || strncmp(verdict + 11, row->type, strlen(row->type)) == 0);
     return true;
@@ -487,7 +487,8 @@ static void old_verdicts(void)
                                           .since_us = INT64_MIN,
                                           .until_us = INT64_MAX,
                                           .limit = STORE_PAGE_MAX};
-        CHECK_INT("read", store_query(r, &query, take_judged, &judged, next, NULL), STATUS_OK);
+        CHECK_INT("read", store_query(r, &query, record_judged, &judged, next, NULL),
+                  STATUS_OK);
     }
     CHECK_TEXT("rows", judged.text,
                "a3:SYNC:true a4:SYNC!:fals a5:AHEAD!:fals "
@@ -507,7 +508,7 @@ static void old_verdicts(void)
     store_close(s);
 }
 
-static void refused(const char *name, enum status want, const char *code)
+static void check_refused(const char *name, enum status want, const char *code)
 {
     const struct store_params params = {.path = path};
     struct store *s = NULL;
@@ -520,32 +521,32 @@ static void refused(const char *name, enum status want, const char *code)
     CHECK(name, s == NULL && r == NULL);
 }
 
-static void refusals(void)
+static void test_refusals(void)
 {
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "version_mismatch");
+    check_refused("newer", STATUS_E_STALE, "version_mismatch");
     run_sql("UPDATE meta SET value = 'x'");
-    refused("no version", STATUS_E_PARSE, "wrong_file");
+    check_refused("no version", STATUS_E_PARSE, "wrong_file");
     fresh_path();
     run_sql("CREATE TABLE songs(title); PRAGMA user_version = 7");
-    refused("another program's", STATUS_E_PARSE, "wrong_file");
+    check_refused("another program's", STATUS_E_PARSE, "wrong_file");
     fresh_path();
     const int fd = open(path, O_WRONLY | O_CREAT, 0600);
     for (int i = 0; i < 200; i++) {
         CHECK("write", write(fd, "these are no pages of SQLite, but text\n", 39) == 39);
     }
     (void)close(fd);
-    refused("text", STATUS_E_PARSE, "file_damaged");
+    check_refused("text", STATUS_E_PARSE, "file_damaged");
     (void)snprintf(path, sizeof path, "%s/no/such/folder/lab.db", base);
-    refused("no folder", STATUS_E_IO, "store_failed");
+    check_refused("no folder", STATUS_E_IO, "store_failed");
     (void)snprintf(path, sizeof path, "%s", base);
-    refused("a folder", STATUS_E_IO, "store_failed");
+    check_refused("a folder", STATUS_E_IO, "store_failed");
 }
 
 /* Whatever bytes a bad disk changes: an error or a working store, never a crash. */
-static void damaged(void)
+static void test_damaged_file(void)
 {
     fresh_path();
     struct store *s = open_store(NULL);
@@ -651,7 +652,7 @@ static void opening_fails(void)
     CHECK("every operation failed once", n >= 5 && n < 200);
 }
 
-static void full(void)
+static void test_full(void)
 {
     fresh_path();
     const struct store_params params = {.path = path, .pages_max = 52};
@@ -682,7 +683,7 @@ static void full(void)
     store_close(s);
 }
 
-static void retention(void)
+static void test_retention(void)
 {
     fresh_path();
     struct store *s = open_store(NULL);
@@ -712,20 +713,20 @@ int main(void)
     CU_add_test(suite, "chaos file layer", chaos_register);
     CU_add_test(suite, "round trip", round_trip);
     CU_add_test(suite, "for owner and group", for_owner_and_group);
-    CU_add_test(suite, "limits", limits);
+    CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "released versions", released_versions);
     CU_add_test(suite, "commands of teams", commands_of_teams);
-    CU_add_test(suite, "marks", marks);
+    CU_add_test(suite, "marks", test_marks);
     CU_add_test(suite, "made again", made_again);
-    CU_add_test(suite, "reopened", reopened);
+    CU_add_test(suite, "reopened", test_reopened);
     CU_add_test(suite, "old version", old_version);
     CU_add_test(suite, "old verdicts", old_verdicts);
-    CU_add_test(suite, "refusals", refusals);
-    CU_add_test(suite, "damaged", damaged);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "damaged", test_damaged_file);
     CU_add_test(suite, "batch fails", batch_fails);
     CU_add_test(suite, "opening fails", opening_fails);
-    CU_add_test(suite, "full", full);
-    CU_add_test(suite, "retention", retention);
+    CU_add_test(suite, "full", test_full);
+    CU_add_test(suite, "retention", test_retention);
     const int result = check_run();
     fresh_path();
     (void)rmdir(base);

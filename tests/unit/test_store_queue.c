@@ -24,7 +24,7 @@ static struct store_queue *start_queue(const struct store_queue_params *params, 
     return q;
 }
 
-static enum status push(struct store_queue *q, uint64_t n)
+static enum status push_row(struct store_queue *q, uint64_t n)
 {
     const struct store_row row = row_of(STORE_ENTRIES, "a", n, (int64_t)n * 1000000, "SYNC");
     return store_queue_push(q, &row);
@@ -41,12 +41,12 @@ static void queue_commits(void)
     struct store_queue *q = start_queue(&params, s);
     CHECK_INT("nothing to do", store_queue_flush(q, 5000), STATUS_OK);
     for (uint64_t n = 1; n <= 100; n++) {
-        CHECK_INT("push", push(q, n), STATUS_OK);
+        CHECK_INT("push", push_row(q, n), STATUS_OK);
     }
     CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
     CHECK("covers", store_queue_covers(q, 100) && !store_queue_covers(q, 101));
     for (uint64_t n = 96; n <= 105; n++) {
-        CHECK_INT("push", push(q, n), STATUS_OK);
+        CHECK_INT("push", push_row(q, n), STATUS_OK);
     }
     /* Without anybody who flushes, the clock commits. */
     struct store_queue_stats stats = {0};
@@ -61,7 +61,7 @@ static void queue_commits(void)
     struct store_row bad = row_of(STORE_ENTRIES, "", 1, 1, "SYNC");
     CHECK_INT("bad row", store_queue_push(q, &bad), STATUS_E_ARG);
     for (uint64_t n = 106; n <= 120; n++) {
-        CHECK_INT("push", push(q, n), STATUS_OK);
+        CHECK_INT("push", push_row(q, n), STATUS_OK);
     }
     CHECK_INT("stop", store_queue_stop(q, 5000), STATUS_OK);
     struct store_reader *r = open_reader();
@@ -87,12 +87,12 @@ static void meet_failing_disk(int code)
     params.retry_ms_min = 1;
     params.retry_ms_max = 10;
     struct store_queue *q = start_queue(&params, s);
-    CHECK_INT("push", push(q, 1), STATUS_OK);
+    CHECK_INT("push", push_row(q, 1), STATUS_OK);
     CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
     chaos_between(0, 1 << 30, code);
     int refused_rows = 0;
     for (uint64_t n = 2; n <= 71; n++) {
-        const enum status status = push(q, n);
+        const enum status status = push_row(q, n);
         CHECK("status", status == STATUS_OK || status == STATUS_E_FULL);
         refused_rows += status == STATUS_E_FULL;
     }
@@ -116,7 +116,7 @@ static void meet_failing_disk(int code)
     CHECK("still behind", stats.behind);
     CHECK_INT("committed", stats.committed, 51);
     chaos_between(0, 1 << 30, code);
-    CHECK_INT("push", push(q, 100), STATUS_OK);
+    CHECK_INT("push", push_row(q, 100), STATUS_OK);
     CHECK_INT("stop tells of what is left", store_queue_stop(q, 30), STATUS_E_IO);
     chaos_between(1 << 30, 1 << 30, SQLITE_OK);
     struct store_reader *r = open_reader();
@@ -162,7 +162,7 @@ static void queue_waits_for_journal(void)
     struct store_queue *q = start_queue(&params, s);
     struct store_queue_stats stats = {0};
     for (uint64_t n = 1; n <= 10; n++) {
-        CHECK_INT("push", push(q, n), STATUS_OK);
+        CHECK_INT("push", push_row(q, n), STATUS_OK);
     }
     for (int64_t end_us = 0; stats.failures < 3 && wait_more(&end_us, 5000);) {
         store_queue_stats(q, &stats);
@@ -180,7 +180,7 @@ static void queue_waits_for_journal(void)
               stats.batches + stats.failures);
     expect_counts("all", STORE_ENTRIES, "a", "SYNC:10");
     atomic_store(&gate.synced, false);
-    CHECK_INT("push", push(q, 11), STATUS_OK);
+    CHECK_INT("push", push_row(q, 11), STATUS_OK);
     CHECK_INT("the last row waits too", store_queue_stop(q, 30), STATUS_E_IO);
     expect_counts("as before", STORE_ENTRIES, "a", "SYNC:10");
     store_close(s);
@@ -210,7 +210,7 @@ static void queue_loses_its_file(void)
     params.commit_ms = 1;
     params.retry_ms_min = 1;
     struct store_queue *q = start_queue(&params, s);
-    CHECK_INT("push", push(q, 1), STATUS_OK);
+    CHECK_INT("push", push_row(q, 1), STATUS_OK);
     CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
     CHECK_INT("moved", rename(path, aside), 0);
     CHECK("made anew", wait_reopened(q, 1));
@@ -222,12 +222,12 @@ static void queue_loses_its_file(void)
     struct store_row row = row_of(STORE_ENTRIES, "a", 1, 1000000, "SYNC");
     row.again = 1;
     CHECK_INT("again", store_queue_push(q, &row), STATUS_OK);
-    CHECK_INT("push", push(q, 2), STATUS_OK);
+    CHECK_INT("push", push_row(q, 2), STATUS_OK);
     CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
-    store_queue_mended(q, 0);
+    store_queue_backfilled(q, 0);
     store_queue_stats(q, &stats);
     CHECK("not of that lack", stats.behind);
-    store_queue_mended(q, 1);
+    store_queue_backfilled(q, 1);
     store_queue_stats(q, &stats);
     CHECK("mended", !stats.behind && store_queue_covers(q, 3));
     CHECK_INT("made again", stats.made_again, 1);
@@ -366,7 +366,7 @@ static void queue_retention(void)
     params.retain_s = 100.0;
     struct store_queue *q = start_queue(&params, s);
     for (uint64_t n = 1; n <= 400; n++) {
-        CHECK_INT("push", push(q, n), STATUS_OK); /* one a second */
+        CHECK_INT("push", push_row(q, n), STATUS_OK); /* one a second */
         CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
     }
     CHECK_INT("stop", store_queue_stop(q, 5000), STATUS_OK);
@@ -445,7 +445,7 @@ static void *race_read(void *context)
     return NULL;
 }
 
-static void race(void)
+static void test_race(void)
 {
     fresh_path();
     struct store *s = open_store(NULL);
@@ -486,7 +486,7 @@ int main(void)
     CU_add_test(suite, "queue filled exactly", queue_filled_exactly);
     CU_add_test(suite, "queue's ring", queue_ring);
     CU_add_test(suite, "queue and retention", queue_retention);
-    CU_add_test(suite, "race", race);
+    CU_add_test(suite, "race", test_race);
     const int result = check_run();
     fresh_path();
     (void)rmdir(base);

@@ -6,7 +6,7 @@
 #include "logger/storage/store.h"
 #include "tests/support/store_fixture.h"
 
-static void pages(void)
+static void test_pages(void)
 {
     fresh_path();
     struct store *s = open_store(NULL);
@@ -228,7 +228,7 @@ static void foreign_cursors(void)
 }
 
 /* No query reads more than its page: SQLite's plans search an index and sort nothing. */
-static void plans(void)
+static void test_query_plans(void)
 {
     fresh_path();
     struct store *s = open_store(NULL);
@@ -272,16 +272,17 @@ static void plans(void)
 
 int main(void)
 {
-    if (!mkdtemp(scratch_template(base, "test_store")) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_store")) ||
+        CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("store reader", NULL, NULL);
-    CU_add_test(suite, "pages", pages);
+    CU_add_test(suite, "pages", test_pages);
     CU_add_test(suite, "pages while writing", pages_while_writing);
     CU_add_test(suite, "held reader", held_reader);
     CU_add_test(suite, "looked for in turn", looked_for_in_turn);
     CU_add_test(suite, "foreign cursors", foreign_cursors);
-    CU_add_test(suite, "plans", plans);
+    CU_add_test(suite, "plans", test_query_plans);
     const int result = check_run();
     fresh_path();
     (void)rmdir(base);

@@ -11,43 +11,43 @@ enum { ENTRIES_MAX = 30000, BATCH = 700 };
 #define START_US INT64_C(1763617674000000)
 
 /* What the store was given. */
-static struct told {
+static struct reported {
     int64_t t_us;
     double lag_s;
     enum verdict verdict;
     bool inconsistent, gone;
-} told[ENTRIES_MAX];
-static size_t told_count;
+} reported[ENTRIES_MAX];
+static size_t reported_count;
 static struct random_source rng;
 
-static void tell(struct store *s, int64_t t_us)
+static void add_entry(struct store *s, int64_t t_us)
 {
-    struct told *t = &told[told_count++];
-    *t = (struct told){.t_us = t_us,
-                       .lag_s =
-                           random_uniform(&rng) < 0.1 ? nan("") : random_uniform(&rng) - 0.5,
-                       .verdict = (enum verdict)(random_uniform(&rng) * VERDICT_COUNT),
-                       .inconsistent = random_uniform(&rng) < 0.2};
+    struct reported *t = &reported[reported_count++];
+    *t = (struct reported){.t_us = t_us,
+                           .lag_s = random_uniform(&rng) < 0.1 ? nan("")
+                                                               : random_uniform(&rng) - 0.5,
+                           .verdict = (enum verdict)(random_uniform(&rng) * VERDICT_COUNT),
+                           .inconsistent = random_uniform(&rng) < 0.2};
     struct store_row row =
-        row_of(STORE_ENTRIES, "a", told_count, t_us, verdict_name(t->verdict));
+        row_of(STORE_ENTRIES, "a", reported_count, t_us, verdict_name(t->verdict));
     row.lag_s = t->lag_s;
     row.inconsistent = t->inconsistent;
     CHECK("new", add(s, &row));
-    row.n = told_count + 1;
+    row.n = reported_count + 1;
     row.pair = "b"; /* of whom nothing may be told */
     CHECK("new", add(s, &row));
 }
 
-struct told_sum {
+struct bucket_sum {
     struct store_bucket all;
     int64_t width_us, newest_us;
     size_t rows;
     bool apart; /* newest first, none over an edge */
 };
 
-static bool add_told(void *context, const struct store_bucket *b)
+static bool add_bucket(void *context, const struct store_bucket *b)
 {
-    struct told_sum *sum = context;
+    struct bucket_sum *sum = context;
     const int64_t slot = bucket_start(b->first_us, sum->width_us);
     sum->apart = sum->apart && slot <= sum->newest_us && b->count > 0;
     sum->newest_us = slot;
@@ -59,8 +59,8 @@ static bool add_told(void *context, const struct store_bucket *b)
 static struct store_bucket sum_up(int64_t since_us, int64_t until_us)
 {
     struct store_bucket all = {0};
-    for (size_t i = 0; i < told_count; i++) {
-        const struct told *t = &told[i];
+    for (size_t i = 0; i < reported_count; i++) {
+        const struct reported *t = &reported[i];
         const bool valued = isfinite(t->lag_s);
         struct store_bucket one = {.first_us = t->t_us,
                                    .count = 1,
@@ -105,12 +105,12 @@ static size_t expect_all(const char *name, struct store_reader *r, int64_t newes
             const int64_t until_us =
                 k == 0 ? newest_us + 1
                        : since_us + 1 + (int64_t)(random_uniform(&rng) * 0.3 * span);
-            struct told_sum sum = {.width_us = level < 0 ? 1 : store_widths_us[level],
-                                   .newest_us = INT64_MAX,
-                                   .apart = true};
+            struct bucket_sum sum = {.width_us = level < 0 ? 1 : store_widths_us[level],
+                                     .newest_us = INT64_MAX,
+                                     .apart = true};
             CHECK_INT(
                 name,
-                store_series(r, "a", since_us, until_us, sum.width_us, add_told, &sum, NULL),
+                store_series(r, "a", since_us, until_us, sum.width_us, add_bucket, &sum, NULL),
                 STATUS_OK);
             CHECK(name, sum.apart);
             const struct store_bucket want = sum_up(since_us, until_us);
@@ -152,9 +152,9 @@ static void random_orders(void)
         const double late = round == 0 ? 0.0 : 0.02 * round;
         int64_t now_us = START_US;
         fresh_path();
-        told_count = 0;
+        reported_count = 0;
         struct store *s = open_store(NULL);
-        while (told_count < 6000) {
+        while (reported_count < 6000) {
             CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
             for (int i = 0; i < BATCH; i++) {
                 const double x = random_uniform(&rng);
@@ -162,7 +162,7 @@ static void random_orders(void)
                 now_us += x < 0.001 ? INT64_C(20000000000) * (round + 1)
                           : x < 0.5 ? 30000
                                     : (int64_t)(x * 8e6);
-                tell(s, now_us - (int64_t)(back * back * (double)(now_us - START_US)));
+                add_entry(s, now_us - (int64_t)(back * back * (double)(now_us - START_US)));
             }
             CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
         }
@@ -177,53 +177,53 @@ static void random_orders(void)
 
 /* A batch that fails leaves nothing behind; what is removed is in no bucket any more, and what
  * comes back from the journal is. */
-static void taken_back(void)
+static void test_replaced_rows(void)
 {
     fresh_path();
     rng = random_stream(7, 0);
-    told_count = 0;
+    reported_count = 0;
     struct store *s = open_store(NULL);
     int64_t now_us = START_US;
     for (int part = 0; part < 2; part++) {
         CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
         for (int i = 0; i < 3000; i++, now_us += 1700000) {
-            tell(s, now_us);
+            add_entry(s, now_us);
         }
         CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
         if (part == 0) {
             CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
             for (int i = 0; i < 600; i++) {
-                tell(s, now_us + i);
+                add_entry(s, now_us + i);
             }
             store_rollback(s);
-            told_count -= 600;
+            reported_count -= 600;
         }
     }
     struct store_reader *r = open_reader();
     (void)expect_all("whole", r, now_us);
     for (int step = 1; step <= 4; step++) {
         uint64_t removed = 0;
-        const int64_t before_us = told[500 * step].t_us;
+        const int64_t before_us = reported[500 * step].t_us;
         for (int limit = 400; limit > 0; limit = removed > 0 ? limit : 0) {
             CHECK_INT("remove", store_remove_before(s, before_us, limit, &removed, NULL),
                       STATUS_OK);
             const int64_t left_us = count_rows("SELECT min(t_us) FROM entries");
-            for (size_t i = 0; i < told_count; i++) {
-                told[i].gone = told[i].t_us < left_us;
+            for (size_t i = 0; i < reported_count; i++) {
+                reported[i].gone = reported[i].t_us < left_us;
             }
             (void)expect_all("shortened", r, now_us);
         }
     }
     /* The whole again; those that are there stay. */
     CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    for (size_t i = 0; i < told_count; i++) {
-        struct store_row row =
-            row_of(STORE_ENTRIES, "a", i + 1, told[i].t_us, verdict_name(told[i].verdict));
-        row.lag_s = told[i].lag_s;
-        row.inconsistent = told[i].inconsistent;
+    for (size_t i = 0; i < reported_count; i++) {
+        struct store_row row = row_of(STORE_ENTRIES, "a", i + 1, reported[i].t_us,
+                                      verdict_name(reported[i].verdict));
+        row.lag_s = reported[i].lag_s;
+        row.inconsistent = reported[i].inconsistent;
         row.again = 1;
-        CHECK("as it was", add(s, &row) == told[i].gone);
-        told[i].gone = false;
+        CHECK("as it was", add(s, &row) == reported[i].gone);
+        reported[i].gone = false;
     }
     CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
     (void)expect_all("again", r, now_us);
@@ -237,12 +237,12 @@ static void of_before(void)
 {
     fresh_path();
     rng = random_stream(11, 0);
-    told_count = 0;
+    reported_count = 0;
     struct store *s = open_store(NULL);
     int64_t now_us = START_US;
     CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
     for (int i = 0; i < 12000; i++, now_us += i < 6000 ? 1 : 900000) {
-        tell(s, i < 5500 ? START_US : now_us);
+        add_entry(s, i < 5500 ? START_US : now_us);
     }
     CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
     store_close(s);
@@ -272,7 +272,7 @@ static void of_before(void)
     store_close(s);
 }
 
-static void widths(void)
+static void test_widths(void)
 {
     CHECK_INT("least", store_width_below(0), 1);
     CHECK_INT("least", store_width_below(49999), 1);
@@ -289,13 +289,14 @@ static void widths(void)
 
 int main(void)
 {
-    if (!mkdtemp(scratch_template(base, "test_store")) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_store")) ||
+        CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("store series", NULL, NULL);
-    CU_add_test(suite, "widths", widths);
+    CU_add_test(suite, "widths", test_widths);
     CU_add_test(suite, "random orders", random_orders);
-    CU_add_test(suite, "taken back", taken_back);
+    CU_add_test(suite, "taken back", test_replaced_rows);
     CU_add_test(suite, "of before", of_before);
     const int result = check_run();
     fresh_path();

@@ -19,13 +19,13 @@ static struct web *web;
 /* The lab stands still while somebody looks at it. */
 static pthread_mutex_t still = PTHREAD_MUTEX_INITIALIZER;
 
-static const struct view *acquire(void *context)
+static const struct view *acquire_view(void *context)
 {
     (void)pthread_mutex_lock(&still);
     return fixture_acquire(context);
 }
 
-static void release(void *context, const struct view *view)
+static void release_view(void *context, const struct view *view)
 {
     fixture_release(context, view);
     (void)pthread_mutex_unlock(&still);
@@ -45,11 +45,11 @@ static void open_hub(size_t events, int64_t run_us)
     }
 }
 
-static void serve(unsigned threads)
+static void serve_web(unsigned threads)
 {
     struct web_source source = fixture_source(&fixture);
-    source.acquire = acquire;
-    source.release = release;
+    source.acquire = acquire_view;
+    source.release = release_view;
     const struct web_options options = {.bind = "127.0.0.1",
                                         .threads = threads,
                                         .connections_max = 16,
@@ -63,7 +63,7 @@ static void serve(unsigned threads)
     }
 }
 
-static void stop(void)
+static void stop_web(void)
 {
     web_stop(web);
     event_hub_destroy(fixture.events);
@@ -97,7 +97,7 @@ static void hang_up(struct listener *l)
 }
 
 /* Read until words have come; false after timeout_ms or at the end. */
-static bool hear(struct listener *l, const char *words, int timeout_ms)
+static bool wait_words(struct listener *l, const char *words, int timeout_ms)
 {
     struct pollfd p = {.fd = l->fd, .events = POLLIN};
     while (!strstr(l->text, words)) {
@@ -114,7 +114,7 @@ static bool hear(struct listener *l, const char *words, int timeout_ms)
     return true;
 }
 
-static unsigned count(const struct listener *l, const char *words)
+static unsigned count_words(const struct listener *l, const char *words)
 {
     unsigned n = 0;
     for (const char *p = l->text; (p = strstr(p, words)) != NULL; p++) {
@@ -123,7 +123,7 @@ static unsigned count(const struct listener *l, const char *words)
     return n;
 }
 
-static void say(enum event_type type, size_t pair, const char *json)
+static void publish_event(enum event_type type, size_t pair, const char *json)
 {
     const uint64_t record =
         (int)type < (int)EVENT_RECORDS ? event_hub_number(fixture.events, type) : 0;
@@ -133,29 +133,29 @@ static void say(enum event_type type, size_t pair, const char *json)
 static void test_two(void)
 {
     open_hub(1000, 7);
-    serve(2);
+    serve_web(2);
     struct listener *all = listen_to("", "");
     struct listener *some = listen_to("?pair=r2,quiet&type=alarm,entry", "");
-    CHECK("hello", hear(all, "retry: 2000", 5000) && hear(some, "id: 7.0.", 5000));
+    CHECK("hello", wait_words(all, "retry: 2000", 5000) && wait_words(some, "id: 7.0.", 5000));
     CHECK("type", strstr(all->text, "Content-Type: text/event-stream\r\n"));
     CHECK("not to be guessed", strstr(all->text, "X-Content-Type-Options: nosniff\r\n"));
     CHECK("not for other sites", !strstr(all->text, "Access-Control"));
-    say(EVENT_TYPE_ENTRY, 0, "{\"pair\":\"r1\",\"n\":1}");
-    say(EVENT_TYPE_CHANGE, 1, "{\"pair\":\"r2\",\"n\":2}");
-    say(EVENT_TYPE_ALARM, 1, "{\"pair\":\"r2\",\"n\":3}");
-    CHECK("one", hear(some, "\"n\":3}\n\n", 5000));
-    CHECK("three", hear(all, "\"n\":3}\n\n", 5000));
-    CHECK_INT("filtered", count(some, "data: "), 1);
-    CHECK_INT("all", count(all, "data: "), 3);
+    publish_event(EVENT_TYPE_ENTRY, 0, "{\"pair\":\"r1\",\"n\":1}");
+    publish_event(EVENT_TYPE_CHANGE, 1, "{\"pair\":\"r2\",\"n\":2}");
+    publish_event(EVENT_TYPE_ALARM, 1, "{\"pair\":\"r2\",\"n\":3}");
+    CHECK("one", wait_words(some, "\"n\":3}\n\n", 5000));
+    CHECK("three", wait_words(all, "\"n\":3}\n\n", 5000));
+    CHECK_INT("filtered", count_words(some, "data: "), 1);
+    CHECK_INT("all", count_words(all, "data: "), 3);
     /* Nothing: a comment. */
-    CHECK("heartbeat", hear(all, "\n:\n\n", 4 * HEARTBEAT_MS));
-    CHECK("heartbeat", hear(some, "\n:\n\n", 4 * HEARTBEAT_MS));
+    CHECK("heartbeat", wait_words(all, "\n:\n\n", 4 * HEARTBEAT_MS));
+    CHECK("heartbeat", wait_words(some, "\n:\n\n", 4 * HEARTBEAT_MS));
     struct http_reply reply = http_get(web_port(web), "/metrics");
     CHECK("listeners", strstr(reply.body, "tandem_stream_listeners 2\n"));
     http_free(&reply);
     hang_up(all);
     hang_up(some);
-    stop();
+    stop_web();
 }
 
 static void test_refusals(void)
@@ -163,7 +163,7 @@ static void test_refusals(void)
     static const char *const queries[] = {"?pair=nobody",      "?type=verdict", "?type=",
                                           "?last_event_id=12", "?limit=1",      "?pair=r1,"};
     open_hub(1000, 7);
-    serve(1);
+    serve_web(1);
     for (size_t i = 0; i < COUNT(queries); i++) {
         char target[128];
         (void)snprintf(target, sizeof target, "/api/v1/events%s", queries[i]);
@@ -175,7 +175,7 @@ static void test_refusals(void)
     struct http_reply head = http_request(web_port(web), "HEAD", "/api/v1/events", "", NULL);
     CHECK_INT("head", head.status, 200);
     http_free(&head);
-    stop();
+    stop_web();
 }
 
 /* Out of the ring; out of the store after a restart; from another store. */
@@ -184,47 +184,47 @@ static void test_resume(void)
     char header[128];
     char last[EVENT_PLACE_MAX];
     open_hub(1000, 7);
-    serve(1);
+    serve_web(1);
     struct listener *l = listen_to("", "Last-Event-ID: 7.1.0.0.0\r\n");
-    say(EVENT_TYPE_FIDELITY, 0, "1");
-    say(EVENT_TYPE_FIDELITY, 0, "2");
-    CHECK("from the ring", hear(l, "\"fidelity\":2}", 5000));
+    publish_event(EVENT_TYPE_FIDELITY, 0, "1");
+    publish_event(EVENT_TYPE_FIDELITY, 0, "2");
+    CHECK("from the ring", wait_words(l, "\"fidelity\":2}", 5000));
     hang_up(l);
     l = listen_to("?last_event_id=7.1.0.0.0", "");
     CHECK("by parameter",
-          hear(l, "\"fidelity\":2}", 5000) && !strstr(l->text, "\"fidelity\":1}"));
+          wait_words(l, "\"fidelity\":2}", 5000) && !strstr(l->text, "\"fidelity\":1}"));
     hang_up(l);
-    stop();
+    stop_web();
 
     /* Another run: thirty moves of two pairs were stored by the fixture, all but ten entries
      * had been heard. */
     open_hub(1000, 8);
-    serve(1);
+    serve_web(1);
     struct event_place place = {
         .run_us = 7, .live = 99, .record = {fixture.entry_n - 10, fixture.alarm_n, 0}};
     event_place_write(&place, last);
     (void)snprintf(header, sizeof header, "Last-Event-ID: %s\r\n", last);
-    say(EVENT_TYPE_ENTRY, 0, "{\"live\":true}");
+    publish_event(EVENT_TYPE_ENTRY, 0, "{\"live\":true}");
     l = listen_to("", header);
-    CHECK("out of the store", hear(l, "{\"live\":true}", 5000));
-    CHECK_INT("those not heard", count(l, "event: entry\n"), 11);
-    CHECK_INT("whole", count(l, "\"verdict\":"), 10);
+    CHECK("out of the store", wait_words(l, "{\"live\":true}", 5000));
+    CHECK_INT("those not heard", count_words(l, "event: entry\n"), 11);
+    CHECK_INT("whole", count_words(l, "\"verdict\":"), 10);
     hang_up(l);
     l = listen_to("?pair=r2", header);
-    say(EVENT_TYPE_ENTRY, 1, "{\"second\":true}");
-    CHECK("of one pair", hear(l, "{\"second\":true}", 5000));
-    CHECK_INT("of one pair", count(l, "event: entry\n"), 6);
+    publish_event(EVENT_TYPE_ENTRY, 1, "{\"second\":true}");
+    CHECK("of one pair", wait_words(l, "{\"second\":true}", 5000));
+    CHECK_INT("of one pair", count_words(l, "event: entry\n"), 6);
     hang_up(l);
     l = listen_to("", "Last-Event-ID: 7.1.1000000.0.0\r\n");
-    CHECK("another store", hear(l, "event: missed\ndata: {\"n\":null}\n\n", 5000));
+    CHECK("another store", wait_words(l, "event: missed\ndata: {\"n\":null}\n\n", 5000));
     hang_up(l);
     /* Everything, from the very first record. */
     l = listen_to("?type=alarm,entry", "Last-Event-ID: 0.0.0.0.0\r\n");
-    CHECK("all", hear(l, "{\"second\":true}", 5000));
-    CHECK_INT("all entries", count(l, "event: entry\n"), fixture.entry_n + 2);
-    CHECK_INT("all alarms", count(l, "event: alarm\n"), fixture.alarm_n);
+    CHECK("all", wait_words(l, "{\"second\":true}", 5000));
+    CHECK_INT("all entries", count_words(l, "event: entry\n"), fixture.entry_n + 2);
+    CHECK_INT("all alarms", count_words(l, "event: alarm\n"), fixture.alarm_n);
     hang_up(l);
-    stop();
+    stop_web();
 }
 
 /* While the journal is read back nobody knows what there is: who resumes waits. */
@@ -232,15 +232,15 @@ static void test_restoring(void)
 {
     fixture.view.health.restored = false;
     open_hub(1000, 8);
-    serve(1);
+    serve_web(1);
     struct listener *l = listen_to("", "Last-Event-ID: 7.1.1.0.0\r\n");
-    CHECK("waits", !hear(l, "event:", 700));
+    CHECK("waits", !wait_words(l, "event:", 700));
     (void)pthread_mutex_lock(&still);
     fixture.view.health.restored = true;
     (void)pthread_mutex_unlock(&still);
-    CHECK("comes", hear(l, "event: entry\n", 5000));
+    CHECK("comes", wait_words(l, "event: entry\n", 5000));
     hang_up(l);
-    stop();
+    stop_web();
 }
 
 /* A listener that does not read holds nobody up, and hears how much it has missed. */
@@ -248,26 +248,27 @@ static void test_slow(void)
 {
     enum { FLOOD = 40000 };
     open_hub(200, 7);
-    serve(1);
+    serve_web(1);
     struct listener *slow = listen_to("", "");
     struct listener *quick = listen_to("?type=alarm", "");
     char json[600];
-    CHECK("hello", hear(slow, "id: 7.0.", 5000) && hear(quick, "id: 7.0.", 5000));
+    CHECK("hello", wait_words(slow, "id: 7.0.", 5000) && wait_words(quick, "id: 7.0.", 5000));
     memset(json, '1', sizeof json - 1);
     json[sizeof json - 1] = '\0';
     for (int i = 0; i < FLOOD; i++) {
-        say(EVENT_TYPE_ENTRY, 0, json);
+        publish_event(EVENT_TYPE_ENTRY, 0, json);
         if (i % 1000 == 0) {
             (void)usleep(5000); /* so that the socket fills */
         }
     }
-    say(EVENT_TYPE_ALARM, 0, "{\"done\":true}");
-    CHECK("nobody else waits", hear(quick, "{\"done\":true}", 5000));
-    uint64_t heard = 0;
+    publish_event(EVENT_TYPE_ALARM, 0, "{\"done\":true}");
+    CHECK("nobody else waits", wait_words(quick, "{\"done\":true}", 5000));
+    uint64_t received = 0;
     uint64_t missed = 0;
     bool more = true;
     while (more) {
-        more = !hear(slow, "{\"done\":true}", 5000) && slow->used == sizeof slow->text - 1;
+        more =
+            !wait_words(slow, "{\"done\":true}", 5000) && slow->used == sizeof slow->text - 1;
         /* Count what is whole, keep the rest. */
         char *end = slow->text;
         for (char *p = slow->text; (p = strstr(p, "event: ")) != NULL; p++) {
@@ -277,17 +278,17 @@ static void test_slow(void)
             }
             const char *lost = strstr(p, "data: {\"n\":");
             missed += lost && lost < data ? strtoull(lost + 11, NULL, 10) : 0;
-            heard += strncmp(p, "event: entry", 12) == 0 ? 1 : 0;
+            received += strncmp(p, "event: entry", 12) == 0 ? 1 : 0;
             end = p + 7;
         }
         slow->used -= (size_t)(end - slow->text);
         memmove(slow->text, end, slow->used + 1);
     }
     CHECK("missed some", missed > 0);
-    CHECK_INT("exactly", heard + missed, FLOOD);
+    CHECK_INT("exactly", received + missed, FLOOD);
     hang_up(slow);
     hang_up(quick);
-    stop();
+    stop_web();
 }
 
 static void test_many(void)
@@ -295,25 +296,25 @@ static void test_many(void)
     static struct listener *l[MANY];
     char query[64];
     open_hub(1000, 7);
-    serve(2);
+    serve_web(2);
     for (int i = 0; i < MANY; i++) {
         (void)snprintf(query, sizeof query, "?pair=%s", i % 2 ? "r1" : "r2,quiet");
         l[i] = listen_to(query, "");
     }
     for (int i = 0; i < MANY; i++) {
-        CHECK("hello", hear(l[i], "id: 7.0.", 20000));
+        CHECK("hello", wait_words(l[i], "id: 7.0.", 20000));
     }
     for (int k = 0; k < 10; k++) {
-        say(EVENT_TYPE_ENTRY, 0, "{\"first\":1}");
-        say(EVENT_TYPE_ENTRY, 1, "{\"other\":1}");
+        publish_event(EVENT_TYPE_ENTRY, 0, "{\"first\":1}");
+        publish_event(EVENT_TYPE_ENTRY, 1, "{\"other\":1}");
         (void)usleep(10000);
     }
-    say(EVENT_TYPE_ALARM, 0, "{\"end\":1}");
-    say(EVENT_TYPE_ALARM, 2, "{\"end\":1}");
+    publish_event(EVENT_TYPE_ALARM, 0, "{\"end\":1}");
+    publish_event(EVENT_TYPE_ALARM, 2, "{\"end\":1}");
     for (int i = 0; i < MANY; i++) {
-        CHECK("all", hear(l[i], "{\"end\":1}", 20000));
-        CHECK_INT("its own", count(l[i], i % 2 ? "{\"first\":1}" : "{\"other\":1}"), 10);
-        CHECK_INT("no others", count(l[i], "event: "), 11);
+        CHECK("all", wait_words(l[i], "{\"end\":1}", 20000));
+        CHECK_INT("its own", count_words(l[i], i % 2 ? "{\"first\":1}" : "{\"other\":1}"), 10);
+        CHECK_INT("no others", count_words(l[i], "event: "), 11);
     }
     /* Others are served meanwhile. */
     struct http_reply reply = http_get(web_port(web), "/api/v1/status");
@@ -322,7 +323,7 @@ static void test_many(void)
     struct listener *extra[LISTENERS - MANY];
     for (int i = 0; i < LISTENERS - MANY; i++) {
         extra[i] = listen_to("", "");
-        CHECK("room", hear(extra[i], "id: 7.", 5000));
+        CHECK("room", wait_words(extra[i], "id: 7.", 5000));
     }
     reply = http_get(web_port(web), "/api/v1/events");
     CHECK_INT("no more room", reply.status, 503);
@@ -335,9 +336,9 @@ static void test_many(void)
     for (int i = 0; i < MANY / 2; i++) {
         hang_up(l[i]);
     }
-    stop();
+    stop_web();
     for (int i = MANY / 2; i < MANY; i++) {
-        CHECK("ended in order", hear(l[i], "\r\n0\r\n\r\n", 5000));
+        CHECK("ended in order", wait_words(l[i], "\r\n0\r\n\r\n", 5000));
         hang_up(l[i]);
     }
 }
@@ -346,17 +347,18 @@ static void test_many(void)
 static void test_machines(void)
 {
     open_hub(1000, 7);
-    serve(1);
+    serve_web(1);
     struct listener *l = listen_to("?type=machines", "");
-    CHECK("hello", hear(l, "id: 7.0.", 5000) && !hear(l, "event:", 600));
+    CHECK("hello", wait_words(l, "id: 7.0.", 5000) && !wait_words(l, "event:", 600));
     (void)pthread_mutex_lock(&still);
     fixture_move(&fixture, 0, MOVES);
     (void)pthread_mutex_unlock(&still);
-    CHECK("moved", hear(l, "event: machines\ndata: {\"pair\":\"r1\",\"side\":null,", 5000));
-    CHECK("moved", hear(l, "\"smartlog\"", 5000));
-    CHECK("once", !hear(l, "\"pair\":\"r2\"", 600));
+    CHECK("moved",
+          wait_words(l, "event: machines\ndata: {\"pair\":\"r1\",\"side\":null,", 5000));
+    CHECK("moved", wait_words(l, "\"smartlog\"", 5000));
+    CHECK("once", !wait_words(l, "\"pair\":\"r2\"", 600));
     hang_up(l);
-    stop();
+    stop_web();
 }
 
 int main(void)

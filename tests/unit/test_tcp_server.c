@@ -41,7 +41,7 @@ static bool beat_client(void *context, struct tcp_client *client)
 }
 
 static const struct tcp_service echo = {
-    .name = "Echo", .client_bytes = sizeof(int), .take = echo_bytes, .tick = beat_client};
+    .name = "Echo", .client_bytes = sizeof(int), .receive = echo_bytes, .tick = beat_client};
 
 static struct tcp_server *start_server(void)
 {
@@ -64,12 +64,12 @@ static int connect_to(const struct tcp_server *s)
     return fd;
 }
 
-static void say(int fd, const char *text)
+static void send_text(int fd, const char *text)
 {
     CU_ASSERT_EQUAL_FATAL(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-static void expect(int fd, const char *text)
+static void expect_text(int fd, const char *text)
 {
     char got[64] = "";
     (void)recv(fd, got, strlen(text), MSG_WAITALL);
@@ -77,7 +77,7 @@ static void expect(int fd, const char *text)
 }
 
 /* Closed by the server; what still comes before that is thrown away. */
-static bool ends(int fd)
+static bool is_closed(int fd)
 {
     char rest[4096];
     ssize_t n = 0;
@@ -135,19 +135,19 @@ static void test_halves(void)
     struct tcp_server *s = start_server();
     const int mute = connect_to(s);
     const int other = connect_to(s);
-    say(mute, "ha");
+    send_text(mute, "ha");
     for (int i = 0; i < 100; i++) {
-        say(other, "echo");
-        expect(other, "echo");
+        send_text(other, "echo");
+        expect_text(other, "echo");
     }
-    say(mute, "lffulltwo");
-    expect(mute, "half");
-    expect(mute, "full");
+    send_text(mute, "lffulltwo");
+    expect_text(mute, "half");
+    expect_text(mute, "full");
     tcp_server_wake(s);
-    expect(mute, "beat");
-    expect(other, "beat");
-    say(mute, "!");
-    expect(mute, "two!");
+    expect_text(mute, "beat");
+    expect_text(other, "beat");
+    send_text(mute, "!");
+    expect_text(mute, "two!");
     (void)close(mute);
     (void)close(other);
     tcp_server_stop(s);
@@ -160,15 +160,15 @@ static void test_unwelcome(void)
     const int greedy = connect_to(s);
     const int good = connect_to(s);
     struct tcp_counts counts;
-    say(quits, "fineQUITmore");
-    expect(quits, "fine");
-    CHECK("not understood", ends(quits));
-    say(greedy, "MUCH");
-    say(good, "good");
-    expect(good, "good");
-    CHECK("does not take", ends(greedy));
-    say(good, "same");
-    expect(good, "same");
+    send_text(quits, "fineQUITmore");
+    expect_text(quits, "fine");
+    CHECK("not understood", is_closed(quits));
+    send_text(greedy, "MUCH");
+    send_text(good, "good");
+    expect_text(good, "good");
+    CHECK("does not take", is_closed(greedy));
+    send_text(good, "same");
+    expect_text(good, "same");
     tcp_server_counts(s, &counts);
     CHECK_INT("broken", counts.broken, 1);
     CHECK_INT("slow", counts.slow, 1);
@@ -186,18 +186,18 @@ static void test_full(void)
     int fds[TCP_CLIENTS_MAX];
     for (int i = 0; i < TCP_CLIENTS_MAX; i++) {
         fds[i] = connect_to(s);
-        say(fds[i], "here");
-        expect(fds[i], "here");
+        send_text(fds[i], "here");
+        expect_text(fds[i], "here");
     }
-    CHECK("one too many", ends(connect_to(s)));
+    CHECK("one too many", is_closed(connect_to(s)));
     (void)close(fds[7]);
     do { /* the server has to see that first */
         (void)usleep(1000);
         tcp_server_counts(s, &counts);
     } while (counts.open == TCP_CLIENTS_MAX);
     fds[7] = connect_to(s);
-    say(fds[7], "next");
-    expect(fds[7], "next");
+    send_text(fds[7], "next");
+    expect_text(fds[7], "next");
     tcp_server_counts(s, &counts);
     CHECK_INT("turned away", counts.refused, 1);
     for (int i = 0; i < TCP_CLIENTS_MAX; i++) {

@@ -15,7 +15,7 @@ struct notes {
 };
 
 /* "1 done R1 x; 2 alarm livelock; " … */
-static void note_effect(void *context, const struct team_effect *e)
+static void record_effect(void *context, const struct team_effect *e)
 {
     struct notes *n = context;
     const size_t used = strlen(n->text);
@@ -29,8 +29,8 @@ static void note_effect(void *context, const struct team_effect *e)
         e->resource == TEAM_NONE ? "" : n->p->resources[e->resource].name);
 }
 
-static bool take_second(void *context, uint16_t robot, const struct team_step *step, uint32_t n,
-                        int64_t *took_us, enum team_event_kind *event)
+static bool last_one_second(void *context, uint16_t robot, const struct team_step *step,
+                            uint32_t n, int64_t *took_us, enum team_event_kind *event)
 {
     const struct notes *notes = context;
     (void)robot, (void)n, (void)event;
@@ -50,8 +50,8 @@ static void check_team(const char *row, const char *json, const struct team_due_
     struct notes notes = {.p = &spec.p};
     struct team_drive drive = {.team = team_init(memory, &spec.p),
                                .p = &spec.p,
-                               .duration = take_second,
-                               .emit = note_effect,
+                               .duration = last_one_second,
+                               .emit = record_effect,
                                .context = &notes};
     team_drive_start(&drive);
     for (size_t k = 0; k < count; k++) {
@@ -193,7 +193,7 @@ static void test_clients(void)
 
 /* A place that was taken away from a robot is locked again before anything of its sequence
  * begins there, with a fresh fence and behind those who wait. */
-static void test_taken(void)
+static void test_revoked(void)
 {
     static const char door[] =
         "{\"locking\": \"ordered\", \"resources\": {\"A\": {}, \"B\": {}}, \"sequences\": {"
@@ -271,7 +271,7 @@ static void test_taken(void)
  * it is the first one. */
 static void test_silence(void)
 {
-    static const struct team_due_event heard[] = {HAPPENS(17, ALIVE, 1)};
+    static const struct team_due_event received[] = {HAPPENS(17, ALIVE, 1)};
     check_team(
         "passed",
         "{\"locking\": \"ordered\", \"resources\": {\"A\": {\"lease\": 3000}, \"B\": {}}, "
@@ -281,7 +281,7 @@ static void test_silence(void)
         "[\"B\"]], [\"do\", \"z\"], [\"unlock\", [\"B\"]]]}, \"robots\": {\"Q\": {\"prog\": "
         "\"q\"}, \"R\": {\"prog\": \"r\"}, \"S\": {\"prog\": \"s\"}, \"T\": {\"prog\": "
         "\"s\"}}}",
-        heard, COUNT(heard),
+        received, COUNT(received),
         "0 start S x; 0 start T x; 0 grant Q B; 0 done Q; 0 grant R A; 0 done R; 0 start Q z; "
         "0 start R x; 1 done R x; 1 done S x; 1 done T x; 1 start S x; 1 start T x; 1 wait R; "
         "2 done S x; 2 done T x; 2 wait S; 2 wait T; 4 expire R A; 4 lease_expired R A; 9 done "
@@ -326,7 +326,7 @@ int main(void)
     CU_ADD_TEST(suite, test_livelock);
     CU_ADD_TEST(suite, test_abort);
     CU_ADD_TEST(suite, test_clients);
-    CU_ADD_TEST(suite, test_taken);
+    CU_ADD_TEST(suite, test_revoked);
     CU_ADD_TEST(suite, test_silence);
     return check_run();
 }

@@ -4,14 +4,14 @@
 
 #include "base/text/names.h"
 #include "config/options/option_file.h"
-#include "twin/team/check/team_discipline.h"
+#include "twin/team/check/team_static_check.h"
 /* Its checks of what is accepted are ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_team_file.c" // NOLINT(bugprone-suspicious-include)
 
 #include <dirent.h>
 #include <math.h>
 
-static enum status parse(const char *text, struct team_file *file, struct err_list *errors)
+static enum status parse_text(const char *text, struct team_file *file, struct err_list *errors)
 {
     *errors = (struct err_list){0};
     *file = (struct team_file){0};
@@ -176,7 +176,7 @@ static void test_faults(void)
         const struct fault_row *row = &fault_rows[i];
         struct team_file file;
         struct err_list errors;
-        CHECK_INT(row->text, parse(row->text, &file, &errors), STATUS_E_PARSE);
+        CHECK_INT(row->text, parse_text(row->text, &file, &errors), STATUS_E_PARSE);
         CHECK_INT(row->text, errors.count, row->count);
         CHECK(row->text, file.teams == NULL && file.team_count == 0);
         const bool found = has_fault(&errors, row->line, row->column, row->code);
@@ -221,7 +221,7 @@ static void test_values(void)
         "    s: [IdPrt: {from: IB, retry_s: 5}, Lock: [B, A], Move: P, Pick: x1, UnLock: [A, "
         "B]]\n"
         "  jobs: [{part: b, seq: s, home: R2, count: 2}, {part: b, seq: s}]\n";
-    CHECK_INT("", parse(text, &file, &errors), STATUS_OK);
+    CHECK_INT("", parse_text(text, &file, &errors), STATUS_OK);
     err_list_print(&errors, stdout);
     CU_ASSERT_FATAL(file.team_count == 1);
     const struct team_params *p = &file.teams[0];
@@ -308,7 +308,7 @@ static void test_nominals(void)
         "    R2: {nominal_s: {Move Q: 1}, nominal_sd_s: {Move P: 0.25}}\n"
         "    R3: {nominal_s: {Pick: 5}}\n"
         "  sequences: {s: [Move: P, Move: Q, Pick, Place]}\n";
-    CHECK_INT("", parse(text, &file, &errors), STATUS_OK);
+    CHECK_INT("", parse_text(text, &file, &errors), STATUS_OK);
     err_list_print(&errors, stdout);
     CU_ASSERT_FATAL(file.team_count == 1);
     const struct team_params *p = &file.teams[0];
@@ -348,7 +348,7 @@ static char *trace_team(const struct team_params *p)
     void *memory = malloc(team_bytes(p));
     struct team_drive drive = {.team = team_init(memory, p),
                                .p = p,
-                               .duration = take_second,
+                               .duration = last_one_second,
                                .emit = write_effect,
                                .context = out};
     team_drive_start(&drive);
@@ -408,7 +408,7 @@ static void test_flat(void)
                 char *at = strstr(text, "then: [], ");
                 memmove(at, at + 10, strlen(at + 10) + 1);
             }
-            CHECK_INT(flat_rows[i].row, parse(text, &file, &errors), STATUS_OK);
+            CHECK_INT(flat_rows[i].row, parse_text(text, &file, &errors), STATUS_OK);
             err_list_print(&errors, stdout);
             if (file.team_count == 1) {
                 traces[k] = trace_team(&file.teams[0]);
@@ -435,7 +435,7 @@ static void test_words(void)
         struct team_file file;
         struct err_list errors;
         (void)snprintf(text, sizeof text, "team: {robots: {R1: {}}, %s}\n", rows[i]);
-        CHECK_INT(rows[i], parse(text, &file, &errors), STATUS_OK);
+        CHECK_INT(rows[i], parse_text(text, &file, &errors), STATUS_OK);
         err_list_print(&errors, stdout);
         team_file_free(&file);
     }
@@ -472,7 +472,7 @@ static void test_warnings(void)
         const struct fault_row *row = &warning_rows[i];
         struct team_file file;
         struct err_list errors;
-        CHECK_INT(row->text, parse(row->text, &file, &errors), STATUS_OK);
+        CHECK_INT(row->text, parse_text(row->text, &file, &errors), STATUS_OK);
         err_list_print(&errors, stdout);
         if (file.team_count == 1) {
             const bool fine = file.warnings->count == row->count &&

@@ -70,15 +70,15 @@ static void make_runs(const struct team_prediction *tp, size_t runs, unsigned th
 
 enum { LAPS_MAX = 64, ROBOTS_MAX = 3 };
 
-struct heard {
+struct received {
     struct team_draw *draw;
     int64_t lap_us[ROBOTS_MAX][LAPS_MAX];
     size_t count[ROBOTS_MAX];
 };
 
-static bool ask_and_note(void *context, const struct team_effect *start, struct team_lap *lap)
+static bool ask_and_record(void *context, const struct team_effect *start, struct team_lap *lap)
 {
-    struct heard *h = context;
+    struct received *h = context;
     const bool known = team_draw_lap(h->draw, start, lap);
     h->lap_us[start->robot][h->count[start->robot]++] = lap->lap_us;
     return known;
@@ -86,7 +86,7 @@ static bool ask_and_note(void *context, const struct team_effect *start, struct 
 
 /* First come, first served, the first robot on ties; of five activities a part the first
  * `hold` are done with the place. */
-static int64_t makespan_by_recursion(const struct heard *h, size_t robots, size_t hold)
+static int64_t makespan_by_recursion(const struct received *h, size_t robots, size_t hold)
 {
     int64_t request_us[ROBOTS_MAX] = {0};
     size_t parts[ROBOTS_MAX] = {0};
@@ -123,24 +123,26 @@ static void test_driver_agrees_with_a_recursion(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct team_prediction *tp =
             make_transport(rows[i].robots, rows[i].brief_hold, rows[i].sure);
-        struct heard heard = {.draw = team_draw_init(malloc(team_draw_bytes(tp)), tp)};
+        struct received received = {.draw = team_draw_init(malloc(team_draw_bytes(tp)), tp)};
         struct team_simulator *s =
             team_simulator_init(malloc(team_simulator_bytes(&cell.p)), &cell.p);
-        const struct team_scenario scenario = {
-            .params = &cell.p, .ask = ask_and_note, .context = &heard, .horizon_us = DAY_US};
+        const struct team_scenario scenario = {.params = &cell.p,
+                                               .ask = ask_and_record,
+                                               .context = &received,
+                                               .horizon_us = DAY_US};
         for (uint64_t k = 0; k < 100; k++) {
             struct team_run run;
             const struct team_effects nobody = {NULL, NULL};
-            memset(heard.count, 0, sizeof heard.count);
-            team_draw_begin(heard.draw, 7, k);
+            memset(received.count, 0, sizeof received.count);
+            team_draw_begin(received.draw, 7, k);
             team_simulate(s, &scenario, &nobody, &run);
             CHECK_INT(rows[i].name, run.end, TEAM_RUN_FINISHED);
             CHECK_INT(rows[i].name, run.activities, 50 * rows[i].robots);
             CHECK_INT(rows[i].name, run.makespan_us,
-                      makespan_by_recursion(&heard, rows[i].robots, rows[i].hold));
+                      makespan_by_recursion(&received, rows[i].robots, rows[i].hold));
         }
         free(s);
-        free(heard.draw);
+        free(received.draw);
         free(tp);
     }
 }
@@ -540,7 +542,7 @@ static void test_streams_are_each_robots_own(void)
 }
 
 /* Moves that all turned and drove alike tell of such moves, and of no others. */
-static void test_moves_that_a_fit_does_not_tell(void)
+static void test_moves_without_fit(void)
 {
     struct travel_move moves[12];
     struct travel_fit fit;
@@ -699,6 +701,6 @@ int main(void)
     CU_add_test(suite, "laps are not negative", test_laps_are_not_negative);
     CU_add_test(suite, "faster moves", test_faster_moves);
     CU_add_test(suite, "streams are each robot's own", test_streams_are_each_robots_own);
-    CU_add_test(suite, "moves that a fit does not tell", test_moves_that_a_fit_does_not_tell);
+    CU_add_test(suite, "moves that a fit does not tell", test_moves_without_fit);
     return check_run();
 }

@@ -1,4 +1,5 @@
-/* Whoever's filter a topic fits is found, and few others; what finds no room leaves nobody out. */
+/* Whoever's filter a topic fits is found, and few others; what finds no room leaves nobody out.
+ */
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
@@ -7,7 +8,7 @@
 enum { FILTERS = 400, FILTER_MAX = 128 };
 
 /* MQTT 5.0, 4.7: level by level; "#" fits its parent, too. */
-static bool fits(const char *filter, const char *topic)
+static bool matches_filter(const char *filter, const char *topic)
 {
     for (;;) {
         const size_t n = strcspn(filter, "/");
@@ -15,7 +16,8 @@ static bool fits(const char *filter, const char *topic)
         if (n == 1 && *filter == '#') {
             return true;
         }
-        if (!topic || (!(n == 1 && *filter == '+') && (n != m || memcmp(filter, topic, n) != 0))) {
+        if (!topic ||
+            (!(n == 1 && *filter == '+') && (n != m || memcmp(filter, topic, n) != 0))) {
             return false;
         }
         topic = topic[m] ? topic + m + 1 : NULL;
@@ -36,7 +38,8 @@ static void draw_levels(struct random_source *r, bool filter, char out[FILTER_MA
         const char *word = words[(size_t)(random_uniform(r) * 8)];
         const bool last = k + 1 == count;
         word = filter && u < 0.2 ? "+" : filter && last && u < 0.3 ? "#" : word;
-        (void)snprintf(out + strlen(out), FILTER_MAX - strlen(out), "%s%s", k > 0 ? "/" : "", word);
+        (void)snprintf(out + strlen(out), FILTER_MAX - strlen(out), "%s%s", k > 0 ? "/" : "",
+                       word);
     }
 }
 
@@ -73,7 +76,7 @@ static void test_any(void)
             for (uint32_t w = 0; w < owners; w++) {
                 bool wanted = false;
                 for (size_t i = w; i < count && !wanted; i += owners) {
-                    wanted = fits(filters[i], topic);
+                    wanted = matches_filter(filters[i], topic);
                 }
                 CHECK(topic, !wanted || is_hit(&hits, w));
                 more -= wanted;
@@ -101,13 +104,15 @@ static void test_room(void)
         topic_index_add(index, "all/+", k);
     }
     CHECK("more: anybody's", !topic_index_find(index, "all/x", &hits));
-    CHECK("of another topic nobody's", topic_index_find(index, "none/x", &hits) && hits.count == 0);
+    CHECK("of another topic nobody's",
+          topic_index_find(index, "none/x", &hits) && hits.count == 0);
     char deep[FILTER_MAX] = "a";
     for (int k = 0; k < TOPIC_LEVELS_MAX; k++) {
         (void)snprintf(deep + strlen(deep), sizeof deep - strlen(deep), "/a");
     }
     topic_index_add(index, "#", 7);
-    CHECK("a deep topic", topic_index_find(index, deep, &hits) && hits.count == 1 && hits.whose[0] == 7);
+    CHECK("a deep topic",
+          topic_index_find(index, deep, &hits) && hits.count == 1 && hits.whose[0] == 7);
     topic_index_add(index, deep, 1);
     CHECK("a deep filter: anybody's", !topic_index_find(index, "none/x", &hits));
     free(index);
@@ -121,11 +126,12 @@ static void test_shapes(void)
     for (uint32_t k = 0; k < 64; k++) {
         char filter[FILTER_MAX] = "";
         for (uint32_t bit = 0; bit < 6; bit++) {
-            (void)snprintf(filter + strlen(filter), sizeof filter - strlen(filter), "%s%s", bit > 0 ? "/" : "",
-                           k >> bit & 1U ? "w" : "+");
+            (void)snprintf(filter + strlen(filter), sizeof filter - strlen(filter), "%s%s",
+                           bit > 0 ? "/" : "", k >> bit & 1U ? "w" : "+");
         }
         topic_index_add(index, filter, k);
-        CHECK("all of them, or anybody", !topic_index_find(index, "w/w/w/w/w/w", &hits) || hits.count == k + 1);
+        CHECK("all of them, or anybody",
+              !topic_index_find(index, "w/w/w/w/w/w", &hits) || hits.count == k + 1);
     }
     CHECK("too many shapes", !topic_index_find(index, "x", &hits));
     free(index);

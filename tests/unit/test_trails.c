@@ -32,7 +32,8 @@ static void close_trails(void)
 }
 
 /* A sample, and a look at it. */
-static void tell(size_t pair, enum side side, int k, double x_m, double y_m, double yaw_rad)
+static void add_sample(size_t pair, enum side side, int k, double x_m, double y_m,
+                       double yaw_rad)
 {
     struct pair_side *s = &pairs[pair]->side[side];
     s->telemetry++;
@@ -45,7 +46,7 @@ static void tell(size_t pair, enum side side, int k, double x_m, double y_m, dou
 }
 
 /* To be given to json_decref(). */
-static json_t *track(size_t pair, const char *side)
+static json_t *read_track(size_t pair, const char *side)
 {
     static char text[1 << 18];
     struct json_writer w;
@@ -60,28 +61,28 @@ static json_t *track(size_t pair, const char *side)
     return found;
 }
 
-static double number(json_t *points, size_t k, size_t column)
+static double read_number(json_t *points, size_t k, size_t column)
 {
     return json_number_value(json_array_get(json_array_get(points, k), column));
 }
 
-static void test_kept(void)
+static void test_retained(void)
 {
     open_trails(2);
     trails_look(trails, &view);
-    tell(0, SIDE_REAL, 1, 1.0, 2.0, 0.5);
-    tell(0, SIDE_REAL, 2, 1.01, 2.0, 0.5); /* stands */
-    tell(0, SIDE_REAL, 3, 1.015, 2.0, 0.6);
-    tell(0, SIDE_REAL, 4, 1.5, 2.0, 0.6);
+    add_sample(0, SIDE_REAL, 1, 1.0, 2.0, 0.5);
+    add_sample(0, SIDE_REAL, 2, 1.01, 2.0, 0.5); /* stands */
+    add_sample(0, SIDE_REAL, 3, 1.015, 2.0, 0.6);
+    add_sample(0, SIDE_REAL, 4, 1.5, 2.0, 0.6);
     trails_look(trails, &view); /* no news */
-    json_t *real = track(0, "real");
-    json_t *virtual = track(0, "virtual");
-    json_t *other = track(1, "real");
+    json_t *real = read_track(0, "real");
+    json_t *virtual = read_track(0, "virtual");
+    json_t *other = read_track(1, "real");
     CHECK_INT("steps and turns", json_array_size(real), 3);
-    CHECK_NEAR("t", number(real, 1, 0), 3.0, 0.0, 0.0);
-    CHECK_NEAR("x", number(real, 2, 1), 1.5, 0.0, 1e-4);
-    CHECK_NEAR("y", number(real, 2, 2), 2.0, 0.0, 1e-4);
-    CHECK_NEAR("yaw", number(real, 2, 3), 0.6, 0.0, 1e-4);
+    CHECK_NEAR("t", read_number(real, 1, 0), 3.0, 0.0, 0.0);
+    CHECK_NEAR("x", read_number(real, 2, 1), 1.5, 0.0, 1e-4);
+    CHECK_NEAR("y", read_number(real, 2, 2), 2.0, 0.0, 1e-4);
+    CHECK_NEAR("yaw", read_number(real, 2, 3), 0.6, 0.0, 1e-4);
     CHECK_INT("other side", json_array_size(virtual), 0);
     CHECK_INT("other pair", json_array_size(other), 0);
     json_decref(real);
@@ -110,12 +111,12 @@ static void test_arm(void)
     s->telemetry++;
     s->pose_count = 3; /* no arm's */
     trails_look(trails, &view);
-    json_t *real = track(0, "real");
+    json_t *real = read_track(0, "real");
     CHECK_INT("steps of the tool", json_array_size(real), 2);
-    CHECK_NEAR("x", number(real, 0, 1), 0.4869, 0.0, 1e-4);
-    CHECK_NEAR("y", number(real, 0, 2), -0.10915, 0.0, 1e-4);
-    CHECK_NEAR("z", number(real, 0, 3), 0.431859, 0.0, 1e-4);
-    CHECK_NEAR("t", number(real, 1, 0), 2.0, 0.0, 0.0);
+    CHECK_NEAR("x", read_number(real, 0, 1), 0.4869, 0.0, 1e-4);
+    CHECK_NEAR("y", read_number(real, 0, 2), -0.10915, 0.0, 1e-4);
+    CHECK_NEAR("z", read_number(real, 0, 3), 0.431859, 0.0, 1e-4);
+    CHECK_NEAR("t", read_number(real, 1, 0), 2.0, 0.0, 0.0);
     json_decref(real);
     params[0].arm[0] = '\0';
     close_trails();
@@ -125,13 +126,13 @@ static void test_ring(void)
 {
     open_trails(1);
     for (int k = 0; k < TRAIL_POINTS_MAX + 50; k++) {
-        tell(0, SIDE_VIRTUAL, k, 0.1 * k, 0.0, 0.0);
+        add_sample(0, SIDE_VIRTUAL, k, 0.1 * k, 0.0, 0.0);
     }
-    json_t *points = track(0, "virtual");
+    json_t *points = read_track(0, "virtual");
     CHECK_INT("bounded", json_array_size(points), TRAIL_POINTS_MAX);
-    CHECK_NEAR("oldest", number(points, 0, 0), 50.0, 0.0, 0.0);
-    CHECK_NEAR("newest", number(points, TRAIL_POINTS_MAX - 1, 0), TRAIL_POINTS_MAX + 49.0, 0.0,
-               0.0);
+    CHECK_NEAR("oldest", read_number(points, 0, 0), 50.0, 0.0, 0.0);
+    CHECK_NEAR("newest", read_number(points, TRAIL_POINTS_MAX - 1, 0), TRAIL_POINTS_MAX + 49.0,
+               0.0, 0.0);
     json_decref(points);
     close_trails();
 }
@@ -140,10 +141,10 @@ static void test_many_pairs(void)
 {
     open_trails(TRAIL_PAIRS_MAX + 2);
     for (size_t i = 0; i < TRAIL_PAIRS_MAX + 2; i++) {
-        tell(i, SIDE_REAL, 1, 1.0, 1.0, 0.0);
+        add_sample(i, SIDE_REAL, 1, 1.0, 1.0, 0.0);
     }
-    json_t *last = track(TRAIL_PAIRS_MAX - 1, "real");
-    json_t *beyond = track(TRAIL_PAIRS_MAX, "real");
+    json_t *last = read_track(TRAIL_PAIRS_MAX - 1, "real");
+    json_t *beyond = read_track(TRAIL_PAIRS_MAX, "real");
     CHECK_INT("the last one followed", json_array_size(last), 1);
     CHECK_INT("one more", json_array_size(beyond), 0);
     json_decref(last);
@@ -177,7 +178,7 @@ int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("trails", NULL, NULL);
-    CU_add_test(suite, "what is kept", test_kept);
+    CU_add_test(suite, "what is kept", test_retained);
     CU_add_test(suite, "ring", test_ring);
     CU_add_test(suite, "arm", test_arm);
     CU_add_test(suite, "many pairs", test_many_pairs);

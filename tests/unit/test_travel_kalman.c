@@ -24,8 +24,8 @@ struct run {
 };
 
 /* Returns the number of changes found; the first goes to *first, at move *at. */
-static size_t follow(const struct run *run, struct travel_kalman *k, struct travel_drift *first,
-                     size_t *at)
+static size_t run_moves(const struct run *run, struct travel_kalman *k,
+                        struct travel_drift *first, size_t *at)
 {
     uint64_t state = 17;
     size_t found = 0;
@@ -46,7 +46,7 @@ static size_t follow(const struct run *run, struct travel_kalman *k, struct trav
     return found;
 }
 
-static void test_settles(void)
+static void test_convergence(void)
 {
     static const struct {
         const char *row;
@@ -70,7 +70,7 @@ static void test_settles(void)
         struct travel_kalman k;
         struct travel_drift drift;
         size_t at = 0;
-        CHECK_INT(rows[i].row, follow(&run, &k, &drift, &at), 0);
+        CHECK_INT(rows[i].row, run_moves(&run, &k, &drift, &at), 0);
         CHECK_INT(rows[i].row, k.n, 400);
         if (rows[i].mix != MIX_DRIVE) {
             CHECK_NEAR(rows[i].row, 1.0 / k.beta[TRAVEL_INV_W], TRUTH.w_radps,
@@ -199,7 +199,7 @@ static void test_changes(void)
         struct travel_kalman k;
         struct travel_drift drift = {.term = TRAVEL_P};
         size_t at = 0;
-        CHECK(rows[i].row, follow(&run, &k, &drift, &at) >= 1);
+        CHECK(rows[i].row, run_moves(&run, &k, &drift, &at) >= 1);
         CHECK(rows[i].row, at >= 200 && at < 200 + rows[i].within);
         CHECK_INT(rows[i].row, drift.term, rows[i].term);
         CHECK_NEAR(rows[i].row, drift.after, rows[i].after_value, 0.04,
@@ -286,8 +286,8 @@ static void test_repeatable(void)
     size_t at = 0;
     memset(&a, 1, sizeof a);
     memset(&b, 2, sizeof b);
-    (void)follow(&run, &a, &drift, &at);
-    (void)follow(&run, &b, &drift, &at);
+    (void)run_moves(&run, &a, &drift, &at);
+    (void)run_moves(&run, &b, &drift, &at);
     CHECK("repeatable", truth_same(a.beta, b.beta, sizeof a.beta));
     CHECK("repeatable", truth_same(a.fixed_beta, b.fixed_beta, sizeof a.fixed_beta));
 }
@@ -306,7 +306,7 @@ int main(void)
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("travel_kalman", NULL, NULL);
-    CU_add_test(suite, "settles", test_settles);
+    CU_add_test(suite, "settles", test_convergence);
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "odd input", test_odd_input);
     CU_add_test(suite, "endurance", test_endurance);

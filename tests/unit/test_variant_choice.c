@@ -22,8 +22,8 @@ struct recording {
 };
 
 /* 2 w' + |w|^power w = F by midpoint steps. */
-static void record(struct recording *r, size_t n, double power, double sd, double least,
-                   double most)
+static void record_run(struct recording *r, size_t n, double power, double sd, double least,
+                       double most)
 {
     struct random_source draws = random_stream(n, 4);
     double w = 1.0;
@@ -72,19 +72,19 @@ static void test_choice(void)
     CHECK_TEXT("name", list.name, "n");
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct data_table table;
-        struct data_card card;
+        struct data_summary summary;
         struct dynamics_fit fit;
         struct variant_choice variants = {.count = 0};
         struct dynamics_options options = dynamics_options_defaults();
         options.delay_max_s = 0.0;
-        record(&r, rows[i].n, rows[i].power, rows[i].sd, rows[i].least, rows[i].most);
-        CHECK_INT(rows[i].row, data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+        record_run(&r, rows[i].n, rows[i].power, rows[i].sd, rows[i].least, rows[i].most);
+        CHECK_INT(rows[i].row, data_table_make(&r.raw, &table, &summary, NULL), STATUS_OK);
         CHECK_INT(rows[i].row,
                   dynamics_estimate(file->row.variants[0].model, &table.set,
                                     DYNAMICS_OUTPUT_ERROR, &options, &fit),
                   STATUS_OK);
         CHECK_INT(rows[i].row,
-                  variant_choice_settle(&list, &table.set, &options, &fit, &variants),
+                  variant_choice_select(&list, &table.set, &options, &fit, &variants),
                   STATUS_OK);
         fit.estimate.verdict = ESTIMATE_PASS;
         fit.estimate.reason_count = fit.estimate.advice_count = 0;

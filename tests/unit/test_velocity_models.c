@@ -5,8 +5,8 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_verdict.h"
-#include "identification/simulation/output_error.h"
 #include "identification/model/models.h"
+#include "identification/simulation/output_error.h"
 
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
 
@@ -56,8 +56,8 @@ static double push_n(const struct machine *m, double volts, double speed_radps,
 }
 
 /* What is left of the laws of motion (eq. 3) when the robot moves so: force and moment. */
-static void imbalance(const struct machine *m, const double *command, const double *nu,
-                      const double *nu_dot, double *left)
+static void compute_imbalance(const struct machine *m, const double *command, const double *nu,
+                              const double *nu_dot, double *left)
 {
     const double half_m = 0.5 * m->track_m;
     const double volts_u = m->p_u * (command[0] - nu[0]) - m->q_u * nu_dot[0];
@@ -94,7 +94,7 @@ static void test_diffdrive_from_its_parts(void)
             double left[DIFFDRIVE_AXES];
             diffdrive_model.forward(&diffdrive_model, theta, NULL, states[s], states[s] + 2,
                                     nu_dot);
-            imbalance(m, states[s] + 2, states[s], nu_dot, left);
+            compute_imbalance(m, states[s] + 2, states[s], nu_dot, left);
             CHECK_NEAR(m->name, left[0], 0.0, 0.0, 1e-10);
             CHECK_NEAR(m->name, left[1], 0.0, 0.0, 1e-10);
         }
@@ -298,11 +298,12 @@ static void test_too_early(void)
         dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
         STATUS_OK);
     CHECK_NEAR("early", fit.delay_s, -0.05, 1e-9, 0.0);
-    bool said = false;
+    bool published = false;
     for (size_t i = 0; i < fit.estimate.reason_count; i++) {
-        said = said || strstr(fit.estimate.reasons[i], "the delay stands at its bound");
+        published =
+            published || strstr(fit.estimate.reasons[i], "the delay stands at its bound");
     }
-    CHECK("early", said);
+    CHECK("early", published);
 }
 
 /* A channel that is where its command is within a sample: no lag is told, and no sign blamed.
@@ -322,7 +323,7 @@ static void test_answers_at_once(void)
                                  .run_count = 1,
                                  .run_start = {0, SAMPLES}};
     struct dynamics_fit fit;
-    bool said = false;
+    bool published = false;
     for (size_t k = 0; k < SAMPLES; k++) {
         t_s[k] = 0.05 * (double)k;
         c[k] = (double)((k / 23) * 7 % 5) - 2.0;
@@ -330,10 +331,11 @@ static void test_answers_at_once(void)
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
                           STATUS_OK);
     for (size_t i = 0; i < fit.estimate.reason_count; i++) {
-        said = said || strstr(fit.estimate.reasons[i], "within a sample of 0.05 s");
+        published = published || strstr(fit.estimate.reasons[i], "within a sample of 0.05 s");
         CHECK("at once", !strstr(fit.estimate.reasons[i], "check signs"));
     }
-    CHECK("at once", said && !fit.estimate.identifiable[0] && fit.estimate.identifiable[1]);
+    CHECK("at once",
+          published && !fit.estimate.identifiable[0] && fit.estimate.identifiable[1]);
     CHECK("at once", fit.estimate.verdict != ESTIMATE_PASS);
     CHECK_NEAR("at once", fit.estimate.value[1], 1.0, 0.0, 0.01);
 }
@@ -345,13 +347,13 @@ static void test_steady_velocity(void)
     static const double means[] = {0.06, -0.06, 0.0, 0.03};
     for (size_t i = 0; i < COUNT(means); i++) {
         struct dynamics_fit fit;
-        struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+        struct data_summary summary = {.rows = 1000, .used = 1000, .runs = 1};
         struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
-        card.nu[0] = (struct data_channel){
+        summary.nu[0] = (struct data_channel){
             .min = -0.1, .max = 0.1, .mean = means[i], .sd = 0.016, .signal_ratio = 100.0};
         own.axis[0].run.r2 = 0.4;
         dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
-        dynamics_check_judge(&fit, &first_order_model, &card, &limits, &own, NULL);
+        dynamics_check_judge(&fit, &first_order_model, &summary, &limits, &own, NULL);
         CHECK_INT("poor", fit.estimate.verdict, ESTIMATE_MARGINAL);
         CHECK_INT("steady", fit.estimate.reason_count, i < 2 ? 2 : 1);
         CHECK_INT("advice",

@@ -12,14 +12,14 @@ struct boat {
     struct robot_reply last;
 };
 
-static void take(void *context, const struct robot_reply *reply)
+static void record_reply(void *context, const struct robot_reply *reply)
 {
     struct boat *b = context;
     b->replies++;
     b->last = *reply;
 }
 
-static void begin(struct boat *b, const struct robot_setup *setup)
+static void begin_boat(struct boat *b, const struct robot_setup *setup)
 {
     *b = (struct boat){.kind = &usv3_kind};
     CHECK("in the list", robot_kind_find("usv3") == b->kind);
@@ -28,30 +28,30 @@ static void begin(struct boat *b, const struct robot_setup *setup)
     b->kind->init(b->memory, setup);
 }
 
-static void end(struct boat *b)
+static void end_boat(struct boat *b)
 {
     free(b->memory);
 }
 
-static void set(struct boat *b, const char *name, double value)
+static void set_parameter(struct boat *b, const char *name, double value)
 {
     char reason[ROBOT_REASON_MAX] = "";
     CHECK_INT(name, robot_set(b->kind, b->memory, name, value, reason), STATUS_OK);
 }
 
-static double get(const struct boat *b, const char *name)
+static double get_parameter(const struct boat *b, const char *name)
 {
     return robot_get_parameter(b->kind, b->memory, (size_t)robot_parameter_find(b->kind, name));
 }
 
-static void run(struct boat *b, int steps)
+static void run_boat(struct boat *b, int steps)
 {
     for (int i = 0; i < steps; i++) {
-        b->kind->step(b->memory, take, b);
+        b->kind->step(b->memory, record_reply, b);
     }
 }
 
-static struct robot_sample sample(const struct boat *b)
+static struct robot_sample read_sample(const struct boat *b)
 {
     struct robot_sample s = {0};
     b->kind->sample(b->memory, &s);
@@ -70,21 +70,21 @@ static void test_is_the_model(void)
     double pose[3] = {1.0, -2.0, 0.5};
     const double force_n[2] = {6.8 * cos(1.2) + 6.2 * cos(-0.4),
                                6.8 * sin(1.2) + 6.2 * sin(-0.4)};
-    begin(&b, &setup);
-    set(&b, "vessel", 1.0);
-    set(&b, "current_force_n", 6.8);
-    set(&b, "current_direction_rad", 1.2);
-    set(&b, "wind_force_n", 6.2);
-    set(&b, "wind_direction_rad", -0.4);
+    begin_boat(&b, &setup);
+    set_parameter(&b, "vessel", 1.0);
+    set_parameter(&b, "current_force_n", 6.8);
+    set_parameter(&b, "current_direction_rad", 1.2);
+    set_parameter(&b, "wind_force_n", 6.2);
+    set_parameter(&b, "wind_direction_rad", -0.4);
     for (int k = 0; k < 300; k++) {
         const double tau[3] = {60.0 * sin(0.1 * k), 3.0, 20.0 * cos(0.07 * k)};
         CHECK_INT("effort", b.kind->effort(b.memory, tau, 3), STATUS_OK);
-        run(&b, 1);
+        run_boat(&b, 1);
         for (int i = 0; i < 8; i++) {
             model_step(&usv3_model, usv3_vessel_find("iacquabot")->theta, nu, pose, tau,
                        force_n, 0.0125);
         }
-        const struct robot_sample s = sample(&b);
+        const struct robot_sample s = read_sample(&b);
         for (size_t i = 0; i < 3; i++) {
             CHECK_NEAR("nu", s.nu[i], nu[i], 0.0, 1e-12);
             CHECK_NEAR("tau", s.tau[i], tau[i], 0.0, 0.0);
@@ -95,7 +95,7 @@ static void test_is_the_model(void)
         CHECK("psi is wrapped", fabs(s.pose[2]) <= PI);
         CHECK_INT("time", s.t_us, 5 + 100000LL * (k + 1));
     }
-    end(&b);
+    end_boat(&b);
 }
 
 static void test_actuation(void)
@@ -119,16 +119,16 @@ static void test_actuation(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct boat b;
-        begin(&b, &at_rest);
-        set(&b, "vessel", rows[i].vessel);
-        set(&b, "actuation", rows[i].actuation);
+        begin_boat(&b, &at_rest);
+        set_parameter(&b, "vessel", rows[i].vessel);
+        set_parameter(&b, "actuation", rows[i].actuation);
         CHECK_INT(rows[i].row, b.kind->effort(b.memory, rows[i].effort, rows[i].count),
                   rows[i].status);
-        const struct robot_sample s = sample(&b);
+        const struct robot_sample s = read_sample(&b);
         for (size_t k = 0; k < 3; k++) {
             CHECK_NEAR(rows[i].row, s.tau[k], rows[i].tau[k], 0.0, 1e-12);
         }
-        end(&b);
+        end_boat(&b);
     }
 }
 
@@ -136,24 +136,24 @@ static void test_parameters(void)
 {
     struct boat b;
     char reason[ROBOT_REASON_MAX] = "";
-    begin(&b, &at_rest);
-    CHECK_NEAR("own value", get(&b, "surge_mass_kg"), 125.9712, 0.0, 0.0);
-    set(&b, "surge_mass_kg", 200.0);
-    CHECK_NEAR("set", get(&b, "surge_mass_kg"), 200.0, 0.0, 0.0);
-    set(&b, "vessel", 1.0);
-    CHECK_NEAR("other hull", get(&b, "sway_mass_kg"), 120.0275, 0.0, 0.0);
-    CHECK_NEAR("what was set stays", get(&b, "surge_mass_kg"), 200.0, 0.0, 0.0);
-    set(&b, "surge_mass_kg", 0.0);
-    CHECK_NEAR("back to its own", get(&b, "surge_mass_kg"), 124.5923, 0.0, 0.0);
+    begin_boat(&b, &at_rest);
+    CHECK_NEAR("own value", get_parameter(&b, "surge_mass_kg"), 125.9712, 0.0, 0.0);
+    set_parameter(&b, "surge_mass_kg", 200.0);
+    CHECK_NEAR("set", get_parameter(&b, "surge_mass_kg"), 200.0, 0.0, 0.0);
+    set_parameter(&b, "vessel", 1.0);
+    CHECK_NEAR("other hull", get_parameter(&b, "sway_mass_kg"), 120.0275, 0.0, 0.0);
+    CHECK_NEAR("what was set stays", get_parameter(&b, "surge_mass_kg"), 200.0, 0.0, 0.0);
+    set_parameter(&b, "surge_mass_kg", 0.0);
+    CHECK_NEAR("back to its own", get_parameter(&b, "surge_mass_kg"), 124.5923, 0.0, 0.0);
     CHECK_INT("negative", robot_set(b.kind, b.memory, "surge_mass_kg", -1.0, reason),
               STATUS_E_RANGE);
     CHECK("reason", strstr(reason, "kg") != NULL);
     const double tau[3] = {50.0, 0.0, 0.0};
     CHECK_INT("effort", b.kind->effort(b.memory, tau, 3), STATUS_OK);
-    set(&b, "wind_force_n", 1.0);
-    CHECK_NEAR("the effort stays", sample(&b).tau[0], 50.0, 0.0, 0.0);
-    set(&b, "actuation", 1.0);
-    CHECK_NEAR("the effort had another meaning", sample(&b).tau[0], 0.0, 0.0, 0.0);
+    set_parameter(&b, "wind_force_n", 1.0);
+    CHECK_NEAR("the effort stays", read_sample(&b).tau[0], 50.0, 0.0, 0.0);
+    set_parameter(&b, "actuation", 1.0);
+    CHECK_NEAR("the effort had another meaning", read_sample(&b).tau[0], 0.0, 0.0, 0.0);
     for (size_t i = 0; i < b.kind->parameter_count; i++) {
         CHECK(b.kind->parameters[i].name,
               robot_value_fits(&b.kind->parameters[i], b.kind->parameters[i].preset));
@@ -166,43 +166,43 @@ static void test_parameters(void)
         CHECK(usv3_model.parameters[i].name,
               robot_parameter_find(b.kind, usv3_model.parameters[i].name) >= 0);
     }
-    end(&b);
+    end_boat(&b);
 }
 
 static void test_halt_and_timeout(void)
 {
     struct boat b;
     const double tau[3] = {50.0, 0.0, 0.0};
-    begin(&b, &at_rest);
-    set(&b, "effort_timeout_s", 0.5);
+    begin_boat(&b, &at_rest);
+    set_parameter(&b, "effort_timeout_s", 0.5);
     CHECK_INT("effort", b.kind->effort(b.memory, tau, 3), STATUS_OK);
-    run(&b, 50);
-    CHECK_NEAR("held", sample(&b).tau[0], 50.0, 0.0, 0.0);
-    run(&b, 1);
-    CHECK_NEAR("timed out", sample(&b).tau[0], 0.0, 0.0, 0.0);
+    run_boat(&b, 50);
+    CHECK_NEAR("held", read_sample(&b).tau[0], 50.0, 0.0, 0.0);
+    run_boat(&b, 1);
+    CHECK_NEAR("timed out", read_sample(&b).tau[0], 0.0, 0.0, 0.0);
     CHECK_INT("effort", b.kind->effort(b.memory, tau, 3), STATUS_OK);
-    run(&b, 1);
+    run_boat(&b, 1);
     const struct event_command halt = {.id = "c1", .op = "halt"};
-    robot_command(b.kind, b.memory, &halt, take, &b);
+    robot_command(b.kind, b.memory, &halt, record_reply, &b);
     CHECK_INT("not yet", b.replies, 0);
-    run(&b, 1);
+    run_boat(&b, 1);
     CHECK_INT("one reply", b.replies, 1);
     CHECK_TEXT("its id", b.last.id, "c1");
     CHECK_INT("done", b.last.status, REPLY_DONE);
     CHECK_INT("end", b.last.end_us, 530000);
-    CHECK_NEAR("thrusters stopped", sample(&b).tau[0], 0.0, 0.0, 0.0);
+    CHECK_NEAR("thrusters stopped", read_sample(&b).tau[0], 0.0, 0.0, 0.0);
     const struct event_command go = {.id = "c2", .op = "go"};
-    robot_command(b.kind, b.memory, &go, take, &b);
-    run(&b, 1);
+    robot_command(b.kind, b.memory, &go, record_reply, &b);
+    run_boat(&b, 1);
     CHECK_INT("ignored", b.last.status, REPLY_IGNORED);
     CHECK("says why", b.last.detail[0] != '\0');
     for (int i = 0; i < 20; i++) { /* more than can wait */
-        robot_command(b.kind, b.memory, &halt, take, &b);
+        robot_command(b.kind, b.memory, &halt, record_reply, &b);
     }
     CHECK_INT("refused at once", b.replies, 6);
-    run(&b, 1);
+    run_boat(&b, 1);
     CHECK_INT("each has its reply", b.replies, 22);
-    end(&b);
+    end_boat(&b);
 }
 
 static void test_obstacle(void)
@@ -216,22 +216,22 @@ static void test_obstacle(void)
     CU_ASSERT_EQUAL_FATAL(
         world_add(&w, &(struct world_obstacle){.name = "quay", .shape = WORLD_WALL}, wall, 2),
         STATUS_OK);
-    begin(&b, &setup);
+    begin_boat(&b, &setup);
     CHECK_INT("effort", b.kind->effort(b.memory, tau, 3), STATUS_OK);
-    run(&b, 1000);
-    const struct robot_sample s = sample(&b);
+    run_boat(&b, 1000);
+    const struct robot_sample s = read_sample(&b);
     CHECK("stopped at the quay", s.pose[0] < 2.5 + 1e-9 && s.pose[0] > 2.45);
     CHECK("slow", s.nu[0] < 0.02);
-    end(&b);
-    begin(&b, &setup); /* sideways against it */
+    end_boat(&b);
+    begin_boat(&b, &setup); /* sideways against it */
     const double aside[3] = {60.0, -60.0, 0.0};
     const struct robot_setup turned = {
         .world = &w, .seed = 1, .period_us = 10000, .pose = {0.0, 0.0, PI / 4.0}};
     b.kind->init(b.memory, &turned);
     CHECK_INT("effort", b.kind->effort(b.memory, aside, 3), STATUS_OK);
-    run(&b, 1000);
-    CHECK("slow in sway, too", fabs(sample(&b).nu[1]) < 0.02);
-    end(&b);
+    run_boat(&b, 1000);
+    CHECK("slow in sway, too", fabs(read_sample(&b).nu[1]) < 0.02);
+    end_boat(&b);
 }
 
 /* Noise and gusts have the wanted spread, and equal seeds give equal runs. */
@@ -241,17 +241,17 @@ static void test_noise(void)
     struct boat twin;
     double noise2[3] = {0.0, 0.0, 0.0};
     enum { N = 20000 };
-    begin(&b, &at_rest);
-    begin(&twin, &at_rest);
+    begin_boat(&b, &at_rest);
+    begin_boat(&twin, &at_rest);
     for (struct boat *each = &b; each; each = each == &b ? &twin : NULL) {
-        set(each, "noise_u_mps", 0.03);
-        set(each, "noise_v_mps", 0.0125);
-        set(each, "noise_r_radps", 0.009);
+        set_parameter(each, "noise_u_mps", 0.03);
+        set_parameter(each, "noise_v_mps", 0.0125);
+        set_parameter(each, "noise_r_radps", 0.009);
     }
     for (int i = 0; i < N; i++) {
-        run(&b, 1);
-        run(&twin, 1);
-        const struct robot_sample s = sample(&b);
+        run_boat(&b, 1);
+        run_boat(&twin, 1);
+        const struct robot_sample s = read_sample(&b);
         for (size_t k = 0; k < 3; k++) {
             noise2[k] += s.nu[k] * s.nu[k] / N;
         }
@@ -260,12 +260,12 @@ static void test_noise(void)
     CHECK_NEAR("v", sqrt(noise2[1]), 0.0125, 0.02, 0.0);
     CHECK_NEAR("r", sqrt(noise2[2]), 0.009, 0.02, 0.0);
     CHECK_INT("equal runs", memcmp(b.memory, twin.memory, b.kind->bytes), 0);
-    set(&b, "gust_force_n", 3.0);
-    set(&b, "gust_moment_nm", 2.0);
-    run(&b, 1000);
-    CHECK("gusts move it", hypot(sample(&b).pose[0], sample(&b).pose[1]) > 1e-3);
-    end(&b);
-    end(&twin);
+    set_parameter(&b, "gust_force_n", 3.0);
+    set_parameter(&b, "gust_moment_nm", 2.0);
+    run_boat(&b, 1000);
+    CHECK("gusts move it", hypot(read_sample(&b).pose[0], read_sample(&b).pose[1]) > 1e-3);
+    end_boat(&b);
+    end_boat(&twin);
 }
 
 /* A vessel without damping shows the force of the gusts in each step's change of speed. */
@@ -280,19 +280,19 @@ static void test_gusts(void)
     double r = 0.0;
     double force2 = 0.0;
     double moment2 = 0.0;
-    begin(&b, &at_rest);
+    begin_boat(&b, &at_rest);
     for (size_t i = 0; i < COUNT(damping); i++) {
-        set(&b, damping[i], 1e-9);
+        set_parameter(&b, damping[i], 1e-9);
     }
-    set(&b, "surge_mass_kg", 1e4); /* slow, so that Coriolis terms are small */
-    set(&b, "sway_mass_kg", 1e4);
-    set(&b, "yaw_inertia_kgm2", 1e4);
-    set(&b, "gust_force_n", 3.0);
-    set(&b, "gust_moment_nm", 2.0);
-    set(&b, "gust_time_s", 0.05);
+    set_parameter(&b, "surge_mass_kg", 1e4); /* slow, so that Coriolis terms are small */
+    set_parameter(&b, "sway_mass_kg", 1e4);
+    set_parameter(&b, "yaw_inertia_kgm2", 1e4);
+    set_parameter(&b, "gust_force_n", 3.0);
+    set_parameter(&b, "gust_moment_nm", 2.0);
+    set_parameter(&b, "gust_time_s", 0.05);
     for (int i = 0; i < N; i++) {
-        run(&b, 1);
-        const struct robot_sample s = sample(&b);
+        run_boat(&b, 1);
+        const struct robot_sample s = read_sample(&b);
         force2 += pow((s.nu[0] - u) * 1e4 / 0.01, 2) / N;
         moment2 += pow((s.nu[2] - r) * 1e4 / 0.01, 2) / N;
         u = s.nu[0];
@@ -300,7 +300,7 @@ static void test_gusts(void)
     }
     CHECK_NEAR("force", sqrt(force2), 3.0, 0.05, 0.0);
     CHECK_NEAR("moment", sqrt(moment2), 2.0, 0.05, 0.0);
-    end(&b);
+    end_boat(&b);
 }
 
 int main(void)

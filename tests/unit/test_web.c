@@ -499,7 +499,7 @@ static void test_travel_time_follows(void)
 }
 
 /* What was kept is not handed out any more when the pair has changed. */
-static void test_kept_until_changed(void)
+static void test_cached_until_changed(void)
 {
     static const char *const targets[] = {"/api/v1/pairs/r1", "/api/v1/pairs/r1/tracked"};
     char tag[COUNT(targets)][64];
@@ -624,7 +624,7 @@ int main(void)
     CU_add_test(suite, "problem members", test_problem_members);
     CU_add_test(suite, "etag", test_etag);
     CU_add_test(suite, "travel time", test_travel_time_follows);
-    CU_add_test(suite, "kept until changed", test_kept_until_changed);
+    CU_add_test(suite, "kept until changed", test_cached_until_changed);
     CU_add_test(suite, "readiness", test_ready);
     CU_add_test(suite, "metrics", test_metrics_page);
     CU_add_test(suite, "pure helpers", test_pure_helpers);

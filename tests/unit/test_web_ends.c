@@ -135,7 +135,7 @@ static bool all_is_given_back(const struct web *web)
     return true;
 }
 
-static struct web *serve(void)
+static struct web *serve_web(void)
 {
     const struct event_hub_params hub = {
         .pairs = fixture.params, .pair_count = FIXTURE_PAIRS, .bytes = 1 << 16, .events = 64};
@@ -157,7 +157,7 @@ static void test_ends(void)
 {
     static const char *const halves[] = {"G", "GET / HTTP/1.1\r\nX: y", CHUNKS "5\r\nx"};
     static char text[TEXT_MAX];
-    struct web *web = serve();
+    struct web *web = serve_web();
     const uint16_t port = web_port(web);
     /* These say nothing more, and are hung up on meanwhile: nothing else ends them. */
     int fds[COUNT(halves)];
@@ -192,7 +192,7 @@ static void test_cuts(void)
 {
     static const char text[] = POST "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
                                     "6\r\n{\"op\":\r\n5;x\r\n\"go\"}\r\n0\r\nX: y\r\n\r\n";
-    struct web *web = serve();
+    struct web *web = serve_web();
     for (size_t n = 0; n < sizeof text; n++) {
         (void)send_way(web_port(web), text, n, n % 2 ? ENDING_CLOSED : ENDING_RESET);
     }

@@ -19,7 +19,7 @@ static struct web *web;
 static uint16_t port;
 static json_t *contract;
 
-static json_t *member(json_t *node, const char *a, const char *b, const char *c)
+static json_t *get_member(json_t *node, const char *a, const char *b, const char *c)
 {
     node = json_object_get(node, a);
     node = b ? json_object_get(node, b) : node;
@@ -35,9 +35,10 @@ static void check_contract(const char *row, const char *path, const char *method
     char type[64];
     (void)snprintf(status, sizeof status, "%d", reply->status);
     json_t *body = json_loadb(reply->body, reply->body_bytes, JSON_REJECT_DUPLICATES, NULL);
-    json_t *responses = json_object_get(member(contract, "paths", path, method), "responses");
+    json_t *responses =
+        json_object_get(get_member(contract, "paths", path, method), "responses");
     json_t *response = schema_resolve(contract, json_object_get(responses, status));
-    json_t *schema = member(response, "content", media, "schema");
+    json_t *schema = get_member(response, "content", media, "schema");
     CHECK(row, body);
     CHECK(row, schema);
     CHECK_TEXT(row, http_header(reply, "Content-Type", type, sizeof type), media);
@@ -150,7 +151,7 @@ static void test_refusals(void)
 }
 
 /* The daemon's own refusals, when the recording is there already. */
-static void test_not_taken(void)
+static void test_refused_jobs(void)
 {
     static const struct {
         enum status st;
@@ -444,7 +445,7 @@ int main(void)
     CU_add_test(suite, "upload", test_upload);
     CU_add_test(suite, "replay", test_replay);
     CU_add_test(suite, "refusals", test_refusals);
-    CU_add_test(suite, "not taken", test_not_taken);
+    CU_add_test(suite, "not taken", test_refused_jobs);
     CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "crowd", test_crowd);
     CU_add_test(suite, "dribble", test_dribble);

@@ -49,7 +49,7 @@ static void insert_entry(uint64_t n, double s)
 
 /* Walk the entries of r1; every page is followed by two new rows, one before and one behind
  * everything. Marks what was seen. */
-static void walk(const char *selection, bool oldest, uint64_t *next_n, int seen[1000])
+static void walk_pages(const char *selection, bool oldest, uint64_t *next_n, int seen[1000])
 {
     char target[1024];
     char cursor[512] = "";
@@ -101,7 +101,7 @@ static void test_walks(void)
     uint64_t next_n = 1000;
     for (size_t k = 0; k < COUNT(rows); k++) {
         int seen[1000] = {0};
-        walk(rows[k].selection, rows[k].oldest, &next_n, seen);
+        walk_pages(rows[k].selection, rows[k].oldest, &next_n, seen);
         for (int n = 1; n < 1000; n++) {
             CHECK_INT(rows[k].selection, seen[n], n <= MOVES - 1 ? 1 : 0);
         }

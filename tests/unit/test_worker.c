@@ -32,7 +32,7 @@ struct work {
 static pthread_mutex_t diary_lock = PTHREAD_MUTEX_INITIALIZER;
 static char diary[512];
 
-static void note(const char *name)
+static void append_diary(const char *name)
 {
     (void)pthread_mutex_lock(&diary_lock);
     const size_t n = strlen(diary);
@@ -43,7 +43,7 @@ static void note(const char *name)
 static enum status run_work(struct job *job, void *context, FILE *out, struct err *err)
 {
     struct work *work = context;
-    note(work->name);
+    append_diary(work->name);
     job_progress(job, work->share, "at it");
     job_progress(job, 0.1, NULL);
     atomic_store(&work->began, true);
@@ -67,16 +67,16 @@ static void release_work(void *context)
     atomic_fetch_add(&work->released, 1);
 }
 
-static struct worker *start_worker(size_t queue_max, size_t keep_max)
+static struct worker *start_worker(size_t queue_max, size_t retain_max)
 {
     struct worker_params params;
     struct worker *w = NULL;
     worker_params_init(&params);
     params.now_us = test_now;
-    params.keep_us = 1000000;
+    params.retain_us = 1000000;
     for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
         params.queue_max[class] = queue_max;
-        params.keep_max[class] = keep_max;
+        params.retain_max[class] = retain_max;
     }
     CHECK_INT("start", worker_start(&params, &w), STATUS_OK);
     if (!w) {
@@ -86,8 +86,8 @@ static struct worker *start_worker(size_t queue_max, size_t keep_max)
     return w;
 }
 
-static enum status submit(struct worker *w, enum job_class class, struct work *work,
-                          uint64_t *id)
+static enum status submit_work(struct worker *w, enum job_class class, struct work *work,
+                               uint64_t *id)
 {
     struct job_order order = {
         .class = class, .run = run_work, .release = release_work, .context = work};
@@ -103,7 +103,7 @@ struct seen {
     char result[64], stage[64];
 };
 
-static void look(void *context, const struct web_job *report)
+static void copy_report(void *context, const struct web_job *report)
 {
     struct seen *seen = context;
     seen->report = *report;
@@ -114,10 +114,10 @@ static void look(void *context, const struct web_job *report)
                    report->result ? report->result : "");
 }
 
-static struct seen see(struct worker *w, uint64_t id)
+static struct seen read_seen(struct worker *w, uint64_t id)
 {
     struct seen seen = {.state = JOB_STATE_COUNT};
-    CHECK_INT("known", worker_read(w, id, look, &seen), STATUS_OK);
+    CHECK_INT("known", worker_read(w, id, copy_report, &seen), STATUS_OK);
     return seen;
 }
 
@@ -130,9 +130,9 @@ static void wait_for(atomic_bool *what)
 
 static struct seen wait_end(struct worker *w, uint64_t id)
 {
-    struct seen seen = see(w, id);
+    struct seen seen = read_seen(w, id);
     for (int64_t end_us = 0; seen.state < JOB_DONE && wait_more(&end_us, 10000);) {
-        seen = see(w, id);
+        seen = read_seen(w, id);
     }
     return seen;
 }
@@ -144,10 +144,10 @@ static void test_life(void)
     struct work bad = {.name = "bad", .fails = true};
     uint64_t id = 0;
     uint64_t next = 0;
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &good, &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &good, &id), STATUS_OK);
     CHECK("numbered by lab time", id >= (uint64_t)atomic_load(&clock_us));
     wait_for(&good.began);
-    struct seen seen = see(w, id);
+    struct seen seen = read_seen(w, id);
     CHECK_INT("running", seen.state, JOB_RUNNING);
     CHECK_NEAR("progress never falls", seen.report.progress, 0.5, 0, 0);
     CHECK_TEXT("stage", seen.stage, "at it");
@@ -158,7 +158,7 @@ static void test_life(void)
     CHECK_NEAR("all of it", seen.report.progress, 1.0, 0, 0);
     CHECK_TEXT("result", seen.result, "{\"a\":1}");
     CHECK_INT("given back", atomic_load(&good.released), 1);
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &bad, &next), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &bad, &next), STATUS_OK);
     CHECK("another number", next > id);
     seen = wait_end(w, next);
     CHECK_INT("failed", seen.state, JOB_FAILED);
@@ -166,7 +166,7 @@ static void test_life(void)
     CHECK_TEXT("why", fault_name(seen.err.fault), "not_a_number");
     CHECK_INT("too late", worker_cancel(w, id), STATUS_E_STALE);
     CHECK_INT("unknown", worker_cancel(w, 99), STATUS_E_EMPTY);
-    CHECK_INT("no number", worker_read(w, 0, look, &seen), STATUS_E_EMPTY);
+    CHECK_INT("no number", worker_read(w, 0, copy_report, &seen), STATUS_E_EMPTY);
     worker_stop(w);
     worker_destroy(w);
 }
@@ -180,11 +180,11 @@ static void test_lab_first(void)
     struct work lab[] = {{.name = "L1"}, {.name = "L2", .waits = true}, {.name = "L3"}};
     uint64_t id[2] = {0, 0};
     uint64_t lab_id[COUNT(lab)] = {0};
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &upload, &id[0]), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &upload, &id[0]), STATUS_OK);
     wait_for(&upload.began);
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &later, &id[1]), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &later, &id[1]), STATUS_OK);
     for (size_t i = 0; i < COUNT(lab); i++) {
-        CHECK_INT("submit", submit(w, JOB_LAB, &lab[i], &lab_id[i]), STATUS_OK);
+        CHECK_INT("submit", submit_work(w, JOB_LAB, &lab[i], &lab_id[i]), STATUS_OK);
     }
     wait_for(&lab[1].began);
     /* Two run now: the uploaded one waits for the lab's within it. */
@@ -194,7 +194,7 @@ static void test_lab_first(void)
     CHECK_INT("of the lab", counts.running[JOB_LAB], 1);
     atomic_store(&lab[1].go, true);
     CHECK_INT("lab", wait_end(w, lab_id[2]).state, JOB_DONE);
-    CHECK_INT("upload runs on", see(w, id[0]).state, JOB_RUNNING);
+    CHECK_INT("upload runs on", read_seen(w, id[0]).state, JOB_RUNNING);
     atomic_store(&upload.go, true);
     CHECK_INT("upload", wait_end(w, id[1]).state, JOB_DONE);
     worker_stop(w);
@@ -214,16 +214,16 @@ static void test_cancel(void)
     struct work refused = {.name = "refused"};
     uint64_t id[3] = {0, 0, 0};
     uint64_t none = 0;
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &running, &id[0]), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &running, &id[0]), STATUS_OK);
     wait_for(&running.began);
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &waiting, &id[1]), STATUS_OK);
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &last, &id[2]), STATUS_OK);
-    CHECK_INT("full", submit(w, JOB_UPLOAD, &refused, &none), STATUS_E_FULL);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &waiting, &id[1]), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &last, &id[2]), STATUS_OK);
+    CHECK_INT("full", submit_work(w, JOB_UPLOAD, &refused, &none), STATUS_E_FULL);
     CHECK_INT("its context stays the caller's", atomic_load(&refused.released), 0);
     CHECK_INT("cancel", worker_cancel(w, id[1]), STATUS_OK);
-    CHECK_INT("at once", see(w, id[1]).state, JOB_CANCELLED);
+    CHECK_INT("at once", read_seen(w, id[1]).state, JOB_CANCELLED);
     CHECK_INT("given back", atomic_load(&waiting.released), 1);
-    CHECK("never began", see(w, id[1]).report.began_us == LAB_TIME_NONE);
+    CHECK("never began", read_seen(w, id[1]).report.began_us == LAB_TIME_NONE);
     CHECK_INT("cancel", worker_cancel(w, id[0]), STATUS_OK);
     CHECK_INT("soon", wait_end(w, id[0]).state, JOB_CANCELLED);
     CHECK_INT("the next one", wait_end(w, id[2]).state, JOB_DONE);
@@ -252,26 +252,26 @@ static uint64_t count_jobs(struct worker *w)
 }
 
 /* Kept by number and by time, for each class by itself. */
-static void test_keeping(void)
+static void test_retention(void)
 {
     struct worker *w = start_worker(4, 3);
     struct work upload = {.name = "upload", .result = "kept"};
     struct work lab[8] = {{.name = NULL}};
     uint64_t id = 0;
     uint64_t lab_id[COUNT(lab)] = {0};
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &upload, &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &upload, &id), STATUS_OK);
     (void)wait_end(w, id);
     for (size_t i = 0; i < COUNT(lab); i++) {
         lab[i].name = "lab";
         lab[i].result = "x";
-        CHECK_INT("submit", submit(w, JOB_LAB, &lab[i], &lab_id[i]), STATUS_OK);
+        CHECK_INT("submit", submit_work(w, JOB_LAB, &lab[i], &lab_id[i]), STATUS_OK);
         (void)wait_end(w, lab_id[i]);
     }
     struct seen seen;
     CHECK_INT("kept", count_jobs(w), 4);
-    CHECK_TEXT("of the other class", see(w, id).result, "kept");
-    CHECK_INT("forgotten", worker_read(w, lab_id[4], look, &seen), STATUS_E_EMPTY);
-    CHECK_INT("one of the last three", see(w, lab_id[5]).state, JOB_DONE);
+    CHECK_TEXT("of the other class", read_seen(w, id).result, "kept");
+    CHECK_INT("forgotten", worker_read(w, lab_id[4], copy_report, &seen), STATUS_E_EMPTY);
+    CHECK_INT("one of the last three", read_seen(w, lab_id[5]).state, JOB_DONE);
     atomic_fetch_add(&clock_us, 1000000);
     CHECK_INT("too old", count_jobs(w), 0);
     worker_stop(w);
@@ -286,19 +286,19 @@ static void test_stop(void)
     struct work waiting[] = {{.name = "never"}, {.name = "never"}};
     struct work late = {.name = "late"};
     uint64_t id = 0;
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &upload, &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &upload, &id), STATUS_OK);
     wait_for(&upload.began);
-    CHECK_INT("submit", submit(w, JOB_LAB, &within, &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_LAB, &within, &id), STATUS_OK);
     wait_for(&within.began);
-    CHECK_INT("submit", submit(w, JOB_LAB, &waiting[0], &id), STATUS_OK);
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &waiting[1], &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_LAB, &waiting[0], &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &waiting[1], &id), STATUS_OK);
     worker_stop(w);
     CHECK_TEXT("who ran", diary, "upload within ");
     CHECK_INT("given back", atomic_load(&upload.released), 1);
     CHECK_INT("given back", atomic_load(&within.released), 1);
     CHECK_INT("given back", atomic_load(&waiting[0].released), 1);
     CHECK_INT("given back", atomic_load(&waiting[1].released), 1);
-    CHECK_INT("stopped", submit(w, JOB_LAB, &late, &id), STATUS_E_IO);
+    CHECK_INT("stopped", submit_work(w, JOB_LAB, &late, &id), STATUS_E_IO);
     struct worker_counts counts;
     worker_read_counts(w, &counts);
     CHECK_INT("lab", counts.ended[JOB_LAB][JOB_CANCELLED], 2);
@@ -318,10 +318,10 @@ static void test_stop_and_forget(void)
     struct work busy = {.name = "busy", .waits = true};
     struct work waiting[] = {{.name = "first"}, {.name = "second"}};
     uint64_t id = 0;
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &busy, &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &busy, &id), STATUS_OK);
     wait_for(&busy.began);
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &waiting[0], &id), STATUS_OK);
-    CHECK_INT("submit", submit(w, JOB_UPLOAD, &waiting[1], &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &waiting[0], &id), STATUS_OK);
+    CHECK_INT("submit", submit_work(w, JOB_UPLOAD, &waiting[1], &id), STATUS_OK);
     CHECK_INT("cancel", worker_cancel(w, id), STATUS_OK);
     worker_stop(w);
     CHECK_INT("given back", atomic_load(&busy.released), 1);
@@ -340,7 +340,7 @@ struct member {
     unsigned seed, odd; /* answers that make no sense */
 };
 
-static void *take_part(void *context)
+static void *run_member(void *context)
 {
     struct member *m = context;
     for (size_t i = 0; i < EACH; i++) {
@@ -349,12 +349,12 @@ static void *take_part(void *context)
         struct seen seen;
         uint64_t id = 0;
         *work = (struct work){.name = "w", .waits = true, .go = rand_r(&m->seed) % 4 != 0};
-        if (submit(m->worker, class, work, &id) != STATUS_OK) {
+        if (submit_work(m->worker, class, work, &id) != STATUS_OK) {
             release_work(work);
             (void)usleep(200);
             continue;
         }
-        enum status st = worker_read(m->worker, id, look, &seen);
+        enum status st = worker_read(m->worker, id, copy_report, &seen);
         if (!atomic_load(&work->go) || rand_r(&m->seed) % 3 == 0) {
             st = worker_cancel(m->worker, id);
         }
@@ -372,7 +372,7 @@ static void test_crowd(void)
     const unsigned seed = check_seed(1);
     for (unsigned i = 0; i < CROWD; i++) {
         crowd[i] = (struct member){.worker = w, .seed = seed + i};
-        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, take_part, &crowd[i]) == 0);
+        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, run_member, &crowd[i]) == 0);
     }
     for (size_t i = 0; i < CROWD; i++) {
         (void)pthread_join(threads[i], NULL);
@@ -405,7 +405,7 @@ int main(void)
     CU_add_test(suite, "life of a job", test_life);
     CU_add_test(suite, "the lab first", test_lab_first);
     CU_add_test(suite, "cancel", test_cancel);
-    CU_add_test(suite, "keeping", test_keeping);
+    CU_add_test(suite, "keeping", test_retention);
     CU_add_test(suite, "stop", test_stop);
     CU_add_test(suite, "stop and forget", test_stop_and_forget);
     CU_add_test(suite, "a crowd", test_crowd);

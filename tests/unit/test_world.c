@@ -4,8 +4,8 @@
 #include "twin/sim/robot/diffdrive_plant.h"
 #include "twin/sim/robot/world.h"
 
-static void add(struct world *w, const struct world_obstacle *what,
-                const struct world_point *points, size_t count)
+static void add_obstacle(struct world *w, const struct world_obstacle *what,
+                         const struct world_point *points, size_t count)
 {
     CU_ASSERT_EQUAL_FATAL(world_add(w, what, points, count), STATUS_OK);
 }
@@ -20,18 +20,20 @@ static void make_room(struct world *w)
     static const struct world_point wall[] = {{0.0, 1.0}, {1.0, 1.0}, {1.0, 1.5}};
     static const struct world_point person[] = {{1.0, 0.0}};
     *w = (struct world){.bounds = {-3.0, -2.0, 3.0, 2.0}};
-    add(w, &(struct world_obstacle){.name = "pillar", .shape = WORLD_CIRCLE, .radius_m = 0.5},
+    add_obstacle(
+        w, &(struct world_obstacle){.name = "pillar", .shape = WORLD_CIRCLE, .radius_m = 0.5},
         pillar, 1);
-    add(w, &(struct world_obstacle){.name = "table", .shape = WORLD_POLYGON}, table, 4);
-    add(w, &(struct world_obstacle){.name = "wall", .shape = WORLD_WALL}, wall, 3);
-    add(w,
-        &(struct world_obstacle){.name = "person",
-                                 .shape = WORLD_CIRCLE,
-                                 .radius_m = 0.25,
-                                 .unmapped = true,
-                                 .appears_s = 5.0,
-                                 .leaves_s = 8.0},
-        person, 1);
+    add_obstacle(w, &(struct world_obstacle){.name = "table", .shape = WORLD_POLYGON}, table,
+                 4);
+    add_obstacle(w, &(struct world_obstacle){.name = "wall", .shape = WORLD_WALL}, wall, 3);
+    add_obstacle(w,
+                 &(struct world_obstacle){.name = "person",
+                                          .shape = WORLD_CIRCLE,
+                                          .radius_m = 0.25,
+                                          .unmapped = true,
+                                          .appears_s = 5.0,
+                                          .leaves_s = 8.0},
+                 person, 1);
 }
 
 static void test_range(void)
@@ -170,8 +172,8 @@ static void test_add(void)
 }
 
 /* What the robot's lidar makes of it, looking ahead from x_m; the draw of its noise, out. */
-static double ping(const struct world *w, double noise_m, double x_m, uint64_t seed,
-                   double *draw)
+static double ping_range(const struct world *w, double noise_m, double x_m, uint64_t seed,
+                         double *draw)
 {
     const struct diffdrive_params params = {.lidar_range_m = 2.0, .lidar_noise_m = noise_m};
     struct diffdrive_plant plant = {.pose = {x_m, 0.0, PI / 2.0}, .random = {.state = seed}};
@@ -187,20 +189,21 @@ static void test_lidar(void)
     bool nearer = false;
     double draw;
     make_room(&w);
-    CHECK_NEAR("exact", ping(&w, 0.0, 0.0, 1, &draw), 1.5, 0.0, 1e-12);
+    CHECK_NEAR("exact", ping_range(&w, 0.0, 0.0, 1, &draw), 1.5, 0.0, 1e-12);
     for (uint64_t seed = 1; seed < 20; seed++) {
-        const double noisy_m = ping(&w, 0.02, 0.0, seed, &draw);
+        const double noisy_m = ping_range(&w, 0.02, 0.0, seed, &draw);
         CHECK_NEAR("noise", noisy_m, 1.5 + 0.02 * draw, 0.0, 1e-12);
-        CHECK_NEAR("nothing within range", ping(&w, 0.5, -1.0, seed, &draw), 2.0, 0.0, 0.0);
-        const double far_m = ping(&w, 0.5, -0.49, seed, &draw);
+        CHECK_NEAR("nothing within range", ping_range(&w, 0.5, -1.0, seed, &draw), 2.0, 0.0,
+                   0.0);
+        const double far_m = ping_range(&w, 0.5, -0.49, seed, &draw);
         CHECK_NEAR("never beyond", far_m, fmin(1.99 + 0.5 * draw, 2.0), 0.0, 1e-12);
         beyond |= draw > 0.1;
-        const double near_m = ping(&w, 0.5, 1.49, seed, &draw);
+        const double near_m = ping_range(&w, 0.5, 1.49, seed, &draw);
         CHECK_NEAR("nor below zero", near_m, fmax(0.01 + 0.5 * draw, 0.0), 0.0, 1e-12);
         nearer |= draw < -0.1;
     }
     CHECK("both were", beyond && nearer);
-    CHECK_NEAR("no world", ping(NULL, 0.5, 0.0, 1, &draw), 2.0, 0.0, 0.0);
+    CHECK_NEAR("no world", ping_range(NULL, 0.5, 0.0, 1, &draw), 2.0, 0.0, 0.0);
 }
 
 /* A ray ends where the world is blocked, and the way there is free. */

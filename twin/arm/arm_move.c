@@ -151,7 +151,7 @@ static struct arm_fault time_joints(const struct arm_geometry *arm,
         }
     }
     if (v * effort > 1.0) {
-        if (bounds->keep_speed && fmin(v, sqrt(a)) * effort > 1.0 + ROUNDING) {
+        if (bounds->hold_speed && fmin(v, sqrt(a)) * effort > 1.0 + ROUNDING) {
             return refuse_move(ARM_TOO_FAST, (double)NAN);
         }
         m->stretch = v * effort;
@@ -284,7 +284,7 @@ static struct arm_fault time_path(const struct arm_rates *rates,
     if (m->stretch > STRETCH_MAX) {
         return refuse_move(ARM_AT_SINGULARITY, (double)NAN);
     }
-    if (bounds->keep_speed && m->stretch > 1.0 + ROUNDING) {
+    if (bounds->hold_speed && m->stretch > 1.0 + ROUNDING) {
         return refuse_move(ARM_TOO_FAST, (double)NAN);
     }
     set_profile(m, v / m->stretch, a / (m->stretch * m->stretch));
@@ -474,9 +474,9 @@ bool arm_move_at(struct arm_move *move, const struct arm_geometry *arm, double t
         return tool_at(move, arm, share, rate, q, qd);
     }
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        const double way = move->to_q[i] - move->from_q[i];
-        q[i] = share >= 1.0 ? move->to_q[i] : move->from_q[i] + share * way;
-        qd[i] = rate * way;
+        const double travelled = move->to_q[i] - move->from_q[i];
+        q[i] = share >= 1.0 ? move->to_q[i] : move->from_q[i] + share * travelled;
+        qd[i] = rate * travelled;
     }
     memcpy(move->last_q, q, sizeof(move->last_q));
     return true;
@@ -533,9 +533,9 @@ double arm_move_off_path(const struct arm_move *move, const struct arm_geometry 
     double along = 0.0;
     double square = 0.0;
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        const double way = move->to_q[i] - move->from_q[i];
-        along += (q[i] - move->from_q[i]) * way;
-        square += way * way;
+        const double travelled = move->to_q[i] - move->from_q[i];
+        along += (q[i] - move->from_q[i]) * travelled;
+        square += travelled * travelled;
     }
     double near[ARM_JOINTS];
     const double share = share_along(along, square);

@@ -43,7 +43,7 @@ extern const struct arm_rates arm_rates_default;
 struct arm_bounds {
     double clearance_m; /* least distance between parts; -INFINITY: not looked at */
     double floor_m;     /* -INFINITY: none */
-    bool keep_speed;    /* true: where a joint would be too fast the move is refused
+    bool hold_speed;    /* true: where a joint would be too fast the move is refused
                          * (ARM_TOO_FAST), as a real arm stops; else all of it slows down */
 };
 extern const struct arm_bounds arm_bounds_none;

@@ -50,8 +50,8 @@ static double find_load(const struct arm_servo_params *p, size_t j, double u, do
     return other_a + fmin(fmax(free_a, -p->coulomb[j]), p->coulomb[j]);
 }
 
-static void note_currents(struct arm_servo *s, const struct arm_servo_params *p,
-                          const double before[ARM_JOINTS], const double gravity_a[ARM_JOINTS])
+static void update_currents(struct arm_servo *s, const struct arm_servo_params *p,
+                            const double before[ARM_JOINTS], const double gravity_a[ARM_JOINTS])
 {
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         const double w = s->joint[j].w_radps;
@@ -76,8 +76,8 @@ static void step_motor(struct arm_servo *s, const struct arm_servo_params *p, si
                   p->load_gain * gravity_a / p->gain[j]);
 }
 
-void arm_servo_push(struct arm_servo *s, const struct arm_servo_params *p,
-                    const double u[ARM_JOINTS])
+void arm_servo_drive(struct arm_servo *s, const struct arm_servo_params *p,
+                     const double u[ARM_JOINTS])
 {
     double gravity_a[ARM_JOINTS];
     double before[ARM_JOINTS];
@@ -91,14 +91,14 @@ void arm_servo_push(struct arm_servo *s, const struct arm_servo_params *p,
                                            .speed_radps_max = p->speed_max_radps[j]};
         before[j] = joint->w_radps;
         s->u[j] = fmin(fmax(u[j], -p->speed_max_radps[j]), p->speed_max_radps[j]);
-        double told = s->u[j];
+        double command = s->u[j];
         if (p->controller == ARM_CONTROLLER_PID) {
-            step_motor(s, p, j, &plant, &told, gravity_a[j]);
+            step_motor(s, p, j, &plant, &command, gravity_a[j]);
         }
-        servo_joint_step(joint, &plant, SERVO_EXACT, p->period_s, told,
-                         find_load(p, j, told, joint->w_radps, gravity_a[j]));
+        servo_joint_step(joint, &plant, SERVO_EXACT, p->period_s, command,
+                         find_load(p, j, command, joint->w_radps, gravity_a[j]));
     }
-    note_currents(s, p, before, gravity_a);
+    update_currents(s, p, before, gravity_a);
 }
 
 /* --- controllers ------------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ void arm_servo_step(struct arm_servo *s, const struct arm_servo_params *p,
                    ? track_profile(&s->joint[j], p, j, now, next)
                    : regulate_joint(s, p, j, next->q[j]);
     }
-    arm_servo_push(s, p, u);
+    arm_servo_drive(s, p, u);
 }
 
 void arm_servo_follow(struct arm_servo *s, const struct arm_servo_params *p,
@@ -169,7 +169,7 @@ void arm_servo_follow(struct arm_servo *s, const struct arm_servo_params *p,
         s->joint[j] = (struct servo_joint){next->q[j], next->qd[j]};
         s->u[j] = next->qd[j];
     }
-    note_currents(s, p, before, gravity_a);
+    update_currents(s, p, before, gravity_a);
 }
 
 bool arm_servo_arrived(const struct arm_servo *s, const struct arm_servo_params *p,

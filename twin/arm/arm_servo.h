@@ -73,8 +73,8 @@ void arm_servo_step(struct arm_servo *s, const struct arm_servo_params *p,
                     const struct arm_set_point *now, const struct arm_set_point *next);
 
 /* One period with speeds that somebody else tells. */
-void arm_servo_push(struct arm_servo *s, const struct arm_servo_params *p,
-                    const double u[ARM_JOINTS]);
+void arm_servo_drive(struct arm_servo *s, const struct arm_servo_params *p,
+                     const double u[ARM_JOINTS]);
 
 /* One period in which the joints are where they are told to be. */
 void arm_servo_follow(struct arm_servo *s, const struct arm_servo_params *p,

@@ -57,13 +57,13 @@ static double time_to_rest(const struct arm_watch_sample *s, const double q[ARM_
 static void thin_samples(struct arm_watch *w)
 {
     for (size_t i = 0; 2 * i < w->count; i++) {
-        w->kept[i] = w->kept[2 * i];
+        w->stored[i] = w->stored[2 * i];
     }
     w->count = (w->count + 1) / 2;
     w->stride *= 2;
 }
 
-static void keep_sample(struct arm_watch *w, const struct arm_watch_sample *s, bool always)
+static void store_sample(struct arm_watch *w, const struct arm_watch_sample *s, bool always)
 {
     if (!always && ++w->skipped < w->stride) {
         return;
@@ -72,9 +72,9 @@ static void keep_sample(struct arm_watch *w, const struct arm_watch_sample *s, b
     if (w->count == ARM_WATCH_SAMPLES) {
         thin_samples(w);
     }
-    w->kept[w->count].t_s = s->t_s;
-    memcpy(w->kept[w->count].q_rad, s->q_rad, sizeof s->q_rad);
-    memcpy(w->kept[w->count].pose, s->pose, sizeof s->pose);
+    w->stored[w->count].t_s = s->t_s;
+    memcpy(w->stored[w->count].q_rad, s->q_rad, sizeof s->q_rad);
+    memcpy(w->stored[w->count].pose, s->pose, sizeof s->pose);
     w->count++;
 }
 
@@ -91,12 +91,12 @@ static double measure_joints(const struct arm_watch *w, const struct arm_watched
     for (size_t i = 0; i < w->count; i++) {
         share[i] = 0.0;
         for (size_t j = 0; j < ARM_JOINTS; j++) {
-            share[i] += (w->kept[i].q_rad[j] - m->from_q[j]) * (m->to_q[j] - m->from_q[j]);
+            share[i] += (w->stored[i].q_rad[j] - m->from_q[j]) * (m->to_q[j] - m->from_q[j]);
         }
         share[i] /= square;
         for (size_t j = 0; j < ARM_JOINTS; j++) {
             const double there = m->from_q[j] + share[i] * (m->to_q[j] - m->from_q[j]);
-            off = fmax(off, fabs(w->kept[i].q_rad[j] - there));
+            off = fmax(off, fabs(w->stored[i].q_rad[j] - there));
         }
     }
     return off;
@@ -119,11 +119,11 @@ static struct tool_line find_line(const double from[6], const double to[6])
     struct tool_line line = {.from = rigid_from_pose(from)};
     const struct rigid end = rigid_from_pose(to);
     const struct rigid back = rigid_invert(&line.from);
-    const struct rigid way = rigid_multiply(&back, &end);
+    const struct rigid motion = rigid_multiply(&back, &end);
     for (int i = 0; i < 3; i++) {
         line.shift_m[i] = end.at_m[i] - line.from.at_m[i];
     }
-    rotation_log(&way, line.turn_rad);
+    rotation_log(&motion, line.turn_rad);
     line.length_m = length_of(line.shift_m);
     line.angle_rad = length_of(line.turn_rad);
     return line;
@@ -135,11 +135,11 @@ static double share_of_line(const struct tool_line *line, const double pose[6], 
 {
     const struct rigid here = rigid_from_pose(pose);
     const struct rigid back = rigid_invert(&line->from);
-    const struct rigid way = rigid_multiply(&back, &here);
+    const struct rigid motion = rigid_multiply(&back, &here);
     double turned[3];
     double share = 0.0;
     double aside[3];
-    rotation_log(&way, turned);
+    rotation_log(&motion, turned);
     const bool by_length = line->length_m >= LINE_LEAST_M;
     for (int i = 0; i < 3; i++) {
         share += by_length ? (here.at_m[i] - line->from.at_m[i]) * line->shift_m[i]
@@ -167,7 +167,7 @@ static bool measure_line(const struct arm_watch *w, const struct tool_line *line
     for (size_t i = 0; i < w->count; i++) {
         double off_m;
         double off_rad;
-        share[i] = share_of_line(line, w->kept[i].pose, &off_m, &off_rad);
+        share[i] = share_of_line(line, w->stored[i].pose, &off_m, &off_rad);
         *part = fmax(*part, fmax(off_m / TOOL_OFF_M, off_rad / TURN_OFF_RAD));
     }
     return *part <= 1.0;
@@ -201,7 +201,7 @@ static double measure_ramp(const struct arm_watch *w, const double share[],
     double sum = 0.0;
     *off = 0.0;
     for (size_t i = 0; i < w->count; i++) {
-        const double t_s = w->kept[i].t_s - m->t_start_s;
+        const double t_s = w->stored[i].t_s - m->t_start_s;
         const double by = fabs(share[i] - share_at(v, v / ramp_s, duration_s, t_s));
         sum += by * by;
         *off = fmax(*off, by);
@@ -262,9 +262,9 @@ static bool describe_move(struct arm_watch *w, double end_s, enum arm_watched_en
     const size_t last = w->count - 1;
     *m = (struct arm_watched){
         .t_start_s = w->start_s, .t_end_s = end_s, .end = end, .scaling = w->scaling};
-    memcpy(m->from_q, w->kept[0].q_rad, sizeof m->from_q);
-    memcpy(m->to_q, w->kept[last].q_rad, sizeof m->to_q);
-    memcpy(m->to_pose, w->kept[last].pose, sizeof m->to_pose);
+    memcpy(m->from_q, w->stored[0].q_rad, sizeof m->from_q);
+    memcpy(m->to_q, w->stored[last].q_rad, sizeof m->to_q);
+    memcpy(m->to_pose, w->stored[last].pose, sizeof m->to_pose);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         turn[j] = m->to_q[j] - m->from_q[j];
     }
@@ -272,7 +272,7 @@ static bool describe_move(struct arm_watch *w, double end_s, enum arm_watched_en
     if (!(m->size_rad > NO_MOVE_RAD) || !(end_s > w->start_s)) {
         return false;
     }
-    const struct tool_line line = find_line(w->kept[0].pose, m->to_pose);
+    const struct tool_line line = find_line(w->stored[0].pose, m->to_pose);
     m->length_m = line.length_m;
     m->angle_rad = line.angle_rad;
     const double off_rad = measure_joints(w, m, joint_share);
@@ -299,10 +299,10 @@ static void begin_move(struct arm_watch *w, const struct arm_watch_sample *rest,
     w->count = 0;
     w->stride = 1;
     w->skipped = 0;
-    keep_sample(w, rest, true);
+    store_sample(w, rest, true);
 }
 
-static void note_sample(struct arm_watch *w, const struct arm_watch_sample *s)
+static void update_extremes(struct arm_watch *w, const struct arm_watch_sample *s)
 {
     w->stopped = w->stopped || s->stopped;
     if (!(fabs(s->scaling - 1.0) <= fabs(w->scaling - 1.0))) {
@@ -326,11 +326,11 @@ static bool end_move(struct arm_watch *w, const struct arm_watch_sample *rest,
     const enum arm_watched_end end = w->stopped || rest->stopped ? ARM_WATCHED_STOPPED
                                      : is_cut(w, rest)           ? ARM_WATCHED_CUT
                                                                  : ARM_WATCHED_DONE;
-    keep_sample(w, rest, true);
+    store_sample(w, rest, true);
     w->moving = false;
-    const bool told = describe_move(w, end_s, end, out);
+    const bool complete = describe_move(w, end_s, end, out);
     w->headless = false;
-    return told;
+    return complete;
 }
 
 void arm_watch_forget(struct arm_watch *w)
@@ -353,22 +353,22 @@ static bool go_on(struct arm_watch *w, const struct arm_watch_sample *s,
                   struct arm_watched *out)
 {
     if (!is_cut(w, s)) {
-        note_sample(w, s);
-        keep_sample(w, s, false);
+        update_extremes(w, s);
+        store_sample(w, s, false);
         return false;
     }
-    keep_sample(w, s, true);
-    const bool told = describe_move(w, s->t_s, ARM_WATCHED_CUT, out);
+    store_sample(w, s, true);
+    const bool complete = describe_move(w, s->t_s, ARM_WATCHED_CUT, out);
     w->headless = false;
     begin_move(w, s, s);
-    note_sample(w, s);
-    return told;
+    update_extremes(w, s);
+    return complete;
 }
 
 bool arm_watch_step(struct arm_watch *w, const struct arm_watch_sample *sample,
                     struct arm_watched *out)
 {
-    bool told = false;
+    bool complete = false;
     if (!is_finite(sample)) {
         w->gaps++;
         w->gap = true;
@@ -384,16 +384,16 @@ bool arm_watch_step(struct arm_watch *w, const struct arm_watch_sample *sample,
         w->gap = true;
     }
     if (w->moving) {
-        told = moves ? go_on(w, sample, out) : end_move(w, sample, out);
+        complete = moves ? go_on(w, sample, out) : end_move(w, sample, out);
     } else if (moves) {
         const bool gap = w->known && apart_s > GAP_PERIODS * w->period_s;
         w->headless = !w->known;
         begin_move(w, w->known ? &w->last : sample, sample);
         w->gap = gap;
-        note_sample(w, sample);
-        keep_sample(w, sample, false);
+        update_extremes(w, sample);
+        store_sample(w, sample, false);
     }
     w->last = *sample;
     w->known = true;
-    return told;
+    return complete;
 }

@@ -61,7 +61,7 @@ struct arm_watch {        /* all zero: nothing was seen yet */
     size_t count, stride, skipped;
     struct {
         double t_s, q_rad[ARM_JOINTS], pose[6];
-    } kept[ARM_WATCH_SAMPLES];
+    } stored[ARM_WATCH_SAMPLES];
 };
 
 /* The next sample. True when a move ended with it: *out is it. */

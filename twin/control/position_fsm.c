@@ -52,16 +52,17 @@ static bool has_arrived(const struct efsm_view *v)
 /* --- commands ------------------------------------------------------------------------------
  */
 
-static void tell_command(const struct efsm_view *v)
+static void output_command(const struct efsm_view *v)
 {
     const struct position_fsm_in *in = input_of(v);
-    const double told[POSITION_FSM_STATE_COUNT] = {[POSITION_FSM_FAST_UP] = in->fast_command,
-                                                   [POSITION_FSM_SLOW_UP] = in->slow_command,
-                                                   [POSITION_FSM_FAST_DOWN] = -in->fast_command,
-                                                   [POSITION_FSM_SLOW_DOWN] = -in->slow_command,
-                                                   [POSITION_FSM_NEAR] = in->near_command};
+    const double commands[POSITION_FSM_STATE_COUNT] = {
+        [POSITION_FSM_FAST_UP] = in->fast_command,
+        [POSITION_FSM_SLOW_UP] = in->slow_command,
+        [POSITION_FSM_FAST_DOWN] = -in->fast_command,
+        [POSITION_FSM_SLOW_DOWN] = -in->slow_command,
+        [POSITION_FSM_NEAR] = in->near_command};
     double *command = v->out;
-    *command = told[v->now->state];
+    *command = commands[v->now->state];
 }
 
 static const struct efsm_state states[] = {POSITION_FSM_STATES(EFSM_STATE)};
@@ -105,7 +106,7 @@ const struct efsm_table position_fsm_table = {
     .purpose = "Moves a joint to its set point: fast, slow near it, proportionally at the end.",
     EFSM_STATES(states),
     EFSM_ARCS(arcs),
-    .output = tell_command,
+    .output = output_command,
 };
 
 double position_fsm_step(struct efsm *machine, const struct position_fsm_in *in_now,
@@ -114,6 +115,6 @@ double position_fsm_step(struct efsm *machine, const struct position_fsm_in *in_
     double command = 0.0;
     const struct efsm_machine one = {&position_fsm_table, machine, NULL, 0, in_now, &command};
     const struct efsm_network net = {.machines = &one, .count = 1, .cycles_max = ARCS_MAX};
-    (void)efsm_settle(&net, t_us);
+    (void)efsm_run_instant(&net, t_us);
     return command;
 }

@@ -9,7 +9,7 @@
 #include "base/numbers/hash.h"
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_verdict.h"
-#include "identification/dynamics/missing_term.h"
+#include "identification/dynamics/unmodelled_term.h"
 #include "identification/model/models.h"
 
 /* The newest share of the samples that the fit of the older ones is held against. */
@@ -29,7 +29,8 @@ static const double SE_RATIO_PASS = 0.10;
 
 /* Samples from .. to - 1 as columns, at their own times. */
 static enum status make_table(const struct dynamics_task *task, size_t from, size_t to,
-                              struct data_table *table, struct data_card *card, struct err *err)
+                              struct data_table *table, struct data_summary *summary,
+                              struct err *err)
 {
     const size_t n = to - from;
     const size_t axes = task->model->axis_count;
@@ -56,7 +57,7 @@ static enum status make_table(const struct dynamics_task *task, size_t from, siz
             raw.pose[c - 2 * axes] = column;
         }
     }
-    const enum status status = data_table_make(&raw, table, card, err);
+    const enum status status = data_table_make(&raw, table, summary, err);
     gsl_vector_free(memory);
     return status;
 }
@@ -100,12 +101,13 @@ static struct dynamics_options options_of(const struct dynamics_task *task)
 }
 
 /* What efforts do between two samples. */
-static enum status hold_efforts(const struct dynamics_task *task, enum effort_hold asked,
-                                struct data_table *table, struct effort_choice *choice,
-                                struct err *err)
+static enum status hold_efforts(const struct dynamics_task *task,
+                                enum input_interpolation asked, struct data_table *table,
+                                struct interpolation_choice *choice, struct err *err)
 {
     const struct dynamics_options options = options_of(task);
-    const enum status status = effort_hold_take(task->model, table, &options, asked, choice);
+    const enum status status =
+        input_interpolation_choose(task->model, table, &options, asked, choice);
     return status == STATUS_OK
                ? status
                : err_set(err, status, FAULT_NO_MEMORY, "fit", "no memory for the efforts");
@@ -155,18 +157,19 @@ static void check_excitation(const struct model *model, struct dynamics_result *
     }
     verdict = known < model->parameter_count && verdict == ESTIMATE_PASS ? ESTIMATE_MARGINAL
                                                                          : verdict;
-    parameters_note(&r->checks, CHECK_EXCITATION, verdict,
-                    first ? "%zu of %zu parameters are determined, not %s"
-                          : "%zu of %zu parameters are determined",
-                    known, model->parameter_count, first ? first : "");
+    parameters_add_check(&r->checks, CHECK_EXCITATION, verdict,
+                         first ? "%zu of %zu parameters are determined, not %s"
+                               : "%zu of %zu parameters are determined",
+                         known, model->parameter_count, first ? first : "");
 }
 
 static void check_signs(const struct model *model, struct dynamics_result *r)
 {
     const int odd = model_unphysical(model, r->fit.estimate.value);
-    parameters_note(&r->checks, CHECK_SIGNS, odd < 0 ? ESTIMATE_PASS : ESTIMATE_FAIL,
-                    odd < 0 ? "all values are possible ones" : "%s is not a possible value",
-                    odd < 0 ? "" : model->parameters[odd].words);
+    parameters_add_check(&r->checks, CHECK_SIGNS, odd < 0 ? ESTIMATE_PASS : ESTIMATE_FAIL,
+                         odd < 0 ? "all values are possible ones"
+                                 : "%s is not a possible value",
+                         odd < 0 ? "" : model->parameters[odd].words);
 }
 
 static void check_precision(const struct model *model, struct dynamics_result *r)
@@ -184,10 +187,10 @@ static void check_precision(const struct model *model, struct dynamics_result *r
     const enum estimate_verdict verdict = !(worst <= SE_RATIO_MAX)    ? ESTIMATE_FAIL
                                           : !(worst <= SE_RATIO_PASS) ? ESTIMATE_MARGINAL
                                                                       : ESTIMATE_PASS;
-    parameters_note(&r->checks, CHECK_PRECISION, verdict,
-                    isfinite(worst) ? "standard error of %s: %.2g %%"
-                                    : "standard error of %s: not known",
-                    model->parameters[at].words, 100.0 * worst);
+    parameters_add_check(&r->checks, CHECK_PRECISION, verdict,
+                         isfinite(worst) ? "standard error of %s: %.2g %%"
+                                         : "standard error of %s: not known",
+                         model->parameters[at].words, 100.0 * worst);
 }
 
 /* A joint under position control strays when it is simulated without its controller; its
@@ -199,14 +202,14 @@ static double best_r2(const struct dynamics_check *check, size_t axis)
 
 /* How much of their motion the older samples foretell of the newer ones. */
 static void judge_explained(const struct model *model, const struct dynamics_check *check,
-                            const struct data_card *card, struct dynamics_result *r)
+                            const struct data_summary *summary, struct dynamics_result *r)
 {
     double worst = 1.0;
     size_t moved = 0;
     size_t at = 0;
     for (size_t i = 0; i < model->axis_count; i++) {
         r->held_out_r2[i] = check->axis[i].run.r2;
-        if (!(card->nu[i].signal_ratio >= SIGNAL_MIN) && card->nu[i].noise_sd > 0.0) {
+        if (!(summary->nu[i].signal_ratio >= SIGNAL_MIN) && summary->nu[i].noise_sd > 0.0) {
             continue;
         }
         moved++;
@@ -221,13 +224,15 @@ static void judge_explained(const struct model *model, const struct dynamics_che
                                           : !(worst >= R2_PASS) ? ESTIMATE_MARGINAL
                                                                 : ESTIMATE_PASS;
     if (moved > 0) {
-        parameters_note(&r->checks, CHECK_HELD_OUT, verdict,
-                        "the newest %.0f s, %s with the older ones' fit: R2 of %s %.3f",
-                        card->duration_s, by_effort ? "computed" : "simulated",
-                        by_effort ? model->axes[at].effort : model->axes[at].velocity, worst);
+        parameters_add_check(&r->checks, CHECK_HELD_OUT, verdict,
+                             "the newest %.0f s, %s with the older ones' fit: R2 of %s %.3f",
+                             summary->duration_s, by_effort ? "computed" : "simulated",
+                             by_effort ? model->axes[at].effort : model->axes[at].velocity,
+                             worst);
     } else {
-        parameters_note(&r->checks, CHECK_HELD_OUT, verdict,
-                        "in the newest %.0f s too little moved to tell", card->duration_s);
+        parameters_add_check(&r->checks, CHECK_HELD_OUT, verdict,
+                             "in the newest %.0f s too little moved to tell",
+                             summary->duration_s);
     }
 }
 
@@ -244,14 +249,15 @@ static void judge_agreement(const struct model *model, struct dynamics_fit *olde
     dynamics_judge_held_out(older, model, own, newer);
     if (e->verdict != ESTIMATE_PASS &&
         r->checks.check[CHECK_HELD_OUT].verdict == ESTIMATE_PASS) {
-        parameters_note(&r->checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL, "%.159s", e->reasons[0]);
+        parameters_add_check(&r->checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL, "%.159s",
+                             e->reasons[0]);
     }
 }
 
 /* A fit of the older samples, held against them and against the newer ones. */
 struct held_out {
     struct data_table older, newer;
-    struct data_card card; /* of the newer ones */
+    struct data_summary summary; /* of the newer ones */
     struct dynamics_fit fit;
     struct dynamics_check own, check;
 };
@@ -260,8 +266,8 @@ static enum status fit_older(const struct dynamics_task *task, struct held_out *
                              struct dynamics_result *r, struct err *err)
 {
     const size_t split = (size_t)((1.0 - HELD_OUT_SHARE) * (double)task->n);
-    struct data_card ignored;
-    struct effort_choice same;
+    struct data_summary ignored;
+    struct interpolation_choice same;
     enum status status = make_table(task, 0, split, &held->older, &ignored, err);
     status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->older, &same, err)
                                  : status;
@@ -269,7 +275,7 @@ static enum status fit_older(const struct dynamics_task *task, struct held_out *
                  ? estimate_dynamics(task, &held->older.set, "held_out", &held->fit, err)
                  : status;
     status = status == STATUS_OK
-                 ? make_table(task, split, task->n, &held->newer, &held->card, err)
+                 ? make_table(task, split, task->n, &held->newer, &held->summary, err)
                  : status;
     return status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->newer, &same, err)
                                : status;
@@ -279,7 +285,7 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
                                   struct err *err)
 {
     struct err inner = {0};
-    struct held_out held = {.card = {.rows = 0}};
+    struct held_out held = {.summary = {.rows = 0}};
     const struct model *model = task->model;
     enum status status = fit_older(task, &held, r, &inner);
     const bool whole =
@@ -288,13 +294,13 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
         status = dynamics_check_part(model, &held.fit, &held.newer.set, &held.check);
     }
     if (whole && status == STATUS_OK && held.check.simulated) {
-        judge_explained(model, &held.check, &held.card, r);
+        judge_explained(model, &held.check, &held.summary, r);
         status = dynamics_check_part(model, &held.fit, &held.older.set, &held.own);
         if (status == STATUS_OK) {
             judge_agreement(model, &held.fit, &held.own, &held.check, r);
         }
     } else if (status != STATUS_E_NOMEM && status != STATUS_E_STALE) {
-        parameters_note(
+        parameters_add_check(
             &r->checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
             "the older samples do not determine a model that foretells the newer ones");
         status = STATUS_OK;
@@ -309,15 +315,16 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
 static enum status try_terms(const struct dynamics_task *task, const struct data_set *set,
                              struct dynamics_result *r)
 {
-    struct missing_term missing;
+    struct unmodelled_term missing;
     struct asking asking = {.task = task, .stage = "terms"};
     struct dynamics_options options = options_of(task);
     options.go_on = ask_whether;
     options.context = &asking;
-    missing_term_find(task->model, &r->fit, set, &missing);
-    const enum status status = missing_term_try(task->model, &r->fit, set, &options, &missing);
+    unmodelled_term_find(task->model, &r->fit, set, &missing);
+    const enum status status =
+        unmodelled_term_try(task->model, &r->fit, set, &options, &missing);
     if (status == STATUS_OK && !asking.ended) {
-        missing_term_judge(&r->fit, task->model, &missing);
+        unmodelled_term_judge(&r->fit, task->model, &missing);
     }
     return asking.ended ? STATUS_E_STALE : status;
 }
@@ -341,8 +348,8 @@ static void fill_trace(const struct data_set *set, double *const *residual, size
     }
 }
 
-static enum status take_trace(const struct dynamics_task *task, const struct data_set *set,
-                              double motion_s, struct dynamics_result *r)
+static enum status compute_trace(const struct dynamics_task *task, const struct data_set *set,
+                                 double motion_s, struct dynamics_result *r)
 {
     double *residual[MODEL_AXES_MAX];
     bool simulated = false;
@@ -375,15 +382,15 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
         return STATUS_OK;
     }
     enum status status = dynamics_check_run(task->model, &r->fit, set, &check);
-    status = status == STATUS_OK ? take_trace(task, set, check.motion_s, r) : status;
+    status = status == STATUS_OK ? compute_trace(task, set, check.motion_s, r) : status;
     status = status == STATUS_OK && task->model->sticks ? try_terms(task, set, r) : status;
     for (size_t i = 0; status == STATUS_OK && check.simulated && i < set->axes; i++) {
         r->run_rmse[i] = check.axis[i].run.rmse;
     }
     if (status == STATUS_OK) {
         const struct model_row *row = model_row_find(task->model->name);
-        effort_hold_tell(&r->fit, &r->hold);
-        dynamics_check_judge(&r->fit, task->model, &r->card,
+        input_interpolation_report(&r->fit, &r->hold);
+        dynamics_check_judge(&r->fit, task->model, &r->summary,
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
     if (status == STATUS_E_STALE) {
@@ -397,22 +404,22 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
 /* What other fits may be held against: error bars of residuals that are white, or that know of
  * forces. Robust ones of output_error are too small by half where forces last, and it is what
  * auto takes where pem is far from it. */
-static enum status take_honest(const struct dynamics_task *task, const struct data_set *set,
-                               struct dynamics_result *r, struct err *outer)
+static enum status fit_reference(const struct dynamics_task *task, const struct data_set *set,
+                                 struct dynamics_result *r, struct err *outer)
 {
     struct dynamics_task again = *task;
     struct dynamics_fit fit;
     struct err err = {0};
     if (r->fit.method != DYNAMICS_OUTPUT_ERROR || !(r->fit.hac_share > 0.0)) {
         if (r->fit.method == DYNAMICS_PEM || r->fit.method == DYNAMICS_OUTPUT_ERROR) {
-            dynamics_reference_take(&r->honest, &r->fit);
+            dynamics_reference_from_fit(&r->honest, &r->fit);
         }
         return STATUS_OK;
     }
     again.method = DYNAMICS_PEM;
     const enum status status = estimate_dynamics(&again, set, "drift", &fit, &err);
     if (status == STATUS_OK && fit.stop == DYNAMICS_STOP_CONVERGED) {
-        dynamics_reference_take(&r->honest, &fit);
+        dynamics_reference_from_fit(&r->honest, &fit);
     }
     return status == STATUS_E_NOMEM || status == STATUS_E_STALE
                ? err_set(outer, status, err.fault, "fit", "%s", err.text)
@@ -433,10 +440,10 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
         return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "fit", "%zu samples are too few",
                        task->n);
     }
-    enum status status = make_table(task, 0, task->n, &table, &r.card, err);
-    r.card.counted = false; /* times are stamps, at 1 Hz as well */
+    enum status status = make_table(task, 0, task->n, &table, &r.summary, err);
+    r.summary.counted = false; /* times are stamps, at 1 Hz as well */
     if (status == STATUS_OK) {
-        status = hold_efforts(task, (enum effort_hold)task->hold, &table, &r.hold, err);
+        status = hold_efforts(task, (enum input_interpolation)task->hold, &table, &r.hold, err);
     }
     if (status == STATUS_OK) {
         status = estimate_dynamics(task, &table.set, "fit", &r.fit, err);
@@ -445,7 +452,7 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
         status = simulate_own(task, &table.set, &r, err);
     }
     if (status == STATUS_OK) {
-        status = take_honest(task, &table.set, &r, err);
+        status = fit_reference(task, &table.set, &r, err);
     }
     data_table_free(&table);
     if (status != STATUS_OK) {
@@ -457,9 +464,9 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     check_excitation(task->model, &r);
     check_signs(task->model, &r);
     check_precision(task->model, &r);
-    parameters_note(&r.checks, CHECK_FIT, r.fit.estimate.verdict, "%.150s",
-                    r.fit.estimate.reason_count > 0 ? r.fit.estimate.reasons[0]
-                                                    : "no objection");
+    parameters_add_check(&r.checks, CHECK_FIT, r.fit.estimate.verdict, "%.150s",
+                         r.fit.estimate.reason_count > 0 ? r.fit.estimate.reasons[0]
+                                                         : "no objection");
     status = check_held_out(task, &r, err);
     if (status == STATUS_OK) {
         *out = r;

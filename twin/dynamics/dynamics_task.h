@@ -16,7 +16,7 @@
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_change.h"
 #include "identification/dynamics/dynamics_estimate.h"
-#include "identification/dynamics/effort_hold.h"
+#include "identification/dynamics/input_interpolation.h"
 #include "logger/message/event.h"
 #include "twin/pair/parameters.h"
 
@@ -26,7 +26,7 @@ struct dynamics_task {
     bool plausible; /* doubt values that look like another unit's */
     bool has_pose;  /* the values hold it; else it is zero there */
     uint8_t method; /* enum dynamics_method; DYNAMICS_METHOD_COUNT: auto */
-    uint8_t hold;   /* enum effort_hold */
+    uint8_t hold;   /* enum input_interpolation */
     size_t n;
     const int64_t *t_us; /* [n] rising, the robot's clock */
     const float *values; /* [n][3 axes]: nu, tau, pose */
@@ -52,8 +52,8 @@ struct dynamics_result {
     /* To be held against other fits: that one, or of pem, where it leaves what is not white;
      * count 0: no fit has honest errors. */
     struct dynamics_reference honest;
-    struct data_card card;
-    struct effort_choice hold;          /* what its efforts did between samples */
+    struct data_summary summary;
+    struct interpolation_choice hold;   /* what its efforts did between samples */
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
     double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */
     struct dynamics_trace trace;

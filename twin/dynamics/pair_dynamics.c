@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "twin/dynamics/pair_dynamics_parts.h"
 #include "identification/model/models.h"
+#include "twin/dynamics/pair_dynamics_parts.h"
 
 ENUM_NAMES(fit_cause, FIT_CAUSE_COUNT, "start", "time", "drift", "request");
 
@@ -82,8 +82,8 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct dynamics_side *side = &d->side[s];
         side->followed = follows_side(p, s);
-        side->taken_us = LAB_TIME_NONE;
-        side->kept_us = LAB_TIME_NONE;
+        side->sampled_us = LAB_TIME_NONE;
+        side->stored_us = LAB_TIME_NONE;
         side->pushed_us = LAB_TIME_NONE;
         side->driven_us = LAB_TIME_NONE;
         side->next_fit_us = LAB_TIME_MAX;
@@ -91,7 +91,7 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
         side->fitted_us = LAB_TIME_NONE;
         side->published_us = LAB_TIME_NONE;
         side->drifted_us = LAB_TIME_NONE;
-        side->doubted_us = LAB_TIME_NONE;
+        side->suspected_us = LAB_TIME_NONE;
         side->changed_us = LAB_TIME_NONE;
         online_filter_reset(&side->filter, model, &filter);
     }
@@ -114,8 +114,8 @@ void pair_dynamics_cut(struct dynamics_side *side)
     side->counts.cut += side->count > 0 ? 1 : 0;
     side->first = 0;
     side->count = 0;
-    side->taken_us = LAB_TIME_NONE;
-    side->kept_us = LAB_TIME_NONE;
+    side->sampled_us = LAB_TIME_NONE;
+    side->stored_us = LAB_TIME_NONE;
     side->thinning = false;
     side->periods = 0;
     side->out_of_order_in_a_row = 0;
@@ -125,9 +125,9 @@ void pair_dynamics_cut(struct dynamics_side *side)
     side->waits = false;
 }
 
-static void put_sample(struct dynamics_side *side, const struct window *w,
-                       const struct pair_dynamics_params *p, const struct online_sample *s,
-                       size_t n)
+static void store_sample(struct dynamics_side *side, const struct window *w,
+                         const struct pair_dynamics_params *p, const struct online_sample *s,
+                         size_t n)
 {
     const uint32_t at = (side->first + side->count) % p->window;
     float *row = w->values + at * 3 * n;
@@ -143,16 +143,16 @@ static void put_sample(struct dynamics_side *side, const struct window *w,
     } else {
         side->first = (side->first + 1) % p->window;
     }
-    side->kept_us = s->t_us;
+    side->stored_us = s->t_us;
     side->thinning = false;
     memset(side->effort_sum, 0, sizeof side->effort_sum);
 }
 
 /* The mean time between samples, of the last ones. */
-static void note_period(struct dynamics_side *side, int64_t t_us)
+static void update_period(struct dynamics_side *side, int64_t t_us)
 {
     const double most_us = side->periods > 0 ? GAP_PERIODS * side->period_us : HUGE_VAL;
-    const double since_us = fmin((double)(t_us - side->taken_us), most_us);
+    const double since_us = fmin((double)(t_us - side->sampled_us), most_us);
     side->periods += side->periods < PERIODS_MAX ? 1 : 0;
     side->period_us = side->periods == 1
                           ? since_us
@@ -168,23 +168,23 @@ static bool comes_too_soon(const struct dynamics_side *side,
     const double apart_us = (double)(p->window_us / p->window);
     const double tolerance = PERIOD_RATIO + PERIOD_RATIO_FIRST / side->periods;
     const double every = fmax(ceil(apart_us / side->period_us - tolerance), 1.0);
-    return every > 1.0 && (double)(t_us - side->kept_us) < (every - 0.5) * side->period_us;
+    return every > 1.0 && (double)(t_us - side->stored_us) < (every - 0.5) * side->period_us;
 }
 
-void pair_dynamics_keep(struct pair_dynamics *d, const struct pair_dynamics_params *p,
-                        enum side which, const struct online_sample *s)
+void pair_dynamics_store(struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                         enum side which, const struct online_sample *s)
 {
     struct dynamics_side *side = &d->side[which];
     const size_t n = pair_dynamics_model(d)->axis_count;
     const struct window w = find_window(d, p, which, false);
-    if (side->taken_us != LAB_TIME_NONE) {
-        note_period(side, s->t_us);
+    if (side->sampled_us != LAB_TIME_NONE) {
+        update_period(side, s->t_us);
         for (size_t i = 0; i < n; i++) {
-            side->effort_sum[i] += side->held[i] * (double)(s->t_us - side->taken_us);
+            side->effort_sum[i] += side->held[i] * (double)(s->t_us - side->sampled_us);
         }
     }
     memcpy(side->held, s->tau, n * sizeof side->held[0]);
-    side->taken_us = s->t_us;
+    side->sampled_us = s->t_us;
     if (side->count > 0 && comes_too_soon(side, p, s->t_us)) {
         side->thinning = true;
         side->counts.thinned++;
@@ -195,10 +195,10 @@ void pair_dynamics_keep(struct pair_dynamics *d, const struct pair_dynamics_para
         const uint32_t last = (side->first + side->count - 1) % p->window;
         for (size_t i = 0; i < n; i++) {
             w.values[last * 3 * n + n + i] =
-                (float)(side->effort_sum[i] / (double)(s->t_us - side->kept_us));
+                (float)(side->effort_sum[i] / (double)(s->t_us - side->stored_us));
         }
     }
-    put_sample(side, &w, p, s, n);
+    store_sample(side, &w, p, s, n);
 }
 
 void pair_dynamics_drop_before(struct pair_dynamics *d, const struct pair_dynamics_params *p,
@@ -217,7 +217,7 @@ int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamic
 {
     const struct dynamics_side *side = &d->side[which];
     const struct window w = find_window(d, p, which, false);
-    return side->count == 0 ? 0 : side->kept_us - w.t_us[side->first];
+    return side->count == 0 ? 0 : side->stored_us - w.t_us[side->first];
 }
 
 void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_params *p,
@@ -227,7 +227,7 @@ void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_pa
     const size_t row = 3 * pair_dynamics_model(d)->axis_count;
     const struct window from = find_window(d, p, which, false);
     const struct window to = find_window(d, p, which, true);
-    pair_dynamics_drop_before(d, p, which, side->kept_us - p->window_us);
+    pair_dynamics_drop_before(d, p, which, side->stored_us - p->window_us);
     for (uint32_t k = 0; k < side->count; k++) {
         const uint32_t at = (side->first + k) % p->window;
         to.t_us[k] = from.t_us[at];
@@ -257,8 +257,8 @@ void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamic
  */
 
 enum {
-    HEARD_MIN = 10, /* samples, before anything is said */
-    HEARD_MAX = 50  /* as many count */
+    RECEIVED_MIN = 10, /* samples, before anything is said */
+    RECEIVED_MAX = 50  /* as many count */
 };
 /* A sample now and then that does not fit is left out; so many mean that none is to be trusted.
  * The alarm comes again only after nearly all have fitted. */
@@ -268,8 +268,8 @@ static const double RIGHT_RATIO = 0.05;
 static enum dynamics_misfit misfit_of(const struct model *model,
                                       const struct event_telemetry *m, struct online_sample *s)
 {
-    const enum model_axes_match nu = model_axes_take(model, m->nu, m->nu_count, s->nu);
-    const enum model_axes_match tau = model_axes_take(model, m->tau, m->tau_count, s->tau);
+    const enum model_axes_match nu = model_axes_map(model, m->nu, m->nu_count, s->nu);
+    const enum model_axes_match tau = model_axes_map(model, m->tau, m->tau_count, s->tau);
     s->nu_count = nu == MODEL_AXES_FIT ? model->axis_count : 0;
     s->tau_count = tau == MODEL_AXES_FIT ? model->axis_count : 0;
     if (nu != MODEL_AXES_FIT) {
@@ -285,12 +285,12 @@ static enum dynamics_misfit misfit_of(const struct model *model,
                                                                         : DYNAMICS_FITS;
 }
 
-static void note_misfit(struct dynamics_shape *shape, const struct event_telemetry *m,
-                        enum dynamics_misfit misfit)
+static void record_misfit(struct dynamics_shape *shape, const struct event_telemetry *m,
+                          enum dynamics_misfit misfit)
 {
-    shape->heard += shape->heard < HEARD_MAX ? 1 : 0;
+    shape->received += shape->received < RECEIVED_MAX ? 1 : 0;
     shape->miss_ratio +=
-        ((misfit == DYNAMICS_FITS ? 0.0 : 1.0) - shape->miss_ratio) / (double)shape->heard;
+        ((misfit == DYNAMICS_FITS ? 0.0 : 1.0) - shape->miss_ratio) / (double)shape->received;
     if (misfit == DYNAMICS_FITS) {
         return;
     }
@@ -302,17 +302,17 @@ static void note_misfit(struct dynamics_shape *shape, const struct event_telemet
                                                         : 0.0;
 }
 
-void pair_dynamics_take_shape(struct pair_dynamics *d, const struct pair_run *run,
-                              struct online_sample *s)
+void pair_dynamics_check_shape(struct pair_dynamics *d, const struct pair_run *run,
+                               struct online_sample *s)
 {
     const enum side which = run->event->side;
     const struct event_telemetry *m = &run->event->telemetry;
     struct dynamics_shape *shape = &d->side[which].shape;
     char text[DYNAMICS_OBSTACLE_MAX];
-    note_misfit(shape, m, misfit_of(pair_dynamics_model(d), m, s));
+    record_misfit(shape, m, misfit_of(pair_dynamics_model(d), m, s));
     if (shape->wrong) {
         shape->wrong = shape->miss_ratio > RIGHT_RATIO;
-    } else if (shape->heard >= HEARD_MIN && shape->miss_ratio > WRONG_RATIO) {
+    } else if (shape->received >= RECEIVED_MIN && shape->miss_ratio > WRONG_RATIO) {
         shape->wrong = true;
         pair_dynamics_obstacle(d, which, text);
         pair_alarm(run, ALARM_TELEMETRY_MISMATCH, which, "",
@@ -344,8 +344,8 @@ static void list_axes(const struct model *model, bool efforts, char *text, size_
     }
 }
 
-static void tell_misfit(const struct model *model, const struct dynamics_shape *shape,
-                        char text[DYNAMICS_OBSTACLE_MAX])
+static void format_misfit(const struct model *model, const struct dynamics_shape *shape,
+                          char text[DYNAMICS_OBSTACLE_MAX])
 {
     const enum dynamics_misfit misfit = (enum dynamics_misfit)shape->misfit;
     const bool efforts = misfit >= DYNAMICS_NO_TAU;
@@ -383,15 +383,15 @@ void pair_dynamics_obstacle(const struct pair_dynamics *d, enum side which,
         return;
     }
     if (side->shape.wrong) {
-        tell_misfit(pair_dynamics_model(d), &side->shape, text);
-    } else if (side->shape.heard <= 1 && passed >= HEARD_MIN) {
+        format_misfit(pair_dynamics_model(d), &side->shape, text);
+    } else if (side->shape.received <= 1 && passed >= RECEIVED_MIN) {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
                        "samples are passed over (%llu repeat the seq of one before, %llu are "
                        "older, %llu retained or too long under way): seq and t shall count up",
                        (unsigned long long)gate[ONLINE_DUPLICATE],
                        (unsigned long long)gate[ONLINE_OUT_OF_ORDER],
                        (unsigned long long)gate[ONLINE_STALE]);
-    } else if (side->shape.heard == 0) {
+    } else if (side->shape.received == 0) {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
                        "no telemetry of the %s robot has come since it started",
                        side_name(which));

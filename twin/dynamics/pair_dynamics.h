@@ -52,7 +52,7 @@ enum dynamics_misfit {
 
 /* Whether telemetry is of the model's shape. */
 struct dynamics_shape {
-    uint32_t heard;    /* samples since the robot started, up to as many as are remembered */
+    uint32_t received; /* samples since the robot started, up to as many as are remembered */
     double miss_ratio; /* of the last ones: they did not fit */
     bool wrong;        /* so many that nothing can be learnt, and an alarm said so */
     uint8_t misfit;    /* enum dynamics_misfit of the last one that did not */
@@ -68,8 +68,8 @@ struct dynamics_side {
     struct dynamics_shape shape;
     uint32_t out_of_order_in_a_row;
     uint32_t first, count;             /* ring of the window */
-    int64_t taken_us;                  /* the robot's clock at the last sample, window or not */
-    int64_t kept_us;                   /* and at the last one kept */
+    int64_t sampled_us;                /* the robot's clock at the last sample, window or not */
+    int64_t stored_us;                 /* and at the last one kept */
     uint32_t periods;                  /* so many told period_us */
     double period_us;                  /* mean time between samples */
     double held[MODEL_AXES_MAX];       /* effort since the last sample */
@@ -102,7 +102,7 @@ struct dynamics_side {
     int64_t compared_us;  /* lab time at which the last fit held against it began */
     int64_t drifted_us;   /* lab time at which the last change was told; LAB_TIME_NONE */
     int64_t changed_us;   /* and since when it was so; samples before are of another robot */
-    int64_t doubted_us;   /* the last sample of a fit in which more than one seemed to change */
+    int64_t suspected_us; /* the last sample of a fit in which more than one seemed to change */
     uint32_t other_job;   /* the fit under way when the robot was made another one; 0 */
     signed char moved[DYNAMICS_DIRECTIONS]; /* what it was; 0 once a fit has it all */
     uint64_t drifts;
@@ -150,7 +150,7 @@ void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run);
 const char *pair_dynamics_request(struct pair_dynamics *d, const struct pair_run *run);
 /* The set in force has changed: the simulator moves otherwise from now on, and the real robot
  * is held against the set. */
-void pair_dynamics_take_over(struct pair_dynamics *d);
+void pair_dynamics_apply_set(struct pair_dynamics *d);
 /* When a fit is given up; LAB_TIME_MAX. */
 int64_t pair_dynamics_deadline(const struct pair_dynamics *d);
 void pair_dynamics_fire(struct pair_dynamics *d, const struct pair_run *run);

@@ -52,8 +52,8 @@ static void write_change(const struct model *model, const struct online_drift *d
                    unit_of(model, drift->parameter), drift->z);
 }
 
-static void note_moved(struct dynamics_side *side, const struct pair_run *run,
-                       const struct online_drift *drift, int64_t since_us)
+static void record_moved(struct dynamics_side *side, const struct pair_run *run,
+                         const struct online_drift *drift, int64_t since_us)
 {
     side->moved[drift->parameter] = drift->after > drift->before ? 1 : -1;
     side->drifted_us = run->t_us;
@@ -71,10 +71,10 @@ static void want_fit(struct dynamics_side *side, const struct pair_run *run, int
 
 /* What changed becomes what the robot is from now on; the first in full, then the others, into
  * text. before: standard errors of what it was, by parameter. */
-static void take_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
-                         const struct dynamics_change *change,
-                         const struct dynamics_reference *before, int64_t since_us,
-                         char text[CHANGES_MAX])
+static void apply_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
+                          const struct dynamics_change *change,
+                          const struct dynamics_reference *before, int64_t since_us,
+                          char text[CHANGES_MAX])
 {
     const struct model *model = pair_dynamics_model(d);
     struct dynamics_side *side = &d->side[which];
@@ -93,7 +93,7 @@ static void take_changes(struct pair_dynamics *d, const struct pair_run *run, en
             .after_se = change->after_se[i],
             .change_ratio = change->after[i] / change->before[i] - 1.0,
             .z = change->z[i]};
-        note_moved(side, run, &drift, since_us);
+        record_moved(side, run, &drift, since_us);
         if (i == 0) {
             side->drift = drift;
             write_change(model, &drift, change->rival[0], text, CHANGES_MAX);
@@ -154,9 +154,9 @@ void pair_dynamics_refer_filter(const struct online_filter *f, const double *the
     }
 }
 
-void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *run,
-                              enum side which, const struct online_drift *drift,
-                              const struct dynamics_reference *before)
+void pair_dynamics_report_drift(struct pair_dynamics *d, const struct pair_run *run,
+                                enum side which, const struct online_drift *drift,
+                                const struct dynamics_reference *before)
 {
     struct dynamics_side *side = &d->side[which];
     struct dynamics_change change;
@@ -164,13 +164,13 @@ void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *ru
     if (!quick_test_is_honest(side) || !name_changes(d, run, which, drift, before, &change)) {
         return;
     }
-    take_changes(d, run, which, &change, before, drift->since_us, text);
+    apply_changes(d, run, which, &change, before, drift->since_us, text);
     pair_alarm(run, ALARM_DRIFT_DYNAMICS, which, "", "the %s robot's %s, since %.1f s",
                side_name(which), text, lab_s(run->t_us - drift->since_us));
     side->reference.count = 0;
     /* What was before is another robot. */
     pair_dynamics_drop_before(d, &run->p->dynamics, which,
-                              side->taken_us - (run->t_us - drift->since_us));
+                              side->sampled_us - (run->t_us - drift->since_us));
     want_fit(side, run, run->t_us);
     side->published_us = run->t_us;
     pair_emit(run, (struct effect){.kind = EFFECT_DYNAMICS, .side = which});
@@ -192,7 +192,7 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
     struct dynamics_side *side = &d->side[which];
     const int64_t since_us = date_change(side);
     char text[CHANGES_MAX];
-    take_changes(d, run, which, change, &side->reference, since_us, text);
+    apply_changes(d, run, which, change, &side->reference, since_us, text);
     pair_alarm(run, ALARM_DRIFT_BETWEEN_FITS, which, "",
                "the %s robot's %s, between fits, within %.1f s", side_name(which), text,
                lab_s(run->t_us - since_us));
@@ -205,20 +205,20 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
 static bool must_wait(struct dynamics_side *side, const struct pair_run *run,
                       const struct dynamics_change *change, int64_t since_us)
 {
-    if (side->doubted_us == LAB_TIME_NONE) {
-        side->doubted_us = side->began_us;
-    } else if (since_us >= side->doubted_us) {
+    if (side->suspected_us == LAB_TIME_NONE) {
+        side->suspected_us = side->began_us;
+    } else if (since_us >= side->suspected_us) {
         return false;
     }
     if (change->count == 1) {
         return false;
     }
-    want_fit(side, run, side->doubted_us + run->p->dynamics.window_us);
+    want_fit(side, run, side->suspected_us + run->p->dynamics.window_us);
     return run->p->dynamics.refit_on_drift || run->p->dynamics.refit_us > 0;
 }
 
 /* The mean of fits that agree, none of whose samples is in two. */
-static void keep_reference(struct dynamics_side *side, bool agrees, int64_t since_us)
+static void update_reference(struct dynamics_side *side, bool agrees, int64_t since_us)
 {
     if (!agrees) {
         side->reference = side->result.honest;
@@ -252,7 +252,7 @@ static bool creeps_on(const struct pair_dynamics *d, const struct pair_run *run,
 }
 
 /* Nothing new is told of this fit. */
-static void settle_change(struct dynamics_side *side, bool creeps, int64_t since_us)
+static void close_change(struct dynamics_side *side, bool creeps, int64_t since_us)
 {
     const size_t j = side->drift.parameter;
     if (side->drifted_us == LAB_TIME_NONE) {
@@ -293,14 +293,14 @@ void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, 
     if (compared && change.count > 0 && must_wait(side, run, &change, since_us)) {
         return;
     }
-    side->doubted_us = LAB_TIME_NONE;
+    side->suspected_us = LAB_TIME_NONE;
     if (compared && change.count > 0) {
         alarm_changes(d, run, which, &change);
         side->drifted_us = side->began_us;
-        keep_reference(side, false, since_us);
+        update_reference(side, false, since_us);
         online_filter_refer(&side->filter, fit->estimate.value, fit->estimate.se);
         return;
     }
-    keep_reference(side, compared && !settling && !creeps, since_us);
-    settle_change(side, creeps, since_us);
+    update_reference(side, compared && !settling && !creeps, since_us);
+    close_change(side, creeps, since_us);
 }

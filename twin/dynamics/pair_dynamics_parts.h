@@ -15,8 +15,8 @@
 /* What comes next follows no sample. */
 void pair_dynamics_cut(struct dynamics_side *side);
 /* One sample with an effort, younger than the one before, into the window. */
-void pair_dynamics_keep(struct pair_dynamics *d, const struct pair_dynamics_params *p,
-                        enum side side, const struct online_sample *sample);
+void pair_dynamics_store(struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                         enum side side, const struct online_sample *sample);
 void pair_dynamics_drop_before(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                                enum side side, int64_t t_us);
 int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamics_params *p,
@@ -27,8 +27,8 @@ void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_pa
 
 /* The numbers of the run's telemetry on the model's axes; those that do not fit are left out,
  * and remembered. An alarm, once, where samples keep not fitting. */
-void pair_dynamics_take_shape(struct pair_dynamics *d, const struct pair_run *run,
-                              struct online_sample *sample);
+void pair_dynamics_check_shape(struct pair_dynamics *d, const struct pair_run *run,
+                               struct online_sample *sample);
 
 /* ---- pair_dynamics_drift.c ---- */
 
@@ -38,9 +38,9 @@ void pair_dynamics_refer_filter(const struct online_filter *f, const double *the
                                 const double *se, struct dynamics_reference *out);
 
 /* The filter found a change of what it was held against before. */
-void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *run,
-                              enum side side, const struct online_drift *drift,
-                              const struct dynamics_reference *before);
+void pair_dynamics_report_drift(struct pair_dynamics *d, const struct pair_run *run,
+                                enum side side, const struct online_drift *drift,
+                                const struct dynamics_reference *before);
 /* A fit has ended that failed no check: held against those before. */
 void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, enum side side);
 

@@ -18,7 +18,7 @@ static const double FILTER_Z_MAX = 6.0;
 static const double NOISE_MIN_RATIO = 1e-3;
 static const double WALK_RATIO = 0.1;
 /* What a simulator that was just told its parameters is believed to be off by. */
-static const double TOLD_SE_RATIO = 0.02;
+static const double REPORTED_SE_RATIO = 0.02;
 
 static struct online_params filter_params(const struct pair_dynamics_params *p)
 {
@@ -98,14 +98,14 @@ static void consider_fit(struct pair_dynamics *d, const struct pair_run *run, en
     }
     const int64_t span_us = pair_dynamics_span_us(d, p, which);
     /* Nobody learns from a robot that is left alone. */
-    if (side->pushed_us == LAB_TIME_NONE || side->kept_us - side->pushed_us > span_us) {
+    if (side->pushed_us == LAB_TIME_NONE || side->stored_us - side->pushed_us > span_us) {
         side->driven_us = LAB_TIME_NONE;
         return;
     }
     const bool wide = span_us >= p->window_us / 2 || side->count == p->window;
     /* A robot that stood all the time and has just begun to move tells nothing yet. */
-    side->waits =
-        side->counts.started == 0 && wide && side->kept_us - side->driven_us < p->window_us / 4;
+    side->waits = side->counts.started == 0 && wide &&
+                  side->stored_us - side->driven_us < p->window_us / 4;
     if (side->waits) {
         side->counts.waited++;
     } else if (side->counts.started == 0 && wide) {
@@ -143,15 +143,15 @@ static void set_noise(const struct model *model, const struct dynamics_result *r
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     const size_t n = model->axis_count;
     for (size_t i = 0; i < n; i++) {
-        nu[i] = r->card.nu[i].sd;
-        tau[i] = r->card.tau[i].mean;
+        nu[i] = r->summary.nu[i].sd;
+        tau[i] = r->summary.tau[i].mean;
     }
     model->slope(model, theta, pose, nu, model->rows_under ? tau : NULL, slope);
     for (size_t i = 0; i < n; i++) {
-        const double noise = fmax(r->card.nu[i].noise_sd, NOISE_MIN_RATIO * nu[i]);
-        const double left = fmax(r->run_rmse[i], noise);
+        const double noise = fmax(r->summary.nu[i].noise_sd, NOISE_MIN_RATIO * nu[i]);
+        const double residual = fmax(r->run_rmse[i], noise);
         const double rate_hz = fabs(slope[i * n + i]);
-        const double walk = sqrt(2.0 * rate_hz * (left * left - noise * noise));
+        const double walk = sqrt(2.0 * rate_hz * (residual * residual - noise * noise));
         start->noise_sd[i] = noise > 0.0 ? noise : NOISE_MIN_RATIO;
         start->walk_sd[i] = fmax(walk, WALK_RATIO * start->noise_sd[i]);
     }
@@ -218,7 +218,7 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
         parameters_add(&d->sets, pair_dynamics_model(d), version, run->t_us);
     set->method = (uint8_t)r->fit.method;
     set->verdict = (uint8_t)r->checks.verdict;
-    set->n = (uint16_t)(r->card.used < UINT16_MAX ? r->card.used : UINT16_MAX);
+    set->n = (uint16_t)(r->summary.used < UINT16_MAX ? r->summary.used : UINT16_MAX);
     set->count = (uint8_t)side->filter.p;
     /* The window's stamps are the robot's; what was frozen ended when the fit began. */
     set->until_us = side->began_us;
@@ -251,15 +251,15 @@ static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, con
     change.version = set->version;
     pair_emit_change(run, &change);
     if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->checks.verdict == ESTIMATE_PASS &&
-        parameters_is_news(&d->sets, set)) {
+        parameters_differ(&d->sets, set)) {
         const char *why = "";
         set = parameters_promote(&d->sets, set->version, &why);
-        pair_put_in_force(run, PARAMETERS_PROMOTED, "auto", set, true);
-        pair_dynamics_take_over(d);
+        pair_activate_set(run, PARAMETERS_PROMOTED, "auto", set, true);
+        pair_dynamics_apply_set(d);
     }
 }
 
-void pair_dynamics_take_over(struct pair_dynamics *d)
+void pair_dynamics_apply_set(struct pair_dynamics *d)
 {
     const struct parameter_set *set = parameters_find(&d->sets, PARAMETERS_ACTIVE);
     struct dynamics_side *real = &d->side[SIDE_REAL];
@@ -279,7 +279,7 @@ void pair_dynamics_take_over(struct pair_dynamics *d)
         online_filter_refer(&real->filter, set->value, set->se);
     }
     for (size_t j = 0; j < set->count; j++) {
-        se[j] = TOLD_SE_RATIO * fabs(set->value[j]);
+        se[j] = REPORTED_SE_RATIO * fabs(set->value[j]);
     }
     if (virtual->followed && virtual->fitted) {
         (void)begin_filter(d, SIDE_VIRTUAL, set->value, se);
@@ -289,7 +289,7 @@ void pair_dynamics_take_over(struct pair_dynamics *d)
 /* ---- ends of fits -------------------------------------------------------------------------
  */
 
-static void take_result(struct pair_dynamics *d, const struct pair_run *run, enum side which)
+static void apply_result(struct pair_dynamics *d, const struct pair_run *run, enum side which)
 {
     struct dynamics_side *side = &d->side[which];
     side->fitted = true;
@@ -342,9 +342,9 @@ void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run)
         fail_fit(d, run, which, e->detail);
     } else if (e->result) {
         side->result = *e->result;
-        take_result(d, run, which);
+        apply_result(d, run, which);
     } else if (dynamics_task_run(&task, &side->result, &err) == STATUS_OK) {
-        take_result(d, run, which);
+        apply_result(d, run, which);
     } else {
         fail_fit(d, run, which, err.text);
     }
@@ -407,7 +407,7 @@ static bool is_stale(const struct pair_run *run)
 }
 
 /* The effort of a sample that is younger than the one before. */
-static void note_effort(struct dynamics_side *side, const struct online_sample *s)
+static void record_effort(struct dynamics_side *side, const struct online_sample *s)
 {
     const uint32_t before = (side->effort_count - 1) % DYNAMICS_EFFORTS_MAX;
     if (side->effort_count > 0 && s->t_us <= side->effort_us[before]) {
@@ -425,18 +425,17 @@ static void note_effort(struct dynamics_side *side, const struct online_sample *
 
 /* A robot that answers late is moved by what acted before, one that tells its effort late by
  * what it tells next: the mean effort from from_us to to_us, as far as it is known. */
-static void hold_late_effort(struct dynamics_side *side, size_t n, int64_t from_us,
-                             int64_t to_us)
+static void average_effort(struct dynamics_side *side, size_t n, int64_t from_us, int64_t to_us)
 {
     double sum[MODEL_AXES_MAX] = {0.0};
     int64_t end_us = to_us;
-    const uint32_t kept =
+    const uint32_t available =
         side->effort_count < DYNAMICS_EFFORTS_MAX ? side->effort_count : DYNAMICS_EFFORTS_MAX;
-    for (uint32_t back = 1; back <= kept && end_us > from_us; back++) {
+    for (uint32_t back = 1; back <= available && end_us > from_us; back++) {
         const uint32_t at = (side->effort_count - back) % DYNAMICS_EFFORTS_MAX;
         /* The oldest one stands for what was before. */
         const int64_t begin_us =
-            side->effort_us[at] < from_us || back == kept ? from_us : side->effort_us[at];
+            side->effort_us[at] < from_us || back == available ? from_us : side->effort_us[at];
         if (begin_us >= end_us) {
             continue;
         }
@@ -445,7 +444,7 @@ static void hold_late_effort(struct dynamics_side *side, size_t n, int64_t from_
         }
         end_us = begin_us;
     }
-    if (kept > 0 && to_us > from_us) {
+    if (available > 0 && to_us > from_us) {
         for (size_t i = 0; i < n; i++) {
             sum[i] /= (double)(to_us - from_us);
         }
@@ -465,17 +464,18 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
     struct online_drift drift;
     struct dynamics_reference before;
     if (s->tau_count == model->axis_count) {
-        note_effort(side, s);
+        record_effort(side, s);
     }
-    if (side->fitted && side->result.hold.hold == EFFORT_HOLD_LINEAR && side->filter.placed) {
+    if (side->fitted && side->result.hold.hold == INPUT_INTERPOLATION_LINEAR &&
+        side->filter.placed) {
         /* The mean of two samples is what acts half a period sooner than told. */
         delay_s =
             (isfinite(delay_s) ? delay_s : 0.0) - 0.5 * lab_s(s->t_us - side->filter.t_us);
     }
     if (fabs(delay_s) > 0.0 && side->filter.placed) {
         const int64_t delay_us = lab_us(delay_s);
-        hold_late_effort(side, model->axis_count, side->filter.t_us - delay_us,
-                         s->t_us - delay_us);
+        average_effort(side, model->axis_count, side->filter.t_us - delay_us,
+                       s->t_us - delay_us);
     }
     /* A change that is told moves the reference. */
     if (side->filter.opened) {
@@ -485,7 +485,7 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
     const enum online_gate gate =
         online_filter_step(&side->filter, model, &params, s, &drifted, &drift);
     if (drifted) {
-        pair_dynamics_note_drift(d, run, which, &drift, &before);
+        pair_dynamics_report_drift(d, run, which, &drift, &before);
     }
     return gate;
 }
@@ -497,28 +497,28 @@ static bool is_good(const struct dynamics_side *side, const struct online_sample
     const bool fits = gate == ONLINE_USED || gate == ONLINE_NOT_EXCITED ||
                       gate == ONLINE_WAITING || gate == ONLINE_GAP;
     return fits && s->tau_count == n &&
-           (side->taken_us == LAB_TIME_NONE || s->t_us > side->taken_us);
+           (side->sampled_us == LAB_TIME_NONE || s->t_us > side->sampled_us);
 }
 
-static enum online_gate take_sample(struct pair_dynamics *d, const struct pair_run *run)
+static enum online_gate apply_sample(struct pair_dynamics *d, const struct pair_run *run)
 {
     const struct event_telemetry *m = &run->event->telemetry;
     const enum side which = run->event->side;
     struct dynamics_side *side = &d->side[which];
     const size_t n = pair_dynamics_model(d)->axis_count;
-    enum online_gate gate = run->news->repeated ? ONLINE_DUPLICATE : ONLINE_OUT_OF_ORDER;
+    enum online_gate gate = run->changes->repeated ? ONLINE_DUPLICATE : ONLINE_OUT_OF_ORDER;
     struct online_sample s = {
         .t_us = sample_time(run), .lab_us = run->t_us, .pose_count = m->pose_count};
-    if (run->news->old || is_stale(run)) {
-        gate = run->news->old ? gate : ONLINE_STALE;
+    if (run->changes->old || is_stale(run)) {
+        gate = run->changes->old ? gate : ONLINE_STALE;
         online_filter_pass_over(&side->filter, gate);
         return gate;
     }
     memcpy(s.pose, m->pose, m->pose_count * sizeof s.pose[0]);
-    pair_dynamics_take_shape(d, run, &s);
+    pair_dynamics_check_shape(d, run, &s);
     gate = filter_sample(d, run, &s);
     if (is_good(side, &s, gate, n)) {
-        pair_dynamics_keep(d, &run->p->dynamics, which, &s);
+        pair_dynamics_store(d, &run->p->dynamics, which, &s);
     }
     return gate;
 }
@@ -530,10 +530,10 @@ void pair_dynamics_sample(struct pair_dynamics *d, const struct pair_run *run)
         return;
     }
     struct dynamics_side *side = &d->side[which];
-    const enum online_gate gate = take_sample(d, run);
+    const enum online_gate gate = apply_sample(d, run);
     d->version++;
     side->out_of_order_in_a_row =
-        gate == ONLINE_OUT_OF_ORDER && !run->news->old ? side->out_of_order_in_a_row + 1 : 0;
+        gate == ONLINE_OUT_OF_ORDER && !run->changes->old ? side->out_of_order_in_a_row + 1 : 0;
     if (side->out_of_order_in_a_row > OUT_OF_ORDER_MAX) {
         pair_dynamics_cut(side);
     }

@@ -25,7 +25,7 @@ static bool is_final(const struct efsm_table *table, uint8_t state)
     return state < table->state_count && table->states[state].final;
 }
 
-static void note_undefined(const struct efsm_view *v, size_t k)
+static void record_undefined(const struct efsm_view *v, size_t k)
 {
     if (*v->undefined == EFSM_NO_CELL) {
         *v->undefined = (uint8_t)k;
@@ -36,7 +36,7 @@ double efsm_get(const struct efsm_view *v, size_t k)
 {
     assert(k < EFSM_CELLS_MAX);
     if (!has_bit(v->now->defined, k)) {
-        note_undefined(v, k);
+        record_undefined(v, k);
         return nan("");
     }
     return v->now->cell[k];
@@ -45,7 +45,7 @@ double efsm_get(const struct efsm_view *v, size_t k)
 void efsm_miss_input(const struct efsm_view *v, size_t k)
 {
     assert(EFSM_CELLS_MAX + k < EFSM_NO_CELL);
-    note_undefined(v, EFSM_CELLS_MAX + k);
+    record_undefined(v, EFSM_CELLS_MAX + k);
 }
 
 bool efsm_is_defined(const struct efsm_view *v, size_t k)
@@ -407,7 +407,7 @@ bool efsm_network_is_active(const struct efsm_network *net)
     return running;
 }
 
-unsigned efsm_settle(const struct efsm_network *net, int64_t t_us)
+unsigned efsm_run_instant(const struct efsm_network *net, int64_t t_us)
 {
     assert(net && (net->machines || net->count == 0));
     const unsigned cap = net->cycles_max ? net->cycles_max : EFSM_CYCLES_MAX;

@@ -129,7 +129,8 @@ struct efsm_table {
     efsm_output *output; /* of states without one of their own; NULL: none */
 };
 
-/* The parts of a table; states as a list `#define LIST(X) X(VALUE, "NAME") …` (base/text/names.h).
+/* The parts of a table; states as a list `#define LIST(X) X(VALUE, "NAME") …`
+ * (base/text/names.h).
  */
 #define EFSM_STATE(value, text) [value] = {.name = (text)},
 #define EFSM_STATES(table)      .states = (table), .state_count = COUNT(table)
@@ -248,7 +249,7 @@ bool efsm_network_is_active(const struct efsm_network *net);
  * reached; returns the number of cycles. A network that is not active runs none: its owner must
  * stop or reset the machine in the sink. The cap reached and still active and not blocked is a
  * livelock. */
-unsigned efsm_settle(const struct efsm_network *net, int64_t t_us);
+unsigned efsm_run_instant(const struct efsm_network *net, int64_t t_us);
 
 /* The real-time executive (Figure 7): when does the next period start? Zero-initialise, set
  * period_us and, if wanted, simulated_us and resync_us. Itself a machine run by the engine:

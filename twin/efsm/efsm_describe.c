@@ -14,7 +14,7 @@ struct text {
     size_t used; /* bytes wanted so far, without the NUL */
 };
 
-static PRINTF_LIKE(2, 3) void put_text(struct text *text, const char *format, ...)
+static PRINTF_LIKE(2, 3) void append_text(struct text *text, const char *format, ...)
 {
     const size_t room = text->used < text->size ? text->size - text->used : 0;
     va_list args;
@@ -25,10 +25,10 @@ static PRINTF_LIKE(2, 3) void put_text(struct text *text, const char *format, ..
 }
 
 /* For the inside of a quoted string of the DOT language. */
-static void put_escaped(struct text *text, const char *more)
+static void append_escaped(struct text *text, const char *more)
 {
     for (; *more; more++) {
-        put_text(text, *more == '"' || *more == '\\' ? "\\%c" : "%c", *more);
+        append_text(text, *more == '"' || *more == '\\' ? "\\%c" : "%c", *more);
     }
 }
 
@@ -48,17 +48,17 @@ static const char *label_of(const struct efsm_table *table, uint8_t arc)
     return arc < table->arc_count && table->arcs[arc].label ? table->arcs[arc].label : "?";
 }
 
-static void put_labels_from(struct text *text, const struct efsm_table *table, uint8_t from)
+static void append_labels_from(struct text *text, const struct efsm_table *table, uint8_t from)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < table->arc_count; i++) {
         if (table->arcs[i].from == from) {
-            put_text(text, "%s'%s'", count++ == 0 ? "" : ", ", label_of(table, (uint8_t)i));
+            append_text(text, "%s'%s'", count++ == 0 ? "" : ", ", label_of(table, (uint8_t)i));
         }
     }
     if (count == 0) {
-        put_text(text, "no arc");
+        append_text(text, "no arc");
     }
 }
 
@@ -73,29 +73,30 @@ static const char *name_of_undefined(const struct efsm_table *table, size_t k)
                : "a variable without name";
 }
 
-static void put_reason(struct text *text, const struct efsm_table *table, const struct efsm *m)
+static void append_reason(struct text *text, const struct efsm_table *table,
+                          const struct efsm *m)
 {
     const char *label = label_of(table, m->fired_arc);
     switch (m->state) {
     case EFSM_INCOMPLETE:
-        put_text(text, "none of ");
-        put_labels_from(text, table, m->from);
-        put_text(text, " holds");
+        append_text(text, "none of ");
+        append_labels_from(text, table, m->from);
+        append_text(text, " holds");
         break;
     case EFSM_NON_DETERMINISTIC:
-        put_text(text, "'%s' and '%s'%s hold at once", label, label_of(table, m->fired_also),
-                 m->fired_count > 2 ? " and others" : "");
+        append_text(text, "'%s' and '%s'%s hold at once", label, label_of(table, m->fired_also),
+                    m->fired_count > 2 ? " and others" : "");
         break;
     case EFSM_UNDEFINED:
-        put_text(text, "'%s' read %s, which has no value yet", label,
-                 name_of_undefined(table, m->undefined_cell));
+        append_text(text, "'%s' read %s, which has no value yet", label,
+                    name_of_undefined(table, m->undefined_cell));
         break;
     case EFSM_STACK_EMPTY:
-        put_text(text, "'%s' pops more states than the %u on the stack", label, m->depth);
+        append_text(text, "'%s' pops more states than the %u on the stack", label, m->depth);
         break;
     default:
-        put_text(text, "'%s' pushes on a stack that holds %u of %d", label, m->depth,
-                 EFSM_STACK_MAX);
+        append_text(text, "'%s' pushes on a stack that holds %u of %d", label, m->depth,
+                    EFSM_STACK_MAX);
         break;
     }
 }
@@ -106,60 +107,61 @@ void efsm_describe_fault(const struct efsm_table *table, const struct efsm *m, c
     assert(table && m && out);
     struct text text = {.out = out, .size = size};
 
-    put_text(&text, "%s", "");
+    append_text(&text, "%s", "");
     if (m->state < EFSM_INCOMPLETE || m->state == EFSM_POP) {
         return;
     }
     const char *sink = efsm_state_name(table, m->state) + 2; /* without the underscores */
     /* 16 digits: a time since 1970 down to the microsecond, and 12.5 stays 12.5. */
-    put_text(&text, "%s: %.*s in %s at %.16g s: ", table->name, (int)strlen(sink) - 2, sink,
-             efsm_state_name(table, m->from), lab_s(m->entered_us));
-    put_reason(&text, table, m);
+    append_text(&text, "%s: %.*s in %s at %.16g s: ", table->name, (int)strlen(sink) - 2, sink,
+                efsm_state_name(table, m->from), lab_s(m->entered_us));
+    append_reason(&text, table, m);
 }
 
 /* What the arc does to the stack, as a second line of its label. */
-static void put_stack_words(struct text *text, const struct efsm_table *table,
-                            const struct efsm_arc *arc)
+static void append_stack_words(struct text *text, const struct efsm_table *table,
+                               const struct efsm_arc *arc)
 {
     if (arc->empties) {
-        put_text(text, "\\nempty the stack");
+        append_text(text, "\\nempty the stack");
     }
     if (arc->pops > 0) {
-        put_text(text, "\\npop %u", arc->pops);
+        append_text(text, "\\npop %u", arc->pops);
     }
     for (size_t i = 0; i < arc->push_count; i++) {
-        put_text(text, i == 0 ? "\\npush " : ", ");
-        put_escaped(text, efsm_state_name(table, arc->push[i]));
+        append_text(text, i == 0 ? "\\npush " : ", ");
+        append_escaped(text, efsm_state_name(table, arc->push[i]));
     }
 }
 
-static void put_arc(struct text *text, const struct efsm_table *table, size_t i)
+static void append_arc(struct text *text, const struct efsm_table *table, size_t i)
 {
     const struct efsm_arc *arc = &table->arcs[i];
     const bool pop = arc->to == EFSM_POP;
 
     if (pop) {
-        put_text(text, "  pop%zu [shape=hexagon, label=\"\", width=0.25, height=0.2];\n", i);
+        append_text(text, "  pop%zu [shape=hexagon, label=\"\", width=0.25, height=0.2];\n", i);
     }
-    put_text(text, "  s%u -> %s%zu [id=\"", arc->from, pop ? "pop" : "s", pop ? i : arc->to);
-    put_escaped(text, table->name);
-    put_text(text, ".arc.%zu\", label=\"", i);
-    put_escaped(text, arc->label ? arc->label : "");
-    put_stack_words(text, table, arc);
-    put_text(text, arc->waits ? "\", style=dashed];\n" : "\"];\n");
+    append_text(text, "  s%u -> %s%zu [id=\"", arc->from, pop ? "pop" : "s", pop ? i : arc->to);
+    append_escaped(text, table->name);
+    append_text(text, ".arc.%zu\", label=\"", i);
+    append_escaped(text, arc->label ? arc->label : "");
+    append_stack_words(text, table, arc);
+    append_text(text, arc->waits ? "\", style=dashed];\n" : "\"];\n");
 }
 
-static void put_state(struct text *text, const struct efsm_table *table, size_t i, bool is_lit)
+static void append_state(struct text *text, const struct efsm_table *table, size_t i,
+                         bool is_lit)
 {
     const struct efsm_state *state = &table->states[i];
-    put_text(text, "  s%zu [id=\"", i);
-    put_escaped(text, table->name);
-    put_text(text, ".");
-    put_escaped(text, state->name);
-    put_text(text, "\", label=\"");
-    put_escaped(text, state->name);
-    put_text(text, "\"%s%s];\n", state->final ? ", shape=doublecircle" : "",
-             is_lit ? ", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"" : "");
+    append_text(text, "  s%zu [id=\"", i);
+    append_escaped(text, table->name);
+    append_text(text, ".");
+    append_escaped(text, state->name);
+    append_text(text, "\", label=\"");
+    append_escaped(text, state->name);
+    append_text(text, "\"%s%s];\n", state->final ? ", shape=doublecircle" : "",
+                is_lit ? ", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"" : "");
 }
 
 size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
@@ -167,26 +169,27 @@ size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
     assert(table && (out || size == 0));
     struct text text = {.out = out, .size = size};
 
-    put_text(&text, "digraph \"");
-    put_escaped(&text, table->name);
-    put_text(&text, "\" {\n  bgcolor=transparent;\n  tooltip=\"");
-    put_escaped(&text, table->purpose);
-    put_text(&text, "\";\n  node [shape=ellipse, fontname=\"sans-serif\"];\n"
-                    "  edge [fontname=\"sans-serif\", fontsize=10];\n"
-                    "  start [shape=point];\n");
+    append_text(&text, "digraph \"");
+    append_escaped(&text, table->name);
+    append_text(&text, "\" {\n  bgcolor=transparent;\n  tooltip=\"");
+    append_escaped(&text, table->purpose);
+    append_text(&text, "\";\n  node [shape=ellipse, fontname=\"sans-serif\"];\n"
+                       "  edge [fontname=\"sans-serif\", fontsize=10];\n"
+                       "  start [shape=point];\n");
     for (size_t i = 0; i < table->state_count; i++) {
-        put_state(&text, table, i, lit == (int)i);
+        append_state(&text, table, i, lit == (int)i);
     }
     if (lit >= EFSM_INCOMPLETE && lit < EFSM_POP) {
-        put_text(&text,
-                 "  sink [shape=octagon, style=filled, fillcolor=\"#ff8a80\", class=\"lit\", "
-                 "label=\"%s\"];\n",
-                 efsm_state_name(table, (uint8_t)lit));
+        append_text(
+            &text,
+            "  sink [shape=octagon, style=filled, fillcolor=\"#ff8a80\", class=\"lit\", "
+            "label=\"%s\"];\n",
+            efsm_state_name(table, (uint8_t)lit));
     }
-    put_text(&text, "  start -> s%u;\n", table->initial);
+    append_text(&text, "  start -> s%u;\n", table->initial);
     for (size_t i = 0; i < table->arc_count; i++) {
-        put_arc(&text, table, i);
+        append_arc(&text, table, i);
     }
-    put_text(&text, "}\n");
+    append_text(&text, "}\n");
     return text.used;
 }

@@ -151,7 +151,7 @@ const struct efsm_table efsm_executive_table = {
     .zeros = BIT(CYCLES) | BIT(PERIODS) | BIT(LIVELOCKS) | BIT(RESYNCS) | BIT(ENDS),
 };
 
-static void take_cells(struct efsm_executive *x)
+static void read_cells(struct efsm_executive *x)
 {
     x->begin_us = (int64_t)x->machine.cell[BEGIN];
     x->simulated_us = (int64_t)x->machine.cell[SIMULATED];
@@ -186,8 +186,8 @@ bool efsm_executive_step(struct efsm_executive *x, const struct efsm_network *ne
         efsm_init_cell(&x->machine, SIMULATED, (double)x->simulated_us);
         x->started = true;
     }
-    (void)efsm_settle(&own, t_us);
-    take_cells(x);
+    (void)efsm_run_instant(&own, t_us);
+    read_cells(x);
     return x->periods != periods;
 }
 

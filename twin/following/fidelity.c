@@ -75,7 +75,7 @@ enum { PLACE_MAX = 3 };
 
 /* The place, in up to PLACE_MAX coordinates: of an arm its tool, else x and y, or the one there
  * is. Returns how many. */
-static size_t take_place(const struct fidelity_params *p, const struct fidelity_sample *s,
+static size_t read_place(const struct fidelity_params *p, const struct fidelity_sample *s,
                          double place[PLACE_MAX])
 {
     const double *pose = s->state + p->model->axis_count;
@@ -97,26 +97,26 @@ static double place_step(const struct fidelity_params *p, size_t i, double from,
 }
 
 /* Nearest distance of a place to a stretch of the virtual robot's way. */
-static double distance_to_way(const struct fidelity_params *p, const double *place,
-                              const struct fidelity_sample *begin,
-                              const struct fidelity_sample *end)
+static double distance_to_path(const struct fidelity_params *p, const double *place,
+                               const struct fidelity_sample *begin,
+                               const struct fidelity_sample *end)
 {
     double a[PLACE_MAX];
     double b[PLACE_MAX];
-    const size_t n = take_place(p, begin, a);
-    (void)take_place(p, end, b);
+    const size_t n = read_place(p, begin, a);
+    (void)read_place(p, end, b);
     double along = 0.0;
     double length2 = 0.0;
     for (size_t i = 0; i < n; i++) {
-        const double way = place_step(p, i, a[i], b[i]);
-        along += way * place_step(p, i, a[i], place[i]);
-        length2 += way * way;
+        const double delta = place_step(p, i, a[i], b[i]);
+        along += delta * place_step(p, i, a[i], place[i]);
+        length2 += delta * delta;
     }
     const double share = length2 > 0.0 ? fmin(fmax(along / length2, 0.0), 1.0) : 0.0;
     double d2 = 0.0;
     for (size_t i = 0; i < n; i++) {
-        const double way = place_step(p, i, a[i], b[i]);
-        const double d = place_step(p, i, a[i], place[i]) - share * way;
+        const double delta = place_step(p, i, a[i], b[i]);
+        const double d = place_step(p, i, a[i], place[i]) - share * delta;
         d2 += d * d;
     }
     return sqrt(d2);
@@ -126,7 +126,7 @@ static bool is_within(const struct fidelity *f, const struct fidelity_params *p,
                       const struct fidelity_sample *real)
 {
     double place[PLACE_MAX];
-    (void)take_place(p, real, place);
+    (void)read_place(p, real, place);
     double nearest = INFINITY;
     for (uint32_t k = 0; k + 1 < f->track_count; k++) {
         const struct fidelity_sample *a = track_at(f, k);
@@ -139,7 +139,7 @@ static bool is_within(const struct fidelity *f, const struct fidelity_params *p,
             struct fidelity_sample end;
             interpolate_samples(p, a, b, a->t_us > from ? a->t_us : from, &begin);
             interpolate_samples(p, a, b, b->t_us < to ? b->t_us : to, &end);
-            nearest = fmin(nearest, distance_to_way(p, place, &begin, &end));
+            nearest = fmin(nearest, distance_to_path(p, place, &begin, &end));
         }
     }
     return nearest <= p->target_m;
@@ -184,8 +184,8 @@ static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
     }
     if (p->has_arm && posed) {
         double place[PLACE_MAX];
-        (void)take_place(p, real, place);
-        const double gap_m = distance_to_way(p, place, actual, actual);
+        (void)read_place(p, real, place);
+        const double gap_m = distance_to_path(p, place, actual, actual);
         b->tool_square += gap_m * gap_m;
         b->tool_max_m = fmax(b->tool_max_m, gap_m);
     }
@@ -196,7 +196,7 @@ static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
 }
 
 /* Those that wait and whose time the virtual robot's track now covers. */
-static void settle_waiting(struct fidelity *f, const struct fidelity_params *p)
+static void compare_waiting(struct fidelity *f, const struct fidelity_params *p)
 {
     while (f->waiting_count > 0 && f->track_count > 0) {
         const struct fidelity_sample *real = &f->waiting[f->waiting_first];
@@ -246,7 +246,7 @@ void fidelity_virtual(struct fidelity *f, const struct fidelity_params *p, int64
     const struct fidelity_sample s = make_sample(p, t_us, nu, pose);
     (void)push_sample(f->track, FIDELITY_TRACK, &f->track_first, &f->track_count,
                       track_spacing(p), &s);
-    settle_waiting(f, p);
+    compare_waiting(f, p);
 }
 
 void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
@@ -255,7 +255,7 @@ void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t 
     const struct fidelity_sample s = make_sample(p, t_us, nu, pose);
     f->unpaired += push_sample(f->waiting, FIDELITY_WAITING, &f->waiting_first,
                                &f->waiting_count, track_spacing(p), &s);
-    settle_waiting(f, p);
+    compare_waiting(f, p);
 }
 
 void fidelity_reframe(struct fidelity *f)

@@ -35,7 +35,7 @@ double follower_pose_step(const struct model *model, size_t i, double from, doub
     return follower_is_angle(model, i) ? remainder(to - from, 2.0 * PI) : to - from;
 }
 
-void follower_gains_settle(struct follower_params *p)
+void follower_gains_complete(struct follower_params *p)
 {
     const double k = p->gains.bandwidth_radps[0];
     const bool held = follower_is_steered(p->model) || p->model->joints;
@@ -102,7 +102,7 @@ static void steer_back(const struct follower_params *p, const struct follower_ta
                        const double *pose, double *error)
 {
     const double off_rad = remainder(target->pose[2] - pose[2], 2.0 * PI);
-    const double beside_m =
+    const double offset_m =
         cos(pose[2]) * (target->pose[1] - pose[1]) - sin(pose[2]) * (target->pose[0] - pose[0]);
     for (size_t i = 0; i < p->model->axis_count; i++) {
         const double k = p->gains.bandwidth_radps[i];
@@ -113,7 +113,7 @@ static void steer_back(const struct follower_params *p, const struct follower_ta
             error[i] += k / p->gains.pose_per_s2 * speed * (cos(off_rad) - 1.0);
         } else if (moving > 0.0) {
             const double per_m = 0.25 * p->gains.pose_per_s2 / k * speed / moving;
-            error[i] += atan(per_m * beside_m);
+            error[i] += atan(per_m * offset_m);
         }
     }
 }
@@ -142,24 +142,24 @@ static void pose_error(const struct follower_params *p, const struct follower_ta
 /* What nu changes by over a period h under push: exactly where there is a closed form, else by
  * one midpoint step. */
 static void find_gain(const struct follower_params *p, const double *pose, const double *nu,
-                      const double *push, double h, double *gain)
+                      const double *driven, double h, double *gain)
 {
     const struct model *model = p->model;
     double after[MODEL_AXES_MAX];
     double unused[MODEL_AXES_MAX];
-    if (model->glide) {
+    if (model->exact_step) {
         memcpy(after, nu, model->axis_count * sizeof after[0]);
-        model->glide(model, p->theta, push, NULL, h, after, unused);
+        model->exact_step(model, p->theta, driven, NULL, h, after, unused);
         for (size_t i = 0; i < model->axis_count; i++) {
             gain[i] = after[i] - nu[i];
         }
         return;
     }
-    model->forward(model, p->theta, pose, nu, push, gain);
+    model->forward(model, p->theta, pose, nu, driven, gain);
     for (size_t i = 0; i < model->axis_count; i++) {
         after[i] = nu[i] + 0.5 * h * gain[i];
     }
-    model->forward(model, p->theta, pose, after, push, gain);
+    model->forward(model, p->theta, pose, after, driven, gain);
     for (size_t i = 0; i < model->axis_count; i++) {
         gain[i] *= h;
     }
@@ -174,14 +174,14 @@ static void find_effort(const struct follower *f, const struct follower_params *
     const struct model *model = p->model;
     double gain[MODEL_AXES_MAX];
     memcpy(effort, f->tau, model->axis_count * sizeof *effort);
-    if (!model->push) {
+    if (!model->inverse_step) {
         model->inverse(model, p->theta, pose, at, rate, effort);
         return;
     }
     for (size_t i = 0; i < model->axis_count; i++) {
         gain[i] = h * rate[i];
     }
-    model->push(model, p->theta, at, gain, h, effort);
+    model->inverse_step(model, p->theta, at, gain, h, effort);
 }
 
 /* Eq. 4: the observer, one period on. Its poles are those of the continuous one, taken over
@@ -195,7 +195,7 @@ static void observe_force(struct follower *f, const struct follower_params *p,
     const double z = exp(-p->gains.observer_radps * h);
     const double l_nu = 1.0 - z * z;
     const double l_d = (1.0 - z) * (1.0 - z) / h;
-    double push[MODEL_AXES_MAX] = {0};
+    double driven[MODEL_AXES_MAX] = {0};
     double gain[MODEL_AXES_MAX];
     double zero[MODEL_AXES_MAX] = {0};
     double step[MODEL_AXES_MAX];
@@ -203,9 +203,9 @@ static void observe_force(struct follower *f, const struct follower_params *p,
     double still[MODEL_AXES_MAX];
 
     for (size_t i = 0; i < n; i++) {
-        push[i] = f->tau[i] + f->d_hat[i];
+        driven[i] = f->tau[i] + f->d_hat[i];
     }
-    find_gain(p, pose, f->nu, push, h, gain);
+    find_gain(p, pose, f->nu, driven, h, gain);
     for (size_t i = 0; i < n; i++) {
         const double miss = nu[i] - (f->nu_hat[i] + gain[i]);
         f->nu_hat[i] += gain[i] + l_nu * miss;
@@ -238,7 +238,7 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
         /* What is left of e after a period is then exp(-K h), not 1 - K h. */
         gamma[i] = target->nu_dot[i] - expm1(-k * h) / h * error[i] +
                    0.25 * k * k * f->integral[i] + p->gains.pose_per_s2 * off[i];
-        middle[i] = nu[i] + (model->push ? 0.0 : 0.5 * h * gamma[i]);
+        middle[i] = nu[i] + (model->inverse_step ? 0.0 : 0.5 * h * gamma[i]);
     }
     find_effort(f, p, pose, middle, gamma, h, wanted);
     for (size_t i = 0; i < n; i++) {
@@ -250,12 +250,12 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
 static void blend_effort(struct follower *f, const struct follower_params *p, double *wanted)
 {
     const size_t n = p->model->axis_count;
-    const double keep = p->gains.blend_s > 0.0 ? exp(-p->period_s / p->gains.blend_s) : 0.0;
+    const double decay = p->gains.blend_s > 0.0 ? exp(-p->period_s / p->gains.blend_s) : 0.0;
     for (size_t i = 0; i < n; i++) {
         if (f->smooth && p->allocation.reaches[i]) {
             f->offset[i] = f->tau[i] - wanted[i];
         }
-        f->offset[i] *= keep;
+        f->offset[i] *= decay;
         wanted[i] += f->offset[i];
     }
     f->smooth = false;
@@ -288,7 +288,7 @@ static bool hold_effort(const struct follower *f, const struct follower_params *
 }
 
 /* From the effort sent last, and knowing nothing else. */
-static void begin_anew(struct follower *f)
+static void restart_follower(struct follower *f)
 {
     struct follower next = {.smooth = true};
     memcpy(next.tau, f->tau, sizeof next.tau);
@@ -328,7 +328,7 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     blend_effort(&next, p, out->wanted);
     if (!follower_all_finite(out->wanted, n) || !follower_all_finite(next.d_hat, n)) {
         (void)hold_effort(f, p, out);
-        begin_anew(f);
+        restart_follower(f);
         return false;
     }
     out->saturated = allocation_share(&p->allocation, out->wanted, out->force, out->tau);

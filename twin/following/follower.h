@@ -19,15 +19,15 @@
 #include "base/errors/err.h"
 #include "base/errors/status.h"
 #include "identification/data/linear_model.h"
-#include "logger/message/event.h"
 #include "identification/model/allocation.h"
+#include "logger/message/event.h"
 
 struct follower_gains {
     double bandwidth_radps[MODEL_AXES_MAX]; /* K > 0, per axis */
     enum follower_rejection rejection;
     double observer_radps; /* > 0: both poles of the extended-state observer */
     double
-        pose_per_s2; /* Kp; 0: no pose feedback; below 0: as follower_gains_settle() has it */
+        pose_per_s2; /* Kp; 0: no pose feedback; below 0: as follower_gains_complete() has it */
     double
         slow_mps; /* >= 0, of robots on wheels: below this speed they are hardly steered back */
     double blend_s; /* >= 0: time constant with which a jump of the effort fades */
@@ -71,7 +71,7 @@ struct follower { /* all zero: nothing has happened */
 
 /* Pose feedback that nobody decided on, pose_per_s2 below 0: critically damped, K^2 / 4, for a
  * robot on wheels or with joints, whose pose would drift away otherwise; none for others. */
-void follower_gains_settle(struct follower_params *p);
+void follower_gains_complete(struct follower_params *p);
 
 /* Are the gains fit for the model, the actuators and the period? STATUS_E_RANGE with err saying
  * which one is not and what would be. */

@@ -20,8 +20,8 @@ void known_parameters_init(struct known_parameters *k, const struct pair_followi
     k->own = k->side[SIDE_VIRTUAL];
 }
 
-static void take_theta(struct known_theta *known, const struct model *model,
-                       const double *theta, enum following_source source)
+static void set_theta(struct known_theta *known, const struct model *model, const double *theta,
+                      enum following_source source)
 {
     if (model_unphysical(model, theta) < 0) {
         memcpy(known->theta, theta, model->parameter_count * sizeof theta[0]);
@@ -40,9 +40,9 @@ void known_parameters_fit(struct known_parameters *k, const struct model *model,
             continue;
         }
         if (s == SIDE_REAL) {
-            take_theta(&k->side[s], model, theta, FOLLOWING_FIT);
+            set_theta(&k->side[s], model, theta, FOLLOWING_FIT);
         } else if (k->set == 0 && side->result_job != k->other_job) {
-            take_theta(&k->own, model, theta, FOLLOWING_FIT);
+            set_theta(&k->own, model, theta, FOLLOWING_FIT);
             k->own_job = side->result_job;
         }
     }
@@ -61,11 +61,11 @@ static void apply_set(struct known_parameters *k, const struct model *model,
         theta[i] = (k->applied >> i) & 1 ? value[i] : k->before.theta[i];
     }
     if (k->applied == all) {
-        take_theta(&k->side[SIDE_VIRTUAL], model, theta, FOLLOWING_SET);
+        set_theta(&k->side[SIDE_VIRTUAL], model, theta, FOLLOWING_SET);
     } else if (k->applied == 0 || k->before.source == FOLLOWING_NOWHERE) {
         k->side[SIDE_VIRTUAL] = k->before;
     } else {
-        take_theta(&k->side[SIDE_VIRTUAL], model, theta, FOLLOWING_SET_PARTLY);
+        set_theta(&k->side[SIDE_VIRTUAL], model, theta, FOLLOWING_SET_PARTLY);
     }
 }
 
@@ -101,10 +101,10 @@ void known_parameters_acknowledge(struct known_parameters *k, const struct model
 
 void known_parameters_restart(struct known_parameters *k, const struct model *model)
 {
-    const struct known_theta as_told = k->side[SIDE_VIRTUAL];
+    const struct known_theta as_sent = k->side[SIDE_VIRTUAL];
     if (k->set != 0) {
         k->before = k->own;
-        apply_set(k, model, as_told.theta);
+        apply_set(k, model, as_sent.theta);
     }
 }
 

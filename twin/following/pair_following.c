@@ -132,9 +132,9 @@ void following_restarted(struct following *f, bool real)
     }
 }
 
-static bool is_taken(enum shadow_gate gate)
+static bool is_accepted(enum shadow_gate gate)
 {
-    return gate == SHADOW_TAKEN || gate == SHADOW_CLAMPED;
+    return gate == SHADOW_ACCEPTED || gate == SHADOW_CLAMPED;
 }
 
 enum shadow_gate following_real(struct following *f, const struct following_params *p,
@@ -144,7 +144,7 @@ enum shadow_gate following_real(struct following *f, const struct following_para
     static const double none[MODEL_AXES_MAX] = {0};
     const enum shadow_gate gate =
         shadow_sample(&f->real, &p->real, t_us, arrival_us, nu, tau ? tau : none, pose);
-    if (is_taken(gate)) {
+    if (is_accepted(gate)) {
         double there[MODEL_AXES_MAX] = {0};
         if (pose && f->aligned) {
             following_align(f, p->follower.model, pose, there);
@@ -161,8 +161,8 @@ enum shadow_gate following_simulated(struct following *f, const struct following
 {
     const enum shadow_gate gate =
         shadow_sample(&f->simulated, &p->simulated, t_us, arrival_us, nu, f->output.tau, pose);
-    if (is_taken(gate)) {
-        if (pose && !f->aligned && f->real.state == SHADOW_TRACKING && !f->real.anew) {
+    if (is_accepted(gate)) {
+        if (pose && !f->aligned && f->real.state == SHADOW_TRACKING && !f->real.restart) {
             double real[MODEL_AXES_MAX]; /* at the same time */
             shadow_pose(&f->real, &p->real, f->simulated.at_us, real);
             align_frames(f, p->follower.model, real, pose);
@@ -179,31 +179,32 @@ enum shadow_gate following_simulated(struct following *f, const struct following
 /* Whether the simulated robot is driven. */
 static bool run_machine(struct following *f, int64_t now_us)
 {
-    const bool heard = f->simulated.state == SHADOW_TRACKING;
+    const bool tracks = f->simulated.state == SHADOW_TRACKING;
     const unsigned event = !f->wanted ? (unsigned)UNWANTED
-                           : heard    ? (unsigned)f->real.state
+                           : tracks   ? (unsigned)f->real.state
                                       : (unsigned)SHADOW_IDLE;
     efsm_plan(&following_table, &f->machine, &event, now_us);
     efsm_update(&following_table, &f->machine, now_us, 0, &f->stats, NULL);
     return f->machine.state >= FOLLOWING_TRACKING && f->machine.state <= FOLLOWING_STOPPED;
 }
 
-static unsigned note_silence(struct following *f, uint8_t before)
+static unsigned detect_silence(struct following *f, uint8_t before)
 {
     const uint8_t state = f->machine.state;
-    unsigned news = 0;
+    unsigned changes = 0;
     if (state == FOLLOWING_HOLDING && before == FOLLOWING_TRACKING) {
-        news |= FOLLOWING_NEWS_STALE;
+        changes |= FOLLOWING_CHANGE_STALE;
     }
     if (state == FOLLOWING_LOST && before != FOLLOWING_LOST) {
-        news |= FOLLOWING_NEWS_LOST;
+        changes |= FOLLOWING_CHANGE_LOST;
     }
     if (state == FOLLOWING_TRACKING && f->was_down) {
-        news |= FOLLOWING_NEWS_RESUMED;
+        changes |= FOLLOWING_CHANGE_RESUMED;
     }
-    f->was_down = state != FOLLOWING_TRACKING &&
-                  (f->was_down || (news & (FOLLOWING_NEWS_STALE | FOLLOWING_NEWS_LOST)) != 0);
-    return news;
+    f->was_down =
+        state != FOLLOWING_TRACKING &&
+        (f->was_down || (changes & (FOLLOWING_CHANGE_STALE | FOLLOWING_CHANGE_LOST)) != 0);
+    return changes;
 }
 
 /* Once a bucket is enough. Half a window has to be there before anything is said. */
@@ -221,12 +222,12 @@ static unsigned judge_fidelity(struct following *f, const struct following_param
     fidelity_read(&f->fidelity, &p->fidelity, now_us, &report);
     if (!f->missed && report.within_ratio < p->fidelity.target_ratio) {
         f->missed = true;
-        return FOLLOWING_NEWS_MISSED;
+        return FOLLOWING_CHANGE_MISSED;
     }
     if (f->missed &&
         report.within_ratio >= fmin(p->fidelity.target_ratio + TARGET_HYSTERESIS, 1.0)) {
         f->missed = false;
-        return FOLLOWING_NEWS_MET;
+        return FOLLOWING_CHANGE_MET;
     }
     return 0;
 }
@@ -255,26 +256,26 @@ static void control_robot(struct following *f, const struct following_params *p,
 }
 
 /* What was no number began anew; what still is none does so for good. */
-static unsigned note_numbers(struct following *f)
+static unsigned detect_resets(struct following *f)
 {
     const uint64_t resets = f->real.resets + f->simulated.resets;
-    const unsigned news = (resets > f->resets ? FOLLOWING_NEWS_RESET : 0) |
-                          (f->held_in_a_row > 1 ? FOLLOWING_NEWS_STUCK : 0);
+    const unsigned changes = (resets > f->resets ? FOLLOWING_CHANGE_RESET : 0) |
+                             (f->held_in_a_row > 1 ? FOLLOWING_CHANGE_STUCK : 0);
     f->resets = resets;
-    return news;
+    return changes;
 }
 
 bool following_tick(struct following *f, const struct following_params *p, int64_t now_us,
-                    unsigned *news)
+                    unsigned *changes)
 {
     const double period_s = p->follower.period_s;
     const uint8_t before = f->machine.state;
     struct follower_target simulated;
-    f->ticks++;
+    f->periods++;
     (void)shadow_target(&f->real, &p->real, now_us, period_s, &f->target);
     (void)shadow_target(&f->simulated, &p->simulated, now_us, period_s, &simulated);
     const bool driving = run_machine(f, now_us);
-    *news = note_silence(f, before) | judge_fidelity(f, p, now_us);
+    *changes = detect_silence(f, before) | judge_fidelity(f, p, now_us);
     const bool ends = f->driving && !driving;
     if (f->machine.state != before) {
         follower_smooth(&f->follower);
@@ -286,7 +287,7 @@ bool following_tick(struct following *f, const struct following_params *p, int64
         f->follower = (struct follower){0};
         f->held_in_a_row = 0;
     }
-    *news |= note_numbers(f);
+    *changes |= detect_resets(f);
     f->driving = driving;
     return driving || ends;
 }
@@ -324,7 +325,7 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
     out->follower.gains = x->gains;
     out->follower.gains.slow_mps = STANDING_SD * p->noise_sd[0];
     out->follower.period_s = 1.0 / p->rate_hz;
-    follower_gains_settle(&out->follower);
+    follower_gains_complete(&out->follower);
     memcpy(out->follower.theta, x->known.side[SIDE_VIRTUAL].theta, sizeof out->follower.theta);
     out->real = (struct shadow_params){.method = (enum shadow_method)p->method,
                                        .model = model,
@@ -413,7 +414,7 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
 }
 
 /* What is known may have changed; whatever it was, the effort goes on from where it is. */
-static void note_known(struct pair_following *x, const struct known_parameters *before)
+static void detect_known_change(struct pair_following *x, const struct known_parameters *before)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         const struct known_theta *old = &before->side[s];
@@ -431,7 +432,7 @@ void pair_following_learn(struct pair_following *x, const struct pair_following_
 {
     const struct known_parameters before = x->known;
     known_parameters_fit(&x->known, pair_following_model(x), same_model(x, d));
-    note_known(x, &before);
+    detect_known_change(x, &before);
     x->stuck[0] = '\0'; /* it is tried again */
     find_obstacle(x, p, d);
     following_want(&x->f, x->asked && x->obstacle[0] == '\0');
@@ -446,7 +447,7 @@ void pair_following_acknowledged(struct pair_following *x, const struct pair_run
         return; /* of a set that is no more in force */
     }
     known_parameters_acknowledge(&x->known, pair_following_model(x), d, ack);
-    note_known(x, &before);
+    detect_known_change(x, &before);
     pair_following_learn(x, run->p->following, d);
 }
 
@@ -509,7 +510,7 @@ static bool lies_on_axes(const struct pair_following *x, const double *values, s
     const size_t n = model->axis_count;
     const bool planar = model->planar && count == 3;
     return count >= n &&
-           model_axes_take(model, values, planar ? count : n, axes) == MODEL_AXES_FIT;
+           model_axes_map(model, values, planar ? count : n, axes) == MODEL_AXES_FIT;
 }
 
 /* The pose as the model has it; of one in space, what lies in the plane: the last number is the
@@ -540,11 +541,12 @@ void pair_following_sample(struct pair_following *x, const struct pair_run *run)
     const double *pose = find_pose(x, m, place);
     pair_following_setup(x, run->p->following, &setup);
     if (run->event->side == SIDE_REAL) {
-        const bool told = lies_on_axes(x, m->tau, m->tau_count, tau);
+        const bool on_axes = lies_on_axes(x, m->tau, m->tau_count, tau);
         const enum shadow_gate gate =
-            following_real(&x->f, &setup, t_us, run->t_us, nu, told ? tau : NULL, pose);
-        if (is_taken(gate) && told && lies_on_axes(x, m->tau_dot, m->tau_dot_count, tau)) {
-            shadow_told_rate(&x->f.real, &setup.real, tau);
+            following_real(&x->f, &setup, t_us, run->t_us, nu, on_axes ? tau : NULL, pose);
+        if (is_accepted(gate) && on_axes &&
+            lies_on_axes(x, m->tau_dot, m->tau_dot_count, tau)) {
+            shadow_set_rate(&x->f.real, &setup.real, tau);
         }
     } else {
         (void)following_simulated(&x->f, &setup, t_us, run->t_us, nu, pose);
@@ -561,7 +563,7 @@ void pair_following_restarted(struct pair_following *x, enum side side)
     if (side == SIDE_VIRTUAL) {
         const struct known_parameters before = x->known;
         known_parameters_restart(&x->known, pair_following_model(x));
-        note_known(x, &before);
+        detect_known_change(x, &before);
     }
 }
 
@@ -604,36 +606,37 @@ static const char *describe_arms(const struct fidelity_params *p,
     return p->has_arm ? text : "";
 }
 
-static void tell_news(struct pair_following *x, const struct pair_run *run, unsigned news)
+static void report_changes(struct pair_following *x, const struct pair_run *run,
+                           unsigned changes)
 {
     const struct pair_following_params *p = run->p->following;
-    if (news & FOLLOWING_NEWS_STALE) {
+    if (changes & FOLLOWING_CHANGE_STALE) {
         x->stale++;
         pair_alarm(run, ALARM_REAL_TELEMETRY_STALE, SIDE_REAL, "",
                    "no telemetry of the real robot for %g s: its velocity is held, then ramped "
                    "down",
                    lab_s(p->stale_us));
     }
-    if (news & FOLLOWING_NEWS_LOST) {
+    if (changes & FOLLOWING_CHANGE_LOST) {
         x->lost++;
         pair_alarm(run, ALARM_VIRTUAL_TELEMETRY_STALE, SIDE_VIRTUAL, "",
                    "no telemetry of the virtual robot for %g s: no effort is sent",
                    lab_s(p->stale_us));
     }
-    if (news & FOLLOWING_NEWS_RESET) {
+    if (changes & FOLLOWING_CHANGE_RESET) {
         pair_alarm(run, ALARM_MODEL_RESET, SIDE_COUNT, "",
                    "a model's motion was no number: it began anew at the last sample");
     }
-    if (news & FOLLOWING_NEWS_RESUMED) {
+    if (changes & FOLLOWING_CHANGE_RESUMED) {
         x->resumed++;
         pair_alarm(run, ALARM_FOLLOWING_RESUMED, SIDE_COUNT, "", "following again");
     }
-    if (news & (FOLLOWING_NEWS_MISSED | FOLLOWING_NEWS_MET)) {
+    if (changes & (FOLLOWING_CHANGE_MISSED | FOLLOWING_CHANGE_MET)) {
         struct following_params setup;
         struct fidelity_report report;
         pair_following_setup(x, p, &setup);
         fidelity_read(&x->f.fidelity, &setup.fidelity, run->t_us, &report);
-        const bool missed = (news & FOLLOWING_NEWS_MISSED) != 0;
+        const bool missed = (changes & FOLLOWING_CHANGE_MISSED) != 0;
         x->missed += missed ? 1 : 0;
         char arms[96];
         pair_alarm(run, missed ? ALARM_FIDELITY_MISSED : ALARM_FIDELITY_MET, SIDE_VIRTUAL, "",
@@ -667,17 +670,17 @@ void pair_following_fire(struct pair_following *x, const struct pair_run *run)
         return;
     }
     struct following_params setup;
-    unsigned news = 0;
+    unsigned changes = 0;
     pair_following_setup(x, run->p->following, &setup);
-    const bool sends = following_tick(&x->f, &setup, run->t_us, &news);
+    const bool sends = following_tick(&x->f, &setup, run->t_us, &changes);
     x->version++;
     x->stepped_us = run->t_us;
     x->next_us = goes_on(x) ? x->next_us + period_us(run->p->following) : LAB_TIME_MAX;
     if (sends) {
         send_effort(x, run);
     }
-    tell_news(x, run, news);
-    if (news & FOLLOWING_NEWS_STUCK) {
+    report_changes(x, run, changes);
+    if (changes & FOLLOWING_CHANGE_STUCK) {
         give_up(x, run);
     }
 }
@@ -690,30 +693,30 @@ int64_t pair_following_deadline(const struct pair_following *x)
 /* ---- wishes ---------------------------------------------------------------------------------
  */
 
-static void set_gains(struct follower_gains *gains, const struct event_following *wish)
+static void set_gains(struct follower_gains *gains, const struct event_following *desired)
 {
-    for (size_t i = 0; i < MODEL_AXES_MAX && wish->bandwidth_radps > 0.0; i++) {
-        gains->bandwidth_radps[i] = wish->bandwidth_radps;
+    for (size_t i = 0; i < MODEL_AXES_MAX && desired->bandwidth_radps > 0.0; i++) {
+        gains->bandwidth_radps[i] = desired->bandwidth_radps;
     }
-    if (wish->observer_radps > 0.0) {
-        gains->observer_radps = wish->observer_radps;
+    if (desired->observer_radps > 0.0) {
+        gains->observer_radps = desired->observer_radps;
     }
-    if (wish->pose_per_s2 >= 0.0) {
-        gains->pose_per_s2 = wish->pose_per_s2;
+    if (desired->pose_per_s2 >= 0.0) {
+        gains->pose_per_s2 = desired->pose_per_s2;
     }
-    if (wish->rejection >= 0 && wish->rejection < FOLLOWER_REJECTION_COUNT) {
-        gains->rejection = (enum follower_rejection)wish->rejection;
+    if (desired->rejection >= 0 && desired->rejection < FOLLOWER_REJECTION_COUNT) {
+        gains->rejection = (enum follower_rejection)desired->rejection;
     }
 }
 
-enum status pair_following_check_wish(const struct pair_following *x,
-                                      const struct pair_following_params *p,
-                                      const struct event_following *wish, struct err *err)
+enum status pair_following_check_request(const struct pair_following *x,
+                                         const struct pair_following_params *p,
+                                         const struct event_following *desired, struct err *err)
 {
     struct following_params setup;
     pair_following_setup(x, p, &setup);
-    set_gains(&setup.follower.gains, wish);
-    follower_gains_settle(&setup.follower);
+    set_gains(&setup.follower.gains, desired);
+    follower_gains_complete(&setup.follower);
     /* A robot still to be identified is checked when it is. */
     return x->known.side[SIDE_VIRTUAL].source == FOLLOWING_NOWHERE
                ? STATUS_OK
@@ -723,18 +726,18 @@ enum status pair_following_check_wish(const struct pair_following *x,
 void pair_following_request(struct pair_following *x, const struct pair_run *run,
                             const struct pair_dynamics *d)
 {
-    const struct event_following *wish = &run->event->request.following;
+    const struct event_following *desired = &run->event->request.following;
     begin_machine(x, run);
     struct err err = {0};
-    if (pair_following_check_wish(x, run->p->following, wish, &err) != STATUS_OK) {
+    if (pair_following_check_request(x, run->p->following, desired, &err) != STATUS_OK) {
         pair_alarm(run, ALARM_GAINS_REFUSED, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
                    err.where, err.text);
         return;
     }
-    set_gains(&x->gains, wish);
+    set_gains(&x->gains, desired);
     follower_smooth(&x->f.follower);
-    if (wish->active >= 0) {
-        x->asked = wish->active != 0;
+    if (desired->active >= 0) {
+        x->asked = desired->active != 0;
     }
     pair_following_learn(x, run->p->following, d);
     x->version++;

@@ -58,13 +58,13 @@ struct following_params {
 
 /* What a tick brought to light, bits. */
 enum {
-    FOLLOWING_NEWS_STALE = 1,   /* the real robot fell silent */
-    FOLLOWING_NEWS_LOST = 2,    /* the simulated one did */
-    FOLLOWING_NEWS_RESUMED = 4, /* tracking again after either */
-    FOLLOWING_NEWS_MISSED = 8,  /* fidelity fell below its target */
-    FOLLOWING_NEWS_MET = 16,    /* and is back */
-    FOLLOWING_NEWS_RESET = 32,  /* a motion that was no number began anew */
-    FOLLOWING_NEWS_STUCK = 64   /* these parameters make no effort that is a number */
+    FOLLOWING_CHANGE_STALE = 1,   /* the real robot fell silent */
+    FOLLOWING_CHANGE_LOST = 2,    /* the simulated one did */
+    FOLLOWING_CHANGE_RESUMED = 4, /* tracking again after either */
+    FOLLOWING_CHANGE_MISSED = 8,  /* fidelity fell below its target */
+    FOLLOWING_CHANGE_MET = 16,    /* and is back */
+    FOLLOWING_CHANGE_RESET = 32,  /* a motion that was no number began anew */
+    FOLLOWING_CHANGE_STUCK = 64   /* these parameters make no effort that is a number */
 };
 
 struct following { /* all zero is not valid: following_init() */
@@ -83,7 +83,7 @@ struct following { /* all zero is not valid: following_init() */
     int64_t aligned_us; /* lab time of the sample by which they were aligned */
     struct follower_target target;
     struct follower_output output; /* of the last tick */
-    uint64_t ticks, held;          /* with numbers that are none: the effort before was kept */
+    uint64_t periods, held;        /* with numbers that are none: the effort before was kept */
     uint32_t held_in_a_row;
     uint64_t resets; /* of both shadows, as told */
 };
@@ -117,7 +117,7 @@ void following_align(const struct following *f, const struct model *model, const
 /* One control period, beginning at now_us. Returns whether f->output.tau is to be sent: while
  * driving, and once more, zero, when that ends. *news is set to what is new. */
 bool following_tick(struct following *f, const struct following_params *p, int64_t now_us,
-                    unsigned *news);
+                    unsigned *changes);
 
 /* ---- of a pair, in the lab ---- */
 
@@ -152,10 +152,10 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
 
 /* Would it do what is asked for, with what is known now? STATUS_E_RANGE with err: where is the
  * gain at fault. */
-MUST_USE enum status pair_following_check_wish(const struct pair_following *x,
-                                               const struct pair_following_params *p,
-                                               const struct event_following *wish,
-                                               struct err *err);
+MUST_USE enum status pair_following_check_request(const struct pair_following *x,
+                                                  const struct pair_following_params *p,
+                                                  const struct event_following *desired,
+                                                  struct err *err);
 
 /* ---- the step ---- */
 

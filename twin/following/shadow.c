@@ -70,7 +70,7 @@ static void step_model(const struct shadow *s, const struct shadow_params *p, do
     double tau[MODEL_AXES_MAX];
     double rate[MODEL_AXES_MAX];
     double gain[MODEL_AXES_MAX];
-    if (p->method != SHADOW_RAMP || !p->model->glide) {
+    if (p->method != SHADOW_RAMP || !p->model->exact_step) {
         carry_effort(s, p, at_s + 0.5 * h_s, tau);
         model_step(p->model, p->theta, nu, pose, tau, NULL, h_s);
         return;
@@ -80,7 +80,7 @@ static void step_model(const struct shadow *s, const struct shadow_params *p, do
     for (size_t i = 0; i < p->axes; i++) {
         rate[i] = (rate[i] - tau[i]) / h_s;
     }
-    p->model->glide(p->model, p->theta, tau, rate, h_s, nu, gain);
+    p->model->exact_step(p->model, p->theta, tau, rate, h_s, nu, gain);
     for (size_t i = 0; i < p->axes; i++) {
         pose[i] += gain[i];
     }
@@ -209,7 +209,7 @@ static void enter_state(struct shadow *s, enum shadow_state state, int64_t now_u
 
 void shadow_restart(struct shadow *s)
 {
-    s->anew = true;
+    s->restart = true;
 }
 
 enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, int64_t t_us,
@@ -219,21 +219,21 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     const int64_t oldest = arrival_us - lab_us(p->latency_s_max);
     const int64_t at = t_us > arrival_us ? arrival_us : t_us < oldest ? oldest : t_us;
     /* After a pause the estimate is worth nothing. */
-    const bool fresh = s->state != SHADOW_TRACKING || s->anew ||
+    const bool fresh = s->state != SHADOW_TRACKING || s->restart ||
                        lab_s(arrival_us - s->arrived_us) > p->stale_s;
-    enum shadow_gate gate = at == t_us ? SHADOW_TAKEN : SHADOW_CLAMPED;
+    enum shadow_gate gate = at == t_us ? SHADOW_ACCEPTED : SHADOW_CLAMPED;
 
     if (!follower_all_finite(nu, p->axes) || !follower_all_finite(tau, p->axes) ||
         (pose && !follower_all_finite(pose, count_poses(p)))) {
         gate = SHADOW_NOT_FINITE;
-    } else if (s->count[SHADOW_TAKEN] && at <= s->at_us) {
+    } else if (s->count[SHADOW_ACCEPTED] && at <= s->at_us) {
         gate = at == s->at_us ? SHADOW_DUPLICATE : SHADOW_OLD;
     }
     s->count[gate]++;
-    if (gate != SHADOW_TAKEN && gate != SHADOW_CLAMPED) {
+    if (gate != SHADOW_ACCEPTED && gate != SHADOW_CLAMPED) {
         return gate;
     }
-    s->count[SHADOW_TAKEN] += gate == SHADOW_CLAMPED;
+    s->count[SHADOW_ACCEPTED] += gate == SHADOW_CLAMPED;
     if (fresh) {
         start_estimate(s, p, nu);
     } else {
@@ -251,7 +251,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     s->at_us = at;
     s->arrived_us = arrival_us;
     s->latency_s = lab_s(arrival_us - at);
-    s->anew = false;
+    s->restart = false;
     if (fresh) {
         for (size_t i = 0; i < p->axes; i++) {
             s->offset[i] = s->target[i] - s->nu[i];
@@ -261,7 +261,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     return gate;
 }
 
-void shadow_told_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot)
+void shadow_set_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot)
 {
     for (size_t i = 0; i < p->axes && follower_all_finite(tau_dot, p->axes); i++) {
         /* What came to zero at this rate has braked, and rests. */
@@ -328,9 +328,9 @@ static void fade_jump(struct shadow *s, const struct shadow_params *p, int64_t n
                       struct follower_target *target)
 {
     const double dt_s = lab_s(now_us - s->target_us);
-    const double keep = p->blend_s > 0.0 ? exp(-dt_s / p->blend_s) : 0.0;
+    const double decay = p->blend_s > 0.0 ? exp(-dt_s / p->blend_s) : 0.0;
     for (size_t i = 0; i < p->axes; i++) {
-        s->offset[i] *= keep;
+        s->offset[i] *= decay;
         target->nu[i] += s->offset[i];
         if (p->blend_s > 0.0) {
             target->nu_dot[i] -= s->offset[i] / p->blend_s;
@@ -348,7 +348,7 @@ void shadow_pose(const struct shadow *s, const struct shadow_params *p, int64_t 
 }
 
 /* While nothing is heard its place goes on as its velocity does. */
-static void keep_course(struct shadow *s, const struct shadow_params *p, int64_t now_us,
+static void hold_course(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                         struct follower_target *target)
 {
     if (p->model && now_us > s->ahead_us) {
@@ -371,7 +371,7 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
         break;
     case SHADOW_HOLDING:
         memcpy(target->nu, s->from, sizeof target->nu);
-        keep_course(s, p, now_us, target);
+        hold_course(s, p, now_us, target);
         break;
     case SHADOW_STOPPING:
         for (size_t i = 0; i < p->axes; i++) {
@@ -379,10 +379,10 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
                 s->from[i] * fmax(1.0 - lab_s(now_us - s->since_us) / p->ramp_s, 0.0);
             target->nu_dot[i] = -s->from[i] / p->ramp_s;
         }
-        keep_course(s, p, now_us, target);
+        hold_course(s, p, now_us, target);
         break;
     case SHADOW_STOPPED:
-        keep_course(s, p, now_us, target);
+        hold_course(s, p, now_us, target);
         break;
     case SHADOW_IDLE:
         break;

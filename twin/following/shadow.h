@@ -51,7 +51,7 @@ struct shadow_params {
 
 /* What becomes of a sample. */
 enum shadow_gate {
-    SHADOW_TAKEN,
+    SHADOW_ACCEPTED,
     SHADOW_DUPLICATE, /* same time as the one before */
     SHADOW_OLD,       /* overtaken by a later one */
     SHADOW_NOT_FINITE,
@@ -81,7 +81,7 @@ struct shadow { /* all zero: nothing has come */
     double raw[MODEL_AXES_MAX];     /* the last sample */
     double ahead[MODEL_AXES_MAX];   /* estimate at ahead_us */
     double ahead_pose[MODEL_AXES_MAX];
-    bool anew;                     /* the next sample is the first of another motion */
+    bool restart;                  /* the next sample is the first of another motion */
     double variance;               /* of the estimate, in units of the samples' */
     double target[MODEL_AXES_MAX]; /* handed out last */
     double from[MODEL_AXES_MAX];   /* the target when it began to be held */
@@ -109,7 +109,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 /* How fast the efforts of the last sample taken change, per second [axes], where the robot
  * tells it: in place of what the last three samples agree upon. What is no number is passed
  * over; an effort that came to zero at this rate stays there. */
-void shadow_told_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot);
+void shadow_set_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot);
 
 /* Where it was, or is, at t_us, which is not before its last sample: pose, out, as
  * model_pose_count(). */

@@ -15,15 +15,15 @@ static void show_root(const struct machine *m, uint16_t root, char out[SHOWN_MAX
 /* ---- assignments, each name once ---- */
 
 /* What a conflict is said with: "on the way from WAIT to COUNT". */
-struct scene {
+struct context {
     struct machine_place place;
     const char *where, *from, *to;
 };
 
 /* The last one counts, at the first one's place. */
-static void take_assignment(struct machine *m, struct machine_range *range,
-                            const struct machine_draft_assignment *given,
-                            const struct scene *scene)
+static void add_assignment(struct machine *m, struct machine_range *range,
+                           const struct machine_draft_assignment *given,
+                           const struct context *context)
 {
     char first[SHOWN_MAX];
     char second[SHOWN_MAX];
@@ -35,11 +35,11 @@ static void take_assignment(struct machine *m, struct machine_range *range,
         show_root(m, there->value, first);
         show_root(m, given->value, second);
         if (strcmp(first, second) != 0) {
-            machine_diagnostics_add(&m->draft.diagnostics, "E-CONFLICT", scene->place,
+            machine_diagnostics_add(&m->draft.diagnostics, "E-CONFLICT", context->place,
                                     "%s gets %s and %s in the same cycle, %s %s%s%s",
-                                    machine_name(m, given->name), first, second, scene->where,
-                                    scene->from, scene->to ? " to " : "",
-                                    scene->to ? scene->to : "");
+                                    machine_name(m, given->name), first, second, context->where,
+                                    context->from, context->to ? " to " : "",
+                                    context->to ? context->to : "");
         }
         there->value = given->value;
         return;
@@ -51,13 +51,13 @@ static void take_assignment(struct machine *m, struct machine_range *range,
 
 /* Those of a range that are delayed, or those that are not. There are never more of them than
  * the draft has. */
-static struct machine_range take_range(struct machine *m, struct machine_draft_range given,
-                                       bool delayed, const struct scene *scene)
+static struct machine_range add_range(struct machine *m, struct machine_draft_range given,
+                                      bool delayed, const struct context *context)
 {
     struct machine_range range = {(uint16_t)m->assignment_count, 0};
     for (size_t i = given.first; i < (size_t)given.first + given.count; i++) {
         if (m->draft.assignments[i].delayed == delayed) {
-            take_assignment(m, &range, &m->draft.assignments[i], scene);
+            add_assignment(m, &range, &m->draft.assignments[i], context);
         }
     }
     return range;
@@ -68,24 +68,25 @@ static const char *state_text(const char *name)
     return name ? name : "(top)";
 }
 
-static void take_assignments(struct machine *m)
+static void add_assignments(struct machine *m)
 {
     struct machine_draft *d = &m->draft;
     for (size_t i = 0; i < d->arc_count; i++) {
         const struct machine_draft_arc *a = &d->arcs[i];
-        const struct scene scene = {a->place, "on the way from", a->from, state_text(a->to)};
+        const struct context context = {a->place, "on the way from", a->from,
+                                        state_text(a->to)};
         m->arcs[i] = (struct machine_arc){.when = a->when, .place = a->place};
-        m->arcs[i].delayed = take_range(m, a->acts, true, &scene);
-        m->arcs[i].outputs = take_range(m, a->acts, false, &scene);
+        m->arcs[i].delayed = add_range(m, a->acts, true, &context);
+        m->arcs[i].outputs = add_range(m, a->acts, false, &context);
     }
     for (size_t i = 0; i < d->state_count; i++) {
         const struct machine_draft_state *s = &d->states[i];
-        const struct scene scene = {s->place, "in", s->name, NULL};
+        const struct context context = {s->place, "in", s->name, NULL};
         m->states[i] = (struct machine_state){.place = s->place};
-        m->states[i].outputs = take_range(m, s->outputs, false, &scene);
+        m->states[i].outputs = add_range(m, s->outputs, false, &context);
     }
-    const struct scene scene = {d->initial_place, "at the", "start", NULL};
-    m->starts = take_range(m, d->starts, true, &scene);
+    const struct context context = {d->initial_place, "at the", "start", NULL};
+    m->starts = add_range(m, d->starts, true, &context);
 }
 
 /* ---- labels ---- */
@@ -95,7 +96,7 @@ struct label {
     size_t used;
 };
 
-static void put_label(struct label *label, const char *text)
+static void append_label(struct label *label, const char *text)
 {
     const int n =
         snprintf(label->text + label->used, sizeof label->text - label->used, "%s", text);
@@ -103,7 +104,7 @@ static void put_label(struct label *label, const char *text)
     label->used = label->used < sizeof label->text ? label->used : sizeof label->text - 1;
 }
 
-static void put_expression(const struct machine *m, struct label *label, uint16_t root)
+static void append_expression(const struct machine *m, struct label *label, uint16_t root)
 {
     const size_t n = expression_print_wide(&m->draft.pool, root, label->text + label->used,
                                            sizeof label->text - label->used);
@@ -111,15 +112,15 @@ static void put_expression(const struct machine *m, struct label *label, uint16_
     label->used = label->used < sizeof label->text ? label->used : sizeof label->text - 1;
 }
 
-static void put_assignments(const struct machine *m, struct label *label,
-                            struct machine_range range, const char *sign, const char *before)
+static void append_assignments(const struct machine *m, struct label *label,
+                               struct machine_range range, const char *sign, const char *before)
 {
     for (size_t i = 0; i < range.count; i++) {
         const struct machine_assignment *a = &m->assignments[range.first + i];
-        put_label(label, i == 0 ? before : ", ");
-        put_label(label, machine_name(m, a->name));
-        put_label(label, sign);
-        put_expression(m, label, a->value);
+        append_label(label, i == 0 ? before : ", ");
+        append_label(label, machine_name(m, a->name));
+        append_label(label, sign);
+        append_expression(m, label, a->value);
     }
 }
 
@@ -129,14 +130,14 @@ static const char *write_label(struct machine *m, const struct machine_arc *arc)
     struct label label = {.used = 0};
     const char *slash = arc->when != 0 ? " / " : "";
     if (arc->when != 0) {
-        put_expression(m, &label, arc->when);
+        append_expression(m, &label, arc->when);
     }
-    put_assignments(m, &label, arc->delayed, "+ = ", slash);
-    put_assignments(m, &label, arc->outputs, " = ", arc->delayed.count > 0 ? ", " : slash);
+    append_assignments(m, &label, arc->delayed, "+ = ", slash);
+    append_assignments(m, &label, arc->outputs, " = ", arc->delayed.count > 0 ? ", " : slash);
     if (label.used == 0) {
-        put_label(&label, "true");
+        append_label(&label, "true");
     }
-    return machine_draft_keep(&m->draft, label.text, label.used);
+    return machine_draft_store_text(&m->draft, label.text, label.used);
 }
 
 /* ---- states by their names ---- */
@@ -158,7 +159,7 @@ static bool assigns_nothing_itself(const struct machine_draft_arc *a,
     return a->to && strcmp(a->from, a->to) == 0 && arc->delayed.count == 0;
 }
 
-static void take_arc(struct machine *m, size_t i)
+static void build_arc(struct machine *m, size_t i)
 {
     const struct machine_draft_arc *a = &m->draft.arcs[i];
     struct efsm_arc *arc = &m->table_arcs[i];
@@ -181,7 +182,7 @@ static void take_arc(struct machine *m, size_t i)
 /* ---- slips that are none of the language ---- */
 
 /* "C += 1" gives C the next value 1. Told once, unless who writes it adds by name. */
-static void note_sums(struct machine *m)
+static void report_sums(struct machine *m)
 {
     const struct machine_draft_assignment *sum = NULL;
     char text[SHOWN_MAX];
@@ -204,22 +205,22 @@ static void note_sums(struct machine *m)
 
 enum status machine_build(struct machine *m)
 {
-    struct machine_diagnostics *told = &m->draft.diagnostics;
+    struct machine_diagnostics *list = &m->draft.diagnostics;
     m->assignment_count = 0;
     m->store_bytes = 0;
-    take_assignments(m);
+    add_assignments(m);
     for (size_t i = 0; i < m->draft.arc_count; i++) {
-        take_arc(m, i);
+        build_arc(m, i);
     }
     if (m->draft.initial) {
         (void)find_state(m, m->draft.initial, m->draft.initial_place);
     }
     machine_find_roles(m);
     machine_find_types(m);
-    note_sums(m);
+    report_sums(m);
     machine_make_table(m);
-    m->built = told->severity_count[MACHINE_ERROR] == 0 && m->draft.state_count > 0;
-    return told->severity_count[MACHINE_ERROR] > told->conflicts || m->draft.state_count == 0 ||
+    m->built = list->severity_count[MACHINE_ERROR] == 0 && m->draft.state_count > 0;
+    return list->severity_count[MACHINE_ERROR] > list->conflicts || m->draft.state_count == 0 ||
                    !m->draft.initial
                ? STATUS_E_PARSE
                : STATUS_OK;
@@ -240,7 +241,7 @@ struct compiler {
 };
 
 /* A copy in the machine's store, cut to its length. */
-static const struct expression_program *keep_program(struct compiler *c)
+static const struct expression_program *store_program(struct compiler *c)
 {
     struct machine *m = c->m;
     const size_t used = offsetof(struct expression_program, code) +
@@ -268,7 +269,7 @@ static const struct expression_program *compile_roots(struct compiler *c, const 
         machine_diagnostics_add(&c->m->draft.diagnostics, "E-TOO-MANY", place, "%s", err.text);
         return NULL;
     }
-    return keep_program(c);
+    return store_program(c);
 }
 
 static void compile_each(struct compiler *c, struct machine_range range,

@@ -479,28 +479,28 @@ double cells_value(const struct cells *cells, const struct cell_form *form,
     return sum;
 }
 
-static size_t put_text(char *out, size_t size, size_t used, const char *text)
+static size_t append_text(char *out, size_t size, size_t used, const char *text)
 {
     const int n = snprintf(out + used, size - used, "%s", text);
     used += (size_t)n;
     return used < size ? used : size - 1;
 }
 
-static size_t put_form(const struct cells *c, const struct cell_form *f, double point,
-                       char *out, size_t size, size_t used)
+static size_t append_form(const struct cells *c, const struct cell_form *f, double point,
+                          char *out, size_t size, size_t used)
 {
     char number[32];
     for (size_t i = 0; i < f->count; i++) {
         const double k = f->coefficient[i];
-        used = put_text(out, size, used, i == 0 ? "" : k < 0.0 ? " - " : " + ");
+        used = append_text(out, size, used, i == 0 ? "" : k < 0.0 ? " - " : " + ");
         if (k < 1.0 || k > 1.0) {
             (void)snprintf(number, sizeof number, "%g ", i == 0 ? k : fabs(k));
-            used = put_text(out, size, used, number);
+            used = append_text(out, size, used, number);
         }
-        used = put_text(out, size, used, c->terms[f->term[i]].text);
+        used = append_text(out, size, used, c->terms[f->term[i]].text);
     }
     (void)snprintf(number, sizeof number, " = %g", point);
-    return put_text(out, size, used, number);
+    return append_text(out, size, used, number);
 }
 
 void cells_points(const struct cells *cells, const uint8_t *at, double *points)
@@ -527,15 +527,15 @@ void cells_describe(const struct cells *cells, const double *points, char *out, 
     for (size_t i = 0; i < cells->axis_count; i++) {
         const struct cell_axis *axis = &cells->axes[i];
         const double point = points[i];
-        used = put_text(out, size, used, i == 0 ? "" : ", ");
+        used = append_text(out, size, used, i == 0 ? "" : ", ");
         if (axis->truth) {
-            used = put_text(out, size, used, is_true(point) ? "" : "!");
-            used = put_text(out, size, used, cells->terms[axis->term].text);
+            used = append_text(out, size, used, is_true(point) ? "" : "!");
+            used = append_text(out, size, used, cells->terms[axis->term].text);
         } else {
-            used = put_form(cells, &axis->form, point, out, size, used);
+            used = append_form(cells, &axis->form, point, out, size, used);
         }
     }
     if (cells->axis_count == 0) {
-        (void)put_text(out, size, used, "always");
+        (void)append_text(out, size, used, "always");
     }
 }

@@ -47,20 +47,20 @@ static void check_state(struct checks *c, uint8_t state)
     const char *name = checks_state(c, state);
     const size_t arcs = count_arcs(c, state);
     if (!(c->reached >> state & 1U)) {
-        machine_diagnostics_add(checks_told(c), "E-UNREACHABLE", place,
+        machine_diagnostics_add(checks_list(c), "E-UNREACHABLE", place,
                                 "%s cannot be reached from %s", name,
                                 checks_state(c, m->table.initial));
     }
     if (arcs == 0 && !m->table_states[state].final) {
         machine_diagnostics_add(
-            checks_told(c), "E-SINK", place,
+            checks_list(c), "E-SINK", place,
             checks_is_drawn(c)
                 ? "no arrow leaves %s: draw it with a double border if the machine ends there"
                 : "no arc leaves %s: write final: true if the machine ends there",
             name);
     }
     if (arcs > 0 && m->table_states[state].final) {
-        machine_diagnostics_add(checks_told(c), "E-FINAL", place,
+        machine_diagnostics_add(checks_list(c), "E-FINAL", place,
                                 "%s is final, but an %s leaves it", name,
                                 checks_is_drawn(c) ? "arrow" : "arc");
     }
@@ -95,7 +95,7 @@ static void check_arc_outputs(struct checks *c, size_t arc)
         const char *name = machine_name(m, m->assignments[i].name);
         if (input != MACHINE_NONE) {
             machine_diagnostics_add(
-                checks_told(c), "E-MEALY", m->arcs[arc].place,
+                checks_list(c), "E-MEALY", m->arcs[arc].place,
                 "%s: the output %s of '%.200s' depends on the input %s in the same cycle: make "
                 "it delayed (%s+ = ...), or put %s = ... into a state",
                 checks_state(c, m->table_arcs[arc].from), name, m->table_arcs[arc].label,
@@ -133,13 +133,13 @@ static void check_state_outputs(struct checks *c, uint8_t state)
         const uint8_t input = find_input(m, m->assignments[i].value);
         const char *name = machine_name(m, m->assignments[i].name);
         if (input != MACHINE_NONE) {
-            machine_diagnostics_add(checks_told(c), "E-MEALY", m->states[state].place,
+            machine_diagnostics_add(checks_list(c), "E-MEALY", m->states[state].place,
                                     "%s: the output %s depends on the input %s in the same "
                                     "cycle",
                                     checks_state(c, state), name, machine_name(m, input));
         }
         if (arcs_assign(c, state, m->assignments[i].name)) {
-            machine_diagnostics_add(checks_told(c), "E-CONFLICT", m->states[state].place,
+            machine_diagnostics_add(checks_list(c), "E-CONFLICT", m->states[state].place,
                                     checks_is_drawn(c)
                                         ? "%s: the output %s is given below the name and on an "
                                           "arrow"
@@ -177,7 +177,7 @@ static void check_open_outputs(struct checks *c, const struct machine_port *outp
         if (c->reached >> i & 1U && !assigns_name(m, m->states[i].outputs, output->name) &&
             leaves_open(c, (uint8_t)i, output->name)) {
             machine_diagnostics_add(
-                checks_told(c), "W-OUTPUT-OPEN", m->states[i].place,
+                checks_list(c), "W-OUTPUT-OPEN", m->states[i].place,
                 checks_is_drawn(c)
                     ? "%s: the output %s has no value there (it stays undefined); give it one, "
                       "or 'outputs: %s = false' in the note"
@@ -260,7 +260,7 @@ static bool asks_defined(const struct expression_pool *pool, uint16_t node, uint
 }
 
 static void check_reads(struct checks *c, size_t arc, uint16_t root, const struct flow *f,
-                        uint32_t *told)
+                        uint32_t *reported)
 {
     const struct machine *m = c->machine;
     const uint8_t from = m->table_arcs[arc].from;
@@ -269,14 +269,14 @@ static void check_reads(struct checks *c, size_t arc, uint16_t root, const struc
     for (size_t i = 0; i < names.count; i++) {
         const uint8_t name = names.name[i];
         const uint32_t bit = UINT32_C(1) << (m->places[name] & 31U);
-        if (m->roles[name] != MACHINE_VARIABLE || f->surely[from] & bit || *told & bit ||
+        if (m->roles[name] != MACHINE_VARIABLE || f->surely[from] & bit || *reported & bit ||
             asks_defined(&m->draft.pool, root, name)) {
             continue;
         }
         const bool never = !(f->possibly[from] & bit);
-        *told |= bit;
+        *reported |= bit;
         machine_diagnostics_add(
-            checks_told(c), never ? "E-UNDEFINED" : "W-UNDEFINED", m->arcs[arc].place,
+            checks_list(c), never ? "E-UNDEFINED" : "W-UNDEFINED", m->arcs[arc].place,
             "%s: '%.240s' reads %s, which has no value yet %s", checks_state(c, from),
             m->table_arcs[arc].label, machine_name(m, name),
             never ? "there" : "when the machine came there by a way that does not set it");
@@ -302,7 +302,7 @@ static uint32_t check_starts(struct checks *c)
             if (lacks && !asks_defined(&m->draft.pool, a->value, name)) {
                 fine = false;
                 machine_diagnostics_add(
-                    checks_told(c), "E-UNDEFINED", m->draft.initial_place,
+                    checks_list(c), "E-UNDEFINED", m->draft.initial_place,
                     "the start of %s reads %s, which has no value yet there",
                     machine_name(m, a->name), machine_name(m, name));
             }
@@ -316,7 +316,7 @@ static void check_values(struct checks *c)
 {
     const struct machine *m = c->machine;
     struct flow flow = {.known = {false}};
-    uint32_t told[EFSM_STATES_MAX] = {0};
+    uint32_t reported[EFSM_STATES_MAX] = {0};
     find_flow(c, check_starts(c), &flow);
     for (size_t i = 0; i < m->table.arc_count; i++) {
         const uint8_t from = m->table_arcs[i].from;
@@ -324,11 +324,11 @@ static void check_values(struct checks *c)
         if (!flow.known[from]) {
             continue;
         }
-        check_reads(c, i, m->arcs[i].when, &flow, &told[from]);
+        check_reads(c, i, m->arcs[i].when, &flow, &reported[from]);
         for (size_t r = 0; r < COUNT(ranges); r++) {
             for (size_t k = 0; k < ranges[r].count; k++) {
                 check_reads(c, i, m->assignments[ranges[r].first + k].value, &flow,
-                            &told[from]);
+                            &reported[from]);
             }
         }
     }
@@ -369,7 +369,7 @@ static void check_pops(struct checks *c)
                                  names[i]);
     }
     if (count > 0) {
-        machine_diagnostics_add(checks_told(c), "W-NEVER-POPPED", (struct machine_place){0},
+        machine_diagnostics_add(checks_list(c), "W-NEVER-POPPED", (struct machine_place){0},
                                 "%s pushed, but no %s goes to the top of the stack", text,
                                 checks_is_drawn(c) ? "arrow" : "arc");
     }
@@ -407,7 +407,7 @@ static bool warn_alike(struct checks *c, const struct machine_port *input,
         const char *name = machine_name(c->machine, ports[i].name);
         if (ports[i].name != input->name && !(ports == c->machine->inputs && ports[i].found) &&
             looks_alike(machine_name(c->machine, input->name), name)) {
-            machine_diagnostics_add(checks_told(c), "W-NAME", (struct machine_place){0},
+            machine_diagnostics_add(checks_list(c), "W-NAME", (struct machine_place){0},
                                     "the input %s looks like %s: a slip?",
                                     machine_name(c->machine, input->name), name);
             return true;
@@ -458,7 +458,7 @@ static void check_livelock(struct checks *c)
     for (size_t i = 0; !m->draft.clocked && i < m->draft.state_count; i++) {
         const struct machine_arc *arc = find_circle(m, (uint8_t)i);
         if (arc) {
-            machine_diagnostics_add(checks_told(c), "W-LIVELOCK", arc->place,
+            machine_diagnostics_add(checks_list(c), "W-LIVELOCK", arc->place,
                                     checks_is_drawn(c)
                                         ? "%s: a circle of arrows that do not wait: the period "
                                           "never ends (mark one dashed)"

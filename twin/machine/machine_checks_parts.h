@@ -21,7 +21,7 @@ struct stack_search {
     bool cut; /* there are more */
     uint32_t buckets[STACK_BUCKETS];
     struct stack_case cases[MACHINE_STACKS_MAX];
-    bool told[MACHINE_ARCS_MAX][3];
+    bool reported[MACHINE_ARCS_MAX][3];
 };
 
 struct checks {
@@ -32,7 +32,7 @@ struct checks {
     struct stack_search search;
 };
 
-static inline struct machine_diagnostics *checks_told(struct checks *c)
+static inline struct machine_diagnostics *checks_list(struct checks *c)
 {
     return &c->machine->draft.diagnostics;
 }

@@ -23,7 +23,8 @@ void machine_draft_start(struct machine_draft *draft)
     }
 }
 
-const char *machine_draft_keep(struct machine_draft *draft, const char *text, size_t bytes)
+const char *machine_draft_store_text(struct machine_draft *draft, const char *text,
+                                     size_t bytes)
 {
     if (bytes + 1 > sizeof draft->text - draft->text_bytes) {
         machine_diagnostics_add(&draft->diagnostics, "E-TOO-MANY", draft->place,
@@ -170,8 +171,8 @@ bool machine_draft_act(struct machine_draft *draft, struct machine_acts *acts,
     return true;
 }
 
-struct machine_draft_range machine_draft_put(struct machine_draft *draft,
-                                             const struct machine_acts *acts)
+struct machine_draft_range machine_draft_add_acts(struct machine_draft *draft,
+                                                  const struct machine_acts *acts)
 {
     if (acts->count > MACHINE_ASSIGNMENTS_MAX - draft->assignment_count) {
         refuse_more(draft, acts->items[0].place, MACHINE_ASSIGNMENTS_MAX, "assignments");

@@ -6,8 +6,8 @@
  * wrong goes into the draft's diagnostics. machine_build() (machine.h) makes a machine of it.
  *
  * Texts that are given are borrowed for the draft's life, if nothing else is said:
- * machine_draft_keep() copies them into the draft. Pure; bounded; too much of something is
- * E-TOO-MANY.
+ * machine_draft_store_text() copies them into the draft. Pure; bounded; too much of something
+ * is E-TOO-MANY.
  */
 #ifndef TWIN_MACHINE_MACHINE_DRAFT_H
 #define TWIN_MACHINE_MACHINE_DRAFT_H
@@ -104,7 +104,8 @@ enum { MACHINE_TIME_NAME = 0, MACHINE_ELAPSED_NAME = 1 }; /* in the pool */
 void machine_draft_start(struct machine_draft *draft);
 
 /* A copy of text[bytes] in the draft, terminated; "" when there is no more room. */
-const char *machine_draft_keep(struct machine_draft *draft, const char *text, size_t bytes);
+const char *machine_draft_store_text(struct machine_draft *draft, const char *text,
+                                     size_t bytes);
 
 /* Can it name a state or a machine: a letter or _, then letters, digits and _? */
 bool machine_is_name(const char *name);
@@ -144,8 +145,8 @@ bool machine_draft_act(struct machine_draft *draft, struct machine_acts *acts,
                        const struct machine_draft_assignment *assignment);
 
 /* Put them into the draft: the range that a state, an arc or the start has of them. */
-struct machine_draft_range machine_draft_put(struct machine_draft *draft,
-                                             const struct machine_acts *acts);
+struct machine_draft_range machine_draft_add_acts(struct machine_draft *draft,
+                                                  const struct machine_acts *acts);
 
 /* NULL when there is none. */
 const struct machine_draft_state *machine_draft_find_state(const struct machine_draft *draft,

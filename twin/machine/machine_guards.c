@@ -12,8 +12,8 @@
 /* ---- cell by cell ---- */
 
 /* The first of the cells that have a fault, and some others. */
-static void keep_cell(struct guard_fault *fault, const uint8_t *at,
-                      struct random_source *random)
+static void sample_cell(struct guard_fault *fault, const uint8_t *at,
+                        struct random_source *random)
 {
     const size_t place = fault->cell_count < GUARD_CELLS_MAX
                              ? fault->cell_count
@@ -35,7 +35,7 @@ static void check_cell(struct guards *g, const uint8_t *at, struct random_source
     }
     struct guard_fault *fault = guards_fault(g, &holding, true);
     if (fault && !g->cells->exact) {
-        keep_cell(fault, at, random);
+        sample_cell(fault, at, random);
     } else if (fault && !fault->shown) {
         fault->shown = true;
         double points[CELL_AXES_MAX];
@@ -66,23 +66,23 @@ static const char *label_of(const struct checks *c, const struct guards *g, uint
     return c->machine->table_arcs[g->arc[guard]].label;
 }
 
-static void tell_faults(struct checks *c, const struct guards *g)
+static void report_faults(struct checks *c, const struct guards *g)
 {
     const struct machine *m = c->machine;
-    struct machine_diagnostics *told = checks_told(c);
+    struct machine_diagnostics *list = checks_list(c);
     const char *state = checks_state(c, g->state);
     for (size_t i = 0; i < g->fault_count; i++) {
         const struct guard_fault *f = &g->faults[i];
         if (f->shown && f->first == NO_GUARD) {
             machine_diagnostics_add(
-                told, "E-INCOMPLETE", m->states[g->state].place,
+                list, "E-INCOMPLETE", m->states[g->state].place,
                 checks_is_drawn(c) ? "%s: no arrow holds when %s: draw the missing case "
                                      "(a loop to stay)"
                                    : "%s: no arc holds when %s: write the missing case (to "
                                      "itself to stay), or otherwise: stay",
                 state, f->when);
         } else if (f->shown) {
-            machine_diagnostics_add(told, "E-OVERLAP", m->arcs[g->arc[f->second]].place,
+            machine_diagnostics_add(list, "E-OVERLAP", m->arcs[g->arc[f->second]].place,
                                     "%s: '%.160s' and '%.160s' both hold when %s", state,
                                     label_of(c, g, f->first), label_of(c, g, f->second),
                                     f->when);
@@ -90,7 +90,7 @@ static void tell_faults(struct checks *c, const struct guards *g)
     }
     for (size_t i = 0; i < g->count; i++) {
         if (!g->held[i] && g->when[i] != 0) {
-            machine_diagnostics_add(told, "W-NEVER", m->arcs[g->arc[i]].place,
+            machine_diagnostics_add(list, "W-NEVER", m->arcs[g->arc[i]].place,
                                     "%s: '%.240s' can never hold", state,
                                     label_of(c, g, (uint8_t)i));
         }
@@ -108,13 +108,13 @@ static size_t weigh_tree(const struct expression_pool *pool, uint16_t node, size
     return weight;
 }
 
-static void tell_too_many(struct checks *c, uint8_t state)
+static void report_too_many(struct checks *c, uint8_t state)
 {
     char count[32] = "too many";
     if (!c->cells.full) {
         (void)snprintf(count, sizeof count, "%.15g", cells_count(&c->cells));
     }
-    machine_diagnostics_add(checks_told(c), "W-TOO-MANY-CASES", c->machine->states[state].place,
+    machine_diagnostics_add(checks_list(c), "W-TOO-MANY-CASES", c->machine->states[state].place,
                             "%s: %s cases, not checked exhaustively", checks_state(c, state),
                             count);
 }
@@ -135,7 +135,7 @@ void check_guards(struct checks *c, uint8_t state)
     const double work = cells_count(&c->cells) * (double)g.weight;
     if (c->cells.full || cells_count(&c->cells) > MACHINE_CELLS_MAX ||
         c->work + work > CELLS_WORK) {
-        tell_too_many(c, state);
+        report_too_many(c, state);
         return;
     }
     c->work += work;
@@ -143,5 +143,5 @@ void check_guards(struct checks *c, uint8_t state)
     if (!c->cells.exact) {
         guards_search(&g);
     }
-    tell_faults(c, &g);
+    report_faults(c, &g);
 }

@@ -295,8 +295,8 @@ static bool name_words(struct machine_words guard, char out[MACHINE_NAME_MAX + 1
     return machine_is_name(out);
 }
 
-static bool take_words(struct machine_draft *draft, struct machine_words guard,
-                       struct machine_place place, uint16_t *when)
+static bool parse_words(struct machine_draft *draft, struct machine_words guard,
+                        struct machine_place place, uint16_t *when)
 {
     char name[MACHINE_NAME_MAX + 1];
     if (!name_words(guard, name) ||
@@ -366,7 +366,7 @@ static bool read_guard(struct machine_draft *draft, struct machine_words guard, 
         return true;
     }
     if (machine_draft_try(draft, guard.text, guard.bytes, when, NULL) == STATUS_OK ||
-        (words && take_words(draft, guard, place, when))) {
+        (words && parse_words(draft, guard, place, when))) {
         return true;
     }
     *when = 0;

@@ -92,7 +92,7 @@ static uint8_t find_output(const struct machine *m, uint8_t name)
     return MACHINE_NONE;
 }
 
-static void take_declarations(struct machine *m)
+static void add_declarations(struct machine *m)
 {
     struct expression_pool *pool = &m->draft.pool;
     for (size_t i = 0; i < m->draft.port_count; i++) {
@@ -239,7 +239,7 @@ static void find_inputs(struct machine *m, const struct use *use, void *context)
     }
 }
 
-static void note_inputs(struct machine *m)
+static void report_inputs(struct machine *m)
 {
     for (size_t i = 0; i < m->input_count; i++) {
         if (m->inputs[i].found) {
@@ -266,7 +266,7 @@ void machine_find_roles(struct machine *m)
     m->constant_count = m->input_count = m->variable_count = m->output_count = 0;
     memset(m->roles, 0, sizeof m->roles);
     m->roles[MACHINE_TIME_NAME] = m->roles[MACHINE_ELAPSED_NAME] = MACHINE_TIME;
-    take_declarations(m);
+    add_declarations(m);
     for (size_t i = 0; i < m->output_count; i++) {
         struct machine_port *p = &m->outputs[i];
         p->variable = m->roles[p->name] == MACHINE_VARIABLE ? m->places[p->name] : MACHINE_NONE;
@@ -275,7 +275,7 @@ void machine_find_roles(struct machine *m)
     visit_uses(m, find_output_of, NULL);
     visit_uses(m, find_inputs, NULL);
     visit_uses(m, place_assignment, NULL);
-    note_inputs(m);
+    report_inputs(m);
 }
 
 /* ---- types ---- */

@@ -16,8 +16,8 @@ static double seconds_of(int64_t t_us)
 }
 
 /* The value of a name, if it has one. */
-static bool take_value(const struct efsm_view *v, const struct machine *machine, size_t name,
-                       double *value)
+static bool get_value(const struct efsm_view *v, const struct machine *machine, size_t name,
+                      double *value)
 {
     const struct machine_in *in = v->in;
     const uint8_t place = machine->places[name];
@@ -43,14 +43,14 @@ static int run_program(const struct efsm_view *v, const struct machine *machine,
     uint64_t there = 0;
     for (size_t name = 0; reads != 0; name++, reads >>= 1) {
         values[name] = 0.0;
-        if (has_bit(reads, 0) && take_value(v, machine, name, &values[name])) {
+        if (has_bit(reads, 0) && get_value(v, machine, name, &values[name])) {
             there |= UINT64_C(1) << name;
         }
     }
     return expression_run(program, values, there, outputs);
 }
 
-static void note_missing(const struct efsm_view *v, const struct machine *machine, int name)
+static void record_missing(const struct efsm_view *v, const struct machine *machine, int name)
 {
     const uint8_t place = machine->places[name];
     if (machine->roles[name] == MACHINE_VARIABLE) {
@@ -79,7 +79,7 @@ bool machine_guard(const struct efsm_view *v)
     const int missing =
         run_program(v, machine, arc->guard, reads_of(machine, arc->when), &holds);
     if (missing != EXPRESSION_ALL_THERE) {
-        note_missing(v, machine, missing);
+        record_missing(v, machine, missing);
         return false;
     }
     return holds > 0.0;
@@ -98,7 +98,7 @@ void machine_action(const struct efsm_view *v)
     }
     const int missing = run_program(v, machine, arc->act, reads, values);
     if (missing != EXPRESSION_ALL_THERE) {
-        note_missing(v, machine, missing);
+        record_missing(v, machine, missing);
         return;
     }
     for (size_t k = 0; k < arc->delayed.count; k++) {

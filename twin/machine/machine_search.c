@@ -65,7 +65,7 @@ static double pick_number(struct search *s)
     return sign * near + (step < COUNT(steps) ? steps[step] : 3.0 * random_normal(&s->random));
 }
 
-static void put_number(struct search *s, uint8_t name, double number)
+static void set_number(struct search *s, uint8_t name, double number)
 {
     const bool time = name == MACHINE_TIME_NAME || name == MACHINE_ELAPSED_NAME;
     s->values[name] = time ? fabs(number) : number;
@@ -78,7 +78,7 @@ static void pick_values(struct search *s)
         if (s->cells->pool->names[name].type == EXPRESSION_TRUTH) {
             s->values[name] = (double)pick_below(s, 2);
         } else {
-            put_number(s, name, pick_number(s));
+            set_number(s, name, pick_number(s));
         }
     }
 }
@@ -97,7 +97,7 @@ static void meet_point(struct search *s, const struct cell_axis *axis, double po
         s->values[n->name] = point;
     } else {
         const double lacks = point - cells_value(s->cells, &axis->form, s->values);
-        put_number(s, n->name, s->values[n->name] + lacks / axis->form.coefficient[k]);
+        set_number(s, n->name, s->values[n->name] + lacks / axis->form.coefficient[k]);
     }
 }
 
@@ -109,9 +109,9 @@ static void aim_values(struct search *s)
     for (size_t i = 0; i < PICKS && (!fault || fault->shown); i++) {
         fault = &s->g->faults[pick_below(s, s->g->fault_count)];
     }
-    const size_t kept =
+    const size_t stored =
         fault->cell_count < GUARD_CELLS_MAX ? fault->cell_count : GUARD_CELLS_MAX;
-    const uint8_t *cell = fault->cells[pick_below(s, 2) == 0 ? 0 : pick_below(s, kept)];
+    const uint8_t *cell = fault->cells[pick_below(s, 2) == 0 ? 0 : pick_below(s, stored)];
     for (size_t i = 0; i < PASSES * s->cells->axis_count; i++) {
         const size_t axis = pick_below(s, s->cells->axis_count);
         meet_point(s, &s->cells->axes[axis], s->cells->axes[axis].points[cell[axis]]);
@@ -120,7 +120,7 @@ static void aim_values(struct search *s)
 
 /* What is told is the first cell that has the fault, if there are values for its points; else
  * what is read most easily. */
-static void keep_witness(struct search *s, struct guard_fault *fault)
+static void choose_witness(struct search *s, struct guard_fault *fault)
 {
     double points[CELL_AXES_MAX];
     char when[GUARD_WORDS_MAX];
@@ -149,7 +149,7 @@ static void try_values(struct search *s)
     }
     struct guard_fault *fault = guards_fault(s->g, &holding, false);
     if (fault) {
-        keep_witness(s, fault);
+        choose_witness(s, fault);
     }
 }
 

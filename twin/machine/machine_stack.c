@@ -32,16 +32,16 @@ static void add_case(struct stack_search *s, const struct stack_case *found)
 }
 
 /* "START > P1_1 > P1_3", cut at 120. */
-static void describe_way(const struct checks *c, const struct stack_case *end, char out[128])
+static void describe_path(const struct checks *c, const struct stack_case *end, char out[128])
 {
-    enum { WAY_MAX = 119 };
+    enum { PATH_CHARS_MAX = 119 };
     const struct stack_case *cases = c->search.cases;
     size_t steps = 1;
     size_t n = 0;
     for (const struct stack_case *at = end; at->before != 0; at = &cases[at->before - 1]) {
         steps++;
     }
-    for (size_t i = 0; i < steps && n <= WAY_MAX; i++) {
+    for (size_t i = 0; i < steps && n <= PATH_CHARS_MAX; i++) {
         const struct stack_case *at = end;
         for (size_t back = steps - 1; back > i; back--) {
             at = &cases[at->before - 1];
@@ -49,32 +49,32 @@ static void describe_way(const struct checks *c, const struct stack_case *end, c
         n += (size_t)snprintf(out + n, 128 - n, "%s%s", i == 0 ? "" : " > ",
                               checks_state(c, at->state));
     }
-    if (n > WAY_MAX) {
-        memcpy(out + WAY_MAX - 2, "...", 4);
+    if (n > PATH_CHARS_MAX) {
+        memcpy(out + PATH_CHARS_MAX - 2, "...", 4);
     }
 }
 
-static void tell_arc(struct checks *c, size_t arc, const struct stack_case *at, bool empty)
+static void report_arc(struct checks *c, size_t arc, const struct stack_case *at, bool empty)
 {
     const struct machine *m = c->machine;
-    char way[128];
-    if (c->search.told[arc][empty ? 1 : 2]) {
+    char path[128];
+    if (c->search.reported[arc][empty ? 1 : 2]) {
         return;
     }
-    c->search.told[arc][empty ? 1 : 2] = true;
-    describe_way(c, at, way);
+    c->search.reported[arc][empty ? 1 : 2] = true;
+    describe_path(c, at, path);
     if (empty) {
-        machine_diagnostics_add(checks_told(c), "W-STACK-EMPTY", m->arcs[arc].place,
+        machine_diagnostics_add(checks_list(c), "W-STACK-EMPTY", m->arcs[arc].place,
                                 "%s: '%.240s' finds %d on the stack and takes more when the "
                                 "machine comes by %s",
                                 checks_state(c, at->state), m->table_arcs[arc].label, at->depth,
-                                way);
+                                path);
     } else {
-        machine_diagnostics_add(checks_told(c), "W-STACK-FULL", m->arcs[arc].place,
+        machine_diagnostics_add(checks_list(c), "W-STACK-FULL", m->arcs[arc].place,
                                 "%s: '%.240s' finds %d on the stack of %d and puts %d more "
                                 "when the machine comes by %s",
                                 checks_state(c, at->state), m->table_arcs[arc].label, at->depth,
-                                EFSM_STACK_MAX, m->table_arcs[arc].push_count, way);
+                                EFSM_STACK_MAX, m->table_arcs[arc].push_count, path);
     }
 }
 
@@ -88,9 +88,9 @@ static void follow_arc(struct checks *c, size_t i, uint32_t from)
     to.before = from + 1;
     to.depth = arc->empties ? 0 : at->depth;
     if (arc->empties && to_top && arc->push_count == 0) {
-        if (!c->search.told[i][0]) {
-            c->search.told[i][0] = true;
-            machine_diagnostics_add(checks_told(c), "E-STACK", c->machine->arcs[i].place,
+        if (!c->search.reported[i][0]) {
+            c->search.reported[i][0] = true;
+            machine_diagnostics_add(checks_list(c), "E-STACK", c->machine->arcs[i].place,
                                     "%s: '%.240s' empties the stack and then goes to its top",
                                     checks_state(c, at->state), arc->label);
         }
@@ -99,7 +99,7 @@ static void follow_arc(struct checks *c, size_t i, uint32_t from)
     const int left = to.depth - arc->pops;
     const bool empty = left < 0 || (to_top && left + arc->push_count < 1);
     if (empty || left + arc->push_count > EFSM_STACK_MAX) {
-        tell_arc(c, i, at, empty);
+        report_arc(c, i, at, empty);
         return;
     }
     to.depth = (uint8_t)left;
@@ -110,7 +110,7 @@ static void follow_arc(struct checks *c, size_t i, uint32_t from)
     add_case(&c->search, &to);
 }
 
-static void tell_never_reached(struct checks *c)
+static void report_never_reached(struct checks *c)
 {
     uint64_t seen = 0;
     for (uint32_t i = 0; i < c->search.count; i++) {
@@ -119,7 +119,7 @@ static void tell_never_reached(struct checks *c)
     for (size_t i = 0; i < c->machine->draft.state_count; i++) {
         if ((c->reached & ~seen) >> i & 1U) {
             machine_diagnostics_add(
-                checks_told(c), "W-NEVER-REACHED", c->machine->states[i].place,
+                checks_list(c), "W-NEVER-REACHED", c->machine->states[i].place,
                 "%s is pushed, but never comes to the top", checks_state(c, (uint8_t)i));
         }
     }
@@ -141,7 +141,7 @@ void check_stack(struct checks *c)
     s->count = 0;
     s->cut = false;
     memset(s->buckets, 0, sizeof s->buckets);
-    memset(s->told, 0, sizeof s->told);
+    memset(s->reported, 0, sizeof s->reported);
     add_case(s, &(struct stack_case){.state = table->initial});
     for (uint32_t at = 0; at < s->count; at++) {
         for (size_t i = 0; i < table->arc_count; i++) {
@@ -151,10 +151,10 @@ void check_stack(struct checks *c)
         }
     }
     if (s->cut) {
-        machine_diagnostics_add(checks_told(c), "W-TOO-MANY-CASES", c->machine->draft.place,
+        machine_diagnostics_add(checks_list(c), "W-TOO-MANY-CASES", c->machine->draft.place,
                                 "there are more than %d stacks: not checked exhaustively",
                                 MACHINE_STACKS_MAX);
     } else {
-        tell_never_reached(c);
+        report_never_reached(c);
     }
 }

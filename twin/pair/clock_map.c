@@ -380,8 +380,9 @@ static void begin_map(struct clock_map *map, const struct clock_map_params *p,
     rest_on_lowest(map, p);
 }
 
-static enum clock_map_news take_jump(struct clock_map *map, const struct clock_map_params *p,
-                                     int64_t arrival_us, int64_t delay_us, double excess_us)
+static enum clock_map_outcome apply_jump(struct clock_map *map,
+                                         const struct clock_map_params *p, int64_t arrival_us,
+                                         int64_t delay_us, double excess_us)
 {
     map->jumps++;
     map->last_jump_us = -(int64_t)llround(excess_us);
@@ -455,8 +456,8 @@ static void track_jitter(struct clock_map *map, double excess_us)
     map->jitter_us += excess_us > map->jitter_us ? 0.95 * step_us : -0.05 * step_us;
 }
 
-static enum clock_map_news take_stamp(struct clock_map *map, const struct clock_map_params *p,
-                                      int64_t arrival_us, int64_t source_us)
+static enum clock_map_outcome add_stamp(struct clock_map *map, const struct clock_map_params *p,
+                                        int64_t arrival_us, int64_t source_us)
 {
     const int64_t delay_us = arrival_us - source_us;
     const bool older = source_us < map->last_source_us;
@@ -472,7 +473,7 @@ static enum clock_map_news take_stamp(struct clock_map *map, const struct clock_
     const double margin = margin_us(map, p, arrival_us);
     if (excess_us < -margin) {
         if (map->fresh_count >= FIRM_MIN) {
-            return take_jump(map, p, arrival_us, delay_us, excess_us);
+            return apply_jump(map, p, arrival_us, delay_us, excess_us);
         }
         begin_map(map, p, arrival_us, delay_us); /* the first messages had waited in a queue */
         return CLOCK_MAP_FINE;
@@ -480,7 +481,7 @@ static enum clock_map_news take_stamp(struct clock_map *map, const struct clock_
     track_jitter(map, excess_us);
     if (excess_us > margin) {
         return stepped_back(map, p, arrival_us, (int64_t)llround(excess_us), older)
-                   ? take_jump(map, p, arrival_us, delay_us, (double)map->above_lowest_us)
+                   ? apply_jump(map, p, arrival_us, delay_us, (double)map->above_lowest_us)
                    : CLOCK_MAP_FINE;
     }
     map->above = 0;
@@ -503,20 +504,20 @@ static enum clock_map_news take_stamp(struct clock_map *map, const struct clock_
     return CLOCK_MAP_FINE;
 }
 
-enum clock_map_news clock_map_sample(struct clock_map *map, const struct clock_map_params *p,
-                                     int64_t arrival_us, int64_t source_us)
+enum clock_map_outcome clock_map_sample(struct clock_map *map, const struct clock_map_params *p,
+                                        int64_t arrival_us, int64_t source_us)
 {
     if (is_absurd(arrival_us) || is_absurd(source_us) ||
         (map->state != CLOCK_MAP_NONE && arrival_us < map->last_arrival_us)) {
         map->refused++;
         return CLOCK_MAP_FINE;
     }
-    return take_stamp(map, p, arrival_us, source_us);
+    return add_stamp(map, p, arrival_us, source_us);
 }
 
-enum clock_map_news clock_map_probe(struct clock_map *map, const struct clock_map_params *p,
-                                    int64_t sent_us, int64_t source_received_us,
-                                    int64_t source_sent_us, int64_t arrived_us)
+enum clock_map_outcome clock_map_probe(struct clock_map *map, const struct clock_map_params *p,
+                                       int64_t sent_us, int64_t source_received_us,
+                                       int64_t source_sent_us, int64_t arrived_us)
 {
     if (is_absurd(sent_us) || is_absurd(source_received_us) || is_absurd(source_sent_us) ||
         is_absurd(arrived_us) || arrived_us < sent_us || source_sent_us < source_received_us ||
@@ -527,21 +528,22 @@ enum clock_map_news clock_map_probe(struct clock_map *map, const struct clock_ma
     }
     const int64_t rtt_us = (arrived_us - sent_us) - (source_sent_us - source_received_us);
     const int64_t lower_us = sent_us - source_received_us; /* lab - robot is at least this */
-    enum clock_map_news news = CLOCK_MAP_FINE;
+    enum clock_map_outcome outcome = CLOCK_MAP_FINE;
 
     map->probes++;
     if (map->state != CLOCK_MAP_NONE) {
         const double above_us = (double)lower_us - line_at(map, arrived_us);
         if (above_us > margin_us(map, p, arrived_us) && map->fresh_count >= FIRM_MIN) {
-            news = take_jump(map, p, arrived_us, arrived_us - source_sent_us,
-                             (double)(arrived_us - source_sent_us) - line_at(map, arrived_us));
+            outcome =
+                apply_jump(map, p, arrived_us, arrived_us - source_sent_us,
+                           (double)(arrived_us - source_sent_us) - line_at(map, arrived_us));
         } else if (map->above && above_us < 0.5 * (double)map->above_lowest_us) {
             map->above_denied = 1;
         }
     }
-    const enum clock_map_news sampled = take_stamp(map, p, arrived_us, source_sent_us);
+    const enum clock_map_outcome sampled = add_stamp(map, p, arrived_us, source_sent_us);
     if (sampled != CLOCK_MAP_FINE) {
-        news = sampled;
+        outcome = sampled;
     }
     const int64_t age_us = arrived_us - map->probe_at_us;
     if (!map->probed || age_us > CLOCK_MAP_BUCKETS * p->bucket_us ||
@@ -552,7 +554,7 @@ enum clock_map_news clock_map_probe(struct clock_map *map, const struct clock_ma
         map->probe_offset_us = (double)lower_us + 0.5 * (double)rtt_us;
         refresh_path(map);
     }
-    return news;
+    return outcome;
 }
 
 double clock_map_offset_us(const struct clock_map *map, int64_t t_us)
@@ -604,7 +606,7 @@ int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
     return us > 0 ? us : 0;
 }
 
-bool clock_map_is_doubted(const struct clock_map *map)
+bool clock_map_is_implausible(const struct clock_map *map)
 {
     return map->above > 0;
 }

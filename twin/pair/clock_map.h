@@ -32,7 +32,7 @@ enum clock_map_state {
     CLOCK_MAP_LOCKED   /* offset and drift */
 };
 
-enum clock_map_news {
+enum clock_map_outcome {
     CLOCK_MAP_FINE,
     CLOCK_MAP_JUMPED, /* the source clock was set; the map has started anew */
 };
@@ -89,15 +89,15 @@ void clock_map_restart(struct clock_map *map);
 /* One stamped message. Refused, and counted as such: a missing or absurd stamp (LAB_TIME_NONE,
  * beyond +-LAB_TIME_S_LIMIT) and an arrival before the last one. Stamps of the robot may come
  * in any order. O(1); O(CLOCK_MAP_BUCKETS) when the sample closes a bucket. */
-enum clock_map_news clock_map_sample(struct clock_map *map, const struct clock_map_params *p,
-                                     int64_t arrival_us, int64_t source_us);
+enum clock_map_outcome clock_map_sample(struct clock_map *map, const struct clock_map_params *p,
+                                        int64_t arrival_us, int64_t source_us);
 
 /* One answered probe: sent and arrived on the lab's clock, received and replied on the robot's.
  * The answer is a sample too and is taken as one: do not hand it to clock_map_sample() again.
  * Refused: absurd stamps, and round trips below zero. */
-enum clock_map_news clock_map_probe(struct clock_map *map, const struct clock_map_params *p,
-                                    int64_t sent_us, int64_t source_received_us,
-                                    int64_t source_sent_us, int64_t arrived_us);
+enum clock_map_outcome clock_map_probe(struct clock_map *map, const struct clock_map_params *p,
+                                       int64_t sent_us, int64_t source_received_us,
+                                       int64_t source_sent_us, int64_t arrived_us);
 
 /* lab - robot at lab time t_us, in microseconds: the line, less half of path_us when probes are
  * answered. NaN without a map. */
@@ -118,7 +118,7 @@ int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
 
 /* The newest sample was later than jump_us allows: a slow network, or a clock that was set
  * back; which of the two is not known yet. */
-bool clock_map_is_doubted(const struct clock_map *map);
+bool clock_map_is_implausible(const struct clock_map *map);
 
 /* "none", "warming", "locked"; "unknown" for anything else. Never NULL. */
 extern const struct names clock_map_state_names;

@@ -191,13 +191,13 @@ static void place_first(struct delivery_memory *m, const struct event *event)
 
 /* A broker whose numbers rise though it has the acknowledgements of those before, or beyond
  * what can be unacknowledged, does not give a number to two messages that follow closely. */
-static void note_counting(struct delivery_memory *m, const struct event *event)
+static void detect_counting(struct delivery_memory *m, const struct event *event)
 {
     const bool rises = m->last > 0 && event->t_us - m->last_us >= ACKNOWLEDGED_US;
     m->counting = m->counting || rises || event->packet_id > IN_FLIGHT_MAX;
 }
 
-void delivery_note(struct delivery_memory *m, const struct event *event)
+void delivery_record(struct delivery_memory *m, const struct event *event)
 {
     m->at = 0;
     m->rewound = false;
@@ -222,7 +222,7 @@ void delivery_note(struct delivery_memory *m, const struct event *event)
     }
     m->at = at;
     if (!event->dup) {
-        note_counting(m, event);
+        detect_counting(m, event);
         m->last = at;
         m->last_us = event->t_us;
     }

@@ -98,7 +98,7 @@ void delivery_connect(struct delivery_memory *m, const struct event *event);
 void delivery_expect(const struct delivery_memory *m, uint64_t hash);
 
 /* A message came, of whatever kind: take its packet id into account. */
-void delivery_note(struct delivery_memory *m, const struct event *event);
+void delivery_record(struct delivery_memory *m, const struct event *event);
 
 /* Was this command or reply, noted just before, here before? What was not, or may not have
  * been, is remembered. */

@@ -53,9 +53,9 @@ enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
 struct codec_message;    /* logger/message/codec.h */
 struct parameter_change; /* twin/pair/parameters.h */
 struct team_effect;      /* twin/team/step/team.h */
-struct crew_answer;      /* twin/team/live/crew.h */
-struct crew_result;
-struct crew_job;
+struct team_live_answer; /* twin/team/live/team_live.h */
+struct team_live_result;
+struct team_live_job;
 
 struct effect {
     enum effect_kind kind;
@@ -86,10 +86,10 @@ struct effect {
             const struct team_effect *effect;
             uint64_t n; /* of this team, rising from 1 */
         } team;
-        const struct crew_answer *response;
+        const struct team_live_answer *response;
         struct {
-            const struct crew_result *what;
-            const struct crew_job *job; /* whose it is; NULL: of a whole course */
+            const struct team_live_result *what;
+            const struct team_live_job *job; /* whose it is; NULL: of a whole course */
         } result;
     };
 };

@@ -98,14 +98,14 @@ static void sense_command(void *context, unsigned cycle, int64_t t_us)
     }
 }
 
-void pair_settle_command(const struct pair_run *run, struct pair_slot *slot, bool command,
-                         const struct efsm_machine *machine, efsm_commit *commit)
+void pair_run_command(const struct pair_run *run, struct pair_slot *slot, bool command,
+                      const struct efsm_machine *machine, efsm_commit *commit)
 {
     struct command_run c = {.run = run, .slot = slot, .command = command};
     struct efsm_machine fed = *machine;
     fed.in = &c.in;
     const struct efsm_network net = {&fed, 1, sense_command, commit, &c, &run->pair->trace, 0};
-    (void)efsm_settle(&net, run->t_us);
+    (void)efsm_run_instant(&net, run->t_us);
 }
 
 /* LOG is where the entry is written. */
@@ -127,12 +127,12 @@ static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool c
     if (run->p->mode == PAIR_LINK) {
         pair_link_step(run, slot, command);
     }
-    pair_settle_command(run, slot, command,
-                        &(struct efsm_machine){.table = &smartlog_table,
-                                               .m = &slot->logger,
-                                               .stats = &pair->logger_stats,
-                                               .number = (uint16_t)k},
-                        commit_log);
+    pair_run_command(run, slot, command,
+                     &(struct efsm_machine){.table = &smartlog_table,
+                                            .m = &slot->logger,
+                                            .stats = &pair->logger_stats,
+                                            .number = (uint16_t)k},
+                     commit_log);
     if (slot->logger.state == SMARTLOG_IDLE) {
         pair->open_mask &= ~(UINT64_C(1) << k);
         pair->outstanding--;
@@ -209,7 +209,7 @@ static bool refuse_command(const struct pair_run *run, enum alarm_code code, con
     pair_alarm(run, code, SIDE_COUNT, c->id, "%s", why);
     pair_write_unfollowed(run, VERDICT_OVERFLOW);
     if (run->p->mode == PAIR_LINK) {
-        pair_link_note_end(run, c->id, (struct delivery_outcome){DELIVERY_REFUSED, 0, 0});
+        pair_link_record_end(run, c->id, (struct delivery_outcome){DELIVERY_REFUSED, 0, 0});
         pair_link_refuse(run, c->id, alarm_code_name(code), why);
     }
     count_passed(run);
@@ -217,9 +217,9 @@ static bool refuse_command(const struct pair_run *run, enum alarm_code code, con
 }
 
 /* From now on a reply without id may be another command's than its place says. */
-static void start_doubt(struct pair *pair)
+static void start_ambiguity(struct pair *pair)
 {
-    pair->doubted = true;
+    pair->ambiguous_seen = true;
     pair->side[SIDE_REAL].idle_us = LAB_TIME_NONE;
     pair->side[SIDE_VIRTUAL].idle_us = LAB_TIME_NONE;
 }
@@ -234,7 +234,7 @@ static bool refuse_ambiguous(const struct pair_run *run)
     pair_alarm(run, ALARM_COMMAND_AMBIGUOUS, SIDE_COUNT, "",
                "a command: it has no id, and may be one that was delivered before%s",
                link ? "; it was not sent" : "");
-    start_doubt(run->pair);
+    start_ambiguity(run->pair);
     if (link) {
         pair_write_unfollowed(run, VERDICT_UNRESOLVED);
         pair_link_refuse(run, "", alarm_code_name(ALARM_COMMAND_AMBIGUOUS),
@@ -245,7 +245,7 @@ static bool refuse_ambiguous(const struct pair_run *run)
 
 /* Replies without an id are told apart by their order. That is sure again once a side owed
  * none when a command came, after what a gap held up has come. */
-static void note_idle(const struct pair_run *run)
+static void update_idle(const struct pair_run *run)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (pair_count_owed(run->pair, s) == 0) {
@@ -292,7 +292,7 @@ static void withdraw_waiting(const struct pair_run *run)
 
 /* A count that begins anew is another sender's, or the same one's after a start. Malformed
  * commands came, whatever their counts were. */
-void pair_note_command_seq(const struct pair_run *run)
+void pair_check_command_seq(const struct pair_run *run)
 {
     struct pair *pair = run->pair;
     const struct event_command *c = &run->event->command;
@@ -320,10 +320,10 @@ static bool join_command(const struct pair_run *run)
         e->side < SIDE_COUNT && e->command.id[0] && run->p->mode != PAIR_LINK
             ? pair_find_slot(run->pair, e->command.id)
             : NULL;
-    if (!slot || slot->told[e->side]) {
+    if (!slot || slot->delivered[e->side]) {
         return false;
     }
-    slot->told[e->side] = true;
+    slot->delivered[e->side] = true;
     slot->sent_us[e->side] = run->t_us;
     return true;
 }
@@ -333,8 +333,8 @@ static void on_command(const struct pair_run *run)
     struct pair *pair = run->pair;
     const struct event_command *c = &run->event->command;
     pair->counts.commands++;
-    pair_note_command_seq(run);
-    note_idle(run);
+    pair_check_command_seq(run);
+    update_idle(run);
     if (refuse_ambiguous(run)) {
         return;
     }
@@ -366,7 +366,7 @@ static void on_command(const struct pair_run *run)
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             slot->sent[s] = true;
             slot->sent_us[s] = run->t_us;
-            slot->told[s] = run->event->side == s || run->event->side == SIDE_COUNT;
+            slot->delivered[s] = run->event->side == s || run->event->side == SIDE_COUNT;
         }
     }
     step_slot(run, slot, true);
@@ -375,33 +375,33 @@ static void on_command(const struct pair_run *run)
 /* ---- replies ------------------------------------------------------------------------------
  */
 
-static void note_clock_jump(const struct pair_run *run, enum side side,
-                            enum clock_map_news news)
+static void report_clock_jump(const struct pair_run *run, enum side side,
+                              enum clock_map_outcome outcome)
 {
-    if (news == CLOCK_MAP_JUMPED) {
+    if (outcome == CLOCK_MAP_JUMPED) {
         pair_alarm(run, ALARM_CLOCK_SET, side, "", "the %s robot's clock was set by %+.3f s",
                    side_name(side), lab_s(run->pair->side[side].clock.last_jump_us));
-        run->news->clock_set = true;
+        run->changes->clock_set = true;
     }
 }
 
 /* sim_us: NULL when the message told no simulated time. */
-static void take_stamp(const struct pair_run *run, enum side side, int64_t source_us,
-                       const int64_t *sim_us)
+static void apply_stamp(const struct pair_run *run, enum side side, int64_t source_us,
+                        const int64_t *sim_us)
 {
     const bool simulated = run->p->source_clock[side] == PAIR_CLOCK_SIMULATION;
     if (sim_us || (simulated && source_us != LAB_TIME_NONE)) {
         pace_sample(&run->pair->side[side].pace, run->t_us, sim_us ? *sim_us : source_us);
     }
     if (source_us != LAB_TIME_NONE && !simulated) {
-        note_clock_jump(run, side,
-                        clock_map_sample(&run->pair->side[side].clock, &run->p->clock,
-                                         run->t_us, source_us));
+        report_clock_jump(run, side,
+                          clock_map_sample(&run->pair->side[side].clock, &run->p->clock,
+                                           run->t_us, source_us));
     }
 }
 
 /* The robot's clock when it told its reply: at the end of the move, or later on purpose. */
-static int64_t told_us(const struct event_reply *r)
+static int64_t reply_clock_us(const struct event_reply *r)
 {
     return r->source_us == LAB_TIME_NONE ? LAB_TIME_NONE : r->source_us + lab_us(r->held_s);
 }
@@ -409,7 +409,7 @@ static int64_t told_us(const struct event_reply *r)
 /* A robot that has got more commands than were heard here got some that were lost on their way
  * here, or one twice. Fewer: they were lost on their way to the robot, or never sent to it, and
  * their entries say so. What was malformed an observed robot may count, or not. */
-static void note_commands(const struct pair_run *run, const struct pair_slot *slot)
+static void check_command_count(const struct pair_run *run, const struct pair_slot *slot)
 {
     const struct event *e = run->event;
     const struct pair *pair = run->pair;
@@ -433,7 +433,7 @@ static void note_commands(const struct pair_run *run, const struct pair_slot *sl
     }
 }
 
-static void note_reply(const struct pair_run *run, struct pair_slot *slot)
+static void record_reply(const struct pair_run *run, struct pair_slot *slot)
 {
     const struct event *e = run->event;
     const enum side side = e->side;
@@ -447,9 +447,10 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     slot->uncalibrated[side] = r->uncalibrated;
     if (r->source_us != LAB_TIME_NONE) {
         if (run->p->source_clock[side] == PAIR_CLOCK_WALL) {
-            slot->transport_us[side] = clock_map_transport_us(map, run->t_us, told_us(r));
+            slot->transport_us[side] =
+                clock_map_transport_us(map, run->t_us, reply_clock_us(r));
             slot->clock_sd_us[side] =
-                clock_map_is_doubted(map) ? nan("") : clock_map_sd_us(map, run->t_us);
+                clock_map_is_implausible(map) ? nan("") : clock_map_sd_us(map, run->t_us);
         }
         if (r->source_start_us != LAB_TIME_NONE && r->source_start_us <= r->source_us) {
             slot->motion_us[side] = r->source_us - r->source_start_us;
@@ -460,14 +461,15 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
         return; /* whether it is the reply to this command is not known: nothing to compare */
     }
     if (second) {
-        pair_read_poses(slot, other, r, run->p, &run->news->poses);
+        pair_read_poses(slot, other, r, run->p, &run->changes->poses);
     }
     run->pair->counts.values_left_out += r->values_left_out;
     if (!second) {
-        run->pair->counts.values_left_out += pair_keep_values(slot, r);
-    } else if (pair_reply_differs(slot, other, r, run->p, run->news->differs)) {
+        run->pair->counts.values_left_out += pair_store_values(slot, r);
+    } else if (pair_reply_differs(slot, other, r, run->p, run->changes->differs)) {
         slot->consistency = INCONSISTENT;
-        pair_alarm(run, ALARM_REPLIES_DIFFER, SIDE_COUNT, slot->id, "%s", run->news->differs);
+        pair_alarm(run, ALARM_REPLIES_DIFFER, SIDE_COUNT, slot->id, "%s",
+                   run->changes->differs);
         if (run->p->mode == PAIR_LINK) {
             pair_link_notice(run, slot);
         }
@@ -477,16 +479,16 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
 }
 
 /* Is it the reply to this command? fits: commands that it may answer. slot: NULL, to none. */
-static void note_ambiguous(const struct pair_run *run, struct pair_slot *slot, uint32_t fits)
+static void report_ambiguous(const struct pair_run *run, struct pair_slot *slot, uint32_t fits)
 {
     const struct event *e = run->event;
-    const bool unsure = (run->pair->gap_us != LAB_TIME_NONE || run->pair->doubted) &&
+    const bool unsure = (run->pair->gap_us != LAB_TIME_NONE || run->pair->ambiguous_seen) &&
                         run->pair->side[e->side].idle_us <= run->pair->gap_us;
     if (e->ambiguous) {
         pair_alarm(run, ALARM_REPLY_AMBIGUOUS, e->side, slot ? slot->id : "",
                    "a reply of the %s robot: it has no id, and may have been delivered before",
                    side_name(e->side));
-        start_doubt(run->pair);
+        start_ambiguity(run->pair);
     } else if (slot && e->reply.id[0] == '\0' && fits > 1 && unsure) {
         pair_alarm(run, ALARM_REPLY_ORDER_AMBIGUOUS, e->side, slot->id,
                    "a reply of the %s robot without id fits %u open commands, and others may "
@@ -504,16 +506,16 @@ static void on_reply(const struct pair_run *run)
 {
     run->pair->counts.replies++;
     const struct event_reply *r = &run->event->reply;
-    take_stamp(run, run->event->side, told_us(r), r->has_sim ? &r->sim_us : NULL);
+    apply_stamp(run, run->event->side, reply_clock_us(r), r->has_sim ? &r->sim_us : NULL);
     const uint32_t fits = pair_count_owed(run->pair, run->event->side);
     struct pair_slot *slot = pair_match_reply(run);
-    note_ambiguous(run, slot, fits);
+    report_ambiguous(run, slot, fits);
     if (!slot) {
         return;
     }
-    note_reply(run, slot);
+    record_reply(run, slot);
     pair_arm_reply(run, slot);
-    note_commands(run, slot);
+    check_command_count(run, slot);
     step_slot(run, slot, false);
     if (run->p->mode == PAIR_LINK) {
         pair_dispatch(run);
@@ -528,13 +530,13 @@ static void restart_side(const struct pair_run *run, struct pair_side *side)
     clock_map_restart(&side->clock);
     side->counts = false;
     side->pace = (struct pace){0};
-    run->news->restarted = true;
+    run->changes->restarted = true;
     if (run->event->side == SIDE_VIRTUAL) {
-        pair_tell_again(run);
+        pair_resend_parameters(run);
     }
 }
 
-static void note_boot(const struct pair_run *run, struct pair_side *side, const char *boot)
+static void check_boot(const struct pair_run *run, struct pair_side *side, const char *boot)
 {
     const enum side s = run->event->side;
     if (boot[0] == '\0' || strcmp(side->boot, boot) == 0) {
@@ -550,7 +552,7 @@ static void note_boot(const struct pair_run *run, struct pair_side *side, const 
     (void)snprintf(side->boot, sizeof side->boot, "%s", boot);
 }
 
-static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t seq)
+static void check_seq(const struct pair_run *run, struct pair_side *side, int64_t seq)
 {
     const enum side s = run->event->side;
     if (seq < 0) {
@@ -575,10 +577,10 @@ static void on_telemetry(const struct pair_run *run)
     const struct event_telemetry *m = &run->event->telemetry;
     struct pair_side *side = &run->pair->side[run->event->side];
     side->telemetry++;
-    note_boot(run, side, m->boot);
+    check_boot(run, side, m->boot);
     const int64_t last_seq = side->last_seq;
-    note_seq(run, side, m->seq);
-    take_stamp(run, run->event->side, m->source_us, m->has_sim ? &m->sim_us : NULL);
+    check_seq(run, side, m->seq);
+    apply_stamp(run, run->event->side, m->source_us, m->has_sim ? &m->sim_us : NULL);
     if (m->nu_count > 0) {
         side->nu_count = (uint8_t)m->nu_count;
         memcpy(side->nu, m->nu, m->nu_count * sizeof m->nu[0]);
@@ -587,8 +589,8 @@ static void on_telemetry(const struct pair_run *run)
         side->pose_count = (uint8_t)m->pose_count;
         memcpy(side->pose, m->pose, m->pose_count * sizeof m->pose[0]);
     }
-    run->news->old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
-    run->news->repeated = m->seq == last_seq;
+    run->changes->old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
+    run->changes->repeated = m->seq == last_seq;
     pair_arm_watch(run);
 }
 
@@ -605,7 +607,7 @@ static void on_connection(const struct pair_run *run)
     side->known = true;
     side->online = c->online;
     if (c->online) {
-        note_boot(run, side, c->boot);
+        check_boot(run, side, c->boot);
     }
 }
 
@@ -619,12 +621,12 @@ static void on_echo(const struct pair_run *run)
     const bool known =
         c->probe > 0 && c->probe <= side->probe && c->probe > side->probe - PAIR_PROBES;
     const int64_t sent_us = known ? side->probe_sent_us[c->probe % PAIR_PROBES] : c->sent_us;
-    note_clock_jump(run, s,
-                    clock_map_probe(&side->clock, &run->p->clock, sent_us,
-                                    c->source_received_us, c->source_us, run->t_us));
+    report_clock_jump(run, s,
+                      clock_map_probe(&side->clock, &run->p->clock, sent_us,
+                                      c->source_received_us, c->source_us, run->t_us));
 }
 
-static void note_seen(const struct pair_run *run)
+static void record_seen(const struct pair_run *run)
 {
     if (run->event->side >= SIDE_COUNT || run->event->kind == EVENT_MALFORMED ||
         run->event->kind == EVENT_FIT) {
@@ -683,16 +685,16 @@ static void on_lost_session(const struct pair_run *run)
         "unknown): what it kept for Tandem is lost, commands and replies may be missing");
 }
 
-static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
+static void (*const appliers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
     [EVENT_COMMAND] = on_command,     [EVENT_REPLY] = on_reply,
     [EVENT_TELEMETRY] = on_telemetry, [EVENT_CONNECTION] = on_connection,
     [EVENT_ECHO] = on_echo,           [EVENT_ACK] = pair_acknowledge,
     [EVENT_MALFORMED] = on_malformed, [EVENT_SESSION] = on_lost_session,
     [EVENT_STOP] = stop_probes,       [EVENT_POSE_ACK] = pair_correct_acknowledge,
-    [EVENT_FAULT] = pair_take_fault,  [EVENT_NOTE] = pair_take_note,
+    [EVENT_FAULT] = pair_apply_fault, [EVENT_NOTE] = pair_apply_note,
 };
 
-void pair_take(const struct pair_run *run)
+void pair_apply(const struct pair_run *run)
 {
     const struct event *e = run->event;
     run->pair->version++;
@@ -701,12 +703,12 @@ void pair_take(const struct pair_run *run)
             run, (struct effect){
                      .kind = EFFECT_LOG, .side = e->side, .n = run->pair->version, .event = e});
     }
-    note_seen(run);
+    record_seen(run);
     if (run->p->mode == PAIR_LINK) {
         begin_dispatch(run);
     }
-    if (takers[e->kind]) {
-        takers[e->kind](run);
+    if (appliers[e->kind]) {
+        appliers[e->kind](run);
     }
 }
 

@@ -52,7 +52,7 @@ struct pair_slot {
     bool sent[SIDE_COUNT];      /* and was (observe mode: at once) */
     bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first; not expected any more */
     int64_t sent_us[SIDE_COUNT];
-    bool told[SIDE_COUNT]; /* observe mode: this side was heard to get it */
+    bool delivered[SIDE_COUNT]; /* observe mode: this side was heard to get it */
     bool answered[SIDE_COUNT];
     bool timed_out[SIDE_COUNT];
     int64_t reply_us[SIDE_COUNT];
@@ -140,7 +140,7 @@ struct pair_correction {
     uint64_t sent, applied, refused, unanswered;
     uint64_t closed_order; /* 1 + the newest command that was closed; 0: none */
     int64_t awaited_us;    /* the last one's answer is due; LAB_TIME_MAX: none is */
-    bool told;             /* that it was not put there, since it was */
+    bool reported;         /* that it was not put there, since it was */
     char id[EVENT_ID_MAX]; /* of the command that the last one followed */
 };
 
@@ -200,7 +200,7 @@ struct pair {
     uint64_t malformed;        /* commands ever that came, but were not of the protocol: */
     uint64_t malformed_seq;    /* as many at the last command with a seq, */
     uint64_t malformed_order;  /* and how many commands came before the last of them */
-    bool doubted;              /* ever: an ambiguous message came */
+    bool ambiguous_seen;       /* ever: an ambiguous message came */
     bool dynamics_sets_last;   /* the last set put in force, or rolled back, was of dynamics */
     struct pair_move window[]; /* [p->window] of which window_count are in use */
 };

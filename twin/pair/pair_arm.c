@@ -44,9 +44,9 @@ static bool find_start(const struct pair_arm *arm, bool waits, double q[ARM_JOIN
     return from != NULL;
 }
 
-static bool is_told(const struct event_arm *c, enum event_arm_member member)
+static bool is_present(const struct event_arm *c, enum event_arm_member member)
 {
-    return c->told >> member & 1U;
+    return c->present >> member & 1U;
 }
 
 /* Rates as commanded; what was not told is the controller's own. */
@@ -55,13 +55,13 @@ static struct arm_rates rates_of(const struct event_arm *c)
     struct arm_rates r = arm_rates_default;
     const struct {
         enum event_arm_member member;
-        double told, *rate;
+        double present, *rate;
     } rows[] = {{EVENT_ARM_V_RADPS, c->v_radps, &r.v_radps},
                 {EVENT_ARM_A_RADPS2, c->a_radps2, &r.a_radps2},
                 {EVENT_ARM_V_MPS, c->v_mps, &r.v_mps},
                 {EVENT_ARM_A_MPS2, c->a_mps2, &r.a_mps2}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        *rows[i].rate = is_told(c, rows[i].member) ? rows[i].told : *rows[i].rate;
+        *rows[i].rate = is_present(c, rows[i].member) ? rows[i].present : *rows[i].rate;
     }
     return r;
 }
@@ -96,17 +96,18 @@ static bool plan_move(const struct arm_geometry *geometry, const struct event_co
     return fault.refusal == ARM_ACCEPTED;
 }
 
-static void take_plan(const struct arm_geometry *geometry, const struct event_arm *c,
-                      const struct arm_move *move, struct pair_slot *slot, struct arm_way *way)
+static void apply_plan(const struct arm_geometry *geometry, const struct event_arm *c,
+                       const struct arm_move *move, struct pair_slot *slot,
+                       struct arm_track *track)
 {
     const struct rigid to = arm_forward(geometry, move->to_q);
     const bool joints = move->path == ARM_JOINT_PATH;
-    way->line = move->path == ARM_LINE && move->length_m > NO_MOVE;
-    way->kind = joints ? PROFILE_JOINTS : PROFILE_LINES;
-    way->timed = is_told(c, EVENT_ARM_TIME_S) && c->time_s > 0.0;
-    way->speed = move->speed;
-    way->acceleration = move->acceleration;
-    memcpy(way->to_m, to.at_m, sizeof way->to_m);
+    track->line = move->path == ARM_LINE && move->length_m > NO_MOVE;
+    track->kind = joints ? PROFILE_JOINTS : PROFILE_LINES;
+    track->timed = is_present(c, EVENT_ARM_TIME_S) && c->time_s > 0.0;
+    track->speed = move->speed;
+    track->acceleration = move->acceleration;
+    memcpy(track->to_m, to.at_m, sizeof track->to_m);
     if (!(fabs(slot->rotation_rad) > 0.0) && !(fabs(slot->displacement_m) > 0.0)) {
         slot->rotation_rad = joints ? move->size_rad : move->angle_rad;
         slot->displacement_m = joints ? 0.0 : move->length_m;
@@ -115,12 +116,12 @@ static void take_plan(const struct arm_geometry *geometry, const struct event_ar
 
 /* Each tool's line begins where that arm stands. */
 static void find_line_starts(const struct arm_geometry *geometry, const struct pair_arm *arm,
-                             bool waits, const double from[ARM_JOINTS], struct arm_way *way)
+                             bool waits, const double from[ARM_JOINTS], struct arm_track *track)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         const bool seen = !waits && arm->seen[s].t_us != LAB_TIME_NONE;
         const struct rigid tool = arm_forward(geometry, seen ? arm->seen[s].q : from);
-        memcpy(way->from_m[s], tool.at_m, sizeof way->from_m[s]);
+        memcpy(track->from_m[s], tool.at_m, sizeof track->from_m[s]);
     }
 }
 
@@ -144,16 +145,16 @@ static double size_error(const struct arm_move *move, const struct pair_slot *sl
 
 /* From where the real arm stands; but where the virtual one repeats a move that the real one
  * has ended, it stands at the end of it already, and the size that is told says so. */
-static bool plan_way(const struct arm_geometry *geometry, const struct event_command *c,
-                     const struct pair_arm *arm, const struct pair_slot *slot, bool waits,
-                     struct arm_move *move)
+static bool plan_track(const struct arm_geometry *geometry, const struct event_command *c,
+                       const struct pair_arm *arm, const struct pair_slot *slot, bool waits,
+                       struct arm_move *move)
 {
     const struct arm_seen *virtual = &arm->seen[SIDE_VIRTUAL];
-    const bool told = fabs(slot->rotation_rad) > 0.0 || fabs(slot->displacement_m) > 0.0;
+    const bool present = fabs(slot->rotation_rad) > 0.0 || fabs(slot->displacement_m) > 0.0;
     double from[ARM_JOINTS];
     struct arm_move other;
     bool known = find_start(arm, waits, from) && plan_move(geometry, c, from, move);
-    if (told && !waits && virtual->t_us != LAB_TIME_NONE &&
+    if (present && !waits && virtual->t_us != LAB_TIME_NONE &&
         plan_move(geometry, c, virtual->q, &other) &&
         (!known || size_error(&other, slot) < size_error(move, slot))) {
         *move = other;
@@ -173,8 +174,8 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
     if (!arm || !find_geometry(run->p, &geometry)) {
         return;
     }
-    struct arm_way *way = &arm->way[slot->place];
-    *way = (struct arm_way){.gap_max_mm = NAN, .path_error_mm = {NAN, NAN}};
+    struct arm_track *track = &arm->track[slot->place];
+    *track = (struct arm_track){.gap_max_mm = NAN, .path_error_mm = {NAN, NAN}};
     for (size_t i = 0; i < COUNT(moves); i++) {
         moves_it = moves_it || strcmp(c->op, moves[i]) == 0;
     }
@@ -182,16 +183,16 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
         return;
     }
     const bool waits = is_behind_another(run->pair, slot);
-    way->known = plan_way(&geometry, c, arm, slot, waits, &move);
+    track->known = plan_track(&geometry, c, arm, slot, waits, &move);
     /* Where it goes is known from where it is to be alone, where that is told in joints. */
-    arm->target_known = way->known || c->arm.q_count == ARM_JOINTS;
+    arm->target_known = track->known || c->arm.q_count == ARM_JOINTS;
     if (arm->target_known) {
-        memcpy(arm->target_q, way->known ? move.to_q : c->arm.q_rad, sizeof arm->target_q);
+        memcpy(arm->target_q, track->known ? move.to_q : c->arm.q_rad, sizeof arm->target_q);
     }
-    if (way->known) {
-        take_plan(&geometry, &c->arm, &move, slot, way);
-        find_line_starts(&geometry, arm, waits, move.from_q, way);
-        way->known = way->speed > 0.0;
+    if (track->known) {
+        apply_plan(&geometry, &c->arm, &move, slot, track);
+        find_line_starts(&geometry, arm, waits, move.from_q, track);
+        track->known = track->speed > 0.0;
     }
 }
 
@@ -199,8 +200,8 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
  */
 
 /* The oldest open command that a side, or with SIDE_COUNT any, is at work on. */
-static struct arm_way *find_way(const struct pair_run *run, struct pair_arm *arm,
-                                enum side side)
+static struct arm_track *find_track(const struct pair_run *run, struct pair_arm *arm,
+                                    enum side side)
 {
     const struct pair *pair = run->pair;
     int oldest = -1;
@@ -215,7 +216,7 @@ static struct arm_way *find_way(const struct pair_run *run, struct pair_arm *arm
             oldest = k;
         }
     }
-    return oldest >= 0 && arm->way[oldest].known ? &arm->way[oldest] : NULL;
+    return oldest >= 0 && arm->track[oldest].known ? &arm->track[oldest] : NULL;
 }
 
 static double distance_m(const double a[3], const double b[3])
@@ -254,7 +255,7 @@ static void find_tool(const struct arm_geometry *geometry, const struct arm_seen
 }
 
 /* NaN is less than all. */
-static void keep_larger(double *most, double value)
+static void update_max(double *most, double value)
 {
     *most = value > *most || isnan(*most) ? value : *most;
 }
@@ -280,7 +281,7 @@ void pair_arm_watch(const struct pair_run *run)
     const enum side other = e->side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
     struct pair_arm *arm = pair_arm_find(run->pair, run->p);
     struct arm_geometry geometry;
-    if (!arm || run->news->old || e->telemetry.pose_count != ARM_JOINTS ||
+    if (!arm || run->changes->old || e->telemetry.pose_count != ARM_JOINTS ||
         !find_geometry(run->p, &geometry)) {
         return;
     }
@@ -292,17 +293,18 @@ void pair_arm_watch(const struct pair_run *run)
     }
     double at[3];
     find_tool(&geometry, seen, seen->t_us, at);
-    struct arm_way *way = find_way(run, arm, e->side);
-    if (way && way->line) {
-        keep_larger(&way->path_error_mm[e->side],
-                    MM_PER_M * line_distance_m(way->from_m[e->side], way->to_m, at));
+    struct arm_track *track = find_track(run, arm, e->side);
+    if (track && track->line) {
+        update_max(&track->path_error_mm[e->side],
+                   MM_PER_M * line_distance_m(track->from_m[e->side], track->to_m, at));
     }
     const struct arm_seen *theirs = &arm->seen[other];
-    way = find_way(run, arm, SIDE_COUNT);
-    if (way && theirs->t_us != LAB_TIME_NONE && llabs(seen->t_us - theirs->t_us) <= FRESH_US) {
+    track = find_track(run, arm, SIDE_COUNT);
+    if (track && theirs->t_us != LAB_TIME_NONE &&
+        llabs(seen->t_us - theirs->t_us) <= FRESH_US) {
         double there[3];
         find_tool(&geometry, theirs, seen->t_us, there);
-        keep_larger(&way->gap_max_mm, MM_PER_M * distance_m(at, there));
+        update_max(&track->gap_max_mm, MM_PER_M * distance_m(at, there));
     }
 }
 
@@ -335,16 +337,16 @@ void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
     if (!arm) {
         return;
     }
-    struct arm_way *way = &arm->way[slot->place];
+    struct arm_track *track = &arm->track[slot->place];
     struct arm_seen *seen = &arm->seen[side];
-    const bool told = read_joints(reply, q);
+    const bool present = read_joints(reply, q);
     const bool fresh = seen->t_us != LAB_TIME_NONE && run->t_us - seen->t_us <= ENDED_US;
-    if (told) {
+    if (present) {
         *seen = (struct arm_seen){.t_us = run->t_us};
         memcpy(seen->q, q, sizeof seen->q);
     }
-    way->ended[side] = told || fresh;
-    memcpy(way->end_q[side], seen->q, sizeof seen->q);
+    track->ended[side] = present || fresh;
+    memcpy(track->end_q[side], seen->q, sizeof seen->q);
     if (reply->status == REPLY_DONE) {
         return;
     }
@@ -352,7 +354,7 @@ void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
     arm->target_known = false;
     for (int k = -1; pair_next_open(run->pair, &k);) {
         if (pair_look_slot(run->pair, k)->order > slot->order) {
-            arm->way[k].known = false;
+            arm->track[k].known = false;
         }
     }
 }
@@ -368,20 +370,20 @@ void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
     if (!arm || !find_geometry(p, &geometry)) {
         return;
     }
-    const struct arm_way *way = &arm->way[slot->place];
+    const struct arm_track *track = &arm->track[slot->place];
     e->arm = (struct entry_arm){true, NAN, NAN, {NAN, NAN}};
-    if (way->ended[SIDE_REAL] && way->ended[SIDE_VIRTUAL]) {
-        const struct rigid real = arm_forward(&geometry, way->end_q[SIDE_REAL]);
-        const struct rigid virtual = arm_forward(&geometry, way->end_q[SIDE_VIRTUAL]);
+    if (track->ended[SIDE_REAL] && track->ended[SIDE_VIRTUAL]) {
+        const struct rigid real = arm_forward(&geometry, track->end_q[SIDE_REAL]);
+        const struct rigid virtual = arm_forward(&geometry, track->end_q[SIDE_VIRTUAL]);
         e->arm.gap_end_mm = MM_PER_M * distance_m(real.at_m, virtual.at_m);
     }
-    if (way->known) {
-        e->arm.gap_max_mm = way->gap_max_mm;
+    if (track->known) {
+        e->arm.gap_max_mm = track->gap_max_mm;
         /* The end is on the way, too. */
         if (!isnan(e->arm.gap_max_mm) && !isnan(e->arm.gap_end_mm)) {
-            keep_larger(&e->arm.gap_max_mm, e->arm.gap_end_mm);
+            update_max(&e->arm.gap_max_mm, e->arm.gap_end_mm);
         }
-        memcpy(e->arm.path_error_mm, way->path_error_mm, sizeof e->arm.path_error_mm);
+        memcpy(e->arm.path_error_mm, track->path_error_mm, sizeof e->arm.path_error_mm);
     }
 }
 
@@ -389,12 +391,12 @@ bool pair_arm_move(const struct pair *pair, const struct pair_params *p,
                    const struct pair_slot *slot, struct pair_move *row)
 {
     const struct pair_arm *arm = pair_arm_look(pair, p);
-    const struct arm_way *way = arm ? &arm->way[slot->place] : NULL;
-    if (!way || !way->known || way->timed) {
+    const struct arm_track *track = arm ? &arm->track[slot->place] : NULL;
+    if (!track || !track->known || track->timed) {
         return false;
     }
-    row->kind = way->kind;
-    row->speed = (float)way->speed;
-    row->acceleration = (float)way->acceleration;
+    row->kind = track->kind;
+    row->speed = (float)track->speed;
+    row->acceleration = (float)track->acceleration;
     return true;
 }

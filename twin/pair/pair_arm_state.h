@@ -13,7 +13,7 @@ struct arm_seen {
 };
 
 /* The move of one open command. */
-struct arm_way {
+struct arm_track {
     bool known;                 /* it is a move, and from where to where is known */
     bool line;                  /* the tool goes straight */
     uint8_t kind;               /* enum profile_class */
@@ -31,7 +31,7 @@ struct pair_arm {
     struct arm_seen seen[SIDE_COUNT];
     bool target_known; /* where the newest command ends */
     double target_q[EVENT_AXES_MAX];
-    struct arm_way way[]; /* [outstanding_max], by place of the command */
+    struct arm_track track[]; /* [outstanding_max], by place of the command */
 };
 
 /* NULL: no arm. */

@@ -39,14 +39,15 @@ uint32_t pair_count_owed(const struct pair *pair, enum side side)
 }
 
 struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
-                                   bool (*is_so)(const struct pair_run *run,
-                                                 const struct pair_slot *slot, enum side side))
+                                   bool (*matches)(const struct pair_run *run,
+                                                   const struct pair_slot *slot,
+                                                   enum side side))
 {
     struct pair *pair = run->pair;
     struct pair_slot *oldest = NULL;
     for (int k = -1; pair_next_open(pair, &k);) {
         struct pair_slot *slot = pair_slot_at(pair, k);
-        if ((!oldest || slot->order < oldest->order) && is_so(run, slot, side)) {
+        if ((!oldest || slot->order < oldest->order) && matches(run, slot, side)) {
             oldest = slot;
         }
     }
@@ -91,9 +92,9 @@ static void remember_closed(struct pair *pair, const struct pair_closed *closed)
 static struct pair_closed *find_closed(struct pair *pair, const char *id, enum side side)
 {
     const uint64_t hash = id[0] ? hash_text(id) : 0;
-    const uint32_t kept =
+    const uint32_t available =
         pair->closed_count < PAIR_CLOSED_MAX ? pair->closed_count : PAIR_CLOSED_MAX;
-    for (uint32_t back = 1; back <= kept; back++) {
+    for (uint32_t back = 1; back <= available; back++) {
         struct pair_closed *closed =
             &pair->closed[(pair->closed_count - back) % PAIR_CLOSED_MAX];
         if (closed->id_hash == hash && (hash != 0 || !closed->answered[side])) {
@@ -519,7 +520,7 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
 /* Often in the beginning, when fits change with every move, and more rarely the longer it
  * lasts: a fit costs some milliseconds, also where the journal is read again (docs/storage.md).
  */
-static void consider_history(const struct pair_run *run)
+static void schedule_history(const struct pair_run *run)
 {
     static const int64_t least_us = 20 * INT64_C(1000000);
     static const int64_t most_us = 3600 * INT64_C(1000000);
@@ -567,7 +568,7 @@ static void calibrate_pair(const struct pair_run *run, const struct pair_slot *s
     if (++pair->since_published >= run->p->publish_every) {
         pair->since_published = 0;
         pair_emit(run, (struct effect){.kind = EFFECT_CALIBRATION, .side = SIDE_COUNT});
-        consider_history(run);
+        schedule_history(run);
     }
 }
 
@@ -592,7 +593,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     fill_entry(pair, run->p, slot, &e);
     if (e.consistency == INCONSISTENT) {
         /* It is closed by the reply that was found to differ. */
-        memcpy(e.differs, run->news->differs, sizeof e.differs);
+        memcpy(e.differs, run->changes->differs, sizeof e.differs);
     }
     pair_correct(run, slot, &e);
     emit_entry(run, &e);

@@ -34,7 +34,7 @@ static bool is_move(const struct entry *e)
 static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
                       const struct entry *e)
 {
-    const struct pair_poses *poses = run->news ? &run->news->poses : NULL;
+    const struct pair_poses *poses = run->changes ? &run->changes->poses : NULL;
     return run->p->correct != PAIR_CORRECT_OFF && poses && poses->known && is_move(e) &&
            (run->p->correct == PAIR_CORRECT_EACH_MOVE || !poses->agree) && slot->away_us == 0 &&
            e->ambiguous == ENTRY_SURE && is_still(run->pair, slot);
@@ -42,16 +42,16 @@ static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
 
 /* It was not put there. Told once, until it is: a simulator that cannot be, or does not know
  * the message, would say so with every move. */
-static void tell_failure(const struct pair_run *run, enum alarm_code code, const char *what,
-                         const char *why)
+static void report_failure(const struct pair_run *run, enum alarm_code code, const char *what,
+                           const char *why)
 {
     struct pair_correction *c = &run->pair->correction;
-    if (!c->told) {
+    if (!c->reported) {
         pair_alarm(run, code, SIDE_VIRTUAL, c->id,
                    "the simulator %s%s (correction %llu); not told again until it applies one",
                    what, why, (unsigned long long)c->sent);
     }
-    c->told = true;
+    c->reported = true;
 }
 
 /* Its answer is not waited for any longer. */
@@ -60,8 +60,8 @@ static void give_up(const struct pair_run *run)
     struct pair_correction *c = &run->pair->correction;
     c->awaited_us = LAB_TIME_MAX;
     c->unanswered++;
-    tell_failure(run, ALARM_POSE_UNANSWERED,
-                 "did not say that it put its robot where the real one stands", "");
+    report_failure(run, ALARM_POSE_UNANSWERED,
+                   "did not say that it put its robot where the real one stands", "");
 }
 
 static void send_pose(const struct pair_run *run, const double pose[3])
@@ -93,8 +93,8 @@ void pair_correct(const struct pair_run *run, const struct pair_slot *slot, stru
     if (!wanted) {
         return;
     }
-    const double *real = run->news->poses.of[SIDE_REAL];
-    const double *virtual = run->news->poses.of[SIDE_VIRTUAL];
+    const double *real = run->changes->poses.of[SIDE_REAL];
+    const double *virtual = run->changes->poses.of[SIDE_VIRTUAL];
     if (c->awaited_us != LAB_TIME_MAX) {
         give_up(run);
     }
@@ -117,10 +117,10 @@ void pair_correct_acknowledge(const struct pair_run *run)
     c->awaited_us = LAB_TIME_MAX;
     if (a->refused > 0) {
         c->refused++;
-        tell_failure(run, ALARM_POSE_REFUSED, "refused: ", a->reason);
+        report_failure(run, ALARM_POSE_REFUSED, "refused: ", a->reason);
     } else {
         c->applied++;
-        c->told = false;
+        c->reported = false;
     }
 }
 

@@ -1,6 +1,6 @@
 #include "twin/pair/pair_run.h"
 
-void pair_take_fault(const struct pair_run *run)
+void pair_apply_fault(const struct pair_run *run)
 {
     const struct event_fault *f = &run->event->fault;
     pair_alarm(run,
@@ -11,7 +11,7 @@ void pair_take_fault(const struct pair_run *run)
                f->detail, f->about[0] ? ": " : "", f->about);
 }
 
-void pair_take_note(const struct pair_run *run)
+void pair_apply_note(const struct pair_run *run)
 {
     const struct event_note *n = &run->event->note;
     if (n->kind == NOTE_MISSING) {

@@ -159,7 +159,7 @@ void pair_dispatch(const struct pair_run *run)
                                              NULL};
         const struct efsm_network net = {
             &machine, 1, sense_dispatch, commit_dispatch, &d, &run->pair->trace, 0};
-        (void)efsm_settle(&net, run->t_us);
+        (void)efsm_run_instant(&net, run->t_us);
         send_halts(run, s);
     }
 }
@@ -173,7 +173,7 @@ static void write_comparison(struct json_writer *w, const struct pair_run *run,
 {
     consistency_write_json(w, "consistent", (enum consistency)slot->consistency);
     if (slot->consistency == INCONSISTENT) {
-        json_write_text(w, "differs", run->news->differs);
+        json_write_text(w, "differs", run->changes->differs);
     }
 }
 
@@ -273,8 +273,8 @@ static const char withdrawn_words[] = "a halt came before it was sent to the rob
 static const char *const unanswered_words[SIDE_COUNT] = {
     "the real robot did not answer in time", "no robot answered in time"};
 
-void pair_link_note_end(const struct pair_run *run, const char *id,
-                        struct delivery_outcome outcome)
+void pair_link_record_end(const struct pair_run *run, const char *id,
+                          struct delivery_outcome outcome)
 {
     if (run->deliveries && id[0]) {
         delivery_end_id(run->deliveries, run->p->id, id, outcome);
@@ -282,7 +282,7 @@ void pair_link_note_end(const struct pair_run *run, const char *id,
 }
 
 /* What became of the command before. */
-static void tell_outcome(const struct pair_run *run, const struct delivery_outcome *o)
+static void send_outcome(const struct pair_run *run, const struct delivery_outcome *o)
 {
     const bool answered = o->end == DELIVERY_ANSWERED;
     const char *what = answered                        ? "answered before"
@@ -326,12 +326,12 @@ bool pair_link_answer_known(const struct pair_run *run)
     if (same) {
         run->pair->counts.redelivered++;
         if (!open) {
-            tell_outcome(run, known);
+            send_outcome(run, known);
         }
         return true;
     }
     run->pair->counts.commands++;
-    pair_note_command_seq(run);
+    pair_check_command_seq(run);
     pair_alarm(run, ALARM_COMMAND_ID_REUSED, SIDE_COUNT, id,
                "this id was another command's before: it was not sent");
     pair_link_refuse(run, id, alarm_code_name(ALARM_COMMAND_ID_REUSED),
@@ -354,18 +354,18 @@ static void commit_link(void *context, unsigned cycle, int64_t t_us)
     (void)cycle;
     (void)t_us;
     if (is_withdrawn(slot) && (state == LINK_FAIL || state == LINK_STAND_IN)) {
-        pair_link_note_end(c->run, slot->id,
-                           (struct delivery_outcome){DELIVERY_WITHDRAWN, 0, 0});
+        pair_link_record_end(c->run, slot->id,
+                             (struct delivery_outcome){DELIVERY_WITHDRAWN, 0, 0});
         answer_itself(c->run, slot->id, REPLY_HALTED, NULL, withdrawn_words);
     } else if (state == LINK_FAIL) {
         const enum side asked = slot->expected[SIDE_REAL] ? SIDE_REAL : SIDE_VIRTUAL;
-        pair_link_note_end(c->run, slot->id,
-                           (struct delivery_outcome){DELIVERY_UNANSWERED, (uint8_t)asked, 0});
+        pair_link_record_end(c->run, slot->id,
+                             (struct delivery_outcome){DELIVERY_UNANSWERED, (uint8_t)asked, 0});
         pair_link_refuse(c->run, slot->id, alarm_code_name(ALARM_NO_REPLY),
                          unanswered_words[asked]);
     } else if (state == LINK_ANSWER || state == LINK_STAND_IN) {
         const enum side from = state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL;
-        pair_link_note_end(
+        pair_link_record_end(
             c->run, slot->id,
             (struct delivery_outcome){DELIVERY_ANSWERED, (uint8_t)from, slot->status[from]});
         merge_reply(c->run, slot, from);
@@ -381,7 +381,7 @@ void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool com
                                          .number =
                                              (uint16_t)(PAIR_OUTSTANDING_MAX + slot->place)};
     const bool was_behind = link->state == LINK_BEHIND;
-    pair_settle_command(run, slot, command, &machine, commit_link);
+    pair_run_command(run, slot, command, &machine, commit_link);
     if (was_behind && link->state == LINK_IDLE) {
         run->pair->link_lag_cycles += link->cell[LINK_D];
     }

@@ -68,7 +68,7 @@ static void set_time(const struct efsm_view *v)
 #define LAP1(side) (1 << SIDE_##side)
 #define LAP2(side) (4 << SIDE_##side)
 
-static void keep_laps(const struct efsm_view *v)
+static void store_laps(const struct efsm_view *v)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         const int says = isnan(input_of(v)->lap_s[s]) ? 0 : v->arc->says >> s;
@@ -89,15 +89,15 @@ static const struct efsm_arc smartlog_arcs[] = {
     {SMARTLOG_IDLE, SMARTLOG_IDLE, NULL, NULL, "!command", .unless = {has_command}, .waits = true},
     {SMARTLOG_WAIT, SMARTLOG_WAIT, NULL, NULL, "!real & !virtual",
         .unless = {real_through, virtual_through}, .waits = true},
-    {SMARTLOG_WAIT, SMARTLOG_BEHIND, real_through, keep_laps, "real & !virtual / lap1+ = lap",
+    {SMARTLOG_WAIT, SMARTLOG_BEHIND, real_through, store_laps, "real & !virtual / lap1+ = lap",
         .unless = {virtual_through}, .says = LAP1(REAL), .waits = true},
-    {SMARTLOG_WAIT, SMARTLOG_AHEAD, virtual_through, keep_laps, "!real & virtual / lap1+ = lap",
+    {SMARTLOG_WAIT, SMARTLOG_AHEAD, virtual_through, store_laps, "!real & virtual / lap1+ = lap",
         .unless = {real_through}, .says = LAP1(VIRTUAL), .waits = true},
-    {SMARTLOG_WAIT, SMARTLOG_LOG, real_through, keep_laps, "real & virtual / lap1+, lap2+ = laps",
+    {SMARTLOG_WAIT, SMARTLOG_LOG, real_through, store_laps, "real & virtual / lap1+, lap2+ = laps",
         .also = {virtual_through}, .says = LAP1(REAL) | LAP2(VIRTUAL)},
-    {SMARTLOG_AHEAD, SMARTLOG_LOG, real_through, keep_laps, "real / lap2+ = lap", .says = LAP2(REAL)},
+    {SMARTLOG_AHEAD, SMARTLOG_LOG, real_through, store_laps, "real / lap2+ = lap", .says = LAP2(REAL)},
     {SMARTLOG_AHEAD, SMARTLOG_AHEAD, NULL, NULL, "!real", .unless = {real_through}, .waits = true},
-    {SMARTLOG_BEHIND, SMARTLOG_LOG, virtual_through, keep_laps, "virtual / lap2+ = lap", .says = LAP2(VIRTUAL)},
+    {SMARTLOG_BEHIND, SMARTLOG_LOG, virtual_through, store_laps, "virtual / lap2+ = lap", .says = LAP2(VIRTUAL)},
     {SMARTLOG_BEHIND, SMARTLOG_BEHIND, NULL, NULL, "!virtual", .unless = {virtual_through}, .waits = true},
     {SMARTLOG_LOG, SMARTLOG_IDLE, NULL, NULL, "entry written", .waits = false},
 };
@@ -117,7 +117,7 @@ const struct efsm_table smartlog_table = {
 /* ---- the link -----------------------------------------------------------------------------
  */
 
-static void note_answer(const struct efsm_view *v)
+static void record_answer(const struct efsm_view *v)
 {
     efsm_set(v, LINK_T_REAL, input_of(v)->now_s);
     efsm_set(v, LINK_D, 0.0);
@@ -137,14 +137,14 @@ static const struct efsm_arc link_arcs[] = {
     {LINK_IDLE, LINK_IDLE, NULL, NULL, "!C", .unless = {has_command}, .waits = true},
     {LINK_WAIT, LINK_WAIT, NULL, NULL, "!R & !V",
      .unless = {virtual_through, real_answered, real_failed}, .waits = true},
-    {LINK_WAIT, LINK_ANSWER, real_answered, note_answer, "R / t_R+ = t", .waits = false},
-    {LINK_WAIT, LINK_FAIL, failed_or_nobody, note_answer, "R timed out", .waits = false},
+    {LINK_WAIT, LINK_ANSWER, real_answered, record_answer, "R / t_R+ = t", .waits = false},
+    {LINK_WAIT, LINK_FAIL, failed_or_nobody, record_answer, "R timed out", .waits = false},
     {LINK_WAIT, LINK_AHEAD, virtual_through, NULL, "V & !R", .unless = {real_through}, .waits = true},
     {LINK_WAIT, LINK_STAND_IN, real_absent, NULL, "V & real absent", .also = {virtual_answered}},
     {LINK_AHEAD, LINK_AHEAD, NULL, NULL, "!R", .unless = {real_through}, .waits = true},
-    {LINK_AHEAD, LINK_ANSWER, real_answered, note_answer, "R / t_R+ = t", .waits = false},
-    {LINK_AHEAD, LINK_FAIL, real_failed, note_answer, "R timed out", .waits = false},
-    {LINK_AHEAD, LINK_FAIL, real_absent, note_answer, "R halted before it was sent",
+    {LINK_AHEAD, LINK_ANSWER, real_answered, record_answer, "R / t_R+ = t", .waits = false},
+    {LINK_AHEAD, LINK_FAIL, real_failed, record_answer, "R timed out", .waits = false},
+    {LINK_AHEAD, LINK_FAIL, real_absent, record_answer, "R halted before it was sent",
      .unless = {real_answered, real_failed}, .waits = false},
     {LINK_ANSWER, LINK_BEHIND, NULL, NULL, "!V", .unless = {virtual_through}, .waits = true},
     {LINK_ANSWER, LINK_IDLE, virtual_through, NULL, "V", .waits = false},

@@ -39,7 +39,7 @@ size_t pair_moved_bytes(const struct pair_params *p)
 static size_t arm_bytes(const struct pair_params *p)
 {
     return pair_is_arm(p)
-               ? sizeof(struct pair_arm) + p->outstanding_max * sizeof(struct arm_way)
+               ? sizeof(struct pair_arm) + p->outstanding_max * sizeof(struct arm_track)
                : 0;
 }
 
@@ -52,7 +52,7 @@ size_t pair_bytes(const struct pair_params *p)
 struct pair_arm *pair_arm_find(struct pair *pair, const struct pair_params *p)
 {
     static_assert(sizeof(struct pair_arm) % _Alignof(struct pair_arm) == 0 &&
-                      sizeof(struct arm_way) % _Alignof(struct pair_arm) == 0,
+                      sizeof(struct arm_track) % _Alignof(struct pair_arm) == 0,
                   "it is aligned there");
     if (!pair_is_arm(p)) {
         return NULL;

@@ -27,8 +27,8 @@ static const char *asked_by(const struct pair_run *run)
     return run->event->request.by[0] ? run->event->request.by : "http";
 }
 
-static void decline_wish(const struct pair_run *run, const char *by, uint32_t version,
-                         const char *why)
+static void decline_request(const struct pair_run *run, const char *by, uint32_t version,
+                            const char *why)
 {
     pair_emit_change(
         run, &(struct parameter_change){
@@ -37,7 +37,7 @@ static void decline_wish(const struct pair_run *run, const char *by, uint32_t ve
 
 void pair_decline(const struct pair_run *run, const char *why)
 {
-    decline_wish(run, asked_by(run), 0, why);
+    decline_request(run, asked_by(run), 0, why);
 }
 
 /* The sets in force: in [0] the one put in force last, in [1] the other. */
@@ -100,23 +100,23 @@ static void forget_virtual(const struct pair_run *run, int64_t from_us)
     }
 }
 
-static void doubt_virtual(const struct pair_run *run)
+static void mark_virtual_unsure(const struct pair_run *run)
 {
     if (run->pair->virtual_unsure_us == LAB_TIME_NONE) {
         run->pair->virtual_unsure_us = run->t_us;
     }
 }
 
-void pair_tell_again(const struct pair_run *run)
+void pair_resend_parameters(const struct pair_run *run)
 {
     if (run->pair->parameters.promotions > 0 ||
         (run->dynamics && run->dynamics->promotions > 0)) {
-        doubt_virtual(run);
+        mark_virtual_unsure(run);
         send_parameters(run);
     }
 }
 
-void pair_put_in_force(const struct pair_run *run, enum parameter_action action, const char *by,
+void pair_activate_set(const struct pair_run *run, enum parameter_action action, const char *by,
                        const struct parameter_set *set, bool dynamics)
 {
     pair_emit_change(
@@ -129,7 +129,7 @@ void pair_put_in_force(const struct pair_run *run, enum parameter_action action,
     send_parameters(run);
     if (!dynamics) {
         forget_virtual(run, LAB_TIME_NONE);
-        doubt_virtual(run);
+        mark_virtual_unsure(run);
     }
 }
 
@@ -137,7 +137,7 @@ enum simulator_state pair_simulator_state(const struct pair *pair)
 {
     const struct parameter_force *force = &pair->force;
     if (pair->parameters.promotions > 0 && pair->virtual_unsure_us != LAB_TIME_NONE) {
-        return SIMULATOR_TOLD;
+        return SIMULATOR_SENT;
     }
     if (force->applied == 0) {
         return SIMULATOR_OWN;
@@ -179,7 +179,7 @@ static void read_moves(const struct pair_run *run, enum side side, struct side_m
 /* What an arm's laps say of each class: of what was aimed at, where that is in force as a
  * whole, and the law that they keep to. */
 static void judge_laps(const struct parameter_force *force, const struct laps_fitted *laps,
-                       enum laps_kept kept[PARAMETER_GROUPS_MAX], double law[PROFILE_P])
+                       enum laps_match match[PARAMETER_GROUPS_MAX], double law[PROFILE_P])
 {
     enum { ALL = (1 << PROFILE_TERMS) - 1 };
     for (enum profile_class c = PROFILE_JOINTS; c < PROFILE_CLASSES; c++) {
@@ -189,10 +189,10 @@ static void judge_laps(const struct parameter_force *force, const struct laps_fi
             continue;
         }
         if (((unsigned)force->applied >> first & ALL) == ALL) {
-            kept[c] = parameter_laps_kept(laps, c, aimed, laps->fit->n);
+            match[c] = parameter_laps_match(laps, c, aimed, laps->fit->n);
         }
         parameter_laps_terms(&laps->fit->law[c], &law[first]);
-        if (kept[c] == LAPS_KEPT) {
+        if (match[c] == LAPS_MATCHED) {
             memcpy(&law[first], aimed, PROFILE_TERMS * sizeof *law);
         }
     }
@@ -206,7 +206,7 @@ static void judge_virtual(const struct pair_run *run, struct parameter_virtual *
     struct parameter_fit fit;
     double does[PARAMETER_TERMS_MAX];
     double se[PARAMETER_TERMS_MAX];
-    enum laps_kept kept[PARAMETER_GROUPS_MAX] = {LAPS_UNTESTED};
+    enum laps_match match[PARAMETER_GROUPS_MAX] = {LAPS_UNTESTED};
     struct parameter_force *force = &run->pair->force;
     read_moves(run, SIDE_VIRTUAL, &moves, &data);
     const bool sure = run->pair->virtual_unsure_us == LAB_TIME_NONE;
@@ -219,12 +219,12 @@ static void judge_virtual(const struct pair_run *run, struct parameter_virtual *
         parameter_fit_terms(&fit, true, does, se);
     }
     if (known && fit.commanded) {
-        judge_laps(force, &(struct laps_fitted){data.commanded, data.n, &fit.profile}, kept,
+        judge_laps(force, &(struct laps_fitted){data.commanded, data.n, &fit.profile}, match,
                    out->law);
     }
-    parameters_judge_virtual(terms_of(run), force, known ? does : NULL, se, kept, out);
+    parameters_judge_virtual(terms_of(run), force, known ? does : NULL, se, match, out);
     const size_t most = VIRTUAL_MOVES_MAX * (data.commanded ? (size_t)PROFILE_CLASSES : 1);
-    if (force->applied != 0 && (out->told || (known && data.n >= most))) {
+    if (force->applied != 0 && (out->sent || (known && data.n >= most))) {
         force->judged = out->missed ? PARAMETERS_MISSED : PARAMETERS_AS_ASKED;
     }
 }
@@ -241,7 +241,7 @@ static bool asks_others(const struct pair_run *run, const struct parameter_set *
     const size_t others = active ? active->n : set->n;
     double value[PARAMETER_TERMS_MAX];
     if (active && !set->commanded) {
-        return parameters_is_news(book, set);
+        return parameters_differ(book, set);
     }
     if (active) {
         memcpy(other.does, active->value, sizeof other.does);
@@ -251,14 +251,14 @@ static bool asks_others(const struct pair_run *run, const struct parameter_set *
     memcpy(value, set->value, sizeof value);
     for (size_t first = 0; first < set->count && set->commanded; first += PROFILE_TERMS) {
         const enum profile_class c = (enum profile_class)(first / PROFILE_TERMS);
-        const enum laps_kept kept =
+        const enum laps_match match =
             isfinite(value[first + PROFILE_SPEED])
-                ? parameter_laps_kept(real, c, &other.law[first], others)
+                ? parameter_laps_match(real, c, &other.law[first], others)
                 : LAPS_UNTESTED;
-        if (kept == LAPS_OTHERS) {
+        if (match == LAPS_OTHERS) {
             return true;
         }
-        for (size_t j = first; j < first + PROFILE_TERMS && kept == LAPS_KEPT; j++) {
+        for (size_t j = first; j < first + PROFILE_TERMS && match == LAPS_MATCHED; j++) {
             value[j] = nan(""); /* need not be asked by itself */
         }
     }
@@ -269,42 +269,42 @@ static bool asks_others(const struct pair_run *run, const struct parameter_set *
  * than are taken. */
 static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by,
                                                   const struct parameter_virtual *virtual,
-                                                  bool *news)
+                                                  bool *differs)
 {
     struct side_moves moves;
     struct parameter_data data;
     struct parameter_fit fit;
     struct parameter_checks checks;
-    struct parameter_told told = {0};
+    struct parameter_sent sent = {0};
     double real[PARAMETER_TERMS_MAX];
     double real_se[PARAMETER_TERMS_MAX];
-    *news = false;
+    *differs = false;
     read_moves(run, SIDE_REAL, &moves, &data);
     if (data.n < PROPOSE_MOVES_MIN) {
         char why[96];
         (void)snprintf(why, sizeof why, "the real robot made %zu usable moves, %d are needed",
                        data.n, PROPOSE_MOVES_MIN);
-        decline_wish(run, by, 0, why);
+        decline_request(run, by, 0, why);
         return NULL;
     }
     if (parameters_examine(&data, run->p->method, run->p->dynamics.plausible, &fit, &checks) !=
         STATUS_OK) {
-        decline_wish(run, by, 0, "the fit could not be computed");
+        decline_request(run, by, 0, "the fit could not be computed");
         return NULL;
     }
     parameter_fit_terms(&fit, false, real, real_se);
-    parameters_adjust(terms_of(run), &run->pair->force, virtual, real, &told);
+    parameters_adjust(terms_of(run), &run->pair->force, virtual, real, &sent);
     const struct laps_fitted laps = {data.commanded, data.n, &fit.profile};
     if (fit.commanded &&
-        parameter_laps_adjust(&laps, &run->pair->force, virtual, real, &told) != STATUS_OK) {
-        decline_wish(run, by, 0, "the fit could not be computed");
+        parameter_laps_adjust(&laps, &run->pair->force, virtual, real, &sent) != STATUS_OK) {
+        decline_request(run, by, 0, "the fit could not be computed");
         return NULL;
     }
     if (run->p->form == PARAMETERS_RELATIVE &&
-        !parameters_all_relative(terms_of(run), &told, real)) {
-        parameters_note(&checks, CHECK_EXCITATION, ESTIMATE_FAIL,
-                        "the virtual robot's moves under acknowledged parameters do not "
-                        "determine its speeds, which parameters.form: relative rests on");
+        !parameters_all_relative(terms_of(run), &sent, real)) {
+        parameters_add_check(&checks, CHECK_EXCITATION, ESTIMATE_FAIL,
+                             "the virtual robot's moves under acknowledged parameters do not "
+                             "determine its speeds, which parameters.form: relative rests on");
     }
     struct parameter_change change = {
         .by = by,
@@ -322,11 +322,11 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
     change.action = PARAMETERS_PROPOSED;
     struct parameter_set *set =
         parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
-    set->told = told;
-    *news = asks_others(run, set, virtual, &laps);
+    set->sent = sent;
+    *differs = asks_others(run, set, virtual, &laps);
     const struct parameter_set *active =
         parameters_find(&run->pair->parameters, PARAMETERS_ACTIVE);
-    if (run->pair->force.judged == PARAMETERS_MISSED && active && !*news) {
+    if (run->pair->force.judged == PARAMETERS_MISSED && active && !*differs) {
         set->refined = (uint8_t)(active->refined + 1);
     }
     change.set = set;
@@ -339,8 +339,8 @@ void pair_propose(const struct pair_run *run)
 {
     struct parameter_virtual virtual;
     judge_virtual(run, &virtual);
-    bool news = false;
-    (void)make_candidate(run, asked_by(run), &virtual, &news);
+    bool differs = false;
+    (void)make_candidate(run, asked_by(run), &virtual, &differs);
 }
 
 bool pair_change_set(const struct pair_run *run, bool dynamics)
@@ -355,10 +355,10 @@ bool pair_change_set(const struct pair_run *run, bool dynamics)
     }
     const bool done = back ? parameters_rollback(book, &set, &why) : set != NULL;
     if (done) {
-        pair_put_in_force(run, back ? PARAMETERS_ROLLED_BACK : PARAMETERS_PROMOTED,
+        pair_activate_set(run, back ? PARAMETERS_ROLLED_BACK : PARAMETERS_PROMOTED,
                           asked_by(run), set, dynamics);
     } else {
-        decline_wish(run, asked_by(run), back ? 0 : r->version, why);
+        decline_request(run, asked_by(run), back ? 0 : r->version, why);
     }
     return done;
 }
@@ -384,24 +384,24 @@ bool pair_request_model(const struct pair_run *run, bool *dynamics)
     *dynamics = run->dynamics && (r->model[0] ? strcmp(r->model, run->p->dynamics.model) == 0
                                               : means_dynamics(run));
     if (r->model[0] && !*dynamics && strcmp(r->model, "travel_time") != 0) {
-        decline_wish(run, asked_by(run), r->version,
-                     "no sets of this model are kept for the pair");
+        decline_request(run, asked_by(run), r->version,
+                        "no sets of this model are kept for the pair");
         return false;
     }
     return true;
 }
 
 /* What it applied of the set that it was told last is in force from now on. */
-static void take_in_force(const struct pair_run *run, const struct event_ack *a)
+static void apply_ack(const struct pair_run *run, const struct event_ack *a)
 {
     struct pair *pair = run->pair;
     const struct parameter_set *set = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
     const int form = a->form < PARAMETERS_FORM_COUNT ? a->form : (int)run->p->form;
     bool other = false;
     if (set) {
-        other =
-            parameters_take(terms_of(run), &pair->force, &set->told, set->value, set->se, a,
-                            form == PARAMETERS_RELATIVE && run->p->form != PARAMETERS_ABSOLUTE);
+        other = parameters_apply_ack(
+            terms_of(run), &pair->force, &set->sent, set->value, set->se, a,
+            form == PARAMETERS_RELATIVE && run->p->form != PARAMETERS_ABSOLUTE);
     } else if (a->version == 0) {
         other = pair->force.applied != 0;
         memset(&pair->force, 0, sizeof pair->force);
@@ -430,7 +430,7 @@ void pair_acknowledge(const struct pair_run *run)
                                                      .version = (uint32_t)a->version,
                                                      .detail = detail});
     if (a->version == pair_parameters_version(run->pair, run->dynamics)) {
-        take_in_force(run, a);
+        apply_ack(run, a);
     }
 }
 
@@ -454,10 +454,10 @@ static bool is_time(const struct pair_run *run)
 
 /* Shall it be in force? Not if the simulator does as the real robot without any: one that adds
  * something of its own to what it is told would do worse. */
-static bool is_worth_it(const struct parameter_set *set, bool news)
+static bool is_worth_it(const struct parameter_set *set, bool differs)
 {
     return set->refined > 0 ? set->refined <= REFINED_MAX /* it asks for what is in force */
-                            : news && set->verdict == (uint8_t)ESTIMATE_PASS;
+                            : differs && set->verdict == (uint8_t)ESTIMATE_PASS;
 }
 
 void pair_consider_parameters(const struct pair_run *run)
@@ -471,11 +471,11 @@ void pair_consider_parameters(const struct pair_run *run)
     if (!missed) {
         judge_virtual(run, &virtual);
     }
-    bool news = false;
-    const struct parameter_set *set = make_candidate(run, "auto", &virtual, &news);
+    bool differs = false;
+    const struct parameter_set *set = make_candidate(run, "auto", &virtual, &differs);
     const char *why = "";
-    if (set && run->p->promote == PAIR_PROMOTE_AUTO && is_worth_it(set, news)) {
+    if (set && run->p->promote == PAIR_PROMOTE_AUTO && is_worth_it(set, differs)) {
         set = parameters_promote(&run->pair->parameters, set->version, &why);
-        pair_put_in_force(run, PARAMETERS_PROMOTED, "auto", set, false);
+        pair_activate_set(run, PARAMETERS_PROMOTED, "auto", set, false);
     }
 }

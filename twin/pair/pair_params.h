@@ -1,6 +1,7 @@
 /* twin/pair/pair_params.h - the options of a pair, as the lab file gives them: plain data.
  *
- * Defaults, ranges, help and the fingerprint come from their table, config/labfile/lab_options.c.
+ * Defaults, ranges, help and the fingerprint come from their table,
+ * config/labfile/lab_options.c.
  */
 #ifndef TWIN_PAIR_PAIR_PARAMS_H
 #define TWIN_PAIR_PAIR_PARAMS_H
@@ -10,11 +11,11 @@
 #include <stdint.h>
 
 #include "base/numbers/number.h"
+#include "identification/model/allocation.h"
 #include "identification/travel/travel_kalman.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/codec.h"
 #include "logger/message/event.h"
-#include "identification/model/allocation.h"
 #include "twin/pair/clock_map.h"
 
 enum {
@@ -93,7 +94,7 @@ struct pair_dynamics_params {
     char model[DYNAMICS_MODEL_NAME_MAX]; /* of identification/model/model.h; "": not followed */
     uint8_t sides;                       /* enum dynamics_sides */
     uint8_t method;                      /* enum dynamics_method, its COUNT: auto */
-    uint8_t hold;                        /* enum effort_hold */
+    uint8_t hold;                        /* enum input_interpolation */
     uint8_t promote;                     /* enum pair_promotion */
     bool biases;
     bool refit_on_drift;
@@ -116,7 +117,8 @@ static inline bool pair_dynamics_wanted(const struct pair_dynamics_params *p)
 }
 
 struct pair_following_params {
-    char model[FOLLOWING_NAME_MAX]; /* of identification/model/model.h; "": the pair does not follow */
+    char model[FOLLOWING_NAME_MAX]; /* of identification/model/model.h; "": the pair does not
+                                       follow */
     bool active;                    /* from the start; else when asked */
     uint8_t method;                 /* enum shadow_method of twin/following */
     double rate_hz;                 /* 1 .. 1000 */
@@ -153,7 +155,7 @@ struct pair_params {
     enum pair_presence expected[SIDE_COUNT];
     enum pair_clock source_clock[SIDE_COUNT];
     enum pair_correct correct;
-    char arm[PAIR_ARM_MAX];    /* which arm, of identification/geometry/arm_geometry.h; "": none */
+    char arm[PAIR_ARM_MAX]; /* which arm, of identification/geometry/arm_geometry.h; "": none */
     int64_t sync_tolerance_us; /* >= 0: |lag| up to this is SYNC */
     int64_t timeout_us;        /* > 0, from a side's command to its reply */
     /* Reply values closer than this agree; < 0: as usual, pair_value_tolerance(). */

@@ -22,7 +22,7 @@ struct pair_poses {
 };
 
 /* What an event brought to light, for the rooms above. */
-struct pair_news {
+struct pair_changes {
     bool restarted; /* its side's robot began anew */
     bool clock_set; /* its side's clock was set */
     bool old;       /* telemetry: its number was here before, or a later one was */
@@ -39,7 +39,7 @@ struct pair_run {
     int64_t t_us;
     const struct event *event;          /* NULL when a deadline fires */
     struct parameter_book *dynamics;    /* sets of the model of dynamics; NULL: none are kept */
-    struct pair_news *news;             /* NULL when a deadline fires */
+    struct pair_changes *changes;       /* NULL when a deadline fires */
     struct delivery_memory *deliveries; /* NULL: none are kept */
 };
 
@@ -56,9 +56,9 @@ static inline void pair_fetch_lines(const void *from, size_t bytes)
 /* ---- pair.c: the step, in the order of these calls ---- */
 
 /* Take the event in; what it asks of parameters, dynamics and following is for others. */
-void pair_take(const struct pair_run *run);
+void pair_apply(const struct pair_run *run);
 /* A command has come: does its seq go on from that of the one before? */
-void pair_note_command_seq(const struct pair_run *run);
+void pair_check_command_seq(const struct pair_run *run);
 /* Fire clock probes that are due. */
 void pair_fire_probes(const struct pair_run *run);
 /* Time commands out that are overdue. */
@@ -86,8 +86,8 @@ struct command_run {
 };
 
 /* Let the machine, whose input this fills, see the command as it is now. */
-void pair_settle_command(const struct pair_run *run, struct pair_slot *slot, bool command,
-                         const struct efsm_machine *machine, efsm_commit *commit);
+void pair_run_command(const struct pair_run *run, struct pair_slot *slot, bool command,
+                      const struct efsm_machine *machine, efsm_commit *commit);
 
 /* ---- pair_close.c: from a reply to an entry ---- */
 
@@ -99,8 +99,9 @@ uint32_t pair_count_owed(const struct pair *pair, enum side side);
 
 /* The oldest open command that is so, of this side; NULL. */
 struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
-                                   bool (*is_so)(const struct pair_run *run,
-                                                 const struct pair_slot *slot, enum side side));
+                                   bool (*matches)(const struct pair_run *run,
+                                                   const struct pair_slot *slot,
+                                                   enum side side));
 
 /* The command a reply of this side belongs to; NULL, after an alarm that says why. */
 struct pair_slot *pair_match_reply(const struct pair_run *run);
@@ -115,7 +116,7 @@ void pair_write_unfollowed(const struct pair_run *run, enum verdict verdict);
 /* ---- pair_values.c ---- */
 
 /* Keep the first reply's values for comparison; returns for how many there is no room. */
-size_t pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
+size_t pair_store_values(struct pair_slot *slot, const struct event_reply *reply);
 
 /* Does the reply of the other side say something else than that of side `first` did? differs
  * tells what, as far as there is room. */
@@ -170,7 +171,7 @@ uint32_t pair_parameters_version(const struct pair *pair,
                                  const struct parameter_book *dynamics);
 /* The simulator began anew, and may run on its own parameters until it acknowledges a set: it
  * is told what is in force, if anything ever was. */
-void pair_tell_again(const struct pair_run *run);
+void pair_resend_parameters(const struct pair_run *run);
 /* The simulator's answer to a set. */
 void pair_acknowledge(const struct pair_run *run);
 /* The real robot made another usable move: in auto mode it may be time to propose. */
@@ -179,13 +180,13 @@ void pair_consider_parameters(const struct pair_run *run);
 /* Record what became of a set. */
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change);
 /* Record it, and tell the simulator what is in force now; set NULL: its own parameters. */
-void pair_put_in_force(const struct pair_run *run, enum parameter_action action, const char *by,
+void pair_activate_set(const struct pair_run *run, enum parameter_action action, const char *by,
                        const struct parameter_set *set, bool dynamics);
 
 /* ---- pair_fault.c: what a robot says is wrong with it, and what its codec noticed ---- */
 
-void pair_take_fault(const struct pair_run *run);
-void pair_take_note(const struct pair_run *run);
+void pair_apply_fault(const struct pair_run *run);
+void pair_apply_note(const struct pair_run *run);
 
 /* ---- shared by the files above ---- */
 
@@ -226,8 +227,8 @@ void pair_link_refuse(const struct pair_run *run, const char *id, const char *co
 bool pair_link_answer_known(const struct pair_run *run);
 
 /* Remember what became of a command, for when it comes again. */
-void pair_link_note_end(const struct pair_run *run, const char *id,
-                        struct delivery_outcome outcome);
+void pair_link_record_end(const struct pair_run *run, const char *id,
+                          struct delivery_outcome outcome);
 
 /* Which sides a command that arrives now is sent to. */
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,

@@ -17,7 +17,7 @@ struct difference_list {
     unsigned count, untold;
 };
 
-size_t pair_keep_values(struct pair_slot *slot, const struct event_reply *reply)
+size_t pair_store_values(struct pair_slot *slot, const struct event_reply *reply)
 {
     slot->value_count = 0;
     for (size_t i = 0; i < reply->value_count && i < PAIR_VALUES_MAX; i++) {
@@ -127,10 +127,10 @@ static bool numbers_agree(const char *name, double a, double b, const struct pai
 /* ---- differences --------------------------------------------------------------------------
  */
 
-static void tell_difference(struct difference_list *list, const char *format, ...)
+static void add_difference(struct difference_list *list, const char *format, ...)
     PRINTF_LIKE(2, 3);
 
-static void tell_difference(struct difference_list *list, const char *format, ...)
+static void add_difference(struct difference_list *list, const char *format, ...)
 {
     char text[ENTRY_DIFFERS_MAX];
     va_list args;
@@ -159,18 +159,18 @@ static void compare_value(struct difference_list *list, const struct pair_slot *
     const double real = first == SIDE_REAL ? number : v->number;
     const double virtual = first == SIDE_REAL ? v->number : number;
     if (kind != v->kind) {
-        tell_difference(list, "%s: real %s, virtual %s", v->name,
-                        value_kind_name(first == SIDE_REAL ? kind : v->kind),
-                        value_kind_name(first == SIDE_REAL ? v->kind : kind));
+        add_difference(list, "%s: real %s, virtual %s", v->name,
+                       value_kind_name(first == SIDE_REAL ? kind : v->kind),
+                       value_kind_name(first == SIDE_REAL ? v->kind : kind));
     } else if (kind == VALUE_TEXT && slot->value[k].text != v->text) {
-        tell_difference(list, "%s: not the same text", v->name);
+        add_difference(list, "%s: not the same text", v->name);
     } else if (kind == VALUE_NUMBER && !numbers_agree(v->name, number, v->number, p)) {
-        tell_difference(list, "%s: real %.9g, virtual %.9g", v->name, real, virtual);
+        add_difference(list, "%s: real %.9g, virtual %.9g", v->name, real, virtual);
     } else if (kind == VALUE_TRUTH && (number > 0.5) != (v->number > 0.5)) {
-        tell_difference(list, "%s: real %s, virtual %s", v->name, real > 0.5 ? "true" : "false",
-                        virtual > 0.5 ? "true" : "false");
+        add_difference(list, "%s: real %s, virtual %s", v->name, real > 0.5 ? "true" : "false",
+                       virtual > 0.5 ? "true" : "false");
     } else if (kind == VALUE_LIST && fabs(number - v->number) > 0.5) {
-        tell_difference(list, "%s: real %.0f items, virtual %.0f", v->name, real, virtual);
+        add_difference(list, "%s: real %.0f items, virtual %.0f", v->name, real, virtual);
     }
 }
 
@@ -233,9 +233,9 @@ bool pair_reply_differs(const struct pair_slot *slot, enum side first,
     const enum reply_status before = (enum reply_status)slot->status[first];
     differs[0] = '\0';
     if (before != reply->status) {
-        tell_difference(&list, "status: real %s, virtual %s",
-                        reply_status_name(first == SIDE_REAL ? before : reply->status),
-                        reply_status_name(first == SIDE_REAL ? reply->status : before));
+        add_difference(&list, "status: real %s, virtual %s",
+                       reply_status_name(first == SIDE_REAL ? before : reply->status),
+                       reply_status_name(first == SIDE_REAL ? reply->status : before));
     }
     compare_values(&list, slot, first, reply, p);
     if (list.untold > 0) {

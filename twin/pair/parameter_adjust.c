@@ -56,20 +56,21 @@ static uint8_t adjustable_groups(const struct parameter_terms *terms,
 
 void parameters_judge_virtual(const struct parameter_terms *terms,
                               const struct parameter_force *force, const double *does,
-                              const double *se, const enum laps_kept kept[PARAMETER_GROUPS_MAX],
+                              const double *se,
+                              const enum laps_match match[PARAMETER_GROUPS_MAX],
                               struct parameter_virtual *out)
 {
     bool missed[PARAMETER_GROUPS_MAX];
-    out->told = does != NULL;
+    out->sent = does != NULL;
     for (size_t j = 0; j < terms->count; j++) {
         out->does[j] = does ? does[j] : nan("");
         out->se[j] = does ? se[j] : nan("");
-        out->told = out->told && (!has_bit(force->applied, j) || isfinite(out->se[j]));
+        out->sent = out->sent && (!has_bit(force->applied, j) || isfinite(out->se[j]));
     }
     out->missed = false;
     for (uint8_t g = 0; g < PARAMETER_GROUPS_MAX; g++) {
-        missed[g] = kept[g] == LAPS_UNTESTED ? misses_aim(terms, force, out, g)
-                                             : kept[g] == LAPS_OTHERS;
+        missed[g] = match[g] == LAPS_UNTESTED ? misses_aim(terms, force, out, g)
+                                              : match[g] == LAPS_OTHERS;
         out->missed = out->missed || missed[g];
     }
     for (size_t j = 0; j < terms->count; j++) {
@@ -124,28 +125,28 @@ static double correct_term(const struct parameter_term *term, double before, dou
 
 void parameters_adjust(const struct parameter_terms *terms, const struct parameter_force *force,
                        const struct parameter_virtual *virtual, const double *real,
-                       struct parameter_told *out)
+                       struct parameter_sent *out)
 {
     for (size_t j = 0; j < terms->count; j++) {
         const struct parameter_term *term = &terms->term[j];
-        const bool told = has_bit(force->applied, j);
+        const bool sent = has_bit(force->applied, j);
         const bool relative = has_bit(force->relative, j);
         const bool known = isfinite(real[j]) && isfinite(virtual->does[j]) &&
                            (term->rate || same_delays(terms, term->group, virtual->does, real));
-        const double before = told ? force->told[j] : term->rate ? 1.0 : 0.0;
+        const double before = sent ? force->sent[j] : term->rate ? 1.0 : 0.0;
         const double after =
             known ? correct_term(term, before, virtual->does[j], real[j]) : before;
         const bool adjusts = has_bit(virtual->adjustable, term->group) && isfinite(real[j]);
-        out->value[j] = told && !relative && known ? after : real[j];
+        out->value[j] = sent && !relative && known ? after : real[j];
         out->adjust[j] = adjusts ? after : nan("");
     }
 }
 
 bool parameters_all_relative(const struct parameter_terms *terms,
-                             const struct parameter_told *told, const double *real)
+                             const struct parameter_sent *sent, const double *real)
 {
     for (size_t j = 0; j < terms->count; j++) {
-        if (isfinite(real[j]) && !isfinite(told->adjust[j])) {
+        if (isfinite(real[j]) && !isfinite(sent->adjust[j])) {
             return false;
         }
     }
@@ -163,25 +164,25 @@ static bool names_term(const struct event_ack *ack, const char *name)
     return false;
 }
 
-bool parameters_take(const struct parameter_terms *terms, struct parameter_force *force,
-                     const struct parameter_told *told, const double *real,
-                     const double *real_se, const struct event_ack *ack, bool relative)
+bool parameters_apply_ack(const struct parameter_terms *terms, struct parameter_force *force,
+                          const struct parameter_sent *sent, const double *real,
+                          const double *real_se, const struct event_ack *ack, bool relative)
 {
     bool other = false;
     for (size_t j = 0; j < terms->count; j++) {
-        if (!isfinite(told->value[j]) || !names_term(ack, parameter_term_name(terms, j))) {
+        if (!isfinite(sent->value[j]) || !names_term(ack, parameter_term_name(terms, j))) {
             continue;
         }
         const uint8_t bit = (uint8_t)(1U << j);
-        const bool adjusted = relative && isfinite(told->adjust[j]);
+        const bool adjusted = relative && isfinite(sent->adjust[j]);
         /* No simulator waits less than not at all. */
-        const double value = terms->term[j].rate ? told->value[j] : fmax(told->value[j], 0.0);
-        const double now = adjusted ? told->adjust[j] : value;
+        const double value = terms->term[j].rate ? sent->value[j] : fmax(sent->value[j], 0.0);
+        const double now = adjusted ? sent->adjust[j] : value;
         other = other || !has_bit(force->applied, j) ||
-                has_bit(force->relative, j) != adjusted || fabs(force->told[j] - now) > 0.0;
+                has_bit(force->relative, j) != adjusted || fabs(force->sent[j] - now) > 0.0;
         force->applied |= bit;
         force->relative = (uint8_t)(adjusted ? force->relative | bit : force->relative & ~bit);
-        force->told[j] = now;
+        force->sent[j] = now;
         force->aimed[j] = real[j];
         force->aimed_se[j] = real_se[j];
     }
@@ -192,11 +193,11 @@ bool parameters_take(const struct parameter_terms *terms, struct parameter_force
 }
 
 void parameters_write_adjust(struct json_writer *w, const struct parameter_terms *terms,
-                             const struct parameter_told *told)
+                             const struct parameter_sent *sent)
 {
     bool any = false;
     for (size_t j = 0; j < terms->count; j++) {
-        if (!isfinite(told->adjust[j])) {
+        if (!isfinite(sent->adjust[j])) {
             continue;
         }
         if (!any) {
@@ -204,7 +205,7 @@ void parameters_write_adjust(struct json_writer *w, const struct parameter_terms
         }
         any = true;
         json_write_object(w, parameter_term_name(terms, j));
-        json_write_real(w, terms->term[j].rate ? "factor" : "add", told->adjust[j]);
+        json_write_real(w, terms->term[j].rate ? "factor" : "add", sent->adjust[j]);
         json_write_close(w);
     }
     if (any) {

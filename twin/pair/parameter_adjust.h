@@ -30,7 +30,7 @@ struct parameter_force {
     uint8_t applied;  /* bit j: term j is as told; else it is the simulator's own */
     uint8_t relative; /* bit j: told is a factor, or added; else it is the value itself */
     uint8_t judged;   /* enum parameter_judged */
-    double told[PARAMETER_TERMS_MAX];
+    double sent[PARAMETER_TERMS_MAX];
     double aimed[PARAMETER_TERMS_MAX],
         aimed_se[PARAMETER_TERMS_MAX]; /* the real robot's, that it was made for */
 };
@@ -45,7 +45,7 @@ enum parameter_judged {
 /* How far the simulator has come with what it was told. */
 enum simulator_state {
     SIMULATOR_OWN,      /* nothing is in force: it runs on its own parameters */
-    SIMULATOR_TOLD,     /* a set that it has not acknowledged */
+    SIMULATOR_SENT,     /* a set that it has not acknowledged */
     SIMULATOR_SETTLING, /* it has; whether its moves take the times will be seen */
     SIMULATOR_AS_ASKED, /* they do */
     SIMULATOR_MISSES,   /* they do not: another set is due */
@@ -53,9 +53,9 @@ enum simulator_state {
 };
 
 /* What the laps of a group's moves say of the terms that they were held against. */
-enum laps_kept {
+enum laps_match {
     LAPS_UNTESTED, /* too few moves, or a term is not known: the terms are asked one by one */
-    LAPS_KEPT,
+    LAPS_MATCHED,
     LAPS_OTHERS /* beyond chance, and by more than matters */
 };
 
@@ -63,7 +63,7 @@ enum laps_kept {
 struct parameter_virtual {
     /* Bit g: its speeds of group g are known, and nothing in force of it is absolute. */
     uint8_t adjustable;
-    bool told;   /* there is a fit, and it determines every term in force */
+    bool sent;   /* there is a fit, and it determines every term in force */
     bool missed; /* a term in force is not what it was to be, beyond chance */
     double does[PARAMETER_TERMS_MAX]; /* NaN: not known */
     double
@@ -74,7 +74,7 @@ struct parameter_virtual {
 };
 
 /* What a set asks for: both NaN where it is not known. */
-struct parameter_told {
+struct parameter_sent {
     double value[PARAMETER_TERMS_MAX]; /* absolute: what the term shall be set to */
     double
         adjust[PARAMETER_TERMS_MAX]; /* relative: factor of a speed, seconds added to a delay */
@@ -85,7 +85,8 @@ struct parameter_told {
  * aimed at. All but out->law. */
 void parameters_judge_virtual(const struct parameter_terms *terms,
                               const struct parameter_force *force, const double *does,
-                              const double *se, const enum laps_kept kept[PARAMETER_GROUPS_MAX],
+                              const double *se,
+                              const enum laps_match match[PARAMETER_GROUPS_MAX],
                               struct parameter_virtual *out);
 
 /* Does it do otherwise than real[count] in a term, beyond chance, or is that not known? */
@@ -96,21 +97,21 @@ bool parameters_virtual_differs(const struct parameter_terms *terms,
 /* What makes the virtual robot take the times of real[count]. */
 void parameters_adjust(const struct parameter_terms *terms, const struct parameter_force *force,
                        const struct parameter_virtual *virtual, const double *real,
-                       struct parameter_told *out);
+                       struct parameter_sent *out);
 
 /* Is every term that is known of the real robot told as a change of the simulator's own? */
 bool parameters_all_relative(const struct parameter_terms *terms,
-                             const struct parameter_told *told, const double *real);
+                             const struct parameter_sent *sent, const double *real);
 
 /* The simulator took of the set that asks for this what `ack` names; the rest is as it was.
  * Returns whether that is something else than before. */
-bool parameters_take(const struct parameter_terms *terms, struct parameter_force *force,
-                     const struct parameter_told *told, const double *real,
-                     const double *real_se, const struct event_ack *ack, bool relative);
+bool parameters_apply_ack(const struct parameter_terms *terms, struct parameter_force *force,
+                          const struct parameter_sent *sent, const double *real,
+                          const double *real_se, const struct event_ack *ack, bool relative);
 
 /* {"t0_s":{"add":-0.1},"linear_speed_mps":{"factor":1.2}}; nothing when nothing is known. */
 void parameters_write_adjust(struct json_writer *w, const struct parameter_terms *terms,
-                             const struct parameter_told *told);
+                             const struct parameter_sent *sent);
 
 extern const struct names simulator_state_names;
 const char *simulator_state_name(enum simulator_state state);

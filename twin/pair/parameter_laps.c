@@ -20,7 +20,7 @@ enum { STEPS = 50 };
 static const double STEP_ENOUGH = 1e-9;
 
 /* The law as fits have it: t0 and the logarithms of both ratios. */
-static bool take_logarithms(const double terms[PROFILE_TERMS], double q[PROFILE_TERMS])
+static bool compute_logarithms(const double terms[PROFILE_TERMS], double q[PROFILE_TERMS])
 {
     q[PROFILE_T0] = terms[PROFILE_T0];
     q[PROFILE_SPEED] = log(terms[PROFILE_SPEED]);
@@ -36,19 +36,19 @@ void parameter_laps_terms(const struct profile_law *law, double terms[PROFILE_TE
     terms[PROFILE_ACCELERATION] = exp(law->q[PROFILE_ACCELERATION]);
 }
 
-enum laps_kept parameter_laps_kept(const struct laps_fitted *laps, enum profile_class kind,
-                                   const double terms[PROFILE_TERMS], size_t others)
+enum laps_match parameter_laps_match(const struct laps_fitted *laps, enum profile_class kind,
+                                     const double terms[PROFILE_TERMS], size_t others)
 {
     const struct profile_law *law = &laps->fit->law[kind];
     const double z = LAPS_Z * estimate_reach((double)law->freedom) / estimate_reach(INFINITY) *
                      sqrt(1.0 + (double)laps->fit->n / (double)others);
     const double least_s = fmax(law->residual_s_sd, LAPS_MIN_S);
-    enum laps_kept kept = LAPS_UNTESTED;
+    enum laps_match matched = LAPS_UNTESTED;
     double q[PROFILE_TERMS];
-    if (!take_logarithms(terms, q)) {
+    if (!compute_logarithms(terms, q)) {
         return LAPS_UNTESTED;
     }
-    for (size_t k = 0; k < laps->n && kept != LAPS_OTHERS; k++) {
+    for (size_t k = 0; k < laps->n && matched != LAPS_OTHERS; k++) {
         const struct profile_move *move = &laps->moves[k];
         double row[PROFILE_TERMS];
         if (move->kind != kind || !profile_move_usable(move)) {
@@ -60,9 +60,9 @@ enum laps_kept parameter_laps_kept(const struct laps_fitted *laps, enum profile_
         if (!isfinite(se_s)) {
             return LAPS_UNTESTED;
         }
-        kept = off_s > fmax(z * se_s, least_s) ? LAPS_OTHERS : LAPS_KEPT;
+        matched = off_s > fmax(z * se_s, least_s) ? LAPS_OTHERS : LAPS_MATCHED;
     }
-    return kept;
+    return matched;
 }
 
 /* ---- the smallest change ------------------------------------------------------------------
@@ -134,7 +134,7 @@ static enum status find_change(const struct laps_fitted *real, enum profile_clas
 {
     const struct profile_law *law = &real->fit->law[kind];
     struct match m = {.real = real, .kind = kind, .scale = {0.0, OFF_SHARE, OFF_SHARE}};
-    if (!take_logarithms(does, m.does)) {
+    if (!compute_logarithms(does, m.does)) {
         return STATUS_E_MATH;
     }
     for (size_t k = 0; k < real->n; k++) {
@@ -165,7 +165,7 @@ static bool all_finite(const double terms[PROFILE_TERMS])
 static enum status adjust_class(const struct laps_fitted *real, enum profile_class kind,
                                 const struct parameter_force *force,
                                 const struct parameter_virtual *virtual,
-                                struct parameter_told *out)
+                                struct parameter_sent *out)
 {
     static const double own[PROFILE_TERMS] = {0.0, 1.0, 1.0};
     enum { ALL = (1 << PROFILE_TERMS) - 1 };
@@ -173,18 +173,18 @@ static enum status adjust_class(const struct laps_fitted *real, enum profile_cla
     const unsigned applied = (unsigned)force->applied >> first & ALL;
     const unsigned relative = (unsigned)force->relative >> first & ALL;
     const bool absolute = applied == ALL && relative == 0;
-    double *told = absolute ? &out->value[first] : &out->adjust[first];
+    double *sent = absolute ? &out->value[first] : &out->adjust[first];
     double change[PROFILE_TERMS];
     if ((applied != 0 && applied != ALL) || (!absolute && relative != applied) ||
-        !all_finite(told)) {
+        !all_finite(sent)) {
         return STATUS_OK;
     }
-    const double *before = applied == ALL ? &force->told[first] : own;
+    const double *before = applied == ALL ? &force->sent[first] : own;
     /* No simulator waits less than not at all; of what is added to a delay nobody knows. */
     const double least_s = absolute ? -before[PROFILE_T0] : -HUGE_VAL;
     const enum status st = find_change(real, kind, &virtual->law[first], least_s, change);
     for (size_t j = 0; j < PROFILE_TERMS && st == STATUS_OK; j++) {
-        told[j] = j == PROFILE_T0 ? before[j] + change[j] : before[j] * change[j];
+        sent[j] = j == PROFILE_T0 ? before[j] + change[j] : before[j] * change[j];
     }
     return st;
 }
@@ -192,18 +192,18 @@ static enum status adjust_class(const struct laps_fitted *real, enum profile_cla
 enum status parameter_laps_adjust(const struct laps_fitted *real,
                                   const struct parameter_force *force,
                                   const struct parameter_virtual *virtual,
-                                  const double value[PROFILE_P], struct parameter_told *out)
+                                  const double value[PROFILE_P], struct parameter_sent *out)
 {
-    struct parameter_told told = *out;
+    struct parameter_sent sent = *out;
     enum status st = STATUS_OK;
     for (enum profile_class c = PROFILE_JOINTS; c < PROFILE_CLASSES && st == STATUS_OK; c++) {
         const size_t first = (size_t)c * PROFILE_TERMS;
         if (all_finite(&value[first]) && all_finite(&virtual->law[first])) {
-            st = adjust_class(real, c, force, virtual, &told);
+            st = adjust_class(real, c, force, virtual, &sent);
         }
     }
     if (st == STATUS_OK) {
-        *out = told;
+        *out = sent;
     }
     return st;
 }

@@ -26,8 +26,8 @@ void parameter_laps_terms(const struct profile_law *law, double terms[PROFILE_TE
 
 /* Are the laps of this class those of such terms, which rest on `others` moves? By more than a
  * lap's own spread, and beyond chance. */
-enum laps_kept parameter_laps_kept(const struct laps_fitted *laps, enum profile_class kind,
-                                   const double terms[PROFILE_TERMS], size_t others);
+enum laps_match parameter_laps_match(const struct laps_fitted *laps, enum profile_class kind,
+                                     const double terms[PROFILE_TERMS], size_t others);
 
 /* Where a class is known as a whole, of `value`, and in force as a whole or not at all, the
  * smallest change of what is told that makes the virtual arm's laps those of the real arm's
@@ -36,6 +36,6 @@ MUST_USE enum status parameter_laps_adjust(const struct laps_fitted *real,
                                            const struct parameter_force *force,
                                            const struct parameter_virtual *virtual,
                                            const double value[PROFILE_P],
-                                           struct parameter_told *out);
+                                           struct parameter_sent *out);
 
 #endif

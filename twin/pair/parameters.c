@@ -8,9 +8,9 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/numbers/hash.h"
+#include "identification/model/models.h"
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/travel_judge.h"
-#include "identification/model/models.h"
 #include "twin/pair/pair_params.h"
 
 /* A speed known to worse than this share is a guess; MARGINAL beyond half of it. */
@@ -20,7 +20,7 @@ static const double HELD_OUT_RATIO_MAX = 2.5;
 /* Spread below which a laps' error does not matter to anybody. */
 static const double HELD_OUT_FLOOR_S = 0.002;
 /* A difference of so many standard errors is no chance. */
-static const double NEWS_Z = 3.0;
+static const double DIFFERENCE_Z = 3.0;
 enum { HELD_OUT_MIN = 6 };
 /* Of a class of an arm's moves fewer are no evidence: nothing tests the law by them, and where
  * it bends decides its errors. */
@@ -32,8 +32,8 @@ enum { CLASS_MOVES_MIN = 12 };
 ENUM_NAMES(parameter_check, PARAMETERS_CHECKS, "excitation", "signs", "precision", "held_out",
            "fit");
 
-void parameters_note(struct parameter_checks *checks, enum parameter_check check,
-                     enum estimate_verdict verdict, const char *format, ...)
+void parameters_add_check(struct parameter_checks *checks, enum parameter_check check,
+                          enum estimate_verdict verdict, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -50,29 +50,30 @@ static void check_excitation(const struct travel_fit *fit, struct parameter_chec
     const bool drives = fit->estimate.identifiable[TRAVEL_INV_V] ||
                         !travel_motion_has(fit->motion, TRAVEL_INV_V);
     if (turns && drives) {
-        parameters_note(checks, CHECK_EXCITATION, ESTIMATE_PASS, "%zu moves determine %s",
-                        fit->n,
-                        fit->motion == TRAVEL_TURNS_AND_DRIVES ? "both speeds" : "its speed");
+        parameters_add_check(
+            checks, CHECK_EXCITATION, ESTIMATE_PASS, "%zu moves determine %s", fit->n,
+            fit->motion == TRAVEL_TURNS_AND_DRIVES ? "both speeds" : "its speed");
     } else {
-        parameters_note(checks, CHECK_EXCITATION, ESTIMATE_FAIL,
-                        "%zu moves do not determine %s speed", fit->n,
-                        turns    ? "the linear"
-                        : drives ? "the angular"
-                                 : "any");
+        parameters_add_check(checks, CHECK_EXCITATION, ESTIMATE_FAIL,
+                             "%zu moves do not determine %s speed", fit->n,
+                             turns    ? "the linear"
+                             : drives ? "the angular"
+                                      : "any");
     }
 }
 
 static void check_signs(const struct travel_fit *fit, struct parameter_checks *checks)
 {
-    parameters_note(checks, CHECK_SIGNS, ESTIMATE_PASS, "speeds and delays are possible ones");
+    parameters_add_check(checks, CHECK_SIGNS, ESTIMATE_PASS,
+                         "speeds and delays are possible ones");
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         if (fit->estimate.identifiable[j] && fit->beta_hi[j] < 0.0) {
-            parameters_note(checks, CHECK_SIGNS, ESTIMATE_FAIL, "%s is below zero beyond doubt",
-                            travel_term_name(j));
+            parameters_add_check(checks, CHECK_SIGNS, ESTIMATE_FAIL,
+                                 "%s is below zero beyond doubt", travel_term_name(j));
         }
     }
     if (fit->beta[TRAVEL_INV_W] <= 0.0 || fit->beta[TRAVEL_INV_V] <= 0.0) {
-        parameters_note(checks, CHECK_SIGNS, ESTIMATE_FAIL, "a speed is not above zero");
+        parameters_add_check(checks, CHECK_SIGNS, ESTIMATE_FAIL, "a speed is not above zero");
     }
 }
 
@@ -95,10 +96,10 @@ static void check_precision(const struct travel_fit *fit, struct parameter_check
     w_ratio = fit->motion == TRAVEL_DRIVES ? v_ratio : w_ratio;
     /* The worse of the two, NaN above all. */
     const double worse = fabs(w_ratio) <= fabs(v_ratio) ? fabs(v_ratio) : fabs(w_ratio);
-    parameters_note(checks, CHECK_PRECISION,
-                    judge_precision(isnan(w_ratio) || isnan(v_ratio) ? nan("") : worse),
-                    "standard errors: angular speed %.2g %%, linear speed %.2g %%",
-                    100.0 * w_ratio, 100.0 * v_ratio);
+    parameters_add_check(checks, CHECK_PRECISION,
+                         judge_precision(isnan(w_ratio) || isnan(v_ratio) ? nan("") : worse),
+                         "standard errors: angular speed %.2g %%, linear speed %.2g %%",
+                         100.0 * w_ratio, 100.0 * v_ratio);
 }
 
 /* ---- checks of an arm's moves -------------------------------------------------------------
@@ -126,30 +127,31 @@ static void check_commanded_excitation(const struct profile_fit *fit,
         missing =
             parameter_fit_asks(fit, k) && !is_known ? class_term(k, PROFILE_SPEED) : missing;
     }
-    parameters_note(checks, CHECK_EXCITATION,
-                    determined == 0 ? ESTIMATE_FAIL
-                    : missing       ? ESTIMATE_MARGINAL
-                                    : ESTIMATE_PASS,
-                    missing || determined == 0 ? "%zu moves do not determine %s"
-                                               : "%zu moves determine the speeds of %s",
-                    fit->n,
-                    missing                      ? missing
-                    : determined == 0            ? "any speed"
-                    : determined > 1             ? "both classes"
-                    : known[PROFILE_JOINT_SPEED] ? "moves of joints"
-                                                 : "lines");
+    parameters_add_check(checks, CHECK_EXCITATION,
+                         determined == 0 ? ESTIMATE_FAIL
+                         : missing       ? ESTIMATE_MARGINAL
+                                         : ESTIMATE_PASS,
+                         missing || determined == 0 ? "%zu moves do not determine %s"
+                                                    : "%zu moves determine the speeds of %s",
+                         fit->n,
+                         missing                      ? missing
+                         : determined == 0            ? "any speed"
+                         : determined > 1             ? "both classes"
+                         : known[PROFILE_JOINT_SPEED] ? "moves of joints"
+                                                      : "lines");
 }
 
 static void check_commanded_signs(const struct profile_fit *fit,
                                   struct parameter_checks *checks)
 {
     const struct estimate *e = &fit->estimate;
-    parameters_note(checks, CHECK_SIGNS, ESTIMATE_PASS, "speeds and delays are possible ones");
+    parameters_add_check(checks, CHECK_SIGNS, ESTIMATE_PASS,
+                         "speeds and delays are possible ones");
     for (size_t k = 0; k < PROFILE_CLASSES; k++) {
         const size_t t0 = k * PROFILE_TERMS + PROFILE_T0;
         if (e->identifiable[t0] && e->hi[t0] < 0.0) {
-            parameters_note(checks, CHECK_SIGNS, ESTIMATE_FAIL, "%s is below zero beyond doubt",
-                            class_term(k, PROFILE_T0));
+            parameters_add_check(checks, CHECK_SIGNS, ESTIMATE_FAIL,
+                                 "%s is below zero beyond doubt", class_term(k, PROFILE_T0));
         }
     }
 }
@@ -167,26 +169,26 @@ static void check_commanded_precision(const struct profile_fit *fit,
         const double share = e->identifiable[speed] && isnan(ratio[k]) ? HUGE_VAL : ratio[k];
         worst = fmax(worst, share);
     }
-    parameters_note(checks, CHECK_PRECISION, judge_precision(worst),
-                    "standard errors: speeds of joints %.2g %%, of lines %.2g %%",
-                    100.0 * ratio[PROFILE_JOINTS], 100.0 * ratio[PROFILE_LINES]);
+    parameters_add_check(checks, CHECK_PRECISION, judge_precision(worst),
+                         "standard errors: speeds of joints %.2g %%, of lines %.2g %%",
+                         100.0 * ratio[PROFILE_JOINTS], 100.0 * ratio[PROFILE_LINES]);
 }
 
 /* ---- held out -----------------------------------------------------------------------------
  */
 
 /* By how much the older moves' fit is off in `count` newer ones, the median. */
-static void note_held_out(struct parameter_checks *checks, size_t count, double median_s,
-                          double older_sd_s)
+static void add_held_out(struct parameter_checks *checks, size_t count, double median_s,
+                         double older_sd_s)
 {
     const double spread_s = 1.4826 * median_s;
     const double limit_s = HELD_OUT_RATIO_MAX * older_sd_s + HELD_OUT_FLOOR_S;
     if (count < HELD_OUT_MIN) {
-        parameters_note(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
-                        "the older moves do not determine what the newer ones need");
+        parameters_add_check(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
+                             "the older moves do not determine what the newer ones need");
         return;
     }
-    parameters_note(
+    parameters_add_check(
         checks, CHECK_HELD_OUT, spread_s <= limit_s ? ESTIMATE_PASS : ESTIMATE_FAIL,
         "%zu newest moves predicted from the older ones: %.3f s off (allowed %.3f s)", count,
         spread_s, limit_s);
@@ -200,7 +202,7 @@ static enum status hold_out_commanded(const struct parameter_data *data, size_t 
     const enum status st =
         profile_hold_out(older, data->commanded + data->n - held, held, &out);
     if (st == STATUS_OK) {
-        note_held_out(checks, out.n, out.median_s, older->residual_s_sd);
+        add_held_out(checks, out.n, out.median_s, older->residual_s_sd);
     }
     return st;
 }
@@ -218,8 +220,7 @@ static void hold_out_moves(const struct parameter_data *data, size_t held,
         }
     }
     gsl_sort(error_s, 1, count);
-    note_held_out(checks, count, count > 0 ? error_s[count / 2] : nan(""),
-                  older->residual_s_sd);
+    add_held_out(checks, count, count > 0 ? error_s[count / 2] : nan(""), older->residual_s_sd);
 }
 
 /* Fit the older moves, predict the newest third: does the model hold tomorrow? The spread is
@@ -231,8 +232,8 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
     struct parameter_data before = *data;
     struct parameter_fit older;
     if (held < HELD_OUT_MIN || data->n > PAIR_WINDOW_MAX) {
-        parameters_note(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
-                        "%zu moves are too few to hold some out", data->n);
+        parameters_add_check(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
+                             "%zu moves are too few to hold some out", data->n);
         return STATUS_OK;
     }
     before.n -= held;
@@ -283,8 +284,8 @@ static void check_fit(const struct parameter_data *data, bool plausible,
         check_signs(&fit->travel, checks);
         check_precision(&fit->travel, checks);
     }
-    parameters_note(checks, CHECK_FIT, e->verdict, "%.159s",
-                    e->reason_count > 0 ? e->reasons[0] : "no objection");
+    parameters_add_check(checks, CHECK_FIT, e->verdict, "%.159s",
+                         e->reason_count > 0 ? e->reasons[0] : "no objection");
 }
 
 enum status parameters_examine(const struct parameter_data *data, enum travel_method method,
@@ -319,7 +320,7 @@ const char *parameters_first_failure(const struct parameter_checks *checks)
 const struct parameter_set *parameters_find(const struct parameter_book *book,
                                             enum parameter_state state)
 {
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+    for (size_t k = 0; k < PARAMETERS_RETAINED; k++) {
         if (book->set[k].version > 0 && book->set[k].state == (uint8_t)state) {
             return &book->set[k];
         }
@@ -329,7 +330,7 @@ const struct parameter_set *parameters_find(const struct parameter_book *book,
 
 struct parameter_set *parameters_find_version(struct parameter_book *book, uint32_t version)
 {
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+    for (size_t k = 0; k < PARAMETERS_RETAINED; k++) {
         if (version > 0 && book->set[k].version == version) {
             return &book->set[k];
         }
@@ -349,13 +350,13 @@ static struct parameter_set *make_room(struct parameter_book *book)
 {
     struct parameter_set *victim = NULL;
     uint64_t last_order = 0;
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+    for (size_t k = 0; k < PARAMETERS_RETAINED; k++) {
         const struct parameter_set *set = &book->set[k];
         if (set->state == PARAMETERS_RETIRED && set->order > last_order) {
             last_order = set->order;
         }
     }
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+    for (size_t k = 0; k < PARAMETERS_RETAINED; k++) {
         struct parameter_set *set = &book->set[k];
         if (set->version == 0) {
             return set;
@@ -433,13 +434,13 @@ struct parameter_set *parameters_propose(struct parameter_book *book,
     set->data_hash = hash_moves(data);
     parameter_fit_terms(fit, false, set->value, set->se);
     for (size_t j = 0; j < set->count; j++) {
-        set->told.value[j] = set->value[j];
-        set->told.adjust[j] = nan("");
+        set->sent.value[j] = set->value[j];
+        set->sent.adjust[j] = nan("");
     }
     return set;
 }
 
-static const struct parameter_set *put_active(struct parameter_book *book,
+static const struct parameter_set *set_active(struct parameter_book *book,
                                               struct parameter_set *set)
 {
     struct parameter_set *before = find_state(book, PARAMETERS_ACTIVE);
@@ -465,19 +466,19 @@ const struct parameter_set *parameters_promote(struct parameter_book *book, uint
         *why = "this version is active already";
         return NULL;
     }
-    return put_active(book, set);
+    return set_active(book, set);
 }
 
 bool parameters_rollback(struct parameter_book *book, const struct parameter_set **now,
                          const char **why)
 {
     struct parameter_set *before = NULL;
-    struct parameter_set *left = find_state(book, PARAMETERS_ACTIVE);
-    if (!left) {
+    struct parameter_set *previous = find_state(book, PARAMETERS_ACTIVE);
+    if (!previous) {
         *why = "no set is active";
         return false;
     }
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+    for (size_t k = 0; k < PARAMETERS_RETAINED; k++) {
         struct parameter_set *set = &book->set[k];
         if (set->state == PARAMETERS_RETIRED && set->order > 0 &&
             (!before || set->order > before->order)) {
@@ -485,17 +486,17 @@ bool parameters_rollback(struct parameter_book *book, const struct parameter_set
         }
     }
     if (before) {
-        (void)put_active(book, before);
+        (void)set_active(book, before);
     } else {
-        left->state = PARAMETERS_RETIRED;
+        previous->state = PARAMETERS_RETIRED;
     }
     /* The one that is left behind is not what the next rollback goes back to. */
-    left->order = 0;
+    previous->order = 0;
     *now = before;
     return true;
 }
 
-bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set)
+bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set)
 {
     const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
     if (!active) {
@@ -503,7 +504,7 @@ bool parameters_is_news(const struct parameter_book *book, const struct paramete
     }
     for (size_t j = 0; j < set->count; j++) {
         const double sd = hypot(set->se[j], active->se[j]);
-        if (sd > 0.0 && fabs(set->value[j] - active->value[j]) > NEWS_Z * sd) {
+        if (sd > 0.0 && fabs(set->value[j] - active->value[j]) > DIFFERENCE_Z * sd) {
             return true;
         }
     }
@@ -562,12 +563,12 @@ static void write_values(struct json_writer *w, const struct parameter_set *set)
 {
     const struct parameter_terms *terms = parameter_terms_of(set->commanded);
     for (size_t j = 0; j < set->count; j++) {
-        const double told = set->told.value[j];
-        if (isfinite(told)) {
+        const double sent = set->sent.value[j];
+        if (isfinite(sent)) {
             /* Below zero within its error, or it had failed its checks: no simulator waits less
              * than not at all. */
             json_write_real(w, parameter_term_name(terms, j),
-                            terms->term[j].rate ? told : fmax(told, 0.0));
+                            terms->term[j].rate ? sent : fmax(sent, 0.0));
         } else if (is_in_sum(terms, set, j)) {
             json_write_real(w, parameter_term_name(terms, j), 0.0);
         }
@@ -597,7 +598,7 @@ void parameters_write_payload(struct json_writer *w, const struct parameter_set 
     write_set_values(w, other);
     json_write_close(w);
     if (travel && adjust) {
-        parameters_write_adjust(w, parameter_terms_of(travel->commanded), &travel->told);
+        parameters_write_adjust(w, parameter_terms_of(travel->commanded), &travel->sent);
     }
     json_write_close(w);
 }

@@ -23,7 +23,7 @@
 #include "logger/message/json_write.h"
 #include "twin/pair/parameter_adjust.h"
 
-enum { PARAMETERS_KEPT = 4, PARAMETERS_DETAIL_MAX = 160 };
+enum { PARAMETERS_RETAINED = 4, PARAMETERS_DETAIL_MAX = 160 };
 
 enum parameter_state {
     PARAMETERS_NONE,
@@ -49,13 +49,13 @@ struct parameter_set {
     /* Of travel times as of parameter_terms_of(commanded); of a model its parameters, then a
      * constant effort per axis where they were fitted; NaN: unknown. */
     double value[DYNAMICS_P_MAX], se[DYNAMICS_P_MAX]; /* [count] */
-    struct parameter_told told; /* of travel times: what the simulator is asked for */
+    struct parameter_sent sent; /* of travel times: what the simulator is asked for */
 };
 
 struct parameter_book { /* all zero is empty */
     uint32_t last_version;
     uint64_t promotions;
-    struct parameter_set set[PARAMETERS_KEPT];
+    struct parameter_set set[PARAMETERS_RETAINED];
 };
 
 /* What a fit must stand before it becomes a candidate. */
@@ -110,8 +110,9 @@ extern const struct names parameter_check_names;
 const char *parameter_check_name(enum parameter_check check);
 
 /* Write down what became of one check. */
-void parameters_note(struct parameter_checks *checks, enum parameter_check check,
-                     enum estimate_verdict verdict, const char *format, ...) PRINTF_LIKE(4, 5);
+void parameters_add_check(struct parameter_checks *checks, enum parameter_check check,
+                          enum estimate_verdict verdict, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 
 /* Fit the moves. STATUS_E_NOMEM, STATUS_E_MATH as of travel_time_fit(). */
 MUST_USE enum status parameters_fit(const struct parameter_data *data,
@@ -157,7 +158,7 @@ struct parameter_set *parameters_find_version(struct parameter_book *book, uint3
 
 /* Does it differ from the active set by more than chance (|z| > 3 in a term), or is none
  * active? */
-bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set);
+bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set);
 
 extern const struct names parameter_state_names;
 const char *parameter_state_name(enum parameter_state state);

@@ -16,12 +16,12 @@ static void write_check(struct json_writer *w, const char *key,
 }
 
 static void write_joint(struct json_writer *w, const struct arm_friction_fit *fit,
-                        const struct current_beside *beside, size_t j)
+                        const struct reference_check *checks, size_t j)
 {
 #define JOINT(field) JSON_MEMBER(struct arm_friction_joint, field)
     static const struct json_member members[] = {JOINT(speed_max_radps), JOINT(current_max_a),
                                                  JOINT(rate_ratio), JOINT(rate_r2),
-                                                 JOINT(left_rho)};
+                                                 JOINT(residual_rho)};
     const struct arm_friction_joint *joint = &fit->joint[j];
     json_write_object(w, NULL);
     json_write_int(w, "joint", (int64_t)j + 1);
@@ -37,8 +37,8 @@ static void write_joint(struct json_writer *w, const struct arm_friction_fit *fi
         json_write_real(w, "share", joint->missing.share);
         json_write_close(w);
     }
-    current_report(w, &joint->estimate, &beside[j].values,
-                   beside[j].given ? &beside[j].comparison : NULL);
+    reference_report(w, &joint->estimate, &checks[j].values,
+                     checks[j].given ? &checks[j].comparison : NULL);
     json_write_close(w);
 }
 
@@ -72,20 +72,20 @@ static void write_intervals(struct json_writer *w, const struct arm_friction_fit
 
 /* Which values, and all together. */
 static void write_comparison(struct json_writer *w, const struct arm_friction_fit *fit,
-                             const struct current_beside *beside,
-                             const struct current_comparison *whole)
+                             const struct reference_check *checks,
+                             const struct reference_comparison *whole)
 {
-#define COMPARED(field) JSON_MEMBER(struct current_comparison, field)
+#define COMPARED(field) JSON_MEMBER(struct reference_comparison, field)
     static const struct json_member members[] = {
-        JSON_MEMBER_AS("chi_squared", struct current_comparison, statistic), COMPARED(df),
+        JSON_MEMBER_AS("chi_squared", struct reference_comparison, statistic), COMPARED(df),
         COMPARED(p), COMPARED(contradicts)};
-    if (!json_write_known(w, "comparison", beside[0].given)) {
+    if (!json_write_known(w, "comparison", checks[0].given)) {
         return;
     }
     json_write_array(w, "contradicted");
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         for (size_t i = 0; i < fit->joint[j].estimate.p; i++) {
-            if (beside[j].comparison.contradicted[i]) {
+            if (checks[j].comparison.contradicted[i]) {
                 json_write_text(w, NULL, fit->joint[j].estimate.name[i]);
             }
         }
@@ -96,8 +96,8 @@ static void write_comparison(struct json_writer *w, const struct arm_friction_fi
 }
 
 void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit,
-                         const struct current_beside *beside,
-                         const struct current_comparison *whole)
+                         const struct reference_check *checks,
+                         const struct reference_comparison *whole)
 {
     const struct estimate *e = &fit->whole;
     json_write_text(w, "model", "arm_friction");
@@ -114,21 +114,23 @@ void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *f
     json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
     json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
     json_write_texts(w, "advice", e->advice[0], ESTIMATE_TEXT_MAX, e->advice_count);
-    write_comparison(w, fit, beside, whole);
+    write_comparison(w, fit, checks, whole);
     json_write_array(w, "joints");
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        write_joint(w, fit, beside, j);
+        write_joint(w, fit, checks, j);
     }
     json_write_close(w);
 }
 
-void arm_report_friction_card(struct json_writer *w, const struct arm_friction_card *card)
+void arm_report_friction_summary(struct json_writer *w,
+                                 const struct arm_friction_summary *summary)
 {
-#define CARD(field) JSON_MEMBER(struct arm_friction_card, field)
+#define FIELD(field) JSON_MEMBER(struct arm_friction_summary, field)
     static const struct json_member members[] = {
-        CARD(rows),       CARD(used), CARD(incomplete), CARD(back_rows), CARD(gaps),
-        CARD(short_rows), CARD(runs), CARD(duration_s), CARD(rate_hz),   CARD(uneven_ratio)};
-    json_write_members(w, members, COUNT(members), card);
+        FIELD(rows),    FIELD(used),        FIELD(incomplete), FIELD(back_rows),
+        FIELD(gaps),    FIELD(short_rows),  FIELD(runs),       FIELD(duration_s),
+        FIELD(rate_hz), FIELD(uneven_ratio)};
+    json_write_members(w, members, COUNT(members), summary);
 }
 
 /* ---- kinematics ---- */

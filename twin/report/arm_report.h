@@ -6,7 +6,7 @@
 
 #include "identification/arm/arm_friction.h"
 #include "identification/arm/arm_kinematics.h"
-#include "identification/fit/current.h"
+#include "identification/fit/reference.h"
 #include "logger/message/json_write.h"
 
 /* Each adds members to an object that is open. */
@@ -15,9 +15,10 @@
  * and "joints", each with what every fit has; "comparison" with the values in use beside each
  * [ARM_JOINTS], and of the whole. */
 void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit,
-                         const struct current_beside *beside,
-                         const struct current_comparison *whole);
-void arm_report_friction_card(struct json_writer *w, const struct arm_friction_card *card);
+                         const struct reference_check *checks,
+                         const struct reference_comparison *whole);
+void arm_report_friction_summary(struct json_writer *w,
+                                 const struct arm_friction_summary *summary);
 
 /* What every fit has, "corrections" as a robot takes them, and how far the tool is. */
 void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fit *fit);

@@ -198,16 +198,16 @@ void odometry_report_check(struct json_writer *w, const struct odometry_check *c
     json_write_members(w, members, COUNT(members), check);
 }
 
-void odometry_report_card(struct json_writer *w, const struct odometry_card *card)
+void odometry_report_summary(struct json_writer *w, const struct odometry_summary *summary)
 {
-#define CARD(field) JSON_MEMBER(struct odometry_card, field)
+#define FIELD(field) JSON_MEMBER(struct odometry_summary, field)
     static const struct json_member members[] = {
-        CARD(rows),       CARD(used),        CARD(poses),         CARD(runs),
-        CARD(incomplete), CARD(held),        CARD(pose_missing),  CARD(stale),
-        CARD(duplicates), CARD(back_steps),  CARD(back_rows),     CARD(gaps),
-        CARD(cuts),       CARD(wheel_jumps), CARD(short_rows),    CARD(duration_s),
-        CARD(rate_hz),    CARD(gap_s_max),   CARD(turn_left_rad), CARD(turn_right_rad)};
-    json_write_members(w, members, COUNT(members), card);
+        FIELD(rows),       FIELD(used),        FIELD(poses),         FIELD(runs),
+        FIELD(incomplete), FIELD(held),        FIELD(pose_missing),  FIELD(stale),
+        FIELD(duplicates), FIELD(back_steps),  FIELD(back_rows),     FIELD(gaps),
+        FIELD(cuts),       FIELD(wheel_jumps), FIELD(short_rows),    FIELD(duration_s),
+        FIELD(rate_hz),    FIELD(gap_s_max),   FIELD(turn_left_rad), FIELD(turn_right_rad)};
+    json_write_members(w, members, COUNT(members), summary);
 }
 
 /* ---- dynamics -----------------------------------------------------------------------------
@@ -218,7 +218,7 @@ void dynamics_report_axes(struct json_writer *w, const char *key, const struct m
 {
     json_write_object(w, key);
     for (size_t a = 0; a < model->axis_count; a++) {
-        json_write_real(w, efforts ? model_push_name(model, a) : model->axes[a].velocity,
+        json_write_real(w, efforts ? model_force_name(model, a) : model->axes[a].velocity,
                         values[a]);
     }
     json_write_close(w);
@@ -256,7 +256,7 @@ static void write_derived(struct json_writer *w, const struct model *model,
         char name[64];
         dynamics_derive(fit, model, i, &derived);
         dynamics_report_derived(w, model->derived[i].name, &derived);
-        if (dynamics_derive_late(fit, model, i, &derived)) {
+        if (dynamics_derive_with_delay(fit, model, i, &derived)) {
             (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
             dynamics_report_derived(w, name, &derived);
         }
@@ -326,34 +326,34 @@ static void write_channel(struct json_writer *w, const char *key, const struct d
     json_write_close(w);
 }
 
-void dynamics_report_card(struct json_writer *w, const struct model *model,
-                          const struct data_card *card)
+void dynamics_report_summary(struct json_writer *w, const struct model *model,
+                             const struct data_summary *summary)
 {
-#define DATA(field) JSON_MEMBER(struct data_card, field)
+#define DATA(field) JSON_MEMBER(struct data_summary, field)
     static const struct json_member members[] = {
         DATA(rows),       DATA(used),       DATA(runs),         DATA(duration_s),
         DATA(rate_hz),    DATA(dt_s),       DATA(jitter_ratio), DATA(resampled),
         DATA(incomplete), DATA(duplicates), DATA(back_steps),   DATA(back_rows),
         DATA(gaps),       DATA(bridged),    DATA(missing),      DATA(jumps),
         DATA(gap_s_max),  DATA(short_rows)};
-    json_write_members(w, members, COUNT(members), card);
+    json_write_members(w, members, COUNT(members), summary);
     json_write_object(w, "channels");
     for (size_t a = 0; a < model->axis_count; a++) {
-        write_channel(w, model->axes[a].velocity, &card->nu[a], true);
+        write_channel(w, model->axes[a].velocity, &summary->nu[a], true);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
-        write_channel(w, model->axes[a].effort, &card->tau[a], false);
+        write_channel(w, model->axes[a].effort, &summary->tau[a], false);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
-        if (card->pose[a].max > card->pose[a].min) {
-            write_channel(w, model->axes[a].pose, &card->pose[a], true);
+        if (summary->pose[a].max > summary->pose[a].min) {
+            write_channel(w, model->axes[a].pose, &summary->pose[a], true);
         }
     }
     json_write_close(w);
     json_write_object(w, "derived_window");
     for (size_t a = 0; a < model->axis_count; a++) {
-        if (card->derived_window[a] > 0) {
-            json_write_int(w, model->axes[a].velocity, (int64_t)card->derived_window[a]);
+        if (summary->derived_window[a] > 0) {
+            json_write_int(w, model->axes[a].velocity, (int64_t)summary->derived_window[a]);
         }
     }
     json_write_close(w);
@@ -497,12 +497,12 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
 
 /* What estimates of every sort have to say of values in use. */
 static void write_compared(struct json_writer *w, const struct estimate *estimate,
-                           const struct current_values *current,
-                           const struct current_comparison *found)
+                           const struct reference_values *current,
+                           const struct reference_comparison *found)
 {
-#define COMPARED(field) JSON_MEMBER(struct current_comparison, field)
+#define COMPARED(field) JSON_MEMBER(struct reference_comparison, field)
     static const struct json_member members[] = {
-        JSON_MEMBER_AS("chi_squared", struct current_comparison, statistic), COMPARED(df),
+        JSON_MEMBER_AS("chi_squared", struct reference_comparison, statistic), COMPARED(df),
         COMPARED(p), COMPARED(contradicts)};
     estimate_report_column(w, "current", estimate, current->value);
     estimate_report_column(w, "current_se", estimate, current->se);
@@ -511,9 +511,9 @@ static void write_compared(struct json_writer *w, const struct estimate *estimat
     json_write_members(w, members, COUNT(members), found);
 }
 
-void current_report(struct json_writer *w, const struct estimate *estimate,
-                    const struct current_values *current,
-                    const struct current_comparison *found)
+void reference_report(struct json_writer *w, const struct estimate *estimate,
+                      const struct reference_values *current,
+                      const struct reference_comparison *found)
 {
     if (json_write_known(w, "comparison", found != NULL)) {
         write_compared(w, estimate, current, found);
@@ -523,7 +523,7 @@ void current_report(struct json_writer *w, const struct estimate *estimate,
 
 void dynamics_report_comparison(struct json_writer *w, const struct model *model,
                                 const struct estimate *estimate,
-                                const struct current_values *current,
+                                const struct reference_values *current,
                                 const struct dynamics_comparison *comparison)
 {
     if (!json_write_known(w, "comparison", comparison != NULL)) {
@@ -536,7 +536,7 @@ void dynamics_report_comparison(struct json_writer *w, const struct model *model
     if (comparison->simulated) {
         dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
         dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);
-        dynamics_report_axes(w, "current_rmse", model, false, comparison->current_rmse);
+        dynamics_report_axes(w, "current_rmse", model, false, comparison->reference_rmse);
     } else {
         json_write_null(w, "effect_rmse");
         json_write_null(w, "fit_rmse");

@@ -4,13 +4,13 @@
 #ifndef TWIN_REPORT_FIT_REPORT_H
 #define TWIN_REPORT_FIT_REPORT_H
 
-#include "identification/fit/current.h"
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/fit/dynamics_fit.h"
+#include "identification/fit/reference.h"
 #include "identification/odometry/odometry.h"
 #include "identification/travel/profile_fit.h"
 #include "identification/travel/travel_time.h"
@@ -37,9 +37,9 @@ void estimate_report_marked(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const bool *marked);
 
 /* "comparison" with the values in use; null where found is NULL. */
-void current_report(struct json_writer *w, const struct estimate *estimate,
-                    const struct current_values *current,
-                    const struct current_comparison *found);
+void reference_report(struct json_writer *w, const struct estimate *estimate,
+                      const struct reference_values *current,
+                      const struct reference_comparison *found);
 
 /* ---- travel times: the FIT of docs/model/travel_time.md, section 6 ----
  *
@@ -82,7 +82,7 @@ void fit_record_write(struct json_writer *w, const char *key, const struct fit_r
 /* Each adds members to an object that is open. */
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit);
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check);
-void odometry_report_card(struct json_writer *w, const struct odometry_card *card);
+void odometry_report_summary(struct json_writer *w, const struct odometry_summary *summary);
 
 /* ---- dynamics: docs/model/identification.md, "FIT" ---- */
 
@@ -97,8 +97,8 @@ void dynamics_report_derived(struct json_writer *w, const char *key,
 /* Each adds members to an object that is open. */
 void dynamics_report_fit(struct json_writer *w, const struct model *model,
                          const struct dynamics_fit *fit);
-void dynamics_report_card(struct json_writer *w, const struct model *model,
-                          const struct data_card *card);
+void dynamics_report_summary(struct json_writer *w, const struct model *model,
+                             const struct data_summary *summary);
 void dynamics_report_check(struct json_writer *w, const struct model *model,
                            const struct estimate *estimate, const struct dynamics_check *check);
 
@@ -110,7 +110,7 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
 /* The same; comparison may be NULL. */
 void dynamics_report_comparison(struct json_writer *w, const struct model *model,
                                 const struct estimate *estimate,
-                                const struct current_values *current,
+                                const struct reference_values *current,
                                 const struct dynamics_comparison *comparison);
 /* Members again. */
 void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options);

@@ -113,7 +113,7 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
     json_write_int(w, "sent", (int64_t)x->sent);
     json_write_text(w, "efforts_hash", hash);
     json_write_object(w, "counts");
-    json_write_int(w, "periods", (int64_t)x->f.ticks);
+    json_write_int(w, "periods", (int64_t)x->f.periods);
     json_write_int(w, "held", (int64_t)x->f.held);
     json_write_members(w, times, COUNT(times), x);
     json_write_close(w);

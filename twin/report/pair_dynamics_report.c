@@ -138,11 +138,11 @@ static void write_fit(struct json_writer *w, const struct model *model,
     }
     json_write_text(w, "checked", estimate_verdict_name(r->checks.verdict));
     parameters_report_checks(w, "checks", &r->checks);
-    json_write_text(w, "hold", names_text(&effort_hold_names, r->hold.hold));
+    json_write_text(w, "hold", names_text(&input_interpolation_names, r->hold.hold));
     dynamics_report_axes(w, "held_out_r2", model, false, r->held_out_r2);
     dynamics_report_fit(w, model, &r->fit);
     json_write_object(w, "data");
-    dynamics_report_card(w, model, &r->card);
+    dynamics_report_summary(w, model, &r->summary);
     json_write_close(w);
     json_write_close(w);
 }
@@ -205,7 +205,7 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     json_write_text(w, "method",
                     is_auto ? "auto"
                             : dynamics_method_name((enum dynamics_method)p->dynamics.method));
-    json_write_text(w, "hold", names_text(&effort_hold_names, p->dynamics.hold));
+    json_write_text(w, "hold", names_text(&input_interpolation_names, p->dynamics.hold));
     json_write_bool(w, "biases", p->dynamics.biases);
     json_write_text(w, "promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
     write_parameters(w, model);
@@ -231,7 +231,7 @@ static void write_predicted_axis(struct json_writer *w, const struct model *mode
                                  const struct dynamics_result *r)
 {
     const struct model_axis *axis = &model->axes[i];
-    const double speed = hypot(r->card.nu[i].mean, r->card.nu[i].sd);
+    const double speed = hypot(r->summary.nu[i].mean, r->summary.nu[i].sd);
     struct dynamics_derived gain;
     struct dynamics_derived time_s;
     dynamics_derive_response(&r->fit, model, i, speed, &gain, &time_s);

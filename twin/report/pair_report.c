@@ -137,8 +137,8 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
     estimate_report_column(w, "se", &e, e.se);
     estimate_report_intervals(w, &e);
     if (set->model == 0) {
-        estimate_report_column(w, "told", &e, set->told.value);
-        parameters_write_adjust(w, parameter_terms_of(set->commanded), &set->told);
+        estimate_report_column(w, "told", &e, set->sent.value);
+        parameters_write_adjust(w, parameter_terms_of(set->commanded), &set->sent);
     }
 }
 
@@ -171,7 +171,7 @@ void parameters_report_book(struct json_writer *w, const struct parameter_book *
     write_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
     write_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
     json_write_array(w, "sets");
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+    for (size_t k = 0; k < PARAMETERS_RETAINED; k++) {
         if (book->set[k].version > 0) {
             write_set(w, NULL, &book->set[k]);
         }
@@ -314,9 +314,9 @@ static const struct efsm_table *table_of(uint16_t machine)
 
 static void write_trace(struct json_writer *w, const struct efsm_trace *trace)
 {
-    const uint32_t kept = trace->count < EFSM_TRACE_MAX ? trace->count : EFSM_TRACE_MAX;
+    const uint32_t shown = trace->count < EFSM_TRACE_MAX ? trace->count : EFSM_TRACE_MAX;
     json_write_array(w, "trace");
-    for (uint32_t back = kept; back > 0; back--) {
+    for (uint32_t back = shown; back > 0; back--) {
         const struct efsm_step *step = &trace->step[(trace->count - back) % EFSM_TRACE_MAX];
         const struct efsm_table *table = table_of(step->machine);
         json_write_object(w, NULL);

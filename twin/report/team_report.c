@@ -2,7 +2,7 @@
 
 #include "base/errors/status.h"
 
-struct telling {
+struct effect_report {
     const struct team_params *p;
     const struct team_effect *e;
     enum team_time time;
@@ -19,7 +19,7 @@ static const char *name_or_null(const struct team_params *p, uint16_t name)
 }
 
 /* In seconds, or in milliseconds: a time has one name for each. */
-static void write_time(struct json_writer *w, const struct telling *t, const char *key_s,
+static void write_time(struct json_writer *w, const struct effect_report *t, const char *key_s,
                        const char *key_ms, int64_t us)
 {
     if (t->time == TEAM_TIME_S) {
@@ -52,14 +52,14 @@ static void write_resources(struct json_writer *w, const struct team_params *p, 
 /* ---- members of effects -------------------------------------------------------------------
  */
 
-typedef void tell_member(struct json_writer *w, const struct telling *t);
+typedef void member_writer(struct json_writer *w, const struct effect_report *t);
 
-static void tell_robot(struct json_writer *w, const struct telling *t)
+static void report_robot(struct json_writer *w, const struct effect_report *t)
 {
     json_write_text(w, "robot", robot_name(t->p, t->e->robot));
 }
 
-static void tell_task(struct json_writer *w, const struct telling *t)
+static void report_task(struct json_writer *w, const struct effect_report *t)
 {
     const struct team_step *step = t->e->step;
     const bool named = step && step->task != TEAM_NONE && step->kind != TEAM_STEP_LOCK &&
@@ -70,7 +70,7 @@ static void tell_task(struct json_writer *w, const struct telling *t)
                           : team_step_kind_name(step ? step->kind : TEAM_STEP_LOCK));
 }
 
-static void tell_arg(struct json_writer *w, const struct telling *t)
+static void report_arg(struct json_writer *w, const struct effect_report *t)
 {
     const struct team_step *step = t->e->step;
     if (!step || step->kind == TEAM_STEP_LOCK || step->kind == TEAM_STEP_UNLOCK) {
@@ -80,52 +80,52 @@ static void tell_arg(struct json_writer *w, const struct telling *t)
     }
 }
 
-static void tell_n(struct json_writer *w, const struct telling *t)
+static void report_n(struct json_writer *w, const struct effect_report *t)
 {
     json_write_int(w, "n", t->e->n);
 }
 
 /* Of IdPrt alone. */
-static void tell_found(struct json_writer *w, const struct telling *t)
+static void report_found(struct json_writer *w, const struct effect_report *t)
 {
     if (t->e->step && t->e->step->kind == TEAM_STEP_TAKE) {
         json_write_text(w, "part", name_or_null(t->p, t->e->part));
     }
 }
 
-static void tell_part(struct json_writer *w, const struct telling *t)
+static void report_part(struct json_writer *w, const struct effect_report *t)
 {
     json_write_text(w, "part", name_or_null(t->p, t->e->part));
 }
 
-static void tell_took(struct json_writer *w, const struct telling *t)
+static void report_duration(struct json_writer *w, const struct effect_report *t)
 {
     if (t->e->timed || t->e->kind == TEAM_ALARM) {
         write_time(w, t, "took_s", "took_ms", t->e->took_us);
     }
 }
 
-static void tell_min(struct json_writer *w, const struct telling *t)
+static void report_min(struct json_writer *w, const struct effect_report *t)
 {
     write_time(w, t, "min_s", "min_ms", t->e->min_us);
 }
 
-static void tell_why(struct json_writer *w, const struct telling *t)
+static void report_why(struct json_writer *w, const struct effect_report *t)
 {
     json_write_text(w, "why", t->e->why);
 }
 
-static void tell_resource(struct json_writer *w, const struct telling *t)
+static void report_resource(struct json_writer *w, const struct effect_report *t)
 {
     json_write_text(w, "resource", t->p->resources[t->e->resource].name);
 }
 
-static void tell_fence(struct json_writer *w, const struct telling *t)
+static void report_fence(struct json_writer *w, const struct effect_report *t)
 {
     json_write_int(w, "fence", (int64_t)t->e->fence);
 }
 
-static void tell_current(struct json_writer *w, const struct telling *t)
+static void report_current(struct json_writer *w, const struct effect_report *t)
 {
     if (t->e->current != 0) {
         json_write_int(w, "current", (int64_t)t->e->current);
@@ -134,12 +134,12 @@ static void tell_current(struct json_writer *w, const struct telling *t)
     }
 }
 
-static void tell_waited(struct json_writer *w, const struct telling *t)
+static void report_waited(struct json_writer *w, const struct effect_report *t)
 {
     write_time(w, t, "waited_s", "waited_ms", t->e->waited_us);
 }
 
-static void tell_waits(struct json_writer *w, const struct telling *t)
+static void report_waits(struct json_writer *w, const struct effect_report *t)
 {
     json_write_array(w, t->time == TEAM_TIME_S ? "waited_s" : "waited_ms");
     for (size_t k = 0; k < t->e->robot_count; k++) {
@@ -148,48 +148,48 @@ static void tell_waits(struct json_writer *w, const struct telling *t)
     json_write_close(w);
 }
 
-static void tell_resources(struct json_writer *w, const struct telling *t)
+static void report_resources(struct json_writer *w, const struct effect_report *t)
 {
     write_resources(w, t->p, "resources", t->e->resources, t->e->resource_count);
 }
 
-static void tell_had(struct json_writer *w, const struct telling *t)
+static void report_had(struct json_writer *w, const struct effect_report *t)
 {
     write_resources(w, t->p, "holds", t->e->resources, t->e->resource_count);
 }
 
-static void tell_held(struct json_writer *w, const struct telling *t)
+static void report_held(struct json_writer *w, const struct effect_report *t)
 {
     write_resources(w, t->p, "holds", t->e->held, t->e->held_count);
 }
 
-static void tell_behind(struct json_writer *w, const struct telling *t)
+static void report_behind(struct json_writer *w, const struct effect_report *t)
 {
     write_robots(w, t->p, "behind", t->e->robots, t->e->robot_count);
 }
 
-static void tell_name(struct json_writer *w, const struct telling *t)
+static void report_name(struct json_writer *w, const struct effect_report *t)
 {
     json_write_text(w, "name", name_or_null(t->p, t->e->meeting));
 }
 
-static void tell_robots(struct json_writer *w, const struct telling *t)
+static void report_robots(struct json_writer *w, const struct effect_report *t)
 {
     write_robots(w, t->p, "robots", t->e->robots, t->e->robot_count);
 }
 
-static void tell_because(struct json_writer *w, const struct telling *t)
+static void report_because(struct json_writer *w, const struct effect_report *t)
 {
     const char *robot = robot_name(t->p, t->e->because);
     json_write_text(w, "because", robot ? robot : "lease");
 }
 
-static void tell_job(struct json_writer *w, const struct telling *t)
+static void report_job(struct json_writer *w, const struct effect_report *t)
 {
     team_report_job(w, "job", t->p, t->e->job);
 }
 
-static void tell_helps(struct json_writer *w, const struct telling *t)
+static void report_helps(struct json_writer *w, const struct effect_report *t)
 {
     const uint16_t home = t->e->job->home;
     json_write_text(w, "helps", home == t->e->robot ? NULL : robot_name(t->p, home));
@@ -198,17 +198,17 @@ static void tell_helps(struct json_writer *w, const struct telling *t)
     }
 }
 
-static void tell_policy(struct json_writer *w, const struct telling *t)
+static void report_policy(struct json_writer *w, const struct effect_report *t)
 {
     json_write_text(w, "policy", team_policy_name(t->e->policy));
 }
 
-static void tell_event(struct json_writer *w, const struct telling *t)
+static void report_event(struct json_writer *w, const struct effect_report *t)
 {
     json_write_text(w, "event", team_event_name(t->e->event));
 }
 
-static void tell_owner(struct json_writer *w, const struct telling *t)
+static void report_owner(struct json_writer *w, const struct effect_report *t)
 {
     json_write_object(w, "owner");
     for (size_t k = 0; k < t->e->resource_count; k++) {
@@ -220,10 +220,10 @@ static void tell_owner(struct json_writer *w, const struct telling *t)
 }
 
 /* Who waits for ever for one that failed; or at a meeting to which too few can come. */
-static void tell_blocked(struct json_writer *w, const struct telling *t)
+static void report_blocked(struct json_writer *w, const struct effect_report *t)
 {
     if (t->e->meeting == TEAM_NONE) {
-        tell_resources(w, t);
+        report_resources(w, t);
         write_robots(w, t->p, "by", t->e->robots, t->e->robot_count);
     } else {
         json_write_text(w, "meeting", name_or_null(t->p, t->e->meeting));
@@ -242,7 +242,7 @@ static void write_meeting(struct json_writer *w, const char *name)
     json_write_text(w, NULL, text);
 }
 
-static void tell_cycle(struct json_writer *w, const struct telling *t)
+static void report_cycle(struct json_writer *w, const struct effect_report *t)
 {
     json_write_array(w, "cycle");
     for (size_t k = 0; k < t->e->cycle_count; k++) {
@@ -264,50 +264,50 @@ static void tell_cycle(struct json_writer *w, const struct telling *t)
 
 enum { MEMBERS_MAX = 6 };
 
-static tell_member *const effect_members[TEAM_EFFECT_COUNT][MEMBERS_MAX] = {
-    [TEAM_START] = {tell_robot, tell_task, tell_arg, tell_n},
-    [TEAM_DONE] = {tell_robot, tell_task, tell_arg, tell_found, tell_took},
-    [TEAM_ERROR] = {tell_robot, tell_task, tell_why},
-    [TEAM_NOTHING] = {tell_robot, tell_task, tell_arg},
-    [TEAM_FINISH] = {tell_robot},
-    [TEAM_GRANT] = {tell_robot, tell_resource, tell_fence, tell_waited},
-    [TEAM_WAIT] = {tell_robot, tell_resources, tell_behind},
-    [TEAM_FREED] = {tell_robot, tell_resource, tell_fence, tell_why},
-    [TEAM_MEET] = {tell_name, tell_robots, tell_waits},
-    [TEAM_TOGETHER] = {tell_name, tell_robots},
-    [TEAM_HALT] = {tell_robot, tell_because},
-    [TEAM_EXPIRE] = {tell_robot, tell_resource, tell_fence},
-    [TEAM_ONLINE] = {tell_robot},
-    [TEAM_OFFLINE] = {tell_robot, tell_had},
-    [TEAM_RESET] = {tell_robot},
-    [TEAM_JOB] = {tell_job},
-    [TEAM_ASSIGN] = {tell_robot, tell_part, tell_helps},
-    [TEAM_REJECT] = {tell_robot, tell_resources, tell_why},
+static member_writer *const effect_members[TEAM_EFFECT_COUNT][MEMBERS_MAX] = {
+    [TEAM_START] = {report_robot, report_task, report_arg, report_n},
+    [TEAM_DONE] = {report_robot, report_task, report_arg, report_found, report_duration},
+    [TEAM_ERROR] = {report_robot, report_task, report_why},
+    [TEAM_NOTHING] = {report_robot, report_task, report_arg},
+    [TEAM_FINISH] = {report_robot},
+    [TEAM_GRANT] = {report_robot, report_resource, report_fence, report_waited},
+    [TEAM_WAIT] = {report_robot, report_resources, report_behind},
+    [TEAM_FREED] = {report_robot, report_resource, report_fence, report_why},
+    [TEAM_MEET] = {report_name, report_robots, report_waits},
+    [TEAM_TOGETHER] = {report_name, report_robots},
+    [TEAM_HALT] = {report_robot, report_because},
+    [TEAM_EXPIRE] = {report_robot, report_resource, report_fence},
+    [TEAM_ONLINE] = {report_robot},
+    [TEAM_OFFLINE] = {report_robot, report_had},
+    [TEAM_RESET] = {report_robot},
+    [TEAM_JOB] = {report_job},
+    [TEAM_ASSIGN] = {report_robot, report_part, report_helps},
+    [TEAM_REJECT] = {report_robot, report_resources, report_why},
 };
 
-static tell_member *const alarm_members[TEAM_ALARM_COUNT][MEMBERS_MAX] = {
-    [TEAM_ALARM_DEADLOCK] = {tell_cycle},
-    [TEAM_ALARM_BLOCKED] = {tell_robot, tell_blocked},
-    [TEAM_ALARM_LEASE_EXPIRED] = {tell_robot, tell_resource, tell_fence, tell_policy},
-    [TEAM_ALARM_STALE_FENCE] = {tell_robot, tell_resource, tell_fence, tell_current},
-    [TEAM_ALARM_STALE_RELEASE] = {tell_resource, tell_fence},
-    [TEAM_ALARM_NOT_OWNER] = {tell_robot, tell_resources, tell_owner},
-    [TEAM_ALARM_DOUBLE_LOCK] = {tell_robot, tell_resources},
-    [TEAM_ALARM_ORDER] = {tell_robot, tell_held, tell_resources},
-    [TEAM_ALARM_NESTED_LOCK] = {tell_robot, tell_held, tell_resources},
-    [TEAM_ALARM_TASK_ERROR] = {tell_robot, tell_held},
-    [TEAM_ALARM_EARLY] = {tell_robot, tell_took, tell_min},
-    [TEAM_ALARM_OUT_OF_CONTEXT] = {tell_robot, tell_event},
-    [TEAM_ALARM_FINISHED_HOLDING] = {tell_robot, tell_resources},
-    [TEAM_ALARM_NOBODY_CAN] = {tell_part},
-    [TEAM_ALARM_JOBS_FULL] = {tell_part},
+static member_writer *const alarm_members[TEAM_ALARM_COUNT][MEMBERS_MAX] = {
+    [TEAM_ALARM_DEADLOCK] = {report_cycle},
+    [TEAM_ALARM_BLOCKED] = {report_robot, report_blocked},
+    [TEAM_ALARM_LEASE_EXPIRED] = {report_robot, report_resource, report_fence, report_policy},
+    [TEAM_ALARM_STALE_FENCE] = {report_robot, report_resource, report_fence, report_current},
+    [TEAM_ALARM_STALE_RELEASE] = {report_resource, report_fence},
+    [TEAM_ALARM_NOT_OWNER] = {report_robot, report_resources, report_owner},
+    [TEAM_ALARM_DOUBLE_LOCK] = {report_robot, report_resources},
+    [TEAM_ALARM_ORDER] = {report_robot, report_held, report_resources},
+    [TEAM_ALARM_NESTED_LOCK] = {report_robot, report_held, report_resources},
+    [TEAM_ALARM_TASK_ERROR] = {report_robot, report_held},
+    [TEAM_ALARM_EARLY] = {report_robot, report_duration, report_min},
+    [TEAM_ALARM_OUT_OF_CONTEXT] = {report_robot, report_event},
+    [TEAM_ALARM_FINISHED_HOLDING] = {report_robot, report_resources},
+    [TEAM_ALARM_NOBODY_CAN] = {report_part},
+    [TEAM_ALARM_JOBS_FULL] = {report_part},
 };
 
 void team_report_effect(struct json_writer *w, const char *key, const struct team_params *p,
                         const struct team_effect *effect, enum team_time time)
 {
-    const struct telling t = {p, effect, time};
-    tell_member *const *members = effect_members[effect->kind];
+    const struct effect_report t = {p, effect, time};
+    member_writer *const *members = effect_members[effect->kind];
     json_write_object(w, key);
     write_time(w, &t, "t", "t_ms", effect->t_us);
     json_write_text(w, "type", team_effect_name(effect->kind));
@@ -383,10 +383,10 @@ void team_report_robot(struct json_writer *w, const struct team_params *p,
                                   .resources =
                                       m.step ? &p->lists[m.step->first_resource] : NULL,
                                   .resource_count = m.step ? m.step->resource_count : 0};
-    const struct telling t = {p, &e, TEAM_TIME_S};
+    const struct effect_report t = {p, &e, TEAM_TIME_S};
     if (m.step) {
-        tell_task(w, &t);
-        tell_arg(w, &t);
+        report_task(w, &t);
+        report_arg(w, &t);
     } else {
         json_write_null(w, "task");
         json_write_null(w, "arg");

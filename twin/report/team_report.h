@@ -1,7 +1,7 @@
 /* twin/report/team_report.h - what a team does, and how it stands, as JSON.
  *
  * One table of members for traces, messages and HTTP, in the order of the golden traces
- * (docs/model/teams.md); only times differ: in traces `t_ms`, `took_ms` …, else `t`, `took_s`
+ * (docs/model/teams.md); only times differ: in traces `t_ms`, `took_ms` …, else `t`, `run_s`
  * … in seconds. Pure.
  */
 #ifndef TWIN_REPORT_TEAM_REPORT_H

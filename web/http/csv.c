@@ -34,7 +34,7 @@ static bool is_formula(const char *text)
     return text[0] && strchr("=+-@\t\r\n", text[0]) && number_scan(text, end, &value) != end;
 }
 
-static void put_cell(struct body *out, const char *text, size_t bytes)
+static void write_cell(struct body *out, const char *text, size_t bytes)
 {
     bool plain = true;
     for (size_t i = 0; i < bytes && plain; i++) {
@@ -67,13 +67,13 @@ static bool read_cell(struct json_scan *s, struct cell *cell)
     return json_scan_skip(s, &cell->text, &cell->bytes);
 }
 
-static void put_text_cell(struct body *out, const struct json_text *inside)
+static void write_text_cell(struct body *out, const struct json_text *inside)
 {
     char text[1 + CELL_MAX] = "'";
     char *begin = text + 1;
     (void)json_text_copy(inside, begin, CELL_MAX, false);
     begin -= is_formula(begin) ? 1 : 0;
-    put_cell(out, begin, strlen(begin));
+    write_cell(out, begin, strlen(begin));
 }
 
 void csv_row(struct body *out, const char *const *names, size_t count, const char *json,
@@ -99,9 +99,9 @@ void csv_row(struct body *out, const char *const *names, size_t count, const cha
     for (size_t i = 0; i < count; i++) {
         body_text(out, i > 0 ? "," : "");
         if (cells[i].quoted) {
-            put_text_cell(out, &cells[i].inside);
+            write_text_cell(out, &cells[i].inside);
         } else if (cells[i].text) {
-            put_cell(out, cells[i].text, cells[i].bytes);
+            write_cell(out, cells[i].text, cells[i].bytes);
         }
     }
     body_text(out, "\n");

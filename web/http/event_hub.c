@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "logger/storage/lock.h"
-#include "web/http/ticks.h"
+#include "web/http/monotonic_clock.h"
 
 enum { HEAD_MAX = EVENT_PLACE_MAX + EVENT_PAIR_MAX + 104 }; /* of an event, before its data */
 
@@ -23,7 +23,7 @@ struct slot {
 struct event_hub {
     struct event_hub_params params;
     pthread_mutex_t lock; /* held for a copy of one event at most */
-    pthread_cond_t news;
+    pthread_cond_t changed;
     char *text;        /* [params.bytes] */
     struct slot *slot; /* [params.events] */
     uint64_t first;    /* number of the oldest event in the ring; the very first is 1 */
@@ -83,7 +83,7 @@ enum status event_hub_create(const struct event_hub_params *params, struct event
     hub->slot = calloc(params->events, sizeof *hub->slot);
     hub->count = calloc(params->pair_count + 1, sizeof *hub->count);
     lock_init(&hub->lock);
-    lock_init_condition(&hub->news);
+    lock_init_condition(&hub->changed);
     if (!hub->text || !hub->slot || !hub->count) {
         event_hub_destroy(hub);
         return STATUS_E_NOMEM;
@@ -95,7 +95,7 @@ enum status event_hub_create(const struct event_hub_params *params, struct event
 void event_hub_destroy(struct event_hub *hub)
 {
     if (hub) {
-        (void)pthread_cond_destroy(&hub->news);
+        (void)pthread_cond_destroy(&hub->changed);
         (void)pthread_mutex_destroy(&hub->lock);
         free(hub->text);
         free(hub->slot);
@@ -112,23 +112,23 @@ uint64_t event_hub_number(struct event_hub *hub, enum event_type type)
 
 void event_hub_skip(struct event_hub *hub, uint64_t numbers)
 {
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     for (int type = 0; type < EVENT_RECORDS; type++) {
         hub->numbered[type] += numbers;
         hub->skipped[type] = hub->numbered[type];
     }
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
 }
 
 bool event_hub_is_foreign(struct event_hub *hub, const struct event_place *place)
 {
     bool foreign = false;
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     for (int type = 0; type < EVENT_RECORDS; type++) {
         foreign = foreign || (place->record[type] > hub->record[type] &&
                               place->record[type] > hub->skipped[type]);
     }
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
     return foreign;
 }
 
@@ -181,8 +181,8 @@ static size_t write_head(const struct event_place *place, enum event_type type,
 
 /* The event with its data, after its head. Between the values of a JSON text a line end is a
  * blank, and inside them there is none; here it would end the data. Returns the bytes. */
-static size_t put_frame(char *to, const char *head, size_t head_bytes, enum event_type type,
-                        const char *json, size_t bytes)
+static size_t write_frame(char *to, const char *head, size_t head_bytes, enum event_type type,
+                          const char *json, size_t bytes)
 {
     char *const begin = to;
     memcpy(to, head, head_bytes);
@@ -204,7 +204,7 @@ size_t event_frame(const struct event_place *place, enum event_type type, const 
     const size_t head_bytes = write_head(place, type, "", head);
     return head_bytes + json_bytes + 2 > size
                ? 0
-               : put_frame(out, head, head_bytes, type, json, json_bytes);
+               : write_frame(out, head, head_bytes, type, json, json_bytes);
 }
 
 /* Under the lock. */
@@ -221,7 +221,7 @@ static void add_event(struct event_hub *hub, enum event_type type, size_t pair, 
     const size_t head_bytes = write_head(&place, type, id, head);
     char *to = make_room(hub, head_bytes + bytes + (type == EVENT_TYPE_FIDELITY ? 3 : 2));
     struct slot slot = {.at = hub->at,
-                        .bytes = put_frame(to, head, head_bytes, type, json, bytes),
+                        .bytes = write_frame(to, head, head_bytes, type, json, bytes),
                         .pair = (uint32_t)pair,
                         .type = (uint8_t)type};
     memcpy(slot.record, hub->record, sizeof slot.record);
@@ -236,52 +236,52 @@ void event_hub_publish(struct event_hub *hub, enum event_type type, size_t pair,
 {
     assert(pair <= hub->params.pair_count);
     assert((unsigned)type < EVENT_TYPE_COUNT);
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     if (bytes > EVENT_BYTES_MAX || bytes + 2 * HEAD_MAX > hub->params.bytes / 2) {
         hub->counts.too_long++;
     } else {
         add_event(hub, type, pair, record, json, bytes);
-        (void)pthread_cond_broadcast(&hub->news);
+        (void)pthread_cond_broadcast(&hub->changed);
     }
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
 }
 
 /* ---- waiting ---- */
 
 uint64_t event_hub_wait(struct event_hub *hub, uint64_t seen, int timeout_ms)
 {
-    const int64_t until_ms = ticks_ms() + timeout_ms;
-    lock_take(&hub->lock);
+    const int64_t until_ms = monotonic_clock_ms() + timeout_ms;
+    lock_acquire(&hub->lock);
     const unsigned wakes = hub->wakes;
-    while (hub->newest <= seen && hub->wakes == wakes && ticks_ms() < until_ms) {
-        lock_wait(&hub->news, &hub->lock, until_ms * 1000);
+    while (hub->newest <= seen && hub->wakes == wakes && monotonic_clock_ms() < until_ms) {
+        lock_wait(&hub->changed, &hub->lock, until_ms * 1000);
     }
     const uint64_t newest = hub->newest;
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
     return newest;
 }
 
 void event_hub_wake(struct event_hub *hub)
 {
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     hub->wakes++;
-    (void)pthread_cond_broadcast(&hub->news);
-    lock_give(&hub->lock);
+    (void)pthread_cond_broadcast(&hub->changed);
+    lock_release(&hub->lock);
 }
 
 /* ---- out ---- */
 
-static bool takes_type(const struct event_hub *hub, const struct event_filter *filter,
-                       enum event_type type, size_t pair)
+static bool matches_type(const struct event_hub *hub, const struct event_filter *filter,
+                         enum event_type type, size_t pair)
 {
     const bool of_pair = pair < hub->params.pair_count;
     return (filter->types & 1u << type) && (!filter->pairs || (of_pair && filter->pairs[pair]));
 }
 
-static bool takes_slot(const struct event_hub *hub, const struct event_filter *filter,
-                       const struct slot *slot)
+static bool matches_slot(const struct event_hub *hub, const struct event_filter *filter,
+                         const struct slot *slot)
 {
-    return takes_type(hub, filter, (enum event_type)slot->type, slot->pair);
+    return matches_type(hub, filter, (enum event_type)slot->type, slot->pair);
 }
 
 /* Events that the filter lets through among those that have left the ring. */
@@ -290,7 +290,7 @@ static uint64_t count_gone(const struct event_hub *hub, const struct event_filte
     uint64_t sum = 0;
     for (size_t i = 0; i <= hub->params.pair_count; i++) {
         for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
-            if (takes_type(hub, filter, (enum event_type)type, i)) {
+            if (matches_type(hub, filter, (enum event_type)type, i)) {
                 sum += hub->count[i][type];
             }
         }
@@ -299,12 +299,12 @@ static uint64_t count_gone(const struct event_hub *hub, const struct event_filte
 }
 
 /* A cursor at this event, under the lock. */
-static void put_cursor(struct event_hub *hub, const struct event_filter *filter, uint64_t next,
+static void set_cursor(struct event_hub *hub, const struct event_filter *filter, uint64_t next,
                        struct event_cursor *cursor)
 {
     *cursor = (struct event_cursor){.next = next, .matched = count_gone(hub, filter)};
     for (uint64_t k = hub->first; k < next; k++) {
-        cursor->matched += takes_slot(hub, filter, slot_of(hub, k)) ? 1 : 0;
+        cursor->matched += matches_slot(hub, filter, slot_of(hub, k)) ? 1 : 0;
     }
 }
 
@@ -316,30 +316,30 @@ static void end_place(const struct event_hub *hub, struct event_place *place)
 
 void event_hub_place(struct event_hub *hub, struct event_place *place)
 {
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     end_place(hub, place);
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
 }
 
 void event_hub_listen(struct event_hub *hub, const struct event_filter *filter,
                       struct event_cursor *cursor, struct event_place *place)
 {
-    lock_take(&hub->lock);
-    put_cursor(hub, filter, hub->newest + 1, cursor);
+    lock_acquire(&hub->lock);
+    set_cursor(hub, filter, hub->newest + 1, cursor);
     end_place(hub, place);
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
 }
 
 bool event_hub_resume(struct event_hub *hub, const struct event_filter *filter,
                       const struct event_place *place, struct event_cursor *cursor)
 {
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     const bool here = place->run_us == hub->params.run_us && place->live + 1 >= hub->first &&
                       place->live <= hub->newest;
     if (here) {
-        put_cursor(hub, filter, place->live + 1, cursor);
+        set_cursor(hub, filter, place->live + 1, cursor);
     }
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
     return here;
 }
 
@@ -347,7 +347,7 @@ uint64_t event_hub_join(struct event_hub *hub, const struct event_filter *filter
                         const uint64_t record[EVENT_RECORDS], struct event_cursor *cursor)
 {
     uint64_t lost = 0;
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     /* Only records are of interest in what the ring holds: from the first unread one on. */
     uint64_t next = hub->first;
     bool old = true;
@@ -356,7 +356,7 @@ uint64_t event_hub_join(struct event_hub *hub, const struct event_filter *filter
         old = slot->type >= EVENT_RECORDS || slot->record[slot->type] <= record[slot->type];
         next += old ? 1 : 0;
     }
-    put_cursor(hub, filter, next, cursor);
+    set_cursor(hub, filter, next, cursor);
     cursor->resuming = true;
     memcpy(cursor->skip, record, sizeof cursor->skip);
     for (int kind = 0; kind < EVENT_RECORDS; kind++) {
@@ -364,11 +364,11 @@ uint64_t event_hub_join(struct event_hub *hub, const struct event_filter *filter
             lost += hub->gone[kind] - record[kind];
         }
     }
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
     return lost;
 }
 
-static bool was_heard(const struct event_cursor *cursor, const struct slot *slot)
+static bool was_delivered(const struct event_cursor *cursor, const struct slot *slot)
 {
     return cursor->resuming && slot->type < EVENT_RECORDS &&
            slot->record[slot->type] <= cursor->skip[slot->type];
@@ -380,8 +380,8 @@ static void skip_unwanted(struct event_hub *hub, const struct event_filter *filt
 {
     while (cursor->sent == 0 && cursor->next <= hub->newest) {
         const struct slot *slot = slot_of(hub, cursor->next);
-        const bool wanted = takes_slot(hub, filter, slot);
-        if (wanted && !was_heard(cursor, slot)) {
+        const bool wanted = matches_slot(hub, filter, slot);
+        if (wanted && !was_delivered(cursor, slot)) {
             return;
         }
         cursor->matched += wanted ? 1 : 0;
@@ -437,7 +437,7 @@ enum event_next event_hub_next(struct event_hub *hub, const struct event_filter 
     enum event_next next = EVENT_NEXT_NONE;
     *bytes = 0;
     *missed = 0;
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     if (cursor->next < hub->first) {
         if (cursor->sent > 0) {
             next = EVENT_NEXT_BROKEN;
@@ -450,25 +450,25 @@ enum event_next event_hub_next(struct event_hub *hub, const struct event_filter 
         *bytes = copy_events(hub, filter, cursor, out, size);
         next = *bytes > 0 ? EVENT_NEXT_TEXT : EVENT_NEXT_NONE;
     }
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
     return next;
 }
 
 bool event_hub_has(struct event_hub *hub, const struct event_filter *filter,
                    struct event_cursor *cursor)
 {
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     if (cursor->next >= hub->first) {
         skip_unwanted(hub, filter, cursor);
     }
     const bool has = cursor->next <= hub->newest;
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
     return has;
 }
 
 void event_hub_read_counts(struct event_hub *hub, struct event_hub_counts *out)
 {
-    lock_take(&hub->lock);
+    lock_acquire(&hub->lock);
     *out = hub->counts;
-    lock_give(&hub->lock);
+    lock_release(&hub->lock);
 }

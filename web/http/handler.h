@@ -15,7 +15,7 @@
 #include "web/http/query.h"
 #include "web/http/web.h"
 
-struct history;
+struct response_cache;
 struct stream;
 struct streams;
 struct trails;
@@ -49,7 +49,7 @@ struct web_context {
     const char *hosts;                /* its names, as host_is_ours() has them */
     size_t upload_bytes_max;
     struct web_room room;
-    struct history *history;
+    struct response_cache *response_cache;
     struct trails *trails;
     struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
@@ -107,8 +107,9 @@ struct web_response {
     bool gzip;                /* fixed is compressed */
     struct stream *stream;    /* instead of body: goes on for ever; owned. NULL: none */
     bool tagged;              /* the ETag is to be that of the body */
-    int64_t store_version;    /* of the store it rests on alone, history.h; 0: not on that */
-    struct json_writer json;  /* of the body; its text is NULL while none is written */
+    int64_t
+        store_version; /* of the store it rests on alone, response_cache.h; 0: not on that */
+    struct json_writer json; /* of the body; its text is NULL while none is written */
     char json_buffer[2048];
 };
 

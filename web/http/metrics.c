@@ -23,7 +23,7 @@ static bool ends_in_total(const char *name)
 }
 
 /* Backslash and line feed are escaped everywhere, the double quote in label values. */
-static void put_escaped(struct body *out, const char *text, bool quote)
+static void write_escaped(struct body *out, const char *text, bool quote)
 {
     for (const char *p = text; *p; p++) {
         if (*p == '\\') {
@@ -46,19 +46,19 @@ void metrics_family(struct metrics *m, const char *name, enum metric_type type,
     assert(ends_in_total(name) == (type == METRIC_COUNTER));
     (void)snprintf(m->family, sizeof m->family, "%s", name);
     body_format(m->out, "# HELP %s ", name);
-    put_escaped(m->out, help, false);
+    write_escaped(m->out, help, false);
     static const char *const types[] = {"counter", "gauge", "histogram"};
     body_format(m->out, "\n# TYPE %s %s\n", name, types[type]);
 }
 
-static void put_series(struct metrics *m, const struct metric_label *labels, size_t count)
+static void write_series(struct metrics *m, const struct metric_label *labels, size_t count)
 {
     assert(m->family[0]);
     body_text(m->out, m->family);
     for (size_t i = 0; i < count; i++) {
         assert(is_name(labels[i].name));
         body_format(m->out, "%s%s=\"", i == 0 ? "{" : ",", labels[i].name);
-        put_escaped(m->out, labels[i].value, true);
+        write_escaped(m->out, labels[i].value, true);
         body_append(m->out, "\"", 1);
     }
     body_text(m->out, count > 0 ? "} " : " ");
@@ -72,7 +72,7 @@ void metrics_sample(struct metrics *m, const struct metric_label *labels, size_t
     }
     char number[JSON_WRITE_NUMBER_MAX];
     const size_t n = json_format_real(value, number);
-    put_series(m, labels, count);
+    write_series(m, labels, count);
     body_append(m->out, number, n);
     body_append(m->out, "\n", 1);
 }
@@ -80,7 +80,7 @@ void metrics_sample(struct metrics *m, const struct metric_label *labels, size_t
 void metrics_count(struct metrics *m, const struct metric_label *labels, size_t count,
                    uint64_t value)
 {
-    put_series(m, labels, count);
+    write_series(m, labels, count);
     body_format(m->out, "%" PRIu64 "\n", value);
 }
 

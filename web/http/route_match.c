@@ -20,7 +20,7 @@ static const struct {
 
 /* What stands at `got` in the place of the variable that begins at `wanted`: its length, or 0.
  */
-static size_t take_variable(const char *wanted, const char *got, char id[EVENT_PAIR_MAX])
+static size_t parse_variable(const char *wanted, const char *got, char id[EVENT_PAIR_MAX])
 {
     size_t k = 0;
     while (strncmp(wanted, VARIABLES[k].name, strlen(VARIABLES[k].name)) != 0) {
@@ -41,7 +41,7 @@ static bool path_fits(const char *pattern, const char *path, char id[EVENT_PAIR_
 {
     while (*pattern && (*pattern == '{' || *pattern == *path)) {
         const bool variable = *pattern == '{';
-        const size_t n = variable ? take_variable(pattern, path, id) : 1;
+        const size_t n = variable ? parse_variable(pattern, path, id) : 1;
         if (n == 0) {
             return false;
         }

@@ -49,8 +49,8 @@ struct view {
     /* [pair_count] NULL: of a pair that does not follow. The array is NULL when none does. */
     const struct pair_following *const *following;
     size_t team_count;
-    const struct team_params *teams; /* [team_count] */
-    const struct crew *const *crews; /* [team_count] how they stand */
+    const struct team_params *teams;           /* [team_count] */
+    const struct team_live *const *live_teams; /* [team_count] how they stand */
     /* The batch fits of a pair's window: made when first asked for, kept until its moves
      * change.
      */
@@ -112,9 +112,9 @@ struct web_source {
     /* Wait some moments for what has been received until now to be in the newest view, and if
      * stored is set in the store, too. NULL: it always is. */
     void (*catch_up)(void *context, bool stored);
-    void *views; /* given to these two in place of context */
-    const struct view *(*acquire)(void *views);
-    void (*release)(void *views, const struct view *view);
+    void *snapshots; /* given to these two in place of context */
+    const struct view *(*acquire)(void *snapshots);
+    void (*release)(void *snapshots, const struct view *view);
     /* Publish payload (one JSON object, valid command) as a command of this pair; the daemon
      * then receives it as it receives every command. STATUS_E_FULL: too many in flight;
      * STATUS_E_IO: not connected. */
@@ -123,8 +123,8 @@ struct web_source {
     /* The machine states that a robot publishes of itself, JSON; returns its bytes, 0 for none.
      */
     size_t (*machines)(void *context, size_t pair, enum side side, char out[WEB_MACHINES_MAX]);
-    /* The map of the pair's world, JSON (service/sim/mission/map_file.h), [*bytes]; NULL: it has
-     * none. Lives as long as the source. */
+    /* The map of the pair's world, JSON (service/sim/mission/map_file.h), [*bytes]; NULL: it
+     * has none. Lives as long as the source. */
     const char *(*map)(void *context, size_t pair, size_t *bytes);
     /* What a machine of the lab looks like, SVG, [*bytes]; NULL: it has none of this name.
      * Lives as long as the source. The function may be NULL: there are none. */

@@ -1,6 +1,6 @@
 // Charts over time, drawn by dygraphs, which is loaded when the first one is wanted.
 
-import {button, el, put, show, symbol} from "./ui.js";
+import {button, el, append, show, symbol} from "./ui.js";
 
 let loading = null;
 
@@ -13,7 +13,7 @@ function prepare() {
 // Also in advance: it takes longer than anything else of the page.
 export function load() {
     loading ??= new Promise((done, fail) => {
-        put(document.head, el("link", {rel: "stylesheet", href: "page/dygraph.min.css"}),
+        append(document.head, el("link", {rel: "stylesheet", href: "page/dygraph.min.css"}),
             el("script", {src: "page/dygraph.min.js", onload: () => done(prepare()),
                 onerror: () => fail(new Error("dygraphs could not be loaded from the daemon"))}));
     });
@@ -70,7 +70,7 @@ export function chart(root, {label, options, signal, height = "22rem", tools = t
         tool("◀", "Earlier", () => shift(graph, -0.3)), tool("▶", "Later", () => shift(graph, 0.3)),
         tool("+", "Closer", () => zoom(graph, 0.5)), tool("−", "Further away", () => zoom(graph, 2)),
         tool("⤢", "All of it", () => graph.resetZoom()));
-    put(root, el("figure", {}, canvas, tools && el("div", {class: "chart-foot"}, note, buttons)));
+    append(root, el("figure", {}, canvas, tools && el("div", {class: "chart-foot"}, note, buttons)));
     const all = () => ({
         axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, gridLineWidth: 1,
         animatedZooms: false, highlightCircleSize: 4,

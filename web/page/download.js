@@ -3,7 +3,7 @@
 import {getBlob} from "./api.js";
 import {el, failure, show} from "./ui.js";
 
-const KEPT_MS = 60000; // until the browser has surely taken the file
+const REVOKE_MS = 60000; // until the browser has surely taken the file
 
 function saveAs(blob, name) {
     const url = URL.createObjectURL(blob);
@@ -11,7 +11,7 @@ function saveAs(blob, name) {
     document.body.append(link);
     link.click();
     link.remove();
-    setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
+    setTimeout(() => URL.revokeObjectURL(url), REVOKE_MS);
 }
 
 // address: below api/v1/, or a function that gives it. notice: a node for what went wrong.

@@ -47,7 +47,7 @@ function flaws(data) {
     return found.length > 0 ? found.join(", ") : "none";
 }
 
-export function dataCard(data) {
+export function dataSummary(data) {
     return [facts([
         ["Length", duration(data.duration_s)],
         ["Samples used", `${count(data.used)} of ${count(data.rows)}`],

@@ -17,11 +17,11 @@ function choice(id, options, chosen, onchange) {
 export class History {
     // terms: {name: words} of what is fitted; term: the one to begin with
     constructor(root, terms, term, signal) {
-        Object.assign(this, {terms, term, side: "real", told: {kept: [], now: {}, changes: [], drifts: []}});
+        Object.assign(this, {terms, term, side: "real", given: {stored: [], now: {}, changes: [], drifts: []}});
         const [message, plot] = places(2);
         const choose = name => event => {
             this[name] = event.target.value;
-            this.draw(this.told);
+            this.draw(this.given);
         };
         this.message = message;
         this.choice = choice("term", terms, term, choose("term"));
@@ -45,8 +45,8 @@ export class History {
 
     // Those that were kept, and the one of now where it is newer.
     fits() {
-        const {kept, now} = this.told;
-        const mine = kept.filter(fit => fit.side === this.side).sort((a, b) => a.t - b.t);
+        const {stored, now} = this.given;
+        const mine = stored.filter(fit => fit.side === this.side).sort((a, b) => a.t - b.t);
         const last = mine.at(-1);
         const fresh = now[this.side];
         if (fresh && (!last || JSON.stringify(fresh.values) !== JSON.stringify(last.values))) {
@@ -92,7 +92,7 @@ export class History {
 
     // Drifts found by the filter, and sets that went into force.
     marks(context, area, graph) {
-        const {changes, drifts} = this.told;
+        const {changes, drifts} = this.given;
         const lines = [
             ...drifts.map(a => [a.t, "bad", "drift"]),
             ...changes.filter(c => ["promoted", "rolled_back"].includes(c.action)).map(c => [c.t, "sync",
@@ -110,10 +110,10 @@ export class History {
     }
 
     // told: {kept: records of …/fits, now: {real, virtual} as they are fitted now, changes, drifts}
-    draw(told) {
-        this.told = told;
+    draw(given) {
+        this.given = given;
         this.shown = this.fits();
-        const any = SIDES.some(side => told.now[side] || told.kept.some(fit => fit.side === side));
+        const any = SIDES.some(side => given.now[side] || given.stored.some(fit => fit.side === side));
         this.box.hidden = !any;
         show(this.message, any ? this.shown.length === 0 && el("p", {class: "muted"},
             `No fit of the ${this.side} robot tells this one yet.`)
@@ -128,6 +128,6 @@ export class History {
         }
         const fits = plural(this.shown.length, "fit");
         this.chart.describe(`${this.terms[this.term]} of the ${this.side} robot in ${fits}, with `
-            + `95 % intervals and ${plural(told.drifts.length, "drift mark")}.`);
+            + `95 % intervals and ${plural(given.drifts.length, "drift mark")}.`);
     }
 }

@@ -3,7 +3,7 @@
 import {get, send} from "./api.js";
 import {count, dateTime, known, percent} from "./format.js";
 import {downloadLink} from "./download.js";
-import {accelerating, asksTable, checkTable, dataCard, partTable, valueTable, verdictWords} from "./estimate.js";
+import {accelerating, asksTable, checkTable, dataSummary, partTable, valueTable, verdictWords} from "./estimate.js";
 import {sumOf} from "./pair_state.js";
 import {drawAlarms} from "./tab_alarms.js";
 import {drawLaps, drawValues} from "./tab_calibration.js";
@@ -88,7 +88,7 @@ async function drawReplay(root, result, route, signal) {
     if (ids.length === 0) {
         show(body, nothingFound(result));
     } else {
-        await drawPair(body, result, ids.includes(route.wishes.pair) ? route.wishes.pair : ids[0], signal);
+        await drawPair(body, result, ids.includes(route.query.pair) ? route.query.pair : ids[0], signal);
     }
 }
 
@@ -106,7 +106,7 @@ function drawFit(root, result) {
                 percent(Object.values(result.fit.simulated ?? {})[0]?.r2, 1)}.`),
             result.fit?.parts?.length > 0 && partTable(result.fit.parts),
             result.held_out?.asks_for && asksTable(result, result.held_out.asks_for)),
-        result.data && section("The recording", dataCard(result.data)));
+        result.data && section("The recording", dataSummary(result.data)));
 }
 
 // ---- the job ----

@@ -4,20 +4,20 @@
 export function parse(hash) {
     const [path, query] = hash.replace(/^#\/?/, "").split("?");
     const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
-    const wishes = Object.fromEntries(new URLSearchParams(query ?? ""));
+    const query = Object.fromEntries(new URLSearchParams(query ?? ""));
     if (parts.length === 0) {
-        return {view: "overview", wishes};
+        return {view: "overview", query};
     }
     if (parts[0] === "pair" && parts.length >= 2 && parts.length <= 3) {
-        return {view: "pair", pair: parts[1], tab: parts[2] ?? "lag", wishes};
+        return {view: "pair", pair: parts[1], tab: parts[2] ?? "lag", query};
     }
     if (parts[0] === "offline" && parts.length <= 2) {
-        return {view: "offline", job: parts[1], wishes};
+        return {view: "offline", job: parts[1], query};
     }
     if (parts[0] === "team" && parts.length === 2) {
-        return {view: "team", team: parts[1], wishes};
+        return {view: "team", team: parts[1], query};
     }
-    return {view: "none", wishes};
+    return {view: "none", query};
 }
 
 export function pairAddress(pair, tab) {

@@ -91,7 +91,7 @@ class Stream {
             this.tries = 0;
             this.become("live");
             if (!resumed) {
-                this.tell("refetch", null);
+                this.notify("refetch", null);
             }
             await this.read(response.body.getReader(), abort);
             this.failure = "lost";
@@ -121,11 +121,11 @@ class Stream {
             }
             const blocks = (rest + decoder.decode(value, {stream: true})).split("\n\n");
             rest = blocks.pop();
-            blocks.forEach(block => this.take(eventOf(block)));
+            blocks.forEach(block => this.handle(eventOf(block)));
         }
     }
 
-    take({id, event, data: text}) {
+    handle({id, event, data: text}) {
         this.lastId = id ?? this.lastId;
         if (!text) {
             return;
@@ -134,7 +134,7 @@ class Stream {
         if (event === "missed") {
             this.missed += data.n ?? 0;
             dispatchEvent(new Event("tandem-stream"));
-            this.tell("refetch", null);
+            this.notify("refetch", null);
             return;
         }
         for (const listener of this.listeners) {
@@ -144,7 +144,7 @@ class Stream {
         }
     }
 
-    tell(type, data) {
+    notify(type, data) {
         for (const listener of this.listeners) {
             listener.run({type, data});
         }

@@ -34,7 +34,7 @@ export function mount(root, {pair, path, signal}) {
     const body = el("div", {}, waiting());
     const more = el("div", {class: "actions"});
     const notice = el("div", {role: "status"});
-    let wish = PAGE;
+    let limit = PAGE;
     const choice = el("select", {id: "alarm-type"}, el("option", {value: ""}, "all types"));
     show(root, section("Alarms", el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice,
         el("span", {class: "push"}),
@@ -42,7 +42,7 @@ export function mount(root, {pair, path, signal}) {
     notice, body, more));
     const refresh = watch(signal, async s => {
         const [summary, list] = await Promise.all([get(path, s),
-            get(`${path}/alarms?limit=${wish}${choice.value ? `&type=${choice.value}` : ""}`, s)]);
+            get(`${path}/alarms?limit=${limit}${choice.value ? `&type=${choice.value}` : ""}`, s)]);
         return {counts: summary.alarm_counts, alarms: list.alarms, older: list.next_cursor !== null};
     }, {pair, types: ["alarm"]}, ({counts, alarms, older}) => {
         const wanted = choice.value;
@@ -51,10 +51,10 @@ export function mount(root, {pair, path, signal}) {
             .map(([type, n]) => el("option", {value: type}, `${wordsOfAlarm(type)} (${count(n)})`)));
         choice.value = wanted;
         drawAlarms(body, alarms, wanted !== "");
-        show(more, older && wish < MOST && button("Show older ones", () => {
-            wish = Math.min(2 * wish, MOST);
+        show(more, older && limit < MOST && button("Show older ones", () => {
+            limit = Math.min(2 * limit, MOST);
             refresh();
-        }), older && wish >= MOST && muted(`Older ones than these ${count(MOST)} are had over HTTP, by their pages.`));
+        }), older && limit >= MOST && muted(`Older ones than these ${count(MOST)} are had over HTTP, by their pages.`));
     }, error => show(body, failure(error)));
     choice.addEventListener("change", refresh);
 }

@@ -67,7 +67,7 @@ function span(values, fallback) {
 // Moves of one kind against the length of the way or the turn, with the fitted lines and the band
 // that holds 95 % of the moves.
 function kindPlot(title, label, fits, moves, choose, unit) {
-    const chosen = SIDES.map(side => moves[side].filter(choose.takes));
+    const chosen = SIDES.map(side => moves[side].filter(choose.accepts));
     const all = chosen.flat();
     const xMax = span(all.map(choose.x), 1);
     const yMax = span(all.map(m => m.lap), 1);
@@ -107,9 +107,9 @@ function isochrone(scale, values, level, side, dMax, aMax) {
     }
     const a = left * values.angular_speed_radps; // at displacement 0
     const d = left * values.linear_speed_mps; // at rotation 0
-    const way = k => k * dMax / 12;
+    const rotationOf = k => k * dMax / 12;
     const points = [[0, a], [d, 0]];
-    const place = a < aMax * 0.85 ? way(0.3) : d * (1 - aMax * 0.85 / a);
+    const place = a < aMax * 0.85 ? rotationOf(0.3) : d * (1 - aMax * 0.85 / a);
     return [line(scale, points, `fit ${side}`),
         side === "real" && text(scale, place, a * (1 - place / d), "level-label", String(level))];
 }
@@ -129,8 +129,8 @@ function bothPlot(fits, moves) {
 
 export function drawLaps(root, fits, entries) {
     const moves = Object.fromEntries(SIDES.map(side => [side, movesOf(entries, side, fits[side])]));
-    const drives = {takes: m => m.rotation <= TINY, x: m => m.displacement, place: x => [0, x]};
-    const turns = {takes: m => m.displacement <= TINY, x: m => m.rotation, place: x => [x, 0]};
+    const drives = {accepts: m => m.rotation <= TINY, x: m => m.displacement, place: x => [0, x]};
+    const turns = {accepts: m => m.displacement <= TINY, x: m => m.rotation, place: x => [x, 0]};
     redraw(root, el("div", {class: "plots"},
         kindPlot("Drives", "Laps of moves without turn against displacement", fits, moves, drives, "displacement, m"),
         kindPlot("Turns", "Laps of turns on the spot against rotation", fits, moves, turns, "rotation, rad"),
@@ -145,13 +145,13 @@ export function mount(root, {pair, path, signal}) {
         section("How calibration went", history));
     const story = new History(history, TERMS, "linear_speed_mps", signal);
     watch(signal, async s => {
-        const [fits, list, past, alarms, kept] = await Promise.all([get(`${path}/travel-time`, s),
+        const [fits, list, past, alarms, stored] = await Promise.all([get(`${path}/travel-time`, s),
             get(`${path}/entries?limit=${ENTRIES}`, s),
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s),
             get(`${path}/fits?limit=${FITS}`, s)]);
         return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms,
-            kept: kept.fits.filter(fit => fit.model === "travel_time")};
-    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts, kept}) => {
+            stored: stored.fits.filter(fit => fit.model === "travel_time")};
+    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts, stored}) => {
         if (page.say(!fits.real && !fits.virtual && empty("No moves to calibrate from yet",
             "Travel times are fitted from the laps of 'go' commands that turn, drive, and do both. "
                 + "Send some different ones, e.g.",
@@ -160,7 +160,7 @@ export function mount(root, {pair, path, signal}) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);
             story.offer(Object.fromEntries(termsOf(fits).map(name => [name, termWords(name)])));
-            story.draw({kept, now: fits, changes, drifts});
+            story.draw({stored, now: fits, changes, drifts});
         }
     }, page.fail);
 }

@@ -2,7 +2,7 @@
 
 import {get, send} from "./api.js";
 import {legend} from "./chart.js";
-import {checkTable, dataCard, valueText, verdictWords} from "./estimate.js";
+import {checkTable, dataSummary, valueText, verdictWords} from "./estimate.js";
 import {changeText, count, dateTime, figures, known, plural, plusMinus, unitOf, withUnit,
     wordsOf} from "./format.js";
 import {FITS, History} from "./history.js";
@@ -102,7 +102,7 @@ function sidePanel(side, report, fitNow) {
         fit ? [el("h3", {}, `Fit ${fit.number}, ${dateTime(fit.t)}`),
             verdictWords(fit, `${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`),
             fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
-            fit.data && el("details", {}, el("summary", {}, "Data card"), dataCard(fit.data))]
+            fit.data && el("details", {}, el("summary", {}, "Data card"), dataSummary(fit.data))]
             : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion tells enough."));
 }
 
@@ -205,12 +205,12 @@ export function mount(root, {pair, path, signal}) {
         if (!summary.dynamics) {
             return {};
         }
-        const [dynamics, prediction, kept, past, alarms] = await Promise.all([get(`${path}/dynamics`, s),
+        const [dynamics, prediction, stored, past, alarms] = await Promise.all([get(`${path}/dynamics`, s),
             get(`${path}/dynamics/prediction`, s), get(`${path}/fits?limit=${FITS}`, s),
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
-        return {dynamics, prediction, kept: kept.fits.filter(fit => fit.model === dynamics.model),
+        return {dynamics, prediction, stored: stored.fits.filter(fit => fit.model === dynamics.model),
             changes: past.changes.filter(change => change.set?.model === dynamics.model), drifts: alarms.alarms};
-    }, {pair, types: ["dynamics"], everyMs: 3000}, ({dynamics, prediction, kept, changes, drifts}) => {
+    }, {pair, types: ["dynamics"], everyMs: 3000}, ({dynamics, prediction, stored, changes, drifts}) => {
         if (page.say(!dynamics && empty("The dynamics of this pair are not followed",
             "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab "
                 + "file and start the daemon again:",
@@ -221,7 +221,7 @@ export function mount(root, {pair, path, signal}) {
             drawPrediction(against, prediction);
             story ??= new History(history, Object.fromEntries(dynamics.parameters.map(p => [p.name, wordsOf(p.name)])),
                 dynamics.parameters[0].name, signal);
-            story.draw({kept, now: {}, changes, drifts});
+            story.draw({stored, now: {}, changes, drifts});
             redraw(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
         }
     }, page.fail);

@@ -11,7 +11,7 @@ import {button, el, empty, facts, failure, marked, muted, numberField, redraw, s
 import {watch} from "./watch.js";
 
 const EVERY_MS = 500;
-const KEPT = 600; // samples: five minutes
+const SAMPLES_MAX = 600; // samples: five minutes
 
 // u, v, r and the like in words; the unit of errors of states whose name does not tell it.
 const MOTIONS = {u: "surge, ahead", v: "sway, sideways", r: "yaw rate", w: "turn rate", x: "x", y: "y", psi: "heading"};
@@ -54,12 +54,12 @@ class Trace {
             yRangePad: 8, ...more};
     }
 
-    take(t, now) {
+    append(t, now) {
         const date = new Date(t * 1000);
         const part = now[this.name];
         this.rows.push([date, part.reference, part.actual]);
         this.errors.push([date, part.error]);
-        if (this.rows.length > KEPT) {
+        if (this.rows.length > SAMPLES_MAX) {
             this.rows.shift();
             this.errors.shift();
         }
@@ -134,9 +134,9 @@ function drawParameters(root, {real, virtual}) {
 
 // ---- start, stop, gains ----
 
-function change(path, title, content, label, wish, notice) {
+function change(path, title, content, label, readRequest, notice) {
     return confirm(title, content, label, async () => {
-        await send("PUT", `${path}/following`, wish());
+        await send("PUT", `${path}/following`, readRequest());
         return ["✓", "sync", "The lab has the wish; the state below shows what becomes of it."];
     }, notice);
 }
@@ -224,7 +224,7 @@ export function mount(root, {pair, path, signal}) {
             if (!traces.has(name)) {
                 traces.set(name, new Trace(parts.traces, name, kinds, signal));
             }
-            traces.get(name).take(report.t, following.now);
+            traces.get(name).append(report.t, following.now);
         }
     }, error => page.say(failure(error)));
 }

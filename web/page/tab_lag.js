@@ -5,7 +5,7 @@ import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
 import {dateTime, fixed, known, labNow, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {confirm} from "./token.js";
-import {button, el, empty, numberField, places, put, redraw, section, show, stage, table} from "./ui.js";
+import {button, el, empty, numberField, places, append, redraw, section, show, stage, table} from "./ui.js";
 import {INCONSISTENT, VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -78,7 +78,7 @@ export class LagChart {
         Object.assign(this, {root, places: new Map(), without: [], tolerance: 0, span: null, window: null,
             onRange: () => {}});
         this.chart = chart(root, {label: "Lag over time", signal, options: () => this.options()});
-        this.tell(null);
+        this.showWords(null);
     }
 
     // What is to be fetched: [since, until] in seconds, or null for all there is. Around a window
@@ -110,12 +110,12 @@ export class LagChart {
                     drawPoint(context, graph.toDomXCoord(place.t * 1000), area.y + area.h - 9, 5, place);
                 }
             },
-            highlightCallback: (_event, x) => this.tell(this.places.get(x)?.words),
-            unhighlightCallback: () => this.tell(null), drawCallback: graph => this.moved(graph),
+            highlightCallback: (_event, x) => this.showWords(this.places.get(x)?.words),
+            unhighlightCallback: () => this.showWords(null), drawCallback: graph => this.moved(graph),
         };
     }
 
-    tell(words) {
+    showWords(words) {
         this.chart.note(words ?? "Drag sideways or upright to zoom, Shift-drag to move, double-click for all.");
     }
 
@@ -306,7 +306,7 @@ export function mount(root, {pair, path, signal}) {
         return {summary, drawn, rows: latest.entries};
     }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
         if (filter.options.length === 1) {
-            put(filter, [...verdictsOf(summary.verdicts), INCONSISTENT].map(
+            append(filter, [...verdictsOf(summary.verdicts), INCONSISTENT].map(
                 v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
         }
         if (!page.say(summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())])) {

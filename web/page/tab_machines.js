@@ -167,7 +167,7 @@ export function mount(root, {pair, path, route, signal}) {
     show(root, list, panel, tracePanel);
     const picture = new Picture(panel);
     let newest = null;
-    let chosen = route.wishes.machine ?? null;
+    let chosen = route.query.machine ?? null;
 
     async function draw() {
         const rows = rowsOf(newest);

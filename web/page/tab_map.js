@@ -21,13 +21,13 @@ const SAME = 0.005; // metres and radians: worlds that differ by less are one
 function seen(data) {
     const frame = data.aligned;
     if (!frame || Math.hypot(frame.x_m, frame.y_m) + Math.abs(frame.yaw_rad) < SAME) {
-        return {...data, told: []};
+        return {...data, reported: []};
     }
     const [c, s] = [Math.cos(frame.yaw_rad), Math.sin(frame.yaw_rad)];
     const stood = data.real.findLastIndex(([t]) => t < frame.since_t); // and still does at the next point
     const real = data.real.slice(Math.max(stood, 0)).map(([t, x, y, yaw]) =>
         [t, c * x - s * y + frame.x_m, s * x + c * y + frame.y_m, yaw + frame.yaw_rad]);
-    return {...data, real, told: data.real};
+    return {...data, real, reported: data.real};
 }
 
 // ---- extent and scale ----
@@ -142,12 +142,12 @@ function apart(real, virtual) {
         `, ${degrees(virtual[3] - real[3])}`] : ["not known"];
 }
 
-function words(told, real, virtual) {
-    return facts([["Real robot, x, y, heading", place(told ?? real)],
-        told && ["The same, aligned", real ? place(real) : "no pose since"],
+function words(reported, real, virtual) {
+    return facts([["Real robot, x, y, heading", place(reported ?? real)],
+        reported && ["The same, aligned", real ? place(real) : "no pose since"],
         ["Virtual robot", place(virtual)],
-        real && virtual && [told ? "Apart, aligned" : "Apart", ...apart(real, virtual)],
-        told && virtual && ["Apart, as told", ...apart(told, virtual)]]);
+        real && virtual && [reported ? "Apart, aligned" : "Apart", ...apart(real, virtual)],
+        reported && virtual && ["Apart, as told", ...apart(reported, virtual)]]);
 }
 
 // ---- the tab ----
@@ -155,21 +155,21 @@ function words(told, real, virtual) {
 function draw(root, data) {
     const extent = extentOf(data);
     const scale = scaleOf(extent, Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, root.clientWidth - 50)));
-    const [told, real, virtual] = TRACKS.map(track => data[track].at(-1));
+    const [reported, real, virtual] = TRACKS.map(track => data[track].at(-1));
     const label = `Seen from above: ${plural(data.real.length, "pose")} of the real robot, ` +
         `${plural(data.virtual.length, "pose")} of the virtual one${data.map ? ", and the map of their world" : ""}`;
     const aligned = ["real robot, solid, aligned: turned and moved to where the virtual one stood",
         "real robot, faint, where it says it is"];
     show(root, section("From above, in metres", legend([
-        ["➤", "real", told ? aligned[0] : "real robot, solid"],
-        ...(told ? [["➤", "told", aligned[1]]] : []),
+        ["➤", "real", reported ? aligned[0] : "real robot, solid"],
+        ...(reported ? [["➤", "told", aligned[1]]] : []),
         ["➤", "virtual", "virtual robot, dashed"],
         ...(data.map ? [["■", "obstacle", "obstacles and walls; dashed: on no map of the robot's"]] : [])]),
     el("figure", {class: "map"}, svg("svg", {viewBox: `0 0 ${scale.width.toFixed(0)} ${scale.height.toFixed(0)}`,
         role: "img", "aria-label": label},
         grid(scale, extent), world(scale, data.map), TRACKS.map(side => track(scale, data[side], side)),
         TRACKS.map(side => data[side].length > 0 && robot(scale, data[side].at(-1), side)))),
-    words(told, real, virtual), !data.map && muted("Walls and obstacles are drawn when the pair's ",
+    words(reported, real, virtual), !data.map && muted("Walls and obstacles are drawn when the pair's ",
         el("code", {}, "map:"), " in the lab file names a map.")));
 }
 

@@ -36,12 +36,12 @@ function valueOf(set, name) {
 }
 
 // What the simulator is asked for, so that it does as the real robot: a value, or a change of its own.
-function toldText(set, name) {
+function sentText(set, name) {
     const unit = unitOf(name);
-    const told = set.told[name];
+    const sent = set.sent[name];
     const {factor, add} = set.adjust?.[name] ?? {};
     return [
-        known(told) && withUnit(fixed(unit === "s" ? Math.max(told, 0) : told, 3), unit),
+        known(sent) && withUnit(fixed(unit === "s" ? Math.max(sent, 0) : sent, 3), unit),
         known(factor) && `own × ${fixed(factor, 3)}`,
         known(add) && `own ${add < 0 ? "−" : "+"} ${withUnit(fixed(Math.abs(add), 3), unit)}`,
     ].filter(Boolean).join(" or ") || "–";
@@ -133,7 +133,7 @@ function setHead(words, set) {
 }
 
 const SIMULATOR = {
-    told: () => ["…", "unsure", "The simulator has not acknowledged yet what it was told."],
+    sent: () => ["…", "unsure", "The simulator has not acknowledged yet what it was told."],
     settling: s => ["…", "unsure", "Settling: whether the simulator takes these times, its moves will tell " +
         `(${s.moves} of ${Math.max(s.moves, s.moves_needed)} made).`],
     as_asked: () => ["✓", "sync", "The simulator takes the times that it was told."],
@@ -165,8 +165,8 @@ function book(model, {promote, active, candidate, simulator}, changes, doer) {
             {label: "Candidate, ± 95 %", cell: name => valueOf(candidate, name), numeric: true},
             {label: "Change", cell: name => changeText(active?.values[name], candidate?.values[name],
                 model === "travel_time" ? unitOf(name) : ""), numeric: true},
-            ...some.told ? [{label: `Told to the simulator, set ${some.version}`,
-                cell: name => toldText(some, name)}] : [],
+            ...some.sent ? [{label: `Told to the simulator, set ${some.version}`,
+                cell: name => sentText(some, name)}] : [],
         ], Object.keys(some.values)),
         checks && [el("h3", {}, `Checks of set ${some.version}`), checkTable(`Checks of set ${some.version}`, checks)]);
 }

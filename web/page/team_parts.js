@@ -10,7 +10,7 @@ import {watch} from "./watch.js";
 
 const seconds = s => (known(s) ? `${fixed(s, 1)} s` : "–");
 
-function foretold({predicted}) {
+function predictedCell({predicted}) {
     return predicted
         ? `${fixed(predicted.p50_s, 1)} s (${fixed(predicted.p05_s, 1)} to ${fixed(predicted.p95_s, 1)})` : "–";
 }
@@ -27,7 +27,7 @@ function outcome(what, over) {
         : what.inside ? marked("✓", "sync", "inside") : marked("✕", "bad", "outside");
 }
 
-function share({foretold: n, inside}) {
+function share({predictedCell: n, inside}) {
     return n === 0 ? "none yet" : `${count(inside)} of ${count(n)} inside`;
 }
 
@@ -38,7 +38,7 @@ export function runSection({state: {run}, last_run: last, judged}) {
         ? empty("Nothing was foretold yet", "When the team begins, it is foretold how long it will take.")
         : table("Courses of the team", [
             {label: "Course", cell: row => row.name},
-            {label: "Foretold", numeric: true, cell: row => [foretold(row), row.detail && muted(row.detail)]},
+            {label: "Foretold", numeric: true, cell: row => [predictedCell(row), row.detail && muted(row.detail)]},
             {label: "Real", numeric: true, cell: row => (row.makespan_real_s === undefined
                 ? duration(labNow() - row.t) : seconds(row.makespan_real_s))},
             {label: "Twins", numeric: true, cell: row => seconds(row.makespan_virtual_s)},
@@ -53,7 +53,7 @@ function jobTable({waiting, jobs}) {
         {label: "Job", cell: job => job.job ?? `number ${job.number ?? "–"}`},
         {label: "Part", cell: job => job.part},
         {label: "By", cell: job => job.robot ?? muted("nobody yet")},
-        {label: "Foretold", numeric: true, cell: foretold},
+        {label: "Foretold", numeric: true, cell: predictedCell},
         {label: "Real", numeric: true, cell: job => seconds(job.makespan_real_s)},
         {label: "Twins", numeric: true, cell: job => seconds(job.makespan_virtual_s)},
         {label: "", cell: job => (job.number ? outcome(job, job.makespan_real_s !== null)

@@ -1,7 +1,7 @@
 // Asking for the token: once a tab, before the first thing that changes something.
 
 import {setToken, token} from "./api.js";
-import {ask, el, tell} from "./ui.js";
+import {ask, el, showMessage} from "./ui.js";
 
 function tokenField() {
     return el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
@@ -39,6 +39,6 @@ export async function confirm(title, content, label, run, notice) {
         }
     }}]);
     if (said) {
-        tell(notice, ...said);
+        showMessage(notice, ...said);
     }
 }

@@ -23,7 +23,7 @@ function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes ?? {})) {
         set(node, name, value);
     }
-    put(node, ...children);
+    append(node, ...children);
     return node;
 }
 
@@ -37,7 +37,7 @@ export function svg(tag, attributes, ...children) {
 }
 
 // Append children; lists are flattened, null and false left out.
-export function put(node, ...children) {
+export function append(node, ...children) {
     for (const child of children.flat(Infinity)) {
         if (child !== null && child !== undefined && child !== false) {
             node.append(child instanceof Node ? child : String(child));
@@ -54,14 +54,14 @@ export function places(n) {
 // Replace what a node contains.
 export function show(node, ...children) {
     node.replaceChildren();
-    return put(node, ...children);
+    return append(node, ...children);
 }
 
 // Replace what a node contains by what was made just now, and leave the reader where they are: what
 // is the same stays, so that a focus, a table scrolled sideways, an opened detail and a click under
 // way survive. Nobody may hold on to the children; what a control does must show in its label.
 export function redraw(node, ...children) {
-    const fresh = put(document.createDocumentFragment(), ...children);
+    const fresh = append(document.createDocumentFragment(), ...children);
     morphChildren(node, fresh);
 }
 
@@ -165,7 +165,7 @@ export function waiting() {
 export function stage(root, ...content) {
     const message = el("div", {}, waiting());
     const view = el("div", {hidden: true}, content);
-    put(root, message, view);
+    append(root, message, view);
     return {
         say: words => {
             view.hidden = Boolean(words);
@@ -177,7 +177,7 @@ export function stage(root, ...content) {
 }
 
 // What came of something done, seen and heard.
-export function tell(node, sign, tone, words) {
+export function showMessage(node, sign, tone, words) {
     show(node, el("p", {class: "notice"}, symbol(sign, `sign tone-${tone}`), ` ${words}`));
     say(words);
 }

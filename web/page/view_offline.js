@@ -48,14 +48,14 @@ async function mayUpload() {
 }
 
 // POST with progress, which fetch() does not tell: told(share of the bytes that are gone).
-function upload(address, file, mediaType, told, signal) {
+function upload(address, file, mediaType, onProgress, signal) {
     return new Promise((done, fail) => {
         const request = new XMLHttpRequest();
         request.open("POST", `api/v1/${address}`);
         for (const [name, value] of Object.entries(authorized({"Content-Type": mediaType}))) {
             request.setRequestHeader(name, value);
         }
-        request.upload.addEventListener("progress", event => told(event.total > 0 ? event.loaded / event.total : 0));
+        request.upload.addEventListener("progress", event => onProgress(event.total > 0 ? event.loaded / event.total : 0));
         request.addEventListener("load", async () => {
             const response = new Response(request.responseText, {status: request.status});
             if (request.status === 202) {
@@ -82,7 +82,7 @@ function labelled(id, label, field, hint) {
     return el("div", {class: "field"}, el("label", {for: id}, label), field, hint && el("small", {}, hint));
 }
 
-class Wish {
+class JobRequest {
     constructor(root, file, about, pairs, own, signal) {
         const models = MODELS.concat(own.map(m => ({...m, data: "motion"}))); // own: those of the lab file
         Object.assign(this, {root, file, about, pairs, models, signal});
@@ -124,17 +124,17 @@ class Wish {
     }
 
     address() {
-        const wishes = new URLSearchParams({name: this.file.name.slice(0, 100)});
+        const parameters = new URLSearchParams({name: this.file.name.slice(0, 100)});
         const add = (name, field) => !field.hidden && field.querySelector("select, input").value.trim() &&
-            wishes.set(name, field.querySelector("select, input").value.trim());
+            parameters.set(name, field.querySelector("select, input").value.trim());
         add("pair", this.pairField);
         if (this.action.value === "replay") {
-            return `replay?${wishes}`;
+            return `replay?${parameters}`;
         }
-        wishes.set("model", this.action.value);
+        parameters.set("model", this.action.value);
         add("side", this.sideField);
         add("columns", this.columnsField);
-        return `identify?${wishes}`;
+        return `identify?${parameters}`;
     }
 
     async run() {
@@ -165,9 +165,9 @@ class Wish {
 
 // ---- the way in ----
 
-function dropZone(take) {
+function dropZone(chooseFile) {
     const input = el("input", {type: "file", id: "recording", accept: ".jsonl,.ndjson,.json,.csv,.txt",
-        onchange: () => input.files[0] && take(input.files[0])});
+        onchange: () => input.files[0] && chooseFile(input.files[0])});
     const zone = el("div", {class: "drop", ondragover: event => {
         event.preventDefault();
         zone.classList.add("over");
@@ -175,7 +175,7 @@ function dropZone(take) {
         event.preventDefault();
         zone.classList.remove("over");
         if (event.dataTransfer.files[0]) {
-            take(event.dataTransfer.files[0]);
+            chooseFile(event.dataTransfer.files[0]);
         }
     }}, el("p", {class: "empty-title"}, symbol("⤓"), " Drop a recording here"),
     el("p", {class: "muted"}, "A journal of Tandem's or what ", el("code", {}, "mosquitto_sub -F %J"),
@@ -201,21 +201,21 @@ function earlier(jobs) {
 }
 
 async function mountEntry(root, signal) {
-    const wish = el("div", {});
+    const form = el("div", {});
     const list = el("div", {}, el("p", {class: "wait"}, "Loading …"));
     const pairs = getPairs("", signal);
     const status = get("status", signal);
-    const take = async file => {
+    const chooseFile = async file => {
         try {
-            new Wish(wish, file, await sniff(file), (await pairs).pairs, (await status).models, signal);
-            wish.querySelector("select").focus();
+            new JobRequest(form, file, await sniff(file), (await pairs).pairs, (await status).models, signal);
+            form.querySelector("select").focus();
         } catch (error) {
-            show(wish, failure(error));
+            show(form, failure(error));
         }
     };
     show(root, el("h1", {}, "Offline"), el("p", {class: "muted lead"}, "What happened, run through the code of the " +
         "daemon once more: nothing of it reaches the robots, the journal or the store."),
-        dropZone(take), wish, section("Uploaded before", list));
+        dropZone(chooseFile), form, section("Uploaded before", list));
     try {
         const {jobs} = await get("identify", signal);
         show(list, earlier(jobs.filter(j => j.kind === "upload")));

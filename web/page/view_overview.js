@@ -24,7 +24,7 @@ const ORDERS = {
     trouble: {label: "trouble first", compare: (a, b) => a.level - b.level || byName.compare(a.id, b.id)},
     name: {label: "name", compare: (a, b) => byName.compare(a.id, b.id)},
     lag: {label: "largest lag", compare: mostFirst(pair => Math.abs(pair.last_lag_s ?? 0))},
-    news: {label: "latest move", compare: mostFirst(pair => pair.last_entry_t ?? 0)},
+    latest: {label: "latest move", compare: mostFirst(pair => pair.last_entry_t ?? 0)},
 };
 
 // ---- one pair ----
@@ -87,7 +87,7 @@ class Overview {
         show(root, el("h1", {class: "unseen"}, "Pairs"), this.teams, this.bar, this.message, this.list, this.more);
     }
 
-    takeTeams({teams}) {
+    updateTeams({teams}) {
         this.teams.hidden = teams.length === 0;
         redraw(this.teams, el("strong", {}, teams.length === 1 ? "Team" : "Teams"), teams.map(team =>
             el("a", {href: teamAddress(team.id)}, team.id,
@@ -99,7 +99,7 @@ class Overview {
         return getPairs(this.left > 0 ? this.filter.value.trim() : "", signal);
     }
 
-    take({pairs, cut, left}) {
+    update({pairs, cut, left}) {
         Object.assign(this, {cut, left});
         const now = labNow();
         const seen = new Set();
@@ -205,9 +205,9 @@ export function mount(root, {signal}) {
     const overview = new Overview(root, signal);
     overview.refetch = watch(signal, s => overview.fetch(s), {types: ["entry", "alarm", "fidelity"]},
         fetched => {
-            overview.take(fetched);
+            overview.update(fetched);
             prepare();
         }, error => show(overview.message, failure(error)));
     // Where this fails the pairs say so.
-    watch(signal, "teams", {types: ["alarm"]}, data => overview.takeTeams(data), () => {});
+    watch(signal, "teams", {types: ["alarm"]}, data => overview.updateTeams(data), () => {});
 }

@@ -81,7 +81,7 @@ export async function mount(root, context) {
     let arm;
     show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabs, body);
     root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
-    const tell = speaker();
+    const announce = speaker();
     const path = `pairs/${encodeURIComponent(route.pair)}`;
     watch(signal, path, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
         drawState(state, pair);
@@ -89,7 +89,7 @@ export async function mount(root, context) {
             arm = pair.arm;
             tabs.replaceWith(tabList(route, pair));
         }
-        tell(pair);
+        announce(pair);
     }, error => show(state, error.status === 404 ? null : marked("✕", "bad", `${error.title}`)));
 
     const tab = TABS.find(t => t.id === route.tab);

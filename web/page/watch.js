@@ -12,15 +12,15 @@ const SETTLE_MS = 1500; // the store may be so much later than the event
 // fetcher: an address below /api/v1/, or a function of the signal that returns a promise.
 // wishes: {pair, types: events after which to fetch again, everyMs: at least so often}
 // run(data) and fail(error) draw. Ends with the signal. Returns a function that fetches now.
-export function watch(signal, fetcher, wishes, run, fail) {
+export function watch(signal, fetcher, options, run, fail) {
     const fetchIt = typeof fetcher === "string" ? s => get(fetcher, s) : fetcher;
-    const {pair = null, types = [], everyMs} = wishes;
+    const {pair = null, types = [], everyMs} = options;
     let timer = 0;
     let busy = false;
     let again = false;
     let last = 0;
-    let tookMs = 0;
-    let settled = true; // nothing happened since the last fetch began
+    let durationMs = 0;
+    let unchanged = true; // nothing happened since the last fetch began
     let shown;
 
     const schedule = ms => {
@@ -38,8 +38,8 @@ export function watch(signal, fetcher, wishes, run, fail) {
         }
         busy = true;
         again = false;
-        const calm = settled;
-        settled = true;
+        const calm = unchanged;
+        unchanged = true;
         last = performance.now();
         try {
             const data = await fetchIt(signal);
@@ -54,16 +54,16 @@ export function watch(signal, fetcher, wishes, run, fail) {
             }
         }
         busy = false;
-        tookMs = performance.now() - last;
+        durationMs = performance.now() - last;
         // Large labs cost more: never spend more than a fifth of the time on it.
         const wait = again ? GAP_MS : !calm ? SETTLE_MS : document.hidden ? CALM_MS : pause();
-        schedule(Math.max(wait, 4 * tookMs));
+        schedule(Math.max(wait, 4 * durationMs));
     }
 
     if (types.length > 0) {
         stream.listen(types, pair, () => {
-            const wait = Math.max(GAP_MS, 4 * tookMs) - (performance.now() - last);
-            settled = false;
+            const wait = Math.max(GAP_MS, 4 * durationMs) - (performance.now() - last);
+            unchanged = false;
             if (busy) {
                 again = true;
             } else {

@@ -7,7 +7,7 @@
 #include "logger/message/codec_native.h"
 #include "web/resource/handlers.h"
 
-static void keep_event(void *context, const struct event *event)
+static void copy_event(void *context, const struct event *event)
 {
     *(struct event *)context = *event;
 }
@@ -18,11 +18,11 @@ static void decode_command(const struct web_request *request, const char *payloa
                            struct event *event)
 {
     struct message message = {
-        .t_us = 0, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
+        .t_us = 0, .payload = payload, .stored_bytes = bytes, .payload_bytes = bytes};
     event->kind = EVENT_KIND_COUNT;
     (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", request->view->prefix,
                    request->id);
-    (void)codec_native.decode(request->view->prefix, &message, keep_event, event);
+    (void)codec_native.decode(request->view->prefix, &message, copy_event, event);
 }
 
 static bool has_id(const char *text, size_t bytes)

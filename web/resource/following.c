@@ -7,7 +7,7 @@
 #include "twin/report/following_report.h"
 #include "web/resource/handlers.h"
 
-enum { WISH_MAX = 512 };
+enum { REQUEST_MAX = 512 };
 
 /* NULL after a problem document. */
 static const struct pair_following *find_following(const struct web_request *request,
@@ -41,7 +41,7 @@ void get_fidelity(const struct web_request *request, struct web_response *respon
 
 /* The body's members as the lab's request; 0 after a problem document. */
 static size_t make_request(const struct web_request *request, struct web_response *response,
-                           char out[WISH_MAX])
+                           char out[REQUEST_MAX])
 {
     json_error_t error;
     int active = 0;
@@ -54,16 +54,17 @@ static size_t make_request(const struct web_request *request, struct web_respons
         json_unpack_ex(body, &error, JSON_STRICT, "{s?:b, s?:s, s?:F, s?:F, s?:F}", "active",
                        &active, "rejection", &rejection, "bandwidth_radps", &gain[0],
                        "observer_radps", &gain[1], "pose_per_s2", &gain[2]) == 0) {
-        json_t *wish = json_pack("{s:s, s:s, s:s, s:O*, s:O*, s:O*, s:O*, s:O*}", "pair",
-                                 request->id, "action", request_action_name(REQUEST_FOLLOWING),
-                                 "by", "http", "active", json_object_get(body, "active"),
-                                 "rejection", json_object_get(body, "rejection"),
-                                 "bandwidth_radps", json_object_get(body, "bandwidth_radps"),
-                                 "observer_radps", json_object_get(body, "observer_radps"),
-                                 "pose_per_s2", json_object_get(body, "pose_per_s2"));
-        bytes = json_dumpb(wish, out, WISH_MAX, JSON_COMPACT);
-        assert(bytes <= WISH_MAX); /* escapes need no more room than in a body of 256 bytes */
-        json_decref(wish);
+        json_t *request_json = json_pack(
+            "{s:s, s:s, s:s, s:O*, s:O*, s:O*, s:O*, s:O*}", "pair", request->id, "action",
+            request_action_name(REQUEST_FOLLOWING), "by", "http", "active",
+            json_object_get(body, "active"), "rejection", json_object_get(body, "rejection"),
+            "bandwidth_radps", json_object_get(body, "bandwidth_radps"), "observer_radps",
+            json_object_get(body, "observer_radps"), "pose_per_s2",
+            json_object_get(body, "pose_per_s2"));
+        bytes = json_dumpb(request_json, out, REQUEST_MAX, JSON_COMPACT);
+        assert(bytes <=
+               REQUEST_MAX); /* escapes need no more room than in a body of 256 bytes */
+        json_decref(request_json);
     } else {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
                     "an object was expected, of \"active\": true or false, \"rejection\": "
@@ -74,25 +75,25 @@ static size_t make_request(const struct web_request *request, struct web_respons
     return bytes;
 }
 
-static void keep_event(void *context, const struct event *event)
+static void copy_event(void *context, const struct event *event)
 {
     *(struct event *)context = *event;
 }
 
 /* The codec and the law judge, as they will when the lab takes it in. */
-static bool check_wish(const struct web_request *request, struct web_response *response,
-                       const struct pair_following *x, const char *text, size_t bytes)
+static bool check_request(const struct web_request *request, struct web_response *response,
+                          const struct pair_following *x, const char *text, size_t bytes)
 {
-    struct message message = {.payload = text, .kept_bytes = bytes, .payload_bytes = bytes};
+    struct message message = {.payload = text, .stored_bytes = bytes, .payload_bytes = bytes};
     struct event event = {.kind = EVENT_KIND_COUNT};
     struct err err = {0};
     lab_line_topic(request->view->prefix, "request", message.topic);
-    (void)codec_decode(NULL, request->view->prefix, &message, keep_event, &event);
+    (void)codec_decode(NULL, request->view->prefix, &message, copy_event, &event);
     if (event.kind != EVENT_REQUEST) {
         return web_problem_malformed(request, response, &event);
     }
-    if (pair_following_check_wish(x, request->params->following, &event.request.following,
-                                  &err) != STATUS_OK) {
+    if (pair_following_check_request(x, request->params->following, &event.request.following,
+                                     &err) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_BODY, &err);
     }
     return true;
@@ -100,10 +101,10 @@ static bool check_wish(const struct web_request *request, struct web_response *r
 
 void put_following(const struct web_request *request, struct web_response *response)
 {
-    char text[WISH_MAX];
+    char text[REQUEST_MAX];
     const struct pair_following *x = find_following(request, response);
     const size_t bytes = x ? make_request(request, response, text) : 0;
-    if (bytes > 0 && check_wish(request, response, x, text, bytes)) {
+    if (bytes > 0 && check_request(request, response, x, text, bytes)) {
         web_submit(request, response, request_action_name(REQUEST_FOLLOWING), text, bytes);
     }
 }

@@ -34,12 +34,12 @@ void post_parameters(const struct web_request *request, struct web_response *res
     if (good && version >= 0 && version <= UINT32_MAX && strlen(model) < MODEL_MAX &&
         is_word(model)) {
         char text[256];
-        json_t *wish =
+        json_t *request_json =
             json_pack("{s:s, s:s, s:I, s:s*, s:s}", "pair", request->id, "action", action,
                       "version", version, "model", model[0] ? model : NULL, "by", "http");
         web_submit(request, response, action, text,
-                   json_dumpb(wish, text, sizeof text, JSON_COMPACT));
-        json_decref(wish);
+                   json_dumpb(request_json, text, sizeof text, JSON_COMPACT));
+        json_decref(request_json);
     } else {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
                     good ? "a \"version\" of 0 or more, and a \"model\" that there is"

@@ -2,7 +2,7 @@
 
 #include "logger/message/record_json.h"
 #include "web/http/csv.h"
-#include "web/http/history.h"
+#include "web/http/response_cache.h"
 #include "web/http/routes.h"
 #include "web/resource/handlers.h"
 
@@ -43,7 +43,7 @@ static const char *owner_of(const struct web_request *request)
     return route_names_pair(request->route) ? request->id : "$lab";
 }
 
-static bool take_row(void *context, const struct store_row *row)
+static bool write_row(void *context, const struct store_row *row)
 {
     struct page *page = context;
     if (page->json) {
@@ -75,13 +75,13 @@ static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
         .newest_first = !q->oldest,
         .cursor = q->cursor,
         .limit = (int)q->limit};
-    struct history *history = request->context->history;
+    struct response_cache *response_cache = request->context->response_cache;
     struct store_reader *reader = NULL;
     struct err err = {0};
-    enum status status = history_take(history, &reader, &err);
+    enum status status = response_cache_acquire_reader(response_cache, &reader, &err);
     if (status == STATUS_OK) {
-        status = store_query(reader, &wanted, take_row, page, next, &err);
-        status = history_give(history, reader, status);
+        status = store_query(reader, &wanted, write_row, page, next, &err);
+        status = response_cache_release_reader(response_cache, reader, status);
     }
     if (status != STATUS_OK && strcmp(err.where, "cursor") == 0) {
         web_problem(request, page->response, PROBLEM_BAD_PARAMETER, "cursor",
@@ -97,7 +97,7 @@ void get_records(const struct web_request *request, struct web_response *respons
     struct page page = {.request = request, .list = list_of(request), .response = response};
     const struct record_table *records = page.list->records;
     char next[STORE_CURSOR_MAX] = "";
-    if (history_recall(request, response)) {
+    if (response_cache_find(request, response)) {
         return;
     }
     if (request->csv) {

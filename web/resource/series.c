@@ -6,8 +6,8 @@
 
 #include "base/numbers/lab_time.h"
 #include "logger/message/record.h"
-#include "web/http/history.h"
-#include "web/http/ticks.h"
+#include "web/http/monotonic_clock.h"
+#include "web/http/response_cache.h"
 #include "web/resource/handlers.h"
 
 enum {
@@ -41,12 +41,12 @@ static bool make_buckets(struct series *s, int64_t oldest_us, int64_t newest_us)
     s->width_us = (s->until_us - s->since_us + points * s->step_us - 1) /
                   (points * s->step_us) * s->step_us;
     s->bucket = calloc(q->points, sizeof *s->bucket);
-    s->work_until_ms = ticks_work_ms() + WORK_MAX_MS;
-    s->until_ms = ticks_ms() + TIME_MAX_MS;
+    s->work_until_ms = thread_cpu_ms() + WORK_MAX_MS;
+    s->until_ms = monotonic_clock_ms() + TIME_MAX_MS;
     return s->bucket != NULL;
 }
 
-static bool take_bucket(void *context, const struct store_bucket *bucket)
+static bool add_bucket(void *context, const struct store_bucket *bucket)
 {
     struct series *s = context;
     /* They come newest first. */
@@ -54,7 +54,7 @@ static bool take_bucket(void *context, const struct store_bucket *bucket)
     store_bucket_add(&s->bucket[s->oldest], bucket);
     s->rows++;
     s->complete = s->rows % ROWS_PER_LOOK != 0 ||
-                  (ticks_work_ms() < s->work_until_ms && ticks_ms() < s->until_ms);
+                  (thread_cpu_ms() < s->work_until_ms && monotonic_clock_ms() < s->until_ms);
     return s->complete;
 }
 
@@ -101,15 +101,15 @@ static void write_series(struct json_writer *w, const char *pair, const struct s
 }
 
 /* STATUS_E_NOMEM; STATUS_E_IO with the reason. */
-static enum status read_series(struct history *history, const char *pair, struct series *s,
-                               struct err *err)
+static enum status read_series(struct response_cache *response_cache, const char *pair,
+                               struct series *s, struct err *err)
 {
     const struct query *q = s->query;
     struct store_reader *reader = NULL;
     int64_t oldest_us = 0;
     int64_t newest_us = 0;
     bool any = false;
-    if (history_take(history, &reader, err) != STATUS_OK) {
+    if (response_cache_acquire_reader(response_cache, &reader, err) != STATUS_OK) {
         return STATUS_E_IO;
     }
     enum status status =
@@ -117,10 +117,10 @@ static enum status read_series(struct history *history, const char *pair, struct
     const bool made = status != STATUS_OK || !any || make_buckets(s, oldest_us, newest_us);
     if (s->bucket) {
         /* Not what has come in between. */
-        status = store_series(reader, pair, oldest_us, newest_us + 1, s->step_us, take_bucket,
-                              s, err);
+        status = store_series(reader, pair, oldest_us, newest_us + 1, s->step_us, add_bucket, s,
+                              err);
     }
-    status = history_give(history, reader, status);
+    status = response_cache_release_reader(response_cache, reader, status);
     return made ? status : STATUS_E_NOMEM;
 }
 
@@ -128,11 +128,11 @@ void get_series(const struct web_request *request, struct web_response *response
 {
     struct series series = {.query = &request->query, .complete = true};
     struct err err = {0};
-    if (history_recall(request, response)) {
+    if (response_cache_find(request, response)) {
         return;
     }
     const enum status status =
-        read_series(request->context->history, request->id, &series, &err);
+        read_series(request->context->response_cache, request->id, &series, &err);
     if (status == STATUS_E_NOMEM) {
         web_problem(request, response, PROBLEM_INTERNAL, NULL,
                     "no memory; fewer points may do");

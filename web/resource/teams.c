@@ -4,12 +4,12 @@
 
 #include <jansson.h>
 
-#include "twin/report/crew_report.h"
+#include "twin/report/team_live_report.h"
 #include "twin/report/team_report.h"
 #include "web/http/routes.h"
 #include "web/resource/handlers.h"
 
-enum { WISH_MAX = 1024 };
+enum { REQUEST_MAX = 1024 };
 
 /* ---- who is meant ---- */
 
@@ -69,7 +69,7 @@ void get_teams(const struct web_request *request, struct web_response *response)
     json_write_array(w, "teams");
     for (size_t i = 0; i < view->team_count; i++) {
         json_write_object(w, NULL);
-        crew_report_summary(w, view->crews[i], &view->teams[i]);
+        team_live_report_summary(w, view->live_teams[i], &view->teams[i]);
         json_write_close(w);
     }
     json_write_close(w);
@@ -81,13 +81,14 @@ void get_team(const struct web_request *request, struct web_response *response)
     const struct view *view = request->view;
     const size_t i = web_find_team(request, response);
     if (i < view->team_count) {
-        crew_report(web_json(response), NULL, view->crews[i], &view->teams[i], view->t_us);
+        team_live_report(web_json(response), NULL, view->live_teams[i], &view->teams[i],
+                         view->t_us);
     }
 }
 
 /* What `report` writes of the team of the path. */
 static void get_part(const struct web_request *request, struct web_response *response,
-                     void (*report)(struct json_writer *w, const struct crew *crew,
+                     void (*report)(struct json_writer *w, const struct team_live *live,
                                     const struct team_params *p))
 {
     const struct view *view = request->view;
@@ -97,15 +98,15 @@ static void get_part(const struct web_request *request, struct web_response *res
         json_write_object(w, NULL);
         json_write_text(w, "team", view->teams[i].name);
         json_write_seconds(w, "t", view->t_us);
-        report(w, view->crews[i], &view->teams[i]);
+        report(w, view->live_teams[i], &view->teams[i]);
         json_write_close(w);
     }
 }
 
-static void report_resources(struct json_writer *w, const struct crew *crew,
+static void report_resources(struct json_writer *w, const struct team_live *live,
                              const struct team_params *p)
 {
-    team_report_resources(w, p, crew_team(crew, p));
+    team_report_resources(w, p, team_live_team(live, p));
 }
 
 void get_team_resources(const struct web_request *request, struct web_response *response)
@@ -115,12 +116,12 @@ void get_team_resources(const struct web_request *request, struct web_response *
 
 void get_team_jobs(const struct web_request *request, struct web_response *response)
 {
-    get_part(request, response, crew_report_jobs);
+    get_part(request, response, team_live_report_jobs);
 }
 
 void get_team_machines(const struct web_request *request, struct web_response *response)
 {
-    get_part(request, response, crew_report_machines);
+    get_part(request, response, team_live_report_machines);
 }
 
 void get_team_job(const struct web_request *request, struct web_response *response)
@@ -131,7 +132,7 @@ void get_team_job(const struct web_request *request, struct web_response *respon
     const char *last = strrchr(request->path, '/') + 1;
     if (i < view->team_count &&
         (!percent_decode(last, strlen(last), id, sizeof id) ||
-         !crew_report_job(web_json(response), view->crews[i], &view->teams[i], id))) {
+         !team_live_report_job(web_json(response), view->live_teams[i], &view->teams[i], id))) {
         web_problem(request, response, PROBLEM_NO_SUCH_JOB, NULL,
                     "the team knows no job of this id (any more); …/jobs lists those it knows");
     }
@@ -156,34 +157,35 @@ static bool check_answer(const struct web_request *request, struct web_response 
     if (source->catch_up) {
         source->catch_up(source->context, false);
     }
-    const struct view *view = source->acquire(source->views);
-    const struct crew_answer *a = crew_find_answer(view->crews[team], &view->teams[team], id);
-    if (a && a->grant == CREW_REJECTED) {
+    const struct view *view = source->acquire(source->snapshots);
+    const struct team_live_answer *a =
+        team_live_find_answer(view->live_teams[team], &view->teams[team], id);
+    if (a && a->grant == TEAM_LIVE_REJECTED) {
         fine =
             web_problem(request, response,
                         a->stale ? PROBLEM_STALE_FENCE : PROBLEM_TEAM_REFUSES, NULL, a->detail);
     }
-    source->release(source->views, view);
+    source->release(source->snapshots, view);
     return fine;
 }
 
 /* Hands the wish, which this ends, to the lab. */
-static void ask_team(const struct web_request *request, struct web_response *response,
-                     size_t team, enum team_op op, json_t *wish)
+static void submit_request(const struct web_request *request, struct web_response *response,
+                           size_t team, enum team_op op, json_t *request_json)
 {
-    char text[WISH_MAX];
+    char text[REQUEST_MAX];
     char made[EVENT_ID_MAX];
     const struct web_source *source = request->context->source;
     struct err err = {0};
-    const char *given = json_string_value(json_object_get(wish, "id"));
+    const char *given = json_string_value(json_object_get(request_json, "id"));
     make_id(request, made);
     if (!given) {
-        (void)json_object_set_new(wish, "id", json_string(made));
+        (void)json_object_set_new(request_json, "id", json_string(made));
     }
-    (void)json_object_set_new(wish, "team", json_string(request->id));
-    (void)json_object_set_new(wish, "op", json_string(team_op_name(op)));
-    (void)json_object_set_new(wish, "by", json_string("http"));
-    const size_t bytes = json_dumpb(wish, text, sizeof text, JSON_COMPACT);
+    (void)json_object_set_new(request_json, "team", json_string(request->id));
+    (void)json_object_set_new(request_json, "op", json_string(team_op_name(op)));
+    (void)json_object_set_new(request_json, "by", json_string("http"));
+    const size_t bytes = json_dumpb(request_json, text, sizeof text, JSON_COMPACT);
     const char *id = given ? given : made;
     if (bytes > sizeof text) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL, "it is too long");
@@ -198,7 +200,7 @@ static void ask_team(const struct web_request *request, struct web_response *res
         json_write_close(w);
         response->status = 202;
     }
-    json_decref(wish);
+    json_decref(request_json);
 }
 
 void post_team(const struct web_request *request, struct web_response *response)
@@ -207,7 +209,7 @@ void post_team(const struct web_request *request, struct web_response *response)
     if (team < request->view->team_count) {
         const enum team_op op =
             (enum team_op)names_value(&team_op_names, route_last_word(request->route));
-        ask_team(request, response, team, op, json_object());
+        submit_request(request, response, team, op, json_object());
     }
 }
 
@@ -220,9 +222,10 @@ void post_team_robot(const struct web_request *request, struct web_response *res
     }
     read_member(request, robot);
     if (has_robot(&request->view->teams[team], robot)) {
-        ask_team(request, response, team,
-                 (enum team_op)names_value(&team_op_names, route_last_word(request->route)),
-                 json_pack("{s:s}", "robot", robot));
+        submit_request(
+            request, response, team,
+            (enum team_op)names_value(&team_op_names, route_last_word(request->route)),
+            json_pack("{s:s}", "robot", robot));
     } else {
         web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
                     "the team has no robot of this name");
@@ -254,9 +257,9 @@ void post_team_release(const struct web_request *request, struct web_response *r
                     "{\"fence\": that of the grant, \"reason\": why, at most 95 bytes} was "
                     "expected");
     } else {
-        ask_team(request, response, team, TEAM_OP_RELEASE,
-                 json_pack("{s:s, s:I, s:s}", "resource", resource, "fence", fence, "reason",
-                           reason));
+        submit_request(request, response, team, TEAM_OP_RELEASE,
+                       json_pack("{s:s, s:I, s:s}", "resource", resource, "fence", fence,
+                                 "reason", reason));
     }
     json_decref(body);
 }
@@ -285,9 +288,9 @@ void post_team_job(const struct web_request *request, struct web_response *respo
                        &part, "seq", &sequence, "home", &home) == 0 &&
         is_short(id, EVENT_ID_MAX) && is_short(part, EVENT_TEAM_NAME_MAX) &&
         is_short(sequence, EVENT_TEAM_NAME_MAX) && is_short(home, EVENT_TEAM_NAME_MAX)) {
-        ask_team(request, response, team, TEAM_OP_JOB,
-                 json_pack("{s:s*, s:s, s:s, s:s*}", "id", id, "part", part, "seq", sequence,
-                           "home", home));
+        submit_request(request, response, team, TEAM_OP_JOB,
+                       json_pack("{s:s*, s:s, s:s, s:s*}", "id", id, "part", part, "seq",
+                                 sequence, "home", home));
     } else {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
                     "{\"part\": name, \"seq\": name, \"id\": and \"home\": where wanted} was "

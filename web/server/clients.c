@@ -162,7 +162,7 @@ static void hang_up(struct clients *c, struct client *client)
 }
 
 /* Is there a place for one that has none? Who has only waited gives way. */
-static bool take_place(struct clients *c, struct client *client)
+static bool claim_place(struct clients *c, struct client *client)
 {
     struct client_slot *slot = client->slot;
     client->crowded =
@@ -183,7 +183,7 @@ static bool take_place(struct clients *c, struct client *client)
 
 static void admit_client(struct clients *c, struct client *client, int64_t now_ms)
 {
-    if (take_place(c, client)) {
+    if (claim_place(c, client)) {
         client->phase = CLIENT_WAITING;
         append_client(&c->waiting, client, now_ms);
         return;
@@ -207,25 +207,25 @@ struct client *clients_open(struct clients *c, const struct sockaddr *address, i
     }
     client->socket = socket;
     key_of(address, key);
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     client->slot = find_slot(c, key);
     if (client->slot) {
         client->slot->connections++;
     }
     admit_client(c, client, now_ms);
-    lock_give(&c->lock);
+    lock_release(&c->lock);
     return client;
 }
 
 void clients_close(struct clients *c, struct client *client)
 {
     if (client) {
-        lock_take(&c->lock);
+        lock_acquire(&c->lock);
         leave_phase(c, client);
         if (client->slot) {
             client->slot->connections--;
         }
-        lock_give(&c->lock);
+        lock_release(&c->lock);
         free(client);
     }
 }
@@ -233,9 +233,9 @@ void clients_close(struct clients *c, struct client *client)
 void clients_leave(struct clients *c, struct client *client)
 {
     if (client) {
-        lock_take(&c->lock);
+        lock_acquire(&c->lock);
         leave_phase(c, client);
-        lock_give(&c->lock);
+        lock_release(&c->lock);
     }
 }
 
@@ -260,16 +260,16 @@ static void hang_up_before(struct clients *c, const struct client_list *list, in
 
 void clients_hang_up(struct clients *c, int64_t now_ms)
 {
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     hang_up_before(c, &c->waiting, now_ms - c->params.head_ms);
     hang_up_before(c, &c->beyond, now_ms - c->params.head_ms);
-    lock_give(&c->lock);
+    lock_release(&c->lock);
 }
 
 /* ---- requests ---- */
 
 /* Under the lock. */
-static bool take_one(const struct clients *c, struct client_slot *slot, int64_t now_ms)
+static bool consume_request(const struct clients *c, struct client_slot *slot, int64_t now_ms)
 {
     const double gained =
         (double)(now_ms - slot->at_ms) * 1e-3 * (double)c->params.requests_per_s;
@@ -288,14 +288,14 @@ static enum client_state ask_one(struct clients *c, struct client *client, int64
     if (client->phase == CLIENT_WAITING) {
         remove_client(&c->waiting, client);
         client->phase = CLIENT_ASKING;
-    } else if (client->phase == CLIENT_BEYOND && take_place(c, client)) { /* by now */
+    } else if (client->phase == CLIENT_BEYOND && claim_place(c, client)) { /* by now */
         remove_client(&c->beyond, client);
         client->phase = CLIENT_ASKING;
     }
     if (client->phase != CLIENT_ASKING) {
         return client->crowded ? CLIENT_OVER_CONNECTIONS : CLIENT_OVER_PLACES;
     }
-    return c->params.requests_per_s == 0 || take_one(c, client->slot, now_ms)
+    return c->params.requests_per_s == 0 || consume_request(c, client->slot, now_ms)
                ? CLIENT_FINE
                : CLIENT_OVER_RATE;
 }
@@ -307,18 +307,18 @@ enum client_state clients_ask(struct clients *c, struct client *client, int64_t 
     if (!client) {
         return CLIENT_FINE;
     }
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     const enum client_state state = ask_one(c, client, now_ms);
-    lock_give(&c->lock);
+    lock_release(&c->lock);
     return state;
 }
 
 void clients_charge(struct clients *c, struct client *client, int64_t now_ms)
 {
     if (client && client->slot && c->params.requests_per_s > 0) {
-        lock_take(&c->lock);
-        (void)take_one(c, client->slot, now_ms);
-        lock_give(&c->lock);
+        lock_acquire(&c->lock);
+        (void)consume_request(c, client->slot, now_ms);
+        lock_release(&c->lock);
     }
 }
 
@@ -340,18 +340,18 @@ unsigned clients_token_wait(struct clients *c, struct client *client, int64_t no
     if (!client || !client->slot) {
         return 0;
     }
-    lock_take(&c->lock);
+    lock_acquire(&c->lock);
     struct client_slot *slot = client->slot;
     *trusted = slot->trusted;
     const int64_t wait_ms = token_wait_ms(slot, now_ms);
-    lock_give(&c->lock);
+    lock_release(&c->lock);
     return wait_ms > 0 ? (unsigned)((wait_ms + 999) / 1000) : 0;
 }
 
-void clients_note_token(struct clients *c, struct client *client, bool right, int64_t now_ms)
+void clients_record_token(struct clients *c, struct client *client, bool right, int64_t now_ms)
 {
     if (client && client->slot) {
-        lock_take(&c->lock);
+        lock_acquire(&c->lock);
         struct client_slot *slot = client->slot;
         if (right) {
             slot->trusted = true;
@@ -360,18 +360,18 @@ void clients_note_token(struct clients *c, struct client *client, bool right, in
             slot->wrong = old ? 1 : slot->wrong + 1;
             slot->wrong_ms = now_ms;
         }
-        lock_give(&c->lock);
+        lock_release(&c->lock);
     }
 }
 
 void clients_answered(struct clients *c, struct client *client, int64_t now_ms)
 {
     if (client) {
-        lock_take(&c->lock);
+        lock_acquire(&c->lock);
         if (client->phase == CLIENT_ASKING) {
             client->phase = CLIENT_WAITING;
             append_client(&c->waiting, client, now_ms);
         }
-        lock_give(&c->lock);
+        lock_release(&c->lock);
     }
 }

@@ -26,8 +26,9 @@ enum {
     CLIENTS_BEYOND = 64,   /* connections kept without a place */
     CLIENTS_LEAVING = 256, /* hung up on, and not yet closed by the thread that serves them */
     /* Descriptors that connections never use. Journal, store, checkpoint, broker, log and
-     * listening have 20; readers of the store at most 27 more (web/http/history.h), threads of
-     * the server 6, a new file of the journal, a checkpoint, a reconnection and a job some ten.
+     * listening have 20; readers of the store at most 27 more (web/http/response_cache.h),
+     * threads of the server 6, a new file of the journal, a checkpoint, a reconnection and a
+     * job some ten.
      */
     CLIENTS_RESERVED = 80,
     CLIENTS_ROOM_MIN = 16 /* with fewer the server does not start */
@@ -103,8 +104,8 @@ unsigned clients_token_wait(struct clients *clients, struct client *client, int6
                             bool *trusted);
 
 /* A token of this client was read. NULL allowed. */
-void clients_note_token(struct clients *clients, struct client *client, bool right,
-                        int64_t now_ms);
+void clients_record_token(struct clients *clients, struct client *client, bool right,
+                          int64_t now_ms);
 
 /* Its answer is out: it may ask again. NULL allowed. */
 void clients_answered(struct clients *clients, struct client *client, int64_t now_ms);

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "web/http/address.h"
-#include "web/http/history.h"
+#include "web/http/response_cache.h"
 #include "web/http/routes.h"
 #include "web/resource/jobs.h"
 
@@ -403,7 +403,7 @@ static void run_handler(struct web_request *request, struct web_response *respon
         const bool stored = request->route->parameters & QUERY_BIT(QUERY_SINCE);
         source->catch_up(source->context, stored);
     }
-    request->view = source->acquire(source->views);
+    request->view = source->acquire(source->snapshots);
     if (route_names_pair(request->route)) {
         request->pair = view_find_pair(request->view, request->id, strlen(request->id));
     }
@@ -417,7 +417,7 @@ static void run_handler(struct web_request *request, struct web_response *respon
         request->route->handle(request, response);
         response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
     }
-    source->release(source->views, request->view);
+    source->release(source->snapshots, request->view);
     request->view = NULL;
 }
 
@@ -442,7 +442,7 @@ void dispatch_body(struct web_request *request, const char *if_none_match,
                     "no memory for this answer; a smaller limit may do");
     }
     response->status = response->status ? response->status : 200;
-    history_keep(request, response);
+    response_cache_add(request, response);
     response->unchanged = response->status == 200 && if_none_match && response->etag[0] &&
                           dispatch_tag_matches(if_none_match, response->etag);
     count_answer(request->context, response);

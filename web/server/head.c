@@ -23,7 +23,7 @@ void head_begin(struct head *head, const char *method, const char *url, size_t u
 static const char CONTROLS[] = "\1\2\3\4\5\6\a\b\n\v\f\r\16\17\20\21\22\23\24\25\26\27"
                                "\30\31\32\33\34\35\36\37\177"; /* less the tab */
 
-void head_note(struct head *head, const char *name, const char *value)
+void head_add(struct head *head, const char *name, const char *value)
 {
     if (head->next) {
         const char *blanks = name + strlen(name) + 1;

@@ -30,7 +30,7 @@ void head_begin(struct head *head, const char *method, const char *url, size_t u
                 const char *version, size_t bytes);
 
 /* One more header; value may be NULL. */
-void head_note(struct head *head, const char *name, const char *value);
+void head_add(struct head *head, const char *name, const char *value);
 
 /* What is wrong with it and what would be right, all headers having been noted; NULL: nothing.
  * version: "HTTP/1.1". */

@@ -14,9 +14,9 @@
 
 #include "logger/storage/lock.h"
 #include "web/http/address.h"
-#include "web/http/history.h"
+#include "web/http/monotonic_clock.h"
+#include "web/http/response_cache.h"
 #include "web/http/routes.h"
-#include "web/http/ticks.h"
 #include "web/server/clients.h"
 #include "web/server/dispatch.h"
 #include "web/server/head.h"
@@ -80,8 +80,8 @@ struct link {
 /* One request on its way. */
 struct exchange {
     struct web *web;
-    bool begun, settled; /* settled: the response is made, the rest of the body passed over */
-    bool last;           /* the connection is closed after this answer */
+    bool begun, answered; /* settled: the response is made, the rest of the body passed over */
+    bool last;            /* the connection is closed after this answer */
     int64_t begun_ms;
     size_t received, drained; /* drained: of them, passed over */
     struct web_request request;
@@ -112,7 +112,7 @@ static int socket_of(struct MHD_Connection *connection)
     return info ? info->connect_fd : -1;
 }
 
-/* note_connection() sets it before anything else is heard of a connection. */
+/* handle_connection() sets it before anything else is heard of a connection. */
 static struct link *link_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -151,7 +151,7 @@ static void end_request(struct web *web, struct MHD_Connection *connection, bool
     struct link *link = link_of(connection);
     const struct exchange *x = link->exchange;
     if (x ? !x->begun : closed && !link->asked && has_sent(web, connection)) {
-        clients_charge(&web->clients, link->client, ticks_ms());
+        clients_charge(&web->clients, link->client, monotonic_clock_ms());
         dispatch_report_refused(&web->context, peer_of(connection), WEB_REFUSED_UNREADABLE,
                                 x ? x->url : "");
     }
@@ -201,7 +201,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
     *state = NULL;
     if (link) {
         end_request(web, connection, false);
-        clients_answered(&web->clients, link->client, ticks_ms());
+        clients_answered(&web->clients, link->client, monotonic_clock_ms());
     }
 }
 
@@ -282,11 +282,11 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct e
     return result;
 }
 
-static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const char *name,
-                                   const char *value)
+static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
 {
     (void)kind;
-    head_note(cls, name, value);
+    head_add(cls, name, value);
     return MHD_YES;
 }
 
@@ -299,7 +299,7 @@ static struct head read_head(struct MHD_Connection *connection, const char *meth
     if (info && MHD_get_version()[0] == '0') { /* later ones refuse what this finds */
         head_begin(&head, method, url, url_bytes, version, info->header_size);
     }
-    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &head);
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, &head);
     return head;
 }
 
@@ -326,7 +326,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
     const char *length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     unsigned wait_s = 0;
     x->begun = true;
-    x->begun_ms = ticks_ms();
+    x->begun_ms = monotonic_clock_ms();
     const enum client_state client = ask_place(x->web, connection, x->begun_ms, &wait_s);
     struct web_input input = {.method = method,
                               .url = x->url,
@@ -347,16 +347,16 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
             clients_token_wait(&x->web->clients, asking, x->begun_ms, &input.token_trusted);
         input.token_trusted = input.token_trusted || input.local;
     }
-    x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
+    x->answered = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
     if (x->request.token_right || x->request.token_wrong) {
-        clients_note_token(&x->web->clients, asking, x->request.token_right, x->begun_ms);
+        clients_record_token(&x->web->clients, asking, x->request.token_right, x->begun_ms);
     }
     /* Another reader may see the end of a body in chunks elsewhere, for libmicrohttpd takes a
      * line that ends without CR: nothing behind one is read. */
     x->last = input.fault || client != CLIENT_FINE || head.encodings > 0;
     /* Whoever asks before sending, would send much, or has no place to wait in, is told at
      * once; and nobody knows where a request ends that may be understood in two ways. */
-    if (x->settled &&
+    if (x->answered &&
         (input.body_bytes > DRAIN_MAX || find_header(connection, "Expect") || input.fault ||
          client == CLIENT_OVER_CONNECTIONS || client == CLIENT_OVER_PLACES)) {
         return send_response(connection, x);
@@ -368,22 +368,22 @@ static bool is_too_slow(const struct exchange *x)
 {
     const int64_t allowed_ms =
         REQUEST_TIMEOUT_MS + (int64_t)(x->received / UPLOAD_BYTES_PER_MS);
-    return ticks_ms() - x->begun_ms > allowed_ms;
+    return monotonic_clock_ms() - x->begun_ms > allowed_ms;
 }
 
-static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
+static enum MHD_Result receive_body(struct exchange *x, const char *data, size_t *bytes)
 {
     x->received += *bytes;
-    if (!x->settled && !dispatch_fits(&x->request, x->received, &x->response)) {
+    if (!x->answered && !dispatch_fits(&x->request, x->received, &x->response)) {
         body_clear(&x->upload.body);
         dispatch_end(&x->request);
-        x->settled = true;
+        x->answered = true;
     }
-    x->drained += x->settled ? *bytes : 0;
+    x->drained += x->answered ? *bytes : 0;
     if (x->drained > DRAIN_MAX || is_too_slow(x)) {
         return MHD_NO;
     }
-    if (!x->settled) {
+    if (!x->answered) {
         body_append(&x->upload.body, data, *bytes);
     }
     *bytes = 0;
@@ -404,10 +404,10 @@ static enum MHD_Result answer_request(void *cls, struct MHD_Connection *connecti
         return begin_request(connection, method, url, version, x);
     }
     if (*bytes > 0) {
-        return take_body(x, data, bytes);
+        return receive_body(x, data, bytes);
     }
-    if (!x->settled) {
-        x->settled = true;
+    if (!x->answered) {
+        x->answered = true;
         dispatch_body(&x->request, find_header(connection, "If-None-Match"), &x->response);
     }
     return send_response(connection, x);
@@ -460,7 +460,7 @@ static enum status make_room(struct web *web, const struct web_options *options,
 
 /* A listener has hung up. libmicrohttpd ends a response, and the stream with it, before it
  * tells of the end of the connection: there is one yet. */
-static void note_left(void *context, struct MHD_Connection *connection)
+static void handle_hang_up(void *context, struct MHD_Connection *connection)
 {
     struct web *web = context;
     clients_leave(&web->clients, link_of(connection)->client);
@@ -470,13 +470,13 @@ static enum status start_streams(struct web *web, const struct web_options *opti
 {
     const struct streams_params params = {
         .hub = web->source.events,
-        .history = web->context.history,
+        .response_cache = web->context.response_cache,
         .source = &web->source,
         .trails = web->context.trails,
         .clients_max = web->context.room.listeners,
         .heartbeat_ms =
             options->heartbeat_ms > 0 ? (int)options->heartbeat_ms : (int)HEARTBEAT_MS,
-        .left = note_left,
+        .left = handle_hang_up,
         .context = web,
     };
     return web->source.events ? streams_start(&params, &web->context.streams) : STATUS_OK;
@@ -487,12 +487,12 @@ static void *watch_door(void *context)
 {
     struct web *web = context;
     (void)pthread_setname_np(pthread_self(), "tandem-door");
-    lock_take(&web->door.lock);
+    lock_acquire(&web->door.lock);
     while (!web->door.ends) {
-        clients_hang_up(&web->clients, ticks_ms());
-        lock_wait(&web->door.changed, &web->door.lock, (ticks_ms() + DOOR_MS) * 1000);
+        clients_hang_up(&web->clients, monotonic_clock_ms());
+        lock_wait(&web->door.changed, &web->door.lock, (monotonic_clock_ms() + DOOR_MS) * 1000);
     }
-    lock_give(&web->door.lock);
+    lock_release(&web->door.lock);
     return NULL;
 }
 
@@ -507,10 +507,10 @@ static bool open_door(struct web *web)
 static void close_door(struct web *web)
 {
     if (web->door.runs) {
-        lock_take(&web->door.lock);
+        lock_acquire(&web->door.lock);
         web->door.ends = true;
         (void)pthread_cond_signal(&web->door.changed);
-        lock_give(&web->door.lock);
+        lock_release(&web->door.lock);
         (void)pthread_join(web->door.thread, NULL);
         (void)pthread_cond_destroy(&web->door.changed);
         (void)pthread_mutex_destroy(&web->door.lock);
@@ -526,8 +526,8 @@ static enum MHD_Result admit_connection(void *cls, const struct sockaddr *peer, 
 }
 
 /* A connection came or went. */
-static void note_connection(void *cls, struct MHD_Connection *connection, void **context,
-                            enum MHD_ConnectionNotificationCode code)
+static void handle_connection(void *cls, struct MHD_Connection *connection, void **context,
+                              enum MHD_ConnectionNotificationCode code)
 {
     struct web *web = cls;
     struct link *link = *context;
@@ -536,7 +536,8 @@ static void note_connection(void *cls, struct MHD_Connection *connection, void *
         *context = link = calloc(1, sizeof *link);
         streams_count_out(web->context.streams);
         if (link && peer) {
-            link->client = clients_open(&web->clients, peer, socket_of(connection), ticks_ms());
+            link->client =
+                clients_open(&web->clients, peer, socket_of(connection), monotonic_clock_ms());
         }
     } else if (link) {
         end_request(web, connection, true);
@@ -579,7 +580,7 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         MHD_OPTION_NOTIFY_COMPLETED, end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
         web->context.room.sockets, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
+        MHD_OPTION_NOTIFY_CONNECTION, handle_connection, web, MHD_OPTION_ARRAY, more,
         MHD_OPTION_END);
     if (!web->daemon) {
         return err_set(err, STATUS_E_IO, FAULT_LISTEN_FAILED, "http",
@@ -631,7 +632,7 @@ static enum status start_server(struct web *web, const struct web_options *optio
     if (status != STATUS_OK) {
         return status;
     }
-    if (history_create(options->store_path, &web->context.history) != STATUS_OK ||
+    if (response_cache_create(options->store_path, &web->context.response_cache) != STATUS_OK ||
         trails_create(&web->context.trails) != STATUS_OK) {
         return err_no_memory(err, "http", "out of memory");
     }
@@ -708,14 +709,14 @@ uint16_t web_port(const struct web *web)
 static void drain_requests(struct web *web)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
-    const int64_t until_ms = ticks_ms() + STOP_TIMEOUT_MS;
-    int64_t busy_ms = ticks_ms();
+    const int64_t until_ms = monotonic_clock_ms() + STOP_TIMEOUT_MS;
+    int64_t busy_ms = monotonic_clock_ms();
     atomic_store(&web->stopping, true);
     streams_stop(web->context.streams);
     /* Between two requests none is in flight, though a connection that was let in has one. */
-    while (busy_ms < until_ms && ticks_ms() - busy_ms < QUIET_MS) {
+    while (busy_ms < until_ms && monotonic_clock_ms() - busy_ms < QUIET_MS) {
         (void)nanosleep(&pause, NULL);
-        busy_ms = atomic_load(&web->context.open_requests) > 0 ? ticks_ms() : busy_ms;
+        busy_ms = atomic_load(&web->context.open_requests) > 0 ? monotonic_clock_ms() : busy_ms;
     }
 }
 
@@ -732,7 +733,7 @@ void web_stop(struct web *web)
     }
     close_door(web);
     streams_destroy(web->context.streams);
-    history_destroy(web->context.history);
+    response_cache_destroy(web->context.response_cache);
     trails_destroy(web->context.trails);
     clients_clear(&web->clients);
     if (web->tls) {

@@ -102,13 +102,13 @@ enum status tls_show(const char *certificate_path, const char *key_path, bool *c
     struct tls_texts texts = {0};
     const enum status status = read_texts(certificate_path, key_path, &texts, err);
     if (status == STATUS_OK) {
-        lock_take(&shown_lock);
+        lock_acquire(&shown_lock);
         const struct tls_texts before = shown;
         shown = texts;
         texts = before;
         *changed = !before.key || strcmp(before.key, shown.key) != 0 ||
                    strcmp(before.certificate, shown.certificate) != 0;
-        lock_give(&shown_lock);
+        lock_release(&shown_lock);
     }
     clear_texts(&texts);
     return status;
@@ -116,9 +116,9 @@ enum status tls_show(const char *certificate_path, const char *key_path, bool *c
 
 void tls_forget(void)
 {
-    lock_take(&shown_lock);
+    lock_acquire(&shown_lock);
     clear_texts(&shown);
-    lock_give(&shown_lock);
+    lock_release(&shown_lock);
 }
 
 /* Copies, which are GnuTLS's to free: what is shown may change in the middle of a handshake. */
@@ -144,11 +144,11 @@ int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
     gnutls_pcert_st *list = gnutls_calloc(CHAIN_MAX, sizeof *list);
     unsigned n = CHAIN_MAX;
     int code = GNUTLS_E_MEMORY_ERROR;
-    lock_take(&shown_lock);
+    lock_acquire(&shown_lock);
     if (list && shown.key && gnutls_privkey_init(&made) == GNUTLS_E_SUCCESS) {
         code = copy_shown(list, &n, made);
     }
-    lock_give(&shown_lock);
+    lock_release(&shown_lock);
     if (code < 0) {
         gnutls_privkey_deinit(made);
         gnutls_free(list);

@@ -14,7 +14,7 @@
 #include "logger/storage/lock.h"
 #include "twin/report/pair_report.h"
 #include "web/http/body.h"
-#include "web/http/ticks.h"
+#include "web/http/monotonic_clock.h"
 #include "web/stream/trails.h"
 
 enum {
@@ -48,7 +48,7 @@ struct stream {
     struct event_cursor cursor;
     struct body pending; /* is to go out first */
     size_t sent;         /* of it */
-    int64_t said_ms;     /* when something went out last */
+    int64_t sent_ms;     /* when something went out last */
 };
 
 /* What a pair's machines were like at the last look: those of both robots, and Tandem's. */
@@ -69,7 +69,7 @@ struct streams {
 
 /* ---- what goes out ---- */
 
-static void put_id(struct stream *s, const struct event_place *place)
+static void write_id(struct stream *s, const struct event_place *place)
 {
     char id[EVENT_PLACE_MAX];
     event_place_write(place, id);
@@ -77,9 +77,9 @@ static void put_id(struct stream *s, const struct event_place *place)
 }
 
 /* n 0: nobody knows how many. */
-static void put_missed(struct stream *s, const struct event_place *place, uint64_t n)
+static void write_missed(struct stream *s, const struct event_place *place, uint64_t n)
 {
-    put_id(s, place);
+    write_id(s, place);
     if (n > 0) {
         body_format(&s->pending, "event: missed\ndata: {\"n\":%" PRIu64 "}\n\n", n);
     } else {
@@ -95,7 +95,7 @@ static void go_live(struct stream *s)
     event_hub_listen(s->set->params.hub, &s->filter, &s->cursor, &end);
     s->phase = PHASE_LIVE;
     /* An id without data: a client that is cut off before the first event resumes from here. */
-    put_id(s, &end);
+    write_id(s, &end);
     body_text(&s->pending, "\n");
 }
 
@@ -104,7 +104,7 @@ static void begin_stream(struct stream *s)
     struct event_place end;
     if (event_hub_is_foreign(s->set->params.hub, &s->place)) {
         event_hub_place(s->set->params.hub, &end);
-        put_missed(s, &end, 0);
+        write_missed(s, &end, 0);
         go_live(s);
     } else if (event_hub_resume(s->set->params.hub, &s->filter, &s->place, &s->cursor)) {
         s->phase = PHASE_LIVE;
@@ -124,14 +124,14 @@ static bool is_wanted(const struct stream *s, const char *id)
     if (!s->filter.pairs) {
         return true;
     }
-    const struct view *view = source->acquire(source->views);
+    const struct view *view = source->acquire(source->snapshots);
     const size_t pair = view_find_pair(view, id, strlen(id));
     const bool wanted = pair < view->pair_count && s->filter.pairs[pair];
-    source->release(source->views, view);
+    source->release(source->snapshots, view);
     return wanted;
 }
 
-static bool take_row(void *context, const struct store_row *row)
+static bool append_row(void *context, const struct store_row *row)
 {
     struct stream *s = context;
     s->rows++;
@@ -154,17 +154,18 @@ static bool replay_some(struct stream *s)
 {
     static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
                                                          STORE_CHANGES};
-    struct history *history = s->set->params.history;
+    struct response_cache *response_cache = s->set->params.response_cache;
     struct store_reader *reader = NULL;
     s->rows = 0;
     if (!(s->filter.types & 1u << s->kind) ||
-        history_take(history, &reader, NULL) != STATUS_OK) {
+        response_cache_acquire_reader(response_cache, &reader, NULL) != STATUS_OK) {
         return false;
     }
     /* A store that cannot be read: what it would have given counts as missed. */
     const enum status status = store_since(reader, kinds[s->kind], s->place.record[s->kind],
-                                           REPLAY_ROWS, take_row, s, NULL);
-    return history_give(history, reader, status) == STATUS_OK && s->rows == REPLAY_ROWS;
+                                           REPLAY_ROWS, append_row, s, NULL);
+    return response_cache_release_reader(response_cache, reader, status) == STATUS_OK &&
+           s->rows == REPLAY_ROWS;
 }
 
 static void join_ring(struct stream *s)
@@ -172,7 +173,7 @@ static void join_ring(struct stream *s)
     const uint64_t lost =
         event_hub_join(s->set->params.hub, &s->filter, s->place.record, &s->cursor);
     if (lost > 0) {
-        put_missed(s, &s->place, lost);
+        write_missed(s, &s->place, lost);
     }
     s->phase = PHASE_LIVE;
 }
@@ -189,7 +190,7 @@ static void replay_step(struct stream *s)
 
 /* ---- the connection ---- */
 
-static size_t take_pending(struct stream *s, char *out, size_t size)
+static size_t copy_pending(struct stream *s, char *out, size_t size)
 {
     const size_t left = s->pending.bytes - s->sent;
     const size_t n = left < size ? left : size;
@@ -199,17 +200,17 @@ static size_t take_pending(struct stream *s, char *out, size_t size)
         body_clear(&s->pending);
         s->sent = 0;
     }
-    s->said_ms = ticks_ms();
+    s->sent_ms = monotonic_clock_ms();
     return n;
 }
 
 static bool heartbeat_is_due(const struct stream *s, int64_t at_ms)
 {
-    return at_ms - s->said_ms >= s->set->params.heartbeat_ms;
+    return at_ms - s->sent_ms >= s->set->params.heartbeat_ms;
 }
 
 /* Is there a reason to wake it? */
-static bool has_news(struct stream *s, int64_t at_ms)
+static bool has_output(struct stream *s, int64_t at_ms)
 {
     return heartbeat_is_due(s, at_ms) ||
            (s->phase == PHASE_LIVE ? event_hub_has(s->set->params.hub, &s->filter, &s->cursor)
@@ -243,9 +244,9 @@ static bool count_out(struct streams *set)
 void streams_count_out(struct streams *set)
 {
     if (set) {
-        lock_take(&set->lock);
+        lock_acquire(&set->lock);
         const bool any = count_out(set);
-        lock_give(&set->lock);
+        lock_release(&set->lock);
         if (any) {
             event_hub_wake(set->params.hub); /* their connections are to be closed, too */
         }
@@ -257,16 +258,16 @@ void streams_count_out(struct streams *set)
 static ssize_t fall_asleep(struct stream *s)
 {
     ssize_t result = 0;
-    lock_take(&s->set->lock);
+    lock_acquire(&s->set->lock);
     if (s->set->stopping) {
         result = MHD_CONTENT_READER_END_OF_STREAM;
     } else if (s->gone) {
         result = MHD_CONTENT_READER_END_WITH_ERROR;
-    } else if (!has_news(s, ticks_ms())) {
+    } else if (!has_output(s, monotonic_clock_ms())) {
         s->asleep = true;
         MHD_suspend_connection(s->connection);
     }
-    lock_give(&s->set->lock);
+    lock_release(&s->set->lock);
     return result;
 }
 
@@ -279,10 +280,10 @@ static ssize_t read_live(struct stream *s, char *out, size_t size)
     switch (event_hub_next(s->set->params.hub, &s->filter, &s->cursor, out, size, &bytes,
                            &missed, &place)) {
     case EVENT_NEXT_TEXT:
-        s->said_ms = ticks_ms();
+        s->sent_ms = monotonic_clock_ms();
         return (ssize_t)bytes;
     case EVENT_NEXT_MISSED:
-        put_missed(s, &place, missed);
+        write_missed(s, &place, missed);
         break;
     case EVENT_NEXT_BROKEN:
         atomic_fetch_add(&s->set->counts.cut, 1);
@@ -311,24 +312,24 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t size)
         if (n != 0) {
             return n;
         }
-        if (s->pending.bytes == 0 && heartbeat_is_due(s, ticks_ms())) {
+        if (s->pending.bytes == 0 && heartbeat_is_due(s, monotonic_clock_ms())) {
             body_text(&s->pending, ":\n\n");
         }
     }
-    return s->pending.bytes > 0 ? (ssize_t)take_pending(s, out, size) : fall_asleep(s);
+    return s->pending.bytes > 0 ? (ssize_t)copy_pending(s, out, size) : fall_asleep(s);
 }
 
 static void end_stream(void *cls)
 {
     struct stream *s = cls;
-    lock_take(&s->set->lock);
+    lock_acquire(&s->set->lock);
     struct stream **at = &s->set->first;
     while (*at != s) {
         at = &(*at)->next;
     }
     *at = s->next;
     (void)epoll_ctl(s->set->hang_ups, EPOLL_CTL_DEL, s->socket, NULL);
-    lock_give(&s->set->lock);
+    lock_release(&s->set->lock);
     stream_close(s);
 }
 
@@ -347,30 +348,30 @@ struct MHD_Response *stream_response(struct stream *s, struct MHD_Connection *co
     s->socket = info ? info->connect_fd : -1;
     (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
                                     (unsigned)TIMEOUT_S);
-    lock_take(&set->lock);
+    lock_acquire(&set->lock);
     s->next = set->first;
     set->first = s;
     (void)epoll_ctl(set->hang_ups, EPOLL_CTL_ADD, s->socket, &hung_up);
-    lock_give(&set->lock);
+    lock_release(&set->lock);
     return response;
 }
 
-static bool take_place(struct streams *set)
+static bool claim_place(struct streams *set)
 {
-    lock_take(&set->lock);
+    lock_acquire(&set->lock);
     if (atomic_load(&set->counts.clients) >= set->params.clients_max && count_out(set)) {
         event_hub_wake(set->params.hub);
     }
     const bool free_one = atomic_load(&set->counts.clients) < set->params.clients_max;
     atomic_fetch_add(&set->counts.clients, free_one ? 1 : 0);
-    lock_give(&set->lock);
+    lock_release(&set->lock);
     return free_one;
 }
 
 struct stream *stream_open(struct streams *set, const struct event_filter *filter,
                            const struct event_place *place)
 {
-    const bool placed = take_place(set);
+    const bool placed = claim_place(set);
     struct stream *s = placed ? calloc(1, sizeof *s) : NULL;
     if (!s) {
         atomic_fetch_sub(&set->counts.clients, placed ? 1 : 0);
@@ -380,7 +381,7 @@ struct stream *stream_open(struct streams *set, const struct event_filter *filte
     }
     s->set = set;
     s->filter = *filter;
-    s->said_ms = ticks_ms();
+    s->sent_ms = monotonic_clock_ms();
     /* Where to connect again, and how soon, is for the client to say; this is a suggestion. */
     body_text(&s->pending, "retry: 2000\n");
     if (place) {
@@ -413,18 +414,18 @@ void stream_close(struct stream *s)
 static size_t choose_awake(struct streams *set, bool *stopping)
 {
     const size_t most = set->params.clients_max + 1; /* as many as there is room for */
-    const int64_t at_ms = ticks_ms();
+    const int64_t at_ms = monotonic_clock_ms();
     size_t n = 0;
-    lock_take(&set->lock);
+    lock_acquire(&set->lock);
     (void)count_out(set);
     for (struct stream *s = set->first; s && n < most; s = s->next) {
-        if (s->asleep && (set->stopping || s->gone || has_news(s, at_ms))) {
+        if (s->asleep && (set->stopping || s->gone || has_output(s, at_ms))) {
             s->asleep = false;
             set->awake[n++] = s->connection;
         }
     }
     *stopping = set->stopping && n < most;
-    lock_give(&set->lock);
+    lock_release(&set->lock);
     return n;
 }
 
@@ -496,13 +497,13 @@ static void look_at_machines(machine_marks **seen, const struct view *view,
 static void look_around(struct streams *set)
 {
     const struct web_source *source = set->params.source;
-    const struct view *view = source->acquire(source->views);
+    const struct view *view = source->acquire(source->snapshots);
     atomic_store(&set->restored, view->health.restored);
     look_at_machines(&set->seen, view, source, set->params.hub);
     if (set->params.trails) {
         trails_look(set->params.trails, view);
     }
-    source->release(source->views, view);
+    source->release(source->snapshots, view);
 }
 
 static void *run_streams(void *context)
@@ -516,7 +517,7 @@ static void *run_streams(void *context)
     while (!stopping) {
         seen = event_hub_wait(set->params.hub, seen, TICK_MS);
         (void)nanosleep(&gather, NULL);
-        const int64_t at_ms = ticks_ms();
+        const int64_t at_ms = monotonic_clock_ms();
         if (at_ms - looked_ms >= TICK_MS) {
             looked_ms = at_ms;
             look_around(set);
@@ -551,9 +552,9 @@ enum status streams_start(const struct streams_params *params, struct streams **
 void streams_stop(struct streams *set)
 {
     if (set) {
-        lock_take(&set->lock);
+        lock_acquire(&set->lock);
         set->stopping = true;
-        lock_give(&set->lock);
+        lock_release(&set->lock);
         event_hub_wake(set->params.hub);
         (void)pthread_join(set->thread, NULL);
     }

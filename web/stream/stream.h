@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 #include "web/http/event_hub.h"
-#include "web/http/history.h"
+#include "web/http/response_cache.h"
 #include "web/http/web.h"
 
 struct streams;
@@ -22,7 +22,7 @@ struct stream; /* one listener */
 
 struct streams_params {
     struct event_hub *hub;
-    struct history *history;
+    struct response_cache *response_cache;
     const struct web_source *source;
     struct trails *trails; /* fed by the way; NULL: none */
     size_t clients_max;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/storage/lock.h"
 #include "identification/geometry/arm_geometry.h"
+#include "logger/storage/lock.h"
 
 /* Smaller steps are not kept: noise of a robot that stands, and no picture shows them. */
 static const double STEP_M = 0.02;
@@ -21,7 +21,7 @@ struct trail_point {
 
 struct trail {
     uint64_t telemetry[SIDE_COUNT]; /* samples seen */
-    size_t kept[SIDE_COUNT];        /* of all time; the newest stand in the rings */
+    size_t added_count[SIDE_COUNT]; /* of all time; the newest stand in the rings */
     struct trail_point points[SIDE_COUNT][TRAIL_POINTS_MAX];
 };
 
@@ -92,13 +92,13 @@ static bool has_moved(const struct trail_point *from, const struct trail_point *
                : plane_m >= STEP_M || fabs(d[2]) >= TURN_RAD;
 }
 
-static void keep_point(struct trail *trail, enum side side, const struct trail_point *point,
-                       bool arm)
+static void add_point(struct trail *trail, enum side side, const struct trail_point *point,
+                      bool arm)
 {
     struct trail_point *const ring = trail->points[side];
-    if (trail->kept[side] == 0 ||
-        has_moved(&ring[(trail->kept[side] - 1) % TRAIL_POINTS_MAX], point, arm)) {
-        ring[trail->kept[side]++ % TRAIL_POINTS_MAX] = *point;
+    if (trail->added_count[side] == 0 ||
+        has_moved(&ring[(trail->added_count[side] - 1) % TRAIL_POINTS_MAX], point, arm)) {
+        ring[trail->added_count[side]++ % TRAIL_POINTS_MAX] = *point;
     }
 }
 
@@ -120,13 +120,13 @@ static void look_at(struct trails *trails, size_t i, enum side side,
         const struct trail_point point = {state->seen_us,
                                           {(float)at[0], (float)at[1], (float)at[2]}};
         trail->telemetry[side] = state->telemetry;
-        keep_point(trail, side, &point, pair_is_arm(p));
+        add_point(trail, side, &point, pair_is_arm(p));
     }
 }
 
 void trails_look(struct trails *trails, const struct view *view)
 {
-    lock_take(&trails->lock);
+    lock_acquire(&trails->lock);
     if (!trails->of) {
         trails->of = calloc(view->pair_count, sizeof(struct trail *));
         trails->pair_count = trails->of ? view->pair_count : 0;
@@ -136,14 +136,15 @@ void trails_look(struct trails *trails, const struct view *view)
             look_at(trails, i, (enum side)side, &view->params[i], &view->pairs[i]->side[side]);
         }
     }
-    lock_give(&trails->lock);
+    lock_release(&trails->lock);
 }
 
 static void write_side(const struct trail *trail, struct json_writer *json, enum side side)
 {
     json_write_array(json, side_name(side));
-    const size_t kept = trail ? trail->kept[side] : 0;
-    for (size_t k = kept > TRAIL_POINTS_MAX ? kept - TRAIL_POINTS_MAX : 0; k < kept; k++) {
+    const size_t added_count = trail ? trail->added_count[side] : 0;
+    for (size_t k = added_count > TRAIL_POINTS_MAX ? added_count - TRAIL_POINTS_MAX : 0;
+         k < added_count; k++) {
         const struct trail_point *p = &trail->points[side][k % TRAIL_POINTS_MAX];
         json_write_array(json, NULL);
         json_write_seconds(json, NULL, p->t_us);
@@ -158,9 +159,9 @@ static void write_side(const struct trail *trail, struct json_writer *json, enum
 
 void trails_write(struct trails *trails, struct json_writer *json, size_t pair)
 {
-    lock_take(&trails->lock);
+    lock_acquire(&trails->lock);
     for (int side = 0; side < SIDE_COUNT; side++) {
         write_side(trails->of ? trails->of[pair] : NULL, json, (enum side)side);
     }
-    lock_give(&trails->lock);
+    lock_release(&trails->lock);
 }

@@ -94,7 +94,8 @@ static void send_text(const char *text, uint16_t bytes)
 
 /* ---- the robot ---- */
 
-/* What motors, wheels and odometry would do in a period; and how far that is, ahead and turned. */
+/* What motors, wheels and odometry would do in a period; and how far that is, ahead and turned.
+ */
 static void step_world(float *ahead_m, float *turned_rad)
 {
     for (uint8_t k = 0; k < 2; k++) {
@@ -147,15 +148,15 @@ static bool decide_next(void)
     return output_number(&machine.out.done) > 0;
 }
 
-static void begin_way(float turn_rad, float way_m)
+static void begin_travel(float turn_rad, float distance_m)
 {
     machine.in.angle = defined_number(turn_rad);
-    machine.in.distance = defined_number(way_m);
+    machine.in.distance = defined_number(distance_m);
     l0.began_ms = read_ms();
     run_cycle(true, false, 0, 0);
 }
 
-static void stop_way(void)
+static void stop_travel(void)
 {
     run_cycle(false, true, 0, 0);
 }
@@ -169,7 +170,7 @@ static void say_number(int32_t value)
     send_text(text, (uint16_t)strlen(text));
 }
 
-static void tell_pose(char what)
+static void publish_pose(char what)
 {
     send_text(&what, 1);
     say_number((int32_t)lrintf(l0.pose[0] * 1000));
@@ -189,22 +190,22 @@ static void obey_line(char *text)
 {
     char *at = text;
     const long op = strtol(at, &at, 10), right_deg = strtol(at, &at, 10),
-               way_cm = strtol(at, &at, 10);
+               distance_cm = strtol(at, &at, 10);
     if (op == 1 && machine.state == L0Firmware_LISTEN) {
-        begin_way(-(float)right_deg * (float)M_PI / 180, (float)way_cm / 100);
+        begin_travel(-(float)right_deg * (float)M_PI / 180, (float)distance_cm / 100);
     } else if (op == 4 && machine.state != L0Firmware_LISTEN) {
-        stop_way();
-        tell_pose('H'); /* for the move, */
-        tell_pose('D'); /* and for the halt */
+        stop_travel();
+        publish_pose('H'); /* for the move, */
+        publish_pose('D'); /* and for the halt */
     } else {
-        tell_pose('I');
+        publish_pose('I');
     }
 }
 
 static void report_end(bool ended)
 {
     if (ended) {
-        tell_pose('D');
+        publish_pose('D');
     }
 }
 
@@ -233,14 +234,14 @@ static bool begin_move(void *context, const struct tandem_command *command)
     if (strcmp(command->op, "go") != 0) {
         return false;
     }
-    begin_way(command->rotation_rad, command->displacement_m);
+    begin_travel(command->rotation_rad, command->displacement_m);
     return true;
 }
 
 static void stop_move(void *context)
 {
     (void)context;
-    stop_way();
+    stop_travel();
 }
 
 static const struct tandem_body body = {
@@ -259,7 +260,7 @@ static void obey_line(char *text)
     if (payload) {
         *payload++ = '\0';
         memcpy(robot.pose, l0.pose, sizeof robot.pose);
-        tandem_hear(&robot, text, payload, (uint16_t)strlen(payload), tandem_ms(line_ms));
+        tandem_receive(&robot, text, payload, (uint16_t)strlen(payload), tandem_ms(line_ms));
     }
 }
 

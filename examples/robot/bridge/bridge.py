@@ -22,12 +22,12 @@ def connected(c, *_):
     c.publish(state, '{"state":"online"}' if side else "B", 1, bool(side))
 
 
-def heard(_, __, m):
+def receive(_, __, m):
     os.write(line, (m.topic.rsplit("/", 1)[1].encode() + b" " if side else b"") + m.payload + b"\n")
 
 
 client = mqtt.Client(f"bridge-{base}-{side}".replace("/", "-"), clean_session=False)
-client.on_connect, client.on_message = connected, heard
+client.on_connect, client.on_message = connected, receive
 client.will_set(state, '{"state":"offline"}' if side else "gone", 1, bool(side))
 client.connect(host, int(port or 1883), 10)
 client.loop_start()

@@ -20,7 +20,7 @@ static void skip_space(struct text *t)
     }
 }
 
-static bool take_char(struct text *t, char c)
+static bool read_char(struct text *t, char c)
 {
     skip_space(t);
     if (t->at == t->end || *t->at != c) {
@@ -33,18 +33,18 @@ static bool take_char(struct text *t, char c)
 /* Behind the quote that ends a text which began here. */
 static bool skip_text(struct text *t)
 {
-    if (!take_char(t, '"')) {
+    if (!read_char(t, '"')) {
         return false;
     }
     while (t->at < t->end && *t->at != '"') {
         t->at += *t->at == '\\' && t->end - t->at > 1 ? 2 : 1;
     }
-    return take_char(t, '"');
+    return read_char(t, '"');
 }
 
 /* Any value; *value is its text. What is within arrays and objects is passed over by their
  * brackets. */
-static bool take_value(struct text *t, struct text *value)
+static bool read_value(struct text *t, struct text *value)
 {
     uint8_t depth = 0;
     skip_space(t);
@@ -151,14 +151,14 @@ static bool read_number(const struct text *t, float *value, bool *nonzero)
 /* Each member in turn; false at the end, and where it is no object: then it never is_over(). */
 static bool next_member(struct text *t, struct text *name, struct text *value, bool first)
 {
-    if (!take_char(t, first ? '{' : ',')) {
+    if (!read_char(t, first ? '{' : ',')) {
         return false;
     }
     skip_space(t);
     name->at = t->at;
     if (skip_text(t)) {
         name->end = t->at;
-        if (take_char(t, ':') && take_value(t, value)) {
+        if (read_char(t, ':') && read_value(t, value)) {
             return true;
         }
     }
@@ -168,7 +168,7 @@ static bool next_member(struct text *t, struct text *name, struct text *value, b
 
 static bool is_over(struct text *t)
 {
-    if (!take_char(t, '}')) {
+    if (!read_char(t, '}')) {
         return false;
     }
     skip_space(t);
@@ -202,22 +202,23 @@ static bool read_command(struct text t, struct tandem_command *c)
 
 /* ---- writing ---- */
 
-static void put(struct tandem_robot *r, char c)
+static void append_char(struct tandem_robot *r, char c)
 {
     if (r->used < TANDEM_ROOM) {
         r->room[r->used++] = c;
     }
 }
 
-static void put_text(struct tandem_robot *r, const char *text)
+static void append_text(struct tandem_robot *r, const char *text)
 {
     while (*text) {
-        put(r, *text++);
+        append_char(r, *text++);
     }
 }
 
 /* At least so many digits, a point before the last ones. */
-static void put_digits(struct tandem_robot *r, uint32_t value, uint8_t least, uint8_t decimals)
+static void append_digits(struct tandem_robot *r, uint32_t value, uint8_t least,
+                          uint8_t decimals)
 {
     char digits[13];
     char *p = digits + sizeof digits - 1;
@@ -230,46 +231,46 @@ static void put_digits(struct tandem_robot *r, uint32_t value, uint8_t least, ui
         *--p = (char)('0' + value % 10);
         value /= 10;
     } while (++n < least || value > 0);
-    put_text(r, p);
+    append_text(r, p);
 }
 
-static void put_time(struct tandem_robot *r, const struct tandem_time *t)
+static void append_time(struct tandem_robot *r, const struct tandem_time *t)
 {
-    put_digits(r, t->s, 1, 0);
-    put(r, '.');
-    put_digits(r, t->us, 6, 0);
+    append_digits(r, t->s, 1, 0);
+    append_char(r, '.');
+    append_digits(r, t->us, 6, 0);
 }
 
 /* Six decimals, three from 1000 on, none from a million on. What is no number, or too large,
  * makes the message none. */
-static void put_number(struct tandem_robot *r, float value)
+static void append_number(struct tandem_robot *r, float value)
 {
     uint8_t decimals = 0;
     if (value < 0.0f) {
         value = -value;
-        put(r, '-');
+        append_char(r, '-');
     }
     for (; value < 1e6f && decimals < 6; decimals = (uint8_t)(decimals + 3)) {
         value *= 1e3f;
     }
     if (value < 1.07e9f) { /* quarters, to be rounded without floating point */
-        put_digits(r, ((uint32_t)(value * 4.0f) + 2) / 4, (uint8_t)(decimals + 1), decimals);
+        append_digits(r, ((uint32_t)(value * 4.0f) + 2) / 4, (uint8_t)(decimals + 1), decimals);
     } else {
         r->used = TANDEM_ROOM;
     }
 }
 
-static void put_numbers(struct tandem_robot *r, const float *number, uint8_t count)
+static void append_numbers(struct tandem_robot *r, const float *number, uint8_t count)
 {
     for (uint8_t k = 0; k < count; k++) {
         if (k > 0) {
-            put(r, ',');
+            append_char(r, ',');
         }
-        put_number(r, number[k]);
+        append_number(r, number[k]);
     }
 }
 
-static void put_item(struct tandem_robot *r, char item)
+static void append_item(struct tandem_robot *r, char item)
 {
     struct tandem_time now;
     const char *text = r->said.id;
@@ -282,30 +283,30 @@ static void put_item(struct tandem_robot *r, char item)
         break;
     case 'n':
         now = r->has->now(r->has->context);
-        put_time(r, &now);
+        append_time(r, &now);
         return;
     case 't':
-        put_time(r, r->said.t);
+        append_time(r, r->said.t);
         return;
     case 'q':
-        put_digits(r, r->seq++, 1, 0);
+        append_digits(r, r->seq++, 1, 0);
         return;
     case 'u':
-        put_numbers(r, r->said.nu, r->said.nu_count);
+        append_numbers(r, r->said.nu, r->said.nu_count);
         return;
     case 'f':
-        put_numbers(r, r->said.tau, r->said.tau_count);
+        append_numbers(r, r->said.tau, r->said.tau_count);
         return;
     case 'p':
-        put_numbers(r, r->pose, 3);
+        append_numbers(r, r->pose, 3);
         return;
     default:
         if (item >= 'x') {
-            put_numbers(r, &r->pose[item - 'x'], 1);
+            append_numbers(r, &r->pose[item - 'x'], 1);
             return;
         }
     }
-    put_text(r, text);
+    append_text(r, text);
 }
 
 /* The payload in the form's words, "%c" in it for an item; and to whoever it is for. */
@@ -314,9 +315,9 @@ static void send_form(struct tandem_robot *r, const char *word, uint8_t qos, boo
 {
     for (r->used = 0; *form; form++) {
         if (*form == '%') {
-            put_item(r, *++form);
+            append_item(r, *++form);
         } else {
-            put(r, *form);
+            append_char(r, *form);
         }
     }
     if (r->used < TANDEM_ROOM) {
@@ -396,8 +397,8 @@ static bool echo(struct tandem_robot *r, struct text t, const struct tandem_time
     return true;
 }
 
-void tandem_hear(struct tandem_robot *r, const char *word, const char *payload, uint16_t bytes,
-                 struct tandem_time received)
+void tandem_receive(struct tandem_robot *r, const char *word, const char *payload,
+                    uint16_t bytes, struct tandem_time received)
 {
     const struct text t = {payload, payload + bytes};
     if (strcmp(word, "probe") == 0) {

@@ -2,13 +2,14 @@
  * down to an ATmega328P: no allocation, no stdio, no JSON library, any transport.
  *
  * It answers each command once, keeps a second go and a halt apart, stamps, echoes probes. You
- * give four functions, call tandem_hear() with what came on PAIR/command and PAIR/SIDE/probe,
- * tandem_end() when a move has ended, tandem_sample() as often as you like, and keep `pose` as
- * it is. One robot, one command at a time; all calls from one thread, none from `send`.
+ * give four functions, call tandem_receive() with what came on PAIR/command and
+ * PAIR/SIDE/probe, tandem_end() when a move has ended, tandem_sample() as often as you like,
+ * and keep `pose` as it is. One robot, one command at a time; all calls from one thread, none
+ * from `send`.
  *
  *     static const struct tandem_body body = {.send = publish, .now = clock, .begin = move,
  * .stop = brake}; static struct tandem_robot robot; robot.has = &body; tandem_online(&robot);
- * after each connection tandem_hear(&robot, "command", payload, bytes, now); if (arrived)
+ * after each connection tandem_receive(&robot, "command", payload, bytes, now); if (arrived)
  * tandem_end(&robot, "done"); tandem_sample(&robot, now, nu, 2, NULL, 0);
  */
 #ifndef TANDEM_ROBOT_H
@@ -77,8 +78,8 @@ struct tandem_robot { /* all zero but for `has`: at rest */
 
 /* What came on PAIR/command or PAIR/SIDE/command ("command") or on PAIR/SIDE/probe ("probe");
  * payload[bytes] need not be terminated. Other words are passed over. */
-void tandem_hear(struct tandem_robot *r, const char *word, const char *payload, uint16_t bytes,
-                 struct tandem_time received);
+void tandem_receive(struct tandem_robot *r, const char *word, const char *payload,
+                    uint16_t bytes, struct tandem_time received);
 
 /* The command in work has ended: "done", "blocked", "error" (docs/protocol.md). Nothing when
  * there is none. */

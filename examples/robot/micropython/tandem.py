@@ -12,10 +12,10 @@ from umqtt.simple import MQTTClient
 class Robot:
     def __init__(self, body, broker, pair, side, port=1883):
         self.body, self.base, self.side = body, "tandem/v1/" + pair, side
-        self.ticks, self.ms, self.seq, self.job, self.inbox = time.ticks_ms(), 0, 0, None, []
+        self.ticks, self.ms, self.seq, self.job, self.inbox = time.monotonic_clock_ms(), 0, 0, None, []
         self.boot = "%08x" % time.ticks_us()
         self.client = MQTTClient("%s-%s" % (pair, side), broker, port, keepalive=30)
-        self.client.set_callback(self.take)
+        self.client.set_callback(self.receive)
         self.client.set_last_will("%s/%s/connection" % (self.base, side), '{"state":"offline"}', True, 1)
         self.connect()
 
@@ -27,14 +27,14 @@ class Robot:
 
     def now(self):
         """Since the start, exactly: floats have 24 bits there, and ticks begin anew."""
-        ticks = time.ticks_ms()
+        ticks = time.monotonic_clock_ms()
         self.ms, self.ticks = self.ms + time.ticks_diff(ticks, self.ticks), ticks
         return {"sec": self.ms // 1000, "nanosec": self.ms % 1000 * 1000000}
 
     def say(self, word, body, qos=1, retain=False):
         self.client.publish("%s/%s/%s" % (self.base, self.side, word), json.dumps(body), retain, qos)
 
-    def take(self, topic, message):  # within check_msg(), where publishing with QoS 1 would wait for ever
+    def receive(self, topic, message):  # within check_msg(), where publishing with QoS 1 would wait for ever
         self.inbox.append((topic.decode(), json.loads(message), self.now()))
 
     def reply(self, command, status, t_start):

@@ -8,7 +8,7 @@ base, run = f"tandem/v1/{pair}", f"{int(time.time()):x}"  # ids are not used aga
 entries, arrived = {}, threading.Condition()
 
 
-def heard(_, __, message):
+def receive(_, __, message):
     body = json.loads(message.payload)
     with arrived:
         entries[body["id"]] = body
@@ -17,7 +17,7 @@ def heard(_, __, message):
 
 client = mqtt.Client(*list(getattr(mqtt, "CallbackAPIVersion", []))[:1])  # paho-mqtt 2 asks which
 client.on_connect = lambda *_: client.subscribe(f"{base}/entry", 1)
-client.on_message = heard
+client.on_message = receive
 client.connect(host, int(port))
 client.loop_start()
 for n in range(int(moves)):

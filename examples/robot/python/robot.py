@@ -21,7 +21,7 @@ def say(word, body, qos=1, retain=False):
 def reply(command, status, t_start):
     body = {"id": command.get("id"), "t_start": t_start, "t": time.time(), "status": status}
     say("reply", {**body, "values": dict(zip(("x_m", "y_m", "psi_rad"), pose))})
-def heard(_, __, message):
+def receive(_, __, message):
     global job, speeds
     t, body, word = time.time(), json.loads(message.payload or "{}"), message.topic.rsplit("/", 1)[1]
     values, op = body.get("values", {}), body.get("op")
@@ -47,7 +47,7 @@ def connected(*_):
     say("connection", {"state": "online", "boot": boot}, retain=True)
 version = list(getattr(mqtt, "CallbackAPIVersion", []))[:1]  # paho-mqtt 2 asks which
 client = mqtt.Client(*version, client_id=f"{pair}-{side}", clean_session=False)
-client.on_connect, client.on_message = connected, heard
+client.on_connect, client.on_message = connected, receive
 client.will_set(f"{base}/{side}/connection", '{"state":"offline"}', 1, True)
 client.connect(host, int(port), 10)
 while client.loop(max(0.001, last + 0.01 - time.time())) == 0 or client.reconnect() == 0:

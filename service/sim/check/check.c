@@ -9,13 +9,13 @@
 
 #include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
+#include "service/mqtt/session.h"
+#include "service/mqtt/topic_list.h"
+#include "service/sim/check/check_parts.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
-#include "service/mqtt/topic_list.h"
-#include "service/sim/check/check_parts.h"
-#include "service/mqtt/session.h"
 
 NAMES(check_state_names, CHECK_STATE_COUNT, "right", "missing", "wrong", "untried");
 
@@ -34,7 +34,7 @@ struct check {
     struct session session;
     char command_topic[MESSAGE_TOPIC_MAX];
     struct topic_list *topics;
-    struct check_heard *heard;
+    struct check_received *received;
     char set[4096]; /* the retained parameter set, to be put back */
     size_t set_bytes;
     int qos; /* of the message that is being read */
@@ -89,7 +89,7 @@ static bool publish_foreign(struct check *c, enum codec_kind kind, const char *t
 /* ---- what is heard ------------------------------------------------------------------------
  */
 
-static struct check_asked *find_asked(struct check_heard *h, const struct event_reply *r)
+static struct check_asked *find_asked(struct check_received *h, const struct event_reply *r)
 {
     struct check_asked *found = NULL;
     for (size_t i = 0; i < TALK_COUNT; i++) {
@@ -105,18 +105,18 @@ static struct check_asked *find_asked(struct check_heard *h, const struct event_
     return found;
 }
 
-static void take_reply(struct check *c, const struct event *e)
+static void record_reply(struct check *c, const struct event *e)
 {
-    struct check_asked *a = find_asked(c->heard, &e->reply);
+    struct check_asked *a = find_asked(c->received, &e->reply);
     if (!a) {
-        c->heard->strangers++;
-        memcpy(c->heard->stranger, e->reply.id, sizeof c->heard->stranger);
+        c->received->strangers++;
+        memcpy(c->received->stranger, e->reply.id, sizeof c->received->stranger);
     } else if (a->count++ < CHECK_REPLIES) {
         a->replies[a->count - 1] = (struct check_reply){e->t_us, c->qos, e->reply};
     }
 }
 
-static void take_sample(struct check_heard *h, const struct event *e)
+static void record_sample(struct check_received *h, const struct event *e)
 {
     const struct event_telemetry *t = &e->telemetry;
     if (t->boot[0]) {
@@ -136,7 +136,7 @@ static void take_sample(struct check_heard *h, const struct event *e)
     memcpy(s->pose, t->pose, sizeof s->pose);
 }
 
-static void take_echo(struct check_heard *h, const struct event *e)
+static void record_echo(struct check_received *h, const struct event *e)
 {
     if (e->echo.probe >= 1 && e->echo.probe <= CHECK_PROBES) {
         struct check_probe *p = &h->probes[e->echo.probe - 1];
@@ -147,7 +147,8 @@ static void take_echo(struct check_heard *h, const struct event *e)
     }
 }
 
-static void take_malformed(struct check_heard *h, const struct event_malformed *m, bool foreign)
+static void record_malformed(struct check_received *h, const struct event_malformed *m,
+                             bool foreign)
 {
     const size_t k = names_value(&check_word_names, m->what);
     const size_t word = strcmp(m->what, "ack") == 0        ? WORD_ACK
@@ -160,7 +161,7 @@ static void take_malformed(struct check_heard *h, const struct event_malformed *
 }
 
 /* Retained ones are told by topic, of robots that speak another way by what they say. */
-static bool is_old(struct check_heard *h, const struct event *e)
+static bool is_old(struct check_received *h, const struct event *e)
 {
     static const uint8_t words[EVENT_KIND_COUNT] = {[EVENT_REPLY] = WORD_REPLY + 1,
                                                     [EVENT_TELEMETRY] = WORD_TELEMETRY + 1,
@@ -172,19 +173,19 @@ static bool is_old(struct check_heard *h, const struct event *e)
     return e->retained && words[e->kind] > 0;
 }
 
-static void take_event(void *context, const struct event *e)
+static void record_event(void *context, const struct event *e)
 {
     struct check *c = context;
-    struct check_heard *h = c->heard;
+    struct check_received *h = c->received;
     if ((c->o->foreign && e->side != c->o->side) || is_old(h, e)) {
         return;
     }
     if (e->kind == EVENT_REPLY) {
-        take_reply(c, e);
+        record_reply(c, e);
     } else if (e->kind == EVENT_TELEMETRY) {
-        take_sample(h, e);
+        record_sample(h, e);
     } else if (e->kind == EVENT_ECHO) {
-        take_echo(h, e);
+        record_echo(h, e);
     } else if (e->kind == EVENT_CONNECTION) {
         h->has_connection = true;
         h->connection_retained = h->connection_retained || e->retained;
@@ -194,28 +195,28 @@ static void take_event(void *context, const struct event *e)
         a->count++;
         a->ack = e->ack;
     } else if (e->kind == EVENT_MALFORMED) {
-        take_malformed(h, &e->malformed, c->o->foreign != NULL);
+        record_malformed(h, &e->malformed, c->o->foreign != NULL);
     }
 }
 
 /* By its codec; whether that knows the topic. */
-static bool hear_foreign(struct check *c, const struct message *m)
+static bool decode_foreign(struct check *c, const struct message *m)
 {
     static char room[MESSAGE_PAYLOAD_MAX];
-    const struct codec_ear ear = {.emit = take_event,
-                                  .context = c,
-                                  .send = send_whole,
-                                  .send_context = c,
-                                  .room = room,
-                                  .room_bytes = sizeof room};
+    const struct codec_sink sink = {.emit = record_event,
+                                    .context = c,
+                                    .send = send_whole,
+                                    .send_context = c,
+                                    .room = room,
+                                    .room_bytes = sizeof room};
     c->qos = m->qos;
-    return c->o->foreign && c->o->foreign->codec->hear(c->o->foreign, m, &ear);
+    return c->o->foreign && c->o->foreign->codec->receive(c->o->foreign, m, &sink);
 }
 
-static void take_message(void *context, const struct message *m)
+static void receive_message(void *context, const struct message *m)
 {
     struct check *c = context;
-    if (hear_foreign(c, m)) {
+    if (decode_foreign(c, m)) {
         return;
     }
     const size_t n = strlen(m->topic);
@@ -228,19 +229,19 @@ static void take_message(void *context, const struct message *m)
         word++;
     }
     if (word == CHECK_WORD_COUNT) { /* the set that is in force */
-        if (m->retained && m->kept_bytes < sizeof c->set) {
-            memcpy(c->set, m->payload, m->kept_bytes);
-            c->set_bytes = m->kept_bytes;
+        if (m->retained && m->stored_bytes < sizeof c->set) {
+            memcpy(c->set, m->payload, m->stored_bytes);
+            c->set_bytes = m->stored_bytes;
         }
         return;
     }
     if (m->retained && word != WORD_CONNECTION) {
-        c->heard->retained[word]++;
+        c->received->retained[word]++;
         return;
     }
-    c->heard->loud[word]++;
+    c->received->loud[word]++;
     c->qos = m->qos;
-    (void)codec_native.decode(c->o->broker.prefix, m, take_event, c);
+    (void)codec_native.decode(c->o->broker.prefix, m, record_event, c);
 }
 
 /* ---- what is said -------------------------------------------------------------------------
@@ -249,7 +250,7 @@ static void take_message(void *context, const struct message *m)
 static bool is_answered(const struct check *c, enum check_talk last)
 {
     for (size_t i = 0; i <= last; i++) {
-        const struct check_asked *a = &c->heard->asked[i];
+        const struct check_asked *a = &c->received->asked[i];
         if (a->sent_us != LAB_TIME_NONE && a->count == 0) {
             return false;
         }
@@ -265,7 +266,7 @@ static void listen_for(struct check *c, int64_t for_us, enum check_talk last)
            (last == TALK_COUNT || !is_answered(c, last))) {
         const int64_t slice_us = lab_clock_monotonic_us() + GAP_US;
         session_wait(&c->session, slice_us < until_us ? slice_us : until_us);
-        session_drain(&c->session, take_message, c);
+        session_drain(&c->session, receive_message, c);
     }
 }
 
@@ -289,7 +290,7 @@ static bool command_foreign(struct check *c, struct check_asked *a,
             listen_for(c, GAP_US, TALK_COUNT);
         }
     } while (!sent && c->o->foreign->codec->state_bytes > 0 && !stop_signal_raised() &&
-             lab_clock_monotonic_us() < until_us && a == &c->heard->asked[TALK_WHERE]);
+             lab_clock_monotonic_us() < until_us && a == &c->received->asked[TALK_WHERE]);
     return sent;
 }
 
@@ -300,7 +301,7 @@ static void send_command(struct check *c, enum check_talk talk, const char *op,
                                     .seq = -1,
                                     .rotation_rad = rotation_rad,
                                     .displacement_m = displacement_m};
-    struct check_asked *a = &c->heard->asked[talk];
+    struct check_asked *a = &c->received->asked[talk];
     (void)snprintf(command.op, sizeof command.op, "%s", op);
     (void)snprintf(command.id, sizeof command.id, "check-%lld-%d",
                    (long long)(command.source_us / 1000000), (int)talk);
@@ -338,7 +339,7 @@ static void probe_clock(struct check *c, size_t index)
 {
     char text[128];
     struct json_writer w;
-    struct check_probe *p = &c->heard->probes[index];
+    struct check_probe *p = &c->received->probes[index];
     const int64_t until_us = lab_clock_monotonic_us() + ANSWER_US;
     p->sent_us = lab_clock_now_us();
     json_write_start(&w, text, sizeof text, NULL, NULL);
@@ -352,7 +353,7 @@ static void probe_clock(struct check *c, size_t index)
     }
 }
 
-static void tell_set(struct check *c, const char *text, const struct check_ack *awaited)
+static void send_set(struct check *c, const char *text, const struct check_ack *awaited)
 {
     const int64_t until_us = lab_clock_monotonic_us() + ANSWER_US;
     if (!publish_word(c, CODEC_PARAMETERS, "parameters", text, strlen(text), 1)) {
@@ -376,13 +377,13 @@ static void try_parameters(struct check *c)
         "\"tr_s\":{\"add\":0},\"angular_speed_radps\":{\"factor\":1},"
         "\"linear_speed_mps\":{\"factor\":1}}}",
         CHECK_SET_VERSION);
-    tell_set(c, text, &c->heard->set);
+    send_set(c, text, &c->received->set);
     if (c->set_bytes > 0) {
         c->set[c->set_bytes] = '\0';
-        tell_set(c, c->set, &c->heard->restored);
+        send_set(c, c->set, &c->received->restored);
     } else {
-        tell_set(c, "{\"version\":0,\"model\":\"travel_time\",\"values\":{}}",
-                 &c->heard->restored);
+        send_set(c, "{\"version\":0,\"model\":\"travel_time\",\"values\":{}}",
+                 &c->received->restored);
     }
 }
 
@@ -393,11 +394,11 @@ static void hold_conversation(struct check *c)
     listen_for(c, LISTEN_US, TALK_COUNT);
     probe_clock(c, 0);
     send_and_wait(c, TALK_WHERE, "go", 0.0, 0.0);
-    if (c->o->foreign && c->heard->asked[TALK_WHERE].count == 0) {
+    if (c->o->foreign && c->received->asked[TALK_WHERE].count == 0) {
         /* Its first answer may have made its codec ask who speaks. */
         send_and_wait(c, TALK_WHERE, "go", 0.0, 0.0);
     }
-    if (c->heard->asked[TALK_WHERE].count > 0) {
+    if (c->received->asked[TALK_WHERE].count > 0) {
         send_and_wait(c, TALK_GO, "go", turn_rad, drive_m);
         send_command(c, TALK_LONG, "go", -2.0 * turn_rad, drive_m);
         listen_for(c, GAP_US, TALK_COUNT);
@@ -482,7 +483,8 @@ static void list_topics(const struct check *c)
 {
     const struct check_options *o = c->o;
     struct codec_place place;
-    for (size_t i = 0; (!o->foreign || o->foreign->codec->too) && i <= CHECK_WORD_COUNT; i++) {
+    for (size_t i = 0; (!o->foreign || o->foreign->codec->fallback) && i <= CHECK_WORD_COUNT;
+         i++) {
         char rest[64];
         (void)snprintf(rest, sizeof rest, "%s/%s/%s", o->pair, side_name(o->side),
                        i < CHECK_WORD_COUNT ? check_word_names.text[i] : "parameters");
@@ -509,11 +511,11 @@ static bool open_session(struct check *c, const char *name)
            session_await(&c->session, lab_clock_monotonic_us() + CONNECT_S * INT64_C(1000000));
 }
 
-static int judge_and_tell(const struct check *c)
+static int judge_and_report(const struct check *c)
 {
     static struct check_findings findings;
     const struct page page = {c->o, &findings};
-    check_judge(c->o, c->heard, &findings);
+    check_judge(c->o, c->received, &findings);
     if (c->o->foreign) {
         check_translate(c->o->foreign, &findings);
     }
@@ -528,19 +530,19 @@ static int judge_and_tell(const struct check *c)
 int check_robot(const struct check_options *options)
 {
     struct check c = {.o = options,
-                      .heard = calloc(1, sizeof *c.heard),
+                      .received = calloc(1, sizeof *c.received),
                       .topics = calloc(1, sizeof *c.topics)};
-    if (!c.heard || !c.topics) {
-        free(c.heard);
+    if (!c.received || !c.topics) {
+        free(c.received);
         free(c.topics);
         return EXIT_FAILED;
     }
     list_topics(&c);
     for (size_t i = 0; i < TALK_COUNT; i++) {
-        c.heard->asked[i].sent_us = LAB_TIME_NONE;
+        c.received->asked[i].sent_us = LAB_TIME_NONE;
     }
     for (size_t i = 0; i < CHECK_PROBES; i++) {
-        c.heard->probes[i].at_us = LAB_TIME_NONE;
+        c.received->probes[i].at_us = LAB_TIME_NONE;
     }
     char rest[32];
     (void)snprintf(rest, sizeof rest, "%s%scommand",
@@ -558,8 +560,8 @@ int check_robot(const struct check_options *options)
         listen_for(&c, LISTEN_US, TALK_COUNT);
     }
     session_close(&c.session, STOP_MS);
-    const int exit_status = fine ? judge_and_tell(&c) : EXIT_FAILED;
-    free(c.heard);
+    const int exit_status = fine ? judge_and_report(&c) : EXIT_FAILED;
+    free(c.received);
     free(c.topics);
     return exit_status;
 }

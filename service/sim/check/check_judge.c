@@ -58,7 +58,7 @@ RULE(adjust, parameters, "one that knows only `values` sends no form, or `\"abso
 
 struct judge {
     const struct check_options *o;
-    const struct check_heard *h;
+    const struct check_received *h;
     struct check_findings *out;
     double pace; /* of the clock in replies, per s; NaN: not known */
 };
@@ -91,7 +91,7 @@ struct unit {
 };
 
 static const struct unit time_units[] = {{1.0, "s"}, {1e3, "ms"}, {1e6, "us"}, {1e9, "ns"}};
-static const struct unit way_units[] = {{1.0, "m"}, {100.0, "cm"}, {1000.0, "mm"}};
+static const struct unit distance_units[] = {{1.0, "m"}, {100.0, "cm"}, {1000.0, "mm"}};
 static const struct unit angle_units[] = {{1.0, "rad"}, {180.0 / PI, "degrees"}};
 
 /* The unit in which a number is so many times what it should be; NULL: none of these. */
@@ -110,7 +110,7 @@ static const struct unit *find_unit(const struct unit *units, size_t count, doub
 
 static void judge_presence(struct judge *j)
 {
-    const struct check_heard *h = j->h;
+    const struct check_received *h = j->h;
     const char *boot = h->connection.boot[0] ? h->connection.boot : h->boot;
     if (!h->has_connection && h->malformed[WORD_CONNECTION] == 0) {
         add_finding(j, CHECK_MISSING, "connection", &rule_retained,
@@ -157,7 +157,7 @@ static void judge_messages(struct judge *j)
 /* ---- one reply for each command -----------------------------------------------------------
  */
 
-static bool is_heard(const struct judge *j, enum check_talk talk)
+static bool is_received(const struct judge *j, enum check_talk talk)
 {
     return j->h->asked[talk].count > 0;
 }
@@ -277,7 +277,7 @@ static struct stamps stamps_of_replies(const struct judge *j)
     struct stamps s = {0};
     for (size_t i = 0; i < TALK_COUNT; i++) {
         /* What is not done has no time of its own with some. */
-        if (is_heard(j, (enum check_talk)i) &&
+        if (is_received(j, (enum check_talk)i) &&
             (!j->o->foreign || reply_to(j, (enum check_talk)i)->status == REPLY_DONE)) {
             add_stamp(&s, reply_to(j, (enum check_talk)i)->source_us,
                       j->h->asked[i].replies[0].at_us);
@@ -416,7 +416,7 @@ static bool find_value(const struct event_reply *r, const char *name, double *va
 
 static bool find_place(const struct judge *j, enum check_talk talk, struct place *p)
 {
-    return is_heard(j, talk) && find_value(reply_to(j, talk), "x_m", &p->x) &&
+    return is_received(j, talk) && find_value(reply_to(j, talk), "x_m", &p->x) &&
            find_value(reply_to(j, talk), "y_m", &p->y) &&
            find_value(reply_to(j, talk), "psi_rad", &p->psi);
 }
@@ -451,25 +451,27 @@ static double judge_turn(struct judge *j, const char *what, double turned, doubl
     return 0.0;
 }
 
-static void judge_way(struct judge *j, const char *what, const struct place *from,
-                      const struct place *to, double unit_rad)
+static void judge_distance(struct judge *j, const char *what, const struct place *from,
+                           const struct place *to, double unit_rad)
 {
     const double asked_m = j->o->displacement_m;
     const double dx = to->x - from->x;
     const double dy = to->y - from->y;
-    const double way = hypot(dx, dy);
-    const struct unit *unit = find_unit(way_units, COUNT(way_units), way / asked_m);
-    const struct unit *small = find_unit(&way_units[1], COUNT(way_units) - 1, asked_m / way);
+    const double distance_m = hypot(dx, dy);
+    const struct unit *unit =
+        find_unit(distance_units, COUNT(distance_units), distance_m / asked_m);
+    const struct unit *small =
+        find_unit(&distance_units[1], COUNT(distance_units) - 1, asked_m / distance_m);
     if (!unit) {
         add_finding(j, CHECK_WRONG, what, &rule_go,
-                    "it came %.3g m far where %.3g m were asked%s%s", way, asked_m,
+                    "it came %.3g m far where %.3g m were asked%s%s", distance_m, asked_m,
                     small ? ": are metres taken for " : "", small ? small->name : "");
     } else if (unit->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, what, &rule_units, "%g for %g m: are these %s?", way,
+        add_finding(j, CHECK_WRONG, what, &rule_units, "%g for %g m: are these %s?", distance_m,
                     asked_m, unit->name);
     } else if (unit_rad > 0.0 || unit_rad < 0.0) {
         const double psi = to->psi / unit_rad;
-        const double along = (dx * cos(psi) + dy * sin(psi)) / way;
+        const double along = (dx * cos(psi) + dy * sin(psi)) / distance_m;
         if (along < 0.8) {
             add_finding(j, CHECK_WRONG, what, &rule_go,
                         "it went %.0f degrees off its heading psi", acos(along) * 180.0 / PI);
@@ -488,7 +490,7 @@ static void judge_places(struct judge *j, const char *what, const struct place *
         return;
     }
     const double unit_rad = judge_turn(j, what, turned, j->o->rotation_rad);
-    judge_way(j, what, from, to, unit_rad);
+    judge_distance(j, what, from, to, unit_rad);
     if (j->out->count == before) {
         add_finding(j, CHECK_RIGHT, what, &rule_go, "turned by %.3f rad, went %.3f m",
                     remainder(turned, 2.0 * PI), hypot(to->x - from->x, to->y - from->y));
@@ -499,7 +501,7 @@ static void judge_move(struct judge *j)
 {
     struct place from;
     struct place to;
-    if (!is_heard(j, TALK_GO)) {
+    if (!is_received(j, TALK_GO)) {
         return;
     }
     const enum reply_status status = reply_to(j, TALK_GO)->status;
@@ -552,12 +554,12 @@ static void judge_standstill(struct judge *j)
     struct place after;
     if (find_place(j, TALK_LONG, &halted) && find_place(j, TALK_AFTER, &after) &&
         reply_to(j, TALK_LONG)->status == REPLY_HALTED) {
-        const double way_m = hypot(after.x - halted.x, after.y - halted.y);
+        const double moved_m = hypot(after.x - halted.x, after.y - halted.y);
         const double turn_rad = fabs(remainder(after.psi - halted.psi, 2.0 * PI));
-        if (way_m > ON_M || turn_rad > ON_RAD) {
+        if (moved_m > ON_M || turn_rad > ON_RAD) {
             add_finding(j, CHECK_WRONG, "halt.stop", &rule_halt,
                         "half a second after `halted` it stood %.3g m and %.3g rad further on",
-                        way_m, turn_rad);
+                        moved_m, turn_rad);
         }
     }
 }
@@ -598,14 +600,14 @@ static void judge_halt(struct judge *j)
 
 static void judge_rest(struct judge *j)
 {
-    if (is_heard(j, TALK_IDLE)) {
+    if (is_received(j, TALK_IDLE)) {
         const enum reply_status status = reply_to(j, TALK_IDLE)->status;
         const bool fine = status == REPLY_IGNORED || status == REPLY_DONE ||
                           (status == REPLY_ERROR && j->o->idle_fails);
         add_finding(j, fine ? CHECK_RIGHT : CHECK_WRONG, "halt.idle", &rule_idle, "`%s`",
                     status_of(j, TALK_IDLE));
     }
-    if (is_heard(j, TALK_WORD)) {
+    if (is_received(j, TALK_WORD)) {
         add_finding(j, CHECK_RIGHT, "word", &rule_word, "an unknown word gets `%s`",
                     status_of(j, TALK_WORD));
     }
@@ -620,7 +622,7 @@ static struct place place_of(const struct check_sample *s)
 }
 
 /* The last sample that came before t_us, else the first one after it; NULL: none. */
-static const struct check_sample *sample_at(const struct check_heard *h, int64_t t_us)
+static const struct check_sample *sample_at(const struct check_received *h, int64_t t_us)
 {
     const struct check_sample *found = NULL;
     for (size_t i = 0; i < h->sample_count; i++) {
@@ -636,7 +638,7 @@ static const struct check_sample *sample_at(const struct check_heard *h, int64_t
 static void judge_speeds(struct judge *j, bool timed)
 {
     const struct check_asked *a = &j->h->asked[TALK_GO];
-    double way = 0.0;
+    double distance_m = 0.0;
     double turn = 0.0;
     size_t count = 0;
     for (size_t i = 1; a->count > 0 && i < j->h->sample_count; i++) {
@@ -645,7 +647,7 @@ static void judge_speeds(struct judge *j, bool timed)
             const struct check_sample *before = &j->h->samples[i - 1];
             const double dt_s = timed ? lab_s(s->source_us - before->source_us)
                                       : lab_s(s->at_us - before->at_us);
-            way += dt_s * s->nu[0];
+            distance_m += dt_s * s->nu[0];
             turn += dt_s * s->nu[s->nu_count < 3 ? 1 : 2];
             count++;
         }
@@ -654,12 +656,12 @@ static void judge_speeds(struct judge *j, bool timed)
         return;
     }
     const struct unit *unit =
-        find_unit(way_units, COUNT(way_units), way / j->o->displacement_m);
+        find_unit(distance_units, COUNT(distance_units), distance_m / j->o->displacement_m);
     const struct unit *angle =
         find_unit(angle_units, COUNT(angle_units), turn / j->o->rotation_rad);
     if (unit && unit->factor > 1.0) {
         add_finding(j, CHECK_WRONG, "telemetry.nu", &rule_units,
-                    "summed up, %g for %g m: are these %s/s?", way, j->o->displacement_m,
+                    "summed up, %g for %g m: are these %s/s?", distance_m, j->o->displacement_m,
                     unit->name);
     } else if (angle && angle->factor > 1.0) {
         add_finding(j, CHECK_WRONG, "telemetry.nu", &rule_units,
@@ -667,7 +669,7 @@ static void judge_speeds(struct judge *j, bool timed)
                     angle->name);
     } else if (unit && angle) {
         add_finding(j, CHECK_RIGHT, "telemetry.nu", &rule_axes,
-                    "summed up, %.3f m and %.3f rad", way, turn);
+                    "summed up, %.3f m and %.3f rad", distance_m, turn);
     }
 }
 
@@ -693,7 +695,7 @@ static void judge_counting(struct judge *j)
 
 static void judge_telemetry(struct judge *j)
 {
-    const struct check_heard *h = j->h;
+    const struct check_received *h = j->h;
     const struct check_asked *a = &h->asked[TALK_GO];
     struct stamps s = {0};
     for (size_t i = 0; i < h->sample_count; i++) {
@@ -742,7 +744,7 @@ static bool is_applied(const struct event_ack *a, const char *name)
 static void judge_parameters(struct judge *j)
 {
     const struct event_ack *a = &j->h->set.ack;
-    const bool told = a->form < PARAMETERS_FORM_COUNT;
+    const bool has_form = a->form < PARAMETERS_FORM_COUNT;
     if (j->o->side != SIDE_VIRTUAL || j->h->malformed[WORD_ACK] > 0) {
         return;
     }
@@ -766,9 +768,10 @@ static void judge_parameters(struct judge *j)
         add_finding(j, CHECK_RIGHT, "parameters", &rule_ack, "%u applied, %u refused (%s)",
                     a->applied, a->refused, a->reason);
     }
-    add_finding(j, told ? CHECK_RIGHT : CHECK_MISSING, "parameters.form", &rule_adjust, "%s",
-                told ? names_text(&parameter_form_names, (size_t)a->form)
-                     : "it does not say; absolute is taken for granted");
+    add_finding(j, has_form ? CHECK_RIGHT : CHECK_MISSING, "parameters.form", &rule_adjust,
+                "%s",
+                has_form ? names_text(&parameter_form_names, (size_t)a->form)
+                         : "it does not say; absolute is taken for granted");
     if (j->h->restored.count == 0) {
         add_finding(j, CHECK_WRONG, "parameters.own", &rule_own,
                     "no answer to what was in force before (version 0: its own)");
@@ -778,7 +781,7 @@ static void judge_parameters(struct judge *j)
     }
 }
 
-void check_judge(const struct check_options *o, const struct check_heard *h,
+void check_judge(const struct check_options *o, const struct check_received *h,
                  struct check_findings *out)
 {
     struct judge j = {.o = o, .h = h, .out = out, .pace = nan("")};

@@ -76,7 +76,7 @@ struct check_ack {
 enum check_word { CHECK_WORDS(NAMES_VALUE) CHECK_WORD_COUNT };
 extern const struct names check_word_names;
 
-struct check_heard {
+struct check_received {
     struct check_asked asked[TALK_COUNT];
     size_t strangers; /* replies to what nobody asked */
     char stranger[EVENT_ID_MAX];
@@ -109,7 +109,7 @@ struct check_findings {
 };
 
 /* What was heard held against the protocol. Pure. */
-void check_judge(const struct check_options *o, const struct check_heard *h,
+void check_judge(const struct check_options *o, const struct check_received *h,
                  struct check_findings *out);
 
 /* In the words of the robot's codec, without what there is not in it. */

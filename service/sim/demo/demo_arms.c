@@ -23,7 +23,7 @@ static const double tool_m[3] = {0.4869, -0.10915, 0.431859};
 static const double tilt_rad = 2.221441469; /* about x, and about y */
 
 /* Half of them so short that they never reach full speed. */
-static double draw_way(struct demo_arms *a, double most)
+static double draw_distance(struct demo_arms *a, double most)
 {
     const double shrink = random_uniform(&a->random) < 0.5 ? 0.15 : 1.0;
     return shrink * most * (0.2 + 0.8 * random_uniform(&a->random));
@@ -59,10 +59,10 @@ void demo_arms_drive(struct demo_arms *a, uint64_t entries, double interval_s,
     const uint64_t n = a->sent;
     /* Out and back with the joints, then up and down. */
     if (n % 4 < 2) {
-        const double turn_rad = n % 4 == 0 ? draw_way(a, n % 8 == 0 ? 1.5 : -1.5) : 0.0;
+        const double turn_rad = n % 4 == 0 ? draw_distance(a, n % 8 == 0 ? 1.5 : -1.5) : 0.0;
         write_joints(payload, sizeof payload, n + 1, turn_rad);
     } else {
-        write_line(payload, sizeof payload, n + 1, n % 4 == 2 ? draw_way(a, 0.25) : 0.0);
+        write_line(payload, sizeof payload, n + 1, n % 4 == 2 ? draw_distance(a, 0.25) : 0.0);
     }
     /* One that is refused is tried again at once. */
     a->sent += mqtt_client_publish(client, "tandem/v1/r1/command", payload, strlen(payload), 1,

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "service/tool/arguments.h"
-#include "service/tool/commands.h"
-#include "service/tool/lab_clock.h"
-#include "service/tool/stop_signal.h"
+#include "service/mqtt/session.h"
 #include "service/sim/demo/demo_arms.h"
 #include "service/sim/demo/demo_show.h"
 #include "service/sim/demo/demo_stage.h"
 #include "service/sim/demo/demo_team.h"
-#include "service/mqtt/session.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/stop_signal.h"
 
 enum {
     START_MS = 15000,
@@ -45,7 +45,7 @@ struct demo {
 
 static void drain_queue(struct demo *d)
 {
-    session_drain(&d->session, demo_show_take, &d->show);
+    session_drain(&d->session, demo_show_receive, &d->show);
 }
 
 static bool robots_are_online(void *context)
@@ -283,7 +283,7 @@ int command_demo(int argc, char **argv)
         {"interval", 0, ARGUMENT_REAL, &d.interval_s, 0, 3600, "S", "pause between two commands (0.1)"},
         {"dir", 0, ARGUMENT_TEXT, &d.stage.asked_dir, 0, 0, "DIR",
          "keep journal, store and logs there (a new one in /tmp)"},
-        {"keep", 0, ARGUMENT_FLAG, &d.stage.keep, 0, 0, NULL, "do not remove that new one at the end"},
+        {"keep", 0, ARGUMENT_FLAG, &d.stage.retain, 0, 0, NULL, "do not remove that new one at the end"},
         {"port", 'p', ARGUMENT_INTEGER, &d.stage.port, 1, 65535, "N", "of the broker (any free one)"},
         {"http-port", 0, ARGUMENT_INTEGER, &d.stage.http_port, 1, 65535, "N", "of the daemon (any free one)"},
     };
@@ -299,7 +299,7 @@ int command_demo(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (team) {

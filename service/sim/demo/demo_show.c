@@ -21,7 +21,7 @@ enum { OPEN_LOOP, FOLLOWING };
 
 /* A speed as messages have it, over its column, and in words. */
 struct speed_text {
-    const char *name, *head, *unit, *is, *told;
+    const char *name, *head, *unit, *is, *sent_text;
 };
 static const struct speed_text drive_texts[DEMO_SPEED_COUNT] = {
     {"angular_speed_radps", "rad/s", "rad/s", "turns at", "it turns at"},
@@ -93,7 +93,7 @@ static void print_header(struct demo_show *s)
                  angular, linear, plain);
 }
 
-static void note_lag(struct demo_show *s, double lag_s, double gap_mm)
+static void add_lag(struct demo_show *s, double lag_s, double gap_mm)
 {
     const int when = s->promotions > 0;
     if (s->settling) {
@@ -110,13 +110,13 @@ static void note_lag(struct demo_show *s, double lag_s, double gap_mm)
     }
 }
 
-static void take_command(struct demo_show *s, const json_t *command)
+static void show_command(struct demo_show *s, const json_t *command)
 {
     (void)command;
     s->commands++;
 }
 
-static void take_entry(struct demo_show *s, const json_t *entry)
+static void show_entry(struct demo_show *s, const json_t *entry)
 {
     char move[48] = "";
     int used = 0;
@@ -132,7 +132,7 @@ static void take_entry(struct demo_show *s, const json_t *entry)
     s->counts[verdict]++;
     s->inconsistent += json_is_false(json_object_get(entry, "consistent"));
     const double gap_mm = json_file_real(entry, "tool_gap_max_mm");
-    note_lag(s, lag_s, gap_mm);
+    add_lag(s, lag_s, gap_mm);
     print_header(s);
     if (fabs(rotation_rad) >= 0.005) { /* a line turns the tool by what its poses are rounded */
         used = snprintf(move, sizeof move, "%+.2f rad ", rotation_rad);
@@ -166,7 +166,7 @@ static double end_of(const json_t *interval, size_t end)
     return json_is_number(value) ? json_number_value(value) : nan("");
 }
 
-static void take_calibration(struct demo_show *s, const json_t *calibration)
+static void show_calibration(struct demo_show *s, const json_t *calibration)
 {
     const json_t *sides = json_object_get(calibration, "travel_time");
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
@@ -183,7 +183,7 @@ static void take_calibration(struct demo_show *s, const json_t *calibration)
     }
 }
 
-static void take_change(struct demo_show *s, const json_t *change)
+static void show_change(struct demo_show *s, const json_t *change)
 {
     const json_t *values = json_object_get(json_object_get(change, "set"), "values");
     if (strcmp(json_file_text(change, "action"), "promoted") != 0 || !values) {
@@ -199,10 +199,11 @@ static void take_change(struct demo_show *s, const json_t *change)
                  json_file_real(change, "version"));
     for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
         const struct speed_text *text = &texts_of(s)[i];
-        const double told = json_file_real(values, text->name);
-        if (isfinite(told)) {
-            s->truth[SIDE_VIRTUAL][i] = told;
-            (void)printf("%s %s %.3f %s", i > 0 ? " and" : "", text->told, told, text->unit);
+        const double sent = json_file_real(values, text->name);
+        if (isfinite(sent)) {
+            s->truth[SIDE_VIRTUAL][i] = sent;
+            (void)printf("%s %s %.3f %s", i > 0 ? " and" : "", text->sent_text, sent,
+                         text->unit);
         }
     }
     (void)printf(" now%s\n", paint_with(s, PLAIN));
@@ -290,10 +291,10 @@ bool demo_show_drive(struct demo_show *s, struct mqtt_client *client)
     const int64_t now_us = lab_clock_monotonic_us();
     s->begun_us = s->begun_us > 0 ? s->begun_us : now_us;
     const double turns_s = 2.0 * PI * lab_s(now_us - s->begun_us);
-    const bool tell = !s->following && lab_s(now_us - s->begun_us) >= s->open_s;
-    if (tell) {
+    const bool begins = !s->following && lab_s(now_us - s->begun_us) >= s->open_s;
+    if (begins) {
         s->following = true;
-        s->told_us = now_us;
+        s->following_us = now_us;
     }
     (void)snprintf(payload, sizeof payload, "{\"tau\":[%.3f,0.000,%.3f]}",
                    50.0 + 15.0 * sin(turns_s / 13.0),
@@ -305,10 +306,10 @@ bool demo_show_drive(struct demo_show *s, struct mqtt_client *client)
         /* One that is refused is followed by the next at once. */
         (void)!mqtt_client_publish(client, topic, payload, strlen(payload), 0, false);
     }
-    return tell;
+    return begins;
 }
 
-static void take_fidelity(struct demo_show *s, const json_t *fidelity)
+static void show_fidelity(struct demo_show *s, const json_t *fidelity)
 {
     const json_t *states = json_object_get(fidelity, "states");
     const int64_t now_us = lab_clock_monotonic_us();
@@ -331,7 +332,7 @@ static void take_fidelity(struct demo_show *s, const json_t *fidelity)
     (void)puts(" %");
     s->within_ratio[phase] = within_ratio;
     /* The window must hold this phase only. */
-    s->known[phase] = !s->following || lab_s(now_us - s->told_us) > s->window_s + 1.0;
+    s->known[phase] = !s->following || lab_s(now_us - s->following_us) > s->window_s + 1.0;
 }
 
 static bool sum_gap_up(const struct demo_show *s)
@@ -363,7 +364,7 @@ static bool sum_gap_up(const struct demo_show *s)
 
 /* --- of both ----------------------------------------------------------------------------- */
 
-static void take_alarm(struct demo_show *s, const json_t *alarm)
+static void show_alarm(struct demo_show *s, const json_t *alarm)
 {
     s->alarms++;
     (void)printf("%s      alarm %s%s%s: %s%s\n", paint_with(s, RED),
@@ -374,32 +375,32 @@ static void take_alarm(struct demo_show *s, const json_t *alarm)
 
 static const struct {
     const char *word; /* the last one of a topic */
-    void (*take)(struct demo_show *s, const json_t *document);
-} words[] = {{"command", take_command},         {"entry", take_entry},
-             {"calibration", take_calibration}, {"change", take_change},
-             {"fidelity", take_fidelity},       {"alarm", take_alarm}};
+    void (*show)(struct demo_show *s, const json_t *document);
+} words[] = {{"command", show_command},         {"entry", show_entry},
+             {"calibration", show_calibration}, {"change", show_change},
+             {"fidelity", show_fidelity},       {"alarm", show_alarm}};
 
 /* A robot listens before it says online. */
-static void take_connection(struct demo_show *s, const struct message *m)
+static void show_connection(struct demo_show *s, const struct message *m)
 {
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         if (strstr(m->topic, side_name(side))) {
-            s->online[side] = memmem(m->payload, m->kept_bytes, "\"online\"", 8) != NULL;
+            s->online[side] = memmem(m->payload, m->stored_bytes, "\"online\"", 8) != NULL;
         }
     }
 }
 
-void demo_show_take(void *context, const struct message *message)
+void demo_show_receive(void *context, const struct message *message)
 {
     struct demo_show *s = context;
     const char *word = strrchr(message->topic, '/') + 1;
-    json_t *document = json_loadb(message->payload, message->kept_bytes, 0, NULL);
+    json_t *document = json_loadb(message->payload, message->stored_bytes, 0, NULL);
     if (strcmp(word, "connection") == 0) {
-        take_connection(s, message);
+        show_connection(s, message);
     }
     for (size_t i = 0; i < COUNT(words) && document; i++) {
         if (strcmp(word, words[i].word) == 0) {
-            words[i].take(s, document);
+            words[i].show(s, document);
             (void)fflush(stdout);
         }
     }

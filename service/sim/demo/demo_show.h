@@ -50,7 +50,7 @@ struct demo_show {
     double window_s;  /* over which the gap is taken */
     int64_t begun_us; /* all on the monotonic clock; 0: not yet */
     bool following;   /* it was told to */
-    int64_t told_us;
+    int64_t following_us;
     bool known[2]; /* gaps below: open loop, following */
     double gap[2][DEMO_VELOCITIES];
     double within_ratio[2];
@@ -58,7 +58,7 @@ struct demo_show {
 
 /* A message of the daemon or of a robot, or a command: prints a row when there is one. context:
  * the struct demo_show. */
-void demo_show_take(void *context, const struct message *message);
+void demo_show_receive(void *context, const struct message *message);
 
 /* Counts per verdict, and speeds fitted against true ones; of vessels the gap before and after.
  * False when there was nothing to compare. */

@@ -304,7 +304,7 @@ bool demo_stage_prepare(struct demo_stage *stage)
 
 int demo_stage_conclude(struct demo_stage *stage)
 {
-    if (stage->keep || stage->asked_dir || stage->failed) {
+    if (stage->retain || stage->asked_dir || stage->failed) {
         (void)printf("files are kept in %s; again with: cd %s && tandem replay -c lab.yaml "
                      "journal\n",
                      stage->dir, stage->dir);

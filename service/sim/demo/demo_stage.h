@@ -1,5 +1,5 @@
-/* service/sim/demo/demo_stage.h - what every demo stands on: a broker and the daemon of its own on
- * free loopback ports, a directory, and programs as children that end with it.
+/* service/sim/demo/demo_stage.h - what every demo stands on: a broker and the daemon of its own
+ * on free loopback ports, a directory, and programs as children that end with it.
  *
  * Who wants a demo: prepare, write lab.yaml, serve, start robots and whoever drives them; in
  * the end stop, and conclude. What goes wrong is told on stderr. Main thread only.
@@ -18,7 +18,7 @@ enum { DEMO_CHILDREN_MAX = 24, DEMO_TOKEN_BYTES = 16 };
 
 struct demo_stage {        /* start with zeros and what was asked for */
     const char *asked_dir; /* NULL: a new one in /tmp */
-    bool keep;             /* that new one */
+    bool retain;           /* that new one */
     int port, http_port;   /* 0: free ones */
 
     char dir[PATH_MAX];

@@ -8,13 +8,13 @@
 #include <jansson.h>
 
 #include "config/labfile/lab_file.h"
+#include "service/mqtt/session.h"
+#include "service/team/team_command.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
-#include "service/mqtt/session.h"
-#include "service/team/team_command.h"
 
 enum { PAIRS_MAX = 12, POLL_US = 100 * 1000, LISTEN_MS = 5000 };
 
@@ -44,13 +44,13 @@ static bool goes_round(const struct team_params *p, const struct team_robot_para
     const struct team_sequence none = {.count = 0};
     const struct team_sequence *q =
         r->sequence == TEAM_NONE ? &none : &p->sequences[r->sequence];
-    bool takes = false;
+    bool picks = false;
     bool again = false;
     for (uint32_t k = q->first; k < q->first + q->count; k++) {
-        takes = takes || p->steps[k].kind == TEAM_STEP_TAKE;
+        picks = picks || p->steps[k].kind == TEAM_STEP_TAKE;
         again = again || (p->steps[k].kind == TEAM_STEP_GOTO && p->steps[k].to == q->first);
     }
-    return takes && again;
+    return picks && again;
 }
 
 /* How often the buffers are to be filled; 1: as they are. */
@@ -195,10 +195,10 @@ struct online {
     size_t wanted;
 };
 
-static void take_connection(void *context, const struct message *m)
+static void count_online(void *context, const struct message *m)
 {
     struct online *o = context;
-    json_t *document = json_loadb(m->payload, m->kept_bytes, 0, NULL);
+    json_t *document = json_loadb(m->payload, m->stored_bytes, 0, NULL);
     o->count += strcmp(json_file_text(document, "state"), "online") == 0;
     json_decref(document);
 }
@@ -207,7 +207,7 @@ static void take_connection(void *context, const struct message *m)
 static bool robots_are_online(void *context)
 {
     struct online *o = context;
-    session_drain(&o->session, take_connection, o);
+    session_drain(&o->session, count_online, o);
     return o->count >= o->wanted;
 }
 
@@ -286,7 +286,7 @@ static int follow_work(const struct demo_stage *stage, const struct team_params 
     return run_action(team_run_command, words);
 }
 
-static int tell_prediction(const struct demo_stage *stage)
+static int print_prediction(const struct demo_stage *stage)
 {
     char lab[2 * PATH_MAX], journal[2 * PATH_MAX];
     (void)snprintf(lab, sizeof lab, "%s/lab.yaml", stage->dir);
@@ -326,12 +326,12 @@ static int run_work(struct demo_stage *stage, const struct team_params *p, unsig
         status = EXIT_FINE;
     }
     if (ended) {
-        status = tell_prediction(stage);
+        status = print_prediction(stage);
     }
     while (ended && for_s <= 0.0 && !stop_signal_raised() && demo_stage_runs(stage)) {
-        static bool told;
-        if (!told) {
-            told = true;
+        static bool printed;
+        if (!printed) {
+            printed = true;
             (void)printf("The page still shows it. Ctrl-C ends it.\n");
             (void)fflush(stdout);
         }

@@ -53,7 +53,7 @@ static void name_columns(struct recording *r)
     }
 }
 
-static void take_rows(const struct table *table, struct arm_row *rows)
+static void copy_rows(const struct table *table, struct arm_row *rows)
 {
     for (size_t k = 0; k < table->count; k++) {
         double *const to[CHANNELS] = {rows[k].q_target_rad, rows[k].q_rad,
@@ -79,7 +79,7 @@ static enum status read_recording(const char *path, struct arm_row **rows, size_
         status = err_no_memory(err, path, "not enough memory");
     }
     if (status == STATUS_OK) {
-        take_rows(&r.table, *rows);
+        copy_rows(&r.table, *rows);
         *n = r.table.count;
     }
     table_free(&r.table);
@@ -110,16 +110,16 @@ static enum status record_moves(const struct arm_file *file, struct arm_row **ro
 
 /* ---- the study ---- */
 
-struct keeping {
+struct point_store {
     struct arm_study *study;
     const struct arm_row *rows;
     enum arm_shown shown;
 };
 
-static void keep_point(void *context, const struct arm_row *row,
-                       const double shown_rad[ARM_JOINTS], double tool_gap_m)
+static void store_point(void *context, const struct arm_row *row,
+                        const double shown_rad[ARM_JOINTS], double tool_gap_m)
 {
-    const struct keeping *k = context;
+    const struct point_store *k = context;
     struct arm_point *point = &k->study->points[row - k->rows];
     memcpy(point->shown_rad[k->shown], shown_rad, sizeof point->shown_rad[0]);
     point->tool_gap_m[k->shown] = tool_gap_m;
@@ -144,9 +144,9 @@ static void run_cases(struct arm_study *study, const struct arm_row *rows, size_
     const struct arm_file *file = study->file;
     for (size_t i = 0; i < file->case_count; i++) {
         for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
-            struct keeping keeping = {study, rows, (enum arm_shown)k};
+            struct point_store point_store = {study, rows, (enum arm_shown)k};
             arm_shadow_run(&file->arm, file->theta, rows, n, &file->telemetry[i],
-                           (enum arm_shown)k, i == 0 ? keep_point : NULL, &keeping,
+                           (enum arm_shown)k, i == 0 ? store_point : NULL, &point_store,
                            &study->shown[i][k]);
         }
     }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "config/model/model_file.h"
-#include "service/sim/experiment/experiment_lists.h"
 #include "identification/model/models.h"
 #include "identification/model/usv3.h"
+#include "service/sim/experiment/experiment_lists.h"
 
 /* --- of model following: the keys ----------------------------------------------------------
  */
@@ -383,8 +383,8 @@ static const struct model *find_experiment_model(struct option_reader *r, uint32
         }
         return model;
     }
-    if (!text_file_beside(r->file, name, path, sizeof path) ||
-        model_file_take(path, &row, &errors) != STATUS_OK) {
+    if (!text_file_sibling(r->file, name, path, sizeof path) ||
+        model_file_register(path, &row, &errors) != STATUS_OK) {
         option_fault(r, node, errors.items[0].fault, "model: '%.60s', line %u: %.160s", name,
                      errors.items[0].line, errors.items[0].text);
         return NULL;
@@ -664,11 +664,11 @@ static enum experiment_kind find_kind(const struct option_reader *r)
     const struct tree_node *root = &r->tree->nodes[TREE_ROOT];
     for (uint32_t at = root->kind == TREE_MAP ? root->first : TREE_NONE; at != TREE_NONE;
          at = r->tree->nodes[at].next) {
-        const bool told = strcmp(tree_key(r->tree, at), "kind") == 0 &&
-                          r->tree->nodes[at].kind == TREE_SCALAR;
+        const bool is_kind = strcmp(tree_key(r->tree, at), "kind") == 0 &&
+                             r->tree->nodes[at].kind == TREE_SCALAR;
         const size_t kind =
-            told ? names_value(&experiment_kind_names, tree_text(r->tree, at)) : 0;
-        if (told && kind < EXPERIMENT_KIND_COUNT) {
+            is_kind ? names_value(&experiment_kind_names, tree_text(r->tree, at)) : 0;
+        if (is_kind && kind < EXPERIMENT_KIND_COUNT) {
             return (enum experiment_kind)kind;
         }
     }

@@ -29,7 +29,7 @@ void experiment_path(const struct option_reading *reading, const char *key,
     if (path[0] == '\0') {
         return;
     }
-    if (!text_file_beside(reading->r->file, path, joined, sizeof joined)) {
+    if (!text_file_sibling(reading->r->file, path, joined, sizeof joined)) {
         option_fault(reading->r, option_node(reading, key), FAULT_TOO_LONG,
                      "%s: the path is too long", key);
         return;

@@ -2,6 +2,9 @@
 #include <stdio.h>
 
 #include "config/options/option_file.h"
+#include "service/sim/experiment/arm_study.h"
+#include "service/sim/experiment/follow_study.h"
+#include "service/sim/experiment/joint_study.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
@@ -9,9 +12,6 @@
 #include "service/tool/model_argument.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
-#include "service/sim/experiment/arm_study.h"
-#include "service/sim/experiment/follow_study.h"
-#include "service/sim/experiment/joint_study.h"
 
 static bool go_on(void *context, size_t done, size_t total)
 {
@@ -162,7 +162,7 @@ int command_follow(int argc, char **argv)
         .row_count = COUNT(rows),
     };
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     if (argv[2]) {
@@ -175,7 +175,7 @@ int command_follow(int argc, char **argv)
         (void)fprintf(stderr, "tandem: follow: %s\n", err.text);
         return EXIT_USAGE;
     }
-    if (model && !model_argument_take("follow", &model)) {
+    if (model && !model_argument_load("follow", &model)) {
         return EXIT_USAGE;
     }
     return run_file(argv[1], runs, recording, &to);

@@ -211,7 +211,7 @@ static const double SIDE = 0.165; /* names of axes stand so far left of a panel 
 
 static const char REFERENCE[] = "#9bb4c8";
 static const char SIMULATED[] = "#c8501e";
-static const char LEFT_OVER[] = "#5a6e7d";
+static const char RESIDUAL[] = "#5a6e7d";
 static const char EFFORT[] = "#3c7a57";
 
 /* Columns of the data: time, then of each state reference and simulated, then the efforts. */
@@ -309,7 +309,7 @@ static void write_error(FILE *to, const struct follow_study *study, size_t axis)
                   "plot 0 with lines lc '#bbbbbb' lw 1, "
                   "$run using 1:($%zu-$%zu) with lines lc '%s' lw 1.2\nunset label 1\n"
                   "set yrange [*:*]\n",
-                  largest_of(study, axis, false), at, at + 1, LEFT_OVER);
+                  largest_of(study, axis, false), at, at + 1, RESIDUAL);
 }
 
 static void write_effort(FILE *to, const struct follow_study *study, size_t axis)

@@ -8,8 +8,8 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/numbers/random.h"
-#include "service/tool/table.h"
 #include "identification/model/usv3.h"
+#include "service/tool/table.h"
 
 enum { COLUMNS_MAX = 1 + MODEL_AXES_MAX, ROWS_MAX = 10000000 };
 
@@ -72,7 +72,7 @@ static void command_thrusters(const struct usv3_vessel *vessel, double left, dou
     for (size_t k = 0; k < vessel->thruster_count; k++) {
         thrust_n[k] = usv3_thrust_n(vessel, vessel->thrusters[k].y_m > 0.0 ? left : right);
     }
-    (void)allocation_push(&thrusters, thrust_n, tau);
+    (void)allocation_limit(&thrusters, thrust_n, tau);
 }
 
 static void fill_grid(const struct rows *rows, struct study_run *out)
@@ -83,7 +83,7 @@ static void fill_grid(const struct rows *rows, struct study_run *out)
     const struct usv3_vessel *reference = usv3_vessel_find(file->reference.vessel);
     const struct usv3_vessel *plant = usv3_vessel_find(file->plant.vessel);
     const double h = out->input.step_s;
-    const double keep = file->lag_s > 0.0 ? exp(-h / file->lag_s) : 0.0;
+    const double decay = file->lag_s > 0.0 ? exp(-h / file->lag_s) : 0.0;
     double hand[MODEL_AXES_MAX] = {0};
     size_t row = 0;
 
@@ -94,7 +94,7 @@ static void fill_grid(const struct rows *rows, struct study_run *out)
             row++;
         }
         for (size_t i = 0; i + 1 < table->channels; i++) {
-            hand[i] = keep * hand[i] + (1.0 - keep) * table->channel[1 + i].values[row];
+            hand[i] = decay * hand[i] + (1.0 - decay) * table->channel[1 + i].values[row];
         }
         if (file->sticks == EXPERIMENT_EFFORTS) {
             memcpy(out->reference + k * axes, hand, axes * sizeof hand[0]);
@@ -169,7 +169,7 @@ struct draws {
     double *values; /* [rows][columns] */
 };
 
-static enum status take_draw(void *context, const struct csv *csv, struct err *err)
+static enum status read_draw(void *context, const struct csv *csv, struct err *err)
 {
     struct draws *draws = context;
     enum status status = STATUS_OK;
@@ -191,7 +191,7 @@ static enum status read_draws(const struct study_run *w, struct err *err)
     const char *path = w->file->draws_path;
     struct draws draws = {w->file->runs, w->file->model->parameter_count, 0, w->draws};
     const struct csv_source source = {.path = path};
-    const struct csv_lines lines = {NULL, take_draw, NULL, &draws};
+    const struct csv_lines lines = {NULL, read_draw, NULL, &draws};
     enum status status = csv_file_read(&source, &lines, NULL, err);
     if (status == STATUS_OK && draws.n < draws.rows) {
         status = err_set(err, STATUS_E_RANGE, FAULT_TOO_FEW, path,
@@ -248,13 +248,13 @@ static void prepare_run(struct study_run *w, size_t run)
     draw_theta(&file->plant, n, w->draws ? w->draws + run * n : NULL, &random, w->trial.plant);
 }
 
-static void keep_point(void *context, const struct trial_point *point)
+static void store_point(void *context, const struct trial_point *point)
 {
     struct follow_study *study = context;
     study->points[study->point_count++] = *point;
 }
 
-static void keep_figures(struct study_run *w, const struct trial_result *result)
+static void store_figures(struct study_run *w, const struct trial_result *result)
 {
     struct follow_study *study = w->study;
     if (result->diverged) {
@@ -329,8 +329,8 @@ static enum status run_all(struct study_run *w, follow_go_on *go_on, void *conte
         if (status != STATUS_OK) {
             return status;
         }
-        trial_run(&w->trial, w->flight, run == 0 ? keep_point : NULL, study, &result);
-        keep_figures(w, &result);
+        trial_run(&w->trial, w->flight, run == 0 ? store_point : NULL, study, &result);
+        store_figures(w, &result);
     }
     if (study->runs == 0) {
         return err_set(err, STATUS_E_EMPTY,

@@ -9,7 +9,7 @@ struct track {
     size_t count, room;
 };
 
-static void keep_point(void *context, const struct joint_trial_point *point)
+static void store_point(void *context, const struct joint_trial_point *point)
 {
     struct track *track = context;
     if (track->count < track->room) {
@@ -34,7 +34,7 @@ enum status joint_study_run(const struct joint_file *file, struct joint_study *o
                 continue;
             }
             joint_file_trial(file, i, (enum position_kind)k, &trial);
-            joint_trial_run(&trial, i == 0 ? keep_point : NULL, &track, &study.result[i][k]);
+            joint_trial_run(&trial, i == 0 ? store_point : NULL, &track, &study.result[i][k]);
             study.point_count = i == 0 ? track.count : study.point_count; /* of all the same */
         }
     }

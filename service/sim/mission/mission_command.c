@@ -12,19 +12,19 @@
 #include "config/labfile/lab_file.h"
 #include "config/options/option_file.h"
 #include "logger/message/codec_native.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/session.h"
+#include "service/sim/mission/mission_file.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_tables.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
-#include "service/mqtt/broker_arguments.h"
-#include "service/sim/mission/mission_file.h"
-#include "service/mqtt/session.h"
 
 enum {
     LEGS_MAX = 20000,
-    NOTES_MAX = 5000,
+    LOG_ENTRIES_MAX = 5000,
     FROM_MAX = 12,
     VERDICT_MAX = 16,
     DETAIL_MAX = 128,
@@ -53,7 +53,7 @@ struct leg {
 };
 
 /* An acknowledgement, a warning or an error of L1 or L2. */
-struct note {
+struct log_entry {
     int64_t t_us;
     unsigned step, layer;
     enum mission_level level;
@@ -83,9 +83,9 @@ struct mission_run {
     uint64_t foreign;                  /* commands to the pair that are not ours */
     uint64_t malformed;
 
-    size_t leg_count, note_count, left_out; /* left_out: what found no room */
-    struct leg legs[LEGS_MAX];              /* untouched memory costs nothing */
-    struct note notes[NOTES_MAX];
+    size_t leg_count, log_count, left_out; /* left_out: what found no room */
+    struct leg legs[LEGS_MAX];             /* untouched memory costs nothing */
+    struct log_entry log_entries[LOG_ENTRIES_MAX];
 };
 
 /* --- what happened -------------------------------------------------------------------- */
@@ -108,23 +108,23 @@ static void add_leg(struct mission_run *r, const struct mission_effect *effect)
                                            .lag_s = nan("")};
 }
 
-static void add_note(struct mission_run *r, const struct mission_effect *effect)
+static void add_log_entry(struct mission_run *r, const struct mission_effect *effect)
 {
     if (!r->json && !r->quiet) {
         (void)printf("L%u %-7s %s\n", effect->layer, mission_level_name(effect->level),
                      effect->text);
         (void)fflush(stdout);
     }
-    if (r->note_count == NOTES_MAX) {
+    if (r->log_count == LOG_ENTRIES_MAX) {
         r->left_out++;
         return;
     }
-    struct note *note = &r->notes[r->note_count++];
-    *note = (struct note){.t_us = effect->t_us,
-                          .step = effect->step,
-                          .layer = effect->layer,
-                          .level = effect->level};
-    (void)snprintf(note->text, sizeof note->text, "%s", effect->text);
+    struct log_entry *log_entry = &r->log_entries[r->log_count++];
+    *log_entry = (struct log_entry){.t_us = effect->t_us,
+                                    .step = effect->step,
+                                    .layer = effect->layer,
+                                    .level = effect->level};
+    (void)snprintf(log_entry->text, sizeof log_entry->text, "%s", effect->text);
 }
 
 /* Newest first: replies and entries are about the last ones. */
@@ -163,7 +163,7 @@ static void copy_text(const json_t *object, const char *key, char *out, size_t s
 }
 
 /* After the mission took a reply in: pose is the robot's from then on. */
-static void note_answer(struct mission_run *r, const double pose[3])
+static void record_answer(struct mission_run *r, const double pose[3])
 {
     const struct event_reply *reply = &r->event->reply;
     struct leg *leg = find_leg(r, reply->id);
@@ -182,7 +182,7 @@ static void note_answer(struct mission_run *r, const double pose[3])
     }
 }
 
-static void take_entry(struct mission_run *r)
+static void record_entry(struct mission_run *r)
 {
     struct leg *leg = find_leg(r, json_file_text(r->document, "id"));
     if (leg) {
@@ -282,14 +282,14 @@ static void write_leg(struct json_writer *w, const struct leg *leg)
     json_write_close(w);
 }
 
-static void write_note(struct json_writer *w, const struct note *note)
+static void write_log_entry(struct json_writer *w, const struct log_entry *log_entry)
 {
     json_write_object(w, NULL);
-    json_write_seconds(w, "t", note->t_us);
-    json_write_int(w, "step", note->step);
-    json_write_int(w, "layer", note->layer);
-    json_write_text(w, "level", mission_level_name(note->level));
-    json_write_text(w, "text", note->text);
+    json_write_seconds(w, "t", log_entry->t_us);
+    json_write_int(w, "step", log_entry->step);
+    json_write_int(w, "layer", log_entry->layer);
+    json_write_text(w, "level", mission_level_name(log_entry->level));
+    json_write_text(w, "text", log_entry->text);
     json_write_close(w);
 }
 
@@ -326,8 +326,8 @@ static void write_members(const void *what, struct json_writer *w)
     }
     json_write_close(w);
     json_write_array(w, "messages");
-    for (size_t i = 0; i < r->note_count; i++) {
-        write_note(w, &r->notes[i]);
+    for (size_t i = 0; i < r->log_count; i++) {
+        write_log_entry(w, &r->log_entries[i]);
     }
     json_write_close(w);
     json_write_object(w, "machines");
@@ -357,7 +357,7 @@ static void report_mission(struct mission_run *r)
 
 /* --- messages in, commands out -------------------------------------------------------- */
 
-static void take_effect(void *context, const struct mission_effect *effect)
+static void apply_effect(void *context, const struct mission_effect *effect)
 {
     struct mission_run *r = context;
     if (effect->kind == MISSION_COMMAND) {
@@ -367,9 +367,9 @@ static void take_effect(void *context, const struct mission_effect *effect)
                         stderr);
         }
     } else if (effect->kind == MISSION_MESSAGE) {
-        add_note(r, effect);
+        add_log_entry(r, effect);
     } else if (effect->kind == MISSION_ANSWER) {
-        note_answer(r, effect->pose);
+        record_answer(r, effect->pose);
     } else {
         r->ended = true;
         r->verdict = effect->verdict;
@@ -377,50 +377,50 @@ static void take_effect(void *context, const struct mission_effect *effect)
     }
 }
 
-static void take_reply(void *context, const struct event *event)
+static void receive_reply(void *context, const struct event *event)
 {
     struct mission_run *r = context;
     if (event->kind == EVENT_REPLY) {
         r->event = event;
-        mission_reply(&r->mission, &event->reply, lab_clock_now_us(), take_effect, r);
+        mission_reply(&r->mission, &event->reply, lab_clock_now_us(), apply_effect, r);
     } else {
         r->malformed++;
     }
 }
 
 /* Before the mission begins. */
-static void take_presence(void *context, const struct message *m)
+static void receive_presence(void *context, const struct message *m)
 {
     struct mission_run *r = context;
     if (strcmp(m->topic, r->daemon_topic) == 0) {
-        json_t *document = json_loadb(m->payload, m->kept_bytes, 0, NULL);
+        json_t *document = json_loadb(m->payload, m->stored_bytes, 0, NULL);
         r->daemon_is_there = strcmp(json_file_text(document, "state"), "online") == 0;
         json_decref(document);
     }
 }
 
-static void take_message(void *context, const struct message *m)
+static void receive_message(void *context, const struct message *m)
 {
     struct mission_run *r = context;
     struct message reply = *m;
     if (m->retained || strcmp(m->topic, r->daemon_topic) == 0) {
         return;
     }
-    json_t *document = m->kept_bytes == m->payload_bytes
-                           ? json_loadb(m->payload, m->kept_bytes, 0, NULL)
+    json_t *document = m->stored_bytes == m->payload_bytes
+                           ? json_loadb(m->payload, m->stored_bytes, 0, NULL)
                            : NULL;
     r->document = document;
     if (!document) {
         r->malformed++;
     } else if (strcmp(m->topic, r->entry_topic) == 0) {
-        take_entry(r);
+        record_entry(r);
     } else if (strcmp(m->topic, r->command_topic) == 0) {
         /* Two who command one robot are in each other's way: that explains much. */
         const size_t ours = strlen(r->mission.run);
         r->foreign += strncmp(json_file_text(document, "id"), r->mission.run, ours) != 0;
     } else { /* the codec knows it as a robot's */
         session_topic(reply.topic, r->lab.broker.prefix, r->pair, "real/reply");
-        (void)codec_native.decode(r->lab.broker.prefix, &reply, take_reply, r);
+        (void)codec_native.decode(r->lab.broker.prefix, &reply, receive_reply, r);
     }
     json_decref(document);
 }
@@ -433,23 +433,23 @@ static void wait_until(struct mission_run *r, int64_t until_us)
     const int64_t wait_us = until_us - lab_clock_now_us();
     session_wait(&r->session, lab_clock_monotonic_us() +
                                   (wait_us < WAIT_SLICE_US ? wait_us : WAIT_SLICE_US));
-    session_drain(&r->session, take_message, r);
+    session_drain(&r->session, receive_message, r);
 }
 
 static void live_mission(struct mission_run *r)
 {
     r->start_us = lab_clock_now_us();
     r->end_us = r->start_us;
-    mission_start(&r->mission, r->start_us, take_effect, r);
+    mission_start(&r->mission, r->start_us, apply_effect, r);
     while (!r->ended) {
         wait_until(r, mission_next_us(&r->mission));
         const int64_t now_us = lab_clock_now_us();
         if (!r->ended && now_us >= mission_next_us(&r->mission)) {
-            mission_tick(&r->mission, now_us, take_effect, r);
+            mission_tick(&r->mission, now_us, apply_effect, r);
         }
         if (!r->ended && stop_signal_raised() && r->quit_us == 0) {
             r->quit_us = now_us;
-            mission_quit(&r->mission, now_us, take_effect, r);
+            mission_quit(&r->mission, now_us, apply_effect, r);
         }
         if (!r->ended && r->quit_us > 0 && now_us - r->quit_us > QUIT_PATIENCE_US) {
             r->end_us = now_us;
@@ -462,7 +462,7 @@ static void live_mission(struct mission_run *r)
 static void wait_for_entries(struct mission_run *r)
 {
     const int64_t until_us = lab_clock_now_us() + lab_us(r->linger_s);
-    session_drain(&r->session, take_message, r);
+    session_drain(&r->session, receive_message, r);
     while (!is_complete(r) && !stop_signal_raised() && lab_clock_now_us() < until_us) {
         wait_until(r, until_us);
     }
@@ -505,7 +505,7 @@ static bool find_daemon(struct mission_run *r)
     while (!r->daemon_is_there && !stop_signal_raised() &&
            lab_clock_monotonic_us() < until_us) {
         session_wait(&r->session, lab_clock_monotonic_us() + WAIT_SLICE_US);
-        session_drain(&r->session, take_presence, r);
+        session_drain(&r->session, receive_presence, r);
     }
     if (!r->daemon_is_there && !stop_signal_raised()) {
         (void)fprintf(stderr,
@@ -599,7 +599,7 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
+    if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
     r->mission_path = argv[1];
@@ -609,7 +609,7 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
                     stderr);
         return EXIT_USAGE;
     }
-    return ARGUMENTS_TAKEN;
+    return ARGUMENTS_PARSED;
 }
 
 int command_mission(int argc, char **argv)
@@ -623,7 +623,7 @@ int command_mission(int argc, char **argv)
     r->connect_s = 10.0;
     r->linger_s = 10.0;
     exit_status = parse_arguments(r, argc, argv);
-    if (exit_status == ARGUMENTS_TAKEN) {
+    if (exit_status == ARGUMENTS_PARSED) {
         exit_status = load_files(r) ? run_mission(r) : EXIT_USAGE;
     }
     lab_file_free(&r->lab);

@@ -67,7 +67,7 @@ static void read_map(struct option_reader *r, uint32_t node, struct world *map)
         option_file_read(&map_file, r, node, "map.", map);
         return;
     }
-    if (!text_file_beside(r->file, tree_text(r->tree, node), path, sizeof path)) {
+    if (!text_file_sibling(r->file, tree_text(r->tree, node), path, sizeof path)) {
         option_fault(r, node, FAULT_TOO_LONG, "map: a path of at most %d bytes was expected",
                      LAB_PATH_MAX - 1);
         return;

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/numbers/hash.h"
+#include "service/sim/robot/fleet_parts.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
-#include "service/sim/robot/fleet_parts.h"
 
 enum {
     WAIT_MAX_US = 50 * 1000, /* a signal is noticed this soon */
@@ -171,7 +171,7 @@ static bool is_down(struct fleet *f, struct fleet_robot *r)
         r->reboot_us = now_us + lab_us(f->options.reboot_s);
         r->clock_lost_us += REBOOT_US;
         f->counts.reboots++;
-        fleet_tell_presence(f, r, false);
+        fleet_publish_presence(f, r, false);
     }
     if (r->down_until_us == 0 || now_us < r->down_until_us) {
         return r->down_until_us != 0;
@@ -189,7 +189,7 @@ static bool is_down(struct fleet *f, struct fleet_robot *r)
     }
     r->down_until_us = 0;
     r->telemetry_us = f->sim_us;
-    fleet_tell_presence(f, r, true);
+    fleet_publish_presence(f, r, true);
     return false;
 }
 
@@ -199,19 +199,19 @@ static void step_robot(struct fleet *f, struct fleet_robot *r)
         return;
     }
     f->speaking = r;
-    fleet_modbus_obey(f, r, fleet_tell_reply);
+    fleet_modbus_obey(f, r, fleet_publish_reply);
     fleet_rtde_obey(f, r);
-    f->options.kind->step(r->memory, fleet_tell_reply, f);
+    f->options.kind->step(r->memory, fleet_publish_reply, f);
     fleet_modbus_show(f, r);
     fleet_rtde_show(f, r);
     const int64_t next_us = f->sim_us + f->period_us;
     if (f->options.telemetry_hz > 0.0 && next_us >= r->telemetry_us) {
-        fleet_tell_telemetry(f, r);
+        fleet_publish_telemetry(f, r);
         r->telemetry_us += llround(1e6 / f->options.telemetry_hz);
         r->telemetry_us = r->telemetry_us > next_us ? r->telemetry_us : next_us;
     }
     if (f->options.machines_hz > 0.0) {
-        fleet_tell_machines(f, r, f->executive.begin_us);
+        fleet_publish_machines(f, r, f->executive.begin_us);
     }
 }
 
@@ -246,7 +246,7 @@ static void run_phase(struct fleet *f)
 
 /* After each new connection the broker hears again who is here. The client itself says so for
  * the first robot, as long as it did not restart. */
-static void say_hello(struct fleet *f)
+static void publish_greetings(struct fleet *f)
 {
     struct mqtt_client_state state;
     mqtt_client_read_state(f->session.client, &state);
@@ -261,16 +261,16 @@ static void greet_some(struct fleet *f)
 {
     for (int k = 0; k < GREET_AT_ONCE && f->greeted < f->robot_count; k++) {
         const struct fleet_robot *r = &f->robots[f->greeted++];
-        fleet_tell_presence(f, r, r->down_until_us == 0);
+        fleet_publish_presence(f, r, r->down_until_us == 0);
     }
 }
 
 /* The client has said so of the first already. */
-static void say_goodbye(struct fleet *f)
+static void publish_goodbyes(struct fleet *f)
 {
     const int64_t until_us = lab_clock_monotonic_us() + STOP_MS * INT64_C(1000);
     for (size_t i = 1; i < f->robot_count && lab_clock_monotonic_us() < until_us; i++) {
-        fleet_tell_presence(f, &f->robots[i], false);
+        fleet_publish_presence(f, &f->robots[i], false);
         if (i % GREET_AT_ONCE == 0 && !mqtt_client_wait_sent(f->session.client, STOP_MS)) {
             return;
         }
@@ -282,7 +282,7 @@ static void wait_for_work(struct fleet *f)
 {
     const int64_t now_us = lab_clock_now_us();
     const int64_t period_us = f->executive.begin_us + f->executive.period_us;
-    const int64_t send_us = fleet_outbox_due_us(f);
+    const int64_t send_us = fleet_outgoing_due_us(f);
     int64_t next_us = now_us + WAIT_MAX_US;
     next_us = period_us < next_us ? period_us : next_us;
     next_us = send_us < next_us ? send_us : next_us;
@@ -298,7 +298,7 @@ static void live_fleet(struct fleet *f)
     const struct efsm_machine machine = {.table = &clockwork, .m = &m};
     const struct efsm_network net = {.machines = &machine, .count = 1};
     while (!stop_signal_raised() && lab_clock_now_us() < end_us) {
-        session_drain(&f->session, fleet_hear, f);
+        session_drain(&f->session, fleet_receive, f);
         while (efsm_executive_step(&f->executive, &net, lab_clock_now_us()) &&
                !stop_signal_raised()) {
             run_phase(f);
@@ -307,10 +307,10 @@ static void live_fleet(struct fleet *f)
             efsm_executive_end(&f->executive,
                                now_us - real_period_us(f) + f->executive.period_us);
             fleet_send_due(f, now_us);
-            session_drain(&f->session, fleet_hear, f);
+            session_drain(&f->session, fleet_receive, f);
         }
         fleet_send_due(f, lab_clock_now_us());
-        say_hello(f);
+        publish_greetings(f);
         greet_some(f);
         wait_for_work(f);
     }
@@ -364,7 +364,7 @@ static int run_fleet(struct fleet *f)
         return EXIT_FAILED;
     }
     live_fleet(f);
-    say_goodbye(f);
+    publish_goodbyes(f);
     session_close(&f->session, STOP_MS);
     print_summary(f);
     return session_was_connected(&f->session) ? EXIT_FINE : EXIT_FAILED;
@@ -397,7 +397,7 @@ static enum status begin_fleet(struct fleet *f, const struct fleet_options *opti
         (struct efsm_executive){.period_us = llround((double)phase_us(f) / options->pace),
                                 .resync_us = RESYNC_US,
                                 .begin_us = f->start_us};
-    TAILQ_INIT(&f->outbox);
+    TAILQ_INIT(&f->outgoing_queue);
     return name_pairs(f) == STATUS_OK ? create_robots(f) : STATUS_E_NOMEM;
 }
 
@@ -406,8 +406,8 @@ static void finish_fleet(struct fleet *f)
     struct outgoing *out = NULL;
     fleet_modbus_stop(f);
     fleet_rtde_stop(f);
-    while ((out = TAILQ_FIRST(&f->outbox))) {
-        TAILQ_REMOVE(&f->outbox, out, link);
+    while ((out = TAILQ_FIRST(&f->outgoing_queue))) {
+        TAILQ_REMOVE(&f->outgoing_queue, out, link);
         free(out);
     }
     for (size_t i = 0; f->robots && i < f->robot_count; i++) {

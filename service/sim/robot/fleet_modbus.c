@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/sim/robot/fleet_parts.h"
 #include "identification/geometry/arm_indices.h"
+#include "service/sim/robot/fleet_parts.h"
 
 struct fleet_modbus {
     struct modbus_server *server;
@@ -15,8 +15,8 @@ struct fleet_modbus {
     struct robot_reply reply; /* to the program's command; "" in id: none came */
     struct modbus_orders orders;
     struct arm_indices indices;
-    uint32_t moves;      /* commands that had moved the arm when the indices' goal was set */
-    bool external, told; /* who streams drives; the goal is his */
+    uint32_t moves; /* commands that had moved the arm when the indices' goal was set */
+    bool external, has_goal; /* who streams drives; the goal is his */
     uint16_t words[MODBUS_REGISTERS];
 };
 
@@ -35,8 +35,8 @@ bool fleet_modbus_start(struct fleet *f)
         return fleet_refuse_server("modbus", &err);
     }
     fleet_modbus_show(f, &f->robots[0]);
-    fleet_say_server("Modbus TCP", modbus_server_where(f->modbus->server),
-                     modbus_server_takes_writes(f->modbus->server));
+    fleet_print_server("Modbus TCP", modbus_server_where(f->modbus->server),
+                       modbus_server_accepts_writes(f->modbus->server));
     return true;
 }
 
@@ -47,7 +47,7 @@ void fleet_modbus_stop(struct fleet *f)
         modbus_server_counts(f->modbus->server, &c);
         (void)printf("Modbus: %" PRIu64 " clients, %" PRIu64 " requests, %" PRIu64 " refused",
                      c.tcp.clients, c.requests, c.refused);
-        fleet_say_clients(&c.tcp);
+        fleet_print_clients(&c.tcp);
         modbus_server_stop(f->modbus->server);
     }
     free(f->modbus);
@@ -80,7 +80,7 @@ void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply
         return;
     }
     struct modbus_orders *orders = &f->modbus->orders;
-    modbus_server_take(f->modbus->server, orders);
+    modbus_server_pop_orders(f->modbus->server, orders);
     for (size_t i = 0; i < orders->count; i++) {
         obey_order(f, r, reply, &orders->order[i]);
     }
@@ -91,22 +91,22 @@ void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply
     }
     if (orders->goal) {
         arm_indices_begin(&f->modbus->indices, orders->goal_rad);
-        f->modbus->told = true;
+        f->modbus->has_goal = true;
     }
     if (orders->alive) {
-        arm6_keep_stream(r->memory);
+        arm6_refresh_stream(r->memory);
     }
 }
 
 /* Each command that moves the arm has its own goal; who streams has told his, or there is none.
  */
-static void note_goal(struct fleet_modbus *m, const struct arm6_state *arm)
+static void update_goal(struct fleet_modbus *m, const struct arm6_state *arm)
 {
-    if (arm->external && !m->external && !m->told) {
+    if (arm->external && !m->external && !m->has_goal) {
         m->indices = (struct arm_indices){.begun = false};
     } else if (!arm->external && arm->commands != m->moves) {
         arm_indices_begin(&m->indices, arm->q_r_rad);
-        m->told = false;
+        m->has_goal = false;
     }
     m->external = arm->external;
     m->moves = arm->commands;
@@ -118,7 +118,7 @@ void fleet_modbus_show(struct fleet *f, const struct fleet_robot *r)
     if (m) {
         struct arm6_state arm;
         arm6_read(r->memory, &arm);
-        note_goal(m, &arm);
+        update_goal(m, &arm);
         arm_indices_step(&m->indices, arm.q_rad, lab_s(f->period_us));
         modbus_map_answer(&m->program, &arm, &m->reply);
         modbus_map_show(&arm, &m->program, m->words);

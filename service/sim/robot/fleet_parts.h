@@ -1,16 +1,17 @@
-/* service/sim/robot/fleet_parts.h - what the sources of the fleet share; nobody else includes it.
+/* service/sim/robot/fleet_parts.h - what the sources of the fleet share; nobody else includes
+ * it.
  */
 #ifndef SERVICE_SIM_ROBOT_FLEET_PARTS_H
 #define SERVICE_SIM_ROBOT_FLEET_PARTS_H
 
 #include <sys/queue.h>
 
-#include "service/sim/robot/fleet.h"
 #include "service/mqtt/session.h"
+#include "service/sim/robot/fleet.h"
 
 enum {
-    FLEET_OUTBOX_MIN = 1024, /* messages that wait for their transport … */
-    FLEET_OUTBOX_EACH = 16,  /* … and so many more for each robot */
+    FLEET_OUTGOING_MIN = 1024, /* messages that wait for their transport … */
+    FLEET_OUTGOING_EACH = 16,  /* … and so many more for each robot */
     FLEET_TOPICS_MAX = 10,
     FLEET_PRESENCE_MAX = 128
 };
@@ -26,7 +27,7 @@ struct outgoing {
     char payload[];
 };
 
-enum { FLEET_TAKEN = 16 };
+enum { FLEET_RECENT = 16 };
 
 struct fleet_robot {
     uint32_t pair;
@@ -44,9 +45,9 @@ struct fleet_robot {
     int64_t down_until_us;  /* while it restarts; 0: it is up */
     int64_t clock_lost_us;  /* its clock stood still meanwhile */
     uint32_t boots;
-    char answered[EVENT_ID_MAX]; /* the command that it answered last */
-    uint64_t taken[FLEET_TAKEN]; /* link mode: hashes of the ids of its last commands; ring */
-    uint32_t taken_count;
+    char answered[EVENT_ID_MAX];   /* the command that it answered last */
+    uint64_t recent[FLEET_RECENT]; /* link mode: hashes of the ids of its last commands; ring */
+    uint32_t recent_count;
 };
 
 struct fleet_counts {
@@ -69,9 +70,9 @@ struct fleet {
     int64_t sim_us;   /* robots' time */
     uint32_t phase;   /* the one in work, or the next one */
     uint32_t greeted; /* robots of whom the broker has heard, of robot_count */
-    struct fleet_robot *speaking;        /* the one that is being stepped */
-    TAILQ_HEAD(outbox, outgoing) outbox; /* by time, then as they were said */
-    size_t outbox_count;
+    struct fleet_robot *speaking;                        /* the one that is being stepped */
+    TAILQ_HEAD(outgoing_queue, outgoing) outgoing_queue; /* by time, then as they were said */
+    size_t outgoing_count;
     uint64_t connections; /* seen so far */
     struct fleet_counts counts;
     struct fleet_modbus *modbus; /* NULL: nobody speaks it */
@@ -84,7 +85,8 @@ static inline uint64_t fleet_whole(const struct fleet *f, uint64_t phases)
     return (phases + f->phases - 1) / f->phases;
 }
 
-/* --- fleet_hear.c ------------------------------------------------------------------------ */
+/* --- fleet_receive.c ------------------------------------------------------------------------
+ */
 
 struct fleet_topics {
     size_t count;
@@ -96,22 +98,23 @@ struct fleet_topics {
 void fleet_list_topics(const struct fleet *f, struct fleet_topics *out);
 
 /* The robots obey a message; context is the fleet. */
-void fleet_hear(void *context, const struct message *message);
+void fleet_receive(void *context, const struct message *message);
 
-/* --- fleet_tell.c ------------------------------------------------------------------------ */
+/* --- fleet_publish.c ------------------------------------------------------------------------
+ */
 
 /* Lab time at which the next message leaves; LAB_TIME_MAX: none waits. */
-int64_t fleet_outbox_due_us(const struct fleet *f);
+int64_t fleet_outgoing_due_us(const struct fleet *f);
 void fleet_send_due(struct fleet *f, int64_t now_us);
 
 /* A robot's sink; context is the fleet, in which it is the one that speaks. */
-robot_sink fleet_tell_reply;
-void fleet_tell_telemetry(struct fleet *f, struct fleet_robot *r);
+robot_sink fleet_publish_reply;
+void fleet_publish_telemetry(struct fleet *f, struct fleet_robot *r);
 /* Of *probe the robot's clock is not known yet: source_received_us is lab time. */
-void fleet_tell_echo(struct fleet *f, struct fleet_robot *r, const struct event_echo *probe);
+void fleet_publish_echo(struct fleet *f, struct fleet_robot *r, const struct event_echo *probe);
 /* Publish the machines when they changed and the last time is long enough ago. */
-void fleet_tell_machines(struct fleet *f, struct fleet_robot *r, int64_t now_us);
-void fleet_tell_presence(struct fleet *f, const struct fleet_robot *r, bool online);
+void fleet_publish_machines(struct fleet *f, struct fleet_robot *r, int64_t now_us);
+void fleet_publish_presence(struct fleet *f, const struct fleet_robot *r, bool online);
 void fleet_write_presence(const struct fleet_robot *r, bool online,
                           char text[FLEET_PRESENCE_MAX]);
 
@@ -129,11 +132,11 @@ void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
 /* --- fleet_servers.c --------------------------------------------------------------------- */
 
 /* Print where a server of the arm listens. */
-void fleet_say_server(const char *name, const char *where, bool writes);
+void fleet_print_server(const char *name, const char *where, bool writes);
 /* Print why it does not listen; returns false. */
 bool fleet_refuse_server(const char *option, const struct err *err);
 /* Print, at the end of its counts, which clients it turned away or closed. */
-void fleet_say_clients(const struct tcp_counts *c);
+void fleet_print_clients(const struct tcp_counts *c);
 
 /* --- fleet_modbus.c ---------------------------------------------------------------------- */
 

@@ -41,7 +41,7 @@ bool fleet_rtde_start(struct fleet *f)
         return fleet_refuse_server("rtde", &err);
     }
     f->rtde->slider = 1.0;
-    fleet_say_server("RTDE", rtde_server_where(f->rtde->server), writes);
+    fleet_print_server("RTDE", rtde_server_where(f->rtde->server), writes);
     return true;
 }
 
@@ -53,7 +53,7 @@ void fleet_rtde_stop(struct fleet *f)
         (void)printf("RTDE: %" PRIu64 " clients, %" PRIu64 " frames of theirs, %" PRIu64
                      " malformed",
                      c.tcp.clients, c.frames, c.malformed);
-        fleet_say_clients(&c.tcp);
+        fleet_print_clients(&c.tcp);
         rtde_server_stop(f->rtde->server);
     }
     free(f->rtde);

@@ -4,7 +4,7 @@
 
 #include "service/sim/robot/fleet_parts.h"
 
-void fleet_say_server(const char *name, const char *where, bool writes)
+void fleet_print_server(const char *name, const char *where, bool writes)
 {
     (void)printf("%s at %s%s\n", name, where, writes ? "" : ", read only");
     (void)fflush(stdout);
@@ -16,7 +16,7 @@ bool fleet_refuse_server(const char *option, const struct err *err)
     return false;
 }
 
-void fleet_say_clients(const struct tcp_counts *c)
+void fleet_print_clients(const struct tcp_counts *c)
 {
     (void)printf("; clients turned away %" PRIu64 ", displaced %" PRIu64
                  ", closed for what they sent %" PRIu64 ", did not take %" PRIu64 "\n",

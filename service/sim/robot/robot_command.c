@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/edit_distance.h"
 #include "base/numbers/number.h"
+#include "base/text/edit_distance.h"
 #include "config/machine/machine_file.h"
 #include "config/options/option_file.h"
 #include "logger/codec/codecs.h"
+#include "service/arm/arm_links_file.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/session.h"
+#include "service/sim/check/check.h"
+#include "service/sim/mission/map_file.h"
+#include "service/sim/robot/fleet.h"
+#include "service/sim/robot/robot_file.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"
-#include "service/mqtt/broker_arguments.h"
-#include "service/arm/arm_links_file.h"
-#include "service/sim/check/check.h"
-#include "service/sim/robot/fleet.h"
-#include "service/sim/mission/map_file.h"
-#include "service/sim/robot/robot_file.h"
-#include "service/mqtt/session.h"
 #include "twin/sim/robot/robot_kinds.h"
 
 /* Options that stand for a parameter; NaN: not given. */
@@ -75,7 +75,7 @@ static struct given given_defaults(void)
     return g;
 }
 
-static bool take_shortcuts(const struct given *g, struct fleet_options *o)
+static bool apply_shortcuts(const struct given *g, struct fleet_options *o)
 {
     for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
         const double value = g->shortcut[i];
@@ -99,7 +99,7 @@ static bool take_shortcuts(const struct given *g, struct fleet_options *o)
 }
 
 /* The links of an arm as they are, in place of what its parameters say of them. */
-static bool take_links(const char *path, struct fleet_options *o)
+static bool load_links(const char *path, struct fleet_options *o)
 {
     const int arm = robot_parameter_find(&arm6_kind, "arm");
     const int first = robot_parameter_find(&arm6_kind, "link1_x_m");
@@ -137,7 +137,7 @@ static bool read_files(const struct given *g, struct fleet_options *o)
                       g->links_file);
         return false;
     }
-    fine = fine && (!g->links_file || take_links(g->links_file, o));
+    fine = fine && (!g->links_file || load_links(g->links_file, o));
     if (g->map_file) {
         struct err_list faults = {0};
         o->world = calloc(1, sizeof *o->world);
@@ -166,7 +166,7 @@ static bool read_machine(const struct given *g, struct fleet_options *o,
                       g->machine_file);
         return false;
     }
-    if (!robot_takes_machine(o->kind, (*file)->machines[0], reason, sizeof reason)) {
+    if (!robot_accepts_machine(o->kind, (*file)->machines[0], reason, sizeof reason)) {
         (void)fprintf(stderr, "tandem: --machine %s: %s\n", g->machine_file, reason);
         return false;
     }
@@ -201,7 +201,7 @@ static bool name_sides(const struct given *g, struct fleet_options *o)
     return session_names_fit(o->broker.prefix, o->pair, o->pair_count > 1 ? 5 : 0);
 }
 
-static bool take_period(const struct given *g, struct fleet_options *o)
+static bool set_period(const struct given *g, struct fleet_options *o)
 {
     o->period_s = isnan(g->period_s) ? lab_s(o->kind->period_us) : g->period_s;
     const double real_s = o->period_s / o->pace;
@@ -216,7 +216,7 @@ static bool take_period(const struct given *g, struct fleet_options *o)
 }
 
 /* Modbus and RTDE are an arm's, and of one. */
-static bool take_wires(const struct given *g, struct fleet_options *o)
+static bool set_servers(const struct given *g, struct fleet_options *o)
 {
     const bool one = o->pair_count == 1 && !(o->sides[SIDE_REAL] && o->sides[SIDE_VIRTUAL]);
     if ((g->modbus || g->rtde) && (o->kind != &arm6_kind || !one)) {
@@ -308,7 +308,7 @@ static int check_by_lab(struct given *g)
 {
     struct lab_file lab;
     struct check_options *c = &g->checked;
-    struct codec_pair foreign = {.repeated = true, .stands = SIDE_REAL};
+    struct codec_pair foreign = {.repeated = true, .active_side = SIDE_REAL};
     if (!lab_argument_load("robot", g->lab, &lab)) {
         return EXIT_USAGE;
     }
@@ -323,7 +323,7 @@ static int check_by_lab(struct given *g)
     c->link = pair->mode == PAIR_LINK;
     if (i == lab.pair_count) {
         (void)fprintf(stderr, "tandem: robot: the lab has no pair '%s'\n", c->pair);
-    } else if (!codec->hear) {
+    } else if (!codec->receive) {
         exit_status = check_robot(c);
     } else if (!c->link) {
         (void)fprintf(stderr,
@@ -359,15 +359,15 @@ static int run_robot(struct given *g, struct fleet_options *o)
     if (g->list) {
         return list_kinds();
     }
-    if (!find_kind(g, o) || !name_sides(g, o) || !take_period(g, o) ||
-        (g->pose && !read_pose(g->pose, o)) || !take_wires(g, o)) {
+    if (!find_kind(g, o) || !name_sides(g, o) || !set_period(g, o) ||
+        (g->pose && !read_pose(g->pose, o)) || !set_servers(g, o)) {
         return EXIT_USAGE;
     }
     for (size_t s = 0; s < SIDE_COUNT; s++) {
         robot_presets(o->kind, o->parameters[s]);
     }
     struct machine_file *machines = NULL;
-    const bool fine = read_files(g, o) && take_shortcuts(g, o) &&
+    const bool fine = read_files(g, o) && apply_shortcuts(g, o) &&
                       (!g->machine_file || read_machine(g, o, &machines));
     const int exit_status = fine ? fleet_run(o) : EXIT_USAGE;
     machine_file_free(machines);
@@ -486,5 +486,5 @@ int command_robot(int argc, char **argv)
                                         .more = &broker.group};
     broker_arguments_group(&o.broker, &broker);
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    return exit_status == ARGUMENTS_TAKEN ? run_robot(&g, &o) : exit_status;
+    return exit_status == ARGUMENTS_PARSED ? run_robot(&g, &o) : exit_status;
 }

@@ -78,7 +78,7 @@ static void publish_of(int robot, const char *what, const char *text, int qos, b
     broker_publish(topic, text, qos, retained, -1);
 }
 
-static void say_connection(int robot)
+static void publish_connection(int robot)
 {
     const struct robot *r = &world->robots[robot];
     char text[PAYLOAD_MAX];
@@ -97,7 +97,7 @@ static void receive_commands(int robot)
 {
     struct robot *r = &world->robots[robot];
     int32_t command = 0;
-    while (r->waiting_count < WAITING_MAX && broker_take_robot(robot, &command)) {
+    while (r->waiting_count < WAITING_MAX && broker_receive_robot(robot, &command)) {
         bool *known = &world->commands[command].known[robot % SIDES];
         if (!*known) {
             r->waiting[r->waiting_count++] = command;
@@ -178,7 +178,7 @@ static void run_robot(int robot)
         r->alive = world->broker.up;
         r->boots += r->alive;
         if (r->alive) {
-            say_connection(robot);
+            publish_connection(robot);
         }
         r->at_us = after_s(r->alive ? 0.001 : 0.5);
         return;
@@ -204,7 +204,7 @@ static void kill_robot(int robot)
     r->waiting_count = 0;
     r->at_us = after_s(draw_mean(20.0));
     if (world->broker.up) {
-        say_connection(robot);
+        publish_connection(robot);
     }
 }
 
@@ -215,7 +215,7 @@ static void fault_link(void)
     if (chance(0.5)) {
         const int link = chance(0.2) ? LINK_TELEMETRY : LINK_MAIN;
         const double noticed_s = chance(0.7) ? draw_mean(0.05) : draw_mean(8.0);
-        sim_tell("link %d cut, noticed after %.3f s", link, noticed_s);
+        sim_log("link %d cut, noticed after %.3f s", link, noticed_s);
         world->cuts++;
         link_cut(link, after_s(noticed_s));
         if (chance(0.3)) {
@@ -223,11 +223,11 @@ static void fault_link(void)
         }
     } else if (chance(0.4)) {
         const double s = draw(0.1, 5.0);
-        sim_tell("acknowledgements of %.3f s are lost", s);
+        sim_log("acknowledgements of %.3f s are lost", s);
         link_mute(LINK_MAIN, after_s(s));
     } else {
         const double s = chance(0.5) ? draw(0.01, 1.5) : draw_mean(10.0);
-        sim_tell("link hangs for %.3f s", s);
+        sim_log("link hangs for %.3f s", s);
         link_hang(chance(0.2) ? LINK_TELEMETRY : LINK_MAIN, after_s(s));
     }
 }
@@ -241,7 +241,7 @@ static void fault_disk(void)
       : kind == 1 ? &d->failing_until_us
                   : &d->slow_until_us) = after_s(s);
     static const char *const names[] = {"full", "failing to sync", "slow"};
-    sim_tell("disk %s for %.3f s", names[kind], s);
+    sim_log("disk %s for %.3f s", names[kind], s);
 }
 
 static void fault_clock(void)
@@ -249,7 +249,7 @@ static void fault_clock(void)
     const double s = chance(0.5) ? draw(-2.0, 2.0) : draw(-3600.0, 3600.0);
     world->wall_us += (int64_t)(s * SECOND_US);
     world->clock_steps++;
-    sim_tell("wall clock stepped by %.3f s", s);
+    sim_log("wall clock stepped by %.3f s", s);
 }
 
 static void freeze_process(void)
@@ -257,7 +257,7 @@ static void freeze_process(void)
     const double s = chance(0.5) ? draw(0.0, 2.0) : draw_mean(20.0);
     world->frozen_until_us = after_s(s);
     world->suspends = world->temper.clock && chance(0.4);
-    sim_tell("%s for %.3f s", world->suspends ? "suspended" : "frozen", s);
+    sim_log("%s for %.3f s", world->suspends ? "suspended" : "frozen", s);
 }
 
 static void run_faults(void)

@@ -161,7 +161,7 @@ static void enqueue_robot(int robot, int32_t command)
     }
 }
 
-bool broker_take_robot(int robot, int32_t *command)
+bool broker_receive_robot(int robot, int32_t *command)
 {
     struct broker_memory *b = &world->broker.now;
     if (!world->broker.up || b->robot_count[robot] == 0) {
@@ -267,8 +267,8 @@ void broker_stop(bool killed, bool forgets, int64_t down_us)
     }
     copy_memory(&b->now, &b->saved);
     world->broker_kills += killed;
-    sim_tell("broker %s%s for %.1f s", killed ? "killed" : "stopped",
-             forgets ? ", and forgets" : "", (double)down_us / SECOND_US);
+    sim_log("broker %s%s for %.1f s", killed ? "killed" : "stopped",
+            forgets ? ", and forgets" : "", (double)down_us / SECOND_US);
 }
 
 int64_t broker_next_us(void)

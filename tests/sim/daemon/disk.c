@@ -542,7 +542,7 @@ void disk_make(void)
 
 /* What of the unsynced pages of a file is on the disk after the cut: all, none, or each by
  * itself; and how long it is. */
-static void settle_file(int file)
+static void cut_file(int file)
 {
     struct disk_file *f = &world->disk.files[file];
     struct stat live;
@@ -610,8 +610,8 @@ void disk_cut_power(void)
     struct disk *d = &world->disk;
     char path[DISK_PATH];
     char live[DISK_PATH];
-    const uint32_t kept = draw_index(d->change_count + 1);
-    for (uint32_t k = 0; k < kept; k++) {
+    const uint32_t retained = draw_index(d->change_count + 1);
+    for (uint32_t k = 0; k < retained; k++) {
         apply_change(&d->changes[k]);
     }
     d->change_count = 0;
@@ -624,7 +624,7 @@ void disk_cut_power(void)
         (void)__real_unlink(path);
         name->live = name->stable;
         if (name->live >= 0) {
-            settle_file(name->live);
+            cut_file(name->live);
             path_of(live, "live", name->live);
             if (link(live, path) != 0) {
                 sim_fail("the simulated disk cannot restore %s", path);

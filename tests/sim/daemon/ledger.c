@@ -15,14 +15,13 @@ static const char *const pair_names[PAIRS] = {"r1", "r2", "o1"};
 
 /* ---- while it runs ---- */
 
-enum status __real_inbox_take(struct inbox *inbox, struct message *message,
-                              enum inbox_kind kind);
-enum status __wrap_inbox_take(struct inbox *inbox, struct message *message,
-                              enum inbox_kind kind);
-enum status __wrap_inbox_take(struct inbox *inbox, struct message *message,
-                              enum inbox_kind kind)
+enum status __real_inbox_add(struct inbox *inbox, struct message *message,
+                             enum inbox_kind kind);
+enum status __wrap_inbox_add(struct inbox *inbox, struct message *message,
+                             enum inbox_kind kind);
+enum status __wrap_inbox_add(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
-    const enum status status = __real_inbox_take(inbox, message, kind);
+    const enum status status = __real_inbox_add(inbox, message, kind);
     const char *id = kind == INBOX_EVENT && strstr(message->topic, "1/command")
                          ? strstr(message->payload, "\"id\":\"c")
                          : NULL;
@@ -316,7 +315,7 @@ static void replay_journal(const struct lab_file *lab, struct replaying *out)
 }
 
 /* A record that both have, and otherwise: from where they part. */
-static void tell_difference(const char *stored, const char *replayed)
+static void report_difference(const char *stored, const char *replayed)
 {
     size_t same = 0;
     while (stored[same] != '\0' && stored[same] == replayed[same]) {
@@ -349,7 +348,7 @@ static void compare_store(struct lines *store, struct lines *replay)
         const bool like = one && two && strncmp(one, two, key_bytes(one)) == 0;
         const int order = !one ? 1 : !two ? -1 : like ? 0 : strcmp(one, two);
         if (like && strcmp(one, two) != 0) {
-            tell_difference(one, two);
+            report_difference(one, two);
         } else if (order != 0) {
             sim_fail("in the %s alone: %.200s", order < 0 ? "store" : "replay",
                      order < 0 ? one : two);

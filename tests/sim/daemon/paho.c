@@ -85,7 +85,7 @@ static struct packet *make_packet(struct handle *h, enum packet_kind kind)
     return p;
 }
 
-static void put_packet(struct packet **list, struct packet *p)
+static void append_packet(struct packet **list, struct packet *p)
 {
     while (*list) {
         list = &(*list)->next;
@@ -103,17 +103,17 @@ static void send_packet(struct packet *p, bool to_client)
     p->at_us = to_client && p->at_us < l->mute_until_us ? l->mute_until_us : p->at_us;
     p->at_us = p->at_us > l->last_us[to_client] ? p->at_us : l->last_us[to_client] + 1;
     l->last_us[to_client] = p->at_us;
-    put_packet(to_client ? &l->to_client : &l->to_broker, p);
+    append_packet(to_client ? &l->to_client : &l->to_broker, p);
     if (to_client) {
         schedule_wake(links);
     }
 }
 
 /* For the client alone, whatever the network does. */
-static void tell_client(struct packet *p, int64_t at_us)
+static void send_client(struct packet *p, int64_t at_us)
 {
     p->at_us = at_us;
-    put_packet(&links[p->handle->link].to_client, p);
+    append_packet(&links[p->handle->link].to_client, p);
     schedule_wake(links);
 }
 
@@ -172,7 +172,7 @@ void link_cut(int link, int64_t noticed_us)
     }
     drop_connection(l);
     drop_packets(&l->to_client, h);
-    tell_client(make_packet(h, PACKET_LOST), noticed_us);
+    send_client(make_packet(h, PACKET_LOST), noticed_us);
 }
 
 void link_hang(int link, int64_t until_us)
@@ -254,7 +254,7 @@ static void publish_arrives(struct packet *p)
     }
 }
 
-static void arrive(struct packet *p)
+static void deliver_packet(struct packet *p)
 {
     const char *filter = p->text;
     struct link *l = &links[p->handle->link];
@@ -310,7 +310,7 @@ void link_run(void)
         while (links[i].to_broker && links[i].to_broker->at_us <= world->t_us) {
             struct packet *p = links[i].to_broker;
             links[i].to_broker = p->next;
-            arrive(p);
+            deliver_packet(p);
             free_packet(p);
         }
     }
@@ -470,11 +470,11 @@ int MQTTAsync_setCallbacks(MQTTAsync handle, void *context, MQTTAsync_connection
     return MQTTASYNC_SUCCESS;
 }
 
-int MQTTAsync_setDisconnected(MQTTAsync handle, void *context, MQTTAsync_disconnected *told)
+int MQTTAsync_setDisconnected(MQTTAsync handle, void *context, MQTTAsync_disconnected *reported)
 {
     (void)handle;
     (void)context;
-    (void)told;
+    (void)reported;
     return MQTTASYNC_SUCCESS;
 }
 
@@ -505,8 +505,9 @@ int MQTTAsync_connect(MQTTAsync handle, const MQTTAsync_connectOptions *options)
     return MQTTASYNC_SUCCESS;
 }
 
-static int subscribe(struct handle *h, enum packet_kind kind, int count, char *const *filters,
-                     const int *qos, MQTTAsync_responseOptions *response)
+static int send_subscription(struct handle *h, enum packet_kind kind, int count,
+                             char *const *filters, const int *qos,
+                             MQTTAsync_responseOptions *response)
 {
     size_t used = 0;
     enter_paho();
@@ -532,13 +533,13 @@ static int subscribe(struct handle *h, enum packet_kind kind, int count, char *c
 int MQTTAsync_subscribeMany(MQTTAsync handle, int count, char *const *filters, const int *qos,
                             MQTTAsync_responseOptions *response)
 {
-    return subscribe(handle, PACKET_SUBSCRIBE, count, filters, qos, response);
+    return send_subscription(handle, PACKET_SUBSCRIBE, count, filters, qos, response);
 }
 
 int MQTTAsync_unsubscribeMany(MQTTAsync handle, int count, char *const *filters,
                               MQTTAsync_responseOptions *response)
 {
-    return subscribe(handle, PACKET_UNSUBSCRIBE, count, filters, NULL, response);
+    return send_subscription(handle, PACKET_UNSUBSCRIBE, count, filters, NULL, response);
 }
 
 /* Where the connection is cut and the client does not know yet, what it writes is gone. */
@@ -564,14 +565,15 @@ int MQTTAsync_send(MQTTAsync handle, const char *topic, int bytes, const void *p
         p->context = response->context;
     }
     if (response && (qos == 0 || (cut && chance(0.5)))) {
-        struct packet *told = make_packet(h, cut && chance(0.5) ? PACKET_FAILED : PACKET_SENT);
-        told->success = p->success;
-        told->failure = p->failure;
-        told->context = p->context;
+        struct packet *reported =
+            make_packet(h, cut && chance(0.5) ? PACKET_FAILED : PACKET_SENT);
+        reported->success = p->success;
+        reported->failure = p->failure;
+        reported->context = p->context;
         if (qos > 0) {
-            told->kind = PACKET_FAILED;
+            reported->kind = PACKET_FAILED;
         }
-        tell_client(told, world->t_us);
+        send_client(reported, world->t_us);
     }
     if (cut) {
         free_packet(p);
@@ -588,14 +590,14 @@ int MQTTAsync_disconnect(MQTTAsync handle, const MQTTAsync_disconnectOptions *op
     if (!h->connected) {
         return MQTTASYNC_DISCONNECTED;
     }
-    struct packet *told = make_packet(h, PACKET_LEFT);
-    told->success = options->onSuccess5;
-    told->failure = options->onFailure5;
-    told->context = options->context;
+    struct packet *reported = make_packet(h, PACKET_LEFT);
+    reported->success = options->onSuccess5;
+    reported->failure = options->onFailure5;
+    reported->context = options->context;
     if (links[h->link].handle == h) {
         send_packet(make_packet(h, PACKET_DISCONNECT), false);
     }
-    tell_client(told, world->t_us + options->timeout * INT64_C(1000));
+    send_client(reported, world->t_us + options->timeout * INT64_C(1000));
     return MQTTASYNC_SUCCESS;
 }
 

@@ -11,7 +11,7 @@
 #include "service/replay/rows.h"
 #include "tests/sim/daemon/simulation.h"
 
-static bool planted(enum plant plant)
+static bool is_planted(enum plant plant)
 {
     return world->options.plant == plant && schedule_runs();
 }
@@ -28,7 +28,7 @@ enum status __wrap_journal_append(struct journal *journal, const char *line, siz
 enum status __wrap_journal_append(struct journal *journal, const char *line, size_t bytes,
                                   int64_t t_us, struct journal_position *after)
 {
-    if (!planted(PLANT_EARLY_ACK)) {
+    if (!is_planted(PLANT_EARLY_ACK)) {
         return __real_journal_append(journal, line, bytes, t_us, after);
     }
     struct journal_position end = journal_end(journal);
@@ -52,7 +52,7 @@ enum status __real_journal_sync(struct journal *journal, int64_t now_us);
 enum status __wrap_journal_sync(struct journal *journal, int64_t now_us);
 enum status __wrap_journal_sync(struct journal *journal, int64_t now_us)
 {
-    const bool skips = planted(PLANT_NO_SYNC) && now_us == LAB_TIME_MAX;
+    const bool skips = is_planted(PLANT_NO_SYNC) && now_us == LAB_TIME_MAX;
     return skips ? STATUS_OK : __real_journal_sync(journal, now_us);
 }
 
@@ -60,7 +60,7 @@ bool __real_store_queue_covers(struct store_queue *queue, uint64_t pushed);
 bool __wrap_store_queue_covers(struct store_queue *queue, uint64_t pushed);
 bool __wrap_store_queue_covers(struct store_queue *queue, uint64_t pushed)
 {
-    return planted(PLANT_CHECKPOINT) || __real_store_queue_covers(queue, pushed);
+    return is_planted(PLANT_CHECKPOINT) || __real_store_queue_covers(queue, pushed);
 }
 
 enum status __real_store_commit(struct store *store, struct err *err);
@@ -68,7 +68,7 @@ enum status __wrap_store_commit(struct store *store, struct err *err);
 enum status __wrap_store_commit(struct store *store, struct err *err)
 {
     const enum status status = __real_store_commit(store, err);
-    if (status != STATUS_OK && planted(PLANT_COMMIT)) {
+    if (status != STATUS_OK && is_planted(PLANT_COMMIT)) {
         store_rollback(store);
         return STATUS_OK;
     }
@@ -82,7 +82,7 @@ enum status __wrap_mqtt_client_publish_once(struct mqtt_client *client, const ch
 enum status __wrap_mqtt_client_publish_once(struct mqtt_client *client, const char *topic,
                                             const void *payload, size_t bytes)
 {
-    return planted(PLANT_SENT_TWICE)
+    return is_planted(PLANT_SENT_TWICE)
                ? mqtt_client_publish(client, topic, payload, bytes, 1, false)
                : __real_mqtt_client_publish_once(client, topic, payload, bytes);
 }
@@ -92,7 +92,7 @@ void __wrap_row_of_entry(struct record_row *out, const struct entry *entry, cons
 void __wrap_row_of_entry(struct record_row *out, const struct entry *entry, const char *pair)
 {
     static struct entry other; /* the row borrows its texts */
-    if (planted(PLANT_NUMBER) && entry->n > 1 && chance(0.01)) {
+    if (is_planted(PLANT_NUMBER) && entry->n > 1 && chance(0.01)) {
         other = *entry;
         other.n--;
         entry = &other;
@@ -104,7 +104,7 @@ void __real_inbox_destroy(struct inbox *inbox);
 void __wrap_inbox_destroy(struct inbox *inbox);
 void __wrap_inbox_destroy(struct inbox *inbox)
 {
-    if (!planted(PLANT_LEAK)) {
+    if (!is_planted(PLANT_LEAK)) {
         __real_inbox_destroy(inbox);
     }
 }

@@ -112,7 +112,7 @@ static void check_life(void)
     }
 }
 
-static int choose(void)
+static int choose_task(void)
 {
     for (;;) {
         world_run_due();
@@ -135,7 +135,7 @@ static int choose(void)
     }
 }
 
-static void enter(int next)
+static void enter_task(int next)
 {
     struct task *from = &tasks[current];
     from->saved_errno = errno;
@@ -154,9 +154,9 @@ static void enter(int next)
 
 static void give_way(void)
 {
-    const int next = choose();
+    const int next = choose_task();
     if (next != current) {
-        enter(next);
+        enter_task(next);
     }
 }
 
@@ -215,7 +215,7 @@ static void run_task(void)
     t->result = t->run(t->argument);
     t->done = true;
     schedule_wake(t);
-    enter(choose());
+    enter_task(choose_task());
 }
 
 static int find_free(void)
@@ -228,7 +228,7 @@ static int find_free(void)
 }
 
 /* getcontext() returns as setjmp() may: nothing of its caller's is used behind it. */
-static void prepare(struct task *t)
+static void prepare_task(struct task *t)
 {
     t->stack = malloc(STACK_BYTES);
     if (!t->stack || getcontext(&t->context) != 0) {
@@ -239,12 +239,12 @@ static void prepare(struct task *t)
     makecontext(&t->context, run_task, 0);
 }
 
-static int spawn(void *(*run)(void *), void *argument)
+static int spawn_task(void *(*run)(void *), void *argument)
 {
     const int i = find_free();
     if (i >= 0) {
         tasks[i] = (struct task){.run = run, .argument = argument, .used = true};
-        prepare(&tasks[i]);
+        prepare_task(&tasks[i]);
     }
     return i;
 }
@@ -257,7 +257,7 @@ void schedule_start(void)
 
 void schedule_spawn(void *(*run)(void *), void *context)
 {
-    if (spawn(run, context) < 0) {
+    if (spawn_task(run, context) < 0) {
         abort();
     }
 }
@@ -268,7 +268,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *), void *argument)
 {
     (void)attributes;
-    const int i = spawn(run, argument);
+    const int i = spawn_task(run, argument);
     *thread = (pthread_t)(i + 1);
     schedule_point();
     return i < 0 ? EAGAIN : 0;
@@ -308,7 +308,7 @@ int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex)
     return 0;
 }
 
-static void lock(pthread_mutex_t *mutex)
+static void lock_mutex(pthread_mutex_t *mutex)
 {
     int *owner = (int *)(void *)mutex;
     if (*owner == current + 1) {
@@ -328,11 +328,11 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
         return 0;
     }
     schedule_point();
-    lock(mutex);
+    lock_mutex(mutex);
     return 0;
 }
 
-static void unlock(pthread_mutex_t *mutex)
+static void unlock_mutex(pthread_mutex_t *mutex)
 {
     int *owner = (int *)(void *)mutex;
     if (*owner != current + 1) {
@@ -348,7 +348,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     if (current < 0) {
         return 0;
     }
-    unlock(mutex);
+    unlock_mutex(mutex);
     schedule_point();
     return 0;
 }
@@ -375,9 +375,9 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mu
 {
     const int64_t until_us =
         until ? until->tv_sec * SECOND_US + until->tv_nsec / 1000 : INT64_MAX;
-    unlock(mutex);
+    unlock_mutex(mutex);
     wait_mono(condition, until_us);
-    lock(mutex);
+    lock_mutex(mutex);
     return until_us <= monotonic_us() ? ETIMEDOUT : 0;
 }
 

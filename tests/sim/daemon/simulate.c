@@ -52,7 +52,8 @@ uint32_t draw_index(uint32_t count)
     return (uint32_t)(random_uniform(&world->random) * count);
 }
 
-__attribute__((format(printf, 1, 0))) static void tell(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static void print_line(const char *format,
+                                                             va_list arguments)
 {
     (void)fprintf(stderr, "seed %llu, %.6f s: ", (unsigned long long)world->options.seed,
                   (double)world->t_us / SECOND_US);
@@ -66,17 +67,17 @@ void sim_fail(const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     if (world->failures++ < PRINTED) {
-        tell(format, arguments);
+        print_line(format, arguments);
     }
     va_end(arguments);
 }
 
-void sim_tell(const char *format, ...)
+void sim_log(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     if (world->options.verbose) {
-        tell(format, arguments);
+        print_line(format, arguments);
     }
     va_end(arguments);
 }
@@ -180,7 +181,7 @@ static int run_daemon(bool last)
     disk_register_vfs();
     schedule_start();
     if (daemon_start(&lab, &daemon, &err) != STATUS_OK) {
-        sim_tell("not started: %s: %s", err.where, err.text);
+        sim_log("not started: %s: %s", err.where, err.text);
         if (!disk_was_faulty(60 * SECOND_US)) {
             sim_fail("not started: %s: %s", err.where, err.text);
         }
@@ -266,7 +267,7 @@ static void end_run(int how)
     } else if (how != RUN_STOPPED) {
         sim_fail("the daemon's process ended with %d", how);
     }
-    sim_tell("run %llu ended with %d", (unsigned long long)world->runs, how);
+    sim_log("run %llu ended with %d", (unsigned long long)world->runs, how);
 }
 
 static void draw_temper(void)

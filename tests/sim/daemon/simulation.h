@@ -225,7 +225,7 @@ uint32_t draw_index(uint32_t count);
 
 /* A violation, or what the world does (told with --verbose). */
 void sim_fail(const char *format, ...) PRINTF_LIKE(1, 2);
-void sim_tell(const char *format, ...) PRINTF_LIKE(1, 2);
+void sim_log(const char *format, ...) PRINTF_LIKE(1, 2);
 void sim_trace(const char *what, const void *bytes, size_t n);
 
 /* ---- schedule.c: threads and clocks ---- */
@@ -264,7 +264,7 @@ void broker_daemon_gone(void);
 bool broker_has_room(void);
 uint32_t broker_waiting(void); /* for the daemon, and for robots */
 bool broker_topic_fits(const char *filter, const char *topic);
-bool broker_take_robot(int robot, int32_t *command); /* the next one for this robot */
+bool broker_receive_robot(int robot, int32_t *command); /* the next one for this robot */
 /* The daemon's packets, as they arrive. */
 bool broker_connected(int link, bool clean); /* whether there was a session */
 void broker_subscribed(int link, const char *filter, int qos);

@@ -6,21 +6,21 @@ static volatile uint32_t ms;
 static volatile float wheels[2];
 static char line[160];
 
-static bool publish(void *context, const char *word, const char *payload, uint16_t bytes,
-                    uint8_t qos, bool retained)
+static bool publish_nothing(void *context, const char *word, const char *payload,
+                            uint16_t bytes, uint8_t qos, bool retained)
 {
     (void)context, (void)word, (void)qos, (void)retained;
     *(volatile char *)0xc6 = payload[bytes - 1]; /* UDR0 */
     return true;
 }
 
-static struct tandem_time now(void *context)
+static struct tandem_time read_clock(void *context)
 {
     (void)context;
     return tandem_ms(ms);
 }
 
-static bool begin(void *context, const struct tandem_command *command)
+static bool begin_command(void *context, const struct tandem_command *command)
 {
     (void)context;
     wheels[0] = command->rotation_rad;
@@ -28,7 +28,7 @@ static bool begin(void *context, const struct tandem_command *command)
     return true;
 }
 
-static void stop(void *context)
+static void stop_wheels(void *context)
 {
     (void)context;
     wheels[0] = wheels[1] = 0.0f;
@@ -36,14 +36,17 @@ static void stop(void *context)
 
 int main(void)
 {
-    static const struct tandem_body body = {
-        .send = publish, .now = now, .begin = begin, .stop = stop, .boot = "1"};
+    static const struct tandem_body body = {.send = publish_nothing,
+                                            .now = read_clock,
+                                            .begin = begin_command,
+                                            .stop = stop_wheels,
+                                            .boot = "1"};
     static struct tandem_robot robot;
     robot.has = &body;
     tandem_online(&robot);
     for (;;) {
         const float nu[2] = {wheels[0], wheels[1]};
-        tandem_hear(&robot, line, line + 8, sizeof line - 8, tandem_ms(ms));
+        tandem_receive(&robot, line, line + 8, sizeof line - 8, tandem_ms(ms));
         tandem_sample(&robot, tandem_ms(ms), nu, 2, nu, 2);
         tandem_end(&robot, "done");
     }

@@ -22,7 +22,7 @@ enum { HZ = 16000000, SLICE = HZ / 1000 };
 static int terminal;
 static bool ready = true; /* the UART takes a byte */
 
-static void take_byte(struct avr_irq_t *irq, uint32_t value, void *context)
+static void receive_byte(struct avr_irq_t *irq, uint32_t value, void *context)
 {
     const char c = (char)value;
     (void)irq, (void)context;
@@ -67,7 +67,7 @@ static bool open_terminal(const char *link)
            fcntl(terminal, F_SETFL, O_NONBLOCK) == 0 && symlink(ptsname(terminal), link) == 0;
 }
 
-static avr_t *load(const char *path)
+static avr_t *load_firmware(const char *path)
 {
     elf_firmware_t firmware = {0};
     uint32_t flags = 0;
@@ -85,7 +85,7 @@ static avr_t *load(const char *path)
     flags &= ~(uint32_t)(AVR_UART_FLAG_STDIO | AVR_UART_FLAG_POLL_SLEEP);
     avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
     avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT),
-                            take_byte, NULL);
+                            receive_byte, NULL);
     avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUT_XON),
                             set_ready, &ready);
     avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUT_XOFF),
@@ -96,7 +96,7 @@ static avr_t *load(const char *path)
 int main(int argc, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    avr_t *avr = argc == 3 && open_terminal(argv[2]) ? load(argv[1]) : NULL;
+    avr_t *avr = argc == 3 && open_terminal(argv[2]) ? load_firmware(argv[1]) : NULL;
     if (!avr) {
         fputs("usage: simavr_run FIRMWARE.elf LINK\n", stderr);
         return 2;

@@ -11,8 +11,8 @@ class MQTTClient:
     def __init__(self, client_id, server, port=0, keepalive=0):
         self.client_id, self.address, self.keepalive, self.name, self.will = client_id, (server, port or 1883), keepalive, 0, None
 
-    def set_callback(self, take):
-        self.take = take
+    def set_callback(self, callback):
+        self.callback = callback
 
     def set_last_will(self, topic, message, retain=False, qos=0):
         self.will = (topic, message, 4 | qos << 3 | retain << 5)
@@ -31,7 +31,7 @@ class MQTTClient:
                 end = 2 + struct.unpack("!H", body[:2])[0]
                 if flags & 6:
                     self.socket.sendall(packet(PUBACK, 0, body[end:end + 2]))
-                self.take(body[2:end], body[end + (2 if flags & 6 else 0):])
+                self.callback(body[2:end], body[end + (2 if flags & 6 else 0):])
             if kind == awaited:
                 return body
 

@@ -74,23 +74,24 @@ struct listener {
     int64_t due_us; /* of the next sample */
 };
 
-static void hear_row(struct listener *l, const struct arm_row *row,
-                     const struct arm_row *before, int64_t now_us)
+static void receive_row(struct listener *l, const struct arm_row *row,
+                        const struct arm_row *before, int64_t now_us)
 {
     const enum shadow_gate gate = shadow_sample(&l->s, &l->p, row->t_us, now_us, row->qd_radps,
                                                 row->qd_target_radps, row->q_rad);
-    if (l->shown == ARM_SHOWN_TOLD && before && gate == SHADOW_TAKEN) {
+    if (l->shown == ARM_SHOWN_COMMANDED && before && gate == SHADOW_ACCEPTED) {
         double rate[ARM_JOINTS];
         for (size_t i = 0; i < ARM_JOINTS; i++) {
             rate[i] = (row->qd_target_radps[i] - before->qd_target_radps[i]) /
                       lab_s(row->t_us - before->t_us);
         }
-        shadow_told_rate(&l->s, &l->p, rate);
+        shadow_set_rate(&l->s, &l->p, rate);
     }
 }
 
 /* What has arrived by now. */
-static void hear_rows(struct listener *l, const struct arm_row *rows, size_t n, int64_t now_us)
+static void receive_rows(struct listener *l, const struct arm_row *rows, size_t n,
+                         int64_t now_us)
 {
     const int64_t late_us = lab_us(l->telemetry->late_s);
     const int64_t every_us = lab_us(1.0 / l->telemetry->rate_hz);
@@ -101,7 +102,7 @@ static void hear_rows(struct listener *l, const struct arm_row *rows, size_t n, 
         }
         l->due_us += (row->t_us - l->due_us) / every_us * every_us + every_us;
         if (random_uniform(&l->random) >= l->telemetry->loss_ratio) {
-            hear_row(l, row, l->next > 0 ? row - 1 : NULL, row->t_us + late_us);
+            receive_row(l, row, l->next > 0 ? row - 1 : NULL, row->t_us + late_us);
         }
     }
 }
@@ -131,7 +132,7 @@ void arm_shadow_run(const struct arm_geometry *arm, const double *theta,
     for (size_t k = 0; k < n; k++) {
         const double period_s = k + 1 < n ? lab_s(rows[k + 1].t_us - rows[k].t_us) : 1.0;
         struct follower_target target;
-        hear_rows(&l, rows, n, rows[k].t_us);
+        receive_rows(&l, rows, n, rows[k].t_us);
         if (!shadow_target(&l.s, &l.p, rows[k].t_us, period_s, &target)) {
             continue;
         }

@@ -23,7 +23,7 @@ enum arm_shown {
     ARM_SHOWN_HOLD,  /* the last sample */
     ARM_SHOWN_SPEED, /* it, carried on at its measured speeds (SHADOW_RAW) */
     ARM_SHOWN_RAMP,  /* carried on at the set points' speeds, as these change (SHADOW_RAMP) */
-    ARM_SHOWN_TOLD,  /* the same where the arm tells how fast they change (tau_dot) */
+    ARM_SHOWN_COMMANDED, /* the same where the arm tells how fast they change (tau_dot) */
     ARM_SHOWN_COUNT
 };
 

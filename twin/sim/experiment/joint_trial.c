@@ -71,8 +71,8 @@ static void add_error(struct joint_indices *indices, double error, double t_s)
     indices->itae += t_s * fabs(error);
 }
 
-static void note_error(struct joint_trial_result *r, const struct joint_trial_params *p,
-                       double error, double t_s)
+static void record_error(struct joint_trial_result *r, const struct joint_trial_params *p,
+                         double error, double t_s)
 {
     add_error(&r->integral, error, t_s);
     if (fabs(error) > SETTLED_RATIO * fabs(p->set_point)) {
@@ -96,7 +96,7 @@ void joint_trial_run(const struct joint_trial_params *p,
         const double t_s = (double)i * h;
         const double error = p->set_point - joint.q_rad;
         double u = 0.0;
-        note_error(&r, p, error, t_s);
+        record_error(&r, p, error, t_s);
         (void)position_step(&control, &p->control, p->set_point, joint.q_rad, joint.w_radps,
                             &u); /* all numbers are finite */
         if (i % every == 0) {

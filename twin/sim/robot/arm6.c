@@ -82,7 +82,7 @@ static void apply_parameters(struct arm6 *a)
 }
 
 /* Another arm than the one that the move was planned for. */
-static void take_parameter(void *memory, size_t index, double before)
+static void update_parameter(void *memory, size_t index, double before)
 {
     struct arm6 *a = memory;
     const bool other = index == ARM6_ARM || index >= ARM6_TOOL_X;
@@ -112,7 +112,7 @@ static void init_arm(void *memory, const struct robot_setup *setup)
     }
     memcpy(a->q_r, a->jog.now.q, sizeof a->q_r);
     arm_servo_place(&a->servo, a->jog.now.q);
-    a->stream_us = a->keep_us = INT64_MIN / 2;
+    a->stream_us = a->refreshed_us = INT64_MIN / 2;
 }
 
 /* --- set points -------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static double seconds_from(int64_t from_us, int64_t to_us)
 static double read_rate(const struct arm6 *a, enum event_arm_member member, double number,
                         double otherwise)
 {
-    return a->queue[0].told.told & 1U << member ? number : otherwise;
+    return a->queue[0].request.present & 1U << member ? number : otherwise;
 }
 
 static void jam_jog(struct arm6 *a, struct arm_fault fault)
@@ -137,27 +137,27 @@ static void jam_jog(struct arm6 *a, struct arm_fault fault)
 
 static bool jog_is_over(const struct arm6 *a, int64_t now_us)
 {
-    return seconds_from(a->run_us, now_us) > a->queue[0].told.time_s;
+    return seconds_from(a->run_us, now_us) > a->queue[0].request.time_s;
 }
 
 static void advance_jog(struct arm6 *a, int64_t end_us)
 {
-    const struct event_arm *t = &a->queue[0].told;
+    const struct event_arm *t = &a->queue[0].request;
     const struct arm_bounds bounds = arm6_bounds(a);
     const double a_radps2 = read_rate(a, EVENT_ARM_A_RADPS2, t->a_radps2, JOG_A_RADPS2);
     const double a_mps2 = read_rate(a, EVENT_ARM_A_MPS2, t->a_mps2, JOG_A_MPS2);
     const double v = a->values[ARM6_SPEED_RATIO];
     struct arm_clearance where;
-    double told[ARM_JOINTS] = {0.0}; /* when it is over: to a stop, the tool on its line */
+    double commanded[ARM_JOINTS] = {0.0}; /* when it is over: to a stop, the tool on its line */
     enum arm_refusal refusal = ARM_ACCEPTED;
     a->brake_radps2 = a_radps2;
     for (size_t i = 0; i < ARM_JOINTS && !jog_is_over(a, end_us); i++) {
-        told[i] = v * (a->queue[0].op == ARM6_SPEEDJ ? t->qd_radps[i] : t->twist[i]);
+        commanded[i] = v * (a->queue[0].op == ARM6_SPEEDJ ? t->qd_radps[i] : t->twist[i]);
     }
     if (a->queue[0].op == ARM6_SPEEDJ) {
-        arm_jog_joints(&a->jog, &a->arm, told, a_radps2, arm6_period_s(a));
+        arm_jog_joints(&a->jog, &a->arm, commanded, a_radps2, arm6_period_s(a));
     } else {
-        refusal = arm_jog_tool(&a->jog, &a->arm, told, a_mps2, a_radps2, arm6_period_s(a));
+        refusal = arm_jog_tool(&a->jog, &a->arm, commanded, a_mps2, a_radps2, arm6_period_s(a));
     }
     if (refusal != ARM_ACCEPTED) {
         jam_jog(a, (struct arm_fault){.refusal = refusal, .at = (double)NAN});
@@ -187,16 +187,16 @@ static void advance_move(struct arm6 *a, int64_t end_us)
  * sign of life to a stop. */
 static void advance_stream(struct arm6 *a, int64_t end_us)
 {
-    const int64_t heard_us = a->stream_us > a->keep_us ? a->stream_us : a->keep_us;
-    if (end_us - heard_us > STREAM_DEAD_US) {
+    const int64_t received_us = a->stream_us > a->refreshed_us ? a->stream_us : a->refreshed_us;
+    if (end_us - received_us > STREAM_DEAD_US) {
         arm_jog_joints(&a->jog, &a->arm, (const double[ARM_JOINTS]){0.0}, STREAM_BRAKE_RADPS2,
                        arm6_period_s(a));
         return;
     }
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         const double most = fabs(a->stream_qd[j]) * arm6_period_s(a);
-        const double way = a->stream_q[j] - a->jog.now.q[j];
-        const double step = fmin(fmax(way, -most), most);
+        const double change = a->stream_q[j] - a->jog.now.q[j];
+        const double step = fmin(fmax(change, -most), most);
         a->jog.now.q[j] += step;
         a->jog.now.qd[j] = step / arm6_period_s(a);
     }
@@ -232,7 +232,7 @@ static void advance_set_points(struct arm6 *a, int64_t end_us)
 /* --- the joints -------------------------------------------------------------------------- */
 
 /* Speeds that somebody tells, as long as he does, and up to the ends of the ranges. */
-static void push_joints(struct arm6 *a)
+static void drive_joints(struct arm6 *a)
 {
     const double timeout_s = a->values[ARM6_EFFORT_TIMEOUT_S];
     double u[ARM_JOINTS];
@@ -244,15 +244,15 @@ static void push_joints(struct arm6 *a)
         const bool leaves = a->effort[j] * coast > 0.0 && fabs(coast) >= a->arm.q_max_rad[j];
         u[j] = silent || leaves ? 0.0 : a->effort[j];
     }
-    arm_servo_push(&a->servo, &a->servo_params, u);
-    arm6_take_over(a);
+    arm_servo_drive(&a->servo, &a->servo_params, u);
+    arm6_sync_jog(a);
     memcpy(a->q_r, a->jog.now.q, sizeof a->q_r);
 }
 
 static void move_joints(struct arm6 *a, const struct arm_set_point *before)
 {
     if (a->drive == ARM6_EFFORT) {
-        push_joints(a);
+        drive_joints(a);
     } else if (a->values[ARM6_DYNAMICS] > 0.0) {
         arm_servo_follow(&a->servo, &a->servo_params, &a->jog.now);
     } else {
@@ -283,7 +283,7 @@ static bool joints_rest(const struct arm6 *a)
     return true;
 }
 
-static void note_progress(struct arm6 *a)
+static void update_progress(struct arm6 *a)
 {
     const double t_s = seconds_from(a->run_us, a->now_us);
     double q[ARM_JOINTS];
@@ -310,7 +310,7 @@ static bool end_move(struct arm6 *a)
     const int64_t plan_us = a->run_us + (a->alone ? 0 : lab_us(a->move.duration_s));
     const double over_s = seconds_from(plan_us, a->now_us);
     const double most_s = GIVE_UP_S + (a->alone ? 10.0 * a->move.duration_s : 0.0);
-    note_progress(a);
+    update_progress(a);
     if (over_s < 0.0) {
         return false;
     }
@@ -385,7 +385,7 @@ static void step_arm(void *memory, robot_sink *sink, void *context)
 
 /* --- other controllers ------------------------------------------------------------------- */
 
-static enum status take_effort(void *memory, const double *tau, size_t count)
+static enum status set_effort(void *memory, const double *tau, size_t count)
 {
     struct arm6 *a = memory;
     if (count != ARM_JOINTS) {
@@ -456,10 +456,10 @@ enum status arm6_stream(void *memory, const double set_point[ARM_JOINTS])
     return STATUS_OK;
 }
 
-void arm6_keep_stream(void *memory)
+void arm6_refresh_stream(void *memory)
 {
     struct arm6 *a = memory;
-    a->keep_us = a->now_us;
+    a->refreshed_us = a->now_us;
 }
 
 /* --- what is seen ------------------------------------------------------------------------ */
@@ -545,14 +545,14 @@ void arm6_read(const void *memory, struct arm6_state *out)
     const struct arm6 *a = memory;
     const bool ideal = a->values[ARM6_DYNAMICS] > 0.0;
     const bool moving = a->working && a->last.phase == ARM6_MOVING;
-    const int64_t heard_us = a->stream_us > a->keep_us ? a->stream_us : a->keep_us;
+    const int64_t received_us = a->stream_us > a->refreshed_us ? a->stream_us : a->refreshed_us;
     *out = (struct arm6_state){
         .t_us = a->now_us,
         .arm = a->arm,
         .cartesian = a->cartesian,
         .ideal = ideal,
         .external = a->external,
-        .stream_alive = a->external && a->now_us - heard_us <= STREAM_DEAD_US,
+        .stream_alive = a->external && a->now_us - received_us <= STREAM_DEAD_US,
         .protective_stop = a->protective_stop,
         .commands = a->commands,
         .phase = a->last.phase,
@@ -598,9 +598,9 @@ const struct robot_kind arm6_kind = {
         "movej, movel, movec, speedj, speedl, stopj, halt, mode, and speeds of joints "
         "as efforts",
     .init = init_arm,
-    .command = arm6_take_command,
-    .effort = take_effort,
-    .changed = take_parameter,
+    .command = arm6_queue_command,
+    .effort = set_effort,
+    .changed = update_parameter,
     .step = step_arm,
     .sample = sample_arm,
 };

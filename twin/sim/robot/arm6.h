@@ -1,5 +1,5 @@
-/* twin/sim/robot/arm6.h - what a simulated arm shows beside telemetry, and what drives it beside
- * commands: for servers that speak as a real controller does, Modbus and RTDE.
+/* twin/sim/robot/arm6.h - what a simulated arm shows beside telemetry, and what drives it
+ * beside commands: for servers that speak as a real controller does, Modbus and RTDE.
  *
  * The paper's five vectors (seed 003, figure 14): Q_R where the joints are asked to come to
  * rest, Q_SP the set points on the way there, Q_M what their controllers tell the drives, Q_VP
@@ -78,9 +78,10 @@ void arm6_read(const void *memory, struct arm6_state *out);
 /* Set points of another controller, joint angles or in the Cartesian mode a pose [6], for the
  * next periods until others come. Only in the mode `external`, else STATUS_E_STALE;
  * STATUS_E_RANGE for what is no number, out of reach or too near something: nothing is taken
- * then. Without any, or arm6_keep_stream(), for half a second the arm brakes, until the next.
+ * then. Without any, or arm6_refresh_stream(), for half a second the arm brakes, until the
+ * next.
  */
 MUST_USE enum status arm6_stream(void *memory, const double set_point[ARM_JOINTS]);
-void arm6_keep_stream(void *memory);
+void arm6_refresh_stream(void *memory);
 
 #endif

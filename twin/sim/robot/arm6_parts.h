@@ -32,7 +32,7 @@ enum arm6_drive { ARM6_HOLD, ARM6_MOVE, ARM6_JOG, ARM6_BRAKE, ARM6_STREAM, ARM6_
 struct arm6_task {
     char id[EVENT_ID_MAX];
     enum arm6_op op;
-    struct event_arm told;
+    struct event_arm request;
     double delay_s; /* before it moves */
 };
 
@@ -69,7 +69,7 @@ struct arm6 {
     struct arm_fault jam; /* why a jog was ended before its time */
 
     double stream_q[ARM_JOINTS], stream_qd[ARM_JOINTS];
-    int64_t stream_us, keep_us; /* when the last set point, sign of life came */
+    int64_t stream_us, refreshed_us; /* when the last set point, sign of life came */
     double effort[ARM_JOINTS];
     int64_t effort_us;
     double noise_q[ARM_JOINTS], noise_qd[ARM_JOINTS], noise_a[ARM_JOINTS];
@@ -85,7 +85,7 @@ double arm6_period_s(const struct arm6 *a);
 /* --- arm6_tasks.c ------------------------------------------------------------------------ */
 
 /* robot_kind.command */
-bool arm6_take_command(void *memory, const struct event_command *command);
+bool arm6_queue_command(void *memory, const struct event_command *command);
 
 /* What is asked for at the head of the queue is begun, as far as nothing is in work: refused
  * commands are answered and gone. */
@@ -103,7 +103,7 @@ void arm6_end_jam(struct arm6 *a);
 
 /* Set points from where the joints are, as fast as they are; from where they would coast to, at
  * rest. */
-void arm6_take_over(struct arm6 *a);
+void arm6_sync_jog(struct arm6 *a);
 void arm6_hold_here(struct arm6 *a);
 
 struct arm_bounds arm6_bounds(const struct arm6 *a);

@@ -19,15 +19,15 @@ ENUM_NAMES(arm6_phase, ARM6_PHASE_COUNT, ARM6_STATES(NAMES_TEXT));
 ENUM_NAMES(arm6_reason, ARM6_REASON_COUNT, "none", "bad_value", "joint_limit", "out_of_reach",
            "singular", "too_fast", "collision", "busy", "stopped");
 
-static bool is_told(const struct event_arm *told, enum event_arm_member member)
+static bool is_present(const struct event_arm *request, enum event_arm_member member)
 {
-    return told->told & 1U << member;
+    return request->present & 1U << member;
 }
 
-static double read_number(const struct event_arm *told, enum event_arm_member member,
+static double read_number(const struct event_arm *request, enum event_arm_member member,
                           double number, double otherwise)
 {
-    return is_told(told, member) ? number : otherwise;
+    return is_present(request, member) ? number : otherwise;
 }
 
 static bool moves_arm(enum arm6_op op)
@@ -88,8 +88,8 @@ static void drop_first(struct arm6 *a)
 }
 
 /* Of a task that moves the arm what became of it is kept. */
-static void note_end(struct arm6 *a, enum arm6_phase phase, enum arm6_reason reason,
-                     int64_t end_us)
+static void record_end(struct arm6 *a, enum arm6_phase phase, enum arm6_reason reason,
+                       int64_t end_us)
 {
     if (moves_arm(a->queue[0].op)) {
         a->last.phase = phase;
@@ -108,9 +108,9 @@ void arm6_end_task(struct arm6 *a, enum reply_status status, int64_t end_us, con
         add_value(reply, "stretch", a->last.stretch);
     }
     if (status == REPLY_DONE) {
-        note_end(a, ARM6_DONE, ARM6_NO_REASON, end_us);
+        record_end(a, ARM6_DONE, ARM6_NO_REASON, end_us);
     } else if (status == REPLY_HALTED) {
-        note_end(a, ARM6_STOPPED, ARM6_HALTED, end_us);
+        record_end(a, ARM6_STOPPED, ARM6_HALTED, end_us);
     }
     a->drive = ARM6_HOLD;
     drop_first(a);
@@ -118,7 +118,7 @@ void arm6_end_task(struct arm6 *a, enum reply_status status, int64_t end_us, con
 
 /* --- set points at a stop ---------------------------------------------------------------- */
 
-void arm6_take_over(struct arm6 *a)
+void arm6_sync_jog(struct arm6 *a)
 {
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         a->jog.now.q[j] = a->servo.joint[j].q_rad;
@@ -140,7 +140,7 @@ void arm6_hold_here(struct arm6 *a)
 static void find_set_points(struct arm6 *a)
 {
     if (a->drive == ARM6_EFFORT || (a->drive == ARM6_MOVE && a->alone)) {
-        arm6_take_over(a);
+        arm6_sync_jog(a);
     }
 }
 
@@ -212,7 +212,7 @@ static void describe_fault(const struct arm_fault *fault, const char *bad,
                    place, why);
 }
 
-static void note_refusal(struct arm6 *a, enum arm6_reason reason, double at)
+static void record_refusal(struct arm6 *a, enum arm6_reason reason, double at)
 {
     a->last.phase = ARM6_REFUSED;
     a->last.reason = reason;
@@ -226,7 +226,7 @@ static void refuse_first(struct arm6 *a, const struct arm_fault *fault, const ch
     describe_fault(fault, bad, detail);
     (void)add_answer(a, a->queue[0].id, REPLY_ERROR, start_us, start_us, detail);
     if (moves_arm(a->queue[0].op)) {
-        note_refusal(a, (enum arm6_reason)fault->refusal, fault->at);
+        record_refusal(a, (enum arm6_reason)fault->refusal, fault->at);
     }
     drop_first(a);
 }
@@ -250,14 +250,14 @@ struct arm_bounds arm6_bounds(const struct arm6 *a)
         bounds.clearance_m = a->values[ARM6_CLEARANCE_M];
         bounds.floor_m = a->values[ARM6_FLOOR_M];
     }
-    bounds.keep_speed = a->values[ARM6_ON_LIMIT] > 0.0;
+    bounds.hold_speed = a->values[ARM6_ON_LIMIT] > 0.0;
     return bounds;
 }
 
 static struct arm_rates read_rates(const struct arm6 *a, const struct arm6_task *task)
 {
     const struct arm_rates usual = arm_rates_default;
-    const struct event_arm *told = &task->told;
+    const struct event_arm *request = &task->request;
     const bool joints = task->op == ARM6_MOVEJ;
     const double v = a->values[ARM6_SPEED_RATIO] *
                      a->values[joints ? ARM6_JOINT_SPEED_RATIO : ARM6_LINE_SPEED_RATIO];
@@ -265,19 +265,20 @@ static struct arm_rates read_rates(const struct arm6 *a, const struct arm6_task 
         a->values[ARM6_ACCELERATION_RATIO] *
         a->values[joints ? ARM6_JOINT_ACCELERATION_RATIO : ARM6_LINE_ACCELERATION_RATIO];
     return (struct arm_rates){
-        .v_radps = v * read_number(told, EVENT_ARM_V_RADPS, told->v_radps, usual.v_radps),
-        .a_radps2 = acc * read_number(told, EVENT_ARM_A_RADPS2, told->a_radps2, usual.a_radps2),
-        .v_mps = v * read_number(told, EVENT_ARM_V_MPS, told->v_mps, usual.v_mps),
-        .a_mps2 = acc * read_number(told, EVENT_ARM_A_MPS2, told->a_mps2, usual.a_mps2),
-        .time_s = read_number(told, EVENT_ARM_TIME_S, told->time_s, 0.0) / v};
+        .v_radps = v * read_number(request, EVENT_ARM_V_RADPS, request->v_radps, usual.v_radps),
+        .a_radps2 =
+            acc * read_number(request, EVENT_ARM_A_RADPS2, request->a_radps2, usual.a_radps2),
+        .v_mps = v * read_number(request, EVENT_ARM_V_MPS, request->v_mps, usual.v_mps),
+        .a_mps2 = acc * read_number(request, EVENT_ARM_A_MPS2, request->a_mps2, usual.a_mps2),
+        .time_s = read_number(request, EVENT_ARM_TIME_S, request->time_s, 0.0) / v};
 }
 
 /* What is missing of a move, in words; NULL: nothing. */
 static const char *find_missing(const struct arm6_task *task)
 {
-    const struct event_arm *t = &task->told;
-    const bool joints = is_told(t, EVENT_ARM_Q);
-    const bool pose = is_told(t, EVENT_ARM_POSE);
+    const struct event_arm *t = &task->request;
+    const bool joints = is_present(t, EVENT_ARM_Q);
+    const bool pose = is_present(t, EVENT_ARM_POSE);
     if (task->op == ARM6_MOVEC) {
         return pose && t->pose_count == 6 && (t->via_count == 3 || t->via_count == 6) && !joints
                    ? NULL
@@ -295,7 +296,7 @@ static struct arm_fault plan_joint_move(struct arm6 *a, const struct event_arm *
                                         const struct arm_rates *rates,
                                         const struct arm_bounds *bounds)
 {
-    if (is_told(t, EVENT_ARM_Q)) {
+    if (is_present(t, EVENT_ARM_Q)) {
         return arm_plan_joints(&a->arm, a->jog.now.q, t->q_rad, rates, bounds, &a->move);
     }
     const struct rigid to = rigid_from_pose(t->pose);
@@ -312,7 +313,7 @@ static struct arm_fault plan_joint_move(struct arm6 *a, const struct event_arm *
 
 static struct arm_fault plan_move(struct arm6 *a, const struct arm6_task *task)
 {
-    const struct event_arm *t = &task->told;
+    const struct event_arm *t = &task->request;
     const struct arm_rates rates = read_rates(a, task);
     const struct arm_bounds bounds = arm6_bounds(a);
     for (size_t i = 0; i < EVENT_AXES_MAX; i++) {
@@ -324,7 +325,7 @@ static struct arm_fault plan_move(struct arm6 *a, const struct arm6_task *task)
         return plan_joint_move(a, t, &rates, &bounds);
     }
     const struct rigid to =
-        is_told(t, EVENT_ARM_Q) ? arm_forward(&a->arm, t->q_rad) : rigid_from_pose(t->pose);
+        is_present(t, EVENT_ARM_Q) ? arm_forward(&a->arm, t->q_rad) : rigid_from_pose(t->pose);
     if (task->op == ARM6_MOVEL) {
         return arm_plan_line(&a->arm, a->jog.now.q, &to, &rates, &bounds, &a->move);
     }
@@ -364,7 +365,7 @@ static bool begin_move(struct arm6 *a, int64_t start_us)
 }
 
 /* Of the tool as it moves already, by another jog. */
-static void tell_twist(struct arm6 *a)
+static void compute_twist(struct arm6 *a)
 {
     const struct arm_slope slope = arm_jacobian(&a->arm, a->jog.now.q);
     arm_twist(&slope, a->jog.now.qd, a->jog.twist);
@@ -373,7 +374,7 @@ static void tell_twist(struct arm6 *a)
 static bool begin_jog(struct arm6 *a, int64_t start_us)
 {
     const struct arm6_task *task = &a->queue[0];
-    const struct event_arm *t = &task->told;
+    const struct event_arm *t = &task->request;
     const bool joints = task->op == ARM6_SPEEDJ;
     const double *speeds = joints ? t->qd_radps : t->twist;
     const double a_radps2 = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, JOG_A_RADPS2);
@@ -394,7 +395,7 @@ static bool begin_jog(struct arm6 *a, int64_t start_us)
         return false;
     }
     a->jam = (struct arm_fault){.refusal = ARM_ACCEPTED};
-    tell_twist(a);
+    compute_twist(a);
     begin_work(a, ARM6_JOG);
     return true;
 }
@@ -411,27 +412,27 @@ static void begin_brake(struct arm6 *a, const struct event_arm *t)
 /* Done at once, or refused. */
 static void set_mode(struct arm6 *a, int64_t start_us)
 {
-    const struct event_arm *t = &a->queue[0].told;
-    if (t->told == 0) {
+    const struct event_arm *t = &a->queue[0].request;
+    if (t->present == 0) {
         refuse_first(a, &(struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN},
                      "\"cartesian\", \"dynamics\" or \"external\" was expected", start_us);
         return;
     }
-    if (is_told(t, EVENT_ARM_DYNAMICS)) {
+    if (is_present(t, EVENT_ARM_DYNAMICS)) {
         a->values[ARM6_DYNAMICS] = t->dynamics;
     }
-    if (is_told(t, EVENT_ARM_CARTESIAN)) {
+    if (is_present(t, EVENT_ARM_CARTESIAN)) {
         a->cartesian = t->cartesian > 0;
     }
-    if (is_told(t, EVENT_ARM_EXTERNAL)) {
+    if (is_present(t, EVENT_ARM_EXTERNAL)) {
         a->external = t->external > 0;
-        a->stream_us = a->keep_us = INT64_MIN / 2;
+        a->stream_us = a->refreshed_us = INT64_MIN / 2;
     }
     a->path_error_m = 0.0;
     arm6_end_task(a, REPLY_DONE, start_us, "");
 }
 
-static void note_beginning(struct arm6 *a, const struct arm6_task *task)
+static void record_start(struct arm6 *a, const struct arm6_task *task)
 {
     if (moves_arm(task->op)) {
         a->commands++;
@@ -448,19 +449,19 @@ static bool begin_first(struct arm6 *a, int64_t start_us)
     const struct arm6_task *task = &a->queue[0];
     a->start_us = start_us;
     a->run_us = start_us + lab_us(task->delay_s);
-    note_beginning(a, task);
+    record_start(a, task);
     if (task->op == ARM6_MODE) {
         set_mode(a, start_us);
         return false;
     }
     if (task->op == ARM6_STOPJ || task->op == ARM6_HALT) {
-        begin_brake(a, &task->told);
+        begin_brake(a, &task->request);
         return true;
     }
     if (a->external) {
         (void)add_answer(a, task->id, REPLY_ERROR, start_us, start_us,
                          "busy: another controller drives it");
-        note_refusal(a, ARM6_BUSY, (double)NAN);
+        record_refusal(a, ARM6_BUSY, (double)NAN);
         drop_first(a);
         return false;
     }
@@ -493,7 +494,7 @@ static void drop_work(struct arm6 *a, enum arm6_op next)
 }
 
 /* A stop overtakes: the one in work ends, and the stop is the next. */
-static void put_first(struct arm6 *a, const struct arm6_task *task)
+static void queue_first(struct arm6 *a, const struct arm6_task *task)
 {
     find_set_points(a);
     arm6_halt_task(a, task->op == ARM6_HALT ? "stopped by halt" : "stopped by stopj");
@@ -514,13 +515,13 @@ static bool makes_room(const struct arm6 *a, enum arm6_op op)
            (a->values[ARM6_WHEN_BUSY] > 0.0 || jog_for_jog);
 }
 
-bool arm6_take_command(void *memory, const struct event_command *command)
+bool arm6_queue_command(void *memory, const struct event_command *command)
 {
     struct arm6 *a = memory;
     const double sd_s = a->values[ARM6_NOISE_S];
     const double noise_s = sd_s > 0.0 ? sd_s * random_normal(&a->random) : 0.0;
     struct arm6_task task = {.op = (enum arm6_op)names_value(&arm6_op_names, command->op),
-                             .told = command->arm};
+                             .request = command->arm};
     const double more_s = a->values[task.op == ARM6_MOVEJ ? ARM6_JOINT_T0_S : ARM6_LINE_T0_S];
     task.delay_s = fmax(a->values[ARM6_T0_S] + more_s + noise_s, 0.0);
     (void)snprintf(task.id, sizeof task.id, "%s", command->id);
@@ -540,7 +541,7 @@ bool arm6_take_command(void *memory, const struct event_command *command)
         task.delay_s = 0.0;
     }
     if (stops) {
-        put_first(a, &task);
+        queue_first(a, &task);
     } else {
         if (makes_room(a, task.op)) {
             drop_work(a, task.op);

@@ -58,7 +58,7 @@ static bool is_possible(const struct event_command *command)
            command->displacement_m <= WAY_LIMIT_M;
 }
 
-static bool take_command(void *memory, const struct event_command *command)
+static bool queue_command(void *memory, const struct event_command *command)
 {
     struct diffdrive *d = memory;
     if (d->queue_count == DIFFDRIVE_QUEUE_MAX) {
@@ -91,7 +91,7 @@ static void add_pose(const struct diffdrive *d, struct robot_reply *reply)
                      robot_wrap_rad(d->odometry[2] + turn_rad));
 }
 
-static void tell_answer(struct round *r)
+static void emit_answer(struct round *r)
 {
     static const enum reply_status statuses[] = {[L0MAIN_ANSWER_DONE] = REPLY_DONE,
                                                  [L0MAIN_ANSWER_DATA] = REPLY_DATA,
@@ -160,7 +160,7 @@ static void drop_working(struct round *r)
     }
 }
 
-static void tell_notice(struct round *r)
+static void emit_notice(struct round *r)
 {
     struct diffdrive *d = r->d;
     struct robot_reply reply = {.start_us = d->now_us, .end_us = d->now_us};
@@ -169,7 +169,7 @@ static void tell_notice(struct round *r)
     }
     d->is_unanswered = false;
     switch (d->main_out.notice) {
-    case L0MAIN_NOTICE_TAKEN:
+    case L0MAIN_NOTICE_ACCEPTED:
         drop_working(r);
         d->working = d->incoming;
         d->is_working = true;
@@ -253,17 +253,17 @@ static void commit_cycle(void *context, unsigned cycle, int64_t t_us)
         }
     }
     if (d->user.machine) {
-        d->main_out = diffdrive_user_tell(&d->user, &d->machine[DIFFDRIVE_MAIN], d->main_in.op,
-                                          d->params.control_max);
+        d->main_out = diffdrive_user_outputs(&d->user, &d->machine[DIFFDRIVE_MAIN],
+                                             d->main_in.op, d->params.control_max);
     }
     /* What a machine answers in the cycle in which it takes a command is of that command. */
     const bool was_working = d->is_working || !d->user.machine;
     if (was_working) {
-        tell_answer(r);
+        emit_answer(r);
     }
-    tell_notice(r);
+    emit_notice(r);
     if (!was_working) {
-        tell_answer(r);
+        emit_answer(r);
     }
     if (d->lidar_out.ping && !d->pinging) {
         start_ping(d);
@@ -373,7 +373,7 @@ static void stand_before(const double rest[3], double turn_rad, double way_m, do
 /* What L0Main has left of its move is seen from its goal. A robot that arrived keeps that goal,
  * as the one whose place it takes does, and makes up for what it now has left of the way; far
  * from there, or broken off, nothing is left. before: odometry until now. */
-static void keep_goal(struct diffdrive *d, const double before[3], const double rest[3])
+static void retain_goal(struct diffdrive *d, const double before[3], const double rest[3])
 {
     struct efsm *m = &d->machine[DIFFDRIVE_MAIN];
     double goal[3];
@@ -423,7 +423,7 @@ static enum status place_robot(void *memory, const double pose[3])
     stand_before(pose, turn_rad, way_m, d->plant.pose);
     stand_before(pose, believed.angle_rad, believed.distance_m, d->odometry);
     if (!d->user.machine) {
-        keep_goal(d, before, pose);
+        retain_goal(d, before, pose);
     }
     return STATUS_OK;
 }
@@ -440,7 +440,7 @@ static void read_encoders(struct diffdrive *d)
 }
 
 /* The command that the machines see in this period. */
-static void take_next(struct diffdrive *d)
+static void start_next(struct diffdrive *d)
 {
     const bool pauses = d->user.machine && d->user.answered;
     memset(&d->incoming, 0, sizeof d->incoming);
@@ -456,7 +456,7 @@ static void take_next(struct diffdrive *d)
 }
 
 /* Ahead and turn, or in the plane with sideways between them. */
-static enum status take_effort(void *memory, const double *tau, size_t count)
+static enum status set_effort(void *memory, const double *tau, size_t count)
 {
     struct diffdrive *d = memory;
     if ((count != 2 && count != 3) || !isfinite(tau[0]) || !isfinite(tau[count - 1])) {
@@ -499,8 +499,8 @@ static void step_robot(void *memory, robot_sink *sink, void *context)
                                      .commit = commit_cycle,
                                      .context = &round};
     read_encoders(d);
-    take_next(d);
-    (void)efsm_settle(&net, d->now_us);
+    start_next(d);
+    (void)efsm_run_instant(&net, d->now_us);
     if (!efsm_network_is_active(&net)) {
         recover_machines(&round);
     }
@@ -516,7 +516,7 @@ static void sample_robot(const void *memory, struct robot_sample *out)
     out->t_us = d->now_us;
     out->nu_count = out->tau_count = out->pose_count = 3;
     diffdrive_plant_velocity(&d->plant, &d->params, &out->nu[0], &out->nu[2]);
-    diffdrive_plant_told(&d->params, d->control, out->tau);
+    diffdrive_plant_commanded(&d->params, d->control, out->tau);
     memcpy(out->pose, d->plant.pose, sizeof d->plant.pose);
 }
 
@@ -540,8 +540,8 @@ const struct robot_kind diffdrive_kind = {
     .parameters_at = offsetof(struct diffdrive, params),
     .operations = "go, lidar, resume, halt, and efforts",
     .init = init_robot,
-    .command = take_command,
-    .effort = take_effort,
+    .command = queue_command,
+    .effort = set_effort,
     .place = place_robot,
     .step = step_robot,
     .sample = sample_robot,

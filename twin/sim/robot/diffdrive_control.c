@@ -48,8 +48,8 @@ double diffdrive_heading_error(const struct diffdrive_pose *pose)
     return is_near && fabs(error) > NEAR_ERROR ? 0.0 : error;
 }
 
-double diffdrive_left_to_turn(const struct diffdrive_params *p,
-                              const struct diffdrive_pose *pose)
+double diffdrive_remaining_turn(const struct diffdrive_params *p,
+                                const struct diffdrive_pose *pose)
 {
     const bool carries = (int)p->carry == DIFFDRIVE_CARRY_POSE;
     if (carries && pose->x_m < -NEAR_GOAL_M) {
@@ -143,10 +143,10 @@ double diffdrive_top(const struct diffdrive_params *p, double x_m, double obstac
 /* A speed that follows its aim with the motors' lag, one period on. Returns the way. */
 static double follow_aim(double *speed, double aim, double lag_s, double period_s)
 {
-    const double kept = exp(-period_s / lag_s);
-    const double way = aim * period_s + (*speed - aim) * lag_s * (1.0 - kept);
-    *speed = aim + (*speed - aim) * kept;
-    return way;
+    const double decay = exp(-period_s / lag_s);
+    const double travelled = aim * period_s + (*speed - aim) * lag_s * (1.0 - decay);
+    *speed = aim + (*speed - aim) * decay;
+    return travelled;
 }
 
 double diffdrive_coast_s(const struct diffdrive_params *p, double period_s)
@@ -166,9 +166,9 @@ static double time_beyond(const struct diffdrive_params *p, double period_s, dou
     while (left - lead > rest && steps < INHERENT_STEPS_MAX) {
         const double aim =
             tapers ? full * diffdrive_top(p, -left, p->lidar_range_m) / p->control_max : full;
-        const double way = follow_aim(&speed, aim, p->motor_lag_s, period_s);
-        left -= way;
-        lead = way / period_s * diffdrive_coast_s(p, period_s);
+        const double travelled = follow_aim(&speed, aim, p->motor_lag_s, period_s);
+        left -= travelled;
+        lead = travelled / period_s * diffdrive_coast_s(p, period_s);
         steps++;
     }
     /* Half a period more or less is the end's chance: take the middle. */

@@ -53,8 +53,8 @@ double diffdrive_heading_error(const struct diffdrive_pose *pose);
 
 /* What is left to turn, not wrapped: the heading error as long as the goal is ahead, else the
  * angle alone. */
-double diffdrive_left_to_turn(const struct diffdrive_params *p,
-                              const struct diffdrive_pose *pose);
+double diffdrive_remaining_turn(const struct diffdrive_params *p,
+                                const struct diffdrive_pose *pose);
 
 /* Equations 7 to 11, each limited to [control_min, top]. */
 struct diffdrive_controls diffdrive_steer(const struct diffdrive_params *p,

@@ -40,7 +40,7 @@ static bool wants_turn(const struct efsm_view *v, const struct diffdrive_pose *g
 {
     const double tolerance_rad = params_of(v)->angle_tolerance_rad;
     const bool rotates = fabs(input_of(v)->angle_rad) > 0.0;
-    return fabs(diffdrive_left_to_turn(params_of(v), goal)) >
+    return fabs(diffdrive_remaining_turn(params_of(v), goal)) >
            (rotates ? tolerance_rad : fmax(tolerance_rad, STEERED_RAD));
 }
 
@@ -87,7 +87,7 @@ static bool is_turned(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
     const double rate_radps = input_of(v)->moved.angle_rad / input_of(v)->period_s;
-    const double left_rad = diffdrive_left_to_turn(params_of(v), &pose) +
+    const double left_rad = diffdrive_remaining_turn(params_of(v), &pose) +
                             rate_radps * diffdrive_coast_s(params_of(v), input_of(v)->period_s);
     const bool to_the_right = efsm_get(v, L0MAIN_LEFT) > 0.0;
     return fabs(left_rad) < params_of(v)->angle_tolerance_rad ||
@@ -148,7 +148,7 @@ static enum l0main_notice notice_of(const struct efsm_view *v)
                                                              : L0MAIN_NOTICE_OBEYED;
     }
     return state == (op == L0MAIN_OP_RESUME ? L0MAIN_RESUME : L0MAIN_LISTEN)
-               ? L0MAIN_NOTICE_TAKEN
+               ? L0MAIN_NOTICE_ACCEPTED
                : L0MAIN_NOTICE_UNFIT;
 }
 
@@ -219,7 +219,7 @@ static void accept_go(const struct efsm_view *v)
 static void begin_turn(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    const double left_rad = diffdrive_left_to_turn(params_of(v), &pose);
+    const double left_rad = diffdrive_remaining_turn(params_of(v), &pose);
     const double control = copysign(params_of(v)->control_max, left_rad);
     drive_wheels(v, control, -control);
     set_until(v, params_of(v)->patience_ratio * fabs(left_rad) /
@@ -287,7 +287,7 @@ static void await_resume(const struct efsm_view *v)
 
 /* --- the table --------------------------------------------------------------------------- */
 
-static void tell_outputs(const struct efsm_view *v)
+static void write_outputs(const struct efsm_view *v)
 {
     struct l0main_out *out = v->out;
     out->left = efsm_get(v, L0MAIN_LEFT);
@@ -408,7 +408,7 @@ const struct efsm_table l0main_table = {
     .zeros = BIT(L0MAIN_CELL_COUNT) - 1,
     .event_at = offsetof(struct l0main_in, op),
     .always = track_pose,
-    .output = tell_outputs,
+    .output = write_outputs,
 };
 
 /* --- L0Lidar ----------------------------------------------------------------------------- */
@@ -447,24 +447,24 @@ static void start_ping(const struct efsm_view *v)
     efsm_set(v, L0LIDAR_PENDING, input_of_lidar(v)->request ? 1.0 : 0.0);
 }
 
-static void keep_reading(const struct efsm_view *v, double distance_m)
+static void store_reading(const struct efsm_view *v, double distance_m)
 {
     efsm_set(v, L0LIDAR_Q, distance_m);
     efsm_set(v, L0LIDAR_Q_YAW, efsm_get(v, L0LIDAR_YAW));
     efsm_set(v, L0LIDAR_UPDATE, efsm_get(v, L0LIDAR_PENDING));
 }
 
-static void keep_echo(const struct efsm_view *v)
+static void store_echo(const struct efsm_view *v)
 {
-    keep_reading(v, input_of_lidar(v)->echo_m);
+    store_reading(v, input_of_lidar(v)->echo_m);
 }
 
-static void keep_none(const struct efsm_view *v)
+static void store_none(const struct efsm_view *v)
 {
-    keep_reading(v, input_of_lidar(v)->range_m);
+    store_reading(v, input_of_lidar(v)->range_m);
 }
 
-static void tell_lidar(const struct efsm_view *v)
+static void write_lidar(const struct efsm_view *v)
 {
     struct l0lidar_out *out = v->out;
     const double q_yaw_rad = efsm_get(v, L0LIDAR_Q_YAW);
@@ -487,8 +487,8 @@ static const struct efsm_arc lidar_arcs[] = {
      .unless = {is_on_target}, .clears = BIT(L0LIDAR_UPDATE)},
     {L0LIDAR_PING,   L0LIDAR_ECHO,   is_on_target, start_ping,
      .label = "target = yaw / pending+ = request, until+ = t + wait", .clears = BIT(L0LIDAR_UPDATE)},
-    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,     keep_echo,  .label = "echo / Q+ = echo, update+ = pending"},
-    {L0LIDAR_ECHO,   L0LIDAR_PING,   is_lidar_over,      keep_none,
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,     store_echo,  .label = "echo / Q+ = echo, update+ = pending"},
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   is_lidar_over,      store_none,
      .label = "!echo & t >= until / Q+ = range, update+ = pending", .unless = {has_echo}},
     {L0LIDAR_ECHO,   L0LIDAR_ECHO,   NULL,         NULL,       .label = "!echo & t < until",
      .waits = true, .unless = {has_echo, is_lidar_over}},
@@ -504,7 +504,7 @@ const struct efsm_table l0lidar_table = {
     EFSM_ARCS(lidar_arcs),
     EFSM_CELLS(lidar_cells),
     .zeros = BIT(L0LIDAR_YAW) | BIT(L0LIDAR_PENDING) | BIT(L0LIDAR_UPDATE),
-    .output = tell_lidar,
+    .output = write_lidar,
 };
 
 void l0lidar_reset(struct efsm *m, int64_t t_us, double servo_radps, double range_m)

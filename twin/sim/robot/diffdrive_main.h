@@ -1,4 +1,5 @@
-/* twin/sim/robot/diffdrive_main.h - L0Main: the machine that obeys commands and drives the motors.
+/* twin/sim/robot/diffdrive_main.h - L0Main: the machine that obeys commands and drives the
+ * motors.
  *
  *     LISTEN --go--> START --> TURN --> PAUSE --> GO --arrived--> LISTEN
  *                                                 GO <--> BLOCKED --too long--> LISTEN
@@ -71,10 +72,10 @@ enum l0main_answer {
 /* What became of the command that just came. */
 enum l0main_notice {
     L0MAIN_NOTICE_NONE,
-    L0MAIN_NOTICE_TAKEN,  /* it is in work now */
-    L0MAIN_NOTICE_OBEYED, /* a halt that halted something */
-    L0MAIN_NOTICE_UNFIT,  /* it does not fit the state */
-    L0MAIN_NOTICE_WRONG   /* no state knows it */
+    L0MAIN_NOTICE_ACCEPTED, /* it is in work now */
+    L0MAIN_NOTICE_OBEYED,   /* a halt that halted something */
+    L0MAIN_NOTICE_UNFIT,    /* it does not fit the state */
+    L0MAIN_NOTICE_WRONG     /* no state knows it */
 };
 
 struct l0main_in {

@@ -6,7 +6,7 @@
 #include "twin/sim/robot/world.h"
 
 #define SUBSTEP_US     1000 /* far below any motor's lag */
-#define RIPPLE_KEPT    0.98 /* of the ripple, from one millisecond to the next: 50 ms long */
+#define RIPPLE_DECAY   0.98 /* of the ripple, from one millisecond to the next: 50 ms long */
 #define STILL_MPS      1e-12
 #define CONTROL_MARGIN 1e-9 /* a control at the edge of the dead zone moves the motor */
 
@@ -40,15 +40,15 @@ static double aim_mps(const struct diffdrive_params *p, double control, double g
     return full_mps(p, spins) * u / p->control_max * gain_ratio;
 }
 
-void diffdrive_plant_told(const struct diffdrive_params *p,
-                          const double control[DIFFDRIVE_WHEELS], double told[3])
+void diffdrive_plant_commanded(const struct diffdrive_params *p,
+                               const double control[DIFFDRIVE_WHEELS], double commanded[3])
 {
     const bool spins = control[DIFFDRIVE_LEFT] * control[DIFFDRIVE_RIGHT] < 0.0;
     const double left_mps = aim_mps(p, control[DIFFDRIVE_LEFT], 1.0, spins);
     const double right_mps = aim_mps(p, control[DIFFDRIVE_RIGHT], 1.0, spins);
-    told[0] = (left_mps + right_mps) / 2.0;
-    told[1] = 0.0;
-    told[2] = (right_mps - left_mps) / p->track_m;
+    commanded[0] = (left_mps + right_mps) / 2.0;
+    commanded[1] = 0.0;
+    commanded[2] = (right_mps - left_mps) / p->track_m;
 }
 
 void diffdrive_plant_controls(const struct diffdrive_params *p, double forward_mps,
@@ -72,10 +72,10 @@ static double brake_mps(const struct diffdrive_params *p, double speed_mps, doub
 /* Way of a wheel whose motor is left alone. */
 static double coast_m(const struct diffdrive_params *p, double speed_mps)
 {
-    const double taken_mps = p->friction_mps > 0.0
-                                 ? p->friction_mps * log1p(fabs(speed_mps) / p->friction_mps)
-                                 : 0.0;
-    return copysign(fabs(speed_mps) - taken_mps, speed_mps) * p->motor_lag_s;
+    const double slowed_mps = p->friction_mps > 0.0
+                                  ? p->friction_mps * log1p(fabs(speed_mps) / p->friction_mps)
+                                  : 0.0;
+    return copysign(fabs(speed_mps) - slowed_mps, speed_mps) * p->motor_lag_s;
 }
 
 static double true_track_m(const struct diffdrive_params *p)
@@ -127,15 +127,15 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
         aim_mps(p, control[DIFFDRIVE_RIGHT], p->gain_right_ratio, spins)};
     const int64_t steps = (period_us + SUBSTEP_US - 1) / SUBSTEP_US;
     const double h_s = (double)period_us * 1e-6 / (double)steps;
-    const double kept = pow(RIPPLE_KEPT, h_s * 1e3);
-    const double fresh = p->ripple_ratio * sqrt(1.0 - kept * kept);
+    const double decay = pow(RIPPLE_DECAY, h_s * 1e3);
+    const double fresh = p->ripple_ratio * sqrt(1.0 - decay * decay);
     const double count_m = true_count_m(p);
     const double from_x_m = plant->pose[0];
     const double from_y_m = plant->pose[1];
     for (int64_t k = 0; k < steps; k++) {
         double way_m[DIFFDRIVE_WHEELS];
         for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
-            plant->ripple[i] *= kept;
+            plant->ripple[i] *= decay;
             if (fresh > 0.0) {
                 plant->ripple[i] += fresh * random_normal(&plant->random);
             }
@@ -159,8 +159,8 @@ void diffdrive_plant_read(struct diffdrive_plant *plant, double counts[DIFFDRIVE
 {
     for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
         const double whole = floor(plant->counts[i]);
-        counts[i] = whole - plant->told[i];
-        plant->told[i] = whole;
+        counts[i] = whole - plant->read_counts[i];
+        plant->read_counts[i] = whole;
     }
 }
 
@@ -187,7 +187,7 @@ void diffdrive_plant_expect(const struct diffdrive_plant *plant,
                             const struct diffdrive_params *p, double counts[DIFFDRIVE_WHEELS])
 {
     for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
-        counts[i] = plant->counts[i] - plant->told[i] +
+        counts[i] = plant->counts[i] - plant->read_counts[i] +
                     coast_m(p, plant->speed_mps[i]) / true_count_m(p);
     }
 }

@@ -42,9 +42,9 @@ enum { DIFFDRIVE_LEFT, DIFFDRIVE_RIGHT, DIFFDRIVE_WHEELS };
 struct diffdrive_plant {
     double pose[3]; /* x_m, y_m, psi_rad in the world: the truth */
     double speed_mps[DIFFDRIVE_WHEELS];
-    double ripple[DIFFDRIVE_WHEELS]; /* of the speed, relative */
-    double counts[DIFFDRIVE_WHEELS]; /* of the encoders since the start, not yet whole */
-    double told[DIFFDRIVE_WHEELS];   /* whole counts that were read before */
+    double ripple[DIFFDRIVE_WHEELS];      /* of the speed, relative */
+    double counts[DIFFDRIVE_WHEELS];      /* of the encoders since the start, not yet whole */
+    double read_counts[DIFFDRIVE_WHEELS]; /* whole counts that were read before */
     struct random_source random;
     uint32_t bumps; /* steps in which an obstacle held the body */
 };
@@ -71,11 +71,11 @@ void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
 
 /* What the motors are told, as the velocity that they tend to at nominal gains: ahead, sideways
  * (0), turn. */
-void diffdrive_plant_told(const struct diffdrive_params *p,
-                          const double control[DIFFDRIVE_WHEELS], double told[3]);
+void diffdrive_plant_commanded(const struct diffdrive_params *p,
+                               const double control[DIFFDRIVE_WHEELS], double commanded[3]);
 
-/* The controls that tell the motors this velocity: diffdrive_plant_told() the other way round,
- * within what motors obey. */
+/* The controls that tell the motors this velocity: diffdrive_plant_commanded() the other way
+ * round, within what motors obey. */
 void diffdrive_plant_controls(const struct diffdrive_params *p, double forward_mps,
                               double turn_radps, double control[DIFFDRIVE_WHEELS]);
 

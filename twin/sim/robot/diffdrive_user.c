@@ -108,7 +108,7 @@ void diffdrive_user_sense(struct diffdrive_user *user, const struct l0main_in *i
 
 /* ---- what it tells ---- */
 
-static double take_number(const struct diffdrive_user *user, enum diffdrive_port port)
+static double read_output(const struct diffdrive_user *user, enum diffdrive_port port)
 {
     const uint8_t place = user->places[port];
     const bool there = place != MACHINE_NONE && (user->out.there >> place & 1U) != 0;
@@ -116,16 +116,16 @@ static double take_number(const struct diffdrive_user *user, enum diffdrive_port
     return isfinite(value) ? value : 0.0;
 }
 
-static bool is_told(const struct diffdrive_user *user, enum diffdrive_port port)
+static bool is_set(const struct diffdrive_user *user, enum diffdrive_port port)
 {
-    return take_number(user, port) > 0.0;
+    return read_output(user, port) > 0.0;
 }
 
 /* A motor's control, of what is said as a share of its largest. */
 static double control_of(const struct diffdrive_user *user, enum diffdrive_port port,
                          double control_max)
 {
-    return fmin(fmax(take_number(user, port), -1.0), 1.0) * control_max;
+    return fmin(fmax(read_output(user, port), -1.0), 1.0) * control_max;
 }
 
 static enum l0main_answer answer_of(const struct diffdrive_user *user)
@@ -139,7 +139,7 @@ static enum l0main_answer answer_of(const struct diffdrive_user *user)
                 {DIFFDRIVE_PORT_DATA, L0MAIN_ANSWER_DATA},
                 {DIFFDRIVE_PORT_DONE, L0MAIN_ANSWER_DONE}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (is_told(user, rows[i].port)) {
+        if (is_set(user, rows[i].port)) {
             return rows[i].answer;
         }
     }
@@ -155,14 +155,14 @@ static enum l0main_notice notice_of(const struct diffdrive_user *user, const str
     if (op >= L0MAIN_OP_BAD) {
         return L0MAIN_NOTICE_WRONG;
     }
-    if (is_told(user, DIFFDRIVE_PORT_WARN) || m->fired_arc == user->quiet_arc) {
+    if (is_set(user, DIFFDRIVE_PORT_WARN) || m->fired_arc == user->quiet_arc) {
         return L0MAIN_NOTICE_UNFIT;
     }
-    return op == L0MAIN_OP_HALT ? L0MAIN_NOTICE_OBEYED : L0MAIN_NOTICE_TAKEN;
+    return op == L0MAIN_OP_HALT ? L0MAIN_NOTICE_OBEYED : L0MAIN_NOTICE_ACCEPTED;
 }
 
-struct l0main_out diffdrive_user_tell(struct diffdrive_user *user, const struct efsm *m,
-                                      unsigned op, double control_max)
+struct l0main_out diffdrive_user_outputs(struct diffdrive_user *user, const struct efsm *m,
+                                         unsigned op, double control_max)
 {
     if (m->state >= EFSM_INCOMPLETE) {
         user->out.there = 0; /* a sink tells nothing */
@@ -170,8 +170,8 @@ struct l0main_out diffdrive_user_tell(struct diffdrive_user *user, const struct 
     return (struct l0main_out){.left = control_of(user, DIFFDRIVE_PORT_LEFT, control_max),
                                .right = control_of(user, DIFFDRIVE_PORT_RIGHT, control_max),
                                .target_rad =
-                                   robot_wrap_rad(take_number(user, DIFFDRIVE_PORT_TARGET)),
-                               .request = is_told(user, DIFFDRIVE_PORT_REQUEST),
+                                   robot_wrap_rad(read_output(user, DIFFDRIVE_PORT_TARGET)),
+                               .request = is_set(user, DIFFDRIVE_PORT_REQUEST),
                                .answer = answer_of(user),
                                .notice = notice_of(user, m, op)};
 }

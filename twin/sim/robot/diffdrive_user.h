@@ -64,7 +64,7 @@ void diffdrive_user_sense(struct diffdrive_user *user, const struct l0main_in *i
                           const double odometry[3], const struct efsm *m, int64_t t_us);
 
 /* What it tells, in L0Main's words, and what became of the command op. */
-struct l0main_out diffdrive_user_tell(struct diffdrive_user *user, const struct efsm *m,
-                                      unsigned op, double control_max);
+struct l0main_out diffdrive_user_outputs(struct diffdrive_user *user, const struct efsm *m,
+                                         unsigned op, double control_max);
 
 #endif

@@ -1,5 +1,5 @@
-/* twin/sim/robot/kinematic.c - a plain differential-drive robot: turns, then drives, at constant
- * speeds.
+/* twin/sim/robot/kinematic.c - a plain differential-drive robot: turns, then drives, at
+ * constant speeds.
  *
  * A move takes t0 + [rotation != 0] (ta + |rotation| / w) + [displacement != 0] (tr +
  * |displacement| / v), plus noise: the model that the travel-time calibration fits
@@ -111,7 +111,7 @@ static void halt_tasks(struct kinematic *k)
     }
 }
 
-static bool take_command(void *memory, const struct event_command *command)
+static bool queue_command(void *memory, const struct event_command *command)
 {
     struct kinematic *k = memory;
     const double sd_s = k->params.noise_s;
@@ -242,7 +242,7 @@ const struct robot_kind kinematic_kind = {
     .parameters_at = offsetof(struct kinematic, params),
     .operations = "go, lidar, halt",
     .init = init_robot,
-    .command = take_command,
+    .command = queue_command,
     .place = place_robot,
     .step = step_robot,
     .sample = sample_robot,

@@ -60,9 +60,9 @@ static void set_patience(const struct efsm_view *v)
     efsm_set(v, L1_UNTIL, (double)v->t_us + input_of_l1(v)->patience_us);
 }
 
-static void tell_l1(const struct efsm_view *v)
+static void write_l1(const struct efsm_view *v)
 {
-    static const struct l1_out told[L1_STATE_COUNT] = {
+    static const struct l1_out outputs[L1_STATE_COUNT] = {
         [L1_GO] = {.command = L1_COMMAND_GO},
         [L1_LIDAR] = {.command = L1_COMMAND_LIDAR},
         [L1_RESUME] = {.command = L1_COMMAND_RESUME},
@@ -71,7 +71,7 @@ static void tell_l1(const struct efsm_view *v)
         [L1_ACK] = {.message = L2_EVENT_ACK},
         [L1_QUIT] = {.message = L2_EVENT_HALTED},
         [L1_FAIL] = {.message = L2_EVENT_FAILED}};
-    *(struct l1_out *)v->out = told[v->now->state];
+    *(struct l1_out *)v->out = outputs[v->now->state];
 }
 
 static const struct efsm_state l1_states[] = {L1_STATES(EFSM_STATE)};
@@ -142,7 +142,7 @@ const struct efsm_table l1_table = {
     EFSM_CELLS(l1_cells),
     .zeros = BIT(L1_WARNINGS) | BIT(L1_REFUSED),
     .event_at = offsetof(struct l1_in, event),
-    .output = tell_l1,
+    .output = write_l1,
 };
 
 ENUM_NAMES(l1_command, L1_COMMAND_HALT + 1, "", "go", "lidar", "resume", "halt");
@@ -198,9 +198,9 @@ static bool goes_home(const struct efsm_view *v)
     return !is_homing(v) && returns_on_failure(v);
 }
 
-static void tell_l2(const struct efsm_view *v)
+static void write_l2(const struct efsm_view *v)
 {
-    static const struct l2_out told[L2_STATE_COUNT] = {
+    static const struct l2_out outputs[L2_STATE_COUNT] = {
         [L2_PLAN] = {.request = L2_REQUEST_GOAL},
         [L2_HOME] = {.request = L2_REQUEST_HOME},
         [L2_FOLLOW] = {.order = L1_EVENT_FOLLOW},
@@ -209,7 +209,7 @@ static void tell_l2(const struct efsm_view *v)
         [L2_END] = {.verdict = L2_VERDICT_DONE},
         [L2_ABORT] = {.verdict = L2_VERDICT_FAILED},
         [L2_STOPPED] = {.verdict = L2_VERDICT_QUIT}};
-    *(struct l2_out *)v->out = told[v->now->state];
+    *(struct l2_out *)v->out = outputs[v->now->state];
 }
 
 static const struct efsm_state l2_states[] = {L2_STATES(EFSM_STATE)};
@@ -288,7 +288,7 @@ const struct efsm_table l2_table = {
     EFSM_CELLS(l2_cells),
     .zeros = BIT(L2_REFUSED),
     .event_at = offsetof(struct l2_in, event),
-    .output = tell_l2,
+    .output = write_l2,
 };
 
 ENUM_NAMES(l2_verdict, L2_VERDICT_QUIT + 1, "", "the mission is done", "the mission failed",

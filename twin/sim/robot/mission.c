@@ -94,8 +94,8 @@ static unsigned step_number(const struct mission *m)
 
 /* --- effects -------------------------------------------------------------------------- */
 
-static PRINTF_LIKE(4, 5) void tell_user(const struct round *r, unsigned layer,
-                                        enum mission_level level, const char *format, ...)
+static PRINTF_LIKE(4, 5) void notify_user(const struct round *r, unsigned layer,
+                                          enum mission_level level, const char *format, ...)
 {
     char text[MISSION_TEXT_MAX];
     va_list args;
@@ -192,8 +192,8 @@ static void explain_failure(const struct round *r)
     if (!awaited && isfinite(m->range_m)) {
         (void)snprintf(range, sizeof range, ", range %.3f m", m->range_m);
     }
-    tell_user(r, 1, MISSION_ERROR, "%s: %s at x %.3f m, y %.3f m, %.3f rad%s", where, what,
-              m->pose[0], m->pose[1], m->pose[2], range);
+    notify_user(r, 1, MISSION_ERROR, "%s: %s at x %.3f m, y %.3f m, %.3f rad%s", where, what,
+                m->pose[0], m->pose[1], m->pose[2], range);
 }
 
 /* What was counted in this cycle goes to the user in words. */
@@ -203,12 +203,12 @@ static void report_counters(struct round *r)
     const double warnings = read_cell(&m->l1, L1_WARNINGS);
     const double refused = read_cell(&m->l1, L1_REFUSED) + read_cell(&m->l2, L2_REFUSED);
     if (warnings > r->warnings) {
-        tell_user(r, 1, MISSION_WARNING, "the robot %s",
-                  read_cell(&m->l1, L1_TRIES) > 0.0 ? "ignored a command, it is sent again"
-                                                    : "ended the sweep early");
+        notify_user(r, 1, MISSION_WARNING, "the robot %s",
+                    read_cell(&m->l1, L1_TRIES) > 0.0 ? "ignored a command, it is sent again"
+                                                      : "ended the sweep early");
     }
     if (refused > r->refused) {
-        tell_user(r, 2, MISSION_WARNING, "refused: a mission is in work");
+        notify_user(r, 2, MISSION_WARNING, "refused: a mission is in work");
     }
     r->warnings = warnings;
     r->refused = refused;
@@ -232,7 +232,7 @@ static void commit_l1(void *context, unsigned cycle, int64_t t_us)
         explain_failure(r);
         r->up = r->m->blocked ? L2_EVENT_BLOCKED : L2_EVENT_FAILED;
     } else {
-        tell_user(r, 1, MISSION_ACK, r->up == L2_EVENT_ACK ? "done" : "quit");
+        notify_user(r, 1, MISSION_ACK, r->up == L2_EVENT_ACK ? "done" : "quit");
     }
     r->m->id[0] = '\0';
 }
@@ -269,16 +269,16 @@ static void plan_route(const struct round *r, enum l2_request request)
     }
     m->routed = route_plan(&m->map, &from, &to, m->plan->clearance_m, &m->route);
     if (m->routed == STATUS_OK) {
-        tell_user(r, 2, MISSION_ACK, "%s: a way of %.2f m with %zu leg%s to x %.3f m, y %.3f m",
-                  what, m->route.length_m, m->route.count, m->route.count == 1 ? "" : "s",
-                  to.x_m, to.y_m);
+        notify_user(
+            r, 2, MISSION_ACK, "%s: a way of %.2f m with %zu leg%s to x %.3f m, y %.3f m", what,
+            m->route.length_m, m->route.count, m->route.count == 1 ? "" : "s", to.x_m, to.y_m);
         return;
     }
     const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
                       : m->routed == STATUS_E_EMPTY ? "there is no way"
                                                     : "the map has too many corners";
-    tell_user(r, 2, MISSION_ERROR, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
-              what, why, from.x_m, from.y_m, to.x_m, to.y_m);
+    notify_user(r, 2, MISSION_ERROR, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
+                what, why, from.x_m, from.y_m, to.x_m, to.y_m);
 }
 
 static void set_path(struct mission *m)
@@ -300,8 +300,8 @@ static void end_mission(const struct round *r, enum l2_verdict verdict)
 {
     const struct mission_effect effect = {
         .kind = MISSION_END, .t_us = r->t_us, .step = step_number(r->m), .verdict = verdict};
-    tell_user(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK, "%s",
-              l2_verdict_name(verdict));
+    notify_user(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK, "%s",
+                l2_verdict_name(verdict));
     r->sink(r->context, &effect);
 }
 
@@ -333,7 +333,7 @@ static void recover_layers(struct round *r, const struct efsm_machine *machine)
 {
     char text[MISSION_TEXT_MAX];
     efsm_describe_fault(machine->table, machine->m, text, sizeof text);
-    tell_user(r, machine->number, MISSION_ERROR, "%s", text);
+    notify_user(r, machine->number, MISSION_ERROR, "%s", text);
     end_mission(r, L2_VERDICT_FAILED);
     efsm_reset(&l1_table, &r->m->l1, r->t_us);
     efsm_reset(&l2_table, &r->m->l2, r->t_us);
@@ -342,7 +342,7 @@ static void recover_layers(struct round *r, const struct efsm_machine *machine)
     r->failed = true;
 }
 
-static void settle_layer(struct round *r, bool is_l1)
+static void run_layer(struct round *r, bool is_l1)
 {
     struct mission *m = r->m;
     const struct efsm_machine machine =
@@ -355,7 +355,7 @@ static void settle_layer(struct round *r, bool is_l1)
                                      .commit = is_l1 ? commit_l1 : commit_l2,
                                      .context = r,
                                      .trace = &m->trace};
-    (void)efsm_settle(&net, r->t_us);
+    (void)efsm_run_instant(&net, r->t_us);
     if (!efsm_is_active(machine.table, machine.m)) {
         recover_layers(r, &machine);
     }
@@ -374,7 +374,7 @@ static void run_layers(struct round *r)
         } else {
             r->down = L1_EVENT_NONE;
         }
-        settle_layer(r, low);
+        run_layer(r, low);
         has_more = low ? r->up != L2_EVENT_NONE : r->down != L1_EVENT_NONE;
         low = !low;
     }
@@ -418,7 +418,7 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
     run_layers(&r);
     if (!r.failed) { /* L2 sees that nothing came, too */
         r.up = L2_EVENT_NONE;
-        settle_layer(&r, false);
+        run_layer(&r, false);
     }
 }
 
@@ -452,15 +452,15 @@ static void check_pose(const struct round *r, const struct event_reply *reply)
     const struct mission *m = r->m;
     if (reply->status == REPLY_DONE && !is_locating(m) &&
         hypot(m->pose[0] - m->target[0], m->pose[1] - m->target[1]) > m->plan->clearance_m) {
-        tell_user(r, 1, MISSION_WARNING,
-                  "the robot says that it is at x %.3f m, y %.3f m, where x %.3f m, y %.3f m "
-                  "was expected",
-                  m->pose[0], m->pose[1], m->target[0], m->target[1]);
+        notify_user(r, 1, MISSION_WARNING,
+                    "the robot says that it is at x %.3f m, y %.3f m, where x %.3f m, y %.3f m "
+                    "was expected",
+                    m->pose[0], m->pose[1], m->target[0], m->target[1]);
     }
 }
 
 /* What stopped the robot is not on the map yet. */
-static void note_obstacle(struct mission *m)
+static void add_obstacle(struct mission *m)
 {
     const double far_m = isfinite(m->range_m) ? m->range_m : m->plan->clearance_m;
     const double to_centre_m = far_m + m->plan->obstacle_m;
@@ -503,7 +503,7 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
         memcpy(m->home, m->pose, sizeof m->home);
     }
     if (m->blocked) {
-        note_obstacle(m);
+        add_obstacle(m);
     }
     struct round r = {
         .m = m, .t_us = t_us, .sink = sink, .context = context, .down = events[reply->status]};

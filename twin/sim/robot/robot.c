@@ -79,8 +79,8 @@ static const struct robot_port *find_port(const struct robot_kind *kind, bool in
     return NULL;
 }
 
-static bool takes_port(const struct robot_kind *kind, const struct machine *machine,
-                       const struct machine_port *port, bool input, char *reason, size_t size)
+static bool accepts_port(const struct robot_kind *kind, const struct machine *machine,
+                         const struct machine_port *port, bool input, char *reason, size_t size)
 {
     const char *name = machine_name(machine, port->name);
     const struct robot_port *found = find_port(kind, input, name);
@@ -101,8 +101,8 @@ static bool takes_port(const struct robot_kind *kind, const struct machine *mach
     return true;
 }
 
-bool robot_takes_machine(const struct robot_kind *kind, const struct machine *machine,
-                         char *reason, size_t size)
+bool robot_accepts_machine(const struct robot_kind *kind, const struct machine *machine,
+                           char *reason, size_t size)
 {
     bool tells = false;
     if (kind->port_count == 0) {
@@ -110,12 +110,12 @@ bool robot_takes_machine(const struct robot_kind *kind, const struct machine *ma
         return false;
     }
     for (size_t i = 0; i < machine->input_count; i++) {
-        if (!takes_port(kind, machine, &machine->inputs[i], true, reason, size)) {
+        if (!accepts_port(kind, machine, &machine->inputs[i], true, reason, size)) {
             return false;
         }
     }
     for (size_t i = 0; i < machine->output_count; i++) {
-        if (!takes_port(kind, machine, &machine->outputs[i], false, reason, size)) {
+        if (!accepts_port(kind, machine, &machine->outputs[i], false, reason, size)) {
             return false;
         }
         tells |=

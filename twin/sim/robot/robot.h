@@ -1,4 +1,5 @@
-/* twin/sim/robot/robot.h - a simulated robot, of whatever kind: one file and one row in a table.
+/* twin/sim/robot/robot.h - a simulated robot, of whatever kind: one file and one row in a
+ * table.
  *
  * A robot lives in memory of its owner and in its own time, which advances by one period with
  * each step. It is told commands, efforts and parameters; it tells replies through a sink.
@@ -12,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/errors/status.h"
 #include "base/expression/expression.h"
 #include "base/numbers/random.h"
-#include "base/errors/status.h"
 #include "logger/message/event.h"
 #include "twin/efsm/efsm.h"
 
@@ -142,8 +143,8 @@ const struct robot_kind *robot_kind_find(const char *name);
 
 /* May the machine work in such a robot? False, and why: it has no ports, an input is none of
  * them (E-PORT), or of another type, or nothing that it tells is one. */
-bool robot_takes_machine(const struct robot_kind *kind, const struct machine *machine,
-                         char *reason, size_t size);
+bool robot_accepts_machine(const struct robot_kind *kind, const struct machine *machine,
+                           char *reason, size_t size);
 
 /* Index of a parameter, or -1. */
 int robot_parameter_find(const struct robot_kind *kind, const char *name);

@@ -1,4 +1,5 @@
-/* A simulated surface vessel: the model of identification/model/usv3.h driven by efforts over MQTT.
+/* A simulated surface vessel: the model of identification/model/usv3.h driven by efforts over
+ * MQTT.
  *
  * Efforts are held from one to the next; the step is integrated in substeps of at most
  * SUBSTEP_US. docs/model/usv3.md sections 3 to 5. */
@@ -76,7 +77,7 @@ static void apply_effort(struct vessel *v)
     switch (actuation_of(v)) {
     case ACTUATION_THRUSTERS:
         memcpy(thrust_n, v->effort, sizeof v->effort);
-        (void)allocation_push(&thrusters, thrust_n, v->tau);
+        (void)allocation_limit(&thrusters, thrust_n, v->tau);
         break;
     case ACTUATION_ALLOCATED:
         (void)allocation_share(&thrusters, v->effort, thrust_n, v->tau);
@@ -112,7 +113,7 @@ static void init_vessel(void *memory, const struct robot_setup *setup)
     apply_parameters(v);
 }
 
-static bool take_command(void *memory, const struct event_command *command)
+static bool queue_command(void *memory, const struct event_command *command)
 {
     struct vessel *v = memory;
     if (v->halt_count == HALTS_MAX) {
@@ -132,7 +133,7 @@ static bool take_command(void *memory, const struct event_command *command)
     return true;
 }
 
-static enum status take_effort(void *memory, const double *tau, size_t count)
+static enum status set_effort(void *memory, const double *tau, size_t count)
 {
     struct vessel *v = memory;
     if (count != effort_count(v)) {
@@ -157,7 +158,7 @@ static enum status place_vessel(void *memory, const double pose[USV3_AXES])
     return STATUS_OK;
 }
 
-static void take_parameter(void *memory, size_t index, double before)
+static void update_parameter(void *memory, size_t index, double before)
 {
     struct vessel *v = memory;
     if (index >= THETA && index < THETA + USV3_PARAMETERS) {
@@ -176,10 +177,10 @@ static void take_parameter(void *memory, size_t index, double before)
 static void draw_gust(struct vessel *v)
 {
     const double sd[USV3_AXES] = {v->values[GUST_N], v->values[GUST_N], v->values[GUST_NM]};
-    const double keep = exp(-(double)v->period_us * 1e-6 / v->values[GUST_S]);
+    const double decay = exp(-(double)v->period_us * 1e-6 / v->values[GUST_S]);
     for (size_t i = 0; i < USV3_AXES; i++) {
-        v->gust[i] = sd[i] > 0.0 ? keep * v->gust[i] + sqrt(1.0 - keep * keep) * sd[i] *
-                                                           random_normal(&v->random)
+        v->gust[i] = sd[i] > 0.0 ? decay * v->gust[i] + sqrt(1.0 - decay * decay) * sd[i] *
+                                                            random_normal(&v->random)
                                  : 0.0;
     }
 }
@@ -270,10 +271,10 @@ const struct robot_kind usv3_kind = {
     .parameters_at = offsetof(struct vessel, values),
     .operations = "halt, and efforts",
     .init = init_vessel,
-    .command = take_command,
-    .effort = take_effort,
+    .command = queue_command,
+    .effort = set_effort,
     .place = place_vessel,
-    .changed = take_parameter,
+    .changed = update_parameter,
     .step = step_vessel,
     .sample = sample_vessel,
 };

@@ -121,12 +121,12 @@ static bool has_bounds(const struct world *w)
 
 /* --- rays ----------------------------------------------------------------------------- */
 
-static double ray_to_circle(struct world_point from, struct world_point way,
+static double ray_to_circle(struct world_point from, struct world_point direction,
                             struct world_point centre, double radius)
 {
     const struct world_point d = point_minus(centre, from);
-    const double along = dot_product(d, way);
-    const double aside = cross_product(way, d);
+    const double along = dot_product(d, direction);
+    const double aside = cross_product(direction, d);
     const double half2 = radius * radius - aside * aside;
     if (half2 < 0.0 || along < 0.0) {
         return HUGE_VAL;
@@ -134,63 +134,63 @@ static double ray_to_circle(struct world_point from, struct world_point way,
     return fmax(along - sqrt(half2), 0.0);
 }
 
-static double ray_to_edge(struct world_point from, struct world_point way, struct world_point a,
-                          struct world_point b)
+static double ray_to_edge(struct world_point from, struct world_point direction,
+                          struct world_point a, struct world_point b)
 {
     const struct world_point e = point_minus(b, a);
     const struct world_point d = point_minus(a, from);
-    const double turn = cross_product(way, e);
+    const double turn = cross_product(direction, e);
     if (!(fabs(turn) > 0.0)) { /* parallel: an edge seen head on is met at its nearer end */
-        if (fabs(cross_product(way, d)) > 0.0) {
+        if (fabs(cross_product(direction, d)) > 0.0) {
             return HUGE_VAL;
         }
-        const double to_a = dot_product(d, way);
-        const double to_b = dot_product(point_minus(b, from), way);
+        const double to_a = dot_product(d, direction);
+        const double to_b = dot_product(point_minus(b, from), direction);
         if (to_a < 0.0 && to_b < 0.0) {
             return HUGE_VAL;
         }
         return to_a < 0.0 || to_b < 0.0 ? 0.0 : fmin(to_a, to_b);
     }
     const double along = cross_product(d, e) / turn;
-    const double share = cross_product(d, way) / turn;
+    const double share = cross_product(d, direction) / turn;
     return along >= 0.0 && share >= 0.0 && share <= 1.0 ? along : HUGE_VAL;
 }
 
 static double ray_to_obstacle(const struct world *w, const struct world_obstacle *o,
-                              struct world_point from, struct world_point way)
+                              struct world_point from, struct world_point direction)
 {
     double least = HUGE_VAL;
     if (is_inside(w, o, from)) {
         return 0.0;
     }
     if (o->shape == WORLD_CIRCLE) {
-        return ray_to_circle(from, way, w->points[o->first], o->radius_m);
+        return ray_to_circle(from, direction, w->points[o->first], o->radius_m);
     }
     for (size_t k = 0; k < edge_count(o); k++) {
         const struct edge e = edge_at(w, o, k);
-        least = fmin(least, ray_to_edge(from, way, e.a, e.b));
+        least = fmin(least, ray_to_edge(from, direction, e.a, e.b));
     }
     return least;
 }
 
 /* From within along one axis to the bound ahead. */
-static double ray_to_bound(double from, double way, double min, double max)
+static double ray_to_bound(double from, double direction, double min, double max)
 {
-    if (way > 0.0) {
-        return fmax((max - from) / way, 0.0);
+    if (direction > 0.0) {
+        return fmax((max - from) / direction, 0.0);
     }
-    return way < 0.0 ? fmax((min - from) / way, 0.0) : HUGE_VAL;
+    return direction < 0.0 ? fmax((min - from) / direction, 0.0) : HUGE_VAL;
 }
 
 static double ray_to_bounds(const struct world_bounds *b, struct world_point from,
-                            struct world_point way)
+                            struct world_point direction)
 {
     if (from.x_m < b->x_min_m || from.x_m > b->x_max_m || from.y_m < b->y_min_m ||
         from.y_m > b->y_max_m) {
         return 0.0;
     }
-    return fmin(ray_to_bound(from.x_m, way.x_m, b->x_min_m, b->x_max_m),
-                ray_to_bound(from.y_m, way.y_m, b->y_min_m, b->y_max_m));
+    return fmin(ray_to_bound(from.x_m, direction.x_m, b->x_min_m, b->x_max_m),
+                ray_to_bound(from.y_m, direction.y_m, b->y_min_m, b->y_max_m));
 }
 
 double world_range(const struct world *w, double x_m, double y_m, double heading_rad,
@@ -201,13 +201,13 @@ double world_range(const struct world *w, double x_m, double y_m, double heading
     if (!is_finite(from) || !isfinite(heading_rad)) {
         return range_max_m;
     }
-    const struct world_point way = {cos(heading_rad), sin(heading_rad)};
+    const struct world_point direction = {cos(heading_rad), sin(heading_rad)};
     if (has_bounds(w)) {
-        least = fmin(least, ray_to_bounds(&w->bounds, from, way));
+        least = fmin(least, ray_to_bounds(&w->bounds, from, direction));
     }
     for (size_t i = 0; i < w->obstacle_count; i++) {
         if (world_is_present(w, i)) {
-            least = fmin(least, ray_to_obstacle(w, &w->obstacles[i], from, way));
+            least = fmin(least, ray_to_obstacle(w, &w->obstacles[i], from, direction));
         }
     }
     return least;

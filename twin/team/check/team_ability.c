@@ -38,8 +38,8 @@ static const struct team_buffer *find_buffer(const struct team_params *p, uint16
     return NULL;
 }
 
-const struct team_step *team_takes_nothing(const struct team_params *p, uint16_t robot,
-                                           uint16_t sequence)
+const struct team_step *team_find_unhandled_step(const struct team_params *p, uint16_t robot,
+                                                 uint16_t sequence)
 {
     const struct team_sequence *s = &p->sequences[sequence];
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
@@ -57,9 +57,9 @@ const struct team_step *team_takes_nothing(const struct team_params *p, uint16_t
     return NULL;
 }
 
-static bool tell_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
+static bool report_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static bool tell_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
+static bool report_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -74,13 +74,14 @@ static bool find_fault(const struct team_params *p, const struct team_job *job, 
 {
     const char *name = p->robots[robot].name;
     if (!may_handle(p, robot, job->part)) {
-        return tell_fault(
+        return report_fault(
             why, "home %s cannot handle %s; add it to its handles, or name another home", name,
             team_name(p, job->part));
     }
-    const struct team_step *step = team_takes_nothing(p, robot, job->sequence);
-    return step && tell_fault(why, "%s takes parts from %s, of which %s handles none",
-                              p->sequences[job->sequence].name, team_name(p, step->arg), name);
+    const struct team_step *step = team_find_unhandled_step(p, robot, job->sequence);
+    return step &&
+           report_fault(why, "%s takes parts from %s, of which %s handles none",
+                        p->sequences[job->sequence].name, team_name(p, step->arg), name);
 }
 
 bool team_job_fault(const struct team_params *p, const struct team_job *job,
@@ -88,13 +89,13 @@ bool team_job_fault(const struct team_params *p, const struct team_job *job,
 {
     const char *sequence = p->sequences[job->sequence].name;
     if (p->sequences[job->sequence].part) {
-        return tell_fault(
+        return report_fault(
             why, "%s is a step of other sequences only: alone it breaks the discipline",
             sequence);
     }
     if (job->home != TEAM_NONE && p->robots[job->home].sequence != TEAM_NONE) {
-        return tell_fault(why, "home %s has a sequence of its own and takes no jobs",
-                          p->robots[job->home].name);
+        return report_fault(why, "home %s has a sequence of its own and takes no jobs",
+                            p->robots[job->home].name);
     }
     if (job->home != TEAM_NONE) {
         return find_fault(p, job, job->home, why);
@@ -109,10 +110,10 @@ bool team_job_fault(const struct team_params *p, const struct team_job *job,
         }
     }
     return handles
-               ? tell_fault(why,
-                            "%s takes parts from a buffer of which no robot that could do it "
-                            "handles any",
-                            sequence)
-               : tell_fault(why, "no robot without a sequence of its own can handle %s",
-                            team_name(p, job->part));
+               ? report_fault(why,
+                              "%s takes parts from a buffer of which no robot that could do it "
+                              "handles any",
+                              sequence)
+               : report_fault(why, "no robot without a sequence of its own can handle %s",
+                              team_name(p, job->part));
 }

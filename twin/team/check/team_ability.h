@@ -12,8 +12,8 @@ enum { TEAM_JOB_FAULT_MAX = 160 };
 
 /* A step of this sequence that takes parts from a buffer of which the robot can handle none, by
  * itself or with a tool that it may be given; NULL: there is none. */
-const struct team_step *team_takes_nothing(const struct team_params *p, uint16_t robot,
-                                           uint16_t sequence);
+const struct team_step *team_find_unhandled_step(const struct team_params *p, uint16_t robot,
+                                                 uint16_t sequence);
 /* Why nobody, or not its home, could ever do this job; false: nothing speaks against it. */
 bool team_job_fault(const struct team_params *p, const struct team_job *job,
                     char why[TEAM_JOB_FAULT_MAX]);

@@ -60,7 +60,7 @@ bool team_backlog_add(struct team_backlog *b, const void *head, size_t head_word
     return true;
 }
 
-void team_backlog_take(struct team_backlog *b, void *head, size_t head_words, void *block)
+void team_backlog_pop(struct team_backlog *b, void *head, size_t head_words, void *block)
 {
     const uint64_t *mask = (const uint64_t *)b->packed.items + b->next;
     memcpy(head, mask, head_words * sizeof *mask);

@@ -1,5 +1,5 @@
 /* What is wrong with a team's sequences, for people: both steps, and what would be right. */
-#include "twin/team/check/team_discipline.h"
+#include "twin/team/check/team_static_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,17 +57,17 @@ static void write_task(const struct team_params *p, uint32_t at, char out[PLACE_
     }
 }
 
-static void write_kept(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MAX])
+static void write_never_released(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MAX])
 {
     const uint32_t at = w->fault->other;
-    const bool take = at != TEAM_NO_STEP && w->p->steps[at].kind == TEAM_STEP_TAKE;
+    const bool takes_part = at != TEAM_NO_STEP && w->p->steps[at].kind == TEAM_STEP_TAKE;
     if (at == TEAM_NO_STEP) {
         write_line(
             out, TEAM_FAULT_TEXT_MAX,
             "Lock of %s (%s) is never released: UnLock it before the sequence ends or goes "
             "round for ever",
             w->resource, w->step);
-    } else if (take && w->p->steps[at].retry_us == 0) {
+    } else if (takes_part && w->p->steps[at].retry_us == 0) {
         write_line(
             out, TEAM_FAULT_TEXT_MAX,
             "Lock of %s (%s) is still held at %s, where the sequence ends when there is no "
@@ -126,7 +126,7 @@ static void write_words(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MA
                    w->resource, w->step);
         break;
     case TEAM_FAULT_NEVER_RELEASED:
-        write_kept(w, out);
+        write_never_released(w, out);
         break;
     case TEAM_FAULT_ZERO_TIME:
         write_line(out, size,
@@ -151,7 +151,8 @@ static void write_words(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MA
         write_line(out, size,
                    "sequence %s cannot be checked: at most %d steps times parts of conditions "
                    "and %d resources held at once are",
-                   w->p->sequences[w->fault->sequence].name, TEAM_WAYS_MAX, TEAM_HELD_MAX);
+                   w->p->sequences[w->fault->sequence].name, TEAM_PATH_STATES_MAX,
+                   TEAM_HELD_MAX);
         break;
     }
 }

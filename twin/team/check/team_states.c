@@ -6,8 +6,8 @@
 
 enum { FIRST_ROOM = 64, TAG_SHIFT = 32 };
 
-bool team_array_reserve(struct team_explore_memory *memory, struct team_array *array,
-                        size_t more, size_t item_bytes)
+bool team_array_reserve(struct checker_memory *memory, struct team_array *array, size_t more,
+                        size_t item_bytes)
 {
     if (array->room - array->count >= more) {
         return true;
@@ -28,8 +28,7 @@ bool team_array_reserve(struct team_explore_memory *memory, struct team_array *a
     return true;
 }
 
-void team_array_free(struct team_explore_memory *memory, struct team_array *array,
-                     size_t item_bytes)
+void team_array_free(struct checker_memory *memory, struct team_array *array, size_t item_bytes)
 {
     if (array->items) {
         (void)memory->resize(memory->context, array->items, 0);
@@ -43,7 +42,7 @@ void team_states_free(struct team_states *s)
     team_array_free(s->memory, &s->states, sizeof(struct team_state));
     team_array_free(s->memory, &s->keys, 1);
     team_array_free(s->memory, &s->edges, sizeof(uint32_t));
-    team_array_free(s->memory, &s->told, sizeof(struct team_told));
+    team_array_free(s->memory, &s->alarmed, sizeof(struct team_alarmed));
     team_array_free(s->memory, &s->slots, sizeof(uint64_t));
 }
 
@@ -131,25 +130,25 @@ enum status team_states_find(struct team_states *s, const uint8_t *key, size_t k
     return st;
 }
 
-bool team_states_tell(struct team_states *s, uint32_t number, uint64_t dead, uint64_t blocked,
-                      bool *news)
+bool team_states_add_alarmed(struct team_states *s, uint32_t number, uint64_t dead,
+                             uint64_t blocked, bool *changed)
 {
-    const struct team_told *told = s->told.items;
-    for (uint32_t i = team_state_at(s, number)->told; i != 0; i = told[i - 1].next) {
-        if ((told[i - 1].dead & ~dead) == 0 && (told[i - 1].blocked & ~blocked) == 0) {
-            *news = false;
+    const struct team_alarmed *alarmed = s->alarmed.items;
+    for (uint32_t i = team_state_at(s, number)->alarmed; i != 0; i = alarmed[i - 1].next) {
+        if ((alarmed[i - 1].dead & ~dead) == 0 && (alarmed[i - 1].blocked & ~blocked) == 0) {
+            *changed = false;
             return true;
         }
     }
-    if (s->told.count >= TEAM_STATE_NONE - 1 ||
-        !team_array_reserve(s->memory, &s->told, 1, sizeof(struct team_told))) {
+    if (s->alarmed.count >= TEAM_STATE_NONE - 1 ||
+        !team_array_reserve(s->memory, &s->alarmed, 1, sizeof(struct team_alarmed))) {
         return false;
     }
     struct team_state *state = team_state_at(s, number);
-    ((struct team_told *)s->told.items)[s->told.count++] =
-        (struct team_told){dead, blocked, state->told};
-    state->told = (uint32_t)s->told.count;
-    *news = true;
+    ((struct team_alarmed *)s->alarmed.items)[s->alarmed.count++] =
+        (struct team_alarmed){dead, blocked, state->alarmed};
+    state->alarmed = (uint32_t)s->alarmed.count;
+    *changed = true;
     return true;
 }
 

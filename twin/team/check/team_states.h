@@ -1,4 +1,5 @@
-/* twin/team/check/team_states.h - the states of a team that were seen, and the ways between them.
+/* twin/team/check/team_states.h - the states of a team that were seen, and the ways between
+ * them.
  *
  * A state is known by its key (twin/team/team_key.h), compared byte by byte, and by its number,
  * in the order in which they were found. The memory comes from the caller, piece by piece.
@@ -14,7 +15,7 @@
 #include "base/errors/status.h"
 
 /* As realloc(): bytes 0 frees, NULL else means that there is none. */
-struct team_explore_memory {
+struct checker_memory {
     void *(*resize)(void *context, void *block, size_t bytes);
     void *context;
     size_t used, limit; /* bytes; more than limit is refused */
@@ -27,9 +28,9 @@ struct team_array {
 };
 
 /* Room for `more` items of this size behind those there are. */
-MUST_USE bool team_array_reserve(struct team_explore_memory *memory, struct team_array *array,
+MUST_USE bool team_array_reserve(struct checker_memory *memory, struct team_array *array,
                                  size_t more, size_t item_bytes);
-void team_array_free(struct team_explore_memory *memory, struct team_array *array,
+void team_array_free(struct checker_memory *memory, struct team_array *array,
                      size_t item_bytes);
 
 #define TEAM_STATE_NONE UINT32_MAX
@@ -40,25 +41,25 @@ struct team_state {
     uint64_t bag;    /* what happened in its parent when it was found first */
     uint32_t parent; /* TEAM_STATE_NONE of the first one */
     uint32_t key_bytes, edge_count;
-    uint32_t told; /* the first of struct team_told, + 1 */
-    bool closed;   /* all ways out of it are known */
-    bool spins;    /* it does not end within its instant */
+    uint32_t alarmed; /* the first of struct team_alarmed, + 1 */
+    bool closed;      /* all ways out of it are known */
+    bool spins;       /* it does not end within its instant */
 };
 
 /* What alarms said, on a way to a state, of robots and their present waits; of ways on which
  * more was said nothing is kept. */
-struct team_told {
+struct team_alarmed {
     uint64_t dead, blocked;
     uint32_t next; /* + 1; 0: none */
 };
 
 struct team_states {
-    struct team_explore_memory *memory; /* borrowed */
-    struct team_array states;           /* struct team_state */
-    struct team_array keys;             /* bytes */
-    struct team_array edges;            /* uint32_t: the state it leads to */
-    struct team_array told;             /* struct team_told */
-    struct team_array slots;            /* uint64_t; 0: free, else tag and number + 1 */
+    struct checker_memory *memory; /* borrowed */
+    struct team_array states;      /* struct team_state */
+    struct team_array keys;        /* bytes */
+    struct team_array edges;       /* uint32_t: the state it leads to */
+    struct team_array alarmed;     /* struct team_alarmed */
+    struct team_array slots;       /* uint64_t; 0: free, else tag and number + 1 */
 };
 
 void team_states_free(struct team_states *s);
@@ -84,8 +85,8 @@ MUST_USE enum status team_states_find(struct team_states *s, const uint8_t *key,
                                       size_t key_bytes, uint32_t *number, bool *is_new);
 
 /* So much was said on a way to it; *news: no way was known on which as little was. */
-MUST_USE bool team_states_tell(struct team_states *s, uint32_t number, uint64_t dead,
-                               uint64_t blocked, bool *news);
+MUST_USE bool team_states_add_alarmed(struct team_states *s, uint32_t number, uint64_t dead,
+                                      uint64_t blocked, bool *changed);
 
 /* One more way out of `from`, whose ways are added one after the other. */
 MUST_USE bool team_states_connect(struct team_states *s, uint32_t from, uint32_t to);

@@ -14,7 +14,7 @@
 enum { GAP_PARTS = 16 }; /* the next instant is this part of the way to what is near */
 
 /* A copy of count items to change. */
-static bool copy_items(struct team_explore_memory *memory, struct team_array *array,
+static bool copy_items(struct checker_memory *memory, struct team_array *array,
                        const void *items, size_t count, size_t item_bytes)
 {
     if (!team_array_reserve(memory, array, count + 1, item_bytes)) {
@@ -137,8 +137,8 @@ size_t team_untimed_times(const struct team_untimed *u, const struct team *team,
     return count;
 }
 
-bool team_untimed_make(struct team_explore_memory *memory, const struct team_params *p,
-                       bool leases, struct team_untimed *u)
+bool team_untimed_make(struct checker_memory *memory, const struct team_params *p, bool leases,
+                       struct team_untimed *u)
 {
     *u = (struct team_untimed){.p = *p};
     if (!copy_items(memory, &u->tasks, p->tasks, p->task_count, sizeof *p->tasks) ||
@@ -168,14 +168,14 @@ bool team_untimed_make(struct team_explore_memory *memory, const struct team_par
     return true;
 }
 
-void team_untimed_free(struct team_explore_memory *memory, struct team_untimed *u)
+void team_untimed_free(struct checker_memory *memory, struct team_untimed *u)
 {
     team_array_free(memory, &u->tasks, sizeof(struct team_task_params));
     team_array_free(memory, &u->resources, sizeof(struct team_resource_params));
     team_array_free(memory, &u->steps, sizeof(struct team_step));
 }
 
-size_t team_live_bytes(const struct team_params *p, const struct team *team)
+size_t team_used_bytes(const struct team_params *p, const struct team *team)
 {
     return team->jobs_at + p->job_count * sizeof(struct team_job);
 }
@@ -205,7 +205,7 @@ void team_hurry_leases(struct team *team, uint16_t robot, int64_t t_us)
 {
     const struct team_work w = team_at_work(team);
     struct team_member *m = &w.members[robot];
-    m->heard_us = t_us - FAR_US;
+    m->last_message_us = t_us - FAR_US;
     for (uint32_t h = m->first_hold; h != TEAM_NO_HOLD; h = w.holds[h].next) {
         if (has_lease(&w, h)) {
             team_set_timer(&w, team_slot_of_lease(&w, h), TEAM_DUE_LEASE, t_us);
@@ -230,13 +230,13 @@ struct writer {
     uint8_t *at;
 };
 
-static void put_16(struct writer *k, uint16_t value)
+static void write_u16(struct writer *k, uint16_t value)
 {
     memcpy(k->at, &value, sizeof value);
     k->at += sizeof value;
 }
 
-static void put_32(struct writer *k, uint32_t value)
+static void write_u32(struct writer *k, uint32_t value)
 {
     memcpy(k->at, &value, sizeof value);
     k->at += sizeof value;
@@ -261,50 +261,50 @@ size_t team_key_max(const struct team_untimed *u)
            16 * p->name_count + DUE_BYTES * p->robot_count * u->start_count + 64;
 }
 
-static void put_robot(struct writer *k, const struct team_work *w, uint16_t robot)
+static void write_robot(struct writer *k, const struct team_work *w, uint16_t robot)
 {
     const struct team_member *m = &w->members[robot];
     *k->at++ = (uint8_t)(m->online | m->silent << 1 | m->seen << 2 | m->again << 3);
-    put_16(k, m->part);
-    put_16(k, m->tool);
-    put_16(k, m->sequence);
-    put_32(k, m->step);
-    put_32(k, m->cycles);
+    write_u16(k, m->part);
+    write_u16(k, m->tool);
+    write_u16(k, m->sequence);
+    write_u32(k, m->step);
+    write_u32(k, m->cycles);
     *k->at++ = m->loop_depth;
     for (size_t i = 0; i < m->loop_depth; i++) {
-        put_32(k, m->loops[i].step);
-        put_32(k, m->loops[i].rounds);
+        write_u32(k, m->loops[i].step);
+        write_u32(k, m->loops[i].rounds);
     }
-    put_16(k, m->phase == TEAM_PHASE_WAITING || m->again ? m->request.got : 0);
-    put_16(k, m->phase == TEAM_PHASE_ACTIVE || m->phase == TEAM_PHASE_JOINED ? m->partner
-                                                                             : TEAM_NONE);
+    write_u16(k, m->phase == TEAM_PHASE_WAITING || m->again ? m->request.got : 0);
+    write_u16(k, m->phase == TEAM_PHASE_ACTIVE || m->phase == TEAM_PHASE_JOINED ? m->partner
+                                                                                : TEAM_NONE);
 }
 
 /* Who holds it and under a lease or not, the first robot first; who waits, in order. */
-static void put_resource(struct writer *k, const struct team_work *w, uint16_t resource)
+static void write_resource(struct writer *k, const struct team_work *w, uint16_t resource)
 {
     const struct team_place *place = &w->places[resource];
     *k->at++ = place->free_at_us > w->team->t_us;
-    put_16(k, place->held);
-    for (uint16_t r = 0, left = place->held; left > 0 && r < w->p->robot_count; r++) {
+    write_u16(k, place->held);
+    for (uint16_t r = 0, remaining = place->held; remaining > 0 && r < w->p->robot_count; r++) {
         const uint32_t hold = team_find_hold(w, r, resource);
         if (hold != TEAM_NO_HOLD) {
-            put_16(k, r);
+            write_u16(k, r);
             *k->at++ = has_lease(w, hold);
-            left--;
+            remaining--;
         }
     }
     uint16_t queue[TEAM_ROBOTS_MAX];
     const size_t length = team_queue(w->team, resource, queue, COUNT(queue));
-    put_16(k, (uint16_t)length);
+    write_u16(k, (uint16_t)length);
     for (size_t i = 0; i < length; i++) {
-        put_16(k, queue[i]);
+        write_u16(k, queue[i]);
     }
 }
 
 /* Where a Lock takes one resource after the other, who asked first stands first in queues that
  * it has yet to join: then the order of all who wait. */
-static void put_askers(struct writer *k, const struct team_work *w)
+static void write_waiting(struct writer *k, const struct team_work *w)
 {
     uint16_t order[TEAM_ROBOTS_MAX];
     size_t count = 0;
@@ -325,34 +325,35 @@ static void put_askers(struct writer *k, const struct team_work *w)
         more = more || ((q->got | team_queued(w, q)) & all) != all;
     }
     for (size_t i = 0; i < count && more; i++) {
-        put_16(k, order[i]);
+        write_u16(k, order[i]);
     }
     *k->at++ = more;
 }
 
 /* In which order requests that wait come to be passed by others. */
-static void put_dues(struct writer *k, const struct team_untimed *u, const struct team_work *w)
+static void write_dues(struct writer *k, const struct team_untimed *u,
+                       const struct team_work *w)
 {
     struct due dues[TEAM_TIMES_MAX];
     const size_t count = list_dues(u, w, w->team->t_us, dues);
-    put_16(k, (uint16_t)count);
+    write_u16(k, (uint16_t)count);
     for (size_t i = 0; i < count; i++) {
-        put_16(k, dues[i].robot);
+        write_u16(k, dues[i].robot);
         *k->at++ = dues[i].start;
         *k->at++ = i > 0 && dues[i].at_us == dues[i - 1].at_us;
     }
 }
 
-static void put_meetings(struct writer *k, const struct team_work *w)
+static void write_meetings(struct writer *k, const struct team_work *w)
 {
     for (uint16_t m = w->team->first_meeting; m != TEAM_NONE; m = w->meetings[m].behind) {
-        put_16(k, m);
-        put_16(k, w->meetings[m].count);
+        write_u16(k, m);
+        write_u16(k, w->meetings[m].count);
         for (uint16_t r = w->meetings[m].first; r != TEAM_NONE; r = w->members[r].behind_here) {
-            put_16(k, r);
+            write_u16(k, r);
         }
     }
-    put_16(k, TEAM_NONE);
+    write_u16(k, TEAM_NONE);
 }
 
 size_t team_key(const struct team_untimed *u, const struct team *team, uint8_t *key)
@@ -364,25 +365,25 @@ size_t team_key(const struct team_untimed *u, const struct team *team, uint8_t *
         *k.at++ = w.members[r].phase;
     }
     for (uint16_t r = 0; r < p->robot_count; r++) {
-        put_robot(&k, &w, r);
+        write_robot(&k, &w, r);
     }
     for (uint16_t i = 0; i < p->resource_count; i++) {
-        put_resource(&k, &w, i);
+        write_resource(&k, &w, i);
     }
-    put_askers(&k, &w);
+    write_waiting(&k, &w);
     if (u->start_count > 0) {
-        put_dues(&k, u, &w);
+        write_dues(&k, u, &w);
     }
-    put_meetings(&k, &w);
+    write_meetings(&k, &w);
     if (p->buffer_count > 0) {
         memcpy(k.at, (const uint8_t *)team + team->gone_at, p->list_count);
         k.at += p->list_count;
     }
-    put_16(&k, (uint16_t)team->job_count);
+    write_u16(&k, (uint16_t)team->job_count);
     for (uint32_t i = 0; i < team->job_count; i++) {
-        put_16(&k, w.jobs[i].part);
-        put_16(&k, w.jobs[i].sequence);
-        put_16(&k, w.jobs[i].home);
+        write_u16(&k, w.jobs[i].part);
+        write_u16(&k, w.jobs[i].sequence);
+        write_u16(&k, w.jobs[i].home);
     }
     return (size_t)(k.at - key);
 }

@@ -1,4 +1,5 @@
-/* twin/team/check/team_untimed.h - a team whose times are left out, for who explores all of them.
+/* twin/team/check/team_untimed.h - a team whose times are left out, for who explores all of
+ * them.
  *
  * Pure; the memory is the caller's.
  */
@@ -9,12 +10,12 @@
 #include "twin/team/step/team.h"
 
 enum {
-    TEAM_EXPLORE_ROBOTS_MAX = 64,
+    MODEL_CHECKER_ROBOTS_MAX = 64,
     TEAM_STARTS_MAX = 32,
-    TEAM_TIMES_MAX = 2 * TEAM_EXPLORE_ROBOTS_MAX * TEAM_STARTS_MAX + 1
+    TEAM_TIMES_MAX = 2 * MODEL_CHECKER_ROBOTS_MAX * TEAM_STARTS_MAX + 1
 };
 
-/* A team of at most TEAM_EXPLORE_ROBOTS_MAX as its file gives it, but activities end whenever
+/* A team of at most MODEL_CHECKER_ROBOTS_MAX as its file gives it, but activities end whenever
  * they are told to, and delays, leases and looks again end when they are hurried. Those of them
  * that are zero stay so; without `leases` none ends. Head starts are very long, so that much
  * can happen within one. */
@@ -28,13 +29,13 @@ struct team_untimed {
     bool inexact; /* more of them than there is room for */
 };
 
-MUST_USE bool team_untimed_make(struct team_explore_memory *memory, const struct team_params *p,
+MUST_USE bool team_untimed_make(struct checker_memory *memory, const struct team_params *p,
                                 bool leases, struct team_untimed *u);
-void team_untimed_free(struct team_explore_memory *memory, struct team_untimed *u);
+void team_untimed_free(struct checker_memory *memory, struct team_untimed *u);
 
 /* As many bytes of a team's block as say something between two instants, of a team with no more
  * jobs than its file has. */
-size_t team_live_bytes(const struct team_params *p, const struct team *team);
+size_t team_used_bytes(const struct team_params *p, const struct team *team);
 
 /* When the next instant can be, seen from now, so that it makes a difference: between the times
  * at which a head start of a request that waits is over, and at them. Their number, >= 1, in

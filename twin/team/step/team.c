@@ -41,7 +41,7 @@ static uint32_t count_units(const struct team_params *p)
     return units;
 }
 
-static bool takes_jobs(const struct team_params *p)
+static bool needs_jobs(const struct team_params *p)
 {
     for (size_t i = 0; i < p->robot_count; i++) {
         if (p->robots[i].sequence == TEAM_NONE) {
@@ -59,7 +59,7 @@ static size_t lay_out(struct team *team, const struct team_params *p)
     size_t bytes = sizeof *team;
     team->p = p;
     team->hold_count = units;
-    team->job_size = takes_jobs(p) ? TEAM_JOBS_MAX : 0;
+    team->job_size = needs_jobs(p) ? TEAM_JOBS_MAX : 0;
     team->bag_size = (uint32_t)(2 * (p->robot_count + p->resource_count) + 8);
     team->members_at = place_array(&bytes, p->robot_count, sizeof(struct team_member));
     team->claims_at =
@@ -70,8 +70,9 @@ static size_t lay_out(struct team *team, const struct team_params *p)
     team->homes_at = place_array(&bytes, p->robot_count, sizeof(uint16_t));
     team->buffers_at = place_array(&bytes, p->buffer_count, sizeof(uint32_t));
     team->gone_at = place_array(&bytes, p->list_count, 1);
-    team->taken_words = (uint32_t)((p->resource_count + 63) / 64);
-    team->taken_at = place_array(&bytes, p->robot_count * team->taken_words, sizeof(uint64_t));
+    team->revoked_words = (uint32_t)((p->resource_count + 63) / 64);
+    team->revoked_at =
+        place_array(&bytes, p->robot_count * team->revoked_words, sizeof(uint64_t));
     team->heap_at = place_array(&bytes, timers, sizeof(struct team_timer));
     team->slots_at = place_array(&bytes, timers, sizeof(uint32_t));
     team->jobs_at = place_array(&bytes, team->job_size, sizeof(struct team_job));
@@ -102,7 +103,7 @@ struct team_work team_at_work(const struct team *team)
                               .meetings = (void *)(block + team->meetings_at),
                               .jobs = (void *)(block + team->jobs_at),
                               .homes = (void *)(block + team->homes_at),
-                              .taken = (void *)(block + team->taken_at),
+                              .revoked = (void *)(block + team->revoked_at),
                               .heap = (void *)(block + team->heap_at),
                               .slots = (void *)(block + team->slots_at),
                               .t_us = team->t_us};
@@ -127,9 +128,9 @@ static void init_members(const struct team_work *w)
                                  .partner = TEAM_NONE,
                                  .first_hold = TEAM_NO_HOLD,
                                  .since_us = LAB_TIME_NONE,
-                                 .heard_us = LAB_TIME_NONE};
+                                 .last_message_us = LAB_TIME_NONE};
         w->team->phase_count[w->members[i].phase]++;
-        team_note_idle(w, (uint16_t)i);
+        team_update_idle(w, (uint16_t)i);
     }
 }
 
@@ -179,7 +180,7 @@ void team_rebind(struct team *team, const struct team_params *p)
 /* ---- an instant ---------------------------------------------------------------------------
  */
 
-bool team_take(struct team *team, int64_t t_us, const struct team_event *event)
+bool team_add_event(struct team *team, int64_t t_us, const struct team_event *event)
 {
     assert(t_us >= team->t_us && (!team->bag_open || t_us == team->bag_us));
     assert(event->kind < TEAM_EVENT_COUNT);
@@ -221,16 +222,16 @@ static void stop_livelock(const struct team_work *w, struct team_set *robots)
 
 /* Robots in their order run until each waits, then resources, meetings and jobs; again until
  * nothing moves. */
-static void settle_instant(const struct team_work *w)
+static void run_instant(const struct team_work *w)
 {
     struct team *team = w->team;
-    size_t left = most_rounds(w->p);
+    size_t rounds_left = most_rounds(w->p);
     team_hand_out_jobs(w);
     while (team_set_any(&team->todo) || team_set_any(&team->touched) ||
            team_set_any(&team->locking)) {
-        if (left-- == 0) {
+        if (rounds_left-- == 0) {
             stop_livelock(w, &team->todo);
-            left = most_rounds(w->p);
+            rounds_left = most_rounds(w->p);
         }
         TEAM_EACH(robot, &team->todo)
         {
@@ -253,7 +254,7 @@ static void close_bag(const struct team_work *w)
         qsort(bag, w->team->bag_count, sizeof *bag, team_compare_events);
     }
     for (uint32_t k = 0; k < w->team->bag_count; k++) {
-        team_take_event(w, &bag[k]);
+        team_apply_event(w, &bag[k]);
     }
     w->team->bag_count = 0;
     w->team->bag_open = false;
@@ -276,7 +277,7 @@ void team_fire(struct team *team, const struct team_effects *fx)
             team_fire_timer(&w, &timer);
         }
     }
-    settle_instant(&w);
+    run_instant(&w);
 }
 
 /* ---- reading ------------------------------------------------------------------------------
@@ -301,7 +302,7 @@ void team_robot(const struct team *team, uint16_t robot, struct team_robot_view 
                                      .n = m->n,
                                      .cycles_left = m->cycles,
                                      .since_us = m->since_us,
-                                     .heard_us = m->heard_us,
+                                     .last_message_us = m->last_message_us,
                                      .part = m->part,
                                      .tool = m->tool,
                                      .waits_for = lacks[0],

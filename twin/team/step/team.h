@@ -1,8 +1,8 @@
 /* twin/team/step/team.h - a team at work: tasks, places and locks of several robots.
  *
  * A pure function of its state and what happens: no I/O, no clock, no randomness. What happens
- * at one instant is a bag: it is taken in by team_take() and takes effect when the instant is
- * closed, by team_fire() at the same time, so that neither the order of arrival nor ticks
+ * at one instant is a bag: it is taken in by team_add_event() and takes effect when the instant
+ * is closed, by team_fire() at the same time, so that neither the order of arrival nor ticks
  * change anything (an UnLock comes before the Lock that waits for it). Semantics:
  * docs/model/teams.md; paper 004, figures 8 to 12, and its errata.
  *
@@ -33,16 +33,16 @@
 
 #define TEAM_EFFECTS(X)                                                                        \
     X(TEAM_START, "start")       /* activity n of robot: step's task and arg */                \
-    X(TEAM_DONE, "done")         /* of an activity (took_us), IdPrt (part), Lock, UnLock */    \
-    X(TEAM_ERROR, "error")       /* of an activity; why, took_us */                            \
+    X(TEAM_DONE, "done")         /* of an activity (duration_us), IdPrt (part), Lock, UnLock */    \
+    X(TEAM_ERROR, "error")       /* of an activity; why, duration_us */                            \
     X(TEAM_NOTHING, "none")      /* IdPrt: no part for it */                                   \
     X(TEAM_FINISH, "finish")     /* the sequence has ended */                                  \
     X(TEAM_GRANT, "grant")       /* resource, fence, waited_us */                              \
     X(TEAM_WAIT, "wait")         /* resources, robots: whom it stands behind */                \
-    X(TEAM_FREED, "release")     /* resource, fence, why; took_us: held so long */             \
+    X(TEAM_FREED, "release")     /* resource, fence, why; duration_us: held so long */             \
     X(TEAM_MEET, "meet")         /* meeting, robots, waits_us */                               \
     X(TEAM_TOGETHER, "together") /* meeting, robots: all have done it */                       \
-    /* the robot is to stop: other robot, or its lease; took_us: of its activity, 0: none */   \
+    /* the robot is to stop: other robot, or its lease; duration_us: of its activity, 0: none */   \
     X(TEAM_HALT, "halt")                                                                       \
     X(TEAM_EXPIRE, "expire")     /* resource, fence: the owner was silent too long */          \
     X(TEAM_ONLINE, "online")                                                                   \
@@ -65,7 +65,7 @@
     X(TEAM_ALARM_ORDER, "order")                 /* held, resources */                         \
     X(TEAM_ALARM_NESTED_LOCK, "nested_lock")     /* held, resources */                         \
     X(TEAM_ALARM_TASK_ERROR, "task_error")       /* held */                                    \
-    X(TEAM_ALARM_EARLY, "early")                 /* took_us, min_us */                         \
+    X(TEAM_ALARM_EARLY, "early")                 /* duration_us, min_us */                         \
     X(TEAM_ALARM_OUT_OF_CONTEXT, "out_of_context") /* event */                                 \
     X(TEAM_ALARM_FINISHED_HOLDING, "finished_holding") /* resources */                         \
     X(TEAM_ALARM_NOBODY_CAN, "nobody_can")       /* part; no robot */                          \
@@ -114,7 +114,7 @@ struct team_effect {
      * or of what was taken away from a sequence */
     const struct team_step *step;
     uint32_t n; /* of the activity; as many as this robot has begun */
-    bool timed; /* DONE: took_us is of an activity */
+    bool timed; /* DONE: duration_us is of an activity */
     int64_t took_us, waited_us, min_us;
     uint16_t part, resource, meeting;
     uint64_t fence, current;
@@ -153,7 +153,7 @@ void team_rebind(struct team *team, const struct team_params *p);
 /* Into the bag of the instant t_us, which is not before any that was closed. Every deadline
  * before t_us must have been fired. False: the bag is full (as many as can happen at once to
  * every robot and resource); close it first, or refuse. */
-MUST_USE bool team_take(struct team *team, int64_t t_us, const struct team_event *event);
+MUST_USE bool team_add_event(struct team *team, int64_t t_us, const struct team_event *event);
 /* When team_fire() is due: the time of an open bag, or the earliest deadline; LAB_TIME_MAX:
  * never. */
 int64_t team_next_deadline(const struct team *team);
@@ -168,7 +168,7 @@ struct team_robot_view {
     bool online, silent;          /* silent: a lease of it has expired */
     const struct team_step *step; /* in work or waited for; NULL: none */
     uint32_t n, cycles_left;
-    int64_t since_us, heard_us;
+    int64_t since_us, last_message_us;
     uint16_t part, tool;
     uint16_t waits_for; /* the first resource that its Lock lacks; TEAM_NONE: none */
     size_t held_count;  /* its resources by team_held() */

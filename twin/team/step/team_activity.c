@@ -61,7 +61,7 @@ void team_end_activity(const struct team_work *w, uint16_t robot)
 }
 
 /* Polled, an answer is seen at the first look that is not before it. */
-static void take_polled(const struct team_work *w, uint16_t robot)
+static void handle_polled(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
     const struct team_window *window = window_of(w, robot);
@@ -79,12 +79,12 @@ static void take_polled(const struct team_work *w, uint16_t robot)
     }
 }
 
-void team_take_done(const struct team_work *w, uint16_t robot)
+void team_handle_done(const struct team_work *w, uint16_t robot)
 {
     const struct team_member *m = &w->members[robot];
     const struct team_window *window = window_of(w, robot);
     if (window->poll_us > 0) {
-        take_polled(w, robot);
+        handle_polled(w, robot);
         return;
     }
     const int64_t took_us = w->t_us - m->began_us;
@@ -145,7 +145,7 @@ static void free_failed(const struct team_work *w, uint16_t robot)
         const uint32_t next = w->holds[hold].next;
         const struct team_resource_params *r = &w->p->resources[w->holds[hold].resource];
         if (r->on_error == TEAM_RELEASE) {
-            team_take_away(w, hold, "error", r->delay_us, "");
+            team_revoke_hold(w, hold, "error", r->delay_us, "");
         }
         hold = next;
     }

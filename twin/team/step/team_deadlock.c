@@ -25,11 +25,11 @@ static void find_owners(const struct team_work *w, uint16_t robot, struct team_s
         const struct team_place *x = &w->places[q->wants[k]];
         const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
         const uint16_t own = (uint16_t)(robot * TEAM_WANT_MAX + k);
-        uint32_t taken = x->held;
+        uint32_t occupied = x->held;
         for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
-            taken += !team_is_passed(w, c / TEAM_WANT_MAX);
+            occupied += !team_is_passed(w, c / TEAM_WANT_MAX);
         }
-        if (taken < capacity) {
+        if (occupied < capacity) {
             continue;
         }
         for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
@@ -200,7 +200,7 @@ static void find_blocked(const struct team_work *w, struct knot *knot)
     }
 }
 
-static void tell_blocked(const struct team_work *w, uint16_t robot)
+static void emit_blocked(const struct team_work *w, uint16_t robot)
 {
     uint16_t lacks[TEAM_WANT_MAX], robots[TEAM_SET_MAX];
     struct team_set behind;
@@ -216,7 +216,7 @@ static void tell_blocked(const struct team_work *w, uint16_t robot)
         e.robots = robots;
         e.robot_count = team_set_list(&behind, robots);
     }
-    w->members[robot].told_blocked = true;
+    w->members[robot].reported_blocked = true;
     team_emit(w, &e);
 }
 
@@ -271,7 +271,7 @@ static size_t list_held(const struct team_work *w, uint16_t robot, uint16_t *lis
     return count < room ? count : room;
 }
 
-static void tell_deadlock(const struct team_work *w, const uint16_t *circle, size_t length)
+static void emit_deadlock(const struct team_work *w, const uint16_t *circle, size_t length)
 {
     struct team_wait waits[TEAM_ROBOTS_MAX];
     uint16_t list[LIST_MAX];
@@ -308,24 +308,24 @@ static uint16_t count_circle(const struct team_work *w, const struct team_set *c
 }
 
 /* Those of circles that were told and still stand, every one of their robots. */
-static void find_told(const struct team_work *w, const struct team_set *core,
-                      struct team_set *told)
+static void find_reported(const struct team_work *w, const struct team_set *core,
+                          struct team_set *reported)
 {
-    team_set_clear(told);
+    team_set_clear(reported);
     for (uint16_t i = 0; i < w->p->robot_count; i++) {
         struct team_member *m = &w->members[i];
         if (m->circle != 0 && count_circle(w, core, m->circle) == m->circle_length) {
-            team_set_add(told, i);
+            team_set_add(reported, i);
         }
     }
     for (uint16_t i = 0; i < w->p->robot_count; i++) {
-        w->members[i].circle = team_set_has(told, i) ? w->members[i].circle : 0;
+        w->members[i].circle = team_set_has(reported, i) ? w->members[i].circle : 0;
     }
 }
 
 /* And those who wait, over others or not, for one of these. */
-static void spread_told(const struct team_work *w, const struct team_set *core,
-                        struct team_set *told)
+static void spread_reported(const struct team_work *w, const struct team_set *core,
+                            struct team_set *reported)
 {
     bool grew = true;
     while (grew) {
@@ -334,14 +334,14 @@ static void spread_told(const struct team_work *w, const struct team_set *core,
         {
             struct team_set behind;
             team_set_clear(&behind);
-            if (team_set_has(told, i)) {
+            if (team_set_has(reported, i)) {
                 continue;
             }
             find_behind(w, i, &behind);
             TEAM_EACH(k, &behind)
             {
-                if (team_set_has(told, k)) {
-                    team_set_add(told, i);
+                if (team_set_has(reported, k)) {
+                    team_set_add(reported, i);
                     grew = true;
                     break;
                 }
@@ -351,15 +351,15 @@ static void spread_told(const struct team_work *w, const struct team_set *core,
 }
 
 /* The shortest circle of those that were not told, that of the first robot among equals. */
-static bool tell_next_circle(const struct team_work *w, const struct team_set *core,
-                             struct team_set *told)
+static bool emit_next_circle(const struct team_work *w, const struct team_set *core,
+                             struct team_set *reported)
 {
     uint16_t circle[TEAM_ROBOTS_MAX], best[TEAM_ROBOTS_MAX];
     size_t best_length = 0;
-    spread_told(w, core, told);
+    spread_reported(w, core, reported);
     TEAM_EACH(i, core)
     {
-        const size_t length = team_set_has(told, i) ? 0 : find_circle(w, core, i, circle);
+        const size_t length = team_set_has(reported, i) ? 0 : find_circle(w, core, i, circle);
         if (length > 0 && (best_length == 0 || length < best_length)) {
             best_length = length;
             memcpy(best, circle, length * sizeof *best);
@@ -369,28 +369,28 @@ static bool tell_next_circle(const struct team_work *w, const struct team_set *c
     for (size_t k = 0; k < best_length; k++) {
         w->members[best[k]].circle = w->team->circles;
         w->members[best[k]].circle_length = (uint16_t)best_length;
-        team_set_add(told, best[k]);
+        team_set_add(reported, best[k]);
     }
     if (best_length > 0) {
-        tell_deadlock(w, best, best_length);
+        emit_deadlock(w, best, best_length);
     }
     return best_length > 0;
 }
 
-static void tell_knot(const struct team_work *w, struct knot *knot)
+static void emit_knot(const struct team_work *w, struct knot *knot)
 {
-    struct team_set told;
+    struct team_set reported;
     reduce_waits(w, knot);
     find_blocked(w, knot);
     TEAM_EACH(i, &knot->blocked)
     {
-        if (!w->members[i].told_blocked) {
-            tell_blocked(w, i);
+        if (!w->members[i].reported_blocked) {
+            emit_blocked(w, i);
         }
         team_set_remove(&knot->dead, i);
     }
-    find_told(w, &knot->dead, &told);
-    while (tell_next_circle(w, &knot->dead, &told)) {
+    find_reported(w, &knot->dead, &reported);
+    while (emit_next_circle(w, &knot->dead, &reported)) {
     }
 }
 
@@ -414,7 +414,7 @@ void team_find_deadlocks(const struct team_work *w)
         find_stuck(w, &knot.stuck);
         if (team->check || team_set_any(&knot.stuck) || team_set_any(&team->meeting) ||
             (w->p->locking == TEAM_FREE && any_reaches_itself(w))) {
-            tell_knot(w, &knot);
+            emit_knot(w, &knot);
         }
     }
     team->check = false;

@@ -36,10 +36,10 @@ int team_compare_events(const void *a, const void *b)
 }
 
 /* Any message of a robot is a sign of life: its leases go on. */
-static void hear_robot(const struct team_work *w, uint16_t robot)
+static void refresh_robot(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
-    m->heard_us = w->t_us;
+    m->last_message_us = w->t_us;
     if (!m->silent) {
         return;
     }
@@ -88,7 +88,7 @@ static void lose_lock(const struct team_work *w, uint16_t robot, uint16_t resour
 {
     struct team_member *m = &w->members[robot];
     const struct team_request *q = &m->request;
-    bool lost = m->phase == TEAM_PHASE_MEETING && m->taken_count > 0;
+    bool lost = m->phase == TEAM_PHASE_MEETING && m->revoked_count > 0;
     for (unsigned k = 0; m->phase == TEAM_PHASE_WAITING && k < q->count; k++) {
         lost |= q->wants[k] == resource && (q->got >> k & 1) != 0;
     }
@@ -116,7 +116,7 @@ static void do_release(const struct team_work *w, const struct team_event *event
     }
     const uint16_t owner = w->holds[hold].robot;
     w->team->check = true;
-    team_take_away(w, hold, "operator", w->p->resources[event->resource].delay_us, event->id);
+    team_revoke_hold(w, hold, "operator", w->p->resources[event->resource].delay_us, event->id);
     lose_lock(w, owner, event->resource);
 }
 
@@ -128,7 +128,7 @@ static void do_reset(const struct team_work *w, const struct team_event *event)
         return;
     }
     team_emit_plain(w, TEAM_RESET, event->robot);
-    team_see_to_taken(w, event->robot, event->kind == TEAM_EVENT_SKIP);
+    team_resolve_revoked(w, event->robot, event->kind == TEAM_EVENT_SKIP);
     if (m->sequence == TEAM_NONE) {
         team_signal(w, event->robot, ROBOT_PARKS);
     } else if (event->kind == TEAM_EVENT_SKIP) {
@@ -155,7 +155,7 @@ static void do_start(const struct team_work *w, const struct team_event *event)
 {
     const struct team_robot_params *r = &w->p->robots[event->robot];
     const enum team_phase phase = (enum team_phase)w->members[event->robot].phase;
-    hear_robot(w, event->robot);
+    refresh_robot(w, event->robot);
     if (r->sequence == TEAM_NONE) {
         return;
     }
@@ -168,7 +168,7 @@ static void do_start(const struct team_work *w, const struct team_event *event)
 
 static void do_job(const struct team_work *w, const struct team_event *event)
 {
-    team_take_job(w, &event->job);
+    team_queue_job(w, &event->job);
 }
 
 /* ---- robots -------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ static void do_offline(const struct team_work *w, const struct team_event *event
         return;
     }
     m->online = false;
-    team_note_idle(w, event->robot);
+    team_update_idle(w, event->robot);
     struct team_effect e = team_effect_of(w, TEAM_OFFLINE, event->robot);
     e.resources = held;
     e.resource_count = team_held(w->team, event->robot, held, TEAM_RESOURCES_MAX);
@@ -192,10 +192,10 @@ static void do_offline(const struct team_work *w, const struct team_event *event
 static void do_alive(const struct team_work *w, const struct team_event *event)
 {
     struct team_member *m = &w->members[event->robot];
-    hear_robot(w, event->robot);
+    refresh_robot(w, event->robot);
     if (!m->online) {
         m->online = true;
-        team_note_idle(w, event->robot);
+        team_update_idle(w, event->robot);
         team_emit_plain(w, TEAM_ONLINE, event->robot);
     }
 }
@@ -203,22 +203,22 @@ static void do_alive(const struct team_work *w, const struct team_event *event)
 static void do_end(const struct team_work *w, const struct team_event *event)
 {
     const struct team_member *m = &w->members[event->robot];
-    hear_robot(w, event->robot);
+    refresh_robot(w, event->robot);
     if (m->phase != TEAM_PHASE_ACTIVE || m->seen || (event->n != 0 && event->n != m->n)) {
         team_emit_out_of_context(w, event->robot, event->kind);
     } else if (event->kind == TEAM_EVENT_FAIL) {
         team_fail(w, event->robot, "robot reported an error");
     } else {
-        team_take_done(w, event->robot);
+        team_handle_done(w, event->robot);
     }
 }
 
 static void do_unlock(const struct team_work *w, const struct team_event *event)
 {
     const uint32_t hold = team_find_hold(w, event->robot, event->resource);
-    hear_robot(w, event->robot);
+    refresh_robot(w, event->robot);
     if (hold != TEAM_NO_HOLD && w->holds[hold].fence == event->fence) {
-        team_take_away(w, hold, "unlock", 0, event->id);
+        team_revoke_hold(w, hold, "unlock", 0, event->id);
         lose_lock(w, event->robot, event->resource);
         return;
     }
@@ -266,7 +266,7 @@ static void do_lock(const struct team_work *w, const struct team_event *event)
 {
     struct team_member *m = &w->members[event->robot];
     const char *fault = find_fault(w, event);
-    hear_robot(w, event->robot);
+    refresh_robot(w, event->robot);
     if (fault) {
         refuse_request(w, event, fault);
         return;
@@ -286,7 +286,7 @@ static team_happen *const event_does[] = {
 };
 _Static_assert(COUNT(event_does) == TEAM_EVENT_COUNT, "every kind of event does something");
 
-void team_take_event(const struct team_work *w, const struct team_event *event)
+void team_apply_event(const struct team_work *w, const struct team_event *event)
 {
     event_does[event->kind](w, event);
 }
@@ -300,9 +300,9 @@ static void end_lease(const struct team_work *w, uint32_t hold)
     const uint16_t robot = h->robot;
     struct team_member *m = &w->members[robot];
     const struct team_resource_params *r = &w->p->resources[h->resource];
-    if (w->t_us - m->heard_us < r->lease_us) { /* was heard since */
+    if (w->t_us - m->last_message_us < r->lease_us) { /* was heard since */
         team_set_timer(w, team_slot_of_lease(w, hold), TEAM_DUE_LEASE,
-                       m->heard_us + r->lease_us);
+                       m->last_message_us + r->lease_us);
         return;
     }
     struct team_effect e = team_effect_of(w, TEAM_EXPIRE, robot);
@@ -321,7 +321,7 @@ static void end_lease(const struct team_work *w, uint32_t hold)
             team_emit_halt(w, robot, TEAM_NONE);
             team_stop_robot(w, robot);
         }
-        team_take_away(w, hold, "expired", r->delay_us, "");
+        team_revoke_hold(w, hold, "expired", r->delay_us, "");
     }
 }
 

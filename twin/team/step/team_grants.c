@@ -183,7 +183,7 @@ static void turn_unit(struct team_hold *h, enum team_unit_signal signal)
 
 void team_set_broken(const struct team_work *w, uint16_t robot, bool broken)
 {
-    team_set_put(&w->team->broken, robot, broken);
+    team_set_assign(&w->team->broken, robot, broken);
     for (uint32_t k = w->members[robot].first_hold; k != TEAM_NO_HOLD; k = w->holds[k].next) {
         struct team_hold *h = &w->holds[k];
         if (h->unit == (broken ? UNIT_HELD : UNIT_LOST)) {
@@ -226,9 +226,9 @@ static void give_unit(const struct team_work *w, uint16_t robot, unsigned k)
     link_hold(w, robot, hold);
     x->held++;
     m->held_count++;
-    team_forget_taken(w, robot, resource);
+    team_clear_revoked(w, robot, resource);
     m->client_count = (uint16_t)(m->client_count + m->client);
-    m->heard_us = m->heard_us > w->t_us ? m->heard_us : w->t_us;
+    m->last_message_us = m->last_message_us > w->t_us ? m->last_message_us : w->t_us;
     if (w->p->resources[resource].lease_us > 0) {
         team_set_timer(w, team_slot_of_lease(w, hold), TEAM_DUE_LEASE,
                        w->t_us + w->p->resources[resource].lease_us);
@@ -275,7 +275,7 @@ void team_free_hold(const struct team_work *w, uint32_t hold, const char *why, i
         team_set_timer(w, team_slot_of_delay(w, h->resource), TEAM_DUE_DELAY, x->free_at_us);
     }
     team_set_add(&w->team->touched, h->resource);
-    team_note_idle(w, h->robot);
+    team_update_idle(w, h->robot);
     h->robot = TEAM_NONE;
     team_emit(w, &e);
 }
@@ -297,7 +297,7 @@ static size_t find_not_held(const struct team_work *w, uint16_t robot, const uin
     return found;
 }
 
-static void tell_not_owner(const struct team_work *w, uint16_t robot, const uint16_t *not_held,
+static void emit_not_owner(const struct team_work *w, uint16_t robot, const uint16_t *not_held,
                            size_t count)
 {
     uint16_t robots[TEAM_WANT_MAX * TEAM_CAPACITY_MAX];
@@ -325,7 +325,7 @@ static void do_unlock(const struct team_work *w, uint16_t robot)
     uint16_t not_held[TEAM_WANT_MAX];
     const size_t missing = find_not_held(w, robot, resources, step->resource_count, not_held);
     if (missing > 0) {
-        tell_not_owner(w, robot, not_held, missing);
+        emit_not_owner(w, robot, not_held, missing);
         team_enter_error(w, robot);
         return;
     }
@@ -334,7 +334,7 @@ static void do_unlock(const struct team_work *w, uint16_t robot)
         if (hold != TEAM_NO_HOLD) {
             team_free_hold(w, hold, "unlock", 0, "");
         } else {
-            team_forget_taken(w, robot, resources[k]);
+            team_clear_revoked(w, robot, resources[k]);
         }
     }
     team_emit_done(w, robot, resources, step->resource_count);
@@ -362,7 +362,7 @@ void team_ask(const struct team_work *w, uint16_t robot, const uint16_t *wants, 
         q->wants[at] = wants[k];
     }
     m->client = client;
-    m->told_blocked = false;
+    m->reported_blocked = false;
     m->circle = 0;
     team_signal(w, robot, ROBOT_ASKS);
     team_set_add(&w->team->locking, robot);
@@ -489,7 +489,7 @@ static void serve_robot(const struct team_work *w, uint16_t robot)
         }
         if (lacking_bits(q) != 0) { /* ordered: on to the next one */
             team_set_add(&w->team->progressed, robot);
-            w->members[robot].told_blocked = false; /* another wait */
+            w->members[robot].reported_blocked = false; /* another wait */
             join_queue(w, robot, first_bit(lacking_bits(q)));
         }
     }
@@ -538,7 +538,7 @@ static void serve_waiting(const struct team_work *w)
     }
 }
 
-static void tell_wait(const struct team_work *w, uint16_t robot)
+static void emit_wait(const struct team_work *w, uint16_t robot)
 {
     uint16_t lacks[TEAM_WANT_MAX], behind[TEAM_SET_MAX];
     const struct team_member *m = &w->members[robot];
@@ -575,7 +575,7 @@ void team_serve(const struct team_work *w)
     TEAM_EACH(robot, &team->locking)
     {
         if (w->members[robot].phase == TEAM_PHASE_WAITING) {
-            tell_wait(w, robot);
+            emit_wait(w, robot);
         }
     }
     team_set_clear(&team->progressed);

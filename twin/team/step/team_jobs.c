@@ -4,17 +4,17 @@
 
 #include "twin/team/step/team_parts.h"
 
-void team_note_idle(const struct team_work *w, uint16_t robot)
+void team_update_idle(const struct team_work *w, uint16_t robot)
 {
     const struct team_member *m = &w->members[robot];
     const bool idle = m->phase == TEAM_PHASE_PARKED && m->online && m->client_count == 0;
     if (idle != team_set_has(&w->team->idle, robot)) {
-        team_set_put(&w->team->idle, robot, idle);
+        team_set_assign(&w->team->idle, robot, idle);
         w->team->jobs_due |= idle;
     }
 }
 
-static void tell_job(const struct team_work *w, enum team_effect_kind kind, uint16_t robot,
+static void emit_job(const struct team_work *w, enum team_effect_kind kind, uint16_t robot,
                      const struct team_job *job)
 {
     struct team_effect e = team_effect_of(w, kind, robot);
@@ -23,8 +23,8 @@ static void tell_job(const struct team_work *w, enum team_effect_kind kind, uint
     team_emit(w, &e);
 }
 
-static void tell_part(const struct team_work *w, enum team_alarm alarm,
-                      const struct team_job *job)
+static void emit_part_alarm(const struct team_work *w, enum team_alarm alarm,
+                            const struct team_job *job)
 {
     struct team_effect e = team_alarm_of(w, alarm, TEAM_NONE);
     e.part = job->part;
@@ -32,11 +32,11 @@ static void tell_part(const struct team_work *w, enum team_alarm alarm,
     team_emit(w, &e);
 }
 
-void team_take_job(const struct team_work *w, const struct team_job *job)
+void team_queue_job(const struct team_work *w, const struct team_job *job)
 {
     struct team *team = w->team;
     if (team->job_count == team->job_size) {
-        tell_part(w, TEAM_ALARM_JOBS_FULL, job);
+        emit_part_alarm(w, TEAM_ALARM_JOBS_FULL, job);
         return;
     }
     w->jobs[team->job_count++] = *job;
@@ -44,13 +44,13 @@ void team_take_job(const struct team_work *w, const struct team_job *job)
         w->homes[job->home]++;
     }
     team->jobs_due = true;
-    tell_job(w, TEAM_JOB, TEAM_NONE, job);
+    emit_job(w, TEAM_JOB, TEAM_NONE, job);
     for (uint16_t i = 0; i < w->p->robot_count; i++) {
         if (w->members[i].online && team_can_handle(w, i, job->part)) {
             return;
         }
     }
-    tell_part(w, TEAM_ALARM_NOBODY_CAN, job);
+    emit_part_alarm(w, TEAM_ALARM_NOBODY_CAN, job);
 }
 
 /* The job for this robot; job_count: none. */
@@ -84,7 +84,7 @@ static void assign_job(const struct team_work *w, uint16_t robot, uint32_t k)
     }
     w->members[robot].part = job.part;
     team_begin_sequence(w, robot, job.sequence, 1);
-    tell_job(w, TEAM_ASSIGN, robot, &job);
+    emit_job(w, TEAM_ASSIGN, robot, &job);
 }
 
 void team_hand_out_jobs(const struct team_work *w)

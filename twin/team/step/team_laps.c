@@ -18,7 +18,7 @@ double team_laps_sd(const struct team_laps *laps)
     return laps->n > 1 ? sqrt(laps->squares_s2 / (double)(laps->n - 1)) : (double)NAN;
 }
 
-bool team_laps_of_one_move(const struct team_laps *turns, const struct team_laps *ways)
+bool team_laps_of_one_move(const struct team_laps *turns, const struct team_laps *distances)
 {
-    return team_laps_sd(turns) <= ALIKE_RAD && team_laps_sd(ways) <= ALIKE_M;
+    return team_laps_sd(turns) <= ALIKE_RAD && team_laps_sd(distances) <= ALIKE_M;
 }

@@ -16,6 +16,6 @@ void team_laps_add(struct team_laps *laps, double lap_s);
 double team_laps_sd(const struct team_laps *laps); /* NAN below two */
 
 /* Moves that all turned (rad) and went (m) alike: their laps are this move's, with its load. */
-bool team_laps_of_one_move(const struct team_laps *turns, const struct team_laps *ways);
+bool team_laps_of_one_move(const struct team_laps *turns, const struct team_laps *distances);
 
 #endif

@@ -24,7 +24,7 @@ void team_arrive(const struct team_work *w, uint16_t robot)
     g->count++;
     m->behind_here = TEAM_NONE;
     m->came_us = w->t_us;
-    m->told_blocked = false;
+    m->reported_blocked = false;
     m->circle = 0;
     team_signal(w, robot, ROBOT_MEETS);
     team_set_add(&team->new_waits, robot);
@@ -79,7 +79,7 @@ size_t team_ring(const struct team_work *w, uint16_t robot, uint16_t *robots)
 }
 
 /* The first `count` who came, in their order. */
-static void take_first(const struct team_work *w, const struct team_meeting *g, uint16_t count,
+static void list_first(const struct team_work *w, const struct team_meeting *g, uint16_t count,
                        uint16_t *robots)
 {
     struct team_set going;
@@ -92,7 +92,7 @@ static void take_first(const struct team_work *w, const struct team_meeting *g, 
     (void)team_set_list(&going, robots);
 }
 
-static void tell_meeting(const struct team_work *w, enum team_effect_kind kind, uint16_t name,
+static void emit_meeting(const struct team_work *w, enum team_effect_kind kind, uint16_t name,
                          const uint16_t *robots, size_t count, const int64_t *waits_us)
 {
     struct team_effect e = team_effect_of(w, kind, TEAM_NONE);
@@ -109,7 +109,7 @@ static void hold_meeting(const struct team_work *w, uint16_t name, uint16_t coun
     int64_t waits_us[TEAM_ROBOTS_MAX];
     int64_t last_us = INT64_MIN;
     size_t joined = 0;
-    take_first(w, &w->meetings[name], count, robots);
+    list_first(w, &w->meetings[name], count, robots);
     for (uint16_t k = 0; k < count; k++) {
         const int64_t came_us = w->members[robots[k]].came_us;
         last_us = came_us > last_us ? came_us : last_us;
@@ -118,7 +118,7 @@ static void hold_meeting(const struct team_work *w, uint16_t name, uint16_t coun
         waits_us[k] = last_us - w->members[robots[k]].came_us;
         team_leave_meeting(w, robots[k]);
     }
-    tell_meeting(w, TEAM_MEET, name, robots, count, waits_us);
+    emit_meeting(w, TEAM_MEET, name, robots, count, waits_us);
     for (uint16_t k = 0; k < count; k++) {
         if (team_step_of(w, robots[k])->kind == TEAM_STEP_TOGETHER) {
             together[joined++] = robots[k];
@@ -163,7 +163,7 @@ void team_end_together(const struct team_work *w, uint16_t robot)
         w->members[ring[k]].partner = TEAM_NONE;
         team_next_step(w, ring[k]);
     }
-    tell_meeting(w, TEAM_TOGETHER, name, ring, count, NULL);
+    emit_meeting(w, TEAM_TOGETHER, name, ring, count, NULL);
 }
 
 /* ---- who may still come -------------------------------------------------------------------

@@ -1,5 +1,5 @@
-/* twin/team/step/team_parts.h - what the files of a team's step share: its state, and the step in
- * work.
+/* twin/team/step/team_parts.h - what the files of a team's step share: its state, and the step
+ * in work.
  *
  * The state is one block: struct team, then arrays whose length the parameters give. What
  * stands in it are places in arrays; its first member is its only pointer, which
@@ -38,22 +38,22 @@ struct team_loop {
 struct team_member {               /* one robot */
     uint8_t phase, task, activity; /* states of its machines */
     bool online, silent;
-    bool seen;         /* polled: has answered, waits for the next look */
-    bool again;        /* a Lock given up halfway: what it got of it counts */
-    bool client;       /* its Lock was asked by itself, not by its sequence */
-    bool told_blocked; /* of this wait */
-    bool may_regain;   /* a person has seen to it: it may ask for what was taken away */
-    bool regains;      /* its Lock is for that, not its step's */
+    bool seen;             /* polled: has answered, waits for the next look */
+    bool again;            /* a Lock given up halfway: what it got of it counts */
+    bool client;           /* its Lock was asked by itself, not by its sequence */
+    bool reported_blocked; /* of this wait */
+    bool may_regain;       /* a person has seen to it: it may ask for what was taken away */
+    bool regains;          /* its Lock is for that, not its step's */
     uint8_t loop_depth;
     uint16_t part, tool, sequence;
     uint16_t behind_here; /* at a meeting: who came next */
     uint16_t partner;     /* Together: the next of its ring, which is in their order */
     uint16_t held_count, client_count; /* of what it holds, as many by asking itself */
-    uint16_t taken_count; /* that its sequence has locked, and that were taken away */
-    uint32_t step, end;   /* in steps; behind the sequence's last */
+    uint16_t revoked_count; /* that its sequence has locked, and that were taken away */
+    uint32_t step, end;     /* in steps; behind the sequence's last */
     uint32_t n, cycles;
     uint32_t first_hold; /* its resources, linked in the order of the file */
-    int64_t since_us, heard_us, began_us;
+    int64_t since_us, last_message_us, began_us;
     struct team_request request;
     /* Seldom asked for; with the longest Lock what stands above is two lines of a cache. */
     int64_t came_us;
@@ -95,14 +95,14 @@ enum team_due { TEAM_DUE_DELAY, TEAM_DUE_LEASE, TEAM_DUE_MAX, TEAM_DUE_RETRY, TE
 struct team {
     const struct team_params *p;
     size_t members_at, claims_at, places_at, holds_at, meetings_at, jobs_at, homes_at,
-        buffers_at, gone_at, taken_at, heap_at, slots_at, bag_at;
+        buffers_at, gone_at, revoked_at, heap_at, slots_at, bag_at;
     int64_t t_us; /* of the last instant closed */
     int64_t bag_us;
     uint64_t fence;
     uint32_t bag_count, bag_size;
     uint32_t job_count, job_size;
     uint32_t hold_count;
-    uint32_t taken_words; /* of a robot: a bit for each resource */
+    uint32_t revoked_words; /* of a robot: a bit for each resource */
     uint32_t timer_count;
     uint32_t circles; /* deadlocks told so far */
     uint32_t phase_count[TEAM_PHASE_COUNT];
@@ -132,8 +132,8 @@ struct team_work {
     struct team_hold *holds;
     struct team_meeting *meetings;
     struct team_job *jobs;
-    uint16_t *homes; /* [robot_count] jobs that wait, by home */
-    uint64_t *taken; /* [robot_count][taken_words] what was taken away from its sequence */
+    uint16_t *homes;   /* [robot_count] jobs that wait, by home */
+    uint64_t *revoked; /* [robot_count][revoked_words] what was taken away from its sequence */
     struct team_timer *heap;
     uint32_t *slots; /* where a slot's timer stands in the heap, and 1; 0: none */
     int64_t t_us;
@@ -169,7 +169,8 @@ enum team_due team_timer_due(const struct team_timer *timer);
 
 /* ---- team_steps.c: a robot's sequence ---- */
 /* NULL: behind its last one, or told what to do from outside. */
-static inline const struct team_step *team_step_if_any(const struct team_work *w, uint16_t robot)
+static inline const struct team_step *team_step_if_any(const struct team_work *w,
+                                                       uint16_t robot)
 {
     const struct team_member *m = &w->members[robot];
     return m->step < m->end ? &w->p->steps[m->step] : NULL;
@@ -217,14 +218,14 @@ void team_look_again(const struct team_work *w, uint16_t robot);
 /* Of what it lacks, what it stands in the queue of: bits of its wants. */
 unsigned team_queued(const struct team_work *w, const struct team_request *request);
 
-/* ---- team_taken.c: what was taken away from a robot's sequence ---- */
+/* ---- team_revoked.c: what was taken away from a robot's sequence ---- */
 /* team_free_hold(), not by an UnLock of the sequence. */
-void team_take_away(const struct team_work *w, uint32_t hold, const char *why, int64_t delay_us,
-                    const char *id);
-void team_forget_taken(const struct team_work *w, uint16_t robot, uint16_t resource);
-void team_forget_all_taken(const struct team_work *w, uint16_t robot);
+void team_revoke_hold(const struct team_work *w, uint32_t hold, const char *why,
+                      int64_t delay_us, const char *id);
+void team_clear_revoked(const struct team_work *w, uint16_t robot, uint16_t resource);
+void team_clear_all_revoked(const struct team_work *w, uint16_t robot);
 /* A person has cleared its error. */
-void team_see_to_taken(const struct team_work *w, uint16_t robot, bool skips);
+void team_resolve_revoked(const struct team_work *w, uint16_t robot, bool skips);
 /* Its UnLock of this has nothing to free, and a person knows. */
 bool team_is_forgiven(const struct team_work *w, uint16_t robot, uint16_t resource);
 /* May it do this step? If not, it asks for what was taken away, or has failed. */
@@ -233,7 +234,7 @@ bool team_has_all(const struct team_work *w, uint16_t robot, const struct team_s
 /* ---- team_activity.c: activities, their windows, and their failure ---- */
 void team_start_activity(const struct team_work *w, uint16_t robot);
 void team_end_activity(const struct team_work *w, uint16_t robot);
-void team_take_done(const struct team_work *w, uint16_t robot);
+void team_handle_done(const struct team_work *w, uint16_t robot);
 void team_enter_error(const struct team_work *w, uint16_t robot);
 /* In Error, whatever it did or waited for; its partners are halted. */
 void team_stop_robot(const struct team_work *w, uint16_t robot);
@@ -253,13 +254,13 @@ void team_coming(const struct team_work *w, uint16_t robot, struct team_set *rob
 bool team_awaits_silent(const struct team_work *w, uint16_t robot);
 
 /* ---- team_jobs.c ---- */
-void team_take_job(const struct team_work *w, const struct team_job *job);
+void team_queue_job(const struct team_work *w, const struct team_job *job);
 void team_hand_out_jobs(const struct team_work *w);
-void team_note_idle(const struct team_work *w, uint16_t robot);
+void team_update_idle(const struct team_work *w, uint16_t robot);
 
 /* ---- team_events.c ---- */
 int team_compare_events(const void *a, const void *b);
-void team_take_event(const struct team_work *w, const struct team_event *event);
+void team_apply_event(const struct team_work *w, const struct team_event *event);
 void team_fire_timer(const struct team_work *w, const struct team_timer *timer);
 
 /* ---- team_deadlock.c ---- */

@@ -1,5 +1,5 @@
-/* twin/team/step/team_set.h - a set of robots or resources of a team, gone through in the order of
- * the file.
+/* twin/team/step/team_set.h - a set of robots or resources of a team, gone through in the order
+ * of the file.
  *
  * Adding, removing, asking and emptying cost a few instructions; going through it costs what is
  * in it. All zero is the empty set; one without initial value is to be cleared first. Pure.
@@ -48,7 +48,7 @@ static inline void team_set_remove(struct team_set *set, size_t i)
     }
 }
 
-static inline void team_set_put(struct team_set *set, size_t i, bool in)
+static inline void team_set_assign(struct team_set *set, size_t i, bool in)
 {
     if (in) {
         team_set_add(set, i);

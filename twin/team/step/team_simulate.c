@@ -122,7 +122,7 @@ static void await_activity(struct team_simulator *s, const struct team_effect *s
     s->refused = !push_ending(s, &e);
 }
 
-static void hear_effect(void *context, const struct team_effect *effect)
+static void observe_effect(void *context, const struct team_effect *effect)
 {
     struct team_simulator *s = context;
     if (effect->kind == TEAM_START) {
@@ -137,11 +137,11 @@ static void hear_effect(void *context, const struct team_effect *effect)
 
 /* ---- time ---- */
 
-static void put_event(struct team_simulator *s, int64_t t_us, const struct team_event *event,
-                      const struct team_effects *own)
+static void queue_event(struct team_simulator *s, int64_t t_us, const struct team_event *event,
+                        const struct team_effects *own)
 {
     s->run->events++;
-    while (!team_take(s->team, t_us, event)) {
+    while (!team_add_event(s->team, t_us, event)) {
         team_fire(s->team, own);
     }
 }
@@ -160,7 +160,7 @@ static void start_robots(struct team_simulator *s)
 }
 
 /* The team as it stands somewhere else, and what its robots do there. */
-static void take_over(struct team_simulator *s)
+static void copy_start_state(struct team_simulator *s)
 {
     memcpy(s->team_memory, s->scenario->from, team_bytes(s->params));
     team_rebind(s->team, s->params);
@@ -188,11 +188,11 @@ static void fill_bag(struct team_simulator *s, int64_t t_us, const struct team_e
                                                                    : TEAM_EVENT_DONE,
                                          .robot = e.robot,
                                          .n = e.n == UINT32_MAX ? 0 : e.n};
-        put_event(s, t_us, &event, own);
+        queue_event(s, t_us, &event, own);
     }
     while (s->script_at < s->scenario->script_count &&
            s->scenario->script[s->script_at].t_us == t_us) {
-        put_event(s, t_us, &s->scenario->script[s->script_at++].event, own);
+        queue_event(s, t_us, &s->scenario->script[s->script_at++].event, own);
     }
 }
 
@@ -272,7 +272,7 @@ static enum team_run_end run_events(struct team_simulator *s, const struct team_
 void team_simulate(struct team_simulator *s, const struct team_scenario *scenario,
                    const struct team_effects *fx, struct team_run *run)
 {
-    const struct team_effects own = {hear_effect, s};
+    const struct team_effects own = {observe_effect, s};
     *run = (struct team_run){.t_us = INT64_MIN};
     s->heap_count = s->script_at = 0;
     s->scenario = scenario;
@@ -280,7 +280,7 @@ void team_simulate(struct team_simulator *s, const struct team_scenario *scenari
     s->run = run;
     s->refused = false;
     if (scenario->from) {
-        take_over(s);
+        copy_start_state(s);
     } else {
         s->team = team_init(s->team_memory, s->params);
         start_robots(s);

@@ -128,7 +128,7 @@ static void end_all(struct team_statistics *s, size_t r, int64_t t_us)
     end_interval(&s->now[r].joined_since_us, t_us, &s->robot[r].waiting_us);
 }
 
-static void take_wait(struct team_statistics *s, const struct team_effect *e)
+static void add_wait(struct team_statistics *s, const struct team_effect *e)
 {
     struct robot_now *now = &s->now[e->robot];
     leave_queue(s, e->robot, e->t_us);
@@ -141,7 +141,7 @@ static void take_wait(struct team_statistics *s, const struct team_effect *e)
            e->robot_count * sizeof *e->robots);
 }
 
-static void take_done(struct team_statistics *s, const struct team_effect *e)
+static void add_done(struct team_statistics *s, const struct team_effect *e)
 {
     struct robot_now *now = &s->now[e->robot];
     if (e->timed) {
@@ -156,8 +156,8 @@ static void take_done(struct team_statistics *s, const struct team_effect *e)
 }
 
 /* Some of those who are together waited, those who did not wait came last. */
-static void take_waits(struct team_statistics *s, const struct team_effect *e,
-                       const int64_t *waits_us)
+static void add_waits(struct team_statistics *s, const struct team_effect *e,
+                      const int64_t *waits_us)
 {
     for (size_t i = 0; i < e->robot_count; i++) {
         const size_t r = e->robots[i];
@@ -169,7 +169,7 @@ static void take_waits(struct team_statistics *s, const struct team_effect *e,
     }
 }
 
-static void take_together(struct team_statistics *s, const struct team_effect *e)
+static void add_together(struct team_statistics *s, const struct team_effect *e)
 {
     for (size_t i = 0; i < e->robot_count; i++) {
         const size_t r = e->robots[i];
@@ -186,7 +186,7 @@ static void take_together(struct team_statistics *s, const struct team_effect *e
     }
 }
 
-static void take_grant(struct team_statistics *s, const struct team_effect *e)
+static void add_grant(struct team_statistics *s, const struct team_effect *e)
 {
     struct team_resource_sums *sums = &s->resource[e->resource];
     struct resource_now *now = &s->held[e->resource];
@@ -198,24 +198,24 @@ static void take_grant(struct team_statistics *s, const struct team_effect *e)
     now->longest_us = e->waited_us > now->longest_us ? e->waited_us : now->longest_us;
 }
 
-void team_statistics_take(struct team_statistics *s, const struct team_effect *e)
+void team_statistics_add_effect(struct team_statistics *s, const struct team_effect *e)
 {
     if (e->kind == TEAM_START) {
         s->now[e->robot].busy_since_us = e->t_us;
         s->robot[e->robot].activities++;
     } else if (e->kind == TEAM_DONE) {
-        take_done(s, e);
+        add_done(s, e);
     } else if (e->kind == TEAM_WAIT) {
-        take_wait(s, e);
+        add_wait(s, e);
     } else if (e->kind == TEAM_GRANT) {
-        take_grant(s, e);
+        add_grant(s, e);
     } else if (e->kind == TEAM_FREED) {
         s->resource[e->resource].held_us += e->t_us;
         s->held[e->resource].held--;
     } else if (e->kind == TEAM_MEET) {
-        take_waits(s, e, e->waits_us);
+        add_waits(s, e, e->waits_us);
     } else if (e->kind == TEAM_TOGETHER) {
-        take_together(s, e);
+        add_together(s, e);
     } else if (e->kind == TEAM_ERROR || e->kind == TEAM_HALT || e->kind == TEAM_FINISH) {
         end_all(s, e->robot, e->t_us);
     } else if (e->kind == TEAM_ALARM) {

@@ -1,5 +1,5 @@
-/* twin/team/step/team_statistics.h - what many runs of a team come to: who was busy, who waited for
- * whom, which resource was used how much, and how long it all took.
+/* twin/team/step/team_statistics.h - what many runs of a team come to: who was busy, who waited
+ * for whom, which resource was used how much, and how long it all took.
  *
  * Sums are whole numbers, so that runs may be added in any order and by any number of threads
  * and give the same. Pure; memory is the caller's; docs/model/teams.md, "Simulation".
@@ -36,7 +36,7 @@ struct team_statistics *team_statistics_init(void *memory, const struct team_pre
 
 /* A run begins; then every effect of it; then it has ended. */
 void team_statistics_begin(struct team_statistics *s);
-void team_statistics_take(struct team_statistics *s, const struct team_effect *effect);
+void team_statistics_add_effect(struct team_statistics *s, const struct team_effect *effect);
 /* law: whence the lap of the TEAM_START just taken came. */
 void team_statistics_lap(struct team_statistics *s, const struct team_effect *start,
                          const struct team_lap *lap, enum team_law_kind law);

@@ -14,13 +14,13 @@ void team_signal(const struct team_work *w, uint16_t robot, enum team_robot_sign
     m->phase = (uint8_t)phase;
     m->since_us = w->t_us;
     if (old == TEAM_PHASE_WAITING || phase == TEAM_PHASE_WAITING) {
-        team_set_put(&team->waiting, robot, phase == TEAM_PHASE_WAITING);
+        team_set_assign(&team->waiting, robot, phase == TEAM_PHASE_WAITING);
     }
     if (old == TEAM_PHASE_MEETING || phase == TEAM_PHASE_MEETING) {
-        team_set_put(&team->meeting, robot, phase == TEAM_PHASE_MEETING);
+        team_set_assign(&team->meeting, robot, phase == TEAM_PHASE_MEETING);
     }
     if (old == TEAM_PHASE_PARKED || phase == TEAM_PHASE_PARKED) {
-        team_note_idle(w, robot);
+        team_update_idle(w, robot);
     }
     const bool ends =
         phase == TEAM_PHASE_ERROR || (phase == TEAM_PHASE_FINISHED && m->held_count > 0);
@@ -56,7 +56,7 @@ void team_begin_sequence(const struct team_work *w, uint16_t robot, uint16_t seq
     m->cycles = cycles;
     m->loop_depth = 0;
     m->again = false;
-    team_forget_all_taken(w, robot);
+    team_clear_all_revoked(w, robot);
     team_signal(w, robot, ROBOT_BEGINS);
 }
 
@@ -65,7 +65,7 @@ static void finish_sequence(const struct team_work *w, uint16_t robot)
     const bool job = w->p->robots[robot].sequence == TEAM_NONE;
     struct team_member *m = &w->members[robot];
     uint16_t held[TEAM_RESOURCES_MAX];
-    team_forget_all_taken(w, robot);
+    team_clear_all_revoked(w, robot);
     team_signal(w, robot, job ? ROBOT_PARKS : ROBOT_FINISHES);
     team_emit_plain(w, TEAM_FINISH, robot);
     w->team->check |= team_set_any(&w->team->meeting);
@@ -121,20 +121,20 @@ static const struct team_buffer *find_buffer(const struct team_work *w, uint16_t
 }
 
 /* The first part of the buffer that the robot can handle, taken out of it; TEAM_NONE: none. */
-static uint16_t take_part(const struct team_work *w, uint16_t robot, uint16_t name)
+static uint16_t pick_part(const struct team_work *w, uint16_t robot, uint16_t name)
 {
     size_t at;
     const struct team_buffer *b = find_buffer(w, name, &at);
-    uint8_t *taken = (uint8_t *)w->team + w->team->gone_at;
+    uint8_t *consumed = (uint8_t *)w->team + w->team->gone_at;
     uint32_t *gone = (uint32_t *)(void *)((char *)w->team + w->team->buffers_at);
     if (!b) {
         return TEAM_NONE;
     }
     for (uint32_t k = gone[at]; k < b->part_count; k++) {
         const uint16_t part = w->p->lists[b->first_part + k];
-        if (!taken[b->first_part + k] && team_can_handle(w, robot, part)) {
-            taken[b->first_part + k] = 1;
-            while (gone[at] < b->part_count && taken[b->first_part + gone[at]]) {
+        if (!consumed[b->first_part + k] && team_can_handle(w, robot, part)) {
+            consumed[b->first_part + k] = 1;
+            while (gone[at] < b->part_count && consumed[b->first_part + gone[at]]) {
                 gone[at]++;
             }
             return part;
@@ -143,9 +143,10 @@ static uint16_t take_part(const struct team_work *w, uint16_t robot, uint16_t na
     return TEAM_NONE;
 }
 
-static void do_take(const struct team_work *w, uint16_t robot, const struct team_step *step)
+static void run_take_step(const struct team_work *w, uint16_t robot,
+                          const struct team_step *step)
 {
-    const uint16_t part = take_part(w, robot, step->arg);
+    const uint16_t part = pick_part(w, robot, step->arg);
     if (part != TEAM_NONE) {
         w->members[robot].part = part;
         team_emit_done(w, robot, NULL, 0);
@@ -248,11 +249,11 @@ static void begin_task(struct team_member *m, enum team_step_kind kind)
 
 typedef void team_do(const struct team_work *w, uint16_t robot, const struct team_step *step);
 static team_do *const step_does[] = {
-    [TEAM_STEP_TAKE] = do_take,     [TEAM_STEP_TASK] = do_task,
-    [TEAM_STEP_TOOL] = do_task,     [TEAM_STEP_LOCK] = do_lock,
-    [TEAM_STEP_UNLOCK] = do_unlock, [TEAM_STEP_MEET] = do_meet,
-    [TEAM_STEP_TOGETHER] = do_meet, [TEAM_STEP_GOTO] = do_goto,
-    [TEAM_STEP_UNLESS] = do_unless, [TEAM_STEP_LOOP] = do_loop,
+    [TEAM_STEP_TAKE] = run_take_step, [TEAM_STEP_TASK] = do_task,
+    [TEAM_STEP_TOOL] = do_task,       [TEAM_STEP_LOCK] = do_lock,
+    [TEAM_STEP_UNLOCK] = do_unlock,   [TEAM_STEP_MEET] = do_meet,
+    [TEAM_STEP_TOGETHER] = do_meet,   [TEAM_STEP_GOTO] = do_goto,
+    [TEAM_STEP_UNLESS] = do_unless,   [TEAM_STEP_LOOP] = do_loop,
     [TEAM_STEP_DONE] = do_done,
 };
 _Static_assert(COUNT(step_does) == TEAM_STEP_KIND_COUNT, "every kind of step does something");
@@ -263,7 +264,7 @@ void team_run_robot(const struct team_work *w, uint16_t robot)
     size_t left = TEAM_ROUNDS_MAX + w->p->step_count; /* no way without a loop is longer */
     while (m->phase == TEAM_PHASE_BEGIN && left > 0) {
         const struct team_step *step = team_step_if_any(w, robot);
-        if (step && m->taken_count > 0 && !team_has_all(w, robot, step)) {
+        if (step && m->revoked_count > 0 && !team_has_all(w, robot, step)) {
             break;
         }
         if (step) {

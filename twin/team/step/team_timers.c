@@ -52,7 +52,7 @@ static bool is_before(const struct team_timer *a, const struct team_timer *b)
     return a->t_us != b->t_us ? a->t_us < b->t_us : a->order < b->order;
 }
 
-static void put_timer(const struct team_work *w, uint32_t at, struct team_timer timer)
+static void place_timer(const struct team_work *w, uint32_t at, struct team_timer timer)
 {
     w->heap[at] = timer;
     w->slots[timer.slot] = at + 1;
@@ -61,10 +61,10 @@ static void put_timer(const struct team_work *w, uint32_t at, struct team_timer 
 static void lift_timer(const struct team_work *w, uint32_t at, struct team_timer timer)
 {
     while (at > 0 && is_before(&timer, &w->heap[(at - 1) / 2])) {
-        put_timer(w, at, w->heap[(at - 1) / 2]);
+        place_timer(w, at, w->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put_timer(w, at, timer);
+    place_timer(w, at, timer);
 }
 
 static void sink_timer(const struct team_work *w, uint32_t at, struct team_timer timer)
@@ -77,10 +77,10 @@ static void sink_timer(const struct team_work *w, uint32_t at, struct team_timer
         if (!is_before(&w->heap[child], &timer)) {
             break;
         }
-        put_timer(w, at, w->heap[child]);
+        place_timer(w, at, w->heap[child]);
         at = child;
     }
-    put_timer(w, at, timer);
+    place_timer(w, at, timer);
 }
 
 void team_cancel_timer(const struct team_work *w, uint32_t slot)

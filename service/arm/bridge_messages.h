@@ -1,0 +1,28 @@
+/* service/arm/bridge_messages.h - what the bridge to a real arm says, as payloads. No I/O. */
+#ifndef SERVICE_ARM_BRIDGE_MESSAGES_H
+#define SERVICE_ARM_BRIDGE_MESSAGES_H
+
+#include "logger/message/json_write.h"
+#include "service/wire/rtde.h"
+#include "twin/arm/arm_watch.h"
+
+/* A move that was seen, on its way to the lab. */
+struct bridge_move {
+    char id[48];
+    struct arm_watched seen;
+    int64_t end_us;   /* monotonic clock, when it ended */
+    double rest_q[6]; /* measured, as far as it has come to rest since */
+    double rest_pose[6];
+};
+
+void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
+                            bool has_target_qdd, int64_t seq, const char *boot);
+/* reason: "" when online. */
+void bridge_write_connection(struct json_writer *w, bool online, const char *boot,
+                             const char *reason);
+/* The command that makes another arm do the same; t_us: lab time. */
+void bridge_write_command(struct json_writer *w, const struct bridge_move *m, int64_t t_us);
+/* held_us: since its end, on purpose; 0: not. */
+void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int64_t held_us);
+
+#endif

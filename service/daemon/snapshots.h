@@ -1,0 +1,57 @@
+/* service/daemon/snapshots.h - what others may see of the lab: snapshots, handed out by count,
+ * that do not change while somebody holds them.
+ *
+ * The lab thread publishes; any thread acquires the newest one, reads as long as it likes and
+ * releases it. Only pairs that changed since the last snapshot are copied: into that snapshot
+ * itself where nobody reads it, else into another one, which shares the others with it. So
+ * there is one copy of a pair, and as many more as readers hold. In a big lab that takes tens
+ * of milliseconds, so it is done in slices between which the lab goes on: each pair, and each
+ * team, is as it was at one instant, of those between the snapshot's beginning and its
+ * publication or, where it is the newest one that is renewed, until it is acquired. The batch
+ * fits of a pair are computed when somebody first asks, and kept until its moves change.
+ */
+#ifndef SERVICE_DAEMON_SNAPSHOTS_H
+#define SERVICE_DAEMON_SNAPSHOTS_H
+
+#include <stdint.h>
+
+#include "twin/lab.h"
+#include "web/http/web.h"
+
+struct snapshots;
+
+struct snapshots_counts {
+    uint64_t published;
+    uint64_t copied; /* pairs */
+    uint64_t failed; /* no memory: readers kept the older snapshot */
+};
+
+/* The first snapshot is that of lab as it is. lab, lab_name and prefix are borrowed for the
+ * life of the views. Cold path: allocates. STATUS_E_NOMEM. */
+MUST_USE enum status snapshots_create(const struct lab *lab, const char *lab_name,
+                                      const char *prefix, int64_t started_us,
+                                      struct snapshots **out);
+
+/* NULL is allowed. Every snapshot must have been released. */
+void snapshots_destroy(struct snapshots *snapshots);
+
+/* Lab thread: make the lab's present state the newest snapshot. Allocates. */
+void snapshots_publish(struct snapshots *snapshots, int64_t t_us,
+                       const struct view_health *health);
+
+/* Lab thread: the same for some slice_us; true: it is published. Call again until then. */
+bool snapshots_publish_slice(struct snapshots *snapshots, int64_t t_us,
+                             const struct view_health *health, int64_t slice_us);
+
+/* Any thread, as acquire() and release() of struct web_source. Never NULL. */
+const struct view *snapshots_acquire(void *snapshots);
+void snapshots_release(void *snapshots, const struct view *view);
+
+/* What the window of this pair tells, as it stood when it was copied. Any thread. */
+void snapshots_read_fits(struct snapshots *snapshots, size_t index, const struct pair *pair,
+                         struct pair_fits *out);
+
+/* Any thread. */
+void snapshots_read_counts(struct snapshots *snapshots, struct snapshots_counts *out);
+
+#endif

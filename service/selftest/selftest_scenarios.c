@@ -1,0 +1,281 @@
+#include "service/selftest/selftest_scenarios.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+#include <jansson.h>
+
+#include "identification/travel/profile_fit.h"
+#include "service/identify/identify.h"
+#include "service/selftest/selftest_arm.h"
+
+static const double ERROR_RATIO = 1e-3;
+static const double PASS_THOUGH_WRONG = 0.01;
+static const double NOT_PASS_THOUGH_RIGHT = 0.05;
+static const double HELD_MIN = 0.93, HELD_MAX = 0.97;
+
+enum { CLAIMS = CLAIM_WRONG + 1 };
+ENUM_NAMES(selftest_claim, CLAIMS, "right", "held", "wrong");
+
+#define SCENARIO(title, of, claimed, text, ...)                                                \
+    {                                                                                          \
+        .name = (title), .model = (of), .claim = (claimed), .words = (text), __VA_ARGS__       \
+    }
+#define RIGHT CLAIM_RIGHT
+#define HELD  CLAIM_HELD
+#define WRONG CLAIM_WRONG
+
+/* clang-format off */
+const struct selftest_scenario selftest_scenarios[] = {
+    SCENARIO("as_modelled", "first_order", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("uneven_5", "first_order", RIGHT, "times between rows that vary by 5 %", .jitter = 0.05),
+    SCENARIO("uneven_10", "first_order", RIGHT, "times between rows that vary by 10 %", .jitter = 0.1),
+    SCENARIO("uneven_stamps", "first_order", RIGHT, "times between rows that vary by 15 %", .jitter = 0.15),
+    SCENARIO("gusts", "first_order", RIGHT, "forces that nobody measures, 5 % of the largest command", .gusts = 0.05),
+    SCENARIO("gain_falls", "first_order", WRONG, "20 % less gain from half time on", .at_half = -0.2),
+    SCENARIO("gain_warms_up", "first_order", WRONG, "15 % more gain, by a third of the time", .warm = 0.15),
+    SCENARIO("clipped", "first_order", WRONG, "commands beyond 60 % of the largest have no more effect", .clip = 0.6),
+    SCENARIO("dead_band", "first_order", WRONG, "commands up to 10 % of the largest have no effect", .dead = 0.1),
+    SCENARIO("asymmetric", "first_order", WRONG, "commands below zero worth 15 % less", .backed = -0.15),
+    SCENARIO("one_step", "first_order", WRONG, "one step of a robot of second order", .swings = 0.15, .samples = 200),
+    SCENARIO("command_mm", "first_order", WRONG, "commands in mm/s, velocities in m/s", .factor = {0, 1000.0}),
+    SCENARIO("command_deg", "first_order", WRONG, "commands in deg/s, velocities in rad/s", .factor = {0, 57.29578}),
+    SCENARIO("time_ms", "first_order", WRONG, "times in milliseconds", .factor = {1000.0}),
+    SCENARIO("row_numbers", "first_order", WRONG, "row numbers for times", .counted = true),
+    SCENARIO("other_day", "first_order", RIGHT, "held out: the same robot", .held_out = true),
+    SCENARIO("other_gain", "first_order", WRONG, "held out: 20 % less gain", .held_out = true, .off = -0.2),
+    SCENARIO("too_quick", "first_order", WRONG, "a time constant of a fiftieth of a sample", .quick = 0.004),
+    SCENARIO("as_modelled", "usv3", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("uneven_stamps", "usv3", RIGHT, "times between rows that vary by 15 %", .jitter = 0.15),
+    SCENARIO("gusts", "usv3", RIGHT, "forces that nobody measures, 2 % of the largest effort", .gusts = 0.02),
+    SCENARIO("gain_falls", "usv3", WRONG, "efforts worth 20 % less from half time on", .at_half = -0.2),
+    SCENARIO("gain_warms_up", "usv3", WRONG, "efforts worth 15 % more, by a third of the time", .warm = 0.15),
+    SCENARIO("clipped", "usv3", WRONG, "efforts beyond 60 % of the largest have no more effect", .clip = 0.6),
+    SCENARIO("force_kn", "usv3", WRONG, "efforts in kilonewtons", .factor = {0, 0.001}),
+    SCENARIO("force_kgf", "usv3", WRONG, "efforts in kilograms-force", .factor = {0, 1.0 / 9.80665}),
+    SCENARIO("time_ms", "usv3", WRONG, "times in milliseconds", .factor = {1000.0}),
+    SCENARIO("row_numbers", "usv3", WRONG, "row numbers for times", .counted = true),
+    SCENARIO("other_day", "usv3", RIGHT, "held out: the same vessel", .held_out = true),
+    SCENARIO("other_drag", "usv3", WRONG, "held out: half as much surge drag again", .held_out = true, .drag = 0.5,
+          .dragged = {"surge_linear_kgps", "surge_quadratic_kgpm"}),
+    SCENARIO("as_modelled", "diffdrive", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("uneven_stamps", "diffdrive", RIGHT, "times between rows that vary by 15 %", .jitter = 0.15),
+    SCENARIO("gain_falls", "diffdrive", WRONG, "commands worth 20 % less from half time on", .at_half = -0.2),
+    SCENARIO("clipped", "diffdrive", WRONG, "commands beyond 60 % of the largest have no more effect", .clip = 0.6),
+    SCENARIO("dry_friction", "diffdrive", WRONG, "wheels with dry friction", .robot = "diffdrive_friction"),
+    SCENARIO("too_quick", "diffdrive", WRONG, "a time constant of a fiftieth of a sample", .quick = 0.004),
+    SCENARIO("as_modelled", "diffdrive_friction", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "joint", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "joint_load", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "joint_geared", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "joint_load_geared", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "joint_stribeck", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "joint_load_stribeck", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "joint_geared_stribeck", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("as_modelled", "arm6", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("uneven_stamps", "arm6", RIGHT, "times between rows that vary by 15 %", .jitter = 0.15),
+    SCENARIO("gain_falls", "arm6", WRONG, "20 % less gain from half time on", .at_half = -0.2),
+    SCENARIO("clipped", "arm6", WRONG, "commands beyond 60 % of the largest have no more effect", .clip = 0.6),
+    SCENARIO("dead_band", "arm6", WRONG, "commands up to 10 % of the largest have no effect", .dead = 0.1),
+    SCENARIO("asymmetric", "arm6", WRONG, "commands below zero worth 15 % less", .backed = -0.15),
+    SCENARIO("command_deg", "arm6", WRONG, "commands in deg/s, speeds in rad/s", .factor = {0, 57.29578}),
+    SCENARIO("time_ms", "arm6", WRONG, "times in milliseconds", .factor = {1000.0}),
+    SCENARIO("row_numbers", "arm6", WRONG, "row numbers for times", .counted = true),
+    SCENARIO("other_gain", "arm6", WRONG, "held out: 20 % less gain", .held_out = true, .off = -0.2),
+    SCENARIO("as_modelled", "joint_load_geared_stribeck", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("uneven_stamps", "joint", RIGHT, "times between rows that vary by 15 %", .jitter = 0.15),
+    SCENARIO("friction_by_load", "joint", WRONG, "friction grows with the effort", .robot = "joint_geared"),
+    SCENARIO("stribeck", "joint", WRONG, "friction is greater near rest", .robot = "joint_stribeck"),
+    SCENARIO("pendulum", "joint", WRONG, "the load of a pendulum", .robot = "joint_load"),
+    SCENARIO("gain_falls", "joint", WRONG, "efforts worth 20 % less from half time on", .at_half = -0.2),
+    SCENARIO("clipped", "joint", WRONG, "efforts beyond 60 % of the largest have no more effect", .clip = 0.6),
+    SCENARIO("breaks_away", "joint", WRONG, "it holds twice as much at rest as in motion", .falls = 0.1, .at_rest = 1.0),
+    SCENARIO("breaks_away_gently", "joint", WRONG, "the same, efforts a third", .falls = 0.1, .at_rest = 1.0,
+          .gentle = 0.33),
+    SCENARIO("friction_by_load", "joint_load", WRONG, "friction grows with the effort", .robot = "joint_load_geared"),
+    SCENARIO("stribeck", "joint_load", WRONG, "friction is greater near rest", .robot = "joint_load_stribeck"),
+    SCENARIO("as_modelled", "travel_time", RIGHT, "the law holds", .off = 0.0),
+    SCENARIO("late_replies", "travel_time", RIGHT, "5 % of the replies 0.5 to 3 s late", .late = 0.05),
+    SCENARIO("slows_down", "travel_time", WRONG, "speeds fall by 15 % up to the last move", .trend = -0.15),
+    SCENARIO("speed_step", "travel_time", WRONG, "speeds 12 % lower from half time on", .at_half = -0.12),
+    SCENARIO("two_robots", "travel_time", WRONG, "moves of two robots, 25 % apart", .mixed = -0.25),
+    SCENARIO("speed_varies", "travel_time", HELD, "speeds that vary by 15 % from move to move", .varies = 0.15),
+    SCENARIO("accelerates", "travel_time", WRONG, "accelerates by 0.5 m/s^2 and 2 rad/s^2", .accelerates = true),
+    SCENARIO("lap_ms", "travel_time", WRONG, "laps in milliseconds", .factor = {0, 0, 1000.0}),
+    SCENARIO("rotation_deg", "travel_time", WRONG, "rotations in degrees", .factor = {57.29578}),
+    SCENARIO("displacement_mm", "travel_time", WRONG, "displacements in millimetres", .factor = {0, 1000.0}),
+    SCENARIO("exchanged", "travel_time", WRONG, "rotations and displacements exchanged", .exchanged = true),
+    SCENARIO("as_modelled", "arm_time", RIGHT, "the law holds", .off = 0.0),
+    SCENARIO("late_replies", "arm_time", RIGHT, "5 % of the replies 0.5 to 3 s late", .late = 0.05),
+    SCENARIO("often_late", "arm_time", WRONG, "40 % of the replies 0.5 to 3 s late", .late = 0.4),
+    SCENARIO("slows_down", "arm_time", WRONG, "speeds fall by 15 % up to the last move", .trend = -0.15),
+    SCENARIO("speed_step", "arm_time", WRONG, "speeds 12 % lower from half time on", .at_half = -0.12),
+    SCENARIO("two_robots", "arm_time", WRONG, "moves of two arms, 25 % apart", .mixed = -0.25),
+    SCENARIO("lap_ms", "arm_time", WRONG, "laps in milliseconds", .factor = {0, 0, 1000.0}),
+    SCENARIO("rotation_deg", "arm_time", WRONG, "rotations in degrees", .factor = {57.29578}),
+    SCENARIO("displacement_mm", "arm_time", WRONG, "displacements in millimetres", .factor = {0, 1000.0}),
+    SCENARIO("other_day", "arm_time", RIGHT, "held out: the same arm", .held_out = true),
+    SCENARIO("half_speed", "arm_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
+    SCENARIO("other_day", "travel_time", RIGHT, "held out: the same robot", .held_out = true),
+    SCENARIO("half_speed", "travel_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
+    SCENARIO("as_modelled", "arm_friction", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("stribeck", "arm_friction", WRONG, "friction is half as great again near rest", .falls = 0.1, .at_rest = 0.5),
+    SCENARIO("asymmetric", "arm_friction", WRONG, "dry friction 30 % less one way", .backed = -0.3),
+    SCENARIO("gain_falls", "arm_friction", WRONG, "20 % less current from half time on", .at_half = -0.2),
+    SCENARIO("exchanged", "arm_friction", WRONG, "currents of joints 2 and 3 exchanged", .exchanged = true),
+    SCENARIO("angle_deg", "arm_friction", WRONG, "angles in degrees", .factor = {0, 57.29578}),
+    SCENARIO("current_ma", "arm_friction", WRONG, "currents in milliamperes", .factor = {0, 0, 1000.0}),
+    SCENARIO("time_ms", "arm_friction", WRONG, "times in milliseconds", .factor = {1000.0}),
+    SCENARIO("row_numbers", "arm_friction", WRONG, "row numbers for times", .counted = true),
+    SCENARIO("other_day", "arm_friction", RIGHT, "held out: the same arm", .held_out = true),
+    SCENARIO("other_friction", "arm_friction", WRONG, "held out: half as much viscous friction again", .held_out = true,
+          .drag = 0.5),
+    SCENARIO("as_modelled", "arm_kinematics", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("few", "arm_kinematics", RIGHT, "twelve poses", .samples = 12),
+    SCENARIO("ros_base", "arm_kinematics", WRONG, "poses in ROS' base_link", .turned_rad = 3.14159265358979),
+    SCENARIO("leans", "arm_kinematics", WRONG, "a base that leans by 1 mrad", .leans_rad = 1e-3),
+    SCENARIO("tool", "arm_kinematics", WRONG, "poses of a tool of 150 mm", .tool_m = 0.15),
+    SCENARIO("small_tool", "arm_kinematics", WRONG, "poses of a tool of 5 mm", .tool_m = 0.005),
+    SCENARIO("eccentric", "arm_kinematics", WRONG, "encoders off by 0.5 mrad, once a turn", .eccentric_rad = 5e-4),
+    SCENARIO("ur5e", "arm_kinematics", WRONG, "poses of a UR5e", .arm = "ur5e"),
+    SCENARIO("exchanged", "arm_kinematics", WRONG, "angles of joints 2 and 3 exchanged", .exchanged = true),
+    SCENARIO("angle_deg", "arm_kinematics", WRONG, "angles in degrees", .factor = {57.29578}),
+    SCENARIO("place_mm", "arm_kinematics", WRONG, "positions in millimetres", .factor = {0, 1000.0}),
+    SCENARIO("turn_deg", "arm_kinematics", WRONG, "rotation vectors in degrees", .factor = {0, 0, 57.29578}),
+    SCENARIO("alike", "arm_kinematics", WRONG, "poses within 1.5 degrees", .gentle = 0.0083),
+    SCENARIO("other_day", "arm_kinematics", RIGHT, "held out: the same arm", .held_out = true),
+    SCENARIO("other_arm", "arm_kinematics", WRONG, "held out: an arm with other links", .held_out = true, .drag = 0.5),
+};
+/* clang-format on */
+const size_t selftest_scenario_count = COUNT(selftest_scenarios);
+
+/* The truth of a parameter by its number; its name into *name, NULL behind the last one. */
+static double truth_of(const struct model_row *row, size_t i, const char **name)
+{
+    if (row->data == MODEL_OF_JOINTS) {
+        return selftest_joints_truth(i, name);
+    }
+    if (row->data == MODEL_OF_POSES) {
+        return selftest_poses_truth(i, name);
+    }
+    const bool is_arm = row->data == MODEL_OF_COMMANDS;
+    const size_t count = row->model ? row->model->parameter_count
+                         : is_arm   ? (size_t)PROFILE_P
+                                    : (size_t)TRAVEL_P;
+    *name = i >= count   ? NULL
+            : row->model ? row->model->parameters[i].name
+            : is_arm     ? profile_term_name((enum profile_term)i)
+                         : travel_term_name((enum travel_term)i);
+    return i >= count   ? 0.0
+           : row->model ? row->trial.theta[i]
+           : is_arm     ? selftest_arm_truth[i]
+                        : selftest_moves_truth[i];
+}
+
+static void record_fit(const struct model_row *row, const json_t *fit,
+                       struct selftest_scenario_result *result)
+{
+    const json_t *intervals = json_object_get(fit, "ci95");
+    const char *verdict = json_string_value(json_object_get(fit, "verdict"));
+    const char *name;
+    const size_t at = names_value(&estimate_verdict_names, verdict ? verdict : "");
+    result->verdicts[at < ESTIMATE_VERDICTS ? at : ESTIMATE_FAIL]++;
+    double truth = truth_of(row, result->count = 0, &name);
+    while (name) {
+        const json_t *interval = json_object_get(intervals, name);
+        const json_t *lo = json_array_get(interval, 0);
+        const json_t *hi = json_array_get(interval, 1);
+        if (json_is_number(lo) && json_is_number(hi) && json_number_value(lo) <= truth &&
+            truth <= json_number_value(hi)) {
+            result->covered[result->count]++;
+        }
+        truth = truth_of(row, ++result->count, &name);
+    }
+}
+
+/* As `tandem identify --json` does. */
+static enum status identify_texts(const struct model_row *row,
+                                  const struct identify_request *request,
+                                  struct selftest_scenario_result *result, struct err *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct err refusal = {0};
+    FILE *to = open_memstream(&text, &bytes);
+    enum status st = to ? identify_run(row, request, to, &refusal) : STATUS_E_NOMEM;
+    if (to && fclose(to) != 0) {
+        st = STATUS_E_NOMEM;
+    }
+    json_t *fit = st == STATUS_OK ? json_loadb(text, bytes, 0, NULL) : NULL;
+    if (fit) {
+        record_fit(row, fit, result);
+        json_decref(fit);
+    } else {
+        result->refused++;
+    }
+    result->runs++;
+    free(text);
+    return st == STATUS_E_NOMEM ? err_set(err, st, FAULT_NO_MEMORY, "selftest", "no memory")
+                                : STATUS_OK;
+}
+
+enum status selftest_scenario_run(const struct selftest_scenario *scenario, uint64_t seed,
+                                  struct selftest_scenario_result *result, struct err *err)
+{
+    const struct model_row *row = model_row_find(scenario->model);
+    struct selftest_scenario right = {.name = "as_modelled"};
+    struct random_source draws = selftest_draws(seed, result->runs);
+    struct csv_source own = {.path = "selftest"};
+    struct identify_request request = identify_request_defaults();
+    char *text = NULL;
+    char *other = NULL;
+    enum status st = selftest_record(row, scenario->held_out ? &right : scenario, false, &draws,
+                                     &text, &own.bytes, err);
+    own.text = text;
+    request.files = &own;
+    request.file_count = 1;
+    request.json = true;
+    if (st == STATUS_OK && scenario->held_out) {
+        request.validate[0].path = "selftest";
+        st = selftest_record(row, scenario, false, &draws, &other, &request.validate[0].bytes,
+                             err);
+        request.validate[0].text = other;
+        request.validate_count = 1;
+    }
+    st = st == STATUS_OK ? identify_texts(row, &request, result, err) : st;
+    free(text);
+    free(other);
+    return st;
+}
+
+/* As few or as many as such a share gives are no chance. */
+static bool is_chance(size_t hits, size_t runs, double lo, double hi, double error_ratio)
+{
+    const bool few = gsl_cdf_binomial_P((unsigned)hits, lo, (unsigned)runs) < error_ratio;
+    const bool many =
+        hits > 0 && gsl_cdf_binomial_Q((unsigned)hits - 1, hi, (unsigned)runs) < error_ratio;
+    return !few && !many;
+}
+
+void selftest_scenario_judge(const struct selftest_scenario *scenario,
+                             struct selftest_scenario_result *result)
+{
+    const size_t runs = result->runs;
+    const double ratio =
+        scenario->claim == CLAIM_WRONG ? PASS_THOUGH_WRONG : NOT_PASS_THOUGH_RIGHT;
+    result->wrong = scenario->claim == CLAIM_WRONG   ? result->verdicts[ESTIMATE_PASS]
+                    : scenario->claim == CLAIM_RIGHT ? runs - result->verdicts[ESTIMATE_PASS]
+                                                     : 0;
+    result->wrong_most = 0;
+    while (gsl_cdf_binomial_Q((unsigned)result->wrong_most, ratio, (unsigned)runs) >
+           ERROR_RATIO) {
+        result->wrong_most++;
+    }
+    result->well = result->wrong <= result->wrong_most;
+    for (size_t i = 0; i < result->count && scenario->claim != CLAIM_WRONG; i++) {
+        result->well = result->well && is_chance(result->covered[i], runs, HELD_MIN, HELD_MAX,
+                                                 ERROR_RATIO / (double)result->count);
+    }
+}

@@ -1,0 +1,237 @@
+/* A joint with something that its model does not have: it is named, and nothing else is. And
+ * the width of its friction is found. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "base/numbers/random.h"
+#include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/input_interpolation.h"
+#include "identification/dynamics/model_choice.h"
+#include "identification/dynamics/unmodelled_term.h"
+#include "identification/model/models.h"
+
+enum { N = 4000 };
+
+static const double truth[4] = {0.4, 1.0, 0.3, 0.1};
+
+struct extra {
+    double load, drag, spring; /* friction by effort, by w |w|, effort by position */
+};
+
+static double t[N], tau[N], nu[N], pose[N];
+
+/* 40 s at 100 Hz; the effort that a given motion takes. */
+static void record_run(const struct model *model, const struct extra *extra,
+                       struct data_set *set)
+{
+    for (size_t k = 0; k < N; k++) {
+        t[k] = 0.01 * (double)k;
+        const double a = 0.9 * t[k];
+        const double b = 2.3 * t[k] + 0.4;
+        const double nu_dot = 1.5 * 0.9 * cos(a) + 0.8 * 2.3 * cos(b);
+        double computed = 0.0;
+        nu[k] = 1.5 * sin(a) + 0.8 * sin(b);
+        pose[k] = -1.5 / 0.9 * cos(a) - 0.8 / 2.3 * cos(b);
+        model->inverse(model, truth, &pose[k], &nu[k], &nu_dot, &computed);
+        const double load = 3.0 * sin(0.37 * t[k]);
+        tau[k] = computed + extra->drag * nu[k] * fabs(nu[k]) + extra->spring * pose[k] +
+                 extra->load * fabs(load) * tanh(nu[k] / 0.01);
+    }
+    *set = (struct data_set){.axes = 1, .n = N, .dt_s = 0.01, .t_s = t, .run_count = 1};
+    set->run_start[1] = N;
+    set->nu[0] = nu;
+    set->tau[0] = tau;
+    set->pose[0] = pose;
+}
+
+static void find_term(const struct extra *extra, struct dynamics_fit *fit,
+                      struct unmodelled_term *missing)
+{
+    struct data_set set;
+    const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);
+    record_run(&joint_models[0][2], extra, &set);
+    CHECK_INT("fit",
+              dynamics_linear_fit(&joint_models[0][2], &set, DYNAMICS_WEAK, &options, fit),
+              STATUS_OK);
+    unmodelled_term_find(&joint_models[0][2], fit, &set, missing);
+    unmodelled_term_judge(fit, &joint_models[0][2], missing);
+}
+
+static bool gives_advice(const struct dynamics_fit *fit, const char *words)
+{
+    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
+        if (strstr(fit->estimate.advice[i], words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Friction by the effort that the joint itself is told (held, so half a sample off), with the
+ * model's other terms. */
+static void test_friction(void)
+{
+    const double gear[5] = {0.4, 1.0, 0.3, 0.1, 0.15};
+    struct data_set set;
+    struct dynamics_fit fit;
+    struct unmodelled_term missing;
+    for (size_t form = 0; form < 3; form += 2) { /* joint, joint_geared */
+        const struct model *model = &joint_models[form][2];
+        const struct dynamics_options options = dynamics_options_for(model);
+        record_run(&joint_models[0][2], &(struct extra){0.0, 0.0, 0.0}, &set);
+        for (size_t k = 0; k < N; k++) {
+            const double a = 0.9 * t[k];
+            const double b = 2.3 * t[k] + 0.4;
+            const double nu_dot = 1.5 * 0.9 * cos(a) + 0.8 * 2.3 * cos(b);
+            joint_models[2][2].inverse(&joint_models[2][2], gear, NULL, &nu[k], &nu_dot,
+                                       &tau[k]);
+        }
+        CHECK_INT("fit", dynamics_linear_fit(model, &set, DYNAMICS_WEAK, &options, &fit),
+                  STATUS_OK);
+        unmodelled_term_find(model, &fit, &set, &missing);
+        CHECK_INT("try", unmodelled_term_try(model, &fit, &set, &options, &missing), STATUS_OK);
+        unmodelled_term_judge(&fit, model, &missing);
+        if (form == 0) {
+            CHECK_NEAR("mu", missing.friction[0].value, 0.15, 0.2, 0.0);
+            CHECK_TEXT("offered", missing.friction[0].model->name, "joint_geared");
+            CHECK("not PASS", fit.estimate.verdict != ESTIMATE_PASS);
+            CHECK("said", gives_advice(&fit, "joint_geared"));
+        } else {
+            CHECK_NEAR("mu", fit.estimate.value[4], 0.15, 0.2, 0.0);
+            CHECK("not offered", !missing.friction[0].model && !gives_advice(&fit, "--model"));
+        }
+    }
+}
+
+/* Efforts in steps carry a joint past its Stribeck friction within some samples, which windows
+ * do not see: simulation does. Where there is none, none is said to matter. */
+static void test_quick(void)
+{
+    const struct model *model = &joint_models[0][2];
+    const struct model *robot = &joint_models[4][2];
+    const struct dynamics_options options = dynamics_options_for(model);
+    for (size_t seed = 1; seed <= 8; seed++) {
+        const bool has = seed % 2 == 0;
+        const double theta[5] = {0.1, 0.25, 0.3, 0.05, has ? 0.3 : 0.0};
+        struct random_source draws = {.state = seed};
+        struct dynamics_fit fit;
+        struct unmodelled_term missing;
+        double w[MODEL_AXES_MAX] = {0.0};
+        double q[MODEL_AXES_MAX] = {0.0};
+        double effort = 0.0;
+        struct data_set set = {
+            .axes = 1, .n = N / 2, .dt_s = 0.01, .t_s = t, .run_count = 1, .noise_sd = {0.003}};
+        set.run_start[1] = set.n;
+        set.nu[0] = nu;
+        set.tau[0] = tau;
+        for (size_t k = 0; k < set.n; k++) {
+            effort = k % 80 == 0 ? random_between(&draws, -3.0, 3.0) : effort;
+            t[k] = 0.01 * (double)k;
+            nu[k] = w[0] + 0.003 * random_normal(&draws);
+            tau[k] = effort;
+            for (size_t f = 0; f < 20; f++) {
+                model_step(robot, theta, w, q, &effort, NULL, 0.0005);
+            }
+        }
+        CHECK_INT("fit", dynamics_linear_fit(model, &set, DYNAMICS_WEAK, &options, &fit),
+                  STATUS_OK);
+        unmodelled_term_find(model, &fit, &set, &missing);
+        CHECK_INT("try", unmodelled_term_try(model, &fit, &set, &options, &missing), STATUS_OK);
+        unmodelled_term_judge(&fit, model, &missing);
+        CHECK_INT("verdict", fit.estimate.verdict, has ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
+        CHECK("advice", gives_advice(&fit, "joint_stribeck") == has);
+        CHECK_NEAR("value", missing.friction[1].value, theta[4], 0.0, 0.05);
+    }
+}
+
+static void test_found(void)
+{
+    struct dynamics_fit fit;
+    struct unmodelled_term missing;
+    find_term(&(struct extra){0.0, 0.0, 0.0}, &fit, &missing);
+    CHECK("nothing", missing.effort_r2 > 0.99 && fit.estimate.advice_count == 0);
+    find_term(&(struct extra){0.0, 0.0, 0.8}, &fit, &missing);
+    CHECK("spring", missing.place_ratio > 0.1 && missing.effort_r2 < 0.95);
+    (void)printf("spring: effort R2 %.3f, shares %.2f %.2f %.2f\n", missing.effort_r2,
+                 missing.load_ratio, missing.drag_ratio, missing.place_ratio);
+    CHECK("spring", gives_advice(&fit, "position"));
+    find_term(&(struct extra){0.0, 1.0, 0.0}, &fit, &missing);
+    CHECK("drag is mostly viscous", missing.effort_r2 > 0.8);
+    fit.estimate.value[JOINT_INERTIA] = (double)NAN;
+    struct data_set set;
+    record_run(&joint_models[0][2], &(struct extra){0.0, 0.0, 0.0}, &set);
+    unmodelled_term_find(&joint_models[0][2], &fit, &set, &missing);
+    CHECK("unknown", isnan(missing.effort_r2));
+}
+
+/* An effort that changes between rows acts as their mean, on request or by what is left. */
+static void test_hold(void)
+{
+    const struct model *model = &joint_models[0][2];
+    const struct dynamics_options options = dynamics_options_for(model);
+    double left[INPUT_INTERPOLATION_COUNT];
+    for (size_t asked = 0; asked < INPUT_INTERPOLATION_COUNT; asked++) {
+        struct data_table table;
+        struct interpolation_choice choice;
+        struct dynamics_fit fit;
+        record_run(model, &(struct extra){0.0, 0.0, 0.0}, &table.set);
+        table.memory = gsl_vector_alloc(N);
+        CU_ASSERT_FATAL(table.memory != NULL);
+        memcpy(table.memory->data, tau, sizeof tau);
+        table.set.tau[0] = table.memory->data;
+        CHECK_INT("take",
+                  input_interpolation_choose(model, &table, &options,
+                                             (enum input_interpolation)asked, &choice),
+                  STATUS_OK);
+        CHECK_INT("chosen", choice.hold,
+                  asked == INPUT_INTERPOLATION_ZOH ? INPUT_INTERPOLATION_ZOH
+                                                   : INPUT_INTERPOLATION_LINEAR);
+        CHECK_INT("fit", dynamics_linear_fit(model, &table.set, DYNAMICS_WEAK, &options, &fit),
+                  STATUS_OK);
+        input_interpolation_report(&fit, &choice);
+        CHECK_INT("told", fit.estimate.reason_count, asked == INPUT_INTERPOLATION_AUTO ? 1 : 0);
+        left[asked] = fabs(fit.estimate.value[JOINT_COULOMB] - truth[JOINT_COULOMB]);
+        data_table_free(&table);
+    }
+    CHECK("nearer", left[INPUT_INTERPOLATION_LINEAR] < 0.5 * left[INPUT_INTERPOLATION_ZOH]);
+    CHECK_NEAR("the same", left[INPUT_INTERPOLATION_AUTO], left[INPUT_INTERPOLATION_LINEAR],
+               0.0, 0.0);
+}
+
+static void test_width(void)
+{
+    const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);
+    for (size_t i = 0; i < joint_row.variant_count; i++) {
+        struct data_set set;
+        size_t chosen = 0;
+        record_run(joint_row.variants[i].model, &(struct extra){0.0, 0.0, 0.0}, &set);
+        CHECK_INT(
+            "width",
+            model_choose(joint_row.variants, joint_row.variant_count, &set, &options, &chosen),
+            STATUS_OK);
+        (void)printf("width %g: chosen %g\n", joint_row.variants[i].velocity,
+                     joint_row.variants[chosen].velocity);
+        /* Narrow ones look alike at these speeds. */
+        CHECK("width", i < 3 ? chosen <= 3 : chosen == i);
+        set.noise_sd[0] = 0.02;
+        CHECK_INT(
+            "noise",
+            model_choose(joint_row.variants, joint_row.variant_count, &set, &options, &chosen),
+            STATUS_OK);
+        CHECK_INT("noise", chosen, 4);
+    }
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("missing term", NULL, NULL);
+    CU_add_test(suite, "found", test_found);
+    CU_add_test(suite, "quick", test_quick);
+    CU_add_test(suite, "friction", test_friction);
+    CU_add_test(suite, "hold", test_hold);
+    CU_add_test(suite, "width", test_width);
+    return check_run();
+}

@@ -1,0 +1,136 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "twin/team/live/team_live_parts.h"
+
+/* A burst of this many alarms of one kind is recorded in full; after it one per second. */
+static const double BURST = 20.0;
+static const double RATE_HZ = 1.0;
+
+static bool may_record(struct team_live *live, enum team_alarm kind, int64_t t_us)
+{
+    const bool first = live->counts.alarm[kind] == 1;
+    double tokens = first ? BURST
+                          : live->alarm_rate[kind].tokens +
+                                RATE_HZ * lab_s(t_us - live->alarm_rate[kind].t_us);
+    tokens = tokens < BURST ? tokens : BURST;
+    const bool may = tokens >= 1.0;
+    live->alarm_rate[kind].tokens = may ? tokens - 1.0 : tokens;
+    live->alarm_rate[kind].t_us = t_us;
+    return may;
+}
+
+/* ---- in words ---- */
+
+struct words {
+    char *text; /* [ALARM_DETAIL_MAX] cut where it gets too long */
+    size_t used;
+};
+
+static PRINTF_LIKE(2, 3) void add_words(struct words *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(w->text + w->used, ALARM_DETAIL_MAX - w->used, format, args);
+    va_end(args);
+    if (n > 0) {
+        w->used += (size_t)n;
+        w->used = w->used < ALARM_DETAIL_MAX ? w->used : ALARM_DETAIL_MAX - 1;
+    }
+}
+
+static void add_resources(struct words *w, const struct team_params *p, const char *before,
+                          const uint16_t *resources, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add_words(w, "%s%s", i == 0 ? before : ", ", p->resources[resources[i]].name);
+    }
+}
+
+static void add_robots(struct words *w, const struct team_params *p, const char *before,
+                       const uint16_t *robots, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add_words(w, "%s%s", i == 0 ? before : ", ", p->robots[robots[i]].name);
+    }
+}
+
+static void add_cycle(struct words *w, const struct team_params *p, const struct team_effect *e)
+{
+    for (size_t i = 0; i < e->cycle_count; i++) {
+        const struct team_wait *wait = &e->cycle[i];
+        add_words(w, "%s%s", i == 0 ? "" : "; ", p->robots[wait->robot].name);
+        add_resources(w, p, " holds ", wait->held, wait->held_count);
+        if (wait->meeting != TEAM_NONE) {
+            add_words(w, "%s waits at meeting %s", wait->held_count > 0 ? "," : "",
+                      team_name(p, wait->meeting));
+        }
+        add_resources(w, p, wait->held_count > 0 ? ", wants " : " wants ", wait->wants,
+                      wait->want_count);
+    }
+}
+
+/* "deadlock: R1 holds A, wants B; R2 holds B, wants A" */
+static void describe_alarm(const struct team_params *p, const struct team_effect *e,
+                           char text[ALARM_DETAIL_MAX])
+{
+    struct words w = {text, 0};
+    add_words(&w, "%s: ", team_alarm_name(e->alarm));
+    if (e->alarm == TEAM_ALARM_DEADLOCK) {
+        add_cycle(&w, p, e);
+        return;
+    }
+    if (e->robot != TEAM_NONE) {
+        add_words(&w, "%s", p->robots[e->robot].name);
+    }
+    if (e->step && e->step->task != TEAM_NONE && e->step->task < p->task_count) {
+        add_words(&w, ", %s", p->tasks[e->step->task].name);
+    }
+    if (e->alarm == TEAM_ALARM_LEASE_EXPIRED || e->alarm == TEAM_ALARM_STALE_FENCE ||
+        e->alarm == TEAM_ALARM_STALE_RELEASE) {
+        add_words(&w, "%s%s, fence %llu", w.used > 2 ? " " : "", p->resources[e->resource].name,
+                  (unsigned long long)e->fence);
+    }
+    add_resources(&w, p, " holds ", e->held, e->held_count);
+    add_resources(&w, p, e->held_count > 0 ? ", of " : " of ", e->resources, e->resource_count);
+    add_robots(&w, p, ", behind ", e->robots, e->robot_count);
+    if (e->alarm == TEAM_ALARM_BLOCKED && e->resource_count == 0) {
+        add_words(&w, " at meeting %s, %u missing", team_name(p, e->meeting), e->count);
+    } else if (e->alarm == TEAM_ALARM_NOBODY_CAN) {
+        add_words(&w, "part %s", team_name(p, e->part));
+    } else if (e->alarm == TEAM_ALARM_OUT_OF_CONTEXT) {
+        add_words(&w, " %s", team_event_name(e->event));
+    } else if (e->alarm == TEAM_ALARM_EARLY) {
+        add_words(&w, " after %.3f s, %.3f s at least were expected", lab_s(e->took_us),
+                  lab_s(e->min_us));
+    }
+}
+
+void team_live_record_alarm(const struct team_live_run *run, const struct team_effect *effect)
+{
+    struct team_live *live = run->live;
+    const enum team_alarm kind = effect->alarm;
+    live->counts.alarm[kind]++;
+    if (!may_record(live, kind, run->t_us)) {
+        live->alarm_rate[kind].suppressed++;
+        return;
+    }
+    struct alarm alarm = {.pair = live->named,
+                          .n = ++live->counts.alarms + live->counts.numbers_skipped,
+                          .t_us = run->t_us,
+                          .type = (enum alarm_type)ALARM_TYPE_TEAM,
+                          .code = team_alarm_name(kind),
+                          .side = SIDE_COUNT,
+                          .suppressed = live->alarm_rate[kind].suppressed};
+    live->alarm_rate[kind].suppressed = 0;
+    const bool robot = effect->robot != TEAM_NONE;
+    (void)snprintf(alarm.id, sizeof alarm.id, "%.15s%s%s", team_alarm_name(kind),
+                   robot ? ":" : "", robot ? run->p->robots[effect->robot].name : "");
+    describe_alarm(run->p, effect, alarm.detail);
+    const struct effect out = {.kind = EFFECT_ALARM,
+                               .pair = live->named,
+                               .t_us = run->t_us,
+                               .side = SIDE_COUNT,
+                               .alarm = &alarm};
+    run->fx->emit(run->fx->context, &out);
+}

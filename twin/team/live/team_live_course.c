@@ -1,0 +1,257 @@
+/* What the team does from when somebody begins until nobody is at work: how long it took, and
+ * how long it would have taken with the times of the twins, the same team run again by them:
+ * what the locks would have done, had the robots been their twins. */
+#include "twin/team/live/team_live_parts.h"
+#include "twin/team/step/team_simulate.h"
+
+size_t team_live_scratch_bytes(const struct team_params *teams, size_t count)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t bytes = team_live_align(team_simulator_bytes(&teams[i]));
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static void begin_course(struct team_live *live, int64_t t_us)
+{
+    struct team_live_course *c = &live->course;
+    if (!c->open) {
+        /* Activities of before whose entries are yet to come are none of its own. */
+        const uint32_t owed = c->owed;
+        memset(c, 0, sizeof *c);
+        c->owed = owed;
+        c->open = true;
+        c->began_us = c->ended_us = t_us;
+        c->first_job = live->jobs_begun + 1;
+        live->forecast.due = true;
+    }
+}
+
+static void add_job(struct team_live *live, const struct team_effect *effect)
+{
+    struct team_live_course *c = &live->course;
+    begin_course(live, effect->t_us);
+    if (c->jobs < TEAM_LIVE_JOBS) {
+        c->job[c->jobs].t_us = effect->t_us;
+        c->job[c->jobs].job = *effect->job;
+    }
+    c->jobs++;
+}
+
+static void add_activity(struct team_live *live, const struct team_effect *effect)
+{
+    struct team_live_course *c = &live->course;
+    begin_course(live, effect->t_us);
+    c->activities++;
+    if (c->laps < TEAM_LIVE_LAPS) {
+        c->lap[c->laps++] = (struct team_live_lap){.n = effect->n,
+                                                   .robot = effect->robot,
+                                                   .task = effect->step->task,
+                                                   .arg = effect->step->arg};
+    }
+}
+
+void team_live_update_course(const struct team_live_run *run, const struct team_effect *effect)
+{
+    struct team_live_course *c = &run->live->course;
+    const bool given = effect->kind == TEAM_FREED && strcmp(effect->why, "unlock") == 0;
+    switch (effect->kind) {
+    case TEAM_START:
+        add_activity(run->live, effect);
+        break;
+    case TEAM_JOB:
+        add_job(run->live, effect);
+        break;
+    case TEAM_DONE:
+    case TEAM_FINISH:
+        begin_course(run->live, effect->t_us);
+        c->ended_us = effect->t_us;
+        break;
+    case TEAM_ASSIGN:
+        begin_course(run->live, effect->t_us);
+        break;
+    case TEAM_ERROR:
+    case TEAM_HALT:
+    case TEAM_EXPIRE:
+    case TEAM_ONLINE:
+    case TEAM_OFFLINE:
+    case TEAM_RESET:
+    case TEAM_REJECT:
+    case TEAM_ALARM:
+    case TEAM_FREED:
+        if (!given) {
+            c->disturbed = true;
+            team_live_disturb_jobs(run);
+        }
+        break;
+    case TEAM_NOTHING:
+    case TEAM_GRANT:
+    case TEAM_WAIT:
+    case TEAM_MEET:
+    case TEAM_TOGETHER:
+    case TEAM_EFFECT_COUNT:
+        break;
+    }
+}
+
+void team_live_add_entry(const struct team_live_run *run, uint16_t robot, uint32_t n,
+                         const struct entry *entry)
+{
+    struct team_live_course *c = &run->live->course;
+    c->owed -= c->owed > 0;
+    for (uint32_t k = c->laps; k > 0; k--) {
+        struct team_live_lap *lap = &c->lap[k - 1];
+        if (lap->robot == robot && lap->n == n) {
+            if (entry->lap_us[SIDE_VIRTUAL] == LAB_TIME_NONE) {
+                lap->unknown = true;
+            } else {
+                lap->virtual_us += entry->lap_us[SIDE_VIRTUAL];
+            }
+            return;
+        }
+    }
+}
+
+/* ---- again, with the twins' times ---- */
+
+struct again {
+    struct team_live *live;
+    struct team_live_course *course;
+};
+
+/* The next lap of this robot for this task; each is asked for once. */
+static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *out)
+{
+    const struct again *a = context;
+    for (uint32_t k = 0; k < a->course->laps; k++) {
+        struct team_live_lap *lap = &a->course->lap[k];
+        if (lap->n != 0 && lap->robot == start->robot && lap->task == start->step->task &&
+            lap->arg == start->step->arg) {
+            lap->n = 0;
+            *out = (struct team_lap){.answers = true, .lap_us = lap->virtual_us};
+            return !lap->unknown;
+        }
+    }
+    return false;
+}
+
+static bool is_same(const struct team_job *a, const struct team_job *b)
+{
+    return strcmp(a->id, b->id) == 0 && a->part == b->part && a->sequence == b->sequence &&
+           a->home == b->home;
+}
+
+/* Of jobs that are alike, the first one first. */
+static void begin_again(const struct again *a, const struct team_effect *effect)
+{
+    for (uint64_t n = a->course->first_job; n <= a->live->jobs_begun; n++) {
+        struct team_live_job *job = &a->live->job[n % TEAM_LIVE_PAST];
+        if (job->result.number == n && job->again_by == TEAM_NONE &&
+            job->result.virtual_us == LAB_TIME_NONE && is_same(&job->job, effect->job)) {
+            job->again_by = effect->robot;
+            job->again_us = effect->t_us;
+            return;
+        }
+    }
+}
+
+static void end_again(const struct again *a, const struct team_effect *effect)
+{
+    for (size_t k = 0; k < TEAM_LIVE_PAST; k++) {
+        struct team_live_job *job = &a->live->job[k];
+        if (job->result.number >= a->course->first_job && job->again_by == effect->robot) {
+            job->again_by = TEAM_NONE;
+            job->result.virtual_us = effect->t_us - job->again_us;
+        }
+    }
+}
+
+static void observe_rerun(void *context, const struct team_effect *effect)
+{
+    const struct again *a = context;
+    if (effect->kind == TEAM_ASSIGN) {
+        begin_again(a, effect);
+    } else if (effect->kind == TEAM_FINISH) {
+        end_again(a, effect);
+    }
+}
+
+/* The jobs of the course, whose times with the twins are known now; whole: they are. */
+static void emit_job_results(const struct team_live_run *run, bool whole)
+{
+    struct team_live *live = run->live;
+    const uint64_t oldest =
+        live->jobs_begun < TEAM_LIVE_PAST ? 1 : live->jobs_begun - TEAM_LIVE_PAST + 1;
+    uint64_t n = live->course.first_job > oldest ? live->course.first_job : oldest;
+    for (; n <= live->jobs_begun; n++) {
+        struct team_live_job *job = &live->job[n % TEAM_LIVE_PAST];
+        job->again_by = TEAM_NONE;
+        job->result.virtual_us = whole ? job->result.virtual_us : LAB_TIME_NONE;
+        if (job->result.virtual_us != LAB_TIME_NONE) {
+            team_live_emit_result(run, &job->result, job, NULL);
+        }
+    }
+}
+
+/* Buffers and the file's own jobs are those of the beginning in the first course only. */
+static bool can_run_again(const struct team_live_run *run)
+{
+    const struct team_live_course *c = &run->live->course;
+    const bool first = run->live->result.number == 0;
+    return run->scratch && !c->disturbed && c->activities == c->laps &&
+           c->jobs <= TEAM_LIVE_JOBS &&
+           (first || (run->p->buffer_count == 0 && run->p->job_count == 0));
+}
+
+static int64_t run_again(const struct team_live_run *run)
+{
+    struct team_live_course *c = &run->live->course;
+    struct team_happening script[TEAM_LIVE_JOBS];
+    struct again again = {run->live, c};
+    struct team_run result;
+    if (!can_run_again(run)) {
+        return LAB_TIME_NONE;
+    }
+    for (uint32_t k = 0; k < c->jobs; k++) {
+        script[k] = (struct team_happening){
+            .t_us = c->job[k].t_us - c->began_us,
+            .event = {.kind = TEAM_EVENT_JOB, .robot = TEAM_NONE, .job = c->job[k].job}};
+    }
+    const struct team_scenario scenario = {.params = run->p,
+                                           .ask = ask_lap,
+                                           .context = &again,
+                                           .script = script,
+                                           .script_count = c->jobs,
+                                           .horizon_us = LAB_TIME_MAX};
+    const struct team_effects listener = {observe_rerun, &again};
+    struct team_simulator *s = team_simulator_init(run->scratch, run->p);
+    team_simulate(s, &scenario, &listener, &result);
+    return result.end == TEAM_RUN_FINISHED ? result.makespan_us : LAB_TIME_NONE;
+}
+
+void team_live_end_course(const struct team_live_run *run)
+{
+    struct team_live *live = run->live;
+    struct team_live_course *c = &live->course;
+    if (!c->open || c->owed > 0 || !team_finished(team_live_core(live, run->p))) {
+        return;
+    }
+    const int64_t virtual_us = run_again(run);
+    const bool late_jobs = c->has_forecast && c->jobs > c->jobs_known;
+    live->result = (struct team_live_result){.number = live->result.number + 1,
+                                             .began_us = c->began_us,
+                                             .real_us = c->ended_us - c->began_us,
+                                             .virtual_us = virtual_us,
+                                             .activities = c->activities,
+                                             .disturbed = c->disturbed || late_jobs,
+                                             .has_forecast = c->has_forecast,
+                                             .predicted = c->predicted};
+    c->open = false;
+    live->forecast.bar_count = 0;
+    live->forecast.due = false;
+    live->version++;
+    team_live_emit_result(run, &live->result, NULL, &live->judged_courses);
+    emit_job_results(run, virtual_us != LAB_TIME_NONE);
+}

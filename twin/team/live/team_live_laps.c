@@ -1,0 +1,65 @@
+/* How long activities take, as they were done: for forecasts. Of the last ones mostly: what
+ * lies back counts half after as many again. */
+#include <math.h>
+
+#include "twin/team/live/team_live_parts.h"
+
+enum { REMEMBERED = 64 };
+
+static struct team_live_law *find_law(struct team_live_robot *r, uint16_t task, uint16_t arg)
+{
+    for (uint32_t k = 0; k < r->law_count; k++) {
+        if (r->law[k].task == task && r->law[k].arg == arg) {
+            return &r->law[k];
+        }
+    }
+    if (r->law_count == TEAM_LIVE_LAWS) {
+        return NULL;
+    }
+    r->law[r->law_count] = (struct team_live_law){.task = task, .arg = arg};
+    return &r->law[r->law_count++];
+}
+
+static void add_lap(struct team_laps *laps, double lap_s)
+{
+    if (!isfinite(lap_s)) {
+        return;
+    }
+    if (laps->n >= REMEMBERED) {
+        laps->squares_s2 *= (double)(REMEMBERED / 2 - 1) / (double)(laps->n - 1);
+        laps->n = REMEMBERED / 2;
+    }
+    team_laps_add(laps, lap_s);
+}
+
+void team_live_learn_effect(const struct team_live_run *run, const struct team_effect *effect)
+{
+    if (effect->kind == TEAM_DONE && effect->timed && effect->step) {
+        struct team_live_law *law = find_law(&team_live_robots(run->live)[effect->robot],
+                                             effect->step->task, effect->step->arg);
+        if (law) {
+            add_lap(&law->laps, lab_s(effect->took_us));
+        }
+    }
+}
+
+void team_live_learn_entry(const struct team_live_run *run, uint16_t robot,
+                           const struct team_live_command *sent, const struct entry *entry)
+{
+    struct team_live_robot *r = &team_live_robots(run->live)[robot];
+    const enum side s = r->virtual_only ? SIDE_VIRTUAL : SIDE_REAL;
+    const bool moved = fabs(entry->rotation_rad) > 0.0 || fabs(entry->displacement_m) > 0.0;
+    if (sent->n == 0 || !moved || !entry->answered[s] || entry->status[s] != REPLY_DONE ||
+        entry->uncalibrated[s] || entry->lap_us[s] == LAB_TIME_NONE ||
+        entry->interrupted_us > 0 || entry->ambiguous != ENTRY_SURE) {
+        return;
+    }
+    if (entry->motion_us[s] != LAB_TIME_NONE) {
+        add_lap(&r->extra, lab_s(entry->lap_us[s] - entry->motion_us[s]));
+    }
+    struct team_live_law *law = find_law(r, sent->task, sent->arg);
+    if (law && fabs(entry->displacement_m) > 0.0) {
+        add_lap(&law->turns, fabs(entry->rotation_rad));
+        add_lap(&law->distances, entry->displacement_m);
+    }
+}

@@ -1,0 +1,333 @@
+#include "twin/team/live/team_live_predict.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/hash.h"
+#include "twin/team/live/team_live_parts.h"
+#include "twin/team/step/team_predict.h"
+#include "twin/team/step/team_simulate.h"
+#include "twin/team/step/team_statistics.h"
+
+/* A robot's activity n, and what was seen of it, run after run. */
+struct ahead {
+    uint16_t robot;
+    uint32_t n;
+    const struct team_step *step;
+    size_t seen;
+    double from_s[TEAM_LIVE_PREDICT_RUNS], to_s[TEAM_LIVE_PREDICT_RUNS];
+};
+
+/* A job in work. */
+struct in_work {
+    uint16_t robot;
+    uint64_t number;
+    bool ended; /* in this run */
+    size_t seen;
+    double end_s[TEAM_LIVE_PREDICT_RUNS];
+};
+
+struct predictor {
+    const struct team_params *p;
+    const struct team_live *live;
+    int64_t t_us;
+    struct team_prediction *tp;
+    struct team_draw *draw;
+    struct team_simulator *simulator;
+    bool expects; /* the run without chance, which says what is ahead */
+    uint64_t activities;
+    bool unknown; /* of an activity nobody knows how long it takes */
+    size_t script_count, ahead_count, job_count, finished;
+    struct team_happening script[TEAM_ROBOTS_MAX]; /* robots that will start */
+    struct in_work jobs[TEAM_FORECAST_JOBS];
+    struct ahead ahead[TEAM_FORECAST_BARS];
+    double end_s[TEAM_LIVE_PREDICT_RUNS];
+};
+
+static size_t round_up(size_t bytes)
+{
+    const size_t unit = _Alignof(max_align_t);
+    return (bytes + unit - 1) / unit * unit;
+}
+
+size_t team_live_predict_bytes(const struct team_params *p)
+{
+    return round_up(sizeof(struct predictor)) + round_up(team_prediction_bytes(p)) +
+           round_up(team_draw_bytes_most(p)) + round_up(team_simulator_bytes(p));
+}
+
+/* ---- what is known ------------------------------------------------------------------------
+ */
+
+static void learn_robot(struct predictor *s, uint16_t i, team_live_pair_fits *fits,
+                        void *context)
+{
+    const struct team_live_robot *r = team_live_robot(s->live, s->p, i);
+    const enum side side = r->virtual_only ? SIDE_VIRTUAL : SIDE_REAL;
+    struct pair_fits found = {.commanded = true};
+    struct team_extra extra = {0.0, 0.0};
+    enum status status = STATUS_OK;
+    if (r->extra.n > 1) {
+        extra = (struct team_extra){r->extra.mean_s, team_laps_sd(&r->extra)};
+    }
+    if (fits && r->pair != TEAM_LIVE_NO_PAIR) {
+        fits(context, r->pair, &found);
+    }
+    if (!found.commanded && found.known[side]) {
+        status = team_predict_moves(s->tp, i, &found.fit[side], extra);
+    }
+    for (uint32_t k = 0; k < r->law_count; k++) {
+        const struct team_live_law *law = &r->law[k];
+        const struct team_activity what = {i, law->task, law->arg};
+        status = team_predict_measured(s->tp, &what, law->laps.n, law->laps.mean_s,
+                                       team_laps_sd(&law->laps),
+                                       team_laps_of_one_move(&law->turns, &law->distances));
+    }
+    (void)status; /* too few, or none at all: the next law counts */
+    const struct team_pose pose = {r->pose[0], r->pose[1], r->pose[2]};
+    if (r->posed) {
+        team_predict_pose(s->tp, i, &pose);
+    }
+}
+
+/* Robots that are to begin later. */
+static void plan_starts(struct predictor *s)
+{
+    for (uint16_t i = 0; i < s->p->robot_count; i++) {
+        const int64_t start_us = team_live_robot(s->live, s->p, i)->start_us;
+        size_t k = s->script_count;
+        if (start_us == LAB_TIME_MAX) {
+            continue;
+        }
+        for (; k > 0 && s->script[k - 1].t_us > start_us; k--) {
+            s->script[k] = s->script[k - 1];
+        }
+        s->script[k] = (struct team_happening){.t_us = start_us > s->t_us ? start_us : s->t_us,
+                                               .event = {.kind = TEAM_EVENT_START, .robot = i}};
+        s->script_count++;
+    }
+}
+
+static void find_jobs(struct predictor *s)
+{
+    for (uint16_t i = 0; i < s->p->robot_count && s->job_count < TEAM_FORECAST_JOBS; i++) {
+        const struct team_live_job *job =
+            team_live_find_job(s->live, team_live_robot(s->live, s->p, i)->doing);
+        if (job) {
+            s->jobs[s->job_count++] =
+                (struct in_work){.robot = i, .number = job->result.number};
+        }
+    }
+}
+
+/* ---- runs ---------------------------------------------------------------------------------
+ */
+
+static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *lap)
+{
+    struct predictor *s = context;
+    if (++s->activities > TEAM_LIVE_PREDICT_LONGEST) {
+        return false;
+    }
+    s->unknown = !team_draw_lap(s->draw, start, lap);
+    return !s->unknown;
+}
+
+static struct ahead *find_ahead(struct predictor *s, const struct team_effect *e)
+{
+    for (size_t k = 0; k < s->ahead_count; k++) {
+        struct ahead *a = &s->ahead[k];
+        if (a->robot == e->robot && a->n == e->n && a->step->task == e->step->task &&
+            a->step->arg == e->step->arg) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+static void record_activity(struct predictor *s, const struct team_effect *e)
+{
+    struct ahead *a = find_ahead(s, e);
+    if (s->expects && !a && s->ahead_count < TEAM_FORECAST_BARS) {
+        a = &s->ahead[s->ahead_count++];
+        a->robot = e->robot;
+        a->n = e->n;
+        a->step = e->step;
+        a->seen = 0;
+    } else if (!s->expects && a) {
+        a->from_s[a->seen] = lab_s(e->t_us - e->took_us - s->t_us);
+        a->to_s[a->seen++] = lab_s(e->t_us - s->t_us);
+    }
+}
+
+static void observe_effect(void *context, const struct team_effect *e)
+{
+    struct predictor *s = context;
+    if (e->kind == TEAM_DONE && e->timed && e->step) {
+        record_activity(s, e);
+    }
+    for (size_t k = 0; e->kind == TEAM_FINISH && k < s->job_count; k++) {
+        struct in_work *job = &s->jobs[k];
+        if (job->robot == e->robot && !job->ended) {
+            job->ended = true;
+            if (!s->expects) {
+                job->end_s[job->seen++] = lab_s(e->t_us - s->t_us);
+            }
+        }
+    }
+}
+
+static void run_once(struct predictor *s, struct team_run *run)
+{
+    const struct team_scenario scenario = {.params = s->p,
+                                           .from = team_live_team(s->live, s->p),
+                                           .from_us = s->t_us,
+                                           .ask = ask_lap,
+                                           .context = s,
+                                           .script = s->script,
+                                           .script_count = s->script_count,
+                                           .horizon_us = LAB_TIME_MAX};
+    const struct team_effects fx = {observe_effect, s};
+    s->activities = 0;
+    s->unknown = false;
+    for (size_t k = 0; k < s->job_count; k++) {
+        s->jobs[k].ended = false;
+    }
+    team_simulate(s->simulator, &scenario, &fx, run);
+}
+
+static size_t run_all(struct predictor *s, const struct team_run *expected)
+{
+    const uint64_t each = expected->activities > 0 ? expected->activities : 1;
+    const uint64_t most = TEAM_LIVE_PREDICT_WORK / each;
+    const size_t runs = most < TEAM_LIVE_PREDICT_RUNS ? (size_t)most : TEAM_LIVE_PREDICT_RUNS;
+    const uint64_t seed = hash_bytes(hash_text(s->p->name), &s->t_us, sizeof s->t_us);
+    if (runs < TEAM_LIVE_PREDICT_RUNS_MIN) {
+        return 0;
+    }
+    for (size_t k = 0; k < runs; k++) {
+        struct team_run run;
+        team_draw_begin(s->draw, seed, k);
+        run_once(s, &run);
+        if (run.end == TEAM_RUN_FINISHED) {
+            s->end_s[s->finished++] = lab_s(run.makespan_us - s->t_us);
+        }
+    }
+    return runs;
+}
+
+/* ---- what they came to --------------------------------------------------------------------
+ */
+
+static struct forecast_range find_range(double *values_s, size_t n)
+{
+    struct team_distribution d;
+    team_distribution_find(values_s, n, &d);
+    return (struct forecast_range){lab_us(d.p05.value), lab_us(d.p50.value),
+                                   lab_us(d.p95.value)};
+}
+
+/* What nearly every run has. */
+static bool is_usual(size_t seen, size_t runs)
+{
+    return 10 * seen >= 9 * runs;
+}
+
+static void write_bars(struct predictor *s, size_t runs, struct team_forecast *out)
+{
+    for (size_t k = 0; k < s->ahead_count; k++) {
+        struct ahead *a = &s->ahead[k];
+        struct forecast_bar *bar = &out->bars[out->bar_count];
+        if (!is_usual(a->seen, runs)) {
+            continue;
+        }
+        const struct forecast_range to = find_range(a->to_s, a->seen);
+        const char *arg = team_name(s->p, a->step->arg);
+        *bar = (struct forecast_bar){.n = a->n,
+                                     .from_us = find_range(a->from_s, a->seen).p50_us,
+                                     .p05_us = to.p05_us,
+                                     .p95_us = to.p95_us};
+        (void)snprintf(bar->robot, sizeof bar->robot, "%s", s->p->robots[a->robot].name);
+        (void)snprintf(bar->task, sizeof bar->task, "%s%s%s", s->p->tasks[a->step->task].name,
+                       arg[0] ? " " : "", arg);
+        out->bar_count++;
+    }
+}
+
+static void write_jobs(struct predictor *s, size_t runs, struct team_forecast *out)
+{
+    for (size_t k = 0; k < s->job_count; k++) {
+        struct in_work *job = &s->jobs[k];
+        if (job->seen == runs) {
+            struct forecast_job *to = &out->jobs[out->job_count++];
+            *to = (struct forecast_job){.number = job->number,
+                                        .end = find_range(job->end_s, job->seen)};
+            (void)snprintf(to->robot, sizeof to->robot, "%s", s->p->robots[job->robot].name);
+        }
+    }
+}
+
+/* Why nobody knows when it will end. */
+static void explain_end(const struct predictor *s, const struct team_run *expected, size_t runs,
+                        struct team_forecast *out)
+{
+    if (s->unknown) {
+        const struct team_activity a = team_draw_unknown(s->draw);
+        const char *arg = team_name(s->p, a.arg);
+        (void)snprintf(out->detail, sizeof out->detail,
+                       "nothing says how long %.20s takes for %.20s%s%.20s",
+                       s->p->robots[a.robot].name, s->p->tasks[a.task].name, arg[0] ? " " : "",
+                       arg);
+    } else if (expected->end == TEAM_RUN_REFUSED) {
+        (void)snprintf(out->detail, sizeof out->detail,
+                       "it has more than %d activities ahead, or no end",
+                       TEAM_LIVE_PREDICT_LONGEST);
+    } else if (expected->end != TEAM_RUN_FINISHED || s->finished < runs) {
+        (void)snprintf(out->detail, sizeof out->detail, "it comes to no end: %s",
+                       team_run_end_name(expected->end == TEAM_RUN_FINISHED ? TEAM_RUN_STUCK
+                                                                            : expected->end));
+    }
+}
+
+void team_live_predict(void *memory, const struct team_live *live, const struct team_params *p,
+                       int64_t t_us, team_live_pair_fits *fits, void *context,
+                       struct team_forecast *out)
+{
+    struct predictor *s = memory;
+    char *at = (char *)memory + round_up(sizeof *s);
+    struct team_run expected;
+    memset(s, 0, offsetof(struct predictor, jobs));
+    s->p = p;
+    s->live = live;
+    s->t_us = t_us;
+    s->tp = team_prediction_init(at, p);
+    at += round_up(team_prediction_bytes(p));
+    s->draw = team_draw_init(at, s->tp);
+    at += round_up(team_draw_bytes_most(p));
+    s->simulator = team_simulator_init(at, p);
+    for (uint16_t i = 0; i < p->robot_count; i++) {
+        learn_robot(s, i, fits, context);
+    }
+    plan_starts(s);
+    find_jobs(s);
+    memset(out, 0, sizeof *out);
+    out->number = live->forecast.asked;
+    out->t_us = t_us;
+    s->expects = true;
+    team_draw_expect(s->draw);
+    run_once(s, &expected);
+    s->expects = false;
+    const size_t runs = s->unknown ? 0 : run_all(s, &expected);
+    out->runs = (uint32_t)runs;
+    explain_end(s, &expected, runs, out);
+    if (runs > 0) {
+        write_bars(s, runs, out);
+        write_jobs(s, runs, out);
+        out->known = s->finished == runs;
+        if (out->known) {
+            out->end = find_range(s->end_s, runs);
+        }
+    }
+}
