@@ -37,7 +37,8 @@ const struct mapping_member mapping_members[] = {
     {EVENT_TELEMETRY, "t", MAPPING_TIME, IN(telemetry.source_us), .quantity = MAPPING_SECONDS},
     {EVENT_TELEMETRY, "seq", MAPPING_WHOLE, IN(telemetry.seq)},
     {EVENT_TELEMETRY, "boot", MAPPING_PLAIN, IN(telemetry.boot)},
-    {EVENT_TELEMETRY, "sim_t", MAPPING_SIM, WITH_FLAG(telemetry.sim_us, telemetry.has_sim), .quantity = MAPPING_SECONDS},
+    {EVENT_TELEMETRY, "sim_t", MAPPING_SIM, WITH_FLAG(telemetry.sim_us, telemetry.has_sim),
+     .quantity = MAPPING_SECONDS},
     {EVENT_TELEMETRY, "pose", MAPPING_AXIS, WITH_FLAG(telemetry.pose, telemetry.pose_count)},
     {EVENT_TELEMETRY, "nu", MAPPING_AXIS, WITH_FLAG(telemetry.nu, telemetry.nu_count)},
     {EVENT_TELEMETRY, "tau", MAPPING_AXIS, WITH_FLAG(telemetry.tau, telemetry.tau_count)},
@@ -396,7 +397,7 @@ static void add_value(struct reading *r, const struct mapping_field *f,
 {
     struct event_reply *reply = &r->event->reply;
     if (reply->value_count == EVENT_VALUES_MAX) {
-        reply->values_left_out++;
+        reply->values_omitted++;
         return;
     }
     struct event_value *to = &reply->values[reply->value_count++];

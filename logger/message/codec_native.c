@@ -260,7 +260,7 @@ static struct event_value *find_room(struct event_reply *r, const struct value_p
         k++;
     }
     if (k == EVENT_VALUES_MAX) {
-        r->values_left_out++;
+        r->values_omitted++;
         return NULL;
     }
     r->value_count = k < r->value_count ? r->value_count : k + 1;

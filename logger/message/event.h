@@ -160,7 +160,7 @@ struct event_reply {
         commands; /* that the robot had got with this one, since its start; below 1: not told */
     const char *raw; /* [raw_bytes] the payload, borrowed for the step */
     size_t raw_bytes;
-    size_t values_left_out; /* values beyond EVENT_VALUES_MAX */
+    size_t values_omitted; /* values beyond EVENT_VALUES_MAX */
     size_t value_count;
     struct event_value values[EVENT_VALUES_MAX]; /* beyond value_count they are anything */
 };

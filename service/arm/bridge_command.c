@@ -62,7 +62,7 @@ int command_bridge(int argc, char **argv)
     const struct argument rows[] = {
         {"ur", 0, ARGUMENT_TEXT, &place, 0, 0, "HOST[:PORT]", "the robot's controller (needed; port 30004)"},
         {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "whose real robot it is (r1)"},
-        {"commands", 0, ARGUMENT_TEXT, &commands, 0, 0, "seen|heard",
+        {"commands", 0, ARGUMENT_TEXT, &commands, 0, 0, "seen|received",
          "tell each move as a command when it was seen, or answer those of PAIR/command (seen)"},
         {"rate", 0, ARGUMENT_REAL, &o.rate_hz, 10, 500, "HZ", "samples asked of the controller (125)"},
         {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 500, "HZ", "samples published, at most (25)"},
@@ -94,6 +94,6 @@ int command_bridge(int argc, char **argv)
     if (!read_place(place, host, &o.port) || !session_names_fit(o.broker.prefix, o.pair, 0)) {
         return EXIT_USAGE;
     }
-    o.commanded = strcmp(commands, "heard") == 0;
+    o.commanded = strcmp(commands, "received") == 0;
     return bridge_run(&o);
 }

@@ -220,7 +220,7 @@ static void *run_backfill(void *context)
     struct store_queue_stats after;
     struct err err = {0};
     const int64_t began_us = lab_clock_monotonic_us();
-    (void)pthread_setname_np(pthread_self(), "tandem-mender");
+    (void)pthread_setname_np(pthread_self(), "tandem-backfill");
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
     struct attempt a = {.d = d,
                         .number = ++m->attempts,

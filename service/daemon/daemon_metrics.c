@@ -61,7 +61,7 @@ static void write_journal(struct daemon *d, struct metrics *m)
         {"tandem_journal_torn_total", "Pieces of lines closed after a crash or error.", s.torn},
         {"tandem_journal_rotations_total", "Files begun after the first.", s.rotations},
         {"tandem_journal_removed_files_total", "Files removed by retention.", s.removed_files},
-        {"tandem_journal_taken_away_total",
+        {"tandem_journal_removed_total",
          "Times the journal's directory or present file was removed by others.", s.vanished},
         {"tandem_journal_syncs_total", "Times synced to the disk.", s.syncs},
         {"tandem_journal_sync_errors_total", "Failed syncs.", s.sync_errors},
@@ -102,7 +102,7 @@ static void write_store(struct daemon *d, struct metrics *m)
          s.reopened},
         {"tandem_store_lacks_total",
          "Times it came to lack records, which the journal then makes up.", s.lacks},
-        {"tandem_store_made_again_total", "Records made up from the journal.", s.made_again},
+        {"tandem_store_backfilled_total", "Records made up from the journal.", s.made_again},
     };
     metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_store_waiting_records", "Records waiting for their transaction.",
@@ -121,7 +121,7 @@ static void write_lab(struct daemon *d, struct metrics *m)
         {"tandem_lab_other_messages_total", "Messages the codec does not listen to.", c.other},
         {"tandem_lab_steps_total", "Steps of the lab: decoded events.", c.events},
         {"tandem_lab_malformed_total", "Of them, not of the protocol.", c.malformed},
-        {"tandem_lab_deadline_ticks_total", "Steps because only time had passed.",
+        {"tandem_lab_deadline_steps_total", "Steps because only time had passed.",
          c.deadline_steps},
         {"tandem_lab_journal_faults_total", "Stretches of the journal not readable.", c.faults},
     };
@@ -161,13 +161,13 @@ static void write_effects(struct daemon *d, struct metrics *m)
                    "What the lab wanted done, restored ones included.");
     metrics_by_name(m, NULL, "kind", &kinds, c.effects);
     const struct metric_counter rows[] = {
-        {"tandem_outbox_published_total", "Messages handed to the broker client.", c.published},
-        {"tandem_outbox_not_published_total", "Messages it refused.", c.not_published},
-        {"tandem_outbox_not_stored_total", "Records the store's queue refused.", c.not_stored},
-        {"tandem_outbox_known_total", "Restored records that were stored already.", c.known},
-        {"tandem_outbox_held_back_total", "Restored messages, not sent a second time.",
+        {"tandem_messages_published_total", "Messages handed to the broker client.", c.published},
+        {"tandem_messages_not_published_total", "Messages it refused.", c.not_published},
+        {"tandem_records_not_stored_total", "Records the store's queue refused.", c.not_stored},
+        {"tandem_records_already_stored_total", "Restored records that were stored already.", c.known},
+        {"tandem_messages_held_back_total", "Restored messages, not sent a second time.",
          c.held_back},
-        {"tandem_outbox_stale_total", "Commands and probes too old to be sent.", c.stale},
+        {"tandem_messages_stale_total", "Commands and probes too old to be sent.", c.stale},
         {"tandem_control_overruns_total",
          "Efforts that were a control period late and not sent: the next one replaces them.",
          c.overruns},
@@ -260,9 +260,9 @@ static void write_maintenance(struct daemon *d, struct metrics *m)
         {"tandem_calibrations_dropped_total", "Calibrations not published.", f.dropped},
         {"tandem_history_dropped_total", "Fits that are not in the history of a pair.",
          fits_dropped},
-        {"tandem_views_total", "Snapshots for readers.", v.published},
-        {"tandem_views_pairs_copied_total", "Pairs copied for them.", v.copied},
-        {"tandem_views_failed_total", "Snapshots for which there was no memory.", v.failed},
+        {"tandem_snapshots_total", "Snapshots for readers.", v.published},
+        {"tandem_snapshots_pairs_copied_total", "Pairs copied for them.", v.copied},
+        {"tandem_snapshots_failed_total", "Snapshots for which there was no memory.", v.failed},
         {"tandem_log_suppressed_total", "Log lines left out by the rate limits.",
          log_suppressed()},
     };

@@ -102,7 +102,7 @@ static void update_forecasts(struct forecasts *f)
 static void *run_forecasts(void *context)
 {
     struct forecasts *f = context;
-    (void)pthread_setname_np(pthread_self(), "tandem-foretell");
+    (void)pthread_setname_np(pthread_self(), "tandem-forecast");
     for (bool stop = false; !stop;) {
         update_forecasts(f);
         (void)pthread_mutex_lock(&f->lock);

@@ -464,7 +464,7 @@ static bool wait_round(struct daemon *d, bool *checkpoint)
 static void *run_maintenance(void *context)
 {
     struct daemon *d = context;
-    (void)pthread_setname_np(pthread_self(), "tandem-keeper");
+    (void)pthread_setname_np(pthread_self(), "tandem-maintain");
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
     for (;;) {
         bool checkpoint = false;

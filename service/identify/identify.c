@@ -74,14 +74,6 @@ enum status identify_find(const struct identify_method *method, const struct mod
     return st == STATUS_OK ? method->judge(result, err) : st;
 }
 
-void identify_conclude(const struct identify_head *head, struct estimate *estimate,
-                       struct reference_check *in_use)
-{
-    parameters_in_use_judge(in_use, head->row->name, estimate);
-    estimate_advise_worst(estimate);
-    identify_report_outcome(&head->caller, estimate, in_use->comparison.contradicts);
-}
-
 static enum status run_method(const struct identify_method *method, const struct model_row *row,
                               const struct identify_request *request, FILE *out,
                               struct err *err)

@@ -6,8 +6,7 @@
 #define SERVICE_IDENTIFY_IDENTIFY_H
 
 #include "identification/model/models.h"
-#include "service/identify/identify_request.h"
-#include "service/identify/parameters_in_use.h"
+#include "service/identify/identify_head.h"
 
 /* Can be done what is asked for, whatever the data? The side, the roles, that what is asked is
  * for models of this sort, and what these check themselves. STATUS_E_ARG: err->where is the
@@ -21,13 +20,6 @@ MUST_USE enum status identify_check(const struct model_row *row,
 MUST_USE enum status identify_run(const struct model_row *row,
                                   const struct identify_request *request, FILE *out,
                                   struct err *err);
-
-/* What each result begins with: the stages know no request, but what the ones before left. */
-struct identify_head {
-    const struct model_row *row;
-    struct identify_caller caller;
-    bool doubts; /* values are held against what is plausible */
-};
 
 /* What is done with a sort of model, stage by stage: nothing goes back to one before. */
 struct identify_method {
@@ -51,10 +43,6 @@ MUST_USE enum status identify_find(const struct identify_method *method,
                                    const struct model_row *row,
                                    const struct identify_request *request, void *result,
                                    struct err *err);
-
-/* The end of a judgement: the values in use beside the estimate, advice, the outcome. */
-void identify_conclude(const struct identify_head *head, struct estimate *estimate,
-                       struct reference_check *in_use);
 
 extern const struct identify_method identify_dynamics, identify_travel_time, identify_arm_time,
     identify_odometry, identify_arm_friction, identify_arm_kinematics;

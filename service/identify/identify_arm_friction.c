@@ -80,7 +80,7 @@ static enum status load_rows(const struct identify_request *request, bool held_o
     return st;
 }
 
-/* What --current can name. */
+/* What --reference can name. */
 static struct parameters_in_use_form name_references(struct arm_friction_fit *named)
 {
     _Static_assert((int)PARAMETERS_IN_USE_PARTS_MAX >= (int)ARM_JOINTS,

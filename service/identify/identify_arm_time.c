@@ -191,7 +191,7 @@ static enum status fit_files(const struct move_list *list, struct profile_fit *w
     return move_list_fitted(st, err);
 }
 
-/* What --current can name. */
+/* What --reference can name. */
 static struct parameters_in_use_form name_references(struct profile_fit *names)
 {
     profile_fit_start(names);

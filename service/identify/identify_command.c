@@ -32,7 +32,7 @@ static const char purpose[] =
 
 static const char examples[] =
     "  tandem identify --model usv3 --validate day2.csv --plot day1.svg day1.csv\n"
-    "  tandem identify --model usv3 --pair r1 --side virtual --current used.json log.jsonl\n";
+    "  tandem identify --model usv3 --pair r1 --side virtual --reference used.json log.jsonl\n";
 
 static int report_status(enum status st, const struct err *err)
 {

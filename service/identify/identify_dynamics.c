@@ -319,7 +319,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
     return st == STATUS_OK && result->is_compared ? compare_reference(result, err) : st;
 }
 
-/* What --current can name: parameters, constant efforts, the delay. */
+/* What --reference can name: parameters, constant efforts, the delay. */
 static struct parameters_in_use_form name_references(const struct model *model,
                                                      struct dynamics_fit *names)
 {

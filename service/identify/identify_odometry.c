@@ -68,7 +68,7 @@ static enum status load_rows(const struct identify_request *request, bool held_o
     return st;
 }
 
-/* What --current can name. */
+/* What --reference can name. */
 static struct parameters_in_use_form name_references(struct odometry_fit *named)
 {
     odometry_fit_start(named);

@@ -40,7 +40,7 @@ enum status identify_fail_if(const struct identify_request *request, unsigned *b
     }
     if ((found & 1U << IDENTIFY_CONTRADICTS) && !request->reference) {
         return err_set(err, STATUS_E_ARG, FAULT_NEEDS_KEY, "fail-if",
-                       "--fail-if contradicts needs --current, the parameters in use");
+                       "--fail-if contradicts needs --reference, the parameters in use");
     }
     *bits = found;
     return STATUS_OK;
@@ -125,11 +125,11 @@ const struct identify_option identify_options[] = {
     {{"plausible", 0, ARGUMENT_TEXT, NULL, 0, 0, "on|off",
      "doubt values that look like another unit's: milliseconds, degrees, millimetres, kilonewtons (on)"},
      "plausible", WORD, ALL, AT(plausible)},
-    {{"current", 0, ARGUMENT_TEXT, NULL, 0, 0, "SET",
+    {{"reference", 0, ARGUMENT_TEXT, NULL, 0, 0, "SET",
      "compare with the parameters in use: NAME=VALUE,... by name or symbol, delay_s too, or a JSON file with "
-     "\"values\" as --json prints"}, "current", LIST, ALL, AT(reference)},
+     "\"values\" as --json prints"}, "reference", LIST, ALL, AT(reference)},
     {{"fail-if", 0, ARGUMENT_TEXT, NULL, 0, 0, "WORD,...",
-     "exit with 3 when it is so: contradicts (the parameters in use do not hold, with --current), "
+     "exit with 3 when it is so: contradicts (the parameters in use do not hold, with --reference), "
      "marginal (the verdict is MARGINAL or FAIL), fail"}, NULL, 0, ALL, AT(fail_if)},
     {{"plot", 0, ARGUMENT_TEXT, NULL, 0, 0, "FILE.svg",
      "draw measured against simulated, and what is left, as SVG; needs gnuplot (motion)"},

@@ -326,7 +326,7 @@ static enum status fit_files(const struct loader *loader, struct travel_fit *who
     return move_list_fitted(st, err);
 }
 
-/* What --current can name. */
+/* What --reference can name. */
 static struct parameters_in_use_form name_references(struct travel_fit *names)
 {
     travel_fit_start(names, TRAVEL_TURNS_AND_DRIVES);

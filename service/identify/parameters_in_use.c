@@ -74,19 +74,19 @@ static enum status parse_pair(const struct parameters_in_use_form *form, const c
     char pair[2 * NAME_MAX_BYTES];
     double number = 0.0;
     if (bytes >= sizeof pair) {
-        return err_set(err, STATUS_E_PARSE, FAULT_TOO_LONG, "--current", "too long: '%s'",
+        return err_set(err, STATUS_E_PARSE, FAULT_TOO_LONG, "--reference", "too long: '%s'",
                        text);
     }
     memcpy(pair, text, bytes);
     pair[bytes] = '\0';
     char *value = strchr(pair, '=');
     if (!value || number_parse_real(value + 1, &number) != NUMBER_FINE) {
-        return err_set(err, STATUS_E_PARSE, FAULT_BAD_FORMAT, "--current",
+        return err_set(err, STATUS_E_PARSE, FAULT_BAD_FORMAT, "--reference",
                        "cannot read '%s', write name=value,name=value or the name of a file",
                        pair);
     }
     *value = '\0';
-    return set_value(form, "--current", pair, number, reference, err);
+    return set_value(form, "--reference", pair, number, reference, err);
 }
 
 static enum status parse_list(const char *text, const struct parameters_in_use_form *form,
@@ -183,7 +183,7 @@ enum status parameters_in_use_check(const char *text, const struct parameters_in
     if (why.line > 0) {
         (void)snprintf(line, sizeof line, ":%u", why.line);
     }
-    return err_set(err, STATUS_E_ARG, why.fault, "current", "%s%s: %s", why.where, line,
+    return err_set(err, STATUS_E_ARG, why.fault, "reference", "%s%s: %s", why.where, line,
                    why.text);
 }
 

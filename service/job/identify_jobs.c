@@ -187,7 +187,7 @@ static enum status read_fit(const char *query, struct fit *fit, struct err *err)
     request->json = true;
     /* A text without it would name a file, of the daemon's machine. */
     if (request->reference && !strchr(request->reference, '=')) {
-        return err_set(err, STATUS_E_ARG, FAULT_BAD_FORMAT, "current",
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_FORMAT, "reference",
                        "name=value,name=value was expected");
     }
     st = request->column_words

@@ -227,7 +227,7 @@ static bool run_case(const struct model_row *row, const struct selftest_options 
     return true;
 }
 
-/* One case after the other, models or worlds: false when something was not as chance allows. */
+/* One case after the other, models or scenarios: false when something was not as chance allows. */
 struct cases {
     const struct selftest_options *options;
     struct json_writer *w;
@@ -315,7 +315,7 @@ static void write_scenario(struct json_writer *w, const struct selftest_scenario
 {
     const struct model_row *row = model_row_find(scenario->model);
     json_write_object(w, NULL);
-    json_write_text(w, "world", scenario->name);
+    json_write_text(w, "scenario", scenario->name);
     json_write_text(w, "model", row->name);
     json_write_text(w, "claim", selftest_claim_name(scenario->claim));
     json_write_text(w, "words", scenario->words);
@@ -349,7 +349,7 @@ static void run_scenarios(struct cases *cases, const char *asked)
             continue;
         }
         if (!headed) {
-            (void)printf("  %-12s %-16s %-6s %6s %8s %6s %7s %10s %15s\n", "model", "world",
+            (void)printf("  %-12s %-16s %-6s %6s %8s %6s %7s %10s %15s\n", "model", "scenario",
                          "is", "PASS", "MARGINAL", "FAIL", "refused", "mis (most)", "held");
             headed = true;
         }
@@ -400,7 +400,7 @@ static int run_cases(const struct selftest_options *options)
     }
     if (options->json) {
         json_write_close(&w);
-        json_write_array(&w, "worlds");
+        json_write_array(&w, "scenarios");
     }
     if (!none && !cases.failed) {
         run_scenarios(&cases, all ? NULL : options->scenario);
@@ -470,7 +470,7 @@ int command_selftest(int argc, char **argv)
     /* clang-format off */
     const struct argument rows[] = {
         {"model", 'm', ARGUMENT_TEXT, &options.model, 0, 0, "NAME", "test this one only"},
-        {"world", 0, ARGUMENT_TEXT, &options.scenario, 0, 0, "NAME",
+        {"scenario", 0, ARGUMENT_TEXT, &options.scenario, 0, 0, "NAME",
          "this world only; all: and what the models find (all); none: only that"},
         {"runs", 0, ARGUMENT_INTEGER, &options.runs, 2, 100000, "N", "recordings of each (20)"},
         {"seed", 0, ARGUMENT_INTEGER, &options.seed, 0, 1e9, "N",

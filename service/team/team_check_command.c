@@ -355,7 +355,7 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_bool(w, "complete", is_complete(c));
     json_write_text(w, "stop", team_stop_name(r->stop));
     json_write_int(w, "states", (int64_t)r->states);
-    json_write_int(w, "ways", (int64_t)r->edges);
+    json_write_int(w, "transitions", (int64_t)r->edges);
     json_write_counts(w, "ends", &team_end_names, r->ends);
     for (enum unused_kind kind = 0; kind < UNUSED_KINDS; kind++) {
         json_write_array(w, unused_keys[kind]);
@@ -369,12 +369,12 @@ static void write_members(const void *what, struct json_writer *w)
     }
     if (json_write_known(w, "worst", c->worst != TEAM_END_FINISHED)) {
         json_write_text(w, "end", team_end_name(c->worst));
-        json_write_array(w, "way");
+        json_write_array(w, "path");
         for (size_t i = 0; i < c->step_count; i++) {
             json_write_text(w, NULL, c->steps[i].bytes);
         }
         json_write_close(w);
-        json_write_text(w, "stands", c->waits_text.bytes);
+        json_write_text(w, "waits", c->waits_text.bytes);
         json_write_close(w);
     }
 }

@@ -141,7 +141,7 @@ def check_aligned_map(browser, lab):
     browser.wait("document.querySelector('.tab').innerText.includes('Apart, as told')", "both distances")
     place = "(side => document.querySelector('.map path.robot.' + side).getAttribute('transform').match(/-?[0-9.]+/g))"
     (tx, ty, _), (rx, ry, _), (vx, vy, _) = (map(float, browser.value(f"{place}('{side}')"))
-                                             for side in ("told", "real", "virtual"))
+                                             for side in ("reported", "real", "virtual"))
     assert math.hypot(rx - vx, ry - vy) < math.hypot(tx - vx, ty - vy), ((tx, ty), (rx, ry), (vx, vy))
     browser.shots("map-aligned")
 
@@ -225,8 +225,8 @@ def check_team(browser, lab):
     browser.wait("document.body.textContent.includes('Nothing was foretold yet')", "nothing has begun")
     check_sound(browser, "team, not begun")
     lab.fetch("/api/v1/teams/cell/start", "POST", b"", TOKEN)
-    browser.wait("document.querySelector('.gantt .forecast')", "what is foretold")
-    browser.wait("document.querySelector('.gantt .now')", "and where it begins")
+    browser.wait("document.querySelector('.team-chart .forecast')", "what is foretold")
+    browser.wait("document.querySelector('.team-chart .now')", "and where it begins")
     browser.wait("document.querySelector('.diagram .node.now')", "a machine is lit")
     link = browser.value("[...document.querySelectorAll('td a')].map(a => a.getAttribute('href'))")
     assert "#/pair/r1" in link, link
@@ -336,12 +336,12 @@ def upload(browser, path, fill=None, refused=False):
     browser.open("#/offline")
     browser.wait("document.querySelector('#recording')", "where to choose a file")
     browser.find("#recording").send_keys(str(path))
-    browser.wait("document.querySelector('.wish')", "the file is understood")
+    browser.wait("document.querySelector('.job-request')", "the file is understood")
     if fill:
         fill()
     browser.click("Upload and run")
     if refused:
-        browser.wait("document.querySelector('#content .wish .failure')", "it is refused")
+        browser.wait("document.querySelector('#content .job-request .failure')", "it is refused")
         return
     browser.wait("location.hash.startsWith('#/offline/')", "uploaded")
     browser.wait("""document.querySelector('#content h1')?.textContent.startsWith('A recording')

@@ -47,7 +47,7 @@ LEVEL = 1e-4
 # selftest`, with the recordings of each scenario; other studies are tests/stat/test_<study>.c, with TANDEM_RUNS.
 STUDIES = {
     "clock_accuracy": (1, 1),  # 100 or 200 robots a row, whatever is asked for
-    "crew_coverage": (400, 20),
+    "team_live_coverage": (400, 20),
     "diffdrive": (1000, 100),
     "drift": (81, 1),  # half an hour; 381 draws of 16 seeds are stored
     "dynamics_linear": (200, 200),
@@ -113,7 +113,7 @@ def as_count(cell):
 
 
 def selftest_records(study, document):
-    for world in document["worlds"]:
+    for world in document["scenarios"]:
         runs = world["runs"]
         assert sum(world["verdicts"].values()) + world["refused"] == runs, world
         assert world["claim"] != "wrong" or world["wrong"] == world["verdicts"]["PASS"], world
@@ -123,7 +123,7 @@ def selftest_records(study, document):
         if world["claim"] != "wrong":
             for name, count in ("held_min_percent", min(world["covered"])), ("held_max_percent", max(world["covered"])):
                 cells[name] = f"{100 * count / (runs - world['refused']):.1f}"
-        row = f"{world['world']}: {world['words']}"
+        row = f"{world['scenario']}: {world['words']}"
         yield Record(study, "scenarios", row, str(document["seed"]), runs, "", "", cells)
 
 

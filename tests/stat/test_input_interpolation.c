@@ -166,7 +166,7 @@ static void test_noise(void)
 
 int main(void)
 {
-    CU_pSuite suite = campaign_open("effort_hold", 1, 4, 0);
+    CU_pSuite suite = campaign_open("input_interpolation", 1, 4, 0);
     CU_add_test(suite, "auto", test_auto);
     CU_add_test(suite, "noise", test_noise);
     return check_run();

@@ -92,7 +92,7 @@ static void test_prediction_holds(void)
 
 int main(void)
 {
-    CU_pSuite suite = campaign_open("crew_coverage", 7, 40, 0);
+    CU_pSuite suite = campaign_open("team_live_coverage", 7, 40, 0);
     CU_add_test(suite, "what was foretold holds", test_prediction_holds);
     return check_run();
 }

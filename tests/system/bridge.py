@@ -158,7 +158,7 @@ def test_away(rig, lab, controller):
 
 def test_received(rig, lab, controller):
     """The lab's own controller says what it commands, under its own ids."""
-    bridge = rig.start("bridge", "--ur", f"127.0.0.1:{controller.port}", "--pair", "lab", "--commands", "heard")
+    bridge = rig.start("bridge", "--ur", f"127.0.0.1:{controller.port}", "--pair", "lab", "--commands", "received")
     rig.wait(lambda: count(rig, "lab", "real", "connection") == "online", "online")
     controller.move([0.1] * 6)
     lab.client.publish("tandem/v1/lab/command", json.dumps({"id": "mine", "op": "movej", "q_rad": [0.5] * 6, "rotation_rad": 0.4}))

@@ -36,7 +36,7 @@ if doc.get("kind") == "arm":
     for row, line in zip(rows, [line for line in doc["telemetry"] for _ in range(4)]):
         assert float(row["tool_rms_mm"]) == line[row["shown"]]["tool_rms_mm"] > 0
     for line in doc["telemetry"]:
-        assert line["told"]["tool_rms_mm"] <= line["ramp"]["tool_rms_mm"] < line["speed"]["tool_rms_mm"] < line["hold"]["tool_rms_mm"]
+        assert line["commanded"]["tool_rms_mm"] <= line["ramp"]["tool_rms_mm"] < line["speed"]["tool_rms_mm"] < line["hold"]["tool_rms_mm"]
     assert doc["telemetry"][0]["ramp"]["tool_rms_mm"] <= 1.5
     rows = list(csv.DictReader(open(sys.argv[3] + "/commands.csv")))
     assert [float(row["off_s"]) for row in rows] == [line["off_s"] for line in doc["commands"]["begun"]]

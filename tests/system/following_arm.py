@@ -93,7 +93,7 @@ def foretold(rig, heard, since):
                           f"telemetry: {{rate_hz: [{RATE_HZ}], late_s: [{late_s:.6f}]}}\n")
     said = subprocess.run([TANDEM, "follow", "--json", experiment], check=True, stdout=subprocess.PIPE).stdout
     [case] = json.loads(said)["telemetry"]
-    return late_s, {shown: 1e-3 * case[shown]["tool_rms_mm"] for shown in ("hold", "speed", "ramp", "told")}
+    return late_s, {shown: 1e-3 * case[shown]["tool_rms_mm"] for shown in ("hold", "speed", "ramp", "commanded")}
 
 
 def follows(rig, heard, name):
@@ -110,7 +110,7 @@ def follows(rig, heard, name):
     seen = tools_apart(heard, told["t"] - WINDOW_S, told["t"], moving=False)
     print(f"over the last {WINDOW_S} s {1e3 * seen:.2f} mm apart, the daemon says {1e3 * told['tool']['rmse_m']:.2f}")
     assert abs(told["tool"]["rmse_m"] - seen) < 0.3 * seen + 0.5e-3, (told, seen)
-    return rms < 0.5 * shown["hold"] and rms < 5 * shown["told"] + 2e-3
+    return rms < 0.5 * shown["hold"] and rms < 5 * shown["commanded"] + 2e-3
 
 
 def check_rates(heard):

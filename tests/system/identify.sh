@@ -141,18 +141,18 @@ awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 *= 10; print }' "$W" >"$w
 "$TANDEM" identify $vessel --method weak_iv "$work/slow.csv" >"$work/page"
 ! grep -q 'They must be in seconds' "$work/page" || fail "ten times slower is no other unit: $(head -3 "$work/page")"
 # The parameters in use: by a list, by what the command printed, and wrong ones.
-refuse 2 "[unknown_name] 'd10'" $vessel --current d10=1 "$W"
-refuse 2 "[bad_format] 'd1='" $vessel --current d1= "$W"
-refuse 2 "[file_unreadable] $work/none.json: " $vessel --current "$work/none.json" "$W"
-refuse 2 "[bad_syntax] $W:1: " $vessel --current "$W" "$W"
+refuse 2 "[unknown_name] 'd10'" $vessel --reference d10=1 "$W"
+refuse 2 "[bad_format] 'd1='" $vessel --reference d1= "$W"
+refuse 2 "[file_unreadable] $work/none.json: " $vessel --reference "$work/none.json" "$W"
+refuse 2 "[bad_syntax] $W:1: " $vessel --reference "$W" "$W"
 refuse 2 "[unknown_value] 'wrong'" $vessel --fail-if fail,wrong "$W"
-refuse 2 '[needs_key] --current' $vessel --fail-if contradicts "$W"
-refuse 2 "[unknown_name] 'd1'" --model travel_time --current d1=1 "$log"
-refuse 2 "[unknown_name] 'delay_s'" --model travel_time --current delay_s=1 "$log"
+refuse 2 '[needs_key] --reference' $vessel --fail-if contradicts "$W"
+refuse 2 "[unknown_name] 'd1'" --model travel_time --reference d1=1 "$log"
+refuse 2 "[unknown_name] 'delay_s'" --model travel_time --reference delay_s=1 "$log"
 refuse 2 "[bad_path] '$work/a.b/x.svg'" $vessel --plot "$work/a.b/x.png" "$W"
-"$TANDEM" identify $vessel --json --current d1=125.9712,d3=60,delay_s=0 "$W" >"$work/list.json"
-"$TANDEM" identify $vessel --json --current "$work/vessel.json" "$W" >"$work/same.json"
-"$TANDEM" identify $vessel --current d1=125.9712,d3=60,delay_s=2 "$W" >"$work/page"
+"$TANDEM" identify $vessel --json --reference d1=125.9712,d3=60,delay_s=0 "$W" >"$work/list.json"
+"$TANDEM" identify $vessel --json --reference "$work/vessel.json" "$W" >"$work/same.json"
+"$TANDEM" identify $vessel --reference d1=125.9712,d3=60,delay_s=2 "$W" >"$work/page"
 grep -q 'contradicts 2 of the 3 given, and all together' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
 grep -q 'contradicts the parameters in use: sway_mass_kg\|contradicts the parameters in use: .* not ' "$work/page" || fail "no reason: $(sed -n 1,9p "$work/page")"
 grep -q 'use the values of this fit for usv3' "$work/page" || fail "no advice: $(sed -n 1,12p "$work/page")"
@@ -163,9 +163,9 @@ exits() {
     "$TANDEM" identify $vessel "$@" "$W" >"$work/page" 2>"$work/err" || code=$?
     [ "$code" -eq "$wanted" ] && [ -s "$work/page" ] || fail "$*: exit $code, not $wanted: $(cat "$work/err")"
 }
-exits 3 --fail-if contradicts --current d1=125.9712,d3=60
-exits 0 --fail-if contradicts --current "$work/vessel.json"
-exits 0 --fail-if marginal,fail --current d1=125.9712,d3=60
+exits 3 --fail-if contradicts --reference d1=125.9712,d3=60
+exits 0 --fail-if contradicts --reference "$work/vessel.json"
+exits 0 --fail-if marginal,fail --reference d1=125.9712,d3=60
 exits 3 --fail-if marginal --method ols_central
 # The same of moves: what the command printed holds for them, and not for a robot half as fast.
 awk -F, 'BEGIN { print "lap_s,rotation_rad,displacement_m"; for (k = 0; k < 48; k++) {
@@ -174,13 +174,13 @@ awk -F, 'BEGIN { print "lap_s,rotation_rad,displacement_m"; for (k = 0; k < 48; 
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 *= 2 } { print }' "$work/moves.csv" >"$work/half.csv"
 moves="--model travel_time"
 "$TANDEM" identify $moves --json "$work/moves.csv" >"$work/moves.json"
-"$TANDEM" identify $moves --fail-if contradicts --current "$work/moves.json" "$work/moves.csv" >"$work/page" || fail "its own values do not hold"
+"$TANDEM" identify $moves --fail-if contradicts --reference "$work/moves.json" "$work/moves.csv" >"$work/page" || fail "its own values do not hold"
 grep -q 'does not contradict them all together' "$work/page" || fail "in use: $(cat "$work/page")"
 code=0
-"$TANDEM" identify $moves --fail-if contradicts --current "$work/moves.json" "$work/half.csv" >"$work/page" || code=$?
+"$TANDEM" identify $moves --fail-if contradicts --reference "$work/moves.json" "$work/half.csv" >"$work/page" || code=$?
 [ "$code" -eq 3 ] && grep -q 'contradicts the parameters in use: .*linear_speed_mps' "$work/page" && grep -q 'use the values of this fit for travel_time' "$work/page" ||
     fail "half as fast: exit $code, $(cat "$work/page")"
-"$TANDEM" identify $moves --json --current w=1.2,v=0.1 "$work/moves.csv" | grep -q '"contradicted":\["linear_speed_mps"\].*"contradicts":true' || fail "no comparison in JSON"
+"$TANDEM" identify $moves --json --reference w=1.2,v=0.1 "$work/moves.csv" | grep -q '"contradicted":\["linear_speed_mps"\].*"contradicts":true' || fail "no comparison in JSON"
 "$TANDEM" identify $vessel --method pem "$W" >"$work/page"
 grep -q '^  forces that nobody measured, lasting' "$work/page" || fail "no forces: $(sed -n 1,3p "$work/page")"
 # The same recording as a journal, in one file and in two that overlap, gives the same.

@@ -19,7 +19,7 @@ done
 
 refuse 2 "[unknown_name] 'kuka'" --model arm_kinematics --arm kuka "$data/arm_poses.csv"
 refuse 2 '[not_applicable] odometry' --model odometry --arm ur5 "$data/arm_poses.csv"
-refuse 2 "[unknown_name] 'a'" --model arm_friction --current a=1 "$data/arm_joints.csv"
+refuse 2 "[unknown_name] 'a'" --model arm_friction --reference a=1 "$data/arm_joints.csv"
 refuse 1 "[missing_column] 'q1_rad'" --model arm_kinematics "$data/moves.csv"
 refuse 1 "[missing_column] 'qd1_radps'" --model arm_friction "$data/arm_poses.csv" --columns t=q1_rad
 head -6 "$data/arm_poses.csv" >"$work/few.csv"
@@ -38,9 +38,9 @@ say FAIL 'q2 and q3 exchanged' --model arm_kinematics --columns q2=q3_rad,q3=q2_
 say FAIL 'a ur5' --model arm_kinematics --arm ur5e "$data/arm_poses.csv"
 "$TANDEM" identify --model arm_kinematics --json --validate "$data/arm_poses2.csv" "$data/arm_poses.csv" >"$work/links.json"
 "$TANDEM" identify --model arm_kinematics --json --validate "$data/arm_poses2.csv" "$data/arm_poses.csv" | cmp - "$work/links.json" || fail 'other bytes'
-"$TANDEM" identify --model arm_kinematics --current "$work/links.json" --fail-if contradicts "$data/arm_poses2.csv" >"$work/page" || fail "another arm: $(cat "$work/page")"
+"$TANDEM" identify --model arm_kinematics --reference "$work/links.json" --fail-if contradicts "$data/arm_poses2.csv" >"$work/page" || fail "another arm: $(cat "$work/page")"
 code=0
-"$TANDEM" identify --model arm_kinematics --current link3_rx_rad=0.001 --fail-if contradicts "$data/arm_poses2.csv" >"$work/page" || code=$?
+"$TANDEM" identify --model arm_kinematics --reference link3_rx_rad=0.001 --fail-if contradicts "$data/arm_poses2.csv" >"$work/page" || code=$?
 [ "$code" = 3 ] || fail "a link that is another: exit $code"
 
 say PASS 'joint 6: PASS' --model arm_friction "$data/arm_joints.csv"
@@ -51,10 +51,10 @@ scale '$1 *= 1000' "$data/arm_joints.csv"
 refuse 1 '[wrong_unit] ' --model arm_friction "$work/bent.csv"
 "$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
 # As a fit said, and as no joint is.
-"$TANDEM" identify --model arm_friction --current "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
+"$TANDEM" identify --model arm_friction --reference "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
 grep -q 'does not contradict what is in use (all joints' "$work/page" || fail "not compared: $(cat "$work/page")"
 code=0
-"$TANDEM" identify --model arm_friction --current Fv1=0.89,viscous5_as=0.24 --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || code=$?
+"$TANDEM" identify --model arm_friction --reference Fv1=0.89,viscous5_as=0.24 --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || code=$?
 [ "$code" = 3 ] || fail "a joint that is another: exit $code"
 grep -q 'in use: viscous5_as 0.24, not ' "$work/page" || fail "which one? $(cat "$work/page")"
 [ "$(grep -c 'in use  ' "$work/page")" = 2 ] || fail "two joints were given: $(cat "$work/page")"

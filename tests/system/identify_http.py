@@ -91,11 +91,11 @@ def check_results(rig):
     assert state["result"]["verdict"] == "PASS" and state["result"]["provenance"]["files"][0]["fnv1a"]
     same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&biases=true", golden / "usv_IA.csv",
                     "--columns", COLUMNS, "--method", "weak_iv", "--biases")
-    same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&robust=true&ridge=1e-4&delay_max_s=0.3&current=d1%3D120,delay_s=0",
+    same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&robust=true&ridge=1e-4&delay_max_s=0.3&reference=d1%3D120,delay_s=0",
                     golden / "usv_IA.csv", "--columns", COLUMNS, "--method", "weak_iv", "--robust", "--ridge", "1e-4",
-                    "--delay-max", "0.3", "--current", "d1=120,delay_s=0")
-    state = same_as_command(rig, "travel_time", "model=travel_time&method=tukey&side=virtual&current=w%3D1.2,linear_speed_mps=0.3",
-                            golden / "smartlog.csv", "--method", "tukey", "--side", "virtual", "--current", "w=1.2,linear_speed_mps=0.3")
+                    "--delay-max", "0.3", "--reference", "d1=120,delay_s=0")
+    state = same_as_command(rig, "travel_time", "model=travel_time&method=tukey&side=virtual&reference=w%3D1.2,linear_speed_mps=0.3",
+                            golden / "smartlog.csv", "--method", "tukey", "--side", "virtual", "--reference", "w=1.2,linear_speed_mps=0.3")
     assert "linear_speed_mps" in state["result"]["comparison"]["contradicted"] and state["result"]["comparison"]["contradicts"]
     slow = {}
     for word in ("on", "off"):
@@ -125,8 +125,8 @@ def check_faults(rig):
                              ("model=usv3&columns=w%3Dx", "columns"), ("model=usv3&columns=%40lab.yaml", "columns"), ("model=walk", "model"),
                              ("model=usv3&side=left", "side"), ("model=travel_time&pair=r1", "pair"), ("model=travel_time&biases=true", "biases"), ("", "model"),
                              ("model=usv3&ridge=-1", "ridge"), ("model=usv3&delay_max_s=11", "delay_max_s"), ("model=usv3&robust=1", "robust"),
-                             ("model=travel_time&delay_max_s=1", "delay_max_s"), ("model=usv3&current=/etc/passwd", "current"),
-                             ("model=usv3&current=mass%3D5", "current"), ("model=usv3&current=d1%3Dlots", "current"), ("model=travel_time&current=d1%3D1", "current"),
+                             ("model=travel_time&delay_max_s=1", "delay_max_s"), ("model=usv3&reference=/etc/passwd", "reference"),
+                             ("model=usv3&reference=mass%3D5", "reference"), ("model=usv3&reference=d1%3Dlots", "reference"), ("model=travel_time&reference=d1%3D1", "reference"),
                              ("model=usv3&plausible=perhaps", "plausible"), ("model=usv3&hold=fast", "hold")):
         _, problem = upload(rig, query, b"t\n0\n", want=400)
         assert problem["parameter"] == parameter, problem

@@ -30,10 +30,10 @@ refuse 1 '[wrong_unit] ' --model odometry "$work/degrees.csv"
 "$TANDEM" identify --model odometry "$work/wheels.csv" >"$work/page"
 grep -q '^odometry of 1200 poses in 1 run: PASS' "$work/page" || fail "wheels: $(head -5 "$work/page")"
 # The parameters in use: what the command printed, a wider track, and no such name.
-refuse 2 "[unknown_name] 'delay_s'" --model odometry --current delay_s=0 "$work/wheels.csv"
-"$TANDEM" identify --model odometry --fail-if contradicts --current "$work/wheels.json" "$work/wheels.csv" >"$work/page" || fail "its own values do not hold: $(cat "$work/page")"
+refuse 2 "[unknown_name] 'delay_s'" --model odometry --reference delay_s=0 "$work/wheels.csv"
+"$TANDEM" identify --model odometry --fail-if contradicts --reference "$work/wheels.json" "$work/wheels.csv" >"$work/page" || fail "its own values do not hold: $(cat "$work/page")"
 code=0
-"$TANDEM" identify --model odometry --fail-if contradicts --current b=0.41,radius_left_m=0.079 "$work/wheels.csv" >"$work/page" || code=$?
+"$TANDEM" identify --model odometry --fail-if contradicts --reference b=0.41,radius_left_m=0.079 "$work/wheels.csv" >"$work/page" || code=$?
 [ "$code" -eq 3 ] && grep -q 'contradicts the parameters in use: track_m 0.41, not' "$work/page" || fail "another track: exit $code, $(cat "$work/page")"
 # Other units: what they make of wheels and speeds, named; but for who says that they are so.
 doubt() { # TEXT FILE

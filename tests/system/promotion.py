@@ -110,7 +110,7 @@ def main():
             loop.post(pair, "rollback")
             assert robot.now == robot.own, (pair, robot.now)
         sets = rig.get("/api/v1/pairs/rel/parameters")["sets"]
-        assert all("adjust" in s and "told" in s for s in sets), sets
+        assert all("adjust" in s and "sent" in s for s in sets), sets
         path = "/api/v1/pairs/{}/parameters/changes?order=oldest&limit=500"
         texts = {pair: cut_records(rig.fetch(path.format(pair)), "changes") for pair in PAIRS}
         rig.stop_daemon()

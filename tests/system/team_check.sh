@@ -30,7 +30,7 @@ YAML
 
 team ab_ba.yaml free 'Lock: A, Go, Lock: B, Go, UnLock: [A, B]' 'Lock: B, Go, Lock: A, Go, UnLock: [A, B]'
 check 1 'R1 ends Go; R2 ends Go: R1 holds A wants B, R2 holds B wants A' "$work/ab_ba.yaml"
-check 1 '"worst":{"end":"deadlock","way":\["R1 ends Go","R2 ends Go"\]' --json "$work/ab_ba.yaml"
+check 1 '"worst":{"end":"deadlock","path":\["R1 ends Go","R2 ends Go"\]' --json "$work/ab_ba.yaml"
 sed 's/free/ordered/' "$work/ab_ba.yaml" >"$work/against.yaml"
 check 2 'against.yaml:9:' "$work/against.yaml"
 

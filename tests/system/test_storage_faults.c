@@ -167,7 +167,7 @@ static void test_files_removed(void)
         run_in(rows[i].damage);
         CHECK(rows[i].row, daemon_wait_log(&served, rows[i].event, 5000));
         publish_commands(AFTER);
-        CHECK(rows[i].row, !rows[i].store || daemon_wait_log(&served, "store_mended", 10000));
+        CHECK(rows[i].row, !rows[i].store || daemon_wait_log(&served, "store_backfilled", 10000));
         CHECK(rows[i].row, daemon_wait_ready(&served, 200, 10000));
         check_all(rows[i].row);
         char body[1 << 14];

@@ -202,7 +202,7 @@ static pid_t wait_thread(const char *name, int timeout_ms)
 /* One thread hangs, the others go on: the supervisor must notice. */
 static void test_hung_thread(void)
 {
-    static const char *const names[] = {"tandem-lab", "tandem-keeper"};
+    static const char *const names[] = {"tandem-lab", "tandem-maintain"};
     char body[8192];
     start_daemon("pairs: {r1: {}}\n");
     CHECK("ready", wait_received(0, "READY=1", 10000) >= 0);

@@ -250,14 +250,17 @@ static void test_probe_and_fault(void)
 
 /* What an arm is told is read of its operations, wherever "op" stands; of others the same names
  * may mean anything. */
+static void decode_command(const char *payload, struct seen *seen)
+{
+    (void)decode_text("tandem/v1/r1/command", payload, seen);
+}
+
 static void test_arm_members(void)
 {
     static struct seen seen;
-    (void)decode_text(
-        "tandem/v1/r1/command",
-        "{\"q_rad\":[1,-2,3,4,5,6.5],\"v_radps\":-1,\"op\":\"movej\",\"time_s\":2.5,"
-        "\"tool\":\"a\"}",
-        &seen);
+    decode_command("{\"q_rad\":[1,-2,3,4,5,6.5],\"v_radps\":-1,\"op\":\"movej\",\"time_s\":2.5,"
+                   "\"tool\":\"a\"}",
+                   &seen);
     const struct event_arm *arm = &seen.event[0].command.arm;
     CHECK_INT("told", arm->present,
               1U << EVENT_ARM_Q | 1U << EVENT_ARM_V_RADPS | 1U << EVENT_ARM_TIME_S);
@@ -268,32 +271,28 @@ static void test_arm_members(void)
     CHECK_NEAR("time", arm->time_s, 2.5, 0, 0);
     CHECK_NEAR("not given", arm->a_radps2, 0.0, 0, 0);
     CHECK_INT("as it came", seen.event[0].command.raw_bytes, 76);
-    (void)decode_text("tandem/v1/r1/command",
-                      "{\"op\":\"movec\",\"via\":[1,2,3],\"pose\":[1,2,3,0,0,1],\"turns\":1,"
-                      "\"v_mps\":0.1,\"a_mps2\":1,\"a_radps2\":2}",
-                      &seen);
+    decode_command("{\"op\":\"movec\",\"via\":[1,2,3],\"pose\":[1,2,3,0,0,1],\"turns\":1,"
+                   "\"v_mps\":0.1,\"a_mps2\":1,\"a_radps2\":2}",
+                   &seen);
     CHECK_INT("via", arm->via_count, 3);
     CHECK_INT("pose", arm->pose_count, 6);
     CHECK_NEAR("turn of the pose", arm->pose[5], 1.0, 0, 0);
     CHECK_NEAR("turns", arm->turns, 1.0, 0, 0);
     CHECK_INT("the joints of before are gone", arm->q_count, 0);
-    (void)decode_text("tandem/v1/r1/command",
-                      "{\"op\":\"mode\",\"cartesian\":true,\"external\":false,"
-                      "\"dynamics\":\"ideal\"}",
-                      &seen);
+    decode_command("{\"op\":\"mode\",\"cartesian\":true,\"external\":false,"
+                   "\"dynamics\":\"ideal\"}",
+                   &seen);
     CHECK_INT("cartesian", arm->cartesian, 1);
     CHECK_INT("told to be false", arm->present >> EVENT_ARM_EXTERNAL, 1);
     CHECK_INT("ideal", arm->dynamics, ARM_DYNAMICS_IDEAL);
-    (void)decode_text("tandem/v1/r1/command",
-                      "{\"op\":\"speedl\",\"twist\":[0,0,0.1,0,0,0],\"time_s\":1}", &seen);
+    decode_command("{\"op\":\"speedl\",\"twist\":[0,0,0.1,0,0,0],\"time_s\":1}", &seen);
     CHECK_NEAR("twist", arm->twist[2], 0.1, 0, 0);
-    (void)decode_text("tandem/v1/r1/command", "{\"op\":\"halt\",\"a_radps2\":3}", &seen);
+    decode_command("{\"op\":\"halt\",\"a_radps2\":3}", &seen);
     CHECK_NEAR("a halt's", arm->a_radps2, 3.0, 0, 0);
-    (void)decode_text("tandem/v1/r1/command", "{\"op\":\"goto\",\"pose\":{\"x\":1}}", &seen);
+    decode_command("{\"op\":\"goto\",\"pose\":{\"x\":1}}", &seen);
     CHECK_INT("another's", seen.event[0].kind, EVENT_COMMAND);
     CHECK_INT("nothing of it", arm->present, 0);
-    (void)decode_text("tandem/v1/r1/command",
-                      "{\"op\":\"halt\",\"q_rad\":[1],\"a_radps2\":\"hard\"}", &seen);
+    decode_command("{\"op\":\"halt\",\"q_rad\":[1],\"a_radps2\":\"hard\"}", &seen);
     CHECK_INT("nothing of what a halt cannot read", arm->present, 0);
 }
 
@@ -396,7 +395,7 @@ static void test_reply_values(void)
     (void)strcat(payload, "]}");
     (void)decode_text("tandem/v1/r1/real/reply", payload, &seen);
     CHECK_INT("many", seen.event[0].reply.value_count, EVENT_VALUES_MAX);
-    CHECK_INT("left out", seen.event[0].reply.values_left_out, 101 - EVENT_VALUES_MAX);
+    CHECK_INT("left out", seen.event[0].reply.values_omitted, 101 - EVENT_VALUES_MAX);
     (void)decode_text("tandem/v1/r1/real/reply",
                       "{\"status\":\"done\",\"calibrate\":false,\"held_s\":2.5}", &seen);
     CHECK("told not to", seen.event[0].reply.uncalibrated);

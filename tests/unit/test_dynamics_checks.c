@@ -795,8 +795,5 @@ int main(void)
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "row numbers", test_row_numbers);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);
-    const CU_ErrorCode ran = CU_basic_run_tests();
-    const unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return ran == CUE_SUCCESS && failures == 0 ? 0 : 1;
+    return check_run();
 }

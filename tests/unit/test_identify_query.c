@@ -33,7 +33,7 @@ static void test_values(void)
     CHECK_NEAR("ridge", r.ridge, 0.0025, 0, 0);
     CHECK_NEAR("delay_max_s", r.delay_max_s, 10.0, 0, 0);
     CHECK_NEAR("heading_m", r.heading_m, 0.4, 0, 0);
-    CHECK_TEXT("current", r.reference, "d1=5");
+    CHECK_TEXT("reference", r.reference, "d1=5");
     CHECK_TEXT("hold", r.hold, "linear");
     CHECK_TEXT("arm", r.arm, "ur5e");
     CHECK("plausible", !identify_doubts(&r));
@@ -72,7 +72,7 @@ static void test_refusals(void)
         {"more than a number", "delay_max_s=1s", "delay_max_s"},
         {"too long", "delay_max_s=10.1", "delay_max_s"},
         {"endless", "delay_max_s=inf", "delay_max_s"},
-        {"no parameters", "current=", "current"},
+        {"no parameters", "reference=", "reference"},
         {"no columns", "columns=", "columns"},
         {"folders", "name=../a.csv", "name"},
         {"encoded folders", "name=..%2fa.csv", "name"},

@@ -168,7 +168,7 @@ static const struct fault_row fault_rows[] = {
     {"defaults: {real_expected: never, virtual_expected: never}\npairs: {r1: {mode: link}}\n", 2, 20, "inconsistent", 1},
     /* teams */
     {"pairs: {r1: {mode: link}}\nteams: {c: {robots: {R1: {pair: r2}}}}\n", 2, 33, "unknown_name", 1},
-    {"pairs: {r1: {}}\nteams: {c: {robots: {R1: {pair: r1}}}}\n", 2, 33, "takes_no_commands", 1},
+    {"pairs: {r1: {}}\nteams: {c: {robots: {R1: {pair: r1}}}}\n", 2, 33, "accepts_no_commands", 1},
     {"pairs: {r1: {mode: link}}\nteams:\n  r1: {robots: {R1: {}}}\n", 3, 7, "duplicate_name", 1},
     {"pairs: {r: {count: 2, mode: link}}\nteams:\n  c: {robots: {R1: {pair: r1}, R2: {pair: r2}}}\n  d: {robots: {R1: {pair: r2}}}\n", 4, 27, "duplicate_name", 1},
     {"pairs: {r1: {}}\nteam: {robots: {R1: {}}}\n", 2, 1, "unknown_key", 1},

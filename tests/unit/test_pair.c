@@ -513,7 +513,7 @@ static void test_values_left_out(void)
         (void)snprintf(e.reply.id, sizeof e.reply.id, "c");
         e.reply.status = DONE;
         e.reply.source_us = e.reply.source_start_us = LAB_TIME_NONE;
-        e.reply.values_left_out = 5;
+        e.reply.values_omitted = 5;
         e.reply.value_count = PAIR_VALUES_MAX + 3;
         for (size_t k = 0; k < e.reply.value_count; k++) {
             e.reply.values[k] = (struct event_value){.place = k + 1, .kind = VALUE_NUMBER};
@@ -524,7 +524,7 @@ static void test_values_left_out(void)
         lab_step(s.lab, &e, &s.fx);
     }
     CHECK_INT("entry", script_count(&s, EFFECT_ENTRY), 1);
-    CHECK_INT("of both", lab_pair(s.lab, 0)->counts.values_left_out, 5 + 3 + 5);
+    CHECK_INT("of both", lab_pair(s.lab, 0)->counts.values_omitted, 5 + 3 + 5);
     script_close(&s);
 }
 

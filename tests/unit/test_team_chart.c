@@ -211,7 +211,7 @@ static void test_json(void)
 int main(void)
 {
     CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("gantt", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("chart", NULL, NULL);
     CU_add_test(suite, "bars", test_bars);
     CU_add_test(suite, "open", test_open);
     CU_add_test(suite, "picture", test_picture);

@@ -544,8 +544,8 @@ static void test_ready(void)
 
 static void test_metrics_page(void)
 {
-    fixture.pair[0]->counts.values_left_out = 4;
-    fixture.pair[1]->counts.values_left_out = 3;
+    fixture.pair[0]->counts.values_omitted = 4;
+    fixture.pair[1]->counts.values_omitted = 3;
     struct http_reply reply = http_get(port, "/metrics");
     CHECK("sum", strstr(reply.body, "\ntandem_lab_entries_total{verdict=\"TIMEOUT\"} "));
     CHECK("pair", strstr(reply.body, "\ntandem_entries_total{pair=\"r2\",verdict=\"AHEAD\"} "));

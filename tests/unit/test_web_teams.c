@@ -149,30 +149,30 @@ static void add_team_row(enum store_kind kind, int64_t t_us, const char *type, c
  */
 static void test_gantt(void)
 {
-    static const char TARGET[] = "/api/v1/teams/{team}/gantt";
+    static const char TARGET[] = "/api/v1/teams/{team}/chart";
     add_team_row(STORE_BARS, 9000000, "failed",
                  "{\"kind\":\"failed\",\"robot\":\"R2\",\"task\":\"Go\",\"n\":7,"
                  "\"from\":2.5,\"to\":9}");
     add_team_row(STORE_ALARMS, 8000000, "team", "{\"detail\":\"task_error: R2 & Go\"}");
-    struct http_reply reply = http_get(port, "/api/v1/teams/cell/gantt?until=10");
+    struct http_reply reply = http_get(port, "/api/v1/teams/cell/chart?until=10");
     CHECK_TEXT("of then", reply.body,
                "{\"team\":\"cell\",\"bars\":[{\"kind\":\"failed\",\"robot\":\"R2\","
                "\"task\":\"Go\",\"n\":7,\"from\":2.5,\"to\":9}],\"alarms\":[{\"t\":8,"
                "\"detail\":\"task_error: R2 & Go\"}],\"cut\":false}\n");
     check_contract(TARGET, "get", "200", "application/json", &reply);
     http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/cell/gantt?since=9.1&until=10");
+    reply = http_get(port, "/api/v1/teams/cell/chart?since=9.1&until=10");
     CHECK_TEXT("later", reply.body,
                "{\"team\":\"cell\",\"bars\":[],\"alarms\":[],\"cut\":false}\n");
     http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/cell/gantt?until=10&format=csv");
+    reply = http_get(port, "/api/v1/teams/cell/chart?until=10&format=csv");
     CHECK("row", strstr(reply.body, "failed,R2,,Go,,,7,,2.5,9,"));
     http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/cell/gantt?since=0&until=10&format=svg");
+    reply = http_get(port, "/api/v1/teams/cell/chart?since=0&until=10&format=svg");
     CHECK("picture", strstr(reply.body, "R2: Go failed, 0.000 s to 6.500 s"));
     CHECK("alarm", strstr(reply.body, "task_error: R2 &amp; Go, 5.500 s"));
     http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/hall/gantt");
+    reply = http_get(port, "/api/v1/teams/hall/chart");
     check_problem("no such team", &reply, 404, "no-such-team");
     http_free(&reply);
     reply = http_get(port, "/api/v1/pairs/r1/entries?format=svg");
@@ -190,6 +190,6 @@ int main(void)
     CU_add_test(suite, "teams", test_teams);
     CU_add_test(suite, "parts of teams", test_team_parts);
     CU_add_test(suite, "simulate", test_simulate);
-    CU_add_test(suite, "gantt", test_gantt);
+    CU_add_test(suite, "chart", test_gantt);
     return end_served();
 }

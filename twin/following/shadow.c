@@ -395,5 +395,5 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
 ENUM_NAMES(shadow_method, SHADOW_METHOD_COUNT, "model", "efforts", "raw", "difference",
            "alpha_beta", "ramp");
 
-ENUM_NAMES(shadow_gate, SHADOW_GATE_COUNT, "taken", "duplicate", "old", "not_finite",
+ENUM_NAMES(shadow_gate, SHADOW_GATE_COUNT, "accepted", "duplicate", "old", "not_finite",
            "clamped");

@@ -463,9 +463,9 @@ static void record_reply(const struct pair_run *run, struct pair_slot *slot)
     if (second) {
         pair_read_poses(slot, other, r, run->p, &run->changes->poses);
     }
-    run->pair->counts.values_left_out += r->values_left_out;
+    run->pair->counts.values_omitted += r->values_omitted;
     if (!second) {
-        run->pair->counts.values_left_out += pair_store_values(slot, r);
+        run->pair->counts.values_omitted += pair_store_values(slot, r);
     } else if (pair_reply_differs(slot, other, r, run->p, run->changes->differs)) {
         slot->consistency = INCONSISTENT;
         pair_alarm(run, ALARM_REPLIES_DIFFER, SIDE_COUNT, slot->id, "%s",

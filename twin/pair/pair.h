@@ -126,7 +126,7 @@ struct pair_judged {
 
 struct pair_counts {
     uint64_t commands, replies, entries, redelivered;
-    uint64_t values_left_out; /* of replies: there is no room to compare them */
+    uint64_t values_omitted; /* of replies: there is no room to compare them */
     uint64_t ambiguous;       /* entries that say so */
     uint64_t verdict[VERDICT_COUNT];
     uint64_t consistency[CONSISTENCY_COUNT]; /* of the same entries */

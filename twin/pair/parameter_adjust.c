@@ -213,4 +213,4 @@ void parameters_write_adjust(struct json_writer *w, const struct parameter_terms
     }
 }
 
-ENUM_NAMES(simulator_state, SIMULATOR_STATES, "own", "told", "settling", "as_asked", "misses");
+ENUM_NAMES(simulator_state, SIMULATOR_STATES, "own", "sent", "settling", "as_asked", "misses");

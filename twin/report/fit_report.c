@@ -504,8 +504,8 @@ static void write_compared(struct json_writer *w, const struct estimate *estimat
     static const struct json_member members[] = {
         JSON_MEMBER_AS("chi_squared", struct reference_comparison, statistic), COMPARED(df),
         COMPARED(p), COMPARED(contradicts)};
-    estimate_report_column(w, "current", estimate, current->value);
-    estimate_report_column(w, "current_se", estimate, current->se);
+    estimate_report_column(w, "reference", estimate, current->value);
+    estimate_report_column(w, "reference_se", estimate, current->se);
     estimate_report_column(w, "z", estimate, found->z);
     estimate_report_marked(w, "contradicted", estimate, found->contradicted);
     json_write_members(w, members, COUNT(members), found);
@@ -530,17 +530,17 @@ void dynamics_report_comparison(struct json_writer *w, const struct model *model
         return;
     }
     write_compared(w, estimate, current, &comparison->values);
-    json_write_real(w, "current_delay_s", current->delay_s);
+    json_write_real(w, "reference_delay_s", current->delay_s);
     json_write_real(w, "delay_z", comparison->values.z[estimate->p]);
     json_write_bool(w, "delay_contradicted", comparison->values.contradicted[estimate->p]);
     if (comparison->simulated) {
         dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
         dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);
-        dynamics_report_axes(w, "current_rmse", model, false, comparison->reference_rmse);
+        dynamics_report_axes(w, "reference_rmse", model, false, comparison->reference_rmse);
     } else {
         json_write_null(w, "effect_rmse");
         json_write_null(w, "fit_rmse");
-        json_write_null(w, "current_rmse");
+        json_write_null(w, "reference_rmse");
     }
     json_write_close(w);
 }

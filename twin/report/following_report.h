@@ -16,7 +16,7 @@ enum { FOLLOWING_REPORT_MAX = 8192 }; /* bytes that always suffice */
  *  "parameters": {"real": {"source","values"} or null, "virtual": …},
  *  "now": {axis: {"reference","actual","error"}…}, "efforts": {effort: {"sent","unmatched",
  *  "disturbance"}…}, "saturated", "latency_s", "sent", "efforts_hash", "counts": {…},
- *  "telemetry": {"real": {"taken",…}, "virtual": …}} */
+ *  "telemetry": {"real": {"accepted",…}, "virtual": …}} */
 /* {"since_t", "x_m", "y_m", "yaw_rad"}: since when, turned by yaw_rad and then moved by x_m and
  * y_m, poses of the real robot are held against those of the virtual one; null while they are
  * not, or not in the plane. x may be NULL: nobody follows. */

@@ -137,13 +137,13 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
     estimate_report_column(w, "se", &e, e.se);
     estimate_report_intervals(w, &e);
     if (set->model == 0) {
-        estimate_report_column(w, "told", &e, set->sent.value);
+        estimate_report_column(w, "sent", &e, set->sent.value);
         parameters_write_adjust(w, parameter_terms_of(set->commanded), &set->sent);
     }
 }
 
 /* {"version","model","state","made_t",…,"values":{…},"se":{…},"ci95":{…}} or null; of travel
- * times with what the simulator is asked for: "told", "adjust".
+ * times with what the simulator is asked for: "sent", "adjust".
  * docs/model/parameters.md. */
 static void write_set(struct json_writer *w, const char *key, const struct parameter_set *set)
 {
@@ -462,7 +462,7 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
 #define COUNTED(field) JSON_MEMBER(struct pair_counts, field)
     static const struct json_member counted[] = {
         COUNTED(commands),    COUNTED(replies),         COUNTED(entries),  COUNTED(alarms),
-        COUNTED(redelivered), COUNTED(values_left_out), COUNTED(ambiguous)};
+        COUNTED(redelivered), COUNTED(values_omitted), COUNTED(ambiguous)};
     json_write_object(w, key);
     json_write_text(w, "id", p->id);
     json_write_text(w, "kind", pair_kind_name(p->kind));

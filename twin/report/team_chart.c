@@ -286,7 +286,7 @@ void team_chart_write_svg(const struct team_chart *chart, json_write_flush *outp
     const size_t lanes = count_lanes(chart->p);
     char name[6 * EVENT_PAIR_MAX];
     write_format(&svg,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gantt\" "
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"team-chart\" "
                  "viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"Chart of team %s\" "
                  "font-family=\"sans-serif\" font-size=\"10\" fill=\"currentColor\">\n",
                  WIDTH, y_of(lanes) + 22, escape_xml(chart->p->name, name));

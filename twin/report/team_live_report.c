@@ -253,7 +253,7 @@ static void write_judged(struct json_writer *w, const char *key,
                          const struct team_live_judged *judged)
 {
     json_write_object(w, key);
-    json_write_int(w, "foretold", (int64_t)judged->predicted);
+    json_write_int(w, "predicted", (int64_t)judged->predicted);
     json_write_int(w, "inside", (int64_t)judged->inside);
     json_write_close(w);
 }

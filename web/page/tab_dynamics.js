@@ -157,7 +157,7 @@ function drawPrediction(root, prediction) {
     const there = SIDES.filter(side => prediction?.[side]);
     redraw(root, there.length === 0
         ? el("p", {class: "muted"}, "Nothing to show yet: the first fit that can be simulated brings it.")
-        : [legend([["━", "told", "measured"], ["╍", "virtual", "the model, from the efforts alone"]]),
+        : [legend([["━", "reported", "measured"], ["╍", "virtual", "the model, from the efforts alone"]]),
             there.map(side => {
                 const {fit, t, t_s: times, axes} = prediction[side];
                 return [el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot, fit ${fit}, ${dateTime(t)}: `

@@ -8,7 +8,7 @@ import {watch} from "./watch.js";
 
 const EVERY_MS = 1000;
 const SIDES = ["real", "virtual"];
-const TRACKS = ["told", ...SIDES];
+const TRACKS = ["reported", ...SIDES];
 const GAP_M = 1.5; // a longer step between two poses is a robot that was put elsewhere
 const WIDTH_MAX = 1000; // of the drawing, in its own units: pixels where there is room
 const WIDTH_MIN = 280;
@@ -122,7 +122,7 @@ function robot(scale, point, side) {
     const turn = -yaw * 180 / Math.PI;
     return svg("path", {class: `robot ${side}`, d: "M 15 0 L -10 9 L -5 0 L -10 -9 Z",
         transform: `translate(${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}) rotate(${turn.toFixed(1)})`},
-    svg("title", {}, side === "told" ? "real robot, where it says it is" : `${side} robot`));
+    svg("title", {}, side === "reported" ? "real robot, where it says it is" : `${side} robot`));
 }
 
 // ---- words ----
@@ -162,7 +162,7 @@ function draw(root, data) {
         "real robot, faint, where it says it is"];
     show(root, section("From above, in metres", legend([
         ["➤", "real", reported ? aligned[0] : "real robot, solid"],
-        ...(reported ? [["➤", "told", aligned[1]]] : []),
+        ...(reported ? [["➤", "reported", aligned[1]]] : []),
         ["➤", "virtual", "virtual robot, dashed"],
         ...(data.map ? [["■", "obstacle", "obstacles and walls; dashed: on no map of the robot's"]] : [])]),
     el("figure", {class: "map"}, svg("svg", {viewBox: `0 0 ${scale.width.toFixed(0)} ${scale.height.toFixed(0)}`,

@@ -47,7 +47,7 @@ async function mayUpload() {
     });
 }
 
-// POST with progress, which fetch() does not tell: told(share of the bytes that are gone).
+// POST with progress, which fetch() does not report: onProgress(share of the bytes that are sent).
 function upload(address, file, mediaType, onProgress, signal) {
     return new Promise((done, fail) => {
         const request = new XMLHttpRequest();
@@ -55,7 +55,8 @@ function upload(address, file, mediaType, onProgress, signal) {
         for (const [name, value] of Object.entries(authorized({"Content-Type": mediaType}))) {
             request.setRequestHeader(name, value);
         }
-        request.upload.addEventListener("progress", event => onProgress(event.total > 0 ? event.loaded / event.total : 0));
+        request.upload.addEventListener("progress",
+            event => onProgress(event.total > 0 ? event.loaded / event.total : 0));
         request.addEventListener("load", async () => {
             const response = new Response(request.responseText, {status: request.status});
             if (request.status === 202) {

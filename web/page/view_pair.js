@@ -54,8 +54,8 @@ function drawState(root, pair) {
     redraw(root, marked(sign, tone, `${reason || label}`),
         pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict, pair.last_consistent),
             known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
-        pair.values_left_out > 0 && el("span", {class: "muted"},
-            `${count(pair.values_left_out)} values of replies were not compared`),
+        pair.values_omitted > 0 && el("span", {class: "muted"},
+            `${count(pair.values_omitted)} values of replies were not compared`),
         pair.following && marked(mark, markTone, `${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
         pair.entries > 0 && verdictBar(pair.recent_verdicts));

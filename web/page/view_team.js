@@ -131,24 +131,24 @@ const since = span => (labNow() - span).toFixed(3);
 
 // The daemon's own drawing; its colours are those of the page.
 async function fetchChart(path, span, signal) {
-    const blob = await getBlob(`${path}/gantt?format=svg&since=${since(span)}`);
+    const blob = await getBlob(`${path}/chart?format=svg&since=${since(span)}`);
     if (signal.aborted) {
         return null;
     }
     const {documentElement: drawing} = new DOMParser().parseFromString(await blob.text(), "image/svg+xml");
-    drawing.setAttribute("class", "gantt");
+    drawing.setAttribute("class", "team-chart");
     return document.importNode(drawing, true);
 }
 
 function chart(root, team, path, signal) {
     const notice = el("div", {role: "status"});
     const drawing = el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Chart over time"});
-    const choice = el("select", {id: "gantt-span"}, SPANS.map(([s, words]) => el("option", {value: s}, words)));
+    const choice = el("select", {id: "chart-range"}, SPANS.map(([s, words]) => el("option", {value: s}, words)));
     choice.value = "300";
     show(root, section("Over time", el("div", {class: "bar"}, field("Show", choice), el("span", {class: "push"}),
-        downloadLink("Picture", () => `${path}/gantt?format=svg&since=${since(Number(choice.value))}`,
+        downloadLink("Picture", () => `${path}/chart?format=svg&since=${since(Number(choice.value))}`,
             `${team}.svg`, notice),
-        downloadLink("Table as CSV", () => `${path}/gantt?format=csv&since=${since(Number(choice.value))}`,
+        downloadLink("Table as CSV", () => `${path}/chart?format=csv&since=${since(Number(choice.value))}`,
             `${team}.csv`, notice)),
     notice, drawing,
     muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of who holds it. ",

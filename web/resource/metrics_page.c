@@ -27,7 +27,7 @@ static const struct {
     {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry.", METRIC_GAUGE},
     {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands.",
      METRIC_GAUGE},
-    {"tandem_values_left_out_total",
+    {"tandem_values_omitted_total",
      "Values of replies that were not compared: there is no room.", METRIC_COUNTER},
 };
 
@@ -38,7 +38,7 @@ static double read_pair(const struct view *view, size_t i, size_t metric)
         (double)pair->outstanding,
         pair->last_lag_us == LAB_TIME_NONE ? nan("") : lab_s(pair->last_lag_us),
         view->params[i].mode == PAIR_LINK ? pair->link_lag_cycles : nan(""),
-        (double)pair->counts.values_left_out,
+        (double)pair->counts.values_omitted,
     };
     _Static_assert(COUNT(values) == COUNT(PAIR_METRICS), "a value for each");
     return values[metric];
@@ -225,7 +225,7 @@ static uint64_t sum_left_out(const struct view *view)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < view->pair_count; i++) {
-        sum += view->pairs[i]->counts.values_left_out;
+        sum += view->pairs[i]->counts.values_omitted;
     }
     return sum;
 }
@@ -256,7 +256,7 @@ static void write_lab(struct metrics *m, const struct sight *s)
         {"tandem_ambiguous_total",
          "Messages of which nothing tells whether they were here before.",
          view->counts.ambiguous},
-        {"tandem_lab_values_left_out_total",
+        {"tandem_lab_values_omitted_total",
          "Values of replies in the whole lab that were not compared: there is no room.",
          sum_left_out(view)},
         {"tandem_forgotten_early_total",

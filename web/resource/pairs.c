@@ -46,7 +46,7 @@ static const char *const COLUMNS[] = {
     "last_consistent",
     "consistency",
     "recent_consistency",
-    "values_left_out",
+    "values_omitted",
     "ambiguous",
 };
 

@@ -3,7 +3,7 @@
 #include "web/resource/handlers.h"
 
 #define PAGE (QUERY_BIT(QUERY_LIMIT) | QUERY_BIT(QUERY_CURSOR) | QUERY_BIT(QUERY_FORMAT))
-#define PAGED_RECORDS                                                                          \
+#define PAGED                                                                                  \
     (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
 #define NAMED   QUERY_BIT(QUERY_NAME)
 #define VERDICT QUERY_BIT(QUERY_VERDICT)

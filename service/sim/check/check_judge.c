@@ -10,14 +10,13 @@
 #include "base/numbers/hash.h"
 #include "service/sim/check/check_parts.h"
 
-static const double LATE_S = 0.5;      /* a halt takes no longer, */
-static const double ON_M = 0.1;        /* and the robot is then no further on than it coasts, */
-static const double ON_RAD = 0.35;     /* nor turned */
-static const double LIKE = 1.6;        /* so far apart, numbers are of one unit */
-static const double AWRY_RATIO = 0.35; /* of a move that was to be made */
-static const double ECHO_S = 0.5;      /* "at once", the way there and back with it */
-static const double CLOCKS_S = 2.0;    /* two stamps of one clock, the ways with them */
-static const double LONG_S = 0.3;      /* to judge a clock's pace by */
+static const double LATE_S = 0.5;              /* a halt takes no longer, */
+static const double ON_M = 0.1, ON_RAD = 0.35; /* the robot coasts no further then */
+static const double LIKE = 1.6;                /* so far apart, numbers are of one unit */
+static const double AWRY_RATIO = 0.35;         /* of a move that was to be made */
+static const double ECHO_S = 0.5;              /* "at once", the way there and back with it */
+static const double CLOCKS_S = 2.0;            /* two stamps of one clock, the ways with them */
+static const double LONG_S = 0.3;              /* to judge a clock's pace by */
 
 struct rule {
     const char *page, *text;

@@ -83,7 +83,7 @@ struct mission_run {
     uint64_t foreign;                  /* commands to the pair that are not ours */
     uint64_t malformed;
 
-    size_t leg_count, log_count, left_out; /* left_out: what found no room */
+    size_t leg_count, log_count, omitted; /* omitted: what found no room */
     struct leg legs[LEGS_MAX];             /* untouched memory costs nothing */
     struct log_entry log_entries[LOG_ENTRIES_MAX];
 };
@@ -93,7 +93,7 @@ struct mission_run {
 static void add_leg(struct mission_run *r, const struct mission_effect *effect)
 {
     if (r->leg_count == LEGS_MAX) {
-        r->left_out++;
+        r->omitted++;
         return;
     }
     r->legs[r->leg_count++] = (struct leg){.command = effect->command,
@@ -116,7 +116,7 @@ static void add_log_entry(struct mission_run *r, const struct mission_effect *ef
         (void)fflush(stdout);
     }
     if (r->log_count == LOG_ENTRIES_MAX) {
-        r->left_out++;
+        r->omitted++;
         return;
     }
     struct log_entry *log_entry = &r->log_entries[r->log_count++];
@@ -243,8 +243,8 @@ static void print_mission(const struct mission_run *r)
         (void)printf(", %u obstacle%s found", (unsigned)r->mission.obstacles_found,
                      r->mission.obstacles_found == 1 ? "" : "s");
     }
-    if (r->left_out > 0) {
-        (void)printf(", %zu records left out", r->left_out);
+    if (r->omitted > 0) {
+        (void)printf(", %zu records left out", r->omitted);
     }
     (void)putchar('\n');
 }
@@ -319,7 +319,7 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_int(w, "obstacles_found", r->mission.obstacles_found);
     json_write_int(w, "replies_of_others", r->mission.stray_count);
     json_write_int(w, "commands_of_others", (int64_t)r->foreign);
-    json_write_int(w, "left_out", (int64_t)r->left_out);
+    json_write_int(w, "omitted", (int64_t)r->omitted);
     json_write_array(w, "legs");
     for (size_t i = 0; i < r->leg_count; i++) {
         write_leg(w, &r->legs[i]);

@@ -238,4 +238,4 @@ size_t arm_record_moves(const struct arm_geometry *arm, const double *theta,
     return n;
 }
 
-ENUM_NAMES(arm_shown, ARM_SHOWN_COUNT, "hold", "speed", "ramp", "told");
+ENUM_NAMES(arm_shown, ARM_SHOWN_COUNT, "hold", "speed", "ramp", "commanded");

@@ -4,7 +4,7 @@
  * activity may end next, some in one instant, and, where asked, fail, or its robot fall silent
  * for good. How long anything takes is left open: also when a delay runs out, when IdPrt looks
  * again, when a lease ends. Two states are one where the same can follow: times and fences are
- * left out (twin/team/team_key.h), every other byte is compared. Breadth first. Where it ends
+ * left out (team_key()), every other byte is compared. Breadth first. Where it ends
  * is told by the sets of states that are never left (twin/team/check/terminal_states.h). Pure;
  * the memory is the caller's. docs/model/teams_theory.md, "Model checker".
  *

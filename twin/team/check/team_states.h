@@ -1,7 +1,7 @@
 /* twin/team/check/team_states.h - the states of a team that were seen, and the ways between
  * them.
  *
- * A state is known by its key (twin/team/team_key.h), compared byte by byte, and by its number,
+ * A state is known by its key (team_key()), compared byte by byte, and by its number,
  * in the order in which they were found. The memory comes from the caller, piece by piece.
  * Pure.
  */
