@@ -31,7 +31,7 @@ def found_of(style, commands, entries, may_lose=False, moves=(), answers=()):
     load = types.SimpleNamespace(pairs={"p": style}, commands=commands, robots=robots, answers=list(answers))
     found = judge(load, {"p": [json.dumps({"n": n, **one}) for n, one in enumerate(entries, 1)]}, may_lose)
     return {what for what in ("lost", "twice", "untrue") if getattr(found, what)} | \
-        {what for what in ("told", "ambiguous") if getattr(found, what)}
+        {what for what in ("reported", "ambiguous") if getattr(found, what)}
 
 
 def check_judge():
@@ -42,7 +42,7 @@ def check_judge():
     rows = [
         ("all is well", set(), found_of("ids", [one], [entry()])),
         ("lost", {"lost"}, found_of("ids", [one, other], [entry()])),
-        ("lost, and told", {"told"}, found_of("ids", [one, other], [entry()], may_lose=True)),
+        ("lost, and reported", {"reported"}, found_of("ids", [one, other], [entry()], may_lose=True)),
         ("not acknowledged", set(), found_of("ids", [one, command("p", "ids", "c2", acknowledged=False)], [entry()])),
         ("twice", {"twice"}, found_of("ids", [one], [entry(), entry()])),
         ("a number twice", {"twice"}, found_of("ids", [one, other], [entry(n=1), entry("c2", n=1)])),

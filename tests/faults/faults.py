@@ -25,7 +25,7 @@ from round import Round
 
 ROUND_S = 240  # the longest takes some 80
 LISTS = ("lost", "twice", "untrue", "differs", "failed")
-COUNTS = ("said", "acknowledged", "entries", "ambiguous", "told")
+COUNTS = ("said", "acknowledged", "entries", "ambiguous", "reported")
 
 
 def run_one(name, number):
@@ -111,7 +111,7 @@ def table(rows, version):
     names = [name for name in KINDS if name in kinds]
     yield f"{datetime.date.today()}, commit {version or 'unknown'}, `tests/faults/run.sh`, {len(rows)} rounds:"
     yield ""
-    yield "| kind | rounds | held | acknowledged | entries | lost | twice | untrue | store ≠ HTTP ≠ replay | ambiguous | told |"
+    yield "| kind | rounds | held | acknowledged | entries | lost | twice | untrue | store ≠ HTTP ≠ replay | ambiguous | reported |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
 
     def line(name, some):
@@ -119,7 +119,7 @@ def table(rows, version):
             return sum(row[what] for row in some)
         return (f"| {name} | {len(some)} | {total('held')} | {total('acknowledged')} | {total('entries')} | "
                 f"{total('lost_count')} | {total('twice_count')} | {total('untrue_count')} | {total('differs_count')} | "
-                f"{total('ambiguous')} | {total('told')} |")
+                f"{total('ambiguous')} | {total('reported')} |")
     for name in names:
         yield line(f"`{name}`", kinds[name])
     yield line("all", rows)

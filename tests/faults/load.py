@@ -44,7 +44,7 @@ class Robot:
 
     def __init__(self, port, pair, side):
         self.pair, self.side, self.moves, self.boots = pair, side, [], itertools.count()
-        self.client = Client(port, f"{pair}-{side}", clean=True, topics=[f"{STEM}/{pair}/{side}/command"], take=self.take,
+        self.client = Client(port, f"{pair}-{side}", clean=True, topics=[f"{STEM}/{pair}/{side}/command"], on_message=self.take,
                              will=(f"{STEM}/{pair}/{side}/connection", '{"state":"offline"}'),
                              hello=(f"{STEM}/{pair}/{side}/connection", json.dumps({"state": "online", "boot": "b0"})))
 
@@ -64,7 +64,7 @@ class Load:
         self.pairs, self.rate = pairs, rate  # {pair: style}
         self.commands, self.count = [], itertools.count()
         self.client = Client(port, "l1", topics=[f"{STEM}/{pair}/reply" for pair, style in pairs.items() if style == "link"],
-                             take=self.check_received)
+                             on_message=self.check_received)
         self.answers = []  # (pair, merged reply)
         self.robots = [Robot(port, pair, side) for pair, style in pairs.items() if style == "link" for side in SIDES]
         self.due, self.order, self.on, self.ended = [], itertools.count(), True, False

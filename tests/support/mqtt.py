@@ -1,7 +1,7 @@
 """mqtt.py - an MQTT 3.1.1 client that knows what was acknowledged: the independent truth of the fault rounds. It comes
 back by itself and sends again, marked DUP and in order, what has no acknowledgement.
 
-    client = Client(port, "l1", topics=["tandem/v1/+/reply"], take=print)
+    client = Client(port, "l1", topics=["tandem/v1/+/reply"], on_message=print)
     message = client.publish("tandem/v1/r1/command", '{"op":"lidar"}')
     message.acknowledged_s, message.sent_s, message.copies
 """

@@ -21,7 +21,7 @@ def spread():
         received[topic] += 1
 
     with Rig() as rig:
-        listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"], take=take)
+        listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"], on_message=take)
         assert listener.subscribed.wait(limit_s(10))
         fleet = rig.start("robot", "--kind", "kinematic", "--count", ROBOTS, "--telemetry-rate", 1)
         rig.wait(lambda: len(received) == 2 * ROBOTS, "all robots", 60)
@@ -46,7 +46,7 @@ def most():
         refused = rig.start("robot", "--count", 10001)
         assert refused.wait(limit_s(20)) == 2, "10001 robots"
         listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"],
-                          take=lambda topic, _payload: received.add(topic))
+                          on_message=lambda topic, _payload: received.add(topic))
         assert listener.subscribed.wait(limit_s(10))
         rig.start("robot", "--kind", "kinematic", "--count", 10000, "--telemetry-rate", 0.1)
         rig.wait(lambda: len(received) == 20000, "all robots", 120)

@@ -120,7 +120,7 @@ class TextRobot:
         self.began, self.topic = time.monotonic() - 1000 * self.random.random(), f"course/{pair}/{name}/msg"
         self.x = self.y = self.psi = 0.0
         self.busy, self.halted, self.received = threading.Lock(), threading.Event(), []
-        self.client = Client(rig.broker_port, f"{pair}-{name}", topics=[topics], take=self.take,
+        self.client = Client(rig.broker_port, f"{pair}-{name}", topics=[topics], on_message=self.take,
                              will=(self.topic, b"gone"), hello=(self.topic, b"B 1"))
 
     def clock_ms(self):

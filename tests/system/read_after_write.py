@@ -28,7 +28,7 @@ def commanded_first(rig):
     """Whoever has heard of the entry finds it, in the list, in a chart and at the pair."""
     received = queue.Queue()
     listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/r1/entry"],
-                      take=lambda _, payload: received.put(json.loads(payload)["id"]))
+                      on_message=lambda _, payload: received.put(json.loads(payload)["id"]))
     assert listener.subscribed.wait(limit_s(10))
     before = rig.get("/api/v1/pairs/r1")["entries"]
     for n in range(1, ROUNDS + 1):

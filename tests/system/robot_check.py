@@ -26,7 +26,7 @@ class Robot:
         will = (f"{self.stem}/{side}/connection", '{"state":"offline"}')
         hello = None if flaw == "no connection" else (will[0], json.dumps({"state": "online", **self.boot()}))
         topics = [f"{self.stem}/command", *(f"{self.stem}/{side}/{word}" for word in ("probe", "parameters"))]
-        self.client = Client(port, f"{pair}-{side}", clean=True, topics=topics, take=self.take, will=will, hello=hello)
+        self.client = Client(port, f"{pair}-{side}", clean=True, topics=topics, on_message=self.take, will=will, hello=hello)
         self.client.subscribed.wait(limit_s(10))
         self.thread = threading.Thread(target=self.live, daemon=True)
         self.thread.start()

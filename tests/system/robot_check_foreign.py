@@ -36,7 +36,7 @@ class Border(Robot):
         self.pose, self.nu, self.job, self.seq, self.ended = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], None, 0, False
         self.lock = threading.Lock()
         hello = None if flaw == "no connection" else hello
-        self.client = Client(port, f"{pair}-{side}", clean=True, topics=topics, take=self.take, will=will, hello=hello,
+        self.client = Client(port, f"{pair}-{side}", clean=True, topics=topics, on_message=self.take, will=will, hello=hello,
                              raw=isinstance(self, Device))
         self.client.subscribed.wait(limit_s(10))
         self.thread = threading.Thread(target=self.live, daemon=True)

@@ -44,7 +44,7 @@ class Controllers:
     def __init__(self, rig):
         self.heard, self.count = queue.Queue(), 0
         self.client = Client(rig.broker_port, "controllers", clean=True, topics=["tandem/v1/cell/response"],
-                             take=lambda topic, payload: self.take(json.loads(payload)))
+                             on_message=lambda topic, payload: self.take(json.loads(payload)))
         assert self.client.subscribed.wait(limit_s(10))
 
     def take(self, answer):

@@ -101,7 +101,7 @@ def share_place(wanted, leave):
                           "--loss", "0.01", "--duplicate", "0.05", "--reboot", "25" if pair == "r1" else "31")
         rig.wait_online("r1", "r2")
         topics = ["tandem/v1/+/real/telemetry", "tandem/v1/cell/event", "tandem/v1/cell/state"]
-        client = Client(rig.broker_port, "truth", clean=True, topics=topics, take=world.take)
+        client = Client(rig.broker_port, "truth", clean=True, topics=topics, on_message=world.take)
         assert client.subscribed.wait(limit_s(10))
         rig.fetch("/api/v1/teams/cell/start", "POST", b"", TOKEN)
         end = time.monotonic() + 60 + 4 * wanted

@@ -127,7 +127,7 @@ def main():
     with Rig(pairs=PAIRS) as rig:
         orders = []
         ear = Client(rig.broker_port, "ear", clean=True, topics=["uagv/+/acme/amr-m-sim/order"],
-                     take=lambda topic, payload: orders.append(json.loads(payload)))
+                     on_message=lambda topic, payload: orders.append(json.loads(payload)))
         rig.start_daemon()
         fleet, sent = drive_fleet(rig)
         assert not [t for t in sent if "fault" in t], sent

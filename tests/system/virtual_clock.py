@@ -42,7 +42,7 @@ def player(port, me, other, start):
     import mqtt
     came = queue.Queue()
     client = mqtt.Client(int(port), me, clean=True, topics=[me],
-                         take=lambda *_: came.put(round(time.time_ns() / 1000) - int(start) * 10**6))
+                         on_message=lambda *_: came.put(round(time.time_ns() / 1000) - int(start) * 10**6))
     time.sleep(int(start) - time.time())
     for turn in range(TURNS):
         if me == "b" or turn > 0:

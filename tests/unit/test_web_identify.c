@@ -56,7 +56,7 @@ static void test_upload(void)
         port, "POST",
         "/api/v1/"
         "identify?model=usv3&method=pem&columns=u%3Dsurge,v=sway&biases=true&name="
-        "a.csv&pair=r1&robust=true&ridge=1e-3&delay_max_s=0.5&current=d1%3D120,delay_s=0",
+        "a.csv&pair=r1&robust=true&ridge=1e-3&delay_max_s=0.5&reference=d1%3D120,delay_s=0",
         AUTH "Content-Type: text/csv; charset=utf-8\r\n", "t,u\n0,1\n");
     CHECK_INT("taken", reply.status, 202);
     CHECK_TEXT("location", http_header(&reply, "Location", text, sizeof text),
@@ -64,7 +64,7 @@ static void test_upload(void)
     check_contract("taken", "/api/v1/identify", "post", "application/json", &reply);
     CHECK_TEXT("wish", fixture.wish,
                "model=usv3&method=pem&columns=u%3Dsurge,v=sway&biases=true&name=a.csv&pair=r1&"
-               "robust=true&ridge=1e-3&delay_max_s=0.5&current=d1%3D120,delay_s=0");
+               "robust=true&ridge=1e-3&delay_max_s=0.5&reference=d1%3D120,delay_s=0");
     CHECK_TEXT("as it came", fixture.upload, "t,u\n0,1\n");
     CHECK_INT("claim given back", atomic_load(&fixture.uploads), 0);
     http_free(&reply);
@@ -123,7 +123,7 @@ static void test_refusals(void)
          "bad-parameter",
          "model method columns side pair biases delay_max_s hold robust "
          "ridge "
-         "heading_m arm plausible current name"},
+         "heading_m arm plausible reference name"},
         {"biases", "/api/v1/identify?model=usv3&biases=maybe", CSV, "x", 400, "bad-parameter",
          "\"code\":\"boolean_expected\""},
         {"json", "/api/v1/identify?model=usv3", AUTH "Content-Type: application/json\r\n", "{}",
