@@ -15,6 +15,18 @@ enum { BEAT_WAIT_MS = 300, SESSION_EXPIRY_S = 7 * 24 * 3600 };
 
 /* ---- what all files of the client share ---- */
 
+static pthread_mutex_t paho_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void mqtt_link_enter_paho(void)
+{
+    lock_acquire(&paho_lock);
+}
+
+void mqtt_link_leave_paho(void)
+{
+    lock_release(&paho_lock);
+}
+
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
                           int64_t until_us)
 {
@@ -345,7 +357,9 @@ void mqtt_client_destroy(struct mqtt_client *client)
     }
     mqtt_connection_stop(client);
     if (client->paho) {
+        mqtt_link_enter_paho();
         MQTTAsync_destroy(&client->paho);
+        mqtt_link_leave_paho();
     }
     mqtt_sender_finish(client);
     for (size_t i = 0; i < client->owned_count; i++) {

@@ -338,7 +338,9 @@ enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *
         rc = MQTTAsync_setDisconnected(client->paho, client, on_sent_away);
     }
     if (worn) {
+        mqtt_link_enter_paho();
         MQTTAsync_destroy(&worn);
+        mqtt_link_leave_paho();
     }
     if (rc != MQTTASYNC_SUCCESS) {
         const char *reason = MQTTAsync_strerror(rc);
@@ -404,7 +406,9 @@ static int start_connect(struct mqtt_client *client, const char *password)
         (void)MQTTProperties_add(&properties, &receive);
         connect.connectProperties = &properties;
     }
+    mqtt_link_enter_paho();
     const int rc = MQTTAsync_connect(client->paho, &connect);
+    mqtt_link_leave_paho();
     MQTTProperties_free(&properties);
     return rc;
 }
@@ -509,8 +513,10 @@ static void subscribe_all(struct mqtt_client *client)
 {
     if (client->former_count > 0 && client->options.persistent) {
         /* Lost with the connection, it is sent again with the next one. */
+        mqtt_link_enter_paho();
         (void)MQTTAsync_unsubscribeMany(client->paho, client->former_count, client->former,
                                         NULL);
+        mqtt_link_leave_paho();
     }
     if (client->filter_count == 0) {
         record_subscribed(client, NULL);
@@ -518,8 +524,10 @@ static void subscribe_all(struct mqtt_client *client)
     }
     MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
     MQTT_LINK_SET(client, &response, client, on_subscribe, on_subscribe_failure);
+    mqtt_link_enter_paho();
     const int rc = MQTTAsync_subscribeMany(client->paho, client->filter_count, client->filters,
                                            client->qos, &response);
+    mqtt_link_leave_paho();
     if (rc != MQTTASYNC_SUCCESS) {
         record_subscribed(client, client->filters[0]);
     }
@@ -530,8 +538,10 @@ static void subscribe_all(struct mqtt_client *client)
 static void leave_marker(struct mqtt_client *client)
 {
     if (client->heartbeat_topic && client->options.persistent) {
+        mqtt_link_enter_paho();
         (void)MQTTAsync_send(client->paho, client->heartbeat_topic, (int)strlen(client->marker),
                              client->marker, 0, 1, NULL);
+        mqtt_link_leave_paho();
     }
 }
 
@@ -543,7 +553,9 @@ static void send_beat(struct mqtt_client *client)
     lock_acquire(&client->mutex);
     client->beat_us = now_us;
     lock_release(&client->mutex);
+    mqtt_link_enter_paho();
     (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text, 0, 0, NULL);
+    mqtt_link_leave_paho();
 }
 
 /* One thing that is due, or a wait. Called under mutex, and releases it meanwhile. */
@@ -655,7 +667,10 @@ void mqtt_connection_leave(struct mqtt_client *client, int64_t until_us)
     }
     MQTT_LINK_SET(client, &options, client, on_disconnect, on_disconnect_failure);
     options.timeout = 100; /* ms for what is still in flight; the caller has waited before */
-    if (MQTTAsync_disconnect(client->paho, &options) == MQTTASYNC_SUCCESS) {
+    mqtt_link_enter_paho();
+    const int rc = MQTTAsync_disconnect(client->paho, &options);
+    mqtt_link_leave_paho();
+    if (rc == MQTTASYNC_SUCCESS) {
         (void)mqtt_link_wait_until(client, has_disconnected, until_us);
     }
 }

@@ -118,6 +118,13 @@ struct mqtt_client {
 
 /* ---- mqtt_client.c ---- */
 
+/* Around each call of Paho that adds a command or destroys a handle. Paho (1.3.12) has one list
+ * of commands for all connections of the process: it appends to the list under one mutex, and
+ * MQTTAsync_destroy() removes a handle's commands from it under another. Not under `mutex` or
+ * `delivery`, nor within a callback. */
+void mqtt_link_enter_paho(void);
+void mqtt_link_leave_paho(void);
+
 /* Wait until it is so, asked under mutex at each news, at most until lab_clock_monotonic_us()
  * is until_us. Returns whether it came to be so. */
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),

@@ -194,9 +194,11 @@ static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
     MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
     MQTT_LINK_SET(client, &response, m, on_sent, on_send_failure);
     lock_release(&client->mutex);
+    mqtt_link_enter_paho();
     /* When it succeeds, m may be gone before the call returns. */
     const int rc = MQTTAsync_send(client->paho, m->text, m->bytes, m->text + m->payload_at,
                                   m->mode.qos, m->mode.retained ? 1 : 0, &response);
+    mqtt_link_leave_paho();
     lock_acquire(&client->mutex);
     return rc;
 }

@@ -45,7 +45,8 @@ build_sqlite3() {
         cp -d "$2"/.libs/libsqlite3.so* "$prefix/lib"
 }
 
-export ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" TSAN_OPTIONS="second_deadlock_stack=1:${TSAN_OPTIONS:-}"
+export ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
+    TSAN_OPTIONS="second_deadlock_stack=1:exitcode=0:suppressions=$PWD/tests/faults/tsan.txt:${TSAN_OPTIONS:-}"
 for name in ${DEPENDENCIES:-paho.mqtt.c libmicrohttpd sqlite3}; do
     work=$prefix/$name
     if [ ! -e "$work/built" ]; then

@@ -40,6 +40,7 @@ SUMS = ("cuts", "seconds", "messages", "requests", "connections", "broken_writes
         "findings", "blamed", "dropped_by_broker", "deaths")
 BAD = ("lost", "doubled", "findings", "blamed", "dropped_by_broker", "deaths")
 FINDING = re.compile(r"(?:ERROR|WARNING): (\w+Sanitizer: .*)")
+SUMMARY = re.compile(r"SUMMARY: \w+Sanitizer: (.+)")
 
 
 def publish(port, rate, stop, done, acknowledged):
@@ -115,6 +116,11 @@ class Flaps(Rig):
     def findings(self):
         texts = [path.read_text(errors="replace") for path in self.folder.glob("sanitizer.*")]
         return [line for text in texts for line in FINDING.findall(text)], texts
+
+    def summaries(self, texts):
+        """Findings by place, and how often each came."""
+        lines = [line for text in texts for line in SUMMARY.findall(text)]
+        return collections.Counter(re.sub(r"/\S*/(?=[^/ ]+:\d)", "", line) for line in lines)
 
     def entries_made(self):
         try:
@@ -198,7 +204,8 @@ def play(options, seed):
         publisher.join()
         reader.join()
         found["messages"], found["requests"] = 3 * sent, requests.value
-        if rig.daemon.poll() is None:
+        ended = rig.daemon.poll() is not None
+        if not ended:
             rig.wait(rig.ready, "the daemon is connected again", 60)
             rig.wait_until_idle(names)
             found["connections"] = rig.metric("tandem_broker_connections_total")
@@ -206,14 +213,14 @@ def play(options, seed):
             rig.daemon.terminate()
             rig.daemon.wait(limit_s(60))
         found["status"] = rig.daemon.returncode
-        found["deaths"] = int(rig.daemon.returncode != 0)
+        found["deaths"] = int(ended or rig.daemon.returncode != 0)
         judge(rig, names, found)
         lines, texts = rig.findings()
-        found["findings"] = len(lines)
+        found["findings"], found["places"] = len(lines), rig.summaries(texts)
         found["blamed"] = rig.daemon_log.read_text().count("another program")
         for text in texts[:3]:
             print(text[:6000], file=sys.stderr)
-        if found["status"] or found["lost"]:
+        if found["deaths"] or found["lost"]:
             rig.print_logs()
         rig.network.end()
     return found
