@@ -213,7 +213,8 @@ def play(options, seed):
             rig.daemon.terminate()
             rig.daemon.wait(limit_s(60))
         found["status"] = rig.daemon.returncode
-        found["deaths"] = int(ended or rig.daemon.returncode != 0)
+        incomplete = rig.daemon.returncode == 1 and " stop_incomplete: " in rig.daemon_log.read_text()
+        found["deaths"] = int(ended or not (rig.daemon.returncode == 0 or incomplete))
         judge(rig, names, found)
         lines, texts = rig.findings()
         found["findings"], found["places"] = len(lines), rig.summaries(texts)
