@@ -270,14 +270,19 @@ int64_t mqtt_client_silent_us(const struct mqtt_client *client)
     return lab_clock_now_us() - client->received_us;
 }
 
-void mqtt_client_hold(struct mqtt_client *client, const char *why)
+static enum mqtt_link_phase stay_down(struct mqtt_client *client, const char *why)
 {
     lock_acquire(&client->mutex);
-    const bool up = client->phase == MQTT_LINK_UP || !client->state.refusing;
     client->state.refusing = true;
     mqtt_link_set_error(client, "acknowledging nothing to", why);
+    const enum mqtt_link_phase phase = client->phase;
     lock_release(&client->mutex);
-    if (up) {
+    return phase;
+}
+
+void mqtt_client_hold(struct mqtt_client *client, const char *why)
+{
+    if (stay_down(client, why) != MQTT_LINK_DOWN) {
         mqtt_connection_cut(client);
     }
 }
@@ -285,7 +290,8 @@ void mqtt_client_hold(struct mqtt_client *client, const char *why)
 void mqtt_client_refuse(struct mqtt_client *client, const char *why)
 {
     client->refused = true;
-    mqtt_client_hold(client, why);
+    (void)stay_down(client, why);
+    mqtt_connection_cut(client); /* also of a link that is down for us, but not for Paho */
 }
 
 void mqtt_client_resume(struct mqtt_client *client)
