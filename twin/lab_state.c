@@ -221,7 +221,13 @@ void lab_skip_numbers(struct lab *lab, const struct event *event)
         if (lab->before) {
             lab->before(lab->watcher, i);
         }
-        *(is_pair ? &lab->parts[i].pair->counts.numbers_skipped
-                  : &lab->live[i - lab->p.pair_count]->counts.numbers_skipped) += gap;
+        if (is_pair) {
+            struct pair *pair = lab->parts[i].pair;
+            pair->counts.numbers_skipped += gap;
+            pair->parameters.last_version += PARAMETERS_SKIPPED;
+        } else {
+            const size_t k = i - lab->p.pair_count;
+            team_live_skip_numbers(lab->live[k], &lab->p.teams[k], gap);
+        }
     }
 }

@@ -286,6 +286,8 @@ static void test_number_gap(void)
         lab_step(s.lab, &start, &s.fx);
         CHECK_INT("entry", script_find(&s, EFFECT_ENTRY, 0)->entry.n, stopped ? 2 : 1002);
         CHECK_INT("alarm", script_find(&s, EFFECT_ALARM, 0)->alarm.n, stopped ? 1 : 1001);
+        CHECK_INT("version", lab_pair(s.lab, 0)->parameters.last_version,
+                  stopped ? 0 : PARAMETERS_SKIPPED);
         script_close(&s);
     }
 }

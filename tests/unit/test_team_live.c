@@ -126,6 +126,36 @@ static void test_sent_again(void)
     rig_close(&rig);
 }
 
+/* Robots know commands by their ids and clients grants by their fences: those that a run may
+ * have given and lost are not given again. */
+static void test_numbers_skipped(void)
+{
+    for (int stopped = 0; stopped < 2; stopped++) {
+        static struct rig rig;
+        open_one(&rig);
+        rig.plain = true;
+        rig_open_lab(&rig);
+        rig_queue(&rig, RIG_T0_US, "$lab/request", TEAM_LIVE_START);
+        rig_run_until(&rig, AT(1));
+        CHECK_INT("the first", rig_count(&rig, "\"id\":\"cell-R1-1\""), 2);
+        if (stopped) {
+            rig_queue(&rig, AT(1), "$lab/stop", "{}");
+        }
+        rig_queue(&rig, AT(1.1), "$lab/start", "{\"number_gap\":1000}");
+        rig_queue(&rig, AT(2), "p0/real/reply", "{\"id\":\"cell-R1-1\",\"status\":\"done\"}");
+        rig_queue(&rig, AT(2), "p0/virtual/reply",
+                  "{\"id\":\"cell-R1-1\",\"status\":\"done\"}");
+        rig_run_until(&rig, AT(3));
+        rig_queue(&rig, AT(3), "$lab/request", "{\"team\":\"cell\",\"op\":\"start\"}");
+        rig_run_until(&rig, AT(4));
+        CHECK_INT("the second", rig_count(&rig, "\"id\":\"cell-R1-2\"") > 0, stopped);
+        CHECK_INT("the second", rig_count(&rig, "\"id\":\"cell-R1-1002\"") > 0, !stopped);
+        CHECK_INT("fence", team_fence(team_live_team(lab_team(rig.lab, 0), &rig.spec.p)),
+                  stopped ? 2 : 1002);
+        rig_close(&rig);
+    }
+}
+
 /* Names that are too long for an id, arguments within a payload, and what is too long for a
  * link.
  */
@@ -579,6 +609,7 @@ int main(void)
     CU_add_test(suite, "halts", test_halts);
     CU_add_test(suite, "the twin alone", test_twin_alone);
     CU_add_test(suite, "sent again", test_sent_again);
+    CU_add_test(suite, "numbers skipped", test_numbers_skipped);
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "clients", test_clients);
     CU_add_test(suite, "part of a lock", test_part_of_a_lock);

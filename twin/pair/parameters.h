@@ -23,7 +23,11 @@
 #include "logger/message/json_write.h"
 #include "twin/pair/parameter_adjust.h"
 
-enum { PARAMETERS_RETAINED = 4, PARAMETERS_DETAIL_MAX = 160 };
+enum {
+    PARAMETERS_RETAINED = 4,
+    PARAMETERS_DETAIL_MAX = 160,
+    PARAMETERS_SKIPPED = 10 /* versions that a run may have published and lost */
+};
 
 enum parameter_state {
     PARAMETERS_NONE,

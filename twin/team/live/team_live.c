@@ -233,6 +233,12 @@ void team_live_flush(const struct team_live_run *run)
     live->deadline_us = team_us < live->start_us ? team_us : live->start_us;
 }
 
+void team_live_skip_numbers(struct team_live *live, const struct team_params *p, uint64_t count)
+{
+    live->counts.numbers_skipped += count;
+    team_skip_fences(team_live_core(live, p), count);
+}
+
 /* ---- reading ------------------------------------------------------------------------------
  */
 

@@ -55,7 +55,7 @@ struct team_live_law {
 
 struct team_live_robot {
     uint32_t pair;     /* in the lab; TEAM_LIVE_NO_PAIR: it has none */
-    uint64_t commands; /* ever sent: the last part of their ids */
+    uint64_t commands; /* ever sent: the last part of their ids, and what was skipped */
     uint32_t n;        /* of the activity in work; 0: none */
     uint16_t task, arg;
     uint8_t leg;             /* enum team_live_leg: of the command in work */
@@ -192,8 +192,8 @@ struct team_live_counts {
     uint64_t effects; /* of the team */
     uint64_t effect[TEAM_EFFECT_COUNT];
     uint64_t alarm[TEAM_ALARM_COUNT];
-    uint64_t alarms; /* recorded */
-    uint64_t numbers_skipped;
+    uint64_t alarms;          /* recorded */
+    uint64_t numbers_skipped; /* of alarms, and of commands in their ids */
 };
 
 /* The head of the state; robots, answers and the team itself stand behind it. */
@@ -244,6 +244,10 @@ void team_live_init(struct team_live *live, const struct team_params *p, uint32_
 /* Robot `robot` is this pair, or only its virtual robot. */
 void team_live_set_pair(struct team_live *live, const struct team_params *p, uint16_t robot,
                         uint32_t pair, bool virtual_only);
+/* Numbers up to count may be known outside and are lost: alarms, ids of commands and fences go
+ * on behind them. */
+void team_live_skip_numbers(struct team_live *live, const struct team_params *p,
+                            uint64_t count);
 /* The block was moved as bytes. */
 void team_live_rebind(struct team_live *live, const struct team_params *p);
 

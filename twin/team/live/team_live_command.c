@@ -21,7 +21,7 @@ static const double STEP = 1e-6;
 static void make_id(const struct team_live_run *run, struct team_live_robot *r,
                     const char *robot, char id[EVENT_ID_MAX])
 {
-    const unsigned long long n = ++r->commands;
+    const unsigned long long n = ++r->commands + run->live->counts.numbers_skipped;
     const char *job = r->job;
     const int bytes = snprintf(id, EVENT_ID_MAX, "%s-%s%s%s-%llu", run->p->name, job,
                                job[0] ? "-" : "", robot, n);

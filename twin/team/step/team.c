@@ -378,6 +378,11 @@ uint64_t team_fence(const struct team *team)
     return team->fence;
 }
 
+void team_skip_fences(struct team *team, uint64_t count)
+{
+    team->fence += count;
+}
+
 bool team_finished(const struct team *team)
 {
     const uint32_t ended =

@@ -201,6 +201,7 @@ size_t team_jobs_max(const struct team *team); /* that may wait; 0: nobody takes
 const struct team_job *team_job_waiting(const struct team *team,
                                         size_t i); /* the oldest first */
 uint64_t team_fence(const struct team *team);      /* the last one given */
+void team_skip_fences(struct team *team, uint64_t count);
 bool team_finished(const struct team *team); /* every robot FINISHED or PARKED, no job waits */
 
 extern const struct names team_event_names;
