@@ -28,6 +28,11 @@ bool broker_topic_fits(const char *filter, const char *topic)
     return *filter == '#' || *topic == '\0';
 }
 
+bool broker_commands_pair(const char *topic)
+{
+    return broker_topic_fits("tandem/v1/+/command", topic);
+}
+
 /* ---- the daemon's session ---- */
 
 static void add_waiting(const struct sim_message *m)
@@ -65,7 +70,11 @@ void broker_acknowledged(uint16_t mid)
 {
     struct broker_memory *b = &world->broker.now;
     for (uint32_t i = 0; i < b->count; i++) {
-        if (b->queue[i].sent && b->queue[i].mid == mid) {
+        const struct sim_message *m = &b->queue[i];
+        if (m->sent && m->mid == mid) {
+            if (broker_commands_pair(m->topic) && !world->commands[m->command].handed) {
+                sim_fail("c%d was acknowledged and is not in the journal", m->command);
+            }
             b->count--;
             memmove(&b->queue[i], &b->queue[i + 1], (b->count - i) * sizeof b->queue[0]);
             break;
@@ -201,7 +210,7 @@ void broker_publish(const char *topic, const char *payload, int qos, bool retain
         }
     }
     if (granted >= 1 && qos >= 1) {
-        if (command >= 0 && strstr(topic, "1/command")) {
+        if (broker_commands_pair(topic)) {
             world->commands[command].accepted = true;
         }
         add_waiting(&m);

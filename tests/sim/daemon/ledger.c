@@ -22,7 +22,7 @@ enum status __wrap_inbox_add(struct inbox *inbox, struct message *message,
 enum status __wrap_inbox_add(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
     const enum status status = __real_inbox_add(inbox, message, kind);
-    const char *id = kind == INBOX_EVENT && strstr(message->topic, "1/command")
+    const char *id = kind == INBOX_EVENT && broker_commands_pair(message->topic)
                          ? strstr(message->payload, "\"id\":\"c")
                          : NULL;
     if (status == STATUS_OK && id) {
@@ -77,7 +77,7 @@ void ledger_fail_power(void)
         struct command *c = &world->commands[u->command];
         if (u->kind == UNSYNCED_HANDED) {
             c->handed = false;
-            c->lost_power = true;
+            c->lost_power = world->temper.fsync_s > 0.0; /* else the broker has it still */
         } else if (u->kind == UNSYNCED_ENTRY) {
             c->n_published = 0;
         } else {

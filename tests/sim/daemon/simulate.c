@@ -279,7 +279,7 @@ static void draw_temper(void)
     t->power = chance(0.4) ? 0.0 : draw(0.0, 1.0);
     t->power = world->options.without & WITHOUT_POWER ? 0.0 : t->power;
     t->lap_s = exp(draw(log(0.3), log(8.0)));
-    t->fsync_s = chance(0.5) ? 1.0 : draw(0.05, 5.0);
+    t->fsync_s = chance(0.5) ? 1.0 : chance(0.3) ? 0.0 : draw(0.05, 5.0);
     t->checkpoint_s = exp(draw(log(1.0), log(60.0)));
     t->clock = chance(0.4) && !(world->options.without & WITHOUT_CLOCK);
     t->wall_drift = t->clock ? draw(-1e-4, 1e-4) : 0.0;

@@ -264,6 +264,7 @@ void broker_daemon_gone(void);
 bool broker_has_room(void);
 uint32_t broker_waiting(void); /* for the daemon, and for robots */
 bool broker_topic_fits(const char *filter, const char *topic);
+bool broker_commands_pair(const char *topic); /* to the daemon, none of its own */
 bool broker_receive_robot(int robot, int32_t *command); /* the next one for this robot */
 /* The daemon's packets, as they arrive. */
 bool broker_connected(int link, bool clean); /* whether there was a session */
