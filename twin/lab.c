@@ -346,7 +346,10 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     if (event->hash != 0) { /* of a line that was not read in one go, nobody was told */
         delivery_expect(lab->deliveries, event->hash);
     }
-    lab_skip_numbers(lab, event);
+    if (event->kind == EVENT_START && !state->stopped) {
+        /* The run before crashed. Also the deadlines that fire now have new numbers. */
+        lab_skip_numbers(lab, event->number_gap);
+    }
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, unwatched_us(lab, event), &words);
     }

@@ -20,6 +20,11 @@
 
 enum { LAB_PAIRS_MAX = 100000 };
 
+/* Where lines of the journal may be lost, numbers go on this much higher: by more than a run can
+ * have published without having synced their lines. Those wait for the store, which takes the
+ * lines' sync with it (65 536), or it had no room for them (effect_executor.c: 16 384). */
+enum { LAB_NUMBER_GAP = 100000 };
+
 struct lab_params {
     size_t pair_count; /* 1..LAB_PAIRS_MAX */
     const struct pair_params
@@ -76,6 +81,9 @@ size_t lab_touched_bytes(const struct lab_params *p);
 
 /* memory: at least lab_bytes(p), aligned for any type. Never fails. */
 struct lab *lab_init(void *memory, const struct lab_params *p);
+
+/* Lines may be lost whose numbers were published: numbers go on higher by gap. */
+void lab_skip_numbers(struct lab *lab, uint64_t gap);
 
 /* Fire every deadline before event->t_us, then take the event in. */
 void lab_step(struct lab *lab, const struct event *event, const struct effects *fx);

@@ -98,8 +98,4 @@ size_t lab_state_bytes(const struct lab_params *p);
 /* Of the state, without what was delivered. */
 size_t lab_fixed_bytes(const struct lab *lab);
 
-/* The run before did not end in good order, so its last lines may be lost. Numbers that were
- * published for them must not be used again: not even by the deadlines that fire now. */
-void lab_skip_numbers(struct lab *lab, const struct event *event);
-
 #endif

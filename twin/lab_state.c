@@ -212,10 +212,8 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     return STATUS_OK;
 }
 
-void lab_skip_numbers(struct lab *lab, const struct event *event)
+void lab_skip_numbers(struct lab *lab, uint64_t gap)
 {
-    const bool crashed = event->kind == EVENT_START && !lab->state->stopped;
-    const uint64_t gap = crashed ? event->number_gap : 0;
     for (size_t i = 0; gap > 0 && i < lab_part_count(lab); i++) {
         const bool is_pair = i < lab->p.pair_count;
         if (lab->before) {

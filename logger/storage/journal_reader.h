@@ -1,8 +1,8 @@
 /* logger/storage/journal_reader.h - a journal, line by line: recordings for replay, and the
  * tail that a daemon is writing right now.
  *
- * Memory does not grow with the files: one buffer of half a MiB for each file that is read at the
- * same time. One reader belongs to one thread; writer and reader need no common lock.
+ * Memory does not grow with the files: one buffer of half a MiB for each file that is read at
+ * the same time. One reader belongs to one thread; writer and reader need no common lock.
  */
 #ifndef LOGGER_STORAGE_JOURNAL_READER_H
 #define LOGGER_STORAGE_JOURNAL_READER_H
@@ -71,6 +71,10 @@ void journal_reader_stats(const struct journal_reader *reader,
 
 /* NULL is allowed. */
 void journal_reader_close(struct journal_reader *reader);
+
+/* A power cut left a hole in this line, which may have held several. No piece that the writer
+ * has closed: no line of that run comes behind it. */
+bool journal_line_has_hole(const char *line, size_t bytes);
 
 /* The "tst" of a line, LAB_TIME_NONE when there is none. */
 int64_t journal_line_us(const char *line, size_t bytes);

@@ -536,7 +536,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
 {
     inbox_retain_from(d->inbox, d->tail);
     inbox_restore(d->inbox, d->tail, journal_end(d->journal));
-    append_own_line(d, "start", d->is_first ? 0 : EFFECT_EXECUTOR_NUMBER_GAP);
+    append_own_line(d, "start", d->is_first ? 0 : LAB_NUMBER_GAP);
     enum status status = gateway_start(d, err);
     if (status != STATUS_OK) {
         return status;

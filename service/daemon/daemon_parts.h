@@ -156,10 +156,6 @@ struct effect_executor_counts {
     uint64_t overruns; /* of efforts, so late that the next one replaces them: not sent */
 };
 
-/* After a run that did not stop in good order, numbers go on this much higher: by more than it
- * can have published without having synced their lines. Those wait for the store, which takes
- * the lines' sync with it (65 536), or it had no room for them (effect_executor.c: 16 384). */
-enum { EFFECT_EXECUTOR_NUMBER_GAP = 100000 };
 enum { EFFECT_EXECUTOR_GRANTS = 16 }; /* of one instant that are timed */
 
 struct effect_executor {

@@ -726,7 +726,7 @@ void effect_executor_go_live(struct daemon *d, bool stopped)
 {
     d->effect_executor.live = true;
     if (d->events && !stopped) {
-        event_hub_skip(d->events, EFFECT_EXECUTOR_NUMBER_GAP);
+        event_hub_skip(d->events, LAB_NUMBER_GAP);
     }
     for (size_t i = 0; i < d->params.pair_count; i++) {
         send_active(d, (uint32_t)i);
