@@ -52,6 +52,7 @@ struct inbox {
     uint64_t waiting_max;  /* more are not to wait, or samples are left out; 0: any number */
     int64_t last_us;
     int64_t written_us;          /* the journal has a line of this time, or of a later one */
+    int64_t reached_us;          /* the lab gets here before it gets lines that come now */
     struct journal_position end; /* behind the last whole line; journal_end() may lie in a
                                     torn piece, where no reader can begin */
     bool behind;                 /* lines from behind_from on stand in the journal only */
@@ -63,8 +64,8 @@ struct inbox {
     char *late; /* [LATE_BYTES] samples that the journal does not have yet: the last records
                    of filling, from late_at on; NULL: none waits */
     size_t late_bytes, late_lines, late_at;
-    int64_t late_us; /* stamp of the first */
-    bool refused;    /* the journal did not take the last line */
+    int64_t late_us, late_last_us; /* stamps of the first, and of the last there was */
+    bool refused;                  /* the journal did not take the last line */
     char *owed; /* [OWED_BYTES] own lines that the journal refused, to be written first; the
                    lab has owed_given of their owed_bytes */
     size_t owed_bytes, owed_given;
@@ -291,6 +292,7 @@ static bool defer_line(struct inbox *inbox, size_t bytes, int64_t t_us)
         inbox->late_at = at;
         inbox->late_us = t_us;
     }
+    inbox->late_last_us = t_us;
     memcpy(inbox->late + inbox->late_bytes, inbox->line, bytes);
     inbox->late_bytes += bytes;
     inbox->late_lines++;
@@ -298,10 +300,12 @@ static bool defer_line(struct inbox *inbox, size_t bytes, int64_t t_us)
 }
 
 /* A sample that is not to be journalled. */
-static void deliver_unjournalled(struct inbox *inbox, size_t bytes)
+static void deliver_unjournalled(struct inbox *inbox, size_t bytes, int64_t t_us)
 {
     if (!inbox->begun || inbox->behind || !push_line(inbox, bytes, true)) {
         inbox->counts.samples_dropped++;
+    } else {
+        inbox->reached_us = t_us;
     }
 }
 
@@ -405,18 +409,14 @@ void inbox_report_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
-/* Lock held. */
-static enum status add_locked(struct inbox *inbox, struct message *message,
-                              enum inbox_kind kind)
+/* Lock held. The message has its time. */
+static enum status add_stamped(struct inbox *inbox, const struct message *message,
+                                enum inbox_kind kind)
 {
-    if (leave_out(inbox, kind)) {
-        return STATUS_OK;
-    }
-    message->t_us = stamp_us(inbox);
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
     if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {
-        deliver_unjournalled(inbox, bytes);
+        deliver_unjournalled(inbox, bytes, message->t_us);
     } else if (kind != INBOX_SAMPLE || !defer_line(inbox, bytes, message->t_us)) {
         write_late(inbox);
         const bool in_turn = write_owed(inbox, message->t_us);
@@ -434,6 +434,40 @@ static enum status add_locked(struct inbox *inbox, struct message *message,
     inbox->counts.bytes += bytes;
     *(kind == INBOX_SAMPLE ? &inbox->counts.samples : &inbox->counts.events) += 1;
     return STATUS_OK;
+}
+
+static void make_own_line(const struct inbox *inbox, const char *what, const char *payload,
+                     size_t bytes, struct message *out)
+{
+    *out = (struct message){
+        .qos = 1, .payload = payload, .stored_bytes = bytes, .payload_bytes = bytes};
+    lab_line_topic(inbox->params.prefix, what, out->topic);
+}
+
+/* Lock held. What is offered may tell of the past: that nobody listened for a while. What the
+ * lab does before it gets this line stands before it. */
+static enum status write_reached(struct inbox *inbox)
+{
+    const int64_t t_us = inbox->reached_us;
+    struct message m;
+    if (t_us <= inbox->written_us || t_us <= inbox->late_last_us) {
+        return STATUS_OK;
+    }
+    make_own_line(inbox, "time", "{}", 2, &m);
+    m.t_us = t_us;
+    return add_stamped(inbox, &m, INBOX_OFFER);
+}
+
+/* Lock held. */
+static enum status add_locked(struct inbox *inbox, struct message *message,
+                               enum inbox_kind kind)
+{
+    if (leave_out(inbox, kind)) {
+        return STATUS_OK;
+    }
+    message->t_us = stamp_us(inbox);
+    const enum status status = kind == INBOX_OFFER ? write_reached(inbox) : STATUS_OK;
+    return status == STATUS_OK ? add_stamped(inbox, message, kind) : status;
 }
 
 enum status inbox_add(struct inbox *inbox, struct message *message, enum inbox_kind kind)
@@ -466,9 +500,8 @@ bool inbox_is_placed(const struct inbox *inbox)
 static enum status add_own(struct inbox *inbox, const char *what, const char *payload,
                            size_t bytes, enum inbox_kind kind)
 {
-    struct message m = {
-        .qos = 1, .payload = payload, .stored_bytes = bytes, .payload_bytes = bytes};
-    lab_line_topic(inbox->params.prefix, what, m.topic);
+    struct message m;
+    make_own_line(inbox, what, payload, bytes, &m);
     return inbox_add(inbox, &m, kind);
 }
 
@@ -486,6 +519,17 @@ void inbox_write_time(struct inbox *inbox, int64_t t_us)
     if (!written) {
         inbox_record(inbox, "time", "{}", 2);
     }
+}
+
+bool inbox_reach(struct inbox *inbox, int64_t t_us)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    const bool idle = inbox->filling.used == 0 && !inbox->behind;
+    if (idle && t_us > inbox->reached_us) {
+        inbox->reached_us = t_us;
+    }
+    (void)pthread_mutex_unlock(&inbox->lock);
+    return idle;
 }
 
 enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,

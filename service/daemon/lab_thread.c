@@ -356,7 +356,7 @@ static void run_round(struct daemon *d)
     const int64_t now_us = inbox_begin(d->inbox);
     drain_inbox(d);
     d->thread.reached = inbox_reached(d->inbox);
-    if (d->thread.live && lab_next_deadline(d->lab) < now_us) {
+    if (d->thread.live && lab_next_deadline(d->lab) < now_us && inbox_reach(d->inbox, now_us)) {
         const struct event tick = {.t_us = now_us, .kind = EVENT_TICK, .side = SIDE_COUNT};
         d->thread.counts.deadline_steps++;
         d->thread.dirty = true;

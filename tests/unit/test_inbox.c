@@ -475,6 +475,31 @@ static void test_unjournalled_samples(void)
     tear_down(&b);
 }
 
+/* A line that tells of the past stands behind what the lab does before it gets it. */
+static void test_reach(void)
+{
+    for (int way = 0; way < 3; way++) {
+        static const char *const rows[] = {"nothing is due", "something is", "a sample"};
+        struct bench b = set_up();
+        make_inbox(&b, 1 << 16, false);
+        struct tally t = {0};
+        (void)take(b.inbox, 0, 0, INBOX_EVENT);
+        CHECK(rows[way], !inbox_reach(b.inbox, inbox_now_us(b.inbox)));
+        run_round(b.inbox, &t);
+        if (way == 1) {
+            CHECK(rows[way], inbox_reach(b.inbox, inbox_begin(b.inbox)));
+        } else if (way == 2) {
+            (void)take(b.inbox, 1, 0, INBOX_SAMPLE);
+        }
+        CHECK_INT(rows[way], inbox_offer(b.inbox, "away", "{}", 2), STATUS_OK);
+        CHECK_INT(rows[way], inbox_offer(b.inbox, "away", "{}", 2), STATUS_OK);
+        struct journal_stats stats;
+        journal_stats(b.journal, &stats);
+        CHECK_INT(rows[way], stats.lines, way == 0 ? 3 : 4);
+        tear_down(&b);
+    }
+}
+
 /* Time that results follow from is in the journal, by a line of its own where no other tells
  * it: a sample that is not journalled tells nothing. */
 static void test_write_time(void)
@@ -643,6 +668,7 @@ int main(void)
     CU_add_test(suite, "samples together", test_samples_together);
     CU_add_test(suite, "together on a full disk", test_together_on_full_disk);
     CU_add_test(suite, "unjournalled samples", test_unjournalled_samples);
+    CU_add_test(suite, "reach", test_reach);
     CU_add_test(suite, "write time", test_write_time);
     CU_add_test(suite, "thinned", test_thinned);
     CU_add_test(suite, "restore", test_restore);
