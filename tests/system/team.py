@@ -15,6 +15,7 @@ import sys
 
 from rig import Rig, SOURCE, TANDEM, replay
 
+GAP = 100000  # of fences, after a run that was killed
 ROUNDS = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TANDEM_RUNS", "5"))
 SPEED = ("--linear-speed", "20", "--angular-speed", "50", "--t0", "0.02")
 TOKEN = "secret-of-the-test"
@@ -150,7 +151,7 @@ def run_killed(rounds):
             assert all(state["state"] != "ERROR" for state in states), states
         rig.wait(lambda: rig.get("/api/v1/teams/cell")["finished"], "all parts", 600)
         team = rig.get("/api/v1/teams/cell")
-        assert team["fence"] == len(parts), team
+        assert team["fence"] == len(parts) + GAP * rounds, team
         assert team["alarms"] == 0, team["alarm_counts"]
         rig.catch_up(received)
         messages = list(read_recording(received))
@@ -162,7 +163,7 @@ def run_killed(rounds):
         document = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").iterdir())))
         end = document["teams"]["cell"]["end"]
         assert {**end, "t": 0} == {**team, "t": 0}, (end, team)
-        print(f"{rounds} kills: {count} commands, {team['fence']} grants, {len(fences)} of them heard; the journal says the same", flush=True)
+        print(f"{rounds} kills: {count} commands, {len(parts)} grants, {len(fences)} of them heard; the journal says the same", flush=True)
 
 
 def main():
