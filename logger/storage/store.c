@@ -15,6 +15,7 @@
 enum {
     RUNS_MAX = 1000,              /* that the store remembers; older ones are forgotten */
     APPLICATION_ID = 1414415437,  /* "TNDM": tells a store from other SQLite files */
+    WAL_PAGES = 1000,             /* from so many on it is written back */
     CHECKED_BYTES_MAX = 64 << 20, /* larger files are not read through at the opening */
     SQL_MAX = 4096
 };
@@ -328,6 +329,30 @@ static void remove_leftovers(const char *path, const struct file_place *gone)
     }
 }
 
+/* As SQLite does it by itself, but for the code, which it drops. */
+static int write_wal_back(void *context, sqlite3 *db, const char *name, int pages)
+{
+    struct store *s = context;
+    const int code =
+        pages < WAL_PAGES
+            ? SQLITE_OK
+            : sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (code != SQLITE_OK && code != SQLITE_BUSY) {
+        s->wal_code = code;
+    }
+    return SQLITE_OK; /* the rows are committed all the same */
+}
+
+enum status store_check_wal(struct store *store, struct err *err)
+{
+    const int code = store->wal_code;
+    store->wal_code = SQLITE_OK;
+    return code == SQLITE_OK
+               ? STATUS_OK
+               : err_set(err, STATUS_E_IO, FAULT_STORE_FAILED, store->c.path,
+                         "cannot write the store's WAL back: %s", sqlite3_errstr(code));
+}
+
 static enum status open_file(struct store *s, const struct file_place *gone, struct err *err)
 {
     const struct store_params *p = &s->params;
@@ -342,6 +367,7 @@ static enum status open_file(struct store *s, const struct file_place *gone, str
         char wal[PATH_MAX];
         format_path(p->path, "-wal", wal);
         s->wal = file_place_at(wal);
+        (void)sqlite3_wal_hook(s->c.db, write_wal_back, s);
         status = load_mark(s, err);
     }
     s->buckets.reader.c = &s->c;

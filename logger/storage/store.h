@@ -135,6 +135,10 @@ bool store_row_is_valid(const struct store_row *row);
 MUST_USE enum status store_remove_before(struct store *store, int64_t before_us, int limit,
                                          uint64_t *removed, struct err *err);
 
+/* Did SQLite fail to write its log back into the file since this was asked last? It tries again
+ * with each commit; the rows are safe, the log grows. */
+MUST_USE enum status store_check_wal(struct store *store, struct err *err);
+
 /* Add up some thousands of entries for charts, in a batch of its own: those that came before
  * this version of the store, or faster than they could be added up. *more: there are others. */
 MUST_USE enum status store_fold(struct store *store, bool *more, struct err *err);

@@ -75,6 +75,7 @@ struct store {
     sqlite3_stmt *count;
     struct bucket_writer buckets;
     bool due;                        /* entries wait to be added up */
+    int wal_code;                    /* why the WAL was not written back of late; 0: it was */
     struct store_mark mark;          /* as of the last commit */
     struct store_mark next;          /* as of the batch at hand */
     bool began;                      /* this run stands among the runs */

@@ -239,6 +239,22 @@ static void finish_batch(struct store_queue *q, const struct batch *batch)
     (void)pthread_cond_broadcast(&q->done);
 }
 
+/* Under the lock. */
+static void count_upkeep(struct store_queue *q, enum status status, const struct err *err)
+{
+    if (status != STATUS_OK) {
+        q->stats.upkeep_failures++;
+        q->stats.upkeep_error = *err;
+    }
+}
+
+/* Under the lock. A commit may have found that the WAL cannot be written back. */
+static void check_wal(struct store_queue *q)
+{
+    struct err err = {0};
+    count_upkeep(q, store_check_wal(q->store, &err), &err);
+}
+
 /* One step of retention when it is due. Not under the lock. */
 static void remove_old(struct store_queue *q)
 {
@@ -258,9 +274,7 @@ static void remove_old(struct store_queue *q)
     }
     lock_acquire(&q->lock);
     q->stats.removed += removed;
-    if (status != STATUS_OK) {
-        q->stats.last_error = err;
-    }
+    count_upkeep(q, status, &err);
     lock_release(&q->lock);
 }
 
@@ -317,6 +331,7 @@ static int64_t do_batch(struct store_queue *q, int *retry_ms)
         lock_release(&q->lock);
         remove_old(q);
         lock_acquire(&q->lock);
+        check_wal(q);
         return 0;
     }
     return record_failure(q, &err, retry_ms);
@@ -336,8 +351,9 @@ static void do_fold(struct store_queue *q)
     lock_acquire(&q->lock);
     const int64_t now_ms = monotonic_ms();
     q->fold_at_ms = now_ms + FOLD_SHARE * (now_ms - from_ms) + 1;
+    count_upkeep(q, status, &err);
+    check_wal(q);
     if (status != STATUS_OK) {
-        q->stats.last_error = err;
         q->fold_at_ms = now_ms + q->params.retry_ms_max;
     }
 }

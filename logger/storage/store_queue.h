@@ -49,6 +49,10 @@ struct store_queue_stats {
     struct err lack;        /* what it lacked them for, last; code STATUS_OK: never */
     struct store_mark mark; /* as of the last commit */
     struct err last_error;  /* of the last failure; code STATUS_OK: there was none */
+    /* Of work that no row waits for, each is tried again: the WAL written back, entries added
+     * up for charts, old rows removed. */
+    uint64_t upkeep_failures;
+    struct err upkeep_error;
 };
 
 struct store_queue;

@@ -240,6 +240,10 @@ static void report_store(struct daemon *d, const struct store_queue_stats *s)
                   d->file->store.file, s->lack.text);
         lab_alarm_raise(d, ALARM_STORE_LACKS, "the store lacks records: %s", s->lack.text);
     }
+    if (s->upkeep_failures != seen->upkeep_failures) {
+        log_write(LOG_STORE_UPKEEP, NULL, "%s: %s; %llu times so far", s->upkeep_error.where,
+                  s->upkeep_error.text, (unsigned long long)s->upkeep_failures);
+    }
     if (s->failing && !seen->failing) {
         log_write(LOG_STORE_DOWN, NULL, "%s: %s", s->last_error.where, s->last_error.text);
         lab_alarm_raise(d, ALARM_STORE_DOWN, "the store cannot be written: %s",

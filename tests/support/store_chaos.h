@@ -16,10 +16,12 @@ static struct {
     _Atomic int calls;
     _Atomic int fail_from, fail_to;
     _Atomic int code;
+    _Atomic bool main_fails; /* each write to the database's own file does, none to its WAL */
 } chaos;
 
 struct chaos_file {
     sqlite3_file base;
+    bool is_main;
     sqlite3_file *real;
 };
 
@@ -47,8 +49,10 @@ static inline int chaos_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 }
 static inline int chaos_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
 {
-    return chaos_now() ? atomic_load(&chaos.code)
-                       : real_of(f)->pMethods->xWrite(real_of(f), from, n, at);
+    const bool fails = chaos_now() || (atomic_load(&chaos.main_fails) &&
+                                       ((struct chaos_file *)(void *)f)->is_main);
+    return fails ? atomic_load(&chaos.code)
+                 : real_of(f)->pMethods->xWrite(real_of(f), from, n, at);
 }
 static inline int chaos_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
@@ -131,6 +135,7 @@ static inline int chaos_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f
     (void)vfs;
     struct chaos_file *f = (struct chaos_file *)(void *)file;
     f->base.pMethods = NULL;
+    f->is_main = (flags & SQLITE_OPEN_MAIN_DB) != 0;
     f->real = calloc(1, (size_t)chaos.real->szOsFile);
     const int code = chaos.real->xOpen(chaos.real, name, f->real, flags, out_flags);
     if (code == SQLITE_OK) {

@@ -73,6 +73,48 @@ static void queue_commits(void)
     CHECK_INT("parameters", store_queue_start(&params, s, &q, NULL), STATUS_E_ARG);
 }
 
+/* Its own file cannot be written, the WAL can: rows are committed, the WAL grows, and somebody
+ * is told of it. */
+static void wal_cannot_be_written_back(void)
+{
+    enum { ROWS = 600, JSON_BYTES = 16000 };
+    static char json[JSON_BYTES + 1];
+    struct store_queue_stats stats;
+    memset(json, ' ', JSON_BYTES);
+    memcpy(json, "{}", 2);
+    fresh_path();
+    chaos_between(1 << 30, 1 << 30, SQLITE_FULL);
+    struct store *s = open_store("chaos");
+    struct store_queue_params params;
+    store_queue_params_init(&params);
+    params.commit_ms = 1;
+    struct store_queue *q = start_queue(&params, s);
+    atomic_store(&chaos.main_fails, true);
+    for (uint64_t n = 1; n <= ROWS; n++) {
+        struct store_row row = row_of(STORE_ENTRIES, "a", n, (int64_t)n * 1000000, "SYNC");
+        row.json = json;
+        row.json_bytes = JSON_BYTES;
+        CHECK_INT("push", store_queue_push(q, &row), STATUS_OK);
+    }
+    CHECK_INT("committed", store_queue_flush(q, 20000), STATUS_OK);
+    CHECK_INT("push", push(q, ROWS + 1), STATUS_OK);
+    CHECK_INT("committed", store_queue_flush(q, 20000), STATUS_OK);
+    store_queue_stats(q, &stats);
+    CHECK("the rows are in", !stats.failing && stats.failures == 0);
+    CHECK("told", stats.upkeep_failures > 0);
+    CHECK_TEXT("told", fault_name(stats.upkeep_error.fault), "store_failed");
+    atomic_store(&chaos.main_fails, false);
+    for (int k = 0; k < 2; k++) {
+        const uint64_t before = stats.upkeep_failures;
+        CHECK_INT("push", push(q, ROWS + 2 + (uint64_t)k), STATUS_OK);
+        CHECK_INT("committed", store_queue_flush(q, 20000), STATUS_OK);
+        store_queue_stats(q, &stats);
+        CHECK("written back", k == 0 || stats.upkeep_failures == before);
+    }
+    CHECK_INT("stop", store_queue_stop(q, 5000), STATUS_OK);
+    store_close(s);
+}
+
 /* Disk full: rows wait, then are dropped and counted, never the producer; with space back the
  * waiting ones are stored, and the queue still knows that it is behind. */
 static void meet_failing_disk(int code)
@@ -482,6 +524,7 @@ int main(void)
     CU_add_test(suite, "queue commits", queue_commits);
     CU_add_test(suite, "queue meets a failing disk", queue_meets_failing_disk);
     CU_add_test(suite, "queue waits for the journal", queue_waits_for_journal);
+    CU_add_test(suite, "WAL cannot be written back", wal_cannot_be_written_back);
     CU_add_test(suite, "queue loses its file", queue_loses_its_file);
     CU_add_test(suite, "queue filled exactly", queue_filled_exactly);
     CU_add_test(suite, "queue's ring", queue_ring);
