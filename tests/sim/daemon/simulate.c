@@ -201,6 +201,7 @@ static int run_daemon(bool last)
 static int run_process(bool last, bool judges)
 {
     char path[300];
+    world->run_us = world->t_us;
     (void)fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
