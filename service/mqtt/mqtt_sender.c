@@ -17,7 +17,8 @@
 enum {
     PAYLOAD_MAX = 268435455,          /* MQTT's own limit */
     WINDOW = MQTT_CLIENT_RECEIVE_MAX, /* messages that Paho has at once */
-    HANDED_MAX = 5,   /* a message that costs the connection each time is given up */
+    HANDED_MAX = 5,   /* so often lost with the connection, a message is sent alone; */
+    ALONE_MAX = 5,    /* so often lost alone, it costs the connection, and is given up */
     COUNT_US = 10000, /* within which those published are counted, */
     MANY_HZ = 1000,   /* and beyond which rate they are many, */
     REST_US = 1000    /* and wait for so long */
@@ -136,7 +137,7 @@ static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
 {
     struct mqtt_client *client = m->client;
     lock_acquire(&client->mutex);
-    const bool opens = client->in_flight-- == WINDOW;
+    const bool opens = client->in_flight-- == WINDOW || m->handed > HANDED_MAX;
     (*counter)++;
     unlink_outgoing(client, m);
     if (opens && client->outgoing_unsent) {
@@ -211,13 +212,22 @@ static void give_up(struct mqtt_client *client, struct mqtt_outgoing *m)
     free(m);
 }
 
+/* Links that are cut often take messages with them that are good. One that the broker does not
+ * stand takes the link down by itself: no other may be under way with it. Under mutex. */
+static bool may_send(const struct mqtt_client *client, const struct mqtt_outgoing *m)
+{
+    const struct mqtt_outgoing *first = client->outgoing_first;
+    const bool alone = m->handed >= HANDED_MAX || first->handed > HANDED_MAX;
+    return client->in_flight < WINDOW && (first == m || !alone);
+}
+
 bool mqtt_sender_send_next(struct mqtt_client *client)
 {
     struct mqtt_outgoing *m = client->outgoing_unsent;
-    if (!m || client->in_flight >= WINDOW) {
+    if (!m || !may_send(client, m)) {
         return false;
     }
-    if (m->handed >= HANDED_MAX) {
+    if (m->handed >= HANDED_MAX + ALONE_MAX) {
         client->outgoing_unsent = m->next;
         give_up(client, m);
     } else if (hand_over(client, m) != MQTTASYNC_SUCCESS && client->phase == MQTT_LINK_UP) {

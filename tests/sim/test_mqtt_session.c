@@ -108,7 +108,8 @@ static void test_hold(void)
     struct mqtt_client_state state;
     inbox_init(&in);
     CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
-    const struct mqtt_client_options listen = options_for(&b, "listener", &in);
+    struct mqtt_client_options listen = options_for(&b, "listener", &in);
+    listen.persistent = true; /* all links of this process are cut */
     const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
     struct mqtt_client *listener = make_client("hold", &listen);
     struct mqtt_client *speaker = make_client("hold", &speak);
@@ -129,6 +130,60 @@ static void test_hold(void)
     CHECK_INT("once", inbox_count(&in), 20);
     end_client(speaker);
     end_client(listener);
+    broker_finish(&b, NULL);
+}
+
+/* Links that are cut again and again give up no result; one message that the broker does not
+ * stand is given up alone. */
+static void test_flaps(void)
+{
+    enum { N = 3000, FLAPS = 20 };
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    static char large[5000];
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b));
+    (void)snprintf(b.settings, sizeof b.settings, "max_packet_size 2000\n");
+    CU_ASSERT_FATAL(broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "listener", &in);
+    listen.persistent = true; /* all links of this process are cut */
+    struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    speak.protocol = "3.1.1"; /* it is not told what the broker does not take */
+    struct mqtt_client *listener = make("flaps", &listen);
+    struct mqtt_client *speaker = make("flaps", &speak);
+    CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener));
+    mqtt_client_hold(speaker, "not now");
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+    }
+    for (int flap = 0; flap < FLAPS; flap++) {
+        mqtt_client_read_state(speaker, &state);
+        const uint64_t before = state.connections;
+        mqtt_client_resume(speaker);
+        for (int64_t end_us = 0; state.connections == before && wait_more(&end_us, UP_MS);) {
+            mqtt_client_read_state(speaker, &state);
+        }
+        mqtt_client_hold(speaker, "not now");
+    }
+    memset(large, 'x', sizeof large);
+    CHECK_INT("large", mqtt_client_publish(speaker, "t/n", large, sizeof large, 1, false),
+              STATUS_OK);
+    CHECK_INT("said", say(speaker, "t/n", "3001"), STATUS_OK);
+    mqtt_client_resume(speaker);
+    CHECK("sent", mqtt_client_wait_sent(speaker, wait_limit_ms(3 * UP_MS)));
+    CHECK("came", inbox_wait(&in, N + 1, UP_MS));
+    size_t missing = in.seen[N + 1] == 0;
+    for (int i = 0; i < N; i++) {
+        missing += in.seen[i] == 0;
+    }
+    CHECK_INT("none missing", missing, 0);
+    mqtt_client_read_state(speaker, &state);
+    CHECK_INT("given up", state.failed, 1);
+    end(speaker);
+    end(listener);
     broker_finish(&b, NULL);
 }
 
@@ -236,6 +291,7 @@ int main(void)
     (void)CU_add_test(suite, "stop in a backlog", test_stop_in_a_backlog);
     (void)CU_add_test(suite, "stop while connecting", test_stop_while_connecting);
     (void)CU_add_test(suite, "hold", test_hold);
+    (void)CU_add_test(suite, "flaps", test_flaps);
     (void)CU_add_test(suite, "refused connections", test_refused_connections);
     return check_run();
 }
