@@ -19,9 +19,13 @@ static bool is_line_short(const struct secret *s, struct err_list *errors)
 {
     char line[LAB_TOKEN_MAX + 2];
     const bool read = text_file_first_line(s->path, line, sizeof line);
+    const int error = errno;
     const size_t n = read ? strlen(line) : 0;
     explicit_bzero(line, sizeof line);
-    if (n == 0) {
+    if (!read) {
+        (void)err_list_add(errors, STATUS_E_ARG, FAULT_FILE_UNREADABLE, s->path, 0, 0,
+                           "%s cannot be read: %s", s->key, strerrordesc_np(error));
+    } else if (n == 0) {
         (void)err_list_add(errors, STATUS_E_ARG, FAULT_EMPTY_FILE, s->path, 1, 1,
                            "the first line is empty, what %s is for was expected", s->key);
     } else if (n < s->least) {

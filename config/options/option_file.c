@@ -446,9 +446,12 @@ bool text_file_first_line(const char *path, char *line, size_t size)
     }
     line[0] = '\0';
     const bool got = fgets(line, (int)size, file) != NULL;
+    const bool read = ferror(file) == 0; /* a directory can be opened */
+    const int error = errno;
     (void)fclose(file);
+    errno = error;
     line[got ? strcspn(line, "\r\n") : 0] = '\0';
-    return true;
+    return read;
 }
 
 bool text_file_sibling(const char *file, const char *path, char *out, size_t size)

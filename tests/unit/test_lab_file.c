@@ -1,5 +1,6 @@
 #include "base/text/edit_distance.h"
 #include "config/labfile/lab_file.h"
+#include "config/labfile/lab_secrets.h"
 
 #include "tests/support/check.h"
 
@@ -679,6 +680,17 @@ static void test_files(void)
 }
 
 /* One pair with its keys, ten thousand times; and as many as a lab may have. */
+/* One that can be opened and not be read is no empty one. */
+static void test_unreadable_secret(void)
+{
+    static struct lab_file lab;
+    struct err_list errors = {0};
+    (void)snprintf(lab.http.token_file, sizeof lab.http.token_file, "/proc/self/mem");
+    lab.http.enabled = true;
+    CHECK_INT("token", lab_secrets_check(&lab, &errors), STATUS_E_ARG);
+    CHECK_TEXT("token", fault_name(errors.items[0].fault), "file_unreadable");
+}
+
 static void test_many_pairs(void)
 {
     enum { MANY = 10000 };
@@ -768,6 +780,7 @@ static const CU_TestInfo tests[] = {
     {"distance", test_distance},
     {"numbers", test_numbers},
     {"files", test_files},
+    {"unreadable secret", test_unreadable_secret},
     {"many pairs", test_many_pairs},
     {"bombs", test_bombs},
     {"size", test_size},
