@@ -348,7 +348,7 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     }
     if (event->kind == EVENT_START && !state->stopped) {
         /* The run before crashed. Also the deadlines that fire now have new numbers. */
-        lab_skip_numbers(lab, event->number_gap);
+        lab_skip_numbers(lab, event->start.number_gap);
     }
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, unwatched_us(lab, event), &words);

@@ -46,9 +46,14 @@ static bool check_away(struct json_scan *s, struct event *e, const struct payloa
 static const struct payload_member start_members[] = {
     {.name = "number_gap",
      .type = PAYLOAD_WHOLE,
-     PAYLOAD_IN(number_gap),
+     PAYLOAD_IN(start.number_gap),
      .max = UINT32_MAX,
      .expected = "a \"number_gap\" of 0 or more was expected"},
+    {.name = "stream_number",
+     .type = PAYLOAD_WHOLE,
+     PAYLOAD_IN(start.stream_number),
+     .max = 0x1p53,
+     .expected = "a \"stream_number\" of 0 or more was expected"},
 };
 
 static const struct payload_member session_members[] = {
@@ -130,7 +135,7 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
                               event_emit *emit, void *context)
 {
     static const struct payload_kind kinds[] = {
-        {"start", EVENT_START, PAYLOAD_PART(number_gap, start_members), NULL, NULL},
+        {"start", EVENT_START, PAYLOAD_PART(start, start_members), NULL, NULL},
         {.what = "stop", .kind = EVENT_STOP},
         {.what = "time", .kind = EVENT_TICK},
         {"away", EVENT_AWAY, PAYLOAD_PART(away_us, away_members), "\"away_s\" is missing",

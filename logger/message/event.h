@@ -342,6 +342,13 @@ struct event_malformed {
     enum fault fault;     /* what kind of fault it is */
 };
 
+/* Numbers to skip, unless EVENT_STOP came before: the run before may have published what nobody
+ * has any more. */
+struct event_start {
+    uint64_t number_gap;    /* of entries, alarms and changes */
+    uint64_t stream_number; /* the stream of events goes on behind this place */
+};
+
 struct event {
     int64_t t_us; /* lab time of arrival */
     enum event_kind kind;
@@ -368,7 +375,7 @@ struct event {
         struct event_team team;
         const struct team_forecast *forecast; /* EVENT_FORECAST: borrowed */
         int64_t away_us;                      /* EVENT_AWAY: for how long */
-        uint64_t number_gap; /* EVENT_START: numbers to skip, unless EVENT_STOP came before */
+        struct event_start start;
     };
 };
 

@@ -205,6 +205,9 @@ static enum status make_events(struct daemon *d, struct err *err)
                                  .bytes = EVENT_HUB_BYTES,
                                  .events = EVENT_HUB_EVENTS};
     p.numbered = read_records(d->file->store.file, p.record);
+    for (int k = 0; k < EVENT_RECORDS; k++) {
+        d->stream_number = p.record[k] > d->stream_number ? p.record[k] : d->stream_number;
+    }
     return name_fault(event_hub_create(&p, &d->events), "events", FAULT_NO_MEMORY, "no memory",
                       err);
 }
@@ -507,7 +510,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
                       "no memory for its buffers", err);
 }
 
-/* A line of the daemon's own. gap: numbers to skip. */
+/* A line of the daemon's own. A start says by its gap which numbers are not used again. */
 static void append_own_line(struct daemon *d, const char *what, int64_t gap)
 {
     char payload[512 + JOURNAL_NOTE_MAX];
@@ -525,6 +528,7 @@ static void append_own_line(struct daemon *d, const char *what, int64_t gap)
     json_write_text(&w, "models", models);
     if (gap > 0) {
         json_write_int(&w, "number_gap", gap);
+        json_write_int(&w, "stream_number", (int64_t)d->stream_number + gap);
     }
     json_write_close(&w);
     const bool whole = json_write_end(&w);

@@ -181,8 +181,8 @@ void effect_executor_emit(void *context, const struct effect *effect);
 void effect_executor_publish_alarms(struct daemon *daemon);
 
 /* The journal's tail and the start of this run are in: from now on everything is carried out.
- * stopped: the run before ended in good order. */
-void effect_executor_go_live(struct daemon *daemon, bool stopped);
+ */
+void effect_executor_go_live(struct daemon *daemon);
 
 /* ---- maintenance.c: the thread for what may take its time ----
  *
@@ -527,6 +527,7 @@ struct daemon {
     struct backfill backfill;
     struct store_mark mark; /* of the store, in the checkpoint that was loaded */
     bool resumes;           /* from that checkpoint */
+    uint64_t stream_number; /* of the newest record in the store, of any kind */
     bool is_first;          /* there is neither journal nor checkpoint: no number was used */
     int64_t started_us;
     _Atomic bool running; /* all of the above stand; the server's threads may use them */

@@ -722,12 +722,9 @@ void effect_executor_emit(void *context, const struct effect *effect)
     }
 }
 
-void effect_executor_go_live(struct daemon *d, bool stopped)
+void effect_executor_go_live(struct daemon *d)
 {
     d->effect_executor.live = true;
-    if (d->events && !stopped) {
-        event_hub_skip(d->events, LAB_NUMBER_GAP);
-    }
     for (size_t i = 0; i < d->params.pair_count; i++) {
         send_active(d, (uint32_t)i);
         if (lab_dynamics(d->lab, i)) {

@@ -67,6 +67,9 @@ static void step_event(void *context, const struct event *event)
         log_write(LOG_MALFORMED, event->pair, "%s: %s", event->malformed.what,
                   event->malformed.detail);
     }
+    if (event->kind == EVENT_START && d->events && !lab_stopped(d->lab)) {
+        event_hub_pass(d->events, event->start.stream_number);
+    }
     if (event->kind == EVENT_FIT) {
         step_fit(d, event);
     } else {
@@ -101,14 +104,14 @@ static void await_sync(struct daemon *d)
     }
 }
 
-static void go_live(struct daemon *d, bool stopped)
+static void go_live(struct daemon *d)
 {
     d->thread.live = true;
     d->thread.counts.restore_us = lab_clock_monotonic_us() - d->thread.started_us;
     (void)pthread_mutex_lock(&d->lock);
     d->maintenance.health.restored = true;
     (void)pthread_mutex_unlock(&d->lock);
-    effect_executor_go_live(d, stopped);
+    effect_executor_go_live(d);
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)d->thread.counts.restored,
               lab_s(d->thread.counts.restore_us));
@@ -121,7 +124,6 @@ static void process_line(struct daemon *d, const struct inbox_line *line)
     struct message message;
     struct err err = {0};
     const bool starts = !t->live && !line->restored;
-    const bool stopped = lab_stopped(d->lab);
     if (starts) {
         await_sync(d);
     }
@@ -149,7 +151,7 @@ static void process_line(struct daemon *d, const struct inbox_line *line)
     /* The first line of this run is its start. Deadlines between the journal's last line and
      * the start fire with it: the run before may have carried them out already. */
     if (starts) {
-        go_live(d, stopped);
+        go_live(d);
     }
 }
 

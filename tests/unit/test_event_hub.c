@@ -262,9 +262,11 @@ static void test_skip(void)
     const struct event_place received = {.run_us = 999, .record = {17, 20, 30}};
     CHECK("of another store", event_hub_is_foreign(hub, &received));
     const uint64_t next = event_hub_number(hub, EVENT_TYPE_ENTRY);
-    event_hub_skip(hub, 100);
+    event_hub_pass(hub, next + 100);
     CHECK("of the run before", !event_hub_is_foreign(hub, &received));
     CHECK_INT("higher", event_hub_number(hub, EVENT_TYPE_ENTRY), next + 101);
+    event_hub_pass(hub, next);
+    CHECK_INT("never lower", event_hub_number(hub, EVENT_TYPE_ENTRY), next + 102);
     event_hub_destroy(hub);
 }
 

@@ -279,7 +279,7 @@ static void test_number_gap(void)
         script_clear(&s);
         const struct event stop = script_event("", AT(4), EVENT_STOP, SIDE_COUNT);
         struct event start = script_event("", AT(900), EVENT_START, SIDE_COUNT);
-        start.number_gap = 1000;
+        start.start.number_gap = 1000;
         if (stopped) {
             lab_step(s.lab, &stop, &s.fx);
         }

@@ -110,11 +110,13 @@ uint64_t event_hub_number(struct event_hub *hub, enum event_type type)
     return hub->params.numbered ? ++hub->numbered[type] : 0;
 }
 
-void event_hub_skip(struct event_hub *hub, uint64_t numbers)
+void event_hub_pass(struct event_hub *hub, uint64_t number)
 {
     lock_acquire(&hub->lock);
     for (int type = 0; type < EVENT_RECORDS; type++) {
-        hub->numbered[type] += numbers;
+        if (hub->numbered[type] < number) {
+            hub->numbered[type] = number;
+        }
         hub->skipped[type] = hub->numbered[type];
     }
     lock_release(&hub->lock);

@@ -98,9 +98,9 @@ void event_hub_destroy(struct event_hub *hub); /* NULL allowed; nobody may wait 
  * choose. One thread. */
 uint64_t event_hub_number(struct event_hub *hub, enum event_type type);
 
-/* The next record of each kind is numbered higher by so many: the run before may have published
+/* The next record of each kind is numbered higher than this: the run before may have published
  * records that the store never got. The same thread. */
-void event_hub_skip(struct event_hub *hub, uint64_t numbers);
+void event_hub_pass(struct event_hub *hub, uint64_t number);
 
 /* A place of another store: this one's stream, with what was skipped, does not reach it. */
 bool event_hub_is_foreign(struct event_hub *hub, const struct event_place *place);
