@@ -82,7 +82,8 @@ size_t lab_touched_bytes(const struct lab_params *p);
 /* memory: at least lab_bytes(p), aligned for any type. Never fails. */
 struct lab *lab_init(void *memory, const struct lab_params *p);
 
-/* Lines may be lost whose numbers were published: numbers go on higher by gap. */
+/* Lines may be lost: numbers that were published for them are not used again, they go on higher by
+ * gap. Commands that wait for their turn may have had it: they are not sent again. */
 void lab_skip_numbers(struct lab *lab, uint64_t gap);
 
 /* Fire every deadline before event->t_us, then take the event in. */

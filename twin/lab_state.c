@@ -221,6 +221,7 @@ void lab_skip_numbers(struct lab *lab, uint64_t gap)
         }
         if (is_pair) {
             struct pair *pair = lab->parts[i].pair;
+            pair_withhold(pair, lab->state->t_us);
             pair->counts.numbers_skipped += gap;
             pair->parameters.last_version += PARAMETERS_SKIPPED;
         } else {

@@ -409,10 +409,12 @@ void inbox_report_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
-/* Lock held. The message has its time. */
+/* Lock held. The message has its time. One that the journal has, but not for certain, fails as
+ * well: it comes again, and is known then. */
 static enum status add_stamped(struct inbox *inbox, const struct message *message,
-                                enum inbox_kind kind)
+                               enum inbox_kind kind)
 {
+    enum status status = STATUS_OK;
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
     if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {
@@ -428,16 +430,21 @@ static enum status add_stamped(struct inbox *inbox, const struct message *messag
         }
         inbox->written_us = message->t_us;
         inbox->begun = true;
+        /* The lab acts on what the disk has: after a power cut a robot is not sent again what
+         * the broker delivers again. */
+        if (inbox->params.sync_each && kind != INBOX_SAMPLE) {
+            status = journal_sync(inbox->params.journal, LAB_TIME_MAX);
+        }
         deliver_journalled(inbox, bytes, before);
     }
     inbox->waiting++;
     inbox->counts.bytes += bytes;
     *(kind == INBOX_SAMPLE ? &inbox->counts.samples : &inbox->counts.events) += 1;
-    return STATUS_OK;
+    return status;
 }
 
 static void make_own_line(const struct inbox *inbox, const char *what, const char *payload,
-                     size_t bytes, struct message *out)
+                          size_t bytes, struct message *out)
 {
     *out = (struct message){
         .qos = 1, .payload = payload, .stored_bytes = bytes, .payload_bytes = bytes};
@@ -460,7 +467,7 @@ static enum status write_reached(struct inbox *inbox)
 
 /* Lock held. */
 static enum status add_locked(struct inbox *inbox, struct message *message,
-                               enum inbox_kind kind)
+                              enum inbox_kind kind)
 {
     if (leave_out(inbox, kind)) {
         return STATUS_OK;
@@ -474,14 +481,9 @@ enum status inbox_add(struct inbox *inbox, struct message *message, enum inbox_k
 {
     (void)pthread_mutex_lock(&inbox->lock);
     const enum status status = add_locked(inbox, message, kind);
-    if (status == STATUS_OK) {
-        wake_for(inbox, kind);
-    }
+    wake_for(inbox, kind);
     (void)pthread_mutex_unlock(&inbox->lock);
-    /* One that the journal has, but not for certain, comes again, and is known then. */
-    return status == STATUS_OK && inbox->params.sync_each && kind != INBOX_SAMPLE
-               ? journal_sync(inbox->params.journal, LAB_TIME_MAX)
-               : status;
+    return status;
 }
 
 bool inbox_owes(struct inbox *inbox)

@@ -49,7 +49,7 @@ struct inbox_params {
     const char *prefix;      /* of topics, borrowed; for inbox_record() */
     bool journal_samples;    /* telemetry is journalled, too, */
     bool samples_together;   /* those that come between two events, or rounds, by one write */
-    bool sync_each;          /* inbox_add() returns when the disk has an event */
+    bool sync_each;          /* the disk has an event before the lab does */
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* no line is stamped earlier: the latest time that is known */
     int64_t behind_us;       /* work that waits, beyond which samples are left out; 0: never */

@@ -292,6 +292,39 @@ static void test_number_gap(void)
     }
 }
 
+/* A command that waited for its turn when the power failed may have been sent: the reply that
+ * made room for it may be lost. After a stop in good order nothing is. */
+static void test_withheld_command(void)
+{
+    for (int stopped = 0; stopped < 2; stopped++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].mode = PAIR_LINK;
+        script_open(&s);
+        script_command(&s, "r1", AT(1), "a");
+        script_command(&s, "r1", AT(2), "b");
+        const struct event stop = script_event("", AT(3), EVENT_STOP, SIDE_COUNT);
+        struct event start = script_event("", AT(4), EVENT_START, SIDE_COUNT);
+        start.start.number_gap = 1000;
+        if (stopped) {
+            lab_step(s.lab, &stop, &s.fx);
+        }
+        lab_step(s.lab, &start, &s.fx);
+        script_clear(&s);
+        script_reply(&s, "r1", AT(5), SIDE_REAL, "a", DONE);
+        script_reply(&s, "r1", AT(5), SIDE_VIRTUAL, "a", DONE);
+        CHECK_INT("sent", script_count(&s, EFFECT_COMMAND), stopped ? 2 : 0);
+        script_reply(&s, "r1", AT(6), SIDE_REAL, "b", DONE);
+        script_reply(&s, "r1", AT(6), SIDE_VIRTUAL, "b", DONE);
+        CHECK_INT("both have an entry", script_count(&s, EFFECT_ENTRY), 2);
+        CHECK_TEXT("of laps that nobody knows",
+                   verdict_name(script_find(&s, EFFECT_ENTRY, 1)->entry.verdict), "UNRESOLVED");
+        script_command(&s, "r1", AT(20), "c");
+        CHECK_INT("the next one is sent", script_count(&s, EFFECT_COMMAND), stopped ? 4 : 2);
+        script_close(&s);
+    }
+}
+
 /* A deadline that passed while nobody listened is no proof that a robot did not answer. */
 static void test_unwatched_deadline(void)
 {
@@ -384,6 +417,7 @@ int main(void)
     CU_add_test(suite, "absence", test_absence);
     CU_add_test(suite, "unwatched deadline", test_unwatched_deadline);
     CU_add_test(suite, "number gap", test_number_gap);
+    CU_add_test(suite, "withheld command", test_withheld_command);
     CU_add_test(suite, "probes", test_probes);
     return check_run();
 }

@@ -271,6 +271,10 @@ const struct pair_relay *pair_relay(const struct pair *pair, int k);
 /* A message that was delivered again (counted, nothing else). */
 void pair_redelivered(struct pair *pair);
 
+/* Link mode, after a run that was cut off: commands that wait for their turn may have been
+ * sent, since replies that made room for them may be lost. They are not sent again. */
+void pair_withhold(struct pair *pair, int64_t t_us);
+
 /* The moves of the window of one side that the fit may use, oldest first, into
  * moves[PAIR_WINDOW_MAX]; returns how many. t_us: of the first and the last, where there are
  * any. */

@@ -116,6 +116,19 @@ static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
     }
 }
 
+void pair_withhold(struct pair *pair, int64_t t_us)
+{
+    for (int k = -1; pair_next_open(pair, &k);) {
+        struct pair_slot *slot = pair_slot_at(pair, k);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            if (slot->expected[s] && !slot->sent[s]) {
+                slot->sent[s] = true;
+                slot->sent_us[s] = t_us;
+            }
+        }
+    }
+}
+
 bool pair_link_overtakes(const char *op)
 {
     return strcmp(op, "halt") == 0 || strcmp(op, "stopj") == 0;
