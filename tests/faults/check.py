@@ -1,7 +1,9 @@
-"""check.py - does the judge see what is wrong? And does docs/reliability.md name every kind, and no other?"""
+"""check.py - do the judge and the readers see what is wrong? Does the disk of the power cuts leave what POSIX allows, all
+of it and nothing else? And does docs/reliability.md name every kind, and no other?"""
 import json
 import os
 import pathlib
+import random
 import re
 import types
 
@@ -10,6 +12,8 @@ from judge import judge
 from kinds import KINDS
 from load import Command
 from mqtt import Message
+from power import Disk
+from readers import History, check_history
 
 
 def command(pair, style, name, t=1000.0, laps=(0.1, 0.1), acknowledged=True, copies=1):
@@ -67,6 +71,84 @@ def check_judge():
     print(f"the judge sees {len(rows)} of {len(rows)} cases")
 
 
+def shown(events=(), messages=(), walks=(), last=None, gaps=(), **allowed):
+    """What is wrong with what readers were shown of pair p: names of the readers."""
+    history = History()
+    for n, *more in events:
+        history.add_event("entry", record(n, *more))
+    for n, *more in messages:
+        history.add_message("entry", record(n, *more))
+    for rows in walks:
+        history.add_walk("entry", "p", "oldest", [record(*row) for row in rows])
+    live = {"p": [record(*row) for row in last or walks[-1]]}
+    return {words.split(":")[0] for words in check_history(history, live, **allowed)}
+
+
+def record(n, name="c", t=None):
+    return json.dumps({"pair": "p", "n": n, "id": f"{name}{n}", "t": 1000.0 + n if t is None else t})
+
+
+def check_readers():
+    one, two = [(1,), (2,)], [(1,), (2,), (3,)]
+    rows = [
+        ("all is well", set(), shown(two, two, [one, two])),
+        ("an event twice", {"listener"}, shown([(1,), (2,), (2,)], walks=[one])),
+        ("numbers that fall", {"listener"}, shown([(2,), (1,)], walks=[one])),
+        ("an event that is never shown", {"listener"}, shown([(1,), (3,)], walks=[two])),
+        ("the same in a store that was made again", set(), shown([(1,), (3,)], walks=[two], rebuilt=True)),
+        ("an event of another command", {"listener"}, shown([(1,), (2, "d")], walks=[one])),
+        ("a message twice", set(), shown(one, [(1,), (1,)], walks=[one])),
+        ("a message with another content", {"subscriber"}, shown(one, [(1,), (1, "d")], [one])),
+        ("a message of what is not there", {"subscriber"}, shown(one, [(9,)], [one])),
+        ("the same after a power cut", set(), shown(one, [(9,)], [one], vanishing=True)),
+        ("a number that means another command after it", {"subscriber"}, shown(one, [(2, "d")], [one], vanishing=True)),
+        ("a row that is gone", {"pager"}, shown(one, [], [two, one], one)),
+        ("a row that is gone after a power cut", {"pager"}, shown(one, [], [two, one], one, vanishing=True)),
+        ("a row that comes twice", {"pager"}, shown(one, [], [[(1,), (1,), (2,)]], one)),
+        ("rows out of order", {"pager"}, shown(one, [], [[(2,), (1,)]], one)),
+        ("a row that changes", {"pager"}, shown(one, [], [one, [(1,), (2, "d")]], one)),
+        ("nothing was read", {"pager"}, shown(one, last=one)),
+    ]
+    for words, want, found in rows:
+        assert found == want, f"{words}: {found} instead of {want}"
+    print(f"the readers see {len(rows)} of {len(rows)} cases")
+
+
+def disk_of(*changes):
+    """A directory /d that is empty; files are inodes, a sync covers what came before it."""
+    disk = Disk("/d", {})
+    for what, path, inode, *more in changes:
+        at, data = more or (0, b"")
+        disk.apply(what, path, inode, disk.count if what == "sync" else at, data, disk.count)
+        disk.count += 1
+    return disk
+
+
+def check_disk():
+    new = [("create", "/d/new", 1), ("write", "/d/new", 1, 0, b"a" * 700), ("write", "/d/new", 1, 700, b"b" * 700)]
+    named = new + [("sync", "/d", 0)]
+    whole = b"a" * 700 + b"b" * 700
+    renamed = named + [("sync", "/d/new", 1), ("rename", "/d/new", 1, 0, b"/d/old")]
+    rows = [  # changes, what must be seen among many cuts, what must never be
+        ("no name without a sync of the directory", new, [{}], []),
+        ("nothing synced of a file", named, [{"/d/new": b""}, {"/d/new": whole}, {"/d/new": b"a" * 700},
+                                             {"/d/new": bytes(700) + b"b" * 700}, {"/d/new": b"a" * 512}], [{}]),
+        ("all is synced", named + [("sync", "/d/new", 1)], [{"/d/new": whole}], [{}, {"/d/new": b""}]),
+        ("a rename", renamed, [{"/d/new": whole}, {"/d/old": whole}], [{}, {"/d/new": whole, "/d/old": whole}]),
+        ("a rename that is synced", renamed + [("sync", "/d", 0)], [{"/d/old": whole}], [{"/d/new": whole}]),
+        ("a removal", named + [("sync", "/d/new", 1), ("remove", "/d/new", 0)], [{}, {"/d/new": whole}], []),
+        ("a truncation", named + [("sync", "/d/new", 1), ("truncate", "/d/new", 1, 5, b"")],
+         [{"/d/new": whole}, {"/d/new": b"a" * 5}], [{}]),
+    ]
+    draw = random.Random(1)
+    for words, changes, must, never in rows:
+        disk = disk_of(*changes)
+        cuts = [disk.cut(draw) for _ in range(3000)]
+        assert all(one in cuts for one in must), f"{words}: not all of {must} is left by a cut"
+        assert not any(one in cuts for one in never), f"{words}: one of {never} is left by a cut"
+    print(f"power cuts leave what they may in {len(rows)} of {len(rows)} cases")
+
+
 def check_docs():
     text = (pathlib.Path(os.environ["SOURCE"]) / "docs/reliability.md").read_text()
     table = text[text.index("| fault |"):].split("\n\n")[0]
@@ -79,4 +161,6 @@ def check_docs():
 
 
 check_judge()
+check_readers()
+check_disk()
 check_docs()

@@ -19,12 +19,14 @@ import kinds_clients  # noqa: F401 - each fills the table
 import kinds_clock  # noqa: F401
 import kinds_disk  # noqa: F401
 import kinds_network  # noqa: F401
+import kinds_power  # noqa: F401
 import kinds_process  # noqa: F401
 from kinds import KINDS
 from round import Round
+from waiting import limit_s
 
 ROUND_S = 240  # the longest takes some 80
-LISTS = ("lost", "twice", "untrue", "differs", "failed")
+LISTS = ("lost", "twice", "untrue", "differs", "history", "failed")
 COUNTS = ("said", "acknowledged", "entries", "ambiguous", "reported")
 
 
@@ -44,10 +46,10 @@ def run_apart(name, number):
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
     words = ""
     try:
-        out, words = process.communicate(timeout=ROUND_S)
+        out, words = process.communicate(timeout=limit_s(ROUND_S))
         return json.loads(out.splitlines()[-1])
     except subprocess.TimeoutExpired:
-        words = f"not done within {ROUND_S} s"
+        words = f"not done within {limit_s(ROUND_S):g} s"
     except (IndexError, ValueError):
         words = "the round broke: " + words[-500:]
     finally:
@@ -111,15 +113,16 @@ def table(rows, version):
     names = [name for name in KINDS if name in kinds]
     yield f"{datetime.date.today()}, commit {version or 'unknown'}, `tests/faults/run.sh`, {len(rows)} rounds:"
     yield ""
-    yield "| kind | rounds | held | acknowledged | entries | lost | twice | untrue | store ≠ HTTP ≠ replay | ambiguous | reported |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    yield ("| kind | rounds | held | acknowledged | entries | lost | twice | untrue | store ≠ HTTP ≠ replay | readers misled | "
+           "ambiguous | loss reported |")
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
 
     def line(name, some):
         def total(what):
             return sum(row[what] for row in some)
         return (f"| {name} | {len(some)} | {total('held')} | {total('acknowledged')} | {total('entries')} | "
                 f"{total('lost_count')} | {total('twice_count')} | {total('untrue_count')} | {total('differs_count')} | "
-                f"{total('ambiguous')} | {total('reported')} |")
+                f"{total('history_count')} | {total('ambiguous')} | {total('reported')} |")
     for name in names:
         yield line(f"`{name}`", kinds[name])
     yield line("all", rows)

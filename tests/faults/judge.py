@@ -23,10 +23,18 @@ class Found:
     twice: list = dataclasses.field(default_factory=list)
     untrue: list = dataclasses.field(default_factory=list)
     differs: list = dataclasses.field(default_factory=list)
+    history: list = dataclasses.field(default_factory=list)  # what readers were shown and must not have been
     failed: list = dataclasses.field(default_factory=list)
 
+    def add(self, other, where):
+        """What another part of the round was seen to do."""
+        for field in dataclasses.fields(self):
+            more = getattr(other, field.name)
+            more = [f"{where}: {words}" for words in more] if isinstance(more, list) else more
+            setattr(self, field.name, getattr(self, field.name) + more)
+
     def held(self):
-        return not (self.lost or self.twice or self.untrue or self.differs or self.failed)
+        return not (self.lost or self.twice or self.untrue or self.differs or self.history or self.failed)
 
 
 def count_ambiguous(entries, *kinds):

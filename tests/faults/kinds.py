@@ -18,8 +18,10 @@ class Kind:
     broker: str = ""  # lines of the broker's settings
     rate: float = 1.0  # of the load
     before: typing.Callable = None  # prepares the round, before the daemon starts
+    after: typing.Callable = None  # goes on when the round is judged, and adds to what was found
     may_lose: bool = False  # what was acknowledged may be gone, if that is said: play checks that it is
     journal: str = "whole"  # replay has the same bytes; "ids": the same commands
+    history: str = "stays"  # what readers were shown; "vanishes": what HTTP did not show may be gone; "lost": anything
     mounts: bool = False  # needs to mount a small disk
 
 

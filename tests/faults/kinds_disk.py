@@ -222,7 +222,7 @@ def journal_torn(r):
 
 
 @kind("lines in the middle of the journal are damaged, all else removed: told, and the rest is there", may_lose=True,
-      journal="ids")
+      journal="ids", history="lost")
 def journal_damaged(r):
     wait_for_files(r)
     r.stop_daemon()
@@ -335,7 +335,7 @@ def files_limited(r):
     full_for_a_while(r, lambda: r.limit_files(0), lambda: r.limit_files(None))
 
 
-@kind("no file may grow, and the daemon is killed before one may again")
+@kind("no file may grow, and the daemon is killed before one may again", history="vanishes")
 def files_limited_killed(r):
     r.limit_files(0)
     r.wait_load(1, 3)
@@ -343,7 +343,7 @@ def files_limited_killed(r):
     r.start_daemon()
 
 
-@kind("no file may grow, and the daemon is told to stop: within 5 s, and saying nothing untrue")
+@kind("no file may grow, and the daemon is told to stop: within 5 s, and saying nothing untrue", history="vanishes")
 def files_limited_stopped(r):
     r.limit_files(0)
     r.wait_load(1, 3)
@@ -367,7 +367,8 @@ def disk_low(r):
     r.wait_load(1)
 
 
-@kind("a small disk is full, and the daemon is killed before there is room", mounts=True, before=lambda r: r.mount_disk(DISK_MB))
+@kind("a small disk is full, and the daemon is killed before there is room", mounts=True, history="vanishes",
+      before=lambda r: r.mount_disk(DISK_MB))
 def disk_full_killed(r):
     fill(r.disk)
     r.wait_load(2, 4)

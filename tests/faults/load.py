@@ -60,9 +60,10 @@ class Robot:
 class Load:
     """Publishes on a client of its own until end(); hold() and go_on() in between."""
 
-    def __init__(self, port, pairs, rate=1.0):
+    def __init__(self, port, pairs, rate=1.0, count=None):
+        """count: numbers of commands, where another load's went before."""
         self.pairs, self.rate = pairs, rate  # {pair: style}
-        self.commands, self.count = [], itertools.count()
+        self.commands, self.count = [], count or itertools.count()
         self.client = Client(port, "l1", topics=[f"{STEM}/{pair}/reply" for pair, style in pairs.items() if style == "link"],
                              on_message=self.check_received)
         self.answers = []  # (pair, merged reply)

@@ -10,6 +10,7 @@ A kind (kinds_*.py) is a function that plays a fault on a running round:
 import contextlib
 import json
 import os
+import pathlib
 import random
 import re
 import resource
@@ -24,7 +25,9 @@ import urllib.error
 from judge import Found, judge
 from load import Load
 from network import Network
+from readers import Readers, check_history
 from rig import Rig, TANDEM, cut_records, member, replay
+from waiting import limit_s
 
 TIMEOUT_S = 3
 LINE = re.compile(r"^\S+ (\w+) +(\w+)")  # of the daemon's log: time, level, event
@@ -39,6 +42,17 @@ def copy_log(source, path):
     with open(path, "ab", buffering=0) as out:
         while data := source.read1(65536):
             out.write(data)
+
+
+def check_times(journal):
+    """Lab time never goes back (docs/storage.md). Pieces of lines do not count."""
+    last = b""
+    for path in sorted(pathlib.Path(journal).glob("*.jsonl")):
+        for at in re.findall(rb'^{"tst":"([-0-9T:.]+Z)".*}$', path.read_bytes(), re.M):
+            if at < last:
+                return [f"journal: {path.name} goes back from {last.decode()} to {at.decode()}"]
+            last = at
+    return []
 
 
 class Lab(Rig):
@@ -67,6 +81,7 @@ class Round:
         self.cleanup, self.keepers = contextlib.ExitStack(), []
         self.network = self.rig.network
         self.load, self.remarks, self.failed, self.may_lose, self.alarms = None, [], [], kind.may_lose, []
+        self.readers = None
         self.program, self.environment = TANDEM, None  # of the daemon; None: ours
 
     # ---- what a kind does ----
@@ -114,11 +129,11 @@ class Round:
         began = time.monotonic()
         self.rig.daemon.send_signal(signal.SIGTERM)
         try:
-            ended = self.rig.daemon.wait(within_s + 30)
+            ended = self.rig.daemon.wait(limit_s(within_s + 30))
         except subprocess.TimeoutExpired:
             raise AssertionError(f"the daemon does not stop: {self.tail()}") from None
         run_s = time.monotonic() - began
-        self.check(run_s <= within_s, f"the daemon took {run_s:.1f} s to stop, {within_s} are the most")
+        self.check(run_s <= limit_s(within_s), f"the daemon took {run_s:.1f} s to stop, {within_s} are the most")
         self.check(status is None or ended == status, f"it ended with status {ended}: {self.tail()}")
 
     def kill_broker(self, number=signal.SIGKILL):
@@ -175,7 +190,7 @@ class Round:
             self.failed.append(words)
 
     def wait(self, condition, what, seconds=15):
-        end = time.monotonic() + seconds
+        end = time.monotonic() + limit_s(seconds)
         while not condition():
             if time.monotonic() > end:
                 raise AssertionError(f"not within {seconds} s: {what}; the daemon said: {self.tail()}")
@@ -210,7 +225,7 @@ class Round:
     def check_reported(self, since, words, lasting, seconds=2):
         """Within so long the daemon says aloud what this names: in its log and, when it lasts and cannot be mended at once, to
         those who ask whether it is ready."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + limit_s(seconds)
         in_log, in_answer = False, not lasting
         while time.monotonic() < end and not (in_log and in_answer):
             in_answer = in_answer or re.search(words, self.unreadiness()) is not None
@@ -246,13 +261,17 @@ class Round:
                 if self.kind.before:
                     self.kind.before(self)
                 self.start_daemon()
+                self.start_readers()
                 self.load = Load(self.rig.broker_port, self.kind.pairs, self.kind.rate)
                 self.cleanup.callback(self.load.end)
                 self.wait_load(1)
                 self.kind.play(self)
                 live = self.wait_until_idle()
                 found = judge(self.load, live, self.may_lose)
+                self.check_readers(found, live)
                 self.compare(found, live)
+                if self.kind.after:
+                    self.kind.after(self, found)
             except (AssertionError, OSError, subprocess.SubprocessError, sqlite3.Error) as e:
                 self.failed.append(f"{type(e).__name__}: {e}")
                 found = Found(acknowledged=sum(c.acknowledged() for c in self.load.commands) if self.load else 0)
@@ -260,6 +279,19 @@ class Round:
             if not found.held():
                 self.archive(found)
             return found
+
+    def start_readers(self, history=None, last_id=None):
+        self.read_since = self.log_size()
+        self.readers = Readers(self.rig.http_port, self.rig.broker_port, self.kind.pairs, history, last_id)
+        self.cleanup.callback(self.readers.end)
+        self.readers.wait_listening()
+
+    def check_readers(self, found, live):
+        self.readers.wait_complete(live)
+        self.readers.end()
+        if self.kind.history != "lost":
+            rebuilt = "store_lacks" in self.events(self.read_since)
+            found.history += check_history(self.readers.history, live, rebuilt, self.kind.history == "vanishes")
 
     def wait_until_idle(self):
         """Everything is up again and drained; what HTTP tells of every pair."""
@@ -306,6 +338,7 @@ class Round:
                 if rows != texts:
                     found.differs.append(f"{pair}: {len(texts)} entries by HTTP, {len(rows)} in the store")
         document = replay(self.rig.lab, journal)
+        found.history += check_times(journal)
         for pair, texts in live.items():
             # HTTP goes by the time of the command, replay by when it was closed.
             texts = sorted(texts, key=number_of)

@@ -20,7 +20,12 @@ if [ -z "${TANDEM:-}" ]; then
     cmake --build --preset release --target tandem >/dev/null
     TANDEM=$PWD/build/release/tandem
 fi
+# Limits of time are longer on a busy machine, as ./test has it.
+export TANDEM_PATIENCE="${TANDEM_PATIENCE:-$(awk -v cores="$(nproc)" '{ print int(1 + $1 / cores) }' /proc/loadavg)}"
 export TANDEM SOURCE="$PWD" FAULTS_FOLDER="${FAULTS_FOLDER:-$PWD/build/faults}" PYTHONPATH=tests/support
+mkdir -p "$FAULTS_FOLDER"
+export IO_RECORD_LIBRARY="$FAULTS_FOLDER/io_record.so"
+cc -D_GNU_SOURCE -std=c17 -O2 -Wall -Wextra -shared -fPIC -o "$IO_RECORD_LIBRARY" tests/support/io_record.c
 # Small disks are mounted where nobody else sees them, and are gone with the last of these processes.
 own=
 if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -t tmpfs -o size=1m none /mnt' 2>/dev/null; then
