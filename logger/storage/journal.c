@@ -13,9 +13,13 @@
 
 #include "logger/storage/file_place.h"
 #include "logger/storage/journal_files.h"
+#include "logger/storage/journal_tail.h"
 #include "logger/storage/lock.h"
 
-enum { RETIRED_MAX = 8 }; /* files that wait for their last fsync */
+enum {
+    RETIRED_MAX = 8,  /* files that wait for their last fsync */
+    LATE_US = 5000000 /* a sync comes that much too late on a disk that is in order */
+};
 
 struct journal {
     struct journal_params params;
@@ -100,6 +104,9 @@ static bool start_file(struct journal *j, int64_t t_us)
         return false;
     }
     if (j->fd >= 0) {
+        /* After a power cut no line may be there while earlier ones are missing. A failure is
+         * met again when the retired files are synced. */
+        (void)j->io.fsync(j->io.context, j->fd);
         j->retired[j->retired_count++] = j->fd;
         j->stats.rotations++;
     }
@@ -653,6 +660,19 @@ static enum status lock_directory(struct journal *j, struct err *err)
     return STATUS_OK;
 }
 
+/* Lines that a power cut left behind a hole never were on the disk for certain. */
+static bool remove_tail(struct journal *j, struct stat *about)
+{
+    const int64_t end = journal_tail_end(j->fd, about->st_size, j->params.fsync_us + LATE_US);
+    if (end == about->st_size) {
+        return true;
+    }
+    j->stats.cut_bytes = (uint64_t)(about->st_size - end);
+    about->st_size = (off_t)end;
+    return end >= 0 && ftruncate(j->fd, (off_t)end) == 0 &&
+           j->io.fsync(j->io.context, j->fd) == 0;
+}
+
 static enum status go_on(struct journal *j, struct err *err)
 {
     int64_t *starts_us = NULL;
@@ -678,6 +698,10 @@ static enum status go_on(struct journal *j, struct err *err)
     if (!S_ISREG(about.st_mode)) {
         return err_set(err, STATUS_E_IO, FAULT_NOT_A_FILE, j->directory,
                        "the newest journal file is a pipe, socket or device: move it away");
+    }
+    if (!remove_tail(j, &about)) {
+        return journal_fail(j->directory, FAULT_FILE_UNREADABLE,
+                            "cannot find the end of the newest journal file", err);
     }
     j->end = (struct journal_position){newest_us, (uint64_t)about.st_size};
     /* Does the file end in a piece of a line? Then the next append closes it. */

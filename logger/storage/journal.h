@@ -53,6 +53,7 @@ struct journal_stats {
     uint64_t removed_files; /* by retention */
     uint64_t vanished;      /* times the directory, or the file being written, was gone */
     uint64_t rewritten;     /* files that were written again, from what was still open */
+    uint64_t cut_bytes;     /* removed at the start, behind a hole that a power cut left */
     uint64_t syncs;
     uint64_t sync_errors;
     bool failing;                   /* the last append did not reach the file */

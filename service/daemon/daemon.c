@@ -314,7 +314,15 @@ static enum status open_journal(struct daemon *d, struct err *err)
     p.rotate_us = o->rotate_us;
     p.retain_bytes = o->retain_mb * (uint64_t)BYTES_PER_MB;
     p.fsync_us = o->fsync_us;
-    return journal_open(&p, &d->journal, err);
+    const enum status status = journal_open(&p, &d->journal, err);
+    struct journal_stats s = {0};
+    if (status == STATUS_OK) {
+        journal_stats(d->journal, &s);
+    }
+    if (s.cut_bytes > 0) {
+        log_write(LOG_JOURNAL_CUT, NULL, "%llu bytes", (unsigned long long)s.cut_bytes);
+    }
+    return status;
 }
 
 /* Is it still in the journal? */

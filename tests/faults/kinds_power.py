@@ -230,7 +230,7 @@ def judge_after(r, moment, live):
     found.twice += [f"{name}: {had.count(name)} entries" for name in set(had) if had.count(name) > 1]
     found.entries += len(had)
     found.acknowledged += len(lost)
-    found.told += len(lost) - len(set(had))
+    found.reported += len(lost) - len(set(had))
     return found
 
 

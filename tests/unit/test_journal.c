@@ -170,6 +170,56 @@ static void rotation_waits_for_sync(void)
     expect_numbers("all there", 41);
 }
 
+/* The bytes of a line as a power cut leaves them that never were on the disk. */
+static void make_hole(struct journal_position line, struct journal_position after)
+{
+    static const char zeros[256];
+    char *path = journal_file_path(dir, line.file);
+    const int fd = open(path, O_WRONLY);
+    const size_t bytes = (size_t)(after.offset - line.offset);
+    CHECK_INT("hole", pwrite(fd, zeros, bytes, (off_t)line.offset), bytes);
+    (void)close(fd);
+    free(path);
+}
+
+/* Lines behind a hole among the last ones never were synced: they do not count, and what is
+ * written next stands in their place. An older hole is damage of lines that were. */
+static void test_hole(void)
+{
+    enum { LINES = 2000, PAUSE = LINES / 2, LATER_US = 60000000 };
+    static struct journal_position at[LINES + 1];
+    static const struct {
+        const char *name;
+        int hole;
+        int left;
+    } rows[] = {{"the last line", LINES - 1, LINES - 1},
+                {"among the last ones", LINES - 900, LINES - 900},
+                {"a minute earlier", 5, LINES},
+                {"the very first", 0, LINES}};
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        fresh_dir();
+        const struct journal_params params = params_of(NULL);
+        struct journal *j = open_or_die(&params);
+        for (unsigned n = 0; n < LINES; n++) {
+            const unsigned us = n + (n < PAUSE ? 0 : LATER_US);
+            CHECK_INT("append", append(j, us, T0_US + us), STATUS_OK);
+            at[n + 1] = journal_end(j);
+        }
+        at[0] = (struct journal_position){at[1].file, 0};
+        journal_close(j);
+        make_hole(at[rows[r].hole], at[rows[r].hole + 1]);
+        j = open_or_die(&params);
+        struct journal_stats stats;
+        journal_stats(j, &stats);
+        CHECK_INT(rows[r].name, journal_end(j).offset, at[rows[r].left].offset);
+        CHECK_INT(rows[r].name, stats.cut_bytes, at[LINES].offset - at[rows[r].left].offset);
+        journal_close(j);
+        j = open_or_die(&params);
+        CHECK_INT("once", journal_end(j).offset, at[rows[r].left].offset);
+        journal_close(j);
+    }
+}
+
 static void test_retention(void)
 {
     fresh_dir();
@@ -299,6 +349,7 @@ int main(void)
     CU_add_test(suite, "bad parameters", bad_params);
     CU_add_test(suite, "rotation", test_rotation);
     CU_add_test(suite, "rotation waits for sync", rotation_waits_for_sync);
+    CU_add_test(suite, "hole", test_hole);
     CU_add_test(suite, "retention", test_retention);
     CU_add_test(suite, "taken away", test_removed);
     CU_add_test(suite, "taken away for good", test_removed_for_good);

@@ -20,6 +20,7 @@ enum { PAGE = 512 };
 int __real_open(const char *path, int flags, ...);
 int __real_openat(int dir, const char *path, int flags, ...);
 ssize_t __real_write(int fd, const void *bytes, size_t n);
+int __real_ftruncate(int fd, off_t size);
 int __real_fsync(int fd);
 int __real_rename(const char *from, const char *to);
 int __real_unlink(const char *path);
@@ -252,7 +253,8 @@ void disk_sync_file(int file)
     const int from = __real_open(path, O_RDONLY);
     path_of(path, "stable", file);
     const int to = __real_open(path, O_WRONLY);
-    if (from < 0 || to < 0 || fstat(from, &about) != 0 || ftruncate(to, about.st_size) != 0) {
+    if (from < 0 || to < 0 || fstat(from, &about) != 0 ||
+        __real_ftruncate(to, about.st_size) != 0) {
         sim_fail("the simulated disk cannot sync: %s", strerror(errno));
     }
     copy_range(from, to, f->dirty_from, min_us(f->dirty_to, about.st_size));
@@ -459,6 +461,22 @@ static void end_waiting(const char *name)
     }
 }
 
+int __wrap_ftruncate(int fd, off_t size);
+int __wrap_ftruncate(int fd, off_t size)
+{
+    struct stat about;
+    const int file = file_of(fd);
+    if (file < 0 || fstat(fd, &about) != 0) {
+        return __real_ftruncate(fd, size);
+    }
+    schedule_point();
+    const int result = __real_ftruncate(fd, size);
+    if (result == 0) {
+        disk_mark_dirty(file, size, about.st_size);
+    }
+    return result;
+}
+
 int __wrap_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to)
 {
@@ -569,12 +587,12 @@ static void cut_file(int file)
                 copy_range(from, to, at, min_us(at + PAGE, live.st_size));
             }
         }
-        (void)!ftruncate(to, size);
+        (void)!__real_ftruncate(to, size);
     }
     (void)fstat(to, &stable);
-    (void)!ftruncate(from, 0);
+    (void)!__real_ftruncate(from, 0);
     copy_range(to, from, 0, stable.st_size);
-    (void)!ftruncate(from, stable.st_size);
+    (void)!__real_ftruncate(from, stable.st_size);
     (void)close(from);
     (void)close(to);
     f->dirty_from = f->dirty_to = f->lost_from = f->lost_to = 0;
