@@ -174,7 +174,7 @@ static enum status copy_options(struct mqtt_client *client, const struct mqtt_cl
         (void)snprintf(topic, sizeof topic, "%s/heartbeat/%s", o->prefix, o->client_id);
         client->heartbeat_topic = own_text(client, topic, &failed);
         client->filters[client->filter_count] = client->heartbeat_topic;
-        client->qos[client->filter_count++] = 0;
+        client->qos[client->filter_count++] = 1; /* in a backlog it comes behind it */
     }
     return failed ? STATUS_E_NOMEM : STATUS_OK;
 }

@@ -47,6 +47,11 @@ static void came_up(struct mqtt_client *client, bool resumed)
     resumed = resumed && !client->begun_untold;
     notify_accepted(client, resumed);
     client->begun_untold = client->refused && !resumed;
+    if (!resumed) {
+        client->backlog_us = 0;
+    } else if (client->backlog_us == 0) {
+        client->backlog_us = client->received_us;
+    }
     lock_acquire(&client->mutex);
     client->up_us = lab_clock_monotonic_us();
     client->sent_away = false;
@@ -230,7 +235,8 @@ static void record_not_subscribed(struct mqtt_client *client)
 
 MQTT_LINK_CALLBACKS(on_subscribe_failure, failure, record_not_subscribed(context))
 
-static void handle_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes)
+static void handle_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes,
+                             int qos)
 {
     char text[24];
     if (bytes == 0 || bytes >= sizeof text) {
@@ -245,6 +251,9 @@ static void handle_heartbeat(struct mqtt_client *client, const char *payload, si
         client->state.heartbeat_rtt_us = now_us - left_us;
         client->state.heartbeat_us = now_us;
         client->beat_back_us = left_us;
+        /* One that left by this connection came behind all that waited. With QoS 0 it would
+         * overtake. */
+        client->backlog_us = qos > 0 && left_us >= client->up_us ? 0 : client->backlog_us;
         if (client->stopping) {
             (void)pthread_cond_broadcast(&client->changed);
         }
@@ -266,15 +275,21 @@ static void check_marker(struct mqtt_client *client, const char *payload, size_t
 /* The heartbeat comes back several times a second: a second without anything is an absence. */
 static const int64_t SILENCE_US = 1000000;
 
-/* Where that is refused nothing counts as heard, and the next connection tells of it. */
+/* Where that is refused nothing counts as heard, and the next connection tells of it. While a
+ * backlog comes it is told once a second how long its messages can have waited. */
 static void report_silence(struct mqtt_client *client)
 {
     const int64_t now_us = lab_clock_now_us();
     const int64_t silent_us = now_us - client->received_us;
-    if (silent_us > SILENCE_US && client->heartbeat_topic && client->options.silence) {
+    const int64_t backlog_us = client->backlog_us;
+    const bool waited = backlog_us > 0 && now_us - client->silence_told_us > SILENCE_US;
+    if ((silent_us > SILENCE_US || waited) && client->heartbeat_topic &&
+        client->options.silence) {
+        client->silence_told_us = now_us;
         (void)pthread_mutex_lock(&client->delivery);
         if (!client->closed) {
-            client->options.silence(client->options.context, silent_us);
+            client->options.silence(client->options.context,
+                                    backlog_us > 0 ? now_us - backlog_us : silent_us);
         }
         (void)pthread_mutex_unlock(&client->delivery);
     }
@@ -292,7 +307,11 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
     if (client->refused) {
         /* The link is cut: what is still in the socket comes again, behind what was refused. */
     } else if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
-        (message->retained ? check_marker : handle_heartbeat)(client, message->payload, bytes);
+        if (message->retained) {
+            check_marker(client, message->payload, bytes);
+        } else {
+            handle_heartbeat(client, message->payload, bytes, message->qos);
+        }
     } else if (client->options.message) {
         (void)pthread_mutex_lock(&client->delivery);
         if (client->closed && message->qos > 0) {
@@ -554,7 +573,8 @@ static void send_beat(struct mqtt_client *client)
     client->beat_us = now_us;
     lock_release(&client->mutex);
     mqtt_link_enter_paho();
-    (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text, 0, 0, NULL);
+    (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text,
+                         client->backlog_us > 0, 0, NULL);
     mqtt_link_leave_paho();
 }
 

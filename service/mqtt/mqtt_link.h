@@ -68,6 +68,10 @@ struct mqtt_client {
     _Atomic int64_t
         received_us; /* lab_clock_now_us() when anything came last; Paho's thread sets it */
     int64_t beat_back_us; /* and in the last one that came back */
+    /* When anything came last before a session was resumed whose backlog is not over; 0: none
+     * is. Paho's thread sets it. */
+    _Atomic int64_t backlog_us;
+    int64_t silence_told_us; /* Paho's thread's */
     int64_t backoff_us;
     uint64_t attempts;
     bool closing; /* no more messages are taken over */

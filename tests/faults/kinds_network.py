@@ -121,8 +121,7 @@ def replies_twice(r):
     lose(r, ["up"])
 
 
-@kind("cut off once a second while a backlog of thousands of messages is delivered")
-def backlog_cut(r):
+def make_backlog(r):
     r.network.open = False
     r.network.cut()
     r.load.hold()
@@ -132,6 +131,20 @@ def backlog_cut(r):
     r.wait(r.load.is_quiet, "the backlog is acknowledged", 60)
     r.load.go_on()
     r.network.open = True
+
+
+@kind("a backlog of thousands of messages, which a slow network delivers for many seconds")
+def backlog_slow(r):
+    r.network.late_s = r.draw.uniform(0.5, 1.0)
+    make_backlog(r)
+    r.wait_load(8)
+    r.network.late_s = 0.0
+    r.wait_load(1)
+
+
+@kind("cut off once a second while a backlog of thousands of messages is delivered")
+def backlog_cut(r):
+    make_backlog(r)
     for _ in r.times(3, 5):
         time.sleep(r.draw.uniform(0.05, 0.4))
         r.network.cut()

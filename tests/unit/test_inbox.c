@@ -483,13 +483,13 @@ static void test_reach(void)
         struct bench b = set_up();
         make_inbox(&b, 1 << 16, false);
         struct tally t = {0};
-        (void)take(b.inbox, 0, 0, INBOX_EVENT);
+        (void)push_message(b.inbox, 0, 0, INBOX_EVENT);
         CHECK(rows[way], !inbox_reach(b.inbox, inbox_now_us(b.inbox)));
         run_round(b.inbox, &t);
         if (way == 1) {
             CHECK(rows[way], inbox_reach(b.inbox, inbox_begin(b.inbox)));
         } else if (way == 2) {
-            (void)take(b.inbox, 1, 0, INBOX_SAMPLE);
+            (void)push_message(b.inbox, 1, 0, INBOX_SAMPLE);
         }
         CHECK_INT(rows[way], inbox_offer(b.inbox, "away", "{}", 2), STATUS_OK);
         CHECK_INT(rows[way], inbox_offer(b.inbox, "away", "{}", 2), STATUS_OK);

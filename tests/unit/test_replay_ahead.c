@@ -309,12 +309,12 @@ static void test_holes(void)
     }
     (void)fclose(out);
     load_lab(PAIRS, "");
-    const struct told told = replay_by(1, paths, &ahead);
+    const struct reported reported = replay_by(1, paths, &ahead);
     lab_file_free(&lab);
-    CHECK("the first", strstr(told.text, "\"n\":1,\"id\":\"m0\"") != NULL);
-    CHECK("behind a hole", strstr(told.text, "\"n\":100002,\"id\":\"m1\"") != NULL);
-    CHECK("behind a piece", strstr(told.text, "\"n\":100003,\"id\":\"m2\"") != NULL);
-    free(told.text);
+    CHECK("the first", strstr(reported.text, "\"n\":1,\"id\":\"m0\"") != NULL);
+    CHECK("behind a hole", strstr(reported.text, "\"n\":100002,\"id\":\"m1\"") != NULL);
+    CHECK("behind a piece", strstr(reported.text, "\"n\":100003,\"id\":\"m2\"") != NULL);
+    free(reported.text);
 }
 
 int main(void)
