@@ -97,7 +97,7 @@ static void wal_cannot_be_written_back(void)
         CHECK_INT("push", store_queue_push(q, &row), STATUS_OK);
     }
     CHECK_INT("committed", store_queue_flush(q, 20000), STATUS_OK);
-    CHECK_INT("push", push(q, ROWS + 1), STATUS_OK);
+    CHECK_INT("push", push_row(q, ROWS + 1), STATUS_OK);
     CHECK_INT("committed", store_queue_flush(q, 20000), STATUS_OK);
     store_queue_stats(q, &stats);
     CHECK("the rows are in", !stats.failing && stats.failures == 0);
@@ -106,7 +106,7 @@ static void wal_cannot_be_written_back(void)
     atomic_store(&chaos.main_fails, false);
     for (int k = 0; k < 2; k++) {
         const uint64_t before = stats.upkeep_failures;
-        CHECK_INT("push", push(q, ROWS + 2 + (uint64_t)k), STATUS_OK);
+        CHECK_INT("push", push_row(q, ROWS + 2 + (uint64_t)k), STATUS_OK);
         CHECK_INT("committed", store_queue_flush(q, 20000), STATUS_OK);
         store_queue_stats(q, &stats);
         CHECK("written back", k == 0 || stats.upkeep_failures == before);
