@@ -91,7 +91,7 @@ class Readers:
         self.port, self.pairs, self.last_id, self.ended = http_port, pairs, last_id, False
         self.history = history or History()
         topics = [f"{STEM}/+/{table}" for table in TABLES]
-        self.client = Client(broker_port, "readers", topics=topics, take=self.receive_message)
+        self.client = Client(broker_port, "readers", topics=topics, on_message=self.receive_message)
         self.client.subscribed.wait(limit_s(5))
         for work in (self.listen, self.walk):
             threading.Thread(target=work, daemon=True).start()

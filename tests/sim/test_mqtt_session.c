@@ -150,14 +150,14 @@ static void test_flaps(void)
     listen.persistent = true; /* all links of this process are cut */
     struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
     speak.protocol = "3.1.1"; /* it is not told what the broker does not take */
-    struct mqtt_client *listener = make("flaps", &listen);
-    struct mqtt_client *speaker = make("flaps", &speak);
+    struct mqtt_client *listener = make_client("flaps", &listen);
+    struct mqtt_client *speaker = make_client("flaps", &speak);
     CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener));
     mqtt_client_hold(speaker, "not now");
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
-        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+        CHECK_INT("said", publish_text(speaker, "t/n", text), STATUS_OK);
     }
     for (int flap = 0; flap < FLAPS; flap++) {
         mqtt_client_read_state(speaker, &state);
@@ -171,7 +171,7 @@ static void test_flaps(void)
     memset(large, 'x', sizeof large);
     CHECK_INT("large", mqtt_client_publish(speaker, "t/n", large, sizeof large, 1, false),
               STATUS_OK);
-    CHECK_INT("said", say(speaker, "t/n", "3001"), STATUS_OK);
+    CHECK_INT("said", publish_text(speaker, "t/n", "3001"), STATUS_OK);
     mqtt_client_resume(speaker);
     CHECK("sent", mqtt_client_wait_sent(speaker, wait_limit_ms(3 * UP_MS)));
     CHECK("came", inbox_wait(&in, N + 1, UP_MS));
@@ -182,8 +182,8 @@ static void test_flaps(void)
     CHECK_INT("none missing", missing, 0);
     mqtt_client_read_state(speaker, &state);
     CHECK_INT("given up", state.failed, 1);
-    end(speaker);
-    end(listener);
+    end_client(speaker);
+    end_client(listener);
     broker_finish(&b, NULL);
 }
 

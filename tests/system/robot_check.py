@@ -69,7 +69,7 @@ class Robot:
     def take(self, topic, payload):
         with self.lock:
             received, body = self.clock(), json.loads(payload)
-            getattr(self, "take_" + topic.rsplit("/", 1)[1])(body, received)
+            getattr(self, "receive_" + topic.rsplit("/", 1)[1])(body, received)
 
     def receive_probe(self, body, received):
         if self.flaw == "late echo":

@@ -54,7 +54,7 @@ class Shop(Border):
     def take(self, topic, payload):
         with self.lock:
             received, o = self.clock(), json.loads(payload)
-            self.take_command({"id": o["order"], "op": o["what"], "rotation_rad": -math.radians(o["angle"]),
+            self.receive_command({"id": o["order"], "op": o["what"], "rotation_rad": -math.radians(o["angle"]),
                                "displacement_m": o["way"] / 1e3}, received)
 
     def say(self, word, body, qos=1):
@@ -233,7 +233,7 @@ class Device(Border):
                 self.publish("NBIRTH", {"bdSeq": 0.0}, birth=True)
                 self.publish("DBIRTH", {"Reply/id": "", "Reply/status": "", **self.place("", ""), **self.place("P", "p")})
             else:
-                self.take_command({"id": metrics["Go/id"], "op": metrics["Go/op"], "rotation_rad": metrics["Go/turn"],
+                self.receive_command({"id": metrics["Go/id"], "op": metrics["Go/op"], "rotation_rad": metrics["Go/turn"],
                                    "displacement_m": metrics["Go/way"]}, self.clock())
 
     def place(self, head, small):

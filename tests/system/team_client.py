@@ -44,10 +44,10 @@ class Controllers:
     def __init__(self, rig):
         self.heard, self.count = queue.Queue(), 0
         self.client = Client(rig.broker_port, "controllers", clean=True, topics=["tandem/v1/cell/response"],
-                             on_message=lambda topic, payload: self.take(json.loads(payload)))
+                             on_message=lambda topic, payload: self.add_answer(json.loads(payload)))
         assert self.client.subscribed.wait(limit_s(10))
 
-    def take(self, answer):
+    def add_answer(self, answer):
         """Those of a person's wish over HTTP stand on this topic, too."""
         if answer["robot"] is not None:
             self.heard.put(answer)
@@ -59,7 +59,7 @@ class Controllers:
         self.client.publish("tandem/v1/cell/request", json.dumps({"id": name, "robot": robot, "op": op, **what}))
         return name
 
-    def hear(self, name, robot, grant):
+    def receive(self, name, robot, grant):
         """The next answer, which must be this one; None: an unlock that was done."""
         answer = self.heard.get(timeout=limit_s(10))
         assert (answer["id"], answer["robot"], answer.get("grant")) == (name, robot, grant), (answer, name, robot, grant)
@@ -67,7 +67,7 @@ class Controllers:
             as_vda(answer)
         return answer
 
-    def hear_nothing(self, seconds):
+    def receive_nothing(self, seconds):
         pass_time(seconds)
         assert self.heard.empty(), self.heard.get()
 
@@ -91,7 +91,7 @@ def hand_over(c):
     return granted
 
 
-def take_away(c, rig, granted):
+def revoke(c, rig, granted):
     """A person frees the place under the present fence, and under no other."""
     path = "/api/v1/teams/cell/resources/Place/release"
     try:
