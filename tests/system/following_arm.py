@@ -31,7 +31,7 @@ PAIRS = f"""a1:
                 rate_hz: 125, bandwidth_radps: 20, target_m: 0.02, target_ratio: 0.5, window_s: {WINDOW_S}}}"""
 
 
-class Heard:
+class Recording:
     """What the arms tell, and when it came."""
 
     def __init__(self, rig):
@@ -50,19 +50,19 @@ class Heard:
         return [m for _, topic, m in self.messages() if topic == "tandem/v1/a1/real/reply" and m.get("id") == id]
 
 
-def drive(rig, heard, name):
+def drive(rig, received, name):
     """Round through all places; at the broker the virtual arm hears none of it."""
     for i, q in enumerate(PLACES):
         rig.publish("tandem/v1/a1/real/command", {"id": f"{name}{i}", "op": "movej", "q_rad": q, "v_radps": 1.05})
-    rig.wait(lambda: heard.replied(f"{name}{len(PLACES) - 1}"), "all moves", 60)
-    assert all(heard.replied(f"{name}{i}")[0]["status"] == "done" for i in range(len(PLACES)))
+    rig.wait(lambda: received.replied(f"{name}{len(PLACES) - 1}"), "all moves", 60)
+    assert all(received.replied(f"{name}{i}")[0]["status"] == "done" for i in range(len(PLACES)))
 
 
-def tools_apart(heard, since, until=math.inf, moving=True):
+def tools_apart(received, since, until=math.inf, moving=True):
     """At each sample of the real arm: distance of the tools, the virtual one's between its samples. Rms, m."""
-    virtual = [(m["t"], m["tcp"][:3]) for _, m in heard.samples("virtual")]
+    virtual = [(m["t"], m["tcp"][:3]) for _, m in received.samples("virtual")]
     gaps, k = [], 0
-    for _, m in heard.samples("real"):
+    for _, m in received.samples("real"):
         t = m["t"] - CLOCK_S
         while k + 1 < len(virtual) and virtual[k + 1][0] < t:
             k += 1
@@ -77,17 +77,17 @@ def tools_apart(heard, since, until=math.inf, moving=True):
     return math.sqrt(statistics.fmean(g * g for g in gaps))
 
 
-def foretold(rig, heard, since):
+def predicted(rig, received, since):
     """What `tandem follow` says of this motion and telemetry as late as 95 % of it was: by what is shown, rms in m."""
-    heard_real = heard.samples("real", since)
-    ages = sorted(t - m["t"] + CLOCK_S for t, m in heard_real)
+    recorded_real = received.samples("real", since)
+    ages = sorted(t - m["t"] + CLOCK_S for t, m in recorded_real)
     late_s = max(ages[len(ages) * 95 // 100], 0.0)
     path, experiment = rig.folder / "recording.csv", rig.folder / "experiment.yaml"
     with open(path, "w", newline="") as f:
         out = csv.writer(f)
         out.writerow(["t_s", *(name.format(j) for name in ("q{}_target_rad", "q{}_actual_rad", "qd{}_target_radps",
                                                            "qd{}_actual_radps") for j in range(1, 7))])
-        for _, m in heard_real:
+        for _, m in recorded_real:
             out.writerow([m["t"], *m["q_target"], *m["pose"], *m["qd_target"], *m["nu"]])
     experiment.write_text(f"kind: arm\nname: live\nrecording: {path}\nlag_s: {LAG_S}\n"
                           f"telemetry: {{rate_hz: [{RATE_HZ}], late_s: [{late_s:.6f}]}}\n")
@@ -96,24 +96,24 @@ def foretold(rig, heard, since):
     return late_s, {shown: 1e-3 * case[shown]["tool_rms_mm"] for shown in ("hold", "speed", "ramp", "commanded")}
 
 
-def follows(rig, heard, name):
+def follows(rig, received, name):
     """One round: in time, and as near as was predicted. What is shown offline is there at once; a virtual arm has to be
     driven there, which is worth a factor (docs/model/following.md) and some mm."""
     began = time.time()
-    drive(rig, heard, name)
-    told = rig.get("/api/v1/pairs/a1/fidelity")
+    drive(rig, received, name)
+    fidelity = rig.get("/api/v1/pairs/a1/fidelity")
     pass_time(0.5)  # what was said last
-    rms = tools_apart(heard, began)
-    late_s, shown = foretold(rig, heard, began)
+    rms = tools_apart(received, began)
+    late_s, shown = predicted(rig, received, began)
     print(f"{name}: {1e3 * rms:.1f} mm apart, telemetry {1e3 * late_s:.0f} ms late, foretold",
           {k: f"{1e3 * v:.2f} mm" for k, v in shown.items()})
-    seen = tools_apart(heard, told["t"] - WINDOW_S, told["t"], moving=False)
-    print(f"over the last {WINDOW_S} s {1e3 * seen:.2f} mm apart, the daemon says {1e3 * told['tool']['rmse_m']:.2f}")
-    assert abs(told["tool"]["rmse_m"] - seen) < 0.3 * seen + 0.5e-3, (told, seen)
+    seen = tools_apart(received, fidelity["t"] - WINDOW_S, fidelity["t"], moving=False)
+    print(f"over the last {WINDOW_S} s {1e3 * seen:.2f} mm apart, the daemon says {1e3 * fidelity['tool']['rmse_m']:.2f}")
+    assert abs(fidelity["tool"]["rmse_m"] - seen) < 0.3 * seen + 0.5e-3, (fidelity, seen)
     return rms < 0.5 * shown["hold"] and rms < 5 * shown["commanded"] + 2e-3
 
 
-def check_rates(heard):
+def check_rates(received):
     """How fast the set points change is fidelity on moves and at rest, and not by who is driven."""
     real = [m for _, m in received.samples("real")]
     assert all("tau_dot" in m for m in real)

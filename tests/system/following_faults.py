@@ -65,10 +65,10 @@ class Lab:
         self.rig = rig
         (rig.folder / "robots.yaml").write_text(ROBOTS)
         # A session that lasts: it misses nothing that the broker took.
-        self.heard = rig.folder / "efforts"
+        self.received = rig.folder / "efforts"
         self.silences = []
         rig.run(["mosquitto_sub", "-p", rig.broker_port, "-c", "-i", "listener", "-q", "1", "-t",
-                 f"{STEM}/virtual/control", "-F", "%p"], stdout=open(self.heard, "w"))
+                 f"{STEM}/virtual/control", "-F", "%p"], stdout=open(self.received, "w"))
         rig.start_daemon()
         self.probes = Relay(rig, f"{STEM}/real/probe", "raw/r1/real/probe")
         self.relays = [Relay(rig, f"raw/r1/real/{what}", f"{STEM}/real/{what}") for what in ("telemetry", "echo")]
@@ -208,7 +208,7 @@ def check_priority(lab):
 
 
 def check_efforts(lab):
-    messages = [json.loads(line) for line in lab.heard.read_text().split("\n")[:-1]]
+    messages = [json.loads(line) for line in lab.received.read_text().split("\n")[:-1]]
     ours = [m for m in messages if "by" not in m]
     assert len(ours) > 1000
     for m in ours:

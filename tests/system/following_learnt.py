@@ -104,7 +104,7 @@ class Lab:
         parameters = self.get(pair, "following")["parameters"]
         return [parameters[side] and parameters[side]["source"] for side in ("real", "virtual")]
 
-    def put(self, pair, what, body, method="PUT"):
+    def send(self, pair, what, body, method="PUT"):
         self.rig.fetch(f"/api/v1/pairs/{pair}/{what}", method, json.dumps(body).encode(), TOKEN)
 
     def rmse(self, pair):

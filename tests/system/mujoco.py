@@ -107,7 +107,7 @@ class Lab:
     def get(self, pair, what):
         return self.rig.get(f"/api/v1/pairs/{pair}/{what}")
 
-    def put(self, pair, what, body, method="POST"):
+    def send(self, pair, what, body, method="POST"):
         self.rig.fetch(f"/api/v1/pairs/{pair}/{what}", method, json.dumps(body).encode(), TOKEN)
 
     def propose(self, pair, model):
@@ -115,7 +115,7 @@ class Lab:
         def last():
             return self.get(pair, "parameters/changes?limit=1")["changes"][0:1]
         before = last()
-        self.put(pair, "parameters/propose", {"model": model})
+        self.send(pair, "parameters/propose", {"model": model})
         self.rig.wait(lambda: last() != before, f"{pair}: something came of the proposal", 60)
         return last()[0]["action"] == "proposed"
 
@@ -124,11 +124,11 @@ class Lab:
         def acknowledged():
             return sum(change["action"] == "acknowledged" for change in self.get(pair, "parameters/changes?limit=100")["changes"])
         before = acknowledged()
-        self.put(pair, "parameters/promote", {"model": model})
+        self.send(pair, "parameters/promote", {"model": model})
         self.rig.wait(lambda: acknowledged() > before, f"{pair}: acknowledged", 20)
 
 
-class Ways(threading.Thread):
+class DrivenPair(threading.Thread):
     """The pair that moves by commands: times, before and after the simulator was told them."""
 
     def __init__(self, lab):
@@ -160,17 +160,17 @@ class Ways(threading.Thread):
             self.fault = fault
 
 
-def check_ways(lab, ways):
-    ways.join()
-    if ways.fault:
-        raise ways.fault
+def check_pair(lab, driven):
+    driven.join()
+    if driven.fault:
+        raise driven.fault
     for side in ("real", "virtual"):
         table = offline(lab.rig.folder, ("way", side), "--moves", "400")
         truth = identify(lab.rig.folder, "travel_time", table)["values"]
-        hold(f"way {side}", ways.fits[side], {name: truth[name] for name in ways.fits[side]["identifiable"]})
-    print(f"way: mean difference of motion {ways.before:.3f} s, {ways.verdicts}; promoted {ways.after:.3f} s, {ways.verdicts_after}")
-    assert ways.after < ways.before / 5 and ways.before > 0.2
-    assert ways.verdicts.get("SYNC", 0) < MOVES[0] / 3
+        hold(f"way {side}", driven.fits[side], {name: truth[name] for name in driven.fits[side]["identifiable"]})
+    print(f"way: mean difference of motion {driven.before:.3f} s, {driven.verdicts}; promoted {driven.after:.3f} s, {driven.verdicts_after}")
+    assert driven.after < driven.before / 5 and driven.before > 0.2
+    assert driven.verdicts.get("SYNC", 0) < MOVES[0] / 3
 
 
 def gap(lab):

@@ -42,7 +42,7 @@ class Controllers:
     """Both robots' controllers, and what they receive."""
 
     def __init__(self, rig):
-        self.heard, self.count = queue.Queue(), 0
+        self.received, self.count = queue.Queue(), 0
         self.client = Client(rig.broker_port, "controllers", clean=True, topics=["tandem/v1/cell/response"],
                              on_message=lambda topic, payload: self.add_answer(json.loads(payload)))
         assert self.client.subscribed.wait(limit_s(10))
@@ -50,7 +50,7 @@ class Controllers:
     def add_answer(self, answer):
         """Those of a person's wish over HTTP stand on this topic, too."""
         if answer["robot"] is not None:
-            self.heard.put(answer)
+            self.received.put(answer)
 
     def say(self, robot, op, number=None, **what):
         """The id that it has."""
@@ -61,30 +61,30 @@ class Controllers:
 
     def receive(self, name, robot, grant):
         """The next answer, which must be this one; None: an unlock that was done."""
-        answer = self.heard.get(timeout=limit_s(10))
+        answer = self.received.get(timeout=limit_s(10))
         assert (answer["id"], answer["robot"], answer.get("grant")) == (name, robot, grant), (answer, name, robot, grant)
         if grant:
             as_vda(answer)
         return answer
 
-    def receive_nothing(self, seconds):
+    def expect_silence(self, seconds):
         pass_time(seconds)
-        assert self.heard.empty(), self.heard.get()
+        assert self.received.empty(), self.received.get()
 
 
 def hand_over(c):
     """One of two, then the other; each under a fence of its own."""
     first = c.say("R1", "lock", resources=["Place"])
-    held = c.hear(first, "R1", "GRANTED")
+    held = c.receive(first, "R1", "GRANTED")
     assert held["fences"] == {"Place": 1} and held["lease_expiry"] is None, held
     second = c.say("R2", "lock", resources=["Place"])
-    assert c.hear(second, "R2", "QUEUED")["behind"] == ["R1"]
+    assert c.receive(second, "R2", "QUEUED")["behind"] == ["R1"]
     c.say("R1", "lock", number=first[1:], resources=["Place"])
-    assert c.hear(first, "R1", "GRANTED")["fences"] == {"Place": 1}, "said again: the same grant"
+    assert c.receive(first, "R1", "GRANTED")["fences"] == {"Place": 1}, "said again: the same grant"
     refused = c.say("R1", "unlock", resources=["Place"], fence=99)
-    assert "fence" in c.hear(refused, "R1", "REJECTED")["detail"]
+    assert "fence" in c.receive(refused, "R1", "REJECTED")["detail"]
     freed = c.say("R1", "unlock", resources=["Place"], fence=1)
-    answers = [c.heard.get(timeout=limit_s(10)), c.heard.get(timeout=limit_s(10))]
+    answers = [c.received.get(timeout=limit_s(10)), c.received.get(timeout=limit_s(10))]
     assert {answer["id"]: answer for answer in answers}[freed]["released"] == {"Place": 1}, answers
     granted = {answer["id"]: answer for answer in answers}[second]
     assert as_vda(granted)["grantType"] == "GRANTED" and granted["fences"] == {"Place": 2}, granted
@@ -100,9 +100,9 @@ def revoke(c, rig, granted):
     except OSError as error:
         assert error.code == 409, error
     rig.fetch(path, "POST", json.dumps({"fence": 2, "reason": "seen empty"}).encode(), TOKEN)
-    c.hear(granted["id"], "R2", "REVOKED")
+    c.receive(granted["id"], "R2", "REVOKED")
     late = c.say("R2", "unlock", resources=["Place"], fence=2)
-    c.hear(late, "R2", "REJECTED")
+    c.receive(late, "R2", "REJECTED")
 
 
 def let_lease_end(c):
