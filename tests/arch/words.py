@@ -2,7 +2,7 @@
 """words.py [--all] [--count] [FILE...]: documents and comments are in plain words.
 
 Checks sentences (at most 35 words, the mean of a page at most 18), lines (100 columns), phrases that tests/arch/words.tsv
-rules out, and comments that begin without a subject. Without FILE: everything that git lists, but for what STILL_OLD
+rules out, old identifiers, and comments that begin without a subject. Without FILE: everything that git lists, but for what STILL_OLD
 names. --all: these too. --count: one line per file, worst first.
 """
 import fnmatch
@@ -66,9 +66,10 @@ def comments_of(text):
 
 
 def phrases(root):
-    for line in (root / "tests/arch/words.tsv").read_text().splitlines()[1:]:
-        kind, old, new = line.split("\t")
-        yield kind, old, new, re.compile(r"\b%s\b" % old, re.I if kind == "phrase" else 0)
+    """Phrases with their patterns, and old identifiers with their new names."""
+    rows = [line.split("\t") for line in (root / "tests/arch/words.tsv").read_text().splitlines()[1:]]
+    return ([(new, re.compile(r"\b%s\b" % old, re.I)) for kind, old, new in rows if kind == "phrase"],
+            {old: new for kind, old, new in rows if kind == "id"})
 
 
 def check_document(path, text):
@@ -98,12 +99,12 @@ def check_file(root, path, ruled_out):
         for at, comment in spoken:
             if NO_SUBJECT.match(comment):
                 yield f"{path}:{at}: a comment without a subject: {comment[:60]}"
-    for kind, old, new, pattern in ruled_out:
-        for at, words in spoken if kind == "phrase" else ((1, text),):
-            found = pattern.search(words)
-            if found:
-                line = at if kind == "phrase" else text.count("\n", 0, found.start()) + 1
-                yield f"{path}:{line}: \"{found.group(0)}\": say {new}"
+    ruled_phrases, names = ruled_out
+    for new, pattern in ruled_phrases:
+        yield from (f"{path}:{at}: \"{found.group(0)}\": say {new}" for at, words in spoken if (found := pattern.search(words)))
+    for word in re.finditer(r"[A-Za-z_]\w*", text):
+        if word.group(0) in names:
+            yield f"{path}:{text.count(chr(10), 0, word.start()) + 1}: {word.group(0)} is called {names[word.group(0)]} now"
 
 
 def main():
@@ -115,7 +116,7 @@ def main():
         files = [f for f in listed if f.endswith(PROSE + COMMENTED)]
         if "--all" not in flags:
             files = [f for f in files if not any(fnmatch.fnmatch(f, old) for old in STILL_OLD)]
-    ruled_out = list(phrases(root))
+    ruled_out = phrases(root)
     found = {path: list(check_file(root, path, ruled_out)) for path in files}
     if "--count" in flags:
         for path in sorted(found, key=lambda p: -len(found[p])):

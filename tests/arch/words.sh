@@ -15,8 +15,8 @@ trap 'rm -rf "$bad"' EXIT
     echo
     awk 'BEGIN { for (i = 0; i < 101; i++) printf "x"; print "" }'
 } >"$bad/page.md"
-printf '/* Of a robot. */\nint robot;\n' >"$bad/code.c"
+printf '/* Of a robot. */\nint crew_init;\n' >"$bad/code.c"
 out=$(python3 "$SOURCE/tests/arch/words.py" "$bad/page.md" "$bad/code.c" || true)
-for want in '"keeper"' '"foretold"' 'sentence of 38 words' '101 columns' 'without a subject: Of a robot'; do
+for want in '"keeper"' '"foretold"' 'sentence of 38 words' '101 columns' 'without a subject: Of a robot' 'crew_init is called'; do
     case $out in *"$want"*) ;; *) echo "the check overlooks $want: $out"; exit 1 ;; esac
 done
