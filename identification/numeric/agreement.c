@@ -4,6 +4,10 @@
 
 #include <gsl/gsl_cdf.h>
 
+/* Weighted mean and Cochran's Q with weights 1 / se^2, then two corrections: Welch's factor
+ * and the F distribution allow for errors that are themselves estimated from few samples.
+ * The excess of Q over its n - 1 degrees gives the variance between the estimates
+ * (DerSimonian and Laird). The estimates are assumed to be independent and normal. */
 void agreement_find(const struct estimate_of_one *each, size_t n, struct agreement *out)
 {
     double w = 0.0;
@@ -25,7 +29,7 @@ void agreement_find(const struct estimate_of_one *each, size_t n, struct agreeme
     }
     const double df = (double)(n - 1);
     const double square = (double)(n * n - 1);
-    /* Errors that are themselves uncertain make it larger, and its tail longer. */
+    /* Welch: uncertain errors inflate the statistic and lengthen its tail. */
     const double f = q / df / (1.0 + 2.0 * (double)(n - 2) / square * lambda);
     out->df = df;
     out->statistic = f * df;

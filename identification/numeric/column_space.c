@@ -9,7 +9,8 @@
 static_assert((size_t)COLUMN_SPACE_ADDED_MAX <= (size_t)COLUMN_SPACE_P_MAX,
               "one solver for both");
 
-/* column -= within those before, and the same of its turn. */
+/* Removes from column its part in the space of the earlier columns. turn records the same
+ * combination, so that Q = X turn holds. */
 static void project_out(struct column_space *space, double *column,
                         double turn[COLUMN_SPACE_P_MAX])
 {
@@ -23,6 +24,9 @@ static void project_out(struct column_space *space, double *column,
             turn[j] -= within * space->turn[j][k];
         }
     }
+    /* Each column is projected twice ("twice is enough", Parlett, The Symmetric Eigenvalue
+     * Problem): one pass of Gram and Schmidt loses orthogonality when columns are nearly
+     * parallel. */
 }
 
 void column_space_find(const double *x, const double *use, size_t n, size_t p, double *q,
@@ -76,7 +80,7 @@ bool column_space_cholesky(double m[][COLUMN_SPACE_P_MAX], double *b, size_t p)
         }
         m[j][j] = sqrt(pivot);
         for (size_t i = j + 1; i < p; i++) {
-            double sum = m[j][i]; /* the factor takes the lower half */
+            double sum = m[j][i]; /* the factor is written to the lower half */
             for (size_t k = 0; k < j; k++) {
                 sum -= m[i][k] * m[j][k];
             }
@@ -101,7 +105,7 @@ void column_space_add_row(const struct column_space *space, size_t i, const doub
 {
     for (size_t j = 0; j < added->count; j++) {
         if (!(fabs(z[j]) > 0.0)) {
-            continue; /* many moves only turn, or only drive */
+            continue; /* most moves only turn or only drive, so that most z are zero */
         }
         for (size_t k = 0; k < space->rank; k++) {
             added->qz[j][k] += z[j] * space->q[k * space->n + i];
@@ -117,7 +121,8 @@ double column_space_gain(const struct column_space *space,
                          const struct column_space_added *added, size_t *rank,
                          double *coefficient)
 {
-    /* Differences of sums lose digits: what is left of a column must stand out of that. */
+    /* A difference of sums loses digits. A column counts only if its rest exceeds the
+     * rounding error. */
     static const double LEFT = 1e-9;
     double s[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX];
     double b[COLUMN_SPACE_ADDED_MAX] = {0.0};
@@ -132,7 +137,8 @@ double column_space_gain(const struct column_space *space,
             s[k][at] = added->zz[chosen[k]][j] -
                        dot_product(added->qz[chosen[k]], added->qz[j], space->rank);
         }
-        /* Alone, then beside those kept: solved each time, there are six at most. */
+        /* The column must have a part outside the design, then outside the columns accepted
+         * so far. The system is solved afresh for each column because there are at most six. */
         if (!(s[at][at] > LEFT * added->zz[j][j])) {
             continue;
         }

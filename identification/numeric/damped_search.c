@@ -6,11 +6,11 @@
 
 static const double LAMBDA_MIN = 1e-12;
 static const double LAMBDA_MAX = 1e9;
-/* Above it a step is too much shortened to tell whether the minimum is near. */
+/* Above this damping, a step is too short to show whether the minimum is near. */
 static const double LAMBDA_FREE = 1e-2;
 static const double HARDER = 10.0;
 
-/* Lambda of the next step; true when there is to be none. */
+/* Sets lambda for the next step. Returns true if the search ends, with the reason in *stop. */
 static bool judge_step(struct damped_search *search, double length, double gain,
                        enum search_stop *stop)
 {
@@ -57,8 +57,9 @@ enum status damped_search_run(struct damped_search *search, size_t iterations_ma
     return STATUS_OK;
 }
 
-/* R's columns scaled, and what damps them below: its column's length, or one where that is
- * zero, so that nothing moves along it. */
+/* Stacks the scaled columns of R above a diagonal that damps them: sqrt(lambda) times the
+ * column's length. A column of zeros gets the diagonal 1, so that its variable does not
+ * move. */
 static void stack_rows(const double *r, size_t stride, size_t g, double lambda,
                        const double *scale, const bool *free, struct qr_accumulator *qr)
 {

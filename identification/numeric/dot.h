@@ -1,14 +1,14 @@
-/* identification/numeric/dot.h - sums of products that do not wait for each other.
+/* identification/numeric/dot.h - dot product with eight independent partial sums.
  *
- * Eight sums in a fixed order, so that a processor has something to do while it adds: the same
- * bytes from every compiler, and less rounding than one sum. Pure.
+ * The processor can add them in parallel. Their order is fixed, so that every compiler gives
+ * the same bytes, and rounding is smaller than with one sum. Pure.
  */
 #ifndef IDENTIFICATION_NUMERIC_DOT_H
 #define IDENTIFICATION_NUMERIC_DOT_H
 
 #include <stddef.h>
 
-/* sum x[i] y[i], i < n. */
+/* Returns sum x[i] y[i] for i < n. */
 static inline double dot_product(const double *x, const double *y, size_t n)
 {
     enum { LANES = 8 };

@@ -8,9 +8,9 @@
 #include "base/text/names.h"
 #include "identification/numeric/dot.h"
 
-/* Neighbours more correlated than this count as if by this much. */
+/* Higher correlations between neighbours count as this value, which bounds the lags. */
 static const double CORRELATION_MAX = 0.99;
-/* As good as infinitely many; and how closely they are found. */
+/* Degrees of freedom that count as infinite, and the relative accuracy of their search. */
 static const double FREEDOM_MAX = 1e6;
 static const double FREEDOM_SHARE = 1e-3;
 
@@ -58,7 +58,8 @@ void hac_start(struct hac_covariance *m, size_t p, size_t reach, bool with_plain
     m->lags = reach / m->block;
 }
 
-/* What rounding leaves in a sum that terms come to and go from would stay for ever. */
+/* Sums are updated by adding and removing terms. Rounding errors would stay in them forever,
+ * so the sums are recomputed from time to time. */
 static void recompute_sums(struct hac_covariance *m)
 {
     memset(m->sum, 0, sizeof m->sum);
@@ -69,7 +70,7 @@ static void recompute_sums(struct hac_covariance *m)
     }
 }
 
-/* Squares of the sums that wait. */
+/* Adds the squares of the waiting sums to the windows. */
 static void square_sums(struct hac_covariance *m)
 {
     for (size_t i = 0; i < m->p; i++) {
@@ -80,16 +81,19 @@ static void square_sums(struct hac_covariance *m)
     m->waiting = 0;
 }
 
-/* Newey and West: the covariance of a sum of moments g_k that hang together over L of them is
- * sum_k sum_l w_l g_k g_(k-l)', and weights w_l = 1 - |l| / (L + 1) keep it from coming out
- * negative. These weights are what squares of moving sums of L + 1 moments give, for a pair l
- * apart shares L + 1 - l windows: so one ring and one running sum do for any reach, and before
- * the first and after the last moment windows go on over zeros (hac_break). Correlation that
- * reaches beyond HAC_LAGS_MAX makes several moments one block
- * (docs/model/identification_theory.md, "Errors"). */
+/* Newey-West covariance of a sum of moments g_k that are autocorrelated over L lags
+ * (docs/model/identification_theory.md, "Errors"):
+ *
+ *     sum_k sum_l w_l g_k g_(k-l)',  w_l = 1 - |l| / (L + 1)
+ *
+ * Bartlett's weights keep the estimate positive semidefinite. The same weights result from
+ * the squares of moving sums over L + 1 moments, because a pair with lag l shares L + 1 - l
+ * windows. One ring and one running sum therefore suffice for any L. Before the first and
+ * after the last moment, the windows run over zeros (hac_break). If the correlation reaches
+ * beyond HAC_LAGS_MAX, several moments form one block. */
 
-/* A stretch of blocks comes into the window, the oldest leave it: the sums of some columns,
- * none of which waits for another. */
+/* Moves the window over n blocks for a few columns: new blocks enter, the oldest leave. The
+ * columns are independent, so that the processor can work on them in parallel. */
 static void slide_window(struct hac_covariance *m, size_t first, const double *g, size_t stride,
                          size_t n)
 {
@@ -108,7 +112,7 @@ static void slide_window(struct hac_covariance *m, size_t first, const double *g
     memcpy(m->sum + first, sum, sizeof sum);
 }
 
-/* Blocks by columns, so far apart. */
+/* Adds n blocks by columns that lie `stride` apart. */
 static void add_blocks(struct hac_covariance *m, const double *g, size_t stride, size_t n)
 {
     for (size_t done = 0; done < n;) {
@@ -135,7 +139,7 @@ static void close_block(struct hac_covariance *m)
     m->in_block = 0;
 }
 
-/* The moments of n samples, by columns that lie so far apart. */
+/* Adds the moments of n samples by columns that lie `stride` apart. */
 static void add_moments(struct hac_covariance *m, const double *g, size_t stride, size_t n)
 {
     for (size_t i = 0; m->with_plain && i < m->p; i++) {

@@ -1,11 +1,11 @@
-/* identification/numeric/hac_covariance.h - covariance of a sum of moments that hang together
- * in time.
+/* identification/numeric/hac_covariance.h - covariance of a sum of autocorrelated moments
+ * (Newey-West).
  *
- * Newey-West with Bartlett's weights, in one pass and in memory that does not grow: blocks of
- * moments count as one where the correlation reaches far. Weighting products of moments l apart
- * by 1 - l / (L + 1) is the same as taking the mean square of the sums of L + 1 neighbours,
- * with nothing before the first and after the last: so a moment costs O(p^2), whatever its
- * reach, and no variance comes out negative. Pure, no allocation.
+ * The products of moments with lag l get Bartlett's weight 1 - l / (L + 1). This equals the
+ * mean square of sums over L + 1 neighbours, with zeros before the first and after the last
+ * moment. A moment therefore costs O(p^2) whatever L is, no variance is negative, and memory is
+ * constant. If the correlation reaches far, blocks of moments count as one. Reference: Newey
+ * and West, Econometrica 55, 1987. Pure, no allocation.
  */
 #ifndef IDENTIFICATION_NUMERIC_HAC_COVARIANCE_H
 #define IDENTIFICATION_NUMERIC_HAC_COVARIANCE_H
@@ -15,50 +15,52 @@
 
 #include "identification/numeric/svd.h"
 
-/* Moments: of parameters, biases and delay. */
+/* Numbers of moments: one for each parameter, bias and delay. */
 enum {
     HAC_LAGS_MAX = 64,
     HAC_WAITING = 64,
-    HAC_MANY = 64,   /* moments at a time, at most */
-    HAC_AT_ONCE = 4, /* columns that are summed beside each other */
+    HAC_MANY = 64,   /* largest number of moments in one call */
+    HAC_AT_ONCE = 4, /* columns that are summed in parallel */
     HAC_ROOM = (NUMERIC_COLUMNS_MAX / HAC_AT_ONCE + 1) * HAC_AT_ONCE
 };
 
-/* About 35 kB. */
+/* Size: about 35 kB. */
 struct hac_covariance {
     size_t p;
-    size_t lags;  /* in blocks, <= HAC_LAGS_MAX */
-    size_t block; /* moments that count as one */
+    size_t lags;  /* number of lags in blocks, <= HAC_LAGS_MAX */
+    size_t block; /* number of moments in a block */
     size_t in_block, at;
     bool with_plain;
     double ring[HAC_ROOM][HAC_LAGS_MAX + 1]; /* blocks in the window, by columns */
-    double now[HAC_ROOM];                    /* block at hand */
-    double sum[HAC_ROOM];                    /* of the window */
+    double now[HAC_ROOM];                    /* block that is being filled */
+    double sum[HAC_ROOM];                    /* sum over the window */
     size_t waiting;
-    double sums[HAC_ROOM][HAC_WAITING];                        /* by columns, to be squared */
-    double windows[NUMERIC_COLUMNS_MAX * NUMERIC_COLUMNS_MAX]; /* squares of the sums */
-    /* Valid after a break, both [p x p]; as if independent on request. */
+    double sums[HAC_ROOM][HAC_WAITING]; /* sums by columns that wait to be squared */
+    double windows[NUMERIC_COLUMNS_MAX * NUMERIC_COLUMNS_MAX]; /* sum of the squares */
+    /* Valid after hac_break(), both [p x p]. plain assumes independent moments and is
+     * optional. */
     double plain[NUMERIC_COLUMNS_MAX * NUMERIC_COLUMNS_MAX];
     double robust[NUMERIC_COLUMNS_MAX * NUMERIC_COLUMNS_MAX];
 };
 
-/* As many lags as a first-order process with neighbours correlated by rho asks for among n
- * moments (Andrews' rule for Bartlett's weights), no more than a quarter of n; 0 when white. */
+/* Returns the number of lags for n moments of a first-order process whose neighbours are
+ * correlated by rho: Andrews' rule for Bartlett's weights, at most n / 4; 0 for white
+ * moments. */
 size_t hac_lags(double rho, size_t n);
 
-/* How much wider an interval is where the covariance itself was estimated from few stretches of
- * correlated moments: 97.5 % point of t with Bartlett's weights over a share 0 <= b <= 1 of the
- * moments, over that with b = 0 (Kiefer and Vogelsang 2005, fixed b); and the degrees of
- * freedom of the Student's t that is as wide. */
+/* Widening of an interval whose covariance was estimated from few independent stretches: the
+ * 97.5 % point of t with Bartlett's weights over a share b of the moments (0 <= b <= 1),
+ * divided by that at b = 0 (Kiefer and Vogelsang 2005, fixed b). hac_freedom() returns the
+ * degrees of freedom of the Student's t with the same width. */
 double hac_widening(double b);
 double hac_freedom(double b);
 
-/* p moments at a time, correlated over `reach` of them at most. */
+/* Begins a sum of vectors [p] whose autocorrelation reaches over `reach` moments. */
 void hac_start(struct hac_covariance *m, size_t p, size_t reach, bool with_plain);
 void hac_add(struct hac_covariance *m, const double *g); /* [p] */
-/* n of them, by columns; those behind the p-th may be anything but not finite. */
+/* Adds n moments by columns. Columns after the p-th are ignored but must be finite. */
 void hac_add_many(struct hac_covariance *m, const double (*g)[HAC_MANY], size_t n);
-/* What follows is independent of what was; also at the end. */
+/* Declares later moments independent of earlier ones. Also required at the end. */
 void hac_break(struct hac_covariance *m);
 
 #endif

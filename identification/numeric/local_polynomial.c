@@ -8,13 +8,15 @@
 
 enum { TERMS_MAX = LOCAL_POLYNOMIAL_ORDER_MAX + 1 };
 
-/* Savitzky and Golay: a polynomial through 2 half + 1 samples by least squares is linear in the
- * samples, so its value and slope in the middle are weighted sums whose weights depend on the
- * window alone. With powers of s in -1 .. 1 as columns A, coefficient i is e_i' (A'A)^-1 A' y:
- * one Cholesky factor of A'A (fill_gram), one solution a coefficient, and the weight of sample
- * k is the polynomial of that solution at s_k. On -1 .. 1 the matrix is tame up to order 6. */
+/* Savitzky and Golay: the least-squares polynomial through 2 half + 1 samples is linear in
+ * the samples. Its value and slope in the middle are therefore weighted sums, and the
+ * weights depend on the window alone. Let the columns of A be the powers of s in -1 .. 1.
+ * Coefficient i is e_i' (A'A)^-1 A' y. One Cholesky factor of A'A (fill_gram) and one
+ * solution per coefficient suffice. The weight of sample k is the polynomial of that
+ * solution at s_k. On -1 .. 1 the matrix is well conditioned up to order 6. Reference:
+ * Savitzky and Golay, Anal. Chem. 36, 1964. */
 
-/* Sums of products of powers of -1 .. 1. */
+/* Sums of the products of powers of s in -1 .. 1. */
 static void fill_gram(size_t half, size_t terms, double *gram)
 {
     for (size_t k = 0; k <= 2 * half; k++) {
@@ -67,7 +69,7 @@ enum status local_polynomial(size_t half, size_t order, double *value, double *s
     return bad != 0 ? STATUS_E_MATH : STATUS_OK;
 }
 
-/* Times whose distances differ by less are even. */
+/* Time steps that differ by a smaller ratio count as equal. */
 static const double SAME_STEP_RATIO = 0.01;
 
 double third_difference(const double t_s[4], const double y[4])

@@ -7,8 +7,8 @@
 
 #include "identification/numeric/dot.h"
 
-/* Products of columns are formed where the inverse of their correlation, by its trace, is at
- * most this large, and where their squares neither overflow nor vanish. */
+/* Products of columns are formed only if their correlation matrix has an inverse with at
+ * most this trace, and if the squares neither overflow nor underflow. */
 static const double INVERSE_MAX = 1e6;
 static const double SQUARES_MIN = 1e-200;
 static const double SQUARES_MAX = 1e200;
@@ -20,7 +20,7 @@ void qr_start(struct qr_accumulator *t, size_t columns)
     memset(t->r, 0, sizeof t->r);
 }
 
-/* Reflects column j of the block into r[j][j]. */
+/* Householder reflection: moves column j of the block into r[j][j]. */
 static void reflect_column(struct qr_accumulator *t, size_t j)
 {
     const size_t n = t->waiting;
@@ -56,18 +56,19 @@ static void reflect_column(struct qr_accumulator *t, size_t j)
 }
 
 struct square {
-    double at[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* upper */
+    double at[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* upper half */
 };
 
-/* Columns of a block that are not the same, and which of them stands for each column. */
+/* The different columns of a block, and for each column the one that is equal to it. */
 struct distinct {
     size_t count, column[NUMERIC_COLUMNS_MAX];
     double length[NUMERIC_COLUMNS_MAX];
-    size_t by[NUMERIC_COLUMNS_MAX]; /* of column[] */
+    size_t by[NUMERIC_COLUMNS_MAX]; /* index into column[] */
     double sign[NUMERIC_COLUMNS_MAX];
 };
 
-/* 1 when two columns of a full block are the same, -1 when all their signs differ, else 0. */
+/* Returns 1 if two columns of a full block are equal, -1 if one is the negative of the
+ * other, else 0. */
 static double compare_columns(const double *x, const double *y)
 {
     bool plus = true;
@@ -79,7 +80,8 @@ static double compare_columns(const double *x, const double *y)
     return plus ? 1.0 : minus ? -1.0 : 0.0;
 }
 
-/* A model may multiply two parameters by the same, as (d2 - d1) u v does. */
+/* Equal columns would make the products singular. A model has them if two parameters
+ * multiply the same term, as in (d2 - d1) u v. */
 static void group_columns(const struct qr_accumulator *t, struct distinct *distinct)
 {
     distinct->count = 0;
@@ -98,8 +100,8 @@ static void group_columns(const struct qr_accumulator *t, struct distinct *disti
     }
 }
 
-/* Products of different columns, each scaled to length one; a column of zeros is left alone
- * with a one on the diagonal. */
+/* Computes the products of the different columns, each scaled to length one. A column of
+ * zeros gets a one on the diagonal and is left alone. */
 static bool correlate_columns(const struct qr_accumulator *t, struct distinct *distinct,
                               struct square *to)
 {
@@ -121,7 +123,7 @@ static bool correlate_columns(const struct qr_accumulator *t, struct distinct *d
     return true;
 }
 
-/* Cholesky's factor in place; false when columns are as good as parallel. */
+/* Cholesky factor in place. Returns false if columns are nearly parallel. */
 static bool factor_cholesky(size_t n, struct square *m)
 {
     for (size_t j = 0; j < n; j++) {
@@ -139,8 +141,8 @@ static bool factor_cholesky(size_t n, struct square *m)
     return true;
 }
 
-/* Whether the inverse of what was factored is small: its trace is the squares of the factor's
- * inverse. */
+/* The trace of the inverse bounds its norm. It is the sum of the squares of the inverse
+ * factor. */
 static bool inverts_well(size_t n, const struct square *m)
 {
     struct square inverse;
@@ -160,8 +162,10 @@ static bool inverts_well(size_t n, const struct square *m)
     return squares <= INVERSE_MAX;
 }
 
-/* Replaces a full block by the few rows of its own triangle; not where that would cost digits.
- */
+/* Replaces a full block by the few rows of its triangle, which has the same products.
+ * Skipped if digits would be lost. This costs a third of reflecting each row: products of
+ * columns are cheaper than reflections, and one triangle is reflected instead of QR_BLOCK
+ * rows. */
 static void condense_block(struct qr_accumulator *t)
 {
     struct distinct distinct;

@@ -34,21 +34,21 @@ void lag_products_add(const struct lag_series *x, const struct lag_series *y, si
     }
 }
 
-/* 0.2 % each, so that six tests of three axes blame a perfect fit once in a hundred. What a
- * model lacks shows far below that. */
-static const double RUNS_Z_MAX = 3.0902; /* of the standard normal, two-sided */
+/* Each test has a level of 0.2 %. Six tests on three axes then reject a perfect fit once in
+ * a hundred. Terms that a model lacks give far smaller probabilities. */
+static const double RUNS_Z_MAX = 3.0902; /* standard normal quantile, two-sided */
 static const double LJUNG_BOX_P_MIN = 0.002;
 
-/* Residuals that hang together by less than this have a trace of what is missing, no more. */
+/* Residuals with less autocorrelation than this show only a trace of an unmodelled term. */
 static const double TRACE = 0.1;
 
-/* Sums over what is there. */
+/* Sums over the residuals that are numbers. */
 struct sums {
     size_t n;
     double e, ee, ae, y, yy;
 };
 
-/* Of what is not there, nothing is added: a branch that nobody can foretell costs more. */
+/* A missing value adds zero instead of being skipped: an unpredictable branch costs more. */
 static struct sums add_up(const double *residual, const double *measured, size_t count)
 {
     struct sums s = {.n = 0};
@@ -69,12 +69,12 @@ static struct sums add_up(const double *residual, const double *measured, size_t
     return s;
 }
 
-/* Number of stretches of equal sign against what chance would give. */
+/* Compares the number of stretches of equal sign with that expected by chance. */
 static double count_runs_z(const double *residual, const size_t *start, size_t run_count)
 {
-    size_t seen[2] = {0}; /* not below zero, below it */
+    size_t seen[2] = {0}; /* number of residuals >= 0, and < 0 */
     size_t stretches = 0;
-    size_t joints = 0; /* runs that have something, less one */
+    size_t joints = 0; /* number of runs with residuals, less one */
     for (size_t r = 0; r < run_count; r++) {
         size_t k = start[r];
         while (k < start[r + 1] && isnan(residual[k])) {
@@ -95,7 +95,8 @@ static double count_runs_z(const double *residual, const size_t *start, size_t r
     }
     const double n = (double)(seen[0] + seen[1]);
     const double both = 2.0 * (double)seen[0] * (double)seen[1];
-    /* Each further run begins a stretch that chance would have joined to the one before. */
+    /* Each further run begins a new stretch. By chance, some of these would have joined the
+     * previous one. */
     const double expected = both / n + 1.0 + (double)joints * (1.0 - both / (n * n));
     const double variance = both * (both - n) / (n * n * (n - 1.0));
     return ((double)stretches - expected) / sqrt(variance);
@@ -127,7 +128,7 @@ void residual_summarise(const double *residual, const double *measured, const si
         summary->ljung_box = NAN;
         summary->correlation = s.ee > 0.0 ? summary->correlation : nan("");
     }
-    /* NaN would set off the library's range check. */
+    /* NaN would fail the range check of GSL. */
     summary->ljung_box_p = isnan(summary->ljung_box)
                                ? nan("")
                                : gsl_cdf_chisq_Q(summary->ljung_box, RESIDUAL_LAGS);

@@ -13,50 +13,52 @@
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/svd.h"
 
-/* Trials of a start from as many rows as there are unknowns, for each unknown. */
+/* Number of random starts for each unknown. Each start solves as many rows as there are
+ * unknowns. */
 enum { TRIALS = 20 };
-/* Fewer than a block that would be condensed. */
+/* Blocks below this size are reflected row by row, never condensed. */
 enum { REFLECTED_ROWS = QR_BLOCK / 2 };
 enum { LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50 };
 
-/* Below this share of the largest singular value of the scaled design two columns are one:
- * angles that differ by a millionth do not make two angles. */
+/* Singular values below this share of the largest count as zero. Two angles that differ by a
+ * millionth do not count as two angles. */
 static const double RANK_TOLERANCE = 1e-6;
-/* Squared length of the part of a function that lies outside the row space. Rounding leaves
- * about 1e-20, a missing move leaves 1e-2 or more. */
+/* Squared length of a function's part outside the row space. Rounding leaves about 1e-20, a
+ * missing move leaves 1e-2 or more. */
 static const double NULL_TOLERANCE = 1e-8;
 static const double HUBER_C = 1.345;
 static const double TUKEY_C = 4.685;
-/* Median of |z| to standard deviation for Gaussian noise. */
+/* Factor from the median of |z| to the standard deviation, for Gaussian noise. */
 static const double MAD_TO_SD = 1.4826;
-/* The LAD start need not be exact, the final iterations do. */
+/* The LAD start may be inexact, the final iterations may not. */
 static const double LAD_TOLERANCE = 1e-5;
 static const double M_TOLERANCE = 1e-9;
-/* Rows that stray together at one end pull least absolute deviations along. Where most rows
- * keep so much closer to another solution, that one is the start: never for chance alone. */
+/* A group of outliers at one end pulls least absolute deviations along. Another start
+ * replaces LAD if most rows lie closer to it by this ratio. Chance alone never reaches it. */
 static const double CLOSER_RATIO = 0.3;
-/* Of that solution's scale: rows beyond do stray. */
+/* Rows beyond this many standard deviations of the majority's scale are outliers for the
+ * start. */
 static const double NEAR_SD = 2.5;
-/* Three quarters of a standard normal lie within it. */
+/* Three quarters of a standard normal distribution lie within this value. */
 static const double QUARTILE_SD = 1.1503;
-/* Rows for each unknown from which on such a majority means anything. */
+/* Rows per unknown that are required for a majority to be meaningful. */
 enum { MAJORITY_ROWS = 4 };
-/* A mean slope of psi below this means that the weights have lost the data. */
+/* If the mean slope of psi is below this, the weights have rejected most of the data. */
 static const double SLOPE_MIN = 0.2;
 
-/* Work arrays of one run, [n] each. */
+/* Work arrays of one run, each [n]. */
 struct work {
-    double *e; /* residuals of the solution at hand */
+    double *e; /* residuals of the present solution */
     double *w; /* weights */
     double *a; /* scratch for order statistics, and for one weighted column */
-    /* Of the design: weights change how well its columns tell apart by as much as they differ
-     * themselves, however alike those of the design are. */
+    /* Column space of the design. In this basis a weighted problem is badly conditioned only
+     * if the weights differ widely, however similar the columns of the design are. */
     struct column_space space;
-    size_t rank; /* of the design */
-    double *q;   /* room of span */
+    size_t rank; /* rank of the design */
+    double *q;   /* memory of space.q */
 };
 
-/* Triangle of [sqrt(w) X, sqrt(w) y]; weights NULL: all are one. */
+/* Computes the triangle of [sqrt(w) X, sqrt(w) y]; weights NULL: all are one. */
 static void reduce_rows(const struct robust_ls_problem *problem, const double *weights,
                         struct qr_accumulator *qr)
 {
@@ -70,13 +72,13 @@ static void reduce_rows(const struct robust_ls_problem *problem, const double *w
         row[problem->p] = root * problem->y[i];
         qr_add(qr, row);
         if (i % REFLECTED_ROWS == REFLECTED_ROWS - 1) {
-            qr_flush(qr); /* weights differ by so much that no digit can be spared */
+            qr_flush(qr); /* weights differ so much that condensing would lose digits */
         }
     }
     qr_flush(qr);
 }
 
-/* Weighted least squares, as plain ones. */
+/* Weighted least squares through the triangle and its singular values. */
 static enum status decompose_weighted(const struct robust_ls_problem *problem,
                                       const double *weights, struct robust_ls_plain *out)
 {
@@ -101,7 +103,7 @@ static enum status decompose_weighted(const struct robust_ls_problem *problem,
     return STATUS_OK;
 }
 
-/* To beta what a step of Q is. */
+/* Adds to beta the step that is given in coordinates of Q. */
 static void add_step(const struct robust_ls_problem *problem, const struct work *work,
                      const double *step, double *beta)
 {
@@ -112,9 +114,10 @@ static void add_step(const struct robust_ls_problem *problem, const struct work 
     }
 }
 
-/* From a solution, whose residuals are in work->e, to that of the weights in work->w. A step
- * solves Q'WQ step = Q'We, so it is as exact as the residuals are; where the weights leave Q
- * no rank, the weighted design itself is decomposed. *lost: its rank is less than without. */
+/* Moves beta from the solution with residuals work->e to that with the weights work->w. The
+ * step solves Q'WQ step = Q'We, so it is as accurate as the residuals are. If the weights
+ * make this singular, the weighted design itself is decomposed. *lost: its rank fell below
+ * the design's. */
 static enum status solve_weighted(const struct robust_ls_problem *problem, struct work *work,
                                   double *beta, bool *lost)
 {
@@ -150,7 +153,7 @@ static void set_residuals(const struct robust_ls_problem *problem, const double 
     const size_t n = problem->n;
     const size_t p = problem->p;
     memcpy(e, problem->y, n * sizeof *e);
-    for (size_t j = 0; j < p; j++) { /* no sum waits for the one before */
+    for (size_t j = 0; j < p; j++) { /* the sums of different rows are independent */
         const double *x = problem->x + j;
         for (size_t i = 0; i < n; i++) {
             e[i] -= x[i * p] * beta[j];
@@ -158,7 +161,7 @@ static void set_residuals(const struct robust_ls_problem *problem, const double 
     }
 }
 
-/* Size of the k-th smallest residual, from 0 on. */
+/* Returns the k-th smallest |residual|, counted from 0. */
 static double select_size(struct work *work, size_t n, size_t k)
 {
     for (size_t i = 0; i < n; i++) {
@@ -167,8 +170,9 @@ static double select_size(struct work *work, size_t n, size_t k)
     return gsl_stats_select(work->a, 1, n, k);
 }
 
-/* Robust scale: median of |e| without the `rank` smallest (a fit makes that many of them small
- * whatever the noise is), as the standard deviation of Gaussian noise. */
+/* Robust scale: the median of |e|, converted to a Gaussian standard deviation. The `rank`
+ * smallest residuals are left out, because a fit makes that many of them small whatever the
+ * noise is. */
 static double mad_scale(struct work *work, size_t n, size_t rank, double floor)
 {
     assert(n > rank);
@@ -180,20 +184,21 @@ static double mad_scale(struct work *work, size_t n, size_t rank, double floor)
     return fmax(MAD_TO_SD * median, floor);
 }
 
-/* Where the residual stands by size, from 0 on, to which three quarters of the rows keep. */
+/* Index of the residual, sorted by size from 0 on, that bounds three quarters of the rows. */
 static size_t majority_rank(size_t n, size_t rank)
 {
     return rank + 3 * (n - rank - 1) / 4;
 }
 
-/* Scale that three quarters of the rows keep to, as the standard deviation of Gaussian noise. A
- * half would not do: of values with a coarse tick half lie exactly on some wrong solution. */
+/* Scale of the closest three quarters of the rows, as a Gaussian standard deviation. Half of
+ * the rows would not suffice: with coarsely rounded values, half can lie exactly on a wrong
+ * solution. */
 static double majority_scale(struct work *work, size_t n, size_t rank, double floor)
 {
     return fmax(select_size(work, n, majority_rank(n, rank)) / QUARTILE_SD, floor);
 }
 
-/* Weight of a residual, psi(z) / z, and the slope of psi there. */
+/* Returns the weight psi(z) / z of a residual, and the slope of psi in *slope. */
 static double weigh_residual(enum robust_ls_method method, double z, double *slope)
 {
     const double q2 = z / TUKEY_C * (z / TUKEY_C);
@@ -210,16 +215,20 @@ static double weigh_residual(enum robust_ls_method method, double z, double *slo
     return near ? (1.0 - q2) * (1.0 - q2) : 0.0;
 }
 
-/* Robust fits (docs/model/travel_time.md, eq. 4 - 6). An M-estimate solves
- * sum psi((y - x beta) / s) x = 0 by least squares with weights psi(z) / z, again and again.
- * Huber's psi is convex: any start does, but a row far out keeps its pull. Tukey's biweight
- * gives such a row none, and has several solutions: so it starts from least absolute
- * deviations, or, where three quarters of the rows keep far closer to a solution through a few
- * of them (search_rows, as S-estimates do), from there; the scale s is a median, which
- * half of the rows cannot move. Where Tukey's weights throw a whole column out, Huber's stand
- * in. */
+/* Robust fit (docs/model/travel_time.md, eq. 4 - 6). An M-estimate solves
+ *
+ *     sum psi((y - x beta) / s) x = 0
+ *
+ * by iterated least squares with the weights psi(z) / z. Huber's psi is convex, so that any
+ * start converges, but distant rows keep a bounded influence. Tukey's biweight gives distant
+ * rows no influence, but it has several solutions, so the start matters. It starts from
+ * least absolute deviations (LAD). If three quarters of the rows lie far closer to a
+ * solution through a few rows, it starts there instead (search_rows; as in S-estimates). The
+ * scale s is a median, which fewer than half of the rows cannot move. If Tukey's weights
+ * remove a whole column, Huber's weights replace them. Reference: Huber and Ronchetti,
+ * Robust Statistics (2009), chapters 7 and 8. */
 
-/* Least absolute deviations by reweighting, from the solution at hand. */
+/* Least absolute deviations by iterated reweighting with 1 / |e|, from the present solution. */
 static enum status fit_absolute(const struct robust_ls_problem *problem, struct work *work,
                                 double *beta, size_t *iterations)
 {
@@ -246,8 +255,8 @@ static enum status fit_absolute(const struct robust_ls_problem *problem, struct 
     return STATUS_OK;
 }
 
-/* Iterates weights and scale from the residuals at hand. *lost is set when the weights threw
- * out so many rows that a column lost its meaning. */
+/* Iterates weights and scale from the present residuals. *lost is set if the weights reject
+ * so many rows that a column loses its rank. */
 static enum status m_estimate(const struct robust_ls_problem *problem, struct work *work,
                               struct robust_ls_fit *fit, bool *lost)
 {
@@ -269,7 +278,7 @@ static enum status m_estimate(const struct robust_ls_problem *problem, struct wo
         }
         double step = 0.0;
         for (size_t j = 0; j < problem->p; j++) {
-            /* In units of y: how far this term moves a typical row. */
+            /* The change is measured in units of y: how far this term moves a typical row. */
             step = fmax(step, fabs(beta[j] - fit->beta[j]) * fit->column_norm[j] /
                                   sqrt((double)problem->n));
             fit->beta[j] = beta[j];
@@ -282,8 +291,8 @@ static enum status m_estimate(const struct robust_ls_problem *problem, struct wo
     return STATUS_OK;
 }
 
-/* Variance of one row's noise as the estimator feels it: s^2 E psi^2 / (E psi')^2, with the
- * small-sample factor of M-estimates. */
+/* Variance of the noise of one row as it enters the covariance: s^2 E psi^2 / (E psi')^2,
+ * times Huber's small-sample factor of M-estimates (Huber 1973). */
 static double noise_variance(const struct robust_ls_fit *fit, const double *e)
 {
     const double n = (double)fit->n;
@@ -312,7 +321,7 @@ static double noise_variance(const struct robust_ls_fit *fit, const double *e)
     return fit->sd * fit->sd * psi2 / (slope * slope) * k * k;
 }
 
-/* What follows from the plain design: rank, null directions, and later the covariance. */
+/* Copies what the plain design determines: rank, null directions and scaling. */
 static void describe_design(const struct robust_ls_plain *plain, struct robust_ls_fit *fit)
 {
     const struct svd *svd = &plain->svd;
@@ -353,15 +362,15 @@ static double plain_sd(const double *e, size_t n, size_t rank)
     return n > rank ? sqrt(rss / (double)(n - rank)) : nan("");
 }
 
-/* Rows picked one after the other, the same in every run: Lehmer's generator. */
+/* Picks pseudo-random rows, the same ones in every run (Lehmer's generator). */
 static size_t pick_row(uint32_t *state, size_t n)
 {
     *state = (uint32_t)((uint64_t)*state * 48271U % 2147483647U);
     return (size_t)((uint64_t)*state * n / 2147483647U);
 }
 
-/* The step to the solution through as many rows as there are unknowns, by Gauss and Jordan;
- * false when they do not determine one. */
+/* Computes the step to the exact solution through as many random rows as there are unknowns
+ * (Gauss-Jordan). Returns false if these rows are singular. */
 static bool through_rows(const struct work *work, size_t n, uint32_t *state,
                          double step[ROBUST_LS_P_MAX])
 {
@@ -403,7 +412,8 @@ static bool through_rows(const struct work *work, size_t n, uint32_t *state,
     return true;
 }
 
-/* Residuals after a step into work->a, unless more than `spare` rows lie beyond `near`. */
+/* Computes the residuals after a step into work->a. Returns false as soon as more than
+ * `spare` residuals exceed `near`. */
 static bool stays_near(struct work *work, size_t n, const double *step, double near,
                        size_t spare)
 {
@@ -419,8 +429,9 @@ static bool stays_near(struct work *work, size_t n, const double *step, double n
     return beyond <= spare;
 }
 
-/* Of many solutions through few rows the one to which the majority keeps closest, closer than
- * *least; *best: the step to it from the solution at hand. */
+/* Searches many solutions through few rows for the one with the smallest majority scale.
+ * *least: the scale to beat, then the best one. best: the step to it from the present
+ * solution. */
 static bool search_rows(const struct robust_ls_problem *problem, struct work *work,
                         double best[ROBUST_LS_P_MAX], double *least)
 {
@@ -441,8 +452,9 @@ static bool search_rows(const struct robust_ls_problem *problem, struct work *wo
     return found;
 }
 
-/* A start that holds however far a quarter of the rows stray: taken when the others keep far
- * closer to it than to the one at hand; then least squares of what lies near it. */
+/* A start that resists up to a quarter of outliers. It is used if the other rows lie far
+ * closer to it than to the present solution. Least squares over the rows near it then refine
+ * it. */
 static enum status find_majority(const struct robust_ls_problem *problem, struct work *work,
                                  double *beta)
 {
@@ -467,8 +479,8 @@ static enum status find_majority(const struct robust_ls_problem *problem, struct
     return st;
 }
 
-/* Robust part: LAD start, or that of a majority which keeps far closer, then weights; Huber's
- * never lose a row, so they stand in. */
+/* Robust part: a LAD or majority start, then iterated weights. Huber's weights never reject
+ * a row completely, so they are the second attempt. */
 static enum status fit_robust(const struct robust_ls_problem *problem, struct work *work,
                               struct robust_ls_fit *fit)
 {
@@ -520,7 +532,7 @@ static enum status run_method(const struct robust_ls_problem *problem,
     describe_design(plain, fit);
     set_residuals(problem, fit->beta, work->e);
     fit->sd = plain_sd(work->e, fit->n, fit->rank);
-    /* Nothing is left over to weigh when every row has a parameter of its own. */
+    /* With one parameter per row, there are no residuals to weight. */
     if (fit->n == fit->rank) {
         fit->method = ROBUST_LS_OLS;
     }
@@ -568,7 +580,7 @@ enum status robust_ls_run(const struct robust_ls_problem *problem, enum robust_l
 
 bool robust_ls_estimable(const struct robust_ls_fit *fit, const double *c)
 {
-    /* In scaled coordinates c becomes c / norm; an empty column cannot be estimated at all. */
+    /* In scaled coordinates c becomes c / norm. An empty column is never estimable. */
     double scaled[ROBUST_LS_P_MAX] = {0.0};
     double length2 = 0.0;
     for (size_t j = 0; j < fit->p; j++) {

@@ -7,7 +7,7 @@
 
 enum { P = NUMERIC_COLUMNS_MAX };
 
-/* One over the scale of an entry; 0 where there is none. */
+/* Returns one over the scale of an entry, or 0 if its scale is zero. */
 static double find_shrink(const double *left, const double *right, size_t i, size_t j)
 {
     const double scale = (left ? left[i] : 1.0) * right[j];
@@ -29,8 +29,9 @@ static void find_inverse(const double *u, const double *left, const double *righ
     }
 }
 
-/* By rotations, which are exact to the last digit of small values; where they go round in a
- * circle, as they do once in some hundred matrices, by bidiagonals. */
+/* Jacobi rotations give even small singular values to full relative accuracy. They fail to
+ * converge for about one matrix in a few hundred; the Golub-Reinsch method then replaces
+ * them. */
 static int decompose_scaled(const double *m, size_t p, double *u, struct svd *out)
 {
     double room[P];
