@@ -15,8 +15,9 @@ void allocation_direct(struct allocation *a, size_t axes, const double *limit)
     }
 }
 
-/* Gauss and Jordan: inverse of the symmetric n x n matrix m, in place. It has no negative
- * eigenvalues and so needs no pivots. False when singular to working accuracy. */
+/* Inverts the symmetric n x n matrix m in place by Gauss-Jordan elimination. m has no
+ * negative eigenvalues, so that no pivoting is needed. Returns false if m is singular to
+ * working accuracy. */
 static bool invert_matrix(size_t n, double m[MODEL_AXES_MAX][MODEL_AXES_MAX])
 {
     double largest = 0.0;
@@ -66,7 +67,7 @@ enum status allocation_make(struct allocation *a)
             a->underactuated = true;
         }
     }
-    /* B^+ = B' (B B')^-1 on the axes that are reached */
+    /* B^+ = B' (B B')^-1 on the axes that an actuator reaches */
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
             for (size_t k = 0; k < a->actuators; k++) {

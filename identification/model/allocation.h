@@ -1,10 +1,10 @@
-/* identification/model/allocation.h - a wanted effort shared out among actuators that have
+/* identification/model/allocation.h - distribution of a wanted effort over actuators with
  * limits.
  *
  *     tau = B f,   f = clip(B^+ tau_wanted)            (docs/model/following.md, eq. 5)
  *
- * Axes that no actuator reaches (the sway of a vessel whose thrusters push ahead) are left out
- * of the inverse and reported. Plain data. Pure: no I/O, no clock, no allocation.
+ * The inverse leaves out axes that no actuator reaches, such as the sway of a vessel with
+ * forward thrusters, and reports them. Plain data. Pure: no I/O, no clock, no allocation.
  */
 #ifndef IDENTIFICATION_MODEL_ALLOCATION_H
 #define IDENTIFICATION_MODEL_ALLOCATION_H
@@ -19,28 +19,30 @@ enum { ALLOCATION_ACTUATORS_MAX = 8 };
 
 struct allocation {
     size_t axes, actuators;
-    double effect[MODEL_AXES_MAX][ALLOCATION_ACTUATORS_MAX]; /* B: effort of each per unit */
+    double effect[MODEL_AXES_MAX]
+                 [ALLOCATION_ACTUATORS_MAX]; /* B: effort per unit of each actuator */
     double inverse[ALLOCATION_ACTUATORS_MAX][MODEL_AXES_MAX];
-    double lo[ALLOCATION_ACTUATORS_MAX], hi[ALLOCATION_ACTUATORS_MAX]; /* may be infinite */
+    double lo[ALLOCATION_ACTUATORS_MAX],
+        hi[ALLOCATION_ACTUATORS_MAX]; /* limits of each actuator; may be infinite */
     bool reaches[MODEL_AXES_MAX];
-    bool underactuated; /* an axis is not reached */
+    bool underactuated; /* true if no actuator reaches some axis */
 };
 
-/* An actuator on every axis, +-limit[i] (NULL or infinite: no limit). */
+/* One actuator on every axis with the limits +-limit[i] (NULL or infinite: no limit). */
 void allocation_direct(struct allocation *a, size_t axes, const double *limit);
 
-/* From effect, lo, hi, axes and actuators, which are filled: inverse, reaches, underactuated.
+/* Computes inverse, reaches and underactuated from effect, lo, hi, axes and actuators.
  *
- * Returns STATUS_E_RANGE when the axes that are reached cannot be pushed independently of each
- * other, or a limit is on the wrong side of zero. */
+ * Returns STATUS_E_RANGE if the reached axes cannot be driven independently, or if a limit
+ * has the wrong sign. */
 MUST_USE enum status allocation_make(struct allocation *a);
 
-/* force [actuators], in/out, is cut to the limits, what is no number to none; achieved [axes],
- * out, is the effort that comes of it. True when a limit cut something off. */
+/* Cuts force [actuators], in/out, to the limits; a NaN becomes zero. achieved [axes], out:
+ * the resulting effort. Returns true if a limit cut something off. */
 bool allocation_limit(const struct allocation *a, double *force, double *achieved);
 
-/* force [actuators], within limits, and achieved [axes], the effort that comes of it; both out,
- * finite whatever wanted [axes] holds: what is no number counts as zero. True when a limit cut
+/* Computes force [actuators] within the limits and the resulting effort achieved [axes].
+ * Both are finite for any wanted [axes]: a NaN counts as zero. Returns true if a limit cut
  * something off. */
 bool allocation_share(const struct allocation *a, const double *wanted, double *force,
                       double *achieved);

@@ -1,10 +1,9 @@
-/* identification/model/arm6.c - an arm of six joints with a speed servo each.
+/* identification/model/arm6.c - arm with six joints, each with a speed servo.
  *
- *     a w' + b w = u      of each joint                          (docs/model/following.md, eq.
- * 10)
+ *     a w' + b w = u for each joint                 (docs/model/following.md, eq. 10)
  *
- * u is the speed asked of a joint, w the one it has, both rad/s: lag a / b, gain 1 / b. The
- * pose are the joints' angles. Pure: no I/O, no clock, no state.
+ * u is the commanded and w the measured speed of a joint, both in rad/s: lag a / b, gain 1 / b.
+ * The pose consists of the joint angles. Pure: no I/O, no clock, no state.
  */
 #include <math.h>
 #include <string.h>
@@ -56,8 +55,8 @@ static void move_arm(const struct model *model, const double *pose, const double
     memcpy(pose_dot, nu, JOINTS * sizeof nu[0]);
 }
 
-/* A lag of a millisecond is far below the time between samples. On a ramp a speed is behind by
- * what it changes by in a lag. */
+/* Exact step, because a lag of a millisecond is far below the sample time. On a ramp, the
+ * speed trails by its change during one lag. */
 static void step_arm(const struct model *model, const double *theta, const double *tau,
                      const double *tau_dot, double h_s, double *nu, double *pose_gain)
 {
@@ -66,7 +65,8 @@ static void step_arm(const struct model *model, const double *theta, const doubl
         const double lag_s = theta[A + i] / theta[B + i];
         const double rate = tau_dot ? tau_dot[i] / theta[B + i] : 0.0;
         const double settled = tau[i] / theta[B + i] - rate * lag_s;
-        const double share = -expm1(-h_s / lag_s); /* of the way to it */
+        const double share =
+            -expm1(-h_s / lag_s); /* share of the distance to the final speed */
         const double gain = (nu[i] - settled) * share;
         pose_gain[i] = settled * h_s + 0.5 * rate * h_s * h_s + gain * lag_s;
         nu[i] += rate * h_s - gain;
@@ -109,7 +109,8 @@ static const struct model_parameter parameters[] = {
 static const struct model_derived derived[] = {
     LAG_OF(1), LAG_OF(2), LAG_OF(3), LAG_OF(4), LAG_OF(5), LAG_OF(6)};
 
-/* Commands and speeds in one unit follow each other closely; milliseconds as lag are common. */
+/* Commands and speeds are in the same unit, so the gain is near 1. Lags of milliseconds are
+ * common. */
 #define OF_GAIN(n) {"command_per_speed" #n, 0.2, 5.0, PLAUSIBLE_ANGLE, PLAUSIBLE_ANGLE, 0.0}
 #define OF_LAG(n)  {"lag" #n "_s", 1e-5, 5.0, PLAUSIBLE_TIME, PLAUSIBLE_TIME, 0.0}
 static const struct plausible_range plausible[] = {
@@ -137,9 +138,9 @@ static const struct model arm6_model = {
     .inverse_step = invert_arm_step,
 };
 
-/* A UR5 as it answers its controller's set points: of a recording of 2013, by
- * q_target - q_actual = lag qd_target (docs/model/following.md). Its joints turn
- * half a turn a second at most (UR5 manual). */
+/* Lags of a UR5 that follows its controller's set points, from a recording of 2013, by
+ * q_target - q_actual = lag qd_target (docs/model/following.md). Its joints turn half a turn
+ * per second at most (UR5 manual). */
 static bool find_arm(const char *name, double *theta, struct allocation *actuators)
 {
     static const double lag_s[JOINTS] = {0.51e-3, 0.48e-3, 0.50e-3, 0.85e-3, 0.85e-3, 0.62e-3};

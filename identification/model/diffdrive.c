@@ -1,12 +1,13 @@
-/* identification/model/diffdrive.c - how a differential drive follows its velocity commands.
+/* identification/model/diffdrive.c - differential drive that follows velocity commands.
  *
  *     t1 u' - t3 w^2 + t4 u + t7 (sgn s_R + sgn s_L)/2 = u_cmd
  *     t2 w' + t5 u w + t6 w + t8 (sgn s_R - sgn s_L)/2 = w_cmd
  *                                       (docs/model/velocity_dynamics.md, eq. 1 and 7)
  *
- * u forward, w counter-clockwise, of the middle of the axle; s = u +- h w, where the wheels
- * touch the ground, h the model's width; t7 and t8 with diffdrive_friction only. Pose
- * (x, y, theta) in the world. Pure: no I/O, no clock, no state.
+ * u is the forward and w the counter-clockwise velocity of the middle of the axle. s = u +- h w
+ * are the speeds of the wheels' ground contacts, and h is the model's width. Only
+ * diffdrive_friction has t7 and t8. The pose is (x, y, theta) in the world. Pure: no I/O, no
+ * clock, no state.
  */
 #include <math.h>
 #include <string.h>
@@ -28,11 +29,12 @@ enum {
     FRICTION_PARAMETERS = T8 + 1
 };
 
-/* What still moves where friction holds it comes to rest so many times faster than the slower
- * of its axes does by itself (eq. 8): stiff, and no stiffer than an integration follows. */
+/* A contact that friction holds comes to rest faster than the slower axis does, by this
+ * ratio (eq. 8). The ratio is large enough to hold the robot and small enough for an
+ * integration. */
 static const double HOLD_RATIO = 30.0;
-/* Below these speeds a motion is told to have less and less of a direction: what an inverse or
- * a regression makes of noise at rest. */
+/* Below these speeds the direction of a motion fades out. Otherwise an inverse or a
+ * regression would read the sign of friction from noise at rest. */
 static const double REST_MPS = 0.002;
 static const double REST_RADPS = 0.02;
 
@@ -41,14 +43,15 @@ static const double SWEPT = 1e-7;
 
 /* ---- dry friction ---- */
 
-/* Where the robot rubs: each place moves by `moves` times (u, w), and pushes axis a back by
- * `pushes` of its friction; below `rest` it is told to have no direction. */
+/* A place where friction acts. It moves with the speed `moves` times (u, w), and axis a
+ * feels `generalised_forces[a]` of its friction. Below the speed `rest` its direction fades
+ * out. */
 struct contact {
     double moves[DIFFDRIVE_AXES], generalised_forces[DIFFDRIVE_AXES], rest;
 };
 
-/* Two wheels, half a track to either side; or, of width 0, what rubs one way only (castors,
- * brushes): driving and turning each for itself. */
+/* With a width: two wheels, half a track from the middle. With width 0: driving and turning
+ * rub independently, as castors or brushes do. */
 static void find_contacts(const struct model *model, struct contact contacts[CONTACTS])
 {
     const double h = model->width;
@@ -71,7 +74,8 @@ static bool has_friction(const struct model *model)
     return model->parameter_count > DIFFDRIVE_PARAMETERS;
 }
 
-/* What t7 and t8 multiply, of driving and of turning, where contacts rub by these shares. */
+/* Computes the factors of t7 (driving) and t8 (turning) from the share of friction at each
+ * contact. */
 static void sum_rubs(const struct contact contacts[CONTACTS], const double share[CONTACTS],
                      double rubs[DIFFDRIVE_AXES])
 {
@@ -81,7 +85,8 @@ static void sum_rubs(const struct contact contacts[CONTACTS], const double share
     }
 }
 
-/* Of a robot that moves; nobody knows what friction does at rest but from the efforts. */
+/* Holds for a robot in motion. At rest the friction depends on the efforts and is not known
+ * here. */
 static void find_rubs(const struct model *model, const double *nu, double rubs[DIFFDRIVE_AXES])
 {
     struct contact contacts[CONTACTS];
@@ -94,18 +99,21 @@ static void find_rubs(const struct model *model, const double *nu, double rubs[D
     sum_rubs(contacts, share, rubs);
 }
 
-/* Two contacts that hold, or slide with all of their friction: Coulomb's law. */
+/* Coulomb's law at two contacts: each either holds, or slides with all of its friction. */
 struct grip {
     struct contact contacts[CONTACTS];
-    double back[CONTACTS][DIFFDRIVE_AXES]; /* rates that the friction of each takes at most */
-    double by[CONTACTS][CONTACTS];         /* of the first contact's speed, from the second */
-    double hold_rate;                      /* 1/s */
-    double share[CONTACTS];                /* of their friction that acts, -1 .. 1 */
+    double back[CONTACTS][DIFFDRIVE_AXES]; /* largest rates that the friction of each contact
+                                              takes away */
+    double by[CONTACTS]
+             [CONTACTS];    /* rate of the first contact's speed due to the second's friction */
+    double hold_rate;       /* 1/s */
+    double share[CONTACTS]; /* share of the friction that acts, -1 .. 1 */
     bool holds[CONTACTS];
 };
 
-/* Whether both slide: with all of its friction against it each still moves on. ahead: rates of
- * the contacts without friction, and hold_rate times their speeds. */
+/* Returns whether both contacts slide: each keeps its direction even against all of its
+ * friction. ahead: rates of the contacts without friction, plus hold_rate times their
+ * speeds. */
 static bool slides_on(struct grip *g, const double ahead[CONTACTS])
 {
     bool on = true;
@@ -119,21 +127,23 @@ static bool slides_on(struct grip *g, const double ahead[CONTACTS])
     return on;
 }
 
-/* Whether both hold, with no more than their friction. */
+/* Returns whether both contacts hold, which takes less than their full friction. */
 static bool holds_both(struct grip *g, const double ahead[CONTACTS])
 {
     const double det = g->by[0][0] * g->by[1][1] - g->by[0][1] * g->by[1][0];
     for (size_t c = 0; c < CONTACTS; c++) {
         const size_t d = 1 - c;
         g->share[c] = (g->by[d][d] * ahead[c] - g->by[c][d] * ahead[d]) / det;
-        g->holds[c] = fabs(g->share[c]) < 1.0; /* not if NaN */
+        g->holds[c] = fabs(g->share[c]) < 1.0; /* false for NaN */
     }
     return det > 0.0 && g->holds[0] && g->holds[1];
 }
 
-/* Shares that give each contact the rate -hold_rate times its speed, or else are at their
- * limits; where one slides and one may hold, by Gauss and Seidel, projected. free: rates
- * without friction. */
+/* Computes the share of friction at each contact. A holding contact gets the rate -hold_rate
+ * times its speed, a sliding one all of its friction. This is a linear complementarity
+ * problem with two unknowns. The cases "both hold" and "both slide" are tried first.
+ * Projected Gauss-Seidel sweeps solve the case of one sliding contact; friction is monotone,
+ * so that they converge. free: rates without friction. */
 static void solve_contacts(struct grip *g, const double *nu, const double *free)
 {
     double ahead[CONTACTS];
@@ -182,8 +192,8 @@ static void find_grip(const struct model *model, const double *theta, const doub
     solve_contacts(g, nu, free);
 }
 
-/* rate [2], what a push or a velocity changes without friction, to what it does with it: the
- * contacts that hold take of it what would move them. */
+/* Converts a change of rate [2] without friction into the change with friction: holding
+ * contacts remove the part that would move them. */
 static void pass_rate(const struct grip *g, double *rate)
 {
     const bool both = g->holds[0] && g->holds[1];
@@ -235,7 +245,7 @@ static void compute_free_bias(const double *theta, const double *nu, double *tau
     tau[1] = (t[T5] * u + t[T6]) * w;
 }
 
-/* What is left of the left-hand side at nu_dot = 0. */
+/* Left-hand side at nu_dot = 0. */
 static void compute_diffdrive_bias(const struct model *model, const double *theta,
                                    const double *pose, const double *nu, double *tau)
 {
@@ -259,8 +269,9 @@ static void accelerate_freely(const double *theta, const double *nu, const doubl
     }
 }
 
-/* Contacts that hold come to rest by hold_rate. Where nobody says what pushes, what steps have
- * to follow: as at rest, where twice as fast is stable still. */
+/* Holding contacts decay at hold_rate. Without efforts the slope only limits the step length
+ * of an integration. It is then that of a robot at rest, with half the rate, where steps
+ * twice as long are still stable. */
 static void add_grip_slope(const struct model *model, const double *theta, const double *nu,
                            const double *tau, double *jacobian)
 {
@@ -403,8 +414,9 @@ static const struct model friction_models[] = {
 const struct model diffdrive_model =
     DIFFDRIVE_MODEL("diffdrive", DIFFDRIVE_PARAMETERS, 0.0, &friction_models[0]);
 
-/* That of a small lab robot first: it stands where a recording does not tell, as of a robot
- * that drives and turns in turns, where all are the same. */
+/* The half track of a small laboratory robot comes first. It remains the choice if the
+ * recording does not determine the width, as when a robot only drives straight or turns on
+ * the spot. */
 #define RUBBED(i)                                                                              \
     {                                                                                          \
         &friction_models[i], 0.0                                                               \
@@ -439,8 +451,8 @@ static const char friction_help[] =
 
 static const char *const roles[] = {"t", "u_cmd", "w_cmd", "u", "w", NULL};
 
-/* A robot reaches about what it was told: half, or twice as much. Slower than a forklift is no
- * robot of a lab. */
+/* A robot reaches roughly its commanded speed, within a factor of two or so. Robots slower
+ * than a forklift are not covered. */
 static const struct plausible_range plausible[] = {
     {"forward_gain_ratio", 0.2, 5.0, PLAUSIBLE_LENGTH, PLAUSIBLE_LENGTH, 0.0},
     {"turn_gain_ratio", 0.2, 5.0, PLAUSIBLE_ANGLE, PLAUSIBLE_ANGLE, 0.0},
@@ -449,7 +461,7 @@ static const struct plausible_range plausible[] = {
     {NULL, 0.0, 0.0, 0, 0, 0.0},
 };
 
-/* Faster than any robot on two wheels, and five turns a second. */
+/* Limits above any two-wheeled robot: 20 m/s and five turns per second. */
 #define LIMITS                                                                                 \
     {                                                                                          \
         .nu_max = {20.0, 31.5}, .motion_s_min = 0.005, .motion_s_max = 100.0,                  \

@@ -3,7 +3,7 @@
  *     a y' + b y            = c       first_order           (docs/model/first_order.md, eq. 1)
  *     a y' + b y + e sgn(y) = c       first_order_deadband  (eq. 2)
  *
- * y is a velocity and c its command, in units of their own; gain K = 1 / b, time constant
+ * y is a velocity and c its command, each in a unit of its own; gain K = 1 / b, time constant
  * tau = a / b. The pose is the integral of y. Pure: no I/O, no clock, no state.
  */
 #include <math.h>
@@ -12,9 +12,9 @@
 
 enum { A, B, DEAD_BAND };
 
-/* Below this share of the speed that the dead band costs, friction fades to zero: stiff enough
- * to hold the channel at rest, and no faster than so many times the channel itself, in whatever
- * units it is recorded. */
+/* Friction fades to zero below this share of the speed e / b that the dead band costs. The
+ * fade is steep enough to hold the channel at rest. It is at most 1 / FADE_RATIO times
+ * faster than the channel itself, in any unit. */
 static const double FADE_RATIO = 0.05;
 
 static double sign_of(double x)
@@ -22,7 +22,7 @@ static double sign_of(double x)
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
 }
 
-/* The part of a command that friction takes (eq. 3). */
+/* Part of a command that friction takes (eq. 3). */
 static double find_friction(const double *theta, double y)
 {
     const double faded = theta[B] * y / FADE_RATIO;
@@ -133,7 +133,7 @@ static const char deadband_help[] =
 
 static const char *const roles[] = {"t", "command", "velocity", NULL};
 
-/* A gain that is a factor of units is one of a command and a velocity in different ones. */
+/* A gain near a conversion factor means that command and velocity have different units. */
 static const struct plausible_range plausible[] = {
     {"gain", 0.0, 0.0, PLAUSIBLE_LENGTH | PLAUSIBLE_ANGLE, PLAUSIBLE_LENGTH | PLAUSIBLE_ANGLE,
      0.0},
@@ -141,7 +141,7 @@ static const struct plausible_range plausible[] = {
     {NULL, 0.0, 0.0, 0, 0, 0.0},
 };
 
-/* The unit is not known, so that no speed is too high; times have to be seconds. */
+/* The unit is unknown, so that no speed is too high. Times must be in seconds. */
 const struct model_row first_order_row = {
     .name = "first_order",
     .words = "one channel with gain, lag and delay",

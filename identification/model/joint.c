@@ -5,23 +5,24 @@
  *     D = coulomb [+ load_friction |effort|] [+ stribeck exp(-(w / 10 s)^2)]
  *                                                 (docs/model/joint.md, eq. 1, 2, 4, 5)
  *
- * Parameters have the unit of the effort (N m, N, A, V) by that of the motion (rad, m). Pure:
- * no I/O, no clock, no state.
+ * Each parameter has the unit of the effort (N m, N, A, V) divided by that of its motion term
+ * (rad, m). Pure: no I/O, no clock, no state.
  */
 #include <math.h>
 
 #include "identification/model/models.h"
 
-/* Friction falls from that of rest over so many times the width at which it turns over. */
+/* Width of the Stribeck fall, in widths s of the turn-over of dry friction. */
 static const double STRIBECK_WIDTHS = 10.0;
-/* Of an effort: what friction leaves of it at least, where friction would lock the joint. */
+/* Smallest share of an effort that friction passes, where friction would otherwise lock the
+ * joint. */
 static const double PASSED_MIN = 0.01;
 /* exp(-746) is 0 in double precision. */
 static const double EXP_UNDERFLOW = 746.0;
 
 /* ---- the equations ---- */
 
-/* The parameter of friction that falls with the velocity, after all others; 0: none. */
+/* Returns the index of the Stribeck parameter, which is the last; 0: the model has none. */
 static size_t stribeck_at(const struct model *model)
 {
     const size_t others =
@@ -29,10 +30,10 @@ static size_t stribeck_at(const struct model *model)
     return model->parameter_count > others ? others : 0;
 }
 
-/* What dry friction, that which falls with the velocity, and the load are worth; the library
- * takes long over each. */
+/* Factors of dry friction, Stribeck friction and load. They are shared, because the
+ * library's functions are slow. */
 struct joint_shares {
-    double dry, falling, load; /* falling beside dry */
+    double dry, falling, load; /* falling is the Stribeck part */
 };
 
 static struct joint_shares find_shares(const struct model *model, const double *pose, double w)
@@ -40,7 +41,8 @@ static struct joint_shares find_shares(const struct model *model, const double *
     struct joint_shares shares = {.dry = tanh(w / model->width)};
     if (stribeck_at(model)) {
         const double ratio = w / (STRIBECK_WIDTHS * model->width);
-        /* The same number, but the library takes five times as long over an underflow. */
+        /* Skips the call: the library takes five times as long for an underflow, with the
+         * same result. */
         shares.falling = ratio * ratio > EXP_UNDERFLOW ? 0.0 : exp(-ratio * ratio);
     }
     if (model->needs_pose && pose) {
@@ -74,7 +76,7 @@ static void fill_joint_rows(const struct model *model, const double *pose, const
     write_rows(model, &shares, nu[0], nu_dot[0], phi);
 }
 
-/* Without the friction that an effort brings. */
+/* Resisting effort, without the friction that is proportional to the effort. */
 static double find_resistance(const struct model *model, const double *theta,
                               const struct joint_shares *shares, double nu)
 {
@@ -92,7 +94,7 @@ static void compute_joint_bias(const struct model *model, const double *theta,
     tau[0] = find_resistance(model, theta, &shares, nu[0]);
 }
 
-/* The share of a push along the motion that its own friction takes. */
+/* Share of an effort along the motion that its own friction takes. */
 static double friction_share(const struct model *model, const double *theta,
                              const struct joint_shares *shares)
 {
@@ -113,7 +115,7 @@ static void accelerate_joint(const struct model *model, const double *theta, con
     nu_dot[0] = find_rate(model, theta, &shares, nu[0], tau[0]);
 }
 
-/* Of either sign the effort has that of what passes, unless friction locks the joint. */
+/* The effort has the sign of what it must pass on, unless friction locks the joint. */
 static void invert_joint(const struct model *model, const double *theta, const double *pose,
                          const double *nu, const double *nu_dot, double *tau)
 {
@@ -200,7 +202,7 @@ static const struct model_axis axes[] = {
     {"stribeck", "Fs", "effort",        MODEL_NOT_NEGATIVE, \
      "dry friction at rest beyond that of motion", "Stribeck friction"}
 
-/* A form is the sum of what it has. */
+/* A form is the sum of its optional terms. */
 enum { PENDULUM = 1, GEAR = 2, FALLING = 4 };
 
 static const struct model_parameter parameters[JOINT_FORMS][JOINT_LOAD + 3] = {
@@ -214,7 +216,7 @@ static const struct model_derived derived[] = {
      JOINT_VISCOUS},
 };
 
-/* ---- a model for each form, and width of the turn-over of dry friction, rad/s or m/s ---- */
+/* ---- one model for each form and width of the turn-over of dry friction, rad/s or m/s ---- */
 
 #define BIT(form, bit)         (((form) & (bit)) / (bit))
 #define EXTENDED(form, bit, w) (BIT(form, bit) ? NULL : &joint_models[(form) | (bit)][w])
@@ -300,8 +302,8 @@ static const char both_help[] = "  the same with both\n";
 
 static const char *const roles[] = {"t", "effort", "velocity", "position", NULL};
 
-/* Of any unit, so that no speed is too high. The trial is an arm of 0.1 kg m^2 on a motor of a
- * few N m. */
+/* The unit is unknown, so that no speed is too high. The trial is an arm of 0.1 kg m^2 on a
+ * motor of a few N m. */
 #define JOINT_ROW(title, line, text, form, ...)                                                \
     {                                                                                          \
         .name = (title), .words = (line), .help = (text), .roles = roles,                      \

@@ -1,8 +1,9 @@
-/* identification/model/model.h - a row of the table of models (identification/model/models.h).
+/* identification/model/model.h - one row of the table of models
+ * (identification/model/models.h).
  *
- * It is all that anybody knows of a model: `tandem identify` and its help, the lab file, the
- * HTTP API, the dashboard and the self test go by it. What a model of motion is, and what can
- * be done with any of them: identification/data/linear_model.h. Pure.
+ * A row is all that the program knows about a model. `tandem identify` and its help, the lab
+ * file, the HTTP API, the dashboard and the self test use it.
+ * identification/data/linear_model.h defines models of motion and their functions. Pure.
  */
 #ifndef IDENTIFICATION_MODEL_MODEL_H
 #define IDENTIFICATION_MODEL_MODEL_H
@@ -12,7 +13,7 @@
 #include "identification/data/linear_model.h"
 #include "identification/model/allocation.h"
 
-/* What a model is fitted to, and so how. */
+/* Kind of the recorded data, which also decides the kind of the fit. */
 enum model_data {
     MODEL_OF_MOTION,   /* efforts and velocities over time, or telemetry */
     MODEL_OF_MOVES,    /* moves and how long they took */
@@ -23,8 +24,8 @@ enum model_data {
     MODEL_DATA_COUNT
 };
 
-/* A robot of the self test and how it is driven. Efforts are steps of random size and length,
- * one of seven is zero. */
+/* Parameters and drive of a simulated robot in the self test. Its efforts are steps of
+ * random size and length; one step in seven is zero. */
 struct model_trial {
     double theta[MODEL_PARAMETERS_MAX];
     double delay_s;
@@ -32,33 +33,33 @@ struct model_trial {
     size_t samples;
     double noise_sd[MODEL_AXES_MAX];
     double effort_min[MODEL_AXES_MAX], effort_max[MODEL_AXES_MAX];
-    double hold_s_min, hold_s_max; /* of one step */
-    double loss_ratio;             /* of rows that are missing */
+    double hold_s_min, hold_s_max; /* length of one step, s */
+    double loss_ratio;             /* ratio of missing rows */
 };
 
 struct model_row {
     const char *name;
-    const char *words; /* what is found, in a line */
-    const char *help;  /* its part of `tandem identify --help` */
+    const char *words; /* result of the fit, in one line */
+    const char *help;  /* section of `tandem identify --help` */
     enum model_data data;
-    /* What its columns are called unless --columns says otherwise; ends with NULL. Of motion:
-     * time, an effort an axis, a velocity an axis, and a pose an axis where poses are read:
-     * where the model needs them, and where a velocity is missing, which is then derived. */
+    /* Default names of the columns, unless --columns sets others; ends with NULL. For
+     * motion: time, an effort per axis, a velocity per axis, and a pose per axis. Poses are
+     * read if the model needs them, or to derive a missing velocity. */
     const char *const *roles;
 
-    /* Of motion only. */
+    /* The following members are for models of motion only. */
     const struct model *model;
-    /* Models of the same form to choose from by the data; NULL: there is but one. */
+    /* Models of the same form, from which the data choose; NULL: only one. */
     const struct model_variant *variants;
     size_t variant_count;
-    const char *variant; /* the constant of a file that they differ by; NULL: they have an
-                          * order, or are tuned (identification/dynamics/model_choice.h) */
+    const char *
+        variant; /* name of the constant in a model file by which the variants differ; NULL: the
+                    variants are ordered or tuned (identification/dynamics/model_choice.h) */
     struct model_limits limits;
-    /* Robots of this model that are known by name: their parameters and what pushes them (axes,
-     * actuators, effect, lo, hi), out; false when there is none of this name. NULL: none are.
-     */
+    /* Named robots of this model. Writes their parameters and actuators (axes, actuators,
+     * effect, lo, hi); returns false for an unknown name. NULL: no named robots. */
     bool (*robot)(const char *name, double *theta, struct allocation *actuators);
-    const char *robots; /* their names, in words */
+    const char *robots; /* names of these robots as text */
     struct model_trial trial;
 };
 

@@ -40,7 +40,8 @@ static bool is_finite(const double *values, size_t count)
     return true;
 }
 
-/* Whether all that a model computes at this pose is a number. kinematics always has a pose. */
+/* Returns whether all functions of a model give finite numbers at this pose. kinematics
+ * always gets a pose. */
 static bool computes_numbers(const struct model *m, double pose_value)
 {
     double pose[MODEL_AXES_MAX], theta[MODEL_PARAMETERS_MAX], nu[MODEL_AXES_MAX];
@@ -63,8 +64,8 @@ static bool computes_numbers(const struct model *m, double pose_value)
     return finite && is_finite(tau, m->axis_count);
 }
 
-/* A model that does not need the pose gets a null pointer for it in a fit. Here it gets numbers
- * and then no numbers: the difference shows that it reads them. */
+/* In a fit, a model that does not need the pose gets a null pointer. This check passes
+ * numbers, then NaN: a difference shows that the model reads the pose. */
 static bool reads_pose(const struct model *m)
 {
     return computes_numbers(m, 0.5) && !computes_numbers(m, (double)NAN);

@@ -1,7 +1,7 @@
-/* identification/model/model_check.h - a check of the rows of the table of models. Pure.
+/* identification/model/model_check.h - check of the rows in the table of models. Pure.
  *
- * A row is written by hand. One that lacks a function, or that reads the pose without saying
- * so, would end the program by a signal in the middle of a fit.
+ * Rows are written by hand. A row that lacks a function, or reads the pose without needs_pose,
+ * would crash in the middle of a fit.
  */
 #ifndef IDENTIFICATION_MODEL_MODEL_CHECK_H
 #define IDENTIFICATION_MODEL_MODEL_CHECK_H
@@ -12,10 +12,10 @@
 
 enum { MODEL_PROBLEM_MAX = 160 };
 
-/* False: *problem says what is wrong with the row and what would be right. */
+/* Checks a row. If it returns false, *problem says what is wrong and what would be right. */
 MUST_USE bool model_row_check(const struct model_row *row, char problem[MODEL_PROBLEM_MAX]);
 
-/* The same for each row, built in and loaded, up to the first that is wrong. */
+/* Checks each row, built in or loaded, up to the first wrong one. */
 MUST_USE bool model_rows_check(char problem[MODEL_PROBLEM_MAX]);
 
 #endif

@@ -11,7 +11,7 @@ _Static_assert((int)EXPRESSION_BLOCK == (int)MODEL_BLOCK &&
 _Static_assert((int)MODEL_AXES_MAX *(int)MODEL_PARAMETERS_MAX <= (int)EXPRESSION_OUTPUTS_MAX,
                "rows are outputs");
 
-/* Poses that equations may name: of each axis its own. */
+/* Number of poses that the equations may name: one per axis, if any. */
 static size_t poses_of(const struct model_names *n)
 {
     return n->poses < n->axes ? n->poses : n->axes;
@@ -19,7 +19,7 @@ static size_t poses_of(const struct model_names *n)
 
 /* ---- compiling ---- */
 
-/* Nodes that are not zero, and where they go; those others stay as they are. */
+/* Nodes that are not constant zero, with their output index. Other outputs keep their zero. */
 struct outputs {
     size_t count;
     uint16_t roots[EXPRESSION_OUTPUTS_MAX], places[EXPRESSION_OUTPUTS_MAX];
@@ -53,7 +53,7 @@ static void list_rows(const struct model_terms *t, struct outputs *rows, struct 
     }
 }
 
-/* Without coupling each rate by itself: what is left of the effort by its inertia. */
+/* Without coupling, each rate is (effort - rest) / inertia, from one program. */
 static void list_dynamics(const struct model_terms *t, bool diagonal, struct outputs *dynamics,
                           struct outputs *mobility, struct outputs *rates)
 {
@@ -79,8 +79,8 @@ static void list_dynamics(const struct model_terms *t, bool diagonal, struct out
     }
 }
 
-/* Of all sides, by the names from first on, one an axis; or what the rates of a diagonal
- * inertia change by. */
+/* Derivatives of each equation by `axes` names from `first` on. With of_rates: derivatives
+ * of the rates of a diagonal inertia. */
 static enum status list_slopes(const struct model_terms *t, uint8_t first, bool of_rates,
                                struct outputs *slopes, struct err *err)
 {
@@ -171,7 +171,7 @@ enum status model_program_make(const struct model_terms *t, void *memory,
 
 /* ---- running ---- */
 
-/* Registers of a program, of which the last are the names. */
+/* Registers of a program; the names occupy the last ones. */
 struct registers {
     double of[EXPRESSION_REGISTERS_MAX];
     double values[EXPRESSION_NAMES_MAX];
@@ -180,15 +180,15 @@ struct registers {
 _Static_assert(sizeof(struct registers) == EXPRESSION_FILE * sizeof(double),
                "one behind the other");
 
-/* NULL: all zero. */
+/* from NULL: sets all to zero. */
 static void set_values(double *values, uint8_t first, const double *from, size_t count)
 {
-    for (size_t i = 0; i < count; i++) { /* few: a call takes longer */
+    for (size_t i = 0; i < count; i++) { /* a call takes longer for a few values */
         values[first + i] = from ? from[i] : 0.0;
     }
 }
 
-/* nu_dot NULL: for what no rate stands in. */
+/* nu_dot NULL: for programs that contain no rate. */
 static void set_motion(const struct model *model, const double *pose, const double *nu,
                        const double *nu_dot, double *values)
 {
@@ -205,7 +205,7 @@ static void set_motion(const struct model *model, const double *pose, const doub
     }
 }
 
-/* theta and, where they act through terms of their own, efforts. */
+/* Sets theta and, if efforts act through terms of their own, the efforts. */
 static void set_acting(const struct model *model, const double *theta, const double *tau,
                        double *values)
 {
@@ -275,7 +275,7 @@ static void fill_program_block(const struct model *model,
     expression_run_block(&model->program->rows, columns, phi);
 }
 
-/* Inertia [axes x axes] and what resists [axes]. */
+/* Inertia [axes x axes], then the resisting terms [axes]. */
 struct equations {
     double inertia[MODEL_AXES_MAX * MODEL_AXES_MAX + MODEL_AXES_MAX];
     const double *rest;
@@ -306,7 +306,7 @@ static void swap_rows(double *a, size_t n, double *b, size_t width, size_t i, si
     }
 }
 
-/* a x = b by elimination with pivots; a [n x n] is used up, b [n x width] becomes x. */
+/* Solves a x = b by elimination with pivoting. Destroys a [n x n]; b [n x width] becomes x. */
 static void solve_square(double *a, size_t n, double *b, size_t width)
 {
     for (size_t i = 0; i < n; i++) {
@@ -355,7 +355,7 @@ static void accelerate_by_program(const struct model *model, const double *theta
     solve_square(e.inertia, model->axis_count, nu_dot, 1);
 }
 
-/* M nu' + rest. */
+/* Computes the sides M nu' + rest. */
 static void find_sides(const struct model *model, const double *theta, const double *pose,
                        const double *nu, const double *nu_dot, const double *tau, double *sides)
 {
@@ -378,7 +378,7 @@ static void invert_by_program(const struct model *model, const double *theta,
     find_sides(model, theta, pose, nu, nu_dot, NULL, tau);
 }
 
-/* b [n x n] times the inverse of an inertia that is not diagonal; r: motion, what acts. */
+/* Multiplies b [n x n] by the inverse of a full inertia. r holds motion and efforts. */
 static void solve_inertia(const struct model *model, struct registers *r, double *b)
 {
     double inertia[MODEL_AXES_MAX * MODEL_AXES_MAX];
@@ -404,14 +404,16 @@ static void mobilise_by_program(const struct model *model, const double *theta,
     solve_inertia(model, &r, inverse);
 }
 
-/* ---- which effort ---- */
+/* ---- inverse of efforts that act through a curve ---- */
 
-/* Where efforts act through a curve: those under which the sides are zero (Levenberg and
- * Marquardt), from those that are there. Of several that would do it is the next one, and where
- * none does, the one that misses least. */
+/* Finds the efforts under which the sides of all equations are zero, by Levenberg-Marquardt
+ * from the given efforts. The equations are nonlinear in the effort (a thrust curve), so
+ * that there is no closed form. If several efforts solve them, the search finds a near one.
+ * If none does, it ends at the smallest residual. fill_thrust gives the exact Jacobian d
+ * side / d tau. */
 enum { EFFORT_STEPS = 60 };
-static const double EFFORT_ENOUGH = 1e-13;          /* a step, as a share */
-static const double EFFORT_DAMPING[] = {1e-3, 1e6}; /* the first, and no more */
+static const double EFFORT_ENOUGH = 1e-13;          /* relative length of the last step */
+static const double EFFORT_DAMPING[] = {1e-3, 1e6}; /* the initial and the largest damping */
 
 struct effort_goal {
     const struct model *model;
@@ -437,8 +439,8 @@ static void fill_thrust(const struct effort_goal *g, const double *tau, double *
                 g->model->axis_count * g->model->axis_count);
 }
 
-/* At the foot of a curve an effort does nothing: one of the size that leaves least, of either
- * sign. */
+/* At the foot of a curve the derivative is zero and the search cannot start. This picks the
+ * effort among powers of ten, of either sign, that leaves the smallest residual. */
 static void leave_foot(const struct effort_goal *g, double *tau)
 {
     const size_t n = g->model->axis_count;
@@ -464,7 +466,7 @@ static void leave_foot(const struct effort_goal *g, double *tau)
     }
 }
 
-/* Where a damped step leads. */
+/* Computes the efforts after a damped step. */
 static void step_effort(size_t n, const double *by, const double *residual, double damping,
                         const double *tau, double *next)
 {
@@ -520,7 +522,7 @@ static void search_effort(const struct model *model, const double *theta, const 
     }
 }
 
-/* From side(nu, nu') = tau: M d nu' + (d side / d nu) d nu = 0. */
+/* Differentiates side(nu, nu') = tau: M d nu' + (d side / d nu) d nu = 0. */
 static void fill_program_slope(const struct model *model, const double *theta,
                                const double *pose, const double *nu, const double *tau,
                                double *jacobian)

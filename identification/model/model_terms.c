@@ -1,4 +1,5 @@
-/* identification/model/model_terms.c - equations taken apart: parameters, rates, what is known.
+/* identification/model/model_terms.c - takes equations apart into parameters, rates and known
+ * terms.
  */
 #include "base/expression/expression_algebra.h"
 #include "base/expression/expression_program.h"
@@ -11,7 +12,7 @@ static enum status blame_node(const struct model_terms *t, uint16_t node, struct
                       what);
 }
 
-/* Terms of a sum in which one of these names stands, and the others. */
+/* Splits a sum into the terms that contain one of these names, and the others. */
 static void part_terms(struct expression_pool *pool, uint16_t node, uint64_t names,
                        uint16_t *with, uint16_t *without)
 {
@@ -37,7 +38,7 @@ static void part_terms(struct expression_pool *pool, uint16_t node, uint64_t nam
     *without = join(pool, left[1], right[1]);
 }
 
-/* The rates of all velocities enter as factors, by what is no rate. */
+/* Rates must be linear: splits off their factors, which must not contain a rate. */
 static enum status split_rates(struct model_terms *t, uint16_t node, uint16_t *factors,
                                uint16_t *rest, struct err *err)
 {
@@ -48,7 +49,8 @@ static enum status split_rates(struct model_terms *t, uint16_t node, uint16_t *f
     return expression_split(t->pool, node, rates, t->names.axes, "rates", factors, rest, err);
 }
 
-/* Parameters apart, and what has none as it stands on the right side. */
+/* Splits off the factors of the parameters. Terms without a parameter move to the right
+ * side. */
 static enum status split_whole(struct model_terms *t, size_t i, uint16_t whole, struct err *err)
 {
     uint8_t variables[MODEL_PARAMETERS_MAX];
@@ -66,7 +68,7 @@ static enum status split_whole(struct model_terms *t, size_t i, uint16_t whole, 
     return st;
 }
 
-/* Does an effort stand in one of its rows? */
+/* Returns whether an effort occurs in a row of equation i. */
 static bool reads_effort(const struct model_terms *t, size_t i)
 {
     bool reads = false;
@@ -82,7 +84,7 @@ static bool is_name(const struct model_terms *t, uint16_t node, size_t name)
     return n->kind == EXPRESSION_NAME && n->name == name;
 }
 
-/* Left less right, or the other way round. */
+/* Computes left - right, or right - left if turned. */
 static enum status subtract_sides(struct model_terms *t, size_t i, uint16_t root, bool turned,
                                   struct err *err)
 {
@@ -95,7 +97,7 @@ static enum status subtract_sides(struct model_terms *t, size_t i, uint16_t root
     return st;
 }
 
-/* As if all names were one: the sign with which a rate is multiplied. */
+/* Evaluates a factor with all names equal to one, to find its sign. */
 static double try_value(const struct expression_pool *pool, uint16_t node)
 {
     const struct expression_node *n = &pool->nodes[node];
@@ -112,7 +114,8 @@ static double try_value(const struct expression_pool *pool, uint16_t node)
     return expression_apply((enum expression_kind)n->kind, value[0], value[1], value[2]);
 }
 
-/* The equation the way round in which its effort stands right, or else its rate left. */
+/* Orients the equation: its effort stands on the right, or without an effort its rate on the
+ * left. */
 static enum status turn_equation(struct model_terms *t, size_t i, uint16_t root,
                                  struct err *err)
 {
@@ -136,7 +139,7 @@ static enum status turn_equation(struct model_terms *t, size_t i, uint16_t root,
                : st;
 }
 
-/* The equation without the effort that is alone in it. */
+/* Removes the effort that is alone in the equation. */
 static enum status remove_effort(struct model_terms *t, size_t i, uint16_t root,
                                  struct err *err)
 {
@@ -204,7 +207,7 @@ uint32_t model_terms_idle(const struct model_terms *t)
 uint32_t model_terms_loose(const struct model_terms *t)
 {
     uint32_t loose = (UINT32_C(1) << t->names.axes) - 1;
-    uint32_t seen = 0; /* parameters */
+    uint32_t seen = 0; /* bits of parameters */
     for (size_t round = 0; round < t->names.axes; round++) {
         for (size_t i = 0; i < t->names.axes; i++) {
             uint32_t own = 0;

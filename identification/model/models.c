@@ -143,7 +143,7 @@ const struct model_row *const model_rows[] = {
 
 const size_t model_row_count = COUNT(model_rows);
 
-/* Models that were loaded: written before there are threads. */
+/* Loaded models. They are written before the program starts threads. */
 static struct {
     size_t count;
     const struct model_row *rows[MODELS_LOADED_MAX];

@@ -6,10 +6,10 @@
 
 enum { D1, D2, D3, D4, D5, D6, D7, D8, D9 };
 
-/* Where entries of Phi begin, by axes. */
+/* First entry of each axis' row in Phi. */
 enum { SURGE = 0, SWAY = USV3_PARAMETERS, YAW = 2 * USV3_PARAMETERS };
 
-/* Entries that are not always zero, each `stride` after the one before. */
+/* Writes the entries that are not always zero, with a distance of `stride`. */
 static inline void fill_rows(const double nu[USV3_AXES], const double nu_dot[USV3_AXES],
                              double *phi, size_t stride)
 {
@@ -36,8 +36,7 @@ static void fill_usv3_rows(const struct model *model, const double *pose, const 
 {
     (void)model;
     (void)pose;
-    /* Not by memset(), which takes longer than all the rest and keeps who reads this waiting.
-     */
+    /* memset() would take longer than the rest of the function, and delays later reads. */
     phi[SURGE + D3] = phi[SURGE + D6] = phi[SURGE + D7] = phi[SURGE + D8] = phi[SURGE + D9] =
         0.0;
     phi[SWAY + D3] = phi[SWAY + D4] = phi[SWAY + D5] = phi[SWAY + D8] = phi[SWAY + D9] = 0.0;
@@ -58,7 +57,7 @@ static void fill_usv3_block(const struct model *model,
     }
 }
 
-/* Coriolis, centripetal and damping terms: what is left of the left-hand side at nu_dot = 0. */
+/* Coriolis, centripetal and damping terms: the left-hand side at nu_dot = 0. */
 static void compute_usv3_bias(const struct model *model, const double *theta,
                               const double *pose, const double *nu, double *tau)
 {
@@ -165,10 +164,11 @@ static const char help[] =
 
 static const char *const roles[] = {"t", "tau_u", "tau_v", "tau_r", "u", "v", "r", NULL};
 
-/* 60 knots, and a turn on the spot in less than a second. The trial is the WAM-V, with the
+/* Limits: 60 knots, and a turn on the spot within a second. The trial is the WAM-V with the
  * noise of the golden recordings. */
 
-/* Seed 002, Tables 2 and 5. Where a thruster stands along the hull has no effect. */
+/* Published in seed 002, Tables 2 and 5. The position of a thruster along the hull has no
+ * effect. */
 const struct usv3_vessel usv3_vessels[] = {
     {.name = "wamv",
      .theta = {125.9712, 121.4476, 70.5019, 26.5692, 35.8778, 36.4337, 27.4138, 99.1686,
@@ -210,7 +210,7 @@ void usv3_actuators(const struct usv3_vessel *vessel, struct allocation *out)
         out->hi[k] = vessel->thrust_n_max;
     }
     const enum status status = allocation_make(out);
-    assert(status == STATUS_OK); /* vessels of the table */
+    assert(status == STATUS_OK); /* the vessels of the table are valid */
     (void)status;
 }
 
@@ -224,15 +224,15 @@ static bool find_usv3_robot(const char *name, double *theta, struct allocation *
     return vessel != NULL;
 }
 
-/* From a toy of half a kilogram to a tanker of 500 000 t. */
+/* Range from a toy of half a kilogram to a tanker of 500 000 t. */
 static const struct plausible_range plausible[] = {
     {"surge_mass_kg", 0.5, 1e9, PLAUSIBLE_FORCE, 0, 0.0},
     {"sway_mass_kg", 0.5, 1e9, PLAUSIBLE_FORCE, 0, 0.0},
     {NULL, 0.0, 0.0, 0, 0, 0.0},
 };
 
-/* Length over the cube root of what it displaces: 3 of a barge, 11 of a rowing shell (Froude's
- * circular M). Four radii of gyration are a length. */
+/* Length over the cube root of the displaced volume: 3 for a barge, 11 for a rowing shell
+ * (Froude's circular M). The length is four radii of gyration. */
 static const struct plausible_range form = {
     "length over the cube root of the volume", 1.8, 11.0, 0, PLAUSIBLE_FORCE, 3.0};
 
