@@ -19,11 +19,10 @@ enum { ALLOCATION_ACTUATORS_MAX = 8 };
 
 struct allocation {
     size_t axes, actuators;
-    double effect[MODEL_AXES_MAX]
-                 [ALLOCATION_ACTUATORS_MAX]; /* B: effort per unit of each actuator */
+    /* B: effort per unit of each actuator. */
+    double effect[MODEL_AXES_MAX][ALLOCATION_ACTUATORS_MAX];
     double inverse[ALLOCATION_ACTUATORS_MAX][MODEL_AXES_MAX];
-    double lo[ALLOCATION_ACTUATORS_MAX],
-        hi[ALLOCATION_ACTUATORS_MAX]; /* limits of each actuator; may be infinite */
+    double lo[ALLOCATION_ACTUATORS_MAX], hi[ALLOCATION_ACTUATORS_MAX]; /* may be infinite */
     bool reaches[MODEL_AXES_MAX];
     bool underactuated; /* true if no actuator reaches some axis */
 };

@@ -65,8 +65,7 @@ static void step_arm(const struct model *model, const double *theta, const doubl
         const double lag_s = theta[A + i] / theta[B + i];
         const double rate = tau_dot ? tau_dot[i] / theta[B + i] : 0.0;
         const double settled = tau[i] / theta[B + i] - rate * lag_s;
-        const double share =
-            -expm1(-h_s / lag_s); /* share of the distance to the final speed */
+        const double share = -expm1(-h_s / lag_s); /* share of the way to the final speed */
         const double gain = (nu[i] - settled) * share;
         pose_gain[i] = settled * h_s + 0.5 * rate * h_s * h_s + gain * lag_s;
         nu[i] += rate * h_s - gain;

@@ -52,9 +52,9 @@ struct model_row {
     /* Models of the same form, from which the data choose; NULL: only one. */
     const struct model_variant *variants;
     size_t variant_count;
-    const char *
-        variant; /* name of the constant in a model file by which the variants differ; NULL: the
+    /* name of the constant in a model file by which the variants differ; NULL: the
                     variants are ordered or tuned (identification/dynamics/model_choice.h) */
+    const char *variant;
     struct model_limits limits;
     /* Named robots of this model. Writes their parameters and actuators (axes, actuators,
      * effect, lo, hi); returns false for an unknown name. NULL: no named robots. */

@@ -60,15 +60,15 @@ static inline uint64_t model_terms_reads(const struct model_terms *t, uint16_t n
 /* The compiled programs of a model. */
 struct model_program {
     struct model_names names;
-    bool diagonal;                      /* inertia: no equation contains another axis' rate */
-    bool turns_by_speed;                /* inertia depends on nu */
-    bool curved;                        /* efforts act through terms of their own */
-    struct expression_program rows;     /* phi, by rows */
-    struct expression_program known;    /* known, then driven */
-    struct expression_program thrust;   /* d side / d tau, by rows */
-    struct expression_program dynamics; /* inertia by rows, then rest */
-    struct expression_program mobility; /* inverse of a diagonal inertia; otherwise inertia */
-    struct expression_program rates;    /* nu', of a diagonal inertia */
+    bool diagonal;                        /* inertia: no equation contains another axis' rate */
+    bool turns_by_speed;                  /* inertia depends on nu */
+    bool curved;                          /* efforts act through terms of their own */
+    struct expression_program rows;       /* phi, by rows */
+    struct expression_program known;      /* known, then driven */
+    struct expression_program thrust;     /* d side / d tau, by rows */
+    struct expression_program dynamics;   /* inertia by rows, then rest */
+    struct expression_program mobility;   /* inverse of a diagonal inertia; otherwise inertia */
+    struct expression_program rates;      /* nu', of a diagonal inertia */
     struct expression_program slope;      /* by nu, by rows: of rates; else of sides */
     struct expression_program kinematics; /* rates of the pose */
     struct expression_program derived;    /* for each quantity the value, then the gradient */

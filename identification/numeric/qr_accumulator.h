@@ -21,8 +21,8 @@ struct qr_accumulator {
     size_t columns;                                     /* 1 .. NUMERIC_COLUMNS_MAX */
     size_t waiting;                                     /* number of rows in block */
     double r[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* upper triangle */
-    double block[NUMERIC_COLUMNS_MAX]
-                [QR_BLOCK + 4]; /* rows that are not yet merged, by columns */
+    /* rows that are not yet merged, by columns */
+    double block[NUMERIC_COLUMNS_MAX][QR_BLOCK + 4];
 };
 
 void qr_start(struct qr_accumulator *t, size_t columns);

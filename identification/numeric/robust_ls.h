@@ -39,8 +39,8 @@ struct robust_ls_problem {
     size_t n;        /* >= 1 */
     size_t p;        /* 1 .. ROBUST_LS_P_MAX */
     double floor;    /* > 0, unit of y: smaller residuals count as this size */
-    const struct robust_ls_plain
-        *plain; /* solution of robust_ls_solve(); NULL: not yet computed */
+    /* solution of robust_ls_solve(); NULL: not yet computed */
+    const struct robust_ls_plain *plain;
 };
 
 struct robust_ls_fit {
