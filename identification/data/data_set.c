@@ -42,23 +42,22 @@ enum { JUMPS_MAX = 16 };
 enum { DERIVED_ENDS_MIN = 4 };
 
 /* A row that takes part, in the order of time. */
-enum { NEW_PIECE = 1 }; /* flag beside the index */
+enum { NEW_PIECE = 1 };
 
 struct piece {
-    size_t first, end; /* of kept */
+    size_t first, end; /* range of used rows */
 };
 
-/* Columns beside the time: velocities, efforts, poses, an axis each. */
+/* Kinds of columns besides the time: velocities, efforts, poses; one column per axis each. */
 enum { OF_NU, OF_TAU, OF_POSE, KINDS, COLUMNS_MAX = KINDS * MODEL_AXES_MAX };
 
 struct columns {
-    double *t_s, *of[COLUMNS_MAX]; /* NULL: there is none */
+    double *t_s, *of[COLUMNS_MAX]; /* NULL: the column does not exist */
 };
 
-/* The columns that were recorded. */
 struct source {
     size_t count, column[COLUMNS_MAX];
-    const double *from[COLUMNS_MAX]; /* of column[] */
+    const double *from[COLUMNS_MAX]; /* values of column[] */
 };
 
 static void list_columns(const struct data_raw *raw, struct source *source)
@@ -83,9 +82,9 @@ struct maker {
     gsl_vector *scratch;
     struct piece pieces[DATA_RUNS_MAX];
     size_t piece_count;
-    double jump[MODEL_AXES_MAX]; /* what is one in an effort */
+    double jump[MODEL_AXES_MAX]; /* change of an effort that counts as a jump */
     bool cut_jumps;
-    bool on_grid; /* values between rows; else rows stay where they are */
+    bool on_grid; /* values are interpolated to a grid; otherwise rows keep their times */
 };
 
 static size_t row_at(const struct maker *m, size_t k)
@@ -123,7 +122,7 @@ static double find_median(double *values, size_t n)
     return n > 0 ? gsl_stats_median(values, 1, n) : (double)NAN;
 }
 
-/* The usual distance of stamps: median of those above zero; NaN when there is none. */
+/* Typical period: the median of the positive time steps; NaN if there are none. */
 static double usual_period(struct maker *m)
 {
     const struct data_raw *raw = m->raw;
@@ -143,14 +142,14 @@ static void append_row(struct maker *m, size_t row, bool new_piece)
     m->used_rows->data[m->used_count++] = 2 * (unsigned long)row + (new_piece ? NEW_PIECE : 0);
 }
 
-/* Where the reading of a part is. */
+/* Reading position in a part of the recording. */
 struct cursor {
     bool begun, behind;
     double last;
-    size_t row; /* of last */
+    size_t row; /* row of last */
 };
 
-/* A row that repeats a time or lies before it; true when that is all it does. */
+/* Counts a row that does not lie after the last one. Returns true if it must be skipped. */
 static bool runs_back(struct maker *m, struct cursor *c, double step, bool restart)
 {
     if (!c->begun || restart || step > 0.0) {
@@ -164,7 +163,6 @@ static bool runs_back(struct maker *m, struct cursor *c, double step, bool resta
     return true;
 }
 
-/* Whether an effort changed between two rows. */
 static bool effort_jumps(const struct maker *m, size_t before, size_t row)
 {
     bool jump = false;
@@ -174,7 +172,7 @@ static bool effort_jumps(const struct maker *m, size_t before, size_t row)
     return jump;
 }
 
-/* Whether a gap before a row cuts the recording. */
+/* Counts a gap before a row. Returns whether the recording is cut there. */
 static bool cuts_recording(struct maker *m, const struct cursor *c, size_t row, double step,
                            double period)
 {
@@ -211,7 +209,7 @@ static void add_row(struct maker *m, struct cursor *c, size_t row, double period
     *c = (struct cursor){.begun = true, .last = m->raw->t_s[row], .row = row};
 }
 
-/* Which rows take part, and where the recording is cut. */
+/* Selects the rows that are used, and the cuts between pieces. */
 static void collect_rows(struct maker *m, double period)
 {
     const struct data_raw *raw = m->raw;
@@ -227,7 +225,7 @@ static void collect_rows(struct maker *m, double period)
     }
 }
 
-/* Whether a velocity is to come from the pose. */
+/* Returns whether a velocity must be derived from the pose. */
 static bool derives_velocity(const struct data_raw *raw)
 {
     bool any = false;
@@ -237,7 +235,6 @@ static bool derives_velocity(const struct data_raw *raw)
     return any;
 }
 
-/* Of what is finite. */
 static double sd_of(const double *x, size_t n)
 {
     double mean = 0.0;
@@ -253,8 +250,8 @@ static double sd_of(const double *x, size_t n)
     return count > 1 ? sqrt(squares / (double)(count - 1)) : 0.0;
 }
 
-/* Once to see how often an effort changed while rows were missing, and again to cut there where
- * that is seldom. */
+/* Selects rows twice if needed. The first pass counts efforts that changed while rows were
+ * missing; if there are few, the second pass cuts the recording there. */
 static void select_rows(struct maker *m, double period)
 {
     const struct data_summary fresh = m->summary;
@@ -270,7 +267,6 @@ static void select_rows(struct maker *m, double period)
     }
 }
 
-/* Pieces long enough to be of use. */
 static void find_pieces(struct maker *m)
 {
     const size_t least = DATA_RUN_MIN + (derives_velocity(m->raw) ? DERIVED_ENDS_MIN : 0);
@@ -289,7 +285,8 @@ static void find_pieces(struct maker *m)
     }
 }
 
-/* Period and jitter; the mean where every stamp is about where it should be. */
+/* Measures period and jitter. The mean replaces the median if every stamp is near its place
+ * on the grid. */
 static double measure_period(struct maker *m, double usual)
 {
     const size_t every = m->used_count / SCRATCH + 1;
@@ -328,14 +325,14 @@ static bool is_even(const struct maker *m, double dt_s)
     return true;
 }
 
-/* From row k to the next: 1, and one more for each row that is missing. */
+/* Number of sample steps from row k to the next: 1, plus one for each missing row. */
 static size_t steps_after(const struct maker *m, size_t k)
 {
     const double periods = (time_at(m, k + 1) - time_at(m, k)) / m->summary.dt_s;
     return periods > MISSING_RATIO ? (size_t)round(periods) : 1;
 }
 
-/* Times that are whole numbers, each one more than the last. */
+/* Returns whether times are consecutive whole numbers. */
 static bool counts_rows(const struct maker *m)
 {
     for (size_t k = 0; k < m->used_count; k++) {
@@ -361,8 +358,9 @@ static size_t piece_samples(const struct maker *m, const struct piece *piece)
     return (size_t)floor(span / m->summary.dt_s * (1.0 + 1e-12)) + 1;
 }
 
-/* Integral of a held effort between two times from row k to the next. Where a row is missing in
- * between, the effort may have changed there or not: after the first period it is halfway. */
+/* Integral of a held effort between two times, both between row k and the next. If a row is
+ * missing there, the effort may have changed with it: after the first period, the mean of
+ * both values counts. */
 static double effort_integral(const struct maker *m, const struct piece *piece, size_t k,
                               const double *tau, double from, double to)
 {
@@ -376,7 +374,7 @@ static double effort_integral(const struct maker *m, const struct piece *piece, 
     return own * (known - from) + halfway * (to - known);
 }
 
-/* Mean of a held effort from t on over one period; row k is the last one not after t. */
+/* Mean of a held effort over one period from t on; row k is the last one not after t. */
 static double mean_effort(const struct maker *m, const struct piece *piece, size_t k,
                           const double *tau, double t)
 {
@@ -391,14 +389,13 @@ static double mean_effort(const struct maker *m, const struct piece *piece, size
     return (sum + effort_integral(m, piece, k, tau, from, end)) / m->summary.dt_s;
 }
 
-/* A column that goes straight from row to next. */
 static double interpolate_column(const double *x, size_t row, size_t next, double share)
 {
     return x[row] + share * (x[next] - x[row]);
 }
 
-/* On an even grid: velocities and poses between rows; the mean of the effort until the next
- * sample, so that no push is lost or comes late. */
+/* Resamples a piece to an even grid. Velocities and poses are interpolated. The effort is
+ * the mean until the next sample, so that its impulse and timing are preserved. */
 static void resample_piece(const struct maker *m, const struct piece *piece, size_t n,
                            const struct columns *to, size_t at)
 {
@@ -424,8 +421,8 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
     }
 }
 
-/* Rows at their own times, and where some are missing others straight between their neighbours,
- * under an effort that may have changed there or not. */
+/* Copies rows with their own times. Missing rows are interpolated between their neighbours,
+ * with the mean of both efforts. */
 static void fill_piece(const struct maker *m, const struct piece *piece,
                        const struct columns *to, size_t at)
 {
@@ -458,7 +455,7 @@ static double difference_at(const struct maker *m, size_t k, const double *raw)
     return third_difference(t_s, y);
 }
 
-/* Noise and step of a channel, from rows as they were recorded. */
+/* Computes noise and quantum of a channel from the recorded rows. */
 static void look_closely(struct maker *m, const double *raw, struct data_channel *channel)
 {
     double *values = m->scratch->data;
@@ -474,7 +471,7 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
             const double y3 = raw[row_at(m, k)];
             const double step = fabs(y3 - y2);
             values[n++] = fabs(difference_at(m, k, raw));
-            /* Differences of decimals are not exact. */
+            /* Differences of decimal numbers have rounding errors. */
             const bool moves = step > 1e-9 * (fabs(y3) + fabs(y2));
             smallest = moves ? fmin(smallest, step) : smallest;
             still += moves ? 0 : 1;
@@ -493,7 +490,7 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
                        (double)stepped >= STEPPED_RATIO * (double)looked && looked > 0;
     channel->quantum = steps ? smallest : 0.0;
     channel->noise_sd = n > 0 ? 1.4826 * find_median(values, n) / sqrt(20.0) : 0.0;
-    /* Rounding to steps is noise of a twelfth of their square, also while a channel rests. */
+    /* Rounding to steps is noise of variance quantum^2 / 12, even while a channel rests. */
     channel->noise_sd = fmax(channel->noise_sd, channel->quantum / sqrt(12.0));
 }
 
@@ -506,7 +503,7 @@ static void describe_channel(const double *x, size_t n, struct data_channel *cha
     size_t at_limit = 0;
     for (size_t k = 0; k < n; k++) {
         sum += x[k];
-        min = x[k] < min ? x[k] : min; /* fmin() takes longer, and there is no NaN here */
+        min = x[k] < min ? x[k] : min; /* fmin() is slower, and no value is NaN here */
         max = x[k] > max ? x[k] : max;
     }
     const double mean = sum / (double)n;
@@ -519,21 +516,21 @@ static void describe_channel(const double *x, size_t n, struct data_channel *cha
     channel->max = max;
     channel->mean = mean;
     channel->sd = n > 1 ? sqrt(squares / (double)(n - 1)) : 0.0;
-    /* What is left of rounding in the differences is no noise of the channel. */
+    /* Noise at the level of rounding errors is not noise of the channel. */
     channel->noise_sd = channel->noise_sd > near ? channel->noise_sd : 0.0;
     channel->saturation_ratio = near > 0.0 ? (double)at_limit / (double)n : 0.0;
     channel->signal_ratio =
         channel->noise_sd > 0.0 ? channel->sd / channel->noise_sd : (double)NAN;
 }
 
-/* Columns of n samples each in one piece of memory; false when there is none. */
+/* Divides one block of memory into columns of n samples; false if there is no memory. */
 static bool point_columns(const struct maker *m, size_t n, struct data_table *table,
                           struct columns *to)
 {
     const size_t axes = m->raw->axes;
     size_t columns = 1 + m->source.count;
     for (size_t a = 0; a < axes; a++) {
-        columns += m->raw->nu[a] ? 0 : 1; /* derived */
+        columns += m->raw->nu[a] ? 0 : 1; /* a derived velocity */
     }
     memset(table, 0, sizeof *table);
     table->memory =
@@ -559,7 +556,7 @@ static bool point_columns(const struct maker *m, size_t n, struct data_table *ta
     return true;
 }
 
-/* Take `cut` samples off both ends of every run; rows move to the front of their columns. */
+/* Removes `cut` samples from both ends of every run; the others move to the front. */
 static void trim_ends(struct data_set *set, const struct columns *to, size_t cut)
 {
     size_t at = 0;
@@ -579,8 +576,8 @@ static void trim_ends(struct data_set *set, const struct columns *to, size_t cut
     set->n = at;
 }
 
-/* Velocities that were not recorded, with their noise; *cut, in/out: samples at either end of a
- * run that have none. */
+/* Derives the velocities of an axis and their noise. *cut, in/out: number of samples without
+ * a velocity at either end of a run. */
 static enum status derive_axis(struct maker *m, struct data_set *set, const struct columns *to,
                                size_t a, size_t *cut)
 {
@@ -660,7 +657,7 @@ static void describe_channels(struct maker *m, struct data_set *set, const struc
 static void fill_columns(const struct maker *m, struct data_set *set, const struct columns *to)
 {
     size_t at = 0;
-    size_t part = 0; /* of the rows */
+    size_t part = 0; /* part of the recording */
     set->dt_s = m->summary.dt_s;
     set->run_count = m->piece_count;
     set->part_count = 0;

@@ -21,14 +21,15 @@ struct data_set data_view_first(const struct data_set *set, size_t n_max)
     return part;
 }
 
-/* Square of the step of an effort to sample k from the one before. */
+/* Square of the change of an effort from the previous sample to sample k. */
 static double squared_change(const struct data_set *set, size_t axis, size_t k)
 {
     const double step = set->tau[axis][k] - set->tau[axis][k - 1];
     return step * step;
 }
 
-/* One over the sum of these squares, by which each effort counts alike; 0: it never changes. */
+/* One over the sum of these squares, so that all efforts have the same weight; 0: it never
+ * changes. */
 static void find_scale(const struct data_set *set, double scale[MODEL_AXES_MAX])
 {
     for (size_t a = 0; a < set->axes; a++) {
@@ -96,7 +97,7 @@ struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size
     return data_view_piece(set, *from, length);
 }
 
-/* The sample so many before k, inside first .. last. */
+/* Returns the sample `samples` before k, limited to first .. last. */
 static size_t sample_before(size_t k, ptrdiff_t samples, size_t first, size_t last)
 {
     const ptrdiff_t at = (ptrdiff_t)k - samples;
@@ -148,7 +149,7 @@ void data_view_efforts(const struct data_set *set, size_t k, struct data_efforts
         data_view_effort(set, k, efforts->tau[0]);
         return;
     }
-    efforts->count = 2; /* the older one first, as they act */
+    efforts->count = 2; /* the older one acts first */
     efforts->share[0] = set->late_share;
     efforts->share[1] = 1.0 - set->late_share;
     for (size_t i = 0; i < 2; i++) {
@@ -165,7 +166,7 @@ enum { PRODUCTS_MAX = 16384 };
 /* An axis that moves less, in noises, has nothing to say. */
 static const double SIGNAL_RATIO_MIN = 5.0;
 
-/* Of one axis at one lag: the mean product of deviations, from every step-th sample. */
+/* Mean product of deviations of one axis at one lag, from every step-th sample. */
 static double mean_product(const struct data_set *set, size_t axis, const double *mean,
                            size_t lag, size_t step)
 {

@@ -11,7 +11,7 @@ static const size_t halves[CANDIDATES] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
  * squared: what it changes in the motion is then below the noise that it takes away. */
 static const double DIFFERENCE_MAX = 1.5;
 
-/* Candidates, and how much the velocities of each two of them differ. */
+/* The candidate windows, and the sum of the squared differences of each pair's velocities. */
 struct trial {
     size_t count;
     struct derived_velocity of[CANDIDATES];
@@ -45,7 +45,7 @@ static enum status set_window(const struct derived_runs *runs, size_t half,
     return st;
 }
 
-/* Variance of the difference of two velocities that noise in the positions makes. */
+/* Variance of the difference of two windows' velocities due to noise of the positions. */
 static double variance_of_difference(const struct derived_runs *runs,
                                      const struct derived_velocity *wide,
                                      const struct derived_velocity *narrow)
@@ -72,7 +72,7 @@ static void look_at(const struct derived_runs *runs, struct trial *trial, size_t
     trial->looks++;
 }
 
-/* Samples spread evenly over the runs. */
+/* Compares the windows at samples that are spread evenly over the runs. */
 static void sample_trial(const struct derived_runs *runs, struct trial *trial)
 {
     const size_t reach = trial->of[trial->count - 1].half;
@@ -84,7 +84,8 @@ static void sample_trial(const struct derived_runs *runs, struct trial *trial)
     }
 }
 
-/* Whether a window agrees with every narrower one. */
+/* Returns whether a window agrees with all narrower ones, as in Lepski's method of choosing
+ * a bandwidth. */
 static bool agrees_with_narrower(const struct derived_runs *runs, const struct trial *trial,
                                  size_t i)
 {

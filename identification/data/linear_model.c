@@ -160,7 +160,7 @@ const char *model_force_words(const struct model *model, size_t axis)
                                      : model->axes[axis].effort_words;
 }
 
-/* nu_dot is affine in efforts of one size. */
+/* nu_dot is affine in the efforts as long as their size does not change. */
 void model_mobility(const struct model *model, const double *theta, const double *pose,
                     const double *nu, double *inverse)
 {
@@ -172,7 +172,7 @@ void model_mobility(const struct model *model, const double *theta, const double
         model->mobility(model, theta, pose, nu, inverse);
         return;
     }
-    if (model->hold) { /* its parameters begin with the inertias */
+    if (model->hold) { /* parameters begin with the inertias */
         memset(inverse, 0, n * n * sizeof *inverse);
         for (size_t j = 0; j < n; j++) {
             inverse[j * n + j] = 1.0 / theta[j];
@@ -228,8 +228,8 @@ double model_derive(const struct model *model, size_t i, const double *theta, do
     return over / under;
 }
 
-/* What counts as no motion sideways beside a speed ahead of so much: noise, and a slip now and
- * then; a velocity in the world's axes is far beyond. */
+/* Largest sideways speed that still counts as none next to a forward speed: noise and
+ * occasional slip. A velocity in world axes exceeds it by far. */
 static double sideways_max(double ahead)
 {
     return 0.05 + 0.1 * fabs(ahead);
@@ -261,16 +261,16 @@ size_t model_pose_count(const struct model *model)
     return model->axis_count + (model->heading ? 1 : 0);
 }
 
-/* Velocity and pose as one state; the velocity alone where nobody asks for the pose. */
+/* Velocity and pose as one state; only the velocity if no pose is requested. */
 struct state {
     double nu[MODEL_AXES_MAX], pose[MODEL_AXES_MAX];
 };
 
 struct mover {
     const struct model *model;
-    const double *theta, *tau, *force, *inertial_n; /* the last two may be NULL */
+    const double *theta, *tau, *force, *inertial_n; /* force and inertial_n may be NULL */
     size_t n;
-    size_t poses; /* 0: nobody asks for the pose */
+    size_t poses; /* number of pose entries; 0: no pose */
 };
 
 static void derive_rates(const struct mover *m, const struct state *s, struct state *rate)
@@ -297,7 +297,7 @@ static void derive_rates(const struct mover *m, const struct state *s, struct st
     }
 }
 
-/* to = from + h rate */
+/* Computes to = from + h rate. */
 static void advance_state(const struct mover *m, const struct state *from,
                           const struct state *rate, double h_s, struct state *to)
 {

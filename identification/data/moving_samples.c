@@ -15,7 +15,8 @@ static bool is_at_rest(const struct data_set *set, size_t k)
     return still;
 }
 
-/* The end of the piece in motion that begins at k, before `end`: where a rest begins. */
+/* Returns the end of the moving piece that begins at k, limited to `end`: the beginning of a
+ * rest. */
 static size_t find_rest(const struct data_set *set, size_t k, size_t end)
 {
     size_t still = 0;

@@ -1,7 +1,7 @@
-/* identification/data/moving_samples.h - a data set without its rests.
+/* identification/data/moving_samples.h - data set without the samples at rest.
  *
- * At rest dry friction is whatever balances the effort: such samples tell a regression nothing,
- * and their efforts look like errors (docs/model/joint.md). Pure: no I/O, no clock;
+ * At rest, dry friction balances any effort. Such samples contain no information for a
+ * regression, and their efforts look like errors (docs/model/joint.md). Pure: no I/O, no clock;
  * allocates through GSL.
  */
 #ifndef IDENTIFICATION_DATA_MOVING_SAMPLES_H
@@ -9,10 +9,10 @@
 
 #include "identification/data/data_set.h"
 
-/* The pieces of the set between rests, each a run; a rest is three samples and more in a row
- * within three times the velocity's noise. *memory holds the columns and is for
- * gsl_vector_free(). STATUS_E_EMPTY, with nothing to free, where no piece of DATA_RUN_MIN
- * samples moves; STATUS_E_NOMEM. */
+/* Copies the pieces of the set between rests, each as a run. A rest is at least three
+ * samples in a row within three standard deviations of the velocity's noise. *memory holds
+ * the columns; free it with gsl_vector_free(). Returns STATUS_E_EMPTY, with nothing to free,
+ * if no piece of DATA_RUN_MIN samples moves; STATUS_E_NOMEM. */
 MUST_USE enum status moving_samples_copy(const struct data_set *set, struct data_set *moving,
                                          gsl_vector **memory);
 

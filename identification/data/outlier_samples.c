@@ -20,8 +20,8 @@ static double middle_of(double a, double b, double c)
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* What three pairs of neighbours say of a sample, each by its mean: where a line through the
- * pair passes. At the ends of a run both neighbours lie on one side. */
+/* Three estimates of a sample from pairs of neighbours: the value of the line through each
+ * pair. At the ends of a run, both neighbours lie on one side. */
 static void ask_pairs(const double *y, size_t n, size_t k, double pair[REACH])
 {
     for (size_t i = 0; i < REACH; i++) {
@@ -32,7 +32,7 @@ static void ask_pairs(const double *y, size_t n, size_t k, double pair[REACH])
     }
 }
 
-/* Of one run and axis; returns how many. */
+/* Replaces outliers in one run and axis; returns their number. */
 static size_t replace_outliers(const double *y, size_t n, double noise_sd, double *to)
 {
     size_t count = 0;
@@ -74,7 +74,7 @@ enum status outlier_samples_replace(const struct data_set *set, struct data_set 
     return STATUS_OK;
 }
 
-/* Robust standard deviation of residuals about zero; 0 when there are none. */
+/* Robust standard deviation of residuals about zero; 0 if there are none. */
 static double spread_of(const double *residual, size_t n, double *scratch)
 {
     size_t known = 0;
@@ -86,20 +86,20 @@ static double spread_of(const double *residual, size_t n, double *scratch)
     return known > 0 ? 1.4826 * gsl_stats_median(scratch, 1, known) : 0.0;
 }
 
-/* Tukey's biweight of a residual over the one that counts for nothing. */
+/* Tukey's biweight; u is the residual over the limit. */
 static double weigh_biweight(double u)
 {
     const double w = fabs(u) < 1.0 ? 1.0 - u * u : 0.0;
     return w * w;
 }
 
-/* How much its product with u grows with u. */
+/* Derivative of u times the biweight of u. */
 static double biweight_slope(double u)
 {
     return fabs(u) < 1.0 ? (1.0 - u * u) * (1.0 - 5.0 * u * u) : 0.0;
 }
 
-/* One axis; returns how many count for nothing. */
+/* Processes one axis; returns the number of residuals beyond the limit. */
 static size_t weigh_axis(const double *measured, const double *residual, size_t n, double most,
                          double *to)
 {

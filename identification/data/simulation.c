@@ -18,8 +18,9 @@ static double largest_size(const double *x, size_t n)
     return most;
 }
 
-/* Runge-Kutta follows a motion well when a step is short against its time constant: at the
- * fastest measured velocities, where drag is steep, and at rest, where dry friction is. */
+/* Number of Runge-Kutta steps per sample, so that a step is at most one time constant. The
+ * rate is highest at the fastest velocities (drag) or at rest (dry friction), so both are
+ * checked. */
 static int count_substeps(const struct model *model, const double *theta, const double *pose,
                           const double *fastest, double dt_s)
 {
@@ -55,7 +56,7 @@ static bool begin_walk(struct walk *w)
     for (size_t a = 0; a < w->set->axes; a++) {
         w->fastest[a] = largest_size(w->set->nu[a], w->set->n);
     }
-    if (w->model->rows_under) { /* how fast it is may depend on the efforts */
+    if (w->model->rows_under) { /* the rate may depend on the efforts */
         const double n = ceil(w->set->dt_s / trajectory_step_s(w->model, w->theta, w->set));
         w->steps = n < SUBSTEPS_MAX ? (int)n : SUBSTEPS_MAX;
         return true;
@@ -65,8 +66,8 @@ static bool begin_walk(struct walk *w)
     return true;
 }
 
-/* From sample k to the next, with the pose from the recorded one on; false when it has run
- * away. */
+/* Steps from sample k to the next, starting from the recorded pose. Returns false if it
+ * diverged. */
 static bool walk_on(const struct walk *w, size_t k, double *nu)
 {
     double pose[MODEL_AXES_MAX];
@@ -77,7 +78,8 @@ static bool walk_on(const struct walk *w, size_t k, double *nu)
         acting.tau[0][a] = w->set->tau[a][k];
         force[a] = -(a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);
     }
-    if (w->model->rows_under) { /* the mean of two acts as neither does */
+    /* with a curve, the mean effort acts differently from its parts */
+    if (w->model->rows_under) {
         data_view_efforts(w->set, k, &acting);
     }
     for (size_t e = 0; e < acting.count; e++) {
@@ -95,7 +97,8 @@ static bool walk_on(const struct walk *w, size_t k, double *nu)
     return true;
 }
 
-/* Each sample from the computed one before it, or, one_step, from the measured one. */
+/* Simulates each sample from the previous simulated one or, with one_step, from the measured
+ * one. */
 static bool walk_runs(struct walk *w, bool from_rest, bool one_step, double *const *nu)
 {
     const struct data_set *set = w->set;

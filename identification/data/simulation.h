@@ -1,4 +1,5 @@
-/* identification/data/simulation.h - what a model makes of recorded efforts. Pure. */
+/* identification/data/simulation.h - simulation of a model under recorded efforts. Pure.
+ */
 #ifndef IDENTIFICATION_DATA_SIMULATION_H
 #define IDENTIFICATION_DATA_SIMULATION_H
 
@@ -8,15 +9,15 @@
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 
-/* Velocities at the samples of every run, each run from its own first sample, or from rest; nu
- * is [axes][set->n], out. theta: the model's parameters, then bias_count constant efforts that
- * the model adds. Dynamics that depend on the pose take the recorded one at every sample. False
- * when the model needs a pose that was not recorded, when the parameters are not physical or
- * the motion runs away; nu then holds no result. */
+/* Simulates every run from its first measured velocity, or from rest; nu is [axes][set->n],
+ * out. theta: the model's parameters, then bias_count constant efforts that the model adds.
+ * Dynamics that depend on the pose use the recorded one at every sample. Returns false, with
+ * nu undefined, if a needed pose was not recorded, if the parameters are not physical, or if
+ * the motion diverges. */
 bool simulation_run(const struct model *model, const double *theta, size_t bias_count,
                     const struct data_set *set, bool from_rest, double *const *nu);
 
-/* The same from sample to sample: each one from the measured one before it. */
+/* One-step prediction: starts each sample from the previous measured velocity. */
 bool simulation_one_step(const struct model *model, const double *theta, size_t bias_count,
                          const struct data_set *set, double *const *nu);
 

@@ -35,8 +35,8 @@ size_t trajectory_columns(const struct trajectory_rules *rules)
     return n + count_parameters(rules) + (rules->with_biases ? n : 0) + 1;
 }
 
-/* What drives the model: the efforts that act, and beside them forces, less the constant ones.
- * Where an effort is a force all of it is in tau. */
+/* Input of the model: the efforts, plus extra forces and minus the constant ones. If each
+ * effort is a force, tau contains all of them. */
 struct drive {
     double tau[MODEL_AXES_MAX], force[MODEL_AXES_MAX];
 };
@@ -65,7 +65,7 @@ static void accelerate_drive(const struct trajectory *walk, const double *pose,
     }
 }
 
-/* The second divided difference of a column around sample k. */
+/* Second divided difference of a column around sample k. */
 static double find_bend(const double *t_s, const double *x, size_t k)
 {
     const double before_s = t_s[k] - t_s[k - 1];
@@ -73,8 +73,8 @@ static double find_bend(const double *t_s, const double *x, size_t k)
     return ((x[k + 1] - x[k]) / after_s - (x[k] - x[k - 1]) / before_s) / (before_s + after_s);
 }
 
-/* On the way from a sample to the next one, on the cubic through these and their neighbours; at
- * the edges of a run, where one of them is missing, on the parabola. */
+/* Pose between two samples on the cubic through four neighbours, or on a parabola at the
+ * ends of a run. */
 static double interpolate_pose(const struct trajectory *walk, const double *x, double t_s)
 {
     const double *t = walk->rules->set->t_s;
@@ -92,9 +92,9 @@ static double interpolate_pose(const struct trajectory *walk, const double *x, d
     return line + (t_s - t[k]) * (t_s - t[k + 1]) * bend;
 }
 
-/* The recorded pose so much later than where the walk is; NULL where nobody asks for it. A
- * straight line from sample to sample would cut off what it bends, always to the same side: a
- * twelfth of the acceleration times the sample time squared, in the mean. */
+/* Returns the recorded pose h_s after the present time; NULL if not needed. Linear
+ * interpolation would be biased to one side: on average by a twelfth of the acceleration
+ * times the squared sample time. */
 static const double *pose_at(const struct trajectory *walk, double h_s, double *memory)
 {
     const struct data_set *set = walk->rules->set;
@@ -109,14 +109,15 @@ static const double *pose_at(const struct trajectory *walk, double h_s, double *
     return memory;
 }
 
-/* One stage of Runge-Kutta: the rates at a state that lies h along the former stage's rates. */
+/* One stage of Runge-Kutta: the rates at a state that lies h along the rates of the previous
+ * stage. */
 struct stage {
     double nu[MODEL_AXES_MAX];
-    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX]; /* where sensitivities are wanted */
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX]; /* only if sensitivities are wanted */
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
 };
 
-/* Rates of the sensitivities at a state whose rate and slope the stage has (eq. 2). */
+/* Rates of the sensitivities, from the stage's rate and slope (eq. 2). */
 static void derive_sensitivities(const struct trajectory *walk, const double *phi,
                                  const double *inverse, const double *by, struct stage *rate)
 {
@@ -142,8 +143,7 @@ static void derive_sensitivities(const struct trajectory *walk, const double *ph
     }
 }
 
-/* The rate at nu, and with sensitivities its slope, what multiplies the parameters, and what a
- * push gives. */
+/* Computes the rate at nu. With sensitivities also its slope, phi, and the inverse inertia. */
 static void find_response(const struct trajectory *walk, const double *pose, const double *nu,
                           struct stage *rate, double *phi, double *inverse)
 {
@@ -196,7 +196,7 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
     derive_sensitivities(walk, phi, inverse, by, rate);
 }
 
-/* A step whose first stage is known. */
+/* Completes a Runge-Kutta step whose first stage is known. */
 static void apply_step(struct trajectory *walk, const struct stage *k1, double h_s)
 {
     const size_t n = walk->rules->model->axis_count;
@@ -217,7 +217,7 @@ static void apply_step(struct trajectory *walk, const struct stage *k1, double h
     walk->t_s += h_s;
 }
 
-/* Steps of equal length over a stretch with one effort. */
+/* Equal steps over an interval with one effort. */
 static void advance_evenly(struct trajectory *walk, double h_s)
 {
     const double count = ceil(h_s / walk->rules->step_s - 1e-9);
@@ -229,14 +229,15 @@ static void advance_evenly(struct trajectory *walk, double h_s)
     }
 }
 
-/* Dry friction that turns over within a width of rest makes steps short there, and nowhere
- * else. */
+/* Dry friction that turns over within a width needs short steps near rest, and only there. */
 static bool steps_locally(const struct model *model)
 {
     return model->sticks && model->width > 0.0 && model->axis_count == 1;
 }
 
-/* The longest step from here, where the rate is known (docs/model/output_error.md, eq. 1a). */
+/* Returns the longest step from the present state and rate (docs/model/output_error.md, eq.
+ * 1a). Over a time constant, the truncation error is about (h lambda)^4 rate / (120 lambda).
+ * Its bound LOCAL_RESIDUAL times the width gives the fourth root. */
 static double local_step_s(const struct trajectory *walk, const struct stage *here)
 {
     const struct model *model = walk->rules->model;
@@ -268,7 +269,7 @@ static void advance_locally(struct trajectory *walk, double end_s)
     }
 }
 
-/* When the effort after the present one begins to act. */
+/* Time at which the next effort begins to act, s. */
 static double next_edge_s(const struct trajectory *walk)
 {
     const size_t next = walk->silent ? walk->from : walk->effort + 1;
@@ -281,7 +282,7 @@ static void advance_effort(struct trajectory *walk)
     walk->silent = false;
 }
 
-/* A later edge prolongs the old rates at the cost of the new ones. */
+/* Sensitivity to the delay: a later edge extends the old rates and shortens the new ones. */
 static void pass_edge(struct trajectory *walk)
 {
     const size_t n = walk->rules->model->axis_count;
@@ -332,14 +333,14 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
     memcpy(walk->nu, nu_0, n * sizeof *nu_0);
     memset(walk->force, 0, sizeof walk->force);
     trajectory_linearise(walk);
-    /* Edges that lie before the first sample have no part in what follows; the first one of a
-     * run from rest has when it lies on it, for it would be felt to come later. */
+    /* Edges before the first sample do not affect the run. An exception is the first edge of
+     * a run that starts at rest: a later delay would move it into the run. */
     while (next_edge_s(walk) < walk->t_s || (next_edge_s(walk) <= walk->t_s && !walk->silent)) {
         advance_effort(walk);
     }
 }
 
-/* Rows whose efforts are those of the row before make no edge. */
+/* Skips rows that repeat the previous effort: they are no edges. */
 static void skip_same(struct trajectory *walk, double end_s)
 {
     const double *tau = walk->rules->set->tau[0];
@@ -382,7 +383,7 @@ double trajectory_step_s(const struct model *model, const double *theta,
                          const struct data_set *set)
 {
     const size_t n = model->axis_count;
-    double fastest = 0.0; /* 1/s: a bound on the rates, by rows of the slope */
+    double fastest = 0.0; /* upper bound of the rates, 1/s, from row sums of the slope */
     for (size_t k = 0; k < set->n; k++) {
         double nu[MODEL_AXES_MAX];
         double tau[MODEL_AXES_MAX];
@@ -400,7 +401,7 @@ double trajectory_step_s(const struct model *model, const double *theta,
             fastest = fmax(fastest, sum);
         }
     }
-    /* A little more than the sample time, so that rounding does not make two steps of one. */
+    /* Slightly more than the sample time, so that rounding does not split a step in two. */
     const double step_s = fmin(1.001 * set->dt_s, STEP_RATE_MAX / fastest);
     return step_s > STEP_SHARE_MIN * set->dt_s ? step_s : STEP_SHARE_MIN * set->dt_s;
 }

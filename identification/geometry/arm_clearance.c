@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper arm and forearm lie beside the frames' origins, along the shoulder's axis. */
+/* Upper arm and forearm are offset from the frames' origins along the shoulder's axis. */
 static const double UPPER_ASIDE_M = 0.13585;
 static const double FORE_ASIDE_M = 0.0165;
 
@@ -12,7 +12,7 @@ enum part { COLUMN, UPPER, FORE, WRIST_1, WRIST_2, WRIST_3, PART_COUNT };
 static const char *const names[PART_COUNT] = {"column", "upper", "fore", "w1", "w2", "w3"};
 static const double radius_m[PART_COUNT] = {0.06, 0.054, 0.04, 0.045, 0.045, 0.045};
 
-/* Parts that no joint keeps apart. */
+/* Pairs of parts that no joint keeps apart. */
 static const enum part pairs[][2] = {
     {COLUMN, FORE},   {COLUMN, WRIST_1}, {COLUMN, WRIST_2}, {COLUMN, WRIST_3},
     {UPPER, WRIST_1}, {UPPER, WRIST_2},  {UPPER, WRIST_3},  {FORE, WRIST_3},
@@ -44,9 +44,9 @@ static double clamp_share(double x)
     return fmin(fmax(x, 0.0), 1.0);
 }
 
-/* Nearest points of a + s u and b + t v, s and t in [0, 1]: those of the lines, else one of
- * them at an end and the other nearest to it (C. Ericson, Real-Time Collision
- * Detection, 5.1.9). */
+/* Distance of the segments a + s u and b + t v, s and t in [0, 1]: that of the lines if
+ * their nearest points lie inside, else that of an end and the other segment (C. Ericson,
+ * Real-Time Collision Detection, 5.1.9). */
 static double segment_distance_m(const struct segment *a, const struct segment *b)
 {
     double u[3];

@@ -1,22 +1,23 @@
-/* identification/geometry/arm_clearance.h - how far the arm is from itself and from the floor. Pure.
+/* identification/geometry/arm_clearance.h - distance of an arm's links from each other and the
+ * floor.
  *
- * Links are capsules, with the radii and offsets of the UR5's ROS description
- * (UniversalRobots/Universal_Robots_ROS2_Description). A bound that keeps a virtual arm out of
- * poses that a real one cannot take; not a safety function.
+ * Links are capsules with the radii and offsets of the UR5's ROS description
+ * (UniversalRobots/Universal_Robots_ROS2_Description). This bound keeps a virtual arm out of
+ * poses that a real arm cannot reach. It is not a safety function. Pure.
  */
 #ifndef IDENTIFICATION_GEOMETRY_ARM_CLEARANCE_H
 #define IDENTIFICATION_GEOMETRY_ARM_CLEARANCE_H
 
 #include "identification/geometry/arm_geometry.h"
 
-/* Names of the two nearest parts; borrowed, static. */
+/* The smallest distance, with the names of the two parts (static strings). */
 struct arm_clearance {
-    double distance_m; /* between surfaces, < 0: they overlap */
+    double distance_m; /* distance of the surfaces, < 0: they overlap */
     const char *part, *other;
 };
 
-/* Of all pairs of parts that can meet, the nearest; of forearm and wrist and the plane
- * z = floor_m, too, unless that is -INFINITY. */
+/* Returns the nearest of all pairs of parts that can collide. It includes forearm and wrist
+ * against the plane z = floor_m, unless that is -INFINITY. */
 struct arm_clearance arm_clearance(const struct arm_geometry *arm, const double q[ARM_JOINTS],
                                    double floor_m);
 

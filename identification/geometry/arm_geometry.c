@@ -9,12 +9,12 @@
 
 #define FULL_TURN (2.0 * PI)
 
-/* Below this singular value joints are spared, by up to so much. */
+/* Below this singular value the joint speeds are damped, with a damping up to DAMPING_MAX. */
 static const double SINGULAR_SIGMA = 0.05;
 static const double DAMPING_MAX = 0.1;
 
-/* Ranges: the UR5 user manual 3.13, 360 deg and 180 deg/s on all joints; speeds of the paper:
- * its Table 2 (seed 003). Links: kinematic data as Universal Robots publish them. */
+/* Ranges of the joints: 360 deg and 180 deg/s, from the UR5 user manual 3.13. Speeds of
+ * "paper": its Table 2 (seed 003). Links: kinematic data published by Universal Robots. */
 #define TURNS                                                                                  \
     {                                                                                          \
         FULL_TURN, FULL_TURN, FULL_TURN, FULL_TURN, FULL_TURN, FULL_TURN                       \
@@ -37,7 +37,7 @@ static const struct arm_geometry presets[] = {
 
 /* ---- links ---- */
 
-/* Rz(theta) Tz(d) Tx(a) Rx(alpha). */
+/* Computes Rz(theta) Tz(d) Tx(a) Rx(alpha). */
 static struct rigid make_link(const struct arm_dh *dh)
 {
     const double c = cos(dh->theta_rad);
@@ -62,7 +62,7 @@ static void make_nominal_links(const struct arm_geometry *arm, struct rigid link
     }
 }
 
-/* The presets with their links made, once for each who asks. */
+/* Returns a copy of a preset with its links computed. */
 static struct arm_geometry complete_preset(const struct arm_geometry *preset)
 {
     struct arm_geometry arm = *preset;
@@ -111,11 +111,12 @@ void arm_geometry_corrections(const struct arm_geometry *arm, double correction[
     }
 }
 
-/* The shift along and the turn about its own z axis that bring a link nearest to the nominal
- * one. Both commute with the next joint, so that their inverse may stand behind it. */
+/* Finds the shift along and the rotation about the link's own z axis that bring it nearest
+ * to the nominal link. Both commute with the next joint, so that their inverse can be
+ * applied after that joint. */
 static struct rigid find_slide(const struct rigid *link, const struct rigid *nominal)
 {
-    /* trace(M Rz(h)) is largest, with M = nominal' link. */
+    /* The rotation maximises trace(M Rz(h)) with M = nominal' link. */
     double m[2][2] = {{0.0}};
     double along = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -141,7 +142,7 @@ enum status arm_geometry_set_links(struct arm_geometry *arm,
     struct arm_geometry result = *arm;
     struct rigid nominal[ARM_JOINTS];
     make_nominal_links(arm, nominal);
-    struct rigid before = rigid_identity; /* inverse of what stands behind the last link */
+    struct rigid before = rigid_identity; /* inverse of the slide after the previous link */
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         result.link[i] = rigid_multiply(&before, &link[i]);
         if (i + 1 < ARM_JOINTS) {
@@ -192,9 +193,9 @@ struct rigid arm_urdf_origin(const double xyz_m[3], const double rpy_rad[3])
     return origin;
 }
 
-/* ---- where the tool stands ---- */
+/* ---- forward kinematics ---- */
 
-/* at Rz(q) link. */
+/* Computes at Rz(q) link. */
 static struct rigid go_over_link(const struct rigid *at, double q_rad, const struct rigid *link)
 {
     const double c = cos(q_rad);
@@ -232,7 +233,7 @@ struct arm_slope arm_jacobian(const struct arm_geometry *arm, const double q[ARM
     arm_frames(arm, q, frames);
     const struct rigid tool = rigid_multiply(&frames[ARM_JOINTS], &arm->tool);
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        /* Joint i turns about the z axis of the frame before it. */
+        /* Joint i rotates about the z axis of the frame before it. */
         const struct rigid *f = &frames[i];
         const double z[3] = {f->turn[0][2], f->turn[1][2], f->turn[2][2]};
         const double lever[3] = {tool.at_m[0] - f->at_m[0], tool.at_m[1] - f->at_m[1],

@@ -6,16 +6,16 @@
 
 #define FULL_TURN (2.0 * PI)
 
-/* A pose may be out of reach by so much (m^2, or in the elbow's cosine), which is rounding. */
+/* Rounding error within which a pose counts as reachable (m^2, or in the elbow's cosine). */
 static const double ROUNDING = 1e-9;
-/* Of sin(q5): below it q4 and q6 turn about one axis. */
+/* Limit of |sin(q5)|, below which q4 and q6 rotate about the same axis. */
 static const double STRETCHED_WRIST = 1e-9;
-/* A joint may be beyond its range by so much. */
+/* Rounding error by which a joint may exceed its range. */
 static const double RANGE_ROUNDING_RAD = 1e-12;
 
 enum { NEWTON_STEPS_MAX = 8 };
-static const double SETTLED = 1e-9; /* m and rad: then the pose counts as met */
-static const double EXACT = 1e-13;  /* no step makes it better */
+static const double SETTLED = 1e-9; /* error in m and rad at which the pose counts as met */
+static const double EXACT = 1e-13;  /* error below which no step improves it */
 static const double NEWTON_DAMPING = 1e-12;
 
 static double wrap_angle(double rad)
@@ -25,8 +25,9 @@ static double wrap_angle(double rad)
 
 /* ---- the nominal arm ---- */
 
-/* q3, q2, q4 of one shoulder and wrist; how many (0 or 2). The elbow's triangle has the sides
- * a2 and a3, its far corner at (kc, ks) in the plane of the upper arm. */
+/* Computes q3, q2, q4 for one shoulder and wrist; returns the number of solutions (0 or 2).
+ * The elbow's triangle has the sides a2 and a3. Its far corner is at (kc, ks) in the plane
+ * of the upper arm. */
 static size_t solve_elbow(const struct arm_geometry *arm, const struct rigid *t, double q1,
                           double q5, double q6, struct arm_solution out[2])
 {
@@ -62,8 +63,8 @@ static size_t solve_elbow(const struct arm_geometry *arm, const struct rigid *t,
     return 2;
 }
 
-/* Square of the distance of the wrist from the base's axis, less that of the cylinder that the
- * arm's offset leaves free. */
+/* Squared distance of the wrist from the base's axis, less that of the cylinder that the
+ * arm's offset keeps free. */
 static double shoulder_room_m2(const struct arm_geometry *arm, const struct rigid *flange)
 {
     const double x = flange->at_m[0] - arm->d6_m * flange->turn[0][2];
@@ -115,7 +116,8 @@ static double pose_error(const double twist[6])
     return worst;
 }
 
-/* Newton: the pose's error through the Jacobian, until it is met. */
+/* Newton's method: moves the joints by the pose error through the inverse Jacobian, until
+ * the pose is met. */
 static bool refine_solution(const struct arm_geometry *arm, const struct rigid *tool,
                             double q[ARM_JOINTS])
 {
@@ -164,9 +166,10 @@ size_t arm_inverse(const struct arm_geometry *arm, const struct rigid *tool, dou
     return count;
 }
 
-/* ---- the nearest one ---- */
+/* ---- the nearest solution ---- */
 
-/* By the turn nearest to `near` within the range; false when there is none. */
+/* Shifts each joint by full turns, as near to `near` as its range allows. Returns false if
+ * none fits. */
 static bool choose_turns(const struct arm_geometry *arm, const double near[ARM_JOINTS],
                          double q[ARM_JOINTS])
 {
@@ -201,13 +204,13 @@ static enum arm_reach find_reason(const struct arm_geometry *arm, const struct r
     if (!(shoulder_room_m2(arm, &flange) >= -ROUNDING)) {
         return ARM_TOO_NEAR_BASE_AXIS;
     }
-    double out_m2 = 0.0; /* of the wrist from the shoulder */
+    double out_m2 = 0.0; /* squared distance of the wrist from the shoulder */
     for (int i = 0; i < 3; i++) {
         const double x =
             flange.at_m[i] - arm->d6_m * flange.turn[i][2] - (i == 2 ? arm->d1_m : 0.0);
         out_m2 += x * x;
     }
-    /* Half-way between folded and stretched tells which of the two it was. */
+    /* A distance beyond the half-way point means too far, otherwise too near. */
     const double middle_m = fmax(fabs(arm->a2_m), fabs(arm->a3_m));
     return out_m2 > middle_m * middle_m ? ARM_TOO_FAR : ARM_TOO_NEAR;
 }

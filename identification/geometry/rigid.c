@@ -5,7 +5,7 @@
 /* Below these angles the series are exact to the last digit. */
 static const double SMALL_SINE_RAD = 1e-5;
 static const double SMALL_COSINE_RAD = 1e-4;
-/* Beyond this cosine of the angle the antisymmetric part says too little of the axis. */
+/* Below this cosine of the angle, the antisymmetric part is too small to give the axis. */
 static const double NEARLY_HALF_TURN = -0.99;
 
 const struct rigid rigid_identity = {.turn = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -53,7 +53,8 @@ static double length_of(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* I + sin(t)/t K + (1 - cos t)/t^2 K^2, with K v x for v x x. */
+/* Rodrigues: I + sin(t)/t K + (1 - cos t)/t^2 K^2, with K the matrix of the cross product
+ * with v. */
 struct rigid rotation_exp(const double v[3])
 {
     struct rigid out = rigid_identity;
@@ -70,7 +71,7 @@ struct rigid rotation_exp(const double v[3])
     return out;
 }
 
-/* The axis of nearly half a turn: the largest column of (R + R') / 2 - c I = (1 - c) n n'. */
+/* Axis of nearly half a turn: the largest column of (R + R') / 2 - c I = (1 - c) n n'. */
 static void find_half_turn_axis(const struct rigid *a, double c, const double w[3],
                                 double axis[3])
 {
@@ -90,7 +91,7 @@ static void find_half_turn_axis(const struct rigid *a, double c, const double w[
 
 void rotation_log(const struct rigid *a, double v[3])
 {
-    /* sin(t) n from the antisymmetric part, cos(t) from the trace. */
+    /* The antisymmetric part gives sin(t) n, the trace gives cos(t). */
     const double w[3] = {0.5 * (a->turn[2][1] - a->turn[1][2]),
                          0.5 * (a->turn[0][2] - a->turn[2][0]),
                          0.5 * (a->turn[1][0] - a->turn[0][1])};

@@ -104,10 +104,9 @@ struct grip {
     struct contact contacts[CONTACTS];
     double back[CONTACTS][DIFFDRIVE_AXES]; /* largest rates that the friction of each contact
                                               takes away */
-    double by[CONTACTS]
-             [CONTACTS];    /* rate of the first contact's speed due to the second's friction */
-    double hold_rate;       /* 1/s */
-    double share[CONTACTS]; /* share of the friction that acts, -1 .. 1 */
+    double by[CONTACTS][CONTACTS];         /* rate of one contact by another's friction */
+    double hold_rate;                      /* 1/s */
+    double share[CONTACTS];                /* share of the friction that acts, -1 .. 1 */
     bool holds[CONTACTS];
 };
 

@@ -256,7 +256,7 @@ static enum status fit_absolute(const struct robust_ls_problem *problem, struct 
 }
 
 /* Iterates weights and scale from the present residuals. *lost is set if the weights reject
- * so many rows that a column loses its rank. */
+ * so much that a column loses its rank. */
 static enum status m_estimate(const struct robust_ls_problem *problem, struct work *work,
                               struct robust_ls_fit *fit, bool *lost)
 {
