@@ -56,7 +56,7 @@ static bool test_matters(const struct stability_test *test, const struct dynamic
            stability_matters * fabs(fit->estimate.value[test->entry]);
 }
 
-/* "an effort has less effect the larger it is" from the entry's size at both ends. */
+/* Describes the effect of an effort's size, from the entry's values at both ends. */
 static const char *level_words(const struct stability_test *test)
 {
     const double first = fabs(test->value[0]);
@@ -142,8 +142,8 @@ static void report_effort(struct dynamics_fit *fit, const struct model *model,
     advise_directions(fit, axis);
 }
 
-/* What a large effort is worth beside a third of it, and one below zero beside one above; 1
- * where nobody gave both. */
+/* Ratio of a large effort's effect to that of a third of it, and of a negative effort's
+ * effect to that of a positive one; 1 if only one of the two was recorded. */
 static void compare_worths(const struct stability_shape *shape, double *level,
                            double *direction)
 {
@@ -152,13 +152,13 @@ static void compare_worths(const struct stability_shape *shape, double *level,
     const double ahead = worth[3] / worth[2];
     *level = isnan(back) ? ahead : isnan(ahead) ? back : 0.5 * (back + ahead);
     *level = isnan(*level) ? 1.0 : *level;
-    /* At full efforts where both were given, else at a third. */
+    /* Compares full efforts if both were recorded, else thirds. */
     *direction = worth[0] / worth[3];
     *direction = isnan(*direction) ? worth[1] / worth[2] : *direction;
     *direction = isnan(*direction) ? 1.0 : *direction;
 }
 
-/* The axis whose effort is not worth the same throughout; axis_count: there is none. */
+/* Returns the axis whose effort acts least linearly; axis_count: none. */
 static size_t bent_axis(const struct model *model, const struct stability *s, double chance)
 {
     size_t found = model->axis_count;
@@ -201,13 +201,13 @@ static void report_shape(struct dynamics_fit *fit, const struct model_axis *axis
     advise_levels(fit, axis);
 }
 
-/* By a variance more, with as many degrees of freedom; what is narrower than a normal interval
- * is not made narrower. */
+/* Adds a variance with its degrees of freedom to an error and widens the interval. The
+ * interval's factor is at least its present one. */
 static void widen_error(struct dynamics_fit *fit, size_t i, double variance, double freedom)
 {
     struct estimate *e = &fit->estimate;
     const double all = e->covariance[i][i] + variance;
-    /* Satterthwaite: of a sum of which one part is known well. */
+    /* Satterthwaite's degrees of freedom for a sum in which one part is known well. */
     const double t = gsl_cdf_tdist_Pinv(0.975, freedom * (all / variance) * (all / variance));
     const double reach = fmax((e->hi[i] - e->value[i]) / e->se[i], t);
     e->covariance[i][i] = all;
@@ -216,8 +216,8 @@ static void widen_error(struct dynamics_fit *fit, size_t i, double variance, dou
     e->hi[i] = e->value[i] + reach * e->se[i];
 }
 
-/* Recordings differ: what they have in common is known as their number allows. Parts of one
- * differ: another recording will, too. */
+/* If recordings differ, the common value is as uncertain as their number allows. If parts of
+ * one recording differ, the next recording will differ as much. */
 static void widen_errors(struct dynamics_fit *fit, const struct model *model,
                          const struct stability *stability)
 {
@@ -249,7 +249,7 @@ static void widen_errors(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-/* How large what an axis' effort does is. */
+/* Root mean square of the force that an axis' effort exerts. */
 static double force_size(const struct data_summary *summary, const struct dynamics_check *own,
                          size_t axis)
 {
@@ -257,7 +257,7 @@ static double force_size(const struct data_summary *summary, const struct dynami
                                        : own->force_rms[axis];
 }
 
-/* The axis of a constant effort that matters; axis_count: there is none. */
+/* Returns the axis of a constant effort that matters; axis_count: none. */
 static size_t constant_axis(const struct model *model, const struct data_summary *summary,
                             const struct dynamics_check *own)
 {
@@ -288,15 +288,15 @@ static void report_constant(struct dynamics_fit *fit, const char *force, double 
                     force);
 }
 
-/* Recordings that differ do so in time, too: the more likely cause, unless time explains much
- * more. */
+/* Recordings that differ also differ in time. They are the more likely cause, unless time
+ * explains far more. */
 static double weigh_test(const struct stability_test *test)
 {
     return test->statistic / test->df * (test->cut == STABILITY_RECORDINGS ? OF_CAUSE : 1.0);
 }
 
-/* Of the parameters that a term moves, the one that moves furthest out of the middle of its
- * interval; p: none does that one could see. */
+/* Returns the parameter that a term moves furthest, as a share of its interval; p: none
+ * moves visibly. */
 static size_t find_term_moves(const struct dynamics_fit *fit, const struct model *model,
                               const struct stability_term *term)
 {
@@ -314,8 +314,9 @@ static size_t find_term_moves(const struct dynamics_fit *fit, const struct model
     return moved;
 }
 
-/* What the richer form has beyond the model is there: true where it makes values wrong. Its
- * size is not told, for it is by one step from a fit that did its best without it. */
+/* Judges a term of the extended model. Returns true if its absence makes values wrong. Its
+ * size is not reported, because one step from a fit without the term gives only an
+ * approximate value. */
 static bool judge_term(struct dynamics_fit *fit, const struct model *model,
                        const struct stability_term *term)
 {
@@ -327,7 +328,7 @@ static bool judge_term(struct dynamics_fit *fit, const struct model *model,
         most = term->value[k] / term->se[k] > term->value[most] / term->se[most] ? k : most;
     }
     if (!(term->value[most] > TERM_ERRORS * term->se[most])) {
-        return false; /* less friction than none is something else */
+        return false; /* negative friction has another cause */
     }
     const struct model_parameter *found = &term->model->parameters[term->entry[most]];
     const size_t moved = find_term_moves(fit, model, term);
@@ -358,7 +359,7 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     const size_t pushed =
         stability->tested ? constant_axis(model, summary, own) : model->axis_count;
     const bool lacks = judge_term(fit, model, &stability->term);
-    double weight = 0.0; /* of the most likely cause so far */
+    double weight = 0.0; /* weight of the most likely cause so far */
     for (size_t i = 0; stability->tested && i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
         if (!(test->p < chance)) {
@@ -372,15 +373,14 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     if (stability->tested) {
         widen_errors(fit, model, stability);
     }
-    /* What is constant looks asymmetric, too, and the other way round: the more likely cause.
-     */
+    /* A constant effort looks like asymmetry, and vice versa: report the more likely cause. */
     if (pushed < model->axis_count &&
         weight < stability->constant_statistic / stability->constant_df) {
         report_constant(fit, model_force_words(model, pushed), stability->constant[pushed],
                         stability->constant_se[pushed]);
         return true;
     }
-    /* Friction that is missing looks like a law that bends. */
+    /* Missing friction looks like a nonlinear effect of the effort. */
     if (bent < model->axis_count && !lacks &&
         weight < stability->shape[bent].statistic / stability->shape[bent].df) {
         report_shape(fit, &model->axes[bent], &stability->shape[bent]);
@@ -421,14 +421,16 @@ void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-/* One axis: of efforts by the fit's equation; velocities simulated, or one step ahead where
- * forces act that nobody measured and a simulation is no better than they are. */
+/* Judges one axis. Residuals are those of velocities, simulated, or of efforts by the fit's
+ * equation. If unmeasured forces act and a simulation is no better than they are, velocities
+ * are predicted one step ahead. */
 static void judge_axis(struct dynamics_fit *fit, const char *channel,
                        const struct residual_summary *own, const struct residual_summary *held,
                        double expected)
 {
     const double ratio = held->rmse / (own->rmse * sqrt(fmax(expected, 1.0)));
-    /* Of a spread told by n residuals of which so many in a row are as one. */
+    /* Number of neighbouring residuals that count as one independent value; the spread is
+     * known from n residuals only. */
     const double as_one = (1.0 + fmin(fmax(held->correlation, 0.0), 0.99)) /
                           (1.0 - fmin(fmax(held->correlation, 0.0), 0.99));
     const double count = fmax((double)held->n / as_one, 2.0);
@@ -449,7 +451,7 @@ static void judge_axis(struct dynamics_fit *fit, const char *channel,
     }
 }
 
-/* What moved most, against both errors. */
+/* Reports the parameter that moved most relative to both errors. */
 static void judge_moved(struct dynamics_fit *fit, const struct model *model,
                         const struct stability *held)
 {
@@ -479,14 +481,14 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
                           fit->estimate.se[worst]);
 }
 
-/* A joint whose controller is not simulated strays on its own recording as well, and by how
- * much says nothing of the model: its efforts do. */
+/* A joint simulated without its controller deviates even on its own recording. Its deviation
+ * then says nothing about the model, but its efforts do. */
 static bool axis_strays(const struct dynamics_check *own, size_t axis)
 {
     return own->axis[axis].run.r2 < STRAYS_R2 && own->effort_r2 >= STRAYS_R2;
 }
 
-/* A regression of efforts on motion simulated nothing: it is held against efforts. */
+/* A regression of efforts on the motion simulated nothing, so held-out efforts judge it. */
 void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model,
                              const struct dynamics_check *own,
                              const struct dynamics_check *held_out)

@@ -21,18 +21,21 @@ struct search {
     const struct dynamics_reference *reference;
     double freedom;
     double w[DYNAMICS_P_MAX * DYNAMICS_P_MAX];
-    double residual[DYNAMICS_P_MAX]; /* of the difference, beside what was taken out */
-    size_t open;                     /* directions that may explain it */
+    double residual[DYNAMICS_P_MAX]; /* difference that is not yet explained */
+    size_t open;                     /* number of directions that may explain it */
     bool is_open[DYNAMICS_DIRECTIONS];
-    double u[DYNAMICS_DIRECTIONS][DYNAMICS_P_MAX]; /* beside what was taken out */
+    /* directions, without the part that is already explained */
+    double u[DYNAMICS_DIRECTIONS][DYNAMICS_P_MAX];
     size_t explained;
     size_t order[DYNAMICS_DIRECTIONS], rival[DYNAMICS_DIRECTIONS];
-    double size[DYNAMICS_DIRECTIONS], se[DYNAMICS_DIRECTIONS]; /* by order, along u */
+    /* changes along u, in order of discovery */
+    double size[DYNAMICS_DIRECTIONS], se[DYNAMICS_DIRECTIONS];
     double share[DYNAMICS_DIRECTIONS]
-                [DYNAMICS_DIRECTIONS]; /* [order][direction] that was taken out */
+                /* part of each direction removed with each change, [order][direction] */
+                [DYNAMICS_DIRECTIONS];
 };
 
-/* Of the sum of both covariances. */
+/* Inverts the sum of both covariances. */
 static bool invert_sum(const struct dynamics_reference *a, const struct dynamics_reference *b,
                        double *inverse)
 {
@@ -55,15 +58,15 @@ static bool invert_sum(const struct dynamics_reference *a, const struct dynamics
     return true;
 }
 
-/* Of a sum of covariances that are known each as well as its own freedom says; share: of the
- * second one in it. */
+/* Degrees of freedom of a sum of two covariances (Satterthwaite). share: part of the second
+ * one. */
 static double join_freedom(const struct dynamics_reference *a,
                            const struct dynamics_reference *b, double share)
 {
     return 1.0 / ((1.0 - share) * (1.0 - share) / a->freedom + share * share / b->freedom);
 }
 
-/* Of the newer one in W^-1, in all directions on average. */
+/* Share of the newer fit in the summed covariance, averaged over all directions. */
 static double share_of_sum(const struct dynamics_reference *newer, const double *w)
 {
     double sum = 0.0;
@@ -75,7 +78,7 @@ static double share_of_sum(const struct dynamics_reference *newer, const double 
     return sum / (double)newer->p;
 }
 
-/* a' W b. */
+/* Computes a' W b. */
 static double weigh_both(const struct search *s, const double *a, const double *b)
 {
     double sum = 0.0;
@@ -87,8 +90,8 @@ static double weigh_both(const struct search *s, const double *a, const double *
     return sum;
 }
 
-/* Which parameters an axis knows, and which of them as masses: those that multiply
- * accelerations. */
+/* Finds the parameters that occur on each axis, and the masses among them: those that
+ * multiply accelerations. */
 static void find_roles(const struct model *model, bool knows[][MODEL_PARAMETERS_MAX],
                        bool *is_mass)
 {
@@ -110,7 +113,8 @@ static void find_roles(const struct model *model, bool knows[][MODEL_PARAMETERS_
     }
 }
 
-/* Of several parameters by one factor; one of them alone is itself. */
+/* Opens a direction in which several parameters change by one factor. A single parameter
+ * already has its own direction. */
 static void open_together(struct search *s, size_t c, const bool *in, size_t p)
 {
     size_t count = 0;
@@ -145,7 +149,7 @@ static void open_directions(struct search *s, const struct model *model)
     }
 }
 
-/* The change along a direction, and the square of it in standard errors. */
+/* Returns the squared change along a direction in standard errors; *size is the change. */
 static double score_direction(const struct search *s, size_t c, double *size)
 {
     const double own = weigh_both(s, s->u[c], s->u[c]);
@@ -153,8 +157,8 @@ static double score_direction(const struct search *s, size_t c, double *size)
     return *size * *size * own;
 }
 
-/* The one that explains most, and the next, if it is a rival. One parameter is sooner another
- * one than several by the same factor. */
+/* Finds the direction that explains most, and its rival, if any. A single parameter is
+ * preferred to several that change by one factor. */
 static double find_best(const struct search *s, size_t *best, size_t *rival)
 {
     double score[DYNAMICS_DIRECTIONS];
@@ -176,7 +180,7 @@ static double find_best(const struct search *s, size_t *best, size_t *rival)
     return score[*best];
 }
 
-/* What this direction explains is explained. */
+/* Removes what this direction explains from the difference and from the other directions. */
 static void remove_direction(struct search *s, size_t c, size_t rival)
 {
     const size_t at = s->explained++;
@@ -199,7 +203,8 @@ static void remove_direction(struct search *s, size_t c, size_t rival)
         for (size_t i = 0; i < s->p; i++) {
             s->u[other][i] -= s->share[at][other] * s->u[c][i];
         }
-        /* The last mass beside the others and a payload. */
+        /* Such a direction is a combination of the removed ones, as the last mass after a
+         * payload and the other masses. */
         if (weigh_both(s, s->u[other], s->u[other]) < 1e-9 * before) {
             s->is_open[other] = false;
             s->open--;
@@ -207,8 +212,8 @@ static void remove_direction(struct search *s, size_t c, size_t rival)
     }
 }
 
-/* The chance of as much or more without a change, of what is left: in all, or along any one
- * direction. */
+/* Probability of the unexplained rest without a change, in total or along any single
+ * direction, with Bonferroni's factor of 2. */
 static double residual_chance(const struct search *s, size_t *best, size_t *rival)
 {
     const double df = (double)s->p - (double)s->explained;
@@ -222,7 +227,8 @@ static double residual_chance(const struct search *s, size_t *best, size_t *riva
     return fmin(1.0, 2.0 * fmin(all, one));
 }
 
-/* What was told may go on, and of several by one factor each may find its own. */
+/* Accepts further changes in the reported directions. Parameters that changed by one factor
+ * may now change individually. */
 static void accept_moved(struct search *s, const signed char *moved)
 {
     bool member[DYNAMICS_P_MAX] = {false};
@@ -244,7 +250,8 @@ static void accept_moved(struct search *s, const signed char *moved)
     }
 }
 
-/* Along the directions themselves, of which the later ones lie partly along the earlier. */
+/* Converts the sizes to the original directions, because later ones overlap with earlier
+ * ones. */
 static void solve_sizes(struct search *s)
 {
     for (size_t k = s->explained; k-- > 0;) {
@@ -254,7 +261,8 @@ static void solve_sizes(struct search *s)
     }
 }
 
-/* What parameters by one factor more say of the effort is its part of them. */
+/* An effort's effect falls by the factor by which its parameters rise, so that the factor is
+ * inverted. */
 static void record_change(const struct search *s, size_t k, double z,
                           struct dynamics_change *out)
 {
@@ -361,7 +369,7 @@ void dynamics_reference_from_fit(struct dynamics_reference *reference,
     }
 }
 
-/* theta_0 + C_0 W d, C_0 - C_0 W C_0. */
+/* Combines both estimates: theta_0 + C_0 W d, C_0 - C_0 W C_0. */
 void dynamics_reference_join(struct dynamics_reference *reference,
                              const struct dynamics_reference *newer)
 {
@@ -381,7 +389,7 @@ void dynamics_reference_join(struct dynamics_reference *reference,
     if (!invert_sum(reference, newer, w)) {
         return;
     }
-    /* The surer one has the larger part in the mean. */
+    /* The more certain estimate has the larger share of the mean. */
     reference->freedom = join_freedom(reference, newer, 1.0 - share_of_sum(newer, w));
     for (size_t i = 0; i < p; i++) {
         memcpy(c + i * p, reference->covariance[i], p * sizeof *c);

@@ -1,13 +1,13 @@
-/* identification/dynamics/dynamics_change.h - what changed from the fits of one robot to a
+/* identification/dynamics/dynamics_change.h - changes between earlier fits of a robot and a
  * later one (docs/model/online.md).
+ *        d = theta - theta_0,   W = (C + C_0)^-1,   d' W d,   (u' W d)^2 / (u' W u)
  *
- *     d = theta - theta_0,   W = (C + C_0)^-1,   d' W d,   (u' W d)^2 / (u' W u)
- *
- * C is as large as the fit's noise, which its samples told: F distributions, not chi squared.
- * A change shows in one direction u: a parameter alone; all masses by one factor, which is a
- * payload; all that no other axis knows by one factor, which is an effort that is worth more or
- * less than told. Pure but for GSL's allocations where an inverse does not come about by
- * itself.
+ * The first statistic tests for any change, the second for a change along a direction u.
+ * Directions are: one parameter; all masses by one factor (a payload); all parameters of one
+ * axis by one factor (a different effect of its effort). The covariance is estimated from the
+ * samples, so the statistics have F distributions instead of chi squared. Directions are
+ * removed greedily, one by one, until the rest is explained by chance. Pure; GSL allocates only
+ * if an SVD does not converge.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_CHANGE_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_CHANGE_H
@@ -18,52 +18,55 @@
 #include "identification/fit/dynamics_fit.h"
 
 enum {
-    /* Stand for a parameter: all masses by one factor; what an effort is worth, by axis. */
+    /* Directions that are no single parameter: all masses by one factor; the effect of an
+     * effort, per axis. */
     DYNAMICS_PAYLOAD = DYNAMICS_P_MAX,
     DYNAMICS_EFFECT,
     DYNAMICS_DIRECTIONS = DYNAMICS_EFFECT + MODEL_AXES_MAX,
     DYNAMICS_CHANGES_MAX = 4
 };
 
-/* The mean of fits that agree. Plain data. */
+/* Mean of fits that agree. Plain data. */
 struct dynamics_reference {
-    size_t count;   /* fits; 0: there is none */
-    size_t p;       /* parameters and biases */
-    double freedom; /* > 0: of what says how large the covariance is */
+    size_t count;   /* number of fits; 0: none */
+    size_t p;       /* number of parameters and biases */
+    double freedom; /* > 0, degrees of freedom of the covariance */
     double value[DYNAMICS_P_MAX];
     double covariance[DYNAMICS_P_MAX][DYNAMICS_P_MAX];
 };
 
 struct dynamics_change {
-    size_t count;     /* 0: nothing changed */
-    double statistic; /* when nothing did, over df: F of df and freedom */
+    size_t count;     /* number of changes; 0: none */
+    double statistic; /* F-distributed with df and freedom, if nothing changed */
     size_t df;
     double freedom;
-    /* The parameters that explain it, the one that explains most first; a payload, and what an
-     * effort is worth, go from 1 to their factor. z: of it, before those that come after it are
-     * allowed for. rival: another one that explains nearly as much; DYNAMICS_DIRECTIONS: none.
-     */
+    /* The parameters that explain the change, strongest first. A payload and the effect of
+     * an effort go from 1 to their factor. z: the change in standard errors, before later
+     * ones are taken into account. rival: another parameter that explains nearly as much;
+     * DYNAMICS_DIRECTIONS: none. */
     size_t parameter[DYNAMICS_CHANGES_MAX], rival[DYNAMICS_CHANGES_MAX];
     double before[DYNAMICS_CHANGES_MAX], after[DYNAMICS_CHANGES_MAX], z[DYNAMICS_CHANGES_MAX];
     double after_se[DYNAMICS_CHANGES_MAX];
 };
 
-/* "surge_mass_kg", "payload", "effect of tau_u_n". */
+/* Writes the name and returns it: "surge_mass_kg", "payload", "effect of tau_u_n". */
 const char *dynamics_change_name(const struct model *model, size_t parameter, char *text,
                                  size_t text_bytes);
 
-/* moved [DYNAMICS_DIRECTIONS]: 1, -1 for what was told to rise, to fall and may go on doing
- * so; NULL: nothing. level: the chance that a change is told where there is none. A change by
- * less than ratio of its value does not matter. False: these cannot be compared. */
+/* Compares a newer fit with a reference. moved [DYNAMICS_DIRECTIONS]: 1, -1 for parameters
+ * reported to rise or fall, which may continue to do so; NULL: none. level: probability of a
+ * false report. ratio: relative changes below it do not matter. Returns false if the two
+ * cannot be compared. */
 bool dynamics_change_find(const struct model *model, const struct dynamics_reference *reference,
                           const struct dynamics_reference *newer, const signed char *moved,
                           double level, double ratio, struct dynamics_change *out);
 
-/* One fit, of which every parameter and error is known; else count is 0. What pem's likelihood
- * takes from its noise for the sake of the parameters is given back. */
+/* Makes a reference from one fit whose parameters and errors are all known; otherwise count
+ * is 0. The noise variance of pem, a maximum likelihood estimate, is corrected for the
+ * number of parameters. */
 void dynamics_reference_from_fit(struct dynamics_reference *reference,
                                  const struct dynamics_fit *fit);
-/* With one more that it agrees with. */
+/* Adds a fit that agrees with the reference. */
 void dynamics_reference_join(struct dynamics_reference *reference,
                              const struct dynamics_reference *newer);
 

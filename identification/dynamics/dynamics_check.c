@@ -36,7 +36,8 @@ static double mean_of(const double *x, size_t n)
     return n > 0 ? sum / (double)n : 0.0;
 }
 
-/* Sums of products of x with y up to so many samples earlier, each run without its first. */
+/* Adds the products of x with earlier y, for all lags up to `lags`, each run without its
+ * first sample. */
 static void add_products(const struct data_set *set, const struct lag_series *x,
                          const struct lag_series *y, size_t lags, double *sums)
 {
@@ -45,7 +46,7 @@ static void add_products(const struct data_set *set, const struct lag_series *x,
     }
 }
 
-/* The sum of products with itself so many samples earlier. */
+/* Sum of the products of x with itself at one lag. */
 static double product_at(const struct data_set *set, const struct lag_series *x, size_t lag)
 {
     double sum = 0.0;
@@ -58,9 +59,9 @@ static double product_at(const struct data_set *set, const struct lag_series *x,
     return sum;
 }
 
-/* By how much the correlation of two series that have nothing to do with each other varies more
- * than that of white ones: 1 + 2 sum of the products of their own correlations (Bartlett). Lags
- * end where x no longer hangs together. */
+/* Bartlett's factor: the variance of the correlation of two independent series, relative to
+ * white ones. It is 1 + 2 sum of the products of their autocorrelations. The sum ends at the
+ * lag where x is no longer autocorrelated. */
 static double bartlett_factor(const struct data_set *set, const struct lag_series *x,
                               double x_power, const struct lag_series *y, double y_power)
 {
@@ -77,8 +78,9 @@ static double bartlett_factor(const struct data_set *set, const struct lag_serie
     return fmax(1.0 + 2.0 * sum, 1.0);
 }
 
-/* A model that lacks nothing leaves nothing that efforts could foretell; each correlation
- * against what chance makes of it; forced: by forces, what is left hangs together as well. */
+/* Tests whether earlier efforts predict the residuals, which a complete model excludes. Each
+ * correlation is compared with its bound by chance. forced: unmeasured forces make the
+ * residuals autocorrelated, so that Bartlett's factor widens the bound. */
 static void test_inputs(const struct data_set *set, const double *residual, bool forced,
                         struct dynamics_axis_check *check)
 {
@@ -134,7 +136,7 @@ static size_t count_outliers(const double *residual, size_t n, double *scratch)
     return outliers;
 }
 
-/* Computed velocities to what is left of the measured ones. */
+/* Replaces the computed velocities by the residuals measured - computed. */
 static void subtract_computed(const struct data_set *set, double *const *nu)
 {
     for (size_t a = 0; a < set->axes; a++) {
@@ -152,8 +154,8 @@ static double delay_of(const struct dynamics_fit *fit)
     return isfinite(fit->delay_s) ? fit->delay_s : 0.0;
 }
 
-/* From each sample to the next, with efforts that act late; nu is [axes][set->n], out. NaN
- * where the effort was given before the recording began. False when the motion runs away. */
+/* One-step prediction with delayed efforts; nu is [axes][set->n], out. NaN where the effort
+ * was given before the recording began. Returns false if the motion diverges. */
 static bool step_late(const struct model *model, const struct dynamics_fit *fit,
                       const struct data_set *set, double *const *nu)
 {
@@ -185,7 +187,7 @@ static bool step_late(const struct model *model, const struct dynamics_fit *fit,
     return well;
 }
 
-/* NaN where nothing moves. */
+/* Returns NaN if nothing moves. */
 static double motion_s(const struct data_set *set)
 {
     const double all_s = (double)set->n * set->dt_s;
@@ -193,7 +195,7 @@ static double motion_s(const struct data_set *set)
     return motion < all_s ? motion : (double)NAN;
 }
 
-/* The values to simulate with: a damping below zero that may as well be zero is zero. */
+/* Values for a simulation: a damping that is negative but not significantly so becomes zero. */
 static void possible_values(const struct model *model, const struct dynamics_fit *fit,
                             double *theta)
 {
@@ -210,7 +212,7 @@ bool dynamics_check_has_start(const struct dynamics_fit *fit)
     return fit->method >= DYNAMICS_OUTPUT_ERROR && isfinite(fit->delay_s);
 }
 
-/* Residuals of one that did not, from the first sample of each run. */
+/* Residuals of a fit that was not simulated, from the first sample of each run. */
 static bool walk_runs(const struct model *model, const struct dynamics_fit *fit,
                       const struct data_set *late, double *const *residual)
 {
@@ -223,8 +225,8 @@ static bool walk_runs(const struct model *model, const struct dynamics_fit *fit,
     return well;
 }
 
-/* The set with efforts as they act, where the fit does not simulate them so by itself; *tau is
- * for gsl_vector_free(). */
+/* Delays the efforts, unless the fit's simulation does so itself. Free *tau with
+ * gsl_vector_free(). */
 static enum status apply_delay(const struct dynamics_fit *fit, const struct data_set *set,
                                bool starts, struct data_set *late, gsl_vector **tau)
 {
@@ -240,7 +242,8 @@ static enum status apply_delay(const struct dynamics_fit *fit, const struct data
     return STATUS_OK;
 }
 
-/* late is the set as it acts; starts: velocities at the start of each run are fitted. */
+/* late: the set with delayed efforts. starts: velocities at the start of each run are
+ * fitted. */
 static enum status find_residuals(const struct model *model, const struct dynamics_fit *fit,
                                   const struct data_set *set, const struct data_set *late,
                                   bool starts, double *const *residual, bool *simulated)
@@ -308,8 +311,8 @@ static enum status score_fit(const struct model *model, const struct dynamics_fi
     return st;
 }
 
-/* Demand that goes with a small change of what `by` points to, around the velocities nu and, as
- * far as it matters, under these efforts. */
+/* Derivative of the required effort with respect to *by, at the velocities nu and under
+ * these efforts. */
 static double derive_demand(const struct model *model, const double *theta, double *nu,
                             double *nu_dot, const double *tau, double *by, size_t axis)
 {
@@ -326,7 +329,7 @@ static double derive_demand(const struct model *model, const double *theta, doub
     return (up[axis] - down[axis]) / (2.0 * step);
 }
 
-/* Inertia of an axis from these values of the parameters, some of which may be unknown. */
+/* Inertia of an axis from the parameters, some of which may be unknown. */
 static double find_inertia(const struct model *model, const double *theta, const double *tau,
                            size_t axis)
 {
@@ -346,7 +349,7 @@ static double find_inertia(const struct model *model, const double *theta, const
     return sum;
 }
 
-/* What the effort of sample k does on an axis. */
+/* Force of sample k's effort on an axis. */
 static double force_at(const struct model *model, const double *theta,
                        const struct data_set *set, size_t k, size_t axis)
 {
@@ -374,7 +377,7 @@ static double force_rms(const struct model *model, const double *theta,
     return model->rows_under ? sqrt(squares / (double)set->n) : (double)NAN;
 }
 
-/* All changes of what an effort does together, at once: their root of squares. */
+/* Root of the sum of squares of all changes of an axis' force. */
 static double sum_changes(const struct model *model, const double *theta,
                           const struct data_set *set, size_t axis)
 {
@@ -391,8 +394,9 @@ static double sum_changes(const struct model *model, const double *theta,
     return sqrt(squares);
 }
 
-/* Samples that see an answer under way: after its begin, before its end, by `seen` of it.
- * after_s: from its begin to the first sample. time_s > 0. */
+/* Number of samples at which a response is visibly in progress: more than `seen` after its
+ * beginning and before its end. after_s: time from its beginning to the first sample. time_s
+ * > 0. */
 static size_t count_under_way(double time_s, double dt_s, double after_s, double seen)
 {
     size_t count = 0;

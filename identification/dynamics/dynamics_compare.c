@@ -6,7 +6,8 @@
 
 #include "identification/data/trajectory.h"
 
-/* Velocities by one set of parameters, row a of nu for axis a. False when they run away. */
+/* Simulates velocities for one set of parameters, row a of nu for axis a. Returns false if
+ * they diverge. */
 static bool simulate_set(const struct model *model, const struct dynamics_fit *fit,
                          const double *theta, double delay_s, const struct data_set *set,
                          gsl_matrix *nu)
@@ -75,7 +76,7 @@ static void measure_effect(const struct model *model, const struct dynamics_fit 
     }
 }
 
-/* The estimate with the delay behind its parameters, and what is in use in that order. */
+/* Appends the delay to the estimate's parameters, and to the reference in the same order. */
 static void append_delay(const struct dynamics_fit *fit, const struct reference_values *current,
                          struct estimate *all, struct reference_values *given)
 {

@@ -1,4 +1,5 @@
-/* One call for every method, with all samples or without those that are no motion. */
+/* Fits by any method, with all samples or without outliers.
+ */
 #include "identification/dynamics/dynamics_estimate.h"
 
 #include <math.h>
@@ -23,13 +24,13 @@ static const double ROUND_PERIODS = 2.0;
 
 struct rounds {
     const struct data_set *set;
-    struct data_set clean;   /* velocities in memory */
-    struct estimate_job job; /* of the clean set */
+    struct data_set clean;   /* velocities are in memory */
+    struct estimate_job job; /* job with the clean set */
     gsl_vector *memory;
     gsl_vector *room;                 /* [axes + 1] rows of n: residuals, scratch */
-    double *residual[MODEL_AXES_MAX]; /* of room */
+    double *residual[MODEL_AXES_MAX]; /* rows of room */
     size_t outliers[MODEL_AXES_MAX];
-    struct dynamics_fit fit, before; /* of this round and the one before */
+    struct dynamics_fit fit, before; /* present and previous round */
     size_t round;
 };
 
@@ -39,8 +40,8 @@ static bool is_usable(const struct dynamics_fit *fit)
            estimate_is_whole(fit);
 }
 
-/* Fits by simulation and finds its residuals. From the second round on the search starts where
- * the first one ended. */
+/* Fits by simulation and computes the residuals. From the second round on, the search starts
+ * at the previous result. */
 static enum status simulate_samples(struct rounds *r, bool *found)
 {
     struct search_report report;
@@ -65,8 +66,8 @@ static enum status simulate_samples(struct rounds *r, bool *found)
     return st;
 }
 
-/* The same by regression of all samples: of very many of them, one simulation is quick, a
- * search by simulation is not. */
+/* The same by regression of all samples. With very many samples one simulation is fast, but
+ * a search by simulation is not. */
 static enum status regress_samples(struct rounds *r, bool *found)
 {
     struct data_set late = r->clean;
@@ -113,7 +114,7 @@ static enum status find_outliers(struct rounds *r)
         if (st != STATUS_OK || !found) {
             return st == STATUS_E_MATH ? STATUS_OK : st;
         }
-        /* From what is left of the clean samples to what is left of the measured ones. */
+        /* Converts residuals of the clean samples into residuals of the measured ones. */
         for (size_t a = 0; a < r->set->axes; a++) {
             for (size_t k = 0; k < r->set->n; k++) {
                 r->residual[a][k] += r->set->nu[a][k] - r->clean.nu[a][k];

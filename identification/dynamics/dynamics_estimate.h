@@ -1,4 +1,5 @@
-/* identification/dynamics/dynamics_estimate.h - one call for every method. */
+/* identification/dynamics/dynamics_estimate.h - fit of dynamics by any method.
+ */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_ESTIMATE_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_ESTIMATE_H
 
@@ -10,26 +11,26 @@
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/fit/dynamics_fit.h"
 
-/* Linear methods directly. output_error starts from weak_iv, or from ols_sg where runs are too
- * short for a window, and also finds the delay between effort and velocity
- * (options->delay_max_s): twice, the second time near what the first one found, which leaves
- * out no more samples at the start of a run than that delay asks for. Where the start leaves a
- * parameter free, or numbers overflow, the result is the start's with a reason that says so.
- * pem starts from output_error in the same way.
+/* Fits by the given method. Linear methods run directly. output_error starts from weak_iv, or
+ * from ols_sg if runs are too short for a window. It also finds the delay between effort and
+ * velocity (options->delay_max_s). It searches twice: the second search is near the first
+ * result and leaves out only the samples that this delay requires. If the start leaves a
+ * parameter free, or numbers overflow, the result is the start with a reason. pem starts from
+ * output_error in the same way.
  *
- * Returns as dynamics_linear_fit() and output_error_fit(), but for STATUS_E_MATH, which only
- * the start returns. */
+ * Returns as dynamics_linear_fit() and output_error_fit(), except that only the start
+ * returns STATUS_E_MATH. */
 MUST_USE enum status dynamics_estimate(const struct model *model, const struct data_set *set,
                                        enum dynamics_method method,
                                        const struct dynamics_options *options,
                                        struct dynamics_fit *fit);
 
-/* The best method for the recording: output_error when what it leaves is white, pem when forces
- * act that nobody measured, weak for a model that sticks instead, weak_iv when the model cannot
- * be simulated. Of more than 50 000 samples simulation would take too long: weak_iv of all of
- * them, with the delay that output_error finds on the 6000 in a row over which efforts change
- * most, and its error in the others; weak for what sticks. A reason of the fit says why;
- * fit->method is the one chosen. Returns as above. */
+/* Chooses the best method for the recording: output_error if its residuals are white, pem if
+ * unmeasured forces act, weak for a model that sticks, weak_iv if the model cannot be
+ * simulated. Above 50 000 samples a simulation would take too long. The result is then
+ * weak_iv of all samples, with the delay and its error from output_error on the 6000
+ * consecutive samples with the largest changes of effort; or weak for a model that sticks. A
+ * reason of the fit explains the choice, fit->method names it. Returns as above. */
 MUST_USE enum status dynamics_estimate_auto(const struct model *model,
                                             const struct data_set *set,
                                             const struct dynamics_options *options,

@@ -1,4 +1,5 @@
-/* Which method suits a recording: regression, simulation, prediction. */
+/* Choice of the method that suits a recording: regression, simulation or prediction.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -35,8 +36,8 @@ static const double RESTS_RATIO = 2.0;
 /* A slope is taken between delays this many periods to either side. */
 static const double SLOPE_PERIODS = 0.5;
 
-/* Fits pem from an output-error fit. It returns that fit where a parameter has no value, or pem
- * cannot be computed. */
+/* Fits pem, starting from an output-error fit. The result is that fit if a parameter has no
+ * value, or if pem cannot be computed. */
 static enum status fit_prediction(const struct estimate_job *job,
                                   const struct dynamics_fit *from, struct dynamics_fit *fit,
                                   struct search_report *report)
@@ -91,7 +92,7 @@ static bool explains_recording(const struct model *model, const struct search_re
     return well;
 }
 
-/* The two fits that auto has to choose from. */
+/* The two fits from which auto chooses. */
 struct contest {
     const struct estimate_job *job;
     struct dynamics_fit simulated, predicted;
@@ -99,9 +100,9 @@ struct contest {
     struct search_report pem;
 };
 
-/* Physical parameters at zero, or further from output error than its robust errors allow, which
- * are as wide as its intervals: that one has no bias whatever disturbs the robot (Hausman's
- * test, parameter by parameter). */
+/* Hausman's test, parameter by parameter: output error is unbiased for any disturbance, so
+ * pem must agree with it within its robust errors (as wide as its intervals). A physical
+ * parameter at zero also counts against pem. */
 static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
     const struct estimate *e = &c->simulated.estimate;
@@ -148,8 +149,8 @@ static bool doubt_axes(const struct contest *c, const struct search_report *othe
     return false;
 }
 
-/* Finds what speaks against pem although it converged: the disturbance is then not of the kind
- * that pem models. */
+/* Finds an objection to a converged pem. An objection means that the disturbance is not of
+ * the kind that pem models. */
 static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
     struct search_report other;
@@ -170,7 +171,7 @@ static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_
     return STATUS_OK;
 }
 
-/* Why pem is not to be taken; empty when it is. */
+/* Writes the reason why pem is rejected; an empty text accepts it. */
 static enum status doubt_prediction(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
     doubt[0] = '\0';
@@ -186,7 +187,7 @@ static enum status doubt_prediction(const struct contest *c, char doubt[ESTIMATE
     return STATUS_OK;
 }
 
-/* With the delay that leaves least. */
+/* Regression with the delay that gives the smallest residuals. */
 static enum status regress_by_delay(const struct estimate_job *job, struct dynamics_fit *fit)
 {
     struct estimate_stage stage = {job->options, DYNAMICS_WEAK};
@@ -197,7 +198,8 @@ static enum status regress_by_delay(const struct estimate_job *job, struct dynam
                             : estimate_by_regression(job, DYNAMICS_WEAK, fit);
 }
 
-/* Whether what the equations leave is by so much the rests' that it says nothing of motion. */
+/* Returns whether the residuals of the equations come mostly from rests, so that they say
+ * nothing about motion. */
 static bool rests_mislead(const struct model *model, const struct dynamics_fit *all,
                           const struct dynamics_fit *motion)
 {
@@ -208,8 +210,8 @@ static bool rests_mislead(const struct model *model, const struct dynamics_fit *
     return mislead && motion->rows > motion->estimate.p && estimate_is_whole(motion);
 }
 
-/* Friction that holds a joint to the last digit is whatever balances the effort: then rests are
- * left out, else they tell of the forces at rest. */
+/* Friction that holds a joint exactly balances any effort. Rests are then left out;
+ * otherwise they contain information about the forces at rest. */
 static enum status regress_motion(const struct estimate_job *job, struct dynamics_fit *fit)
 {
     struct data_set moving;
@@ -240,9 +242,9 @@ static enum status regress_motion(const struct estimate_job *job, struct dynamic
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
 }
 
-/* Simulation is biased in two cases. A simulated joint creeps where dry friction holds the real
- * one, and the fit makes up for that with more friction. Where a controller drives the joint,
- * disturbances come back through the efforts. */
+/* Simulation is biased in two cases. First, a simulated joint creeps while dry friction
+ * holds the real one, and the fit compensates with more friction. Second, if a controller
+ * drives the joint, disturbances return through the efforts. */
 static enum status prefer_regression(const struct estimate_job *job, enum dynamics_method start,
                                      struct dynamics_fit *fit)
 {
@@ -258,9 +260,9 @@ static enum status prefer_regression(const struct estimate_job *job, enum dynami
     return st;
 }
 
-/* Sticking and controllers leave residuals that hardly change from one to the next. Where they
- * do change, what is left is no such thing, and a regression, which knows no delay, would be
- * further off than the simulation. */
+/* Sticking and controllers leave residuals that hardly change between samples. If the
+ * residuals do change, neither is the case. A regression, which knows no delay, would then
+ * be less accurate than the simulation. */
 bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *fit,
                          const struct search_report *report)
 {
@@ -326,8 +328,8 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
     return STATUS_OK;
 }
 
-/* Estimates on a part of the recording how much the values of weak_iv grow for each second of
- * delay. */
+/* Estimates, on a part of the recording, by how much the values of weak_iv grow per second
+ * of delay. */
 static enum status find_slope(const struct contest *c, const struct dynamics_options *options,
                               double slope[DYNAMICS_P_MAX])
 {
@@ -349,7 +351,7 @@ static enum status find_slope(const struct contest *c, const struct dynamics_opt
     return st;
 }
 
-/* A delay that was found elsewhere, and its error in those of the estimates. */
+/* Adds a delay from another fit, and its error to those of the estimates. */
 static void add_delay(const struct contest *c, const struct estimate_job *whole,
                       const double slope[DYNAMICS_P_MAX], struct dynamics_fit *fit)
 {
@@ -361,7 +363,7 @@ static void add_delay(const struct contest *c, const struct estimate_job *whole,
     }
 }
 
-/* All samples by weak_iv with the delay that output error found on a part of them. */
+/* Fits all samples by weak_iv, with the delay that output error found on a part of them. */
 static enum status regress_late(const struct contest *c, const struct estimate_job *whole,
                                 struct dynamics_fit *fit)
 {
@@ -388,8 +390,8 @@ static enum status regress_late(const struct contest *c, const struct estimate_j
     return st;
 }
 
-/* Where simulation would take too long: a regression of all samples, with the delay that a part
- * of them tells. */
+/* Used if simulation would take too long: a regression of all samples with the delay from a
+ * part. */
 static enum status choose_fast(const struct estimate_job *job, struct dynamics_fit *fit)
 {
     size_t from = 0;
@@ -424,7 +426,7 @@ static enum status choose_fast(const struct estimate_job *job, struct dynamics_f
     return st;
 }
 
-/* What was to be simulated, and was not, may know of no delay. */
+/* Reports a delay that remains unknown because the model was not simulated. */
 static void report_delay(enum dynamics_method method, const struct dynamics_options *options,
                          struct dynamics_fit *fit)
 {

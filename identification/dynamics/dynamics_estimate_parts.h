@@ -1,5 +1,6 @@
-/* identification/dynamics/dynamics_estimate_parts.h - what the files of dynamics_estimate
- * share. */
+/* identification/dynamics/dynamics_estimate_parts.h - functions shared by the files of
+ * dynamics_estimate.
+ */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_ESTIMATE_PARTS_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_ESTIMATE_PARTS_H
 
@@ -10,58 +11,59 @@
  * some seconds at the first. */
 enum { ESTIMATE_SAMPLES_MAX = 50000 };
 
-/* What is to be estimated, of what, and how. */
+/* A model, a recording and the options of a fit. */
 struct estimate_job {
     const struct model *model;
     const struct data_set *set;
     const struct dynamics_options *options;
 };
 
-/* Of pem and output_error alike: who is asked before an iteration, and of which method. */
+/* Context of the progress callback of pem and output_error, with the running method. */
 struct estimate_stage {
     const struct dynamics_options *options;
     enum dynamics_method method;
 };
 
-/* As dynamics_linear_fit(). */
+/* Returns as dynamics_linear_fit() does. */
 MUST_USE enum status estimate_by_regression(const struct estimate_job *job,
                                             enum dynamics_method method,
                                             struct dynamics_fit *fit);
 
-/* *fit is what there was before, for a reason: "... : values are those of weak_iv". */
+/* Copies the previous fit to *fit and adds the reason: "... : values are those of weak_iv". */
 void estimate_fall_back(const struct dynamics_fit *from, enum estimate_verdict at_best,
                         const char *why, struct dynamics_fit *fit);
 
-/* Whether every parameter has a value. */
+/* Returns whether every parameter has a value. */
 bool estimate_is_whole(const struct dynamics_fit *fit);
 
-/* What a search by simulation begins with; it keeps the stage. */
+/* Sets the options of a search by simulation; it borrows the stage. */
 void estimate_set_search(const struct estimate_job *job, struct estimate_stage *stage,
                          struct search_options *search);
 
-/* Around a delay that is nearly known: so many of its errors, or least_s; none is sought where
- * none was found. What is left out at the start of each run for the sake of the latest delay
- * shrinks with it. */
+/* Narrows the search to a delay that is nearly known: within `errors` standard errors, or
+ * least_s. If no delay was found, none is searched. Fewer samples at the start of each run
+ * are then left out. */
 void estimate_narrow(const struct dynamics_fit *from, double errors, double least_s,
                      struct search_options *search);
 
-/* What regression alone knows about the recording. */
+/* Copies what only regression knows about the recording. */
 void estimate_copy_regression(const struct dynamics_fit *from, struct dynamics_fit *fit);
 
-/* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
- * start and says why; fit->method tells. */
+/* Computes a start in *start, and output_error from it in *fit. If that is impossible, *fit
+ * is the start with a reason, and fit->method says so. */
 MUST_USE enum status estimate_by_simulation(const struct estimate_job *job,
                                             struct dynamics_fit *start,
                                             struct dynamics_fit *fit,
                                             struct search_report *report);
 
-/* Whether simulation is the way to estimate a model that sticks: what it leaves is white, or at
- * least changes from one sample to the next, which it does not where the joint sticks or a
- * controller drives it. fit and report as of estimate_by_simulation(). */
+/* Returns whether simulation suits a model that sticks: its residuals are white, or at least
+ * change from one sample to the next. They do not if the joint sticks or a controller drives
+ * it. fit and report come from estimate_by_simulation(). */
 bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *fit,
                          const struct search_report *report);
 
-/* All samples count alike. method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
+/* Fits with equal weights for all samples. DYNAMICS_METHOD_COUNT lets the data choose the
+ * method. */
 MUST_USE enum status estimate_plainly(const struct estimate_job *job,
                                       enum dynamics_method method, struct dynamics_fit *fit);
 

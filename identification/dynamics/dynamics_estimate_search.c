@@ -1,4 +1,5 @@
-/* Output error from a start, and what else the methods that simulate share. */
+/* Output error from a start, and helpers of the methods that simulate.
+ */
 #include <math.h>
 
 #include <gsl/gsl_vector.h>
@@ -45,7 +46,7 @@ static double delay_max_s(const struct data_set *set, const struct dynamics_opti
     return fmin(periods_s, DELAY_RUN_SHARE * run_s);
 }
 
-/* An exact zero is what counters and simulators at rest give, noise does not. */
+/* Counters and simulators at rest give an exact zero, noise does not. */
 static bool begins_at_rest(const struct data_set *set, size_t run)
 {
     for (size_t i = 0; i < set->axes; i++) {
@@ -78,8 +79,8 @@ void estimate_set_search(const struct estimate_job *job, struct estimate_stage *
     search->context = stage;
 }
 
-/* Around a delay that is nearly known. What is left out at the start of each run for the sake
- * of the latest delay shrinks with it. */
+/* Narrows the search for the delay. Fewer samples at the start of each run are then left
+ * out. */
 void estimate_narrow(const struct dynamics_fit *from, double errors, double least_s,
                      struct search_options *search)
 {
@@ -93,7 +94,7 @@ void estimate_narrow(const struct dynamics_fit *from, double errors, double leas
     search->delay_s_max = fmin(search->delay_s_max, from->delay_s + reach_s);
 }
 
-/* What regression alone knows about the recording. */
+/* Copies what only regression knows about the recording. */
 void estimate_copy_regression(const struct dynamics_fit *from, struct dynamics_fit *fit)
 {
     fit->window_s = from->window_s;
@@ -117,7 +118,8 @@ void estimate_fall_back(const struct dynamics_fit *from, enum estimate_verdict a
                     dynamics_method_name(from->method));
 }
 
-/* weak_iv; where runs are too short for its windows, what derivatives say. */
+/* Starts from weak_iv, or from a regression with derivatives if runs are too short for its
+ * windows. */
 static enum status find_start(const struct estimate_job *job, struct dynamics_fit *start)
 {
     struct dynamics_fit other;
@@ -132,7 +134,7 @@ static enum status find_start(const struct estimate_job *job, struct dynamics_fi
     return st == STATUS_E_MATH ? STATUS_OK : st;
 }
 
-/* output_error from a start: first with every delay that may be, then near the one it found. */
+/* Runs output_error twice: first with all possible delays, then near the result. */
 static enum status search_twice(const struct estimate_job *job, struct search_options *search,
                                 const struct dynamics_fit *start, struct dynamics_fit *fit,
                                 struct search_report *report)
@@ -167,7 +169,7 @@ static enum status search_twice(const struct estimate_job *job, struct search_op
     return st == STATUS_E_MATH ? STATUS_OK : st;
 }
 
-/* How many residuals in a row tell as much as one that is independent. */
+/* Returns how many consecutive residuals carry the information of one independent residual. */
 static double residuals_as_one(const struct model *model, const struct search_report *report)
 {
     double rho = 0.0;
@@ -177,8 +179,8 @@ static double residuals_as_one(const struct model *model, const struct search_re
     return (1.0 + fmin(rho, 0.99)) / (1.0 - fmin(rho, 0.99));
 }
 
-/* Mark what physical parameters a search pushed to zero although the start has them above it;
- * whether there are any beyond those marked already. */
+/* Marks physical parameters that a search pushed to zero although the start is positive.
+ * Returns whether there are new ones. */
 static bool mark_pushed(const struct model *model, const struct dynamics_fit *start,
                         const struct search_report *report, bool *pushed)
 {
@@ -209,9 +211,9 @@ static void hold_at_start(const struct model *model, const struct dynamics_fit *
                     dynamics_method_name(start->method), fit->estimate.value[i], se);
 }
 
-/* A damping of zero is what no robot has. Where the recording cannot tell zero from the start's
- * value, that one stays, with its error, and the others are found beside it. search is what fit
- * was found with. */
+/* No robot has a damping of zero. If the recording cannot distinguish zero from the start's
+ * value, that value is kept with its error, and the other parameters are fitted again.
+ * search holds the options with which fit was found. */
 static enum status enforce_positive(const struct estimate_job *job,
                                     struct search_options *search,
                                     const struct dynamics_fit *start, struct dynamics_fit *fit,
@@ -253,7 +255,7 @@ static enum status enforce_positive(const struct estimate_job *job,
     return STATUS_OK;
 }
 
-/* Whether a parameter that must be positive is not, beyond its error. */
+/* Returns whether a parameter that must be positive is significantly negative. */
 static bool is_reversed(const struct model *model, const struct dynamics_fit *start)
 {
     for (size_t i = 0; i < model->parameter_count; i++) {
@@ -264,8 +266,8 @@ static bool is_reversed(const struct model *model, const struct dynamics_fit *st
     return false;
 }
 
-/* A start without what may have any sign: where such a term is hardly excited, what regression
- * makes of it can drive a simulation away that is stable without. */
+/* Removes terms of arbitrary sign from the start. If such a term is hardly excited, its
+ * value from regression can make a stable simulation diverge. */
 static struct dynamics_fit calm_down(const struct model *model,
                                      const struct dynamics_fit *start)
 {
@@ -277,16 +279,17 @@ static struct dynamics_fit calm_down(const struct model *model,
     return calm;
 }
 
-/* The search in a batch. Simulated residuals have many minima: a start far off, a wrong delay
- * or a sign that no robot has leads into one of them. So regression, which needs no start,
- * finds one; the delay is searched over all that may be, then again near what was found, with
- * the samples that its bounds cost back in; a model that runs away from that start gets one
- * without the terms that may have any sign; and a parameter that ended at zero, where the data
- * cannot tell it from the start's value, is held there. Each stage keeps what the former one
- * found (docs/model/output_error.md). */
+/* Search of a batch fit. The sum of squares of simulated residuals has many minima, and a
+ * distant start, a wrong delay or an unphysical sign leads into a wrong one. The stages are:
+ * (1) regression, which needs no start, gives one; (2) the delay is searched over its whole
+ * range; (3) it is searched again near the result, with the samples that the wide range had
+ * cost; (4) a model that diverges gets a start without terms of arbitrary sign; (5) a
+ * parameter that ended at zero, although the data cannot distinguish zero from the start's
+ * value, is kept at the start. Each stage keeps the result of the previous one
+ * (docs/model/output_error.md). */
 
-/* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
- * start and says why; fit->method tells. */
+/* Computes a start in *start, and output_error from it in *fit. If that is impossible, *fit
+ * is the start with a reason, and fit->method says so. */
 enum status estimate_by_simulation(const struct estimate_job *job, struct dynamics_fit *start,
                                    struct dynamics_fit *fit, struct search_report *report)
 {

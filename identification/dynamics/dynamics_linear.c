@@ -34,18 +34,17 @@ struct fitter {
     const struct dynamics_options *options;
     struct dynamics_fit *fit;
     size_t p, axes;
-    size_t times; /* equations per axis */
+    size_t times; /* number of equations per axis */
     bool active[AXES][P];
     double weight[AXES];
     struct qr_accumulator triangle[AXES];
-    double norm[P]; /* of the columns of all weighted equations */
+    double norm[P]; /* norms of the columns of all weighted equations */
     double theta[P];
     double bread[P * P];
     struct svd svd;
 };
 
-/* Which columns of an axis can be other than zero, and a triangle of them with the right side.
- */
+/* Starts a triangle per axis with the columns that can be nonzero, and the right side. */
 static void start_triangles(struct fitter *f, const struct row_source *rows)
 {
     for (size_t a = 0; a < f->axes; a++) {
@@ -58,7 +57,7 @@ static void start_triangles(struct fitter *f, const struct row_source *rows)
     }
 }
 
-/* Every equation once, into the triangle of its axis. */
+/* Adds every equation to the triangle of its axis. */
 static void accumulate_rows(struct fitter *f, struct row_source *rows)
 {
     const double *column[P + 1];
@@ -102,7 +101,7 @@ static double count_freedom(const struct fitter *f)
     return (left > 1.0 ? left : 1.0) / (double)f->axes;
 }
 
-/* The triangle of all equations, each axis by its weight. */
+/* Merges the axes' triangles, each with its weight. */
 static void combine_axes(const struct fitter *f, struct qr_accumulator *all)
 {
     qr_start(all, f->p + 1);
@@ -122,7 +121,7 @@ static void combine_axes(const struct fitter *f, struct qr_accumulator *all)
     qr_flush(all);
 }
 
-/* One more row a column, with nothing on its right side. */
+/* Ridge: one more row per column, with zero as its right side. */
 static void add_ridge(const struct fitter *f, struct qr_accumulator *all)
 {
     for (size_t j = 0; f->options->ridge > 0.0 && j < f->p; j++) {
@@ -133,7 +132,7 @@ static void add_ridge(const struct fitter *f, struct qr_accumulator *all)
     qr_flush(all);
 }
 
-/* Weighted least squares: theta, bread = (G' W G)^+, norms of the columns. */
+/* Weighted least squares: theta, bread = (G' W G)^+, and the norms of the columns. */
 static enum status solve_squares(struct fitter *f)
 {
     struct qr_accumulator all;
@@ -154,11 +153,11 @@ static enum status solve_squares(struct fitter *f)
     return STATUS_OK;
 }
 
-/* Weights of the axes from their residuals at theta. */
+/* Weights of the axes: inverse residual standard deviations at theta. */
 static void weigh_axes(struct fitter *f)
 {
     for (size_t a = 0; a < f->axes && !f->options->pooled; a++) {
-        /* Equations without a right side (an axis that is not pushed) have a size as well. */
+        /* Equations without a right side (an axis without effort) also need a scale. */
         double size = squares_of(f, a, NULL);
         const struct qr_accumulator *t = &f->triangle[a];
         for (size_t j = 0; j + 1 < t->columns; j++) {
@@ -171,7 +170,7 @@ static void weigh_axes(struct fitter *f)
     }
 }
 
-/* How well each parameter's column is excited, seen from the equations alone. */
+/* Describes how well each parameter's column is excited, from the equations alone. */
 static void describe_columns(struct fitter *f)
 {
     double squares[P] = {0.0};
@@ -192,9 +191,10 @@ static void describe_columns(struct fitter *f)
     }
 }
 
-/* Weights are found once. An axis that is never pushed has equations without a right side,
- * which smaller parameters always fit better: weights that followed would take everything to
- * zero. Derivatives are noisy enough for the first step of that, so they stay pooled. */
+/* Weights are computed only once. The equations of an axis without effort have no right side
+ * and are fitted best by zero parameters, so that repeated weighting would shrink all
+ * parameters to zero. Noisy derivatives start this in the first step, so such methods keep
+ * equal weights. */
 static enum status fit_squares(struct fitter *f)
 {
     for (size_t a = 0; a < f->axes; a++) {
@@ -211,7 +211,7 @@ static enum status fit_squares(struct fitter *f)
     return st;
 }
 
-/* Equations over which residuals hang together. */
+/* Number of equations over which residuals are autocorrelated. */
 static size_t reach_of(const struct fitter *f, const struct row_source *rows)
 {
     const double reach_s = rows->window ? f->options->reach_s : f->options->hac_s;
@@ -220,7 +220,8 @@ static size_t reach_of(const struct fitter *f, const struct row_source *rows)
     return rows->window ? 2 * rows->half / rows->stride + 1 + beyond : beyond;
 }
 
-/* to += by x, of a whole block: what lies behind its end costs less than finding it. */
+/* to += by * x for a whole block; entries after its end are computed too, which is faster
+ * than a test. */
 static void add_scaled(double *restrict to, double by, const double *restrict x)
 {
     for (size_t k = 0; k < ROW_BLOCK; k++) {
@@ -228,7 +229,7 @@ static void add_scaled(double *restrict to, double by, const double *restrict x)
     }
 }
 
-/* to += x y */
+/* Computes to += x y. */
 static void add_product(double *restrict to, const double *restrict x, const double *restrict y)
 {
     for (size_t k = 0; k < ROW_BLOCK; k++) {
@@ -236,8 +237,8 @@ static void add_product(double *restrict to, const double *restrict x, const dou
     }
 }
 
-/* Moments of a block of equations [p][ROW_BLOCK]: what they leave, times the rows by which they
- * are solved. */
+/* Computes the moments of a block of equations [p][ROW_BLOCK]: residuals times the rows of
+ * the instruments. */
 static void find_moments(const struct fitter *f, const struct row_source *rows,
                          const struct row_source *by, double (*g)[ROW_BLOCK])
 {
@@ -255,7 +256,7 @@ static void find_moments(const struct fitter *f, const struct row_source *rows,
     }
 }
 
-/* Errors from the residuals; instruments: the rows themselves when NULL. */
+/* Computes the errors from the residuals; instruments NULL: the rows themselves. */
 static void find_errors(struct fitter *f, struct row_source *rows,
                         struct row_source *instruments)
 {
@@ -292,7 +293,7 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     }
 }
 
-/* Leaves out what the data leave free. */
+/* Leaves out parameters that the data do not determine. */
 static void report_nulls(struct fitter *f)
 {
     struct null_space space;
@@ -323,7 +324,7 @@ static void report_nulls(struct fitter *f)
     }
 }
 
-/* What theta, bread and weights say, into the fit. */
+/* Copies theta, bread and weights to the fit. */
 static void report_fit(struct fitter *f, struct row_source *rows,
                        struct row_source *instruments)
 {
@@ -346,7 +347,7 @@ static void report_fit(struct fitter *f, struct row_source *rows,
     report_nulls(f);
 }
 
-/* Z' W G and Z' W b of a block of equations. */
+/* Adds Z' W G and Z' W b of a block of equations. */
 static void add_products(const struct fitter *f, const struct row_source *rows,
                          const struct row_source *instruments, double *zg, double *zb)
 {
@@ -365,15 +366,17 @@ static void add_products(const struct fitter *f, const struct row_source *rows,
     }
 }
 
-/* Instruments (docs/model/identification_theory.md, eq. 4). Least squares is biased because
- * noise of the velocities stands in Phi as well: E[Phi' e] is not zero. Rows Z made of the
- * motion that the model of the last estimate shows under the recorded efforts know nothing of
- * that noise, and are as like to Phi as the estimate is good: theta = (Z' W Phi)^-1 Z' W tau is
- * free of the bias. A simulation with the new theta gives better Z: some rounds suffice. Their
- * error is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, which is what `bread` and the moments of Z give.
- */
+/* Instrumental variables (docs/model/identification_theory.md, eq. 4). Least squares is biased
+ * because the noise of the velocities also stands in Phi: E[Phi' e] is not zero. Rows Z are
+ * built from the motion that the present model simulates under the recorded efforts. They are
+ * independent of the noise and similar to Phi, so that
+ *        theta = (Z' W Phi)^-1 Z' W tau
+ * has no such bias. A simulation with the new theta improves Z, and a few rounds suffice.
+ * The covariance is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, from `bread` and the moments of Z.
+ * It assumes that the efforts do not depend on the noise (no feedback). Reference:
+ * Söderström and Stoica, Instrumental Variable Methods (1983). */
 
-/* One step of refined instruments: rows of the simulated motion in place of the measured. */
+/* One step of refined instruments: rows of the simulated motion replace the measured ones. */
 static enum status solve_instruments(struct fitter *f, struct row_source *rows,
                                      struct row_source *instruments)
 {
@@ -397,7 +400,7 @@ static enum status solve_instruments(struct fitter *f, struct row_source *rows,
     return STATUS_OK;
 }
 
-/* How far the last step went, in standard errors. */
+/* Length of the last step in standard errors. */
 static double step_in_errors(const struct fitter *f, const double *before)
 {
     double most = 0.0;
@@ -408,8 +411,8 @@ static double step_in_errors(const struct fitter *f, const double *before)
     return most;
 }
 
-/* Whether instruments from both are the same, but for so little that what they give would move
- * by less than a tenth of its error. */
+/* Returns whether the instruments of two estimates are equal: the results would differ by
+ * less than a tenth of their error. */
 static bool is_near(const struct fitter *f, const double *before)
 {
     bool near = true;
@@ -445,7 +448,7 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
             break;
         }
         memcpy(before, f->theta, sizeof before);
-        if (i > 0 || start) { /* nothing pulls this estimate towards zero */
+        if (i > 0 || start) { /* instruments do not shrink the estimate towards zero */
             weigh_axes(f);
         }
         st = solve_instruments(f, rows, &instruments);
@@ -462,21 +465,21 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
         report_fit(f, rows, &instruments);
         f->fit->stop = near || step_in_errors(f, before) < 0.1 ? DYNAMICS_STOP_CONVERGED
                                                                : DYNAMICS_STOP_LIMIT;
-        /* The condition of the equations, not of equations and instruments together. */
+        /* Reports the condition of the equations alone, without instruments. */
         f->fit->estimate.condition = weak.condition;
     }
     row_source_end(&instruments);
     return st;
 }
 
-/* Friction by load (docs/model/joint.md) multiplies the size of an effort that holds
- * whatever else acts on the joint, more so where a controller answers it: least squares would
- * explain the effort by itself. What the model makes of the motion without that friction knows
- * nothing of what disturbs, so its size is the instrument of the measured one; and in place of
- * it, it makes the equations of a test that there is none, which holds however weak the
- * instrument is (Anderson and Rubin 1949). */
+/* Friction by load (docs/model/joint.md) multiplies the size of the effort. That effort also
+ * balances disturbances, and a controller strengthens this, so least squares would explain
+ * the effort by itself. The effort that the model without this friction computes from the
+ * motion is independent of disturbances. Its size is therefore the instrument of the
+ * measured size. Used in place of the measured size, it also gives a test for the existence
+ * of this friction. That test is valid even for weak instruments (Anderson and Rubin 1949). */
 
-/* Of one run, whose slopes reach no further than it does. */
+/* Processes one run; slopes do not reach beyond it. */
 static enum status ask_run(const struct model *model, const struct data_set *set, size_t run,
                            const double *theta, size_t half, double *const *load)
 {
@@ -525,8 +528,8 @@ enum status dynamics_linear_ask(const struct model *model, const struct data_set
     return st;
 }
 
-/* *rows with loads that the motion asks for, in *load: those of a size of one are friction of
- * the usual kind, so that there is none by load. */
+/* Fits *rows with loads from the motion, in *load. All loads are one first, which makes this
+ * friction the usual dry friction. */
 static enum status solve_without(struct fitter *f, struct row_source *rows, double *const *load)
 {
     for (size_t a = 0; a < f->axes; a++) {
@@ -552,7 +555,8 @@ static enum status solve_load(struct fitter *f, struct row_source *rows, double 
     row_source_rewind(left);
     accumulate_rows(f, left);
     st = st == STATUS_OK ? fit_squares(f) : st;
-    const double condition = f->svd.condition; /* of equations, without instruments */
+    /* condition of the equations, without instruments */
+    const double condition = f->svd.condition;
     if (st == STATUS_OK && left == rows && f->svd.rank == f->p) {
         st = solve_instruments(f, rows, &asked);
     }

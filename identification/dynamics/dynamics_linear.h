@@ -1,12 +1,11 @@
-/* identification/dynamics/dynamics_linear.h - dynamics by linear regression: with derivatives,
- * in weak form, and with instrumental variables.
+/* identification/dynamics/dynamics_linear.h - dynamics by linear regression.
+ *        Phi(nu, nu_dot) theta + bias = tau          (docs/model/identification_theory.md, eq.
+ * 1)
  *
- *     Phi(nu, nu_dot) theta + bias = tau          (docs/model/identification_theory.md, eq. 1)
- *
- * ols_central, ols_sg: derivatives of measured velocities; biased by noise, kept to compare.
- * weak: integrals with a smooth window in place of derivatives. weak_iv: the same with
- * instruments from the simulated model, which takes away what noise in the regressors does.
- * Deterministic. Cold path: allocates through GSL while it runs, keeps nothing.
+ * ols_central, ols_sg: use derivatives of measured velocities. Noise biases them; they are kept
+ * for comparison. weak: integrals over a smooth window replace derivatives. weak_iv: adds
+ * instruments from the simulated model, which remove the bias due to noise in the regressors.
+ * Deterministic. Cold path: allocates through GSL while it runs and frees all of it.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_LINEAR_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_LINEAR_H
@@ -14,27 +13,26 @@
 #include "base/errors/status.h"
 #include "identification/dynamics/dynamics_options.h"
 
-/* Fit. Too little or one-sided data are an answer (FAIL or MARGINAL with reasons), not an
- * error.
+/* Fits. Too few or one-sided data give FAIL or MARGINAL with reasons, not an error.
  *
- * Returns STATUS_E_ARG for an option out of its range or a method that is not linear, or a set
- * that lacks the pose the model needs,
- * STATUS_E_NOMEM, STATUS_E_MATH when numbers overflow; *fit is written only on STATUS_OK. Cost
- * O(n p^2) and two passes, weak_iv iv_iterations more. */
+ * Returns STATUS_E_ARG for an option out of range, for a method that is not linear, or for a
+ * set without the pose that the model needs; STATUS_E_NOMEM; STATUS_E_MATH if numbers
+ * overflow. *fit is written only on STATUS_OK. Cost O(n p^2) and two passes, plus
+ * iv_iterations passes for weak_iv. */
 MUST_USE enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,
                                          enum dynamics_method method,
                                          const struct dynamics_options *options,
                                          struct dynamics_fit *fit);
 
-/* What dynamics_linear_fit() does when it is asked for a method: weak forms move the derivative
- * to their window, which an inertia that depends on the motion or the pose does not allow;
- * such a model gets ols_sg, and its fit says so. */
+/* Returns the method that dynamics_linear_fit() uses for a requested one. Weak forms move
+ * the derivative to their window, which requires a constant inertia. Other models get
+ * ols_sg, and the fit says so. */
 enum dynamics_method dynamics_linear_method(const struct model *model,
                                             enum dynamics_method asked);
 
-/* Loads [axes] rows of [n], in: efforts whose size friction by load takes, out: the efforts
- * that the motion asks for by theta [p], biases included, under these. Slopes are those of a
- * parabola over half samples to either side. STATUS_E_MATH when that cannot be told. */
+/* load [axes] rows of [n]: in, efforts whose size friction by load uses; out, the efforts
+ * that the motion requires under theta [p], including biases. Slopes come from a parabola
+ * over half samples to either side. Returns STATUS_E_MATH if these cannot be computed. */
 MUST_USE enum status dynamics_linear_ask(const struct model *model, const struct data_set *set,
                                          const double *theta, size_t p, size_t half,
                                          double *const *load);

@@ -26,7 +26,8 @@ struct dynamics_options dynamics_options_defaults(void)
     };
 }
 
-/* An odd number of samples over about a width, and no more than fit into a short run. */
+/* Returns an odd number of samples over about a width, limited to what fits into a short
+ * run. */
 static size_t odd_window(double width_s, const struct data_set *set)
 {
     const double run = (double)set->n / (double)set->run_count;

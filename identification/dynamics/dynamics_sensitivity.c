@@ -18,7 +18,7 @@ static const double REACH = 1.5;
 /* Of its value: what moves by less is well enough known whatever the window. */
 static const double SHARE = 0.02;
 
-/* Scale the window of a method; returns the whole window in seconds. */
+/* Scales the window of a method; returns the whole window in seconds. */
 static double scale_window(struct dynamics_options *options, enum dynamics_method method,
                            double scale, double dt_s)
 {
@@ -55,7 +55,7 @@ static bool may_go_on(const struct dynamics_options *options, enum dynamics_meth
     return !options->go_on || options->go_on(options->context, method, fit);
 }
 
-/* The three fits; *found says known when all were made. */
+/* Computes the three fits; found->known is set if all succeeded. */
 static enum status fit_thrice(const struct model *model, const struct data_set *part,
                               const struct dynamics_options *options,
                               struct dynamics_sensitivity *found)
@@ -119,7 +119,7 @@ void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *mo
     size_t worst_i = 0;
     size_t worst_k = 0;
     size_t moved = 0;
-    /* What simulates has no window: the table tells how good a start it had. */
+    /* Methods that simulate have no window; the table then describes their start. */
     if (!sensitivity->known || fit->method != sensitivity->method) {
         return;
     }

@@ -35,11 +35,11 @@ static const double FOLLOWS = 0.2;
 static const double FAR_RATIO = 0.05;
 /* ... unless that moves velocities by less than this share of how they vary. */
 static const double FELT = 0.01;
-/* A unit that a channel may be in instead of its own. */
+/* A unit that a channel may have instead of the expected one. */
 struct other_unit {
-    const char *end;  /* of the channel's name */
-    const char *unit; /* that it may be in */
-    double ratio;     /* of the numbers then */
+    const char *end;  /* ending of the channel's name */
+    const char *unit; /* unit that it may have */
+    double ratio;     /* factor of its values in that unit */
 };
 
 static const struct other_unit other_units[] = {
@@ -56,7 +56,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* Too large by its magnitude: in which unit it would be usual. */
+/* Reports a velocity that is too large, with the unit in which it would be usual. */
 static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
                             const struct data_channel *nu, double limit)
 {
@@ -66,7 +66,7 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
     if (!(limit > 0.0 && most > limit)) {
         return;
     }
-    /* A few samples out of their range, and the rest well inside. */
+    /* Only a few samples are out of range, the others are well inside. */
     if (fabs(nu->mean) + 3.0 * nu->sd < limit) {
         estimate_reason_first(e, ESTIMATE_FAIL,
                               "%s reaches %.4g, which no such robot does, while most of it "
@@ -78,7 +78,7 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
     }
     for (size_t k = 0; k < COUNT(other_units); k++) {
         const struct other_unit *other = &other_units[k];
-        /* A usual speed, not the fastest one. */
+        /* Compares with a typical speed, not with the fastest. */
         if (ends_with(name, other->end) && most / other->ratio <= 0.2 * limit) {
             estimate_reason_first(e, ESTIMATE_FAIL,
                                   "%s reaches %.4g, which no such robot does: is it in %s, or "
@@ -124,7 +124,7 @@ static void judge_time(struct estimate *e, const struct model_limits *limits,
     }
 }
 
-/* A binary signal, not one that was held back. */
+/* A binary signal uses both limits; it is not saturated. */
 static bool reaches_both_limits(const struct data_channel *tau)
 {
     const double apart = tau->max - tau->min;
@@ -173,8 +173,7 @@ static void judge_summary(struct estimate *e, const struct model *model,
     }
 }
 
-/* Variance is little where a velocity stays about the same, and a share of little says little.
- */
+/* A nearly constant velocity has little variance, so that its R2 says little. */
 static void judge_steady(struct estimate *e, const struct model_axis *axis,
                          const struct data_channel *nu)
 {
@@ -202,9 +201,10 @@ static void explain_score(struct estimate *e, const char *what, const char *velo
     }
 }
 
-/* Simulated without the controller that held it, a joint strays however right its model is, and
- * what it strays by follows efforts, for the controller answered it; whether that computes the
- * efforts from the motion is not touched by it. Nor did a regression simulate anything. */
+/* Returns whether the efforts judge the fit instead of the velocities. A joint that is
+ * simulated without its controller deviates however right its model is. The controller
+ * reacts, so that the deviation is correlated with efforts. The efforts that the model
+ * computes from the motion are not affected. A regression simulates nothing either. */
 static bool judged_by_effort(const struct dynamics_fit *fit, const struct dynamics_check *check,
                              double velocity_r2)
 {
@@ -237,7 +237,7 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
 {
     for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
         const double r2 = check->axis[a].run.r2;
-        /* An axis that hardly moves cannot be explained, nor need it be. */
+        /* An axis that hardly moves need not be explained. */
         if (!(summary->nu[a].signal_ratio >= SIGNAL_RATIO) && summary->nu[a].noise_sd > 0.0) {
             continue;
         }
@@ -259,8 +259,8 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
     }
 }
 
-/* Samples that a model which explains the others does not reach: nobody has looked past them.
- */
+/* Reports outliers of a model that explains the other samples, unless a robust fit already
+ * replaced them. */
 static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
                            const struct dynamics_check *own)
 {
@@ -287,7 +287,7 @@ static bool follows_efforts(const struct dynamics_axis_check *axis)
            axis->input_correlation * left > FELT;
 }
 
-/* Where no constant force was told that explains it. */
+/* Advises to look for forces, unless a constant force explains the residuals. */
 static void advise_forces(struct dynamics_fit *fit, const struct model *model,
                           const struct dynamics_check *own)
 {
@@ -303,7 +303,7 @@ static void advise_forces(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-/* Misfit by its size: with many samples the least of it is significant. */
+/* Judges a misfit by its size: with many samples, even the smallest misfit is significant. */
 static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
                          const struct dynamics_check *own)
 {
@@ -323,7 +323,8 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
                             "something that the model does not have",
                             velocity, follows);
         }
-        /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
+        /* Outliers of a model with otherwise white residuals are wrong samples: see
+         * judge_outliers(). */
         if (far_out > FAR_RATIO && left > FELT &&
             !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
             estimate_reason(e, ESTIMATE_MARGINAL,
@@ -340,7 +341,7 @@ static void judge_plausible(struct dynamics_fit *fit, const struct model *model,
     const double *theta = fit->estimate.value;
     for (const struct plausible_range *r = limits->plausible; r && r->name; r++) {
         const int i = model_parameter_find(model, r->name);
-        /* What is below zero and may not be has no other unit. */
+        /* A negative value that must be positive has no other unit. */
         if (i >= 0 && (theta[i] >= 0.0 || model->parameters[i].sign == MODEL_ANY)) {
             (void)plausible_judge(&fit->estimate, r, theta[i], model->parameters[i].unit);
         }
@@ -357,8 +358,8 @@ static void judge_plausible(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-/* An answer that is over within a sample was told by none: how late it begins, and how long it
- * takes, look alike. */
+/* No sample lies within a response that ends within one sampling period. Its delay and its
+ * duration then cannot be distinguished. */
 static void judge_lag(struct dynamics_fit *fit, const struct model *model,
                       const struct data_summary *summary, const struct dynamics_check *own)
 {

@@ -1,6 +1,8 @@
-/* Each part of the recording has an estimate of its own from its windows, with errors that are
- * robust to what its residuals have in common. Sizes and signs of efforts are those that the
- * motion asks for: to choose equations by what they are to explain would bias them. */
+/* Each part of the recording gets its own estimate from its windows, by one Newton step from
+ * the common estimate. Its errors allow for the autocorrelation of its residuals. Windows are
+ * classified by the efforts that the motion requires: a classification by the measured efforts,
+ * the right sides of the equations, would bias the estimates.
+ */
 #include "identification/dynamics/equation_parts.h"
 
 #include <math.h>
@@ -22,9 +24,9 @@ enum {
     OF_EFFORT = RECORDINGS + STABILITY_PARTS_MAX,
     ALL = OF_EFFORT + (LEVELS + 2) * MODEL_AXES_MAX,
     BINS,
-    AT_ONCE = 4 + 2 * MODEL_AXES_MAX, /* a window is in */
+    AT_ONCE = 4 + 2 * MODEL_AXES_MAX, /* largest number of parts that contain a window */
     SPAN_MAX = 64,
-    LOAD_ROUNDS = 10, /* after which little is left of what one begins with */
+    LOAD_ROUNDS = 10, /* rounds after which the starting value hardly matters */
     P = DYNAMICS_P_MAX
 };
 
@@ -37,12 +39,12 @@ static const double RANK_RATIO = 1e-9;
 static const double DIRECTED = 0.02;
 
 struct bin {
-    double g[P * P], v[P]; /* Z' Phi, and Z' of what is left */
+    double g[P * P], v[P]; /* Z' Phi, and Z' times the residuals */
     size_t windows;
     bool known;
     struct svd svd;
     double theta[P];
-    size_t last; /* window that was added */
+    size_t last; /* last window that was added */
     struct hac_covariance errors;
 };
 
@@ -50,22 +52,24 @@ struct windows {
     const struct model *model;
     const struct dynamics_fit *fit;
     const struct data_set *set;
-    struct row_source rows, by; /* by: instruments; the rows themselves but of load friction */
+    /* by: instruments; equal to rows unless there is friction by load */
+    struct row_source rows, by;
     bool has_by;
     size_t p, axes, count;
-    size_t span;                             /* windows that overlap one */
-    double largest[MODEL_AXES_MAX];          /* effort that the motion asks for */
-    double weight[MODEL_AXES_MAX];           /* of an axis' equations */
-    double before[MODEL_AXES_MAX][SPAN_MAX]; /* what windows left */
-    double products, squares;                /* of windows next to each other without overlap */
-    struct bin *bins;                        /* [BINS] */
+    size_t span;                             /* number of windows that overlap one */
+    double largest[MODEL_AXES_MAX];          /* largest effort that the motion requires */
+    double weight[MODEL_AXES_MAX];           /* weight of an axis' equations */
+    double before[MODEL_AXES_MAX][SPAN_MAX]; /* residuals of the previous windows */
+    double products, squares; /* sums over pairs of neighbouring windows without overlap */
+    struct bin *bins;         /* [BINS] */
 };
 
-/* One window. */
+/* One window with its equations. */
 struct window {
-    size_t at; /* its number */
+    size_t at; /* index of the window */
     double phi[MODEL_AXES_MAX][P], z[MODEL_AXES_MAX][P];
-    double effort[MODEL_AXES_MAX], asked[MODEL_AXES_MAX]; /* measured; by the motion */
+    /* measured effort; effort required by the motion */
+    double effort[MODEL_AXES_MAX], asked[MODEL_AXES_MAX];
     size_t bins[AT_ONCE], bin_count;
 };
 
@@ -156,7 +160,7 @@ static void see_sums(struct windows *w, const struct window *one)
     }
 }
 
-/* What a window says against its part's own estimate. */
+/* Adds the moments of a window at the estimate of each of its parts. */
 static void see_errors(struct windows *w, const struct window *one)
 {
     for (size_t b = 0; b < one->bin_count; b++) {
@@ -182,8 +186,8 @@ static void see_errors(struct windows *w, const struct window *one)
     }
 }
 
-/* Windows over which what is left hangs together: those that overlap, and more where it does
- * beyond them. */
+/* Number of windows over which residuals are autocorrelated: the overlapping ones, and more
+ * if the correlation reaches further. */
 static size_t reach_of(const struct windows *w, size_t count)
 {
     const double rho = w->squares > 0.0 ? w->products / w->squares : 0.0;
@@ -248,8 +252,8 @@ static void compare_bins(const struct windows *w, enum stability_cut cut, size_t
     stability_compare(w->fit, cut, axis, parts, count, out);
 }
 
-/* Where all of the set would have the parameters, against both errors as wide as the intervals
- * that rest on them. */
+/* Compares the estimate from the whole set with the fit, relative to the errors of both.
+ * Errors are as wide as their 95 % intervals. */
 static void find_moved(const struct windows *w, struct stability *out)
 {
     const struct estimate *e = &w->fit->estimate;
@@ -309,7 +313,8 @@ static void run_windows(struct windows *w, struct stability *stability)
     compare_all(w, stability);
 }
 
-/* Instruments as those of the fit: the size of the efforts that the motion asks for. */
+/* Starts the equations with the instruments of the fit: the size of the efforts that the
+ * motion requires. */
 static enum status start_rows(struct windows *w, const struct dynamics_options *options,
                               double *memory)
 {

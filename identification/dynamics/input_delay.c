@@ -36,7 +36,7 @@ static enum status fit_delayed(const struct delay_search *l, double delay_s,
     return dynamics_linear_fit(l->model, &view, DYNAMICS_WEAK, l->options, fit);
 }
 
-/* Minus the logarithm of the likelihood of an equation. */
+/* Minus the log likelihood of one equation. */
 static double cost_of(const struct delay_search *l, const struct dynamics_fit *fit)
 {
     double cost = 0.0;
@@ -55,7 +55,8 @@ static double try_delay(double delay_s, void *context)
     return st == STATUS_OK ? cost_of(l, &fit) : HUGE_VAL;
 }
 
-/* The place of the least on a grid, with a neighbour to either side; false: it is at an end. */
+/* Finds the smallest cost on a grid and its two neighbours. Returns false if it lies at an
+ * end. */
 static bool bracket_delay(struct delay_search *l, double step_s, double at_s[3], double cost[3])
 {
     const double min_s = at_s[0];
@@ -77,7 +78,8 @@ static bool bracket_delay(struct delay_search *l, double step_s, double at_s[3],
     return isfinite(cost[0]) && isfinite(cost[2]);
 }
 
-/* Brent's search between the three; false: there is no memory, or no least. */
+/* Brent's search between the three points. Returns false without memory or without a
+ * minimum. */
 static bool search_delay(struct delay_search *l, const double at_s[3], const double cost[3],
                          double *delay_s)
 {
@@ -116,7 +118,7 @@ void input_delay_widen(const struct model *model, const struct data_set *set, do
     dynamics_judge(fit, model, set);
 }
 
-/* By how much robust errors are beyond those of equations that are independent, at most. */
+/* Largest ratio of robust errors to those for independent equations, at least 1. */
 static double widest_ratio(const struct dynamics_fit *fit)
 {
     double most = 1.0;
@@ -126,7 +128,8 @@ static double widest_ratio(const struct dynamics_fit *fit)
     return most;
 }
 
-/* From what the likelihood loses to either side, and how estimates move there. */
+/* Error of the delay from the curvature of the log likelihood, widened for autocorrelated
+ * equations; and the slope of the estimates with the delay. */
 static enum status find_errors(const struct delay_search *l, double delay_s,
                                struct dynamics_fit *fit, double *variance, double *slope,
                                bool *determined)
@@ -152,8 +155,8 @@ static enum status find_errors(const struct delay_search *l, double delay_s,
     return STATUS_OK;
 }
 
-/* Where it is clear. Else values stay those of efforts that act at once, and errors hold what
- * the delay that leaves least would make of them. */
+/* Applies a significant delay. Otherwise the values remain those without a delay, and the
+ * errors include the effect of the best delay. */
 static void apply_delay(const struct delay_search *l, const struct dynamics_fit *late,
                         double delay_s, double variance, const double *slope,
                         struct dynamics_fit *fit)

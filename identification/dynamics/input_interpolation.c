@@ -28,7 +28,7 @@ static const double R2_MIN = 0.7;
 /* Enough to tell, and soon done. */
 enum { PART_SAMPLES = 2000 };
 
-/* What is told of a set held as told and of means, by one estimator. */
+/* Comparison of a data set with held efforts and one with means, by one estimator. */
 struct hold_contest {
     const struct model *model;
     const struct data_set *set[2]; /* held, means */
@@ -48,7 +48,7 @@ static enum status fit_both(struct hold_contest *c, enum dynamics_method method)
     return st;
 }
 
-/* Of both, over all axes. */
+/* Ratio of the residuals of both, root mean square over all axes. */
 static double residual_ratio(const struct hold_contest *c)
 {
     double sum = 0.0;
@@ -75,8 +75,8 @@ static bool explains_motion(const struct hold_contest *c)
     return well;
 }
 
-/* Whether the means act, of two simulations that explain the motion. What acts half a period
- * sooner looks like a delay that is half a period shorter: where nothing else tells them apart,
+/* Decides between two simulations that explain the motion. Acting half a period earlier
+ * looks like a delay that is half a period shorter. If nothing else distinguishes them,
  * efforts are held, unless they would then act before they were given. */
 static bool means_act(const struct hold_contest *c, size_t samples)
 {
@@ -87,9 +87,9 @@ static bool means_act(const struct hold_contest *c, size_t samples)
            (for_means > -DECIDED && held->delay_s < -SOONER_ERRORS * held->delay_se_s);
 }
 
-/* Each form simulated as well as it can be, since a weak form takes noise for late efforts. Of
- * a joint in the loop of a controller friction that turns over slowly looks late, too, and so
- * does a delay: without them. */
+/* Compares the best simulation of each form, because a weak form confuses noise with late
+ * efforts. For a joint that sticks, possibly with a controller, slow friction and a delay
+ * both look late too, so they are excluded. */
 static enum status compare_simulated(const struct model *model, const struct data_set *held,
                                      const struct data_set *means,
                                      const struct dynamics_options *options,
@@ -119,7 +119,8 @@ static enum status compare_simulated(const struct model *model, const struct dat
     return st;
 }
 
-/* What the means leave by what held efforts leave, where both can be fitted. */
+/* Computes the ratio of the residuals with means to those with held efforts, if both can be
+ * fitted. */
 static enum status compare_holds(const struct model *model, const struct data_set *held,
                                  const struct data_set *means,
                                  const struct dynamics_options *options,
@@ -157,7 +158,7 @@ enum status input_interpolation_choose(const struct model *model, struct data_ta
         return STATUS_E_NOMEM;
     }
     data_view_delay(&means, MEAN_PERIODS * means.dt_s, tau->data);
-    memset(means.recorded, 0, sizeof means.recorded); /* their mean is what acts */
+    memset(means.recorded, 0, sizeof means.recorded); /* the mean acts over the whole period */
     if (asked == INPUT_INTERPOLATION_AUTO) {
         choice->hold = INPUT_INTERPOLATION_ZOH;
         st = compare_holds(model, &table->set, &means, options, choice);

@@ -1,7 +1,9 @@
-/* identification/dynamics/input_interpolation.h - what an effort does between two rows.
+/* identification/dynamics/input_interpolation.h - effort between two rows: held or
+ * interpolated.
  *
- * A command is held until the next one; what a controller computed between two rows nobody
- * recorded, and their mean is nearer to it (docs/model/identification.md, "Between rows").
+ * A command is held until the next one. The output of a controller between two rows is not
+ * recorded; the mean of both rows is nearer to it (docs/model/identification.md, "Between
+ * rows").
  */
 #ifndef IDENTIFICATION_DYNAMICS_INPUT_INTERPOLATION_H
 #define IDENTIFICATION_DYNAMICS_INPUT_INTERPOLATION_H
@@ -10,7 +12,7 @@
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_options.h"
 
-/* auto: what a simulation explains better, or a weak form where that explains too little. */
+/* auto: chosen by simulation, or by a weak form if a simulation explains too little. */
 enum input_interpolation {
     INPUT_INTERPOLATION_ZOH,
     INPUT_INTERPOLATION_LINEAR,
@@ -22,20 +24,19 @@ extern const struct names input_interpolation_names; /* "zoh", "linear", "auto" 
 struct interpolation_choice {
     enum input_interpolation hold; /* ZOH or LINEAR */
     bool compared;                 /* residual_ratio is valid */
-    double residual_ratio;         /* what LINEAR leaves unexplained, by what ZOH does */
+    double residual_ratio;         /* residuals with LINEAR relative to those with ZOH */
 };
 
-/* Choose, and put the efforts of the table so that what holds them from sample to sample takes
- * them as chosen. STATUS_OK; STATUS_E_NOMEM; STATUS_E_STALE when
- * options->go_on said no. Where a comparison cannot be made it is zoh. Cold
- * path: allocates. */
+/* Chooses, and changes the efforts of the table accordingly, so that code for held efforts
+ * is right. Returns STATUS_OK, STATUS_E_NOMEM, or STATUS_E_STALE if options->go_on returned
+ * false. If no comparison is possible, the choice is zoh. Cold path: allocates. */
 MUST_USE enum status input_interpolation_choose(const struct model *model,
                                                 struct data_table *table,
                                                 const struct dynamics_options *options,
                                                 enum input_interpolation asked,
                                                 struct interpolation_choice *choice);
 
-/* A note, where there was a choice and it was not zoh. */
+/* Adds a note if there was a choice and it was not zoh. */
 void input_interpolation_report(struct dynamics_fit *fit,
                                 const struct interpolation_choice *choice);
 

@@ -21,7 +21,8 @@ static const double NOISE_RATIO = 2.0;
 /* Rates, against the sampling, that Runge-Kutta in sixteen steps a sample follows. */
 static const double RATE_MAX = 32.0;
 
-/* What the weak form leaves, summed over axes in units of their efforts' own size. */
+/* Residuals of the weak form, root of the sum over axes, relative to the force of their
+ * efforts. */
 static double residual_sum(const struct model *model, const struct data_set *set,
                            const struct dynamics_fit *fit)
 {
@@ -45,7 +46,8 @@ static double residual_sum(const struct model *model, const struct data_set *set
     return sqrt(sum);
 }
 
-/* Whether rest, where friction turns over, is slow enough for the samples. */
+/* Returns whether the rate at rest, where friction turns over, is slow enough for the
+ * samples. */
 static bool can_follow(const struct model *model, const struct data_set *set,
                        const struct dynamics_fit *fit)
 {
@@ -55,7 +57,7 @@ static bool can_follow(const struct model *model, const struct data_set *set,
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double fastest = 0.0;
     if (model_unphysical(model, fit->estimate.value) >= 0) {
-        return true; /* and nothing can be simulated in any case */
+        return true; /* nothing can be simulated in any case */
     }
     data_view_effort(set, 0, tau);
     model->slope(model, fit->estimate.value, data_set_pose(set, 0, pose), rest,
@@ -66,7 +68,7 @@ static bool can_follow(const struct model *model, const struct data_set *set,
     return fastest * set->dt_s <= RATE_MAX;
 }
 
-/* The first in the order of widths that is good enough. */
+/* Returns the first, in the order of widths, that is good enough. */
 static size_t find_narrow(const double *residual, size_t count, double least)
 {
     size_t at = 0;
@@ -114,15 +116,15 @@ enum status model_choose(const struct model_variant *variants, size_t count,
     return STATUS_OK;
 }
 
-/* What a search for the width goes on from. */
+/* State of a search for the width. */
 struct tuning {
     struct data_set part;
     struct search_options search;
     double theta[DYNAMICS_P_MAX];
 };
 
-/* Minus the logarithm of the likelihood of a sample, as far as it depends on the model; from
- * where the search before ended. */
+/* Minus the log likelihood per sample, up to a constant. The search starts at the previous
+ * result. */
 static enum status try_width(const struct model *model, struct tuning *t, double *cost)
 {
     struct search_report report;
@@ -139,7 +141,8 @@ static enum status try_width(const struct model *model, struct tuning *t, double
     return st == STATUS_E_MATH ? STATUS_OK : st;
 }
 
-/* A fit of the busiest part as it is; false: there is none to go on from. */
+/* Fits the busiest part of the recording with the present width. *begun stays false if that
+ * fails. */
 static enum status begin_tuning(const struct model *model, const struct data_set *set,
                                 const struct dynamics_options *options, struct tuning *t,
                                 bool *begun)
@@ -182,7 +185,7 @@ enum status model_tune(const struct data_set *set, const struct dynamics_options
     for (int k = 0; k < TUNE_STEPS && st == STATUS_OK && begun; k++) {
         const double width[2] = {exp(hi - GOLDEN * (hi - lo)), exp(lo + GOLDEN * (hi - lo))};
         for (size_t i = 0; i < 2 && st == STATUS_OK; i++) {
-            /* One of the two was tried in the step before. */
+            /* The previous step already computed one of the two. */
             if (k == 0 || fabs(at[i].width - width[i]) > 1e-6 * width[i]) {
                 at[i].width = width[i];
                 st = try_width(&at[i], &tuning, &cost[i]);

@@ -7,7 +7,7 @@
 #include "identification/numeric/dot.h"
 #include "identification/numeric/local_polynomial.h"
 
-/* The weak form's window (1 - s^2)^4 for -1 <= s <= 1, its slope and its integral from 0. */
+/* Window of the weak form, (1 - s^2)^4 for -1 <= s <= 1, its slope, and its integral from 0. */
 static double window_weight(double s)
 {
     const double q = 1.0 - s * s;
@@ -26,9 +26,9 @@ static double window_integral(double s)
     return s * (1.0 + z * (-4.0 / 3.0 + z * (6.0 / 5.0 + z * (-4.0 / 7.0 + z / 9.0))));
 }
 
-/* Whether entries of Phi [axes x parameters] can be other than zero: those that are, somewhere
- * odd, moving along all axes or along one of them alone, where a wheel rubs against the other.
- * With nu_dot as well, or at rest of accelerations. */
+/* Finds the entries of Phi [axes x parameters] that can be nonzero, by trial at odd points:
+ * moving along all axes, or along one alone where one wheel rubs against the other. With
+ * nu_dot, or without accelerations. */
 static void find_active(const struct model *model, bool with_nu_dot, bool *active)
 {
     double nu[MODEL_AXES_MAX];
@@ -55,7 +55,7 @@ static void find_active(const struct model *model, bool with_nu_dot, bool *activ
     }
 }
 
-/* Entries in the order of axes and unknowns; an axis has its bias last. */
+/* Lists the entries by axis and unknown; an axis has its bias last. */
 static void find_entries(struct row_source *rows)
 {
     bool active[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
@@ -109,7 +109,7 @@ static void find_static(struct row_source *rows)
     }
 }
 
-/* What multiplies a constant effort is as constant. */
+/* The factor of a constant effort is constant. */
 static void fill_biases(struct row_source *rows, double bias)
 {
     const size_t axes = rows->model->axis_count;
@@ -122,7 +122,7 @@ static void fill_biases(struct row_source *rows, double bias)
     }
 }
 
-/* Samples of a column of the cache. */
+/* Number of samples in a column of the cache. */
 static size_t cache_room(const struct row_source *rows)
 {
     return 2 * (2 * rows->half + 1) + MODEL_BLOCK;
@@ -139,7 +139,7 @@ static enum status make_window(struct row_source *rows)
     if (!rows->window || !rows->cache) {
         return STATUS_E_NOMEM;
     }
-    /* The mean over the window, so that equations keep the unit of the effort. */
+    /* Means over the window keep the unit of the effort. */
     const double area_s = 2.0 * window_integral(1.0) * half * dt_s;
     double *w = rows->window->data;
     double bias = 0.0;
@@ -156,7 +156,7 @@ static enum status make_window(struct row_source *rows)
     return STATUS_OK;
 }
 
-/* Least squares polynomial over the window: weights of its value and slope at the middle. */
+/* Weights of a least-squares polynomial over the window: its value and slope at the middle. */
 static enum status make_sg(struct row_source *rows, size_t order)
 {
     const enum status st = local_polynomial(rows->half, order, rows->smooth, rows->slope);
@@ -180,7 +180,7 @@ static void fill_whole(const struct model *model, const double *pose, const doub
     }
 }
 
-/* At rest; of a model whose terms may have no value there, somewhere odd. */
+/* Inertia at rest, or at an odd point if the model's terms are undefined at rest. */
 static void find_inertia(struct row_source *rows)
 {
     const struct model *model = rows->model;
@@ -198,7 +198,7 @@ static void find_inertia(struct row_source *rows)
         double unit[MODEL_AXES_MAX] = {0.0};
         unit[j] = 1.0;
         fill_whole(model, at_odd, at_odd, unit, at_odd, moved);
-        /* What is known without an effort stands where right sides do. */
+        /* Known terms without an effort occupy the places of the right sides. */
         for (size_t at = 0; at < axes * model->parameter_count + known; at++) {
             const double factor = moved[at] - still[at];
             if (fabs(factor) > 0.0) {
@@ -243,8 +243,8 @@ enum status row_source_start(struct row_source *rows, const struct model *model,
         rows->half = options->sg_window / 2;
         st = make_sg(rows, options->sg_order);
     } else if (method != DYNAMICS_OLS_CENTRAL) {
-        /* A window of fewer than nine samples sees the grid, a longer one than the data
-         * nothing. */
+        /* Fewer than nine samples resolve the window badly. The upper limit is the length of
+         * the data. */
         rows->half = samples_of(options->half_width_s, set->dt_s, 4, set->n > 8 ? set->n : 8);
         rows->stride = samples_of(options->stride_s, set->dt_s, 1, rows->half);
         find_inertia(rows);
@@ -277,22 +277,22 @@ void row_source_end(struct row_source *rows)
     rows->cache = NULL;
 }
 
-/* Effort around sample k: the mean of what was held before and after it. */
+/* Effort around sample k: the mean of the values held before and after it. */
 static double effort_at(const struct data_set *set, size_t axis, size_t k, size_t first)
 {
     const double *tau = set->tau[axis];
     return 0.5 * (tau[k] + tau[k > first ? k - 1 : k]);
 }
 
-/* Its size there; the sample before the first one of a run has little weight in a window. */
+/* Size of that effort. Before the first sample of a run there is no effort; its weight is
+ * small. */
 static double effort_size(const struct row_source *rows, size_t axis, size_t k)
 {
     const double *tau = rows->load[axis];
     return 0.5 * (fabs(tau[k]) + fabs(tau[k > 0 ? k - 1 : k]));
 }
 
-/* The pose at the middle of a window, smoothed as the velocities are; NULL where there is none
- * or nobody looks at it. */
+/* Smoothed pose at the middle of a window; NULL if there is none or it is not needed. */
 static const double *smooth_pose(const struct row_source *rows, size_t k, double *pose)
 {
     const struct data_set *set = rows->set;
@@ -311,12 +311,12 @@ static const double *smooth_pose(const struct row_source *rows, size_t k, double
     return pose;
 }
 
-/* Velocities and their derivatives of a block; what lies behind it is zero. */
+/* Velocities and their derivatives in a block; entries after its end are zero. */
 struct motion {
     double nu[MODEL_AXES_MAX][MODEL_STRIDE], nu_dot[MODEL_AXES_MAX][MODEL_STRIDE];
 };
 
-/* By central differences; the effort is the mean of what was held before and after. */
+/* Central differences. The effort is the mean of the values held before and after. */
 static void difference_rows(const struct row_source *rows, struct motion *motion)
 {
     const struct data_set *set = rows->set;
@@ -333,7 +333,7 @@ static void difference_rows(const struct row_source *rows, struct motion *motion
     }
 }
 
-/* The same, smoothed. */
+/* The same with smoothed velocities and efforts. */
 static void smooth_rows(const struct row_source *rows, struct motion *motion)
 {
     const struct data_set *set = rows->set;
@@ -353,8 +353,8 @@ static void smooth_rows(const struct row_source *rows, struct motion *motion)
     }
 }
 
-/* Efforts around a sample, each with its weight: those of the period before it and of the one
- * after it, of all samples that a smoothed one is made of. */
+/* Callback for the efforts around a sample, each with its weight: those of the periods
+ * before and after it, for all samples in a smoothing window. */
 typedef void see_effort(void *context, double weight, const double *tau);
 
 static void each_effort(const struct row_source *rows, size_t at, see_effort *see,
@@ -393,7 +393,7 @@ static void add_effort(void *context, double weight, const double *tau)
     }
 }
 
-/* Rows of a block of a model of which more is known than efforts, right sides too. */
+/* Rows and right sides of a block, for a model with known terms besides the efforts. */
 static void fill_known_rows(struct row_source *rows, const struct motion *motion)
 {
     const struct model *model = rows->model;
@@ -421,7 +421,7 @@ static void fill_known_rows(struct row_source *rows, const struct motion *motion
     }
 }
 
-/* Rows of a block one by one. */
+/* Rows of a block, one by one. */
 static void fill_rows(struct row_source *rows, const struct motion *motion)
 {
     for (size_t k = 0; k < rows->count; k++) {
@@ -445,7 +445,7 @@ static void fill_rows(struct row_source *rows, const struct motion *motion)
     }
 }
 
-/* Equations around each of the next samples. */
+/* Equations around each of the next samples, from derivatives. */
 static void derivative_rows(struct row_source *rows)
 {
     struct motion motion;
@@ -468,7 +468,7 @@ static void derivative_rows(struct row_source *rows)
     }
 }
 
-/* The whole row of sample k under these efforts. */
+/* Whole row of sample k under these efforts, without accelerations. */
 static void still_row(const struct row_source *rows, size_t k, const double *tau, double *row)
 {
     static const double none[MODEL_AXES_MAX];
@@ -479,8 +479,8 @@ static void still_row(const struct row_source *rows, size_t k, const double *tau
     fill_whole(rows->model, pose, nu, none, tau, row);
 }
 
-/* Static rows of a model of which more is known than efforts: where an effort stands, the mean
- * over the period for which it is held. */
+/* Static rows of a model with known terms. Terms with an effort are averaged over its
+ * period. */
 static void still_rows(const struct row_source *rows, size_t k, size_t n,
                        double (*phi)[MODEL_STRIDE])
 {
@@ -511,7 +511,7 @@ static void still_rows(const struct row_source *rows, size_t k, size_t n,
     }
 }
 
-/* Rows of n samples from the k-th on, at rest of accelerations. */
+/* Static rows (without accelerations) of n samples from the k-th on. */
 static void static_rows(const struct row_source *rows, size_t k, size_t n,
                         double (*phi)[MODEL_STRIDE])
 {
@@ -547,8 +547,8 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
     }
 }
 
-/* The static part of the rows of samples first to end - 1, a window at most, and of some after
- * them. What lies before is given up when there is no room. */
+/* Fills the cache with the static rows of samples first .. end - 1, at most a window, and
+ * some more. Earlier rows are dropped if there is no room. */
 static void fill_cache(struct row_source *rows, size_t first, size_t end)
 {
     const size_t room = cache_room(rows);
@@ -577,15 +577,17 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
     }
 }
 
-/* The weak form (docs/model/identification_theory.md, eq. 3): the equation Phi theta = tau is
- * multiplied by a smooth window w that is zero at both of its ends, and integrated over it.
- * Where nu_dot enters with a constant factor, integration by parts moves the derivative to the
- * window, integral w nu_dot = - integral w_dot nu: no measured velocity is ever differentiated,
- * and noise comes in averaged over the window. Efforts are held from sample to sample, so their
- * integrals are exact with the window's integral over each cell. */
+/* The weak form (docs/model/identification_theory.md, eq. 3) multiplies the equation Phi theta
+ * = tau by a smooth window w that is zero at both ends, and integrates over it. If nu_dot has a
+ * constant factor, integration by parts moves the derivative to the window:
+ *        integral w nu_dot = - integral w_dot nu
+ * No measured velocity is ever differentiated, and the window averages the noise. Efforts
+ * are held from sample to sample, so that their integrals are exact: the window is
+ * integrated over each cell. The method assumes a constant inertia. Reference: modulating
+ * functions, Preisig and Rippin, Comput. Chem. Eng. 17, 1993. */
 
-/* Integrals over the windows around the next samples: of the static part as it is, of nu_dot by
- * parts, of the effort exactly for one that is held. */
+/* Equations for the windows around the next samples: integrals of the static part, of nu_dot
+ * by parts, and of the held efforts exactly. */
 static void weak_rows(struct row_source *rows)
 {
     const struct data_set *set = rows->set;
@@ -622,7 +624,7 @@ static void weak_rows(struct row_source *rows)
     }
 }
 
-/* Of the run at hand, how many samples have equations of their own from the next one on. */
+/* Number of samples in the present run that still have an equation. */
 static size_t count_remaining(const struct row_source *rows)
 {
     const size_t last = rows->set->run_start[rows->run + 1];

@@ -1,9 +1,9 @@
-/* identification/dynamics/row_source.h - the equations of a linear fit, a block after the
- * other.
+/* identification/dynamics/row_source.h - equations of a linear fit, block by block.
  *
- * What ols_central, ols_sg and weak differ in (docs/model/identification_theory.md,
- * "Equations"). By columns, so that whoever adds them up need not go from one entry to the
- * next, and only those that can be other than zero. Cold path: allocates through GSL.
+ * The methods ols_central, ols_sg and weak differ only in these equations
+ * (docs/model/identification_theory.md, "Equations"). A block is stored by columns, which
+ * speeds up sums over equations, and only with entries that can be nonzero. Cold path:
+ * allocates through GSL.
  */
 #ifndef IDENTIFICATION_DYNAMICS_ROW_SOURCE_H
 #define IDENTIFICATION_DYNAMICS_ROW_SOURCE_H
@@ -24,58 +24,56 @@ enum { ROW_BLOCK = MODEL_BLOCK };
 struct row_source {
     const struct model *model;
     const struct data_set *set;
-    enum dynamics_method method; /* WEAK_IV as WEAK */
-    size_t p;                    /* unknowns: parameters, then biases */
-    size_t half, stride;         /* samples before and after; from one to the next */
-    /* Of weak: whose size friction by load multiplies, [n]; the set's own until others are put
-     * here, before row_source_rewind(). */
+    enum dynamics_method method; /* WEAK_IV counts as WEAK */
+    size_t p;                    /* number of unknowns: parameters, then biases */
+    size_t half, stride;         /* samples before and after; distance of equations */
+    /* weak: efforts whose size friction by load multiplies, [n]. Initially the efforts of
+     * the set; the caller may replace them before row_source_rewind(). */
     const double *load[MODEL_AXES_MAX];
 
-    /* Entries of Phi that can be other than zero, axis after axis: which unknown they multiply;
-     * those of axis a are axis_start[a] .. axis_start[a + 1] - 1. */
+    /* Entries of Phi that can be nonzero, axis by axis, with the unknown that each
+     * multiplies. Entries of axis a are axis_start[a] .. axis_start[a + 1] - 1. */
     size_t column[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 1)];
-    size_t place[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 1)]; /* in values */
+    size_t place[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 1)]; /* index in values */
     size_t axis_start[MODEL_AXES_MAX + 1];
-    /* The block at hand: of this run, around this sample and those after it, so many equations
-     * an axis. */
+    /* Present block: its run, its first sample, and its number of equations per axis. */
     size_t run, at, count;
-    /* [Phi without biases, right sides, biases][MODEL_STRIDE]; what is not written is zero. */
+    /* [Phi without biases, right sides, biases][MODEL_STRIDE]; unwritten entries are zero. */
     gsl_vector *values;
 
-    /* What multiplies nu_dot[axis] in a place; constant, or parts integration would not hold.
-     */
+    /* Factor of nu_dot[axis] at a place. It must be constant for the integration by parts. */
     struct row_inertia {
         size_t place, axis;
         double factor;
     } inertia[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 1) * MODEL_AXES_MAX];
     size_t inertia_count;
-    /* Places that are not zero. */
+    /* Places that can be nonzero. */
     size_t own[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX], own_count;
-    /* What is not zero where nothing accelerates: from which entry of the rows (behind phi what
-     * is known, without and with an effort) into which place; by the cells for which efforts
-     * are held, or by samples. */
+    /* Entries that are nonzero without acceleration: index in the row (phi, then known terms
+     * without and with an effort) and place in values. Integrated by cells of held efforts,
+     * or by samples. */
     struct row_still {
         size_t from, place;
         bool by_cell;
     } still[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 2)];
     size_t static_count;
-    double smooth[ROW_SG_MAX], slope[ROW_SG_MAX]; /* Savitzky-Golay */
+    double smooth[ROW_SG_MAX], slope[ROW_SG_MAX]; /* Savitzky-Golay weights */
     gsl_vector *window; /* [3][2 half + 1] weak form: weight, its slope, integral per cell */
     gsl_vector *cache;  /* [static_count][2 windows and a block] static part of the rows */
-    size_t cached_from, cached_to; /* the samples there */
+    size_t cached_from, cached_to; /* range of samples in the cache */
 };
 
-/* Returns STATUS_E_NOMEM or STATUS_E_MATH (then there is nothing to end), else STATUS_OK. Ends
- * with row_source_end(). */
+/* Returns STATUS_OK, STATUS_E_NOMEM or STATUS_E_MATH. On STATUS_OK the caller calls
+ * row_source_end(). */
 MUST_USE enum status row_source_start(struct row_source *rows, const struct model *model,
                                       const struct data_set *set, enum dynamics_method method,
                                       const struct dynamics_options *options);
 
-/* The next block; false at the end. */
+/* Computes the next block; false at the end. */
 bool row_source_next(struct row_source *rows);
 
-/* Of the block at hand: what multiplies the unknown of an entry, and the right sides of an
- * axis. [count], of ROW_BLOCK that may be read. */
+/* Columns of the present block: the factors of an entry's unknown, and the right sides of an
+ * axis. [count]; ROW_BLOCK elements may be read. */
 const double *row_source_column(const struct row_source *rows, size_t entry);
 const double *row_source_rhs(const struct row_source *rows, size_t axis);
 

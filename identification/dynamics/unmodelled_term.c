@@ -40,8 +40,10 @@ struct sums {
     double n, effort, effort2, residual2;
     double term[TERMS], term2[TERMS], product[TERMS], residual;
     double moving, load,
-        residual_moving; /* of the direction: squares, with the load, with left */
-    double moved, moved_residual, moved_residual2, before, pairs; /* what is left in motion */
+        /* products of the direction: with itself, the load, and the residual */
+        residual_moving;
+    /* sums of the residuals in motion */
+    double moved, moved_residual, moved_residual2, before, pairs;
 };
 
 struct weights {
@@ -49,7 +51,7 @@ struct weights {
     double smooth[LOCAL_POLYNOMIAL_MAX], rate[LOCAL_POLYNOMIAL_MAX];
 };
 
-/* Effort and what the model leaves of it around sample k, smoothed alike. */
+/* Effort and residual around sample k, with equal smoothing. */
 static void smooth_residual(const struct model *model, const double *theta,
                             const struct data_set *set, const struct weights *w, size_t k,
                             double *effort, double *residual)
@@ -99,7 +101,7 @@ static void add_sums(struct sums *s, const struct data_set *set, size_t k, doubl
     }
 }
 
-/* The load's part that goes beyond friction of one size, which the model has. */
+/* Removes from the load its average part: friction of constant size, which the model has. */
 static void set_load_apart(struct sums *s)
 {
     const double usual = s->moving > 0.0 ? s->load / s->moving : 0.0;
@@ -108,7 +110,7 @@ static void set_load_apart(struct sums *s)
     s->term[LOAD] = 0.0;
 }
 
-/* Squared correlation of a term with what is left. */
+/* Squared correlation of a term with the residuals. */
 static double find_explained_share(const struct sums *s, size_t i)
 {
     const double product = s->product[i] - s->term[i] * s->residual / s->n;
@@ -154,7 +156,7 @@ void unmodelled_term_find(const struct model *model, const struct dynamics_fit *
     }
     const size_t margin = w.half + SLOPE_HALF;
     for (size_t r = 0; r < set->run_count; r++) {
-        /* Neighbours share samples: one in half a window is enough. */
+        /* Neighbours share samples, so one sample per half window suffices. */
         for (size_t k = set->run_start[r] + margin; k + margin < set->run_start[r + 1];
              k += w.half) {
             double effort = 0.0;
@@ -173,7 +175,7 @@ void unmodelled_term_find(const struct model *model, const struct dynamics_fit *
     }
 }
 
-/* The largest that the term asks for, by the root mean square of the efforts. */
+/* Largest effort of the term, relative to the root mean square of the efforts. */
 static double find_size(const struct unmodelled_friction *term, const struct data_set *set)
 {
     static const double still[MODEL_AXES_MAX];
@@ -192,8 +194,8 @@ static double find_size(const struct unmodelled_friction *term, const struct dat
     return fabs(term->value) * most / sqrt(squares / (double)set->n);
 }
 
-/* By the fit that tests it. A regression takes noise for what is like a term, a simulation does
- * not. */
+/* Decides by the fit that tests the term. A regression, unlike a simulation, may mistake
+ * noise for a similar term, so its condition must be good. */
 static bool is_there(const struct model_parameter *term, const struct dynamics_fit *test,
                      size_t i)
 {
@@ -205,7 +207,7 @@ static bool is_there(const struct model_parameter *term, const struct dynamics_f
            (test->method == DYNAMICS_OUTPUT_ERROR || test->estimate.condition <= CONDITION_MAX);
 }
 
-/* What the term makes of the parameters that the model has without it. */
+/* Compares the parameters with and without the term. */
 static void compare_friction(const struct model *model, const struct dynamics_fit *fit,
                              const struct dynamics_fit *plain, const struct dynamics_fit *rich,
                              const struct dynamics_fit *test, struct unmodelled_friction *out)
@@ -231,9 +233,8 @@ static void compare_friction(const struct model *model, const struct dynamics_fi
     }
 }
 
-/* With delay and without windows, so that it tells of what is over within some samples: the
- * model with the term, simulated. It holds where what it leaves is no sticking and no
- * controller. */
+/* Simulates the model with the term, with a delay and without windows, so that fast effects
+ * are visible. *holds is set if the residuals show neither sticking nor a controller. */
 static enum status simulate_friction(const struct data_set *set,
                                      const struct dynamics_options *options,
                                      struct unmodelled_friction *found,
@@ -252,16 +253,17 @@ static enum status simulate_friction(const struct data_set *set,
     return st;
 }
 
-/* What fits share of one model with a term more. */
+/* Data shared by the fits of one model with one more term. */
 struct trial {
     const struct model *model;
     const struct dynamics_fit *fit;
-    const struct data_set *set, *late; /* efforts as late as the fit has them */
+    const struct data_set *set, *late; /* late: set with the delay of the fit */
     const struct dynamics_options *options;
-    struct dynamics_fit plain; /* of the model, by weak */
+    struct dynamics_fit plain; /* fit of the model itself by weak */
 };
 
-/* By simulation where that holds; else, where the joint sticks or is controlled, by weak. */
+/* Tests a term by simulation if that holds; otherwise (the joint sticks or is controlled) by
+ * weak. */
 static enum status try_friction(const struct trial *trial, struct unmodelled_friction *found)
 {
     struct unmodelled_term with;
@@ -291,7 +293,7 @@ static enum status try_friction(const struct trial *trial, struct unmodelled_fri
     return st;
 }
 
-/* The rests are left out of what regressions see; where nothing else is left, they stay. */
+/* Tries all terms. Regressions leave out rests, unless nothing else remains. */
 static enum status try_terms(struct trial *trial, struct unmodelled_term *missing)
 {
     struct data_set moving;
@@ -337,14 +339,15 @@ enum status unmodelled_term_try(const struct model *model, const struct dynamics
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
 }
 
-/* It makes an interval wrong, or is an effort that whoever uses the model would miss. */
+/* Returns whether the term makes an interval wrong, or is an effort large enough to matter
+ * to users of the model. */
 static bool makes_difference(const struct unmodelled_friction *one)
 {
     return one->reach > REACH_MAX || fabs(one->shift) > SHIFT_MAX || one->size > MISSED_MAX;
 }
 
-/* One that matters before one that does not; then the one with which the motion explains most
- * of the efforts, for what is missing looks like other terms, too. */
+/* Ranks terms: one that matters comes first, then the one that explains most of the efforts.
+ * A missing term looks like other terms too. */
 static bool explains_more(const struct unmodelled_friction *one,
                           const struct unmodelled_friction *other)
 {

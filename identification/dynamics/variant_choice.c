@@ -11,14 +11,14 @@ static const double LOSS_MAX = 0.5 * 3.84;
 /* Of the half of an interval: one of 95 % that is off by so much holds 88 %. */
 static const double REACH_MAX = 0.4;
 
-/* Samples that tell something of their own: residuals that hang together are as one. */
+/* Number of independent samples: autocorrelated residuals count as fewer. */
 static double count_alone(const struct dynamics_fit *fit, size_t axes)
 {
     const double times = (double)fit->rows / (double)axes;
     return fit->hac_share > 0.0 ? fmin(times, 1.0 / fit->hac_share) : times;
 }
 
-/* Minus the logarithm of the likelihood of a sample; HUGE_VAL of what is no fit. */
+/* Minus the log likelihood per sample; HUGE_VAL if there is no fit. */
 static double cost_of(const struct dynamics_fit *fit, size_t axes)
 {
     double cost = 0.0;
@@ -32,7 +32,8 @@ struct contest {
     double cost[VARIANT_CHOICE_MAX], value[VARIANT_CHOICE_MAX][DYNAMICS_P_MAX];
 };
 
-/* Of those that fit alike, the one that would move a parameter furthest. */
+/* Finds, among the variants that fit equally well, the one that would move a parameter
+ * furthest. */
 static void compare_values(const struct contest *c, const struct dynamics_fit *fit, size_t axes,
                            struct variant_choice *v)
 {

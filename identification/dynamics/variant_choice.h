@@ -1,8 +1,8 @@
-/* identification/dynamics/variant_choice.h - which value of a constant a recording asks for.
+/* identification/dynamics/variant_choice.h - choice among the values of a model's constant.
  *
  * A model may have several values for one of its constants (docs/model/model_files.md, section
- * 6). All of them are fitted by the same method and held against each other by what they leave.
- * Those of friction that turns over have an order, and rules of their own (model_choice.h).
+ * 6). All are fitted by the same method and compared by their residuals. The width of friction
+ * that turns over has its own rules (model_choice.h).
  */
 #ifndef IDENTIFICATION_DYNAMICS_VARIANT_CHOICE_H
 #define IDENTIFICATION_DYNAMICS_VARIANT_CHOICE_H
@@ -14,32 +14,33 @@
 
 enum { VARIANT_CHOICE_MAX = 16 };
 
-/* Models that differ by one constant, whose name and values (their width) people know. */
+/* Models that differ by one constant, with its name; their width is its value. */
 struct variant_list {
     const char *name;
     const struct model_variant *variants;
-    size_t count; /* 2 .. VARIANT_CHOICE_MAX */
+    size_t count; /* number of models, 2 .. VARIANT_CHOICE_MAX */
 };
 
 struct variant_choice {
-    size_t count;  /* 0: there was nothing to choose */
-    size_t chosen; /* of the list */
-    /* What fits alike moves this entry of the fit furthest: to that value, by so many half
-     * widths of its interval. other is chosen: nothing fits alike. */
+    size_t count;  /* number of fits; 0: no choice was necessary */
+    size_t chosen; /* index in the list */
+    /* Among equally good variants, `other` moves entry `moved` of the fit furthest: to
+     * `value`, by `reach` half widths of its interval. other == chosen: none is equally
+     * good. */
     size_t other, moved;
     double value, reach;
 };
 
-/* *fit, of the variant choice->chosen by some method, becomes the fit of the one that leaves
- * least by that method. STATUS_OK, with fit->stop where it was cancelled, choice as it was
- * then; as dynamics_estimate(). */
+/* *fit is a fit of the variant choice->chosen. It is replaced by the fit of the variant with
+ * the smallest residuals, by the same method. Returns STATUS_OK, also if cancelled, with
+ * fit->stop and the choice so far; otherwise as dynamics_estimate(). */
 MUST_USE enum status variant_choice_select(const struct variant_list *list,
                                            const struct data_set *set,
                                            const struct dynamics_options *options,
                                            struct dynamics_fit *fit,
                                            struct variant_choice *choice);
 
-/* Say which one it is, and doubt it where another one fits alike and makes a difference. */
+/* Reports the choice. Doubts it if another variant fits equally well and makes a difference. */
 void variant_choice_judge(const struct variant_list *list, const struct variant_choice *choice,
                           struct dynamics_fit *fit);
 

@@ -226,7 +226,7 @@ static double weigh_residual(enum robust_ls_method method, double z, double *slo
  * solution through a few rows, it starts there instead (search_rows; as in S-estimates). The
  * scale s is a median, which fewer than half of the rows cannot move. If Tukey's weights
  * remove a whole column, Huber's weights replace them. Reference: Huber and Ronchetti,
- * Robust Statistics (2009), chapters 7 and 8. */
+ * Robust Statistics (2009), chapter 7. */
 
 /* Least absolute deviations by iterated reweighting with 1 / |e|, from the present solution. */
 static enum status fit_absolute(const struct robust_ls_problem *problem, struct work *work,
