@@ -91,7 +91,7 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-/* What a fit of dynamics is worth, in words (docs/model/identification.md, "Verdict"). */
+/* ---- verdict on a fit of dynamics, as text (docs/model/identification.md, "Verdict") ---- */
 
 /* A parameter whose standard error is beyond this share of its value is not identified. */
 static const double SE_RATIO_MAX = 0.5;
@@ -100,10 +100,10 @@ static const double SE_RATIO_REPORTED = 10.0;
 /* Scaled columns this close to dependent make every error bar lean on the model's form. */
 static const double CONDITION_MARGINAL = 300.0;
 
-/* What a parameter multiplies, and on which axis. */
+/* Role of a parameter: the quantity that it multiplies, and its axis. */
 struct role {
     size_t axis;
-    /* CURVE: several axes at once */
+    /* CURVE: on several axes */
     enum { INERTIA, MOTION, CURVE, PLACE, CONSTANT, EFFORT } with;
 };
 
@@ -163,7 +163,7 @@ static bool is_pushed(const struct data_set *set, size_t axis)
     return !is_level(set->tau[axis], set->n, 0.0);
 }
 
-/* Of a robot that is pushed at all. */
+/* Returns whether an axis has no effort, in a recording with efforts at all. */
 static bool is_undriven(const struct data_set *set, size_t axis)
 {
     bool any = false;
@@ -217,7 +217,7 @@ static void advise_on(struct estimate *e, const struct model *model, const struc
     }
 }
 
-/* What an axis asks for at this motion beyond what it does at rest. */
+/* Effort that an axis requires for this motion, beyond that at rest. */
 static double demand_more(const struct model *model, const double *theta, const double *nu,
                           const double *nu_dot, size_t axis)
 {
@@ -229,9 +229,9 @@ static double demand_more(const struct model *model, const double *theta, const 
     return moved[axis] - still[axis];
 }
 
-/* The axis whose acceleration goes with parameter i and that answers its effort within a
- * sample, -1 if there is none. The parameter is anything about zero then, of either sign,
- * depending on when in the sample the answer was measured. */
+/* Returns the axis whose acceleration parameter i multiplies, if that axis responds within
+ * one sample; else -1. Such an inertia scatters about zero with either sign, depending on
+ * the time within the sample at which the response was measured. */
 static int answers_at_once(const struct estimate *e, const struct model *model,
                            const struct data_set *set, size_t i)
 {
@@ -280,21 +280,22 @@ static void judge_sign(struct estimate *e, const struct model *model,
                             : ", within its error bar of zero");
 }
 
-/* Intervals with fixed b. Errors that are robust to correlated residuals rest on few stretches
- * of them when the correlation is let reach over a share b of the recording: the error is then
- * itself uncertain, and estimate / error is wider than a normal. With b held while the
- * recording grows it has a distribution of its own, tabled as a polynomial in b; Student's t
- * alone would know nothing of it, and intervals would be too short
- * (docs/model/identification_theory.md, "Errors"). */
+/* Intervals with fixed b. Robust errors rest on few independent stretches of residuals if
+ * the autocorrelation reaches over a share b of the recording. The error is then itself
+ * uncertain, and estimate / error is wider than a normal variable. With b held while the
+ * recording grows, the ratio has a limit distribution, tabulated as a polynomial in b.
+ * Student's t alone would give intervals that are too short
+ * (docs/model/identification_theory.md, "Errors"; Kiefer and Vogelsang, Econometric Theory
+ * 21, 2005). */
 
-/* Standard errors from an estimate to the ends of its 95 % interval. */
+/* Number of standard errors from an estimate to the ends of its 95 % interval. */
 static double find_reach(const struct dynamics_fit *fit)
 {
     return estimate_reach((double)fit->rows - (double)fit->estimate.p) *
            hac_widening(fmin(fit->hac_share, 1.0));
 }
 
-/* A value and its variance, with the interval; NaN where the variance is none. */
+/* Sets a value and its interval from its variance; NaN if the variance is not positive. */
 static void set_derived(const struct dynamics_fit *fit, double value, double variance,
                         struct dynamics_derived *derived)
 {
@@ -322,7 +323,7 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
     const double value = model_derive(model, i, fit->estimate.value, gradient);
     for (size_t a = 0; a < model->parameter_count; a++) {
         for (size_t b = 0; b < model->parameter_count; b++) {
-            /* What has no part in it may be unknown. */
+            /* Parameters that do not contribute may be unknown. */
             if (fabs(gradient[a]) > 0.0 && fabs(gradient[b]) > 0.0) {
                 variance += gradient[a] * fit->estimate.covariance[a][b] * gradient[b];
             } else if (isnan(gradient[a])) {
@@ -335,7 +336,7 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
 
 enum { GAIN, TIME_S, RESPONSES };
 
-/* The model about a steady speed: nu_dot = slope nu + push tau. */
+/* Response of the model about a steady speed: nu_dot = slope nu + push tau. */
 static void find_response(const struct model *model, const double *theta, size_t axis,
                           double speed, double response[RESPONSES])
 {
@@ -384,7 +385,7 @@ void dynamics_derive_response(const struct dynamics_fit *fit, const struct model
     for (int k = 0; k < RESPONSES; k++) {
         for (size_t ab = 0; ab < p * p; ab++) {
             const double part = gradient[k][ab / p] * gradient[k][ab % p];
-            /* What has no part in it may be unknown. */
+            /* Parameters that do not contribute may be unknown. */
             if (fabs(part) > 0.0 || isnan(part)) {
                 variance[k] += part * fit->estimate.covariance[ab / p][ab % p];
             }
@@ -434,7 +435,7 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
         e->se[i] = se;
         e->lo[i] = e->value[i] - factor * se;
         e->hi[i] = e->value[i] + factor * se;
-        /* A bias may well be zero: its error is not to be measured by its value. */
+        /* A bias may well be zero, so that its error is not judged relative to its value. */
         const bool constant = bias || find_role(model, i).with == CONSTANT;
         e->identifiable[i] =
             isfinite(se) && isfinite(size) && (constant || se <= SE_RATIO_MAX * size);
@@ -458,7 +459,7 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
     return identified;
 }
 
-/* Columns that tell nothing. */
+/* Reports columns that contain no information. */
 static void judge_columns(struct estimate *e, const struct model *model,
                           const struct data_set *set)
 {

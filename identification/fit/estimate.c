@@ -59,7 +59,7 @@ static bool is_listed(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *
     return false;
 }
 
-/* Puts a reason at its place of the list; a full one loses its last. */
+/* Inserts a reason at its place in the list; a full list loses its last one. */
 static void insert_reason(struct estimate *e, size_t at, enum estimate_verdict at_best,
                           const char *text)
 {

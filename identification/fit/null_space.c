@@ -9,7 +9,8 @@
 static const double NULL_PART = 1e-3;
 static const double TIE = 1e-6;
 
-/* Of those as good as equal the last one. */
+/* Returns the index of the largest entry; of nearly equal ones the last, which makes the
+ * choice stable. */
 static size_t largest_entry(const double *x, size_t p)
 {
     size_t most = 0;
@@ -78,7 +79,8 @@ static double length_of(const struct null_parameters *free_parameters, size_t i)
     return free_parameters->length[i] > 0.0 ? free_parameters->length[i] : 1.0;
 }
 
-/* "surge_mass_kg, sway_mass_kg in the ratio 1 : 0.964"; a name alone when it is one. */
+/* "surge_mass_kg, sway_mass_kg in the ratio 1 : 0.964"; only a name if it is a single
+ * unknown. */
 static void name_direction(const struct null_space *space,
                            const struct null_parameters *free_parameters, size_t k,
                            const struct dynamics_fit *fit, bool in_words,
@@ -105,7 +107,7 @@ static void name_direction(const struct null_space *space,
     }
 }
 
-/* Unknown i, and of the pivots what leaves it where it is along every direction. */
+/* Combines unknown i with pivots, so that no null direction changes the sum. */
 static void combine_unknown(const struct null_space *space,
                             const struct null_parameters *free_parameters, size_t i,
                             const struct dynamics_fit *fit,

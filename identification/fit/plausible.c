@@ -8,7 +8,7 @@ static const struct {
     enum plausible_unit unit;
     double factor;
     const char *words;
-    bool usual; /* taken for the other so often that a value near it is doubted */
+    bool usual; /* confused so often that a value near its factor is reported */
 } mistakes[] = {
     {PLAUSIBLE_TIME, 1000.0, "milliseconds", false},
     {PLAUSIBLE_ANGLE, 57.29577951308232, "degrees", true},
@@ -31,7 +31,7 @@ void plausible_doubt(struct estimate *e, const char *format, ...)
                        "is as large or small as that");
 }
 
-/* A value about 1 that was taken in another unit: within an eighth of its factor. */
+/* Returns whether a value that should be about 1 is within an eighth of a unit factor. */
 static bool is_near(struct estimate *e, const struct plausible_range *range, double value)
 {
     for (size_t k = 0; k < COUNT(mistakes); k++) {
@@ -61,7 +61,7 @@ bool plausible_judge(struct estimate *e, const struct plausible_range *range, do
     if (!(size < range->lo || size > range->hi)) {
         return false;
     }
-    /* The one that brings it nearest to the middle. */
+    /* Chooses the unit that brings the value nearest to the middle of the range. */
     for (size_t k = 0; k < COUNT(mistakes); k++) {
         const double factor = pow(mistakes[k].factor, power);
         const double right = size < range->lo ? size * factor : size / factor;

@@ -1,7 +1,7 @@
-/* identification/fit/plausible.h - values that look like another unit's.
+/* identification/fit/plausible.h - detection of values in a wrong unit.
  *
- * Ranges are wide, from a toy to a ship: what lies outside was rarely measured, and often taken
- * for another unit (docs/model/identification.md, "Verdict"). Pure.
+ * Ranges are wide, from a toy to a ship. A value outside was rarely measured so, and often has
+ * another unit (docs/model/identification.md, "Verdict"). Pure.
  */
 #ifndef IDENTIFICATION_FIT_PLAUSIBLE_H
 #define IDENTIFICATION_FIT_PLAUSIBLE_H
@@ -11,12 +11,12 @@
 #include "identification/data/linear_model.h"
 #include "identification/fit/estimate.h"
 
-/* Whether a value lies outside; the reason, MARGINAL at best, names the unit that would bring
- * it back, if there is one. NaN lies inside. */
+/* Returns whether a value lies outside its range. The reason, MARGINAL at best, names the
+ * unit that would bring it back, if there is one. NaN lies inside. */
 bool plausible_judge(struct estimate *e, const struct plausible_range *range, double value,
                      const char *unit);
 
-/* Add a reason of this kind, and the advice that goes with all of them. */
+/* Adds a reason of this kind, with the advice that belongs to all of them. */
 void plausible_doubt(struct estimate *e, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -20,8 +20,8 @@ void reference_start(struct reference_values *reference)
     reference->delay_s = NAN;
 }
 
-/* Given values against the fit's: places in the estimate, how far off, and over how many
- * standard errors the printed interval reaches. */
+/* Given values: indices in the estimate, differences, and the reach of the printed interval
+ * in standard errors. */
 struct given_values {
     size_t count, at[ESTIMATE_P_MAX];
     double off[ESTIMATE_P_MAX], reach[ESTIMATE_P_MAX], se[ESTIMATE_P_MAX];
@@ -38,7 +38,8 @@ static void add_given(struct given_values *given, size_t at, double off, double 
     }
 }
 
-/* Errors count as wide as the printed intervals, were these of a normal error. */
+/* Tests all given values together. Errors are as wide as the printed intervals divided by
+ * the normal quantile. */
 static void test_given(const struct estimate *e, const struct given_values *given,
                        struct reference_comparison *out)
 {
@@ -114,7 +115,7 @@ static void name_given(const char *name, double value, double lo, double hi, cha
     text[*used] = '\0';
 }
 
-/* Of those contradicted and not yet named the one furthest off; p: there is none. */
+/* Returns the contradicted value, not yet named, that is furthest off; p: none. */
 static size_t find_furthest(const struct reference_comparison *c, size_t p, const bool *named)
 {
     size_t at = p;

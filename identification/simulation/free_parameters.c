@@ -63,7 +63,7 @@ bool free_parameters_go_on(struct free_parameters *free_parameters)
     return !free_parameters->ended;
 }
 
-/* Moves in its logarithm. */
+/* Returns whether a parameter is searched by its logarithm. */
 static bool is_positive(const struct free_parameters *free_parameters, size_t i)
 {
     return i < free_parameters->model->parameter_count &&
@@ -110,7 +110,8 @@ static struct range range_of(const struct free_parameters *free_parameters,
                                   : (struct range){at->delay_s, o->delay_s_min, o->delay_s_max};
 }
 
-/* Strikes what a step would push through its bound off the free ones; false when nothing. */
+/* Fixes unknowns that a step would push through their bounds. Returns false if there are
+ * none. */
 static bool hold_bounded(const struct free_parameters *free_parameters,
                          const struct free_values *at, const double *step, bool *free)
 {
@@ -210,7 +211,7 @@ double free_parameters_limit(const struct data_set *set, size_t axis, double *la
     for (size_t k = set->run_start[0]; k < set->run_start[set->run_count]; k++) {
         *largest = fmax(*largest, fabs(set->nu[axis][k]));
     }
-    /* An axis at rest gives no scale of its own. */
+    /* An axis at rest has no scale of its own. */
     return *largest > 0.0 ? RUN_AWAY_RATIO * *largest : HUGE_VAL;
 }
 
@@ -253,7 +254,7 @@ void free_parameters_judge(const struct free_parameters *free_parameters,
     }
     for (size_t i = 0; i < model->axis_count; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
-            /* A force leaves neighbours alike. */
+            /* Unmeasured forces would correlate neighbours positively. */
             const bool slope = set->derived[i] && report->axis[i].correlation < 0.0;
             const bool much = !slope && !residual_has_trace(&report->axis[i]);
             estimate_reason(&fit->estimate, much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,

@@ -13,8 +13,7 @@ double information_se(double variance)
     return isfinite(variance) && variance >= 0.0 ? sqrt(variance) : nan("");
 }
 
-/* The free columns are not square: those that are not free leave rows of theirs, which count
- * as well. */
+/* Reduces the free columns to a triangle. Rows of unknowns that are not free contribute too. */
 static enum status decompose_columns(struct information *information, const double *r,
                                      size_t stride)
 {
@@ -34,7 +33,7 @@ static enum status decompose_columns(struct information *information, const doub
     return qr_decompose(&qr, count, information->length, RANK_TOLERANCE, &information->svd);
 }
 
-/* (R'R)^+ of the free ones, from R^+. */
+/* Computes (R'R)^+ of the free unknowns from R^+. */
 static void set_covariance(struct information *information)
 {
     const size_t count = information->count;
@@ -84,7 +83,7 @@ void information_sandwich(struct information *information, const struct hac_cova
                     information->robust);
 }
 
-/* Null directions and combinations, in names. */
+/* Reports null directions and combinations by name. */
 static void report_nulls(const struct information *information,
                          const struct free_parameters *free_parameters,
                          const struct free_values *at, const double *used, double factor,
@@ -113,7 +112,7 @@ void information_report(const struct information *information,
     const size_t delay = free_parameters->p;
     const bool has_delay = free_parameters->free[delay] && !open[delay];
     const double *used = white ? information->covariance : information->robust;
-    /* The fit's rank is that of its parameters; the delay is beside them. */
+    /* The rank in the fit counts its parameters without the delay. */
     fit->estimate.rank = information->svd.rank - (has_delay ? 1 : 0);
     if (information->count > 0) {
         fit->estimate.condition = information->svd.condition;

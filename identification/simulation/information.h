@@ -1,7 +1,8 @@
-/* identification/simulation/information.h - what the triangle of whitened sensitivities says
- * about its unknowns: covariance, rank, and what the data leave open.
+/* identification/simulation/information.h - covariance, rank and null directions of a nonlinear
+ * fit.
  *
- * Private to the nonlinear estimators. Unknowns are parameters, biases, delay. Pure.
+ * They come from the triangle of the whitened sensitivities. Unknowns are parameters, biases
+ * and delay. Private to the nonlinear estimators. Pure.
  */
 #ifndef IDENTIFICATION_SIMULATION_INFORMATION_H
 #define IDENTIFICATION_SIMULATION_INFORMATION_H
@@ -18,12 +19,12 @@
 #include "identification/simulation/free_parameters.h"
 
 struct information {
-    size_t g;                           /* unknowns */
-    size_t count;                       /* of them, free */
-    size_t index[FREE_PARAMETERS_MAX];  /* of the free ones */
-    bool open[FREE_PARAMETERS_MAX];     /* has a part in a null direction */
-    double length[FREE_PARAMETERS_MAX]; /* of the free columns */
-    struct null_space nulls;            /* of the free ones */
+    size_t g;                           /* number of unknowns */
+    size_t count;                       /* number of free unknowns */
+    size_t index[FREE_PARAMETERS_MAX];  /* indices of the free unknowns */
+    bool open[FREE_PARAMETERS_MAX];     /* the unknown occurs in a null direction */
+    double length[FREE_PARAMETERS_MAX]; /* lengths of the free columns */
+    struct null_space nulls;            /* null space of the free columns */
     struct svd svd;                     /* of the free ones */
     double covariance[FREE_PARAMETERS_MAX *
                       FREE_PARAMETERS_MAX]; /* [g x g] of R'R; zero where not free */
@@ -31,23 +32,25 @@ struct information {
                   FREE_PARAMETERS_MAX]; /* likewise, by information_sandwich() */
 };
 
-/* From the upper triangle of sensitivities, whose rows [g] lie `stride` apart. Returns
- * STATUS_E_MATH when it is not finite. */
+/* Computes all from the upper triangle of sensitivities, whose rows [g] lie `stride` apart.
+ * Returns STATUS_E_MATH if it is not finite. */
 MUST_USE enum status information_find(struct information *information,
                                       const struct free_parameters *free_parameters,
                                       const double *r, size_t stride);
 
-/* Errors that hold though scores hang together: robust = C S C, with S their covariance. */
+/* Computes errors that are valid for autocorrelated scores: robust = C S C, with S the
+ * covariance of the scores ("sandwich"). */
 void information_sandwich(struct information *information, const struct hac_covariance *scores);
 
-/* Values, errors, rank, condition, null directions and combinations of the fit: covariances
- * times factor, the robust one unless residuals are white. */
+/* Writes values, errors, rank, condition, null directions and combinations to the fit.
+ * Covariances are multiplied by factor. The robust covariance is used unless residuals are
+ * white. */
 void information_report(const struct information *information,
                         const struct free_parameters *free_parameters,
                         const struct free_values *at, double factor, bool white,
                         struct dynamics_fit *fit);
 
-/* A standard error; NaN where the variance is none. */
+/* Returns the root of a variance; NaN if it is not positive. */
 double information_se(double variance);
 
 #endif

@@ -1,10 +1,12 @@
 /* Simulation of all runs, and the reduction of its Jacobian (docs/model/output_error.md).
  *
- * Each sample gives every axis a row of sensitivities and a residual, which go into the R of
- * its run and axis at once: the Jacobian is never held. Weights of the axes follow from the
- * residuals of all runs, so they are multiplied to these R's afterwards; a run's velocities at
- * the start are its first columns, and what QR leaves below them is about the unknowns that all
- * runs share. */
+ * Each sample gives every axis a row of sensitivities and a residual. They are merged at once
+ * into the triangle R of its run and axis, so that the Jacobian is never stored. The weights of
+ * the axes follow from the residuals of all runs and therefore multiply these triangles
+ * afterwards. The initial velocities of a run are its first columns. The rows that QR leaves
+ * below them concern only the unknowns that all runs share. This elimination keeps the cost
+ * linear in the number of runs.
+ */
 #include "identification/simulation/output_error.h"
 
 #include <assert.h>
@@ -26,14 +28,14 @@
  * logarithms of positive parameters are a scale of their columns. */
 enum { OE_SLOW_ITERATIONS = 10 };
 
-/* One set of values of all unknowns, and what the simulation from there gives. */
+/* Values of all unknowns, and the results of a simulation with them. */
 struct oe_point {
     struct free_values values;
     gsl_matrix *initial; /* [runs x axes] */
     gsl_matrix
         *triangles; /* [runs axes columns x columns]: of each run and axis, upper, unweighted */
     double rss[MODEL_AXES_MAX];
-    double cost; /* -2 log likelihood, but for a constant; INFINITY when it ran away */
+    double cost; /* -2 log likelihood up to a constant; INFINITY if it diverged */
 };
 
 struct oe_work {
@@ -42,29 +44,29 @@ struct oe_work {
     const struct search_options *options;
     struct free_parameters free_parameters;
     struct trajectory_rules rules;
-    size_t n;       /* axes */
-    size_t p;       /* parameters and biases */
+    size_t n;       /* number of axes */
+    size_t p;       /* number of parameters and biases */
     size_t g;       /* p + 1: global unknowns */
     size_t columns; /* n + g + 1 */
     size_t runs;
-    size_t counted;                /* residuals of one axis */
-    size_t free_count;             /* unknowns, velocities at the start included */
-    double floor2[MODEL_AXES_MAX]; /* a residual variance below it is none */
+    size_t counted;                /* number of residuals of one axis */
+    size_t free_count;             /* number of free unknowns, with initial velocities */
+    double floor2[MODEL_AXES_MAX]; /* smaller residual variances count as this */
     size_t evaluations;
     double past[OE_SLOW_ITERATIONS]; /* costs of the last iterations */
-    gsl_matrix *run;              /* [runs columns x columns] triangles of the runs, weighted */
-    struct qr_accumulator global; /* of the global unknowns, and what is left */
+    gsl_matrix *run;              /* [runs columns x columns] weighted triangles of the runs */
+    struct qr_accumulator global; /* triangle of the global unknowns, with the rest */
     gsl_matrix *residual;         /* [axes x set->n] */
     struct oe_point here, there;
 };
 
-/* One over the variance of what is left of an axis. */
+/* Weight of an axis: one over the variance of its residuals. */
 static double weigh_axis(const struct oe_work *work, const struct oe_point *point, size_t axis)
 {
     return 1.0 / fmax(point->rss[axis] / (double)work->counted, work->floor2[axis]);
 }
 
-/* Row i of the triangle of a run and an axis. */
+/* Returns row i of the triangle of a run and an axis. */
 static double *triangle_row(const struct oe_work *work, const struct oe_point *point,
                             size_t run, size_t axis, size_t i)
 {
@@ -72,7 +74,7 @@ static double *triangle_row(const struct oe_work *work, const struct oe_point *p
     return gsl_matrix_ptr(point->triangles, top + i, 0);
 }
 
-/* The rows of one sample, one for each axis, and its share of the sums of squares. */
+/* Adds the rows of one sample, one per axis, and its squared residuals. */
 static void add_sample(struct oe_work *work, struct oe_point *point,
                        const struct trajectory *walk, struct qr_accumulator *axes)
 {
@@ -122,7 +124,7 @@ static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t
     return STATUS_OK;
 }
 
-/* Simulate from the point's unknowns; fills triangles, rss and cost. */
+/* Simulates from the point's unknowns; fills triangles, rss and cost. */
 static enum status evaluate_point(struct oe_work *work, struct oe_point *point)
 {
     const double counted = (double)work->counted;
@@ -143,7 +145,7 @@ static enum status evaluate_point(struct oe_work *work, struct oe_point *point)
     for (size_t i = 0; i < work->n; i++) {
         cost += counted * log(fmax(point->rss[i] / counted, work->floor2[i]));
     }
-    /* Sensitivities can overflow where velocities do not. */
+    /* Sensitivities can overflow even if velocities do not. */
     for (size_t i = 0; i < point->triangles->size1 && !ran_away; i++) {
         for (size_t j = 0; j < work->columns && !ran_away; j++) {
             ran_away = !isfinite(gsl_matrix_get(point->triangles, i, j));
@@ -153,7 +155,8 @@ static enum status evaluate_point(struct oe_work *work, struct oe_point *point)
     return STATUS_OK;
 }
 
-/* Residuals of here into work->residual; NaN where a sample takes no part. */
+/* Writes the residuals of the present point to work->residual; NaN where a sample is not
+ * used. */
 static void set_residuals(struct oe_work *work)
 {
     work->rules.sensitive = false;
@@ -176,9 +179,9 @@ static void set_residuals(struct oe_work *work)
     }
 }
 
-/* Rows sqrt(lambda) times the lengths of the first columns. A velocity at the start that is
- * forgotten before the residuals begin has no effect to be divided by: it is damped as if one
- * sample showed it. */
+/* Adds rows sqrt(lambda) times the lengths of the first columns. An initial velocity that is
+ * forgotten before the residuals begin has an empty column; it is damped as if one sample
+ * showed it. */
 static void damp_start(const struct oe_work *work, struct qr_accumulator *qr, double lambda)
 {
     double lengths[MODEL_AXES_MAX] = {0.0};
@@ -192,7 +195,7 @@ static void damp_start(const struct oe_work *work, struct qr_accumulator *qr, do
     qr_flush(qr);
 }
 
-/* The triangle of one run from those of its axes, into work->run. */
+/* Merges the triangles of a run's axes into work->run. */
 static void reduce_run(struct oe_work *work, size_t run, double lambda)
 {
     const size_t m = work->columns;
@@ -219,14 +222,14 @@ static void reduce_run(struct oe_work *work, size_t run, double lambda)
     }
 }
 
-/* Triangles of here, weighted, into work->run and global; velocities at the start are damped
- * by lambda. */
+/* Merges the weighted triangles of the present point into work->run and global. Initial
+ * velocities are damped by lambda. */
 static void reduce_runs(struct oe_work *work, double lambda)
 {
     qr_start(&work->global, work->g + 1);
     for (size_t r = 0; r < work->runs; r++) {
         reduce_run(work, r, lambda);
-        /* What the velocities at the start of the run cannot explain is left to the rest. */
+        /* The part that the initial velocities cannot explain goes to the global triangle. */
         for (size_t i = work->n; i < work->columns; i++) {
             qr_add(&work->global,
                    gsl_matrix_const_ptr(work->run, r * work->columns + i, work->n));
@@ -235,8 +238,8 @@ static void reduce_runs(struct oe_work *work, double lambda)
     qr_flush(&work->global);
 }
 
-/* The damped step from here, and there where it leads. *length: against the standard errors,
- * at least that of each unknown. */
+/* Computes the damped step and the point it leads to. *length: in standard errors, a lower
+ * bound. */
 static enum status propose_step(void *context, double lambda, double *length)
 {
     struct oe_work *work = context;
@@ -267,8 +270,8 @@ static enum status propose_step(void *context, double lambda, double *length)
 
 enum { OE_LAGS_MAX = 4096 };
 
-/* How the best velocities at the start of a run follow the global unknowns: A^-1 B from the
- * rows [A B] of its triangle, [n x g]. */
+/* Computes the change of the best initial velocities with the global unknowns: A^-1 B from
+ * the rows [A B] of the run's triangle, [n x g]. */
 static void eliminate_start(const struct oe_work *work, size_t run, double *follow)
 {
     const size_t m = work->columns;
@@ -290,8 +293,8 @@ static void eliminate_start(const struct oe_work *work, size_t run, double *foll
     }
 }
 
-/* Length of row i of A^-1: its own error of a velocity at the start; zero when nothing shows
- * it. */
+/* Length of row i of A^-1: the error of an initial velocity for known global unknowns; zero
+ * if no residual shows it. */
 static double own_error(const struct oe_work *work, size_t run, size_t i)
 {
     const size_t m = work->columns;
@@ -310,8 +313,8 @@ static double own_error(const struct oe_work *work, size_t run, size_t i)
     return sqrt(squares);
 }
 
-/* Velocities at the start of a run and their standard errors: their own part, and what the
- * others bring. */
+/* Reports initial velocities and their standard errors: their own part, and that of the
+ * global unknowns. */
 static void report_start(const struct oe_work *work, const struct information *information,
                          size_t run, const double *follow, double factor,
                          struct dynamics_fit *fit)
@@ -328,7 +331,8 @@ static void report_start(const struct oe_work *work, const struct information *i
     }
 }
 
-/* The gradient of one sample's share of the likelihood, start velocities eliminated. */
+/* Gradient of one sample's contribution to the likelihood, with the initial velocities
+ * eliminated. */
 static void set_score(const struct oe_work *work, const struct trajectory *walk,
                       const double *follow, double *score)
 {
@@ -368,8 +372,8 @@ static void add_scores(struct oe_work *work, size_t run, const double *follow,
     hac_break(scores);
 }
 
-/* Errors of the estimate at here: se, se_hac, covariance, rank, condition, null directions and
- * delay of fit; the summaries of report are there already. */
+/* Computes the errors of the estimate: se, se_hac, covariance, rank, condition, null
+ * directions and delay of fit. Requires the summaries in report. */
 static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit,
                                   const struct search_report *report)
 {
@@ -403,8 +407,8 @@ static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit
 
 enum { FIRST_SAMPLES = 5, FINER_MAX = 3 };
 
-/* A step shorter than a thousandth of every standard error ends the search, and so does what
- * such a step would gain. */
+/* The search ends at a step shorter than a thousandth of every standard error, or at the
+ * gain that such a step would give. */
 static const struct damped_rules rules = {
     .lambda = 1e-4, .ease = 0.2, .step_enough = 1e-3, .gain_enough = 1e-6};
 /* A valley so flat that ten iterations together gain less than this is a minimum, too. The gain
@@ -473,7 +477,7 @@ static void describe_work(struct oe_work *work, const struct model *model,
     }
 }
 
-/* Where the search begins. */
+/* Sets the starting point. */
 static void place_start(struct oe_work *work, const double *start)
 {
     const struct search_options *options = work->options;
@@ -496,7 +500,8 @@ static void place_start(struct oe_work *work, const double *start)
     work->rules.step_s = free_parameters_step_s(&work->free_parameters, set, &here->values);
 }
 
-/* Of -2 log likelihood: what counts as 1 with residuals as correlated as they are here. */
+/* Change of -2 log likelihood that is equivalent to 1, given the autocorrelation of the
+ * residuals. */
 static double find_inflation(struct oe_work *work)
 {
     const struct data_set *set = work->set;
@@ -511,7 +516,7 @@ static double find_inflation(struct oe_work *work)
     return (1.0 + rho) / (1.0 - rho);
 }
 
-/* Whether what the last ten iterations gained is worth no more of them. */
+/* Returns whether the gain of the last ten iterations does not justify more. */
 static bool is_slow(struct oe_work *work, size_t iteration)
 {
     double *before = &work->past[iteration % OE_SLOW_ITERATIONS];
@@ -545,7 +550,8 @@ static enum status try_step(void *context, double *gain)
     return st;
 }
 
-/* A model that runs away may do so for its long steps only. */
+/* Tries a shorter integration step, because a simulation may diverge only for its long
+ * steps. */
 static enum status begin_search(struct oe_work *work)
 {
     for (int finer = 0; finer < FINER_MAX; finer++) {
@@ -567,14 +573,15 @@ static void summarise_residuals(struct oe_work *work, struct search_report *repo
                            set->run_start, set->run_count, &report->axis[i]);
         report->white = report->white && report->axis[i].white;
     }
-    /* Two pi of the normal density, and what the exponent is at the maximum. */
+    /* The constant is two pi of the normal density, and the value of the exponent at the
+     * maximum. */
     const double rest = (double)(work->n * work->counted) * (log(2.0 * PI) + 1.0);
     report->log_likelihood = -0.5 * (work->here.cost + rest);
     free_parameters_report(&work->free_parameters, &work->here.values, report);
     report->evaluations = work->evaluations;
 }
 
-/* With nothing to judge. */
+/* Ends without a result to judge. */
 static void give_up(struct oe_work *work, enum dynamics_stop stop, struct dynamics_fit *fit)
 {
     gsl_matrix_set_all(work->residual, NAN);

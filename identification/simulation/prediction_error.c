@@ -12,9 +12,9 @@
 #include "identification/simulation/prediction_filter.h"
 
 enum {
-    SWEEPS_FIRST = 4, /* of the search for the noise, before the first fit */
+    SWEEPS_FIRST = 4, /* sweeps of the noise search before the first fit */
     SWEEPS_LATER = 1,
-    ROUNDS = 2, /* of noise and parameters in turn */
+    ROUNDS = 2, /* rounds of noise and parameters in turn */
     SCALES = 9,
     FINER_MAX = 3,
     EXACT_MAX = 12,
@@ -22,9 +22,9 @@ enum {
     NOISES_MAX = 2 * MODEL_AXES_MAX + 1
 };
 
-/* As in output error: of every standard error, and of -2 log likelihood. Steps leave out what
- * the covariances do with the parameters, which begins to show near the minimum: one of a
- * twentieth of a standard error that does not help ends the search, too. */
+/* The same units as in output error: standard errors, and -2 log likelihood. Steps ignore
+ * how the covariances depend on the parameters, which matters only near the minimum. A
+ * failed step of a twentieth of a standard error therefore also ends the search. */
 static const struct damped_rules rules = {.lambda = 1e-4,
                                           .ease = 0.2,
                                           .step_enough = 1e-3,
@@ -51,16 +51,16 @@ static const double TIME_SHARE_MAX = 0.1;
 struct pe_work {
     struct prediction_filter filter;
     struct free_values here, there;
-    struct qr_accumulator qr;                           /* of the last pass that wanted rows */
-    double r[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* [R | z] of here */
-    bool last; /* round: exact gradients may be taken */
-    bool held; /* the delay stays where it is */
-    int exact; /* gradients by differences so far */
+    struct qr_accumulator qr; /* triangle of the last pass that computed rows */
+    double r[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* [R | z] of the present point */
+    bool last; /* last round: gradients by differences are allowed */
+    bool held; /* the delay is held */
+    int exact; /* number of gradients by differences so far */
     double cost;
     size_t counted;
 };
 
-/* A pass at here that wants its triangle. */
+/* Runs the filter at the present point and stores its triangle. */
 static enum status pass_here(struct pe_work *work)
 {
     struct prediction_pass pass = {.qr = &work->qr};
@@ -71,7 +71,7 @@ static enum status pass_here(struct pe_work *work)
     return st;
 }
 
-/* The logarithms that are searched: velocity_sd, force_sd, force_time_s. */
+/* Searched noises, by their logarithms: velocity_sd, force_sd, force_time_s. */
 static double *noise_entry(struct prediction_noise *noise, size_t n, size_t j)
 {
     return j < n       ? &noise->velocity_sd[j]
@@ -85,7 +85,7 @@ static double noise_cost(struct pe_work *work, size_t j, double logarithm)
     const double was = *entry;
     struct prediction_pass pass = {.qr = NULL};
     *entry = exp(logarithm);
-    /* Without a triangle there is nothing that could fail. */
+    /* A pass without a triangle cannot fail. */
     const enum status st = prediction_filter_pass(&work->filter, &work->here, &pass);
     *entry = was;
     return st == STATUS_OK ? pass.cost : HUGE_VAL;
@@ -102,7 +102,8 @@ static double limit_noise(const struct pe_work *work, size_t j, double logarithm
     return fmin(fmax(logarithm, log(least_s)), log(fmax(span_s, least_s)));
 }
 
-/* The lowest point of the parabola through three costs, or the better side. */
+/* Step to the minimum of the parabola through three costs; without a minimum, a step to the
+ * better side. */
 static double find_lowest(double down, double at, double up, double probe)
 {
     const double curve = down - 2.0 * at + up;
@@ -133,7 +134,8 @@ static void improve_noise(struct pe_work *work, size_t j, double probe)
     }
 }
 
-/* Noise of the measurement as the data set has it, forces as a share of the model's own. */
+/* Initial noise: that of the measurement from the data set, forces in units of the model's
+ * own. */
 static void guess_noise(struct pe_work *work, double *force)
 {
     struct prediction_filter *filter = &work->filter;
@@ -162,14 +164,14 @@ static void guess_noise(struct pe_work *work, double *force)
         filter->noise.velocity_sd[i] = sd > 0.0 ? sd : 1e-6;
     }
     for (size_t i = 0; i < n; i++) {
-        /* An axis that stood still must have some force to begin with. */
+        /* An axis at rest needs some force to begin with. */
         force[i] = fmax(force[i], fmax(0.01 * largest, 1e-6));
     }
     filter->noise.force_time_s =
         exp(limit_noise(work, 2 * n, log(TIME_SAMPLES_START * set->dt_s)));
 }
 
-/* The best of some common scales of the forces. */
+/* Chooses the best of several common scales of the forces. */
 static void scan_scales(struct pe_work *work)
 {
     struct prediction_filter *filter = &work->filter;
@@ -211,10 +213,9 @@ static void search_noise(struct pe_work *work, int sweeps)
 /* Of the sample time: a delay this close to the right one leads there. */
 static const double DELAY_SHARE = 0.5;
 
-/* The best of the delays that may be, a period or so apart at most. What predicts from sample
- * to sample sees a late effort in single innovations, so that the likelihood has a valley for
- * each sample, and output error, where forces and dry friction act together, may begin in a
- * wrong one. */
+/* Chooses the best of a grid of delays. A prediction from sample to sample sees a late
+ * effort in single innovations, so that the likelihood has one valley per sample. The start
+ * from output error can be in a wrong one if forces and dry friction act together. */
 static enum status scan_delays(struct pe_work *work)
 {
     const struct search_options *o = work->filter.free_parameters.options;
@@ -292,8 +293,8 @@ static double find_inertia(const struct model *model, const double *theta, size_
     return moved[axis] - still[axis];
 }
 
-/* Forces that are searched as well keep what they do to the motion while the inertia changes: a
- * step in the parameters alone, which is what the sensitivities know of. */
+/* Scales the forces with the inertia, so that their effect on the motion stays the same. The
+ * sensitivities describe a step of the parameters alone, at the same effect. */
 static void carry_forces(struct pe_work *work)
 {
     struct prediction_filter *filter = &work->filter;
@@ -306,7 +307,7 @@ static void carry_forces(struct pe_work *work)
     }
 }
 
-/* Cost at here with one unknown moved, forces carried. */
+/* Cost with one unknown changed and the forces scaled. */
 static double cost_near(struct pe_work *work, size_t j, double by)
 {
     const struct prediction_noise noise = work->filter.noise;
@@ -319,8 +320,9 @@ static double cost_near(struct pe_work *work, size_t j, double by)
     return st == STATUS_OK ? pass.cost : HUGE_VAL;
 }
 
-/* The right side of the triangle at here from the cost itself: sensitivities take the gain as
- * given, which is not enough where forces outweigh the noise of the measurement. */
+/* Computes the right side of the triangle from differences of the cost. The sensitivities
+ * treat the gain of the filter as constant. This is too inaccurate if forces exceed the
+ * noise of the measurement. */
 static void set_gradient(struct pe_work *work)
 {
     const size_t g = work->filter.g;
@@ -335,7 +337,7 @@ static void set_gradient(struct pe_work *work)
             const double h = DIFFERENCE / length;
             slope = (cost_near(work, j, h) - cost_near(work, j, -h)) / (2.0 * h);
         }
-        /* R' z = -slope / 2, column by column */
+        /* R' z = -slope / 2, column by column. */
         double sum = -0.5 * slope;
         for (size_t i = 0; i < j; i++) {
             sum -= work->r[i][j] * work->r[i][g];
@@ -368,8 +370,7 @@ static bool is_over(void *context, size_t iteration, enum search_stop *stop)
     return free_parameters_is_over(&work->filter.free_parameters, iteration, stop);
 }
 
-/* Steps by sensitivities while they help; in the last round by differences of the cost after
- * that. */
+/* Uses the sensitivities while they help; in the last round, then differences of the cost. */
 static bool review_step(void *context, double gain, struct damped_search *search)
 {
     struct pe_work *work = context;
@@ -409,12 +410,13 @@ static enum status search_round(struct pe_work *work, bool last, size_t *iterati
     if (st != STATUS_OK || !work->held || *stop != SEARCH_CONVERGED) {
         return st;
     }
-    /* Beside the others where they are now, may be it does move. */
+    /* With the other unknowns changed, the delay may move again. */
     work->held = false;
     return damped_search_run(&search, most, iterations, stop);
 }
 
-/* A model that runs away may do so for its long steps only. */
+/* Tries a shorter integration step, because a simulation may diverge only for its long
+ * steps. */
 static enum status begin_search(struct pe_work *work, const double *start)
 {
     struct prediction_filter *filter = &work->filter;
@@ -432,7 +434,7 @@ static enum status begin_search(struct pe_work *work, const double *start)
     return STATUS_OK;
 }
 
-/* Noise and parameters in turn; ends with a pass at the result. */
+/* Estimates noise and parameters in turn; ends with a pass at the result. */
 static enum status refine_fit(struct pe_work *work, size_t *iterations, enum search_stop *stop)
 {
     enum status st = STATUS_OK;
@@ -441,7 +443,8 @@ static enum status refine_fit(struct pe_work *work, size_t *iterations, enum sea
         if (round == 0 && work->filter.free_parameters.free[work->filter.free_parameters.p]) {
             const double before_s = work->here.delay_s;
             st = scan_delays(work);
-            /* So late that forces stood for what the effort did. */
+            /* A large move of the delay means that forces had replaced the effect of the
+             * effort. */
             const double moved_s = fabs(work->here.delay_s - before_s);
             if (st == STATUS_OK && moved_s > DELAY_SHARE * work->filter.set->dt_s) {
                 search_noise(work, SWEEPS_FIRST);
@@ -483,7 +486,7 @@ static void summarise_innovations(const struct pe_work *work, struct search_repo
     report->evaluations = filter->evaluations;
 }
 
-/* Covariance of the scores: one more pass, whose triangle is lost. */
+/* Covariance of the scores from one more pass, which overwrites the triangle. */
 static enum status find_robust(struct pe_work *work, struct information *information,
                                const struct search_report *report, struct dynamics_fit *fit)
 {
@@ -498,8 +501,8 @@ static enum status find_robust(struct pe_work *work, struct information *informa
     return st;
 }
 
-/* By how much the variance of each unknown grows when forces are larger by FORCE_PROBE: 1, all
- * of it is theirs, to 0, none is. */
+/* Share of each unknown's variance that is due to forces: 1 all, 0 none. It follows from the
+ * growth of the variance if forces are larger by FORCE_PROBE. */
 static enum status find_force_shares(struct pe_work *work,
                                      const struct information *information, double *share)
 {
@@ -524,9 +527,10 @@ static enum status find_force_shares(struct pe_work *work,
     return st;
 }
 
-/* Forces are known from as few values as they took: one for each twice the time that they last.
- * What rests on their size has the error of a Student variable, and of a size from which the
- * unknowns have taken their part (Satterthwaite: freedom by the square of the share). */
+/* Allows for the uncertainty of the force's size. There is one independent value of the
+ * force for each two correlation times, less the number of fitted unknowns per axis. The
+ * part of an error that is due to forces then follows Student's t (Satterthwaite: freedom
+ * divided by the squared share). */
 static enum status widen_by_forces(struct pe_work *work, struct information *information)
 {
     double share[FREE_PARAMETERS_MAX];
@@ -551,7 +555,7 @@ static enum status widen_by_forces(struct pe_work *work, struct information *inf
     return STATUS_OK;
 }
 
-/* Estimate and error bars, from the triangle of the last pass. */
+/* Computes estimate and error bars from the triangle of the last pass. */
 static enum status set_bars(struct pe_work *work, const struct search_report *report,
                             struct dynamics_fit *fit)
 {
@@ -570,8 +574,7 @@ static enum status set_bars(struct pe_work *work, const struct search_report *re
     return STATUS_OK;
 }
 
-/* ---- what errors rest on ------------------------------------------------------------------
- */
+/* ---- degrees of freedom of the noise ---- */
 
 /* Of a logarithm of the noise. */
 static const double FREEDOM_STEP = 0.2;
@@ -580,15 +583,15 @@ static const double BEND_MIN = 1e-3;
 static const double FLAT_RATIO = 1e-4;
 
 struct noise_probe {
-    size_t m; /* logarithms: velocity_sd, force_sd, force_time_s */
+    size_t m; /* number of logarithms: velocity_sd, force_sd, force_time_s */
     double cost, information;
     double up[NOISES_MAX]; /* cost with one of them larger */
     double by[NOISES_MAX]; /* d log det of the errors' covariance */
     double bend[NOISES_MAX * NOISES_MAX];
 };
 
-/* -2 log likelihood with some of the noises scaled; information, when wanted: the logarithm of
- * its determinant. */
+/* -2 log likelihood with two of the noises scaled. information, optional: log of its
+ * determinant. */
 static enum status cost_scaled(struct pe_work *work, size_t j, double by_j, size_t k,
                                double by_k, double *cost, double *information)
 {
@@ -629,8 +632,8 @@ static enum status probe_noise(struct pe_work *work, struct noise_probe *probe)
     return st;
 }
 
-/* How many values as good as independent told the noise (docs/model/prediction_error.md, eq. 5,
- * 6). */
+/* Number of independent values that determined the noise (docs/model/prediction_error.md,
+ * eq. 5, 6). */
 static enum status count_freedom(struct pe_work *work, double *freedom)
 {
     struct noise_probe probe = {.m = 2 * work->filter.n + 1};

@@ -1,16 +1,15 @@
-/* identification/simulation/prediction_error.h - parameters of a model from how well it
- * foretells the next sample, when forces that nobody measured act on the robot.
+/* identification/simulation/prediction_error.h - parameters of a model from one-step
+ * predictions, with unmeasured forces.
+ *        nu' = f(theta, nu, tau(t - L) - b + w),  w a Gauss-Markov force on each axis
+ *        minimise  -2 log likelihood of the innovations
+ *                                                  (docs/model/prediction_error.md, eq. 1 - 4)
  *
- *     nu' = f(theta, nu, tau(t - L) - b + w),  w a Gauss-Markov force on each axis
- *     minimise  -2 log likelihood of the innovations     (docs/model/prediction_error.md, eq. 1
- * - 4)
- *
- * An extended Kalman filter carries velocities and forces; its transition matrices and the
- * sensitivities of its innovations are those of trajectory.h. Sizes of measurement noise and of
- * forces, and the time for which a force lasts, are found by likelihood. Without such forces it
- * gives what output error gives; with them output error's ordinary intervals are far too
- * narrow. Deterministic, no I/O, no clock. Cold path: allocates through GSL while it runs,
- * keeps nothing.
+ * An extended Kalman filter estimates velocities and forces. Its transition matrices and the
+ * sensitivities of its innovations come from trajectory.h. The sizes of measurement noise and
+ * forces, and the correlation time of the forces, are estimated by likelihood. Without such
+ * forces the result equals that of output error. With them, output error's ordinary intervals
+ * are far too narrow. Reference: Ljung, System Identification (1999), chapter 7. Deterministic,
+ * no I/O, no clock. Cold path: allocates through GSL while it runs and frees all of it.
  */
 #ifndef IDENTIFICATION_SIMULATION_PREDICTION_ERROR_H
 #define IDENTIFICATION_SIMULATION_PREDICTION_ERROR_H
@@ -20,12 +19,12 @@
 
 #include "identification/simulation/free_parameters.h"
 
-/* Fit. start and options as for output_error_fit(), whose result is a good start.
+/* Fits. start and options as for output_error_fit(), whose result is a good start.
  *
- * fit: initial is the filter's first state; its noise, too.
+ * fit: initial and initial_se are the first state of the filter and its noise.
  *
- * Returns as output_error_fit() does. Cost: about
- * a hundred passes of the filter, each some simulations with sensitivities. */
+ * Returns as output_error_fit() does. Cost: about a hundred passes of the filter, each as
+ * expensive as several simulations with sensitivities. */
 MUST_USE enum status prediction_error_fit(const struct model *model, const struct data_set *set,
                                           const double *start,
                                           const struct search_options *options,

@@ -57,7 +57,7 @@ void prediction_filter_free(struct prediction_filter *filter)
     gsl_matrix_free(filter->whitened);
 }
 
-/* The first sample is all that is known of the velocities, and nothing is of the forces. */
+/* A run starts at its first measured velocities, with forces of their stationary variance. */
 static void begin_run(struct prediction_filter *filter, struct trajectory *walk, size_t run,
                       const double *theta, double delay_s)
 {
@@ -76,22 +76,24 @@ static void begin_run(struct prediction_filter *filter, struct trajectory *walk,
     trajectory_begin(walk, &filter->rules, run, theta, delay_s, nu_0);
 }
 
-/* The filter of prediction error (docs/model/prediction_error.md, eq. 1 - 4). Its state is the
- * velocities and a force on each axis that nobody measured, which fades within force_time_s and
- * is pushed anew by noise. The walk over one sample, linearised, gives the transition; the
- * innovation is what the next measurement has beyond the prediction, and its covariance the
- * likelihood. The sensitivities of the innovations to the unknowns go through the same
- * transition and the same gain as the state, the gain itself held: they are the rows of the
- * search. */
+/* Filter of prediction error (docs/model/prediction_error.md, eq. 1 - 4). Its state consists
+ * of the velocities and an unmeasured force on each axis. A force decays within force_time_s
+ * and is driven by white noise (Gauss-Markov). The linearised motion over one sample gives
+ * the transition. The innovation is the next measurement minus its prediction; its
+ * covariance gives the likelihood. The sensitivities of the innovations pass through the
+ * same transition and gain as the state, with the gain treated as constant. They are the
+ * rows of the search. Assumes Gaussian noise and a motion that is nearly linear within one
+ * sample. Reference: Jazwinski, Stochastic Processes and Filtering Theory (1970), chapter 8. */
 
-/* The transition over one sample from the sensitivities of the walk; a force fades to `kept` of
- * itself, and acts as its mean over the sample. */
+/* Computes the transition over one sample from the sensitivities of the walk. A force decays
+ * to `decay` of itself and acts with its mean over the sample. */
 static void set_transition(struct prediction_filter *filter, const struct trajectory *walk,
                            double decay)
 {
     const size_t n = filter->n;
     const size_t m = trajectory_columns(&filter->rules);
-    const size_t force = m - 1 - n; /* as constant efforts, the other way */
+    /* columns of constant efforts, which have the opposite sign */
+    const size_t force = m - 1 - n;
     gsl_matrix_set_zero(filter->transition);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
@@ -103,8 +105,8 @@ static void set_transition(struct prediction_filter *filter, const struct trajec
     }
 }
 
-/* What the walk over the sample adds to the sensitivities: of the unknowns its own, of the
- * caller's efforts what a constant one does, which is told with the other sign. */
+/* Adds the sensitivities of one sample: to the unknowns, and to the caller's efforts. Those
+ * act as constant efforts with the opposite sign. */
 static void add_sources(struct prediction_filter *filter, const struct trajectory *walk)
 {
     const size_t n = filter->n;
@@ -112,7 +114,7 @@ static void add_sources(struct prediction_filter *filter, const struct trajector
     const size_t force = n + filter->model->parameter_count;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < filter->g; j++) {
-            /* The delay is the last of the walk's columns, with biases fitted or not. */
+            /* The delay is the last column of the walk, whether biases are fitted or not. */
             const size_t column = j + 1 < filter->g ? n + j : m - 1;
             *gsl_matrix_ptr(filter->state_by, i, j) += walk->by[i * m + column];
         }
@@ -125,7 +127,7 @@ static void add_sources(struct prediction_filter *filter, const struct trajector
     }
 }
 
-/* To the next sample; false when the velocities run away. */
+/* Predicts the next sample; false if the velocities diverge. */
 static bool predict_next(struct prediction_filter *filter, struct trajectory *walk,
                          double *force, const struct prediction_pass *pass)
 {
@@ -163,7 +165,7 @@ static bool predict_next(struct prediction_filter *filter, struct trajectory *wa
     return true;
 }
 
-/* Cholesky factor of the innovations' covariance; false when it has none. */
+/* Cholesky factor of the innovations' covariance; false if it is not positive definite. */
 static bool factor_innovation(struct prediction_filter *filter)
 {
     const size_t n = filter->n;
@@ -180,7 +182,7 @@ static bool factor_innovation(struct prediction_filter *filter)
     return gsl_linalg_cholesky_decomp1(filter->root) == GSL_SUCCESS;
 }
 
-/* What the sample says: state, covariance and sensitivities after it. e: the innovation. */
+/* Updates state, covariance and sensitivities with the sample. e: the innovation. */
 static void update_state(struct prediction_filter *filter, struct trajectory *walk,
                          double *force, const double *e)
 {
@@ -188,11 +190,11 @@ static void update_state(struct prediction_filter *filter, struct trajectory *wa
     gsl_matrix_const_view seen = gsl_matrix_const_submatrix(filter->covariance, 0, 0, 2 * n, n);
     gsl_matrix_const_view velocity_by =
         gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->state_by->size2);
-    /* gain = covariance H' (L L')^-1 */
+    /* The gain is covariance H' (L L')^-1. */
     gsl_matrix_memcpy(filter->gain, &seen.matrix);
     (void)gsl_blas_dtrsm(CblasRight, CblasLower, CblasTrans, CblasNonUnit, 1.0, filter->root,
                          filter->gain);
-    /* With gain L still in gain, covariance - (gain L) (gain L)' stays symmetric. */
+    /* While `gain` holds gain L, covariance - (gain L) (gain L)' stays symmetric. */
     (void)gsl_blas_dgemm(CblasNoTrans, CblasTrans, -1.0, filter->gain, filter->gain, 1.0,
                          filter->covariance);
     (void)gsl_blas_dtrsm(CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
@@ -210,7 +212,7 @@ static void update_state(struct prediction_filter *filter, struct trajectory *wa
     }
 }
 
-/* Whitened innovation and its rows. Adds to the cost. */
+/* Whitens the innovation and its rows, and adds to the cost. */
 static void count_innovation(struct prediction_filter *filter, const struct trajectory *walk,
                              const double *e, struct prediction_pass *pass)
 {

@@ -1,10 +1,10 @@
-/* Do the parts of a recording agree (docs/model/identification_theory.md, "Tests")?
+/* Test whether the parts of a recording agree (docs/model/identification_theory.md, "Tests").
  *
- * Near the fit an innovation is what it was there less its sensitivities times what the
- * parameters are beyond it, and innovations of a model that fits are independent of each other.
- * So each part of a recording has an estimate of its own, one Gauss-Newton step away, at the
- * cost of sums of products; and what the parts' own estimates explain beyond a common one is
- * chi squared when they are the same. Parts overlap in nothing but the state at their edges. */
+ * Near the fit, an innovation is linear in the parameters, and innovations of a right model are
+ * independent. Each part of a recording therefore has its own estimate, one Gauss-Newton step
+ * away, from sums of products. If the parts agree, what their own estimates explain beyond a
+ * common one is chi squared. Parts share nothing but the state at their edges.
+ */
 #include "identification/simulation/stability.h"
 
 #include <math.h>
@@ -20,15 +20,15 @@
 enum shape { SHAPE_SQUARE, SHAPE_SIGN, SHAPE_SIZE, SHAPES };
 
 enum {
-    SIXTHS = 6, /* of the time: two give a third, three a half */
+    SIXTHS = 6, /* of the time: two make a third, three a half */
     LEVELS = 3,
     RECORDINGS = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX,
-    WIDE = RECORDINGS + STABILITY_PARTS_MAX, /* of everything, with constant efforts */
-    SHAPED,                                  /* and one axis' shapes beside them */
+    WIDE = RECORDINGS + STABILITY_PARTS_MAX, /* all of it, with constant efforts */
+    SHAPED,                                  /* with one axis' shapes in addition */
     BINS_MAX = SHAPED + MODEL_AXES_MAX,
     COLUMNS_MAX = FREE_PARAMETERS_MAX + SHAPES,
     PIECES = 16,
-    LONG = 20000, /* samples, from which on pieces are looked at */
+    LONG = 20000, /* number of samples above which pieces are examined */
     PIECE_SAMPLES = 1250
 };
 
@@ -46,7 +46,7 @@ ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "lev
 const double stability_matters = 0.03;
 const double stability_worth_at[STABILITY_WORTHS] = {-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0};
 
-/* What a part of the recording says. */
+/* Sums over a part of the recording. */
 struct part_sums {
     double g[COLUMNS_MAX * COLUMNS_MAX];
     double v[COLUMNS_MAX];
@@ -54,18 +54,18 @@ struct part_sums {
 };
 
 struct stability_work {
-    const struct data_set *set; /* the piece at hand */
-    size_t first;               /* of it, in the whole */
+    const struct data_set *set; /* present piece of the set */
+    size_t first;               /* its first sample in the whole set */
     const struct data_set *whole;
-    size_t run; /* of the whole, at hand */
+    size_t run; /* present run of the whole set */
     size_t axes;
-    size_t count; /* unknowns that are known from the fit */
-    size_t wide;  /* and the constant efforts that were not fitted, behind them */
-    size_t index[FREE_PARAMETERS_MAX];  /* of these in the fit */
-    size_t column[FREE_PARAMETERS_MAX]; /* of the filter */
-    size_t shaped; /* column of the filter with the first shape of the first axis */
+    size_t count; /* number of unknowns with an error in the fit */
+    size_t wide;  /* with the constant efforts that were not fitted, at the end */
+    size_t index[FREE_PARAMETERS_MAX];  /* their indices in the fit */
+    size_t column[FREE_PARAMETERS_MAX]; /* their columns in the filter */
+    size_t shaped; /* filter column with the first shape of the first axis */
     double largest[MODEL_AXES_MAX];
-    double least[MODEL_AXES_MAX], most[MODEL_AXES_MAX]; /* effort, as a share of the largest */
+    double least[MODEL_AXES_MAX], most[MODEL_AXES_MAX]; /* effort over the largest */
     double before[MODEL_AXES_MAX], products[MODEL_AXES_MAX], squares[MODEL_AXES_MAX];
     struct part_sums *bins; /* [BINS_MAX] */
 };
@@ -87,7 +87,7 @@ size_t stability_recording(const struct data_set *set, size_t run)
                                                  : part;
 }
 
-/* n columns of it. */
+/* Adds n columns of a sample to a bin. */
 static void add_to_bin(const struct stability_work *work, size_t bin_at, const size_t *column,
                        size_t n, const gsl_matrix *rows, const double *z)
 {
@@ -112,7 +112,7 @@ static void find_shapes(double share, double *shape)
     shape[SHAPE_SIZE] = fabs(share);
 }
 
-/* The shapes of the efforts that act on the way to the next sample, each for its time. */
+/* Sets the shapes of the efforts until the next sample, each weighted by its duration. */
 static void add_shapes(void *context, const struct trajectory *walk, gsl_matrix *efforts)
 {
     const struct stability_work *work = context;
@@ -151,7 +151,7 @@ static void see_shapes(const struct stability_work *work, const gsl_matrix *rows
     }
 }
 
-/* A sample of the filter's pass goes into the bins of its time, its efforts and their signs. */
+/* Adds a sample of the filter to the bins of its time, effort size and direction. */
 static void see_sample(void *context, const struct trajectory *walk, const gsl_matrix *rows,
                        const double *z)
 {
@@ -198,8 +198,8 @@ static void add_sums(struct part_sums *to, const struct part_sums *from)
     to->rows += from->rows;
 }
 
-/* The step of a part and its covariance: noise is the variance of an innovation as it counts
- * here. False when numbers are not finite. */
+/* Computes the step of a part, and its covariance for this variance of the innovations.
+ * Returns false if numbers are not finite. */
 static bool solve_part(const struct part_sums *part, size_t n, double noise, struct svd *svd,
                        double *step, double *explained)
 {
@@ -226,7 +226,8 @@ static bool solve_part(const struct part_sums *part, size_t n, double noise, str
     return true;
 }
 
-/* How many innovations in a row tell as much as one that is independent. */
+/* Number of consecutive innovations that carry the information of one independent
+ * innovation. */
 static double innovations_as_one(const struct stability_work *work)
 {
     double rho = 0.0;
@@ -246,8 +247,8 @@ static double part_sd(const struct part_estimate *part, size_t n, size_t i)
     return sqrt(part->svd.inverse[i * n + i]);
 }
 
-/* The entry whose estimates lie farthest apart, in errors; of those that matter before all
- * others: where estimates depend on each other, what is known best need not be what changes. */
+/* Names the entry whose estimates differ most, in standard errors. Entries that matter come
+ * first: with correlated estimates, the most accurate one need not be the one that changed. */
 static void name_entry(const struct stability_work *work, const struct dynamics_fit *fit,
                        const struct part_estimate *parts, struct stability_test *test)
 {
@@ -272,7 +273,7 @@ static void name_entry(const struct stability_work *work, const struct dynamics_
     }
 }
 
-/* What an entry's estimates are worth together. */
+/* Tests the agreement of one entry's estimates and records their spread. */
 static void compare_entry(const struct estimate_of_one *each, size_t count, size_t entry,
                           enum stability_cut cut, struct agreement *agreement,
                           struct stability *out)
@@ -346,7 +347,7 @@ void stability_compare(const struct dynamics_fit *fit, enum stability_cut cut, s
     }
 }
 
-/* One cut; bins [parts]. False when it cannot be made. */
+/* Tests one cut with bins [parts]. Returns false if there are too few data. */
 static bool test_cut(const struct stability_work *work, const struct dynamics_fit *fit,
                      const struct part_sums *bins, struct stability_test *test,
                      struct stability *stability)
@@ -371,7 +372,7 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
         }
         test->statistic += out->explained;
         test->df += (double)out->svd.rank;
-        /* Each part counts by its own noise. */
+        /* Each part is weighted by its own noise. */
         for (size_t i = 0; i < COUNT(part.g); i++) {
             part.g[i] /= out->noise;
         }
@@ -423,8 +424,8 @@ static void run_cut(const struct stability_work *work, const struct dynamics_fit
     }
 }
 
-/* Errors of the parameters make innovations larger where they were not fitted: by the trace of
- * information times covariance. */
+/* Outside the fitted data, errors of the parameters increase the innovations, by the trace
+ * of information times covariance. */
 static void expect_ratio(const struct stability_work *work, const struct dynamics_fit *fit,
                          const struct part_sums *all, struct stability *out)
 {
@@ -438,7 +439,7 @@ static void expect_ratio(const struct stability_work *work, const struct dynamic
     out->expected_ratio = 1.0 + fmax(sum, 0.0) / all->rows;
 }
 
-/* The whole recording against the fit: where it would have the parameters. */
+/* Compares the whole recording with the fit: the parameters that it would prefer. */
 static void find_moved(const struct stability_work *work, const struct dynamics_fit *fit,
                        struct stability *out)
 {
@@ -452,8 +453,8 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
         out->moved[i] = out->moved_se[i] = (double)NAN;
     }
     out->moved_p = out->expected_ratio = (double)NAN;
-    /* A fit whose innovations were independent promises that these are: but for what the
-     * parameters' errors do, and what another recording would have otherwise. */
+    /* A fit with independent innovations predicts independent ones here too, except for the
+     * errors of its parameters and the differences of another recording. */
     const bool promised = fit->method >= DYNAMICS_OUTPUT_ERROR;
     if (!solve_part(&all, n, 1.0, &part.svd, part.step, &part.explained)) {
         return;
@@ -490,10 +491,10 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     out->moved_p = gsl_cdf_chisq_Q(out->moved_statistic, out->moved_df);
 }
 
-/* A score test: what columns of a bin behind the first `less` would explain beyond these. */
+/* Score test: what the columns after the first `less` explain in addition to these. */
 struct added_columns {
     double statistic, df, p;
-    struct part_estimate all; /* of all `more` columns */
+    struct part_estimate all; /* estimate of all `more` columns */
 };
 
 static bool test_added(const struct stability_work *work, const struct part_sums *sums,
@@ -520,7 +521,6 @@ static bool test_added(const struct stability_work *work, const struct part_sums
     return isfinite(out->statistic);
 }
 
-/* Constant efforts beyond the unknowns that were fitted. */
 static void find_constant(const struct stability_work *work, struct stability *out)
 {
     struct added_columns added;
@@ -532,13 +532,13 @@ static void find_constant(const struct stability_work *work, struct stability *o
     out->constant_p = added.p;
     for (size_t a = 0; a < work->axes; a++) {
         const size_t i = work->count + a;
-        /* Biases are taken from the efforts. */
+        /* The filter subtracts biases from the efforts. */
         out->constant[a] = -added.all.step[i];
         out->constant_se[a] = sqrt(added.all.noise) * part_sd(&added.all, work->wide, i);
     }
 }
 
-/* Shapes of an axis' effort beyond constant ones. */
+/* Shapes of an axis' effort, beyond constant efforts. */
 static void find_shape(const struct model *model, const double *theta,
                        const struct stability_work *work, size_t axis,
                        struct stability_shape *out)
@@ -582,7 +582,7 @@ static void set_options(const struct model *model, const struct dynamics_fit *fi
     options->fit_delay = true;
 }
 
-/* Unknowns whose estimates may move; false when a value is not known. */
+/* Selects the unknowns that have an error; false if a value is unknown. */
 static bool choose_free(const struct model *model, const struct dynamics_fit *fit,
                         struct stability_work *work)
 {
@@ -619,7 +619,7 @@ static void set_noise(const struct dynamics_fit *fit, const double *velocity_sd,
     }
 }
 
-/* One set, or a piece of it. *ran: the model could be simulated. */
+/* Runs the filter over one set or a piece. *ran: the model could be simulated. */
 static enum status pass_piece(const struct model *model, const struct dynamics_fit *fit,
                               const struct prediction_noise *noise,
                               const struct search_options *options, const struct data_set *set,
@@ -686,8 +686,8 @@ static void find_largest(const struct data_set *set, struct stability_work *work
     }
 }
 
-/* A fit as the richer form has it, with its own parameters at zero; into work the columns of
- * what was fitted, and theirs behind. */
+/* Converts a fit to the extended model, with the additional parameters at zero. work gets
+ * the columns of the fitted unknowns, then those of the additional ones. */
 static void enrich_fit(const struct model *model, const struct model *rich,
                        const struct dynamics_fit *fit, struct dynamics_fit *out,
                        struct stability_work *work, struct stability_term *term)
@@ -718,7 +718,7 @@ static void enrich_fit(const struct model *model, const struct model *rich,
     }
 }
 
-/* What a richer form of the model would explain: another pass, with its columns. */
+/* Tests the terms of the extended model, by another pass with their columns. */
 static enum status find_term(const struct model *model, const struct dynamics_fit *fit,
                              const struct prediction_noise *noise, const struct data_set *set,
                              struct stability_work *work, struct stability_term *out)
@@ -786,7 +786,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
         for (size_t a = 0; a < model->axis_count; a++) {
             find_shape(model, fit->estimate.value, &work, a, &out.shape[a]);
         }
-        /* Of what sticks, a regression finds terms: unmodelled_term.h. */
+        /* For models that stick, regressions find terms: see unmodelled_term.h. */
         if (model->extended[0] && !model->sticks) {
             st = find_term(model, fit, &noise, set, &work, &out.term);
         }
