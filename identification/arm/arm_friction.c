@@ -30,8 +30,8 @@ static const double RATE_S = 0.2;    /* angles are held against speeds over so l
 
 /* ---- the terms ---- */
 
-/* "inertia1_as2", "gravity2_c23_a": a stem, the joint's number, the rest; as a simulated arm
- * calls its parameters. */
+/* Name of a term: stem, joint number, rest ("inertia1_as2", "gravity2_c23_a"). A simulated
+ * arm uses the same names. */
 struct term_name {
     const char *stem, *rest, *symbol;
 };
@@ -50,11 +50,12 @@ static const struct term_name gravity_names[GRAVITIES] = {{"gravity", "c2_a", "G
 static const struct term_name coupled_names[] = {{"coupled", "c3_as2", "Jc"},
                                                  {"coupled", "as2", "Jp"}};
 
-/* The arm's plane is that of joints 2 to 4: what hangs behind a joint weighs on it. */
+/* Gravity terms of each joint. The arm's plane is that of joints 2 to 4; all links behind a
+ * joint load it. */
 static const struct joint_terms {
     size_t gravity_count;
     enum gravity gravity[GRAVITY_MAX];
-    size_t partner; /* whose acceleration moves it too; ARM_JOINTS: nobody's */
+    size_t partner; /* joint whose acceleration couples into this one; ARM_JOINTS: none */
 } joint_terms[ARM_JOINTS] = {
     {0, {C2}, ARM_JOINTS},        {4, {C2, C23, S234, C234_S5}, 2},
     {3, {C23, S234, C234_S5}, 1}, {2, {S234, C234_S5}, ARM_JOINTS},
@@ -122,8 +123,7 @@ static double gravity_at(const struct arm_friction_set *set, enum gravity term, 
 
 /* ---- one joint ---- */
 
-/* Columns of the regression, behind the low pass: terms, one more that is tried, the current.
- */
+/* Filtered columns of the regression: terms, one tried term, the current. */
 struct work {
     const struct arm_friction_set *set;
     gsl_matrix *memory; /* [P + 3 + ARM_JOINTS x n] */
@@ -132,7 +132,7 @@ struct work {
     double *qdd[ARM_JOINTS];
     double beta[P];
     struct svd svd;
-    double rest_squares; /* of what is left, over the rows in use */
+    double rest_squares; /* squared residuals over the rows in use */
     size_t used;
 };
 
@@ -205,7 +205,7 @@ static void fill_columns(struct work *w, size_t joint)
         }
     }
     for (size_t c = 1; c < i; c++) {
-        arm_friction_smooth(set, w->x[c]); /* accelerations have been */
+        arm_friction_smooth(set, w->x[c]); /* accelerations are already filtered */
     }
     arm_friction_smooth(set, w->y);
     if (terms->partner < ARM_JOINTS) {
@@ -216,7 +216,8 @@ static void fill_columns(struct work *w, size_t joint)
     }
 }
 
-/* The triangle of rows lo .. hi - 1 of those in use: terms, one that is tried, the current. */
+/* Triangle of rows lo .. hi - 1 of those in use: terms, optionally the tried one, the
+ * current. */
 static void make_triangle(const struct work *w, size_t lo, size_t hi, bool with_tried,
                           struct qr_accumulator *qr)
 {
@@ -274,9 +275,10 @@ static bool is_short(const struct work *w, size_t reach)
     return (double)reach <= SHORT_S * w->set->rate_hz;
 }
 
-/* Twice the samples over which what is left hangs together, where that is short beside a move.
- * Else four times, for Bartlett's weights fall over them and less makes errors too small; twice
- * where that is much of the recording. */
+/* Number of samples of the covariance window. If residuals are autocorrelated only for a
+ * time that is short relative to a move, it is twice that time. Otherwise it is four times,
+ * because Bartlett's weights fall over the window and a shorter one makes errors too small;
+ * or twice, if that is a large part of the recording. */
 static size_t find_reach(const struct work *w, double *rho)
 {
     const size_t most = (size_t)(MEMORY_S_MAX * w->set->rate_hz);
@@ -305,9 +307,7 @@ static size_t find_reach(const struct work *w, double *rho)
     return is_short(w, 2 * lag) ? 2 * lag : most_reach < 4 * lag ? most_reach : 4 * lag;
 }
 
-/* Newey and West's covariance of the moments of rows lo .. hi - 1, whose residuals are in
- * place.
- */
+/* Newey-West covariance of the moments of rows lo .. hi - 1, whose residuals are in place. */
 static void sum_moments(const struct work *w, size_t lo, size_t hi, size_t reach,
                         struct hac_covariance *hac)
 {
@@ -327,7 +327,8 @@ static void sum_moments(const struct work *w, size_t lo, size_t hi, size_t reach
     }
 }
 
-/* What a row adds to the parameters for a residual of one, and its leverage. */
+/* Computes the influence of a row on the parameters for a residual of one; returns its
+ * leverage. */
 static double find_leverage(const struct work *w, size_t k, const double bread[P * P],
                             double by[P])
 {
@@ -342,9 +343,9 @@ static double find_leverage(const struct work *w, size_t k, const double bread[P
     return leverage;
 }
 
-/* By what share variances come out too small because the fit follows the noise where its
- * columns are large: the leverage of a row, in the mean of rows as they count for a parameter,
- * times the rows that are summed with it, over which columns hardly change. */
+/* Share by which variances are too small because the fit follows the noise where its columns
+ * are large. It is the mean leverage of rows, weighted by their influence on a parameter,
+ * times the number of rows summed with each one, over which columns hardly change. */
 static void find_followed(const struct work *w, size_t lo, size_t hi, double summed,
                           const double bread[P * P], double followed[P])
 {
@@ -367,10 +368,12 @@ static void find_followed(const struct work *w, size_t lo, size_t hi, double sum
     }
 }
 
-/* Bartlett's weights fall from the first lag on, and variances come out too small by what they
- * take. Weights of one up to half the reach, and falling from there, are twice those of the
- * reach less those of its half (Politis and Romano 1995); variances are theirs, correlations
- * Bartlett's, so that the whole stays a covariance (docs/model/arm.md). */
+/* Small-sample correction of the covariance. Bartlett's weights fall from the first lag on,
+ * so that variances are too small. Flat-top weights are one up to half the reach and fall
+ * from there. They equal twice the weights of the reach minus those of its half (Politis and
+ * Romano 1995). They can give a matrix that is not positive semidefinite. Therefore
+ * variances use them, and correlations use Bartlett's weights (docs/model/arm.md). The
+ * leverage correction is that of find_followed(). */
 static void correct_small_sample(const struct work *w, size_t lo, size_t hi, size_t reach,
                                  const double bread[P * P], double covariance[P * P])
 {
@@ -392,8 +395,8 @@ static void correct_small_sample(const struct work *w, size_t lo, size_t hi, siz
     }
 }
 
-/* Covariance of the parameters from rows lo .. hi - 1; the freedom with which it is known: flat
- * weights scatter twice as much. */
+/* Covariance of the parameters from rows lo .. hi - 1; returns its degrees of freedom. Flat
+ * weights double the scatter of the variances. */
 static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t reach,
                               const struct svd *svd, double covariance[P * P])
 {
@@ -445,7 +448,7 @@ static struct arm_friction_check check_currents(const struct work *w)
                                                    : (double)NAN};
 }
 
-/* Whether the data leave a parameter free. */
+/* Returns whether the data leave a parameter undetermined. */
 static bool is_open(const struct svd *svd, size_t i)
 {
     double free_share = 0.0;
@@ -477,7 +480,7 @@ static void fill_estimate(const struct work *w, double freedom, const double cov
     }
 }
 
-/* The same from each third of the rows. */
+/* Fits each third of the rows. */
 static enum status fit_thirds(const struct work *w, size_t reach,
                               struct arm_friction_thirds *thirds)
 {
@@ -505,7 +508,7 @@ static enum status fit_thirds(const struct work *w, size_t reach,
     return st;
 }
 
-/* What a parameter of size 1 does to the current, and how far the current goes. */
+/* Effect of a parameter of size 1 on the current, and spread of the current. */
 static void find_effects(const struct work *w, const struct arm_friction_check *own,
                          struct arm_friction_thirds *thirds)
 {
@@ -520,9 +523,9 @@ static void find_effects(const struct work *w, const struct arm_friction_check *
     }
 }
 
-/* ---- what the model lacks ---- */
+/* ---- unmodelled terms ---- */
 
-/* The share of what is left that one more column explains. */
+/* Share of the squared residuals that one more column explains. */
 static double try_column(struct work *w)
 {
     struct qr_accumulator qr;
@@ -622,7 +625,7 @@ static void find_rate(const struct arm_friction_set *set, size_t joint,
     }
 }
 
-/* ---- all ---- */
+/* ---- fit of all joints ---- */
 
 static enum status fit_joint(struct work *w, size_t joint, bool doubt_units,
                              struct arm_friction_joint *out)

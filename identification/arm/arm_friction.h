@@ -1,12 +1,13 @@
 /* identification/arm/arm_friction.h - inertia, friction and gravity of an arm's six joints,
  * from their currents.
+ *        i_j = J qdd_j + Fv qd_j + Fc tanh(qd_j / 0.01) + o + gravity + coupling
+ *                                                                          (docs/model/arm.md)
  *
- *     i_j = J qdd_j + Fv qd_j + Fc tanh(qd_j / 0.01) + o + gravity + coupling
- * (docs/model/arm.md)
- *
- * linear in the parameters of each joint, all terms and the current behind the same low pass.
- * Errors know that what is left hangs together in time. Deterministic, no I/O, no clock. Cold
- * path: allocates through GSL while it runs, keeps nothing.
+ * The equation is linear in the parameters of each joint. All terms and the current pass the
+ * same low-pass filter, which keeps the equation valid and makes accelerations computable.
+ * Errors allow for autocorrelated residuals. Reference: Swevers et al., IEEE Control Systems
+ * 27, 2007. Deterministic, no I/O, no clock. Cold path: allocates through GSL while it runs and
+ * frees all of it.
  */
 #ifndef IDENTIFICATION_ARM_ARM_FRICTION_H
 #define IDENTIFICATION_ARM_ARM_FRICTION_H
@@ -16,16 +17,16 @@
 
 enum { ARM_FRICTION_P_MAX = 10 };
 
-/* How well currents of one joint are foretold. */
+/* Quality of the predicted current of one joint. */
 struct arm_friction_check {
     size_t n;
-    double rmse_a, r2; /* NaN: the current did not change */
+    double rmse_a, r2; /* NaN: the current is constant */
 };
 
-/* What the model lacks, by the share of what it leaves that one more term would explain. */
+/* Largest unmodelled term: the share of the squared residuals that it would explain. */
 struct arm_friction_unmodelled {
-    const char *term; /* in words; NULL: none is large */
-    size_t joint;     /* whose motion the term is of; ARM_JOINTS: its own */
+    const char *term; /* name; NULL: none is large */
+    size_t joint;     /* joint whose motion the term contains; ARM_JOINTS: its own */
     double share;
 };
 
@@ -33,29 +34,30 @@ struct arm_friction_joint {
     struct estimate estimate; /* "inertia1_as2" … */
     struct arm_friction_check own, held_out;
     double speed_max_radps, current_max_a, angle_max_rad;
-    /* Of the angle's changes to what the speed makes of them: 1, and 1. */
+    /* Slope of the angle's changes against the integrated speed, and its R2; both 1 if
+     * consistent. */
     double rate_ratio, rate_r2;
     struct arm_friction_unmodelled missing;
-    double residual_rho; /* correlation of what is left with its neighbour */
+    double residual_rho; /* correlation of neighbouring residuals */
 };
 
 struct arm_friction_fit {
     struct arm_friction_joint joint[ARM_JOINTS];
     struct estimate
-        whole; /* no parameters: the worst of the joints, and what is wrong of all */
+        whole; /* without parameters: worst verdict of the joints, and common reasons */
     bool is_held_out;
 };
 
-/* The names of what is found, nothing known. */
+/* Sets the names of the parameters, with unknown values. */
 void arm_friction_fit_start(struct arm_friction_fit *fit);
 
-/* Fit all joints, and judge. STATUS_E_NOMEM, STATUS_E_MATH; what the data do not determine is
- * an answer, with its verdict. */
+/* Fits all joints and judges them. Returns STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH;
+ * undetermined parameters are an answer, with its verdict. */
 MUST_USE enum status arm_friction_fit_run(const struct arm_friction_set *set,
                                           const struct arm_friction_summary *summary,
                                           bool doubt_units, struct arm_friction_fit *fit);
 
-/* Foretell currents of a recording that took no part; lowers verdicts. */
+/* Predicts the currents of a recording that the fit has not seen; lowers verdicts. */
 MUST_USE enum status arm_friction_hold_out(const struct arm_friction_set *set,
                                            struct arm_friction_fit *fit);
 

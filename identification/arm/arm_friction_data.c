@@ -43,7 +43,7 @@ static void copy_row(struct arm_friction_set *set, const struct arm_friction_raw
     }
 }
 
-/* The usual time between rows; NAN where there are none. */
+/* Typical time between rows; NAN if there are none. */
 static enum status find_period(const struct arm_friction_raw *raw, double *period_s)
 {
     size_t count = 0;
@@ -66,7 +66,7 @@ static enum status find_period(const struct arm_friction_raw *raw, double *perio
     return STATUS_OK;
 }
 
-/* Ends a run at row n: it stays when it is long enough. */
+/* Ends a run at row n; drops it if it is too short. */
 static void end_run(struct arm_friction_set *set, struct arm_friction_summary *summary,
                     size_t rows_min)
 {
@@ -180,7 +180,7 @@ void arm_friction_set_free(struct arm_friction_set *set)
     memset(set, 0, sizeof *set);
 }
 
-/* ---- the low pass ---- */
+/* ---- the low-pass filter ---- */
 
 struct biquad {
     double b0, b1, b2, a1, a2;
@@ -195,7 +195,7 @@ static struct biquad make_butterworth(double cut_hz, double rate_hz)
                            (1.0 - ROOT_OF_2 * k + k * k) * norm};
 }
 
-/* From x[0] in steps of `step`, as if it had been there before for ever. */
+/* Filters x[0] .. in steps of `step`, with x[0] as the constant past. */
 static void run_biquad(const struct biquad *f, double *x, size_t n, ptrdiff_t step)
 {
     double z2 = (f->b2 - f->a2) * x[0];

@@ -1,4 +1,5 @@
-/* What a fit of friction is worth, joint by joint, and what to do next. */
+/* Verdict on a fit of friction, joint by joint, and advice.
+ */
 #include <math.h>
 
 #include "identification/arm/arm_friction_parts.h"
@@ -29,7 +30,8 @@ static const double HELD_OUT_FAIL = 3.0;
 static const double LOST_RATIO_MARGINAL = 0.2;
 static const double UNEVEN_MAX = 0.3;
 
-/* Arms of a few kilograms to a few hundred; angles beyond several turns are in degrees. */
+/* Ranges for arms of a few kilograms to a few hundred. Angles beyond several turns are in
+ * degrees. */
 static const struct plausible_range plausible[] = {
     {"the fastest speed", 0.0, 12.0, 0, PLAUSIBLE_ANGLE, 0.0},
     {"the largest angle", 0.0, 26.0, 0, PLAUSIBLE_ANGLE, 0.0},
@@ -68,8 +70,9 @@ static void judge_rate(struct arm_friction_joint *joint, size_t number)
     estimate_advise(e, "check columns and units: s, rad, rad/s, A, in the order of the joints");
 }
 
-/* A joint has inertia and friction: one that is known to half its value at best was not found,
- * however little it moves the current. A smaller error matters that does. */
+/* Every joint has inertia and friction: a value known only to half its size is not
+ * identified, however small its effect is. A smaller error matters only with an effect on
+ * the current. */
 static void judge_error(struct estimate *e, size_t i, const struct arm_friction_thirds *thirds)
 {
     const double se = e->se[i];

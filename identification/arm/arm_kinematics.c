@@ -28,7 +28,7 @@ static const double MISSING_SHARE = 0.02;
 
 size_t arm_kinematics_place(size_t i)
 {
-    /* Of a link: x, y, z, rx, ry, rz. */
+    /* Corrections of a link: x, y, z, rx, ry, rz. */
     static const size_t sought[] = {0, 1, 3, 4};
     return i < 4 * (ARM_JOINTS - 1) ? 6 * (i / 4) + sought[i % 4]
                                     : 6 * (ARM_JOINTS - 1) + i - 4 * (ARM_JOINTS - 1);
@@ -51,18 +51,25 @@ void arm_kinematics_fit_start(struct arm_kinematics_fit *fit)
     }
 }
 
+/* Gauss-Newton search for the links' corrections x (docs/model/arm.md). A small motion after
+ * link i moves the tool by a shift and a rotation about that link's frame, so the Jacobian
+ * follows from the frames (find_slopes). Rows are weighted by the inverse noise of places
+ * and rotations, which is estimated from the residuals and iterated. Distant poses are
+ * rejected. Combinations that the poses do not determine are left at zero by the pseudo
+ * inverse. It assumes that the corrections are small: millimetres and milliradians.
+ * Reference: Mooring, Roth and Driels, Fundamentals of Manipulator Calibration (1991). */
 /* ---- the search ---- */
 
 struct work {
     const struct arm_geometry *nominal;
     const struct arm_pairs *pairs;
-    double *weight;          /* [n] 1, or 0: left out */
-    double *residual;        /* [n][ROWS] measured - model, weighed */
-    struct arm_geometry arm; /* where the search stands */
+    double *weight;          /* [n] 1, or 0 if rejected */
+    double *residual;        /* [n][ROWS] measured - model, weighted */
+    struct arm_geometry arm; /* arm at the present point */
     double x[P];
-    double weight_m, weight_rad; /* of a row: 1 / sd */
+    double weight_m, weight_rad; /* weight of a row: 1 / sd */
     struct svd svd;
-    double squares_m, squares_rad; /* of what is left, not weighed */
+    double squares_m, squares_rad; /* unweighted squared residuals */
     size_t used;
 };
 
@@ -76,7 +83,7 @@ static void build_arm(struct work *w)
     arm_geometry_correct(&w->arm, correction);
 }
 
-/* What is left of a pose: place, then turn, in the base's axes. */
+/* Residual of a pose in base axes: position, then rotation. */
 static void find_residual(const struct arm_geometry *arm, const struct arm_pair *pair,
                           double residual[ROWS])
 {
@@ -85,7 +92,7 @@ static void find_residual(const struct arm_geometry *arm, const struct arm_pair 
     rigid_difference(&there, &measured, residual);
 }
 
-/* What a small motion behind each link does to the tool, [ROWS][P]. */
+/* Effect of a small motion after each link on the tool, [ROWS][P]. */
 static void find_slopes(const struct arm_geometry *arm, const double q[ARM_JOINTS],
                         double slope[ROWS][P])
 {
@@ -109,11 +116,11 @@ static void find_slopes(const struct arm_geometry *arm, const double q[ARM_JOINT
     }
 }
 
-/* What one more term does to the tool, per unit. */
+/* Effect of one additional term on the tool, per unit. */
 typedef void tried_term(const struct arm_geometry *arm, const double q[ARM_JOINTS],
                         size_t which, double out[ROWS]);
 
-/* Rows of all poses but lo .. hi - 1 into a triangle. */
+/* Merges the rows of all poses except lo .. hi - 1 into a triangle. */
 static void make_triangle(struct work *w, size_t lo, size_t hi, tried_term *term, size_t which,
                           struct qr_accumulator *qr)
 {
@@ -149,7 +156,7 @@ static void make_triangle(struct work *w, size_t lo, size_t hi, tried_term *term
     qr_flush(qr);
 }
 
-/* Gauss and Newton, from where it stands, without the poses lo .. hi - 1. */
+/* Gauss-Newton from the present point, without the poses lo .. hi - 1. */
 static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *iterations,
                                 bool *converged)
 {
@@ -188,7 +195,7 @@ static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *it
     return STATUS_OK;
 }
 
-/* Noise from what is left; true when the weights hardly changed. */
+/* Estimates the noise from the residuals; returns true if the weights hardly changed. */
 static bool weigh_rows(struct work *w, struct arm_kinematics_fit *fit)
 {
     const double rows = 6.0 * (double)w->used;
@@ -205,7 +212,7 @@ static bool weigh_rows(struct work *w, struct arm_kinematics_fit *fit)
     return same;
 }
 
-/* Leaves out poses far from the others; how many it is that are out. */
+/* Rejects poses far from the others; returns their number. */
 static size_t reject_poses(struct work *w, double *scratch)
 {
     size_t out = 0;
@@ -217,7 +224,7 @@ static size_t reject_poses(struct work *w, double *scratch)
         w->weight[n] = scratch[n];
     }
     gsl_sort(scratch, 1, w->pairs->n);
-    /* In sd of the noise, which is never less than a digit. */
+    /* In standard deviations of the noise, which is at least the rounding error. */
     const double usual = fmax(gsl_stats_median_from_sorted_data(scratch, 1, w->pairs->n), 1.0);
     for (size_t n = 0; n < w->pairs->n; n++) {
         const bool far = w->weight[n] > OUTLIER_SD / 2.0 * usual;
@@ -227,9 +234,9 @@ static size_t reject_poses(struct work *w, double *scratch)
     return out;
 }
 
-/* ---- terms that the model lacks ---- */
+/* ---- unmodelled terms ---- */
 
-/* The base tilts or stands elsewhere, x y rx ry. */
+/* The base is tilted or shifted: x y rx ry. */
 static void move_base(const struct arm_geometry *arm, const double q[ARM_JOINTS], size_t which,
                       double out[ROWS])
 {
@@ -244,7 +251,7 @@ static void move_base(const struct arm_geometry *arm, const double q[ARM_JOINTS]
     out[(axis + 2) % 3] = tool.at_m[(axis + 1) % 3];
 }
 
-/* A joint turns by the which-th share more: of its angle, of its sine or its cosine. */
+/* A joint rotates further by a share of its angle, or of its sine or cosine. */
 static void turn_joint(const struct arm_geometry *arm, const double q[ARM_JOINTS], size_t which,
                        double out[ROWS])
 {
@@ -258,7 +265,7 @@ static void turn_joint(const struct arm_geometry *arm, const double q[ARM_JOINTS
     }
 }
 
-/* Joints 2 and 3 give way under what hangs on them. */
+/* Joints 2 and 3 bend under the weight of the links behind them. */
 static void sag_joint(const struct arm_geometry *arm, const double q[ARM_JOINTS], size_t which,
                       double out[ROWS])
 {
@@ -285,7 +292,7 @@ static void find_unmodelled(struct work *w, struct arm_kinematics_fit *fit)
     struct qr_accumulator qr;
     double best = MISSING_SHARE;
     if (!(fit->noise_m > NOISE_MIN_M || fit->noise_rad > NOISE_MIN_RAD)) {
-        return; /* nothing is left but digits */
+        return; /* only rounding errors remain */
     }
     for (size_t k = 0; k < COUNT(tried); k++) {
         for (size_t which = 0; which < tried[k].count; which++) {
@@ -304,7 +311,7 @@ static void find_unmodelled(struct work *w, struct arm_kinematics_fit *fit)
     }
 }
 
-/* ---- what comes out ---- */
+/* ---- results ---- */
 
 static void add_check(struct arm_kinematics_check *check, const double residual[ROWS])
 {
@@ -338,7 +345,7 @@ void arm_kinematics_compare(const struct arm_geometry *arm, const struct arm_pai
     end_check(check);
 }
 
-/* Each fifth foretold by a fit to the others. */
+/* Cross-validation: predicts each fifth by a fit to the others. */
 static enum status cross_validate(const struct work *w, struct arm_kinematics_check *check)
 {
     struct work part = *w;
@@ -363,7 +370,7 @@ static enum status cross_validate(const struct work *w, struct arm_kinematics_ch
     return st;
 }
 
-/* Correlation of what is left with the row before, over all coordinates. */
+/* Correlation of residuals with the previous row, over all coordinates. */
 static double find_neighbours(const struct work *w)
 {
     double products = 0.0;
@@ -391,7 +398,7 @@ static bool is_open(const struct svd *svd, size_t i)
     return free_share > NULL_SHARE;
 }
 
-/* How well the tool's place is known at some joint angles. */
+/* Variance of the tool's position at some joint angles. */
 static double find_tool_variance(const struct arm_geometry *arm, const double q[ARM_JOINTS],
                                  const double covariance[P * P])
 {
@@ -410,7 +417,7 @@ static void fill_estimate(const struct work *w, struct arm_kinematics_fit *fit)
     double covariance[P * P];
     double squares = 0.0;
     const double freedom = 6.0 * (double)w->used - (double)w->svd.rank;
-    /* Rows are weighed by the noise. */
+    /* The rows are weighted by the noise, so that the covariance needs no factor. */
     square_multiply(w->svd.inverse, w->svd.inverse, true, P, covariance);
     e->rank = w->svd.rank;
     e->condition = w->svd.condition;
@@ -434,7 +441,7 @@ static void fill_estimate(const struct work *w, struct arm_kinematics_fit *fit)
     for (size_t n = 1; n <= ROOM; n++) {
         double q[ARM_JOINTS];
         for (size_t k = 0; k < ARM_JOINTS; k++) {
-            /* Multiples of irrational numbers fill the room evenly. */
+            /* Multiples of irrational numbers fill the space evenly. */
             q[k] = PI * (2.0 * fmod((double)n * sqrt((double)(4 * k + 2)), 1.0) - 1.0);
         }
         squares += find_tool_variance(&w->arm, q, covariance);

@@ -1,13 +1,14 @@
-/* identification/arm/arm_kinematics.h - how the links of one arm differ from those of its kind,
- * from joint angles and the poses of its tool.
+/* identification/arm/arm_kinematics.h - calibration of an arm's links from joint angles and
+ * tool poses.
+ *        minimise  sum |p - p(q, x)|^2 / s_p^2 + |log(R R(q, x)')|^2 / s_r^2
+ * (docs/model/arm.md)
  *
- *     minimise  sum |p - p(q, x)|^2 / s_p^2 + |log(R R(q, x)')|^2 / s_r^2 (docs/model/arm.md)
- *
- * x are the small motions behind the links of arm_geometry.h, 36 numbers. A link's frame may be
- * shifted along and turned about the joint axis behind it, and the next link back again: that
- * changes no pose, so that z and rz of links 1 to 5 are 0, and 26 are sought. By the pseudo
- * inverse, without what the poses do not tell. Deterministic, no I/O, no clock. Cold path:
- * allocates through GSL while it runs, keeps nothing.
+ * x are the 36 small motions after the links of arm_geometry.h. The frame of a link can be
+ * shifted along and rotated about the following joint axis, with the inverse motion of the next
+ * link, without a change of any pose. Therefore z and rz of links 1 to 5 are fixed to 0, and 26
+ * corrections are estimated. The pseudo inverse leaves out combinations that the poses do not
+ * determine. Deterministic, no I/O, no clock. Cold path: allocates through GSL while it runs
+ * and frees all of it.
  */
 #ifndef IDENTIFICATION_ARM_ARM_KINEMATICS_H
 #define IDENTIFICATION_ARM_ARM_KINEMATICS_H
@@ -23,7 +24,7 @@
 enum { ARM_KINEMATICS_P = 26, ARM_CORRECTIONS = 6 * ARM_JOINTS };
 _Static_assert((int)ARM_KINEMATICS_P <= (int)ESTIMATE_P_MAX, "in an estimate");
 
-/* One pose of the arm, as measured. */
+/* A measured pose of the arm. */
 struct arm_pair {
     double q_rad[ARM_JOINTS];
     double pose[6]; /* x y z in m, rotation vector in rad */
@@ -31,10 +32,10 @@ struct arm_pair {
 
 struct arm_pairs {
     size_t n;
-    const struct arm_pair *pair; /* [n] finite */
+    const struct arm_pair *pair; /* [n], finite */
 };
 
-/* How far the tool is from where it is foretold. */
+/* Distance of the tool from its predicted pose. */
 struct arm_kinematics_check {
     size_t n;
     double mean_m, rms_m, max_m;
@@ -43,24 +44,26 @@ struct arm_kinematics_check {
 
 struct arm_kinematics_fit {
     size_t n, iterations;
-    size_t outliers; /* poses far from what the others say: left out */
+    size_t outliers; /* poses far from the others: rejected */
     bool converged;
-    struct estimate estimate;           /* "link1_x_m" …, 26 of them */
-    double correction[ARM_CORRECTIONS]; /* as arm_geometry_correct() takes them; 0 where free */
-    double noise_m, noise_rad;          /* of one coordinate of a pose */
-    /* Of the nominal arm, of the fit, and of fits that had not seen the poses (five parts). */
+    struct estimate estimate;           /* "link1_x_m" ..., 26 entries */
+    double correction[ARM_CORRECTIONS]; /* for arm_geometry_correct(); 0 if not determined */
+    double noise_m, noise_rad;          /* noise of one coordinate of a pose */
+    /* For the nominal arm, the fit, fits without the predicted fifth of the poses, and
+     * held-out poses. */
     struct arm_kinematics_check nominal, own, crossed, held_out;
     bool is_held_out;
-    double room_se_m;     /* as the next one, at poses all over the room */
-    double tool_se_m;     /* how well the tool's place is known at these poses: rms */
-    double neighbour_rho; /* correlation of what is left from row to row */
-    const char *missing;  /* what the model lacks, in words; NULL: nothing was found */
-    double missing_m;     /* by so much of the tool's place, rms */
-    char explained[ESTIMATE_TEXT_MAX]; /* what the poses are instead; "": poses of this arm */
-    double tool_m;                     /* how far they are from the flange; NAN: not known */
+    double room_se_m;     /* standard error of the tool's position over the whole workspace */
+    double tool_se_m;     /* standard error of the tool's position at these poses, rms */
+    double neighbour_rho; /* correlation of residuals between rows */
+    const char *missing;  /* unmodelled effect; NULL: none found */
+    double missing_m;     /* its effect on the tool's position, rms */
+    /* explanation if the poses are not those of this arm; "": they are */
+    char explained[ESTIMATE_TEXT_MAX];
+    double tool_m; /* distance of the poses from the flange; NAN: unknown */
 };
 
-/* Names; nothing known. */
+/* Sets the names of the parameters, with unknown values. */
 void arm_kinematics_fit_start(struct arm_kinematics_fit *fit);
 
 /* Fit, and judge. arm: nominal. STATUS_E_EMPTY when there are too few poses to tell anything,
@@ -71,15 +74,15 @@ MUST_USE enum status arm_kinematics_fit_run(const struct arm_geometry *arm,
                                             const struct arm_pairs *pairs, bool doubt_units,
                                             struct arm_kinematics_fit *fit);
 
-/* Poses that took no part; lowers the verdict. */
+/* Compares with poses that the fit has not seen; lowers the verdict. */
 void arm_kinematics_hold_out(const struct arm_geometry *arm, const struct arm_pairs *pairs,
                              struct arm_kinematics_fit *fit);
 
-/* Of an arm with corrections, against these poses. */
+/* Compares an arm with corrections with these poses. */
 void arm_kinematics_compare(const struct arm_geometry *arm, const struct arm_pairs *pairs,
                             struct arm_kinematics_check *check);
 
-/* Which of the corrections is the i-th of those sought. */
+/* Returns the index among the 36 corrections of the i-th estimated one. */
 size_t arm_kinematics_place(size_t i);
 
 #endif

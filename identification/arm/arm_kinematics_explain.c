@@ -1,5 +1,9 @@
-/* What poses are that are not those of the arm: tried in turn, by how little the tool then
- * moves about in the flange. */
+/* Explanation of poses that are not those of the arm.
+ *
+ * Each reading of the data (units, frames, columns, directions) is tried in turn. In the right
+ * reading, the measured pose is rigidly attached to the flange, so that the tool hardly moves
+ * in the flange's frame. The reading with the smallest spread wins if it is small enough.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,20 +46,20 @@ static const struct {
                   {1.0, true, "roll, pitch and yaw in place of rotation vectors"},
                   {RAD_PER_DEG, true, "roll, pitch and yaw in degrees"}};
 
-/* How poses are to be read; 0: as they are. */
+/* A reading of the poses; 0: as recorded. */
 struct reading {
     const struct arm_geometry *arm;
-    size_t angles, places, turns; /* units, above */
-    bool ros;                     /* base_link: turned by pi about z */
-    bool inverse;                 /* the base in the tool's frame */
-    size_t swap[2];               /* columns q1 … q6 x y z rx ry rz; alike: none */
-    size_t flip;                  /* joint that turns the other way; ARM_JOINTS: none */
-    bool reversed;                /* joints from the tool to the base */
+    size_t angles, places, turns; /* indices of the units above */
+    bool ros;                     /* base_link of ROS: rotated by pi about z */
+    bool inverse;                 /* the pose is that of the base in the tool's frame */
+    size_t swap[2]; /* two exchanged columns of q1 ... q6 x y z rx ry rz; equal: none */
+    size_t flip;    /* joint with the opposite direction; ARM_JOINTS: none */
+    bool reversed;  /* joints are listed from the tool to the base */
 };
 
 struct seen {
-    double at_m[3];    /* tool in the flange */
-    double place_m[3]; /* in the base */
+    double at_m[3];    /* tool in the flange's frame */
+    double place_m[3]; /* tool in the base's frame */
     struct rigid turn;
 };
 
@@ -107,7 +111,8 @@ static double find_apart(const struct seen *a, const struct seen *b)
            LEVER_M * hypot(hypot(twist[3], twist[4]), twist[5]);
 }
 
-/* How far the tool moves about in the flange, half of all poses, seen from one of two. */
+/* Median distance by which the tool moves in the flange's frame, from one of two reference
+ * poses. */
 static double find_spread(const struct reading *how, const struct arm_pairs *pairs,
                           double *tool_m)
 {

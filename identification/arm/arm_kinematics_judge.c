@@ -1,4 +1,5 @@
-/* What a fit of an arm's links is worth, and what to do next. */
+/* Verdict on a fit of an arm's links, and advice.
+ */
 #include <math.h>
 
 #include <gsl/gsl_cdf.h>
@@ -162,7 +163,7 @@ void arm_kinematics_judge_held_out(struct arm_kinematics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const struct arm_kinematics_check *held = &fit->held_out;
-    /* Noise of a place, and what the fit does not know of it. */
+    /* Expected square: noise of a position, and error of the fit. */
     const double expected = 3.0 * fit->noise_m * fit->noise_m + fit->tool_se_m * fit->tool_se_m;
     const double ratio = held->rms_m * held->rms_m / expected;
     const double chance =

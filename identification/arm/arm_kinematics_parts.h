@@ -1,11 +1,13 @@
-/* identification/arm/arm_kinematics_parts.h - what the files of the kinematic fit share. */
+/* identification/arm/arm_kinematics_parts.h - functions shared by the files of the kinematic
+ * fit.
+ */
 #ifndef IDENTIFICATION_ARM_ARM_KINEMATICS_PARTS_H
 #define IDENTIFICATION_ARM_ARM_KINEMATICS_PARTS_H
 
 #include "identification/arm/arm_kinematics.h"
 
-/* What the poses are, when they are not those of this arm: other units, frames, columns, arms.
- * Fills *explained and tool_m. */
+/* Explains poses that are not those of this arm: other units, frames, columns or arms. Fills
+ * *explained and tool_m. */
 void arm_kinematics_explain(const struct arm_geometry *arm, const struct arm_pairs *pairs,
                             struct arm_kinematics_fit *fit);
 

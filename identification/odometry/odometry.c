@@ -17,6 +17,13 @@
 enum { ITERATIONS_MAX = 100, NEIGHBOURS = 3, WINDOW = 2 * NEIGHBOURS + 1, CLEAN_ROUNDS = 3 };
 enum { REST = ODOMETRY_COLUMNS };
 
+/* Search of the fit: Levenberg-Marquardt over whole paths (docs/model/odometry.md, eq. 7).
+ * Each residual depends on the start pose of its run and on the common parameters. QR
+ * reduces the rows of a run to a triangle as they come. Its upper three rows determine the
+ * start pose, the rows below concern only the parameters. The spreads of position and
+ * heading are unknown; the likelihood is maximised over them too, which gives the logarithms
+ * in the cost. It assumes that residuals are small enough for a linear step; the start of
+ * odometry_start.c sees to that. */
 /* Gain in -2 log likelihood below which the search ends: a hundredth of a standard error. */
 static const struct damped_rules rules = {
     .lambda = 1e-3, .ease = 0.1, .gain_enough = 1e-4, .loss_enough = 1e-4};
@@ -33,11 +40,11 @@ static const double OUTLIER_MIN = 5e-3;
 static const double OUTLIER_RATIO_MAX = 0.2;
 
 struct sums {
-    double position2, heading2; /* of residuals */
+    double position2, heading2; /* sums of squared residuals */
     double cost;
 };
 
-/* -2 log likelihood of n residuals of unknown spread, or of the least there is. */
+/* -2 log likelihood of n residuals of unknown spread, which is at least FLOOR. */
 static double cost_of(double squares, double n)
 {
     const double floor2 = FLOOR * FLOOR;
@@ -67,7 +74,8 @@ static struct sums measure_cost(const struct odometry_set *set,
     return sums;
 }
 
-/* Of a coordinate and of the heading: by their own spreads, or as the caller wants it. */
+/* Weights of coordinates and heading: inverse spreads of the residuals, or the caller's
+ * ratio. */
 static void choose_weights(const struct odometry_set *set, const struct sums *sums,
                            struct odometry_system *system)
 {
@@ -102,8 +110,8 @@ static void add_residual(const struct odometry_walk *walk, const struct odometry
     }
 }
 
-/* The Jacobian is not held: each run becomes a triangle, whose lower part knows nothing of its
- * start pose any more. */
+/* The Jacobian is not stored. Each run becomes a triangle whose lower part no longer depends
+ * on the start pose. */
 static void linearise_runs(const struct odometry_set *set, const struct odometry_point *point,
                            const struct sums *sums, struct odometry_system *system)
 {
@@ -132,13 +140,13 @@ static void linearise_runs(const struct odometry_set *set, const struct odometry
     }
 }
 
-/* A search, from here to there. */
+/* A search, with its present and its tried point. */
 struct descent {
     const struct odometry_set *set;
-    bool fixed; /* parameters stay: start poses alone are fitted */
+    bool fixed; /* parameters are held: only start poses are fitted */
     struct odometry_system *system;
     struct odometry_point *here, there;
-    struct sums at; /* here */
+    struct sums at; /* sums at the present point */
     struct odometry_fit *fit;
 };
 
@@ -183,7 +191,7 @@ static enum status try_step(void *context, double *gain)
     return STATUS_OK;
 }
 
-/* To the minimum, from a point; the system is that of the last point. */
+/* Searches the minimum from a point; the system is that of the last point. */
 static enum status search_minimum(const struct odometry_set *set, bool fixed,
                                   struct odometry_point *point, struct odometry_system *system,
                                   struct odometry_fit *fit)
@@ -204,7 +212,7 @@ static enum status search_minimum(const struct odometry_set *set, bool fixed,
     return st;
 }
 
-/* Distance of the middle one of a window from its median. */
+/* Distance of the middle element of a window from its median. */
 static void off_neighbours(double window[3][WINDOW], double off[2])
 {
     double from[3];
@@ -225,7 +233,7 @@ struct window {
     size_t seen;
 };
 
-/* True when the window is full. */
+/* Adds a pose. Returns true if the window is full. */
 static bool window_add(struct window *w, size_t row, const double e[3])
 {
     for (size_t i = 0; i < 3; i++) {
@@ -237,8 +245,8 @@ static bool window_add(struct window *w, size_t row, const double e[3])
     return ++w->seen >= WINDOW;
 }
 
-/* Residuals are smooth however poor the fit, but where a pose jumps. off is [2 x n], NaN where
- * there is nothing to tell. */
+/* Finds jumps: residuals are smooth for any fit, except where a pose jumps. off is [2 x n],
+ * NaN where a window is incomplete. */
 static void find_jumps(const struct odometry_set *set, const struct odometry_point *point,
                        double *off)
 {
@@ -273,7 +281,7 @@ static double limit_of(const double *off, size_t n, double *sorted)
     return count > 0 ? fmax(OUTLIER_SD * 1.4826 * sorted[count / 2], OUTLIER_MIN) : HUGE_VAL;
 }
 
-/* Strikes poses that jump; returns how many. scratch is [3 x n]. */
+/* Removes poses that jump; returns their number. scratch is [3 x n]. */
 static size_t reject_jumps(struct odometry_set *set, const struct odometry_point *point,
                            double *scratch)
 {
@@ -297,8 +305,8 @@ static size_t reject_jumps(struct odometry_set *set, const struct odometry_point
     return count;
 }
 
-/* Covariance, rank and condition from the triangle: a row of nothing whose residual is one
- * gives the inverse its scale. */
+/* Covariance, rank and condition from the triangle. An empty row with the residual 1 sets
+ * the scale of the inverse. */
 static enum status invert_system(const struct odometry_system *system, struct robust_ls_fit *ls,
                                  double inverse[ODOMETRY_P][ODOMETRY_P])
 {
@@ -337,7 +345,7 @@ static void set_combinations(struct odometry_fit *fit, const struct robust_ls_fi
         double gradient[ODOMETRY_P];
         memcpy(gradient, gradients[c], sizeof gradient);
         if (point->no_shift) {
-            gradient[ODOMETRY_TRACK] = 0.0; /* it scales them all */
+            gradient[ODOMETRY_TRACK] = 0.0; /* the track scales all lengths */
         }
         const double variance =
             square_form(gradient, fit->estimate.covariance[0], ESTIMATE_P_MAX, ODOMETRY_P);
@@ -351,7 +359,7 @@ static void set_combinations(struct odometry_fit *fit, const struct robust_ls_fi
     }
 }
 
-/* What the parameters do not share with a null direction is known. */
+/* Marks parameters that do not occur in a null direction as known. */
 static void set_known(struct odometry_fit *fit, const struct robust_ls_fit *ls,
                       const struct odometry_point *point)
 {
@@ -361,7 +369,8 @@ static void set_known(struct odometry_fit *fit, const struct robust_ls_fit *ls,
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         double unit[ODOMETRY_P] = {0.0};
         unit[i] = 1.0;
-        /* Without a way every length is open, and places turn with the sensor's heading. */
+        /* Without travel, no length is determined, and positions turn with the sensor's
+         * heading. */
         fit->estimate.identifiable[i] = robust_ls_estimable(ls, unit) && !point->no_shift;
         fit->estimate.value[i] = fit->estimate.identifiable[i] ? point->theta[i] : nan("");
     }
@@ -384,10 +393,10 @@ static enum status finish_fit(const struct odometry_set *set, struct odometry_po
     return STATUS_OK;
 }
 
-/* Squares of what is left, and of what was there about the means of each run. */
+/* Squared residuals, and squared deviations from the mean of each run. */
 struct scores {
     double squares[2], spread[2]; /* positions, headings */
-    double mean[3], seen;         /* of the run at hand */
+    double mean[3], seen;         /* of the present run */
     double most2;
 };
 

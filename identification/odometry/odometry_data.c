@@ -27,11 +27,11 @@ static const double HEADING_JUMP_RAD = 8.0;
 
 struct maker {
     const struct odometry_raw *raw;
-    double *t, *left, *right, *x, *y, *theta; /* [raw->n] of the memory */
+    double *t, *left, *right, *x, *y, *theta; /* [raw->n] each, in memory */
     struct odometry_summary summary;
     size_t row_count;
     size_t run_count, run_start[ODOMETRY_RUNS_MAX + 1];
-    double jump_rad; /* largest step of the heading as it was recorded */
+    double jump_rad; /* largest step of the recorded heading */
 };
 
 static bool is_sane(double value)
@@ -39,7 +39,7 @@ static bool is_sane(double value)
     return fabs(value) <= HUGE_VALUE; /* false for NaN */
 }
 
-/* Time and wheels are there, and time goes on. */
+/* Checks that time and wheel angles exist and that time increases. */
 static bool check_time(struct maker *m, size_t i, double *last_s, bool *behind)
 {
     const struct odometry_raw *raw = m->raw;
@@ -63,7 +63,7 @@ static bool check_time(struct maker *m, size_t i, double *last_s, bool *behind)
     return false;
 }
 
-/* The rows of a part that are in order go to the front, angles as they are. */
+/* Copies the rows of a part that are in order to the front, with their angles. */
 static void collect_rows(struct maker *m, size_t part)
 {
     const struct odometry_raw *raw = m->raw;
@@ -85,17 +85,18 @@ static void collect_rows(struct maker *m, size_t part)
     }
 }
 
-/* Both wheels repeat the row before to the bit. */
+/* Returns whether both wheels repeat the previous row exactly. */
 static bool repeats_time(const struct maker *m, size_t k)
 {
     return !(fabs(m->left[k] - m->left[k - 1]) > 0.0) &&
            !(fabs(m->right[k] - m->right[k - 1]) > 0.0);
 }
 
-/* Rows that repeat a reading while the wheels turn take their share of the way to the next. */
+/* Distributes the way to the next reading over rows that repeat a reading while the wheels
+ * turn. */
 static void spread_readings(struct maker *m, size_t from, size_t to)
 {
-    size_t read = from; /* the row of the last reading */
+    size_t read = from; /* row of the last reading */
     for (size_t k = from + 1; k < to; k++) {
         if (repeats_time(m, k)) {
             continue;
@@ -111,7 +112,7 @@ static void spread_readings(struct maker *m, size_t from, size_t to)
     }
 }
 
-/* Ends a run that began at `from` in the output; its rows go when it is of no use. */
+/* Ends a run that began at `from` in the output. Removes its rows if it is too short. */
 static size_t end_run(struct maker *m, size_t from, size_t to)
 {
     size_t poses = 0;
@@ -129,7 +130,7 @@ static size_t end_run(struct maker *m, size_t from, size_t to)
     return to;
 }
 
-/* Whether the path from the last row to this one is unknown. */
+/* Returns whether the path from the last row to this one is unknown. */
 static bool is_cut(struct maker *m, double dt_s, double left, double right, double usual_s)
 {
     const double most = fmax(fabs(left), fabs(right));
@@ -144,7 +145,7 @@ static bool is_cut(struct maker *m, double dt_s, double left, double right, doub
     return cut;
 }
 
-/* What a pose is compared with: the last one that counted, and what the wheels did since. */
+/* Reference for a pose: the last one that counted, and the motion of the wheels since. */
 struct last_pose {
     bool there;
     double x, y, theta, unwrapped;
@@ -175,8 +176,8 @@ static void unwrap_pose(struct maker *m, size_t k, struct last_pose *last)
     *last = (struct last_pose){true, m->x[k], m->y[k], theta, unwrapped, 0.0};
 }
 
-/* Angles become steps, headings lose their jumps, and runs are found; in place. Rows of part
- * from .. to - 1; returns where the output ends. */
+/* Converts angles to steps, unwraps headings and finds runs, in place. Processes rows from
+ * .. to - 1 of a part; returns the end of the output. */
 static size_t cut_part(struct maker *m, size_t from, size_t to, size_t out, double usual_s)
 {
     struct last_pose last = {.there = false};
@@ -206,7 +207,7 @@ static size_t cut_part(struct maker *m, size_t from, size_t to, size_t out, doub
     return to > from ? end_run(m, begin, out) : out;
 }
 
-/* Median of the steps of time inside the parts; sorts in scratch. */
+/* Median of the time steps inside the parts; sorts in scratch. */
 static double usual_period(const struct maker *m, const size_t *part_end, double *scratch)
 {
     size_t n = 0;

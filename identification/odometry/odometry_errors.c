@@ -1,6 +1,12 @@
-/* Error bars of the odometry fit. A wheel that slips puts the robot somewhere else for the rest
- * of the path, so residuals are a walk, not noise; how far it walks is read from the residuals
- * themselves. */
+/* Error bars of the odometry fit (docs/model/odometry.md, eq. 8 - 12).
+ *
+ * A slipping wheel displaces the robot for the rest of the path. Residuals are therefore a
+ * random walk plus noise, not independent. The growth of the residuals' differences with travel
+ * gives both variances (measure_noise). The covariance of the parameters is the sandwich of the
+ * inverse information and the covariance of the gradient under this noise and slip
+ * (run_moments). It assumes that the variance of slip is proportional to the travel of the
+ * wheels.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -20,9 +26,10 @@ static const double APART_RATIO_MAX = 1.0 / 32.0;
 /* A mean square over so many stretches is sure to this many of its standard errors. */
 static const double CHANCE_SD = 1.5;
 
-/* Of every pose: what is left, where the sensor should be, how far the wheels went. */
+/* For every pose: residuals, position of the sensor, and travel of the wheels. */
 struct trace {
-    double (*at)[FIELDS]; /* [poses] e_x e_y e_theta x y travel, mean e_theta about the pose */
+    /* [poses] e_x e_y e_theta x y travel, mean of e_theta around the pose */
+    double (*at)[FIELDS];
     size_t start[ODOMETRY_RUNS_MAX + 1];
 };
 
@@ -47,8 +54,8 @@ static void record_trace(const struct odometry_set *set, const struct odometry_p
     trace->start[set->run_count] = n;
 }
 
-/* The heading's residual, averaged over so many poses to either side: a wheel's reading that is
- * late moves a pose along its path, which is no error of the heading alone. */
+/* Averages the heading's residual over `apart` poses to either side. A late reading of a
+ * wheel moves a pose along its path, which is no error of the heading alone. */
 static void smooth_heading(struct trace *trace, size_t runs, size_t apart)
 {
     for (size_t r = 0; r < runs; r++) {
@@ -66,11 +73,11 @@ static void smooth_heading(struct trace *trace, size_t runs, size_t apart)
     }
 }
 
-/* How residuals change over so many poses (eq. 8): mean squares of a coordinate and of the
- * heading, mean travel, and what the heading does to the coordinates. */
+/* Change of the residuals over a lag (eq. 8): mean squares of a coordinate and of the
+ * heading, mean travel, and the effect of the heading on the coordinates. */
 struct change {
     double position2, heading2, travel_m;
-    double reach2_m2;     /* mean square of the way from pose to pose */
+    double reach2_m2;     /* mean square of the distance between the poses */
     double reach2_travel; /* mean of that times the travel */
     double count;
 };
@@ -105,19 +112,19 @@ static struct change change_over(const struct trace *trace, size_t runs, size_t 
     return c;
 }
 
-/* Variances: of one measured coordinate and heading, and of slip per metre. */
+/* Variances of one measured coordinate and heading, and of slip per metre. */
 struct variances {
     double position, heading, slip_position, slip_heading;
 };
 
-/* One line V = at_once + growth travel through the changes over many spans: each span weighs as
- * many stretches as do not overlap, by its own size. A span that grows beyond the line by more
- * than chance counts instead: slip is no ideal walk, and error bars shall hold for what it does
- * in the long run (eq. 9). */
+/* Fits a line V = at_once + growth * travel to the changes over many lags. Each lag has the
+ * weight of its number of non-overlapping stretches, divided by V^2. If a lag grows faster
+ * than the line beyond chance, its growth is used instead: slip is no ideal random walk, and
+ * the error bars must hold for its long-term effect (eq. 9). */
 struct growth {
     double w, t, v, tt, tv; /* weighted sums */
     double first_v, first_t;
-    double least; /* growth that a span shows at least */
+    double least; /* smallest growth that the lags support */
 };
 
 static void growth_add(struct growth *g, double v, double travel, double stretches)
@@ -137,7 +144,7 @@ static void growth_add(struct growth *g, double v, double travel, double stretch
     g->tv += w * travel * v;
 }
 
-/* Noise at once (half of it belongs to each of two poses), and growth. */
+/* Noise of one pose (half the intercept, because two poses enter) and growth. */
 static void growth_solve(const struct growth *g, double *noise, double *slip)
 {
     const double spread = g->w * g->tt - g->t * g->t;
@@ -146,7 +153,7 @@ static void growth_solve(const struct growth *g, double *noise, double *slip)
     *noise = fmax(0.5 * (g->first_v - *slip * g->first_t), 0.0);
 }
 
-/* Poses in APART_S. */
+/* Number of poses in APART_S. */
 static size_t poses_apart(const struct odometry_set *set)
 {
     double all_s = 0.0;
@@ -171,7 +178,8 @@ static struct variances measure_noise(const struct trace *trace, size_t runs, si
     growth_solve(&heading, &v.heading, &v.slip_heading);
     for (size_t lag = apart; BLOCKS_MIN * lag <= n; lag *= 2) {
         const struct change c = change_over(trace, runs, lag);
-        /* Noise of the heading from which the way was measured, and slip on the way. */
+        /* Effect of the heading's noise, from which the direction was measured, and of slip
+         * on the way. */
         const double swung = 0.5 * (v.heading / (double)(2 * apart + 1) * c.reach2_m2 +
                                     v.slip_heading * c.reach2_travel / 3.0);
         if (c.count > 0.0) {
@@ -183,8 +191,8 @@ static struct variances measure_noise(const struct trace *trace, size_t runs, si
     return v;
 }
 
-/* Sums over the poses from some row on: of the gradients of x and y, and of what a turn about
- * the start of the run's coordinates does. */
+/* Sums over the poses from some row on: gradients of x and y, and the effect of a rotation
+ * about the start of the run. */
 struct moments {
     double x[C], y[C], turn[C];
 };
@@ -213,7 +221,7 @@ static void add_square(double by, const double *g, double m[C][C])
     }
 }
 
-/* Noise of this pose: moves one residual. */
+/* Adds the noise of this pose, which affects one residual. */
 static void add_noise(const struct odometry_walk *w, const struct odometry_system *system,
                       const struct variances *v, double m[C][C])
 {
@@ -224,7 +232,7 @@ static void add_noise(const struct odometry_walk *w, const struct odometry_syste
     add_square(h2 * h2 * v->heading, w->sensor_by[2], m);
 }
 
-/* Slip of the step that led here: moves all that follows (eq. 10). */
+/* Adds the slip of the last step, which affects all later residuals (eq. 10). */
 static void add_slip(const struct odometry_walk *w, const double origin[2],
                      const struct variances *v, const struct moments *rest, double m[C][C])
 {
@@ -239,8 +247,8 @@ static void add_slip(const struct odometry_walk *w, const double origin[2],
     add_square(v->slip_heading * w->step_m, turn, m);
 }
 
-/* Covariance of the gradient of one run's squares (eq. 11): once along the path for the sums,
- * once more to take from them what lies behind. */
+/* Covariance of the gradient of one run's squares (eq. 11). The first pass along the path
+ * computes the sums, the second subtracts the poses already passed. */
 static void run_moments(const struct odometry_set *set, const struct odometry_point *point,
                         const struct odometry_system *system, const struct variances *v,
                         size_t run, double m[C][C])
@@ -257,7 +265,7 @@ static void run_moments(const struct odometry_set *set, const struct odometry_po
     } while (odometry_walk_next(&walk));
     odometry_walk_begin(&walk, set, run, point, true);
     do {
-        add_slip(&walk, origin, v, &rest, m); /* nothing at the first row: no step led there */
+        add_slip(&walk, origin, v, &rest, m); /* the first row has no step and adds nothing */
         if (isfinite(set->x_m[walk.row])) {
             add_pose(&walk, system, origin, -1.0, &rest);
             add_noise(&walk, system, v, m);
@@ -265,7 +273,8 @@ static void run_moments(const struct odometry_set *set, const struct odometry_po
     } while (odometry_walk_next(&walk));
 }
 
-/* What a start pose absorbs: [start x parameters], the head's triangle solved. */
+/* Change of the start pose with the parameters: [start x parameters], from the head's
+ * triangle. */
 static void find_absorbed(const double head[ODOMETRY_START][C + 1],
                           double by[ODOMETRY_START][ODOMETRY_P])
 {
@@ -327,7 +336,7 @@ enum status odometry_error_bars(const struct odometry_set *set,
         run_moments(set, point, system, &v, r, m);
         add_run(system->head[r], m, middle);
     }
-    /* Of each pose that does not share its reading with the one before. */
+    /* Only poses with a reading of their own count. */
     const double counted = 3.0 * (double)(set->poses / apart);
     const double reach =
         estimate_reach(counted - (double)(ODOMETRY_P + ODOMETRY_START * set->run_count));

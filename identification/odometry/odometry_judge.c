@@ -1,4 +1,5 @@
-/* What a fit of odometry is worth, and what to drive next. */
+/* Verdict on a fit of odometry, and advice for the next drive.
+ */
 #include <math.h>
 
 #include "identification/fit/plausible.h"
@@ -17,8 +18,8 @@ static const double R2_MARGINAL = 0.98;
 static const double BOTH_WAYS_RATIO = 0.1;
 static const double OUTLIER_RATIO_MARGINAL = 0.02;
 static const double LOST_RATIO_MARGINAL = 0.2;
-/* From a toy to a lorry: angles in degrees make wheels small, positions in mm make all large.
- */
+/* Ranges from a toy to a lorry. Angles in degrees make wheels small, positions in mm make
+ * everything large. */
 static const struct plausible_range plausible[] = {
     {"the mean radius", 3e-3, 2.0, PLAUSIBLE_ANGLE, PLAUSIBLE_LENGTH, 0.0},
     {"track_m", 0.02, 5.0, 0, PLAUSIBLE_LENGTH, 0.0},
@@ -48,7 +49,7 @@ static const char *const path_advice[ODOMETRY_P] = {
     [ODOMETRY_SENSOR_DELAY] =
         "start, stop and turn now and then: the sensor's delay shows where speeds change"};
 
-/* Whether the error bar leaves something to use. */
+/* Returns whether the standard error is small enough for the value to be useful. */
 static bool is_useful(const struct estimate *e, enum odometry_parameter i)
 {
     if (!e->identifiable[i]) {
@@ -84,7 +85,7 @@ static void judge_parameters(struct estimate *e)
             }
         }
         if (!useful[i]) {
-            /* Without changes of speed a delay does no harm. */
+            /* Without changes of speed, a delay has no effect. */
             const enum estimate_verdict at_best = i < ODOMETRY_SENSOR_X ? ESTIMATE_FAIL
                                                   : i < ODOMETRY_SENSOR_DELAY
                                                       ? ESTIMATE_MARGINAL
@@ -167,7 +168,7 @@ static void judge_wheels(struct estimate *e)
 static void judge_paths(struct odometry_fit *fit, const struct odometry_summary *summary)
 {
     const struct odometry_check *own = &fit->own;
-    const double r2 = fmin(own->position_r2, own->heading_r2); /* a NaN is left out */
+    const double r2 = fmin(own->position_r2, own->heading_r2); /* a NaN is ignored */
     if (r2 < R2_MARGINAL) {
         estimate_reason(&fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "the wheels explain %.1f %% of the motion only (position off by %.3g "

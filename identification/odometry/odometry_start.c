@@ -1,5 +1,10 @@
-/* A linear start: pieces of about a second, turned by their own measured heading, do not feel
- * how errors grow along the path. */
+/* Linear start of the odometry fit (docs/model/odometry.md, eq. 4 - 6).
+ *
+ * The path is cut into pieces of about a second. The turn of a piece is linear in r_R / b and
+ * r_L / b. Given these, its shift, rotated by its own measured heading, is linear in the track
+ * and the mounting. The errors of a piece do not accumulate along the path, so that Huber's
+ * regression suffices.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -18,16 +23,16 @@ static const double TRACK_M = 0.5;
 /* Least squares: residuals below are as good as none. */
 static const double FLOOR = 1e-6;
 
-/* One piece of the path, from a pose to a later one. */
+/* A piece of the path between two poses. */
 struct piece {
     size_t from, to;            /* rows */
-    double right_rad, left_rad; /* turned in between */
+    double right_rad, left_rad; /* angles of the wheels in between */
 };
 
 struct pieces {
     const struct odometry_set *set;
     double piece_s;
-    size_t run, row; /* where to go on */
+    size_t run, row; /* position of the next piece */
 };
 
 static void pieces_begin(struct pieces *p, const struct odometry_set *set)
@@ -61,7 +66,7 @@ static bool pieces_next(struct pieces *p, struct piece *piece)
     return false;
 }
 
-/* dtheta = c_R dphi_R - c_L dphi_L (eq. 4). */
+/* Fits dtheta = c_R dphi_R - c_L dphi_L (eq. 4). */
 static enum status fit_turns(const struct odometry_set *set, gsl_vector *x, gsl_vector *y,
                              size_t n, double share[2], bool *turns)
 {
@@ -88,7 +93,8 @@ static enum status fit_turns(const struct odometry_set *set, gsl_vector *x, gsl_
     return STATUS_OK;
 }
 
-/* Two rows of eq. 5: the piece's shift, were the track one metre and the sensor its start. */
+/* Two rows of eq. 5: the shift of the piece for a track of one metre and a sensor at its
+ * start. */
 static void shift_rows(const struct odometry_set *set, const struct piece *piece,
                        const double share[2], double *x, double *y)
 {
@@ -111,8 +117,8 @@ static void shift_rows(const struct odometry_set *set, const struct piece *piece
     y[1] = set->y_m[piece->to] - set->y_m[piece->from];
 }
 
-/* Track and mounting, or what there is of them. beta: the track turned by -alpha, then the
- * mounting turned likewise (eq. 5, 6). */
+/* Sets track and mounting as far as they are determined. beta: the track rotated by -alpha,
+ * then the mounting rotated likewise (eq. 5, 6). */
 static void place_parameters(const struct robust_ls_fit *fit, const double share[2], bool turns,
                              struct odometry_point *point)
 {
@@ -184,7 +190,7 @@ enum status odometry_begin(const struct odometry_set *set, struct odometry_point
     for (pieces_begin(&pieces, set); pieces_next(&pieces, &piece);) {
         n++;
     }
-    /* A run has poses enough for at least one piece, or lasts shorter than one. */
+    /* Too few pieces: all runs together are shorter than a start requires. */
     if (n < SHIFT_COLUMNS) {
         return STATUS_E_MATH;
     }

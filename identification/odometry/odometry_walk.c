@@ -3,7 +3,7 @@
 
 #include "identification/odometry/odometry_parts.h"
 
-/* sin(h) / h and its derivative. */
+/* Computes sin(h) / h and its derivative. */
 static void chord_ratio(double h, double *s, double *slope)
 {
     if (fabs(h) < 1e-4) {
@@ -15,7 +15,7 @@ static void chord_ratio(double h, double *s, double *slope)
     *slope = (cos(h) - *s) / h;
 }
 
-/* Rate of a wheel at a row: the chord between the rows beside it. */
+/* Rate of a wheel at a row: slope of the chord between its neighbours. */
 static double rate_at(const struct odometry_walk *w, const double *step_rad, size_t k)
 {
     const double *t_s = w->set->t_s;
@@ -25,9 +25,9 @@ static double rate_at(const struct odometry_walk *w, const double *step_rad, siz
     return turned / (t_s[behind ? k + 1 : k] - t_s[before ? k - 1 : k]);
 }
 
-/* A wheel's angle and rate at a time: a cubic from row to row, whose rate has no jumps (else
- * the squares would have kinks in the delay); beyond the ends of the run it goes on as it was.
- */
+/* Angle and rate of a wheel at a time. A cubic between the rows makes the rate continuous;
+ * otherwise the sum of squares would have kinks in the delay. Beyond the ends of the run,
+ * the rate is constant. */
 static void read_wheel(struct odometry_walk *w, const double *step_rad, double t_s, size_t i)
 {
     const size_t k = w->wheel;
@@ -47,7 +47,7 @@ static void read_wheel(struct odometry_walk *w, const double *step_rad, double t
     w->rate_radps[i] += u * (2.0 * bend - (2.0 - 3.0 * u) * twist);
 }
 
-/* The wheels as the pose of this row shows them. */
+/* Sets the wheels' angles and rates at the time that the pose of this row shows. */
 static void read_wheels(struct odometry_walk *w)
 {
     const struct odometry_set *set = w->set;
@@ -61,7 +61,7 @@ static void read_wheels(struct odometry_walk *w)
     read_wheel(w, set->left_rad, t_s, 1);
 }
 
-/* Where the sensor is (eq. 3). */
+/* Computes the pose of the sensor (eq. 3). */
 static void look_through_sensor(struct odometry_walk *w)
 {
     const double c = cos(w->body[2]);

@@ -23,13 +23,13 @@ static const double LOOK_RATIO_MAX = 3.0;
 static const double LOOK_RATIO_MIN = 0.5;
 static const double OPEN_RATIO = 3.0;
 
-/* What a sample adds to the test of the parameters at their reference. */
+/* Contribution of a sample to the test of the parameters at their reference. */
 struct online_evidence {
     double score[DYNAMICS_P_MAX], information[DYNAMICS_P_MAX];
 };
 
-/* Add what axis i says, measured e away from the prediction, with this variance in all; before
- * the filter learns from it. */
+/* Adds the evidence of axis i, with the innovation e and its total variance. Call it before
+ * the filter uses the sample. */
 static void weigh_axis(const struct online_filter *f, size_t i, double e, double variance,
                        struct online_evidence *out)
 {
@@ -55,8 +55,8 @@ static bool is_known(const struct online_filter *f, const struct online_params *
     return se <= KNOWN_RATIO * change_that_matters(f, p, j);
 }
 
-/* A reference that is only a guess follows the filter; one that the filter knows much better by
- * now, and does not contradict, gives way to it. */
+/* A reference that is only a guess follows the filter. If the filter knows a parameter much
+ * better by now and agrees, its value becomes the reference. */
 static void renew_reference(struct online_filter *f, const struct online_params *p)
 {
     for (size_t j = 0; j < f->p; j++) {
@@ -68,7 +68,7 @@ static void renew_reference(struct online_filter *f, const struct online_params 
         if (is_known(f, p, j, f->reference_se[j]) && !better) {
             continue;
         }
-        /* Early on the filter is surer than it should be. */
+        /* Soon after the start the filter underestimates its errors. */
         const double owned_se =
             f->learnt_s < SETTLE_RATIO * p->excitation_s ? f->reference_se[j] : se;
         for (size_t i = 0; i < f->n; i++) {
@@ -79,14 +79,15 @@ static void renew_reference(struct online_filter *f, const struct online_params 
     }
 }
 
-/* The drift test (docs/model/online.md). Page's sum: for each parameter and direction the log
- * likelihood ratio of "it is another one by what matters" against "it is what it was" is added
- * up, and starts again at zero whenever it falls below: it stays near zero while nothing
- * changes, and climbs from the moment on when something does, which also dates the change. A
- * sum beyond its limit is a suspicion only, for parameters act alike: the filter opens up for a
- * while, and what its parameters do then confirms it or not. */
+/* Drift test (docs/model/online.md): Page's cumulative sum. For each parameter and
+ * direction, it adds the log likelihood ratio of "changed by the amount that matters" to
+ * "unchanged", and restarts at zero whenever the sum is negative. The sum stays near zero
+ * without a change and rises from the moment of a change, which also dates it. A sum beyond
+ * its limit is only a suspicion, because parameters have similar effects. The filter then
+ * lets all parameters move freely for a while, and their result confirms the change or not.
+ * Reference: Page, Biometrika 41, 1954. */
 
-/* Sums of log likelihood ratios of a change that matters, for each parameter and direction. */
+/* Updates the sums for each parameter and direction. Returns whether one exceeds its limit. */
 static bool suspect_change(struct online_filter *f, const struct online_params *p,
                            const struct online_evidence *evidence)
 {
@@ -114,7 +115,7 @@ static bool suspect_change(struct online_filter *f, const struct online_params *
     return found;
 }
 
-/* Let the parameters move freely, to see where they go. */
+/* Lets the parameters move freely. */
 static void open_up(struct online_filter *f, const struct online_params *p)
 {
     for (size_t j = 0; j < f->p; j++) {
@@ -137,20 +138,20 @@ static bool is_settled(const struct online_filter *f, const struct online_params
             is_known(f, p, f->suspect, online_filter_se(f, f->suspect)));
 }
 
-/* How far entry j is from its reference, in standard errors. */
+/* Distance of entry j from its reference in standard errors. */
 static double distance_in_errors(const struct online_filter *f, size_t j)
 {
     return fabs(f->theta[j] - f->reference[j]) /
            hypot(online_filter_se(f, j), f->reference_se[j]);
 }
 
-/* The parameter that is furthest from its reference; false when none is far enough. */
+/* Finds the parameter furthest from its reference; false if none is far enough. */
 static bool confirm_change(const struct online_filter *f, const struct online_params *p,
                            struct online_drift *drift)
 {
     double most = DRIFT_Z;
     bool found = false;
-    /* Where much is far off, not a parameter is another one, but the model is wrong. */
+    /* Many outliers mean that the model is wrong, not a parameter. */
     if (f->opened_outliers > OUTLIER_SHARE_MAX * f->opened_used) {
         return false;
     }
@@ -175,7 +176,7 @@ static bool confirm_change(const struct online_filter *f, const struct online_pa
     return found;
 }
 
-/* What did not change is what it was. */
+/* Combines unchanged parameters with their reference. */
 static void close_up(struct online_filter *f)
 {
     bool all[DYNAMICS_P_MAX];
@@ -192,8 +193,8 @@ static void close_up(struct online_filter *f)
     f->opened = false;
 }
 
-/* After a sample was taken in, h_s after the one before. True, with *drift set and the
- * reference moved, when a change is certain. */
+/* Updates the drift test after a sample, h_s after the previous one. Returns true if a
+ * change is certain; then *drift is set and the reference moves. */
 static bool watch_drift(struct online_filter *f, const struct online_params *p,
                         const struct online_evidence *evidence, double h_s,
                         struct online_drift *drift)
@@ -298,7 +299,7 @@ bool online_filter_start(struct online_filter *f, const struct model *model,
     return true;
 }
 
-/* Velocities as measured; what the parameters did to them is past. */
+/* Sets the velocities to the measured ones and clears their sensitivities. */
 static void place_state(struct online_filter *f, const struct online_sample *s)
 {
     const size_t all = f->n + (size_t)f->p;
@@ -315,7 +316,7 @@ static void place_state(struct online_filter *f, const struct online_sample *s)
     memset(f->sensitivity, 0, sizeof f->sensitivity);
 }
 
-/* What acts from this sample on. */
+/* Stores the effort that acts from this sample on. */
 static void hold_sample(struct online_filter *f, const struct online_sample *s)
 {
     f->t_us = s->t_us;
@@ -340,7 +341,7 @@ static bool is_complete(const struct online_filter *f, const struct model *model
     return well;
 }
 
-/* Does a velocity repeat its largest or smallest value to the last bit? */
+/* Returns whether a velocity repeats its largest or smallest value exactly. */
 static bool is_stuck(struct online_filter *f, const struct online_sample *s)
 {
     bool stuck = false;
@@ -385,7 +386,7 @@ static bool is_outlier(const struct online_filter *f, const struct online_params
     return false;
 }
 
-/* Which parameters the last excitation_s would tell by themselves. */
+/* Updates which parameters the motion of the last excitation_s determines by itself. */
 static bool update_excitation(struct online_filter *f, const struct online_params *p,
                               const struct online_evidence *evidence, double h_s)
 {
@@ -400,7 +401,7 @@ static bool update_excitation(struct online_filter *f, const struct online_param
     return any;
 }
 
-/* Prediction and sample brought together. */
+/* Combines prediction and sample. */
 static enum online_gate update_filter(struct online_filter *f, const struct model *model,
                                       const struct online_params *p,
                                       const struct online_sample *s, bool *drifted,

@@ -1,9 +1,9 @@
-/* identification/online/online_filter.h - parameters of dynamics followed sample by sample.
+/* identification/online/online_filter.h - online estimation of dynamics, sample by sample.
  *
- * An extended Kalman filter of velocities and parameters together (docs/model/online.md). A
- * sample that would mislead it is passed over, and counted by its reason; a parameter that the
- * motion does not show stands still. Beside it runs a test of the parameters held at reference
- * values: sums of likelihood ratios, which tell when one of them became another.
+ * An extended Kalman filter estimates velocities and parameters together
+ * (docs/model/online.md). Misleading samples are rejected and counted by reason. Parameters
+ * that the motion does not excite stay constant. In parallel, likelihood-ratio tests at
+ * reference values detect changes of a parameter.
  *
  * Plain data without pointers. Pure: no clock, no allocation, fixed cost (docs/benchmarks.md).
  */
@@ -12,32 +12,35 @@
 
 #include "identification/online/online_state.h"
 
-/* Everything forgotten, counters too. */
+/* Clears everything, including the counters. */
 void online_filter_reset(struct online_filter *f, const struct model *model,
                          const struct online_params *p);
 
-/* Begin from here; the values are the reference against which drift is held. False, with the
- * filter as it was, when the values are not finite or not those of anything physical. */
+/* Starts the filter. The values are also the reference of the drift test. Returns false,
+ * with the filter unchanged, if the values are not finite or not physical. */
 bool online_filter_start(struct online_filter *f, const struct model *model,
                          const struct online_start *start);
 
-/* The robot's clock was set, or it started anew: the next sample follows none. */
+/* Call it after the robot's clock was set or the robot restarted: the next sample has no
+ * predecessor. */
 void online_filter_cut(struct online_filter *f);
 
-/* What acts until the next sample is not what the last one told: a robot that answers late. */
+/* Sets the effort until the next sample, for a robot that acts late; it replaces that of the
+ * last sample. */
 void online_filter_hold(struct online_filter *f, const double *tau);
 
-/* One sample. Returns what became of it; counts it. Sets *drift, and *drifted to true, when a
- * change is certain; *drifted is written always. */
+/* Processes one sample, counts it, and returns its fate. If a change is certain, sets *drift
+ * and *drifted to true; otherwise *drifted is set to false. */
 enum online_gate online_filter_step(struct online_filter *f, const struct model *model,
                                     const struct online_params *p,
                                     const struct online_sample *sample, bool *drifted,
                                     struct online_drift *drift);
 
-/* Count a sample that somebody else passed over. */
+/* Counts a sample that the caller rejected. */
 void online_filter_pass_over(struct online_filter *f, enum online_gate gate);
 
-/* Are the innovations as large as they should be, and white? False while too few. */
+/* Returns whether the innovations are white and have the expected size. False while there
+ * are too few. */
 bool online_filter_consistent(const struct online_filter *f);
 
 #endif

@@ -5,6 +5,13 @@
 
 enum { N = MODEL_AXES_MAX, P = DYNAMICS_P_MAX, SUBSTEPS_MAX = 32 };
 
+/* Extended Kalman filter with the state (velocities, parameters). The velocities are
+ * integrated by the model. Their transition is exp(h slope), and their sensitivity to the
+ * parameters follows from the model's regressor, because the model is linear in its
+ * parameters. Measured axes are processed one after the other, so that no matrix is
+ * inverted. Only excited parameters are updated; this prevents covariance wind-up in quiet
+ * phases. It assumes Gaussian noise and a motion that is nearly linear within a sample.
+ * Reference: Jazwinski, Stochastic Processes and Filtering Theory (1970), chapter 8. */
 /* Over how long noise and disturbance are learnt. */
 static const double ADAPT_S = 60.0;
 /* Innovations below this mean square are too small. */
@@ -14,15 +21,15 @@ static const double ADAPT_MAX = 1e4;
 /* Where a parameter that must be positive ends, as a share of its scale. */
 static const double POSITIVE_MIN_RATIO = 1e-3;
 
-/* What one sample period does. */
+/* Effect of one sample period. */
 struct stretch {
     double h_s;
-    double by_nu[N][N];    /* of the new velocities to the old ones */
-    double by_theta[N][P]; /* and to the parameters */
+    double by_nu[N][N];    /* derivative of the new velocities by the old ones */
+    double by_theta[N][P]; /* and by the parameters */
 };
 
-/* What the velocities hear of their slope: exp(h slope) up to the third order; mean: the mean
- * of it over the stretch. */
+/* Transition of the velocities: whole = exp(h slope) up to the third order, and its mean
+ * over the period. */
 static void expand_exponential(size_t n, const double *slope, double h_s, double whole[N][N],
                                double mean[N][N])
 {
@@ -55,7 +62,7 @@ static void expand_exponential(size_t n, const double *slope, double h_s, double
     }
 }
 
-/* Sensitivities over the stretch, at the velocities in its middle. */
+/* Computes the sensitivities over the period at its mean velocities. */
 static void linearise_stretch(const struct online_filter *f, const struct model *model,
                               const double *nu_middle, const double *tau, const double *force,
                               struct stretch *s)
@@ -94,7 +101,7 @@ static void linearise_stretch(const struct online_filter *f, const struct model 
     }
 }
 
-/* Runge-Kutta follows well while a step is short against the time constants. */
+/* Number of Runge-Kutta steps, so that a step is at most one time constant. */
 static int count_substeps(const struct online_filter *f, const struct model *model, double h_s)
 {
     double slope[N * N];
@@ -107,7 +114,7 @@ static int count_substeps(const struct online_filter *f, const struct model *mod
     return !(count > 1.0) ? 1 : count < SUBSTEPS_MAX ? (int)count : SUBSTEPS_MAX;
 }
 
-/* The velocities h_s later; the stretch's sensitivities. */
+/* Integrates the velocities over the period and computes its sensitivities. */
 static void move_state(struct online_filter *f, const struct model *model, struct stretch *s)
 {
     double middle[N] = {0.0};
@@ -133,7 +140,8 @@ static void move_state(struct online_filter *f, const struct model *model, struc
     linearise_stretch(f, model, middle, tau, force, s);
 }
 
-/* Velocities and parameters wander; a parameter that nobody sees stands still. */
+/* Adds the random walk of velocities and parameters. A parameter without excitation does not
+ * walk. */
 static void wander_state(struct online_filter *f, const struct online_params *p, double h_s)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -145,7 +153,7 @@ static void wander_state(struct online_filter *f, const struct online_params *p,
     }
 }
 
-/* F covariance F', F = [by_nu by_theta; 0 1]. */
+/* Computes F covariance F' with F = [by_nu by_theta; 0 1]. */
 static void spread_covariance(struct online_filter *f, const struct stretch *s)
 {
     const size_t n = f->n;
@@ -187,7 +195,7 @@ static void spread_covariance(struct online_filter *f, const struct stretch *s)
     }
 }
 
-/* Sensitivities and the reference's velocities go on as the state does. */
+/* Propagates the sensitivities, and the difference to the prediction by the reference. */
 static void carry_sensitivities(struct online_filter *f, const struct stretch *s)
 {
     double moved[N][P];
@@ -232,7 +240,8 @@ void online_kalman_absorb(struct online_filter *f, size_t c, double e, double va
         seen[k] = f->covariance[c][k];
         gain[k] = k < n || learns[k - n] ? seen[k] / variance : 0.0;
     }
-    /* For any gain, the best one too; symmetric to the last bit, or the difference grows. */
+    /* This form holds for any gain, not only the optimal one. Exact symmetry prevents
+     * growing errors. */
     for (size_t r = 0; r < all; r++) {
         const double a = gain[r];
         const double b = seen[r] - a * variance;
@@ -250,7 +259,8 @@ void online_kalman_absorb(struct online_filter *f, size_t c, double e, double va
     }
 }
 
-/* What the reference predicts learns alike, but for its parameters. */
+/* The prediction by the reference is updated with the same gain, but its parameters are
+ * constant. */
 void online_kalman_learn(struct online_filter *f, size_t i, double e, double variance)
 {
     double gain[ONLINE_STATES_MAX];
@@ -266,7 +276,7 @@ void online_kalman_learn(struct online_filter *f, size_t i, double e, double var
     }
 }
 
-/* Put entry j back to its bound, and what depends on it along. */
+/* Moves entry j to its bound, and correlated entries along with it. */
 static void hold_entry(struct online_filter *f, size_t j, double bound)
 {
     const size_t at = f->n + j;
@@ -284,7 +294,8 @@ static void hold_entry(struct online_filter *f, size_t j, double bound)
 
 void online_kalman_hold(struct online_filter *f, const struct model *model)
 {
-    /* Along the covariance first; what another one pushed out again is cut. */
+    /* The first round moves along the covariance; the second cuts what another entry pushed
+     * out again. */
     for (int round = 0; round < 2; round++) {
         for (size_t j = 0; j < model->parameter_count; j++) {
             const enum model_sign sign = model->parameters[j].sign;
