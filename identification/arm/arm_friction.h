@@ -1,7 +1,7 @@
 /* identification/arm/arm_friction.h - inertia, friction and gravity of an arm's six joints,
  * from their currents.
- *        i_j = J qdd_j + Fv qd_j + Fc tanh(qd_j / 0.01) + o + gravity + coupling
- *                                                                          (docs/model/arm.md)
+ *     i_j = J qdd_j + Fv qd_j + Fc tanh(qd_j / 0.01) + o + gravity + coupling
+ *                                                                       (docs/model/arm.md)
  *
  * The equation is linear in the parameters of each joint. All terms and the current pass the
  * same low-pass filter, which keeps the equation valid and makes accelerations computable.

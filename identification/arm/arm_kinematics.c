@@ -58,6 +58,7 @@ void arm_kinematics_fit_start(struct arm_kinematics_fit *fit)
  * rejected. Combinations that the poses do not determine are left at zero by the pseudo
  * inverse. It assumes that the corrections are small: millimetres and milliradians.
  * Reference: Mooring, Roth and Driels, Fundamentals of Manipulator Calibration (1991). */
+
 /* ---- the search ---- */
 
 struct work {

@@ -1,7 +1,6 @@
 /* identification/arm/arm_kinematics.h - calibration of an arm's links from joint angles and
  * tool poses.
- *        minimise  sum |p - p(q, x)|^2 / s_p^2 + |log(R R(q, x)')|^2 / s_r^2
- * (docs/model/arm.md)
+ *     minimise  sum |p - p(q, x)|^2 / s_p^2 + |log(R R(q, x)')|^2 / s_r^2  (docs/model/arm.md)
  *
  * x are the 36 small motions after the links of arm_geometry.h. The frame of a link can be
  * shifted along and rotated about the following joint axis, with the inverse motion of the next
@@ -66,9 +65,8 @@ struct arm_kinematics_fit {
 /* Sets the names of the parameters, with unknown values. */
 void arm_kinematics_fit_start(struct arm_kinematics_fit *fit);
 
-/* Fit, and judge. arm: nominal. STATUS_E_EMPTY when there are too few poses to tell anything,
- * STATUS_E_NOMEM, STATUS_E_MATH; what the poses do not determine is an answer, with its
- * verdict. */
+/* Fits and judges. arm: nominal. Returns STATUS_OK, STATUS_E_EMPTY (too few poses),
+ * STATUS_E_NOMEM, STATUS_E_MATH. Undetermined corrections are an answer, with its verdict. */
 enum { ARM_KINEMATICS_POSES_MIN = 8 };
 MUST_USE enum status arm_kinematics_fit_run(const struct arm_geometry *arm,
                                             const struct arm_pairs *pairs, bool doubt_units,

@@ -1,7 +1,7 @@
 /* identification/data/linear_model.h - dynamics that are linear in their parameters.
- *        Phi(nu, nu_dot) theta = tau              (docs/model/usv3.md, eq. 1)
- *        Phi(nu, nu_dot, tau) theta = known(nu, nu_dot, tau)
- *                                                 (docs/model/model_files.md, section 3)
+ *     Phi(nu, nu_dot) theta = tau              (docs/model/usv3.md, eq. 1)
+ *     Phi(nu, nu_dot, tau) theta = known(nu, nu_dot, tau)
+ *                                              (docs/model/model_files.md, section 3)
  *
  * The same object serves identification (regressor rows), simulation (forward), model following
  * (inverse) and the API (names, units, signs). The models are rows of the table in

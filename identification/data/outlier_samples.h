@@ -23,7 +23,7 @@ MUST_USE enum status outlier_samples_replace(const struct data_set *set, struct 
 /* Repeats the replacement after a simulation that explains the velocities to their noise, on
  * the axes where it does. residual [axes][n]: measured in set - simulated; NaN: unknown, and
  * clean is unchanged there. clean, from the call above, becomes
- *        simulated + s psi(residual / s) / mean psi',    s = 1.4826 median |residual|
+ *     simulated + s psi(residual / s) / mean psi',    s = 1.4826 median |residual|
  *
  * with Tukey's biweight psi, which is zero from 6 s on. If least squares reproduce these
  * residuals, that fit is the robust fit, and its standard errors hold for it. outliers:

@@ -1,7 +1,7 @@
 /* identification/data/trajectory.h - simulated motion under recorded efforts, with its
  * derivatives.
- *        nu' = f(theta, nu(t), tau(t - delay) - bias),   nu(t_0) = nu_0
- *                                                       (docs/model/output_error.md, eq. 1)
+ *     nu' = f(theta, nu(t), tau(t - delay) - bias),   nu(t_0) = nu_0
+ *                                                    (docs/model/output_error.md, eq. 1)
  *
  * Classical Runge-Kutta integrates from sample to sample. Each effort is held from its row's
  * time to the next row's, both shifted by the delay. No step crosses such an edge, so that

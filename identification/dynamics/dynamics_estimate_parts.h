@@ -7,8 +7,8 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/simulation/output_error.h"
 
-/* Of more samples, simulation with sensitivities takes too long for who did not ask for it:
- * some seconds at the first. */
+/* Above this number of samples, simulation with sensitivities takes several seconds, too
+ * long unless it was requested. */
 enum { ESTIMATE_SAMPLES_MAX = 50000 };
 
 /* A model, a recording and the options of a fit. */

@@ -370,7 +370,7 @@ static void add_products(const struct fitter *f, const struct row_source *rows,
  * because the noise of the velocities also stands in Phi: E[Phi' e] is not zero. Rows Z are
  * built from the motion that the present model simulates under the recorded efforts. They are
  * independent of the noise and similar to Phi, so that
- *        theta = (Z' W Phi)^-1 Z' W tau
+ *     theta = (Z' W Phi)^-1 Z' W tau
  * has no such bias. A simulation with the new theta improves Z, and a few rounds suffice.
  * The covariance is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, from `bread` and the moments of Z.
  * It assumes that the efforts do not depend on the noise (no feedback). Reference:

@@ -580,7 +580,7 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
 /* The weak form (docs/model/identification_theory.md, eq. 3) multiplies the equation Phi theta
  * = tau by a smooth window w that is zero at both ends, and integrates over it. If nu_dot has a
  * constant factor, integration by parts moves the derivative to the window:
- *        integral w nu_dot = - integral w_dot nu
+ *     integral w nu_dot = - integral w_dot nu
  * No measured velocity is ever differentiated, and the window averages the noise. Efforts
  * are held from sample to sample, so that their integrals are exact: the window is
  * integrated over each cell. The method assumes a constant inertia. Reference: modulating

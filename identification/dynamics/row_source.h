@@ -18,7 +18,7 @@
 
 enum { ROW_SG_MAX = LOCAL_POLYNOMIAL_MAX };
 
-/* Equations of an axis in a block, at most. */
+/* Largest number of equations per axis in a block. */
 enum { ROW_BLOCK = MODEL_BLOCK };
 
 struct row_source {

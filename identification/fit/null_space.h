@@ -9,7 +9,7 @@
 
 #include "identification/fit/dynamics_fit.h"
 
-/* Parameters, biases, delay. */
+/* Number of parameters, biases and delay. */
 enum { NULL_SPACE_MAX = DYNAMICS_P_MAX + 1 };
 
 /* Null space of unknowns whose columns were scaled to unit length. */

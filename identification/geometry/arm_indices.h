@@ -1,7 +1,7 @@
 /* identification/geometry/arm_indices.h - performance indices of joint control: error
  * integrals.
- *        ISE = h Σ e^2,  IAE = h Σ |e|,  ITAE = h Σ t |e|,  e = goal - q, every period h  (seed
- * 003)
+ *     ISE = h Σ e^2,  IAE = h Σ |e|,  ITAE = h Σ t |e|,  e = goal - q, every period h
+ *                                                                              (seed 003)
  *
  * They sum each joint's error since its goal was set, for any controller. Pure.
  */

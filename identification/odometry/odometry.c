@@ -24,6 +24,7 @@ enum { REST = ODOMETRY_COLUMNS };
  * heading are unknown; the likelihood is maximised over them too, which gives the logarithms
  * in the cost. It assumes that residuals are small enough for a linear step; the start of
  * odometry_start.c sees to that. */
+
 /* Gain in -2 log likelihood below which the search ends: a hundredth of a standard error. */
 static const struct damped_rules rules = {
     .lambda = 1e-3, .ease = 0.1, .gain_enough = 1e-4, .loss_enough = 1e-4};

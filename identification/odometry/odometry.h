@@ -1,7 +1,7 @@
 /* identification/odometry/odometry.h - wheel radii, track and sensor mounting of a two-wheeled
  * robot, from wheel angles and a measured pose.
- *        minimise  2 n log(sum |p_measured - p|^2 / 2 n) + n log(sum (theta_measured - theta)^2
- * / n) (docs/model/odometry.md, eq. 7)
+ *     minimise  2 n log(sum |p_measured - p|^2 / 2 n)
+ *               + n log(sum (theta_measured - theta)^2 / n)    (docs/model/odometry.md, eq. 7)
  *
  * or, with the caller's weight, 3 n log of the sum of both (eq. 7a). It uses whole paths; the
  * unknowns are seven parameters and a start pose for every run. Linear least squares on pieces

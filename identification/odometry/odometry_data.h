@@ -16,7 +16,8 @@
 #include "base/errors/err.h"
 #include "base/errors/status.h"
 
-/* Poses of a run below which it is not used; as many start poses as runs are estimated. */
+/* Largest number of runs, each with its own start pose, and smallest number of poses in a
+ * run. */
 enum { ODOMETRY_RUNS_MAX = 64, ODOMETRY_RUN_MIN = 8 };
 
 /* Recorded rows in their order. NaN marks a missing value. */

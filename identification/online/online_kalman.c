@@ -12,6 +12,7 @@ enum { N = MODEL_AXES_MAX, P = DYNAMICS_P_MAX, SUBSTEPS_MAX = 32 };
  * inverted. Only excited parameters are updated; this prevents covariance wind-up in quiet
  * phases. It assumes Gaussian noise and a motion that is nearly linear within a sample.
  * Reference: Jazwinski, Stochastic Processes and Filtering Theory (1970), chapter 8. */
+
 /* Over how long noise and disturbance are learnt. */
 static const double ADAPT_S = 60.0;
 /* Innovations below this mean square are too small. */

@@ -9,7 +9,7 @@
 
 #include "identification/online/online_state.h"
 
-/* Over how many samples innovations are judged. */
+/* Number of samples over which innovations are judged. */
 enum { ONLINE_JUDGE_SAMPLES = 100 };
 
 /* Predicts state and covariance h_s later under the present effort. Also propagates their

@@ -1,6 +1,6 @@
 /* identification/simulation/output_error.h - parameters of a model from its simulated response.
- *        minimise  sum_axes  n log( sum (nu_measured - nu_simulated)^2 / n )
- *                                                    (docs/model/output_error.md, eq. 3)
+ *     minimise  sum_axes  n log( sum (nu_measured - nu_simulated)^2 / n )
+ *                                                 (docs/model/output_error.md, eq. 3)
  *
  * The unknowns are parameters, constant efforts, the delay between effort and velocity, and the
  * initial velocities of every run. This is maximum likelihood for white measurement noise of

@@ -1,8 +1,8 @@
 /* identification/simulation/prediction_error.h - parameters of a model from one-step
  * predictions, with unmeasured forces.
- *        nu' = f(theta, nu, tau(t - L) - b + w),  w a Gauss-Markov force on each axis
- *        minimise  -2 log likelihood of the innovations
- *                                                  (docs/model/prediction_error.md, eq. 1 - 4)
+ *     nu' = f(theta, nu, tau(t - L) - b + w),  w a Gauss-Markov force on each axis
+ *     minimise  -2 log likelihood of the innovations
+ *                                               (docs/model/prediction_error.md, eq. 1 - 4)
  *
  * An extended Kalman filter estimates velocities and forces. Its transition matrices and the
  * sensitivities of its innovations come from trajectory.h. The sizes of measurement noise and

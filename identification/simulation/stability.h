@@ -1,6 +1,6 @@
 /* identification/simulation/stability.h - test whether the parts of a recording agree.
- *        theta_b = theta + G_b^-1 v_b,   Q = sum v_b' G_b^-1 v_b - v' G^-1 v
- *                                                (docs/model/identification.md, section 6)
+ *     theta_b = theta + G_b^-1 v_b,   Q = sum v_b' G_b^-1 v_b - v' G^-1 v
+ *                                             (docs/model/identification.md, section 6)
  *
  * The parameters of a right model are the same in both halves of a recording, for small and
  * large efforts, forwards and backwards. One pass of the filter of prediction_error gives the
@@ -65,7 +65,7 @@ struct stability_test {
 /* A difference below this share of an entry's value has no visible effect on the motion. */
 extern const double stability_matters;
 
-/* Efforts as shares of the largest at which it is told what they are worth. */
+/* Efforts, as shares of the largest, at which the effect of an effort is reported. */
 enum { STABILITY_WORTHS = 4 };
 extern const double stability_worth_at[STABILITY_WORTHS]; /* -1, -1/3, 1/3, 1 */
 

@@ -24,7 +24,7 @@ static const double FLOOR_S = 1e-4;
 static const double APART_SE = 3.5;
 static const double APART_SHARE = 0.03;
 
-/* What each class is called, and which moves show what is missing. */
+/* Names of the classes, and the moves that determine the missing terms. */
 static const struct {
     const char *moves, *longer, *shorter;
 } words[PROFILE_CLASSES] = {
@@ -70,7 +70,7 @@ static const char *term_name(size_t kind, size_t term)
     return profile_term_name((enum profile_term)(kind * PROFILE_TERMS + term));
 }
 
-/* What the moves of a class do not determine, and which would. */
+/* Reports terms that the moves of a class do not determine, with moves that would. */
 static void judge_determined(struct profile_fit *fit, size_t kind)
 {
     struct estimate *e = &fit->estimate;
@@ -120,7 +120,7 @@ static void judge_residuals(struct profile_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const double ratio = (double)fit->outliers / (double)fit->n;
-    /* Late replies must not decide it. */
+    /* Outliers, such as late replies, do not decide it. */
     if (fit->outliers == 0 && fit->r2 < R2_MARGINAL && e->rank > 1) {
         estimate_reason(e, fit->r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "poor fit: the model explains %.0f %% of the variance of the laps",
@@ -134,7 +134,7 @@ static void judge_residuals(struct profile_fit *fit)
     }
 }
 
-/* The class whose moves changed more, and how much longer they take, in percent. */
+/* Returns the class whose moves changed more, and the change of their time in percent. */
 static const char *changed_moves(const double share[TRAVEL_SIZES], double *percent)
 {
     const size_t k = fabs(share[0]) > fabs(share[1]) ? 0 : 1;
@@ -142,8 +142,8 @@ static const char *changed_moves(const double share[TRAVEL_SIZES], double *perce
     return words[k].moves;
 }
 
-/* The tests of travel times, of the times that this law has for the moves: in place of a
- * rotation stands the time of a move of joints, in place of a displacement that of a line. */
+/* Runs the tests of travel times on the times by this law: moves of joints stand in for
+ * rotations, moves on lines for displacements. */
 static void judge_law(struct profile_fit *fit, const struct travel_law *law)
 {
     struct estimate *e = &fit->estimate;
@@ -193,7 +193,7 @@ static void judge_law(struct profile_fit *fit, const struct travel_law *law)
     }
 }
 
-/* x [n x TRAVEL_P], y and residual [n] behind it. */
+/* x is [n x TRAVEL_P], followed by y and residual, [n] each. */
 static enum status test_law(const struct profile_move *moves, size_t n, double *memory,
                             struct profile_fit *fit)
 {
@@ -262,7 +262,7 @@ void profile_judge_units(struct profile_fit *fit)
     }
 }
 
-/* By errors that are nested: a part's and its whole's. */
+/* Nested errors: the part is contained in the whole. */
 void profile_check_part(struct profile_fit *whole, const char *name,
                         const struct profile_fit *part)
 {

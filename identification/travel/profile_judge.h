@@ -1,6 +1,6 @@
-/* identification/travel/profile_judge.h - what a fit of commanded moves is worth, in words.
+/* identification/travel/profile_judge.h - verdict on a fit of commanded moves.
  *
- * The second half of profile_time.c: verdict, reasons, and the moves that are missing
+ * The second half of profile_time.c: verdict, reasons, and advice for missing moves
  * (docs/model/arm_pair.md, section 3). Allocates through GSL while it runs.
  */
 #ifndef IDENTIFICATION_TRAVEL_PROFILE_JUDGE_H
@@ -9,20 +9,21 @@
 #include "identification/travel/profile_fit.h"
 #include "identification/travel/travel_held_out.h"
 
-/* Fill verdict, reasons and advice of an otherwise complete fit; moves [n] as they were given,
- * in the order in which they were made. STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH. */
+/* Fills verdict, reasons and advice of an otherwise complete fit. moves [n] are those given,
+ * in the order in which they were made. Returns STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH. */
 MUST_USE enum status profile_judge(const struct profile_move *moves, size_t n,
                                    struct profile_fit *fit);
 
-/* Numbers that look like another unit's: a reason for each. */
+/* Adds a reason for each number that seems to have another unit. */
 void profile_judge_units(struct profile_fit *fit);
 
-/* A part of the moves, fitted alone: a reason in *whole where it is of another robot. */
+/* Compares with a part of the moves that was fitted alone. Adds a reason to *whole if the
+ * part seems to be from another robot. */
 void profile_check_part(struct profile_fit *whole, const char *name,
                         const struct profile_fit *part);
 
-/* Held against other moves [n]: how far off it is there, and a reason where that is more than
- * its own moves allow. */
+/* Compares the fit with other moves [n]: fills *held, and adds a reason if the residuals are
+ * larger than those of its own moves allow. */
 MUST_USE enum status profile_hold_out(struct profile_fit *fit, const struct profile_move *moves,
                                       size_t n, struct travel_held_out *held);
 

@@ -10,6 +10,14 @@
 
 #include "identification/travel/profile_judge.h"
 
+/* Fit of one class (docs/model/arm_pair.md, section 3). The lap time is nonlinear in speed
+ * and acceleration, so that a search needs a start: a linear fit with a common time factor,
+ * and accelerations a factor exp(1.2) lower and higher. The weights are Tukey's biweight of
+ * the residuals, which rejects late replies. Levenberg-Marquardt (GSL) and weights alternate
+ * until nothing moves. The ratios are searched by their logarithms and are therefore
+ * positive. Errors come from the linearised law at the end, with the variance of an
+ * M-estimate. It assumes one law for all moves of a class; profile_judge.c tests that. */
+
 /* No robot link is timed better than this. */
 static const double FLOOR_S = 1e-4;
 static const double OUTLIER_SD = 4.0;
@@ -24,7 +32,7 @@ static const double FACTOR_MAX = 2.0;
 enum { ROUNDS = 20, STEPS = 30 };
 static const double STEP_ENOUGH = 1e-7;
 
-/* The moves of one class, and room for their fit. */
+/* The moves of one class, and memory for their fit. */
 struct room {
     const struct profile_move *moves; /* [n] of one class, usable */
     size_t n;
@@ -53,8 +61,8 @@ static int set_slopes(const gsl_vector *q, void *context, gsl_matrix *slopes)
     return GSL_SUCCESS;
 }
 
-/* What the law leaves of each move; the robust scale of it. As many as there are unknowns are
- * small whatever the noise is. */
+/* Computes the residual of each move; returns their robust scale. As many residuals as there
+ * are unknowns are small whatever the noise is, so the median leaves them out. */
 static double measure_residuals(struct room *room, const double q[PROFILE_TERMS])
 {
     double row[PROFILE_TERMS];
@@ -78,7 +86,7 @@ static void set_weights(struct room *room, enum travel_method method, double sca
     }
 }
 
-/* Levenberg and Marquardt with the weights as they are. */
+/* Levenberg-Marquardt with constant weights. */
 static enum status search_law(struct room *room, double q[PROFILE_TERMS])
 {
     const gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
@@ -92,7 +100,7 @@ static enum status search_law(struct room *room, double q[PROFILE_TERMS])
     const gsl_vector_const_view start = gsl_vector_const_view_array(q, PROFILE_TERMS);
     const gsl_vector_const_view weight = gsl_vector_const_view_array(room->weight, room->n);
     int info = 0;
-    /* That it goes no further is no error: what is left is looked at. */
+    /* A stop without convergence is no error: the position is judged by its residuals. */
     if (gsl_multifit_nlinear_winit(&start.vector, &weight.vector, &problem, work) ==
         GSL_SUCCESS) {
         (void)gsl_multifit_nlinear_driver(STEPS, STEP_ENOUGH, 0.0, 0.0, NULL, NULL, &info,
@@ -110,7 +118,7 @@ static enum status search_law(struct room *room, double q[PROFILE_TERMS])
     return is_finite ? STATUS_OK : STATUS_E_MATH;
 }
 
-/* Weights by what the law leaves, the law by these weights, and so on. */
+/* Alternates weights from the residuals and the law with these weights. */
 static enum status refine_law(struct room *room, enum travel_method method,
                               double q[PROFILE_TERMS])
 {
@@ -130,13 +138,13 @@ static enum status refine_law(struct room *room, enum travel_method method,
     return st;
 }
 
-/* Takes what is found from there when most moves keep closer to it. */
+/* Refines a start, and keeps the result if most moves are closer to it. */
 static enum status try_start(struct room *room, double q[PROFILE_TERMS],
                              double best[PROFILE_TERMS], double *scale)
 {
     const enum status st = refine_law(room, TRAVEL_TUKEY, q);
     const double here = st == STATUS_OK ? measure_residuals(room, q) : HUGE_VAL;
-    /* A law as good with an acceleration that nobody sees is no better. */
+    /* A law that is only as good, with an acceleration that no move shows, is not better. */
     if (here < 0.999 * *scale) {
         *scale = here;
         memcpy(best, q, PROFILE_TERMS * sizeof *q);
@@ -144,8 +152,8 @@ static enum status try_start(struct room *room, double q[PROFILE_TERMS],
     return st == STATUS_E_MATH ? STATUS_OK : st;
 }
 
-/* Linear fits to begin with, where most moves are: lap = t0 + c T, as of a robot whose speeds
- * are c times lower and accelerations c^2 times, then with accelerations otherwise. */
+/* Starts: the linear robust fit lap = t0 + c T, of a robot whose speeds are c times and
+ * accelerations c^2 times lower; then with other accelerations. */
 static enum status start_law(struct room *room, double best[PROFILE_TERMS])
 {
     static const double accelerations[] = {0.0, -1.2, 1.2};
@@ -153,7 +161,7 @@ static enum status start_law(struct room *room, double best[PROFILE_TERMS])
         .x = room->x, .y = room->y, .n = room->n, .p = 2, .floor = FLOOR_S};
     struct robust_ls_fit fit;
     double mean_s = 0.0;
-    double mean_speed_s = 0.0; /* of v / a: what an acceleration costs */
+    double mean_speed_s = 0.0; /* mean of v / a, the time that an acceleration costs */
     for (size_t i = 0; i < room->n; i++) {
         const struct profile_move *move = &room->moves[i];
         room->x[2 * i] = 1.0;
@@ -180,8 +188,8 @@ static enum status start_law(struct room *room, double best[PROFILE_TERMS])
     return st;
 }
 
-/* Variance of the residuals as the law's errors are to take it: eq. 5 and 6 of
- * docs/model/travel_time.md, by the moves that have weight, with (X'WX)^-1 for their design. */
+/* Variance of the residuals for the law's errors: eq. 5 and 6 of docs/model/travel_time.md,
+ * over the moves with weight, for the design (X'WX)^-1. */
 static double find_variance(const struct room *room, enum travel_method method, double scale,
                             size_t rank, size_t used)
 {
@@ -207,11 +215,11 @@ static double find_variance(const struct room *room, enum travel_method method, 
     const double small = 1.0 + (double)rank / m * (slope2 - slope * slope) / (slope * slope);
     const double variance =
         small * small * squares / (m - (double)rank) * weights / (slope * slope);
-    /* Nothing is timed better. */
+    /* A lower limit: timing is never better. */
     return fmax(variance, method == TRAVEL_OLS ? 0.0 : 1e-6 * scale * scale);
 }
 
-/* The law linearised where the search ended, as its moves weigh: errors, rank, and what is
+/* Linearises the law at the result with the present weights: errors, rank, and what is
  * determined. */
 static enum status linearise_law(struct room *room, enum travel_method method,
                                  struct profile_law *law)
@@ -257,7 +265,7 @@ static size_t count_beyond(const double *residual, size_t n, double limit)
     return count;
 }
 
-/* Robustly first; AUTO then asks whether anything lies out. */
+/* Fits robustly. AUTO then uses plain least squares if there are no outliers. */
 static enum status fit_class(struct room *room, enum travel_method method,
                              struct profile_law *law, enum travel_method *used)
 {
@@ -279,7 +287,7 @@ static enum status fit_class(struct room *room, enum travel_method method,
     return st;
 }
 
-/* Ratios by their logarithms, so that no interval reaches below zero. */
+/* Ratios use their logarithms, so that no interval reaches below zero. */
 static void set_terms(enum profile_class kind, const struct profile_law *law,
                       struct profile_fit *fit)
 {
@@ -313,7 +321,7 @@ static void set_terms(enum profile_class kind, const struct profile_law *law,
     e->condition = fmax(e->condition, law->slopes.condition);
 }
 
-/* Over all moves used. */
+/* Quality over all moves used. */
 static void set_quality(const struct profile_move *moves, struct profile_fit *fit)
 {
     double rss = 0.0;
@@ -340,7 +348,7 @@ static void set_quality(const struct profile_move *moves, struct profile_fit *fi
     fit->r2 = sst > 0.0 ? 1.0 - rss / sst : (double)NAN;
 }
 
-/* moves [out->n], those of joints first; memory [7 n]. */
+/* moves [out->n], with joints first; memory [7 n]. */
 static enum status fit_classes(const struct profile_move *moves, size_t joints, double *memory,
                                enum travel_method method, struct profile_fit *out)
 {
@@ -356,7 +364,7 @@ static enum status fit_classes(const struct profile_move *moves, size_t joints, 
                             .weight = memory + (PROFILE_TERMS + 2) * n,
                             .sorted = memory + (PROFILE_TERMS + 3) * n};
         struct profile_law *law = &out->law[k];
-        /* Of fewer the search knows nothing. */
+        /* With fewer moves than unknowns, there is no search. */
         if (st == STATUS_OK && room.n >= PROFILE_TERMS) {
             st = fit_class(&room, method, law, &out->method);
             if (st == STATUS_OK) {

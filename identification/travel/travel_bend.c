@@ -14,6 +14,15 @@ enum {
     HALVINGS = 30,
     STARTS = 4
 };
+/* Law of a robot that accelerates (docs/model/travel_time.md, section 3). Laps then bend
+ * with the size of a move: short moves never reach full speed. The search is Gauss-Newton
+ * with step halving in the logarithms of speed and acceleration, from several starts,
+ * because the sum of squares has several minima. Each start is robust (Tukey), because late
+ * replies would otherwise decide. First, may_bend() checks with linear columns whether the
+ * search can pay off at all. The test compares laws with the same free delays, so that it
+ * asks for the bend alone. It assumes independent residuals of equal spread; travel_law.c
+ * tests the spread. */
+
 /* Of laws that hold so many may be said to bend. */
 static const double BEND_CHANCE = 0.001;
 /* Twice the logarithm of how much more likely moves are with accelerations: laws that hold stay
@@ -31,13 +40,13 @@ static const double TUKEY_C = 4.685;
 static const double MAD_TO_SD = 1.4826;
 /* A move keeps to a law within so many standard deviations. */
 static const double NEAR_SD = 5.0;
-/* Full speed is reached over such a share of the longest move, and is so much more than that of
- * the law without. */
+/* Starts: ratio of the acceleration distance to the longest move, and ratio of full speed to
+ * that of the plain law. */
 static const double starts[STARTS][2] = {{0.2, 1.1}, {1.0, 1.5}, {0.03, 1.0}, {0.5, 0.7}};
 
-/* Unknowns: t0, then the logarithms of speed and acceleration of each size; then ta and tr.
- * The law of a robot that accelerates has none of these two: what starts from rest has no other
- * start. With them it contains the law of constant speeds, too. */
+/* Unknowns: t0, the logarithms of speed and acceleration of each size, and for DELAYED_P
+ * also ta and tr. The law of an accelerating robot has no such delays, because a move that
+ * starts from rest has no other start. With them, it contains the law of constant speeds. */
 struct bent {
     size_t p; /* ACCELERATING_P, or DELAYED_P */
     double q[DELAYED_P];
@@ -54,7 +63,7 @@ bool travel_law_bends(const struct travel_law *law)
     return law->tested && law->bend_p < BEND_CHANCE;
 }
 
-/* by: slopes of the logarithms of speed and acceleration. */
+/* Returns the travel time; by: its derivatives by the logarithms of speed and acceleration. */
 static double travel_of(double size, double speed, double acceleration, double by[2])
 {
     if (!(size > 0.0)) {
@@ -71,7 +80,8 @@ static double travel_of(double size, double speed, double acceleration, double b
     return 2.0 * sqrt(size / acceleration);
 }
 
-/* w->residual: what the law leaves of all moves; w->x: its slopes, by rows of at->p. */
+/* Computes w->residual, the residuals of all moves, and w->x, their derivatives by rows of
+ * at->p. */
 static void set_rows(struct law_rows *w, const struct bent *at)
 {
     double speed[TRAVEL_SIZES];
@@ -96,7 +106,7 @@ static void set_rows(struct law_rows *w, const struct bent *at)
     }
 }
 
-/* Of what counts, by the square of that. */
+/* Sum of squares; w->counts are roots of the weights. */
 static double sum_squares(const struct law_rows *w)
 {
     double sum = 0.0;
@@ -107,18 +117,18 @@ static double sum_squares(const struct law_rows *w)
     return sum;
 }
 
-/* Robust scale of what the law at hand leaves of all moves. */
+/* Robust scale of the residuals of all moves. */
 static double scale_residuals(struct law_rows *w, const struct bent *at)
 {
     const size_t n = w->problem->n;
     for (size_t i = 0; i < n; i++) {
         w->z[i] = fabs(w->residual[i]);
     }
-    /* As many as there are unknowns are small whatever the noise is. */
+    /* A fit makes one residual per unknown small whatever the noise is. */
     return fmax(MAD_TO_SD * gsl_stats_select(w->z, 1, n, (n + at->p) / 2), w->problem->floor);
 }
 
-/* Products of the rows at hand. p is a constant for the compiler. */
+/* Computes the products of the present rows. p is a compile-time constant for speed. */
 static inline void multiply_rows(const struct law_rows *w, size_t p,
                                  double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX],
                                  double step[COLUMN_SPACE_P_MAX])
@@ -129,7 +139,7 @@ static inline void multiply_rows(const struct law_rows *w, size_t p,
         for (size_t j = 0; j < p; j++) {
             const double product = weight * row[j];
             if (!(fabs(product) > 0.0)) {
-                continue; /* many moves only turn, or only drive */
+                continue; /* many moves only turn or only drive */
             }
             for (size_t k = 0; k < p; k++) {
                 m[j][k] += product * row[k];
@@ -139,7 +149,7 @@ static inline void multiply_rows(const struct law_rows *w, size_t p,
     }
 }
 
-/* Gauss and Newton's step from the rows at hand; false when numbers are none. */
+/* Gauss-Newton step from the present rows; false if numbers are not finite. */
 static bool find_step(const struct law_rows *w, size_t p, double step[COLUMN_SPACE_P_MAX])
 {
     double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX] = {{0.0}};
@@ -150,14 +160,14 @@ static bool find_step(const struct law_rows *w, size_t p, double step[COLUMN_SPA
         multiply_rows(w, ACCELERATING_P, m, step);
     }
     for (size_t j = 0; j < p; j++) {
-        /* What no move tells stays where it is. */
+        /* An unknown without moves does not change. */
         m[j][j] = m[j][j] > 0.0 ? m[j][j] * (1.0 + DAMPING) : 1.0;
     }
     return column_space_cholesky(m, step, p);
 }
 
-/* Takes the step, halved until it helps, rows with it; its length, 0 when none does or it
- * hardly does. */
+/* Applies the step, halved until it reduces the squares. Returns its length; 0 if no step,
+ * or hardly any, helps. */
 static double apply_step(struct law_rows *w, struct bent *at,
                          const double step[COLUMN_SPACE_P_MAX], double enough)
 {
@@ -184,8 +194,8 @@ static double apply_step(struct law_rows *w, struct bent *at,
     return 0.0;
 }
 
-/* Steps until none helps. robust: moves weigh as Tukey has it, by what this law leaves of
- * them; else as they count. */
+/* Steps until none helps. robust: Tukey's weights from the residuals; otherwise the present
+ * weights. */
 static void descend_from(struct law_rows *w, bool robust, struct bent *at)
 {
     const double enough = robust ? START_ENOUGH : ENOUGH;
@@ -202,7 +212,7 @@ static void descend_from(struct law_rows *w, bool robust, struct bent *at)
     }
 }
 
-/* Takes what is found from there when most moves keep closer to it. */
+/* Descends from a start, and keeps the result if most moves are closer to it. */
 static void try_start(struct law_rows *w, struct bent at, struct bent *best, double *scale)
 {
     descend_from(w, true, &at);
@@ -213,7 +223,7 @@ static void try_start(struct law_rows *w, struct bent at, struct bent *best, dou
     }
 }
 
-/* Speed and acceleration of a start. */
+/* Sets speed and acceleration of a start. */
 static void set_start(const struct law_rows *w, size_t k, const double start[2], double of[2])
 {
     double largest = 1e-3;
@@ -224,8 +234,8 @@ static void set_start(const struct law_rows *w, size_t k, const double start[2],
     of[1] = of[0] * of[0] / (start[0] * largest);
 }
 
-/* The bent law to which most moves keep closest, best->p of unknowns. A start in *best is one
- * of those tried. Returns its scale, HUGE_VAL when there is none. */
+/* Searches the bent law with the smallest robust scale; best->p selects its unknowns. For
+ * DELAYED_P, *best is one of the starts. Returns the scale, HUGE_VAL if there is none. */
 static double search_bent(struct law_rows *w, struct bent *best)
 {
     double scale = HUGE_VAL;
@@ -245,16 +255,16 @@ static double search_bent(struct law_rows *w, struct bent *best)
     return scale;
 }
 
-/* How much more likely the moves are, twice its logarithm, when so much less is left of them.
- * What cannot be timed is no evidence. */
+/* Twice the log likelihood ratio for this reduced sum of squares. Differences below the
+ * resolution of the timing do not count. */
 static double weigh_evidence(const struct law_rows *w, double rss)
 {
     const double floor2 = w->problem->floor * w->problem->floor * w->rows;
     return w->rows * log((w->plain_rss + floor2) / (rss + floor2));
 }
 
-/* Whether a law that bends could explain what counts so much better that it would be told: laws
- * of three accelerations as columns beside the design nearly span what any of them adds. */
+/* Returns whether a bent law could explain the moves significantly better. The laws of three
+ * accelerations as additional columns nearly span what any bent law adds. */
 static bool may_bend(const struct law_rows *w, const struct travel_law *law)
 {
     struct column_space_added added = {.count = 3 * TRAVEL_SIZES};
@@ -275,14 +285,14 @@ static bool may_bend(const struct law_rows *w, const struct travel_law *law)
     size_t rank;
     const double gain = column_space_gain(&w->space, &added, &rank, NULL);
     const double least = w->rows < (double)(w->space.rank + rank + DOF_TESTED)
-                             ? 0.0 /* so few rows that what would be left is not known */
+                             ? 0.0 /* too few rows to estimate the rest */
                              : w->plain_rss - gain;
     return law->aside >= ASIDE_MIN || w->rows < (double)w->problem->n ||
            weigh_evidence(w, least) > BEND_MIN;
 }
 
-/* A move counts that keeps to either law: late replies keep to neither, and short moves of a
- * robot that accelerates to one alone. */
+/* Counts the moves that fit either law. Late replies fit neither; short moves of an
+ * accelerating robot fit only one. */
 static void count_either(struct law_rows *w, const double *residual, double near)
 {
     const size_t n = w->problem->n;
@@ -294,7 +304,7 @@ static void count_either(struct law_rows *w, const double *residual, double near
     law_count_all_of_many(w);
 }
 
-/* Values and errors where the rows at hand are those of the law. */
+/* Computes values and errors from the present rows. */
 static enum status compute_result(struct law_rows *w, const struct bent *at, double rss,
                                   struct travel_accelerating *out)
 {
@@ -336,7 +346,7 @@ static enum status compute_result(struct law_rows *w, const struct bent *at, dou
     return st;
 }
 
-/* Chance of `more` squares than `rss`, which TRAVEL_SIZES more unknowns leave. */
+/* Probability by chance of `more` squares, if TRAVEL_SIZES further unknowns leave `rss`. */
 static double chance_of(const struct law_rows *w, double more, double rss)
 {
     return law_chance(w, more - rss, rss, (double)TRAVEL_SIZES);

@@ -44,7 +44,6 @@ void travel_motion_row(enum travel_motion motion, double rotation_rad, double di
     }
 }
 
-/* Written so that NaN is refused. */
 void travel_fit_start(struct travel_fit *fit, enum travel_motion motion)
 {
     static const char *const symbols[TRAVEL_P] = {"t0", "ta", "tr", "w", "v"};

@@ -1,7 +1,7 @@
-/* identification/travel/travel_fit.h - moves, and what a fit of travel times returns.
+/* identification/travel/travel_fit.h - moves, and the result of a fit of travel times.
  *
- * The model's terms, one row of its design, and the result that travel_time.h fills and
- * travel_judge.h judges. Plain data, pure.
+ * It contains the model's terms, one row of its design, and the result that travel_time.h fills
+ * and travel_judge.h judges. Plain data, pure.
  */
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_FIT_H
 #define IDENTIFICATION_TRAVEL_TRAVEL_FIT_H
@@ -15,9 +15,9 @@
 
 /* Order of beta and of every array of TRAVEL_P below. */
 enum travel_term {
-    TRAVEL_T0,    /* s, start-up of every command */
-    TRAVEL_TA,    /* s, extra when it turns */
-    TRAVEL_TR,    /* s, extra when it drives */
+    TRAVEL_T0,    /* s, delay of every command */
+    TRAVEL_TA,    /* s, additional delay of a turn */
+    TRAVEL_TR,    /* s, additional delay of a drive */
     TRAVEL_INV_W, /* s/rad; reported as angular_speed_radps = 1 / it */
     TRAVEL_INV_V, /* s/m; reported as linear_speed_mps = 1 / it */
     TRAVEL_P
@@ -27,78 +27,75 @@ enum travel_method {
     TRAVEL_OLS,
     TRAVEL_HUBER, /* 1.345, LAD start, MAD scale */
     TRAVEL_TUKEY, /* MM: LAD or majority start, MAD scale, biweight 4.685 */
-    TRAVEL_AUTO,  /* OLS when the residuals look Gaussian, else TUKEY; says which */
+    TRAVEL_AUTO,  /* OLS if the residuals look Gaussian, otherwise TUKEY; a reason says which */
     TRAVEL_METHOD_COUNT
 };
 
-/* What the moves of a machine can be: a joint only turns, a slide only drives. The model is
- * then lap = t0 + |rotation| / w, or t0 + |displacement| / v, and the other terms are not asked
- * for.
- */
+/* Moves that a machine can make: a joint only turns, a slide only drives. The model is then
+ * lap = t0 + |rotation| / w, or t0 + |displacement| / v, without the other terms. */
 enum travel_motion { TRAVEL_TURNS_AND_DRIVES, TRAVEL_TURNS, TRAVEL_DRIVES };
 
 /* A rotation or displacement below 1e-6 (rad, m) counts as none. */
 struct travel_move {
-    double rotation_rad;   /* sign is not read */
-    double displacement_m; /* sign is not read */
+    double rotation_rad;   /* the sign is ignored */
+    double displacement_m; /* the sign is ignored */
     double lap_s;
 };
 
 enum { TRAVEL_COMBINATION_MAX = 5 };
 
-/* The law of a robot that accelerates, of rotation and displacement (docs/model/travel_time.md,
+/* Law of a robot that accelerates, for rotation and displacement (docs/model/travel_time.md,
  * section 3):
  *
  *     lap = t0 + T(|rotation|; w, aw) + T(|displacement|; v, av)
- *     T(x; v, a) = x / v + v / a where x > v^2 / a, 2 sqrt(x / a) where it is shorter
- */
+ *     T(x; v, a) = x / v + v / a where x > v^2 / a, 2 sqrt(x / a) where it is shorter */
 struct travel_accelerating {
-    bool known;  /* it is the law by far: the moves are more likely so */
-    double gain; /* twice the logarithm of how much more */
+    bool known;  /* the moves are far more likely under this law */
+    double gain; /* twice the log likelihood ratio in its favour */
     double t0_s, t0_se_s;
-    double speed[2], speed_se[2]; /* rad/s, m/s; NaN where no such move was made */
+    double speed[2], speed_se[2];               /* rad/s, m/s; NaN without such moves */
     double acceleration[2], acceleration_se[2]; /* rad/s^2, m/s^2 */
     double residual_s_sd;
 };
 
 struct travel_fit {
-    /* By enum travel_term, in the terms people use: speeds, not their inverses. NaN unless
-     * identifiable, but for t0_s: when all moves are of one class the delays show in their sum
-     * only, which is t0_s then (it stands among the combinations too). An interval of 1/w that
-     * reaches zero or below gives an open speed interval: hi is NaN (printed as null).
-     * condition: of the column-scaled design restricted to what is identifiable. */
+    /* Entries by enum travel_term, with speeds instead of their inverses. NaN unless
+     * identifiable, except t0_s: if all moves are of one class, only the sum of the delays is
+     * known, and t0_s is that sum (it is also a combination). An interval of 1/w that reaches
+     * zero or below gives an open interval of the speed: hi is NaN (printed as null).
+     * condition: of the column-scaled design, restricted to what is identifiable. */
     struct estimate estimate;
     size_t n;       /* moves used */
-    size_t refused; /* not finite, absurdly large, or lap not above zero */
-    size_t freedom; /* moves that have weight, beyond the rank: what tells the errors */
-    enum travel_method method; /* the one used, never AUTO */
+    size_t refused; /* not finite, too large, or lap <= 0 */
+    size_t freedom; /* number of moves with weight, minus the rank: the basis of the errors */
+    enum travel_method method; /* method used, never AUTO */
     enum travel_motion motion;
-    /* The linear model's own terms, with inverse speeds; NaN unless identifiable, errors also
-     * when n is not above the rank. */
+    /* Terms of the linear model, with inverse speeds; NaN unless identifiable. Errors are
+     * also NaN if n does not exceed the rank. */
     double beta[TRAVEL_P], beta_se[TRAVEL_P];
     double beta_lo[TRAVEL_P], beta_hi[TRAVEL_P];          /* 95 % interval (Student) */
     double coefficient[TRAVEL_COMBINATION_MAX][TRAVEL_P]; /* of beta in each combination */
-    /* The solution itself: what of beta, or of any move's row, the moves determine, and the
-     * covariance of that. n is 0 without moves. */
+    /* The solution itself: which parts of beta, or rows of moves, are determined, and their
+     * covariance. n is 0 without moves. */
     struct robust_ls_fit ls;
     double residual_s_sd;                    /* robust scale for HUBER and TUKEY */
-    double rmse_s, r2;                       /* of all moves used */
-    size_t outliers;                         /* residuals beyond 4 residual_s_sd */
-    struct travel_accelerating accelerating; /* known where laps bend with the size of moves */
+    double rmse_s, r2;                       /* over all moves used */
+    size_t outliers;                         /* number of residuals beyond 4 residual_s_sd */
+    struct travel_accelerating accelerating; /* known if laps bend with the size of moves */
 };
 
-/* A fit with everything unknown. */
+/* Sets everything to unknown. */
 void travel_fit_start(struct travel_fit *fit, enum travel_motion motion);
 
-/* Whether a move takes part: finite, not absurdly large, and a lap above zero. */
+/* Returns whether a move is used: finite, of plausible size, with a lap above zero. */
 bool travel_move_usable(const struct travel_move *move);
 
-/* Whether the model of this motion has the term. */
+/* Returns whether the model of this motion has the term. */
 bool travel_motion_has(enum travel_motion motion, enum travel_term term);
 
-/* The parts of lap = t0 + ...: one row of the design. */
+/* Computes the terms of lap = t0 + ..., one row of the design. */
 void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P]);
-/* The same without what this motion does not have. */
+/* The same, with zero for terms that this motion does not have. */
 void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
                        double row[TRAVEL_P]);
 

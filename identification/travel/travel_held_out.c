@@ -23,8 +23,9 @@ static const double CHANCE = 0.002;
 static const double OFF_SE = 4.0;
 static const double OFF_SHARE = 0.3;
 
-/* Whether two estimates of 1 / speed differ, by errors that are independent or, of a part and
- * its whole, nested: then the difference has the part's variance less the whole's. */
+/* Returns whether two estimates of 1 / speed differ. Their errors are independent or, for a
+ * part of a whole, nested. The difference then has the variance of the part minus that of
+ * the whole. */
 static bool is_apart(const struct travel_fit *whole, const struct travel_fit *part, bool nested,
                      enum travel_term term)
 {
@@ -96,16 +97,16 @@ void travel_held_out_score(double *lap_s, const double *predicted_s, size_t n,
     held->median_s = held->n ? gsl_stats_median_from_sorted_data(off, 1, held->n) : nan("");
 }
 
-/* By the median, which late replies do not move, in standard deviations of Gaussian noise. */
+/* Uses the median, which late replies do not move, as a Gaussian standard deviation. */
 static void judge_size(struct estimate *e, size_t n, double residual_s_sd,
                        const struct travel_held_out *held)
 {
     const double own = fmax(residual_s_sd, 1e-4);
     const double size = 1.4826 * held->median_s;
-    /* The errors of the fit are a part of what a prediction is off by. */
+    /* A prediction also contains the errors of the fit. */
     const double expected = own * sqrt(1.0 + (double)e->rank / fmax((double)n, 1.0));
     const double ratio = size / expected;
-    /* A median is worth about 0.37 of its values in degrees of freedom. */
+    /* A median has the efficiency of about 0.37 of its values. */
     const double count = fmax(0.37 * (double)held->n, 1.0);
     if (ratio > LARGER_MARGINAL && gsl_cdf_chisq_Q(count * ratio * ratio, count) < CHANCE) {
         estimate_reason_first(e, ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,

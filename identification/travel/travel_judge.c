@@ -24,10 +24,10 @@ static const double NEW_DIRECTION = 1e-4;
 static const double ASIDE_SE = 3.0;
 static const double ASIDE_SHARE = 0.03;
 
-/* What a session may hold: which moves there were, and their usual size. */
+/* Classes of moves in a session, and their typical size. */
 struct classes {
     size_t turns, drives, both;
-    double rotation_rad, displacement_m; /* root mean square where there is any, else 1 */
+    double rotation_rad, displacement_m; /* root mean square; 1 if there are none */
 };
 
 static struct classes count_classes(const struct travel_fit *fit, const double *x)
@@ -52,7 +52,7 @@ static struct classes count_classes(const struct travel_fit *fit, const double *
     return c;
 }
 
-/* Projection on what is not determined, with columns scaled to norm (1 for empty ones). */
+/* Projection on what is not determined, for columns scaled to norm 1 (1 for empty ones). */
 struct blind {
     double projection[TRAVEL_P][TRAVEL_P];
     double norm[TRAVEL_P];
@@ -71,7 +71,7 @@ static struct blind blind_of(const struct robust_ls_fit *ls)
     return blind;
 }
 
-/* Whether a move would show something new; if so, what it shows is no longer blind. */
+/* Returns whether a move determines something new. If so, removes that from the projection. */
 static bool look_at_move(struct blind *blind, enum travel_motion motion, double rotation_rad,
                          double displacement_m)
 {
@@ -99,17 +99,17 @@ static bool look_at_move(struct blind *blind, enum travel_motion motion, double 
     return true;
 }
 
-/* A piece of advice: up to two moves, in units of the usual rotation and displacement. The
- * sizes are odd on purpose, so that they are new in any session. */
+/* An advice of up to two moves, in units of the typical rotation and displacement. The sizes
+ * are unusual on purpose, so that they are new in any session. */
 struct remedy {
     double size[2][2];
     size_t count;
-    const char *first; /* when the session holds no such move yet */
+    const char *first; /* text for a session without such moves */
     const char *again;
 };
 
-/* In the order in which they are offered. Single moves of the three kinds together show
- * everything, so one of them always helps when something is missing. */
+/* The order in which they are offered. Single moves of the three kinds together determine
+ * everything, so one of them always helps if something is missing. */
 enum { TWO_TURNS, TWO_DRIVES, TURN, DRIVE, BOTH, REMEDY_COUNT };
 
 /* clang-format off */
@@ -127,7 +127,7 @@ static const struct remedy remedies[REMEDY_COUNT] = {
 };
 /* clang-format on */
 
-/* Whether a machine of this motion can make such moves. */
+/* Returns whether a machine with this motion can make such moves. */
 static bool is_possible(const struct remedy *remedy, enum travel_motion motion)
 {
     const bool turns = remedy->size[0][0] > 0.0;
@@ -152,8 +152,8 @@ static size_t terms_of(enum travel_motion motion)
     return motion == TRAVEL_TURNS_AND_DRIVES ? TRAVEL_P : 2;
 }
 
-/* Name moves until every term would be determined: each time the first remedy of which no move
- * is in vain. */
+/* Names moves until every term is determined: each time the first advice whose moves all
+ * help. */
 static void advise_moves(struct travel_fit *fit, const struct classes *c, struct blind blind)
 {
     size_t rank = fit->estimate.rank;
@@ -332,8 +332,9 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
     }
 }
 
-/* Wide: a tanker turns by 0.2 degrees a second and a turret by ten turns; a crawler makes a
- * centimetre a second and a racing car 60 m/s. A robot starts within a quarter of a minute. */
+/* Wide ranges: a tanker turns by 0.2 degrees per second and a turret ten times per second. A
+ * crawler moves a centimetre per second and a racing car 60 m/s. A robot starts within a
+ * quarter of a minute. */
 static const struct plausible_range plausible[] = {
     {"angular_speed_radps", 0.003, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_ANGLE, 0.0},
     {"linear_speed_mps", 0.003, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_LENGTH, 0.0},
@@ -347,7 +348,7 @@ enum { SIGNED_MIN = 10 };
 void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves, size_t n)
 {
     double largest = 0.0;
-    size_t back[2] = {0, 0}; /* below zero: rotations, displacements */
+    size_t back[2] = {0, 0}; /* number of negative rotations and displacements */
     size_t count[2] = {0, 0};
     for (size_t i = 0; i < n; i++) {
         if (travel_move_usable(&moves[i])) {
@@ -378,8 +379,8 @@ void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves,
     }
 }
 
-/* Where a robust fit leaves moves aside that are a part of the law, it and plain least squares
- * differ by more than the noise that the latter has more (Hausman). */
+/* A robust fit may reject moves that belong to the law. It then differs from plain least
+ * squares by more than the additional noise of the latter (Hausman's test). */
 static void judge_aside(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
     for (enum travel_term j = TRAVEL_INV_W; j <= TRAVEL_INV_V; j++) {
@@ -402,7 +403,8 @@ static void judge_aside(struct travel_fit *fit, const struct travel_evidence *ev
 /* Share of the way from the shortest move to the longest that is still one of them. */
 static const double MIDDLE = 0.15;
 
-/* The speed that changed more, and by which share: of 1/v by so much is of v by the inverse. */
+/* Returns the speed that changed more, and its change in percent: a share of 1/v is the
+ * inverse share of v. */
 static const char *changed_speed(const double share[TRAVEL_SIZES], double *percent)
 {
     const size_t k = fabs(share[0]) > fabs(share[1]) ? 0 : 1;
@@ -433,7 +435,7 @@ static bool judge_order(struct travel_fit *fit, const struct travel_law *law)
     return true;
 }
 
-/* Outliers that are all of a kind are no outliers. */
+/* Outliers that share a cause are no outliers. */
 static void judge_kind_aside(struct travel_fit *fit, const struct travel_law *law)
 {
     static const char *const words[TRAVEL_CAUSES][2] = {
@@ -473,7 +475,8 @@ static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
                     "the shortest to the longest alone nothing bends");
 }
 
-/* Moves short and long, and none between: whether laps bend cannot be seen. */
+/* If there are only short and long moves, the sizes in between are missing to show whether
+ * laps bend. */
 static void advise_middle(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
     static const char *const words[] = {"turns", "drives"};
@@ -536,7 +539,7 @@ void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence
     if (evidence->law.tested) {
         advise_middle(fit, evidence);
     }
-    /* What changes on the way also spreads. */
+    /* A change with time also increases the spread, so it is judged first. */
     if (!judge_order(fit, &evidence->law)) {
         judge_spread(fit, &evidence->law);
     }

@@ -1,6 +1,6 @@
-/* identification/travel/travel_judge.h - what a travel-time fit is worth, in words.
+/* identification/travel/travel_judge.h - verdict on a fit of travel times.
  *
- * The second half of travel_time.c: verdict, reasons, and the moves that are missing
+ * The second half of travel_time.c: verdict, reasons, and advice for missing moves
  * (docs/model/travel_time.md, section 3). Pure.
  */
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_JUDGE_H
@@ -14,29 +14,30 @@
 #include "identification/travel/travel_fit.h"
 #include "identification/travel/travel_law.h"
 
-/* What the judge needs beside the fit. */
+/* Evidence for the verdict that is not in the fit. */
 struct travel_evidence {
     const double *x;                /* [fit->n x TRAVEL_P] design by rows; NULL when n is 0 */
     const struct robust_ls_fit *ls; /* NULL when n is 0 */
-    double r2_weighted;             /* of the moves by their weights; NaN when undefined */
-    bool gaussian;                  /* the residuals of plain least squares look it */
-    double shape;                   /* the statistic that says so */
-    /* Of OLS: moves that stray from a fit to which the others keep far closer, and how close.
-     */
+    double r2_weighted;             /* of the weighted moves; NaN if undefined */
+    bool gaussian;                  /* residuals of plain least squares look Gaussian */
+    double shape;                   /* statistic of that test */
+    /* OLS: number of moves far from a robust fit to which the others are much closer, and
+     * the scale of that fit. */
     size_t wild_count;
     double closer_s;
     struct travel_law law;
-    /* Of AUTO that left plain least squares: what that makes of 1/w and 1/v; else NaN. */
+    /* AUTO with a robust result: 1/w and 1/v by plain least squares; otherwise NaN. */
     double plain[TRAVEL_P], plain_se[TRAVEL_P];
 };
 
-/* Fill verdict, reasons and advice of an otherwise complete fit. */
+/* Fills verdict, reasons and advice of an otherwise complete fit. */
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence);
 
-/* Numbers that look like another unit's: a reason for each. moves as they were fitted. */
+/* Adds a reason for each number that seems to have another unit. moves: those that were
+ * fitted. */
 void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves, size_t n);
 
-/* Advice where a speed has a sign that no robot has. */
+/* Adds advice for a speed with an unphysical sign. */
 void travel_advise_column(struct estimate *e, enum travel_term term);
 
 extern const char *const travel_inverse_names[TRAVEL_P], *const travel_inverse_units[TRAVEL_P];

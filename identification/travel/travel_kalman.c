@@ -52,13 +52,14 @@ enum { RISE, FALL, SIDES };
 static const enum travel_term test_terms[TRAVEL_TEST_COUNT] = {TRAVEL_INV_W, TRAVEL_INV_V,
                                                                TRAVEL_T0};
 
-/* As fmax(), which would be a call for each term of each move; least is a number. */
+/* A fmax() without a function call, which each term of each move would cost. least must not
+ * be NaN. */
 static double at_least(double least, double value)
 {
     return value > least ? value : least;
 }
 
-/* Covariances are in units of noise_s2 here. */
+/* The covariance is in units of noise_s2. */
 static void set_prior(const struct travel_kalman_params *p, double factor,
                       double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
                       double noise_s2)
@@ -83,10 +84,10 @@ void travel_kalman_reset(struct travel_kalman *k, const struct travel_kalman_par
     set_prior(p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread, noise_s2);
 }
 
-/* One measurement seen by one filter. */
+/* A measurement as seen by one filter. */
 struct innovation {
     double nu_s;         /* lap - x beta */
-    double variance;     /* of nu before the gate, in the unit of the covariance */
+    double variance;     /* variance of nu before the gate, in the unit of the covariance */
     double cx[TRAVEL_P]; /* covariance x */
 };
 
@@ -99,7 +100,7 @@ static struct innovation find_innovation(const double beta[TRAVEL_P],
         in.nu_s -= x[i] * beta[i];
     }
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        for (size_t i = 0; i < TRAVEL_P; i++) { /* it is symmetric */
+        for (size_t i = 0; i < TRAVEL_P; i++) { /* the covariance is symmetric */
             in.cx[i] += covariance[j][i] * x[j];
         }
     }
@@ -109,8 +110,8 @@ static struct innovation find_innovation(const double beta[TRAVEL_P],
     return in;
 }
 
-/* Kalman update with the variance raised so far that the innovation, z standard deviations
- * large, is gate_sd of it. */
+/* Kalman update. If the innovation, z standard deviations large, exceeds gate_sd, the
+ * variance is increased until it equals gate_sd. */
 static void update_terms(double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
                          const struct innovation *in, double z, double gate_sd)
 {
@@ -135,8 +136,9 @@ static void apply_random_walk(struct travel_kalman *k, const struct travel_kalma
     }
 }
 
-/* The noise follows the median of |z|, which outliers and a long tail hardly move. Innovations
- * that come from ignorance of beta rather than from noise count by their share of noise. */
+/* The noise follows the median of |z|, which is robust to outliers and long tails.
+ * Innovations count by the share of noise in their variance, without the uncertainty of
+ * beta. */
 static void adapt_noise(struct travel_kalman *k, const struct innovation *seen, double z)
 {
     const double share = k->noise_s2 / seen->variance;
@@ -149,8 +151,8 @@ static void adapt_noise(struct travel_kalman *k, const struct innovation *seen, 
     k->noise_s2 = fmin(fmax(k->noise_s2, NOISE_S_MIN * NOISE_S_MIN), NOISE_S_MAX * NOISE_S_MAX);
 }
 
-/* The tests are measured against the variance of the innovations themselves, cut at the gate,
- * so that a long tail is not taken for a change. */
+/* The tests use the variance of the innovations themselves, cut at the gate, so that a long
+ * tail does not look like a change. */
 static void adapt_fixed_noise(struct travel_kalman *k, const struct innovation *retained,
                               double z, double gate_sd)
 {
@@ -161,14 +163,16 @@ static void adapt_fixed_noise(struct travel_kalman *k, const struct innovation *
     k->fixed_noise_s2 = fmax(k->fixed_noise_s2, NOISE_S_MIN * NOISE_S_MIN);
 }
 
-/* The drift test (docs/model/travel_time.md): Page's sums of log likelihood ratios, one for
- * each term and direction, of innovations against terms that are kept as they were ("fixed").
- * Each starts anew below zero, and beyond its limit something has changed since it last did;
- * which term it was is asked of the kept moves, by what each change would leave unexplained,
- * for one change pushes several sums. */
+/* Drift test (docs/model/travel_time.md): Page's cumulative sums of log likelihood ratios,
+ * one per term and direction. They compare the innovations with terms that are held constant
+ * ("fixed"). Each sum restarts at zero when it becomes negative. A sum beyond its limit
+ * means that something has changed since its last restart. One change raises several sums,
+ * so that the recorded moves decide which term it was: the change that leaves the smallest
+ * residuals. It assumes that noise is independent from move to move. Reference: Page,
+ * Biometrika 41, 1954. */
 
-/* Log likelihood ratio of "the innovation is shifted by d sd" against "it is not", of an
- * innovation cut at the gate. */
+/* Log likelihood ratio of "the innovation is shifted by d sd" to "it is not", for an
+ * innovation that is cut at the gate. */
 static double evidence_for(double d, double z, double gate_sd)
 {
     const double cut = at_least(-gate_sd, z);
@@ -226,15 +230,15 @@ static const struct travel_recent *recent_at(const struct travel_kalman *k, uint
     return seen;
 }
 
-/* The oldest move since `first` that is still kept. */
+/* Returns the oldest recorded move since `first`. */
 static uint64_t oldest_retained(const struct travel_kalman *k, uint64_t first)
 {
     const uint64_t retained = k->n > TRAVEL_RECENT_MAX ? k->n - TRAVEL_RECENT_MAX : 0;
     return first > retained ? first : retained;
 }
 
-/* Median size of what beta leaves over of the kept moves; off_s[] is each. As in robust_ls.c
- * without the smallest: a fit makes as many of them small as it has terms. */
+/* Median residual of the recorded moves for beta; off_s[] receives each. As in robust_ls.c,
+ * the smallest are left out: a fit makes as many of them small as it has terms. */
 static double find_median_residual(const struct travel_kalman *k, uint64_t from,
                                    const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
 {
@@ -257,16 +261,16 @@ static double find_median_residual(const struct travel_kalman *k, uint64_t from,
     return sorted[fitted + (count - fitted) / 2];
 }
 
-/* A filter cannot tell an outlier among its first moves from the truth. So it begins with what
- * the moves kept so far say together, given the prior: all of them again and again, each
- * weighed by how far it was off the last time. Returns the noise. */
+/* Start of a filter. A filter cannot distinguish an outlier among its first moves. It
+ * therefore starts from a robust fit of all recorded moves with the prior: iterated weights
+ * from the previous residuals. Returns the noise. */
 static double solve_start(const struct travel_kalman *k, const struct travel_kalman_params *p,
                           double prior_factor, double beta[TRAVEL_P],
                           double spread[TRAVEL_P][TRAVEL_P])
 {
     const uint64_t from = oldest_retained(k, k->fixed_first);
     double off_s[TRAVEL_RECENT_MAX] = {0.0};
-    double noise[TRAVEL_RECENT_MAX] = {0.0}; /* of each, in that of all */
+    double noise[TRAVEL_RECENT_MAX] = {0.0}; /* of each move, relative to that of all */
     double limit_s = INFINITY;
     double median_s = 0.0;
 
@@ -294,8 +298,8 @@ static double solve_start(const struct travel_kalman *k, const struct travel_kal
     return fmax(median_s / MEDIAN_SD, NOISE_S_MIN);
 }
 
-/* Once, after the first moves: what they say together is better than what the filter made of
- * them one by one, and they overrule a noise that was guessed wrong. */
+/* Called once after the first moves. Their joint fit replaces the filter's step-by-step
+ * result, and also a wrong guess of the noise. */
 static void start_wandering(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
     const double noise_s = solve_start(k, p, 1.0, k->beta, k->covariance);
@@ -320,17 +324,18 @@ static void start_fixed(struct travel_kalman *k, const struct travel_kalman_para
     }
 }
 
-/* One explanation of the kept moves: from move `first` on, the term has another value. */
+/* A possible explanation of the recorded moves: from move `first` on, a term has another
+ * value. */
 struct change {
     size_t test; /* TRAVEL_TEST_COUNT: none */
     uint64_t first;
     double value;
-    double cost_s; /* sum of what it leaves unexplained of all kept moves */
+    double cost_s; /* sum of the absolute residuals over all recorded moves */
 };
 
-/* The value of a term in the moves since `first` by least absolute deviations, all other terms
- * being as the fixed filter had them: the weighted median of what each move says. NaN when too
- * few moves have the term. */
+/* Value of a term in the moves since `first`, by least absolute deviations with all other
+ * terms constant: the weighted median of the values of the single moves. NaN if too few
+ * moves contain the term. */
 static double value_since(const struct travel_kalman *k, size_t i, uint64_t first)
 {
     double value[TRAVEL_RECENT_MAX];
@@ -381,7 +386,7 @@ static double cost_of(const struct travel_kalman *k, const struct change *change
     return cost_s;
 }
 
-/* Which term changed, when and to what, so that least is left unexplained. */
+/* Finds the term, time and value of the change that leaves the smallest residuals. */
 static struct change explain_drift(const struct travel_kalman *k)
 {
     struct change best = {.test = TRAVEL_TEST_COUNT, .cost_s = INFINITY};
@@ -398,8 +403,8 @@ static struct change explain_drift(const struct travel_kalman *k)
     return best;
 }
 
-/* What came before is forgotten: the fixed filter begins anew with the moves since the change,
- * and the wandering one gets a covariance wide enough for the step. */
+/* Restarts the fixed filter with the moves since the change, and widens the covariance of
+ * the wandering filter for the step. */
 static void restart_filter(struct travel_kalman *k, enum travel_term term, double value,
                            uint64_t first)
 {
@@ -413,7 +418,7 @@ static void restart_filter(struct travel_kalman *k, enum travel_term term, doubl
     }
 }
 
-/* The test with the largest sum, and on which side. */
+/* Returns the test with the largest sum, and its side. */
 static const struct travel_test *find_loudest(const struct travel_kalman *k, int *side)
 {
     const struct travel_test *loud = &k->test[0];
@@ -429,7 +434,7 @@ static const struct travel_test *find_loudest(const struct travel_kalman *k, int
     return loud;
 }
 
-/* A sum over the limit says that something changed. */
+/* Decides about a drift: a sum above the limit shows a change. */
 static bool decide_drift(struct travel_kalman *k, const struct travel_kalman_params *p,
                          struct travel_drift *drift)
 {
@@ -449,7 +454,7 @@ static bool decide_drift(struct travel_kalman *k, const struct travel_kalman_par
                               : k->fixed_beta[term];
     const bool matters =
         fabs(change.value - before) >= ALARM_RATIO_MIN * step_that_matters(k, p, term);
-    /* A creeping change began before the moves that are kept. */
+    /* A slow change may have begun before the recorded moves. */
     const bool retained = change.first > oldest_retained(k, k->fixed_first);
     if (matters) {
         const bool speed = term != TRAVEL_T0;

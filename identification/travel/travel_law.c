@@ -12,8 +12,8 @@
 #include "identification/travel/travel_law_parts.h"
 
 enum {
-    STEPS = 19,   /* places at which speeds may have changed, evenly spread */
-    SIDE_MIN = 4, /* moves on each side of one */
+    STEPS = 19,   /* trial positions of a change of the speeds, evenly spaced */
+    SIDE_MIN = 4, /* smallest number of moves on each side */
     KINDS_ROUNDS = 12
 };
 
@@ -31,7 +31,7 @@ enum { KIND_MIN = 4 };
 /* A speed that differs by less is nobody's concern. */
 static const double MATTERS = 0.03;
 
-/* The row of a move, with its sizes as they are or times `by`. */
+/* Adds a row with the sizes of a move, multiplied by `by`. */
 static void add_sizes(const struct law_rows *w, size_t i, double by,
                       struct column_space_added *added)
 {
@@ -42,7 +42,7 @@ static void add_sizes(const struct law_rows *w, size_t i, double by,
     column_space_add_row(&w->space, i, z, w->residual[i], added);
 }
 
-/* What columns more explain, F of it. */
+/* Gain from additional columns, with its F statistic. */
 struct gain {
     double squares, rank, f;
 };
@@ -71,8 +71,8 @@ static void set_shares(const struct law_rows *w, const double coefficient[TRAVEL
     }
 }
 
-/* Speeds that change with the order of the moves: little by little, or at once, from the last
- * place on backwards. */
+/* Tests for speeds that change with the order of the moves: gradually, or at once, tried
+ * from the last position backwards. */
 static void test_order(const struct law_rows *w, struct travel_law *law)
 {
     const size_t n = w->problem->n;
@@ -109,7 +109,8 @@ static void test_order(const struct law_rows *w, struct travel_law *law)
     }
 }
 
-/* How much speeds differ from move to move: squared residuals against squared sizes. */
+/* Estimates the variation of speeds between moves: regression of squared residuals on
+ * squared sizes. */
 static enum status find_variation(struct law_rows *w, struct travel_law *law)
 {
     struct robust_ls_fit fit;
@@ -132,7 +133,7 @@ static enum status find_variation(struct law_rows *w, struct travel_law *law)
     return st;
 }
 
-/* Whether residuals are larger the longer a move travels, by ranks. */
+/* Tests by rank correlation whether residuals grow with the travel of a move. */
 static enum status test_spread(struct law_rows *w, struct travel_law *law)
 {
     const size_t n = w->problem->n;
@@ -154,9 +155,10 @@ static enum status test_spread(struct law_rows *w, struct travel_law *law)
     return law->spread_p < MAY_SPREAD_CHANCE ? find_variation(w, law) : STATUS_OK;
 }
 
-/* Moves of two kinds, each with speeds of its own: moves go to the kind they are nearer to
- * until none changes. Residuals of one kind, cut in two by their signs, still leave a third of
- * their squares; those of two leave what the noise is. */
+/* Tests for two kinds of moves, each with its own speeds. Moves are assigned to the nearer
+ * kind until nothing changes (as in k-means). For moves of one kind, a division by the sign
+ * of the residuals leaves about a third of the squares. For two kinds, only the noise
+ * remains. */
 static void test_kinds(const struct law_rows *w, struct travel_law *law)
 {
     const size_t n = w->problem->n;
@@ -174,7 +176,7 @@ static void test_kinds(const struct law_rows *w, struct travel_law *law)
             add_sizes(w, i, second[i], &kind);
         }
         size_t rank;
-        double shift[COLUMN_SPACE_P_MAX] = {0.0}; /* of the first kind's terms */
+        double shift[COLUMN_SPACE_P_MAX] = {0.0}; /* correction of the first kind's terms */
         rss = w->plain_rss - column_space_gain(&w->space, &kind, &rank, coefficient);
         for (size_t j = 0; j < p * TRAVEL_SIZES; j++) {
             shift[j % p] += coefficient[j / p] *
@@ -236,8 +238,8 @@ bool travel_law_leaves_a_kind(const struct travel_law *law)
 /* So many moves further out than this share a cause, or none. */
 static const double ASIDE_SD = 4.0;
 
-/* Whether moves that a fit leaves aside share a cause: by ranks, against the sizes of the moves
- * and against their order. */
+/* Tests by rank correlation whether outliers share a cause: the sizes of the moves, or their
+ * order. */
 static void test_aside(struct law_rows *w, const double *residual, struct travel_law *law)
 {
     const size_t n = w->problem->n;
@@ -262,7 +264,8 @@ static void test_aside(struct law_rows *w, const double *residual, struct travel
     }
 }
 
-/* What counts: all moves but a few that lie far out. More than a few are a part of the law. */
+/* Selects the moves that count: all except a few outliers. If there are more than a few,
+ * they are part of the law. */
 static void count_rows(struct law_rows *w, const double *residual)
 {
     const size_t n = w->problem->n;

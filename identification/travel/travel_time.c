@@ -28,7 +28,7 @@ static const double SHAPE_MAX = 9.21;
 /* Below this many degrees of freedom the shape of residuals says nothing. */
 enum { SHAPE_DOF_MIN = 8 };
 
-/* Everything one call allocates. */
+/* Memory of one call. */
 struct room {
     double *x;                     /* [n x TRAVEL_P] */
     double *y, *residual, *weight; /* [n] */
@@ -40,7 +40,7 @@ static double find_quantile(size_t freedom)
     return freedom > 0 ? gsl_cdf_tdist_Pinv(0.975, (double)freedom) : nan("");
 }
 
-/* A move without weight tells nothing of the errors. */
+/* A move without weight does not contribute to the errors. */
 static size_t count_freedom(const double *weight, const struct robust_ls_fit *ls)
 {
     size_t used = 0;
@@ -50,8 +50,8 @@ static size_t count_freedom(const double *weight, const struct robust_ls_fit *ls
     return used > ls->rank ? used - ls->rank : 0;
 }
 
-/* A speed from its inverse: value and se by the delta method, interval by inversion. Returns
- * the slope that carries errors over. */
+/* Converts an inverse speed into a speed: value and se by the delta method, interval by
+ * inversion. Returns the slope for the covariance. */
 static double invert_term(struct travel_fit *fit, enum travel_term j)
 {
     struct estimate *e = &fit->estimate;
@@ -123,8 +123,8 @@ static void name_combination(const double coefficient[TRAVEL_P], char name[ESTIM
     }
 }
 
-/* Gram-Schmidt in columns of unit length: whether c adds a direction to basis[count]; if so it
- * is stored there. */
+/* Gram-Schmidt in columns of unit length. Returns whether c adds a direction to
+ * basis[count], and stores it there. */
 static bool add_direction(const struct robust_ls_fit *ls, const double c[TRAVEL_P],
                           double basis[][TRAVEL_P], size_t count)
 {
@@ -149,8 +149,8 @@ static bool add_direction(const struct robust_ls_fit *ls, const double c[TRAVEL_
     return true;
 }
 
-/* What is left of a row when the terms that stand alone are taken away is still determined.
- * Such rests, those with the fewest terms first, span everything that is determined. */
+/* Combinations that are determined: the rest of a row without the terms that are determined
+ * alone. Such rests, those with the fewest terms first, span all that is determined. */
 static void set_combinations(const struct robust_ls_fit *ls, const double *x,
                              struct travel_fit *fit)
 {
@@ -179,8 +179,8 @@ static void set_combinations(const struct robust_ls_fit *ls, const double *x,
     }
 }
 
-/* When all moves are of one class (all turn and drive, say), the delays show in their sum only.
- * The model lap = t0 + ... with one delay is then what can be said. */
+/* If all moves are of one class (all turn and drive, say), only the sum of the delays is
+ * known. The model then has one delay: lap = t0 + ... */
 static void set_one_delay(struct travel_fit *fit)
 {
     struct estimate *e = &fit->estimate;
@@ -201,8 +201,9 @@ static void set_one_delay(struct travel_fit *fit)
     }
 }
 
-/* Skewness and long tails of plain residuals: about chi-square with two degrees of freedom for
- * Gaussian ones. Short tails (a coarse tick) do no harm and are not counted. */
+/* Skewness and long tails of plain residuals: about chi-square with two degrees of freedom
+ * if they are Gaussian (Jarque and Bera). Short tails (a coarse tick) are harmless and do
+ * not count. */
 static double shape_statistic(const double *residual, size_t n)
 {
     const double m = (double)n;
@@ -236,7 +237,7 @@ static size_t count_beyond(const double *residual, size_t n, double limit)
     return count;
 }
 
-/* rmse, r2, outliers of all moves, and r2 of the moves by their weights. */
+/* Computes rmse, r2 and outliers over all moves, and r2 over the weighted moves. */
 static void set_quality(const struct room *room, double sd, struct travel_fit *fit,
                         struct travel_evidence *evidence)
 {
@@ -278,8 +279,8 @@ static enum travel_method method_used(enum robust_ls_method method)
                                        : TRAVEL_OLS;
 }
 
-/* Where most moves keep far closer to a robust fit, plain least squares has followed the rest.
- */
+/* If most moves are far closer to a robust fit, the other moves have distorted plain least
+ * squares. */
 static enum status compare_robust(const struct robust_ls_problem *problem, struct room *room,
                                   struct robust_ls_fit *ls, struct travel_evidence *evidence)
 {
@@ -296,7 +297,7 @@ static enum status compare_robust(const struct robust_ls_problem *problem, struc
     return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight, ls);
 }
 
-/* What plain least squares makes of 1/w and 1/v. */
+/* Stores 1/w and 1/v by plain least squares. */
 static void remember_plain(const struct robust_ls_fit *plain, struct travel_evidence *evidence)
 {
     for (enum travel_term j = TRAVEL_INV_W; j <= TRAVEL_INV_V; j++) {
@@ -308,8 +309,8 @@ static void remember_plain(const struct robust_ls_fit *plain, struct travel_evid
     }
 }
 
-/* Plain least squares first, for the shape of its residuals; AUTO then decides: it asks for no
- * other where that tells nothing. */
+/* Plain least squares comes first, for the shape of its residuals. AUTO then decides. If the
+ * shape is unknown, it needs no other fit. */
 static enum status choose_estimator(const struct robust_ls_problem *problem,
                                     enum travel_method method, struct room *room,
                                     struct travel_fit *fit, struct robust_ls_fit *ls,
@@ -348,10 +349,10 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
     return STATUS_OK;
 }
 
-/* Errors that hold although laps spread with the size of a move: from each move's own residual
- * (HC3: by what it would be without that move), where they are larger than from a common
- * spread. Slopes of the robust weights take the place of 1.
- */
+/* Robust errors for laps whose spread grows with the size of a move: from each move's own
+ * residual (HC3: as if predicted without that move), if they exceed those from a common
+ * spread. Robust weights enter with their slopes. Reference: MacKinnon and White, J.
+ * Econometrics 29, 1985. */
 static enum status follow_spread(const struct robust_ls_problem *problem,
                                  const struct room *room, struct robust_ls_fit *ls)
 {
@@ -363,7 +364,7 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
     for (size_t i = 0; i < problem->n; i++) {
         const double *x = problem->x + i * P;
         const double root = sqrt(room->weight[i]);
-        /* Of a biweight; of Huber's weights the slope is 0 beyond his bound. */
+        /* slope for a biweight; for Huber's weights it is 0 beyond the bound */
         const double slope = ls->method == ROBUST_LS_TUKEY
                                  ? fmax(root * (5.0 * root - 4.0), 0.0)
                              : ls->method == ROBUST_LS_HUBER ? floor(root)
@@ -382,7 +383,8 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
         for (size_t j = 0; j < P * P; j++) {
             leverage += x[j / P] * svd.inverse[j] * x[j % P];
         }
-        /* A move that stands alone would tell of its own noise only. */
+        /* A move with full leverage would contain only its own noise, so leverage is
+         * limited. */
         const double own = fmax(1.0 - leverage, 0.3);
         const double e = room->weight[i] * room->residual[i] / own;
         for (size_t j = 0; j < P * P; j++) {

@@ -1,12 +1,12 @@
-/* identification/travel/travel_time.h - how long moves take: fit of the travel-time model.
+/* identification/travel/travel_time.h - travel times of moves: fit of the travel-time model.
  *
  * Model (docs/model/travel_time.md, eq. 1):
  *
  *     lap = t0 + [rotation != 0] (ta + |rotation| / w)
  *              + [displacement != 0] (tr + |displacement| / v)
  *
- * with beta = (t0, ta, tr, 1/w, 1/v). Cold path: allocates through GSL while it runs, keeps
- * nothing, has no clock and no log.
+ * with beta = (t0, ta, tr, 1/w, 1/v), in which it is linear. Cold path: allocates through GSL
+ * while it runs and frees all of it; no clock, no log.
  */
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_TIME_H
 #define IDENTIFICATION_TRAVEL_TRAVEL_TIME_H
@@ -16,20 +16,20 @@
 #include "base/errors/status.h"
 #include "identification/travel/travel_fit.h"
 
-/* Fit n moves. Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with
- * reasons and the identifiable part), not an error.
+/* Fits n moves. Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with
+ * reasons, and the identifiable part), not an error.
  *
- * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit untouched, else STATUS_OK. */
+ * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit unchanged, else STATUS_OK. */
 MUST_USE enum status travel_time_fit(const struct travel_move *moves, size_t n,
                                      enum travel_method method, struct travel_fit *fit);
 
-/* The same for a machine that only turns, or only drives: the other column is not read. */
+/* The same for a machine that only turns, or only drives: the other column is ignored. */
 MUST_USE enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
                                             enum travel_motion motion,
                                             enum travel_method method, struct travel_fit *fit);
 
-/* The lap the model predicts; NaN when the data did not determine it (a term is missing and no
- * combination replaces it). */
+/* Returns the lap that the model predicts; NaN if the data did not determine it (a term is
+ * missing and no combination replaces it). */
 double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
                            double displacement_m);
 
