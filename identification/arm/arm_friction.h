@@ -1,5 +1,6 @@
 /* identification/arm/arm_friction.h - inertia, friction and gravity of an arm's six joints,
  * from their currents.
+ *
  *     i_j = J qdd_j + Fv qd_j + Fc tanh(qd_j / 0.01) + o + gravity + coupling
  *                                                                       (docs/model/arm.md)
  *

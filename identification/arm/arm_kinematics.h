@@ -1,5 +1,6 @@
 /* identification/arm/arm_kinematics.h - calibration of an arm's links from joint angles and
  * tool poses.
+ *
  *     minimise  sum |p - p(q, x)|^2 / s_p^2 + |log(R R(q, x)')|^2 / s_r^2  (docs/model/arm.md)
  *
  * x are the 36 small motions after the links of arm_geometry.h. The frame of a link can be

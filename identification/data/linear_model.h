@@ -1,4 +1,5 @@
 /* identification/data/linear_model.h - dynamics that are linear in their parameters.
+ *
  *     Phi(nu, nu_dot) theta = tau              (docs/model/usv3.md, eq. 1)
  *     Phi(nu, nu_dot, tau) theta = known(nu, nu_dot, tau)
  *                                              (docs/model/model_files.md, section 3)

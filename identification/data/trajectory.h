@@ -1,5 +1,6 @@
 /* identification/data/trajectory.h - simulated motion under recorded efforts, with its
  * derivatives.
+ *
  *     nu' = f(theta, nu(t), tau(t - delay) - bias),   nu(t_0) = nu_0
  *                                                    (docs/model/output_error.md, eq. 1)
  *

@@ -1,5 +1,6 @@
 /* identification/dynamics/dynamics_change.h - changes between earlier fits of a robot and a
  * later one (docs/model/online.md).
+ *
  *     d = theta - theta_0,   W = (C + C_0)^-1,   d' W d,   (u' W d)^2 / (u' W u)
  *
  * The first statistic tests for any change, the second for a change along a direction u.

@@ -1,6 +1,6 @@
 /* identification/dynamics/dynamics_linear.h - dynamics by linear regression.
- *     Phi(nu, nu_dot) theta + bias = tau          (docs/model/identification_theory.md, eq.
- * 1)
+ *
+ *     Phi(nu, nu_dot) theta + bias = tau       (docs/model/identification_theory.md, eq. 1)
  *
  * ols_central, ols_sg: use derivatives of measured velocities. Noise biases them; they are kept
  * for comparison. weak: integrals over a smooth window replace derivatives. weak_iv: adds

@@ -1,8 +1,8 @@
 /* identification/dynamics/equation_parts.h - consistency of the parts of a recording, for a fit
  * by regression.
+ *
  *     theta_b = theta + (sum Phi' Phi)^-1 sum Phi' (tau - Phi theta)
- *                     over the windows of part b (docs/model/identification_theory.md,
- * "Tests")
+ *     over the windows of part b              (docs/model/identification_theory.md, "Tests")
  *
  * If a joint sticks or is controlled, the residuals of a simulation are autocorrelated over the
  * whole recording, but those of a weak form's equations are not. Pure: no I/O, no clock. Cold

@@ -1,4 +1,5 @@
 /* identification/geometry/arm_geometry.h - kinematics of an arm with six rotating joints. Pure.
+ *
  *     T(q) = Rz(q1) L1 Rz(q2) L2 ... Rz(q6) L6 tool                                      (1)
  *
  * A nominal link L is Tz(d) Tx(a) Rx(alpha) (Denavit and Hartenberg). A real link is the

@@ -1,5 +1,6 @@
 /* identification/geometry/arm_indices.h - performance indices of joint control: error
  * integrals.
+ *
  *     ISE = h Σ e^2,  IAE = h Σ |e|,  ITAE = h Σ t |e|,  e = goal - q, every period h
  *                                                                              (seed 003)
  *

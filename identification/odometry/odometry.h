@@ -1,5 +1,6 @@
 /* identification/odometry/odometry.h - wheel radii, track and sensor mounting of a two-wheeled
  * robot, from wheel angles and a measured pose.
+ *
  *     minimise  2 n log(sum |p_measured - p|^2 / 2 n)
  *               + n log(sum (theta_measured - theta)^2 / n)    (docs/model/odometry.md, eq. 7)
  *

@@ -1,4 +1,5 @@
 /* identification/simulation/output_error.h - parameters of a model from its simulated response.
+ *
  *     minimise  sum_axes  n log( sum (nu_measured - nu_simulated)^2 / n )
  *                                                 (docs/model/output_error.md, eq. 3)
  *

@@ -1,5 +1,6 @@
 /* identification/simulation/prediction_error.h - parameters of a model from one-step
  * predictions, with unmeasured forces.
+ *
  *     nu' = f(theta, nu, tau(t - L) - b + w),  w a Gauss-Markov force on each axis
  *     minimise  -2 log likelihood of the innovations
  *                                               (docs/model/prediction_error.md, eq. 1 - 4)

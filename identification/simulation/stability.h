@@ -1,4 +1,5 @@
 /* identification/simulation/stability.h - test whether the parts of a recording agree.
+ *
  *     theta_b = theta + G_b^-1 v_b,   Q = sum v_b' G_b^-1 v_b - v' G^-1 v
  *                                             (docs/model/identification.md, section 6)
  *
