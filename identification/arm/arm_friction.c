@@ -14,19 +14,20 @@
 
 enum { P = ARM_FRICTION_P_MAX, GRAVITY_MAX = 4, OWN = 4 };
 
-static const double TURN_OVER_RADPS = 0.01; /* of dry friction, as docs/model/joint.md has it */
+/* width of dry friction, as in docs/model/joint.md */
+static const double TURN_OVER_RADPS = 0.01;
 static const double STRIBECK_RADPS = 0.1;
 static const double RANK_RATIO = 1e-5;
-static const double NULL_SHARE = 1e-3; /* of a column in what the data leave free */
-/* What is left counts as one where it hangs together by more than that, for no longer than a
- * move. */
+static const double NULL_SHARE = 1e-3; /* share of a column in the null space */
+/* Residuals count as autocorrelated above this correlation of neighbours, for at most this
+ * time. */
 static const double MEMORY = 0.1;
 static const double MEMORY_S_MAX = 5.0;
 static const double REACH_SHARE = 0.02;
-/* A move takes seconds: columns hardly change over so long. */
+/* Columns hardly change over this time, because a move takes seconds. */
 static const double SHORT_S = 0.25;
-static const double RATIO_MIN = 0.5; /* of a variance by what it is mended from */
-static const double RATE_S = 0.2;    /* angles are held against speeds over so long */
+static const double RATIO_MIN = 0.5; /* smallest ratio of a variance to the corrected one */
+static const double RATE_S = 0.2;    /* time over which angles are compared with speeds */
 
 /* ---- the terms ---- */
 

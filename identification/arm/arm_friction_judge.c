@@ -7,25 +7,28 @@
 
 enum { INERTIA, VISCOUS, COULOMB };
 
-static const double SPEED_MIN_RADPS = 0.05; /* of a joint that moves */
+static const double SPEED_MIN_RADPS = 0.05; /* slower joints count as at rest */
 static const double R2_MARGINAL = 0.7;
 static const double R2_FAIL = 0.2;
-/* Angles and speeds are of one joint, in one unit. */
+/* Limits for the agreement of angles and speeds: smallest R2, largest deviation of the slope
+ * from 1. */
 static const double RATE_R2_MIN = 0.95;
 static const double RATE_OFF_MAX = 0.03;
-/* Of what is left, by one more term. */
+/* Share of the residuals that one more term explains: of the joint itself, of another joint. */
 static const double MISSING_OWN = 0.2;
 static const double MISSING_OTHER = 0.25;
 static const double OTHER_FAIL = 0.6;
-/* Thirds that differ beyond their errors, by so much of the current. */
+/* Limits for the differences of the thirds: probability by chance, and effect relative to
+ * the current. */
 static const double PARTS_CHANCE = 1e-3;
 static const double PARTS_EFFECT = 0.03;
-/* Of inertia and friction: not told, as of every model; known badly, where that moves so much
- * of the current. */
+/* Relative standard errors of inertia and friction. Above the first, the value is not
+ * identified, as in every model. Above the second, it is inaccurate, if it has a similar
+ * effect on the current. */
 static const double SE_RATIO_MAX = 0.5;
 static const double SE_RATIO_MARGINAL = 0.25;
 static const double SE_EFFECT = 0.05;
-static const double HELD_OUT_MARGINAL = 1.3; /* times the error of the fit */
+static const double HELD_OUT_MARGINAL = 1.3; /* ratio to the error of the fit */
 static const double HELD_OUT_FAIL = 3.0;
 static const double LOST_RATIO_MARGINAL = 0.2;
 static const double UNEVEN_MAX = 0.3;

@@ -16,10 +16,11 @@
 
 enum { POSES = 64, ARMS_MAX = 8 };
 
-/* A real arm is some millimetres and milliradians off nominal. */
+/* Deviation of a real arm from its nominal geometry: millimetres and milliradians. */
 static const double FITS_M = 0.015;
 static const double LEVER_M = 0.3;
-/* Of how far the tool moves in the room: no reading that makes all small is a better one. */
+/* Limit of the spread relative to the tool's motion in the room. It rejects readings that
+ * only shrink everything. */
 static const double FITS_RATIO = 0.1;
 
 static const struct {

@@ -11,37 +11,39 @@
 #include "identification/data/derived_velocity.h"
 #include "identification/numeric/local_polynomial.h"
 
-/* Longer than this many periods is a gap; up to the second, it is interpolated over, beyond it
- * the recording is cut in two. */
+/* A gap is a distance of rows above this many periods. Up to BRIDGE_RATIO periods it is
+ * interpolated, beyond that the recording is cut. */
 static const double GAP_RATIO = 2.5;
-/* From so many periods on a row is missing in between: jitter does not reach so far. */
+/* From this many periods on, a row is missing; jitter stays below it. */
 static const double MISSING_RATIO = 1.6;
 static const double BRIDGE_RATIO = 4.0;
-/* An effort that differs by more of its standard deviation before and after a missing row has
- * changed nobody knows when. */
+/* An effort that differs by more standard deviations before and after a missing row has
+ * changed at an unknown time. */
 static const double JUMP_RATIO = 0.2;
-/* Time that falls by more is a clock set anew, not rows out of order. */
+/* If time falls by more periods, the clock was reset; otherwise rows are out of order. */
 static const double RESTART_RATIO = 50.0;
-/* Stamps off an even grid by less than this share of the period leave samples as they are. */
+/* Samples stay unchanged if their stamps deviate from an even grid by less than this share
+ * of the period. */
 static const double EVEN_RATIO = 0.1;
-/* Stamps off it by more stay as they are, too, as a timer leaves them: values between rows
- * would have less noise than the rows, and hang together. Only rows that come in bursts, or
- * velocities that have to be derived, need the grid. */
+/* Larger deviations, as a timer causes them, also leave the samples unchanged: interpolated
+ * values would have less noise than the rows, and autocorrelated noise. Only bursts of rows,
+ * or velocities that must be derived, need the even grid. */
 static const double TIMED_RATIO = 0.3;
-/* Periods that can be seconds. */
+/* Range of periods, s. Outside it, the times are not in seconds. */
 static const double DT_S_MIN = 1e-6;
 static const double DT_S_MAX = 10.0;
-/* A channel counts as stepped when so many of its changes are multiples of the smallest. */
+/* A channel counts as quantised if this share of its changes are multiples of the smallest
+ * change. */
 static const double STEPPED_RATIO = 0.9;
-/* Medians are of at most so many values, spread evenly over the recording. */
+/* Medians use at most this many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
-/* So many cuts cost less than what they spare; more would leave pieces only. */
+/* Up to this many cuts gain more than they cost. More cuts would leave only short pieces. */
 enum { JUMPS_MAX = 16 };
 
-/* Samples without a velocity when it is derived over the narrowest window. */
+/* Smallest number of samples without a velocity when it is derived: the narrowest window. */
 enum { DERIVED_ENDS_MIN = 4 };
 
-/* A row that takes part, in the order of time. */
+/* Flag of a used row, stored next to its index. */
 enum { NEW_PIECE = 1 };
 
 struct piece {

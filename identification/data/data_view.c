@@ -163,7 +163,7 @@ void data_view_efforts(const struct data_set *set, size_t k, struct data_efforts
 
 enum { PRODUCTS_MAX = 16384 };
 
-/* An axis that moves less, in noises, has nothing to say. */
+/* An axis that moves less, in standard deviations of its noise, is ignored. */
 static const double SIGNAL_RATIO_MIN = 5.0;
 
 /* Mean product of deviations of one axis at one lag, from every step-th sample. */

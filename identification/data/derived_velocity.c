@@ -7,8 +7,9 @@ enum { ORDER = 3, CANDIDATES = 10, LOOKS = 16384 };
 
 static const size_t halves[CANDIDATES] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
 
-/* A wider window may differ from a narrower one by so many times what noise makes them differ,
- * squared: what it changes in the motion is then below the noise that it takes away. */
+/* A wider window is accepted if its velocities differ from those of every narrower one by at
+ * most this multiple of the variance that noise explains. Its distortion of the motion is
+ * then smaller than the noise that it removes. */
 static const double DIFFERENCE_MAX = 1.5;
 
 /* The candidate windows, and the sum of the squared differences of each pair's velocities. */

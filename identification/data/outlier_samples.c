@@ -7,10 +7,11 @@
 
 enum { REACH = 3 };
 
-/* Of residuals: what lies further counts for nothing. Efficiency is 98 % where all is normal.
- */
+/* Limit of residuals, in robust standard deviations: beyond it, a residual has no influence.
+ * The efficiency is 98 % for normal residuals. */
 static const double SPREADS = 6.0;
-/* A simulation that leaves more than so many noises does not tell which sample is wrong. */
+/* If a simulation's residuals exceed this many noise levels, they do not show which sample
+ * is wrong. */
 static const double EXPLAINED = 3.0;
 static const double NOISES = 5.0;
 static const double DEVIATIONS = 4.0;

@@ -5,7 +5,7 @@
 #include "identification/data/data_view.h"
 #include "identification/data/trajectory.h"
 
-/* A motion that leaves the measured range so far behind has run away. */
+/* A simulation has diverged if it exceeds the measured range by this factor. */
 static const double RUN_AWAY_RATIO = 1e3;
 enum { SUBSTEPS_MAX = 64 };
 

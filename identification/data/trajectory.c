@@ -8,20 +8,21 @@
 
 enum { PIECE_STEPS_MAX = 10000 };
 
-/* Steps of a joint that sticks, as long as its motion there allows: of a step times the rate at
- * which it changes, and at which friction turns over under way; the velocities over which that
- * one does, beside the width, as a share of the velocity; what a step may leave of the width;
- * and a step times the rate at most, where it creeps. */
+/* Steps of a joint with dry friction are chosen from its motion (docs/model/output_error.md,
+ * eq. 1a). LOCAL_RATE_MAX bounds the step times the rate of change. Friction turns over
+ * within the width plus LOCAL_SCALE times the velocity. LOCAL_RESIDUAL is the accepted error
+ * of a step, as a ratio of the width. CREEP_RATE_MAX bounds the step times the rate during
+ * slow creep. */
 static const double LOCAL_RATE_MAX = 0.5;
 static const double LOCAL_SCALE = 0.3;
 static const double LOCAL_RESIDUAL = 1e-5;
 static const double CREEP_RATE_MAX = 1.5;
-static const double LOCAL_SHARE_MIN = 1.0 / 1024.0; /* of the sample time */
+static const double LOCAL_SHARE_MIN = 1.0 / 1024.0; /* ratio of the sample time */
 
-/* Of a step times the fastest rate: the error of one Runge-Kutta step is then below 3e-4 of
- * what changes in it. */
+/* Largest product of the step and the fastest rate. The error of one Runge-Kutta step is
+ * then below 3e-4 of the change. */
 static const double STEP_RATE_MAX = 0.5;
-/* Of the sample time: motion faster than that cannot be seen in the samples. */
+/* Smallest step as a ratio of the sample time: samples cannot show faster motion. */
 static const double STEP_SHARE_MIN = 1.0 / 16.0;
 
 static size_t count_parameters(const struct trajectory_rules *rules)

@@ -5,30 +5,30 @@
 
 #include <gsl/gsl_cdf.h>
 
-/* Of all tests of parts together: right models are told MARGINAL by them this often. */
+/* Rate of false alarms of all tests of parts together: right models get MARGINAL this often. */
 static const double FALSE_ALARMS = 0.005;
-/* Root mean square of unmeasured forces beside that of efforts: beyond it a fit rests on what
- * nobody measured. */
+/* Largest ratio of unmeasured forces to efforts, both root mean square. Beyond it, a fit
+ * rests on unmeasured causes. */
 static const double FORCE_RATIO_MAX = 0.25;
-/* Held-out residuals beside the fit's own, by root mean square: sensors differ by so much from
- * day to day; and nobody calls the second the same robot. */
+/* Ratio of held-out residuals to the fit's own, root mean square. Sensors differ by up to
+ * the first from day to day. Beyond the second, it is hardly the same robot. */
 static const double HELD_OUT_MARGINAL = 1.25;
 static const double HELD_OUT_FAIL = 3.0;
-/* A simulation that explains less is not of the model alone, where that computes more of the
- * efforts (dynamics_verdict.c: judged by them). */
+/* A simulation with a smaller R2 does not judge the model, if the model explains more of the
+ * efforts (dynamics_verdict.c judges by these). */
 static const double STRAYS_R2 = 0.7;
-/* Share of a residual's spread that its mean may have. */
+/* Largest ratio of a residual's mean to its standard deviation. */
 static const double BIAS_RATIO = 0.3;
-/* A constant effort that nobody gave, beside the root mean square of those given, and beside
- * its own error: less is worth no word. */
+/* A constant effort matters above this ratio to the root mean square of the recorded effort,
+ * and above this many of its own standard errors. */
 static const double CONSTANT_RATIO = 0.05;
 static const double CONSTANT_ERRORS = 4.0;
 
-/* So much more a cut has to explain than that by recordings. */
+/* A cut in time or by effort must explain this much more than the cut by recordings. */
 static const double OF_CAUSE = 1.5;
 
-/* A term that the model has not is there from so many of its errors on, and matters where a
- * parameter moves by this share of its value, and this share of half its interval. */
+/* An unmodelled term exists from this many standard errors on. It matters if a parameter
+ * moves by this share of its value, and by this share of half its interval. */
 static const double TERM_ERRORS = 3.0;
 static const double TERM_SHIFT = 0.02;
 static const double TERM_REACH = 0.5;

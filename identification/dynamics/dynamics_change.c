@@ -8,12 +8,14 @@
 
 #include "identification/numeric/svd.h"
 
-/* More fits than these do not make a reference surer: robots wear, and models are not exact. */
+/* More fits than this do not make a reference more certain: robots wear, and models are not
+ * exact. */
 enum { FITS_MAX = 8 };
-/* What is left after the named ones has this chance at most, or one more is named. */
+/* One more change is named if the unexplained rest has a smaller probability than this. */
 static const double RESIDUAL_LEVEL = 0.01;
 static const double RANK_RATIO = 1e-12;
-/* One that is less than ten times as likely, in twice the logarithm, is a rival. */
+/* A direction is a rival if it is less than ten times less likely: difference of twice the
+ * log likelihood. */
 static const double RIVAL_MARGIN = 4.6;
 
 struct search {

@@ -16,15 +16,15 @@
 #include "identification/numeric/residual_test.h"
 #include "identification/simulation/output_error.h"
 
-/* Medians are of at most so many values, spread evenly over the recording. */
+/* Medians use at most this many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
-/* Of a velocity's root mean square: no recording is truer than that. */
+/* Smallest noise as a ratio of a velocity's root mean square: no recording is more accurate. */
 static const double NOISE_MIN = 1e-4;
-/* An answer is seen from so many times its error on, and looked for in so many samples, in
- * which one that is quick is over. */
+/* A response is visible from this many standard errors on. It is searched in this many
+ * samples, within which a fast response has ended. */
 static const double SEEN_ERRORS = 2.0;
 enum { LAG_SAMPLES = 16 };
-/* Over which residuals may hang together. */
+/* Longest autocorrelation of residuals that is considered, in samples. */
 enum { MEMORY_LAGS = 256 };
 
 static double mean_of(const double *x, size_t n)

@@ -11,14 +11,17 @@
 #include "identification/data/simulation.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
 
-/* Samples that are no motion lie far from what the others, fitted, make of the efforts. They
- * are found again with each fit until they stay the same (docs/model/identification_theory.md,
- * "Equations"). */
+/* Robust fit: outliers are samples far from the prediction by the other, fitted samples.
+ * They are searched again after each fit until they stay the same
+ * (docs/model/identification_theory.md, "Equations"). This is iteratively reweighted least
+ * squares with Tukey's biweight, written as a change of the data, so that any method can be
+ * used for the fit. */
 
 enum { ROUNDS_MAX = 10 };
-/* Rounds end when no estimate moves by more of its standard error. */
+/* Rounds end when no estimate moves by more than this share of its standard error. */
 static const double MOVED_MAX = 0.1;
-/* A delay stays this many standard errors around that of the round before, or two periods. */
+/* The delay is searched within this many standard errors of the previous one, or within two
+ * periods. */
 static const double ROUND_ERRORS = 10.0;
 static const double ROUND_PERIODS = 2.0;
 

@@ -14,26 +14,27 @@
 
 /* A model that explains less of some axis is wrong, not disturbed. */
 static const double R2_MIN = 0.5;
-/* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
- * biased then, that of output error is not. */
+/* If innovations are more correlated than this, pem's model of the disturbance is wrong. Its
+ * estimate is then biased, that of output error is not. */
 static const double NEARLY_WHITE = 0.1;
-/* Correlation of neighbouring residuals from which on a joint counts as sticking or controlled:
+/* Correlation of neighbouring residuals from which a joint counts as sticking or controlled:
  * such joints show 0.95 and more. */
 static const double STICKS_FROM = 0.5;
-/* The test of all parameters together doubts this share of right fits (three sigma). */
+/* Rate at which the joint test of all parameters rejects right fits (three sigma). */
 static const double HAUSMAN_CHANCE = 0.0027;
-/* The rms of simulated residuals may be this much larger. */
+/* Largest ratio of the simulated residuals of pem to those of output error, root mean
+ * square. */
 static const double WORSE_RATIO = 1.2;
-/* pem searches the delay within this many standard errors of that of output error, and within
- * this many periods at least. */
+/* Range of pem's search for the delay: standard errors around that of output error, and at
+ * least this many periods. */
 static const double DELAY_ERRORS = 10.0;
 static const double DELAY_PERIODS = 4.0;
-/* Simulating this many samples takes a tenth of a second. */
+/* Number of samples that are simulated in a tenth of a second. */
 enum { PART_SAMPLES = 6000 };
-/* Rests mislead where they raise the standard deviation of the equations' residuals by this
- * factor. */
+/* Rests are misleading if they raise the standard deviation of the equations' residuals by
+ * this factor. */
 static const double RESTS_RATIO = 2.0;
-/* A slope is taken between delays this many periods to either side. */
+/* A slope is computed from delays this many periods to either side. */
 static const double SLOPE_PERIODS = 0.5;
 
 /* Fits pem, starting from an output-error fit. The result is that fit if a parameter has no

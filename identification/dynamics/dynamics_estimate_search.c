@@ -7,22 +7,22 @@
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
 
-/* How late velocities may answer efforts where nobody says: 20 periods, in these bounds, and no
- * more than this share of a run, whose samples before take no part. */
+/* Default range of the delay: 20 periods within these bounds. It is limited to a share of a
+ * run, because samples before the latest delay are not used. */
 static const double DELAY_PERIODS = 20.0;
 static const double DELAY_S_MIN = 0.5;
 static const double DELAY_S_MAX = 2.0;
 static const double DELAY_RUN_SHARE = 0.125;
-/* Stamps of efforts may be late themselves, so the delay may come out below zero, though by no
- * more than a period or this: a response that begins before its effort is another response. */
+/* Stamps of efforts may be late themselves, so the delay may be negative by a period or this
+ * time, whichever is larger. An earlier response has another cause. */
 static const double EARLY_S_MIN = 0.02;
-/* A second search stays this many standard errors around what the first one found, or this
- * share of a period. */
+/* Range of the second search: standard errors around the first result, or this share of a
+ * period. */
 static const double DELAY_ERRORS = 5.0;
 static const double DELAY_SHARE = 0.25;
-/* A search that has not ended by then will not end well. */
+/* A search that has not ended after this many iterations does not converge. */
 enum { ITERATIONS_MAX = 100 };
-/* A value that fits worse by less than this in -2 log likelihood is as good: 95 %. */
+/* Increase of -2 log likelihood up to which a value counts as equally good: 95 %. */
 static const double CHI2_95 = 3.84;
 
 bool estimate_is_whole(const struct dynamics_fit *fit)

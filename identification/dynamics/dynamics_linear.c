@@ -21,11 +21,11 @@ static_assert((int)ROW_BLOCK == (int)HAC_MANY, "a block of moments is added at o
 
 /* Singular values below this share of the largest count as zero. */
 static const double RANK_RATIO = 1e-9;
-/* An axis that fits better than this share of its own equations is as good as exact. */
+/* An axis whose residuals are below this share of its equations counts as exact. */
 static const double EXACT_RATIO = 1e-9;
-/* Of every parameter: instruments as little apart as a tenth. */
+/* Instruments that differ by less than this share of every parameter count as equal. */
 static const double NEAR_RATIO = 0.1;
-/* Of a slope, samples to either side. */
+/* Smallest half width of the window of a slope, in samples. */
 enum { SLOPE_HALF_MIN = 2 };
 
 struct fitter {

@@ -5,15 +5,15 @@
 #include "identification/data/data_view.h"
 #include "identification/numeric/local_polynomial.h"
 
-/* A window of 2 s suits vessels; faster motion wants shorter ones, and so do short runs. The
- * standard deviation of (1 - s^2)^4 is 0.3 of its half width, and is to be the motion's time.
- */
+/* Vessels need windows of 2 s; faster motion and short runs need shorter ones. The standard
+ * deviation of (1 - s^2)^4 is 0.3 of its half width. It must equal the correlation time of
+ * the motion, hence the factor 3. */
 static const double HALF_WIDTH_S_MAX = 2.0;
 static const double HALF_WIDTH_TIMES = 3.0;
 static const double HALF_WIDTH_SAMPLES_MIN = 4.0;
 static const double WINDOWS_IN_RUN = 8.0;
 static const double SG_HALF_MIN = 2.0;
-/* A polynomial of order 4 over fewer samples smooths nothing. */
+/* Below this window length, a polynomial of order 4 hardly smooths. */
 enum { SG_SMALL = 9 };
 
 struct dynamics_options dynamics_options_defaults(void)

@@ -8,14 +8,15 @@
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_linear.h"
 
-/* Of a longer recording the beginning tells as much, and costs less. */
+/* A longer recording is cut: its beginning suffices and is faster. */
 enum { SAMPLES_MAX = 20000, SG_WINDOW_MIN = 5, SG_WINDOW_MAX = 101 };
 
 static const double SCALE[SENSITIVITY_COUNT] = {0.5, 2.0};
-/* Of an interval of 95 %. A dozen parameters through two windows: by chance one of them passes
- * one interval in one recording of ten, and this in one of a hundred. */
+/* Limit of a shift, in half widths of a 95 % interval. With a dozen parameters and two
+ * windows, chance exceeds one interval in a tenth of recordings, and this limit in a
+ * hundredth. */
 static const double REACH = 1.5;
-/* Of its value: what moves by less is well enough known whatever the window. */
+/* Limit of a shift relative to the value: a parameter that moves less is known well enough. */
 static const double SHARE = 0.02;
 
 /* Scales the window of a method; returns the whole window in seconds. */

@@ -7,33 +7,35 @@
 #include "identification/fit/plausible.h"
 #include "identification/numeric/residual_test.h"
 
-/* Shares of rows or samples from which on a fault of the recording is worth a word. */
+/* Ratios of rows or samples from which on a fault of the recording is reported. */
 static const double INCOMPLETE_RATIO = 0.1;
 static const double SATURATED_RATIO = 0.9;
 static const double JITTER_RATIO = 0.2;
-/* Mean of an effort that stands at one of its limits, from there as a share of both's distance.
- */
+/* An effort is one-sided if its mean is nearer to one of its limits than this share of their
+ * distance. */
 static const double ONE_SIDED = 0.2;
-/* A channel has to stand out of its noise. */
+/* Smallest ratio of a channel's standard deviation to its noise. */
 static const double SIGNAL_RATIO = 5.0;
-/* Variance explained by simulation: below the first a fit is poor, below the second useless. */
+/* R2 of the simulation: a fit is poor below the first, useless below the second. */
 static const double R2_MARGINAL = 0.7;
 static const double R2_FAIL = 0.2;
-/* Of efforts, where they alone speak for a fit. */
+/* R2 of the efforts that is sufficient if only efforts judge the fit. */
 static const double EFFORT_GOOD = 0.9;
-/* Of a velocity's mean: one that varies by less is nearly constant. */
+/* Ratio of a velocity's standard deviation to its mean, below which it counts as nearly
+ * constant. */
 static const double STEADY_RATIO = 0.35;
-/* Beyond 4 standard deviations there is one Gaussian sample in 16 000. */
+/* For Gaussian noise, one sample in 16 000 lies beyond 4 standard deviations. */
 static const double OUTLIERS_MIN = 3.0;
 static const double OUTLIER_RATIO = 1e-3;
-/* Residuals next to each other correlate by more where the model is wrong, not the sensor. */
+/* Residuals with a larger correlation between neighbours come from a wrong model, not from
+ * the sensor. */
 static const double NEARLY_WHITE = 0.3;
 
-/* What is left follows efforts, or lies far out, by so much: something acts that the model does
- * not have... */
+/* Correlation of residuals with efforts, and ratio of outliers, that show an influence the
+ * model does not have... */
 static const double FOLLOWS = 0.2;
 static const double FAR_RATIO = 0.05;
-/* ... unless that moves velocities by less than this share of how they vary. */
+/* ... unless its effect is below this share of the variance of the velocities. */
 static const double FELT = 0.01;
 /* A unit that a channel may have instead of the expected one. */
 struct other_unit {
@@ -96,10 +98,10 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
     estimate_advise(e, "give the %s in SI units", words);
 }
 
-/* How quickly velocities change, fewer samples do not tell. */
+/* Fewer samples do not show how quickly velocities change. */
 enum { TIMED_MIN = 30 };
-/* Nor do runs of less than so many times it: about their own means all velocities change soon.
- */
+/* Runs shorter than this many correlation times do not show it either: about their own
+ * means, all velocities change quickly. */
 static const double TIMED_RUN = 10.0;
 
 /* Times in another unit make the robot far too slow or too fast. */

@@ -30,12 +30,12 @@ enum {
     P = DYNAMICS_P_MAX
 };
 
-/* A part has so many windows that do not overlap for each parameter, and its errors so many
- * degrees of freedom. */
+/* A part needs this many non-overlapping windows per parameter, and this many degrees of
+ * freedom for its errors. */
 static const double WINDOWS_PER_PARAMETER = 3.0;
 static const double FREEDOM_MIN = 2.0;
 static const double RANK_RATIO = 1e-9;
-/* An effort has a direction beyond this share of its largest. */
+/* An effort has a direction if it exceeds this share of its largest value. */
 static const double DIRECTED = 0.02;
 
 struct bin {

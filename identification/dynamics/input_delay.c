@@ -9,15 +9,15 @@
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_linear.h"
 
-/* What a window sees changes over a good part of it: a grid of quarters misses no minimum. */
+/* Step of the delay grid, as a share of the window's half width. A window's view changes
+ * over a good part of its width, so that a grid of quarters misses no minimum. */
 static const double GRID_SHARE = 0.25;
 enum { GRID_MAX = 64, ITERATIONS_MAX = 40 };
-/* Of a period: nearer nobody needs to know it, and that far apart is a difference for slopes.
- */
+/* Accuracy of the delay, and distance for difference quotients, as shares of a period. */
 static const double NEAR_SHARE = 0.02;
 static const double SLOPE_SHARE = 0.5;
-/* A delay is one from so many of its errors on: less may be what the model does not have, for
- * slow motion tells a delay from friction hardly. */
+/* A delay is accepted if it exceeds this many of its standard errors. A smaller one may be
+ * an unmodelled term: slow motion hardly distinguishes a delay from friction. */
 static const double CLEAR_ERRORS = 5.0;
 
 struct delay_search {

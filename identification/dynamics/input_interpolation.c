@@ -11,21 +11,22 @@
 
 NAMES(input_interpolation_names, INPUT_INTERPOLATION_COUNT, "zoh", "linear", "auto");
 
-/* So much less the means have to leave, in root mean square, of a weak form. */
+/* Means are chosen if their residuals in a weak form are smaller by this ratio, root mean
+ * square. */
 static const double WEAK_RATIO = 0.98;
-/* Of a simulation nothing but noise is left: twice the logarithm of a likelihood ratio, from
- * which on it decides. */
+/* For simulations, whose residuals are noise only: twice the log likelihood ratio that
+ * decides. */
 static const double DECIDED = 8.0;
-/* An effort that would act sooner than it was given, by so many errors. */
+/* Number of standard errors by which a held effort must act too early to be rejected. */
 static const double SOONER_ERRORS = 3.0;
-/* What acts half a period sooner than told is the mean of this row and the next. */
+/* The mean of a row and the next one equals an effort that acts half a period earlier. */
 static const double MEAN_PERIODS = -0.5;
-/* Friction that turns over within this share of the model's width: a wide turn-over makes up
- * for a part of what is late. */
+/* Ratio of the model's width for this comparison: a wide turn-over of friction compensates
+ * for a delay. */
 static const double NARROW = 0.3;
-/* A simulation that explains less of the velocity strays for other reasons. */
+/* A simulation with a smaller R2 deviates for other reasons. */
 static const double R2_MIN = 0.7;
-/* Enough to tell, and soon done. */
+/* Number of samples that suffices and is fast. */
 enum { PART_SAMPLES = 2000 };
 
 /* Comparison of a data set with held efforts and one with means, by one estimator. */

@@ -9,16 +9,19 @@
 
 enum { VARIANTS_MAX = 16, TUNED_MAX = 1500, TUNE_STEPS = 11, TUNE_ITERATIONS = 4 };
 
-/* How much better, in root mean square, a wider variant has to be. */
+/* Ratio of residuals, root mean square, by which a wider variant must be better. */
 static const double WORTH_RATIO = 1.02;
-/* How much better one of no order has to be than the first: more than rounding. */
+/* Ratio by which a variant without an order must be better than the first: more than
+ * rounding. */
 static const double BETTER_RATIO = 1.001;
-/* Of the width on either side, and the golden ratio's part of a stretch. */
+/* Range of the search: the width divided and multiplied by TUNE_REACH. GOLDEN: ratio of the
+ * golden section. */
 static const double TUNE_REACH = 1.4;
 static const double GOLDEN = 0.6180339887498949;
-/* Velocities below so many times their noise have no sign. */
+/* Velocities below this many standard deviations of noise have no sign. */
 static const double NOISE_RATIO = 2.0;
-/* Rates, against the sampling, that Runge-Kutta in sixteen steps a sample follows. */
+/* Largest rate times the sample time that Runge-Kutta can follow with sixteen steps per
+ * sample. */
 static const double RATE_MAX = 32.0;
 
 /* Residuals of the weak form, root of the sum over axes, relative to the force of their

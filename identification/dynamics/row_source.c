@@ -166,7 +166,7 @@ static enum status make_sg(struct row_source *rows, size_t order)
     return st;
 }
 
-/* Phi, and behind it what is known of the right side, without an effort and with it. */
+/* Length of a row: Phi, then the known right side without and with an effort. */
 enum { WHOLE_ROW = MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 2) };
 
 static void fill_whole(const struct model *model, const double *pose, const double *nu,

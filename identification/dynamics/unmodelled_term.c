@@ -13,25 +13,29 @@
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/numeric/local_polynomial.h"
 
-/* Efforts explained to less are worth a word. */
+/* R2 of the efforts below which it is reported, and below which the fit is MARGINAL. */
 static const double R2_GOOD = 0.95;
 static const double R2_MARGINAL = 0.7;
-/* So much of what is left going with one thing is no accident. */
+/* A correlation of this share of the residuals with one quantity is no accident. */
 static const double SHARE_MIN = 0.1;
-/* Velocities below so many times their noise have no sign. */
+/* Velocities below this many standard deviations of noise have no sign. */
 static const double NOISE_RATIO = 3.0;
 static const double SMOOTH_S = 0.04;
-/* All terms together are said to be there in so many recordings that have none. */
+/* Rate at which a term is reported for recordings that have none, all terms together. */
 static const double FALSE_ALARMS = 0.01;
-/* Regressors more alike than that cannot be told apart (Belsley, Kuh and Welsch 1980). */
+/* Above this condition number the regressors cannot be distinguished (Belsley, Kuh and
+ * Welsch 1980). */
 static const double CONDITION_MAX = 30.0;
-/* What moves by less of its value is well enough known without. */
+/* A parameter that moves less, relative to its value, is known well enough without the term. */
 static const double MOVED_RATIO = 0.02;
-/* Of the half of an interval: an interval of 95 % that is off by so much holds 88 %. */
+/* Largest shift of an estimate, in half widths of its 95 % interval. An interval that is off
+ * by this much still has a coverage of 88 %. */
 static const double REACH_MAX = 0.4;
-/* Of its value: what moves by more is wrong, however wide its interval. */
+/* Largest shift relative to the value. A larger one makes the value wrong, however wide its
+ * interval is. */
 static const double SHIFT_MAX = 0.05;
-/* At its largest, of the root mean square of the efforts: less is worth no more than a note. */
+/* Largest unmodelled effort, relative to the root mean square of the efforts, that is only a
+ * note. */
 static const double MISSED_MAX = 0.05;
 
 enum { SLOPE_HALF = 2, LOAD = 0, DRAG, PLACE, TERMS };

@@ -5,10 +5,11 @@
 
 #include "identification/dynamics/dynamics_estimate.h"
 
-/* Half of what twice the logarithm of a likelihood loses in one case of twenty where one value
- * too many is free (chi squared, 95 %). */
+/* Largest loss of log likelihood in 95 % of cases if one value too many is free (half of chi
+ * squared). */
 static const double LOSS_MAX = 0.5 * 3.84;
-/* Of the half of an interval: one of 95 % that is off by so much holds 88 %. */
+/* Largest shift of an estimate, in half widths of its 95 % interval. An interval that is off
+ * by this much still has a coverage of 88 %. */
 static const double REACH_MAX = 0.4;
 
 /* Number of independent samples: autocorrelated residuals count as fewer. */

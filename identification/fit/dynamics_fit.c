@@ -93,11 +93,11 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
 
 /* ---- verdict on a fit of dynamics, as text (docs/model/identification.md, "Verdict") ---- */
 
-/* A parameter whose standard error is beyond this share of its value is not identified. */
+/* A parameter is not identified if its standard error exceeds this share of its value. */
 static const double SE_RATIO_MAX = 0.5;
-/* Above this share nobody reads it as a share. */
+/* Above this ratio, a percentage is no longer readable. */
 static const double SE_RATIO_REPORTED = 10.0;
-/* Scaled columns this close to dependent make every error bar lean on the model's form. */
+/* Above this condition number of the scaled columns, error bars depend on the model's form. */
 static const double CONDITION_MARGINAL = 300.0;
 
 /* Role of a parameter: the quantity that it multiplies, and its axis. */

@@ -28,16 +28,17 @@ enum { REST = ODOMETRY_COLUMNS };
 /* Gain in -2 log likelihood below which the search ends: a hundredth of a standard error. */
 static const struct damped_rules rules = {
     .lambda = 1e-3, .ease = 0.1, .gain_enough = 1e-4, .loss_enough = 1e-4};
-/* No step changes the track by more than this share. */
+/* Largest relative change of the track in a step. */
 static const double TRACK_STEP = 0.5;
-/* No sensor is later, or earlier. */
+/* Largest delay or advance of a sensor, s. */
 static const double DELAY_S_MAX = 1.0;
-/* No pose is measured better: m, rad. */
+/* Smallest noise of a measured pose: m, rad. */
 static const double FLOOR = 1e-7;
-/* A pose that lies so far off its neighbours is a fault: robust sd, and m or rad. */
+/* Deviation of an outlier from its neighbours: robust standard deviations, and at least this
+ * in m or rad. */
 static const double OUTLIER_SD = 12.0;
 static const double OUTLIER_MIN = 5e-3;
-/* More of them are no outliers. */
+/* Above this ratio they are not outliers. */
 static const double OUTLIER_RATIO_MAX = 0.2;
 
 struct sums {

@@ -11,18 +11,19 @@ static const double TURN_RAD = 6.28318530717958647692;
 static const double DT_S_MIN = 1e-5;
 static const double DT_S_MAX = 100.0;
 static const double GAP_PERIODS = 2.5;
-/* Over a gap in which the wheels turned no more than that, and differed by less, the path is
- * near the arc. */
+/* A gap is bridged if the wheels turned, and differed, by less than these angles: the path
+ * is then near an arc. */
 static const double BRIDGE_RAD = 6.3;
 static const double BRIDGE_APART_RAD = 2.0;
-/* No wheel of a robot turns faster: 20 turns a second. */
+/* Largest speed of a wheel: 20 turns per second. */
 static const double WHEEL_RADPS_MAX = 125.0;
-/* Wheels that repeat a reading for no longer than that were not read, longer they stood. */
+/* Wheels that repeat a reading for at most this time, s, were not read; longer ones stood
+ * still. */
 static const double HOLD_S_MAX = 0.25;
-/* Beyond it an encoder's tick is no motion. */
+/* Larger angles are motion, smaller ones may be a tick of the encoder. */
 static const double MOVED_RAD = 1e-3;
 static const double HUGE_VALUE = 1e9;
-/* A jump of a heading that is no jump by a turn. */
+/* Jump of a heading that is larger than a jump by one turn. */
 static const double HEADING_JUMP_RAD = 8.0;
 
 struct maker {

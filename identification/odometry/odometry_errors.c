@@ -18,12 +18,12 @@
 enum { FIELDS = 7, BLOCKS_MIN = 8, C = ODOMETRY_COLUMNS };
 
 static const double TINY = 1e-24;
-/* Poses nearer to each other share a reading of the wheels or an image: what is left of them
- * hangs together, and its growth is no slip. */
+/* Poses nearer than this in time share a reading of the wheels or an image. Their residuals
+ * are autocorrelated, and their growth is not slip. */
 static const double APART_S = 0.25;
-/* Of all poses, so that spans of several lengths are left. */
+/* Limit of this distance as a share of all poses, so that several lags remain. */
 static const double APART_RATIO_MAX = 1.0 / 32.0;
-/* A mean square over so many stretches is sure to this many of its standard errors. */
+/* A mean square is exceeded with this many of its standard errors. */
 static const double CHANCE_SD = 1.5;
 
 /* For every pose: residuals, position of the sensor, and travel of the wheels. */

@@ -14,13 +14,13 @@
 enum { TURN_COLUMNS = 2, SHIFT_COLUMNS = 4, PIECES_WANTED = 50 };
 
 static const double PIECE_S = 1.0;
-/* When the sum of both wheels' share in turning is known no better, nothing turned; when the
- * way is, nothing went anywhere. */
+/* Largest relative standard errors: above the first, the robot did not turn; above the
+ * second, it did not travel. */
 static const double TURN_SE_RATIO = 0.3;
 static const double SHIFT_SE_RATIO = 0.3;
-/* A robot of unknown size. */
+/* Track of a robot of unknown size, m. */
 static const double TRACK_M = 0.5;
-/* Least squares: residuals below are as good as none. */
+/* Smaller residuals count as this size. */
 static const double FLOOR = 1e-6;
 
 /* A piece of the path between two poses. */

@@ -6,19 +6,22 @@
 
 #include "identification/online/online_kalman.h"
 
-/* Innovations further off say no more than one at this distance. */
+/* Squared innovations are limited to this value, so that an outlier counts no more than 4
+ * sd. */
 static const double SQUARE_MAX = 16.0;
-/* A suspicion; what confirms it; what is no change at all. */
+/* Limits of the drift test: log likelihood ratio of a suspicion; standard errors that
+ * confirm it; standard errors that count as no change. */
 static const double SUM_MAX = 15.0;
 static const double DRIFT_Z = 4.0;
 static const double SAME_Z = 2.0;
 static const double OUTLIER_SHARE_MAX = 0.1;
-/* A value is known when its error is below this share of a change that matters. */
+/* A value is known if its error is below this share of a change that matters. */
 static const double KNOWN_RATIO = 0.2;
 static const double RENEW_RATIO = 0.5;
 static const double SETTLE_RATIO = 2.0;
-/* A suspicion is looked at for so many times excitation_s, at most and at least, with
- * parameters free to move by so many times what matters. */
+/* Time for which a suspicion is examined, at most and at least, as multiples of
+ * excitation_s; and freedom of the parameters meanwhile, as a multiple of the change that
+ * matters. */
 static const double LOOK_RATIO_MAX = 3.0;
 static const double LOOK_RATIO_MIN = 0.5;
 static const double OPEN_RATIO = 3.0;
@@ -226,9 +229,9 @@ static bool watch_drift(struct online_filter *f, const struct online_params *p,
     return found;
 }
 
-enum { OUTLIERS_MAX = 10 /* in a row: then it is the prediction that is off */ };
+enum { OUTLIERS_MAX = 10 /* in a row: then the prediction is wrong */ };
 
-/* A velocity this many times beyond the fastest measured one, and one, has run away. */
+/* A velocity has diverged if it exceeds the fastest measured one, plus one, by this factor. */
 static const double RUN_AWAY_RATIO = 1e3;
 
 void online_filter_reset(struct online_filter *f, const struct model *model,

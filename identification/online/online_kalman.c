@@ -13,13 +13,14 @@ enum { N = MODEL_AXES_MAX, P = DYNAMICS_P_MAX, SUBSTEPS_MAX = 32 };
  * phases. It assumes Gaussian noise and a motion that is nearly linear within a sample.
  * Reference: Jazwinski, Stochastic Processes and Filtering Theory (1970), chapter 8. */
 
-/* Over how long noise and disturbance are learnt. */
+/* Time constant with which noise and disturbance are adapted, s. */
 static const double ADAPT_S = 60.0;
-/* Innovations below this mean square are too small. */
+/* Mean square of whitened innovations below which they are too small. */
 static const double CONSISTENT_MIN = 0.5;
-/* How far from their start values noise and disturbance may be learnt, as variances. */
+/* Largest ratio of adapted variances of noise and disturbance to their start, or the
+ * inverse. */
 static const double ADAPT_MAX = 1e4;
-/* Where a parameter that must be positive ends, as a share of its scale. */
+/* Bound of a positive parameter as a share of its scale. */
 static const double POSITIVE_MIN_RATIO = 1e-3;
 
 /* Effect of one sample period. */

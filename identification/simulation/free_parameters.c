@@ -6,13 +6,13 @@
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
 
-/* A positive parameter moves by no more than a factor e in one step. */
+/* A positive parameter changes by at most the factor e in one step. */
 static const double LOG_STEP_MAX = 1.0;
 
-/* A velocity that runs this many times beyond the largest measured one has run away. */
+/* A simulation has diverged if a velocity exceeds the largest measured one by this factor. */
 static const double RUN_AWAY_RATIO = 100.0;
 
-/* Some tens of milliseconds. */
+/* Number of samples that take some tens of milliseconds. */
 enum { GO_ON_SAMPLES = 4096 };
 
 enum status free_parameters_check(const struct model *model, const struct data_set *set,

@@ -5,7 +5,7 @@
 
 #include "identification/numeric/qr_accumulator.h"
 
-/* Of the largest singular value of the scaled columns: less is no information. */
+/* Rank tolerance, relative to the largest singular value of the scaled columns. */
 static const double RANK_TOLERANCE = 1e-7;
 
 double information_se(double variance)

@@ -23,9 +23,9 @@
 #include "identification/simulation/free_parameters.h"
 #include "identification/simulation/information.h"
 
-/* Columns of the Jacobian of one run: its velocities at the start (axes), then the global
- * unknowns: parameters, biases, delay; then the residual. Units are natural ones; the
- * logarithms of positive parameters are a scale of their columns. */
+/* Columns of the Jacobian of one run: its initial velocities (axes), the global unknowns
+ * (parameters, biases, delay), and the residual, in natural units. For logarithms of
+ * positive parameters, the columns are scaled later. */
 enum { OE_SLOW_ITERATIONS = 10 };
 
 /* Values of all unknowns, and the results of a simulation with them. */
@@ -264,9 +264,10 @@ static enum status propose_step(void *context, double lambda, double *length)
     return STATUS_OK;
 }
 
-/* Error bars of an output-error fit, ordinary and robust (docs/model/output_error.md, eq. 5 -
- * 7).
- */
+/* Error bars of an output-error fit, ordinary and robust (docs/model/output_error.md, eq. 5
+ * - 7). The ordinary covariance is the inverse of the information R'R. It assumes white
+ * residuals. The robust one is the sandwich with the Newey-West covariance of the scores,
+ * which allows for autocorrelated residuals. */
 
 enum { OE_LAGS_MAX = 4096 };
 
@@ -411,12 +412,12 @@ enum { FIRST_SAMPLES = 5, FINER_MAX = 3 };
  * gain that such a step would give. */
 static const struct damped_rules rules = {
     .lambda = 1e-4, .ease = 0.2, .step_enough = 1e-3, .gain_enough = 1e-6};
-/* A valley so flat that ten iterations together gain less than this is a minimum, too. The gain
- * counts for less where residuals hang together: they tell as much as fewer independent ones.
- */
+/* A search in a valley so flat that ten iterations together gain less than this is also at
+ * its minimum. The gain counts for less if residuals are autocorrelated, because they carry
+ * less information. */
 static const double SLOW_GAIN = 0.05;
 static const double CORRELATION_MAX = 0.99;
-/* Of a channel's span: residuals below are rounding. */
+/* Residuals below this share of a channel's range are rounding errors. */
 static const double FLOOR_RATIO = 1e-9;
 
 static bool alloc_point(struct oe_point *point, const struct oe_work *work)

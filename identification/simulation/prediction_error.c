@@ -30,20 +30,23 @@ static const struct damped_rules rules = {.lambda = 1e-4,
                                           .step_enough = 1e-3,
                                           .step_useless = 0.05,
                                           .gain_enough = 1e-6};
-/* So does one this short with the gradient by differences, of this part of a standard error. */
+/* A failed step this short ends the search with the gradient by differences. DIFFERENCE: its
+ * step, in standard errors. */
 static const double STEP_EXACT = 0.02;
 static const double DIFFERENCE = 0.1;
-/* Forces tried first: these shares of the forces that the model itself has. */
+/* The first scale of forces that is tried, as a ratio of the model's own forces, and the
+ * factor to the next one. */
 static const double SCALE_LEAST = 1e-4;
 static const double SCALE_FACTOR = 3.0;
-/* In the logarithm of a noise: the first probe, and the longest jump. */
+/* In the logarithm of a noise: the first step of the search, and the longest jump. */
 static const double PROBE = 0.6;
 static const double JUMP_MAX = 1.5;
 /* A sweep that gains less in -2 log likelihood is the last. */
 static const double SWEEP_ENOUGH = 0.1;
-/* By how much forces are made larger to see which errors rest on them. */
+/* Factor on the forces, to find the errors that depend on them. */
 static const double FORCE_PROBE = 1.1;
-/* A force lasts some samples at least and not much of the recording. */
+/* Bounds and start of a force's correlation time: some samples, and a small part of the
+ * recording. */
 static const double TIME_SAMPLES_START = 10.0;
 static const double TIME_SAMPLES_MIN = 2.0;
 static const double TIME_SHARE_MAX = 0.1;
@@ -210,12 +213,13 @@ static void search_noise(struct pe_work *work, int sweeps)
     }
 }
 
-/* Of the sample time: a delay this close to the right one leads there. */
+/* Distance of trial delays as a share of the sample time: the search converges from this
+ * distance. */
 static const double DELAY_SHARE = 0.5;
 
-/* Chooses the best of a grid of delays. A prediction from sample to sample sees a late
- * effort in single innovations, so that the likelihood has one valley per sample. The start
- * from output error can be in a wrong one if forces and dry friction act together. */
+/* Chooses the best of a grid of delays. A prediction from sample to sample sees a delay in
+ * single innovations, so that the likelihood has one valley per sample. The start from
+ * output error can be in a wrong one if forces and dry friction act together. */
 static enum status scan_delays(struct pe_work *work)
 {
     const struct search_options *o = work->filter.free_parameters.options;
@@ -241,9 +245,9 @@ static enum status scan_delays(struct pe_work *work)
     return STATUS_OK;
 }
 
-/* Where efforts change as samples are taken, a delay of whole periods is a bend of the
- * likelihood: on either side of it another innovation sees the change. Steps end there; when
- * one from there does not help, the delay stays while the others are sought. */
+/* If efforts change at sample times, the likelihood has a bend at delays of whole periods:
+ * the change moves to another innovation. Steps end at a bend. If the next step from there
+ * does not help, the delay is held while the other unknowns are searched. */
 static const double ON_BEND = 1e-6;
 
 static bool is_on_bend(const struct pe_work *work)
@@ -576,9 +580,9 @@ static enum status set_bars(struct pe_work *work, const struct search_report *re
 
 /* ---- degrees of freedom of the noise ---- */
 
-/* Of a logarithm of the noise. */
+/* Step in a logarithm of the noise. */
 static const double FREEDOM_STEP = 0.2;
-/* A noise that bends the cost by less is none: a force that does not act. */
+/* A noise with less curvature of the cost has no effect: a force that does not act. */
 static const double BEND_MIN = 1e-3;
 static const double FLAT_RATIO = 1e-4;
 

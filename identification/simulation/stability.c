@@ -32,12 +32,12 @@ enum {
     PIECE_SAMPLES = 1250
 };
 
-/* A part tells of parameters from so many innovations for each. */
+/* A part needs this many innovations for each unknown. */
 static const double ROWS_PER_UNKNOWN = 8.0;
-/* An effort has a direction beyond this share of its largest. */
+/* An effort has a direction if it exceeds this share of its largest value. */
 static const double DIRECTED = 0.02;
 static const double RANK_RATIO = 1e-9;
-/* Parts that differ by so little chance are said to differ. */
+/* Parts differ if chance explains the difference with less than this probability. */
 static const double DIFFER = 0.05;
 
 ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Beyond these a number is a fault, not a move. */
+/* A larger number is a fault, not a move. */
 static const double RATE_MAX = 1e6;
 static const double LAP_S_MAX = 1e9;
 

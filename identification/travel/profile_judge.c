@@ -7,20 +7,20 @@
 #include "identification/fit/plausible.h"
 #include "identification/travel/travel_law.h"
 
-/* A ratio that is known no better than this is a guess. */
+/* A ratio with a wider relative half width is a guess. */
 static const double HALF_WIDTH_RATIO_MAX = 0.3;
-/* A delay must lie so far below zero, in standard errors and in seconds, to be negative. */
+/* A delay is negative if it is below zero by this many standard errors and seconds. */
 static const double NEGATIVE_SE = 3.0;
 static const double NEGATIVE_S = 1e-3;
 static const double R2_MARGINAL = 0.5;
 static const double R2_FAIL = 0.2;
 static const double OUTLIER_RATIO_FAIL = 0.3;
 static const double REFUSED_RATIO_MAX = 0.1;
-/* No robot is so much slower or faster than it is told. */
+/* No robot differs more from its command: ratio, and delay in s. */
 static const double RATIO_MAX = 5.0;
 static const double DELAY_S_MAX = 15.0;
 static const double FLOOR_S = 1e-4;
-/* Estimates that differ by so many errors and such a share are others. */
+/* Two estimates differ if they are apart by this many standard errors and this share. */
 static const double APART_SE = 3.5;
 static const double APART_SHARE = 0.03;
 

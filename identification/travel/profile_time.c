@@ -18,17 +18,17 @@
  * positive. Errors come from the linearised law at the end, with the variance of an
  * M-estimate. It assumes one law for all moves of a class; profile_judge.c tests that. */
 
-/* No robot link is timed better than this. */
+/* No robot link is timed better than this, s. */
 static const double FLOOR_S = 1e-4;
 static const double OUTLIER_SD = 4.0;
-/* AUTO: a residual this far out is no Gaussian one. */
+/* AUTO: a residual beyond this many standard deviations is not Gaussian. */
 static const double WILD_SD = 5.0;
 static const double TUKEY_C = 4.685;
 static const double HUBER_C = 1.345;
 static const double MAD_TO_SD = 1.4826;
-/* A ratio known no better than by this factor is not known. */
+/* A ratio that is uncertain by this factor is unknown. */
 static const double FACTOR_MAX = 2.0;
-/* Weights and law are found in turn, until no unknown moves by more. */
+/* Weights and law alternate until no unknown moves by more than STEP_ENOUGH. */
 enum { ROUNDS = 20, STEPS = 30 };
 static const double STEP_ENOUGH = 1e-7;
 

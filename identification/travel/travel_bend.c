@@ -23,22 +23,22 @@ enum {
  * asks for the bend alone. It assumes independent residuals of equal spread; travel_law.c
  * tests the spread. */
 
-/* Of laws that hold so many may be said to bend. */
+/* Level of the test among right laws. */
 static const double BEND_CHANCE = 0.001;
-/* Twice the logarithm of how much more likely moves are with accelerations: laws that hold stay
- * below 4 in a thousand simulated tables. */
+/* Twice the log likelihood ratio in favour of accelerations. Right laws stay below it,
+ * except 4 in a thousand simulated tables. */
 static const double BEND_MIN = 8.0;
-/* A search ends with a step that moves no logarithm by more, or no share of the squares: an
- * acceleration too quick to be seen moves on for ever. What is searched from several starts is
- * not searched as far. */
+/* Accuracy of a search: step in the logarithms, and relative gain in the squares. The second
+ * stops a search whose acceleration is too fast to be visible. Searches from several starts
+ * are less accurate. */
 static const double ENOUGH = 1e-7;
 static const double START_ENOUGH = 1e-4;
 static const double STEP_MAX = 0.5;
-/* Of a column's own square, so that columns which are alike end no search. */
+/* Relative damping of the normal equations, so that similar columns do not stop a search. */
 static const double DAMPING = 1e-9;
 static const double TUKEY_C = 4.685;
 static const double MAD_TO_SD = 1.4826;
-/* A move keeps to a law within so many standard deviations. */
+/* A move fits a law within this many standard deviations. */
 static const double NEAR_SD = 5.0;
 /* Starts: ratio of the acceleration distance to the longest move, and ratio of full speed to
  * that of the plain law. */

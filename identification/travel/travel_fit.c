@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* A move that a controller calls zero may come as 1e-17 after a conversion of units. */
+/* A move of zero may arrive as 1e-17 after a conversion of units. */
 static const double NO_MOVE = 1e-6;
-/* Beyond these a number is a fault, not a move; they also keep squares from overflowing. */
+/* A larger number is a fault, not a move. These limits also prevent an overflow of squares. */
 static const double ROTATION_RAD_MAX = 1e6;
 static const double DISPLACEMENT_M_MAX = 1e9;
 static const double LAP_S_MAX = 1e9;

@@ -10,13 +10,13 @@
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
 
-/* Parts with fewer degrees of freedom tell nothing. */
+/* Parts with fewer degrees of freedom are not reported. */
 enum { DOF_REPORTED = 5 };
-/* Speeds that differ by so many errors, and by such a share, are others. */
+/* Two speeds differ if they are apart by this many standard errors and this share. */
 static const double APART_SE = 3.5;
 static const double APART_SHARE = 0.03;
-/* Residuals beside the fit's own, by root mean square: timing differs by so much from day to
- * day; and nobody calls the second the same robot. */
+/* Ratio of held-out residuals to the fit's own, root mean square. Timing differs by up to
+ * the first from day to day. Beyond the second, it is hardly the same robot. */
 static const double LARGER_MARGINAL = 1.25;
 static const double LARGER_FAIL = 3.0;
 static const double CHANCE = 0.002;

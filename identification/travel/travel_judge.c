@@ -6,21 +6,21 @@
 #include "base/numbers/constants.h"
 #include "identification/fit/plausible.h"
 
-/* A speed that is known no better than this is a guess. */
+/* A speed with a wider relative half width is a guess. */
 static const double HALF_WIDTH_RATIO_MAX = 0.3;
-/* A delay must lie this far below zero, in standard errors and in seconds, to be called
- * negative: one of five terms lies below by two standard errors every now and then. */
+/* A delay is negative if it is below zero by this many standard errors and seconds. One of
+ * five terms is below zero by two standard errors quite often. */
 static const double NEGATIVE_SE = 3.0;
 static const double NEGATIVE_S = 1e-3;
 static const double R2_MARGINAL = 0.5;
 static const double R2_FAIL = 0.2;
 static const double OUTLIER_RATIO_FAIL = 0.3;
 static const double REFUSED_RATIO_MAX = 0.1;
-/* Squared share of a row that lies outside what is determined, as in robust_ls.c but coarser:
- * advice is about moves that help, not about moves that almost do not. */
+/* Squared share of a row outside what is determined, as in robust_ls.c but coarser: advice
+ * is only for moves that clearly help. */
 static const double NEW_DIRECTION = 1e-4;
 
-/* Two fits of the same moves differ by so many errors, and by such a share. */
+/* Two fits of the same moves differ by this many standard errors and this share. */
 static const double ASIDE_SE = 3.0;
 static const double ASIDE_SHARE = 0.03;
 
@@ -340,7 +340,7 @@ static const struct plausible_range plausible[] = {
     {"linear_speed_mps", 0.003, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_LENGTH, 0.0},
     {"t0_s", 0.0, 15.0, 0, PLAUSIBLE_TIME, 0.0},
 };
-/* More turns than a move has. */
+/* Larger rotations are not in radians. */
 static const double ROTATION_MAX = 25.0;
 static const double SIGNED_RATIO = 0.2;
 enum { SIGNED_MIN = 10 };
@@ -400,7 +400,8 @@ static void judge_aside(struct travel_fit *fit, const struct travel_evidence *ev
     }
 }
 
-/* Share of the way from the shortest move to the longest that is still one of them. */
+/* A move in this share of the range between the shortest and the longest counts as one of
+ * them. */
 static const double MIDDLE = 0.15;
 
 /* Returns the speed that changed more, and its change in percent: a share of 1/v is the

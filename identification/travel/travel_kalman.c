@@ -2,48 +2,48 @@
 
 #include <math.h>
 
-/* Prior: delays of a tenth of a second, speeds near nominal; generous, because the filter must
- * also serve robots whose nominal speeds were guessed. */
+/* Prior: delays of a tenth of a second, and nominal speeds. It is wide, because the nominal
+ * speeds may be guesses. */
 static const double PRIOR_DELAY_S = 0.1;
 static const double PRIOR_DELAY_S_SD = 0.2;
 static const double PRIOR_RATIO_SD = 0.4;
-/* The fixed filter starts from next to nothing: its innovations must not owe to the prior. */
+/* The fixed filter starts with an almost flat prior, which must not affect its innovations. */
 static const double FIXED_PRIOR_FACTOR = 100.0;
-/* Delays wander this much per entry at a walk ratio of 1. */
+/* Random walk of the delays per entry, s, at a walk ratio of 1. */
 static const double WALK_DELAY_S = 1e-4;
-/* The noise estimates settle over the first entries, then forget over about a hundred. */
+/* The noise estimate adapts quickly over the first entries, then over about a hundred. */
 static const double NOISE_GAIN_MIN = 0.01;
 static const double NOISE_ENTRIES = 5.0;
-/* A guess that is wrong by more than this factor (of sd) is overruled by the first moves. */
+/* The first moves replace a guess of the noise that is wrong by this factor (sd). */
 static const double NOISE_GUESS_MAX = 2.0;
-/* Where the median keeps lying on one side the noise has changed, and they go faster. */
+/* If |z| stays on one side of its median, the noise has changed, and the gain increases. */
 static const double LEAN_GAIN = 0.1;
 static const double RUSH = 9.0;
-/* Half of a Gaussian lies within this many sd. */
+/* Half of a Gaussian distribution lies within this many sd. */
 static const double MEDIAN_SD = 0.6744897501960817;
-/* No link is timed better than this, none that works is worse. */
+/* Range of the noise, s: no link is timed better, and no working one is worse. */
 static const double NOISE_S_MIN = 1e-4;
 static const double NOISE_S_MAX = 1e3;
-/* Sum of log likelihood ratios that is a change. Wald's bound for ideal noise would allow 11;
- * this keeps false alarms below one in 10 000 moves with skewed noise and outliers as well
- * (docs/model/evidence.md, "Travel times"). */
+/* Sum of log likelihood ratios that counts as a change. Wald's bound for ideal noise would
+ * be 11. This value keeps false alarms below one in 10 000 moves also with skewed noise and
+ * outliers (docs/model/evidence.md, "Travel times"). */
 static const double ALARM_SUM = 17.0;
-/* A change is looked for as a shift of at most this many sd: a larger one is found as well, and
- * sums of small steps are less at the mercy of a skewed tail. */
+/* The test assumes a shift of at most this many sd. It detects larger shifts too, and sums
+ * of small steps are less sensitive to a skewed tail. */
 static const double SHIFT_SD_MAX = 0.75;
-/* A change of the delay that matters, in sd of the noise. */
+/* Change of the delay that matters, in sd of the noise. */
 static const double DELAY_STEP_SD = 1.0;
-/* A change this much smaller than the one that matters is followed, but no alarm. */
+/* A change below this ratio of the one that matters is followed without an alarm. */
 static const double ALARM_RATIO_MIN = 0.5;
-/* Passes over the kept moves when the fixed filter starts; the last one weighs as Huber does,
- * those before nearly by absolute deviations. */
+/* Passes over the recorded moves at the start of the fixed filter. The last one has Huber's
+ * weights, the earlier ones nearly those of absolute deviations. */
 enum { START_PASSES = 8 };
 static const double START_LIMIT = 0.1;
 static const double FINAL_LIMIT = 2.0;
-/* A median of fewer moves is at the mercy of one. */
+/* Smallest number of moves for a median: with fewer, a single one could decide. */
 enum { CHANGE_MOVES_MIN = 6 };
-/* A change opens the wandering filter no wider than this: it gets there in a few moves anyway,
- * and a single late reply must not carry it off. */
+/* Largest step for which a change opens the wandering filter. It arrives within a few moves
+ * anyway, and a single late reply must not move it far. */
 static const double STEP_RATIO_MAX = 0.15;
 static const double STEP_S_MAX = 0.5;
 

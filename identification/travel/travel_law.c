@@ -17,18 +17,19 @@ enum {
     KINDS_ROUNDS = 12
 };
 
-/* A move this many standard deviations out is a late reply, unless there are many. */
+/* A residual beyond this many standard deviations is a late reply, unless there are many. */
 static const double FAR_SD = 10.0;
-/* Shares of laws that hold to which a test may object. */
+/* Levels of the tests among right laws. */
 static const double DRIFT_CHANCE = 0.003;
 static const double STEP_CHANCE = 0.005;
 static const double SPREAD_CHANCE = 0.005;
 static const double ASIDE_CHANCE = 0.005;
 static const double MAY_SPREAD_CHANCE = 0.1;
-/* Of the squares that one kind of moves leaves, two kinds leave so little. */
+/* Ratio of the squares with two kinds of moves to those with one, below which there are two
+ * kinds. */
 static const double KINDS_RATIO = 0.15;
 enum { KIND_MIN = 4 };
-/* A speed that differs by less is nobody's concern. */
+/* Relative differences of a speed below this do not matter. */
 static const double MATTERS = 0.03;
 
 /* Adds a row with the sizes of a move, multiplied by `by`. */
@@ -235,7 +236,7 @@ bool travel_law_leaves_a_kind(const struct travel_law *law)
     return law->tested && law->aside_p < ASIDE_CHANCE;
 }
 
-/* So many moves further out than this share a cause, or none. */
+/* Moves beyond this many standard deviations are tested for a common cause. */
 static const double ASIDE_SD = 4.0;
 
 /* Tests by rank correlation whether outliers share a cause: the sizes of the moves, or their

@@ -7,8 +7,8 @@
 
 #include "identification/numeric/dot.h"
 
-/* Robots that reply late one time in twenty exceed a tenth of such moves by chance, in short
- * tables above all. */
+/* If one reply in twenty is late, a tenth of such moves is exceeded by chance, above all in
+ * short tables. */
 static const double MANY_RATIO = 0.1;
 static const double LATE_RATIO = 0.05;
 static const double LATE_CHANCE = 0.02;

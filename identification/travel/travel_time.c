@@ -14,18 +14,18 @@
 #include "identification/numeric/svd.h"
 #include "identification/travel/travel_judge.h"
 
-/* A move is of a combination when it differs by no more than this. */
+/* Largest difference of a move from a combination that counts as equal. */
 static const double SAME_MOVE = 1e-6;
-/* No robot link is timed better than this. */
+/* No robot link is timed better than this, s. */
 static const double FLOOR_S = 1e-4;
 static const double OUTLIER_SD = 4.0;
-/* AUTO: a residual this far out is no Gaussian one. */
+/* AUTO: a residual beyond this many standard deviations is not Gaussian. */
 static const double WILD_SD = 5.0;
-/* A robust fit to which most moves keep so much closer is another one. */
+/* Ratio of scales below which a robust fit is a different solution. */
 static const double CLOSER_RATIO = 0.3;
 /* Upper 1 % point of chi-square with two degrees of freedom. */
 static const double SHAPE_MAX = 9.21;
-/* Below this many degrees of freedom the shape of residuals says nothing. */
+/* With fewer degrees of freedom, the shape of the residuals is unknown. */
 enum { SHAPE_DOF_MIN = 8 };
 
 /* Memory of one call. */
