@@ -20,7 +20,7 @@ const char *fault_name(enum fault fault)
     return names_text(&fault_names, (size_t)fault);
 }
 
-/* Unless *err holds an error already. */
+/* Does nothing if *err holds an error already. */
 static PRINTF_LIKE(4, 0) void fill_err(struct err *err, struct err head, const char *where,
                                        const char *format, va_list args)
 {

@@ -1,6 +1,7 @@
-/* base/errors/err.h - an error a person can act on: where, what is wrong, what would be right.
+/* base/errors/err.h - an error that a person can act on: where, what is wrong, what would be
+ * right.
  *
- * Caller-owned, optional (NULL is allowed everywhere); the first error wins.
+ * The caller owns it. It is optional (NULL is allowed everywhere), and the first error wins.
  */
 #ifndef BASE_ERRORS_ERR_H
 #define BASE_ERRORS_ERR_H
@@ -24,43 +25,43 @@ enum { ERR_WHERE_MAX = 128, ERR_TEXT_MAX = 256 };
 
 struct err {
     enum status code;
-    enum fault fault;          /* what kind it is; its name is stable, the text is not */
+    enum fault fault;          /* the kind; its name is stable, the text is not */
     unsigned line;             /* 1-based; 0: no line */
     unsigned column;           /* 1-based; 0: no column */
     char where[ERR_WHERE_MAX]; /* file, topic or key */
     char text[ERR_TEXT_MAX];   /* "what is wrong, what would be right" */
 };
 
-/* Fill *err unless it is NULL or holds an error already. Returns code, so that a function
- * can end with `return err_set(...)`. Long texts are cut, control characters are replaced: what
- * is wrong may have come from anywhere, and goes to a terminal. */
+/* Fills *err unless it is NULL or holds an error already. Returns code, so that a function can
+ * end with `return err_set(...)`. Long texts are cut. Control characters are replaced, because
+ * foreign text ends up on a terminal. */
 enum status err_set(struct err *err, enum status code, enum fault fault, const char *where,
                     const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* The same at a line and column; 0 stands for none. */
+/* Does the same at a line and column; 0 means none. */
 enum status err_set_at(struct err *err, enum status code, enum fault fault, const char *where,
                        unsigned line, unsigned column, const char *format, ...)
     PRINTF_LIKE(7, 8);
 
-/* The same for STATUS_E_NOMEM and FAULT_NO_MEMORY. */
+/* Does the same for STATUS_E_NOMEM and FAULT_NO_MEMORY. */
 enum status err_no_memory(struct err *err, const char *where, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
 /* The faults of one file, collected so that all are reported at once. */
 enum { ERR_LIST_MAX = 32 };
 
-struct err_list { /* all zero is empty */
+struct err_list { /* All zero is an empty list. */
     size_t count;
-    size_t more; /* faults beyond the list: counted, not kept */
+    size_t more; /* faults that did not fit: counted, not stored */
     struct err items[ERR_LIST_MAX];
 };
 
-/* Keep one more fault, or count it when the list is full. Returns code. list may be NULL. */
+/* Adds a fault, or counts it if the list is full. Returns code. list may be NULL. */
 enum status err_list_add(struct err_list *list, enum status code, enum fault fault,
                          const char *where, unsigned line, unsigned column, const char *format,
                          ...) PRINTF_LIKE(7, 8);
 
-/* Into the order of the file. */
+/* Sorts the faults into the order of the file. */
 void err_list_sort(struct err_list *list);
 
 #endif

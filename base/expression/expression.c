@@ -66,8 +66,8 @@ bool expression_is_name(const char *name, bool prime)
     return end > 0 && !first && bytes <= EXPRESSION_NAME_MAX;
 }
 
-/* In an open pool names of functions are names, too: what stands before brackets is the
- * function. */
+/* In an open pool a function's name can also be a plain name: it is the function only before
+ * brackets. */
 static bool is_word(const struct expression_pool *pool, const char *name)
 {
     static const char *const words[] = {"and", "or", "not", "mod", "true", "false", "pi"};

@@ -45,18 +45,18 @@ uint16_t expression_divide(struct expression_pool *pool, uint16_t a, uint16_t b)
                                          : expression_make(pool, EXPRESSION_DIVIDE, a, b, 0);
 }
 
-/* ---- factors of unknowns ---- */
+/* ---- factors of decision variables ---- */
 
 struct splitter {
     struct expression_pool *pool;
     const uint8_t *variables;
     size_t count;
     const char *what;
-    uint64_t mask; /* of the unknowns */
+    uint64_t mask; /* bit mask of the decision variables */
     struct err *err;
 };
 
-/* factors [count] and rest. */
+/* Result of a split: factors [count] and the rest. */
 struct split {
     uint16_t factors[EXPRESSION_NAMES_MAX];
     uint16_t rest;
@@ -88,7 +88,7 @@ static enum status refuse_term(const struct splitter *s, uint16_t node)
 
 static enum status split_node(const struct splitter *s, uint16_t node, struct split *out);
 
-/* left and right, a sum or a difference. */
+/* Splits both sides of a sum or difference. */
 static enum status split_sum(const struct splitter *s, const struct expression_node *n,
                              struct split *out)
 {
@@ -107,7 +107,8 @@ static enum status split_sum(const struct splitter *s, const struct expression_n
     return STATUS_OK;
 }
 
-/* One side has unknowns, and the other one is a factor of each, on its own side. */
+/* If only one side has decision variables, the other side multiplies each factor. Both orders
+ * of the product are preserved. */
 static enum status split_product(const struct splitter *s, uint16_t node, struct split *out)
 {
     const struct expression_node n = s->pool->nodes[node];
@@ -162,7 +163,7 @@ static enum status split_node(const struct splitter *s, uint16_t node, struct sp
     case EXPRESSION_MULTIPLY:
     case EXPRESSION_DIVIDE:
         return split_product(s, node, out);
-    /* What is left is taken apart no further. */
+    /* Other kinds are not taken apart. */
     default:
         return refuse_term(s, node);
     }
@@ -215,7 +216,7 @@ static uint16_t call_unary(struct deriver *d, enum expression_kind kind, uint16_
     return expression_make(d->pool, kind, a, 0, 0);
 }
 
-/* a^b: of a constant power, b a^(b-1) a'. */
+/* For a constant power, the derivative of a^b is b a^(b-1) a'. */
 static uint16_t derive_power(struct deriver *d, uint16_t node)
 {
     const struct expression_node n = d->pool->nodes[node];
@@ -269,7 +270,7 @@ static uint16_t derive_binary(struct deriver *d, uint16_t node)
     return refuse_derivative(d, node);
 }
 
-/* What the derivative of a function's only argument is multiplied by. */
+/* Outer derivative of a function with one argument: the factor of the argument's derivative. */
 static uint16_t derive_outside(struct deriver *d, uint16_t node)
 {
     struct expression_pool *pool = d->pool;
@@ -302,13 +303,13 @@ static uint16_t derive_outside(struct deriver *d, uint16_t node)
     case EXPRESSION_CEIL:
     case EXPRESSION_ROUND:
         return 0;
-    /* Those of more arguments do not come here. */
+    /* Functions with more arguments are not handled here. */
     default:
         return refuse_derivative(d, node);
     }
 }
 
-/* atan2 and hypot, by their two arguments a (y) and b (x). */
+/* Derivative of atan2 and hypot with arguments a (y) and b (x). */
 static uint16_t derive_plane(struct deriver *d, uint16_t node)
 {
     struct expression_pool *pool = d->pool;

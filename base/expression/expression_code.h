@@ -1,21 +1,24 @@
-/* base/expression/expression_code.h - the operations of a program, for the files of
- * expression_program alone: kinds of expressions as they are, and these. */
+/* base/expression/expression_code.h - the instruction set of compiled expressions, private to
+ * expression_program*.c.
+ *
+ * The kinds of expressions are instructions; the enum below adds the others.
+ */
 #ifndef BASE_EXPRESSION_EXPRESSION_CODE_H
 #define BASE_EXPRESSION_EXPRESSION_CODE_H
 
 #include "base/expression/expression.h"
 
 enum expression_operation {
-    CODE_END = 0, /* behind the last one; constants have an operation of their own */
+    CODE_END = 0, /* end of the program; constants have an instruction of their own */
     CODE_CONSTANT = EXPRESSION_KIND_COUNT, /* to = constant */
-    CODE_INPUT,                            /* no code: a name that is a register */
-    CODE_LOAD,                             /* to = value of a name, which must be there */
-    CODE_DEFINED,                          /* to = whether a name has a value */
-    CODE_SKIP_FALSE,                       /* unless a: go on there */
+    CODE_INPUT,      /* a name that lives in a register; produces no code */
+    CODE_LOAD,       /* to = value of a name, which must be there */
+    CODE_DEFINED,    /* to = whether a name has a value */
+    CODE_SKIP_FALSE, /* unless a: jump to the target */
     CODE_SKIP_TRUE,
-    CODE_BOTH,              /* to = a and b, of which b is there when a holds */
-    CODE_EITHER,            /* to = a or b, of which b is there when a does not hold */
-    CODE_CHOOSE,            /* to = a ? b : c, the one that is there */
+    CODE_BOTH,              /* to = a and b; b is computed only if a holds */
+    CODE_EITHER,            /* to = a or b; b is computed only if a does not hold */
+    CODE_CHOOSE,            /* to = a ? b : c, the branch that was computed */
     CODE_ADD_PRODUCT,       /* to = a * b + c, rounded twice */
     CODE_SUBTRACT_PRODUCT,  /* to = c - a * b */
     CODE_PRODUCT_SUBTRACT,  /* to = a * b - c */

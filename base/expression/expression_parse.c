@@ -1,5 +1,6 @@
-/* base/expression/expression_parse.c - from text to a tree: by precedence, without going back
- * (V. Pratt, Top down operator precedence, 1973). */
+/* base/expression/expression_parse.c - from text to a tree, by operator precedence and without
+ * backtracking (V. Pratt, Top down operator precedence, 1973).
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { SIGN_BYTES = 3 };
 
 struct token {
     enum token_kind kind;
-    char text[EXPRESSION_NAME_MAX + 2]; /* of a name or a sign, as the language has it */
+    char text[EXPRESSION_NAME_MAX + 2]; /* a name or sign, in the language's own spelling */
     double number;
     unsigned character; /* 1-based */
 };
@@ -25,14 +26,14 @@ struct parser {
     struct expression_pool *pool;
     const char *text;
     size_t bytes, at;
-    unsigned character; /* of at */
-    struct token token; /* the next one, not yet taken */
+    unsigned character; /* 1-based, of at */
+    struct token token; /* the next token, not yet consumed */
     unsigned depth, operations;
     struct err *err;
     enum status status;
 };
 
-/* How strongly signs bind; 0: they stand between no two terms. */
+/* Binding strength of signs; 0 for signs that do not stand between two terms. */
 enum {
     BINDS_OR = 10,
     BINDS_AND = 20,
@@ -66,7 +67,7 @@ static const struct operation {
     {"^", EXPRESSION_POWER, BINDS_POWER},
 };
 
-/* Other ways to write a sign, longer ones first. */
+/* Other spellings of a sign, longer ones first. */
 static const struct spelling {
     const char *text, *sign;
 } spellings[] = {
@@ -82,7 +83,7 @@ static const struct spelling {
 static const struct spelling words[] = {
     {"and", "&&"}, {"or", "||"}, {"not", "!"}, {"mod", "%"}};
 
-/* ---- faults: the first one counts, and then the text is at its end ---- */
+/* ---- faults: the first one counts, and parsing then sees the end of the text ---- */
 
 static void blame_text(struct parser *p, unsigned character, enum fault fault, const char *what)
 {
@@ -113,7 +114,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What ends a text within it is no blank, so that it is told. */
+/* Line ends within the text are not blanks, because the parser must report them. */
 static size_t measure_blank(const struct parser *p)
 {
     static const char hard_space[] = "\xc2\xa0";
@@ -147,7 +148,7 @@ static void scan_name(struct parser *p)
     const size_t left = p->bytes - p->at;
     char name[EXPRESSION_NAME_MAX + 2] = "";
     size_t n = 0;
-    /* As long as it is one with what comes next. */
+    /* Extend the sign while the longer text is still a sign of the language. */
     while (n < left && n <= EXPRESSION_NAME_MAX) {
         const char c = from[n];
         const bool dot = c == '.' && n + 1 < left &&
@@ -334,7 +335,7 @@ static uint16_t parse_call(struct parser *p, const struct token *name,
                                   : 0;
 }
 
-/* plan1() is the truth plan1, found out elsewhere. */
+/* "plan1()" is the truth value plan1, which is computed elsewhere. */
 static uint16_t parse_bracket(struct parser *p, const struct token *name)
 {
     const enum expression_kind kind = find_function(name->text);
@@ -352,7 +353,7 @@ static uint16_t parse_bracket(struct parser *p, const struct token *name)
     return use_name(p, name->text, name->character);
 }
 
-/* I[1] is the name I_1. */
+/* "I[1]" means the name I_1. */
 static uint16_t parse_index(struct parser *p, const struct token *name)
 {
     char indexed[EXPRESSION_NAME_MAX + 24];
@@ -452,7 +453,7 @@ static const struct operation *find_operation(const struct parser *p, int binds)
     return NULL;
 }
 
-/* All that binds more strongly than binds. */
+/* Parses all terms that bind more strongly than `binds`. */
 static uint16_t parse_terms(struct parser *p, int binds)
 {
     bool compared = false;

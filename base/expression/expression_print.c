@@ -1,5 +1,6 @@
-/* base/expression/expression_print.c - a tree as text that people read, and expression_parse(),
- * too. */
+/* base/expression/expression_print.c - an expression tree as text for people, which
+ * expression_parse() reads back.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,12 @@
 struct printer {
     const struct expression_pool *pool;
     char *out;
-    size_t size, used; /* used: of the whole */
+    size_t size, used; /* bytes; used counts what did not fit, too */
     bool wide;
 };
 
-/* How strongly a kind binds, and its sign; those that are missing are printed otherwise. */
+/* Binding strength of a kind, and its sign. Kinds that are not in the table are printed in a
+ * form of their own. */
 enum { LOOSE = 0, COMPARISON = 4, MINUS = 7, POWER = 8, ATOM = 9 };
 
 static const struct {
@@ -56,7 +58,7 @@ static void append_text(struct printer *p, const char *text)
     p->used += n;
 }
 
-/* Few digits where they are enough; whole numbers without an exponent. */
+/* Prints as few digits as suffice, and whole numbers without an exponent. */
 static void append_number(struct printer *p, double number)
 {
     char text[64];
@@ -118,7 +120,7 @@ static void append_binary(struct printer *p, const struct expression_node *n)
                           : MINUS);
 }
 
-/* With brackets when it binds less than least. */
+/* Prints the node in brackets if it binds less strongly than least. */
 static void append_node(struct printer *p, uint16_t node, int least)
 {
     const struct expression_node *n = &p->pool->nodes[node];

@@ -9,13 +9,13 @@ _Static_assert((int)EXPRESSION_FILE <= UINT8_MAX, "registers are named by 8 bits
 
 /* ---- compiling: values in the order of their computation, each once; then registers ---- */
 
-/* A value is computed by one operation from others. */
+/* A value is the result of one operation on other values. */
 struct value {
     uint8_t operation;
-    uint16_t a, b, c; /* values; NONE */
+    uint16_t a, b, c; /* argument values, or NONE */
     uint16_t at;      /* as of struct expression_code */
-    uint16_t shown;   /* its place among those that can be used; while it is there */
-    uint16_t last;    /* who uses it last */
+    uint16_t shown;   /* its place in `shown` while it can be used */
+    uint16_t last;    /* the last value that uses it */
     uint8_t reg;
 };
 
@@ -26,9 +26,9 @@ struct expression_compiler {
     struct expression_program *program;
     size_t count, shown_count;
     struct value values[EXPRESSION_CODE_MAX];
-    /* Those that are computed on the way to where we are, whichever branches were taken. */
+    /* Values that have been computed here, whichever branches were taken. */
     uint16_t shown[EXPRESSION_CODE_MAX];
-    uint16_t of_node[EXPRESSION_NODES_MAX]; /* the value of a node; NONE */
+    uint16_t of_node[EXPRESSION_NODES_MAX]; /* the value of each node, or NONE */
     bool full;
 };
 
@@ -73,7 +73,7 @@ static uint16_t add_value(struct expression_compiler *c, struct value value)
     return (uint16_t)c->count++;
 }
 
-/* Numbers that are the same to the bit: minus zero and NaN are numbers of their own. */
+/* Constants are equal if their bits are: minus zero and NaN stay distinct. */
 static uint16_t add_constant(struct expression_compiler *c, double number)
 {
     struct expression_program *p = c->program;
@@ -98,7 +98,7 @@ static uint16_t begin_branch(struct expression_compiler *c, uint8_t operation, u
     return add_value(c, (struct value){operation, on, NONE, NONE, 0, 0, 0, 0});
 }
 
-/* What was computed within the branch may not have been. */
+/* Values from within the branch may not have been computed, so they are forgotten. */
 static void end_branch(struct expression_compiler *c, uint16_t skip, size_t shown)
 {
     c->shown_count = shown;
@@ -155,7 +155,7 @@ static struct value make_value(uint8_t operation, uint16_t a, uint16_t b, uint16
     return (struct value){operation, a, b, c, 0, 0, 0, 0};
 }
 
-/* A sum with what was negated is a difference, and the other way round. */
+/* Adding a negated value becomes a difference, and the other way round. */
 static struct value join_sign(const struct expression_compiler *c, struct value v)
 {
     const bool sum = v.operation == EXPRESSION_ADD;
@@ -169,7 +169,7 @@ static struct value join_sign(const struct expression_compiler *c, struct value 
     return v;
 }
 
-/* Factors that go together in one operation, rounded as they were. */
+/* Fuses factors into one operation, with the same rounding. */
 static struct value join_factors(const struct expression_compiler *c, struct value v)
 {
     if (v.operation == EXPRESSION_MULTIPLY && is_made_by(c, v.b, EXPRESSION_ABS)) {
@@ -187,7 +187,8 @@ static struct value join_factors(const struct expression_compiler *c, struct val
     return v;
 }
 
-/* A sum with a product is one operation; the product is left out when nobody else has it. */
+/* Fuses a sum and a product into one operation. The product is dropped if nothing else uses
+ * it. */
 static struct value join_product(const struct expression_compiler *c, struct value v)
 {
     const bool subtracts = v.operation == EXPRESSION_SUBTRACT;
@@ -205,7 +206,7 @@ static struct value join_product(const struct expression_compiler *c, struct val
     return make_value(operation, of->a, of->b, product == v.b ? v.a : v.b);
 }
 
-/* An operation all of whose arguments are constants is one. */
+/* An operation with only constant arguments becomes a constant. */
 static uint16_t compile_operation(struct expression_compiler *c,
                                   const struct expression_node *n)
 {
@@ -272,7 +273,7 @@ static uint16_t compile_node(struct expression_compiler *c, uint16_t node)
     return value;
 }
 
-/* ---- registers: a value has one from where it is computed to where it is used last ---- */
+/* ---- registers: a value occupies one from its computation to its last use ---- */
 
 static void find_last_uses(struct expression_compiler *c)
 {
@@ -287,18 +288,17 @@ static void find_last_uses(struct expression_compiler *c)
     }
 }
 
-/* What constants were computed from is of no more use, and names that are registers are there.
- */
+/* Constants fold away, and names in registers need no code. */
 static bool is_omitted(const struct value *v)
 {
     return v->last == NONE || v->operation == CODE_INPUT;
 }
 
-/* Code goes on where it was, less what is left out. */
+/* Removes the omitted values and closes the gaps in the code. */
 static void close_gaps(struct expression_compiler *c)
 {
     struct expression_program *p = c->program;
-    uint16_t *place = c->shown; /* of values, which are all computed now */
+    uint16_t *place = c->shown; /* new places of the values, all computed now */
     uint16_t count = 0;
     for (size_t i = 0; i < c->count; i++) {
         place[i] = count;
@@ -330,7 +330,7 @@ static enum status assign_registers(struct expression_compiler *c)
     for (size_t i = 0; i < c->count; i++) {
         struct value *v = &c->values[i];
         size_t r = 0;
-        /* An operation may write where one of its arguments stands that is used last here. */
+        /* The result may overwrite an argument that is used here for the last time. */
         const bool stored = has_result(v->operation) && !is_omitted(v);
         while (stored && r < COUNT(holds) && holds[r] != NONE && c->values[holds[r]].last > i) {
             r++;

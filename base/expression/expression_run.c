@@ -1,4 +1,4 @@
-/* base/expression/expression_run.c - programs of expressions, run. */
+/* base/expression/expression_run.c - the interpreter of compiled expressions. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static double sign_of(double x)
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
 }
 
-/* Of the sign of b. */
+/* The result has the sign of b. */
 static double floored_mod(double a, double b)
 {
     const double m = fmod(a, b);
@@ -24,8 +24,8 @@ static double wrap_turns(double a)
     return a - 2.0 * PI * floor((a + PI) / (2.0 * PI));
 }
 
-/* Every kind that is computed from its arguments alone, as X(KIND, of a, b and c). Those in
- * which a NaN takes part are as C has them. */
+/* All kinds that depend only on their arguments, as X(KIND, result of a, b and c). NaN operands
+ * follow the rules of C. */
 #define OPERATIONS(X)                                                                          \
     X(EXPRESSION_NEGATE, -a)                                                                   \
     X(EXPRESSION_NOT, a > 0.0 || a < 0.0 ? 0.0 : 1.0)                                          \
@@ -62,7 +62,7 @@ static double wrap_turns(double a)
     X(EXPRESSION_CLAMP, a<b ? b : a> c ? c : a)                                                \
     X(EXPRESSION_AFTER, b >= a ? 1.0 : 0.0)
 
-/* Two of them in one. */
+/* Fused operations: two in one instruction. */
 #define DOUBLES(X)                                                                             \
     X(CODE_ADD_PRODUCT, a *b + c)                                                              \
     X(CODE_SUBTRACT_PRODUCT, c - a * b)                                                        \
@@ -100,8 +100,8 @@ double expression_apply(enum expression_kind kind, double a, double b, double c)
     }
 }
 
-/* From each operation straight to the next: a switch in a loop takes half as long again. Labels
- * as values are no part of the standard, but of both compilers. */
+/* Each operation jumps straight to the next, because a switch in a loop takes half as long
+ * again. Labels as values are not standard C, but both compilers have them. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #define LABEL(K, RESULT) [K] = &&at_##K,
@@ -118,7 +118,7 @@ double expression_apply(enum expression_kind kind, double a, double b, double c)
         GO_ON;                                                                                 \
     }
 
-/* With the registers r; values and there are those of code that loads. */
+/* Runs code on registers r. Only load instructions read values and there. */
 static inline int run_code(const struct expression_program *program, double *r,
                            const double *values, uint64_t there, double *outputs)
 {
@@ -183,7 +183,7 @@ void expression_run_whole(const struct expression_program *program, double *regi
     (void)run_code(program, registers, NULL, UINT64_MAX, outputs);
 }
 
-/* Where the values of a register are: a column of the caller's, or one of our own. */
+/* Columns of each register: the caller's, or one of our own. */
 struct block {
     const double *at[EXPRESSION_FILE];
     double own[EXPRESSION_REGISTERS_MAX][EXPRESSION_BLOCK];
@@ -196,7 +196,7 @@ static void fill_column(double *to, double value)
     }
 }
 
-/* One operation of numbers, for all of a block. */
+/* Computes one operation for a whole block. */
 static void compute_columns(const struct expression_code *code, const double *of_a,
                             const double *of_b, const double *of_c, double *to)
 {

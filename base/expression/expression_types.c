@@ -1,4 +1,5 @@
-/* base/expression/expression_types.c - which parts of an expression are numbers, which truths.
+/* base/expression/expression_types.c - type inference: which parts of an expression are numbers
+ * and which are truth values.
  */
 #include <stdio.h>
 
@@ -54,8 +55,8 @@ static enum expression_type check_name(struct checker *c, uint16_t node,
 static enum expression_type check_node(struct checker *c, uint16_t node,
                                        enum expression_type want);
 
-/* Both of one type, or of the other one when nothing else is known. A side is looked at again
- * only to tell its names what they are. */
+/* Checks that both sides have the same type, or the other type if nothing else is known. A side
+ * is checked twice only to give its names their types. */
 static enum expression_type check_alike(struct checker *c, uint16_t left, uint16_t right,
                                         enum expression_type want, enum expression_type other)
 {

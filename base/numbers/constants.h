@@ -1,10 +1,10 @@
-/* base/numbers/constants.h - numbers that every room means alike. */
+/* base/numbers/constants.h - numerical constants that all rooms share. */
 #ifndef BASE_NUMBERS_CONSTANTS_H
 #define BASE_NUMBERS_CONSTANTS_H
 
 #define PI          3.14159265358979323846
 #define RAD_PER_DEG (PI / 180.0)
-/* 95 % of a normal distribution lie within so many standard deviations. */
+/* 95 % of a normal distribution lie within this number of standard deviations. */
 #define NORMAL_95 1.959963984540054
 
 #endif

@@ -1,5 +1,6 @@
-/* base/numbers/hash.h - 64 bits that recognise ids and repeated messages: FNV-1a, and eight bytes at a
- * time where texts are long. Pure. */
+/* base/numbers/hash.h - 64-bit hashes of ids and repeated messages: FNV-1a, and a faster one
+ * for long texts. Pure.
+ */
 #ifndef BASE_NUMBERS_HASH_H
 #define BASE_NUMBERS_HASH_H
 
@@ -21,8 +22,8 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
-/* Of many bytes: FNV-1a waits for a product at each of them. The product's upper half, which
- * all bits reach, is added to the lower one, of which chains are told apart. */
+/* Hashes eight bytes at a time, because FNV-1a waits for a product at each byte. All bits reach
+ * the product's upper half, so it is added to the lower one. */
 static inline uint64_t hash_long(uint64_t hash, const char *bytes, size_t n)
 {
     size_t i = 0;

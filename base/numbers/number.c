@@ -9,7 +9,7 @@
 
 #include "base/text/word.h"
 
-/* A whole number of more digits may not fit into 64 bits. */
+/* A whole number with more digits may not fit into 64 bits. */
 enum { DIGITS_MAX = 19 };
 
 static bool is_digit(char c)
@@ -17,7 +17,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits go behind those of *value, which may overflow; returns where they end. */
+/* Appends digits to *value, which may overflow. Returns the end of the digits. */
 static const char *scan_digits(const char *at, const char *end, uint64_t *value)
 {
     uint64_t all = *value;
@@ -28,7 +28,7 @@ static const char *scan_digits(const char *at, const char *end, uint64_t *value)
     return at;
 }
 
-/* An exponent without digits is none: at itself then. */
+/* Scans an exponent. Without digits there is none, and the result is `at` itself. */
 static const char *scan_exponent(const char *at, const char *end, ptrdiff_t *exponent)
 {
     const char *p = at + 1;
@@ -45,8 +45,9 @@ static const char *scan_exponent(const char *at, const char *end, ptrdiff_t *exp
     return p;
 }
 
-/* More digits than a double holds exactly: let strtod round. The text is copied because it need
- * not be terminated; setlocale() is never called, so '.' is the decimal point. */
+/* The text has more digits than a double holds exactly, so strtod rounds. The text is copied
+ * because it need not be terminated. setlocale() is never called, so '.' is the decimal
+ * point. */
 static bool round_slowly(const char *text, size_t bytes, double *value)
 {
     char copy[NUMBER_SLOW_MAX + 1];
@@ -59,7 +60,7 @@ static bool round_slowly(const char *text, size_t bytes, double *value)
     return true;
 }
 
-/* strict: as JSON has it. A constant for the compiler: each reader has its own copy. */
+/* strict: JSON's rules. It is a compile-time constant, so each reader gets its own copy. */
 static inline const char *scan_decimal(const char *text, const char *end, bool strict,
                                        double *value)
 {
@@ -102,8 +103,8 @@ const char *number_scan_json(const char *text, const char *end, double *value)
     return scan_decimal(text, end, true, value);
 }
 
-/* The number that the first `count` digits of eight are, at least one: they move up, zeros come
- * before them; then pairs of digits are made numbers, pairs of those, and the two halves. */
+/* Converts the first `count` (>= 1) of eight digits. Zeros fill the front; then pairs become
+ * numbers, pairs of pairs, and the two halves. */
 static uint64_t join_digits(uint64_t digits, unsigned count)
 {
     const uint64_t bytes_1_5 = UINT64_C(0x000000ff000000ff);
@@ -125,14 +126,14 @@ const char *number_scan_short(const char *text, const char *end, double *value)
     const bool negative = *text == '-';
     const char *const first = text + negative;
     uint64_t digits = word_load(first) ^ '0' * WORD_ONES;
-    /* A mark in each byte that is no digit, up to the second of them. */
+    /* A mark in each byte that is not a digit, up to the second such byte. */
     uint64_t others = (digits | (digits + (0x80 - 10) * WORD_ONES)) & 0x80 * WORD_ONES;
     const unsigned whole = word_first(others);
     unsigned used = whole;
     if (whole == 0 || whole == WORD_BYTES || (*first == '0' && whole > 1)) {
         return NULL;
     }
-    if (first[whole] == '.') { /* what is behind it moves up to what is before */
+    if (first[whole] == '.') { /* the fraction digits move up to the integer digits */
         const uint64_t before = (UINT64_C(1) << 8 * whole) - 1;
         others &= others - 1;
         used = word_first(others);
@@ -280,7 +281,7 @@ enum number_fault number_parse_int(const char *text, int64_t *value)
     return NUMBER_FINE;
 }
 
-/* text without the characters in drop, and with commas as points when as_point. */
+/* Copies text without the characters in drop; as_point turns commas into points. */
 static void rewrite_text(const char *text, char drop, bool as_point, char *out, size_t size)
 {
     size_t n = 0;

@@ -1,10 +1,10 @@
-/* base/numbers/number.h - decimal numbers: as they stand in a text, and, where people wrote it, with a
- * reason when they are none.
+/* base/numbers/number.h - parsing of decimal numbers, with a reason when a text that people
+ * wrote is not a number.
  *
  * Accepted: digits with an optional sign, decimal point and exponent ("5", "-0.25", ".003",
- * "1e-6"). What other readers take silently for something else is refused by name: a decimal
- * comma, digit grouping, octal, hexadecimal, a unit behind the number, nan and infinity. The
- * process's locale does not matter, for it is never set. Pure.
+ * "1e-6"). Forms that other readers silently misread are refused by name: a decimal comma,
+ * digit grouping, octal, hexadecimal, a unit behind the number, nan and infinity. The process's
+ * locale does not matter, because it is never set. Pure.
  */
 #ifndef BASE_NUMBERS_NUMBER_H
 #define BASE_NUMBERS_NUMBER_H
@@ -14,20 +14,19 @@
 
 #include "base/errors/err.h"
 
-/* Bytes of a number with more digits than a double holds, at most. */
+/* Longest number, in bytes, with more digits than a double holds. */
 enum { NUMBER_SLOW_MAX = 511 };
 
-/* The longest number at text[0 .. end), rounded to the nearest double (inf when it is too
- * large): where it ends, or text when there is none, or one of too many bytes. *value is
- * written only when there is one. */
+/* Scans the longest number at text[0 .. end), rounded to the nearest double (inf if too large).
+ * Returns its end, or text if there is no number or one of too many bytes. *value is written
+ * only if there is a number. */
 const char *number_scan(const char *text, const char *end, double *value);
 
-/* The same by JSON's rules: no plus, no zero before other digits, digits on both sides of a
- * point. */
+/* Scans by JSON's rules: no plus, no leading zeros, digits on both sides of a point. */
 const char *number_scan_json(const char *text, const char *end, double *value);
 
-/* The same of a number as most are, at most eight bytes with what ends it, and a sign; NULL: it
- * is none of these, and only number_scan_json() tells what it is. */
+/* Scans a short number: at most eight bytes with its terminator, and a sign. NULL: not such a
+ * number; call number_scan_json() to find out. */
 const char *number_scan_short(const char *text, const char *end, double *value);
 
 enum number_fault {
@@ -39,22 +38,23 @@ enum number_fault {
     NUMBER_UNIT,       /* "10 s" */
     NUMBER_NOT_FINITE, /* "nan", ".inf" */
     NUMBER_TOO_LARGE,  /* does not fit */
-    NUMBER_TOO_SMALL,  /* not zero, but nearer to zero than a double can be */
+    NUMBER_TOO_SMALL,  /* not zero, but closer to zero than any double */
     NUMBER_FRACTION    /* a whole number was wanted */
 };
 
-/* The double nearest to text, the whole of it. *value is written only on NUMBER_FINE. */
+/* Parses the whole text as the nearest double. *value is written only on NUMBER_FINE. */
 MUST_USE enum number_fault number_parse_real(const char *text, double *value);
 
-/* A whole number without decimal point or exponent. *value is written only on NUMBER_FINE. */
+/* Parses a whole number without decimal point or exponent. *value is written only on
+ * NUMBER_FINE. */
 MUST_USE enum number_fault number_parse_int(const char *text, int64_t *value);
 
-/* What is wrong with text and what would be right, for a person: "decimal comma, write 0.05".
- * Always terminated, cut to size. Returns the kind of fault. */
+/* Explains what is wrong with text and what would be right: "decimal comma, write 0.05". Always
+ * terminated, cut to size. Returns the kind of fault. */
 enum fault number_explain(enum number_fault fault, const char *text, char *out, size_t size);
 
-/* A number under a name that a person chose. Of an array of them, the first with an empty name
- * is the end; names rise, and the rest is zero. */
+/* A number with a user's name. An array of them is sorted by name, ends with the first empty
+ * name, and the rest is zero. */
 struct named_number {
     char name[32];
     double value;

@@ -13,20 +13,21 @@ static uint64_t mix_bits(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* 53 bits: what a double holds. */
+/* A double holds 53 bits. */
 static uint64_t next_bits(struct random_source *source)
 {
     source->state += STEP;
     return mix_bits(source->state) >> 11;
 }
 
-/* Mixed twice: states that differ by STEP would be one sequence, a number later. */
+/* The state is mixed twice. Otherwise states that differ by STEP would give the same sequence,
+ * shifted by one number. */
 struct random_source random_stream(uint64_t seed, uint64_t index)
 {
     return (struct random_source){.state = mix_bits(mix_bits(seed + STEP) + STEP * index)};
 }
 
-/* (0, 1]: its logarithm is finite. */
+/* Draws from (0, 1], so that the logarithm is finite. */
 static double draw_above_zero(struct random_source *source)
 {
     return (double)(next_bits(source) + 1) * 0x1p-53;
@@ -43,7 +44,7 @@ double random_normal(struct random_source *source)
         source->has_spare = false;
         return source->spare;
     }
-    /* Box and Muller; 1 - u lies in (0, 1]. */
+    /* Box-Muller transform; 1 - u lies in (0, 1]. */
     const double radius = sqrt(-2.0 * log(1.0 - random_uniform(source)));
     const double angle = 2.0 * PI * random_uniform(source);
     source->spare = radius * sin(angle);
@@ -61,8 +62,8 @@ double random_exponential(struct random_source *source, double mean)
     return -mean * log(draw_above_zero(source));
 }
 
-/* Two degrees of freedom are an exponential of mean 2: a product of uniform numbers, whose
- * logarithm is taken before it gets too small. */
+/* Two degrees of freedom are an exponential of mean 2. The uniform numbers are multiplied, and
+ * the logarithm is computed before the product underflows. */
 double random_chi_square(struct random_source *source, uint32_t freedom)
 {
     enum { PIECE = 16 }; /* 2^-53 to this power is a double */

@@ -12,15 +12,15 @@ struct random_source {
     bool has_spare;
 };
 
-/* The index-th of many sources of one seed: they have nothing to do with each other, whoever
- * draws from them first. */
+/* Returns stream number `index` of a seed. Streams are independent, in whatever order they are
+ * used. */
 struct random_source random_stream(uint64_t seed, uint64_t index);
 
 double random_uniform(struct random_source *source); /* [0, 1) */
 double random_normal(struct random_source *source);  /* mean 0, variance 1 */
 double random_between(struct random_source *source, double low, double high); /* [low, high) */
 double random_exponential(struct random_source *source, double mean);
-/* Chi-square with so many degrees of freedom, >= 1. */
+/* Chi-square variable with `freedom` >= 1 degrees of freedom. */
 double random_chi_square(struct random_source *source, uint32_t freedom);
 
 #endif

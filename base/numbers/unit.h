@@ -1,41 +1,42 @@
-/* base/numbers/unit.h - units that people and other programs write: "ns", "mm", "deg", "iso8601".
+/* base/numbers/unit.h - units in files of people and other programs: "ns", "mm", "deg",
+ * "iso8601".
  *
- * A unit stands for what it measures per anything else, too: a turning speed in degrees per
- * second is in "deg". Pure.
+ * A unit also covers rates of its quantity: a turning speed in degrees per second has the unit
+ * "deg". Pure.
  */
 #ifndef BASE_NUMBERS_UNIT_H
 #define BASE_NUMBERS_UNIT_H
 
 #include <stdbool.h>
 
-/* What is measured. */
+/* The measured quantity. */
 enum unit_kind {
     UNIT_TIME,   /* a duration, s */
     UNIT_STAMP,  /* a time of day, s */
     UNIT_LENGTH, /* m */
     UNIT_ANGLE,  /* rad */
-    UNIT_OTHER,  /* something that none of these measures */
+    UNIT_OTHER,  /* any other quantity */
     UNIT_UNKNOWN
 };
 
 struct unit {
     const char *name;
     enum unit_kind kind; /* UNIT_STAMP: a text, an ISO 8601 time */
-    double factor;       /* to s, m or rad; 0 of a text */
+    double factor;       /* factor to s, m or rad; 0 for a text */
 };
 
-/* NULL: there is none of this name. */
+/* Returns NULL if there is no such unit. */
 const struct unit *unit_find(const char *name);
 
-/* May what measures this stand in such a unit? A stamp may also be a number of seconds, and
- * what is not known anything that is a number. */
+/* Can the quantity have this unit? A stamp may also be a number of seconds. An unknown quantity
+ * may have any numeric unit. */
 bool unit_fits(const struct unit *unit, enum unit_kind measured);
 
-/* "s, ms, us ...": those that fit; "" of UNIT_OTHER. */
+/* Lists the units that fit, "s, ms, us ..."; "" for UNIT_OTHER. */
 const char *unit_list(enum unit_kind measured);
 
-/* By what a name ends with, as names of quantities do in this program: "lap_s" is a duration,
- * "v_mps" of length; "t" and "t_s" are stamps. */
+/* Derives the quantity from the end of a name: "lap_s" is a duration, "v_mps" a length; "t" and
+ * "t_s" are stamps. */
 enum unit_kind unit_of_name(const char *name);
 
 #endif

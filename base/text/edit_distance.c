@@ -41,7 +41,7 @@ size_t edit_distance(const char *a, const char *b)
     return last[m];
 }
 
-/* Up to so many edits from it another text is likely to mean this name. */
+/* Limit of edits up to which another text is likely to mean this name. */
 static size_t edits_allowed(const char *name)
 {
     const size_t n = strlen(name);

@@ -1,4 +1,6 @@
-/* base/text/word.h - eight bytes of a text read, compared and written in one go. Pure. */
+/* base/text/word.h - eight bytes of text, loaded, compared and stored as one machine word.
+ * Pure.
+ */
 #ifndef BASE_TEXT_WORD_H
 #define BASE_TEXT_WORD_H
 
@@ -8,9 +10,9 @@
 
 enum { WORD_BYTES = 8 };
 
-#define WORD_ONES UINT64_C(0x0101010101010101) /* times c: each byte is c */
+#define WORD_ONES UINT64_C(0x0101010101010101) /* repeats the byte c when multiplied by it */
 
-/* at[0..8), the first byte lowest on every machine. */
+/* Loads at[0..8) with the first byte lowest, whatever the machine's byte order. */
 static inline uint64_t word_load(const char *at)
 {
     uint64_t word = 0;
@@ -21,12 +23,12 @@ static inline uint64_t word_load(const char *at)
     return word;
 }
 
-/* at[0..bytes), fewer than eight; those behind them are zero. */
+/* Loads at[0..bytes), bytes < 8; the upper bytes are zero. */
 static inline uint64_t word_load_part(const char *at, size_t bytes)
 {
     const size_t half = WORD_BYTES / 2;
     uint64_t word = 0;
-    if (bytes >= half) { /* two that overlap */
+    if (bytes >= half) { /* two loads that overlap */
         uint32_t first = 0;
         uint32_t last = 0;
         memcpy(&first, at, sizeof first);
@@ -51,13 +53,13 @@ static inline void word_store(char *to, uint64_t word)
     memcpy(to, &word, sizeof word);
 }
 
-/* How many bytes two words have in common, up to the first that differs. */
+/* Counts the leading bytes that two words have in common. */
 static inline unsigned word_common(uint64_t a, uint64_t b)
 {
     return a != b ? (unsigned)__builtin_ctzll(a ^ b) / 8 : WORD_BYTES;
 }
 
-/* Which byte is the first whose upper bit is set; 8: none is. */
+/* Index of the first byte whose upper bit is set; 8 if none. */
 static inline unsigned word_first(uint64_t bits)
 {
     bits &= 0x80 * WORD_ONES;
