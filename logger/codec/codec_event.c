@@ -1,4 +1,4 @@
-/* Events as the codecs of foreign protocols make them. */
+/* logger/codec/codec_event.c - construction of events for the codecs of foreign protocols. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void codec_emit(const struct codec_pair *pair, struct event *event,
 {
     char text[1024];
     struct json_writer w;
-    /* One message may tell of several. */
+    /* One message may give several events, so each gets its own hash. */
     if (event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY) {
         const char *id = event->kind == EVENT_COMMAND ? event->command.id : event->reply.id;
         event->hash = hash_bytes(event->hash, id, strlen(id));

@@ -1,5 +1,8 @@
 /* logger/codec/codec_mapping.c - the codec of robots that a table of the lab file describes
- * (mapping.h). It remembers nothing; what its table does not have is native. */
+ * (mapping.h).
+ *
+ * It keeps no state. Messages that its table does not describe are native.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +33,8 @@ static bool is_mapped_sample(const struct codec_options *options, const char *to
     return options->mapping && mapping_is_sample(options->mapping, topic);
 }
 
-/* This pair's rows, then what is sent, to each side. A command is L1's to write. */
+/* Topics: this pair's rows, then the outgoing messages to each side. Commands are written by
+ * L1. */
 static bool place_mapping(const struct codec_options *options, size_t k,
                           struct codec_place *place)
 {

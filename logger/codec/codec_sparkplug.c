@@ -1,29 +1,31 @@
 /* logger/codec/codec_sparkplug.c - the codec of robots that speak Sparkplug B
- * (docs/robots/sparkplug.md): each is a device of an edge node, or a node. Both may be of one.
+ * (docs/robots/sparkplug.md).
  *
- * It hears all of a node, for its messages count as one series. Who loses count of them, or has
- * not heard the birth, asks for another one: "Node Control/Rebirth". */
+ * Each robot is a device of an edge node, or a node. Both robots of a pair may belong to one
+ * node. The codec receives all messages of a node, because they share one sequence count. If
+ * messages were lost or the birth is unknown, it requests a new birth: "Node Control/Rebirth".
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "logger/codec/codecs.h"
 #include "logger/codec/sparkplug_rows.h"
 
-/* Births are long, and everybody who listens may ask. */
+/* Births are long, and several hosts may request them, so requests are limited. */
 static const int64_t ASK_AGAIN_US = 5000000;
 
 struct sparkplug_state {
-    struct sparkplug_node node[SIDE_COUNT]; /* of two of one node the first one's */
+    struct sparkplug_node node[SIDE_COUNT]; /* two robots of one node share the first entry */
     struct sparkplug_device device[SIDE_COUNT];
 };
 
 /* ---- who is who ---- */
 
 struct address {
-    struct sparkplug_text group, node, device; /* device.bytes 0: the node */
+    struct sparkplug_text group, node, device; /* device.bytes 0: the node itself */
 };
 
-/* "group/node/device" or "group/node"; false when it is neither. */
+/* Parses "group/node/device" or "group/node"; false if it is neither. */
 static bool read_address(const char *text, struct address *address)
 {
     struct sparkplug_text part[3] = {{text, 0}, {text, 0}, {"", 0}};
@@ -68,7 +70,7 @@ static void write_topic(char topic[MESSAGE_TOPIC_MAX], const struct address *to,
                    to->group.at, kind, (int)to->node.bytes, to->node.at, rest);
 }
 
-/* Of each robot: all of its node; what asks its node for a birth, and commands itself. */
+/* Topics per robot: all of its node, the rebirth request, and its commands. */
 static bool place_sparkplug(const struct codec_options *options, size_t k,
                             struct codec_place *place)
 {
@@ -90,17 +92,17 @@ static bool place_sparkplug(const struct codec_options *options, size_t k,
     return true;
 }
 
-/* ---- a message being heard ---- */
+/* ---- a message being received ---- */
 
 struct reception {
     const struct codec_pair *pair;
     const struct message *message;
     const struct codec_sink *sink;
     const struct sparkplug_topic *topic;
-    const struct address *address; /* of one of its robots: the node */
+    const struct address *address; /* any of its robots: names the node */
     struct sparkplug_node *node;
     size_t count;
-    enum side side[SIDE_COUNT]; /* [count] whose the places are */
+    enum side side[SIDE_COUNT]; /* [count] owners of the places */
     struct sparkplug_place places[SIDE_COUNT];
 };
 
@@ -147,7 +149,7 @@ static void emit_connection(const struct reception *h, const struct sparkplug_ev
     struct event e;
     codec_begin_event(&e, h->pair, h->message, EVENT_CONNECTION, side_of(h, event->place));
     e.connection.online = event->what == SPARKPLUG_ONLINE;
-    /* The stamp of a node's death is that of its connecting. */
+    /* A node's death bears the stamp of its connect, so it is not used. */
     if (h->topic->kind != SPARKPLUG_NDEATH && event->stamp_ms >= 0) {
         e.connection.source_us = event->stamp_ms * 1000;
     }
@@ -158,7 +160,8 @@ static void emit_connection(const struct reception *h, const struct sparkplug_ev
     codec_emit(h->pair, &e, h->sink);
 }
 
-/* What a pair in link mode is told to do comes from here. */
+/* In link mode Tandem itself sends a pair's commands, so commands seen on the topic are
+ * dropped. */
 static void emit_values(const struct reception *h, const struct sparkplug_event *event)
 {
     const enum sparkplug_kind kind = h->topic->kind;
@@ -242,7 +245,7 @@ static bool receive_sparkplug(const struct codec_pair *pair, const struct messag
     }
     h.address = &address[h.side[0]];
     h.node = &state->node[h.side[0]];
-    if (message->retained) { /* an old one, which no node of Sparkplug leaves */
+    if (message->retained) { /* Sparkplug nodes do not retain messages, so this one is old */
         return true;
     }
     if (message->payload_bytes > message->stored_bytes) {

@@ -1,4 +1,6 @@
-/* logger/codec/codec_vda5050.c - VDA 5050: vehicles under a master, versions 1.1 to 3.0. */
+/* logger/codec/codec_vda5050.c - the codec of VDA 5050: vehicles under a master control,
+ * versions 1.1 to 3.0.
+ */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +11,8 @@
 
 /* ---- topics ---- */
 
-/* "<interface>/<level>/<manufacturer>/<serial>/<kind>": the kind; NULL when it is not this
- * vehicle's. */
+/* Returns the kind in "<interface>/<level>/<manufacturer>/<serial>/<kind>", or NULL if the
+ * topic is not this vehicle's. */
 static const char *find_kind(const struct codec_options *options, enum side side,
                              const char *topic, const char **level)
 {
@@ -108,7 +110,7 @@ struct connection {
     struct json_text state, timestamp;
 };
 
-/* The will's own stamp is that of connecting: what counts is when it arrived. */
+/* A last will bears the stamp of the connect, so its arrival time is used instead. */
 static void receive_connection(const struct vda_run *run, struct json_scan *s)
 {
     static const struct vda_member members[] = {
@@ -134,11 +136,11 @@ static void receive_connection(const struct vda_run *run, struct json_scan *s)
         return;
     }
     if (!online && run->message->retained) {
-        return; /* of an earlier day */
+        return; /* retained, from an earlier time */
     }
     codec_begin_event(&e, run->pair, run->message, EVENT_CONNECTION, run->side);
     e.connection.online = online;
-    if (online) { /* its header ids begin anew */
+    if (online) { /* the header ids start again */
         run->v->state_header = -1;
         run->v->visualization_header = -1;
         run->v->epoch++;
@@ -166,7 +168,7 @@ static void receive_message(const struct vda_run *run)
     while (row < COUNT(rows) && strcmp(run->kind, rows[row].kind) != 0) {
         row++;
     }
-    /* An empty retained message takes the old one back: nothing happened. */
+    /* An empty retained message only deletes the previous one: nothing happened. */
     if (row == COUNT(rows) || m->payload_bytes == 0) {
         return;
     }

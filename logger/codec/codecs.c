@@ -111,7 +111,7 @@ static const struct payload_member fit_members[] = {
 };
 /* clang-format on */
 
-/* What stands behind the mark; NULL when it is another topic. */
+/* Returns the part of the topic behind "$lab/", or NULL if it is another topic. */
 static const char *find_rest(const char *prefix, const char *topic)
 {
     const size_t n = strlen(prefix);
@@ -130,7 +130,7 @@ void lab_line_topic(const char *prefix, const char *what, char topic[MESSAGE_TOP
     (void)snprintf(topic, MESSAGE_TOPIC_MAX, "%s%s%s", prefix, MARK, what);
 }
 
-/* Returns the number of events, 0 for a line that says nothing to the lab ("gap"). */
+/* Returns the number of events; 0 for a line that has no event for the lab ("gap"). */
 static size_t decode_lab_line(const char *prefix, const struct message *message,
                               event_emit *emit, void *context)
 {
@@ -165,7 +165,7 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
 
 /* ---- decoding ---- */
 
-/* What one codec of several says, on its way to who asked. */
+/* Passes on the events of one codec and drops those of pairs that speak another one. */
 struct filter {
     const struct codec_set *set;
     const struct codec *codec;
@@ -178,17 +178,17 @@ static void emit_filtered(void *context, const struct event *event)
 {
     struct filter *f = context;
     const struct codec *spoken = f->set->speaks(f->set->context, event);
-    /* That a pair is unknown is told once. */
+    /* An unknown pair is reported once, by the first codec. */
     if (spoken == f->codec || (!spoken && f->codec == f->set->codec[0])) {
         f->emit(f->context, event);
         f->count++;
     }
 }
 
-/* The pairs with a foreign codec that may have a topic. */
+/* The pairs with a foreign codec that may own a topic. */
 struct addressed {
     const struct codec_set *set;
-    bool known; /* they are hits, else all */
+    bool known; /* only the hits; else all pairs */
     struct topic_hits hits;
 };
 
@@ -198,14 +198,14 @@ static void find_addressed(const struct codec_set *set, const char *topic, struc
     a->known = set->foreign && set->addressed && set->addressed(set->context, topic, &a->hits);
 }
 
-/* The k-th of them; false when there are no more. */
+/* Gets the k-th pair; false if there are no more. */
 static bool get_addressed(const struct addressed *a, size_t k, struct codec_pair *pair)
 {
     return a->set->foreign && (!a->known || k < a->hits.count) &&
            a->set->foreign(a->set->context, a->known ? a->hits.whose[k] : k, pair);
 }
 
-/* A topic may be that of several pairs: a twin of more than one robot. */
+/* Several pairs can share a topic: one twin can belong to more than one robot. */
 static bool receive_foreign(const struct codec_set *set, const struct message *message,
                             event_emit *emit, void *context)
 {
@@ -252,7 +252,8 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
     return count;
 }
 
-/* What is sound goes on; what is not may be the line's fault, and "$lab" is no pair. */
+/* Passes on sound events. A malformed one may be the line's own fault, and "$lab" is not a
+ * pair, so both are left to the full parser. */
 struct plain_sink {
     event_emit *emit;
     void *context;

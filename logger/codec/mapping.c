@@ -12,7 +12,7 @@
 #include "logger/message/codec_native.h"
 #include "logger/message/payload.h"
 
-/* Of the payload that is made of a command or reply. */
+/* Bytes of the native payload made of a command or reply. */
 enum { MAPPING_NATIVE_MAX = 8192 };
 
 /* ---- members ---- */
@@ -53,7 +53,7 @@ _Static_assert((int)EVENT_ID_MAX <= (int)MAPPING_WORD_MAX &&
                    (int)EVENT_DETAIL_MAX <= (int)MAPPING_WORD_MAX,
                "a word holds each text");
 
-/* The axis behind "pose."; false when there is none. */
+/* Reads the axis behind "pose."; false if there is none. */
 static bool read_axis(const char *text, size_t *axis)
 {
     *axis = (size_t)(text[0] - '0');
@@ -82,22 +82,22 @@ const struct mapping_member *mapping_member_find(enum event_kind kind, const cha
 /* ---- a message being read ---- */
 
 struct axes_given {
-    unsigned given; /* axis by axis */
+    unsigned given; /* bit mask of axes */
     const struct mapping_member *member;
 };
 
-/* A message being read by a row. */
+/* A message while a row parses it. */
 struct reading {
     const struct mapping_row *row;
     const struct message *message;
     struct mapping_text level[MAPPING_LEVELS_MAX];
     struct mapping_finding finding;
     struct event *event;
-    struct axes_given axes[3];   /* pose, nu, tau: rows of the table one behind the other */
-    struct json_writer native;   /* of a command or reply: the payload as natives write it */
-    bool republished, in_values; /* it is wanted; among its values */
+    struct axes_given axes[3];   /* pose, nu, tau: adjacent rows of the table */
+    struct json_writer native;   /* native payload of a command or reply */
+    bool republished, in_values; /* a native payload is wanted; within its values */
     char detail[sizeof((struct event_malformed *)0)->detail];
-    enum fault fault; /* its kind */
+    enum fault fault; /* kind of fault */
 };
 
 static bool refuse_value(struct reading *r, enum fault fault, const char *format, ...)
@@ -113,14 +113,14 @@ static bool refuse_value(struct reading *r, enum fault fault, const char *format
     return false;
 }
 
-/* ---- values as an event has them ---- */
+/* ---- values in the form of an event ---- */
 
 struct value {
     bool absent;
     bool is_text;
     double number;
     char text[MAPPING_WORD_MAX];
-    struct mapping_text same; /* the number as it stands in JSON; no bytes: it does not */
+    struct mapping_text same; /* the number's own JSON text; no bytes: it was converted */
 };
 
 static size_t copy_found(const struct mapping_found *found, char *out, size_t size)
@@ -159,7 +159,7 @@ static bool is_textual(const struct mapping_member *member)
     return member->type == MAPPING_PLAIN || member->type == MAPPING_NAME;
 }
 
-/* Whether a word is a number is asked where one may stand. */
+/* A word is also read as a number, unless the member can only be a text. */
 static void set_word(const struct mapping_field *f, struct value *value, const char *word)
 {
     const size_t bytes = strlen(word);
@@ -209,7 +209,7 @@ static bool read_text(struct reading *r, const struct mapping_field *f,
            refuse_found(r, f, source, "a text without \\u0000", found);
 }
 
-/* Without its offset it is any time of a day. */
+/* A time without UTC offset is ambiguous, so it is refused. */
 static int64_t parse_iso_time(const char *text, size_t bytes)
 {
     size_t at = sizeof "2026-11-20T04:44:41" - 1;
@@ -235,7 +235,7 @@ static bool read_iso_time(struct reading *r, const struct mapping_field *f,
     return t_us != LAB_TIME_NONE || refuse_found(r, f, source, "an ISO 8601 time", found);
 }
 
-/* About z, of a robot that stands upright: x, y, z, w of ROS's geometry_msgs. */
+/* Heading about z, for an upright robot: x, y, z, w as in ROS geometry_msgs. */
 static bool read_heading(struct reading *r, const struct mapping_field *f,
                          const struct mapping_source *source, const struct mapping_found *found,
                          struct value *value)
@@ -259,7 +259,7 @@ static bool read_heading(struct reading *r, const struct mapping_field *f,
         q[k] = finding.found[k].number;
         squares += q[k] * q[k];
     }
-    if (!whole || !(squares > 0.25 && squares < 4.0)) { /* of length 1, but for rounding */
+    if (!whole || !(squares > 0.25 && squares < 4.0)) { /* length 1, apart from rounding */
         return refuse_found(r, f, source, "an object of x, y, z, w", found);
     }
     value->number =
@@ -291,7 +291,7 @@ static bool read_number(struct reading *r, const struct mapping_field *f,
     return true;
 }
 
-/* What one source says of a field. */
+/* Reads one source of a field. */
 static bool read_source(struct reading *r, const struct mapping_field *f, size_t k,
                         struct value *value)
 {
@@ -319,7 +319,7 @@ static bool read_source(struct reading *r, const struct mapping_field *f, size_t
                                 : read_number(r, f, source, found, value);
 }
 
-/* The sum of all sources of a field; what is added may be absent. */
+/* Adds up all sources of a field. Addends may be absent. */
 static bool read_field(struct reading *r, const struct mapping_field *f, struct value *value)
 {
     if (!read_source(r, f, f->source, value)) {
@@ -404,7 +404,7 @@ static void add_value(struct reading *r, const struct mapping_field *f,
     *to = (struct event_value){.place = f->place,
                                .kind = value->is_text ? VALUE_TEXT : VALUE_NUMBER};
     const char *name = mapping_value_name(f->name);
-    memcpy(to->name, name, strlen(name) + 1); /* shorter than a field's may be */
+    memcpy(to->name, name, strlen(name) + 1); /* shorter than the field's maximum */
     if (value->is_text) {
         to->text = hash_text(value->text);
     } else {
@@ -448,7 +448,7 @@ static bool set_field(struct reading *r, const struct mapping_field *f,
     return false;
 }
 
-/* The same in the words of the native protocol: what L1 and the other robot get. */
+/* Writes the field natively, for L1 and the other robot. */
 static void write_field(struct reading *r, const struct mapping_field *f,
                         const struct value *value)
 {
@@ -486,7 +486,7 @@ static bool read_fields(struct reading *r)
     return true;
 }
 
-/* Axes are told from the first on. */
+/* Axes must be given without gaps, from the first one. */
 static bool count_axes(struct reading *r)
 {
     for (size_t k = 0; k < COUNT(r->axes); k++) {
@@ -515,7 +515,7 @@ static bool is_word(struct mapping_text text, const char *word)
     return text.bytes == strlen(word) && memcmp(text.at, word, text.bytes) == 0;
 }
 
-/* Does the row say that the message is of this pair? */
+/* Is the message of this pair, by the row's pair? */
 static bool is_of_pair(const struct reading *r, const char *pair)
 {
     const struct mapping_row *row = r->row;
@@ -595,7 +595,7 @@ static bool read_row(struct reading *r)
            check_columns(r) && read_fields(r) && count_axes(r);
 }
 
-/* Commands and replies are known again when they are delivered twice. */
+/* Commands and replies carry a hash, so that a redelivery is recognised. */
 static bool attach_payload(struct reading *r, const char *text)
 {
     struct event *e = r->event;
@@ -638,7 +638,7 @@ static void decode_row(struct reading *r, event_emit *emit, void *context)
     struct event *e = r->event;
     char text[MAPPING_NATIVE_MAX];
     const struct mapping_row *row = r->row;
-    /* An empty retained message takes the old one back: nothing happened. */
+    /* An empty retained message only deletes the previous one: nothing happened. */
     if (row->kind == EVENT_CONNECTION && r->message->payload_bytes == 0) {
         return;
     }
@@ -694,7 +694,7 @@ bool mapping_is_sample(const struct mapping *mapping, const char *topic)
         const struct mapping_row *row = &mapping->rows[k];
         if (mapping_topic_fits(row->levels, row->level_count, topic, level)) {
             if (row->kind != EVENT_TELEMETRY) {
-                return false; /* it may be that row's, too */
+                return false; /* the next row may match it */
             }
             sample = true;
         }

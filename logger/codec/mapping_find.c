@@ -1,4 +1,5 @@
-/* Where the values of a row stand in a topic and in a payload. */
+/* logger/codec/mapping_find.c - finds the values of a mapping row in a topic and in a payload.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static bool is_token(struct json_text key, const struct mapping_node *node)
 static bool find_value(struct json_scan *s, const struct search *r,
                        const struct mapping_node *node);
 
-/* As deep as the row's pointers are long. */
+/* The recursion is as deep as the row's pointers are long. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static bool find_members(struct json_scan *s, const struct search *r,
                          const struct mapping_node *node)
@@ -84,7 +85,7 @@ static bool find_members(struct json_scan *s, const struct search *r,
     const struct mapping_node *nodes = r->nodes;
     struct json_text key;
     uint64_t seen = 0;
-    uint16_t likely = node->first; /* in the order of the row, mostly */
+    uint16_t likely = node->first; /* members usually come in the order of the row */
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;
     }
@@ -181,13 +182,13 @@ static bool find_value(struct json_scan *s, const struct search *r,
     if (found->kind != JSON_KIND_TEXT) {
         found->text = (struct json_text){.at = from, .bytes = (size_t)(s->at - from)};
     }
-    while (leaves &= leaves - 1) { /* the others */
+    while (leaves &= leaves - 1) { /* copies for the other sources of the same place */
         r->out->found[__builtin_ctzll(leaves)] = *found;
     }
     return true;
 }
 
-/* What other languages write for numbers that are none. */
+/* Other languages write these words for numbers that are not finite. */
 static const char *find_no_number(const struct json_scan *s)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -265,7 +266,7 @@ static void match_column(const struct mapping_source *sources, size_t count,
     }
 }
 
-/* The end of the column that begins at `at`: its separator's place, or the end. */
+/* Returns the end of the column that begins at `at`: the next separator, or the end. */
 static const char *find_stop(const char *at, const char *end, const char *separator)
 {
     const size_t n = strlen(separator);

@@ -1,4 +1,6 @@
-/* What goes out to robots that speak another way: a native payload in their words. */
+/* logger/codec/mapping_send.c - outgoing messages to robots with a mapping: a native payload in
+ * their words.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static bool add_bytes(struct filling *f, const char *text, size_t bytes)
     return true;
 }
 
-/* ---- values, the other way ---- */
+/* ---- values, in the outgoing direction ---- */
 
 /* A value of the native payload as text, and whether JSON writes it without quotes. */
 struct word {
@@ -35,14 +37,15 @@ struct word {
     bool bare;
 };
 
-/* Minus nothing is nothing. */
+/* Minus zero is written as zero. */
 static void format_number(double number, int digits, char *out, size_t size)
 {
     char text[JSON_WRITE_NUMBER_MAX];
     if (digits >= 0) {
         (void)snprintf(out, size, "%.*f", digits, number);
     } else {
-        /* Degrees of a quarter turn are 90: what the unit's factor rounded goes. */
+        /* The unit's factor leaves rounding errors, which are removed: a quarter turn is 90
+         * degrees. */
         const double round_off = nearbyint(number * 1e9) / 1e9;
         (void)json_format_real(isfinite(round_off) ? round_off : number, text);
         (void)snprintf(out, size, "%s", text);
@@ -63,7 +66,7 @@ static bool format_found(const struct filling *f, size_t k, struct word *word)
                         sizeof word->text) {
         return false;
     }
-    if (missing) { /* no size is a size of 0 */
+    if (missing) { /* an absent size means 0 */
         (void)snprintf(word->text, sizeof word->text, "%s", source->numeric ? "0" : "");
     }
     for (size_t i = 0; i < source->map_count; i++) {
@@ -109,7 +112,7 @@ static bool add_quoted(struct filling *f, const struct word *word, bool inner)
     return inner ? add_bytes(f, text + 1, w.used - 2) : add_bytes(f, text, w.used);
 }
 
-/* A line of text holds no second one, and a topic no other level. */
+/* Appends text that must fit one line; within a topic it must not add levels. */
 static bool add_plain(struct filling *f, const char *text, bool in_topic)
 {
     for (const char *c = text; *c; c++) {
@@ -168,7 +171,7 @@ static bool add_parts(struct filling *f, const struct mapping_part *parts, size_
 
 /* ---- rows ---- */
 
-/* What the native payload says of the operation. */
+/* Does the native payload have this operation? */
 static bool is_op(const struct codec_out *out, const char *op)
 {
     static const struct mapping_node nodes[] = {

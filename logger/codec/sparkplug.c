@@ -54,9 +54,9 @@ bool sparkplug_topic_read(const char *text, struct sparkplug_topic *topic)
 
 /* ---- protobuf ---- */
 
-/* Encoding of protobuf, https://protobuf.dev/programming-guides/encoding: a field is a varint
- * of its number and wire type, then a varint (0), 8 bytes (1), a length and bytes (2) or 4
- * bytes (5). */
+/* Protobuf encoding, https://protobuf.dev/programming-guides/encoding: each field is a varint
+ * of its number and wire type, followed by a varint (0), 8 bytes (1), a length and bytes (2) or
+ * 4 bytes (5). */
 enum wire { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_BYTES = 2, WIRE_4 = 5 };
 
 struct scan {
@@ -65,9 +65,9 @@ struct scan {
 };
 
 struct field {
-    uint64_t number; /* of the field */
+    uint64_t number; /* field number */
     enum wire wire;
-    uint64_t value; /* varint, 8 or 4 bytes */
+    uint64_t value; /* for varints, 8 or 4 bytes */
     struct sparkplug_text bytes;
 };
 
@@ -112,7 +112,7 @@ static bool read_fixed(struct scan *s, size_t n, uint64_t *value)
     return true;
 }
 
-/* The next field; false at the end or, with s->fault, where there is none. */
+/* Reads the next field; false at the end or, with s->fault, if there is no valid field. */
 static bool next_field(struct scan *s, struct field *f)
 {
     uint64_t key = 0;
@@ -146,7 +146,7 @@ static bool next_field(struct scan *s, struct field *f)
 
 /* ---- metrics ---- */
 
-/* Numbers of fields, and of types of data, in Sparkplug's protobuf. */
+/* Field numbers and data types of Sparkplug's protobuf schema. */
 enum {
     PAYLOAD_TIMESTAMP = 1,
     PAYLOAD_METRIC = 2,
@@ -173,22 +173,22 @@ enum {
     TYPE_STRING = 12
 };
 
-/* A metric as it stands in a message. */
+/* A metric as encoded in a message. */
 struct metric {
-    struct sparkplug_text name; /* at NULL: not told */
+    struct sparkplug_text name; /* at NULL: absent */
     bool has_alias, historical, null;
-    uint64_t alias, type; /* type 0: not told */
-    int64_t stamp_ms;     /* -1: not told */
-    struct field value;   /* number 0: none */
+    uint64_t alias, type; /* type 0: absent */
+    int64_t stamp_ms;     /* -1: absent */
+    struct field value;   /* number 0: absent */
 };
 
 static int64_t stamp_of(uint64_t ms)
 {
-    static const uint64_t last_ms = UINT64_C(253402300799999); /* of the year 9999 */
+    static const uint64_t last_ms = UINT64_C(253402300799999); /* end of the year 9999 */
     return ms <= last_ms ? (int64_t)ms : -1;
 }
 
-/* Which wire type a field of a metric has. */
+/* Checks that a field of a metric has its wire type. */
 static bool is_fit(const struct field *f)
 {
     static const enum wire wires[] = {
@@ -204,7 +204,7 @@ static bool is_fit(const struct field *f)
         [METRIC_DOUBLE] = WIRE_8,
         [METRIC_TRUTH] = WIRE_VARINT,
         [METRIC_TEXT] = WIRE_BYTES,
-        /* others are not looked at */
+        /* other fields are ignored */
         [6] = WIRE_VARINT,
         [8] = WIRE_BYTES,
         [9] = WIRE_BYTES,
@@ -245,7 +245,7 @@ static double real_of(const struct field *f)
     return f->wire == WIRE_4 ? (double)narrow : wide;
 }
 
-/* Integers of either field are two's complement where their type has a sign. */
+/* Both integer fields hold two's complement if the data type is signed. */
 static struct sparkplug_value whole_of(const struct field *f, uint64_t type)
 {
     if (f->number == METRIC_INT) {
@@ -286,7 +286,7 @@ static struct sparkplug_value value_of(const struct metric *m, uint64_t type)
     }
 }
 
-/* ---- what a device was born with ---- */
+/* ---- the metrics of a birth ---- */
 
 static struct sparkplug_known *find_alias(struct sparkplug_device *d, uint64_t alias)
 {
@@ -314,7 +314,7 @@ static struct sparkplug_known *find_name(struct sparkplug_device *d, struct spar
     return NULL;
 }
 
-/* One more, or one that is given again. NULL: there is no room. */
+/* Adds a metric, or updates one that is declared again. NULL: no room. */
 static struct sparkplug_known *learn_metric(struct sparkplug_device *d, const struct metric *m)
 {
     struct sparkplug_known *known = find_name(d, m->name);
@@ -371,9 +371,9 @@ struct sparkplug_value sparkplug_held(const struct sparkplug_device *device,
 
 /* ---- messages ---- */
 
-/* What a payload says of itself, all of it looked through. */
+/* The frame of a payload, after one complete pass over it. */
 struct frame {
-    int64_t stamp_ms; /* -1: not told */
+    int64_t stamp_ms; /* -1: absent */
     bool has_seq, has_bd_seq;
     uint64_t seq, bd_seq;
 };
@@ -415,7 +415,8 @@ static const char *read_frame(const char *payload, size_t bytes, struct frame *f
     return s.fault ? s.fault : frame->seq > UINT8_MAX ? "a seq of 0 to 255 was expected" : NULL;
 }
 
-/* The name of a metric, by its alias where it tells no other; at NULL: no birth told it. */
+/* Finds the name of a metric, by its alias if it has no name itself. at NULL: no birth declared
+ * the alias. */
 static struct sparkplug_text find_metric(struct sparkplug_device *d, enum sparkplug_kind kind,
                                          const struct metric *m, struct sparkplug_known **known)
 {
@@ -452,7 +453,7 @@ static void apply_metric(struct sparkplug_device *d, enum sparkplug_kind kind,
         (struct sparkplug_metric){name, value, m->stamp_ms >= 0 ? m->stamp_ms : stamp_ms};
 }
 
-/* The metrics of a message that read_frame() found to be one. */
+/* Decodes the metrics of a message that read_frame() has accepted. */
 static void read_metrics(struct sparkplug_device *device, enum sparkplug_kind kind,
                          const char *payload, size_t bytes, int64_t stamp_ms,
                          struct sparkplug_metrics *out)
@@ -473,7 +474,7 @@ static void read_metrics(struct sparkplug_device *device, enum sparkplug_kind ki
 const struct sparkplug_metric *sparkplug_find(const struct sparkplug_metrics *metrics,
                                               struct sparkplug_text name)
 {
-    for (size_t k = metrics->count; k-- > 0;) { /* of two of a name the last counts */
+    for (size_t k = metrics->count; k-- > 0;) { /* the last of two equal names counts */
         if (is_same(metrics->metric[k].name, name)) {
             return &metrics->metric[k];
         }
@@ -481,7 +482,7 @@ const struct sparkplug_metric *sparkplug_find(const struct sparkplug_metrics *me
     return NULL;
 }
 
-/* A message on its way to who listens. */
+/* A message and the receiver of its events. */
 struct reception {
     const struct sparkplug_topic *topic;
     const struct sparkplug_place *places;
@@ -551,7 +552,7 @@ static void apply_death(const struct reception *h, struct sparkplug_node *node)
     }
 }
 
-/* All that was known of its devices holds no more. */
+/* A birth replaces everything that was known of its devices. */
 static void apply_birth(const struct reception *h, struct sparkplug_node *node)
 {
     node->born = true;
@@ -617,7 +618,7 @@ bool sparkplug_repeats(const struct sparkplug_node *node, enum sparkplug_kind ki
            !read_frame(payload, bytes, &frame) && frame.has_seq && frame.seq == node->seq;
 }
 
-/* ---- what goes out ---- */
+/* ---- outgoing messages ---- */
 
 static size_t append_varint(char *out, uint64_t value)
 {

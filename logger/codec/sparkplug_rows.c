@@ -8,15 +8,15 @@
 
 enum { TEXT_MAX = 8192 };
 
-/* A row and a message. */
+/* A row applied to a message. */
 struct reading {
     const struct mapping_row *row;
     const struct sparkplug_received *received;
     struct json_writer w;
 };
 
-/* The members that a row asks of one object of the message: the first; then their next. 0:
- * there is none. */
+/* Returns the first member that a row asks of one object of the message; `next` links the
+ * others. 0: none. */
 static uint16_t first_asked(const struct mapping_row *row, const char *object)
 {
     uint16_t k = row->node_count > 0 ? row->nodes[0].first : 0;
@@ -40,7 +40,7 @@ static bool is_needed(const struct mapping_row *row, const struct mapping_node *
     return needed;
 }
 
-/* Has the message what the row needs, and something that it names? */
+/* Does the message have all that the row requires, and at least one metric that it names? */
 static bool is_for_row(const struct reading *r)
 {
     static const char *const objects[] = {"metrics", "stamps", "held"};
@@ -127,7 +127,7 @@ static void write_held(struct reading *r)
     json_write_close(&r->w);
 }
 
-/* As JSON; false when it is too long. */
+/* Writes the message as JSON; false if it is too long. */
 static bool write_message(struct reading *r, char text[TEXT_MAX])
 {
     json_write_start(&r->w, text, TEXT_MAX, NULL, NULL);
@@ -143,7 +143,7 @@ static bool write_message(struct reading *r, char text[TEXT_MAX])
     return json_write_end(&r->w);
 }
 
-/* Each robot gets commands of its own. */
+/* Routes commands: each robot gets its own. */
 struct emit_target {
     const struct sparkplug_received *received;
     const struct codec_sink *sink;
@@ -191,7 +191,7 @@ void sparkplug_emit_rows(const struct codec_pair *pair,
     }
 }
 
-/* ---- what goes out ---- */
+/* ---- outgoing messages ---- */
 
 static bool append_member(struct json_scan *s, const struct json_text *key,
                           struct sparkplug_writer *w)

@@ -1,14 +1,15 @@
-/* logger/codec/sparkplug_rows.h - metrics of Sparkplug B as events, by the rows of a mapping
- * (mapping.h), and what goes out as metrics.
+/* logger/codec/sparkplug_rows.h - Sparkplug B metrics to events and back, by the rows of a
+ * mapping (mapping.h).
  *
- * A row sees a message as a JSON text of what it asks for:
+ * A row sees each message as a JSON text of the metrics that it asks for:
  *
- *     {"kind": "DDATA", "timestamp": MS, "metrics": {NAME: VALUE, …}, "stamps": {NAME: MS, …},
- *      "held": {NAME: VALUE, …}}
+ *   {"kind": "DDATA", "timestamp": MS, "metrics": {NAME: VALUE, …}, "stamps": {NAME: MS, …},
+ *    "held": {NAME: VALUE, …}}
  *
- * `metrics` and their own `stamps` are those in the message; `held` are the values that the
- * device told last, here or before. Each row is for the messages that have all metrics that it
- * needs, and at least one that it names: several may be, and each tells its event. Pure.
+ * `metrics` and their own `stamps` come from this message; `held` are the last values that the
+ * device sent, in this message or before. A row applies if the message has all metrics that the
+ * row requires and at least one that it names. Several rows can apply, and each gives its
+ * event. Pure.
  */
 #ifndef LOGGER_CODEC_SPARKPLUG_ROWS_H
 #define LOGGER_CODEC_SPARKPLUG_ROWS_H
@@ -17,7 +18,7 @@
 #include "logger/codec/sparkplug.h"
 #include "logger/message/codec.h"
 
-/* What a device said in a message; commands are this side's. */
+/* A device's message, decoded. Commands are not received, because Tandem sends them. */
 struct sparkplug_received {
     const struct message *message;
     enum sparkplug_kind kind;
@@ -27,13 +28,13 @@ struct sparkplug_received {
     const struct sparkplug_device *device;
 };
 
-/* Emit what the rows make of it. */
+/* Emits the events that the rows make of the message. */
 void sparkplug_emit_rows(const struct codec_pair *pair,
                          const struct sparkplug_received *received,
                          const struct codec_sink *sink);
 
-/* A payload of a message out of a mapping, a JSON object of metrics, as one of Sparkplug's in
- * its place. False when it is none, or has no room. */
+/* Replaces the message's payload, a JSON object of metrics, by its Sparkplug encoding. False if
+ * it is not such an object or does not fit. */
 bool sparkplug_encode(struct codec_message *message, int64_t t_us);
 
 #endif

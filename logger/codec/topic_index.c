@@ -6,21 +6,21 @@
 #include "base/numbers/hash.h"
 
 struct shape {
-    uint32_t words; /* bit k: there is a word at level k */
-    uint32_t count; /* of levels, without "#" */
-    bool rest;      /* "#" behind them */
+    uint32_t words; /* bit k: level k is a word */
+    uint32_t count; /* number of levels, without "#" */
+    bool rest;      /* it ends with "#" */
 };
 
 struct slot {
     uint64_t key;
-    uint32_t whose; /* 1 + who; 0: nobody */
+    uint32_t whose; /* 1 + owner; 0: empty */
 };
 
 struct topic_index {
-    bool open; /* somebody's filter is not in it */
+    bool open; /* some filter did not fit into the index */
     size_t shape_count, slot_count, room;
     struct shape shape[TOPIC_SHAPES_MAX];
-    struct slot slot[]; /* [slot_count] a power of two */
+    struct slot slot[]; /* [slot_count], a power of two */
 };
 
 static size_t count_slots(size_t filters)
@@ -49,7 +49,7 @@ struct topic_index *topic_index_init(void *memory, size_t filters)
 /* ---- levels ---- */
 
 struct levels {
-    size_t count; /* all of them; hash[] of the first ones */
+    size_t count; /* number of levels; hash[] has the first ones */
     uint64_t hash[TOPIC_LEVELS_MAX];
 };
 
@@ -68,7 +68,8 @@ static void split_topic(const char *topic, struct levels *levels)
     }
 }
 
-/* Where the words of a shape lead; equal only for equal words, but for chance. */
+/* Hashes the words of the topic at the levels of a shape. Equal words give equal keys;
+ * different words collide only by chance. */
 static uint64_t find_key(const struct shape *shape, size_t number, const struct levels *levels)
 {
     uint64_t key = number + 1;
@@ -81,7 +82,7 @@ static uint64_t find_key(const struct shape *shape, size_t number, const struct 
 
 /* ---- filters ---- */
 
-/* The filter's shape; false when it has too many levels. */
+/* Reads the filter's shape; false if it has too many levels. */
 static bool read_shape(const char *filter, const struct levels *levels, struct shape *shape)
 {
     const char *at = filter;
@@ -104,7 +105,7 @@ static bool read_shape(const char *filter, const struct levels *levels, struct s
     return true;
 }
 
-/* Its number; TOPIC_SHAPES_MAX: there is no room for another one. */
+/* Returns the shape's number, or TOPIC_SHAPES_MAX if there is no room for another one. */
 static size_t add_shape(struct topic_index *index, const struct shape *shape)
 {
     size_t k = 0;
@@ -140,7 +141,7 @@ void topic_index_add(struct topic_index *index, const char *filter, uint32_t who
             return;
         }
     }
-    if (alike <= TOPIC_HITS_MAX) { /* with one more, anybody is asked */
+    if (alike <= TOPIC_HITS_MAX) { /* one more, and the topic is anybody's */
         assert(index->room > 0);
         index->room--;
         index->slot[k] = (struct slot){key, whose + 1};
@@ -149,7 +150,7 @@ void topic_index_add(struct topic_index *index, const char *filter, uint32_t who
 
 /* ---- topics ---- */
 
-/* In its place, once; false: no room. */
+/* Inserts a hit in order, once; false: no room. */
 static bool add_hit(struct topic_hits *hits, uint32_t whose)
 {
     size_t k = hits->count;

@@ -1,9 +1,11 @@
-/* logger/codec/topic_index.h - whose filters a topic fits, without trying them all.
+/* logger/codec/topic_index.h - an index of MQTT filters: whose filters match a topic, without
+ * trying them all.
  *
- * Filters are as MQTT has them, with '+' and '#'. Those whose words stand at the same levels
- * are of one shape: of a lab there are few. For each shape the words of a topic at its levels
- * lead to who has such a filter. It never leaves anybody out; whoever it names has to look for
- * himself. Made once; then read by any thread. Pure.
+ * Filters have '+' and '#' as in MQTT. Filters with words at the same levels have the same
+ * shape, and a lab has few shapes. For each shape, a hash of the topic's words at those levels
+ * leads to the owners of such filters. The index never misses an owner, but may name one too
+ * many, so each owner checks the topic itself. It is made once and then read by any thread.
+ * Pure.
  */
 #ifndef LOGGER_CODEC_TOPIC_INDEX_H
 #define LOGGER_CODEC_TOPIC_INDEX_H
@@ -16,21 +18,21 @@ enum { TOPIC_HITS_MAX = 64, TOPIC_SHAPES_MAX = 32, TOPIC_LEVELS_MAX = 32 };
 
 struct topic_index;
 
-/* Bytes that it takes for so many filters. */
+/* Memory for an index of this many filters, bytes. */
 size_t topic_index_bytes(size_t filters);
 
 /* memory: topic_index_bytes(filters), aligned for any type. */
 struct topic_index *topic_index_init(void *memory, size_t filters);
 
-/* At most as many as there is room for. */
+/* Adds a filter, up to the number given to topic_index_init(). */
 void topic_index_add(struct topic_index *index, const char *filter, uint32_t whose);
 
 struct topic_hits {
     size_t count;
-    uint32_t whose[TOPIC_HITS_MAX]; /* rising, each once */
+    uint32_t whose[TOPIC_HITS_MAX]; /* ascending, each once */
 };
 
-/* False: more than that, or filters that it could not take in: anybody's may fit. */
+/* False: too many hits, or filters that did not fit into the index; any owner may match. */
 bool topic_index_find(const struct topic_index *index, const char *topic,
                       struct topic_hits *hits);
 

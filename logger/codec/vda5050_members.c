@@ -1,4 +1,4 @@
-/* Members of the objects of VDA 5050, read from JSON. */
+/* logger/codec/vda5050_members.c - parses the members of VDA 5050 objects from JSON. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void clear_members(const struct vda_member *members, size_t count, void *
 
 static bool read_value(struct json_scan *s, enum vda_form form, void *at)
 {
-    static const double most = 9007199254740992.0; /* beyond it, not each number is one */
+    static const double most = 9007199254740992.0; /* beyond it doubles skip integers */
     double number = 0.0;
     bool truth = false;
     switch (form) {

@@ -1,4 +1,4 @@
-/* Orders: what both vehicles of a pair are to do, leg by leg. */
+/* logger/codec/vda5050_order.c - orders: the legs that both vehicles of a pair must execute. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +28,8 @@ struct vda_edge *vda_find_edge(struct vda_vehicle *v, int64_t at)
     return NULL;
 }
 
-/* Room for the step at this sequence id: its own, or that of the one furthest behind when there
- * is none left. */
+/* Returns the slot of this sequence id. If all slots are used, the lowest sequence id gives
+ * way. */
 static struct vda_node *add_node(struct vda_vehicle *v, int64_t at)
 {
     struct vda_node *known = vda_find_node(v, at);
@@ -62,8 +62,8 @@ static struct vda_edge *add_edge(struct vda_vehicle *v, int64_t at)
     return first;
 }
 
-/* An order of Tandem's is "<command's id>@<number>". A long id is told by its beginning and a
- * hash, so that none stands for two. */
+/* Tandem's own orders are "<command's id>@<number>". A long id is cut and gets a hash, so that
+ * two ids never coincide. */
 static void write_leg_id(const struct vda_run *run, const char *order_id, uint64_t order,
                          int64_t at, int rank, char out[EVENT_ID_MAX])
 {
@@ -133,7 +133,7 @@ struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action)
     return a;
 }
 
-/* Both ends of an edge, where they are known. */
+/* Finds both ends of an edge, if they are known. */
 static bool find_ends(struct vda_vehicle *v, const struct vda_edge *edge,
                       const struct vda_node **a, const struct vda_node **b)
 {
@@ -157,8 +157,8 @@ double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge)
     return remainder(atan2(b->y_m - a->y_m, b->x_m - a->x_m) - from_rad, 2.0 * acos(-1.0));
 }
 
-/* The way along an edge: its length, or the distance of its ends, and the turn against the edge
- * before it. False when how far it goes is not known. */
+/* Computes the motion along an edge: its length (or the distance of its ends) and the turn
+ * against the previous edge. False if the length is unknown. */
 static bool size_edge(const struct vda_run *run, const struct vda_edge *edge,
                       struct event_command *c)
 {
@@ -231,7 +231,7 @@ void vda_close(const struct vda_run *run, enum reply_status status, const char *
     vda_reply(run, id, reply);
 }
 
-/* ---- orders that are left ---- */
+/* ---- replaced orders ---- */
 
 void vda_reply_replaced(const struct vda_run *run, int64_t to, struct event_reply reply)
 {
@@ -261,9 +261,9 @@ void vda_leave_order(const struct vda_run *run)
     }
     const int64_t stood = v->last >= 0 ? v->last : v->origin;
     if (!v->ordered || !end || stood >= end->at) {
-        return; /* it has been done */
+        return; /* already completed */
     }
-    if (v->replaced.open) { /* nothing was heard since */
+    if (v->replaced.open) { /* no state has arrived since */
         vda_reply_replaced(run, v->replaced.end, halted);
     }
     v->replaced = (struct vda_replaced){.open = true,
@@ -283,7 +283,7 @@ struct order {
     struct json_scan nodes, edges;
 };
 
-struct step { /* a node or an edge */
+struct step { /* a node or edge */
     struct json_text id;
     int64_t at;
     int8_t released;
@@ -314,7 +314,7 @@ static bool read_step(const struct vda_run *run, struct json_scan *list, const c
            vda_fail(run, FAULT_MISSING_KEY, "%s: sequenceId and released were expected", what);
 }
 
-/* Every step of the list is one; the last sequence id that is released, -1: none. */
+/* Checks every step of the list. *out: the last released sequence id; -1: none. */
 static bool check_steps(const struct vda_run *run, struct json_scan list, const char *what,
                         int64_t *base)
 {
@@ -329,7 +329,7 @@ static bool check_steps(const struct vda_run *run, struct json_scan list, const 
     return true;
 }
 
-/* What is behind the base and not in the order any more was the horizon before. */
+/* Steps beyond the base that the new order lacks were the previous horizon: remove them. */
 static void drop_horizon(struct vda_vehicle *v, int64_t base)
 {
     size_t count = 0;
@@ -450,7 +450,7 @@ void vda_receive_order(const struct vda_run *run, struct json_scan *s)
     }
     const bool same = v->ordered && v->order == vda_hash(&o.id);
     if (same && o.update <= v->update) {
-        return; /* sent again */
+        return; /* a repetition */
     }
     if (!check_steps(run, o.nodes, "nodes", &base) ||
         !check_steps(run, o.edges, "edges", &edges)) {
@@ -476,7 +476,7 @@ void vda_receive_order(const struct vda_run *run, struct json_scan *s)
 
 /* ---- instant actions ---- */
 
-/* 2.1 has `actions`, 2.0 `instantActions`. */
+/* Version 2.1 calls the list `actions`, version 2.0 `instantActions`. */
 struct instant {
     struct json_scan actions, old;
 };

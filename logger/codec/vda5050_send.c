@@ -1,4 +1,6 @@
-/* What goes out to vehicles: copies of orders, and orders of Tandem's own. */
+/* logger/codec/vda5050_send.c - outgoing messages to vehicles: copies of orders, and Tandem's
+ * own orders.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +25,7 @@ bool vda_write_topic(const struct codec_pair *pair, enum side side, const char *
     return write_topic(pair->options, side, memory->vehicle[side].level, kind, topic);
 }
 
-/* Who it is: manufacturer and serialNumber. */
+/* Writes the vehicle's identity: manufacturer and serialNumber. */
 static void write_names(struct json_writer *w, const char *address)
 {
     char manufacturer[CODEC_ADDRESS_MAX];
@@ -51,7 +53,7 @@ void vda_mirror(const struct vda_run *run, const char *kind, int64_t *header)
     struct json_scan s;
     struct json_text key;
     struct json_writer w;
-    const int64_t number = (*header)++; /* sent or not: a replay counts as well */
+    const int64_t number = (*header)++; /* counts in replays, too, where nothing is sent */
     if (!sink->send ||
         !write_topic(run->pair->options, SIDE_VIRTUAL, run->v->level, kind, topic)) {
         return;
@@ -78,13 +80,13 @@ void vda_mirror(const struct vda_run *run, const char *kind, int64_t *header)
 
 /* ---- link mode: orders of one leg ---- */
 
-/* A command of Tandem's to one vehicle, on its way. */
+/* Tandem's command to one vehicle, while it is encoded. */
 struct given {
     const struct codec_out *out;
     struct vda_memory *memory;
     struct vda_vehicle *v;
     struct event_command command;
-    char name[VDA_NAME_MAX + 24]; /* "<id>@<number>": of the order, or action */
+    char name[VDA_NAME_MAX + 24]; /* "<id>@<number>", name of the order or action */
 };
 
 static void copy_command(void *context, const struct event *event)
@@ -99,7 +101,7 @@ void vda_write_stamp(struct json_writer *w, const char *key, int64_t t_us)
 {
     char t[28];
     message_format_time(t_us, t);
-    t[23] = 'Z'; /* milliseconds */
+    t[23] = 'Z'; /* cut to milliseconds */
     t[24] = '\0';
     json_write_text(w, key, t);
 }
@@ -161,7 +163,8 @@ static void write_edge(struct json_writer *w, const char *from, const char *to, 
     json_write_close(w);
 }
 
-/* From where it stands to where the command leads; another operation is an action here. */
+/* Writes an order from the present pose to the target of the command. Other operations become
+ * an action at the present pose. */
 static void write_order(const struct given *g, struct json_writer *w)
 {
     const struct vda_vehicle *v = g->v;
@@ -188,7 +191,8 @@ static void write_order(const struct given *g, struct json_writer *w)
     json_write_close(w);
 }
 
-/* 2.0 has it under its own name, later versions under another: a reader takes what it knows. */
+/* Version 2.0 has its own name for the list. Both names are written; readers ignore unknown
+ * members. */
 static void write_cancel(const struct given *g, struct json_writer *w)
 {
     json_write_array(w, strncmp(g->v->version, "2.0", 3) == 0 || g->v->version[0] == '1'
@@ -198,12 +202,12 @@ static void write_cancel(const struct given *g, struct json_writer *w)
     json_write_close(w);
 }
 
-/* The vehicle's answer is to find its way back to the command. */
+/* Records the leg, so that the vehicle's answer finds its command. */
 static void expect_answer(const struct given *g, bool halt)
 {
     if (!vda_find_opened(g->memory, g->command.id)) {
         (void)vda_add_opened(g->memory, g->command.id);
-    } else { /* L1 has begun its ids anew */
+    } else { /* L1 has started its ids again */
         *vda_find_opened(g->memory, g->command.id) =
             (struct vda_opened){.id = hash_text(g->command.id)};
     }
@@ -233,7 +237,7 @@ bool vda_encode(const struct codec_out *out, struct codec_message *message)
     (void)codec_native.decode("x", &m, copy_command, &g);
     const bool halt = strcmp(g.command.op, "halt") == 0;
     if (g.command.op[0] == '\0' || (!halt && !isfinite(g.v->theta_rad))) {
-        return false; /* nobody has told where it stands */
+        return false; /* the present pose is unknown */
     }
     (void)snprintf(g.name, sizeof g.name, "%s@%llu", g.command.id,
                    (unsigned long long)++g.memory->orders);

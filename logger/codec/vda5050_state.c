@@ -1,4 +1,6 @@
-/* States: which nodes a vehicle has reached, what it does there, and what is wrong with it. */
+/* logger/codec/vda5050_state.c - states: the nodes that a vehicle has reached, its actions, and
+ * its errors.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,9 +25,9 @@ struct state {
     struct json_scan nodes, edges, actions, instant_actions, errors, safety, position, velocity;
     struct json_scan zones;
     int64_t stamp_us;
-    double speed_mps; /* NaN: not told */
+    double speed_mps; /* NaN: absent */
     struct place at;
-    bool placed; /* its position is told, and known to itself */
+    bool placed; /* the position is present, and the vehicle is localized */
 };
 
 /* clang-format off */
@@ -107,7 +109,7 @@ static void turn_velocity(const struct vda_run *run, const struct velocity *u, d
     }
 }
 
-/* Two series of header ids tell it, so that none is its seq. */
+/* States and visualizations count their header ids separately, so neither can serve as seq. */
 static void emit_sample(const struct vda_run *run, struct state *st)
 {
     struct velocity u = {nan(""), nan(""), nan("")};
@@ -146,17 +148,18 @@ void vda_contradict(const struct vda_run *run, const char *id, const char *what)
     codec_emit(run->pair, &e, run->sink);
 }
 
-/* Nothing turns on the spot faster than this; a heading that has jumped says nothing. */
+/* Nothing turns on the spot faster than this. A faster heading change is a jump and proves
+ * nothing. */
 static const double TURN_RADPS = 10.0;
 
-/* It has turned where it stood. */
+/* Did the vehicle turn where it stood? */
 static bool has_turned(double turned_rad, double moved_m, double since_s)
 {
     return turned_rad > 0.3 && moved_m < 0.05 && since_s * TURN_RADPS >= turned_rad;
 }
 
-/* It has come so far that no time was left for the turn of this edge, not even at the greatest
- * speed it ever told. */
+/* Did the vehicle come so far that no time was left for the turn, even at its highest reported
+ * speed? */
 static bool had_no_time(const struct vda_run *run, double moved_m, double since_s)
 {
     const struct vda_vehicle *v = run->v;
@@ -207,7 +210,7 @@ void vda_receive_visualization(const struct vda_run *run, struct json_scan *s)
     }
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 static void emit_fault(const struct vda_run *run, struct event_fault fault)
 {
@@ -239,7 +242,7 @@ static void insert_reference(struct error *e, const struct reference *r)
     e->reference[k] = *r;
 }
 
-/* By their names, whatever their order: the same error is one. */
+/* References are sorted by name, because the same error may list them in any order. */
 static bool read_error(const struct vda_run *run, struct json_scan *list, struct error *e)
 {
     static const struct vda_member error_members[] = {
@@ -280,7 +283,7 @@ static uint64_t hash_error(const struct error *e)
     return hash;
 }
 
-/* What it names, as many whole ones as there is room for. Returns its orderId. */
+/* Lists the references that fit as a whole. Returns the orderId among them. */
 static const struct reference *write_about(const struct error *e, char *about, size_t size)
 {
     const struct reference *order = NULL;
@@ -300,7 +303,7 @@ static const struct reference *write_about(const struct error *e, char *about, s
     return order;
 }
 
-/* One that names an order which was not accepted refuses it. */
+/* An error that references an order not yet accepted refuses that order. */
 static void emit_error(const struct vda_run *run, const struct error *e)
 {
     struct vda_vehicle *v = run->v;
@@ -403,7 +406,7 @@ struct node_state {
     int64_t at;
 };
 
-/* Still to come: "reached" is said by its absence. */
+/* Is the node still to come? A vehicle reports a reached node by no longer listing it. */
 static bool is_ahead(const struct vda_run *run, struct json_scan list, uint64_t id, int64_t at)
 {
     static const struct vda_member node_members[] = {
@@ -422,8 +425,8 @@ static bool is_ahead(const struct vda_run *run, struct json_scan list, uint64_t 
     return false;
 }
 
-/* The edges from where it stood up to the node `at`: with states lost, or several nodes in one
- * state, it came to the end of an edge at this time or before. */
+/* Emits replies for the edges up to the node `at`. If states were lost, or one state skips
+ * nodes, the end of an edge is only known as "at this time or before". */
 static void emit_reached(const struct vda_run *run, const struct state *st, int64_t at,
                          bool gap)
 {
@@ -454,7 +457,7 @@ static void update_motion(struct vda_vehicle *v, const struct state *st, bool ga
     if (v->last < 0) {
         return;
     }
-    v->vague = v->vague || gap; /* a departure or a pause may be among what was lost */
+    v->vague = v->vague || gap; /* a departure or a pause may have been lost */
     if (moving && v->departed_us == LAB_TIME_NONE) {
         v->departed_us = st->stamp_us;
         v->leave_x_m = st->placed ? st->at.x_m : nan("");
@@ -476,7 +479,7 @@ static void apply_nodes(const struct vda_run *run, const struct state *st, bool 
     const bool reached = node && node->id == id && node->released && st->last_at > v->last &&
                          !is_ahead(run, st->nodes, id, st->last_at);
     if (reached) {
-        if (v->last < 0 && st->last_at > v->origin) { /* that it stood at the first was lost */
+        if (v->last < 0 && st->last_at > v->origin) { /* the state at the first node was lost */
             v->last = v->origin;
             v->vague = true;
         }
@@ -494,9 +497,9 @@ static void apply_nodes(const struct vda_run *run, const struct state *st, bool 
     update_motion(v, st, gap);
 }
 
-/* ---- an order that another one has followed ---- */
+/* ---- an order that another one has replaced ---- */
 
-/* It is still at work on it: its edges up to where it stands. */
+/* The vehicle still executes it: emit its edges up to the present node. */
 static void emit_progress(const struct vda_run *run, const struct state *st, bool gap)
 {
     struct vda_replaced *replaced = &run->v->replaced;
@@ -512,8 +515,9 @@ static void emit_progress(const struct vda_run *run, const struct state *st, boo
     }
 }
 
-/* The first state that names another one says how it ended, the last of its own being lost: no
- * vehicle takes a new order before it has done the one before, or that was cancelled. */
+/* The first state that names another order shows how the previous one ended, even if its own
+ * last states were lost. A vehicle accepts a new order only after the previous one is completed
+ * or cancelled. */
 static void close_replaced(const struct vda_run *run, const struct state *st)
 {
     struct vda_replaced *replaced = &run->v->replaced;
@@ -531,7 +535,7 @@ static void apply_replaced(const struct vda_run *run, const struct state *st, bo
 {
     struct vda_vehicle *v = run->v;
     const uint64_t order = vda_hash(&st->order);
-    if (v->ordered && v->accepted && order != v->order) { /* which is it by now? */
+    if (v->ordered && v->accepted && order != v->order) { /* it executes another order now */
         vda_leave_order(run);
         v->ordered = false;
     }
@@ -565,7 +569,7 @@ static void emit_instant(const struct vda_run *run, const struct state *st,
     memcpy(e.note.detail, a->op, sizeof a->op);
     (void)snprintf(e.note.status, sizeof e.note.status, "%.15s", a->status);
     codec_emit(run->pair, &e, run->sink);
-    /* Tandem's own halt is answered as well; of others no leg has this id. */
+    /* Tandem's own halt gets a reply, too. Other instant actions have no leg with this id. */
     if (finished || strcmp(a->status, "FAILED") == 0) {
         halted.status = finished ? REPLY_DONE : REPLY_ERROR;
         if (a->id[0]) {
@@ -655,7 +659,7 @@ static void emit_note(const struct vda_run *run, enum note_kind kind, int64_t co
     codec_emit(run->pair, &e, run->sink);
 }
 
-/* False: it was here before. */
+/* False: a repetition. */
 static bool count_header(const struct vda_run *run, int64_t header, bool *gap)
 {
     struct vda_vehicle *v = run->v;
@@ -675,7 +679,7 @@ static bool count_header(const struct vda_run *run, int64_t header, bool *gap)
     return true;
 }
 
-/* What an order of Tandem's would begin with. */
+/* Records where an order of Tandem's would begin. */
 static void update_place(struct vda_vehicle *v, const struct state *st)
 {
     if (st->placed) {
@@ -726,7 +730,7 @@ void vda_receive_state(const struct vda_run *run, struct json_scan *s)
     if (!v->ordered || vda_hash(&st.order) != v->order || v->node_count == 0) {
         v->heading_rad =
             st.placed && isfinite(st.at.theta_rad) ? st.at.theta_rad : v->heading_rad;
-        if (replaced) { /* it may be cancelled all the same */
+        if (replaced) { /* it may be cancelled nevertheless */
             apply_actions(run, &st, st.actions);
             apply_actions(run, &st, st.instant_actions);
         }

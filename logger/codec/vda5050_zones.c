@@ -1,13 +1,16 @@
-/* Zones that a vehicle has to be let into (3.0, type RELEASE): in link mode its team's
- * resources of the same names. What it asks for in one state it asks for as one Lock; a request
- * that it tells no longer is its UnLock. The twin stands in no real zone and is let into all.
+/* logger/codec/vda5050_zones.c - zones that a vehicle must be admitted to (VDA 5050 3.0, type
+ * RELEASE).
+ *
+ * In link mode the zones are resources of the vehicle's team, with the same names. All requests
+ * in one state become one Lock; a request that is no longer listed becomes its UnLock. The twin
+ * occupies no real zone, so all its requests are granted.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "logger/codec/vda5050_parts.h"
 
-/* An answer that was lost is asked for again. */
+/* After this time a lost answer is requested again. */
 static const int64_t AGAIN_US = 5000000;
 
 struct zone_request {
@@ -39,7 +42,7 @@ static bool read_request(const struct vda_run *run, struct json_scan *list,
                     VDA_REQUEST_MAX - 1, EVENT_TEAM_NAME_MAX - 1);
 }
 
-/* Nothing is done by half a list. */
+/* A list with a fault has no effect at all. */
 static bool check_requests(const struct vda_run *run, struct json_scan list)
 {
     struct zone_request q;
@@ -54,7 +57,7 @@ static bool check_requests(const struct vda_run *run, struct json_scan list)
                     VDA_ZONES_MAX);
 }
 
-/* ---- what is asked of the team ---- */
+/* ---- requests to the team ---- */
 
 static void begin_ask(const struct vda_run *run, struct event *e, enum team_op op)
 {
@@ -70,7 +73,7 @@ static void add_place(struct event_team *ask, const char *name, int64_t fence)
     ask->fences[ask->resource_count++] = fence;
 }
 
-/* Of the Lock with this number: vehicles use the ids of their requests again. */
+/* Names a Lock by our own number, because vehicles reuse the ids of their requests. */
 static void name_lock(const struct vda_vehicle *v, uint64_t lock, char out[EVENT_ID_MAX])
 {
     size_t k = 0;
@@ -81,7 +84,7 @@ static void name_lock(const struct vda_vehicle *v, uint64_t lock, char out[EVENT
                    (unsigned long long)lock);
 }
 
-/* All that was asked for with it, as it was: one that comes again is answered again. */
+/* Requests all zones of a Lock unchanged. The team answers a repeated request again. */
 static void ask_lock(const struct vda_run *run, uint64_t lock)
 {
     struct vda_vehicle *v = run->v;
@@ -105,7 +108,7 @@ static void ask_unlock(const struct vda_run *run, const struct vda_zone *z)
     codec_emit(run->pair, &e, run->sink);
 }
 
-/* Its answer was lost, or its lease has run for half its time. */
+/* True if the answer was lost, or half of the lease has passed. */
 static bool is_due(const struct vda_run *run, const struct vda_zone *z)
 {
     const int64_t t_us = run->message->t_us;
@@ -114,7 +117,7 @@ static bool is_due(const struct vda_run *run, const struct vda_zone *z)
                      t_us - z->granted_us > (z->expiry_us - z->granted_us) / 2);
 }
 
-/* What waits is asked for in one Lock, when the one before has been granted: a robot of a team
+/* Requests all waiting zones in one Lock, once the previous Lock is granted: a robot of a team
  * waits for one Lock at a time. */
 static void ask_team(const struct vda_run *run)
 {
@@ -166,7 +169,7 @@ static void begin_answers(struct json_writer *w, const struct codec_pair *pair, 
     json_write_array(w, "responses");
 }
 
-/* One that is not the team's to decide. */
+/* Answers a zone that is not for the team to decide. */
 static void answer_plainly(const struct vda_run *run, struct vda_zone *z)
 {
     const struct codec_sink *sink = run->sink;
@@ -185,7 +188,7 @@ static void answer_plainly(const struct vda_run *run, struct vda_zone *z)
     }
 }
 
-/* What the answer says of one zone; false: nothing. */
+/* Applies the answer to one zone; false: no change. */
 static bool apply_answer(struct vda_zone *z, const struct codec_answer *a, int64_t t_us)
 {
     size_t k = 0;
@@ -234,15 +237,15 @@ bool vda_encode_answer(const struct codec_out *out, struct codec_message *messag
            vda_write_topic(out->to, out->side, "responses", message->topic);
 }
 
-/* ---- what a state says ---- */
+/* ---- requests in a state ---- */
 
 static bool is_word(const struct json_text *text, const char *word)
 {
     return text->at && json_text_is(text, word);
 }
 
-/* The request in hand; after a restart of the vehicle, which may have forgotten what it was let
- * into and stand there all the same, the one before for the same zone. */
+/* Finds a request by its id. After a restart the vehicle may have forgotten its request and
+ * still occupy the zone; then the previous request for the same zone is found. */
 static struct vda_zone *find_request(struct vda_vehicle *v, const char *id, const char *zone)
 {
     for (size_t k = 0; k < v->zone_count; k++) {
@@ -257,7 +260,7 @@ static struct vda_zone *find_request(struct vda_vehicle *v, const char *id, cons
     return NULL;
 }
 
-/* Who decides it. */
+/* Chooses who decides a new request. */
 static void begin_request(const struct vda_run *run, struct vda_zone *z, bool access)
 {
     const struct codec_pair *pair = run->pair;
@@ -281,7 +284,7 @@ static void apply_request(const struct vda_run *run, const struct zone_request *
     struct vda_zone *z = find_request(v, id, zone);
     const bool fresh = !z;
     if (!z && v->zone_count == VDA_ZONES_MAX) {
-        return; /* when there is room: it goes on asking */
+        return; /* no room: the vehicle repeats its request */
     }
     if (!z) {
         z = &v->zone[v->zone_count++];
@@ -301,7 +304,7 @@ static void apply_request(const struct vda_run *run, const struct zone_request *
     }
 }
 
-/* A vehicle that began anew has not said that it is out. */
+/* A restarted vehicle has not said that it left the zone, so the lock stays. */
 static void leave_zone(const struct vda_run *run, struct vda_zone *z)
 {
     const bool held = z->phase == VDA_ZONE_GRANTED;
@@ -314,7 +317,7 @@ static void leave_zone(const struct vda_run *run, struct vda_zone *z)
     z->phase = VDA_ZONE_LEFT;
 }
 
-/* Of a Lock all of it is kept until nothing of it is asked for or held. */
+/* All zones of a Lock are retained until none of them is requested or held. */
 static bool is_retained(const struct vda_vehicle *v, const struct vda_zone *z)
 {
     bool retained = z->phase != VDA_ZONE_LEFT;
@@ -341,7 +344,7 @@ static void drop_zones(struct vda_vehicle *v)
     v->zone_count = count;
 }
 
-/* Silence between states is no sign that it is gone. */
+/* A vehicle may be silent between states, so its leases are renewed meanwhile. */
 static void renew_leases(const struct vda_run *run)
 {
     struct event e;
