@@ -1,7 +1,7 @@
-/* logger/message/bar.h - a bar of a team's chart: what a robot did or waited for, or what it
- * held, from when to when.
+/* logger/message/bar.h - a bar of a team's chart: what a robot did, waited for or held, from
+ * when to when.
  *
- * Names as texts, so that a bar means the same in the store, over HTTP and in a picture after
+ * Names are texts, so that a bar keeps its meaning in the store, over HTTP and in a chart after
  * the team's file has changed. Pure. docs/model/teams.md.
  */
 #ifndef LOGGER_MESSAGE_BAR_H
@@ -18,7 +18,7 @@
     X(BAR_WAIT, "wait")     /* the robot waited for the resource */                            \
     X(BAR_MEET, "meet")     /* the robot waited for others at a meeting */                     \
     X(BAR_HOLD, "hold")     /* the robot held the resource */                                  \
-    X(BAR_AHEAD, "ahead")   /* an activity that is foretold and has not begun */
+    X(BAR_AHEAD, "ahead")   /* a predicted activity that has not begun */
 /* clang-format on */
 
 enum bar_kind { BAR_KINDS(NAMES_VALUE) BAR_KIND_COUNT };
@@ -31,15 +31,15 @@ struct bar {
     char resource[BAR_NAME_MAX]; /* WAIT, HOLD; else "" */
     char task[BAR_NAME_MAX];     /* TASK, FAILED, AHEAD; of MEET the meeting; else "" */
     char arg[BAR_NAME_MAX];      /* "" : none */
-    uint64_t number;             /* of the activity; HOLD, WAIT: fence; 0: none yet */
+    uint64_t number;             /* number of the activity; HOLD, WAIT: fence; 0: none yet */
     int64_t from_us, to_us;      /* from <= to */
-    bool open;                   /* it goes on: to is now */
-    /* Of an activity: when it was to begin (the median), and to end. */
+    bool open;                   /* it continues: to_us is the present */
+    /* Predicted begin (median) and end of an activity. */
     bool has_forecast;
     int64_t predicted_from_us, predicted_p05_us, predicted_p95_us;
 };
 
-/* {"kind":"task","robot":…,"from":…,"to":…}; members that say nothing are left out. */
+/* Writes {"kind":"task","robot":…,"from":…,"to":…}; empty members are omitted. */
 void bar_write_json(struct json_writer *w, const char *key, const struct bar *bar);
 
 extern const struct names bar_kind_names;

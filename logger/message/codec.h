@@ -1,17 +1,17 @@
-/* logger/message/codec.h - what a codec is: the messages of robots to events, and what goes out
- * to them to messages.
+/* logger/message/codec.h - the interface of a codec: messages of robots to events, and outgoing
+ * data to messages.
  *
- * A codec is one file and one row in codecs.c; a pair says in the lab file which one it speaks.
- * There are two sorts.
+ * A codec is one file and one row in codecs.c; a pair's codec is set in the lab file. There are
+ * two kinds.
  *
- * One under the prefix (`decode`, `encode`) reads topics that name the pair, below the lab's
- * prefix, and remembers nothing: it works on what the bytes say.
+ * A codec under the prefix (`decode`, `encode`) reads topics that name the pair, below the
+ * lab's prefix. It has no state and depends only on the message.
  *
- * A foreign one (`hear`) reads topics of any name, which its options lead to a pair and a side.
- * What its protocol has to remember stands in the pair's state, in the lab's block: in the
- * checkpoint, and the same in every replay. So a message is heard where the lab takes a line
- * in, in their order, and by nobody else; what it sends goes out by the same way. Only robots
- * speak it: L1's commands to the pair (link mode), and the replies to L1, are native.
+ * A foreign codec (`receive`) reads topics of any name, which its options map to a pair and a
+ * side. Its protocol state is part of the pair's state in the lab: it is in the checkpoint, and
+ * the same in every replay. So only the lab may let it receive a message, in the order of
+ * journal lines, and its outgoing messages take the same way. Only robots use it: L1's commands
+ * to the pair (link mode) and the replies to L1 are native.
  *
  * Pure: no I/O, no clock, no allocation.
  */
@@ -30,164 +30,163 @@ enum {
     CODEC_RIGHTS_MAX = 24,  /* rights of one codec */
     CODEC_PREFIX_MAX = 128, /* bytes of a prefix with its NUL */
     CODEC_INTERFACE_MAX = 64,
-    CODEC_ADDRESS_MAX = 128 /* of who a robot is, in the words of its protocol */
+    CODEC_ADDRESS_MAX = 128 /* bytes of a robot's identity in its protocol */
 };
 
 struct codec;
 struct mapping;
 
-/* What goes out to a pair. */
+/* Kinds of outgoing messages. */
 enum codec_kind {
-    CODEC_COMMAND,    /* to one robot; side SIDE_COUNT: as L1 sends it */
-    CODEC_REPLY,      /* the merged one, to L1 */
+    CODEC_COMMAND,    /* to one robot; side SIDE_COUNT: in L1's form */
+    CODEC_REPLY,      /* the merged reply, to L1 */
     CODEC_NOTICE,     /* to L1: the two replies differ */
     CODEC_PARAMETERS, /* to the simulator */
-    CODEC_POSE,       /* where the simulated robot stands, to the simulator */
+    CODEC_POSE,       /* the real robot's pose, to the simulator */
     CODEC_CONTROL,    /* an effort, to the simulator */
-    CODEC_PROBE,      /* of a robot's clock */
-    CODEC_ANSWER,     /* of its team, to a robot that asks for itself: codec_out.answer */
+    CODEC_PROBE,      /* to a robot's clock */
+    CODEC_ANSWER,     /* from its team to a robot with its own controller: codec_out.answer */
     CODEC_KIND_COUNT
 };
 
 /* Does a vehicle turn before it drives along an edge? */
 enum codec_turns { CODEC_TURNS_NONE, CODEC_TURNS_ON_SPOT };
 
-/* What the velocity of a vehicle is told in: its own frame, as VDA 5050 has it, that of the
- * map, or a speed alone (forwards). */
+/* Frame of a vehicle's velocity: its own frame (VDA 5050), the map's, or a forward speed
+ * only. */
 enum codec_frame { CODEC_FRAME_VEHICLE, CODEC_FRAME_WORLD, CODEC_FRAME_SPEED };
 
-/* What the lab file says of a pair's robots for its codec. Each codec reads its own; a row in
- * config/labfile/lab_options.c each, and one in codec_keys of config/labfile/lab_check.c. */
+/* Options of the lab file for a pair's codec. Each codec reads its own. Each has a row in
+ * config/labfile/lab_options.c, and one in codec_keys of config/labfile/lab_check.c. */
 struct codec_options {
-    char pair[EVENT_PAIR_MAX];                   /* whose they are */
+    char pair[EVENT_PAIR_MAX];                   /* id of the pair */
     char address[SIDE_COUNT][CODEC_ADDRESS_MAX]; /* "acme/amr-01"; "": none */
-    const struct mapping *mapping;       /* a table, of mapping.h; borrowed; NULL: none */
-    char interface[CODEC_INTERFACE_MAX]; /* vda5050: first level of its topics */
+    const struct mapping *mapping;       /* a table of mapping.h, borrowed; NULL: none */
+    char interface[CODEC_INTERFACE_MAX]; /* vda5050: first topic level */
     bool mirror;                         /* the twin gets a copy of each order */
     uint8_t turns;                       /* enum codec_turns */
     uint8_t velocity_frame;              /* enum codec_frame */
 };
 
-/* The pair that a foreign codec speaks for. */
+/* The pair that a foreign codec works for. */
 struct codec_pair {
     const struct codec *codec;
     const char *prefix, *id;
-    const char *team, *robot; /* in which it is whom; NULL: in none */
+    const char *team, *robot; /* its team, and its name in it; NULL: none */
     const struct codec_options *options;
-    void *state; /* [codec->state_bytes] all zero at first; NULL: not at hand, or none */
-    uint8_t active_side; /* enum side: who of the pair is its team's robot: the real one, if any
-                            is */
-    bool repeated; /* events are told on as payloads: commands, replies need theirs (raw) */
+    void *state; /* [codec->state_bytes] all zero at first; NULL: none, or not available */
+    uint8_t active_side; /* enum side: the team's robot, the real one if there is one */
+    bool repeated; /* events are republished, so commands and replies need a payload (raw) */
 };
 
-/* What a team answers to a Lock. */
+/* A team's answer to a Lock. */
 struct codec_answer {
-    const char *id;    /* of the request */
+    const char *id;    /* id of the request */
     const char *grant; /* "GRANTED", "QUEUED", "REVOKED", "REJECTED" */
-    size_t count;      /* 0: of all that was asked for */
+    size_t count;      /* 0: all requested resources */
     struct {
         const char *name;
         int64_t fence; /* 0: none */
     } resource[EVENT_TEAM_WANT_MAX];
-    int64_t expiry_us; /* of its lease; LAB_TIME_MAX: none */
+    int64_t expiry_us; /* end of its lease; LAB_TIME_MAX: none */
 };
 
 struct codec_out {
     enum codec_kind kind;
     const char *pair;
     enum side side;
-    const char *payload; /* [bytes] of the native protocol: codec_native.h reads it back */
+    const char *payload; /* [bytes] in the native protocol; codec_native.h parses it */
     size_t bytes;
     int64_t t_us;                      /* lab time */
     const struct codec_answer *answer; /* CODEC_ANSWER, which has no payload */
-    const struct codec_pair *to;       /* of foreign codecs; its state may be changed */
+    const struct codec_pair *to;       /* foreign codecs only; may change its state */
 };
 
 struct codec_message {
-    char topic[MESSAGE_TOPIC_MAX]; /* below the prefix, but for foreign codecs */
-    bool whole;                    /* it is not below the prefix */
+    char topic[MESSAGE_TOPIC_MAX]; /* below the prefix, except for foreign codecs */
+    bool whole;                    /* the topic is complete, without prefix */
     const char *payload;           /* [bytes] that of the codec_out, or room */
     size_t bytes;
-    char room[4096]; /* for a payload that is put differently */
+    char room[4096]; /* for a payload in another form */
 };
 
-/* Where a foreign codec says what it heard. */
+/* Receives the results of a foreign codec. */
 struct codec_sink {
-    event_emit *emit; /* events: e->raw and the like are borrowed for the call */
+    event_emit *emit; /* for events; e->raw and the like are borrowed for the call */
     void *context;
-    /* A message to a robot: a copy of an order, an answer. NULL where nothing is sent (replay):
-     * what is remembered must not depend on it. */
+    /* Sends a message to a robot: a copy of an order, an answer. NULL in replay, where nothing
+     * is sent; the codec's state must not depend on it. */
     void (*send)(void *context, const char *pair, const char *topic, const char *payload,
                  size_t bytes);
     void *send_context;
-    char *room; /* [room_bytes] for what is sent, NULL with send */
+    char *room; /* [room_bytes] for outgoing payloads, NULL with send */
     size_t room_bytes;
 };
 
 struct codec_topic {
-    const char *filter; /* of MQTT, below the prefix: "+/command" */
-    int qos; /* 0: a stream, of samples alone; what is missed while the daemon is away is
-                gone */
+    const char *filter; /* MQTT filter below the prefix: "+/command" */
+    int qos;            /* 0: a stream of samples, which may be lost while the daemon is away */
 };
 
-/* Who speaks for a pair at the broker, beside the daemon. */
+/* MQTT users of a pair, apart from the daemon. */
 enum codec_party {
     CODEC_ROBOT,     /* of either side */
-    CODEC_SIMULATOR, /* the virtual robot, beside what every robot may */
-    CODEC_L1,        /* who commands */
+    CODEC_SIMULATOR, /* the virtual robot, in addition to the rights of robots */
+    CODEC_L1,        /* sends the commands */
     CODEC_PARTY_COUNT
 };
 
-/* What a party may write, else read. The first '+' of the topic stands for its pair, the second
- * for its side; '#' as MQTT has it. */
+/* A party's right to write a topic, else to read it. The first '+' of the topic stands for its
+ * pair, the second for its side; '#' as in MQTT. */
 struct codec_right {
     enum codec_party party;
     bool writes;
     const char *topic; /* below the prefix */
 };
 
-/* One topic, or filter, of a pair's robots, as MQTT has it. */
+/* One topic, or filter, of a pair's robots, in MQTT syntax. */
 struct codec_place {
     char filter[MESSAGE_TOPIC_MAX];
-    int qos;         /* to subscribe with; 0: samples alone come */
-    enum side side;  /* whose it is; SIDE_COUNT: of both */
-    bool from_robot; /* that side writes it and L1 reads it; else the other way round */
-    bool silent; /* the daemon need not hear it: another filter has it, or nobody wants it */
+    int qos;         /* for the subscription; 0: samples only */
+    enum side side;  /* owner; SIDE_COUNT: both */
+    bool from_robot; /* that side writes it and L1 reads it; else vice versa */
+    bool silent; /* the daemon need not subscribe: another filter covers it, or nobody needs it
+                  */
 };
 
 struct codec {
     const char *name, *help;
-    struct codec_topic topics[CODEC_TOPICS_MAX]; /* to subscribe to; the first without a filter
-                                                    ends them */
-    struct codec_right rights[CODEC_RIGHTS_MAX]; /* the first without a topic ends them */
-    /* Of a codec under the prefix; NULL of foreign ones. Decode one message under the prefix;
-     * calls emit 0..n times. Returns the number of events; 0 means that the topic is not one
-     * that the codec listens to. What is not of the protocol becomes EVENT_MALFORMED with the
-     * place and what would be right. */
+    struct codec_topic topics[CODEC_TOPICS_MAX]; /* ends at the first without a filter */
+    struct codec_right rights[CODEC_RIGHTS_MAX]; /* up to the first without a topic */
+    /* Only for a codec under the prefix, else NULL. Decodes one message under the prefix; calls
+     * emit 0..n times. Returns the number of events; 0: the codec does not know the topic. A
+     * message against the protocol gives EVENT_MALFORMED with the place and what would be
+     * right. */
     size_t (*decode)(const char *prefix, const struct message *message, event_emit *emit,
                      void *context);
-    /* Of a payload that is an object by its brackets decode says one thing at most, and
-     * anything but EVENT_MALFORMED only when it has read the whole of it, and it is JSON; and
-     * it reads no topic of teams (+/request, +/job). */
+    /* decode gives at most one event for a payload in braces. Any event but EVENT_MALFORMED
+     * implies that it has parsed the whole payload as JSON. It reads no topic of teams
+     * (+/request, +/job). */
     bool reads_whole;
-    /* Is it, by its topic, one sample out of a stream, which nobody waits for? */
+    /* Is the topic that of a stream of samples, none of which anybody waits for? */
     bool (*is_sample)(const char *prefix, const char *topic);
 
-    /* Of a foreign codec; NULL of others. Any message, for one of its pairs: false when the
-     * topic is not one of that pair's robots. What is not of the protocol becomes
+    /* Only for a foreign codec, else NULL. Decodes any message for one of its pairs: false if
+     * the topic does not belong to that pair's robots. A message against the protocol gives
      * EVENT_MALFORMED. */
     bool (*receive)(const struct codec_pair *pair, const struct message *message,
                     const struct codec_sink *sink);
-    size_t state_bytes;           /* of each pair */
-    const struct codec *fallback; /* what its robots may speak as well; NULL: nothing else */
-    /* The k-th topic of a pair's robots; false when there are no more. */
+    size_t state_bytes;           /* per pair */
+    const struct codec *fallback; /* codec that its robots may use as well; NULL: none */
+    /* Gets the k-th topic of a pair's robots; false if there are no more. */
     bool (*place)(const struct codec_options *options, size_t k, struct codec_place *place);
-    /* Is it, by its topic, a sample of this pair's? Any thread. NULL: it has none. */
+    /* Is the topic that of this pair's samples? Any thread. NULL: it has none. */
     bool (*streams)(const struct codec_options *options, const char *topic);
-    /* What would be right, of the key *key; NULL: the options are. NULL: any are. */
+    /* Returns what would be right for the key *key; NULL: the options are valid. May be
+     * NULL. */
     const char *(*check)(const struct codec_options *options, const char **key);
-    /* False, with *message unspecified, when the protocol has no such message. NULL: it has
-     * none. Of a foreign codec by codec_encode() only. */
+    /* Encodes an outgoing message; false, with *message unspecified, if the protocol has no
+     * such message. May be NULL. For a foreign codec, call it through codec_encode() only. */
     bool (*encode)(const struct codec_out *out, struct codec_message *message);
 };
 

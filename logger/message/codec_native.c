@@ -7,10 +7,10 @@
 #include "base/text/edit_distance.h"
 #include "logger/message/payload.h"
 
-/* A count that somebody may tell; what is none is a member of his own. */
+/* Parses a count. Another type of value is somebody's own member of that name, and ignored. */
 static bool scan_count(struct json_scan *s, int64_t *count)
 {
-    static const double most = 9007199254740992.0; /* beyond it, not each number is one */
+    static const double most = 9007199254740992.0; /* beyond it doubles skip integers */
     double value = 0.0;
     *count = -1;
     if (json_scan_peek(s) != JSON_KIND_NUMBER) {
@@ -71,19 +71,19 @@ static bool set_present(struct json_scan *s, struct event *e, const struct paylo
     return true;
 }
 
-/* What an arm's operation says, in an object whose operation is known. */
+/* The members of an arm's operation, parsed once the operation is known. */
 static const struct payload_kind arm_kind = {
     "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, NULL, set_present};
 
-/* An operation that is nothing without one of its sizes: a size that was misspelt would make a
- * move of nothing, or half a move. */
+/* Operations that need at least one of their sizes. A misspelt size would otherwise give a zero
+ * or partial move. */
 static const struct sized_op {
     const char *op;
-    bool of_arm;         /* members of an arm are read */
-    const char *nothing; /* said when there is none, but a member that nobody knows; NULL: who
-                            obeys it may know a size of his own */
+    bool of_arm;         /* the members of arms are parsed */
+    const char *nothing; /* error if no size is present but an unknown member is; NULL: the
+                            robot may know sizes of its own */
     struct {
-        const char *name, *meant; /* said of a member that looks like it */
+        const char *name, *meant; /* hint for a similar member */
     } sizes[2];
 } sized_ops[] = {
     {"go",
@@ -116,7 +116,7 @@ static bool is_like(const struct json_text *key, const char *name)
            edit_likeness(text, name) != SIZE_MAX;
 }
 
-/* Of an arm's members those are given that were read. */
+/* An arm's members are given if they were parsed. */
 static bool is_given(const char *name, const struct event *e, const struct payload_seen *seen)
 {
     const size_t arm = names_value(&event_arm_member_names, name);
@@ -146,7 +146,7 @@ static bool check_sizes(struct json_scan *s, const struct sized_op *row, const s
     for (size_t k = 0; k < COUNT(row->sizes) && row->sizes[k].name; k++) {
         any = any || is_given(row->sizes[k].name, e, seen);
     }
-    if (any && row->of_arm) { /* either of two ways to say where to */
+    if (any && row->of_arm) { /* the target can be given in two ways */
         return true;
     }
     for (size_t k = 0; k < COUNT(row->sizes) && row->sizes[k].name; k++) {
@@ -160,7 +160,7 @@ static bool check_sizes(struct json_scan *s, const struct sized_op *row, const s
     return any || !row->nothing || fail_at(s, &seen->stray[0], row->nothing);
 }
 
-/* No halt is refused for what stands beside it. */
+/* A halt is never refused because of its other members. */
 static bool scan_arm(struct json_scan *s, struct event *e)
 {
     struct json_scan again = *s;
@@ -193,17 +193,17 @@ static const struct payload_kind command_kind = {"command", EVENT_COMMAND,
 
 /* ---- reply ---- */
 
-/* Where a value of a reply stands: its name for people, and a hash of the whole of it in which
- * neither cut names nor dots inside of them meet. */
+/* Place of a value in a reply: a name for people, and a hash of the complete path that neither
+ * cut names nor dots in names can confuse. */
 struct value_place {
     char name[EVENT_VALUE_NAME_MAX];
     uint64_t hash;
 };
 
-/* Bytes that no UTF-8 text holds. */
+/* These bytes never occur in UTF-8 text. */
 static const unsigned char MEMBER_MARK = 0xff, ITEM_MARK = 0xfe;
 
-/* The beginning of a name that gets too long goes: units stand at the end. */
+/* Extends a name. If it gets too long, its beginning is cut, because units are at the end. */
 static void extend_name(char name[EVENT_VALUE_NAME_MAX], const char *bytes, size_t n)
 {
     size_t used = strlen(name);
@@ -228,7 +228,7 @@ static struct value_place place_member(const struct value_place *outer, struct j
     if (inner.name[0]) {
         extend_name(inner.name, ".", 1);
     }
-    if (!key.escaped && key.bytes < EVENT_VALUE_NAME_MAX) { /* as most are */
+    if (!key.escaped && key.bytes < EVENT_VALUE_NAME_MAX) { /* the usual case */
         inner.hash = hash_bytes(inner.hash, key.at, key.bytes);
         extend_name(inner.name, key.at, key.bytes);
         return inner;
@@ -250,8 +250,8 @@ static struct value_place place_item(const struct value_place *outer, unsigned i
     return inner;
 }
 
-/* Room for the value at this place, that of an earlier one there: of two members of one name
- * the last counts. NULL: there is none left. */
+/* Returns a slot for the value at this place. Of two members with one name the last counts, so
+ * a repeated place gets its old slot. NULL: no slot left. */
 static struct event_value *find_room(struct event_reply *r, const struct value_place *place,
                                      enum value_kind kind)
 {
@@ -337,8 +337,8 @@ static bool scan_members(struct json_scan *s, struct event_reply *r,
     return !s->error;
 }
 
-/* Flatten one value of a reply into values named by their place: "pose.x", "ranges[2]". How
- * deep they lie is bounded by the scanner. */
+/* Flattens one value of a reply into values named by their path: "pose.x", "ranges[2]". The
+ * scanner bounds the depth. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static bool scan_value(struct json_scan *s, struct event_reply *r,
                        const struct value_place *place)
@@ -372,7 +372,7 @@ static bool scan_value(struct json_scan *s, struct event_reply *r,
     return json_scan_skip(s, NULL, NULL);
 }
 
-/* The members of `values` are what is compared; it is no value itself where it is an object. */
+/* The members of `values` are compared. If it is an object, it is not itself a value. */
 static bool scan_values(struct json_scan *s, struct event *e)
 {
     static const struct value_place outermost = {.hash = HASH_START};
@@ -380,7 +380,7 @@ static bool scan_values(struct json_scan *s, struct event *e)
                                                  : scan_value(s, &e->reply, &outermost);
 }
 
-/* Of a day at most. */
+/* At most a day. */
 static bool scan_held(struct json_scan *s, struct event *e)
 {
     if (!json_scan_number(s, &e->reply.held_s)) {
@@ -418,7 +418,7 @@ static const struct payload_member reply_members[] = {
 };
 /* clang-format on */
 
-/* Its values need no clearing: their count is zero. */
+/* The values need no clearing, because their count is zero. */
 static const struct payload_kind reply_kind = {.what = "reply",
                                                .kind = EVENT_REPLY,
                                                .members = reply_members,
@@ -481,7 +481,7 @@ static const struct payload_kind echo_kind = {
 
 /* ---- ack ---- */
 
-/* "applied" is a list of names; they are counted, and can be told again. */
+/* "applied" is a list of names, which are counted and hashed. */
 static bool scan_applied(struct json_scan *s, struct event *e)
 {
     if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
@@ -507,7 +507,7 @@ static bool scan_applied(struct json_scan *s, struct event *e)
     return !s->error;
 }
 
-/* One refused parameter: {"name", "reason"}. The first one's words are kept. */
+/* Parses one refused parameter: {"name", "reason"}. Only the first one's text is stored. */
 static bool scan_refusal(struct json_scan *s, struct event_ack *ack)
 {
     char name[32] = "?";
@@ -603,7 +603,7 @@ static const struct topic_row {
     TOPIC("virtual/echo", SIDE_VIRTUAL, &echo_kind),
 };
 
-/* The row of "<prefix>/<pair>/<rest>" and the pair's id; NULL when it is another topic. */
+/* Finds the row of "<prefix>/<pair>/<rest>" and the pair's id; NULL if it is another topic. */
 static const struct topic_row *find_row(const char *prefix, const char *topic,
                                         char pair[EVENT_PAIR_MAX])
 {
@@ -633,7 +633,7 @@ static size_t decode_native(const char *prefix, const struct message *message, e
 {
     struct event e;
     const struct topic_row *row = find_row(prefix, message->topic, e.pair);
-    /* An empty retained message takes the old one back: nothing happened. */
+    /* An empty retained message only deletes the previous one: nothing happened. */
     if (!row || (message->payload_bytes == 0 && row->kind == &connection_kind)) {
         return 0;
     }
@@ -648,7 +648,7 @@ static bool is_native_sample(const char *prefix, const char *topic)
     return bytes >= sizeof end && strcmp(topic + bytes - (sizeof end - 1), end) == 0;
 }
 
-/* Payloads are native as they are. */
+/* Payloads are native already. */
 static bool encode_native(const struct codec_out *out, struct codec_message *message)
 {
     static const struct {
@@ -705,7 +705,7 @@ const struct codec codec_native = {
     .encode = encode_native,
 };
 
-/* ---- payloads out ---- */
+/* ---- outgoing payloads ---- */
 
 static const struct payload_kind *const part_kinds[EVENT_KIND_COUNT] = {
     [EVENT_COMMAND] = &command_kind,       [EVENT_REPLY] = &reply_kind,

@@ -9,12 +9,12 @@
 
 extern const struct codec codec_native;
 
-/* A payload, one JSON object: part is the event's, a struct event_command, _reply, _telemetry,
- * _connection or _echo as the kind says. */
+/* Writes a payload, one JSON object. part is the event's struct event_command, _reply,
+ * _telemetry, _connection or _echo, according to kind. */
 void native_write(struct json_writer *w, enum event_kind kind, const void *part);
-/* The same part of *e as it is when a payload says nothing. */
+/* Sets the same part of *e to the values of absent members. */
 void native_clear(struct event *e, enum event_kind kind);
-/* event_value.place of the value under this name. */
+/* Returns event_value.place of the value with this name. */
 uint64_t native_value_place(const char *name);
 void native_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us);
 

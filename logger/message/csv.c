@@ -10,7 +10,7 @@
 #include "base/text/utf8.h"
 #include "logger/message/message.h"
 
-/* How much of a field an error shows. */
+/* Bytes of a field that an error shows. */
 enum { SHOWN_MAX = 40 };
 
 void csv_start(struct csv *csv, const char *name, csv_line *on_header, csv_line *on_row,
@@ -44,7 +44,7 @@ enum status csv_error(const struct csv *csv, size_t column, struct err *err, enu
                       SHOWN_MAX, csv_name(csv, column), text);
 }
 
-/* "lap1[s]" in the header is what others call "lap1_s". */
+/* The header "lap1[s]" is the same as "lap1_s". */
 static bool same_name(const char *header, const char *wanted)
 {
     const char *open = strchr(header, '[');
@@ -99,7 +99,7 @@ static bool plain_number(const struct csv *csv, size_t column, double *value)
         return false;
     }
     const char *text =
-        csv->text + csv->fields.start[column]; /* its end is a NUL in the record */
+        csv->text + csv->fields.start[column]; /* the fields end with NULs within the record */
     const char *end = number_scan(text, csv->text + csv->used, value);
     return end > text && *end == '\0';
 }
@@ -205,9 +205,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Takes one field that begins with a quote, in place: *from is after the opening quote and ends
- * up at the comma or the end. Returns the end of the content, or NULL on text after the closing
- * quote. */
+/* Unquotes a field in place. *from is behind the opening quote and moves to the comma or the
+ * end. Returns the end of the content, or NULL if text follows the closing quote. */
 static char *unquote_field(char **from)
 {
     char *in = *from;
@@ -224,7 +223,7 @@ static char *unquote_field(char **from)
     return *in == ',' || *in == '\0' ? out : NULL;
 }
 
-/* Cuts the record at hand in place at its commas. */
+/* Splits the present record at its commas, in place. */
 static enum status split_record(struct csv *csv, struct err *err)
 {
     struct csv_fields *fields = &csv->fields;
@@ -297,7 +296,7 @@ static enum status apply_header(struct csv *csv, struct err *err)
     return st == STATUS_OK && csv->on_header ? csv->on_header(csv->context, csv, err) : st;
 }
 
-/* Names in a remark end at a comma or a blank; quotes mean nothing there. */
+/* Splits a '#' line: names end at a comma or blank, and quotes have no meaning. */
 static void split_remark(struct csv *csv)
 {
     char *at = csv->header;
@@ -318,8 +317,8 @@ static void split_remark(struct csv *csv)
     }
 }
 
-/* The header is the '#' line kept in csv->header; the first row tells how many of its names
- * are names. */
+/* Uses the '#' line in csv->header as the header. The first row shows how many of its words are
+ * names. */
 static enum status header_from_remark(struct csv *csv, struct err *err)
 {
     const unsigned row_line = csv->line;
@@ -378,7 +377,7 @@ static enum status handle_first(struct csv *csv, struct err *err)
     return apply_header(csv, err);
 }
 
-/* One whole record in csv->text[used]. */
+/* Parses one complete record in csv->text[used]. */
 static enum status parse_record(struct csv *csv, struct err *err)
 {
     if (memchr(csv->text, '\0', csv->used)) {
@@ -406,7 +405,7 @@ static enum status parse_record(struct csv *csv, struct err *err)
     return st == STATUS_OK ? emit_row(csv, err) : st;
 }
 
-/* Whether the record so far ends inside quotes. A quote opens only at the start of a field. */
+/* Does the record end inside quotes so far? A quote opens only at the start of a field. */
 static bool inside_quotes(struct csv *csv)
 {
     for (; csv->scanned < csv->used; csv->scanned++) {
@@ -454,7 +453,7 @@ static enum status end_record(struct csv *csv, struct err *err)
     return st;
 }
 
-/* A remark may hold quotes without meaning. */
+/* Is it a '#' line? Such lines may contain single quotes. */
 static bool is_remark(const struct csv *csv)
 {
     const size_t blanks = strspn(csv->text, " \t");

@@ -1,11 +1,10 @@
-/* logger/message/csv.h - reads tables with a header line from text that comes in pieces.
+/* logger/message/csv.h - parses CSV tables with a header line from text that arrives in pieces.
  *
- * RFC 4180: commas, quotes where wanted ("" inside them), LF or CRLF. Blank lines and lines
- * that begin with '#' are passed over, and so is a byte order mark; blanks around a field do
- * not count. The header is the first other line; when that line begins with a number the header
- * is the '#' line before it ("# t[s],lap[s]  (a remark)": names end at a blank, surplus names
- * are a remark too). Nothing but the current line is kept, so a file may be of any length.
- * Pure: no I/O, no allocation.
+ * RFC 4180: commas, optional quotes ("" inside them), LF or CRLF. Blank lines, lines that begin
+ * with '#', a byte order mark, and blanks around a field are skipped. The header is the first
+ * other line. If that line begins with a number, the header is the '#' line before it ("#
+ * t[s],lap[s]  (a remark)": names end at a blank, surplus names are a remark). Only the current
+ * line is stored, so a file may have any length. Pure: no I/O, no allocation.
  */
 #ifndef LOGGER_MESSAGE_CSV_H
 #define LOGGER_MESSAGE_CSV_H
@@ -28,30 +27,30 @@ enum {
 
 struct csv;
 
-/* Called for the header and then for every row; a status other than STATUS_OK ends the reading
- * and becomes its outcome. */
+/* Called for the header and for every row. A status other than STATUS_OK ends the parsing and
+ * is its result. */
 typedef enum status csv_line(void *context, const struct csv *csv, struct err *err);
 
 struct csv_fields {
     size_t count;
-    uint32_t start[CSV_COLUMNS_MAX];  /* in the text, where the field begins */
-    uint32_t column[CSV_COLUMNS_MAX]; /* 1-based byte in the line as it was read */
+    uint32_t start[CSV_COLUMNS_MAX];  /* offset in text of each field */
+    uint32_t column[CSV_COLUMNS_MAX]; /* 1-based byte of each field in the line as read */
 };
 
 /* About 90 kB: keep it static or on the heap. */
 struct csv {
-    const char *name; /* of the file, for errors; borrowed */
+    const char *name; /* file name for errors; borrowed */
     csv_line *on_header;
     csv_line *on_row;
     void *context;
-    enum status outcome; /* sticky */
+    enum status outcome; /* final once it is not STATUS_OK */
     bool has_header, begun;
-    unsigned line;        /* where the current record begins, 1-based */
-    unsigned line_breaks; /* in the current record, inside quotes */
+    unsigned line;        /* first line of the current record, 1-based */
+    unsigned line_breaks; /* line breaks within quotes of the current record */
     uint64_t rows;
     size_t used;         /* bytes of the current record */
-    size_t scanned;      /* of them, looked through for quotes */
-    size_t remark_bytes; /* of the last '#' line, kept in header until there is a header */
+    size_t scanned;      /* of them, searched for quotes */
+    size_t remark_bytes; /* bytes of the last "#" line, kept until there is a header */
     unsigned remark_line;
     enum csv_quote { CSV_AT_START, CSV_PLAIN, CSV_QUOTED, CSV_AFTER_QUOTE } quote;
     char text[CSV_LINE_MAX + 1];
@@ -60,65 +59,67 @@ struct csv {
     struct csv_fields names;
 };
 
-/* Start; on_header may be NULL. */
+/* Starts a table; on_header may be NULL. */
 void csv_start(struct csv *csv, const char *name, csv_line *on_header, csv_line *on_row,
                void *context);
 
-/* Take the next bytes of the file, of any number.
+/* Parses the next n bytes of the file.
  *
- * Returns STATUS_E_PARSE with err filled (file, line, byte in the line, what is wrong and what
- * would be right), or what a callback returned; after that every call returns the same. */
+ * Returns STATUS_E_PARSE with err (file, line, byte in the line, what is wrong and what would
+ * be right), or the status of a callback. After a failure every call returns the same
+ * status. */
 MUST_USE enum status csv_feed(struct csv *csv, const char *bytes, size_t n, struct err *err);
 
-/* The end of the file: takes the last line if it had no line break. An empty file and a quote
- * that is not closed are errors; a header without rows is not. */
+/* Ends the file and parses a last line without line break. An empty file and an unclosed quote
+ * are errors; a header without rows is not. */
 MUST_USE enum status csv_finish(struct csv *csv, struct err *err);
 
-/* Column by name, or -1. A header may also give a unit in brackets: "lap1[s]" is "lap1_s". */
+/* Finds a column by name, or returns -1. A header may give a unit in brackets: "lap1[s]" is
+ * "lap1_s". */
 int csv_find(const struct csv *csv, const char *name);
 
-/* As csv_find, but a missing column is an error that lists those there are. */
+/* Works like csv_find(), but a missing column is an error that lists the existing ones. */
 MUST_USE enum status csv_require(const struct csv *csv, const char *name, size_t *column,
                                  struct err *err);
 
-/* Name and content of a column of the current row; "" beyond the last. */
+/* Return name and content of a column of the current row; "" beyond the last. */
 const char *csv_name(const struct csv *csv, size_t column);
 const char *csv_text(const struct csv *csv, size_t column);
 
-/* A finite decimal number of the current row. "0,05", "nan", "inf", "0x10", empty fields and
- * anything else is STATUS_E_PARSE. */
+/* Parses a finite decimal number of the current row. STATUS_E_PARSE for anything else, such as
+ * "0,05", "nan", "inf", "0x10" and empty fields. */
 MUST_USE enum status csv_number(const struct csv *csv, size_t column, double *value,
                                 struct err *err);
 
-/* An ISO 8601 time of the current row, in microseconds since 1970. STATUS_E_PARSE. */
+/* Parses an ISO 8601 time of the current row, in microseconds since 1970. STATUS_E_PARSE. */
 MUST_USE enum status csv_stamp(const struct csv *csv, size_t column, int64_t *us,
                                struct err *err);
 
-/* Text that names a quantity, perhaps with a unit behind it: "lap:ms", unless a column is
- * called just so. What stands before the unit goes into name[CSV_NAME_MAX], *unit is NULL where
- * there is none. STATUS_E_PARSE for a unit that what is measured cannot have, or a name too
- * long. */
+/* Splits the name of a quantity from a unit behind it: "lap:ms". A column with exactly this
+ * name has precedence. The name goes into name[CSV_NAME_MAX]; *unit is NULL if there is none.
+ * STATUS_E_PARSE if the quantity cannot have the unit, or the name is too long. */
 MUST_USE enum status csv_unit_split(const struct csv *csv, const char *text,
                                     enum unit_kind measured, char *name,
                                     const struct unit **unit, struct err *err);
 
-/* A quantity that stands in a column of its own unit. */
+/* A column and its unit. */
 struct csv_quantity {
     int column;    /* -1: the table does not have it */
-    double factor; /* to its SI unit; 0: an ISO 8601 time, to Unix seconds */
+    double factor; /* factor to the SI unit; 0: an ISO 8601 time, to Unix seconds */
 };
 
-/* The column that such a text names, which has to be there; factor is that of a text without a
- * unit. STATUS_E_PARSE. */
+/* Finds the column that such a text names; a missing column is an error. factor is used if the
+ * text has no unit. STATUS_E_PARSE. */
 MUST_USE enum status csv_quantity_find(const struct csv *csv, const char *text,
                                        enum unit_kind measured, double factor,
                                        struct csv_quantity *quantity, struct err *err);
 
-/* Of the current row in its SI unit; *value stays as it is where there is nothing. */
+/* Reads the quantity of the current row in its SI unit; leaves *value unchanged if there is no
+ * column. */
 MUST_USE enum status csv_quantity_read(const struct csv *csv, struct csv_quantity quantity,
                                        double *value, struct err *err);
 
-/* An error about a field of the current row, for callers with a closer look at what it says. */
+/* Reports an error about a field of the current row, for callers with additional checks. */
 enum status csv_error(const struct csv *csv, size_t column, struct err *err, enum fault fault,
                       const char *text);
 

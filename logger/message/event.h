@@ -1,8 +1,8 @@
 /* logger/message/event.h - one thing that happened, as plain data: the only input of
  * lab_step().
  *
- * An event is decoded from one journal line by logger/message/codec.h, live and in replay
- * alike. Pure: no I/O, no clock. Wire format: docs/protocol.md.
+ * logger/message/codec.h decodes an event from one journal line, live and in replay alike.
+ * Pure: no I/O, no clock. Wire format: docs/protocol.md.
  */
 #ifndef LOGGER_MESSAGE_EVENT_H
 #define LOGGER_MESSAGE_EVENT_H
@@ -20,13 +20,13 @@ enum {
     EVENT_ID_MAX = 48,         /* of a command's id */
     EVENT_OP_MAX = 16,         /* of an operation's name */
     EVENT_BOOT_MAX = 32,       /* of a boot mark */
-    EVENT_DETAIL_MAX = 64,     /* of what a robot says of its reply or error, for people */
+    EVENT_DETAIL_MAX = 64,     /* of a robot's text with its reply or error, for people */
     EVENT_NAME_MAX = 32,       /* of a model's name */
-    EVENT_VALUE_NAME_MAX = 48, /* of a reply value's name, or its end */
+    EVENT_VALUE_NAME_MAX = 48, /* of a reply value's name, or of its end */
     EVENT_RAW_MAX = 256,       /* bytes of a command that the link can hold and send on */
-    EVENT_VALUES_MAX = 32,     /* values of a reply; what is beyond is counted, not compared */
+    EVENT_VALUES_MAX = 32,     /* values of a reply; further ones are counted, not compared */
     EVENT_AXES_MAX = 6,        /* of nu, tau and pose */
-    EVENT_APPLIED_MAX = 32,    /* of an ack: names beyond are counted only */
+    EVENT_APPLIED_MAX = 32,    /* of an ack; further names are counted */
     EVENT_TEAM_NAME_MAX = 32,  /* of a name within a team */
     EVENT_TEAM_WANT_MAX = 16   /* resources of one request to a team */
 };
@@ -35,26 +35,26 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
 
 /* clang-format off */
 #define EVENT_KINDS(X)                                                                         \
-    X(EVENT_TICK, "tick") /* time passed, nothing arrived: only t_us is read */                \
-    /* L1's command (observe: the robots heard it too; with a side: that one did) */            \
+    X(EVENT_TICK, "tick") /* time passed without a message: only t_us is set */                \
+    /* L1's command (observe mode: the robots got it, too; with a side: that robot did) */            \
     X(EVENT_COMMAND, "command")                                                                \
     X(EVENT_REPLY, "reply") /* a robot's reply to a command */                                 \
     X(EVENT_TELEMETRY, "telemetry") /* one sample of a robot's motion */                       \
     X(EVENT_CONNECTION, "connection") /* a robot came or went (retained, last will) */         \
     X(EVENT_ECHO, "echo") /* a robot's answer to a clock probe */                              \
     X(EVENT_ACK, "ack") /* the simulator's answer to a parameter set */                        \
-    X(EVENT_POSE_ACK, "pose_ack") /* the simulator's answer to where it was put */             \
-    X(EVENT_REQUEST, "request") /* a wish about parameter sets, by HTTP */                     \
-    X(EVENT_FIT, "fit") /* a fit of dynamics that was asked for has ended */                   \
-    X(EVENT_TEAM, "team") /* something asked of a team: by a robot's own controller, a person */\
-    X(EVENT_FAULT, "fault") /* a robot says that something is wrong with it */                 \
-    X(EVENT_NOTE, "note") /* what a codec saw that changes nothing: an order accepted … */     \
-    X(EVENT_FORECAST, "forecast") /* what a team will do, as the daemon foretold it */         \
-    X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
-    X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
-    X(EVENT_SESSION, "session") /* the daemon was connected to the broker, again or anew */    \
+    X(EVENT_POSE_ACK, "pose_ack") /* the simulator's answer to a pose correction */            \
+    X(EVENT_REQUEST, "request") /* a request about parameter sets, by HTTP */                  \
+    X(EVENT_FIT, "fit") /* a requested fit of dynamics has ended */                            \
+    X(EVENT_TEAM, "team") /* a request to a team: by a robot's own controller or a person */\
+    X(EVENT_FAULT, "fault") /* a robot reports that something is wrong with it */              \
+    X(EVENT_NOTE, "note") /* an observation of a codec that changes nothing: an order accepted … */ \
+    X(EVENT_FORECAST, "forecast") /* the daemon's prediction of what a team will do */         \
+    X(EVENT_MALFORMED, "malformed") /* a message to this pair that violates the protocol */    \
+    X(EVENT_AWAY, "away") /* no messages were received: the next ones may have waited */       \
+    X(EVENT_SESSION, "session") /* the daemon connected to the broker, again or with a new session */ \
     X(EVENT_START, "start") /* the daemon started: a new run of lab time begins */             \
-    X(EVENT_STOP, "stop") /* the daemon stopped in good order */
+    X(EVENT_STOP, "stop") /* the daemon stopped properly */
 /* clang-format on */
 
 enum event_kind { EVENT_KINDS(NAMES_VALUE) EVENT_KIND_COUNT };
@@ -69,7 +69,8 @@ enum reply_status {
     REPLY_STATUS_COUNT
 };
 
-/* What a command to an arm may say: member of the payload, as below. Bits of event_arm.told. */
+/* Members of commands to arms: the member's name in the payload, as below. Bits of
+ * event_arm.present. */
 /* clang-format off */
 #define EVENT_ARM_MEMBERS(X)                                                                   \
     X(EVENT_ARM_Q, "q_rad")                                                                    \
@@ -90,15 +91,14 @@ enum reply_status {
 
 enum event_arm_member { EVENT_ARM_MEMBERS(NAMES_VALUE) EVENT_ARM_MEMBER_COUNT };
 
-/* How the joints of a simulated arm move: as their servos do, or as they are told to. */
+/* Motion of a simulated arm's joints: with servo dynamics, or exactly as commanded. */
 enum arm_dynamics { ARM_DYNAMICS_SERVO, ARM_DYNAMICS_IDEAL, ARM_DYNAMICS_COUNT };
 
-/* Read of the operations movej, movel, movec, speedj, speedl, stopj, halt and mode only; all
- * zero of others, where members of these names may mean anything. Numbers are as they were
- * given, of whatever sign; poses are x y z in m and a rotation vector in rad. */
+/* Set for the operations movej, movel, movec, speedj, speedl, stopj, halt and mode only. For
+ * others it is all zero, because members of these names may mean anything. Numbers are as
+ * given, of any sign; poses are x y z in m and a rotation vector in rad. */
 struct event_arm {
-    uint32_t
-        present; /* bit k: member k of enum event_arm_member was given; what was not is 0 */
+    uint32_t present; /* bit k: member k of enum event_arm_member was given; others are 0 */
     size_t q_count, pose_count, via_count, qd_count, twist_count; /* 0..EVENT_AXES_MAX */
     double q_rad[EVENT_AXES_MAX], pose[EVENT_AXES_MAX], via[EVENT_AXES_MAX];
     double qd_radps[EVENT_AXES_MAX], twist[EVENT_AXES_MAX]; /* twist: m/s, rad/s */
@@ -113,33 +113,34 @@ struct event_command {
     double rotation_rad;   /* counter-clockwise; 0 when absent */
     double displacement_m; /* >= 0 forward; 0 when absent */
     int64_t source_us;     /* the sender's own stamp; LAB_TIME_NONE when absent */
-    int64_t seq;           /* the sender's count of commands to this pair; -1 when absent */
+    int64_t seq;           /* the sender's counter of commands to this pair; -1 when absent */
     struct event_arm arm;
     const char *raw;  /* [raw_bytes] the payload, borrowed for the step */
     size_t raw_bytes; /* <= EVENT_RAW_MAX */
 };
 
-/* What a value of a reply is, in words. */
+/* The kind of a value of a reply, in words. */
 /* clang-format off */
 #define VALUE_KINDS(X)                                                                         \
     X(VALUE_NUMBER, "a number")                                                                \
     X(VALUE_TEXT, "a text")                                                                    \
     X(VALUE_TRUTH, "true or false")                                                            \
     X(VALUE_NULL, "null")                                                                      \
-    X(VALUE_LIST, "a list") /* its items are values of their own */                            \
-    X(VALUE_OBJECT, "an object") /* and so are its members */
+    X(VALUE_LIST, "a list") /* its items are separate values */                                \
+    X(VALUE_OBJECT, "an object") /* its members are separate values */
 /* clang-format on */
 
 enum value_kind { VALUE_KINDS(NAMES_VALUE) VALUE_KIND_COUNT };
 
-/* One value of a reply, of whatever depth, in a form that does not depend on how the JSON was
- * written: escapes resolved, numbers as they count, members in any order. */
+/* One value of a reply, of any depth, in a form independent of JSON spelling: escapes are
+ * resolved, numbers are doubles, members come in any order. */
 struct event_value {
-    char name[EVENT_VALUE_NAME_MAX]; /* "range", "ranges[2]", "pose.x"; the end of a long one */
-    uint64_t place;                  /* hash of the whole name, member by member */
+    char name[EVENT_VALUE_NAME_MAX]; /* "range", "ranges[2]", "pose.x"; a long one loses its
+                                        beginning */
+    uint64_t place;                  /* hash of the complete name, member by member */
     enum value_kind kind;
     union {
-        double number; /* 0 or 1 of a truth, the length of a list */
+        double number; /* 0 or 1 for a truth value; the length of a list */
         uint64_t text; /* hash of a text, its escapes resolved */
     };
 };
@@ -148,76 +149,76 @@ struct event_reply {
     char id[EVENT_ID_MAX]; /* "" when absent */
     enum reply_status status;
     int64_t source_us;       /* robot's clock at the end; LAB_TIME_NONE when absent */
-    bool has_sim;            /* simulated time was told ("sim_t") */
-    int64_t sim_us;          /* at the end */
+    bool has_sim;            /* simulated time was given ("sim_t") */
+    int64_t sim_us;          /* simulated time at the end */
     int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
-    double held_s;     /* told so long after the end, on purpose (a move that is repeated) */
-    bool uncalibrated; /* however long it took, it tells nothing of how long moves take */
-    bool bounded;      /* it ended at source_us or before: what told the end is missing */
-    int64_t paused_us; /* of its time the robot was made to wait so long; 0: it was not */
-    char detail[EVENT_DETAIL_MAX]; /* for people; "" when there is none */
-    int64_t
-        commands; /* that the robot had got with this one, since its start; below 1: not told */
-    const char *raw; /* [raw_bytes] the payload, borrowed for the step */
+    double held_s;     /* s; deliberate delay of the reply after the end (a repeated move) */
+    bool uncalibrated; /* its duration must not be used for calibration */
+    bool bounded;      /* it ended at source_us or before, because the exact end was missed */
+    int64_t paused_us; /* time that the robot was made to wait; 0: none */
+    char detail[EVENT_DETAIL_MAX]; /* for people; "" if absent */
+    int64_t commands; /* commands that the robot has received since its start, this one
+                         included; below 1: unknown */
+    const char *raw;  /* [raw_bytes] the payload, borrowed for the step */
     size_t raw_bytes;
     size_t values_omitted; /* values beyond EVENT_VALUES_MAX */
     size_t value_count;
-    struct event_value values[EVENT_VALUES_MAX]; /* beyond value_count they are anything */
+    struct event_value values[EVENT_VALUES_MAX]; /* undefined beyond value_count */
 };
 
 struct event_telemetry {
     int64_t source_us; /* robot's clock; LAB_TIME_NONE when absent */
-    bool has_sim;      /* simulated time was told ("sim_t") */
+    bool has_sim;      /* simulated time was given ("sim_t") */
     int64_t sim_us;
     int64_t seq;                                           /* >= 0; -1 when absent */
     char boot[EVENT_BOOT_MAX];                             /* "" when absent */
     size_t nu_count, tau_count, tau_dot_count, pose_count; /* 0..EVENT_AXES_MAX */
     double nu[EVENT_AXES_MAX];      /* body velocity, m/s and rad/s, or joint speeds */
     double tau[EVENT_AXES_MAX];     /* effort, N and N m */
-    double tau_dot[EVENT_AXES_MAX]; /* how fast that changes, per second */
+    double tau_dot[EVENT_AXES_MAX]; /* rate of change of tau, per second */
     double pose[EVENT_AXES_MAX];    /* m and rad */
 };
 
 struct event_connection {
     bool online;
     char boot[EVENT_BOOT_MAX];
-    char reason[EVENT_ID_MAX]; /* why it is offline, for people; "" when not told */
+    char reason[EVENT_ID_MAX]; /* reason for being offline, for people; "" if unknown */
     int64_t source_us;
 };
 
 struct event_echo {
-    int64_t probe;              /* its number */
-    int64_t sent_us;            /* lab time when the probe left, as the robot tells it again */
+    int64_t probe;              /* number of the probe */
+    int64_t sent_us;            /* lab time of sending the probe, as echoed by the robot */
     int64_t source_received_us; /* robot's clock */
     int64_t source_us;          /* robot's clock when the echo left */
 };
 
-/* How a simulator applies a parameter set. */
+/* Ways in which a simulator applies a parameter set. */
 enum parameter_form {
-    PARAMETERS_ABSOLUTE, /* its values as they are */
-    PARAMETERS_RELATIVE, /* its adjust, against the simulator's own start values */
+    PARAMETERS_ABSOLUTE, /* it uses the values as they are */
+    PARAMETERS_RELATIVE, /* it applies `adjust` to its own start values */
     PARAMETERS_FORM_COUNT
 };
 
 struct event_ack {
-    int64_t version; /* of the parameters; of EVENT_POSE_ACK the correction's number */
-    int8_t form;     /* enum parameter_form, its COUNT when it does not tell */
+    int64_t version; /* of the parameters; EVENT_POSE_ACK: number of the correction */
+    int8_t form;     /* enum parameter_form, or its COUNT if not given */
     uint32_t applied, refused;
-    /* hash_text() of the names applied */
+    /* hash_text() of the applied names */
     uint64_t applied_hash[EVENT_APPLIED_MAX];
-    char reason[104]; /* of the first one that was refused: "name: reason" */
+    char reason[104]; /* first refused parameter: "name: reason" */
 };
 
 enum request_action {
     REQUEST_PROPOSE,
     REQUEST_PROMOTE,
     REQUEST_ROLLBACK,
-    REQUEST_IDENTIFY,  /* fit the dynamics of a side anew */
-    REQUEST_FOLLOWING, /* start or stop following, other gains */
+    REQUEST_IDENTIFY,  /* fit the dynamics of a side again */
+    REQUEST_FOLLOWING, /* start or stop following, or set its gains */
     REQUEST_ACTION_COUNT
 };
 
-/* What a follower does against a disturbance. */
+/* Disturbance rejection of a follower. */
 enum follower_rejection {
     FOLLOWER_NONE,     /* proportional only */
     FOLLOWER_INTEGRAL, /* Ki = K^2 / 4: both poles at K / 2 */
@@ -225,7 +226,7 @@ enum follower_rejection {
     FOLLOWER_REJECTION_COUNT
 };
 
-/* Of REQUEST_FOLLOWING; what is not asked for is negative. */
+/* For REQUEST_FOLLOWING; negative: not requested. */
 struct event_following {
     int8_t active;    /* 0 stop, 1 start */
     int8_t rejection; /* enum follower_rejection */
@@ -234,11 +235,12 @@ struct event_following {
 
 struct event_request {
     enum request_action action;
-    uint32_t version; /* REQUEST_PROMOTE: 0 stands for the candidate */
-    enum side side;   /* REQUEST_IDENTIFY; the real one when not told */
+    uint32_t version; /* REQUEST_PROMOTE: 0 means the candidate */
+    enum side side;   /* REQUEST_IDENTIFY; default: the real one */
     struct event_following following;
-    char model[EVENT_NAME_MAX]; /* whose sets: "travel_time", "usv3" …; "": what there is */
-    char by[24];                /* who, for the record */
+    char model[EVENT_NAME_MAX]; /* whose sets: "travel_time", "usv3" …; "": the pair's only one
+                                 */
+    char by[24];                /* requester, for the record */
 };
 
 enum fit_outcome { FIT_DONE, FIT_FAILED, FIT_CANCELLED, FIT_OUTCOME_COUNT };
@@ -246,14 +248,14 @@ enum fit_outcome { FIT_DONE, FIT_FAILED, FIT_CANCELLED, FIT_OUTCOME_COUNT };
 struct dynamics_result; /* twin/dynamics/dynamics_task.h */
 
 struct event_fit {
-    uint32_t job; /* its number on this side */
+    uint32_t job; /* number of the job on this side */
     enum fit_outcome outcome;
-    char detail[104]; /* why it failed */
-    /* Borrowed for the step: what the worker found. NULL: the lab computes it. */
+    char detail[104]; /* reason of failure */
+    /* Result of the worker thread, borrowed for the step. NULL: the lab computes it. */
     const struct dynamics_result *result;
 };
 
-/* What may be asked of a team; the first three by a robot's own controller. */
+/* Requests to a team; a robot's own controller may send the first three. */
 /* clang-format off */
 #define TEAM_OPS(X)                                                                            \
     X(TEAM_OP_LOCK, "lock")       /* robot, resources */                                       \
@@ -261,59 +263,58 @@ struct event_fit {
     X(TEAM_OP_ALIVE, "alive")     /* robot */                                                  \
     X(TEAM_OP_JOB, "job")         /* part, sequence, home */                                   \
     X(TEAM_OP_RELEASE, "release") /* a resource with its present fence; reason */              \
-    X(TEAM_OP_RESET, "reset")     /* robot: the step that failed again */                      \
-    X(TEAM_OP_SKIP, "skip")       /* robot: on behind the step that failed */                  \
-    X(TEAM_OP_ABORT, "abort")     /* robot: what it does has failed */                         \
+    X(TEAM_OP_RESET, "reset")     /* robot: repeat the step that failed */                     \
+    X(TEAM_OP_SKIP, "skip")       /* robot: continue behind the step that failed */            \
+    X(TEAM_OP_ABORT, "abort")     /* robot: declare its activity as failed */                  \
     X(TEAM_OP_START, "start")     /* all robots that have a sequence, or one */                \
-    X(TEAM_OP_STOP, "stop")       /* all robots at work, or one: halted, and aborted */        \
-    X(TEAM_OP_SENT, "sent") /* said by the daemon: the broker has the command `id` of robot, to  \
-                             * the event's side */
+    X(TEAM_OP_STOP, "stop")       /* all busy robots, or one: halted, and aborted */           \
+    X(TEAM_OP_SENT, "sent")       /* by the daemon: the broker has command `id`, to the event's side */
 /* clang-format on */
 
 enum team_op { TEAM_OPS(NAMES_VALUE) TEAM_OP_COUNT };
 
 struct team_forecast; /* logger/message/team_forecast.h */
 
-/* event.pair is the team's id. Names are "" when absent. */
+/* event.pair is the team's id. Absent names are "". */
 struct event_team {
     enum team_op op;
-    char id[EVENT_ID_MAX]; /* of the request: one that comes again is not done again */
+    char id[EVENT_ID_MAX]; /* id of the request; a repeated one has no effect */
     char robot[EVENT_TEAM_NAME_MAX];
     size_t resource_count;
     char resources[EVENT_TEAM_WANT_MAX][EVENT_TEAM_NAME_MAX];
-    int64_t fences[EVENT_TEAM_WANT_MAX]; /* -1: not told */
+    int64_t fences[EVENT_TEAM_WANT_MAX]; /* -1: not given */
     char part[EVENT_TEAM_NAME_MAX], sequence[EVENT_TEAM_NAME_MAX], home[EVENT_TEAM_NAME_MAX];
-    char by[24];     /* who, for the record */
-    char reason[96]; /* why, for the record */
+    char by[24];     /* requester, for the record */
+    char reason[96]; /* reason, for the record */
 };
 
-/* What a robot says is wrong with it. */
+/* Faults that a robot reports. */
 /* clang-format off */
 #define FAULT_KINDS(X)                                                                         \
-    X(FAULT_ERROR, "robot_error") /* an error of its own: detail, level, about */              \
-    X(FAULT_ESTOP, "estop")       /* its emergency stop: what it says now */                   \
-    X(FAULT_MODE, "mode")         /* who drives it has changed: "AUTOMATIC -> MANUAL" */
+    X(FAULT_ERROR, "robot_error") /* the robot's own error: detail, level, about */            \
+    X(FAULT_ESTOP, "estop")       /* its emergency stop: the present state */                  \
+    X(FAULT_MODE, "mode")         /* its operating mode has changed: "AUTOMATIC -> MANUAL" */
 /* clang-format on */
 
 enum fault_kind { FAULT_KINDS(NAMES_VALUE) FAULT_KIND_COUNT };
 
 struct event_fault {
     enum fault_kind kind;
-    char level[16]; /* of an error, in the robot's words; "" when not told */
+    char level[16]; /* severity of an error, in the robot's words; "" if unknown */
     char detail[EVENT_DETAIL_MAX];
-    char id[EVENT_ID_MAX]; /* the command, or order, concerned; "" */
-    char about[160]; /* what else it names: "nodeId n0, topic order"; cut at a whole one */
+    char id[EVENT_ID_MAX]; /* command or order concerned; "": none */
+    char about[160]; /* other references: "nodeId n0, topic order"; cut between references */
 };
 
-/* A codec that remembers tells what it made of a message that is no event of the others. */
+/* Observations of codecs with a state, about messages that give no other event. */
 /* clang-format off */
 #define NOTE_KINDS(X)                                                                          \
-    X(NOTE_ACCEPTED, "accepted") /* the robot has taken an order: id */                        \
+    X(NOTE_ACCEPTED, "accepted") /* the robot has accepted an order: id */                     \
     X(NOTE_INSTANT, "instant")   /* an action of one robot alone: detail, status */            \
-    X(NOTE_STALE, "stale")       /* a message that was here before, or a later one: count */   \
-    X(NOTE_MISSING, "missing")   /* so many messages never came: count */                      \
-    X(NOTE_REBIRTH, "rebirth")   /* the robot is asked to tell all of itself again: detail */  \
-    X(NOTE_CONTRADICTION, "contradiction") /* it does not as the lab file says: detail, id */
+    X(NOTE_STALE, "stale")       /* a repeated or overtaken message: count */                  \
+    X(NOTE_MISSING, "missing")   /* lost messages: count */                                    \
+    X(NOTE_REBIRTH, "rebirth")   /* the robot is asked to send its complete state again: detail */ \
+    X(NOTE_CONTRADICTION, "contradiction") /* its behaviour contradicts the lab file: detail, id */
 /* clang-format on */
 
 enum note_kind { NOTE_KINDS(NAMES_VALUE) NOTE_KIND_COUNT };
@@ -327,19 +328,18 @@ struct event_note {
 };
 
 struct event_session {
-    int8_t resumed; /* the broker still had what it owes us, and goes on with its packet ids */
-    int8_t persistent; /* it should have: we asked it to keep the session */
-    int64_t away_us;   /* how long nothing was heard before */
-    /* Since when it is not certain that it got our acknowledgements; LAB_TIME_NONE: unknown. */
+    int8_t resumed; /* the broker kept our session with undelivered messages and packet ids */
+    int8_t persistent; /* we had asked it to keep the session */
+    int64_t away_us;   /* duration without messages before */
+    /* Time since which our acknowledgements may be lost; LAB_TIME_NONE: unknown. */
     int64_t unsure_us;
 };
 
 struct event_malformed {
-    char what[16]; /* "command", "reply" …: which topic */
-    char
-        id[EVENT_ID_MAX]; /* of a command or reply, where it stands before the fault; else "" */
-    char detail[160];     /* where and what would be right */
-    enum fault fault;     /* what kind of fault it is */
+    char what[16];         /* topic: "command", "reply" … */
+    char id[EVENT_ID_MAX]; /* of a command or reply, if it precedes the fault; else "" */
+    char detail[160];      /* where the fault is, and what would be right */
+    enum fault fault;      /* kind of fault */
 };
 
 /* Numbers to skip, unless EVENT_STOP came before: the run before may have published what nobody
@@ -352,12 +352,12 @@ struct event_start {
 struct event {
     int64_t t_us; /* lab time of arrival */
     enum event_kind kind;
-    enum side side;     /* SIDE_COUNT when it belongs to no side */
-    bool dup;           /* MQTT DUP flag: the broker may have delivered it before */
-    bool retained;      /* an old message handed out at subscription */
-    bool ambiguous;     /* said by the lab: nothing tells whether it was here before */
+    enum side side;     /* SIDE_COUNT if it concerns no side */
+    bool dup;           /* MQTT's DUP flag: possibly delivered before */
+    bool retained;      /* MQTT's retain flag: an old message, sent on subscription */
+    bool ambiguous;     /* set by the lab: it may or may not have been delivered before */
     uint16_t packet_id; /* MQTT's, within the session; 0: not known */
-    uint64_t hash;      /* of topic and payload: recognises a redelivery */
+    uint64_t hash;      /* hash of topic and payload: identifies a redelivery */
     char pair[EVENT_PAIR_MAX];
     union {
         struct event_command command;
@@ -392,7 +392,7 @@ const char *event_kind_name(enum event_kind kind); /* "command", "reply" … */
 extern const struct names request_action_names;
 const char *request_action_name(enum request_action action); /* "propose", "promote" … */
 
-extern const struct names event_arm_member_names; /* as in a payload: "q_rad" ... */
+extern const struct names event_arm_member_names; /* as in payloads: "q_rad" ... */
 const char *event_arm_member_name(enum event_arm_member member);
 
 extern const struct names arm_dynamics_names;

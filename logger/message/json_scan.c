@@ -34,7 +34,7 @@ size_t json_scan_column(const struct json_scan *s)
     return (size_t)(s->at - s->begin) + 1;
 }
 
-/* Step over white space; false after an error. */
+/* Skips white space; false after an error. */
 static bool skip_space(struct json_scan *s)
 {
     if (s->error) {
@@ -106,8 +106,7 @@ bool json_scan_enter(struct json_scan *s, enum json_kind kind)
     return true;
 }
 
-/* Step over the comma between members, or the closing bracket: true when another one follows.
- */
+/* Steps over the comma between members, or the closing bracket: true if another one follows. */
 static bool step_next(struct json_scan *s, char close)
 {
     if (!skip_space(s)) {
@@ -129,7 +128,7 @@ bool json_scan_next_item(struct json_scan *s)
     return step_next(s, ']');
 }
 
-/* The code unit of "\uXXXX" whose 'u' stands at p; -1 when it is none. */
+/* Parses the code unit of "\uXXXX" with the 'u' at p; -1 if malformed. */
 static long code_unit(const char *p, const char *end)
 {
     static const char hex[] = "0123456789abcdefABCDEF";
@@ -144,7 +143,7 @@ static long code_unit(const char *p, const char *end)
     return unit;
 }
 
-/* s->at stands on the backslash; step over the escape. */
+/* s->at is the backslash; steps over the escape. */
 static bool skip_escape(struct json_scan *s)
 {
     const char *p = s->at + 1;
@@ -170,7 +169,7 @@ static bool skip_escape(struct json_scan *s)
     return true;
 }
 
-/* The rest of a string, from a byte on that must be looked at. */
+/* Scans the rest of a string, from a byte that needs checks. */
 static bool scan_odd_text(struct json_scan *s, struct json_text *text)
 {
     for (; s->at < s->end; s->at = json_skip_plain(s->at, s->end)) {
@@ -199,7 +198,7 @@ static bool scan_odd_text(struct json_scan *s, struct json_text *text)
     return json_scan_fail(s, FAULT_BAD_SYNTAX, "the closing '\"' is missing");
 }
 
-/* Behind the opening quote. Nearly all strings stand as they are. */
+/* Scans a string behind its opening quote. Nearly all strings have no escapes. */
 static inline bool scan_text(struct json_scan *s, struct json_text *text)
 {
     text->at = s->at;
@@ -233,7 +232,7 @@ static bool accept_colon(struct json_scan *s)
            (accept_char(s, ':') || json_scan_fail(s, FAULT_BAD_SYNTAX, "':' was expected"));
 }
 
-/* What stands behind the comma. */
+/* Scans the key behind the comma. */
 static bool scan_key(struct json_scan *s, struct json_text *key)
 {
     return accept_quote(s) && scan_text(s, key) && accept_colon(s);
@@ -244,7 +243,7 @@ bool json_scan_next_member(struct json_scan *s, struct json_text *key)
     return step_next(s, '}') && scan_key(s, key);
 }
 
-/* How many bytes a text and a name have in common, up to the first that differs. */
+/* Counts the leading bytes that a text and a name have in common. */
 static inline size_t count_common(const char *at, const char *end,
                                   const char name[JSON_NAME_MAX])
 {
@@ -261,7 +260,7 @@ static inline size_t count_common(const char *at, const char *end,
     return common;
 }
 
-/* Behind its quote, the key where it is this name. */
+/* Scans a key behind its quote if it has this name. */
 static inline bool match_name(struct json_scan *s, const char name[JSON_NAME_MAX],
                               struct json_text *key)
 {
@@ -324,7 +323,7 @@ static bool is_digit(const struct json_scan *s, const char *at)
     return at < s->end && *at >= '0' && *at <= '9';
 }
 
-/* There is no number: where, and what would be right. */
+/* Sets the error for a malformed number: the place, and what would be right. */
 static bool refuse_number(struct json_scan *s)
 {
     const char *at = s->at;
@@ -400,9 +399,8 @@ bool json_scan_null(struct json_scan *s)
     return skip_space(s) && accept_word(s, "null");
 }
 
-/* A number that is only passed over need not be computed: with so few characters and no
- * exponent it is within the range of a double. Where it ends, or NULL when it must be read to
- * tell. */
+/* Skips a number without computing it: with few characters and no exponent it is within the
+ * range of a double. Returns its end, or NULL if it must be parsed. */
 static const char *skip_plain_number(const char *at, const char *end)
 {
     enum { PLAIN_MAX = 300 };
@@ -496,7 +494,7 @@ bool json_text_is(const struct json_text *text, const char *name)
     return !text->escaped && text->bytes == n && memcmp(text->at, name, n) == 0;
 }
 
-/* Resolve one character at *p into out[4]; returns its bytes. The text was checked before. */
+/* Resolves one character at *p into out[4]; returns its bytes. The text was checked before. */
 static size_t resolve_one(const char **p, const char *end, bool latin1, char out[4])
 {
     static const char from[] = "\"\\/bfnrt";

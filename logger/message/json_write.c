@@ -50,8 +50,8 @@ static void write_char(struct json_writer *w, char c)
     }
 }
 
-/* Most texts hold nothing to escape: looked at and copied in one go, eight bytes at a time.
- * False: this one does, or there may be too little room, where the last eight overhang. */
+/* Copies text without escapes, eight bytes at a time, as most texts have none. False: it has
+ * some, or there may be too little room for the overhang of the last eight bytes. */
 static bool write_plain(struct json_writer *w, const char *value, size_t bytes)
 {
     if (bytes + 2 + WORD_BYTES > w->capacity - w->used) {
@@ -77,7 +77,7 @@ static bool write_plain(struct json_writer *w, const char *value, size_t bytes)
     return true;
 }
 
-/* Besides what JSON wants, bytes from 0x7f up to `escaped_max` are escaped. */
+/* Escapes what JSON requires, and the bytes from 0x7f to `escaped_max`. */
 static void write_quoted(struct json_writer *w, const char *value, size_t bytes,
                          unsigned char escaped_max)
 {
@@ -196,7 +196,7 @@ void json_write_float(struct json_writer *w, const char *key, float value)
     json_write_real(w, key, nearest);
 }
 
-/* Both digits of a number below 100. */
+/* Writes both digits of a number below 100. */
 static char *two_digits_before(char *end, unsigned value)
 {
     static const char digits[] = "00010203040506070809101112131415161718192021222324"
@@ -206,7 +206,7 @@ static char *two_digits_before(char *end, unsigned value)
     return memcpy(end - 2, digits + 2 * (size_t)value, 2);
 }
 
-/* Decimal digits of value, written backwards from end; returns where they begin. */
+/* Writes decimal digits backwards from end; returns their begin. */
 static char *digits_before(char *end, uint64_t value)
 {
     for (; value >= 100; value /= 100) {
@@ -241,8 +241,8 @@ void json_write_null(struct json_writer *w, const char *key)
     json_write_raw(w, key, "null", 4);
 }
 
-/* Seconds as a decimal, written backwards from end; zeros at the end of its fraction do not
- * count in *bytes. Returns where it begins. */
+/* Writes seconds as a decimal, backwards from end. *bytes excludes zeros at the end of its
+ * fraction. Returns the begin. */
 static const char *seconds_before(char *end, int64_t us, size_t *bytes)
 {
     char *begin = end;
@@ -378,8 +378,8 @@ size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])
 
 #ifdef __SIZEOF_INT128__
 
-/* Digits, of which the first stands for 10^exponent, as %.*g has them where so many digits are
- * asked for. */
+/* Lays out digits, the first of which stands for 10^exponent, in the form of %.*g with `asked`
+ * digits. */
 static size_t place_digits(const char *digits, size_t count, int exponent, int asked, char *out)
 {
     const bool power = exponent < -4 || exponent >= asked;
@@ -387,7 +387,7 @@ static size_t place_digits(const char *digits, size_t count, int exponent, int a
     const int size = exponent < 0 ? -exponent : exponent;
     char *to = out;
     if (whole == 0) {
-        memcpy(to, "0.000", 5); /* as many zeros as there may be */
+        memcpy(to, "0.000", 5); /* the most zeros that there can be */
         to += 1 - exponent;
     }
     for (size_t i = 0; i < count || i < whole; i++) {
@@ -408,11 +408,11 @@ static size_t place_digits(const char *digits, size_t count, int exponent, int a
 
 __extension__ typedef unsigned __int128 wide;
 
-/* A size times 10^k in whole numbers: 17 or 18 digits are whole. */
+/* A magnitude times 10^k as a whole number of 17 or 18 digits. */
 struct scaled {
-    wide size, gap; /* gap: how far the next double is; both over 2^shift */
+    wide size, gap; /* gap: distance to the next double; both times 2^shift */
     int shift, k;
-    wide missing; /* by so much both may be too small; 0: they are exact */
+    wide missing; /* both may be too small by this much; 0: exact */
 };
 
 static uint64_t power_of_five(int k)
@@ -424,8 +424,8 @@ static uint64_t power_of_five(int k)
     return power;
 }
 
-/* mantissa times 2^exponent; 5^27 is the largest power below 2^63. False: so large or so small
- * that it takes more than two of them. */
+/* Scales mantissa times 2^exponent; 5^27 is the largest power below 2^63. False: the number is
+ * so large or small that more than two powers are needed. */
 static bool scale_size(uint64_t mantissa, int exponent, struct scaled *to)
 {
     enum { FIVES = 27, SHORT_SHIFT = 8, LONG_SHIFT = 74 };
@@ -459,14 +459,14 @@ static bool scale_size(uint64_t mantissa, int exponent, struct scaled *to)
     return true;
 }
 
-/* Of what lies between, whether x is less than y is not known. */
+/* Is x less than y, with certainty? Within `between` it is unknown. */
 static bool is_sure(wide x, wide y, wide between)
 {
     return (x > y ? x - y : y - x) >= between;
 }
 
-/* The shortest of 15, 16 and 17 significant digits that reads back to the size; 0 where that
- * is not sure. */
+/* Formats the shortest of 15, 16 and 17 significant digits that reads back to the same number;
+ * 0 if that is not certain. */
 static size_t format_size(double size, char out[JSON_WRITE_NUMBER_MAX])
 {
     const uint64_t least = UINT64_C(1) << (DBL_MANT_DIG - 1);
@@ -478,7 +478,7 @@ static size_t format_size(double size, char out[JSON_WRITE_NUMBER_MAX])
         return 0;
     }
     const uint64_t whole = (uint64_t)(s.size >> s.shift);
-    int zeros = whole < UINT64_C(100000000000000000) ? 2 : 3; /* in place of last digits */
+    int zeros = whole < UINT64_C(100000000000000000) ? 2 : 3; /* digits left out */
     uint64_t unit = zeros == 2 ? 100 : 1000;
     for (int digits = 15;; digits++, zeros--, unit /= 10) {
         const wide below = s.size - ((wide)(whole - whole % unit) << s.shift);
@@ -489,7 +489,7 @@ static size_t format_size(double size, char out[JSON_WRITE_NUMBER_MAX])
         if (!is_sure(below, above, 4 * s.missing) || !is_sure(off, s.gap, 8 * s.missing)) {
             return 0;
         }
-        /* Halfway it is read as the even one of both. */
+        /* A tie is read as the even one of both. */
         if (digits == 17 || off + mantissa % 2 <= s.gap) {
             char text[JSON_WRITE_NUMBER_MAX];
             char *end = text + sizeof text;
@@ -515,7 +515,8 @@ static size_t format_size(double size, char out[JSON_WRITE_NUMBER_MAX])
 
 #endif
 
-/* The shortest of 15, 16 and 17 significant digits that reads back to the same value. */
+/* Formats the shortest of 15, 16 and 17 significant digits that reads back to the same
+ * value. */
 static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])
 {
     const size_t sign = value < 0.0 ? 1 : 0;
@@ -534,8 +535,8 @@ static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])
     return (size_t)snprintf(out, JSON_WRITE_NUMBER_MAX, "%.17g", value);
 }
 
-/* Most numbers here have at most six decimals: exact integers of millionths are formatted
- * without printf, which otherwise dominates a replay. 0: this one has more. */
+/* Most numbers have at most six decimals. They are formatted as whole millionths, because
+ * printf would dominate the time of a replay. 0: more decimals. */
 static size_t format_millionths(double value, char out[JSON_WRITE_NUMBER_MAX])
 {
     const double millionths = value * 1e6;

@@ -8,10 +8,11 @@
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 
-enum { LINE_DEPTH_MAX = JSON_SCAN_DEPTH_MAX - 1 }; /* of a payload: the line adds one level */
+/* Nesting of a payload: the line adds one level. */
+enum { LINE_DEPTH_MAX = JSON_SCAN_DEPTH_MAX - 1 };
 
-/* May the payload stand in the line as it is? JSON may, but for a string: whoever reads the
- * line takes that for a payload of plain text. */
+/* Can the payload be stored in the line unchanged? JSON can, except a string, which readers of
+ * the line would take for a plain-text payload. */
 static bool is_plain_json(const char *text, size_t bytes)
 {
     struct json_scan s;
@@ -20,8 +21,8 @@ static bool is_plain_json(const char *text, size_t bytes)
            json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s);
 }
 
-/* A payload that is JSON stands in the line as it came, but for line breaks between its tokens
- * (inside strings JSON has none). */
+/* Writes a JSON payload unchanged, except for line breaks between its tokens (strings have
+ * none). */
 static void write_payload(struct json_writer *w, const struct message *m)
 {
     if (m->payload_bytes == 0) {
@@ -69,14 +70,14 @@ size_t message_format(const struct message *message, char *out, size_t capacity)
     return w.used + 1;
 }
 
-/* What the members of a line said. */
+/* Values of the members of a line. */
 struct line {
     bool has_time, has_topic, has_payload, latin1;
-    enum json_kind kind; /* of the payload */
+    enum json_kind kind; /* kind of the payload */
     struct json_text text;
     const char *raw;
     size_t raw_bytes;
-    double payload_bytes; /* -1: not said */
+    double payload_bytes; /* -1: absent */
 };
 
 static bool scan_flag(struct json_scan *s, bool *flag)
@@ -177,7 +178,7 @@ static bool scan_encoding(struct json_scan *s, struct message *m, struct line *l
     return true;
 }
 
-/* In the order in which they are written. */
+/* In the order of writing, which makes the search short. */
 static const struct member {
     char name[JSON_NAME_MAX];
     bool (*scan)(struct json_scan *s, struct message *m, struct line *line);
@@ -188,7 +189,7 @@ static const struct member {
 };
 enum { PAYLOAD = COUNT(members) - 1 };
 
-/* The next member; COUNT(members): one that nobody knows. False: there is none. */
+/* Scans the next member; COUNT(members): unknown. False: no more. */
 static bool next_member(struct json_scan *s, size_t *k)
 {
     struct json_text key;
@@ -220,8 +221,8 @@ static enum status read_payload(const struct line *line, char *scratch, struct m
         m->stored_bytes =
             line->raw_bytes <= MESSAGE_PAYLOAD_MAX ? line->raw_bytes : MESSAGE_PAYLOAD_MAX;
     }
-    /* mosquitto_sub prints the length as it came, but the payload in its own spacing: only a
-     * length beyond the limit says that something was cut here. */
+    /* mosquitto_sub prints the original length but respaces the payload. So only a length
+     * beyond the limit shows that the payload was cut. */
     m->payload_bytes = m->stored_bytes;
     if (line->payload_bytes > (double)MESSAGE_PAYLOAD_MAX && line->payload_bytes < 1e15) {
         m->payload_bytes = (size_t)line->payload_bytes;
@@ -276,8 +277,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The object that begins at s and the line's closing bracket behind it; [*from, *from + bytes)
- * is what stands between. */
+/* Finds the object at s that ends before the line's closing bracket; [*from, *from + bytes) is
+ * its text. */
 static bool slice_last_object(const struct json_scan *s, struct message *m)
 {
     const char *end = s->end;
@@ -321,8 +322,8 @@ uint64_t message_hash(const struct message *message)
     return hash_long(topic, message->payload, message->stored_bytes);
 }
 
-/* Days since 1970-01-01 of a date of the proleptic Gregorian calendar, and back. Years begin in
- * March, so that the leap day is the last of its year; 400 years have 146097 days. */
+/* Converts a date of the proleptic Gregorian calendar to days since 1970-01-01, and back. Years
+ * begin in March, so that the leap day is the last of its year; 400 years have 146097 days. */
 static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 {
     year -= month <= 2;
@@ -385,7 +386,7 @@ void message_format_time(int64_t t_us, char out[28])
 
 enum { NO_DIGITS = 100 };
 
-/* 0 to 99, or NO_DIGITS, which is beyond what any part of a time may be. */
+/* Parses 0 to 99; NO_DIGITS is beyond the range of any part of a time. */
 static int64_t two_digits(const char *text)
 {
     const unsigned tens = (unsigned)text[0] - '0';
@@ -393,7 +394,7 @@ static int64_t two_digits(const char *text)
     return tens <= 9 && ones <= 9 ? 10 * tens + ones : NO_DIGITS;
 }
 
-/* "Z", "+01", "+0100", "+01:00", "Z+0100" or nothing, to seconds east of Greenwich. */
+/* Parses "Z", "+01", "+0100", "+01:00", "Z+0100" or nothing, to seconds east of Greenwich. */
 static bool read_offset(const char *text, size_t bytes, int64_t *offset_s)
 {
     *offset_s = 0;

@@ -19,7 +19,7 @@ static bool scan_word(struct json_scan *s, char *out, size_t size, const char *e
     return n < size || json_scan_fail(s, FAULT_TOO_LONG, expected);
 }
 
-/* An id may be a number in foreign protocols: its text is the id. */
+/* In foreign protocols an id may be a number; its text is the id. */
 static bool scan_id(struct json_scan *s, char *out, size_t size, const char *expected)
 {
     const char *from = NULL;
@@ -42,7 +42,7 @@ static bool scan_id(struct json_scan *s, char *out, size_t size, const char *exp
     return true;
 }
 
-/* A whole number within +-limit, which *once marks as seen. */
+/* Parses a whole number within +-limit and marks it as seen in *once. */
 static bool scan_count_of(struct json_scan *s, double from, double limit, bool *once,
                           int64_t *value)
 {
@@ -63,7 +63,7 @@ static bool scan_count_of(struct json_scan *s, double from, double limit, bool *
     return true;
 }
 
-/* A stamp as ROS 2 has it: {"sec", "nanosec"}. */
+/* Parses a stamp in the form of ROS 2: {"sec", "nanosec"}. */
 static bool scan_ros_stamp(struct json_scan *s, int64_t *us)
 {
     struct json_text key;
@@ -90,7 +90,7 @@ static bool scan_ros_stamp(struct json_scan *s, int64_t *us)
             json_scan_fail(s, FAULT_TIME_EXPECTED, "\"sec\" and \"nanosec\" were expected"));
 }
 
-/* A robot's stamp: seconds as a number, {"sec", "nanosec"}, or null for none. */
+/* Parses a robot's stamp: seconds as a number, {"sec", "nanosec"}, or null for none. */
 static bool scan_stamp(struct json_scan *s, int64_t *us)
 {
     double seconds = 0.0;
@@ -114,7 +114,7 @@ static bool scan_stamp(struct json_scan *s, int64_t *us)
                           "a time in seconds within +-1e11 was expected");
 }
 
-/* A whole number into a member of this size. */
+/* Stores a whole number in a member of this size. */
 static void set_whole(void *to, size_t size, int64_t value)
 {
     if (size == sizeof(int64_t)) {
@@ -213,7 +213,7 @@ static bool scan_member(struct json_scan *s, struct event *e, const struct paylo
 void payload_clear(struct event *e, const struct payload_kind *kind)
 {
     static const int64_t none_us = LAB_TIME_NONE;
-    memset(&e->command, 0, kind->bytes); /* all parts begin there */
+    memset(&e->command, 0, kind->bytes); /* all parts begin at this address */
     for (size_t k = 0; k < kind->count; k++) {
         const struct payload_member *m = &kind->members[k];
         if (m->type == PAYLOAD_STAMP || m->type == PAYLOAD_SIM) {
@@ -226,7 +226,7 @@ void payload_clear(struct event *e, const struct payload_kind *kind)
     }
 }
 
-/* k: its row in the table; SIZE_MAX: none. */
+/* k: the row in the table; SIZE_MAX: not in the table. */
 static void record_member(struct payload_seen *seen, size_t k, const struct json_text *key)
 {
     if (k != SIZE_MAX) {
@@ -236,8 +236,8 @@ static void record_member(struct payload_seen *seen, size_t k, const struct json
     }
 }
 
-/* Read one object. False when it is not what it shall be: the scanner then holds the place and
- * what would be right. */
+/* Parses one object. False if it is malformed; the scanner then has the place and what would be
+ * right. */
 static bool scan_object(struct json_scan *s, struct event *e, const struct payload_kind *kind)
 {
     const struct payload_member *members = kind->members;
@@ -325,7 +325,7 @@ static void emit_malformed(const struct payload_kind *kind, const struct message
     emit(context, e);
 }
 
-/* Samples before a faulty one are good; the fault is reported after them. */
+/* Samples before a malformed one are valid; the fault is reported after them. */
 static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
                            struct event *e, event_emit *emit, void *context)
 {
@@ -348,7 +348,7 @@ static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
     return count;
 }
 
-/* Commands and replies are sent on as they came. */
+/* Commands and replies keep their payload, because it is sent on unchanged. */
 static void attach_payload(struct event *e, const struct message *m, uint64_t hash)
 {
     e->hash = hash;
@@ -361,8 +361,8 @@ static void attach_payload(struct event *e, const struct message *m, uint64_t ha
     }
 }
 
-/* By its hash a command or reply is known again when it is delivered twice. Who looks it up is
- * told before it is read, so that its memory is asked for meanwhile. */
+/* The hash identifies a command or reply that is delivered twice. It is announced before
+ * parsing, so that its memory can be prefetched. */
 static uint64_t announce_hash(const struct message *m)
 {
     const uint64_t hash = message_hash(m);
@@ -407,7 +407,7 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
     return count;
 }
 
-/* ---- payloads out ---- */
+/* ---- outgoing payloads ---- */
 
 static size_t name_value(const char *from, size_t size)
 {

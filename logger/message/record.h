@@ -1,7 +1,7 @@
-/* logger/message/record.h - what lab_step() says about what happened: entries and alarms.
+/* logger/message/record.h - the records that lab_step() makes of events: entries and alarms.
  *
- * Plain data with deterministic identity (pair, number): the same events give the same
- * records, so that none can be stored twice. Pure.
+ * Plain data with deterministic identity (pair, number): the same events give the same records,
+ * so that none is stored twice. Pure.
  */
 #ifndef LOGGER_MESSAGE_RECORD_H
 #define LOGGER_MESSAGE_RECORD_H
@@ -9,37 +9,37 @@
 #include "base/text/names.h"
 #include "logger/message/event.h"
 
-/* Who was first, by the laps: docs/protocol/entry.md. The order is that of the reports. */
+/* Which robot was first, by the laps: docs/protocol/entry.md. Reports keep this order. */
 /* clang-format off */
 #define VERDICTS(X)                                                                            \
     X(VERDICT_AHEAD, "AHEAD") /* the virtual robot was faster */                               \
     X(VERDICT_BEHIND, "BEHIND") /* the virtual robot was slower */                             \
     X(VERDICT_SYNC, "SYNC") /* within the tolerance of each other */                           \
-    /* beyond the tolerance, but less than transport and clocks explain */                     \
+    /* beyond the tolerance, but within what transport and clocks explain */                     \
     X(VERDICT_UNRESOLVED, "UNRESOLVED")                                                        \
-    X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual says which side */        \
-    /* the real robot was absent, or halted before it was sent there: nothing to compare */    \
+    X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual tells the side */         \
+    /* the real robot was absent, or halted before sending: nothing to compare */    \
     X(VERDICT_VIRTUAL_ONLY, "VIRTUAL_ONLY")                                                    \
     X(VERDICT_REAL_ONLY, "REAL_ONLY") /* the same of the virtual robot */                      \
-    /* too many commands were open: not followed, in link mode not sent */                     \
+    /* too many open commands: not observed; in link mode not sent */                     \
     X(VERDICT_OVERFLOW, "OVERFLOW")                                                            \
     X(VERDICT_HALTED, "HALTED") /* link mode: a halt came before it was sent */
 /* clang-format on */
 
 enum verdict { VERDICTS(NAMES_VALUE) VERDICT_COUNT };
 
-/* Do the two replies say the same? */
+/* Do the two replies agree? */
 /* clang-format off */
 #define CONSISTENCIES(X)                                                                       \
-    X(CONSISTENCY_UNKNOWN, "unknown") /* not both answered in time: nothing to compare */      \
+    X(CONSISTENCY_UNKNOWN, "unknown") /* one or both did not answer in time: nothing to compare */ \
     X(CONSISTENT, "true")                                                                      \
     X(INCONSISTENT, "false")
 /* clang-format on */
 
 enum consistency { CONSISTENCIES(NAMES_VALUE) CONSISTENCY_COUNT };
 
-/* Of which of its messages nothing tells whether they belong to it: the command may have been
- * delivered before, a side's reply may be another command's. */
+/* Messages of the entry that may not belong to it: the command may have been delivered before,
+ * or a reply may answer another command. */
 /* clang-format off */
 #define ENTRY_AMBIGUITIES(X)                                                                   \
     X(ENTRY_SURE, "sure")                                                                      \
@@ -51,47 +51,47 @@ enum consistency { CONSISTENCIES(NAMES_VALUE) CONSISTENCY_COUNT };
 
 enum entry_ambiguity { ENTRY_AMBIGUITIES(NAMES_VALUE) ENTRY_AMBIGUITY_COUNT };
 
-/* What lists of entries may be asked for: a verdict, or those that are not consistent. */
+/* Filters of lists of entries: a verdict, or inconsistent entries. */
 enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
 
 /* clang-format off */
 #define ALARM_TYPES(X)                                                                               \
     X(ALARM_TYPE_TIMEOUT, "timeout") /* a side did not answer in time */                             \
     X(ALARM_TYPE_INCONSISTENT, "inconsistent") /* the two replies differ in status or values */      \
-    X(ALARM_TYPE_DUPLICATE, "duplicate") /* this side has answered this command before */            \
+    X(ALARM_TYPE_DUPLICATE, "duplicate") /* this side had already answered this command */           \
     X(ALARM_TYPE_LATE, "late") /* the command was closed as TIMEOUT */                               \
     X(ALARM_TYPE_OUT_OF_CONTEXT, "out_of_context") /* no such command */                             \
     X(ALARM_TYPE_MALFORMED, "malformed") /* not of the protocol */                                   \
     /* a side's command queue, or the outstanding commands, are full */                              \
     X(ALARM_TYPE_QUEUE_OVERFLOW, "queue_overflow")                                                   \
     X(ALARM_TYPE_OFFLINE, "offline") /* a robot went away */                                         \
-    X(ALARM_TYPE_REBOOT, "reboot") /* a robot started anew */                                        \
+    X(ALARM_TYPE_REBOOT, "reboot") /* a robot restarted */                                           \
     X(ALARM_TYPE_CLOCK_JUMP, "clock_jump") /* a robot's clock was set, or the machine's */                             \
     X(ALARM_TYPE_DRIFT, "drift") /* travel times changed */                                          \
     X(ALARM_TYPE_PARAMETERS, "parameters") /* the simulator refused parameters */                    \
-    /* the simulator refused to be put where the real robot stands, or did not answer */             \
+    /* the simulator refused a pose correction, or did not answer */             \
     X(ALARM_TYPE_CORRECTION, "correction")                                                           \
-    /* the simulated robot cannot be driven after the real one, or can again */                      \
+    /* the simulated robot can no longer be driven after the real one, or can again */                      \
     X(ALARM_TYPE_FOLLOWING, "following")                                                             \
-    X(ALARM_TYPE_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */   \
-    X(ALARM_TYPE_LOST, "lost") /* messages are missing, or may be */                                 \
-    /* a message may have been here before, or a reply belong to several commands */                 \
+    X(ALARM_TYPE_FIDELITY, "fidelity") /* the simulated motion is less accurate than required, or again accurate */ \
+    X(ALARM_TYPE_LOST, "lost") /* messages were lost, or may have been */                            \
+    /* a message may be a redelivery, or a reply may belong to several commands */                 \
     X(ALARM_TYPE_AMBIGUOUS, "ambiguous")                                                             \
-    X(ALARM_TYPE_ROBOT_ERROR, "robot_error") /* a robot says that something is wrong with it */      \
+    X(ALARM_TYPE_ROBOT_ERROR, "robot_error") /* a robot reports that something is wrong with it */   \
     X(ALARM_TYPE_ESTOP, "estop") /* its emergency stop was pressed */                                \
-    X(ALARM_TYPE_MODE, "mode") /* who drives it has changed */                                       \
-    X(ALARM_TYPE_CONTRADICTION, "contradiction") /* it does not as the lab file says of it */
+    X(ALARM_TYPE_MODE, "mode") /* its operating mode has changed */                                  \
+    X(ALARM_TYPE_CONTRADICTION, "contradiction") /* its behaviour contradicts the lab file */
 /* clang-format on */
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
 
-/* Of the lab itself, or of a team, so that no pair counts them: journal, store or their disk
- * are not as they should be; what a team's alarm is about stands in its detail. Lists of alarms
- * may be asked for them, too. */
+/* Alarms of the lab itself or of a team, which no pair counts. STORAGE: journal, store or disk
+ * have a problem. TEAM: the detail names the cause. Lists of alarms may be filtered by them,
+ * too. */
 enum { ALARM_TYPE_STORAGE = ALARM_TYPE_COUNT, ALARM_TYPE_TEAM, ALARM_FILTER_COUNT };
 
-/* Why an alarm was raised: its code, a name that stays though the sentence is reworded, and the
- * type that it belongs to. Alarms of teams have the names of enum team_alarm for codes. */
+/* The reason of an alarm: its code, which never changes even if its sentence is reworded, and
+ * its type. The codes of team alarms are the names of enum team_alarm. */
 /* clang-format off */
 #define ALARM_CODES(X)                                                                         \
     X(ALARM_NO_REPLY, "no_reply", ALARM_TYPE_TIMEOUT)                                          \
@@ -163,11 +163,11 @@ enum alarm_code { ALARM_CODES(ALARM_CODE_VALUE) ALARM_CODE_COUNT };
 
 enum { ENTRY_DIFFERS_MAX = 160 };
 
-/* Of a pair of arms; all zero: it is none. NaN: not known. */
+/* For a pair of arms; all zero otherwise. NaN: unknown. */
 struct entry_arm {
     bool known;
     double gap_end_mm, gap_max_mm;    /* between both tools: at the end, at most on the way */
-    double path_error_mm[SIDE_COUNT]; /* of a line: its tool off it, at most */
+    double path_error_mm[SIDE_COUNT]; /* maximum distance of a tool from its straight line */
 };
 
 struct entry {
@@ -179,29 +179,29 @@ struct entry {
     double rotation_rad;
     double displacement_m;
     int64_t lap_us[SIDE_COUNT];    /* command to reply; LAB_TIME_NONE: none */
-    int64_t wait_us[SIDE_COUNT];   /* in this side's queue, before the lap began; link mode */
-    int64_t motion_us[SIDE_COUNT]; /* on the robot's own clock; or LAB_TIME_NONE */
+    int64_t wait_us[SIDE_COUNT];   /* time in this side's queue before the lap; link mode */
+    int64_t motion_us[SIDE_COUNT]; /* by the robot's own clock; or LAB_TIME_NONE */
     int64_t
         transport_us[SIDE_COUNT]; /* delay of the reply beyond the fastest; or LAB_TIME_NONE */
     bool answered[SIDE_COUNT];
     enum reply_status status[SIDE_COUNT]; /* when answered */
     bool timed_out[SIDE_COUNT];
-    bool uncalibrated[SIDE_COUNT]; /* its time tells nothing of how long moves take */
+    bool uncalibrated[SIDE_COUNT]; /* its duration must not be used for calibration */
     int64_t lag_us;             /* real lap - virtual lap; LAB_TIME_NONE unless both answered */
     int64_t lag_uncertainty_us; /* 95 %, from transport and clocks; or LAB_TIME_NONE */
-    int64_t
-        interrupted_us; /* > 0: Tandem was not listening for up to so long, times are its own */
+    int64_t interrupted_us; /* > 0: Tandem was not receiving for up to this long, so times are
+                               its own */
     enum entry_ambiguity ambiguous;
-    double virtual_pace;    /* the simulator's real-time factor; NaN: not known */
+    double virtual_pace;    /* the simulator's real-time factor; NaN: unknown */
     bool explained_by_pace; /* AHEAD or BEHIND would be SYNC at pace 1 */
     enum verdict verdict;
     enum consistency consistency;
-    char differs[ENTRY_DIFFERS_MAX]; /* in what, when INCONSISTENT; "" */
-    /* The simulator was told where the real robot stands: this correction's number; 0: not. */
+    char differs[ENTRY_DIFFERS_MAX]; /* differences, if INCONSISTENT; else "" */
+    /* Number of the pose correction sent to the simulator; 0: none. */
     uint64_t correction;
-    double correction_m, correction_rad; /* how far it stood from there; the turn to it */
+    double correction_m, correction_rad; /* distance and turn of the correction */
     struct entry_arm arm;
-    /* A team's command: for which of its jobs ("": none) and tasks. team "": nobody's. */
+    /* A team's command: its job ("": none) and tasks. team "": not a team's. */
     char team[EVENT_PAIR_MAX], job[EVENT_ID_MAX], task[2 * EVENT_TEAM_NAME_MAX];
 };
 
@@ -212,10 +212,10 @@ struct alarm {
     uint64_t n; /* number of this alarm in its pair, from 1 */
     int64_t t_us;
     enum alarm_type type;
-    const char *code;      /* "reply_late" …: static; of a team "deadlock" … */
+    const char *code;      /* "reply_late" …, static; for a team "deadlock" … */
     enum side side;        /* SIDE_COUNT: none */
     char id[EVENT_ID_MAX]; /* the command concerned, or "" */
-    uint64_t suppressed; /* alarms of this type not recorded since the last one (rate limit) */
+    uint64_t suppressed;   /* alarms of this type dropped by the rate limit since the last */
     char detail[ALARM_DETAIL_MAX];
 };
 

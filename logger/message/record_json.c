@@ -65,7 +65,7 @@ void consistency_write_json(struct json_writer *w, const char *key,
     }
 }
 
-/* What is known of it. */
+/* Writes only the known members. */
 static void write_arm(struct json_writer *w, const struct entry_arm *arm)
 {
     const struct {
@@ -226,7 +226,7 @@ static void write_details(struct json_writer *w, const struct event *event)
     case EVENT_TEAM:
         json_write_text(w, "op", team_op_name(event->team.op));
         break;
-    case EVENT_FORECAST: /* of teams, which have no log */
+    case EVENT_FORECAST: /* teams have no log, so these do not occur */
     case EVENT_TICK:
     case EVENT_AWAY:
     case EVENT_SESSION:

@@ -1,5 +1,6 @@
 /* logger/message/record_json.h - entries and alarms as JSON objects, the same over MQTT, HTTP,
- * in the store and in replays (docs/protocol.md). Pure. */
+ * in the store and in replays (docs/protocol.md). Pure.
+ */
 #ifndef LOGGER_MESSAGE_RECORD_JSON_H
 #define LOGGER_MESSAGE_RECORD_JSON_H
 
@@ -11,16 +12,16 @@ enum { RECORD_JSON_MAX = 2560 }; /* bytes that always suffice for one record */
 /* pair: the pair's id. */
 void entry_write_json(struct json_writer *w, const char *key, const struct entry *entry,
                       const char *pair);
-/* true, false or null. */
+/* Writes true, false or null. */
 void consistency_write_json(struct json_writer *w, const char *key,
                             enum consistency consistency);
 void alarm_write_json(struct json_writer *w, const char *key, const struct alarm *alarm,
                       const char *pair);
-/* record: all - one event as it came, without its payload's text. */
+/* Writes one event of `record: all`, without its payload's text. */
 void event_write_json(struct json_writer *w, const char *key, const struct event *event,
                       uint64_t n);
 
-/* The columns of a table of records in CSV: the members of these objects, in their order. */
+/* The columns of a table of records in CSV: members of these objects, in their order. */
 struct record_table {
     const char *name; /* "entries", "alarms", "log" … */
     const char *const *columns;

@@ -6,9 +6,9 @@
 
 #include "base/numbers/lab_time.h"
 
-/* What is read stands behind its event. */
+/* State of the parser. The lists are stored behind the event. */
 struct reading {
-    struct event event; /* first: e is it */
+    struct event event; /* must be first, because e points to it */
     struct team_forecast forecast;
 };
 
@@ -39,7 +39,7 @@ static bool scan_whole(struct json_scan *s, double max, double *value)
            json_scan_fail(s, FAULT_OUT_OF_RANGE, "a number of 1 or more was expected");
 }
 
-/* Seconds that are not below *least_us, which is raised to them. */
+/* Parses seconds that are not below *least_us, and raises *least_us to them. */
 static bool scan_time(struct json_scan *s, int64_t *least_us, int64_t *t_us)
 {
     static const double LONGEST_S = 1e9;

@@ -1,6 +1,8 @@
-/* logger/message/team_forecast.h - what a team at work will do, as it was foretold: the
- * daemon's own line, so that a replay knows what was foretold without foretelling it again.
- * Pure. */
+/* logger/message/team_forecast.h - the prediction of a team's activities, as a line of the
+ * daemon's journal.
+ *
+ * A replay reads the prediction from the line and need not compute it again. Pure.
+ */
 #ifndef LOGGER_MESSAGE_TEAM_FORECAST_H
 #define LOGGER_MESSAGE_TEAM_FORECAST_H
 
@@ -14,12 +16,12 @@ enum {
     TEAM_FORECAST_TEXT_MAX = 32 * 1024 /* bytes of the line's payload */
 };
 
-/* A percentile each, after t_us of the forecast. */
+/* Percentiles, as times after t_us of the forecast. */
 struct forecast_range {
     int64_t p05_us, p50_us, p95_us;
 };
 
-/* When an activity of a robot begins (the median), and ends. */
+/* Predicted begin (median) and end of a robot's activity. */
 struct forecast_bar {
     char robot[EVENT_TEAM_NAME_MAX];
     char task[TEAM_FORECAST_TASK_MAX]; /* "Move IB" */
@@ -27,7 +29,7 @@ struct forecast_bar {
     int64_t from_us, p05_us, p95_us;
 };
 
-/* When the job that a robot does ends. */
+/* Predicted end of a robot's present job. */
 struct forecast_job {
     char robot[EVENT_TEAM_NAME_MAX];
     uint64_t number;
@@ -35,26 +37,27 @@ struct forecast_job {
 };
 
 struct team_forecast {
-    uint64_t number; /* of the team's forecasts, from 1 */
-    int64_t t_us;    /* lab time of the state that it was made of */
+    uint64_t number; /* number among the team's forecasts, from 1 */
+    int64_t t_us;    /* lab time of the state that it starts from */
     uint32_t runs;
-    bool known; /* end: when nobody is at work any more */
+    bool known; /* `end`: time until no robot works any more */
     struct forecast_range end;
     size_t job_count, bar_count;
     struct forecast_job jobs[TEAM_FORECAST_JOBS];
     struct forecast_bar bars[TEAM_FORECAST_BARS];
-    char detail[96]; /* why there is none; "" else */
+    char detail[96]; /* reason if there is no prediction; "" else */
 };
 
 /* The line's name behind "<prefix>/$lab/". */
 #define TEAM_FORECAST_LINE "forecast"
 
-/* {"team","number","t","runs","end":[p05,p50,p95],"jobs":[[robot,number,p05,p50,p95]…],
- * "bars":[[robot,n,task,from,p05,p95]…],"detail"}: seconds after t, whole milliseconds. */
+/* Writes {"team","number","t","runs","end":[p05,p50,p95],"jobs":[[robot,number,p05,p50,p95]…],
+ * "bars":[[robot,n,task,from,p05,p95]…],"detail"}; times are seconds after t, in whole
+ * milliseconds. */
 void team_forecast_write(struct json_writer *w, const char *team,
                          const struct team_forecast *forecast);
-/* Such a payload as EVENT_FORECAST of the team, or EVENT_MALFORMED; the forecast is borrowed
- * for the call of emit. Returns the number of events. */
+/* Decodes such a payload as EVENT_FORECAST of the team, or EVENT_MALFORMED. The forecast is
+ * borrowed for the call of emit. Returns the number of events. */
 size_t team_forecast_decode(const struct message *message, event_emit *emit, void *context);
 
 #endif

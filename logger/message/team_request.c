@@ -47,7 +47,7 @@ static bool scan_resources(struct json_scan *s, struct event *e)
 
 static bool scan_number(struct json_scan *s, int64_t *fence)
 {
-    static const double most = 9007199254740992.0; /* beyond it, not each number is one */
+    static const double most = 9007199254740992.0; /* beyond it doubles skip integers */
     double value = 0.0;
     if (!json_scan_number(s, &value)) {
         return false;
@@ -58,13 +58,13 @@ static bool scan_number(struct json_scan *s, int64_t *fence)
                           "a fence, a whole number of 1 or more, was expected");
 }
 
-/* Of the one resource. */
+/* The fence of the only resource. */
 static bool scan_fence(struct json_scan *s, struct event *e)
 {
     return scan_number(s, &e->team.fences[0]);
 }
 
-/* {"IB": 17, …}: the resources, too. */
+/* Parses {"IB": 17, …}: resources with their fences. */
 static bool scan_fences(struct json_scan *s, struct event *e)
 {
     struct json_text name;
@@ -80,7 +80,7 @@ static bool scan_fences(struct json_scan *s, struct event *e)
     return !s->error;
 }
 
-/* ---- what belongs together ---- */
+/* ---- members that must occur together ---- */
 
 static bool fail_unless(struct json_scan *s, bool fine, const char *expected)
 {

@@ -1,6 +1,7 @@
-/* logger/message/team_request.h - what is asked of a team, as payloads: by a robot's own
- * controller on "<prefix>/<team>/request", jobs on "<prefix>/<team>/job", and all of it in the
- * daemon's own lines (docs/protocol/team.md). Pure.
+/* logger/message/team_request.h - requests to a team, as payloads.
+ *
+ * A robot's own controller sends them on "<prefix>/<team>/request", jobs come on
+ * "<prefix>/<team>/job", and the daemon's own lines have both (docs/protocol/team.md). Pure.
  */
 #ifndef LOGGER_MESSAGE_TEAM_REQUEST_H
 #define LOGGER_MESSAGE_TEAM_REQUEST_H
@@ -9,13 +10,13 @@
 
 extern const struct payload_kind team_request_kind; /* lock, unlock, alive; start, stop */
 extern const struct payload_kind team_job_kind;
-extern const struct payload_kind team_order_kind; /* any, with its "team" */
+extern const struct payload_kind team_order_kind; /* any request, with its "team" */
 
-/* The topics that are subscribed to for teams, at QoS 1, below the prefix. */
+/* The topics to subscribe to for teams, at QoS 1, below the prefix. */
 extern const char *const team_request_topics[];
 extern const size_t team_request_topic_count;
 
-/* A message on one of them; false, with nothing emitted, when the topic is another. */
+/* Decodes a message on one of them; false, with nothing emitted, if the topic is another. */
 bool team_request_decode(const char *prefix, const struct message *message, event_emit *emit,
                          void *context);
 

@@ -30,7 +30,7 @@ bool file_place_holds(const struct file_place *place, const char *path)
     return place->inode == 0 || (now.device == place->device && now.inode == place->inode);
 }
 
-/* The directory of a path: its part before the last slash, "/" or ".". */
+/* Returns the directory of a path: the part before the last slash, "/" or ".". */
 static bool write_directory(const char *path, char directory[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');

@@ -25,32 +25,32 @@ struct journal {
     struct journal_params params;
     struct journal_io io;
     char directory[PATH_MAX];
-    int dir_fd; /* holds the lock of the directory */
+    int dir_fd; /* holds the directory's lock */
 
-    /* Held but for what waits for the disk in journal_sync(). */
+    /* Held, except while journal_sync() waits for the disk. */
     pthread_mutex_t lock;
-    bool torn;                   /* the file ends in a piece of a line */
-    bool rotate_now;             /* this file cannot be written any more */
-    int64_t failed_us;           /* when the last attempt failed; LAB_TIME_NONE: it did not */
-    int64_t rotate_try_us;       /* when starting a file failed last; LAB_TIME_NONE: never */
-    int fd;                      /* -1: no file yet */
-    struct journal_position end; /* the current file's start, and its size */
-    int64_t retain_file;         /* retention removes only older files; INT64_MAX: not told */
+    bool torn;             /* the file ends with a torn line */
+    bool rotate_now;       /* this file cannot be written any more */
+    int64_t failed_us;     /* time of the last failed attempt; LAB_TIME_NONE: it succeeded */
+    int64_t rotate_try_us; /* time of the last failed start of a file; LAB_TIME_NONE: never */
+    int fd;                /* -1: no file yet */
+    struct journal_position end; /* start and size of the current file */
+    int64_t retain_file;         /* retention removes only older files; INT64_MAX: not set */
     int retired[RETIRED_MAX];
     size_t retired_count;
-    bool gone;    /* somebody removed the current file: nothing is to be written into it */
-    bool started; /* a file was started: retention and directory are due */
+    bool gone;    /* the current file was removed: do not write to it */
+    bool started; /* a file was started: retention and a directory sync are due */
     struct journal_stats stats;
-    int64_t newer_us; /* the oldest line that came since the sync in progress began */
+    int64_t newer_us; /* oldest line since the running sync began */
     int last_error, last_sync_error;
     bool watch_failing;
 
-    /* journal_sync()'s. */
+    /* Used by journal_sync() only. */
     pthread_mutex_t sync_lock;
     int64_t last_sync_us;
-    bool unsure; /* a sync has failed: the system may have dropped what it had to write */
-    int orphan;  /* a file whose name was taken away, to be written again; -1: none */
-    int64_t orphan_start; /* and its name */
+    bool unsure; /* a sync has failed, so the system may have dropped unwritten pages */
+    int orphan;  /* a file that lost its name and must be restored; -1: none */
+    int64_t orphan_start; /* start time in its name */
 };
 
 static ssize_t real_write(void *context, int fd, const void *bytes, size_t n)
@@ -91,10 +91,10 @@ static void record_error(struct journal *j, int error)
     j->stats.errors++;
 }
 
-/* The next file. On failure everything stays as it was. */
+/* Starts the next file. After a failure nothing has changed. */
 static bool start_file(struct journal *j, int64_t t_us)
 {
-    /* Names must ascend even when the clock was set back between two runs. */
+    /* Names must ascend even if the clock was set back between two runs. */
     int64_t start_us = j->fd < 0 || t_us > j->end.file ? t_us : j->end.file + 1;
     start_us = start_us < 0 ? 0 : start_us;
     const int fd = open_file(j, start_us, O_CREAT | O_EXCL);
@@ -120,7 +120,7 @@ static bool start_file(struct journal *j, int64_t t_us)
 
 static bool wait_is_over(const struct journal *j, int64_t since_us, int64_t t_us)
 {
-    /* A time before the failure means that the clock was set: do not wait for it. */
+    /* A time before the failure means that the clock was set, so do not wait. */
     return since_us == LAB_TIME_NONE || t_us < since_us ||
            t_us - since_us >= j->params.retry_us;
 }
@@ -136,8 +136,8 @@ static bool rotation_is_due(const struct journal *j, size_t bytes, int64_t t_us)
 
 /* --- appending ------------------------------------------------------------------------ */
 
-/* Write all of it, or note what became of it. A short write is followed up once: the rest
- * either fits or tells why not. */
+/* Writes all bytes, or records the failure. A short write is continued once: the rest either
+ * fits or gives the reason. */
 static bool write_bytes(struct journal *j, const char *bytes, size_t n)
 {
     size_t done = 0;
@@ -148,8 +148,8 @@ static bool write_bytes(struct journal *j, const char *bytes, size_t n)
                 continue;
             }
             record_error(j, errno);
-            /* A full disk is the file's fault no more than another's; any other trouble may
-             * be over with a new file. */
+            /* A new file does not help against a full disk; it may help against any other
+             * failure. */
             j->rotate_now = errno != ENOSPC && errno != EDQUOT;
             break;
         }
@@ -166,8 +166,8 @@ static bool write_bytes(struct journal *j, const char *bytes, size_t n)
     return done == n;
 }
 
-/* Nobody was told that a torn line is written, and the lab does not have it. Its last byte may
- * be all that is missing: a newline alone would make it a line. */
+/* A torn line has not been published, and the lab does not have it. Only its last byte may be
+ * missing, and a bare newline would then complete it, so other bytes are added. */
 static bool close_piece(struct journal *j)
 {
     static const char end[] = "#\n";
@@ -175,8 +175,8 @@ static bool close_piece(struct journal *j)
     return !j->torn;
 }
 
-/* Close a torn piece first, and write the lines, where there is or can be a file. *done: so
- * many bytes of them were written. */
+/* Terminates a torn line first, then writes the lines, if there is or can be a file. *done:
+ * bytes written. */
 static bool append_text(struct journal *j, const char *lines, size_t bytes, int64_t t_us,
                         size_t *done)
 {
@@ -277,15 +277,15 @@ static bool sync_file(struct journal *j, int fd)
     return true;
 }
 
-/* After a failed sync Linux takes the pages for clean: the next sync says that all is well and
- * writes nothing. Write the same bytes once more, so that they are dirty again. */
+/* After a failed sync Linux marks the pages as clean, and the next sync succeeds without
+ * writing. Writing the same bytes again makes them dirty. */
 static bool write_again(struct journal *j, int fd, uint64_t from)
 {
     enum { DESCRIPTOR_MAX = 40 };
     char path[DESCRIPTOR_MAX];
     char bytes[65536];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const int to = open(path, O_WRONLY | O_CLOEXEC); /* this one appends */
+    const int to = open(path, O_WRONLY | O_CLOEXEC); /* without O_APPEND, unlike fd */
     bool ok = to >= 0;
     off_t at = (off_t)from;
     for (ssize_t n = 1; ok && n > 0; at += n) {
@@ -300,15 +300,15 @@ static bool write_again(struct journal *j, int fd, uint64_t from)
     return ok || record_sync_error(j, error);
 }
 
-/* Take over what is to be synced, so that appending goes on meanwhile. */
+/* Data to sync, taken over so that appending continues meanwhile. */
 struct sync_job {
     int retired[RETIRED_MAX];
     size_t retired_count;
-    int fd; /* a duplicate; -1: nothing new in the current file, or no duplicate */
+    int fd; /* a duplicate descriptor; -1: nothing new, or no duplicate */
     int error;
     struct journal_position end;
-    uint64_t from;       /* up to here fd is synced */
-    int64_t retain_file; /* the oldest file that must stay */
+    uint64_t from;       /* fd is synced up to here */
+    int64_t retain_file; /* oldest file that must stay */
     bool started;
     int64_t unsynced_us; /* its oldest line */
 };
@@ -338,7 +338,7 @@ static void fetch_job(struct journal *j, struct sync_job *job)
     lock_release(&j->lock);
 }
 
-/* A file that could not be synced is tried again, while there is room to remember it. */
+/* A file that could not be synced is tried again, as long as the list has room. */
 static void retire_again(struct journal *j, int fd)
 {
     lock_acquire(&j->lock);
@@ -352,7 +352,7 @@ static void retire_again(struct journal *j, int fd)
     }
 }
 
-/* Earlier files first, and the names of new ones: what is synced has no hole. */
+/* Earlier files and new names are synced first, so that the synced part has no hole. */
 static bool run_job(struct journal *j, const struct sync_job *job)
 {
     bool ok = job->error == 0 || record_sync_error(j, job->error);
@@ -370,7 +370,7 @@ static bool run_job(struct journal *j, const struct sync_job *job)
         (void)close(job->fd);
     }
     if (job->started) {
-        /* A new file's name is as easily lost with the power as its bytes. */
+        /* A power failure can lose a new file's name as well as its bytes. */
         ok = sync_file(j, j->dir_fd) && ok;
     }
     j->unsure = !ok;
@@ -448,14 +448,14 @@ enum status journal_sync(struct journal *journal, int64_t now_us)
     return synced ? STATUS_OK : STATUS_E_IO;
 }
 
-/* --- what others take away -------------------------------------------------------------- */
+/* --- files and directories that others remove ------------------------------------------- */
 
 static bool lock_descriptor(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* The name of a directory that was made lasts once the directory above it is synced. */
+/* The name of a new directory is durable only after the directory above it is synced. */
 static void sync_parent(int dir_fd)
 {
     const int fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -465,8 +465,8 @@ static void sync_parent(int dir_fd)
     }
 }
 
-/* The directory that stands at its path now, made where there is none. Returns whether it is
- * another one than before; *ok: it is open. */
+/* Opens the directory that is now at the path, or creates it. Returns whether it is another
+ * one; *ok: it is open. */
 static bool renew_directory(struct journal *j, bool *ok)
 {
     const struct file_place place = file_place_of(j->dir_fd);
@@ -497,7 +497,7 @@ static bool renew_directory(struct journal *j, bool *ok)
     return true;
 }
 
-/* Does the current file's name lead to it? */
+/* Does the current file's name still lead to it? */
 static bool has_name(const struct journal *j)
 {
     char name[JOURNAL_NAME_MAX];
@@ -508,7 +508,7 @@ static bool has_name(const struct journal *j)
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
-/* Go on in a new file, if the current one is gone. */
+/* Continues in a new file if the current one is gone. */
 static bool leave_file(struct journal *j)
 {
     bool ok = true;
@@ -551,7 +551,8 @@ static bool copy_bytes(int from, int to)
     }
 }
 
-/* Under its old name, whole or not at all, and not over what somebody put there. */
+/* Restores the file under its old name: completely or not at all, and never over another
+ * file. */
 static bool rewrite_file(struct journal *j)
 {
     static const char temporary[] = ".put-back";
@@ -679,7 +680,7 @@ static enum status go_on(struct journal *j, struct err *err)
     size_t n = 0;
     const enum status status = journal_files_list(j->directory, &starts_us, &n, err);
     const int64_t newest_us = n > 0 ? starts_us[n - 1] : LAB_TIME_NONE;
-    /* Whoever wrote it may have been killed before it was synced. */
+    /* The previous writer may have been killed before it synced this file. */
     const int fd = n > 1 ? open_file(j, starts_us[n - 2], 0) : -1;
     if (fd >= 0) {
         j->retired[j->retired_count++] = fd;
@@ -704,10 +705,10 @@ static enum status go_on(struct journal *j, struct err *err)
                             "cannot find the end of the newest journal file", err);
     }
     j->end = (struct journal_position){newest_us, (uint64_t)about.st_size};
-    /* Does the file end in a piece of a line? Then the next append closes it. */
+    /* If the file ends with a torn line, the next append terminates it. */
     j->torn =
         about.st_size > 0 && (pread(j->fd, &last, 1, about.st_size - 1) != 1 || last != '\n');
-    /* Retention may have become stricter since the last run. */
+    /* Retention may be stricter than in the previous run. */
     j->started = true;
     return STATUS_OK;
 }
@@ -770,7 +771,7 @@ void journal_close(struct journal *journal)
     if (!journal) {
         return;
     }
-    /* Nobody is left to be told; the counters die with the journal. */
+    /* A failure cannot be reported any more, because the counters end with the journal. */
     const enum status ignored = journal_sync(journal, LAB_TIME_MAX);
     (void)ignored;
     release_journal(journal);

@@ -18,7 +18,7 @@
 enum { FORMAT = 4, MAGIC_BYTES = 8 };
 static const char magic[MAGIC_BYTES + 1] = "TANDEMCK";
 
-/* The file's first bytes, as they lie in memory: a machine of another byte order refuses it. */
+/* The header in the machine's byte order: a machine with another order refuses the file. */
 struct header {
     char magic[MAGIC_BYTES];
     uint32_t format, version;
@@ -38,14 +38,13 @@ static uint32_t head_crc(const struct header *h)
     return (uint32_t)crc32_z(0, (const unsigned char *)h, offsetof(struct header, crc));
 }
 
-/* What names a whole one to its changes. */
+/* Computes the id by which changes refer to a complete checkpoint. */
 static uint64_t read_id(const struct header *h)
 {
     return (uint64_t)h->payload_crc << 32 | h->crc;
 }
 
-/* Where it is kept, or what has changed since, or where either is written first; false: too
- * long. */
+/* Names the checkpoint or its changes, or the temporary file of either; false: too long. */
 static bool name_file(char out[PATH_MAX], const char *path, bool changes, bool temporary)
 {
     const int n = snprintf(out, PATH_MAX, "%s%s%s", path, changes ? ".changes" : "",
@@ -68,7 +67,7 @@ static int do_fsync(const struct journal_io *io, int fd)
 static bool write_all(const struct journal_io *io, int fd, const void *from, size_t n)
 {
     const unsigned char *bytes = from;
-    /* Linux writes at most 2 GiB a call: a short write is no failure by itself. */
+    /* Linux writes at most 2 GiB per call, so a short write is not a failure. */
     for (size_t done = 0; done < n;) {
         const ssize_t wrote = do_write(io, fd, bytes + done, n - done);
         if (wrote < 0 && errno == EINTR) {
@@ -132,7 +131,7 @@ void journal_checkpoint_add(struct journal_checkpoint_writer *w, const void *pie
     w->bytes += n;
 }
 
-/* The head was left free, and what is in the file is no checkpoint without it. */
+/* The header is written last: without it the file is not a checkpoint. */
 static void write_head(struct journal_checkpoint_writer *w,
                        const struct journal_checkpoint *checkpoint, uint64_t *id)
 {
@@ -160,7 +159,7 @@ static void write_head(struct journal_checkpoint_writer *w,
     }
 }
 
-/* Is the whole one there that these are changes of? Somebody may have removed it. */
+/* Does the base of these changes exist? Somebody may have removed it. */
 static bool has_base(const char *path, uint64_t base)
 {
     struct header h;
@@ -232,7 +231,7 @@ enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const ch
                             "cannot sync the checkpoint's directory", err);
     }
     if (!w->changes && name_file(to, path, true, false)) {
-        (void)unlink(to); /* of the one before: they are not taken for this one's anyway */
+        (void)unlink(to); /* old changes name another base and would be ignored anyway */
     }
     return STATUS_OK;
 }
@@ -248,7 +247,7 @@ static enum status report_damage(const char *path, const char *what, struct err 
         what);
 }
 
-/* Is it a header that this program can read? */
+/* Can this program read the header? */
 static enum status check_head(const char *path, const struct header *h, struct err *err)
 {
     if (memcmp(h->magic, magic, MAGIC_BYTES) != 0) {
@@ -270,7 +269,7 @@ static enum status check_head(const char *path, const struct header *h, struct e
                                                : report_damage(path, "its note", err);
 }
 
-/* Is it of what the caller can use? */
+/* Can the caller use this version and fingerprint? */
 static enum status check_use(const char *path, const struct header *h,
                              const struct journal_checkpoint *wanted, struct err *err)
 {
@@ -291,7 +290,7 @@ static enum status fail_read(const char *path, FILE *file, struct err *err)
     return journal_fail(path, FAULT_FILE_UNREADABLE, "cannot read the checkpoint", err);
 }
 
-/* Its head, which fits the file. */
+/* Reads the header and checks it against the file size. */
 static enum status read_head(const char *path, FILE *file, struct header *h, struct err *err)
 {
     struct stat about;
@@ -316,7 +315,7 @@ static enum status read_head(const char *path, FILE *file, struct header *h, str
                      path, bytes - sizeof *h < h->pieces ? "it is cut off" : "too long", err);
 }
 
-/* Its pieces, each to where it belongs in payload[h->bytes]. */
+/* Reads the pieces, each to its place in payload[h->bytes]. */
 static enum status read_pieces(const char *path, FILE *file, const struct header *h,
                                unsigned char *payload, struct err *err)
 {
@@ -344,7 +343,7 @@ static enum status read_pieces(const char *path, FILE *file, const struct header
     return crc == h->payload_crc ? STATUS_OK : report_damage(path, "wrong check sum", err);
 }
 
-/* Room for so many bytes, of which `before` are there; the others are 0. False: no memory. */
+/* Grows the payload from `before` to `bytes` bytes, filled with 0. False: no memory. */
 static bool grow_payload(struct journal_checkpoint *c, size_t before, size_t bytes)
 {
     unsigned char *payload = before == 0 ? calloc(1, bytes > 0 ? bytes : 1)
@@ -356,7 +355,7 @@ static bool grow_payload(struct journal_checkpoint *c, size_t before, size_t byt
     return payload != NULL;
 }
 
-/* What the file has, over what *out has. */
+/* Applies the file's pieces to *out. */
 static enum status read_state(const char *path, FILE *file, const struct header *h,
                               struct journal_checkpoint *out, struct err *err)
 {
@@ -399,7 +398,7 @@ static enum status read_whole(const char *path, struct journal_checkpoint *out, 
     return status;
 }
 
-/* Those of another one, or of another program, were left behind. */
+/* Changes of another checkpoint or program are left over and ignored. */
 static enum status read_changes(const char *path, struct journal_checkpoint *out, uint64_t id,
                                 struct err *err)
 {

@@ -12,7 +12,8 @@
 static const char name_prefix[] = "journal-";
 static const char name_suffix[] = ".jsonl";
 
-enum { ISO_BYTES = 27, COMPACT_BYTES = 23 }; /* 2026-11-20T05:55:55.599953Z, and without -: */
+/* Bytes of 2026-11-20T05:55:55.599953Z, with and without - and : */
+enum { ISO_BYTES = 27, COMPACT_BYTES = 23 };
 
 void journal_file_name(int64_t start_us, char out[JOURNAL_NAME_MAX])
 {
@@ -41,7 +42,7 @@ int64_t journal_file_start_us(const char *name)
     (void)snprintf(iso, sizeof iso, "%.4s-%.2s-%.5s:%.2s:%.10s", c, c + 4, c + 6, c + 11,
                    c + 13);
     const int64_t us = message_parse_time(iso, ISO_BYTES);
-    /* There must be one name for one time, or two spellings of it would be two files. */
+    /* Each time must have one name, or two spellings would be two files. */
     char again[JOURNAL_NAME_MAX];
     if (us == LAB_TIME_NONE || us < 0) {
         return LAB_TIME_NONE;

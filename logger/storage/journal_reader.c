@@ -15,24 +15,24 @@
 
 enum {
     FILES_MAX = 4096,
-    READ_BYTES = 64 * 1024, /* in one go: they are still near when they are looked at */
+    READ_BYTES = 64 * 1024, /* read size: small enough to be still in the cache when parsed */
     BUFFER_BYTES = MESSAGE_LINE_MAX + READ_BYTES,
     PEEK_BYTES = 64 * 1024
 };
 
-/* One file of lines behind a fixed buffer. */
+/* One file of lines with a fixed buffer. */
 struct source {
     char *path;      /* owned */
-    int64_t file;    /* what its positions carry */
-    int fd;          /* when it is open */
+    int64_t file;    /* its number in positions */
+    int fd;          /* valid if open */
     char *buffer;    /* [BUFFER_BYTES], owned; NULL: not open */
-    size_t begin;    /* of what was not handed out */
+    size_t begin;    /* start of the unread bytes */
     size_t scan;     /* where to look for the next '\n' */
-    size_t end;      /* of what was read */
-    uint64_t offset; /* of begin in the file */
-    uint64_t number; /* lines begun before begin */
+    size_t end;      /* end of the bytes read */
+    uint64_t offset; /* file offset of begin */
+    uint64_t number; /* lines that began before begin */
     bool skipping;   /* inside an over-long line */
-    bool sniffed;    /* its first bytes were looked at */
+    bool sniffed;    /* its first bytes were checked */
 
     /* For merging. */
     int64_t first_us, last_us; /* stamps; LAB_TIME_NONE / LAB_TIME_MAX when unknown */
@@ -43,18 +43,18 @@ struct source {
 struct journal_reader {
     struct journal_reader_stats stats;
 
-    /* Recordings. sources are in the order of first_us; those of [first, next) were begun, and
+    /* Recordings. sources are sorted by first_us; those in [first, next) were begun, and
      * open_count of them are still open. */
     size_t first, next, open_count;
-    struct source *delivered; /* its head has been handed out */
+    struct source *delivered; /* the source of the last returned line */
 
     /* A directory. */
     char *directory; /* NULL: recordings */
-    bool newer_seen; /* a newer file exists: what the open one has now is all */
+    bool newer_seen; /* a newer file exists, so the open one is complete */
     int64_t newer_file;
 
     size_t n;
-    struct source sources[]; /* [n]; one, reused, for a directory */
+    struct source sources[]; /* [n]; for a directory one, reused */
 };
 
 static enum status fail_memory(const char *where, struct err *err)
@@ -62,8 +62,8 @@ static enum status fail_memory(const char *where, struct err *err)
     return err_no_memory(err, where, "out of memory");
 }
 
-/* May what failed succeed a moment later? Then wait for that moment: a disk that does not
- * answer at once, or a process without descriptors, must not cost the lines of a file. */
+/* May the failed call succeed a moment later? Then wait: a slow disk, or a lack of descriptors,
+ * must not cost the lines of a file. */
 static bool wait_again(unsigned *tries)
 {
     enum { TRIES_MAX = 25, WAIT_NS = 200000000 };
@@ -107,7 +107,7 @@ static void close_source(struct source *s)
     }
 }
 
-/* Does the path name what somebody has opened already, as `<(zcat FILE)` of a shell does? */
+/* Does the path name a descriptor that is already open, such as a shell's `<(zcat FILE)`? */
 static bool is_descriptor(const char *path)
 {
     static const char *const places[] = {"/dev/fd/", "/proc/self/fd/", "/dev/stdin"};
@@ -118,7 +118,7 @@ static bool is_descriptor(const char *path)
     return found;
 }
 
-/* Never waits for the other end of a pipe. */
+/* Opens a file; never waits for the other end of a pipe. */
 static enum status open_file(const char *path, int *fd, struct stat *about, struct err *err)
 {
     const int flags = O_RDONLY | O_CLOEXEC | (is_descriptor(path) ? 0 : O_NONBLOCK);
@@ -138,7 +138,7 @@ static enum status open_file(const char *path, int *fd, struct stat *about, stru
                    "is a pipe, socket or device, no file: hand it over as standard input, '-'");
 }
 
-/* Reading begins at offset. */
+/* Opens a source; reading begins at offset. */
 static enum status open_source(struct source *s, uint64_t offset, struct err *err)
 {
     struct stat about;
@@ -165,7 +165,7 @@ static enum status open_source(struct source *s, uint64_t offset, struct err *er
     return STATUS_OK;
 }
 
-/* Forget n bytes from begin on. */
+/* Drops n bytes from begin on. */
 static void drop_bytes(struct source *s, size_t n)
 {
     s->begin += n;
@@ -173,8 +173,8 @@ static void drop_bytes(struct source *s, size_t n)
     s->scan = s->begin;
 }
 
-/* Recordings in another coat give no line at all: say what to do instead of counting rubbish.
- */
+/* Compressed or UTF-16 recordings would give only broken lines, so they are refused with
+ * advice. */
 static enum status sniff_coat(struct source *s, struct err *err)
 {
     static const struct {
@@ -196,11 +196,11 @@ static enum status sniff_coat(struct source *s, struct err *err)
     return STATUS_OK;
 }
 
-/* Read more behind end. STATUS_E_EMPTY: there is no more. */
+/* Reads more bytes behind end. STATUS_E_EMPTY: there are no more. */
 static enum status fill_buffer(struct source *s, struct journal_reader_stats *stats,
                                struct err *err)
 {
-    const size_t rest = s->end - s->begin; /* an over-long line has been dropped before */
+    const size_t rest = s->end - s->begin; /* an over-long line was dropped before */
     memmove(s->buffer, s->buffer + s->begin, rest);
     s->scan -= s->begin;
     s->begin = 0;
@@ -219,7 +219,7 @@ static enum status fill_buffer(struct source *s, struct journal_reader_stats *st
     return s->sniffed ? STATUS_OK : sniff_coat(s, err);
 }
 
-/* overlong: of the line only the last bytes are there. */
+/* overlong: only the last bytes of the line are in the buffer. */
 static void hand_out(struct source *s, size_t bytes, bool torn, bool overlong,
                      struct journal_line *out)
 {
@@ -234,7 +234,7 @@ static void hand_out(struct source *s, size_t bytes, bool torn, bool overlong,
     out->path = s->path;
 }
 
-/* The next complete line. STATUS_E_EMPTY: the file has no more at the moment. */
+/* Returns the next complete line. STATUS_E_EMPTY: the file has no more at the moment. */
 static enum status next_line(struct source *s, struct journal_line *out,
                              struct journal_reader_stats *stats, struct err *err)
 {
@@ -262,7 +262,7 @@ static enum status next_line(struct source *s, struct journal_line *out,
     }
 }
 
-/* At the end: hand out what stands behind the last '\n'. STATUS_E_EMPTY: nothing. */
+/* At the end, returns the bytes behind the last '\n' as a line. STATUS_E_EMPTY: none. */
 static enum status read_rest(struct source *s, struct journal_line *out,
                              struct journal_reader_stats *stats)
 {
@@ -279,8 +279,8 @@ static enum status read_rest(struct source *s, struct journal_line *out,
 
 /* --- stamps --------------------------------------------------------------------------- */
 
-/* mosquitto_sub and Tandem write "tst" first; with others a payload may come before it, which
- * may have a "tst" of its own. */
+/* mosquitto_sub and Tandem write "tst" first. In other lines a payload with its own "tst" may
+ * precede it. */
 int64_t journal_line_us(const char *line, size_t bytes)
 {
     struct json_scan s;
@@ -320,7 +320,7 @@ static int64_t find_stamp(const char *text, size_t n, bool last)
     return found_us;
 }
 
-/* Find the first and the last stamp of a file, and its size, without keeping it open. */
+/* Finds the first and last stamp and the size of a file, then closes it. */
 static enum status peek_file(const char *path, int64_t *first_us, int64_t *last_us,
                              uint64_t *size, struct err *err)
 {
@@ -390,7 +390,7 @@ static enum status add_file(struct journal_reader *r, char *path_copy, struct er
                          .last_us = LAB_TIME_NONE,
                          .key_us = LAB_TIME_NONE};
     r->n++;
-    /* A pipe must not be opened twice: its writer would see the first reader leave. */
+    /* A pipe must not be opened twice, because its writer would see the first reader leave. */
     const bool is_pipe = strcmp(path_copy, "-") == 0 ||
                          (is_descriptor(path_copy) && stat(path_copy, &about) == 0 &&
                           !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
@@ -451,7 +451,7 @@ enum status journal_reader_open_files(const char *const *paths, size_t n,
     return STATUS_OK;
 }
 
-/* Alone, a file needs no stamps: nothing else could come between its lines. */
+/* A file that overlaps no other needs no stamps to merge by. */
 static bool is_alone(const struct journal_reader *r, const struct source *s)
 {
     if (r->open_count != 1 || r->next == r->n) {
@@ -462,7 +462,7 @@ static bool is_alone(const struct journal_reader *r, const struct source *s)
            (next->first_us == s->last_us && next->file > s->file);
 }
 
-/* Load the next line of a source, or end it. */
+/* Loads the next line of a source, or ends the source. */
 static enum status advance_source(struct journal_reader *r, struct source *s, struct err *err)
 {
     enum status status = next_line(s, &s->head, &r->stats, err);
@@ -535,7 +535,7 @@ static enum status next_of_files(struct journal_reader *r, struct journal_line *
 
 /* --- a directory ---------------------------------------------------------------------- */
 
-/* The oldest file that began after the one at hand. STATUS_E_EMPTY: none. */
+/* Finds the oldest file that began after the present one. STATUS_E_EMPTY: none. */
 static enum status find_newer_file(struct journal_reader *r, struct err *err)
 {
     const int64_t file = r->sources[0].path ? r->sources[0].file : LAB_TIME_NONE;
@@ -567,7 +567,7 @@ static enum status begin_file(struct journal_reader *r, int64_t file, uint64_t o
     return status;
 }
 
-/* Is position a place between two lines of a file that is still there? */
+/* Is position between two lines of an existing file? */
 static enum status check_position(const char *path, struct journal_position position,
                                   struct err *err)
 {
@@ -638,7 +638,8 @@ static enum status next_of_directory(struct journal_reader *r, struct journal_li
         if (s->buffer) {
             enum status status = next_line(s, out, &r->stats, err);
             if (status == STATUS_E_EMPTY && r->newer_seen) {
-                /* The writer has left this file, and it was read again since: this is all. */
+                /* The writer has left this file and it was read to the end since, so the rest
+                 * is final. */
                 status = read_rest(s, out, &r->stats);
             }
             if (status == STATUS_OK) {

@@ -28,7 +28,7 @@ const struct store_table store_tables[STORE_KIND_COUNT] = {
     [STORE_FITS] = {"fits", "model", "NULL, 0"},
     [STORE_BARS] = {"bars", "kind", "NULL, 0"},
 };
-/* Among counts, beside the verdicts: every entry that is not consistent is one of them, too. */
+/* A verdict name in counts: every inconsistent entry counts here, too. */
 static const char COUNTED_INCONSISTENT[] = "INCONSISTENT";
 
 /* --- connections ---------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static const char COUNTED_INCONSISTENT[] = "INCONSISTENT";
 enum status store_fail(const struct store_connection *c, int code, const char *what,
                        struct err *err)
 {
-    /* A failed open may leave no connection to ask. */
+    /* After a failed open there may be no connection to ask. */
     const char *why = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code);
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
@@ -120,7 +120,7 @@ int store_bind(sqlite3_stmt *statement, const char *types, ...)
             code |= sqlite3_bind_text(statement, at, va_arg(values, const char *), -1,
                                       SQLITE_STATIC);
         } else {
-            /* SQLite takes NaN for null. */
+            /* SQLite stores NaN as null. */
             code |= sqlite3_bind_double(statement, at, va_arg(values, double));
         }
     }
@@ -152,7 +152,7 @@ int store_query_number(const struct store_connection *c, const char *sql, int64_
 
 static void roll_back(const struct store_connection *c)
 {
-    /* After some failures SQLite has done it by itself. */
+    /* After some failures SQLite has already rolled back by itself. */
     if (c->db && !sqlite3_get_autocommit(c->db)) {
         (void)sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
     }
@@ -192,7 +192,7 @@ enum status store_read_version(const struct store_connection *c, int64_t *versio
     return STATUS_OK;
 }
 
-/* Bring the tables up to STORE_SCHEMA_VERSION, each step in a transaction. */
+/* Updates the tables to STORE_SCHEMA_VERSION, each step in a transaction. */
 static enum status update_tables(const struct store_connection *c, int64_t version,
                                  struct err *err)
 {
@@ -212,8 +212,8 @@ static enum status update_tables(const struct store_connection *c, int64_t versi
 
 /* --- opening -------------------------------------------------------------------------- */
 
-/* A damaged file is better noticed now than by the first row that meets the damage. Reading
- * through a large one would delay the start too long. */
+/* It is better to find damage now than at the first damaged row. A large file would delay the
+ * start too long. */
 static enum status check_pages(const struct store_connection *c, struct err *err)
 {
     int64_t bytes = 0;
@@ -237,12 +237,12 @@ static enum status check_pages(const struct store_connection *c, struct err *err
 static enum status set_up_file(const struct store_connection *c, uint64_t pages_max,
                                struct err *err)
 {
-    /* A file that is not ours stays untouched, so this question comes first. */
+    /* A foreign file must stay unchanged, so this check comes first. */
     int64_t version = 0;
     enum status status = store_read_version(c, &version, err);
     if (status == STATUS_OK) {
-        /* FULL, for a checkpoint relies on rows that were committed before it; with batches
-         * that is one sync now and then. */
+        /* FULL, because a checkpoint relies on rows that were committed before it. With batches
+         * this is a sync now and then. */
         status =
             store_run_sql(c, "open", err,
                           "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
@@ -258,7 +258,7 @@ static enum status set_up_file(const struct store_connection *c, uint64_t pages_
     return status == STATUS_OK ? update_tables(c, version, err) : status;
 }
 
-/* A member of the record of a team's command. */
+/* Extracts a member of the record of a team's command. */
 #define OF_TEAM(key) ", CASE WHEN json_valid(?10) THEN json_extract(?10, '$." key "') END"
 
 static enum status prepare_adding(struct store *s, struct err *err)
@@ -283,7 +283,7 @@ static enum status prepare_adding(struct store *s, struct err *err)
     return code == SQLITE_OK ? STATUS_OK : store_fail(&s->c, code, "open", err);
 }
 
-/* Which store it is, and who wrote to it last. */
+/* Reads the identity of the store and its last writer. */
 static enum status load_mark(struct store *s, struct err *err)
 {
     static const char *const questions[] = {
@@ -308,8 +308,8 @@ static void format_path(const char *path, const char *ending, char out[PATH_MAX]
     (void)snprintf(out, PATH_MAX, "%s%s", path, ending);
 }
 
-/* What SQLite left beside a file that is gone, or was replaced since, belongs to no other: a
- * new one would take it for its own. gone: the "-wal" of the one that was replaced. */
+/* SQLite's files next to a removed or replaced store must be deleted, because SQLite would
+ * apply them to the new store. gone: the "-wal" of the replaced store. */
 static void remove_leftovers(const char *path, const struct file_place *gone)
 {
     char wal[PATH_MAX];
@@ -371,11 +371,11 @@ static enum status open_file(struct store *s, const struct file_place *gone, str
         status = load_mark(s, err);
     }
     s->buckets.reader.c = &s->c;
-    s->due = true; /* as far as anybody knows */
+    s->due = true; /* unknown, so assume there is work */
     return status == STATUS_OK ? prepare_adding(s, err) : status;
 }
 
-/* With all that was prepared. */
+/* Closes the file and all statements. */
 static void close_file(struct store *s)
 {
     store_disconnect(&s->c);
@@ -426,7 +426,7 @@ void store_close(struct store *store)
     }
 }
 
-/* --- which store it is ------------------------------------------------------------------ */
+/* --- identity of the store -------------------------------------------------------------- */
 
 bool store_is_in_place(const struct store *store)
 {
@@ -472,7 +472,7 @@ enum status store_check_mark(struct store *store, const struct store_mark *mark,
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* The first batch of a run tells who writes from here on. */
+/* The first batch of a run records the run as the writer. */
 static enum status begin_run(struct store *s, struct err *err)
 {
     sqlite3_randomness(sizeof s->next.run, &s->next.run);
@@ -535,7 +535,7 @@ static int count_one(struct store *store, const struct store_row *row, const cha
     return code == SQLITE_OK ? store_step_once(store->count) : code;
 }
 
-/* The lowest places that rows had before this attempt to make some again. */
+/* Finds the lowest places of the rows before this backfill attempt. */
 static int begin_again(struct store *s, uint32_t again)
 {
     int code = SQLITE_OK;
@@ -550,8 +550,9 @@ static int begin_again(struct store *s, uint32_t again)
     return code;
 }
 
-/* Was this row, made again, there before? Its number may be another one: who reads a journal
- * whose beginning is gone counts otherwise. Events have nothing but their number. */
+/* Was this backfilled row in the store before the attempt? Its number may differ, because a
+ * reader of a journal that lost its beginning counts differently. Events can only be identified
+ * by their number. */
 static int find_again(struct store *s, const struct store_row *row, bool *found)
 {
     static const char *const same[STORE_KIND_COUNT] = {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 enum {
-    FOLD_EVERY = 512,    /* entries of a pair */
-    FOLD_ENTRIES = 4096, /* at once: some milliseconds */
-    FOLD_PAIRS = 64,     /* the same */
-    FOLD_BEHIND = 32     /* the newest wait: entries come in the order of their replies */
+    FOLD_EVERY = 512,    /* entries of a pair per fold */
+    FOLD_ENTRIES = 4096, /* at once: a few milliseconds */
+    FOLD_PAIRS = 64,     /* pairs at once */
+    FOLD_BEHIND = 32     /* newest entries that wait: order is by reply */
 };
 
 #define S(s) ((s)*INT64_C(1000000))
@@ -76,7 +76,7 @@ static struct store_bucket read_entry(sqlite3_stmt *statement)
     return one;
 }
 
-/* "[3,0,1]": of the first verdicts. */
+/* Parses "[3,0,1]": the counts of the first verdicts. */
 static void read_verdicts(const char *text, uint64_t verdicts[VERDICT_COUNT])
 {
     for (int v = 0; v < VERDICT_COUNT && text && (*text == '[' || *text == ','); v++) {
@@ -111,7 +111,7 @@ static struct store_bucket read_stored(sqlite3_stmt *statement)
     return stored;
 }
 
-/* A reading under way. */
+/* State of a reading. */
 struct walk {
     struct bucket_reader *reader;
     const char *pair;
@@ -156,8 +156,8 @@ static int begin_level(struct walk *w, int level, int64_t since_us, int64_t unti
                : code;
 }
 
-/* Between two that are kept stand only such as have few entries; before the first of them and
- * behind the last one there may be narrower ones. */
+/* Reads one level. Gaps between stored buckets hold only buckets with few entries; before the
+ * first and behind the last one there may be narrower buckets. */
 static int walk_level(struct walk *w, int level, int64_t since_us, int64_t until_us)
 {
     int code = SQLITE_OK;
@@ -200,7 +200,7 @@ static bool add_up(void *context, const struct store_bucket *bucket)
     return true;
 }
 
-/* Keep one, unless it has few entries. */
+/* Stores a bucket, unless it has few entries. */
 static int write_bucket(struct bucket_writer *w, const char *pair, int64_t width_us,
                         int64_t t_us, const struct store_bucket *b)
 {
@@ -222,7 +222,7 @@ static int write_bucket(struct bucket_writer *w, const char *pair, int64_t width
     return code == SQLITE_OK ? store_step_once(w->insert_bucket) : code;
 }
 
-/* Before which time entries of the pair were folded; *any false: none were yet. */
+/* Reads the time before which the pair's entries are folded; *any false: none yet. */
 static int read_folded(struct bucket_writer *w, const char *pair, bool *any, int64_t *folded_us)
 {
     int code =
@@ -234,7 +234,7 @@ static int read_folded(struct bucket_writer *w, const char *pair, bool *any, int
     return end_walk(w->folded, code);
 }
 
-/* The buckets of all widths that a time lies in, as far as entries before it go. */
+/* The open buckets of all widths at one time, filled with the entries before it. */
 struct fold {
     struct bucket_writer *writer;
     const char *pair;
@@ -257,14 +257,14 @@ static int begin_fold(struct fold *f, int64_t from_us)
     return code;
 }
 
-/* Keep what has ended by then. */
+/* Stores the buckets that have ended by then. */
 static int close_buckets(struct fold *f, int64_t now_us)
 {
     int code = SQLITE_OK;
     for (int level = 0; level < STORE_WIDTHS && code == SQLITE_OK; level++) {
         const int64_t width_us = store_widths_us[level];
         if (now_us < f->t_us[level] + width_us) {
-            break; /* nor have the wider ones */
+            break; /* wider ones have not ended either */
         }
         code = write_bucket(f->writer, f->pair, width_us, f->t_us[level], &f->open[level]);
         f->t_us[level] = bucket_start(now_us, width_us);
@@ -289,8 +289,8 @@ static int fold_entries(struct fold *f, int64_t from_us, int64_t until_us)
     return code == SQLITE_OK ? close_buckets(f, until_us) : code;
 }
 
-/* From when to when to fold: up to FOLD_ENTRIES, and not the newest ones. Where *from_us is
- * *until_us there is nothing to do. */
+/* Finds the range to fold: up to FOLD_ENTRIES, without the newest entries. *from_us equals
+ * *until_us if there is nothing to do. */
 static int find_ends(struct bucket_writer *w, const char *pair, int64_t *from_us,
                      int64_t *until_us, bool *more)
 {
@@ -308,7 +308,7 @@ static int find_ends(struct bucket_writer *w, const char *pair, int64_t *from_us
     const bool many = any && sqlite3_column_type(w->end, 1) != SQLITE_NULL;
     const int64_t slice_us = many ? sqlite3_column_int64(w->end, 1) : newest_us;
     *from_us = *from_us == INT64_MIN ? oldest_us : *from_us;
-    /* Also where that many have the same time. */
+    /* Also correct if that many entries have the same time. */
     *until_us = slice_us > *from_us || slice_us == newest_us ? slice_us : *from_us + 1;
     *more = *until_us < newest_us;
     return end_walk(w->end, code);
@@ -339,7 +339,7 @@ static int fold_pair(struct bucket_writer *w, const char *pair, bool *more)
     return code == SQLITE_OK ? write_folded(w, pair, until_us, *more) : code;
 }
 
-/* It came after later ones had been folded: its buckets are made anew, narrow ones first. */
+/* Adds an entry older than the folded time: recomputes its buckets, narrow ones first. */
 static int add_late(struct bucket_writer *w, const struct store_row *row, int64_t folded_us)
 {
     int code = SQLITE_OK;
@@ -348,7 +348,7 @@ static int add_late(struct bucket_writer *w, const struct store_row *row, int64_
         const int64_t t_us = bucket_start(row->t_us, width_us);
         struct store_bucket bucket = {0};
         if (t_us + width_us > folded_us) {
-            break; /* nor are the wider ones kept */
+            break; /* wider ones are not stored either */
         }
         code = bucket_read(&w->reader, level - 1, row->pair, t_us, t_us + width_us, add_up,
                            &bucket);

@@ -9,44 +9,44 @@
 #include "logger/storage/lock.h"
 
 enum {
-    REMOVE_LIMIT = 1000, /* rows of a retention step: short enough not to delay a batch */
-    REMOVE_EVERY_S = 60, /* of lab time */
+    REMOVE_LIMIT = 1000, /* rows per retention step: short enough not to delay a batch */
+    REMOVE_EVERY_S = 60, /* s, lab time */
     IDLE_MS = 3600 * 1000,
-    FOLD_SHARE = 4 /* adding up for charts rests so many times as long as it took */
+    FOLD_SHARE = 4 /* pause between folds, as a multiple of the time of a fold */
 };
 
-/* A row that waits, and what it borrows. */
+/* A waiting row with copies of its texts. */
 struct piece {
     struct piece *next;
-    size_t bytes; /* with the texts */
+    size_t bytes; /* including the texts */
     struct store_row row;
     char texts[]; /* pair, id and type with their NULs, json */
 };
 
 struct store_queue {
     struct store_queue_params params;
-    struct store *store; /* the thread's */
+    struct store *store; /* used by the thread only */
     pthread_t thread;
 
-    /* Only the thread takes pieces away, from the head; those before the last one do not
+    /* Only the thread removes pieces, from the head. Pieces before the last one do not
      * change. */
     pthread_mutex_t lock;
-    pthread_cond_t work; /* for the thread */
-    pthread_cond_t done; /* for those who flush */
+    pthread_cond_t work; /* signals the thread */
+    pthread_cond_t done; /* signals threads that flush */
     struct piece *head;  /* stats.waiting_rows of them */
-    struct piece **tail; /* where the next one is hung up */
-    int64_t oldest_ms;   /* when the first waiting row came */
-    bool look;           /* for the file */
+    struct piece **tail; /* end of the list */
+    int64_t oldest_ms;   /* arrival of the first waiting row */
+    bool look;           /* check the file */
     bool stop;
-    int64_t stop_ms; /* give up then */
+    int64_t stop_ms; /* deadline of the stop */
     uint64_t flush_to;
     struct store_queue_stats stats;
 
-    /* The thread's. */
+    /* Used by the thread only. */
     int64_t newest_us; /* of all rows committed */
     int64_t removed_us;
-    bool open;          /* the store is */
-    int64_t fold_at_ms; /* when to add up for charts what waits for it */
+    bool open;          /* the store is open */
+    int64_t fold_at_ms; /* time of the next fold */
 };
 
 void store_queue_params_init(struct store_queue_params *params)
@@ -70,9 +70,9 @@ static int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* --- rows in -------------------------------------------------------------------------- */
+/* --- adding rows ---------------------------------------------------------------------- */
 
-/* Copy what is at *from, moved behind *to; *from is then the copy. */
+/* Copies *from to *to, advances *to, and makes *from point to the copy. */
 static void copy_bytes(const char **from, size_t bytes, char **to)
 {
     memcpy(*to, *from, bytes);
@@ -100,7 +100,7 @@ static struct piece *make_piece(const struct store_row *row)
     return piece;
 }
 
-/* Under the lock. */
+/* Call with the lock held. */
 static void record_lack(struct store_queue *q, enum status status, enum fault fault,
                         const char *why)
 {
@@ -129,7 +129,7 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
     stats->waiting_bytes += piece->bytes;
     stats->pushed++;
     stats->waiting_rows++;
-    /* Waking the thread costs a system call: only when it has to change its mind. */
+    /* A wake-up costs a system call, so it happens only if it changes the thread's schedule. */
     if (stats->waiting_rows == 1) {
         queue->oldest_ms = monotonic_ms();
         (void)pthread_cond_signal(&queue->work);
@@ -148,13 +148,14 @@ struct batch {
     int64_t newest_us;
 };
 
-/* Is the file where it was? If not, open what is there, and see what it lacks. */
+/* Checks that the file is at its path. If not, opens the file there and checks what it
+ * lacks. */
 static enum status look_at_file(struct store_queue *q, struct err *err)
 {
     if (q->open && store_is_in_place(q->store)) {
         return STATUS_OK;
     }
-    /* Until it is open again the other one counts. */
+    /* Keeps the old mark until the new file is open. */
     const struct store_mark before = q->stats.mark;
     q->open = false;
     enum status status = store_reopen(q->store, err);
@@ -209,7 +210,7 @@ static enum status write_batch(struct store_queue *q, struct batch *batch, struc
     return status;
 }
 
-/* Under the lock. */
+/* Call with the lock held. */
 static void drop_pieces(struct store_queue *q, size_t rows)
 {
     for (size_t i = 0; i < rows; i++) {
@@ -224,7 +225,7 @@ static void drop_pieces(struct store_queue *q, size_t rows)
     }
 }
 
-/* Under the lock. */
+/* Call with the lock held. */
 static void finish_batch(struct store_queue *q, const struct batch *batch)
 {
     drop_pieces(q, batch->rows);
@@ -278,7 +279,7 @@ static void remove_old(struct store_queue *q)
     lock_release(&q->lock);
 }
 
-/* Under the lock: is a batch due, and if not, when will it be? */
+/* Call with the lock held. Is a batch due, and if not, when? */
 static bool batch_is_due(const struct store_queue *q, int64_t now_ms, int64_t *at_ms)
 {
     const size_t waiting = q->stats.waiting_rows;
@@ -287,7 +288,7 @@ static bool batch_is_due(const struct store_queue *q, int64_t now_ms, int64_t *a
                            q->flush_to > q->stats.committed || now_ms >= *at_ms);
 }
 
-/* Under the lock. Returns when to try again. */
+/* Call with the lock held. Returns when to try again. */
 static int64_t record_failure(struct store_queue *q, const struct err *err, int *retry_ms)
 {
     q->stats.failures++;
@@ -298,7 +299,7 @@ static int64_t record_failure(struct store_queue *q, const struct err *err, int 
     return at_ms;
 }
 
-/* As do_batch(), without rows. */
+/* Works like do_batch(), without rows. */
 static int64_t do_look(struct store_queue *q, int *retry_ms)
 {
     struct err err = {0};
@@ -309,12 +310,12 @@ static int64_t do_look(struct store_queue *q, int *retry_ms)
     if (status != STATUS_OK) {
         return record_failure(q, &err, retry_ms);
     }
-    /* What waits tells the rest. */
+    /* If rows wait, their batch shows whether the store works. */
     q->stats.failing = q->stats.failing && q->stats.waiting_rows > 0;
     return 0;
 }
 
-/* Under the lock, which is released meanwhile. Returns when to try again. */
+/* Call with the lock held; releases it meanwhile. Returns when to try again. */
 static int64_t do_batch(struct store_queue *q, int *retry_ms)
 {
     struct batch batch = {.rows = q->stats.waiting_rows};
@@ -337,7 +338,7 @@ static int64_t do_batch(struct store_queue *q, int *retry_ms)
     return record_failure(q, &err, retry_ms);
 }
 
-/* Under the lock, which is released meanwhile: a slice of what is to be added up for charts. */
+/* Call with the lock held; releases it meanwhile. Folds some of the waiting entries. */
 static void do_fold(struct store_queue *q)
 {
     struct err err = {0};
@@ -358,7 +359,7 @@ static void do_fold(struct store_queue *q)
     }
 }
 
-/* Not while a batch fails: it says what is the matter. */
+/* Folding waits while batches fail, so that their error is the one reported. */
 static bool fold_is_due(const struct store_queue *q)
 {
     return !q->stop && !q->stats.failing && q->open && store_is_due(q->store);

@@ -11,17 +11,17 @@
 
 enum {
     READER_BUSY_MS = 2000,
-    QUERY_SHAPES = 64 /* newest first, of a pair, type, team, job, inconsistent: each or not */
+    QUERY_SHAPES = 64 /* flags: newest first, pair, type, team, job, inconsistent */
 };
 
-/* Rows of a kind, one by one, in the order of storing. */
+/* A walk over the rows of a kind in the order of storing. */
 struct walk {
     sqlite3_stmt *rows;
-    bool goes;     /* it stands at a row */
-    int64_t found; /* the seq that a search found last */
+    bool goes;     /* it is at a row */
+    int64_t found; /* seq that the last search found */
 };
 
-/* Statements are prepared when they are first needed, and kept. */
+/* Statements are prepared at first use and stay prepared. */
 struct store_reader {
     struct store_connection c;
     sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
@@ -70,9 +70,9 @@ void store_reader_close(struct store_reader *reader)
     }
 }
 
-/* --- rows out ------------------------------------------------------------------------- */
+/* --- passing rows on ------------------------------------------------------------------ */
 
-/* Behind SELECT, with the type column, the own columns and the table of a kind. */
+/* Follows SELECT, with the type column, the own columns and the table of a kind. */
 #define ROWS "pair, n, t_us, id, %s, %s, json, seq FROM %s"
 
 static const char *text_at(sqlite3_stmt *statement, int column)
@@ -88,7 +88,7 @@ double store_lag_at(sqlite3_stmt *statement, int column)
                : sqlite3_column_double(statement, column);
 }
 
-/* Rows of a statement over ROWS until there is none, or row() says no. */
+/* Passes on the rows of a statement over ROWS, until the end or until row() returns false. */
 static int hand_out(sqlite3_stmt *statement, enum store_kind kind, store_row_fn *row,
                     void *context)
 {
@@ -114,8 +114,8 @@ static int hand_out(sqlite3_stmt *statement, enum store_kind kind, store_row_fn 
     return code;
 }
 
-/* What became of a statement. Ends its transaction and forgets texts that were bound; NULL: it
- * was never prepared. */
+/* Converts the result of a statement, ends its transaction and drops bound texts. NULL: it was
+ * never prepared. */
 static enum status end_reading(const struct store_connection *c, int code,
                                sqlite3_stmt *statement, struct err *err)
 {
@@ -131,7 +131,7 @@ static enum status end_reading(const struct store_connection *c, int code,
 
 /* --- pages ---------------------------------------------------------------------------- */
 
-/* The key of the last row handed out. */
+/* The key of the last row passed on. */
 struct key {
     int64_t t_us;
     int64_t n;
@@ -154,8 +154,8 @@ static void copy_pair(const char *pair, char out[EVENT_PAIR_MAX])
     out[n] = '\0';
 }
 
-/* "t_us.n.check.pair". The check covers the query too, so that a cursor of another list is
- * refused instead of giving a page that means nothing. */
+/* Formats "t_us.n.check.pair". The check covers the query, so that a cursor of another list is
+ * refused instead of giving a meaningless page. */
 static void write_cursor(const struct store_query *query, const struct key *key,
                          char out[STORE_CURSOR_MAX])
 {
@@ -182,7 +182,7 @@ static bool read_cursor(const struct store_query *query, const char *text, struc
     return strcmp(text, again) == 0;
 }
 
-/* One row more than asked for tells whether there is a next page. */
+/* One row more than requested shows whether there is a next page. */
 static bool add_page_row(void *context, const struct store_row *row)
 {
     struct page *page = context;
@@ -200,7 +200,7 @@ static bool add_page_row(void *context, const struct store_row *row)
 
 void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
 {
-    /* The key compares as a whole, so that the index alone finds the page; the other end of
+    /* The key is compared as a whole, so that the index alone finds the page. The other end of
      * the time range only stops it. */
     const char *order = query->newest_first ? "DESC" : "ASC";
     (void)snprintf(
@@ -217,7 +217,7 @@ void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
         query->pair ? "" : ", pair ", query->pair ? "" : order, order);
 }
 
-/* What is bound, up to the last that the statement has. */
+/* Returns the types of the bound values, up to the last one of the statement. */
 static const char *bound_texts(const struct store_query *query)
 {
     return query->job ? "iiiitttt" : query->team ? "iiiittt" : query->type ? "iiiitt" : "iiiit";
@@ -231,8 +231,8 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "limit", "must be from 1 to %d",
                        STORE_PAGE_MAX);
     }
-    /* No row has n < 0 or an empty pair, so this key lies before all rows of its t_us: above it
-     * is "from since_us on", below it "before until_us". */
+    /* No row has n < 0 or an empty pair, so this key lies before all rows of its t_us. Above it
+     * is "from since_us on", below it is "before until_us". */
     struct key from = {.t_us = query->newest_first ? query->until_us : query->since_us,
                        .n = -1};
     if (query->cursor && query->cursor[0] != '\0' &&
@@ -274,7 +274,7 @@ static bool is_held(const struct store_reader *r)
     return sqlite3_get_autocommit(r->c.db) == 0;
 }
 
-/* Does it stand at this row? */
+/* Is the walk at this row? */
 static bool is_at_row(const struct walk *walk, const struct store_row *row)
 {
     return walk->goes && sqlite3_column_int64(walk->rows, 1) == row->t_us &&
@@ -283,13 +283,13 @@ static bool is_at_row(const struct walk *walk, const struct store_row *row)
            (row->kind == STORE_ENTRIES || strcmp(text_at(walk->rows, 3), row->type) == 0);
 }
 
-/* A walk that cannot go on ends: rows are searched for then, and that says what is wrong. */
+/* A walk that fails ends. Rows are then searched for, and the search reports the error. */
 static void walk_on(struct walk *walk)
 {
     walk->goes = sqlite3_step(walk->rows) == SQLITE_ROW;
 }
 
-/* From the row behind this one on. */
+/* Begins a walk behind this row. */
 static void begin_walk(struct store_reader *r, enum store_kind kind, int64_t seq)
 {
     struct walk *walk = &r->walk[kind];
@@ -320,9 +320,9 @@ static int search_row(struct store_reader *r, const struct store_row *row, bool 
     return code;
 }
 
-/* While the journal is read back rows are looked for in the order of storing, most of them: of
- * a held reader, whose moment an open statement does not prolong, a walk from one to the next
- * finds them without searching, once two that were searched for have followed each other. */
+/* A backfill looks up most rows in the order of storing. After two searches have found adjacent
+ * rows, a walk from row to row replaces the search. This is done only in a held reader, because
+ * there an open statement does not prolong the transaction. */
 enum status store_holds(struct store_reader *reader, const struct store_row *row, bool *holds,
                         struct err *err)
 {
@@ -411,7 +411,7 @@ enum status store_series(struct store_reader *reader, const char *pair, int64_t 
     while (level >= 0 && store_widths_us[level] > width_us) {
         level--;
     }
-    /* What is kept and what is not, as of one commit. */
+    /* All reads must see the same commit. */
     enum status status = store_run_sql(&reader->c, "read", err, "BEGIN");
     if (status == STATUS_OK) {
         const int code =

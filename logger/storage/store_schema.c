@@ -39,12 +39,12 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
     "CREATE INDEX changes_by_time ON changes(t_us, pair, n);",
 
-    /* All that a chart needs: the rows themselves, with their JSON, are not touched. */
+    /* The index has all that a chart needs, so that the rows with their JSON are not read. */
     "CREATE INDEX entries_lags ON entries(pair, t_us, lag_s, verdict);",
 
-    /* INCONSISTENT was a verdict, and hid who had been first. That is found again by the rule
-     * of twin/pair (docs/model/pair.md), with a tolerance that the pair's other entries agree
-     * to: the usual one, where they leave it open. */
+    /* INCONSISTENT was once a verdict and hid which robot was first. The rule of twin/pair
+     * (docs/model/pair.md) restores the verdict, with a tolerance that agrees with the pair's
+     * other entries, or the default one. */
     "CREATE TEMP TABLE sync(pair TEXT PRIMARY KEY, s REAL, apart_s REAL);"
     "INSERT INTO temp.sync SELECT pair,"
     "  max(CASE verdict WHEN 'SYNC' THEN abs(lag_s) ELSE 0 END),"
@@ -73,7 +73,7 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "CREATE INDEX entries_by_pair_inconsistent ON entries(pair, t_us, n)"
     "  WHERE inconsistent = 1;",
 
-    /* Which store it is, how many rows were ever added, and by which run of the daemon. */
+    /* Identifies the store: how many rows were ever added, and by which run of the daemon. */
     "CREATE TABLE runs(seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, rows INTEGER NOT NULL);"
     "INSERT INTO meta VALUES('store', random());"
     "INSERT INTO meta SELECT 'rows', (SELECT count(*) FROM entries) +"
@@ -90,7 +90,7 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
     "CREATE INDEX bars_by_time ON bars(t_us, pair, n);",
 
-    /* For which team, job and task a command was: read out of the record, which has it. */
+    /* Team, job and task of a command, extracted from the record. */
     "ALTER TABLE entries ADD COLUMN team TEXT GENERATED ALWAYS AS"
     "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.team') END) VIRTUAL;"
     "ALTER TABLE entries ADD COLUMN job TEXT GENERATED ALWAYS AS"
@@ -99,7 +99,7 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.task') END) VIRTUAL;"
     "CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT NULL;",
 
-    /* Entries added up by time. Those that are there wait for it (store_buckets.c). */
+    /* Sums of entries by time; existing entries are added later (store_buckets.c). */
     "CREATE TABLE buckets(pair TEXT NOT NULL, width_us INTEGER NOT NULL,"
     "  t_us INTEGER NOT NULL, first_us INTEGER NOT NULL, count INTEGER NOT NULL,"
     "  valued INTEGER NOT NULL, min_s REAL, max_s REAL, sum_s REAL NOT NULL,"
@@ -111,8 +111,8 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "CREATE INDEX folded_due ON folded(pair) WHERE due = 1;"
     "INSERT INTO folded SELECT DISTINCT pair, NULL, 1 FROM counts WHERE kind = 0;",
 
-    /* For whom a command was is written beside the record: computed from it, every row was read
-     * as JSON when it was added, removed, or looked through for damage. */
+    /* Team, job and task are now stored columns. As generated columns they made SQLite parse
+     * the JSON of every row that was added, removed or checked. */
     "DROP INDEX entries_by_pair_job;"
     "ALTER TABLE entries DROP COLUMN team;"
     "ALTER TABLE entries DROP COLUMN job;"
