@@ -21,7 +21,7 @@ struct team_live_step {
 static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
                        const struct effects *fx);
 
-/* This pair, or team, is about to change. */
+/* Announces that this pair or team is about to change. */
 static void notify_watcher(const struct lab *lab, size_t part)
 {
     if (lab->before) {
@@ -35,8 +35,8 @@ void lab_watch(struct lab *lab, lab_before *before, void *context)
     lab->watcher = context;
 }
 
-/* What a team's pair did: its replies are the team's, and its entries say for what they were.
- */
+/* Effects of a team's pair: replies go to the team, and entries are labelled with their job and
+ * task. */
 static void emit_watched(void *context, const struct effect *effect)
 {
     const struct team_live_step *s = context;
@@ -92,7 +92,7 @@ static void fire_team(struct lab *lab, size_t team, const struct effects *fx)
     end_team_step(&s);
 }
 
-/* away_us > 0: the deadline passed while nobody listened, for this time at most. */
+/* away_us > 0: the deadline passed without reception, for at most this time. */
 static void fire_pair(struct lab *lab, uint32_t i, int64_t away_us, const struct effects *fx)
 {
     const uint16_t team = lab->member[i].team;
@@ -125,8 +125,8 @@ static void fire_first(struct lab *lab, int64_t away_us, const struct effects *f
     }
 }
 
-/* Messages that waited come in a burst. Some that did not are taken for such: that costs a
- * verdict, a wrong lap would cost trust. */
+/* Messages that waited arrive in a burst. A message wrongly counted to the burst costs a
+ * verdict; a wrong lap would cost trust. */
 static const int64_t BACKLOG_US = 2000000;
 
 static int64_t find_away_us(const struct event *event)
@@ -136,8 +136,8 @@ static int64_t find_away_us(const struct event *event)
                                           : 0;
 }
 
-/* Nobody listened: until now, for as long as the event says or since the last message before a
- * start. */
+/* Records an absence that ends now. It lasted as long as the event says, or since the last
+ * message before a start. */
 static void record_absence(struct lab *lab, const struct event *event)
 {
     struct lab_state *state = lab->state;
@@ -150,7 +150,7 @@ static void record_absence(struct lab *lab, const struct event *event)
     state->away_until_us = event->t_us + BACKLOG_US;
 }
 
-/* The broker should have kept it, and did not. */
+/* Did the broker lose a session that it should have kept? */
 static bool is_session_lost(const struct event *event)
 {
     return event->kind == EVENT_SESSION && event->session.persistent && !event->session.resumed;
@@ -189,7 +189,7 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     end_team_step(&s);
 }
 
-/* What is asked of a team. An old request that the broker kept is none. */
+/* Applies a request to a team. A retained old request is ignored. */
 static void step_team(struct lab *lab, size_t team, const struct event *event,
                       const struct effects *fx)
 {
@@ -202,8 +202,9 @@ static void step_team(struct lab *lab, size_t team, const struct event *event,
     end_team_step(&s);
 }
 
-/* A command of link mode whose id is known is not sent to the robots again. Old journals know
- * no connections: they are read as they were written. Whether it was such a one. */
+/* In link mode a command with a known id is not sent to the robots again. Journals without
+ * connection events are replayed as they were recorded. Returns whether it was such a
+ * command. */
 static bool answer_known(struct lab *lab, uint32_t i, const struct event *event,
                          const struct effects *fx)
 {
@@ -217,7 +218,7 @@ static bool answer_known(struct lab *lab, uint32_t i, const struct event *event,
     return true;
 }
 
-/* A command or reply. */
+/* Applies a command or reply. */
 static void step_delivered(struct lab *lab, uint32_t i, const struct event *event,
                            const struct effects *fx)
 {
@@ -240,7 +241,7 @@ static void step_delivered(struct lab *lab, uint32_t i, const struct event *even
     lab->state->counts.forgotten_early = lab->deliveries->forgotten_early;
 }
 
-/* Ask for what a step of this pair will touch, unless it was asked for last. */
+/* Prefetches the memory of this pair, unless that was done last. */
 static void fetch_pair(struct lab *lab, uint32_t i, const struct event *event)
 {
     const struct pair_parts *x = &lab->parts[i];
@@ -251,8 +252,8 @@ static void fetch_pair(struct lab *lab, uint32_t i, const struct event *event)
     }
 }
 
-/* The pair of this event. Nearly always it is the one that stands where it is looked for first:
- * its memory is asked for before its id is read, which is far away as well. */
+/* Finds the pair of this event. The first place in the table is nearly always right, so its
+ * memory is prefetched before its id, which is also far away, is compared. */
 static long find_pair(struct lab *lab, const struct event *event)
 {
     const size_t k = lab_first_place(lab, event->pair);
@@ -276,8 +277,8 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
     }
 }
 
-/* What concerns no single pair. Before its first command none has a session's messages to lose.
- */
+/* Applies an event of the whole lab. Before its first command a pair has no messages of a
+ * session to lose. */
 static void step_all(struct lab *lab, const struct event *event, const struct effects *fx)
 {
     for (size_t i = 0; i < lab->p.pair_count; i++) {
@@ -301,7 +302,7 @@ static void apply_lab_event(struct lab *lab, const struct event *event,
     }
     if (event->kind == EVENT_SESSION) {
         delivery_connect(lab->deliveries, event);
-        /* Else nothing can have waited, or nobody knows since when. */
+        /* Otherwise nothing can have waited, or the duration is unknown. */
         if (event->session.resumed && lab->deliveries->connections > 1) {
             record_absence(lab, event);
         }
@@ -330,7 +331,7 @@ static void apply_lab_event(struct lab *lab, const struct event *event,
     }
 }
 
-/* Whether the event says that nobody listened when the next deadline passed: for how long. */
+/* Returns how long nothing had been received when the next deadline passed. */
 static int64_t unwatched_us(const struct lab *lab, const struct event *event)
 {
     const int64_t passed_us = event->t_us - lab_next_deadline(lab);
@@ -343,7 +344,7 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     struct lab_state *state = lab->state;
     struct lab_words worded = {lab, fx};
     const struct effects words = {lab_emit_words, &worded};
-    if (event->hash != 0) { /* of a line that was not read in one go, nobody was told */
+    if (event->hash != 0) { /* a line from the slow parser was not announced */
         delivery_expect(lab->deliveries, event->hash);
     }
     if (event->kind == EVENT_START && !state->stopped) {
@@ -372,7 +373,7 @@ void lab_finish(struct lab *lab, const struct effects *fx)
 {
     struct lab_words worded = {lab, fx};
     const struct effects words = {lab_emit_words, &worded};
-    /* The last instant is over, too. */
+    /* Closes the last instant, too. */
     while (lab_next_deadline(lab) <= lab->state->t_us ||
            (lab->state->outstanding > 0 && lab_next_deadline(lab) < LAB_TIME_MAX)) {
         fire_first(lab, 0, &words);

@@ -1,6 +1,6 @@
 #include "twin/lab.h"
 
-/* One event, or one deadline, through all that is kept of a pair. */
+/* twin/pair_step.c - applies one event or one deadline to all parts of a pair. */
 
 static int64_t earliest_deadline(const struct pair_parts *x)
 {
@@ -87,7 +87,7 @@ void pair_step(const struct pair_parts *x, const struct pair_params *p,
     route_changes(x, &run);
     if (event->kind == EVENT_TELEMETRY) {
         route_telemetry(x, &run);
-        return; /* samples change no deadline but their own, and there are many */
+        return; /* samples are frequent and change only their own deadline */
     }
     if (event->kind == EVENT_REQUEST) {
         route_request(x, &run);

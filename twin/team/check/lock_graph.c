@@ -50,7 +50,7 @@ void lock_graph_close(struct lock_graph *g, size_t count)
     }
 }
 
-/* Robots that may run it: those of their own accord, and all that take jobs. */
+/* Counts the robots that may run the sequence: those it belongs to, and all that take jobs. */
 static size_t count_runners(const struct team_params *p, uint16_t sequence)
 {
     size_t n = 0;
@@ -61,7 +61,7 @@ static size_t count_runners(const struct team_params *p, uint16_t sequence)
     return n;
 }
 
-/* `edges` reach as far as they can now, `nested` has those on a way round alone. */
+/* `edges` has all reachable nodes now, `nested` only the edges on a cycle. */
 bool lock_graph_cycle(const struct lock_graph *g, const struct team_params *p, uint16_t a,
                       uint16_t b)
 {

@@ -11,7 +11,7 @@ ENUM_NAMES(team_stop, TEAM_STOP_COUNT, TEAM_STOPS(NAMES_TEXT));
 
 enum { BAG_SHIFT = 16, ASK_EVERY = 256, KEY_MORE = 16 };
 
-/* Of a place, at the head of its team in the backlog. */
+/* Words of a place, the head of its team in the backlog. */
 enum { PLACE_WORDS = sizeof(struct model_checker_place) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct model_checker_place) % sizeof(uint64_t) == 0, "whole words");
 
@@ -25,7 +25,8 @@ static bool add_place(struct model_checker *x, const struct model_checker_place 
     return team_backlog_add(&x->backlog, place, PLACE_WORDS, x->team);
 }
 
-/* Can they happen in one instant: no robot twice, no more failures than there may be? */
+/* Can they happen in one instant? Each robot moves at most once, and failures stay within the
+ * limit. */
 static bool go_together(const struct team_move *moves, size_t count,
                         const struct model_checker_place *place)
 {
@@ -46,7 +47,7 @@ static bool go_together(const struct team_move *moves, size_t count,
     return failures <= place->failures && (losses <= 1 || losses <= place->losses);
 }
 
-/* The next choice of at[0] < … < at[count - 1] < n; false behind the last one. */
+/* Advances to the next choice of at[0] < … < at[count - 1] < n; false after the last one. */
 static bool choose_next(size_t *at, size_t count, size_t n)
 {
     for (size_t i = count; i-- > 0;) {
@@ -82,8 +83,8 @@ static size_t write_key(struct model_checker *x, const struct model_checker_plac
     return bytes;
 }
 
-/* The state that this instant led to: found, connected, and queued where there is more to be
- * known of it. bag 0: it is the first one. */
+/* Finds or adds the state after this instant, connects it, and queues it if it needs further
+ * exploration. bag 0: the initial state. */
 static enum status reach_state(struct model_checker *x, uint32_t from, uint64_t bag,
                                struct model_checker_place *place)
 {
@@ -134,7 +135,7 @@ static enum status make_bag(struct model_checker *x, const struct model_checker_
     return reach_state(x, from->state, bag, &place);
 }
 
-/* All ways out of the next state in the queue. */
+/* Explores all transitions out of the next state in the queue. */
 static enum status leave_state(struct model_checker *x)
 {
     struct model_checker_place from;
@@ -162,7 +163,7 @@ static enum status leave_state(struct model_checker *x)
 
 /* ---- the start ---- */
 
-/* The times at which robots start, in order, each once. */
+/* Lists the start times of robots in order, each once. */
 static void list_starts(struct model_checker *x)
 {
     const struct team_params *p = &x->untimed.p;
@@ -245,7 +246,8 @@ static enum status create_checker(const struct team_params *p,
     return STATUS_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search
+ * --------------------------------------------------------------------- */
 
 static enum team_stop search_all_states(struct model_checker *x,
                                         const struct model_checker_watch *watch)

@@ -1,11 +1,13 @@
-/* Where a team can end, and the way there. */
+/* twin/team/check/model_checker_ends.c - classifies how a team can end, and finds the path to
+ * it.
+ */
 #include "twin/team/check/terminal_states.h"
 
 #include "twin/team/check/model_checker_parts.h"
 
 /* ---- the ends ---- */
 
-/* Robots that wait in this state, and those that have what they came for. */
+/* Lists the robots in one of these phases. */
 static uint64_t list_phases(const struct model_checker *x, uint32_t state, unsigned phases)
 {
     const uint8_t *key = team_state_key(&x->states, state);
@@ -22,7 +24,7 @@ enum {
     PHASES_REST = 1U << TEAM_PHASE_FINISHED | 1U << TEAM_PHASE_PARKED
 };
 
-/* Whom this robot, which waits, waits for: owners of what it lacks and those before it in their
+/* Lists whom a waiting robot waits for: owners of what it lacks and robots before it in their
  * queues; at a meeting all who can still come. */
 static uint64_t list_blockers(const struct model_checker *x, uint16_t robot, uint64_t out)
 {
@@ -53,8 +55,7 @@ static uint64_t list_blockers(const struct model_checker *x, uint16_t robot, uin
     return blockers;
 }
 
-/* Whom each robot that waits waits for, and whom these wait for, itself included; of the team
- * as it is in this state. */
+/* Lists, for each waiting robot, whom it waits for directly or indirectly, itself included. */
 static bool reach_blockers(struct model_checker *x, uint32_t number, uint64_t waiting,
                            uint64_t reached[MODEL_CHECKER_ROBOTS_MAX])
 {
@@ -80,8 +81,8 @@ static bool reach_blockers(struct model_checker *x, uint32_t number, uint64_t wa
     return true;
 }
 
-/* Robots that wait for ever, when so much was told: nobody is left without a word who does not
- * wait behind one of whom it was said; or who goes on. */
+/* Classifies robots that wait for ever. The wait is explained if each of them, or a robot that
+ * it waits behind, was covered by an alarm, or if some robot continues. */
 static enum team_end explain_waits(struct model_checker *x, const struct team_alarmed *alarmed,
                                    uint64_t waiting, uint64_t out, const uint64_t *reached)
 {
@@ -99,7 +100,7 @@ static enum team_end explain_waits(struct model_checker *x, const struct team_al
     return end;
 }
 
-/* Robots wait for ever in this state: the worst that is to be said of any way to it. */
+/* Robots wait for ever in this state: returns the worst class over all paths to it. */
 static enum team_end judge_waits(struct model_checker *x, uint32_t number, uint64_t waiting)
 {
     const uint64_t out = list_phases(x, number, PHASES_ERROR | PHASES_REST);
@@ -143,7 +144,7 @@ void model_checker_add_end(void *context, const uint32_t *states, size_t count)
 {
     struct model_checker *x = context;
     struct model_checker_result *result = x->result;
-    uint32_t first = states[0]; /* found first, hence the shortest way */
+    uint32_t first = states[0]; /* found first, so its path is the shortest */
     for (size_t i = 1; i < count; i++) {
         first = states[i] < first ? states[i] : first;
     }
@@ -154,9 +155,10 @@ void model_checker_add_end(void *context, const uint32_t *states, size_t count)
     }
 }
 
-/* ---- a way ---- */
+/* ---- a path
+ * ------------------------------------------------------------------------------- */
 
-/* The bags of the way to this state, the last one first. */
+/* Lists the bags of the path to this state, the last one first. */
 static bool list_bags(struct model_checker *x, struct team_path path)
 {
     x->path.count = 0;

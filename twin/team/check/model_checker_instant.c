@@ -1,4 +1,6 @@
-/* One instant of a team that is explored: what can happen, and what comes of it. */
+/* twin/team/check/model_checker_instant.c - one instant of the explored team: its possible
+ * events and their effects.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -25,7 +27,7 @@ static void use_job(struct model_checker *x, const struct team_job *job)
     }
 }
 
-/* Who waits and falls silent is passed until it is heard. */
+/* A waiting robot that falls silent is overtaken until it is heard again. */
 static bool is_passed(const struct model_checker *x, const struct team_effect *effect)
 {
     struct team_robot_view view = {.phase = TEAM_PHASE_IDLE};
@@ -53,7 +55,8 @@ static void apply_alarm(struct model_checker *x, const struct team_effect *effec
     }
 }
 
-/* It gets what it waited for, which no alarm may have said it never will. */
+/* The robot gets what it waited for. An earlier alarm that this never happens was then
+ * wrong. */
 static void serve_robot(struct model_checker *x, uint16_t robot)
 {
     struct model_checker_place *place = x->outcome.place;
@@ -79,7 +82,7 @@ static void handle_effect(void *context, const struct team_effect *effect)
             serve_robot(x, effect->robots[i]);
         }
     } else if (effect->kind == TEAM_EXPIRE) {
-        /* It may be taken from its owner, who is passed; no alarm can foresee that. */
+        /* Its resource may be taken from a silent owner, which no alarm can foresee. */
         outcome->place->excused = outcome->place->dead | outcome->place->blocked;
     } else if (effect->kind == TEAM_ASSIGN) {
         use_job(x, effect->job);
@@ -96,13 +99,13 @@ static void handle_effect(void *context, const struct team_effect *effect)
 static void add_event(struct model_checker *x, enum team_event_kind kind, uint16_t robot)
 {
     const struct team_event event = {.kind = kind, .robot = robot, .resource = TEAM_NONE};
-    /* A bag holds as many as can happen at once. */
+    /* A bag has room for all simultaneous events. */
     const bool added = team_add_event(x->team, x->outcome.place->now_us, &event);
     assert(added);
     (void)added;
 }
 
-/* Those who start at the next of their times; at the first one jobs are handed out, too. */
+/* Starts the robots of the next start time; at the first one jobs are assigned, too. */
 static void start_robots(struct model_checker *x)
 {
     const struct team_params *p = &x->untimed.p;
@@ -150,7 +153,7 @@ static void make_move(struct model_checker *x, const struct team_move *move)
     }
 }
 
-/* Nobody holds more than there is. */
+/* Checks that no resource has more owners than units. */
 static void check_capacities(struct model_checker *x)
 {
     const struct team_params *p = &x->untimed.p;
@@ -161,7 +164,7 @@ static void check_capacities(struct model_checker *x)
     }
 }
 
-/* An instant in which all of this happens, from the team as it is at this place. */
+/* Applies an instant in which all of these moves happen to the team at this place. */
 void model_checker_apply_moves(struct model_checker *x, struct model_checker_place *place,
                                int64_t t_us, const struct team_move *moves, size_t count)
 {
@@ -179,7 +182,7 @@ void model_checker_apply_moves(struct model_checker *x, struct model_checker_pla
     }
 }
 
-/* The first instant: those start who start first. */
+/* Applies the first instant: the earliest robots start. */
 void model_checker_begin(struct model_checker *x, struct model_checker_place *place)
 {
     static const struct team_move first = {TEAM_MOVE_START, 0};
@@ -189,14 +192,15 @@ void model_checker_begin(struct model_checker *x, struct model_checker_place *pl
     model_checker_apply_moves(x, place, 0, &first, 1);
 }
 
-/* ---- what can happen ---- */
+/* ---- possible events
+ * ---------------------------------------------------------------------- */
 
 static void list_move(struct model_checker *x, enum team_move_kind kind, uint16_t subject)
 {
     ((struct team_move *)x->moves.items)[x->moves.count++] = (struct team_move){kind, subject};
 }
 
-/* All that can happen next, one by one: x->moves, which has room for all. */
+/* Lists all possible next events into x->moves, which has room for all. */
 void model_checker_list_moves(struct model_checker *x, const struct model_checker_place *place)
 {
     const struct team_params *p = &x->untimed.p;
@@ -231,8 +235,8 @@ void model_checker_list_moves(struct model_checker *x, const struct model_checke
     }
 }
 
-/* A bag is the places of its moves in x->moves, + 1, the first one lowest, and above them that
- * of its time in x->times_us. */
+/* A bag encodes its moves as indices in x->moves + 1, the lowest first, and above them the
+ * index of its time in x->times_us. */
 size_t model_checker_unpack_bag(const struct model_checker *x, uint64_t bag,
                                 struct team_move moves[TEAM_TOGETHER_MAX], int64_t *t_us)
 {

@@ -13,8 +13,8 @@ static bool has_part(const struct team_params *p, uint32_t first, uint32_t count
     return false;
 }
 
-/* By what it handles, or by a tool that a sequence may give it: of its own, or any when it
- * takes jobs. */
+/* Can the robot handle the part by itself, or with a tool of its sequence (any sequence, if it
+ * takes jobs)? */
 static bool may_handle(const struct team_params *p, uint16_t robot, uint16_t part)
 {
     const struct team_robot_params *r = &p->robots[robot];
@@ -68,7 +68,7 @@ static bool report_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
     return true;
 }
 
-/* What speaks against this robot, which takes jobs, as the one who does it. */
+/* Explains why this robot, which takes jobs, cannot do the job. */
 static bool find_fault(const struct team_params *p, const struct team_job *job, uint16_t robot,
                        char why[TEAM_JOB_FAULT_MAX])
 {

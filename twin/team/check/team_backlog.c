@@ -1,4 +1,5 @@
-/* Packed: the head; a bit for each word of the block, set where it differs; the words that do.
+/* twin/team/check/team_backlog.c - packs each block as its head, a bit per word that is set if
+ * the word differs from the model, and those words.
  */
 #include "twin/team/check/team_backlog.h"
 
@@ -23,7 +24,7 @@ static size_t count_masks(const struct team_backlog *b)
     return (b->words + BITS - 1) / BITS;
 }
 
-/* Those that are done with go, when they are more than the others. */
+/* Drops the processed blocks when they are the majority. */
 static void drop_done(struct team_backlog *b)
 {
     uint64_t *packed = b->packed.items;

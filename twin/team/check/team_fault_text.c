@@ -1,4 +1,6 @@
-/* What is wrong with a team's sequences, for people: both steps, and what would be right. */
+/* twin/team/check/team_fault_text.c - faults of a team's sequences as texts for people: both
+ * steps, and what would be right.
+ */
 #include "twin/team/check/team_static_check.h"
 
 #include <stdarg.h>
@@ -43,7 +45,7 @@ static const char *resource_name(const struct team_params *p, uint16_t resource)
     return resource < p->resource_count ? p->resources[resource].name : "";
 }
 
-/* "Move IB", "Meet m". */
+/* Writes "Move IB", "Meet m". */
 static void write_task(const struct team_params *p, uint32_t at, char out[PLACE_MAX])
 {
     const struct team_step *step = &p->steps[at];

@@ -46,7 +46,7 @@ void team_states_free(struct team_states *s)
     team_array_free(s->memory, &s->slots, sizeof(uint64_t));
 }
 
-/* FNV-1a is weak in its low bits, which choose the slot. */
+/* FNV-1a has weak low bits, and these choose the slot. */
 static uint64_t mix_hash(const uint8_t *key, size_t bytes)
 {
     uint64_t hash = hash_bytes(HASH_START, key, bytes);
@@ -55,13 +55,13 @@ static uint64_t mix_hash(const uint8_t *key, size_t bytes)
     return hash ^ (hash >> 33);
 }
 
-/* A slot keeps the upper half of the hash beside the state's number + 1. */
+/* A slot holds the upper half of the hash and the state's number + 1. */
 static uint64_t make_slot(uint64_t hash, uint32_t number)
 {
     return (hash >> TAG_SHIFT << TAG_SHIFT) | ((uint64_t)number + 1);
 }
 
-/* Twice as many slots as states, or more. Their count is a power of two. */
+/* Keeps at least twice as many slots as states. Their number is a power of two. */
 static bool widen_slots(struct team_states *s)
 {
     const size_t count = s->slots.count == 0 ? FIRST_ROOM : s->slots.count * 2;

@@ -1,9 +1,8 @@
-/* twin/team/check/team_states.h - the states of a team that were seen, and the ways between
- * them.
+/* twin/team/check/team_states.h - the set of known states of a team, and the transitions
+ * between them.
  *
- * A state is known by its key (team_key()), compared byte by byte, and by its number,
- * in the order in which they were found. The memory comes from the caller, piece by piece.
- * Pure.
+ * A state is identified by its key (team_key()), compared byte by byte, and by its number in
+ * the order of discovery. The caller provides the memory piece by piece. Pure.
  */
 #ifndef TWIN_TEAM_CHECK_TEAM_STATES_H
 #define TWIN_TEAM_CHECK_TEAM_STATES_H
@@ -14,20 +13,20 @@
 
 #include "base/errors/status.h"
 
-/* As realloc(): bytes 0 frees, NULL else means that there is none. */
+/* Works like realloc(): bytes 0 frees, otherwise NULL means out of memory. */
 struct checker_memory {
     void *(*resize)(void *context, void *block, size_t bytes);
     void *context;
-    size_t used, limit; /* bytes; more than limit is refused */
+    size_t used, limit; /* bytes; allocation beyond limit is refused */
 };
 
-/* An array that grows; all zero: empty. */
+/* A growing array; all zero: empty. */
 struct team_array {
     void *items;
     size_t count, room;
 };
 
-/* Room for `more` items of this size behind those there are. */
+/* Makes room for `more` items of this size behind the existing ones. */
 MUST_USE bool team_array_reserve(struct checker_memory *memory, struct team_array *array,
                                  size_t more, size_t item_bytes);
 void team_array_free(struct checker_memory *memory, struct team_array *array,
@@ -37,29 +36,29 @@ void team_array_free(struct checker_memory *memory, struct team_array *array,
 
 struct team_state {
     size_t key_at, first_edge;
-    uint64_t served; /* robots that got something on a way out of it */
-    uint64_t bag;    /* what happened in its parent when it was found first */
-    uint32_t parent; /* TEAM_STATE_NONE of the first one */
+    uint64_t served; /* robots that were granted something on a transition out of it */
+    uint64_t bag;    /* events on the first transition into it */
+    uint32_t parent; /* TEAM_STATE_NONE for the initial state */
     uint32_t key_bytes, edge_count;
-    uint32_t alarmed; /* the first of struct team_alarmed, + 1 */
-    bool closed;      /* all ways out of it are known */
-    bool spins;       /* it does not end within its instant */
+    uint32_t alarmed; /* first struct team_alarmed, + 1; 0: none */
+    bool closed;      /* all transitions out of it are known */
+    bool spins;       /* its instant never ends */
 };
 
-/* What alarms said, on a way to a state, of robots and their present waits; of ways on which
- * more was said nothing is kept. */
+/* Robots whose present wait was covered by an alarm, on one path to a state. Paths with more
+ * alarms are not stored. */
 struct team_alarmed {
     uint64_t dead, blocked;
-    uint32_t next; /* + 1; 0: none */
+    uint32_t next; /* index + 1; 0: none */
 };
 
 struct team_states {
     struct checker_memory *memory; /* borrowed */
     struct team_array states;      /* struct team_state */
     struct team_array keys;        /* bytes */
-    struct team_array edges;       /* uint32_t: the state it leads to */
+    struct team_array edges;       /* uint32_t: target state */
     struct team_array alarmed;     /* struct team_alarmed */
-    struct team_array slots;       /* uint64_t; 0: free, else tag and number + 1 */
+    struct team_array slots;       /* uint64_t; 0: empty, else tag and number + 1 */
 };
 
 void team_states_free(struct team_states *s);
@@ -79,16 +78,16 @@ static inline const uint32_t *team_state_edges(const struct team_states *s, uint
     return (const uint32_t *)s->edges.items + team_state_at(s, number)->first_edge;
 }
 
-/* The state of this key; a new one, all of it zero but its key, where there is none.
+/* Finds the state with this key, or adds one that is all zero apart from its key.
  * STATUS_E_NOMEM, and STATUS_E_FULL at 2^32 - 2 states. */
 MUST_USE enum status team_states_find(struct team_states *s, const uint8_t *key,
                                       size_t key_bytes, uint32_t *number, bool *is_new);
 
-/* So much was said on a way to it; *news: no way was known on which as little was. */
+/* Adds the alarms of a path to the state; *news: no known path had as few alarms. */
 MUST_USE bool team_states_add_alarmed(struct team_states *s, uint32_t number, uint64_t dead,
                                       uint64_t blocked, bool *changed);
 
-/* One more way out of `from`, whose ways are added one after the other. */
+/* Adds a transition out of `from`; all transitions of a state are added in sequence. */
 MUST_USE bool team_states_connect(struct team_states *s, uint32_t from, uint32_t to);
 
 #endif

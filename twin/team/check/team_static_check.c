@@ -1,7 +1,10 @@
-/* The ways through one sequence: a state is a step and the class of the part in hand (the parts
- * that conditions ask for, one class each, and all others). In each state the same resources
- * are held whatever the way: two ways that differ in it meet only behind a loop or an IdPrt,
- * and then one of them has forgotten an UnLock. So one visit a state is enough. */
+/* twin/team/check/team_static_check.c - explores all paths through one sequence.
+ *
+ * A state is a step and the class of the part in hand: each part that a condition names is a
+ * class, and all others are one. In each state the same resources are held on every path. Two
+ * paths can only differ behind a loop or an IdPrt, and then one of them has forgotten an
+ * UnLock. So one visit per state is enough.
+ */
 #include "twin/team/check/team_static_check.h"
 
 #include <assert.h>
@@ -17,16 +20,16 @@ enum {
 };
 
 struct held {
-    uint32_t step; /* the Lock */
+    uint32_t step; /* step of the Lock */
     uint16_t resource;
 };
 
-struct visit { /* to a state */
+struct visit { /* exploration of a state */
     uint32_t held_first, held_count;
-    uint32_t inside; /* the task after which it may stand within a zone; TEAM_NO_STEP: none */
-    uint32_t mark;   /* of the search for loops without time: which walk came by */
+    uint32_t inside; /* task after which the robot may be inside a zone; TEAM_NO_STEP: none */
+    uint32_t mark;   /* in the search for zero-time loops: the walk that visited it */
     bool seen, queued;
-    bool ends;  /* the end of the sequence can be reached from here */
+    bool ends;  /* an end of the sequence is reachable */
     bool freed; /* `resource` can be freed from here */
 };
 
@@ -43,7 +46,7 @@ struct walk {
     struct held *entries; /* [entries_max] */
     uint16_t *classes;    /* [class_count - 1] parts */
     size_t class_count, entry_count, entries_max, states_max, queue_count;
-    struct held now[TEAM_HELD_MAX + TEAM_WANT_MAX]; /* held behind the step in work */
+    struct held now[TEAM_HELD_MAX + TEAM_WANT_MAX]; /* held after the present step */
     size_t now_count;
     uint32_t inside;
     struct team_fault reported[REPORTED_MAX];
@@ -53,7 +56,7 @@ struct walk {
 
 /* --- memory ------------------------------------------------------------------------------ */
 
-struct sizes { /* the most that a sequence needs */
+struct sizes { /* largest need of a sequence */
     size_t states, entries, conditions;
 };
 
@@ -131,7 +134,7 @@ static size_t class_of(const struct walk *w, uint16_t part)
     return i;
 }
 
-/* The parts that the sequence's conditions ask for, and one class for all others. */
+/* Lists the parts that the sequence's conditions name; one class stands for all others. */
 static void find_classes(struct walk *w)
 {
     w->class_count = 1;
@@ -149,11 +152,11 @@ static size_t count_states(const struct walk *w)
     return (w->sequence->count + 1) * w->class_count;
 }
 
-/* Steps that can follow a state, as states; the class of each stays but behind an IdPrt. */
+/* Successors of a state. The part's class stays the same, except behind an IdPrt. */
 struct following {
     size_t count;
-    size_t pc[2];  /* within the sequence; its count: the end */
-    bool any_part; /* of every class */
+    size_t pc[2];  /* positions in the sequence; its count: the end */
+    bool any_part; /* any class of part can follow */
 };
 
 static struct following follow_state(const struct walk *w, size_t pc, size_t class)
@@ -191,7 +194,7 @@ static struct following follow_state(const struct walk *w, size_t pc, size_t cla
     return next;
 }
 
-/* The robot's sequence ends here, at the latest when no part is left. */
+/* The robot's sequence can end here, at the latest when no part is left. */
 static bool ends_here(const struct walk *w, size_t pc)
 {
     if (pc == w->sequence->count) {
@@ -201,15 +204,14 @@ static bool ends_here(const struct walk *w, size_t pc)
     return step->kind == TEAM_STEP_TAKE && step->retry_us == 0;
 }
 
-/* --- telling ----------------------------------------------------------------------------- */
+/* --- reporting --------------------------------------------------------------------------- */
 
 static uint32_t step_at(const struct walk *w, size_t pc)
 {
     return pc < w->sequence->count ? w->sequence->first + (uint32_t)pc : TEAM_NO_STEP;
 }
 
-/* As written: a step that is there several times, as one of a sequence within others, is one.
- */
+/* Are they the same written step? A nested sequence has copies of its steps. */
 static bool is_same_step(const struct team_params *p, uint32_t a, uint32_t b)
 {
     if (a == TEAM_NO_STEP || b == TEAM_NO_STEP) {
@@ -258,7 +260,7 @@ static void report_fault(struct walk *w, enum team_fault_kind kind, uint32_t ste
     w->to->emit(w->to->context, &fault);
 }
 
-/* --- what a step does to what is held ---------------------------------------------------- */
+/* --- effects of a step on held resources ------------------------------------------------- */
 
 static const struct held *find_held(const struct held *list, size_t count, uint16_t resource)
 {
@@ -270,8 +272,8 @@ static const struct held *find_held(const struct held *list, size_t count, uint1
     return NULL;
 }
 
-/* Locking free: whoever holds h may wait for r; who stands in the queues of several at once
- * keeps others waiting in each for all of them. */
+/* Free locking: the owner of h may wait for r. A robot in several queues at once delays others
+ * in each for all of them. */
 static void add_edges(struct walk *w, const uint16_t *want, size_t count)
 {
     const uint16_t sequence = (uint16_t)(w->sequence - w->p->sequences);
@@ -304,7 +306,7 @@ static void report_cycle(struct walk *w, uint32_t step, const uint16_t *want, si
     }
 }
 
-/* The discipline of the team: ordered, at_once; locking free excludes nothing. */
+/* Checks the team's locking rule: ordered or at_once. Free locking excludes nothing. */
 static void check_locking_rule(struct walk *w, uint32_t step, const uint16_t *want,
                                size_t count)
 {
@@ -350,7 +352,7 @@ static void apply_locks(struct walk *w, uint32_t at, const struct team_step *ste
     }
 }
 
-/* The last task may have left this one for another place that the robot holds. */
+/* Has the last task moved the robot to another place that it holds? */
 static bool is_elsewhere(const struct walk *w, uint16_t resource)
 {
     const char *arg = team_name(w->p, w->p->steps[w->inside].arg);
@@ -382,7 +384,7 @@ static void apply_unlocks(struct walk *w, uint32_t at, const struct team_step *s
     }
 }
 
-/* Wherever a robot of the team goes to for it. */
+/* Is the task safe wherever a robot goes for it? */
 static bool is_safe(const struct team_params *p, const struct team_step *step)
 {
     const struct team_task_params *task = &p->tasks[step->task];
@@ -454,7 +456,7 @@ static void apply_step(struct walk *w, size_t pc)
     }
 }
 
-/* --- all ways ---------------------------------------------------------------------------- */
+/* --- all paths --------------------------------------------------------------------------- */
 
 static bool is_held_in(const struct walk *w, const struct visit *visit, uint16_t resource)
 {
@@ -471,7 +473,7 @@ static bool is_same_held(const struct walk *w, const struct visit *visit)
     return visit->held_count == w->now_count;
 }
 
-/* Two ways meet, and one of them has forgotten an UnLock. */
+/* Two paths meet, and one of them has forgotten an UnLock. */
 static void report_forgotten(struct walk *w, const struct visit *visit, size_t pc)
 {
     for (size_t i = 0; i < w->now_count; i++) {
@@ -489,7 +491,7 @@ static void report_forgotten(struct walk *w, const struct visit *visit, size_t p
     }
 }
 
-/* from: the state left, whose entries stay right where nothing was locked or freed. */
+/* from: the previous state, whose entries remain valid if nothing was locked or freed. */
 static void reach_state(struct walk *w, size_t pc, size_t class, const struct visit *from)
 {
     const size_t state = pc * w->class_count + class;
@@ -543,7 +545,7 @@ static void leave_state(struct walk *w, size_t state)
     }
 }
 
-/* Visit every state; false: there are too many of them, which is told. */
+/* Visits every state; false: too many, which is reported. */
 static bool visit_states(struct walk *w)
 {
     const size_t states = count_states(w);
@@ -567,9 +569,9 @@ static bool visit_states(struct walk *w)
     return !w->oversized;
 }
 
-/* --- what goes round for ever ------------------------------------------------------------ */
+/* --- endless cycles ---------------------------------------------------------------------- */
 
-/* Is a state that fulfils `flag` among those that follow? */
+/* Does a successor have the flag? */
 static bool follows_flag(const struct walk *w, size_t state, bool freed)
 {
     const size_t class = state % w->class_count;
@@ -587,7 +589,7 @@ static bool follows_flag(const struct walk *w, size_t state, bool freed)
     return false;
 }
 
-/* Which states can reach an end: from the back, until nothing is added. */
+/* Marks the states that can reach an end, backwards until nothing changes. */
 static void mark_ends(struct walk *w)
 {
     for (bool added = true; added;) {
@@ -603,7 +605,7 @@ static void mark_ends(struct walk *w)
     }
 }
 
-/* The same for states from which the resource is free at some time. */
+/* Marks the states from which the resource can be freed. */
 static void mark_freed(struct walk *w, uint16_t resource)
 {
     for (size_t state = 0; state < count_states(w); state++) {
@@ -622,7 +624,8 @@ static void mark_freed(struct walk *w, uint16_t resource)
     }
 }
 
-/* Once a resource that is held where no end can be reached: its Locks that no way frees. */
+/* Reports once the Locks of a resource that is held where no end is reachable and no path frees
+ * it. */
 static void check_resource_freed(struct walk *w, uint16_t resource)
 {
     mark_freed(w, resource);
@@ -660,8 +663,8 @@ static bool needs_time(const struct walk *w, size_t pc)
            kind == TEAM_STEP_TAKE;
 }
 
-/* Steps that take no time have one that follows (a counted loop is left at last), so that a way
- * round is found by going on until a state of the same walk comes again. */
+/* Zero-time steps have one successor (a counted loop ends), so a zero-time cycle is found by
+ * following them until a state of the same walk repeats. */
 static void check_zero_time(struct walk *w)
 {
     uint32_t walks = 0;
@@ -684,7 +687,7 @@ static void check_zero_time(struct walk *w)
     }
 }
 
-/* Written steps that no way leads to: the first of each row of them. */
+/* Reports unreachable written steps, the first of each group. */
 static void check_reached(struct walk *w)
 {
     bool before = true;
@@ -693,7 +696,7 @@ static void check_reached(struct walk *w)
         bool seen = step->kind == TEAM_STEP_GOTO || step->kind == TEAM_STEP_UNLESS ||
                     step->kind == TEAM_STEP_LOOP;
         if (seen) {
-            continue; /* of a condition or loop: its steps tell */
+            continue; /* conditions and loops are reported by their steps */
         }
         for (size_t c = 0; c < w->class_count; c++) {
             seen = seen || w->visits[pc * w->class_count + c].seen;

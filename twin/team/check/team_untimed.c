@@ -5,15 +5,16 @@
 
 #include "twin/team/step/team_parts.h"
 
-/* Later than any step of an exploration, and not yet never. */
+/* Later than any step of the model checker, but not "never". */
 #define FAR_US (INT64_C(1) << 60)
 
-/* A head start, and how far an instant is from the one before where nothing is near. */
+/* A head start, and the distance of an instant from the previous one if nothing is near. */
 #define HEAD_START_US (INT64_C(1) << 44)
 #define STRIDE_US     (INT64_C(1) << 24)
-enum { GAP_PARTS = 16 }; /* the next instant is this part of the way to what is near */
+/* The next instant is this fraction of the distance to the nearest time. */
+enum { GAP_PARTS = 16 };
 
-/* A copy of count items to change. */
+/* Copies count items, so that they can be changed. */
 static bool copy_items(struct checker_memory *memory, struct team_array *array,
                        const void *items, size_t count, size_t item_bytes)
 {
@@ -44,9 +45,9 @@ static bool add_start(struct team_untimed *u, int64_t start)
     return true;
 }
 
-/* A request of priority q, asked for at time a, is passed by one of priority p until
- * a + (p - q) h: at the priorities. Which of two such times comes first is decided when the
- * later of the requests comes: at p - (r - q), for each r above its priority q. */
+/* A request of priority q, made at time a, is overtaken by one of priority p until a + (p - q)
+ * h, with p and q the priorities. Which of two such times comes first is decided when the later
+ * request comes: at p - (r - q), for each r above its priority q. */
 static void list_starts(struct team_untimed *u)
 {
     const struct team_params *p = &u->p;
@@ -74,7 +75,7 @@ static void list_starts(struct team_untimed *u)
     }
 }
 
-/* When a head start of a request that waits is over. */
+/* The end of a head start of a waiting request. */
 struct due {
     int64_t at_us;
     uint16_t robot;
@@ -91,7 +92,7 @@ static int compare_dues(const void *a, const void *b)
     return x->robot != y->robot ? x->robot - y->robot : x->start - y->start;
 }
 
-/* Those to come, in order, into dues[TEAM_TIMES_MAX]; their number. */
+/* Lists the future ends in order into dues[TEAM_TIMES_MAX]; returns their number. */
 static size_t list_dues(const struct team_untimed *u, const struct team_work *w, int64_t now_us,
                         struct due *dues)
 {
@@ -163,7 +164,7 @@ bool team_untimed_make(struct checker_memory *memory, const struct team_params *
     u->p.tasks = tasks;
     u->p.resources = resources;
     u->p.steps = steps;
-    u->p.may_fail = true; /* else nobody would be told of what failures do */
+    u->p.may_fail = true; /* else the consequences of failures would not be reported */
     list_starts(u);
     return true;
 }
@@ -180,7 +181,8 @@ size_t team_used_bytes(const struct team_params *p, const struct team *team)
     return team->jobs_at + p->job_count * sizeof(struct team_job);
 }
 
-/* ---- what is due, now ---- */
+/* ---- due events
+ * --------------------------------------------------------------------------- */
 
 void team_hurry_delay(struct team *team, uint16_t resource, int64_t t_us)
 {
@@ -195,7 +197,7 @@ void team_hurry_retry(struct team *team, uint16_t robot, int64_t t_us)
     team_set_timer(&w, team_slot_of_robot(&w, robot), TEAM_DUE_RETRY, t_us);
 }
 
-/* Under a lease that has not ended. */
+/* Is the resource held under a lease that has not ended? */
 static bool has_lease(const struct team_work *w, uint32_t hold)
 {
     return w->slots[team_slot_of_lease(w, hold)] != 0;
@@ -280,7 +282,8 @@ static void write_robot(struct writer *k, const struct team_work *w, uint16_t ro
                                                                                 : TEAM_NONE);
 }
 
-/* Who holds it and under a lease or not, the first robot first; who waits, in order. */
+/* Writes the owners in the order of robots, each with or without lease, and the queue in
+ * order. */
 static void write_resource(struct writer *k, const struct team_work *w, uint16_t resource)
 {
     const struct team_place *place = &w->places[resource];
@@ -302,8 +305,8 @@ static void write_resource(struct writer *k, const struct team_work *w, uint16_t
     }
 }
 
-/* Where a Lock takes one resource after the other, who asked first stands first in queues that
- * it has yet to join: then the order of all who wait. */
+/* If a Lock takes its resources one after the other, the time of the request decides the place
+ * in queues not yet joined. So the key has the order of all waiting requests. */
 static void write_waiting(struct writer *k, const struct team_work *w)
 {
     uint16_t order[TEAM_ROBOTS_MAX];
@@ -330,7 +333,7 @@ static void write_waiting(struct writer *k, const struct team_work *w)
     *k->at++ = more;
 }
 
-/* In which order requests that wait come to be passed by others. */
+/* Writes the order in which waiting requests will be overtaken. */
 static void write_dues(struct writer *k, const struct team_untimed *u,
                        const struct team_work *w)
 {

@@ -2,18 +2,18 @@
 
 #include <string.h>
 
-/* Of a state: when it was entered, from 1 on (0: not yet), the earliest one still open that it
- * leads back to, and the next of its edges to be followed. */
+/* Marks per state: order of its entry, from 1 (0: not entered), the earliest open state that it
+ * leads back to, and its next edge. */
 struct mark {
     uint32_t entered, low, edge;
-    bool done; /* its component is known */
+    bool done; /* its component is complete */
 };
 
 struct search {
     struct team_states *s;
     struct mark *marks; /* [states] */
-    uint32_t *stack;    /* [states]: from the first state to the present one */
-    uint32_t *open;     /* [states]: entered, their components not known */
+    uint32_t *stack;    /* [states]: path from the first state to the present one */
+    uint32_t *open;     /* [states]: entered, component not complete */
     size_t depth, open_count;
     uint32_t entered;
     terminal_states_emit *emit;
@@ -27,7 +27,7 @@ static void enter_state(struct search *w, uint32_t number)
     w->open[w->open_count++] = number;
 }
 
-/* Are all ways out of this state known, and do they lead to none but those entered since? */
+/* Are all transitions of this state known, and do they stay within the states entered since? */
 static bool stays_within(const struct search *w, uint32_t number, uint32_t since)
 {
     const struct team_state *state = team_state_at(w->s, number);
@@ -40,7 +40,7 @@ static bool stays_within(const struct search *w, uint32_t number, uint32_t since
     return stays;
 }
 
-/* The component that ends at this state, the last open one that leads back to none before. */
+/* Completes the component of this state, from which no open state before is reachable. */
 static void close_component(struct search *w, uint32_t number)
 {
     const uint32_t since = w->marks[number].entered;

@@ -16,7 +16,7 @@ size_t team_live_state_bytes(const struct team_params *p)
 void team_live_init(struct team_live *live, const struct team_params *p, uint32_t index,
                     uint32_t named)
 {
-    /* All of it, padding too: equal states are equal bytes. */
+    /* Padding is cleared, too, so that equal states have equal bytes. */
     memset(live, 0, team_live_state_bytes(p));
     live->index = index;
     live->named = named;
@@ -47,8 +47,8 @@ void team_live_rebind(struct team_live *live, const struct team_params *p)
     team_rebind(team_live_core(live, p), p);
 }
 
-/* ---- what the team did --------------------------------------------------------------------
- */
+/* ---- effects of the team
+ * ------------------------------------------------------------------ */
 
 static void emit_team(const struct team_live_run *run, const struct team_effect *effect)
 {
@@ -89,20 +89,21 @@ static void handle_effect(void *context, const struct team_effect *effect)
 
 static void fire_team(const struct team_live_run *run)
 {
-    /* The run is not changed: emit's context has no const. */
+    /* The copy is needed because emit's context is not const. The run does not change. */
     struct team_live_run again = *run;
     const struct team_effects fx = {handle_effect, &again};
     team_fire(team_live_core(run->live, run->p), &fx);
 }
 
-/* ---- what happens -------------------------------------------------------------------------
- */
+/* ---- events
+ * ------------------------------------------------------------------------------- */
 
 void team_live_add_event(const struct team_live_run *run, const struct team_event *event)
 {
     struct team *team = team_live_core(run->live, run->p);
     if (!team_add_event(team, run->t_us, event)) {
-        /* More than can happen at once to all of them: the instant has two parts. */
+        /* The bag is full although it has room for all robots: this instant gets a second
+         * part. */
         fire_team(run);
         const bool added = team_add_event(team, run->t_us, event);
         assert(added);
@@ -115,7 +116,7 @@ void team_live_mark_due(const struct team_live_run *run, uint16_t robot)
     run->live->due[robot / 64] |= UINT64_C(1) << (robot % 64);
 }
 
-/* A number of a reply by its name, however deep it lies. */
+/* Finds a number of a reply by its name, at any depth. */
 static bool find_value(const struct event_reply *reply, const char *name, double *value)
 {
     const size_t n = strlen(name);
@@ -142,7 +143,7 @@ static void update_pose(struct team_live_robot *r, const struct event_reply *rep
     }
 }
 
-/* A halt that a robot did not hear is sent when it is back. */
+/* A halt that a robot missed is sent when the robot is back. */
 static void resend_halt(const struct team_live_run *run, uint16_t robot)
 {
     struct team_live_robot *r = &team_live_robots(run->live)[robot];
@@ -152,7 +153,7 @@ static void resend_halt(const struct team_live_run *run, uint16_t robot)
     }
 }
 
-/* Does a sign of life change anything? Most come many times a second. */
+/* Does a sign of life change anything? Most come many times a second and do not. */
 static bool changes_state(const struct team_live_run *run, uint16_t robot)
 {
     struct team_robot_view view;
@@ -172,7 +173,7 @@ void team_live_receive(const struct team_live_run *run, uint16_t robot,
     if (event->kind == EVENT_REPLY) {
         update_pose(r, &event->reply);
     } else if (event->kind == EVENT_CONNECTION) {
-        r->posed = false; /* it may have been moved, or count from elsewhere */
+        r->posed = false; /* it may have been moved, or may count from another origin */
     }
     if (leaves || r->gone || changes_state(run, robot)) {
         run->live->version++;

@@ -3,7 +3,7 @@
 
 #include "twin/team/live/team_live_parts.h"
 
-/* A burst of this many alarms of one kind is recorded in full; after it one per second. */
+/* Each kind of alarm may come in a burst of this many; then one per second is recorded. */
 static const double BURST = 20.0;
 static const double RATE_HZ = 1.0;
 
@@ -23,7 +23,7 @@ static bool may_record(struct team_live *live, enum team_alarm kind, int64_t t_u
 /* ---- in words ---- */
 
 struct words {
-    char *text; /* [ALARM_DETAIL_MAX] cut where it gets too long */
+    char *text; /* [ALARM_DETAIL_MAX] cut if too long */
     size_t used;
 };
 
@@ -70,7 +70,7 @@ static void add_cycle(struct words *w, const struct team_params *p, const struct
     }
 }
 
-/* "deadlock: R1 holds A, wants B; R2 holds B, wants A" */
+/* Writes for example "deadlock: R1 holds A, wants B; R2 holds B, wants A". */
 static void describe_alarm(const struct team_params *p, const struct team_effect *e,
                            char text[ALARM_DETAIL_MAX])
 {

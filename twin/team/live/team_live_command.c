@@ -7,17 +7,18 @@
 #include "twin/pair/pair_run.h"
 #include "twin/team/live/team_live_parts.h"
 
-/* A turn or a way shorter than this is none: simulated robots stand no better. */
+/* A smaller turn (rad) or distance (m) needs no command: simulated robots are not more
+ * precise. */
 static const double LEAST_RAD = 1e-3;
 static const double LEAST_M = 1e-3;
-/* Numbers of commands are told in steps of this. */
+/* Numbers in commands are rounded to this. */
 static const double STEP = 1e-6;
 
 /* ---- ids ----------------------------------------------------------------------------------
  */
 
-/* "<team>-<job>-<robot>-<n>", without a job where there is none; names that are too long for it
- * are cut, and told apart by a hash. It is made of the state alone, and never again. */
+/* Makes "<team>-<job>-<robot>-<n>", without a job if there is none. Names that are too long are
+ * cut and get a hash. An id depends only on the state and is never used again. */
 static void make_id(const struct team_live_run *run, struct team_live_robot *r,
                     const char *robot, char id[EVENT_ID_MAX])
 {
@@ -65,15 +66,15 @@ void team_live_label_entry(const struct team_live_run *run, uint16_t robot, stru
     }
 }
 
-/* ---- commands out -------------------------------------------------------------------------
- */
+/* ---- outgoing commands
+ * -------------------------------------------------------------------- */
 
 static void copy_event(void *context, const struct event *event)
 {
     *(struct event *)context = *event;
 }
 
-/* To the pair, as it would come from L1. False: it is none. */
+/* Sends a command to the pair, as if L1 had sent it. False: it is not a valid command. */
 static bool command_pair(const struct team_live_run *run, uint32_t pair, const char *raw,
                          size_t bytes)
 {
@@ -102,8 +103,7 @@ static void fail_activity(const struct team_live_run *run, uint16_t robot)
         run, &(struct team_event){.kind = TEAM_EVENT_FAIL, .robot = robot, .n = r->n});
 }
 
-/* The members of the task's payload, {arg} replaced, behind those that are there; 0: too long.
- */
+/* Appends the members of the task's payload, with {arg} replaced; 0: too long. */
 static size_t append_payload(char *raw, size_t used, size_t size, const char *payload,
                              const char *arg)
 {
@@ -151,7 +151,7 @@ static size_t write_command(const struct team_live_run *run, const struct team_l
     return used;
 }
 
-/* The command of r->leg. */
+/* Sends the command of r->leg. */
 static void send_leg(const struct team_live_run *run, uint16_t robot, const double move[2])
 {
     struct team_live_robot *r = &team_live_robots(run->live)[robot];
@@ -173,7 +173,7 @@ static void send_halt(const struct team_live_run *run, uint16_t robot)
     char raw[EVENT_RAW_MAX];
     r->halt_due = false;
     if (r->pair == TEAM_LIVE_NO_PAIR || r->gone) {
-        return; /* it is owed */
+        return; /* the halt stays owed */
     }
     make_id(run, r, run->p->robots[robot].name, r->halt);
     remember_command(r, r->halt, 0);
@@ -194,7 +194,8 @@ static double wrap_angle(double rad)
     return remainder(rad, 2.0 * PI);
 }
 
-/* Turn, then way, as layer 1 makes its legs. False: it stands there. */
+/* Plans a turn and then a distance, like the legs of layer 1. False: the robot is there
+ * already. */
 static bool plan_go(const struct team_live_robot *r, const struct team_position *to,
                     double move[2])
 {
@@ -215,7 +216,7 @@ static bool plan_turn(const struct team_live_robot *r, const struct team_positio
     return fabs(move[0]) >= LEAST_RAD;
 }
 
-/* The next leg of a task to a position, from where the robot stands now. NONE: there is none
+/* Returns the next leg of a task to a position, from the robot's present pose. NONE: no leg is
  * left. */
 static enum team_live_leg next_leg(const struct team_live_robot *r,
                                    const struct team_position *to, double move[2])
@@ -241,7 +242,7 @@ static void run_leg(const struct team_live_run *run, uint16_t robot)
                                                                   : TEAM_LIVE_LEG_NONE;
     const bool lost = leg == TEAM_LIVE_LEG_LOCATE && r->leg >= TEAM_LIVE_LEG_LOCATE;
     if ((moves && !to) || lost) {
-        fail_activity(run, robot); /* no such position, or no reply tells where it stands */
+        fail_activity(run, robot); /* no such position, or the pose is unknown */
     } else if (leg == TEAM_LIVE_LEG_NONE) {
         r->id[0] = '\0';
         r->leg = TEAM_LIVE_LEG_NONE;
@@ -265,8 +266,8 @@ void team_live_send(const struct team_live_run *run, uint16_t robot)
     }
 }
 
-/* ---- what the team says of activities -----------------------------------------------------
- */
+/* ---- effects of activities
+ * ---------------------------------------------------------------- */
 
 void team_live_begin_activity(const struct team_live_run *run, const struct team_effect *effect)
 {
@@ -277,7 +278,7 @@ void team_live_begin_activity(const struct team_live_run *run, const struct team
     r->arg = effect->step->arg;
     r->leg = TEAM_LIVE_LEG_NONE;
     r->id[0] = '\0';
-    r->posed = r->posed && !r->over; /* after an error nobody knows how far it went */
+    r->posed = r->posed && !r->over; /* after an error the pose is unknown */
     r->over = false;
     r->leg_due = true;
     team_live_mark_due(run, effect->robot);
@@ -293,7 +294,8 @@ void team_live_halt_robot(const struct team_live_run *run, const struct team_eff
     team_live_mark_due(run, effect->robot);
 }
 
-/* An activity that failed though its command is in work: too late, or ended by a person. */
+/* Ends an activity that failed although its command still runs: timed out, or ended by a
+ * person. */
 void team_live_end_activity(const struct team_live_run *run, const struct team_effect *effect)
 {
     struct team_live_robot *r = &team_live_robots(run->live)[effect->robot];
@@ -333,7 +335,7 @@ void team_live_apply_reply(const struct team_live_run *run, uint16_t robot,
     run->live->version++;
     const bool done = is_done(r, effect);
     if (r->over && (!done || r->leg == TEAM_LIVE_LEG_LOCATE)) {
-        r->id[0] = '\0'; /* it ended as it was told to, or before its end */
+        r->id[0] = '\0'; /* it ended as commanded, or early */
     } else if (!done) {
         fail_activity(run, robot);
     } else if (r->over) {
@@ -349,7 +351,7 @@ void team_live_apply_reply(const struct team_live_run *run, uint16_t robot,
 /* ---- after a start ------------------------------------------------------------------------
  */
 
-/* What was sent under this id, lately; NULL. */
+/* Finds a recent command by its id; NULL: none. */
 static const struct team_live_command *find_sent(const struct team_live_robot *r,
                                                  const char *id)
 {
@@ -362,7 +364,7 @@ static const struct team_live_command *find_sent(const struct team_live_robot *r
     return NULL;
 }
 
-/* One whose activity was given up is not sent to the robot again. */
+/* A command whose activity was given up is not sent again. */
 static bool may_lack(const struct team_live_robot *r, const char *id, enum side side)
 {
     const struct team_live_command *sent = find_sent(r, id);

@@ -1,6 +1,9 @@
-/* What the team does from when somebody begins until nobody is at work: how long it took, and
- * how long it would have taken with the times of the twins, the same team run again by them:
- * what the locks would have done, had the robots been their twins. */
+/* twin/team/live/team_live_course.c - courses: from the first activity of an idle team until it
+ * is idle again.
+ *
+ * It measures how long a course took, and how long it would have taken with the times of the
+ * twins: the same team is run again with them. So the effect of locks is included.
+ */
 #include "twin/team/live/team_live_parts.h"
 #include "twin/team/step/team_simulate.h"
 
@@ -18,7 +21,7 @@ static void begin_course(struct team_live *live, int64_t t_us)
 {
     struct team_live_course *c = &live->course;
     if (!c->open) {
-        /* Activities of before whose entries are yet to come are none of its own. */
+        /* Entries still to come of earlier activities do not belong to the new course. */
         const uint32_t owed = c->owed;
         memset(c, 0, sizeof *c);
         c->owed = owed;
@@ -114,14 +117,14 @@ void team_live_add_entry(const struct team_live_run *run, uint16_t robot, uint32
     }
 }
 
-/* ---- again, with the twins' times ---- */
+/* ---- repetition with the twins' times ---- */
 
 struct again {
     struct team_live *live;
     struct team_live_course *course;
 };
 
-/* The next lap of this robot for this task; each is asked for once. */
+/* Gives the next lap of this robot for this task; each lap is used once. */
 static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *out)
 {
     const struct again *a = context;
@@ -143,7 +146,7 @@ static bool is_same(const struct team_job *a, const struct team_job *b)
            a->home == b->home;
 }
 
-/* Of jobs that are alike, the first one first. */
+/* Among equal jobs the first one is used first. */
 static void begin_again(const struct again *a, const struct team_effect *effect)
 {
     for (uint64_t n = a->course->first_job; n <= a->live->jobs_begun; n++) {
@@ -178,7 +181,7 @@ static void observe_rerun(void *context, const struct team_effect *effect)
     }
 }
 
-/* The jobs of the course, whose times with the twins are known now; whole: they are. */
+/* Emits the jobs of the course, whose times with the twins are now known if whole. */
 static void emit_job_results(const struct team_live_run *run, bool whole)
 {
     struct team_live *live = run->live;
@@ -195,7 +198,7 @@ static void emit_job_results(const struct team_live_run *run, bool whole)
     }
 }
 
-/* Buffers and the file's own jobs are those of the beginning in the first course only. */
+/* Buffers and jobs of the file have their initial state only in the first course. */
 static bool can_run_again(const struct team_live_run *run)
 {
     const struct team_live_course *c = &run->live->course;

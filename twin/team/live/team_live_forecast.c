@@ -1,10 +1,12 @@
-/* What was foretold of the team: asked for when something begins, and kept for its end. */
+/* twin/team/live/team_live_forecast.c - predictions of the team: requested when something
+ * begins, and retained until it ends.
+ */
 #include <stdio.h>
 
 #include "twin/team/live/team_live_parts.h"
 
-/* A forecast that was made later than this share of what it foretells is none of its
- * beginning; but so much is always forgiven. */
+/* A forecast made later than this share of the predicted time does not count for its beginning.
+ * A small delay is always accepted. */
 static const double LATE_SHARE = 0.05;
 static const int64_t LATE_US = 1000000;
 
@@ -34,7 +36,7 @@ const struct team_live_bar *team_live_find_bar(const struct team_live *live, uin
     return NULL;
 }
 
-/* Of this robot from activity n on. */
+/* Forgets the predicted bars of this robot from activity n on. */
 static void forget_bars(struct team_live_forecast *f, uint16_t robot, uint32_t n)
 {
     uint32_t count = 0;
@@ -59,8 +61,8 @@ void team_live_update_forecast(const struct team_live_run *run,
     }
 }
 
-/* ---- a forecast comes ---------------------------------------------------------------------
- */
+/* ---- a new forecast
+ * ----------------------------------------------------------------------- */
 
 static uint16_t find_robot(const struct team_params *p, const char *name)
 {
@@ -71,7 +73,7 @@ static uint16_t find_robot(const struct team_params *p, const char *name)
     return i;
 }
 
-/* "Move IB" */
+/* Is this the name of the step, such as "Move IB"? */
 static bool is_named(const struct team_params *p, const struct team_step *step,
                      const char *name)
 {
@@ -82,7 +84,7 @@ static bool is_named(const struct team_params *p, const struct team_step *step,
     return strcmp(text, name) == 0;
 }
 
-/* The team's first step of this name; NULL: it has none. */
+/* Returns the team's first step of this name; NULL: none. */
 static const struct team_step *find_step(const struct team_params *p, const char *name)
 {
     for (size_t i = 0; i < p->step_count; i++) {
@@ -96,7 +98,7 @@ static const struct team_step *find_step(const struct team_params *p, const char
     return NULL;
 }
 
-/* Those begun are as they were foretold before. */
+/* Activities that have begun keep their earlier prediction. */
 static void retain_begun(const struct team_live_run *run)
 {
     struct team_live_forecast *f = &run->live->forecast;
@@ -138,7 +140,7 @@ static void apply_bars(const struct team_live_run *run, const struct team_foreca
     }
 }
 
-/* The makespan of what began then; false: it was foretold too late. */
+/* Finds the predicted makespan of what began then; false: the forecast is too late. */
 static bool find_makespan(const struct team_forecast *forecast, int64_t began_us,
                           const struct forecast_range *end, struct forecast_range *out)
 {
@@ -168,7 +170,7 @@ void team_live_apply_forecast(const struct team_live_run *run,
     struct team_live_forecast *f = &live->forecast;
     struct team_live_course *c = &live->course;
     if (forecast->number > f->asked || forecast->number <= f->received) {
-        return; /* of another run of this lab, or here before */
+        return; /* from another run of this lab, or a repetition */
     }
     live->version++;
     f->received = forecast->number;

@@ -1,4 +1,6 @@
-/* Jobs, from when a robot gets one until it has done it; and how what was foretold came out. */
+/* twin/team/live/team_live_job.c - jobs from assignment to completion, and how accurate their
+ * prediction was.
+ */
 #include "twin/team/live/team_live_parts.h"
 
 const struct team_live_job *team_live_find_job(const struct team_live *live, uint64_t number)

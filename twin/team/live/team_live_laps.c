@@ -1,5 +1,7 @@
-/* How long activities take, as they were done: for forecasts. Of the last ones mostly: what
- * lies back counts half after as many again. */
+/* twin/team/live/team_live_laps.c - durations of activities, for forecasts.
+ *
+ * Recent ones count most: the weight of a value halves after as many further values.
+ */
 #include <math.h>
 
 #include "twin/team/live/team_live_parts.h"

@@ -1,6 +1,7 @@
-/* twin/team/live/team_live_parts.h - what the files of the crew share: team_live.c takes events
- * in and effects out, team_live_command.c commands the pairs, team_live_apply_request.c answers
- * requests. Private to twin/team/live. */
+/* twin/team/live/team_live_parts.h - shared by the files of team_live: team_live.c applies
+ * events and emits effects, team_live_command.c commands the pairs, team_live_request.c answers
+ * requests. Private to twin/team/live.
+ */
 #ifndef TWIN_TEAM_LIVE_TEAM_LIVE_PARTS_H
 #define TWIN_TEAM_LIVE_TEAM_LIVE_PARTS_H
 
@@ -19,7 +20,7 @@ static inline size_t team_live_answers_max(const struct team_params *p)
     return TEAM_LIVE_ANSWERS + 2 * p->robot_count;
 }
 
-/* Where the parts of the block begin. */
+/* Offsets of the parts of the block. */
 static inline size_t team_live_robots_at(void)
 {
     return team_live_align(sizeof(struct team_live));
@@ -55,70 +56,70 @@ static inline struct team *team_live_core(struct team_live *live, const struct t
 
 /* ---- team_live.c ---- */
 
-/* Into the bag of this instant. */
+/* Adds an event to the bag of this instant. */
 void team_live_add_event(const struct team_live_run *run, const struct team_event *event);
-/* Something is to be sent to this robot by team_live_flush(). */
+/* Marks that team_live_flush() must send something to this robot. */
 void team_live_mark_due(const struct team_live_run *run, uint16_t robot);
 
 /* ---- team_live_command.c ---- */
 
-/* TEAM_START, TEAM_HALT and TEAM_ERROR of a robot. */
+/* Applies TEAM_START, TEAM_HALT and TEAM_ERROR of a robot. */
 void team_live_begin_activity(const struct team_live_run *run,
                               const struct team_effect *effect);
 void team_live_halt_robot(const struct team_live_run *run, const struct team_effect *effect);
 void team_live_end_activity(const struct team_live_run *run, const struct team_effect *effect);
-/* The broker has the command of this id, to that robot of the pair. */
+/* Records that the broker has this command for that robot of the pair. */
 void team_live_confirm_command(struct team_live_robot *r, const char *id, enum side side);
-/* Send what is due to this robot. */
+/* Sends what is due to this robot. */
 void team_live_send(const struct team_live_run *run, uint16_t robot);
 
 /* ---- team_live_apply_request.c ---- */
 
-/* An effect that may answer a request. */
+/* Updates the answers that this effect concerns. */
 void team_live_update_answer(const struct team_live_run *run, const struct team_effect *effect);
 
 /* ---- team_live_course.c ---- */
 
-/* An effect of the team, as part of what it does now. */
+/* Adds an effect of the team to the present course. */
 void team_live_update_course(const struct team_live_run *run, const struct team_effect *effect);
-/* The entry of a command for activity n. */
+/* Adds the entry of a command for activity n. */
 void team_live_add_entry(const struct team_live_run *run, uint16_t robot, uint32_t n,
                          const struct entry *entry);
-/* Tell the result of a course that has ended. */
+/* Emits the result of a course that has ended. */
 void team_live_end_course(const struct team_live_run *run);
 
 /* ---- team_live_job.c ---- */
 
-/* An effect of the team, as part of a job. */
+/* Adds an effect of the team to its job. */
 void team_live_update_job(const struct team_live_run *run, const struct team_effect *effect);
-/* Something happened to it that nobody foretells: what is in work is not as was foretold. */
+/* Marks running jobs as disturbed, because something unpredictable happened. */
 void team_live_disturb_jobs(const struct team_live_run *run);
-/* How long a job or a course took is known: count it, and tell it. */
+/* Counts and emits the duration of a job or course. */
 void team_live_emit_result(const struct team_live_run *run,
                            const struct team_live_result *result,
                            const struct team_live_job *job, struct team_live_judged *judged);
 
 /* ---- team_live_forecast.c ---- */
 
-/* An effect of the team: what was foretold of a robot that goes another way is forgotten. */
+/* Drops the predictions of a robot that deviates from them. */
 void team_live_update_forecast(const struct team_live_run *run,
                                const struct team_effect *effect);
-/* What was foretold of it has come. */
+/* Applies a new forecast. */
 void team_live_apply_forecast(const struct team_live_run *run,
                               const struct team_forecast *forecast);
-/* Where something has begun in this step, it is to be foretold. */
+/* Requests a forecast if something has begun in this step. */
 void team_live_request_forecast(const struct team_live_run *run);
 
 /* ---- team_live_laps.c ---- */
 
-/* An activity has ended, or the entry of a command for one: how long it took. */
+/* Learns the duration of an activity from its end, or from the entry of its command. */
 void team_live_learn_effect(const struct team_live_run *run, const struct team_effect *effect);
 void team_live_learn_entry(const struct team_live_run *run, uint16_t robot,
                            const struct team_live_command *sent, const struct entry *entry);
 
 /* ---- team_live_record_alarm.c ---- */
 
-/* Record an alarm of the team, unless its kind comes too often. */
+/* Records an alarm of the team, unless its kind is too frequent. */
 void team_live_record_alarm(const struct team_live_run *run, const struct team_effect *effect);
 
 #endif

@@ -11,7 +11,7 @@
 #include "twin/team/step/team_simulate.h"
 #include "twin/team/step/team_statistics.h"
 
-/* A robot's activity n, and what was seen of it, run after run. */
+/* Activity n of a robot, and its times in the runs. */
 struct ahead {
     uint16_t robot;
     uint32_t n;
@@ -20,7 +20,7 @@ struct ahead {
     double from_s[TEAM_LIVE_PREDICT_RUNS], to_s[TEAM_LIVE_PREDICT_RUNS];
 };
 
-/* A job in work. */
+/* A running job. */
 struct in_work {
     uint16_t robot;
     uint64_t number;
@@ -36,11 +36,11 @@ struct predictor {
     struct team_prediction *tp;
     struct team_draw *draw;
     struct team_simulator *simulator;
-    bool expects; /* the run without chance, which says what is ahead */
+    bool expects; /* the deterministic run, which lists the activities ahead */
     uint64_t activities;
-    bool unknown; /* of an activity nobody knows how long it takes */
+    bool unknown; /* an activity has an unknown duration */
     size_t script_count, ahead_count, job_count, finished;
-    struct team_happening script[TEAM_ROBOTS_MAX]; /* robots that will start */
+    struct team_happening script[TEAM_ROBOTS_MAX]; /* starts of robots */
     struct in_work jobs[TEAM_FORECAST_JOBS];
     struct ahead ahead[TEAM_FORECAST_BARS];
     double end_s[TEAM_LIVE_PREDICT_RUNS];
@@ -58,8 +58,8 @@ size_t team_live_predict_bytes(const struct team_params *p)
            round_up(team_draw_bytes_most(p)) + round_up(team_simulator_bytes(p));
 }
 
-/* ---- what is known ------------------------------------------------------------------------
- */
+/* ---- known durations
+ * ---------------------------------------------------------------------- */
 
 static void learn_robot(struct predictor *s, uint16_t i, team_live_pair_fits *fits,
                         void *context)
@@ -85,14 +85,14 @@ static void learn_robot(struct predictor *s, uint16_t i, team_live_pair_fits *fi
                                        team_laps_sd(&law->laps),
                                        team_laps_of_one_move(&law->turns, &law->distances));
     }
-    (void)status; /* too few, or none at all: the next law counts */
+    (void)status; /* too few or no moves: the next law is used */
     const struct team_pose pose = {r->pose[0], r->pose[1], r->pose[2]};
     if (r->posed) {
         team_predict_pose(s->tp, i, &pose);
     }
 }
 
-/* Robots that are to begin later. */
+/* Schedules the robots that begin later. */
 static void plan_starts(struct predictor *s)
 {
     for (uint16_t i = 0; i < s->p->robot_count; i++) {
@@ -218,8 +218,8 @@ static size_t run_all(struct predictor *s, const struct team_run *expected)
     return runs;
 }
 
-/* ---- what they came to --------------------------------------------------------------------
- */
+/* ---- results of the runs
+ * ------------------------------------------------------------------ */
 
 static struct forecast_range find_range(double *values_s, size_t n)
 {
@@ -229,7 +229,7 @@ static struct forecast_range find_range(double *values_s, size_t n)
                                    lab_us(d.p95.value)};
 }
 
-/* What nearly every run has. */
+/* Does nearly every run have it? */
 static bool is_usual(size_t seen, size_t runs)
 {
     return 10 * seen >= 9 * runs;
@@ -269,7 +269,7 @@ static void write_jobs(struct predictor *s, size_t runs, struct team_forecast *o
     }
 }
 
-/* Why nobody knows when it will end. */
+/* Explains why the end is unknown. */
 static void explain_end(const struct predictor *s, const struct team_run *expected, size_t runs,
                         struct team_forecast *out)
 {

@@ -7,7 +7,8 @@
 /* ---- answers ------------------------------------------------------------------------------
  */
 
-/* Of any robot; robots give their ids by themselves, and may give the same ones. */
+/* For requests of people. Robots choose their ids independently, so equal ids of different
+ * robots are distinct. */
 enum { ANYBODY = 0xfffe };
 
 _Static_assert((int)TEAM_LIVE_DETAIL_MAX >= (int)TEAM_JOB_FAULT_MAX,
@@ -48,7 +49,7 @@ team_live_find_answer(const struct team_live *live, const struct team_params *p,
     return search_answer(live, p, id, ANYBODY);
 }
 
-/* Robots' own controllers are answered; others only when it was refused. */
+/* A robot's own controller gets every answer; others only a refusal. */
 static void emit_answer(const struct team_live_run *run, const struct team_live_answer *a)
 {
     if (a->op == TEAM_OP_LOCK || a->op == TEAM_OP_UNLOCK || a->grant == TEAM_LIVE_REJECTED) {
@@ -80,7 +81,7 @@ static void reject_request(const struct team_live_run *run, struct team_live_ans
 /* ---- effects that answer ------------------------------------------------------------------
  */
 
-/* Where this resource stands in the answer; a->count: nowhere. */
+/* Returns the position of this resource in the answer; a->count: not in it. */
 static size_t find_resource(const struct team_live_answer *a, uint16_t resource)
 {
     size_t k = 0;
@@ -98,7 +99,7 @@ static void record_fence(struct team_live_answer *a, const struct team_effect *e
     }
 }
 
-/* The earliest end of its leases, as of its robot's last sign of life. */
+/* Returns the earliest end of its leases, from its robot's last sign of life. */
 static void find_lease_end(const struct team_live_run *run, struct team_live_answer *a,
                            int64_t last_message_us)
 {
@@ -128,7 +129,7 @@ static void decide_queued(const struct team_live_run *run, struct team_live_answ
     decide_answer(run, a, TEAM_LIVE_QUEUED, "");
 }
 
-/* A grant is over for the resource that stands at `at`; of several the others go on. */
+/* Ends the grant of the resource at position `at`; the others continue. */
 static void end_grant(const struct team_live_run *run, struct team_live_answer *a, size_t at,
                       bool asked, const char *why)
 {
@@ -152,7 +153,8 @@ static void end_grant(const struct team_live_run *run, struct team_live_answer *
     }
 }
 
-/* The grant of this resource under this fence is over: whose was it, and who asked for that? */
+/* Ends the grant of this resource under this fence. The answer is that of its owner, and of the
+ * request that freed it. */
 static void end_freed_grant(const struct team_live_run *run, const struct team_effect *effect)
 {
     struct team_live *live = run->live;
@@ -203,8 +205,8 @@ void team_live_update_answer(const struct team_live_run *run, const struct team_
     }
 }
 
-/* ---- what is asked ------------------------------------------------------------------------
- */
+/* ---- kinds of requests
+ * -------------------------------------------------------------------- */
 
 static uint16_t find_robot(const struct team_params *p, const char *name)
 {
@@ -226,7 +228,7 @@ static uint16_t find_name(const struct team_params *p, const char *name)
     return TEAM_NONE;
 }
 
-/* The resources asked for, by their numbers; false, rejected, where there is no such one. */
+/* Reads the resources by name; false, and rejected, if one does not exist. */
 static bool read_resources(const struct team_live_run *run, const struct event_team *ask,
                            struct team_live_answer *a)
 {
@@ -260,7 +262,7 @@ static void ask_lock(const struct team_live_run *run, const struct event_team *a
     team_live_add_event(run, &e);
 }
 
-/* Does somebody hold the resource under this fence? */
+/* Is the resource held under this fence? */
 static bool is_held(const struct team_live_run *run, uint16_t resource, int64_t fence)
 {
     struct team_resource_view view;
@@ -273,7 +275,7 @@ static bool is_held(const struct team_live_run *run, uint16_t resource, int64_t 
     return false;
 }
 
-/* behind_count: so many are not freed yet. */
+/* behind_count: number of resources not freed yet. */
 static void ask_unlock(const struct team_live_run *run, const struct event_team *ask,
                        struct team_live_answer *a)
 {
@@ -416,7 +418,7 @@ static bool stop_robot(const struct team_live_run *run, uint16_t robot)
     return planned || is_at_work(&view);
 }
 
-/* Of all robots, or one. */
+/* Applies a request to one robot, or to all. */
 static void ask_all(const struct team_live_run *run, const struct event_team *ask,
                     struct team_live_answer *a)
 {
@@ -451,7 +453,7 @@ static uint64_t hash_request(const struct event_team *ask)
     return hash_bytes(hash, plain.home, sizeof plain.home);
 }
 
-/* One without an id is answered, and forgotten. */
+/* A request without an id is answered but not retained. */
 static struct team_live_answer *begin_answer(const struct team_live_run *run,
                                              const struct event_team *ask, uint16_t robot,
                                              struct team_live_answer *forgotten)
@@ -472,7 +474,7 @@ static struct team_live_answer *begin_answer(const struct team_live_run *run,
     return a;
 }
 
-/* A request that was here before is answered as then, or as it has turned out since. */
+/* Repeats the answer to a repeated request, with its present state. */
 static void answer_again(const struct team_live_run *run, const struct event_team *ask,
                          struct team_live_answer *known)
 {
@@ -494,7 +496,7 @@ static void answer_again(const struct team_live_run *run, const struct event_tea
     reject_request(run, &other, "this id was another request's: use a new one");
 }
 
-/* What is not of the protocol. */
+/* Answers a request that violates the protocol. */
 static void refuse_malformed(const struct team_live_run *run, const struct event_malformed *m)
 {
     struct team_live_answer a = {.op = TEAM_OP_LOCK, .robot = TEAM_NONE};
