@@ -3,7 +3,8 @@
 #include "logger/message/codec_native.h"
 #include "twin/lab_parts.h"
 
-/* What the robots of a lab speak, and what of a lab follows from its settings alone. */
+/* twin/lab_codecs.c - the codecs of a lab's robots, and properties of a lab that follow from
+ * its settings alone. */
 
 const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
                                           const char *id)
@@ -28,7 +29,8 @@ const struct codec *lab_codec(const struct lab *lab, size_t index)
     return lab_codec_of(lab_pair_params(lab, index));
 }
 
-/* What the robots of a pair with a foreign codec may write; index NULL: counted only. */
+/* Lists the topics that the robots of a pair with a foreign codec may write; index NULL: only
+ * counts. */
 static size_t list_topics(const struct pair_params *p, struct topic_index *index,
                           uint32_t number)
 {
@@ -45,7 +47,7 @@ static size_t list_topics(const struct pair_params *p, struct topic_index *index
     return count;
 }
 
-/* Of pairs with a foreign codec: so many, and topics of theirs. */
+/* Counts the pairs with a foreign codec, and their topics. */
 static size_t count_foreign(const struct lab_params *p, size_t *topics)
 {
     size_t count = 0;
@@ -83,7 +85,7 @@ char *lab_place_topics(struct lab *lab, void *at)
     return (char *)at + lab_topics_bytes(&lab->p);
 }
 
-/* Of a foreign pair that Tandem commands, L1's commands are native. */
+/* L1's commands to a foreign pair in link mode are native. */
 static const struct codec *find_spoken(const void *context, const struct event *event)
 {
     const struct lab *lab = context;
@@ -150,7 +152,7 @@ void lab_codecs(const struct lab *lab, struct codec_set *set)
     }
 }
 
-/* In the words of the pair's codec; what it remembers of it changes. */
+/* Encodes an effect with the pair's codec, which may change the codec's state. */
 static void emit_worded(const struct lab_words *w, const struct effect *effect,
                         struct codec_out *out)
 {
@@ -162,7 +164,7 @@ static void emit_worded(const struct lab_words *w, const struct effect *effect,
     w->fx->emit(w->fx->context, &with);
 }
 
-/* What a team answers to a robot whose protocol has such answers. */
+/* Encodes a team's answer for a robot whose protocol has such answers. */
 static void emit_answer(const struct lab_words *w, const struct effect *effect)
 {
     const struct team_live_answer *a = effect->response;
@@ -181,7 +183,7 @@ static void emit_answer(const struct lab_words *w, const struct effect *effect)
         w->fx->emit(w->fx->context, effect);
         return;
     }
-    for (size_t k = 0; k < a->count; k++) { /* what was revoked, or is granted still */
+    for (size_t k = 0; k < a->count; k++) { /* revoked or still granted resources */
         if (a->fences[k] > 0) {
             answer.resource[answer.count].name = p->resources[a->resources[k]].name;
             answer.resource[answer.count++].fence = (int64_t)a->fences[k];

@@ -12,22 +12,22 @@
 #include "identification/dynamics/unmodelled_term.h"
 #include "identification/model/models.h"
 
-/* The newest share of the samples that the fit of the older ones is held against. */
+/* Share of the newest samples, on which a fit of the older ones is tested. */
 static const double HELD_OUT_SHARE = 0.3;
-/* How much of their motion that fit must explain. */
+/* Share of their motion that this fit must explain. */
 static const double R2_PASS = 0.9;
 static const double R2_MIN = 0.5;
-/* A velocity that stands out less from its noise says nothing about the model. */
+/* Below this signal-to-noise ratio a velocity says nothing about the model. */
 static const double SIGNAL_MIN = 3.0;
-/* A parameter that must be positive, and is known to worse than this share, is a guess;
- * MARGINAL beyond the smaller one. */
+/* Limits of the relative standard error of a parameter that must be positive: MARGINAL beyond
+ * the smaller one, FAIL beyond the larger one. */
 static const double SE_RATIO_MAX = 0.25;
 static const double SE_RATIO_PASS = 0.10;
 
 /* ---- data ---------------------------------------------------------------------------------
  */
 
-/* Samples from .. to - 1 as columns, at their own times. */
+/* Makes columns of samples from .. to - 1, at their own times. */
 static enum status make_table(const struct dynamics_task *task, size_t from, size_t to,
                               struct data_table *table, struct data_summary *summary,
                               struct err *err)
@@ -100,7 +100,7 @@ static struct dynamics_options options_of(const struct dynamics_task *task)
     return options;
 }
 
-/* What efforts do between two samples. */
+/* Chooses the interpolation of efforts between two samples. */
 static enum status hold_efforts(const struct dynamics_task *task,
                                 enum input_interpolation asked, struct data_table *table,
                                 struct interpolation_choice *choice, struct err *err)
@@ -183,7 +183,7 @@ static void check_precision(const struct model *model, struct dynamics_result *r
             at = j;
         }
     }
-    /* Written so that NaN fails. */
+    /* The comparison is written so that NaN fails. */
     const enum estimate_verdict verdict = !(worst <= SE_RATIO_MAX)    ? ESTIMATE_FAIL
                                           : !(worst <= SE_RATIO_PASS) ? ESTIMATE_MARGINAL
                                                                       : ESTIMATE_PASS;
@@ -193,14 +193,14 @@ static void check_precision(const struct model *model, struct dynamics_result *r
                          model->parameters[at].words, 100.0 * worst);
 }
 
-/* A joint under position control strays when it is simulated without its controller; its
- * efforts say what the model is worth. */
+/* A joint under position control drifts away when it is simulated without its controller, so
+ * its efforts may judge the model instead. */
 static double best_r2(const struct dynamics_check *check, size_t axis)
 {
-    return fmax(check->axis[axis].run.r2, check->effort_r2); /* a NaN is left out */
+    return fmax(check->axis[axis].run.r2, check->effort_r2); /* fmax ignores a NaN */
 }
 
-/* How much of their motion the older samples foretell of the newer ones. */
+/* Judges how much of the newer samples' motion the older samples predict. */
 static void judge_explained(const struct model *model, const struct dynamics_check *check,
                             const struct data_summary *summary, struct dynamics_result *r)
 {
@@ -236,9 +236,9 @@ static void judge_explained(const struct model *model, const struct dynamics_che
     }
 }
 
-/* By the rule of recordings that took no part in a fit: sizes, means, parameters. Where they
- * disagree nothing is promised; it may be the robot that has changed, and so no more is said.
- */
+/* Compares the fits of older and newer samples like hold-out recordings: sizes, means,
+ * parameters. If they disagree, the verdict is only lowered, because the robot itself may have
+ * changed. */
 static void judge_agreement(const struct model *model, struct dynamics_fit *older,
                             const struct dynamics_check *own,
                             const struct dynamics_check *newer, struct dynamics_result *r)
@@ -254,7 +254,7 @@ static void judge_agreement(const struct model *model, struct dynamics_fit *olde
     }
 }
 
-/* A fit of the older samples, held against them and against the newer ones. */
+/* A fit of the older samples, compared with them and with the newer ones. */
 struct held_out {
     struct data_table older, newer;
     struct data_summary summary; /* of the newer ones */
@@ -311,7 +311,7 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
                                : err_set(err, status, inner.fault, "fit", "%s", inner.text);
 }
 
-/* What the efforts hold that a model of a joint does not. */
+/* Tries further terms in the efforts that the model of a joint does not have. */
 static enum status try_terms(const struct dynamics_task *task, const struct data_set *set,
                              struct dynamics_result *r)
 {
@@ -329,7 +329,7 @@ static enum status try_terms(const struct dynamics_task *task, const struct data
     return asking.ended ? STATUS_E_STALE : status;
 }
 
-/* Samples of the trace for each time within which the motion changes. */
+/* Samples of the trace per time constant of the motion. */
 static const double TRACE_DENSITY = 8.0;
 
 static void fill_trace(const struct data_set *set, double *const *residual, size_t step,
@@ -364,7 +364,7 @@ static enum status compute_trace(const struct dynamics_task *task, const struct 
         dynamics_check_residuals(task->model, &r->fit, set, residual, &simulated);
     if (status == STATUS_OK && simulated) {
         const double step = motion_s / TRACE_DENSITY / set->dt_s;
-        /* NaN: nothing moves. */
+        /* NaN: no motion. */
         fill_trace(set, residual, step > 1.0 ? (size_t)fmin(step, (double)set->n) : 1,
                    &r->trace);
     }
@@ -372,8 +372,8 @@ static enum status compute_trace(const struct dynamics_task *task, const struct 
     return status;
 }
 
-/* How far the fit is from its own samples, where it can be simulated at all, and what that says
- * of it, as `tandem identify` would. */
+/* Simulates the fit over its own samples, if possible, and judges the residuals like `tandem
+ * identify`. */
 static enum status simulate_own(const struct dynamics_task *task, const struct data_set *set,
                                 struct dynamics_result *r, struct err *err)
 {
@@ -401,9 +401,9 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
                : STATUS_OK;
 }
 
-/* What other fits may be held against: error bars of residuals that are white, or that know of
- * forces. Robust ones of output_error are too small by half where forces last, and it is what
- * auto takes where pem is far from it. */
+/* Chooses estimates for comparison with other fits: their error bars need white residuals, or
+ * knowledge of forces. Robust errors of output_error are half too small if forces persist, and
+ * auto uses output_error if pem is far from it. */
 static enum status fit_reference(const struct dynamics_task *task, const struct data_set *set,
                                  struct dynamics_result *r, struct err *outer)
 {
@@ -441,7 +441,7 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
                        task->n);
     }
     enum status status = make_table(task, 0, task->n, &table, &r.summary, err);
-    r.summary.counted = false; /* times are stamps, at 1 Hz as well */
+    r.summary.counted = false; /* times are stamps, even at 1 Hz */
     if (status == STATUS_OK) {
         status = hold_efforts(task, (enum input_interpolation)task->hold, &table, &r.hold, err);
     }

@@ -1,9 +1,8 @@
 /* twin/dynamics/dynamics_task.h - a batch fit of dynamics on a frozen window of samples, with
  * the checks that decide whether it may become a parameter set.
  *
- * The same call on the worker's thread, in replay, and in the lab where nobody hands it the
- * result: equal windows give equal bytes. docs/model/online.md. Pure but for GSL's
- * allocations.
+ * The worker thread, a replay, and a lab without worker results make the same call: equal
+ * windows give equal bytes. docs/model/online.md. Pure, apart from GSL's allocations.
  */
 #ifndef TWIN_DYNAMICS_DYNAMICS_TASK_H
 #define TWIN_DYNAMICS_DYNAMICS_TASK_H
@@ -23,54 +22,53 @@
 struct dynamics_task {
     const struct model *model;
     bool biases;
-    bool plausible; /* doubt values that look like another unit's */
-    bool has_pose;  /* the values hold it; else it is zero there */
+    bool plausible; /* report values that look like another unit's */
+    bool has_pose;  /* the values include the pose; otherwise it is zero */
     uint8_t method; /* enum dynamics_method; DYNAMICS_METHOD_COUNT: auto */
     uint8_t hold;   /* enum input_interpolation */
     size_t n;
-    const int64_t *t_us; /* [n] rising, the robot's clock */
+    const int64_t *t_us; /* [n] rising, robot's clock */
     const float *values; /* [n][3 axes]: nu, tau, pose */
-    /* Asked now and then; false ends the work. NULL: never asked. */
+    /* Called now and then; false stops the fit. May be NULL. */
     bool (*go_on)(void *context, const char *stage);
     void *context;
 };
 
-/* The newest of the samples, each as it was and as the fit simulates it from the efforts alone:
- * so far apart that eight fall into the time within which velocities change. */
+/* The newest samples, measured and as the fit simulates them from the efforts alone. Their
+ * spacing is such that eight samples cover the time within which velocities change. */
 enum { DYNAMICS_TRACE_MAX = 200 };
 
 struct dynamics_trace {
     uint32_t n;                    /* 0: the fit could not be simulated */
-    float t_s[DYNAMICS_TRACE_MAX]; /* since the first one */
+    float t_s[DYNAMICS_TRACE_MAX]; /* s since the first one */
     float measured[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX];
-    float simulated[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX]; /* NaN: a run begins there */
+    float simulated[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX]; /* NaN: a new run begins here */
 };
 
-/* Plain data: it is part of the lab's state. */
+/* Plain data, because it is part of the lab's state. */
 struct dynamics_result {
     struct dynamics_fit fit;
-    /* To be held against other fits: that one, or of pem, where it leaves what is not white;
-     * count 0: no fit has honest errors. */
+    /* Estimates for comparison with other fits: the result's own, or those of pem if the
+     * result's residuals are not white. count 0: no fit has reliable errors. */
     struct dynamics_reference honest;
     struct data_summary summary;
-    struct interpolation_choice hold;   /* what its efforts did between samples */
-    double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
-    double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */
+    struct interpolation_choice hold;   /* interpolation of the efforts between samples */
+    double held_out_r2[MODEL_AXES_MAX]; /* NaN: unknown */
+    double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN: unknown */
     struct dynamics_trace trace;
     struct parameter_checks checks;
-    int64_t since_us, until_us; /* of the samples, the robot's clock */
+    int64_t since_us, until_us; /* time of the samples, robot's clock */
     uint64_t data_hash;
 };
 
-/* STATUS_E_EMPTY, STATUS_E_RANGE, STATUS_E_MATH: these samples cannot be fitted;
- * STATUS_E_NOMEM; STATUS_E_STALE: told not to go on. err says why in words; *out is written on
- * STATUS_OK only.
- */
+/* Runs the fit. STATUS_E_EMPTY, STATUS_E_RANGE, STATUS_E_MATH: these samples cannot be fitted;
+ * STATUS_E_NOMEM; STATUS_E_STALE: stopped. err has the reason; *out is written on STATUS_OK
+ * only. */
 MUST_USE enum status dynamics_task_run(const struct dynamics_task *task,
                                        struct dynamics_result *out, struct err *err);
 
-/* The same, with its end as what the lab takes in: outcome, detail, and *out as result where it
- * is done. The job stays. */
+/* Runs the fit and makes the lab's event of its end: outcome, detail, and *out as result if
+ * done. The job number stays. */
 enum status dynamics_task_end(const struct dynamics_task *task, struct dynamics_result *out,
                               struct event_fit *end, struct err *err);
 

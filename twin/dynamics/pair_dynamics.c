@@ -50,7 +50,7 @@ size_t pair_dynamics_bytes(const struct pair_dynamics_params *p)
     return align_bytes(sizeof(struct pair_dynamics)) + 2 * sides * window_bytes(p, model);
 }
 
-/* Where in the block these samples stand. */
+/* Returns the offset of these samples in the block. */
 static size_t window_offset(const struct pair_dynamics *d, const struct pair_dynamics_params *p,
                             enum side side, bool frozen)
 {
@@ -97,12 +97,12 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
     }
 }
 
-/* The period of a robot is told by so many of its samples; it may be longer than the window
- * asks for by such a share, and by more as long as few are heard. */
+/* Samples for the estimate of a robot's period. The period may exceed the window's by this
+ * share, and by more while there are few samples. */
 enum { PERIODS_MAX = 32 };
 static const double PERIOD_RATIO = 0.125;
 static const double PERIOD_RATIO_FIRST = 0.2;
-/* Longer times are gaps, and count as no longer than so many periods. */
+/* Longer times are gaps, and count as this many periods. */
 static const double GAP_PERIODS = 4.0;
 
 /* ---- the window ---------------------------------------------------------------------------
@@ -148,7 +148,7 @@ static void store_sample(struct dynamics_side *side, const struct window *w,
     memset(side->effort_sum, 0, sizeof side->effort_sum);
 }
 
-/* The mean time between samples, of the last ones. */
+/* Updates the mean time between recent samples. */
 static void update_period(struct dynamics_side *side, int64_t t_us)
 {
     const double most_us = side->periods > 0 ? GAP_PERIODS * side->period_us : HUGE_VAL;
@@ -159,9 +159,9 @@ static void update_period(struct dynamics_side *side, int64_t t_us)
                           : side->period_us + (since_us - side->period_us) / side->periods;
 }
 
-/* Whether a sample comes too soon after the last one kept. Kept are all, or every second or
- * third …, as the robot's period asks for: then they are as even as its timer, whatever that
- * jitters. */
+/* Does a sample come too soon after the last stored one? All samples are stored, or every
+ * second or third …, according to the robot's period, so that they stay as even as its timer,
+ * despite jitter. */
 static bool comes_too_soon(const struct dynamics_side *side,
                            const struct pair_dynamics_params *p, int64_t t_us)
 {
@@ -191,7 +191,7 @@ void pair_dynamics_store(struct pair_dynamics *d, const struct pair_dynamics_par
         return;
     }
     if (side->thinning) {
-        /* What acted since the last one kept is the mean of what was passed over. */
+        /* The effort since the last stored sample is the mean over the skipped ones. */
         const uint32_t last = (side->first + side->count - 1) % p->window;
         for (size_t i = 0; i < n; i++) {
             w.values[last * 3 * n + n + i] =
@@ -253,15 +253,15 @@ void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamic
                                    .values = (const void *)(at + times_bytes(p))};
 }
 
-/* ---- does telemetry fit the model ---------------------------------------------------------
- */
+/* ---- does telemetry fit the model?
+ * -------------------------------------------------------- */
 
 enum {
-    RECEIVED_MIN = 10, /* samples, before anything is said */
-    RECEIVED_MAX = 50  /* as many count */
+    RECEIVED_MIN = 10, /* samples before any alarm */
+    RECEIVED_MAX = 50  /* samples that count at most */
 };
-/* A sample now and then that does not fit is left out; so many mean that none is to be trusted.
- * The alarm comes again only after nearly all have fitted. */
+/* Share of misfits that raises the alarm; single ones are only dropped. The alarm can come
+ * again after nearly all samples have fitted. */
 static const double WRONG_RATIO = 0.2;
 static const double RIGHT_RATIO = 0.05;
 
@@ -320,10 +320,10 @@ void pair_dynamics_check_shape(struct pair_dynamics *d, const struct pair_run *r
     }
 }
 
-/* ---- in words -----------------------------------------------------------------------------
- */
+/* ---- texts
+ * -------------------------------------------------------------------------------- */
 
-/* "[v_mps, w_radps]", and the same of the plane. */
+/* Lists the axes: "[v_mps, w_radps]", or those of the plane. */
 static void list_axes(const struct model *model, bool efforts, char *text, size_t size)
 {
     const char *planar[3] = {"0", "0", "0"};

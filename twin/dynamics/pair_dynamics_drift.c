@@ -4,17 +4,16 @@
 
 #include "twin/dynamics/pair_dynamics_parts.h"
 
-/* Of a day of fits, how many tell a change where there is none; and no fit more often than
- * this. */
+/* Rate of false drift alarms of fits. It sets the threshold of each comparison. */
 static const double FALSE_ALARMS_PER_DAY = 0.5;
 static const double LEVEL_MAX = 0.01;
-/* Of a filter whose noise is that of thousands of samples. */
+/* Degrees of freedom of a filter whose noise is estimated from thousands of samples. */
 static const double FREEDOM_KNOWN = 1e4;
 
 enum { CHANGES_MAX = 400 /* bytes of text */ };
 
-/* The filter's own test takes what it cannot foretell for white: so it is unless the last fit
- * found otherwise. Of linear fits nobody knows. */
+/* The filter's test assumes white innovations, unless the last fit showed otherwise. For linear
+ * fits this is unknown. */
 static bool quick_test_is_honest(const struct dynamics_side *side)
 {
     const struct dynamics_fit *fit = &side->result.fit;
@@ -35,8 +34,8 @@ static const char *unit_of(const struct model *model, size_t j)
                                       : "";
 }
 
-/* "surge_linear_kgps (or surge_quadratic_kgpm) changed by +80.0 %, from 20 to 36 kg/s (9.1
- * standard errors)" */
+/* Writes "surge_linear_kgps (or surge_quadratic_kgpm) changed by +80.0 %, from 20 to 36 kg/s
+ * (9.1 standard errors)". */
 static void write_change(const struct model *model, const struct online_drift *drift,
                          size_t rival, char *text, size_t bytes)
 {
@@ -60,7 +59,7 @@ static void record_moved(struct dynamics_side *side, const struct pair_run *run,
     side->changed_us = since_us;
 }
 
-/* What comes after the change is due to be fitted, at due_us. */
+/* Schedules a fit of the samples after the change, at due_us. */
 static void want_fit(struct dynamics_side *side, const struct pair_run *run, int64_t due_us)
 {
     if (run->p->dynamics.refit_on_drift && due_us < side->next_fit_us) {
@@ -69,8 +68,8 @@ static void want_fit(struct dynamics_side *side, const struct pair_run *run, int
     }
 }
 
-/* What changed becomes what the robot is from now on; the first in full, then the others, into
- * text. before: standard errors of what it was, by parameter. */
+/* Makes the changed values the robot's new reference, and lists them in text, the first in
+ * full. before: previous standard errors, by parameter. */
 static void apply_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
                           const struct dynamics_change *change,
                           const struct dynamics_reference *before, int64_t since_us,
@@ -107,9 +106,9 @@ static void apply_changes(struct pair_dynamics *d, const struct pair_run *run, e
     side->drifts++;
 }
 
-/* The filter names one parameter; which of them changed, or a payload, its estimate tells as
- * that of a fit does. Where it does not, what the filter named is it; unless all of it is more
- * of what was told and no fit has yet seen: false. */
+/* The filter names one parameter. The estimate shows, as for a fit, which parameters changed,
+ * or a payload. Without such an estimate the filter's parameter is used. False: the change is
+ * only more of a reported one that no fit includes yet. */
 static bool name_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
                          const struct online_drift *drift,
                          const struct dynamics_reference *before,
@@ -168,7 +167,7 @@ void pair_dynamics_report_drift(struct pair_dynamics *d, const struct pair_run *
     pair_alarm(run, ALARM_DRIFT_DYNAMICS, which, "", "the %s robot's %s, since %.1f s",
                side_name(which), text, lab_s(run->t_us - drift->since_us));
     side->reference.count = 0;
-    /* What was before is another robot. */
+    /* Earlier samples show another robot. */
     pair_dynamics_drop_before(d, &run->p->dynamics, which,
                               side->sampled_us - (run->t_us - drift->since_us));
     want_fit(side, run, run->t_us);
@@ -176,7 +175,8 @@ void pair_dynamics_report_drift(struct pair_dynamics *d, const struct pair_run *
     pair_emit(run, (struct effect){.kind = EFFECT_DYNAMICS, .side = which});
 }
 
-/* When the filter saw it begin, where it did, since the fits before; else when they ended. */
+/* The begin of the change as the filter saw it, if it is after the previous fits; otherwise
+ * their end. */
 static int64_t date_change(const struct dynamics_side *side)
 {
     const struct online_filter *f = &side->filter;
@@ -196,12 +196,12 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
     pair_alarm(run, ALARM_DRIFT_BETWEEN_FITS, which, "",
                "the %s robot's %s, between fits, within %.1f s", side_name(which), text,
                lab_s(run->t_us - since_us));
-    /* A fit of what came after this one is the first that is sure to have all of it. */
+    /* The first fit of later samples only is sure to show all of the change. */
     want_fit(side, run, side->began_us + run->p->dynamics.window_us);
 }
 
-/* A change amid the samples of a fit looks like several. What one direction explains is told at
- * once, else a fit of what came after this one shall say what it was. */
+/* A change amid the samples of a fit looks like several changes. If one direction explains it,
+ * it is reported at once; otherwise a fit of later samples decides. */
 static bool must_wait(struct dynamics_side *side, const struct pair_run *run,
                       const struct dynamics_change *change, int64_t since_us)
 {
@@ -217,7 +217,7 @@ static bool must_wait(struct dynamics_side *side, const struct pair_run *run,
     return run->p->dynamics.refit_on_drift || run->p->dynamics.refit_us > 0;
 }
 
-/* The mean of fits that agree, none of whose samples is in two. */
+/* Averages fits that agree and have no sample in common. */
 static void update_reference(struct dynamics_side *side, bool agrees, int64_t since_us)
 {
     if (!agrees) {
@@ -230,8 +230,8 @@ static void update_reference(struct dynamics_side *side, bool agrees, int64_t si
     side->reference_us = side->began_us;
 }
 
-/* What was told, and has settled, goes on from fit to fit: what creeps is one change, until it
- * is this many drift ratios beyond. */
+/* A reported change that continues slowly from fit to fit counts as the same change, up to this
+ * multiple of the drift ratio. */
 static const double CREEP_RATIOS = 2.0;
 
 static bool creeps_on(const struct pair_dynamics *d, const struct pair_run *run,
@@ -251,7 +251,7 @@ static bool creeps_on(const struct pair_dynamics *d, const struct pair_run *run,
            change.count > 0;
 }
 
-/* Nothing new is told of this fit. */
+/* This fit has nothing new to report. */
 static void close_change(struct dynamics_side *side, bool creeps, int64_t since_us)
 {
     const size_t j = side->drift.parameter;
@@ -262,7 +262,7 @@ static void close_change(struct dynamics_side *side, bool creeps, int64_t since_
     } else if (since_us >= side->drifted_us) {
         side->drifted_us = LAB_TIME_NONE;
         if (j < DYNAMICS_PAYLOAD) {
-            /* What it has become is known now. */
+            /* The new value is known now. */
             side->drift.after = side->result.honest.value[j];
             side->drift.after_se = sqrt(side->result.honest.covariance[j][j]);
             side->drift.change_ratio = side->drift.after / side->drift.before - 1.0;
@@ -277,7 +277,7 @@ void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, 
     const int64_t since_us = fit_since_us(side);
     const bool settling = side->drifted_us != LAB_TIME_NONE;
     struct dynamics_change change;
-    /* The filter told a change amid its samples. */
+    /* The filter reported a change amid the fit's samples. */
     const bool mixed = settling && side->reference.count == 0 && since_us < side->changed_us;
     if (side->result.honest.count == 0 || mixed || side->job == side->other_job) {
         return;

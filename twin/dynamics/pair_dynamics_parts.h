@@ -1,9 +1,8 @@
-/* twin/dynamics/pair_dynamics_parts.h - what the files of a pair's dynamics share; nobody else
- * includes it.
+/* twin/dynamics/pair_dynamics_parts.h - private to the files of a pair's dynamics.
  *
- * pair_dynamics.c keeps the window and sees whether telemetry fits the model,
- * pair_dynamics_step.c takes samples, starts fits, takes their ends and makes parameter sets of
- * them, pair_dynamics_drift.c tells what changed. Pure.
+ * pair_dynamics.c has the window and checks that telemetry fits the model, pair_dynamics_step.c
+ * applies samples, runs fits and makes parameter sets of them, pair_dynamics_drift.c finds what
+ * changed. Pure.
  */
 #ifndef TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
 #define TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
@@ -12,36 +11,36 @@
 
 /* ---- pair_dynamics.c ---- */
 
-/* What comes next follows no sample. */
+/* Separates the next sample from the previous ones. */
 void pair_dynamics_cut(struct dynamics_side *side);
-/* One sample with an effort, younger than the one before, into the window. */
+/* Stores one sample with an effort, newer than the last, in the window. */
 void pair_dynamics_store(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                          enum side side, const struct online_sample *sample);
 void pair_dynamics_drop_before(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                                enum side side, int64_t t_us);
 int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                               enum side side);
-/* Copy the window, oldest first, for a fit. */
+/* Copies the window, oldest first, for a fit. */
 void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                           enum side side);
 
-/* The numbers of the run's telemetry on the model's axes; those that do not fit are left out,
- * and remembered. An alarm, once, where samples keep not fitting. */
+/* Reads the run's telemetry on the model's axes; misfits are dropped and counted. Raises an
+ * alarm once if too many samples do not fit. */
 void pair_dynamics_check_shape(struct pair_dynamics *d, const struct pair_run *run,
                                struct online_sample *sample);
 
 /* ---- pair_dynamics_drift.c ---- */
 
-/* What a filter knows, to be held against: values with these standard errors, or, where se is
- * NULL, with its own covariance. */
+/* Makes a filter's estimates the reference: values with these standard errors, or with the
+ * filter's own covariance if se is NULL. */
 void pair_dynamics_refer_filter(const struct online_filter *f, const double *theta,
                                 const double *se, struct dynamics_reference *out);
 
-/* The filter found a change of what it was held against before. */
+/* Handles a change against the reference that the filter found. */
 void pair_dynamics_report_drift(struct pair_dynamics *d, const struct pair_run *run,
                                 enum side side, const struct online_drift *drift,
                                 const struct dynamics_reference *before);
-/* A fit has ended that failed no check: held against those before. */
+/* Compares a fit that failed no check with the reference. */
 void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, enum side side);
 
 #endif

@@ -4,20 +4,20 @@
 
 #include "twin/dynamics/pair_dynamics_parts.h"
 
-/* Samples that claim to be older, in a row: then the clock was set. */
+/* Number of consecutive older stamps that means that the clock was set. */
 enum { OUT_OF_ORDER_MAX = 50 };
-/* What is known is published this often. */
+/* Period of publishing the estimates. */
 static const int64_t PUBLISH_US = 10000000;
-/* Nothing is known better than to this share. */
+/* No parameter is known better than to this share. */
 static const double SE_RATIO_MIN = 0.005;
-/* A batch fit that is so many standard errors away, and half of what counts as drift, means
- * that the filter lost its way. */
+/* If a batch fit is this many standard errors away, and by half of what counts as drift, the
+ * filter has diverged. */
 static const double FILTER_Z_MAX = 6.0;
-/* Noise where none can be told, as a share of the velocity's spread; disturbances to begin
- * with, as a share of the noise. */
+/* Default noise, as a share of the velocity's spread; initial disturbances, as a share of the
+ * noise. */
 static const double NOISE_MIN_RATIO = 1e-3;
 static const double WALK_RATIO = 0.1;
-/* What a simulator that was just told its parameters is believed to be off by. */
+/* Assumed relative standard error of parameters that a simulator has just received. */
 static const double REPORTED_SE_RATIO = 0.02;
 
 static struct online_params filter_params(const struct pair_dynamics_params *p)
@@ -41,7 +41,7 @@ static void publish_dynamics(struct pair_dynamics *d, const struct pair_run *run
 /* ---- fits ---------------------------------------------------------------------------------
  */
 
-/* Why a fit cannot begin now; NULL when it can. */
+/* Explains why a fit cannot begin now; NULL if it can. */
 static const char *fit_obstacle(const struct dynamics_side *side)
 {
     if (!side->followed) {
@@ -88,7 +88,7 @@ const char *pair_dynamics_request(struct pair_dynamics *d, const struct pair_run
     return why;
 }
 
-/* The first one with half a window; later ones when it is time. */
+/* Starts the first fit with half a window; later ones when they are due. */
 static void consider_fit(struct pair_dynamics *d, const struct pair_run *run, enum side which)
 {
     struct dynamics_side *side = &d->side[which];
@@ -97,13 +97,13 @@ static void consider_fit(struct pair_dynamics *d, const struct pair_run *run, en
         return;
     }
     const int64_t span_us = pair_dynamics_span_us(d, p, which);
-    /* Nobody learns from a robot that is left alone. */
+    /* A robot at rest gives no information. */
     if (side->pushed_us == LAB_TIME_NONE || side->stored_us - side->pushed_us > span_us) {
         side->driven_us = LAB_TIME_NONE;
         return;
     }
     const bool wide = span_us >= p->window_us / 2 || side->count == p->window;
-    /* A robot that stood all the time and has just begun to move tells nothing yet. */
+    /* A robot that has only just begun to move gives too little information. */
     side->waits = side->counts.started == 0 && wide &&
                   side->stored_us - side->driven_us < p->window_us / 4;
     if (side->waits) {
@@ -116,7 +116,7 @@ static void consider_fit(struct pair_dynamics *d, const struct pair_run *run, en
     }
 }
 
-/* When the next one is due. */
+/* Schedules the next fit. */
 static void plan_fit(const struct pair_run *run, struct dynamics_side *side)
 {
     const struct pair_dynamics_params *p = &run->p->dynamics;
@@ -132,8 +132,8 @@ static void plan_fit(const struct pair_run *run, struct dynamics_side *side)
     }
 }
 
-/* Noise as the samples tell it; what else the fit leaves unexplained are disturbances, which
- * the robot forgets as fast as its velocities fade. */
+/* Sets the filter's noise from the samples. The rest of the fit's residual becomes
+ * disturbances, which decay as fast as velocities do. */
 static void set_noise(const struct model *model, const struct dynamics_result *r,
                       const double *theta, struct online_start *start)
 {
@@ -157,7 +157,8 @@ static void set_noise(const struct model *model, const struct dynamics_result *r
     }
 }
 
-/* Let the filter of this side begin at values; se of those that are not known any better. */
+/* Starts this side's filter at these values; se: standard errors if they are not known
+ * better. */
 static bool begin_filter(struct pair_dynamics *d, enum side which, const double *theta,
                          const double *se)
 {
@@ -172,7 +173,7 @@ static bool begin_filter(struct pair_dynamics *d, enum side which, const double 
     return online_filter_start(&side->filter, model, &start);
 }
 
-/* By more than chance, and by as much as matters. */
+/* Is the filter off by more than chance, and by a relevant amount? */
 static bool filter_is_far(const struct dynamics_side *side, double drift_ratio)
 {
     const struct estimate *e = &side->result.fit.estimate;
@@ -186,14 +187,14 @@ static bool filter_is_far(const struct dynamics_side *side, double drift_ratio)
     return false;
 }
 
-/* Nothing happens where values are missing or not physical. */
+/* Does nothing if values are missing or not physical. */
 static void begin_at_fit(struct pair_dynamics *d, enum side which)
 {
     const struct estimate *e = &d->side[which].result.fit.estimate;
     (void)begin_filter(d, which, e->value, e->se);
 }
 
-/* A fit that passed: the filter begins there, or is held against it. */
+/* After a passed fit the filter starts there, or is compared with it. */
 static void use_fit(struct pair_dynamics *d, const struct pair_run *run, enum side which)
 {
     struct dynamics_side *side = &d->side[which];
@@ -212,7 +213,7 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
 {
     struct dynamics_side *side = &d->side[SIDE_REAL];
     const struct dynamics_result *r = &side->result;
-    /* Versions are those of the pair, whatever the model. */
+    /* Versions count per pair, whatever the model. */
     const uint32_t version = ++run->pair->parameters.last_version;
     struct parameter_set *set =
         parameters_add(&d->sets, pair_dynamics_model(d), version, run->t_us);
@@ -220,7 +221,7 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
     set->verdict = (uint8_t)r->checks.verdict;
     set->n = (uint16_t)(r->summary.used < UINT16_MAX ? r->summary.used : UINT16_MAX);
     set->count = (uint8_t)side->filter.p;
-    /* The window's stamps are the robot's; what was frozen ended when the fit began. */
+    /* The window's stamps are the robot's clock; the frozen window ended when the fit began. */
     set->until_us = side->began_us;
     set->since_us = side->began_us - (r->until_us - r->since_us);
     set->data_hash = r->data_hash;
@@ -230,7 +231,7 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
     return set;
 }
 
-/* The real robot's fit has ended: a candidate, or a rejection. */
+/* Makes a candidate or a rejection of the real robot's fit. */
 static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, const char *by)
 {
     const struct dynamics_result *r = &d->side[SIDE_REAL].result;
@@ -304,7 +305,7 @@ static void apply_result(struct pair_dynamics *d, const struct pair_run *run, en
         pair_dynamics_compare(d, run, which);
     } else if (!side->filter.running &&
                side->result.checks.check[CHECK_HELD_OUT].verdict != ESTIMATE_FAIL) {
-        /* Too little to promote, but something to go on from. */
+        /* It is too weak to promote, but good enough as a start of the filter. */
         begin_at_fit(d, which);
     }
     if (which == SIDE_REAL) {
@@ -348,7 +349,7 @@ void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run)
     } else {
         fail_fit(d, run, which, err.text);
     }
-    const int64_t wanted_us = side->next_fit_us; /* a change was told */
+    const int64_t wanted_us = side->next_fit_us; /* due because a change was reported */
     plan_fit(run, side);
     side->next_fit_us = wanted_us < side->next_fit_us ? wanted_us : side->next_fit_us;
     d->version++;
@@ -381,7 +382,7 @@ void pair_dynamics_fire(struct pair_dynamics *d, const struct pair_run *run)
 /* ---- samples ------------------------------------------------------------------------------
  */
 
-/* The robot's own time where it tells one. */
+/* Returns the robot's own time if the sample has one. */
 static int64_t sample_time(const struct pair_run *run)
 {
     const struct event_telemetry *m = &run->event->telemetry;
@@ -406,7 +407,7 @@ static bool is_stale(const struct pair_run *run)
     return transport_us != LAB_TIME_NONE && transport_us > run->p->dynamics.stale_us;
 }
 
-/* The effort of a sample that is younger than the one before. */
+/* Records the effort of a sample newer than the last. */
 static void record_effort(struct dynamics_side *side, const struct online_sample *s)
 {
     const uint32_t before = (side->effort_count - 1) % DYNAMICS_EFFORTS_MAX;
@@ -423,8 +424,8 @@ static void record_effort(struct dynamics_side *side, const struct online_sample
     memcpy(side->effort[at], s->tau, sizeof side->effort[at]);
 }
 
-/* A robot that answers late is moved by what acted before, one that tells its effort late by
- * what it tells next: the mean effort from from_us to to_us, as far as it is known. */
+/* Computes the mean effort from from_us to to_us, as far as known. With an input delay an
+ * earlier effort acts; if efforts are reported late, a later one does. */
 static void average_effort(struct dynamics_side *side, size_t n, int64_t from_us, int64_t to_us)
 {
     double sum[MODEL_AXES_MAX] = {0.0};
@@ -433,7 +434,7 @@ static void average_effort(struct dynamics_side *side, size_t n, int64_t from_us
         side->effort_count < DYNAMICS_EFFORTS_MAX ? side->effort_count : DYNAMICS_EFFORTS_MAX;
     for (uint32_t back = 1; back <= available && end_us > from_us; back++) {
         const uint32_t at = (side->effort_count - back) % DYNAMICS_EFFORTS_MAX;
-        /* The oldest one stands for what was before. */
+        /* The oldest effort also represents earlier times. */
         const int64_t begin_us =
             side->effort_us[at] < from_us || back == available ? from_us : side->effort_us[at];
         if (begin_us >= end_us) {
@@ -468,7 +469,7 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
     }
     if (side->fitted && side->result.hold.hold == INPUT_INTERPOLATION_LINEAR &&
         side->filter.placed) {
-        /* The mean of two samples is what acts half a period sooner than told. */
+        /* The mean of two samples acts half a period before its stamp. */
         delay_s =
             (isfinite(delay_s) ? delay_s : 0.0) - 0.5 * lab_s(s->t_us - side->filter.t_us);
     }
@@ -477,7 +478,7 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
         average_effort(side, model->axis_count, side->filter.t_us - delay_us,
                        s->t_us - delay_us);
     }
-    /* A change that is told moves the reference. */
+    /* A reported change moves the reference. */
     if (side->filter.opened) {
         pair_dynamics_refer_filter(&side->filter, side->filter.reference,
                                    side->filter.reference_se, &before);
@@ -490,7 +491,7 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
     return gate;
 }
 
-/* May it be part of a batch fit? */
+/* May the sample be part of a batch fit? */
 static bool is_good(const struct dynamics_side *side, const struct online_sample *s,
                     enum online_gate gate, size_t n)
 {

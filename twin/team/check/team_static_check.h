@@ -26,13 +26,12 @@ enum team_fault_kind {
     TEAM_FAULT_MEETING = FAULT_MEETING_WHILE_HOLDING, /* a warning if locking is free */
     TEAM_FAULT_DOUBLE_LOCK = FAULT_DOUBLE_LOCK,       /* Lock `step` of what `other` holds */
     TEAM_FAULT_NOT_OWNER = FAULT_NOT_OWNER,           /* UnLock `step` of what is not held */
-    TEAM_FAULT_NEVER_RELEASED =
-        FAULT_NEVER_RELEASED,                     /* Lock `step`; still held at `other` */
-    TEAM_FAULT_ZERO_TIME = FAULT_ZERO_TIME_LOOP,  /* from `step` to `other` and back */
-    TEAM_FAULT_TOO_LARGE = FAULT_TOO_LARGE,       /* more than the limits above */
-    TEAM_FAULT_NOT_LEFT = FAULT_PLACE_NOT_LEFT,   /* warning: UnLock `step` after `other` */
-    TEAM_FAULT_NOT_REACHED = FAULT_NEVER_REACHED, /* warning: `step` */
-    TEAM_FAULT_DEADLOCK = FAULT_POSSIBLE_DEADLOCK /* warning: Lock `step` within a cycle */
+    TEAM_FAULT_NEVER_RELEASED = FAULT_NEVER_RELEASED, /* Lock `step`; held at `other` */
+    TEAM_FAULT_ZERO_TIME = FAULT_ZERO_TIME_LOOP,      /* from `step` to `other` and back */
+    TEAM_FAULT_TOO_LARGE = FAULT_TOO_LARGE,           /* more than the limits above */
+    TEAM_FAULT_NOT_LEFT = FAULT_PLACE_NOT_LEFT,       /* warning: UnLock `step` after `other` */
+    TEAM_FAULT_NOT_REACHED = FAULT_NEVER_REACHED,     /* warning: `step` */
+    TEAM_FAULT_DEADLOCK = FAULT_POSSIBLE_DEADLOCK     /* warning: Lock `step` within a cycle */
 };
 
 struct team_fault {

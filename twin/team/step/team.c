@@ -24,7 +24,7 @@ const char *team_effect_name(enum team_effect_kind kind)
 /* ---- the block ----------------------------------------------------------------------------
  */
 
-/* The next array of the block begins here; *bytes is where the one behind it may. */
+/* Reserves the next array of the block; *bytes is the first free byte behind it. */
 static size_t place_array(size_t *bytes, size_t count, size_t size)
 {
     const size_t at = (*bytes + 7) / 8 * 8;
@@ -51,7 +51,7 @@ static bool needs_jobs(const struct team_params *p)
     return p->job_count > 0;
 }
 
-/* Sets what depends on the parameters alone; returns the block's bytes. */
+/* Sets all that depends on the parameters alone; returns the block's size. */
 static size_t lay_out(struct team *team, const struct team_params *p)
 {
     const uint32_t units = count_units(p);
@@ -201,14 +201,14 @@ int64_t team_next_deadline(const struct team *team)
                                    : LAB_TIME_MAX;
 }
 
-/* More rounds than robots that wait for one resource can need, one after the other. */
+/* An upper bound of rounds: each robot that waits for a resource may be served in turn. */
 static size_t most_rounds(const struct team_params *p)
 {
     const size_t needed = 4 * p->robot_count;
     return needed > TEAM_ROUNDS_MAX ? needed : TEAM_ROUNDS_MAX;
 }
 
-/* These robots go on and on in no time. */
+/* Stops robots that never wait, in zero time. */
 static void stop_livelock(const struct team_work *w, struct team_set *robots)
 {
     const struct team_effect e = team_alarm_of(w, TEAM_ALARM_LIVELOCK, TEAM_NONE);
@@ -220,8 +220,8 @@ static void stop_livelock(const struct team_work *w, struct team_set *robots)
     team_set_clear(robots);
 }
 
-/* Robots in their order run until each waits, then resources, meetings and jobs; again until
- * nothing moves. */
+/* Runs robots in their order until each waits, then resources, meetings and jobs; repeats until
+ * nothing changes. */
 static void run_instant(const struct team_work *w)
 {
     struct team *team = w->team;

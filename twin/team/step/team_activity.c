@@ -1,4 +1,6 @@
-/* Activities: when they may end, and what follows from their failure (paper 004, figure 10). */
+/* twin/team/step/team_activity.c - activities: when they may end, and the consequences of their
+ * failure (paper 004, figure 10).
+ */
 #include <stdio.h>
 
 #include "twin/team/step/team_parts.h"
@@ -60,7 +62,7 @@ void team_end_activity(const struct team_work *w, uint16_t robot)
     team_next_step(w, robot);
 }
 
-/* Polled, an answer is seen at the first look that is not before it. */
+/* With polling, an answer is seen at the first look that is not before it. */
 static void handle_polled(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
@@ -69,7 +71,7 @@ static void handle_polled(const struct team_work *w, uint16_t robot)
     const int64_t looks = late_us > 0 ? (late_us - 1) / window->poll_us + 1 : 0;
     const int64_t look_us = m->began_us + window->min_us + looks * window->poll_us;
     if (look_us > m->began_us + window->max_us) {
-        return; /* too late to be seen: what is due stays due */
+        return; /* too late to be seen: the deadline stays */
     }
     m->seen = true;
     if (look_us == w->t_us) {
@@ -137,7 +139,7 @@ void team_stop_robot(const struct team_work *w, uint16_t robot)
     }
 }
 
-/* What its failure frees, in the order of the file. */
+/* Frees what its failure frees, in the order of the file. */
 static void free_failed(const struct team_work *w, uint16_t robot)
 {
     uint32_t hold = w->members[robot].first_hold;

@@ -1,22 +1,24 @@
-/* Who waits for ever, and why: behind a robot that failed (blocked), or in a circle (deadlock).
+/* twin/team/step/team_deadlock.c - finds robots that wait for ever: behind a failed robot
+ * (blocked), or in a circle (deadlock).
  *
- * Looked for only when a wait began or something ended for good. `ordered` and `at_once`, whose
- * rules are kept by every Lock, have no circle of waits for resources alone: there each wait
- * leads to a later resource, or to an earlier claim, so that without meetings and failures
- * nothing is to be looked for. Else: graph reduction, which is right for several units. Who
- * could be served if all others came to their end is taken out, until nobody is; those left
- * wait for ever. */
+ * The search runs only when a wait began or something ended for good. With the rules `ordered`
+ * and `at_once` resources alone cannot give a circle: each wait leads to a later resource or an
+ * earlier claim. So without meetings and failures no search is needed. Otherwise graph
+ * reduction is used, which is correct for several units: robots that could be served if all
+ * others came to their end are removed, until no more can be. The remaining ones wait for ever.
+ */
 #include <string.h>
 
 #include "twin/team/step/team_parts.h"
 
 struct knot {
-    struct team_set stuck; /* hold something and failed */
-    struct team_set dead;  /* wait for ever */
+    struct team_set stuck; /* failed while holding something */
+    struct team_set dead;  /* robots that wait for ever */
     struct team_set blocked;
 };
 
-/* Whom a waiting robot waits for: where no unit is left for it, owners and those before it. */
+/* Lists whom a waiting robot waits for. If no unit is left for it, these are the owners and the
+ * robots before it. */
 static void find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots)
 {
     const struct team_request *q = &w->members[robot].request;
@@ -96,7 +98,7 @@ static const struct team_meeting *meeting_of(const struct team_work *w, uint16_t
     return &w->meetings[team_step_of(w, robot)->meeting];
 }
 
-/* How many the meeting of this robot lacks if only those come that are not in `without`. */
+/* Counts how many robots the meeting of this robot lacks if those in `without` do not come. */
 static uint32_t count_missing(const struct team_work *w, uint16_t robot,
                               const struct team_set *without)
 {
@@ -134,7 +136,7 @@ static bool can_be_served(const struct team_work *w, const struct knot *knot, ui
         uint16_t c = w->claims[robot * TEAM_WANT_MAX + k].before;
         for (; c != TEAM_NO_CLAIM && lost < capacity; c = w->claims[c].before) {
             lost += team_set_has(&knot->dead, c / TEAM_WANT_MAX) &&
-                    !team_is_passed(w, c / TEAM_WANT_MAX); /* a unit is kept for it */
+                    !team_is_passed(w, c / TEAM_WANT_MAX); /* a unit is reserved for it */
         }
         if (lost >= capacity) {
             return false;
@@ -163,8 +165,8 @@ static void reduce_waits(const struct team_work *w, struct knot *knot)
     }
 }
 
-/* Of the dead, those whose wait leads to a robot that failed, or to a meeting to which too few
- * can come. */
+/* Finds the robots whose wait leads to a failed robot, or to a meeting that can never be
+ * complete. */
 static void find_blocked(const struct team_work *w, struct knot *knot)
 {
     struct team_set nobody;
@@ -223,7 +225,7 @@ static void emit_blocked(const struct team_work *w, uint16_t robot)
 /* ---- the circle ---------------------------------------------------------------------------
  */
 
-/* The shortest circle through this robot, in `core`; its length, 0: none. */
+/* Finds the shortest circle through this robot within `core`; returns its length, 0: none. */
 static size_t find_circle(const struct team_work *w, const struct team_set *core,
                           uint16_t robot, uint16_t *circle)
 {
@@ -262,7 +264,7 @@ static size_t find_circle(const struct team_work *w, const struct team_set *core
     return 0;
 }
 
-/* What they hold and want stands in one list; a circle of very many is cut there. */
+/* One list has what they hold and want; a very large circle is cut there. */
 enum { LIST_MAX = 4 * TEAM_RESOURCES_MAX };
 
 static size_t list_held(const struct team_work *w, uint16_t robot, uint16_t *list, size_t room)
@@ -307,7 +309,7 @@ static uint16_t count_circle(const struct team_work *w, const struct team_set *c
     return count;
 }
 
-/* Those of circles that were told and still stand, every one of their robots. */
+/* Finds the reported circles that still exist with every robot. */
 static void find_reported(const struct team_work *w, const struct team_set *core,
                           struct team_set *reported)
 {
@@ -323,7 +325,7 @@ static void find_reported(const struct team_work *w, const struct team_set *core
     }
 }
 
-/* And those who wait, over others or not, for one of these. */
+/* Adds the robots that wait for one of these, directly or indirectly. */
 static void spread_reported(const struct team_work *w, const struct team_set *core,
                             struct team_set *reported)
 {
@@ -350,7 +352,7 @@ static void spread_reported(const struct team_work *w, const struct team_set *co
     }
 }
 
-/* The shortest circle of those that were not told, that of the first robot among equals. */
+/* Emits the shortest circle not yet reported, the first robot's if several are equal. */
 static bool emit_next_circle(const struct team_work *w, const struct team_set *core,
                              struct team_set *reported)
 {

@@ -1,7 +1,7 @@
 #include "twin/team/step/team_parts.h"
 
-/* Member by member: the compiler clears a struct of this size by a string instruction, which
- * takes longer than all of what tells an effect. */
+/* The members are assigned one by one, because the compiler clears a struct of this size with a
+ * string instruction, which takes longer than the whole effect. */
 struct team_effect team_effect_of(const struct team_work *w, enum team_effect_kind kind,
                                   uint16_t robot)
 {

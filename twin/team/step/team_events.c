@@ -1,4 +1,4 @@
-/* What happens at one instant, and in which order it is taken in. */
+/* twin/team/step/team_events.c - applies the events of one instant in their fixed order. */
 #include <string.h>
 
 #include "twin/team/step/team_parts.h"
@@ -16,7 +16,7 @@ static int compare_jobs(const struct team_job *a, const struct team_job *b)
     return part ? part : sequence ? sequence : home ? home : strcmp(a->id, b->id);
 }
 
-/* Whatever differs counts, so that the order of arrival does not. */
+/* All members are compared, so that the order of arrival never matters. */
 int team_compare_events(const void *a, const void *b)
 {
     const struct team_event *x = a;
@@ -35,7 +35,7 @@ int team_compare_events(const void *a, const void *b)
     return order ? order : strcmp(x->id, y->id);
 }
 
-/* Any message of a robot is a sign of life: its leases go on. */
+/* Any message of a robot is a sign of life and renews its leases. */
 static void refresh_robot(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
@@ -56,8 +56,8 @@ static void refresh_robot(const struct team_work *w, uint16_t robot)
     }
 }
 
-/* ---- people -------------------------------------------------------------------------------
- */
+/* ---- interventions of people
+ * -------------------------------------------------------------- */
 
 static uint32_t find_fence(const struct team_work *w, uint16_t resource, uint64_t fence)
 {
@@ -82,8 +82,8 @@ static void refuse_request(const struct team_work *w, const struct team_event *e
     team_emit(w, &e);
 }
 
-/* A Lock in the middle of which something it has got is taken away cannot become whole; nor
- * may what is done together begin without it. */
+/* A Lock that loses a part of what it was granted cannot be completed. A Together must not
+ * begin without it either. */
 static void lose_lock(const struct team_work *w, uint16_t robot, uint16_t resource)
 {
     struct team_member *m = &w->members[robot];
@@ -237,7 +237,7 @@ static void do_unlock(const struct team_work *w, const struct team_event *event)
     }
 }
 
-/* What is wrong with a client's Lock as it stands; NULL: nothing. */
+/* Explains what is wrong with a client's Lock; NULL: nothing. */
 static const char *find_fault(const struct team_work *w, const struct team_event *event)
 {
     const enum team_phase phase = (enum team_phase)w->members[event->robot].phase;
@@ -291,8 +291,8 @@ void team_apply_event(const struct team_work *w, const struct team_event *event)
     event_does[event->kind](w, event);
 }
 
-/* ---- what is due --------------------------------------------------------------------------
- */
+/* ---- deadlines
+ * ---------------------------------------------------------------------------- */
 
 static void end_lease(const struct team_work *w, uint32_t hold)
 {
@@ -300,7 +300,7 @@ static void end_lease(const struct team_work *w, uint32_t hold)
     const uint16_t robot = h->robot;
     struct team_member *m = &w->members[robot];
     const struct team_resource_params *r = &w->p->resources[h->resource];
-    if (w->t_us - m->last_message_us < r->lease_us) { /* was heard since */
+    if (w->t_us - m->last_message_us < r->lease_us) { /* it was heard since */
         team_set_timer(w, team_slot_of_lease(w, hold), TEAM_DUE_LEASE,
                        m->last_message_us + r->lease_us);
         return;

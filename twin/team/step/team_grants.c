@@ -1,9 +1,10 @@
-/* The middleman: who holds a resource, who waits for it, and who is next (paper 004, figure
- * 12).
+/* twin/team/step/team_grants.c - the arbiter of resources: who holds one, who waits for it, and
+ * who is next (paper 004, figure 12).
  *
- * A queue is a list of claims, by key. A Lock of several stands in all their queues and is
- * served when it may have all of them; `ordered` it stands in one at a time, that of the first
- * it lacks. */
+ * A queue is a list of claims, sorted by key. A Lock of several resources is in all their
+ * queues and is granted when all are available. With the rule `ordered` it is in one queue at a
+ * time, that of the first resource that it lacks.
+ */
 #include <string.h>
 
 #include "twin/team/step/team_parts.h"
@@ -92,7 +93,7 @@ void team_withdraw(const struct team_work *w, uint16_t robot, const char *why)
     struct team_member *m = &w->members[robot];
     const struct team_request *q = &m->request;
     const bool queues =
-        !team_set_has(&w->team->locking, robot); /* else it was asked just now */
+        !team_set_has(&w->team->locking, robot); /* otherwise it was requested just now */
     team_set_remove(&w->team->locking, robot);
     for (unsigned bits = queues ? team_queued(w, q) : 0; bits != 0; bits &= bits - 1) {
         leave_queue(w, robot, first_bit(bits));
@@ -153,8 +154,8 @@ void team_look_again(const struct team_work *w, uint16_t robot)
     w->team->check = true;
 }
 
-/* ---- who holds what -----------------------------------------------------------------------
- */
+/* ---- holds
+ * -------------------------------------------------------------------------------- */
 
 uint32_t team_find_hold(const struct team_work *w, uint16_t robot, uint16_t resource)
 {
@@ -165,7 +166,7 @@ uint32_t team_find_hold(const struct team_work *w, uint16_t robot, uint16_t reso
     return hold;
 }
 
-/* Into the robot's list, in the order of the file. */
+/* Inserts a hold into the robot's list, in the order of the file. */
 static void link_hold(const struct team_work *w, uint16_t robot, uint32_t hold)
 {
     uint32_t *at = &w->members[robot].first_hold;
@@ -213,7 +214,7 @@ static void give_unit(const struct team_work *w, uint16_t robot, unsigned k)
     }
     leave_queue(w, robot, k);
     m->request.got = (uint16_t)(m->request.got | 1U << k);
-    if (w->holds[hold].unit == UNIT_DELAY) { /* due at this very instant */
+    if (w->holds[hold].unit == UNIT_DELAY) { /* its delay ends at this very instant */
         turn_unit(&w->holds[hold], UNIT_ON_DUE);
     }
     turn_unit(&w->holds[hold], UNIT_ON_HEAD);
@@ -283,7 +284,7 @@ void team_free_hold(const struct team_work *w, uint32_t hold, const char *why, i
 /* ---- UnLock -------------------------------------------------------------------------------
  */
 
-/* Of these, which the robot does not hold. */
+/* Lists which of these the robot does not hold. */
 static size_t find_not_held(const struct team_work *w, uint16_t robot, const uint16_t *of,
                             size_t count, uint16_t *not_held)
 {
@@ -368,7 +369,8 @@ void team_ask(const struct team_work *w, uint16_t robot, const uint16_t *wants, 
     team_set_add(&w->team->locking, robot);
 }
 
-/* Against the rules; TEAM_ALARM_COUNT: not. Sets got where a Lock given up halfway goes on. */
+/* Checks the locking rule; TEAM_ALARM_COUNT: no violation. Sets `got` if a Lock is resumed
+ * halfway. */
 static enum team_alarm find_violation(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
@@ -402,7 +404,7 @@ static const char *const violation_words[TEAM_ALARM_COUNT] = {
     [TEAM_ALARM_ORDER] = "it holds one that comes later in the order of resources",
 };
 
-/* A robot that asks by itself is refused; one of a sequence has to be seen to. */
+/* A client's request is refused. A violation in a sequence puts the robot into Error. */
 static void refuse_lock(const struct team_work *w, uint16_t robot, enum team_alarm violation)
 {
     const struct team_member *m = &w->members[robot];
@@ -458,10 +460,10 @@ static void record_lock(const struct team_work *w, uint16_t robot)
     }
 }
 
-/* ---- who is served ------------------------------------------------------------------------
- */
+/* ---- grants
+ * ------------------------------------------------------------------------------- */
 
-/* A unit is left for it and each of those before it. */
+/* Is a unit left for it and for each robot before it? */
 static bool may_have(const struct team_work *w, uint16_t robot, unsigned k)
 {
     const struct team_request *q = &w->members[robot].request;
@@ -487,16 +489,16 @@ static void serve_robot(const struct team_work *w, uint16_t robot)
         for (unsigned bits = now; bits != 0; bits &= bits - 1) {
             give_unit(w, robot, first_bit(bits));
         }
-        if (lacking_bits(q) != 0) { /* ordered: on to the next one */
+        if (lacking_bits(q) != 0) { /* ordered: it joins the next queue */
             team_set_add(&w->team->progressed, robot);
-            w->members[robot].reported_blocked = false; /* another wait */
+            w->members[robot].reported_blocked = false; /* a new wait */
             join_queue(w, robot, first_bit(lacking_bits(q)));
         }
     }
     end_lock(w, robot);
 }
 
-/* Those who stand where a unit may be free, in the order of their keys. */
+/* Lists the first robots of queues where a unit may be free, in the order of their keys. */
 static size_t find_heads(const struct team_work *w, const struct team_set *touched,
                          uint16_t *heads)
 {

@@ -1,5 +1,6 @@
-/* Jobs: handed to the first idle robot that can; those of its own home first, then the oldest
- * of others who have too many. */
+/* twin/team/step/team_jobs.c - assigns jobs to the first idle robot that can do them: jobs of
+ * its own home first, then the oldest job of a home with too many.
+ */
 #include <string.h>
 
 #include "twin/team/step/team_parts.h"
@@ -53,7 +54,7 @@ void team_queue_job(const struct team_work *w, const struct team_job *job)
     emit_part_alarm(w, TEAM_ALARM_NOBODY_CAN, job);
 }
 
-/* The job for this robot; job_count: none. */
+/* Chooses the job for this robot; job_count: none. */
 static uint32_t choose_job(const struct team_work *w, uint16_t robot)
 {
     const uint32_t count = w->team->job_count;

@@ -4,7 +4,7 @@
 
 #include "base/numbers/constants.h"
 
-/* So near is there (m, rad): no command is worth it. */
+/* A robot this close (m, rad) needs no command. */
 static const double NO_MOVE = 1e-3;
 
 size_t team_legs(struct team_pose *pose, const struct team_position *to,

@@ -10,7 +10,7 @@ const uint8_t team_activity_next[ACTIVITY_STATE_COUNT][ACTIVITY_SIGNAL_COUNT] = 
 const uint8_t team_unit_next[UNIT_STATE_COUNT][UNIT_SIGNAL_COUNT] = {
     TEAM_UNIT_ARCS(NEXT_STATE)};
 
-/* Every state but those that only emit waits for a signal. */
+/* Every state waits for a signal, except those that only emit. */
 #define WAIT_IN(state)                                                                         \
     {                                                                                          \
         (state), (state), .label = "nothing", .waits = true, .on = BIT(0)                      \

@@ -1,11 +1,12 @@
-/* twin/team/step/team_machines.h - the four machines of a team (paper 004, figures 8 to 12).
+/* twin/team/step/team_machines.h - the four state machines of a team (paper 004, figures 8 to
+ * 12).
  *
- * Each is one list of arcs, of which two things are made: the table that `tandem machines`
- * shows and the engine runs (twin/efsm/efsm.h), and an array next[state][signal], by which the
- * step of a team moves: all conditions stand in the signal, so that a transition is one
- * look-up. A test holds both against each other (tests/unit/test_team_machines.c). A transition
- * that is not in the list ends the program: it is a bug of ours. A state that only emits is
- * left in the same step, by the signal `nothing`; what it emits is told then. Pure.
+ * Each machine is one list of arcs with two uses: the table that `tandem machines` shows and
+ * the engine runs (twin/efsm/efsm.h), and an array next[state][signal] for the step of a team.
+ * All conditions are in the signal, so a transition is one look-up. A test compares both
+ * (tests/unit/test_team_machines.c). A transition that is not in the list aborts the program,
+ * because it is our bug. A state that only emits is left in the same step, by the signal
+ * `nothing`. Pure.
  */
 #ifndef TWIN_TEAM_STEP_TEAM_MACHINES_H
 #define TWIN_TEAM_STEP_TEAM_MACHINES_H
@@ -54,7 +55,7 @@
     X(TEAM_PHASE_ERROR, ROBOT_GOES_ON, TEAM_PHASE_BEGIN, "reset: next")                        \
     X(TEAM_PHASE_ERROR, ROBOT_PARKS, TEAM_PHASE_PARKED, "reset, without work")
 
-/* ---- the task that a robot's step is ---- */
+/* ---- the task of a robot's present step ---- */
 #define TEAM_TASK_STATES(X)                                                                    \
     X(TASK_PASSIVE, "PASSIVE") X(TASK_COMMAND, "COMMAND") X(TASK_ACTIVE, "ACTIVE")             \
     X(TASK_NEXT, "NEXT") X(TASK_NONE, "NONE") X(TASK_FAILED, "FAILED")
@@ -117,13 +118,13 @@ enum team_activity_signal { TEAM_ACTIVITY_SIGNALS(NAMES_VALUE) ACTIVITY_SIGNAL_C
 enum team_unit_state { TEAM_UNIT_STATES(NAMES_VALUE) UNIT_STATE_COUNT };
 enum team_unit_signal { TEAM_UNIT_SIGNALS(NAMES_VALUE) UNIT_SIGNAL_COUNT };
 
-/* [state][signal]: the next state, and 1; 0: there is no such arc. */
+/* [state][signal]: the next state + 1; 0: no such arc. */
 extern const uint8_t team_robot_next[TEAM_PHASE_COUNT][ROBOT_SIGNAL_COUNT];
 extern const uint8_t team_task_next[TASK_STATE_COUNT][TASK_SIGNAL_COUNT];
 extern const uint8_t team_activity_next[ACTIVITY_STATE_COUNT][ACTIVITY_SIGNAL_COUNT];
 extern const uint8_t team_unit_next[UNIT_STATE_COUNT][UNIT_SIGNAL_COUNT];
 
-/* The same for the engine; the input is an unsigned, the signal. */
+/* The same machines for the engine; the input is an unsigned, the signal. */
 extern const struct efsm_table team_robot_table, team_task_table, team_activity_table,
     team_resource_table;
 

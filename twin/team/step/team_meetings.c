@@ -1,4 +1,6 @@
-/* Meetings: robots that wait for each other, to go on or to do one thing together. */
+/* twin/team/step/team_meetings.c - meetings: robots that wait for each other, to continue or to
+ * do one thing together.
+ */
 #include "twin/team/step/team_parts.h"
 
 void team_arrive(const struct team_work *w, uint16_t robot)
@@ -78,7 +80,7 @@ size_t team_ring(const struct team_work *w, uint16_t robot, uint16_t *robots)
     return team_set_list(&ring, robots);
 }
 
-/* The first `count` who came, in their order. */
+/* Lists the first `count` arrivals in order. */
 static void list_first(const struct team_work *w, const struct team_meeting *g, uint16_t count,
                        uint16_t *robots)
 {
@@ -195,7 +197,7 @@ static bool turns_back(const struct team_work *w, uint16_t sequence, uint32_t fr
     return false;
 }
 
-/* By a job that waits and that this robot may be given when it has done the one in work. */
+/* Can it come with a waiting job that it may get after its present one? */
 static bool comes_by_job(const struct team_work *w, uint16_t robot, uint16_t name)
 {
     for (uint32_t k = 0; k < w->team->job_count; k++) {
@@ -215,11 +217,11 @@ static bool may_come(const struct team_work *w, uint16_t robot, uint16_t name)
         return false;
     }
     if (m->phase == TEAM_PHASE_PARKED || m->sequence == TEAM_NONE) {
-        return false; /* what could be handed out was */
+        return false; /* all assignable jobs are assigned already */
     }
     const uint32_t first = w->p->sequences[m->sequence].first;
     const bool again = m->cycles > 1 || turns_back(w, m->sequence, m->step);
-    /* Who waits, or has met, at this very step comes again by a later one only. */
+    /* A robot that waits or has met at this step comes again only by a later step. */
     const bool there = m->phase == TEAM_PHASE_MEETING || m->partner != TEAM_NONE;
     return comes_by(w, m->sequence, again ? first : m->step + there, name) ||
            (w->p->robots[robot].sequence == TEAM_NONE && comes_by_job(w, robot, name));

@@ -7,18 +7,18 @@
 
 #include <gsl/gsl_eigen.h>
 
-/* How long one kind of activity of one robot takes. */
+/* Duration of one kind of activity of one robot. */
 struct activity_law {
     enum team_law_kind kind; /* MEASURED, NOMINAL or NONE */
-    bool like;               /* MEASURED: it counts before the fit */
-    uint32_t freedom;        /* of the deviation; 0: it is known */
-    size_t n;                /* laps behind the mean; 0: it is known */
+    bool like;               /* MEASURED: it has precedence over the fit */
+    uint32_t freedom;        /* degrees of freedom of the deviation; 0: it is known */
+    size_t n;                /* number of laps in the mean; 0: it is known */
     double mean_s, sd_s;
 };
 
-/* How long a robot's moves take. */
+/* Duration of a robot's moves. */
 struct move_law {
-    bool known, whole; /* whole: of any move; else ask what the fit determines */
+    bool known, whole; /* whole: covers any move; otherwise ask the fit */
     uint32_t freedom;
     double root[TRAVEL_P][TRAVEL_P]; /* root root' is the covariance of beta */
     double noise_s, extra_s;
@@ -38,7 +38,7 @@ struct team_prediction {
     uint16_t *kind_of;               /* [steps] */
 };
 
-/* What was drawn for a run. */
+/* Values drawn for a run. */
 struct drawn_lap {
     double mean_s, sd_s;
 };
@@ -66,7 +66,7 @@ static size_t round_up(size_t bytes)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* The next piece of a block; block NULL: count only. */
+/* Cuts the next piece off a block; block NULL: only counts. */
 static void *cut_piece(char *block, size_t *used, size_t bytes)
 {
     void *const piece = block ? block + *used : NULL;
@@ -80,7 +80,7 @@ static bool is_activity(const struct team_step *s)
            s->kind == TEAM_STEP_TOGETHER;
 }
 
-/* At most as many kinds of activities as steps. */
+/* An upper bound of the kinds of activities. */
 static size_t count_steps(const struct team_params *p)
 {
     size_t n = 0;
@@ -111,7 +111,7 @@ size_t team_prediction_bytes(const struct team_params *p)
     return lay_out(p, NULL, &none);
 }
 
-/* ---- what is known ---- */
+/* ---- known laws ---- */
 
 static uint16_t find_kind(struct team_prediction *tp, const struct team_step *step)
 {
@@ -175,7 +175,7 @@ size_t team_activity_kind(const struct team_prediction *tp, const struct team_st
     return tp->kind_of[step - tp->params->steps];
 }
 
-/* A root of the covariance, which may have a rank below its size. */
+/* Computes a root of the covariance, which may be rank-deficient. */
 static enum status find_root(const struct robust_ls_fit *ls, double root[TRAVEL_P][TRAVEL_P])
 {
     enum { P = TRAVEL_P };
@@ -203,7 +203,7 @@ static enum status find_root(const struct robust_ls_fit *ls, double root[TRAVEL_
     return failed ? STATUS_E_MATH : STATUS_OK;
 }
 
-/* 0: nothing is to be drawn of the errors. */
+/* Returns 0 if the errors are treated as known and need no draw. */
 static uint32_t count_freedom(size_t freedom)
 {
     return freedom < TEAM_LAW_FREEDOM_KNOWN ? (uint32_t)freedom : 0;
@@ -227,7 +227,8 @@ enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
     law.ls = fit->ls;
     law.whole = fit->ls.rank == terms;
     law.freedom = count_freedom(fit->freedom);
-    /* Of all moves: replies that came late, and that a robust fit has left aside, are noise. */
+    /* RMSE over all moves: late replies that the robust fit rejected are noise of future moves,
+     * too. */
     const double all_s = fit->rmse_s * sqrt((double)fit->n / (double)(fit->n - fit->ls.rank));
     law.noise_s = hypot(fmax(fit->residual_s_sd, all_s), extra.sd_s);
     tp->moves[robot] = law;
@@ -299,8 +300,7 @@ struct team_draw *team_draw_init(void *memory, const struct team_prediction *tp)
     return d;
 }
 
-/* Both of a law's deviations, of its parameters and of the noise, are so much the estimate's.
- */
+/* Draws the ratio S / s, which scales both the parameters' and the noise's deviation. */
 static double draw_scale(struct random_source *random, uint32_t freedom)
 {
     return freedom == 0 ? 1.0 : sqrt((double)freedom / random_chi_square(random, freedom));
@@ -364,7 +364,7 @@ void team_draw_expect(struct team_draw *d)
     }
 }
 
-/* Of the legs together, without noise; NAN: the moves fitted do not tell. */
+/* Predicts the legs together, without noise; NAN: the fit does not cover them. */
 static double expect_legs(const struct team_draw *d, size_t r, const struct team_leg *legs,
                           size_t count)
 {

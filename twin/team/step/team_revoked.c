@@ -1,7 +1,10 @@
-/* What was taken away from a robot in the middle of its sequence: by a person, by its failure,
- * with its lease, or by an UnLock of its own controller. It may stand where it stood, but the
- * place is no longer its own: nothing of its sequence begins before it has locked that again.
- * A person who clears its error says that it may ask for it. */
+/* twin/team/step/team_revoked.c - resources taken away from a robot in the middle of its
+ * sequence.
+ *
+ * A person, its failure, its lease, or an UnLock of its own controller can take them away. The
+ * robot may still stand there, but no longer owns the place: no step begins before it has
+ * locked the resource again. A person who clears its error allows it to request the resource.
+ */
 #include <stdio.h>
 
 #include "twin/team/step/team_parts.h"
@@ -76,7 +79,7 @@ static bool is_jump(enum team_step_kind kind)
     return kind == TEAM_STEP_GOTO || kind == TEAM_STEP_UNLESS || kind == TEAM_STEP_LOOP;
 }
 
-/* The first `size` of them, in the order of the file. */
+/* Lists the first `size` of them, in the order of the file. */
 static size_t list_revoked(const struct team_work *w, uint16_t robot, uint16_t *list,
                            size_t size)
 {
@@ -94,7 +97,7 @@ bool team_has_all(const struct team_work *w, uint16_t robot, const struct team_s
     struct team_member *m = &w->members[robot];
     uint16_t wants[TEAM_WANT_MAX];
     if (m->revoked_count > 0 && step->kind == TEAM_STEP_LOCK) {
-        forget_step(w, robot, step); /* it asks for them itself */
+        forget_step(w, robot, step); /* its step requests them itself */
     }
     if (m->revoked_count == 0 || is_jump(step->kind) || step->kind == TEAM_STEP_UNLOCK) {
         return true;

@@ -1,8 +1,8 @@
-/* twin/team/step/team_set.h - a set of robots or resources of a team, gone through in the order
- * of the file.
+/* twin/team/step/team_set.h - a set of a team's robots or resources, iterated in the order of
+ * the file.
  *
- * Adding, removing, asking and emptying cost a few instructions; going through it costs what is
- * in it. All zero is the empty set; one without initial value is to be cleared first. Pure.
+ * Add, remove, test and clear cost a few instructions; iteration costs only the elements
+ * present. All zero is the empty set; an uninitialised set must be cleared first. Pure.
  */
 #ifndef TWIN_TEAM_STEP_TEAM_SET_H
 #define TWIN_TEAM_STEP_TEAM_SET_H
@@ -16,7 +16,7 @@ enum {
 _Static_assert(TEAM_SET_MAX % 64 == 0 && TEAM_SET_WORDS <= 64, "one word says which are used");
 
 struct team_set {
-    uint64_t used; /* bit k: word[k] is not 0; else it has no meaning */
+    uint64_t used; /* bit k: word[k] is not 0; otherwise word[k] is undefined */
     uint64_t word[TEAM_SET_WORDS];
 };
 
@@ -34,7 +34,7 @@ static inline void team_set_add(struct team_set *set, size_t i)
 {
     const uint64_t bit = UINT64_C(1) << (i % 64);
     const size_t k = i / 64;
-    const uint64_t used = -(set->used >> k & 1); /* no branch: it would be guessed wrong */
+    const uint64_t used = -(set->used >> k & 1); /* no branch: mispredicted */
     set->word[k] = (set->word[k] & used) | bit;
     set->used |= UINT64_C(1) << k;
 }
@@ -67,7 +67,7 @@ static inline bool team_set_any(const struct team_set *set)
     return set->used != 0;
 }
 
-/* The first element from i on; TEAM_NONE: none. */
+/* Returns the first element from i on; TEAM_NONE: none. */
 static inline uint16_t team_set_next(const struct team_set *set, size_t i)
 {
     const size_t k = i / 64;
@@ -86,7 +86,7 @@ static inline uint16_t team_set_next(const struct team_set *set, size_t i)
     return (uint16_t)(64 * at + (size_t)__builtin_ctzll(set->word[at]));
 }
 
-/* What is in the set, in order; those added behind i are met, too. */
+/* Iterates the elements in order; elements added behind i are included. */
 #define TEAM_EACH(i, set)                                                                      \
     for (uint16_t i = team_set_next((set), 0); i != TEAM_NONE;                                 \
          i = team_set_next((set), (size_t)i + 1))
@@ -100,7 +100,7 @@ static inline size_t team_set_count(const struct team_set *set)
     return count;
 }
 
-/* Its elements to out[TEAM_SET_MAX]; their number. */
+/* Writes the elements to out[TEAM_SET_MAX]; returns their number. */
 static inline size_t team_set_list(const struct team_set *set, uint16_t *out)
 {
     size_t count = 0;

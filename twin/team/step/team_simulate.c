@@ -4,14 +4,14 @@
 #include <string.h>
 
 enum {
-    /* Activities of a robot that are awaited: the one in work, and given-up ones that end later
-     * all the same. */
+    /* Pending activities of a robot: the running one, and abandoned ones that still end
+     * later. */
     AWAITED_MAX = 4,
-    /* Of one instant, for every robot: more is no sequence that gets anywhere. */
+    /* Limit of endings in one instant, per robot: more means an endless loop. */
     ENDINGS_MAX = 1000
 };
 
-/* An activity that will end. */
+/* The future end of an activity. */
 struct ending {
     int64_t t_us;
     uint16_t robot;
@@ -25,7 +25,7 @@ struct team_simulator {
     void *team_memory;
     struct ending *heap; /* [heap_max] a binary heap by time */
     size_t heap_count, heap_max;
-    /* Of the run in progress. */
+    /* State of the present run. */
     const struct team_scenario *scenario;
     const struct team_effects *fx;
     struct team_run *run;
@@ -114,7 +114,7 @@ static void await_activity(struct team_simulator *s, const struct team_effect *s
     }
     const int64_t left_us = LAB_TIME_MAX - start->t_us;
     const int64_t t_us = start->t_us + (lap.lap_us < left_us ? lap.lap_us : left_us);
-    /* Of one that was in work already it is late. */
+    /* The end of an activity that was already running may be overdue. */
     const struct ending e = {.t_us = t_us > s->scenario->from_us ? t_us : s->scenario->from_us,
                              .robot = start->robot,
                              .fails = lap.fails,
@@ -146,7 +146,7 @@ static void queue_event(struct team_simulator *s, int64_t t_us, const struct tea
     }
 }
 
-/* Those without a sequence take the jobs of the file. */
+/* Robots without a sequence take the jobs of the file. */
 static void start_robots(struct team_simulator *s)
 {
     for (size_t i = 0; i < s->params->robot_count; i++) {
@@ -159,7 +159,7 @@ static void start_robots(struct team_simulator *s)
     }
 }
 
-/* The team as it stands somewhere else, and what its robots do there. */
+/* Copies the initial state of the team and its running activities. */
 static void copy_start_state(struct team_simulator *s)
 {
     memcpy(s->team_memory, s->scenario->from, team_bytes(s->params));
@@ -178,7 +178,7 @@ static void copy_start_state(struct team_simulator *s)
     }
 }
 
-/* All that happens at t_us, into the bag. */
+/* Adds all events of t_us to the bag. */
 static void fill_bag(struct team_simulator *s, int64_t t_us, const struct team_effects *own)
 {
     while (s->heap_count > 0 && s->heap[0].t_us == t_us) {
@@ -209,8 +209,8 @@ static int64_t next_instant(const struct team_simulator *s)
     return t_us;
 }
 
-/* Whether robots look for parts again and again, and nothing else is to come: nobody brings
- * any, so they find none. */
+/* Do robots look for parts again and again while nothing else can happen? Nobody brings parts,
+ * so they never find any. */
 static bool is_in_vain(const struct team_simulator *s)
 {
     bool looks = false;
@@ -230,7 +230,7 @@ static bool is_in_vain(const struct team_simulator *s)
     return looks;
 }
 
-/* Nothing is to come: has everybody done what there was to do? */
+/* No event is left: has every robot finished? */
 static enum team_run_end judge_end(const struct team_simulator *s)
 {
     bool done = team_jobs_waiting(s->team) == 0;

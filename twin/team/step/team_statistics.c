@@ -7,11 +7,11 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
-/* A robot in the run at hand. */
+/* A robot in the present run. */
 struct robot_now {
-    int64_t busy_since_us, waiting_since_us, joined_since_us; /* LAB_TIME_NONE: not so */
-    int64_t queued_us;                                        /* in the queue it stands in */
-    size_t behind_count;                                      /* of behind */
+    int64_t busy_since_us, waiting_since_us, joined_since_us; /* LAB_TIME_NONE: it is not */
+    int64_t queued_us;   /* time spent in its present queue */
+    size_t behind_count; /* length of its list in behind */
 };
 
 struct resource_now {
@@ -27,11 +27,11 @@ struct team_statistics {
     struct team_resource_sums *resource; /* [resources] */
     struct team_activity_sums *activity; /* [robots x kinds] */
     int64_t *behind_us;                  /* [robots x robots] */
-    size_t sum_bytes;                    /* of all that is summed: from robot on */
-    /* The run at hand. */
+    size_t sum_bytes;                    /* bytes of all sums, which begin at robot */
+    /* State of the present run. */
     bool alarmed[TEAM_ALARM_COUNT];
     struct robot_now *now;     /* [robots] */
-    uint16_t *behind;          /* [robots x robots] whom each stands behind */
+    uint16_t *behind;          /* [robots x robots] the robots that each is queued behind */
     struct resource_now *held; /* [resources] */
 };
 
@@ -82,7 +82,7 @@ struct team_statistics *team_statistics_init(void *memory, const struct team_pre
     return s;
 }
 
-/* ---- the run at hand ---- */
+/* ---- the present run ---- */
 
 static size_t robot_count(const struct team_statistics *s)
 {
@@ -101,7 +101,7 @@ void team_statistics_begin(struct team_statistics *s)
     }
 }
 
-/* It stands behind them no more, or behind others. */
+/* The robot has left this queue, or is now queued behind others. */
 static void leave_queue(struct team_statistics *s, size_t r, int64_t t_us)
 {
     for (size_t i = 0; i < s->now[r].behind_count; i++) {
@@ -119,7 +119,7 @@ static void end_interval(int64_t *since_us, int64_t t_us, int64_t *sum_us)
     }
 }
 
-/* Whatever it did or waited for ends. */
+/* Ends its activity or wait. */
 static void end_all(struct team_statistics *s, size_t r, int64_t t_us)
 {
     leave_queue(s, r, t_us);
@@ -155,7 +155,7 @@ static void add_done(struct team_statistics *s, const struct team_effect *e)
     }
 }
 
-/* Some of those who are together waited, those who did not wait came last. */
+/* Adds the waits of robots that met; those who came last have no wait. */
 static void add_waits(struct team_statistics *s, const struct team_effect *e,
                       const int64_t *waits_us)
 {
@@ -263,7 +263,7 @@ void team_statistics_end(struct team_statistics *s, const struct team_run *run,
     }
 }
 
-/* All that is summed are whole numbers of eight bytes, but for the longest wait. */
+/* All sums are 64-bit integers, except the longest wait. */
 void team_statistics_add(struct team_statistics *s, const struct team_statistics *other)
 {
     const size_t resources = team_prediction_params(s->tp)->resource_count;
@@ -339,7 +339,7 @@ static struct team_figure find_quantile(const double *sorted, size_t n, double p
     const double unit = n > 1 ? 1.0 / (double)(n - 1) : 0.0;
     const double a = gsl_stats_quantile_from_sorted_data(sorted, 1, n, low * unit);
     const double b = gsl_stats_quantile_from_sorted_data(sorted, 1, n, high * unit);
-    /* Where the values end, one side of the two stands for both. */
+    /* At the end of the values, one of the two sides stands for both. */
     const double width = high > low ? (b - a) * 2.0 * spread / (high - low) : 0.0;
     return (struct team_figure){gsl_stats_quantile_from_sorted_data(sorted, 1, n, p),
                                 n > 1 ? width / 2.0 : (double)NAN};

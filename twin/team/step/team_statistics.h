@@ -1,15 +1,15 @@
-/* twin/team/step/team_statistics.h - what many runs of a team come to: who was busy, who waited
- * for whom, which resource was used how much, and how long it all took.
+/* twin/team/step/team_statistics.h - sums over many runs of a team: who was busy, who waited
+ * for whom, use of resources, and durations.
  *
- * Sums are whole numbers, so that runs may be added in any order and by any number of threads
- * and give the same. Pure; memory is the caller's; docs/model/teams.md, "Simulation".
+ * Sums are integers, so that runs can be added in any order and by any number of threads with
+ * the same result. Pure; memory is the caller's; docs/model/teams.md, "Simulation".
  */
 #ifndef TWIN_TEAM_STEP_TEAM_STATISTICS_H
 #define TWIN_TEAM_STEP_TEAM_STATISTICS_H
 
 #include "twin/team/step/team_predict.h"
 
-/* Of one robot over all runs. What is left of the runs' makespans it was idle. */
+/* Sums of one robot over all runs. The rest of the makespans was idle time. */
 struct team_robot_sums {
     int64_t busy_us, waiting_us; /* waiting: for resources, meetings, partners */
     uint64_t activities;
@@ -17,16 +17,17 @@ struct team_robot_sums {
 
 struct team_resource_sums {
     int64_t held_us;        /* units times time */
-    uint64_t grants, waits; /* waits: grants that did not come at once */
+    uint64_t grants, waits; /* waits: grants that were not immediate */
     int64_t waited_us;
-    int64_t longest_us;     /* of all runs */
-    int64_t longest_sum_us; /* of each run, summed */
+    int64_t longest_us;     /* longest of all runs */
+    int64_t longest_sum_us; /* longest of each run, summed */
 };
 
-/* Laps of one kind of activity of one robot; in milliseconds, squares would be too large. */
+/* Laps of one kind of activity of one robot, in milliseconds, because squares of microseconds
+ * would overflow. */
 struct team_activity_sums {
     uint64_t n, sum_ms, square_ms2;
-    uint64_t law[TEAM_LAW_COUNT]; /* whence they came */
+    uint64_t law[TEAM_LAW_COUNT]; /* count by source of the lap */
 };
 
 struct team_statistics;
@@ -34,35 +35,35 @@ struct team_statistics;
 size_t team_statistics_bytes(const struct team_prediction *tp);
 struct team_statistics *team_statistics_init(void *memory, const struct team_prediction *tp);
 
-/* A run begins; then every effect of it; then it has ended. */
+/* Call begin, then effect for every effect, then end for each run. */
 void team_statistics_begin(struct team_statistics *s);
 void team_statistics_add_effect(struct team_statistics *s, const struct team_effect *effect);
-/* law: whence the lap of the TEAM_START just taken came. */
+/* law: the source of the lap of this TEAM_START. */
 void team_statistics_lap(struct team_statistics *s, const struct team_effect *start,
                          const struct team_lap *lap, enum team_law_kind law);
 void team_statistics_end(struct team_statistics *s, const struct team_run *run,
                          const struct team *team);
-/* Add what another one has seen. */
+/* Adds the sums of another one. */
 void team_statistics_add(struct team_statistics *s, const struct team_statistics *other);
 
 /* ---- reading ---- */
 uint64_t team_statistics_ends(const struct team_statistics *s, enum team_run_end end);
-/* Runs in which an alarm of this kind was raised. */
+/* Returns the number of runs with an alarm of this kind. */
 uint64_t team_statistics_alarms(const struct team_statistics *s, enum team_alarm alarm);
-int64_t team_statistics_makespans_us(const struct team_statistics *s); /* summed */
+int64_t team_statistics_makespans_us(const struct team_statistics *s); /* sum over runs */
 const struct team_robot_sums *team_statistics_robot(const struct team_statistics *s,
                                                     size_t robot);
 const struct team_resource_sums *team_statistics_resource(const struct team_statistics *s,
                                                           size_t resource);
 const struct team_activity_sums *team_statistics_activity(const struct team_statistics *s,
                                                           size_t robot, size_t kind);
-/* How long a robot stood behind another one, in queues and at meetings. A wait behind several
- * counts for each. */
+/* Returns the time that a robot waited behind another one, in queues and at meetings. A wait
+ * behind several counts for each. */
 int64_t team_statistics_behind_us(const struct team_statistics *s, size_t robot, size_t other);
 
 /* ---- the distribution of a number over runs ---- */
 
-/* A figure and the standard error that it has because the runs are so few. */
+/* A figure and its standard error due to the finite number of runs. */
 struct team_figure {
     double value, error;
 };
@@ -72,9 +73,9 @@ struct team_distribution {
     struct team_figure mean, sd, p05, p50, p95;
 };
 
-/* Of values[n], which are put in order. NAN where n is too small: below 2, and 1 of errors.
- * A percentile's error is how far its neighbours by one standard deviation of the number of
- * values below it lie apart, halved. */
+/* Computes the distribution of values[n], which are sorted. NAN if n is too small: below 2, and
+ * for errors 1. The error of a percentile is half the distance between the order statistics one
+ * standard deviation of the rank below and above it. */
 void team_distribution_find(double *values, size_t n, struct team_distribution *out);
 
 #endif

@@ -1,4 +1,6 @@
-/* The steps of a robot's sequence that take no time, up to one that does. */
+/* twin/team/step/team_steps.c - executes the zero-time steps of a robot's sequence, up to one
+ * that takes time.
+ */
 #include <assert.h>
 
 #include "twin/team/step/team_parts.h"
@@ -83,7 +85,7 @@ static void finish_sequence(const struct team_work *w, uint16_t robot)
     }
 }
 
-/* The end of the sequence was reached: once more, or finished. */
+/* The end of the sequence is reached: the robot repeats it or is finished. */
 static void end_cycle(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
@@ -120,7 +122,7 @@ static const struct team_buffer *find_buffer(const struct team_work *w, uint16_t
     return NULL;
 }
 
-/* The first part of the buffer that the robot can handle, taken out of it; TEAM_NONE: none. */
+/* Takes the first part of the buffer that the robot can handle; TEAM_NONE: none. */
 static uint16_t pick_part(const struct team_work *w, uint16_t robot, uint16_t name)
 {
     size_t at;
@@ -187,7 +189,7 @@ static void do_lock(const struct team_work *w, uint16_t robot, const struct team
 static void do_unlock(const struct team_work *w, uint16_t robot, const struct team_step *step)
 {
     (void)step;
-    team_signal(w, robot, ROBOT_ASKS); /* until this round's UnLocks */
+    team_signal(w, robot, ROBOT_ASKS); /* the Lock waits for the UnLocks of this round */
     team_set_add(&w->team->unlocking, robot);
 }
 
@@ -197,7 +199,7 @@ static void do_meet(const struct team_work *w, uint16_t robot, const struct team
     team_arrive(w, robot);
 }
 
-/* Loops in work stand on a stack, the innermost on top; a jump out of one ends it. */
+/* Running loops are on a stack, the innermost on top. A jump out of a loop ends it. */
 static void jump_to(const struct team_work *w, struct team_member *m, uint32_t to)
 {
     while (m->loop_depth > 0) {
@@ -238,7 +240,7 @@ static void do_loop(const struct team_work *w, uint16_t robot, const struct team
     }
 }
 
-/* Jumps are no tasks. */
+/* Jumps are not tasks. */
 static void begin_task(struct team_member *m, enum team_step_kind kind)
 {
     if (kind != TEAM_STEP_GOTO && kind != TEAM_STEP_UNLESS && kind != TEAM_STEP_LOOP) {
@@ -261,7 +263,7 @@ _Static_assert(COUNT(step_does) == TEAM_STEP_KIND_COUNT, "every kind of step doe
 void team_run_robot(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
-    size_t left = TEAM_ROUNDS_MAX + w->p->step_count; /* no way without a loop is longer */
+    size_t left = TEAM_ROUNDS_MAX + w->p->step_count; /* no path without a loop is longer */
     while (m->phase == TEAM_PHASE_BEGIN && left > 0) {
         const struct team_step *step = team_step_if_any(w, robot);
         if (step && m->revoked_count > 0 && !team_has_all(w, robot, step)) {

@@ -1,7 +1,9 @@
-/* A binary heap of what is due, by time and order, in which each slot has one timer at most. */
+/* twin/team/step/team_timers.c - a binary heap of deadlines, by time and order, in which each
+ * slot has at most one timer.
+ */
 #include "twin/team/step/team_parts.h"
 
-enum { DUE_SHIFT = 29 }; /* the kind stands above the order of its own */
+enum { DUE_SHIFT = 29 }; /* the kind is above the order within the kind */
 
 uint32_t team_slot_of_delay(const struct team_work *w, uint16_t resource)
 {
@@ -19,7 +21,7 @@ uint32_t team_slot_of_robot(const struct team_work *w, uint16_t robot)
     return (uint32_t)w->p->resource_count + w->team->hold_count + robot;
 }
 
-/* Robots that are due at once come in the order of their numbers as words: 1, 10, 11, 2. */
+/* Robots that are due at once fire in the order of their numbers as words: 1, 10, 11, 2. */
 static uint32_t order_as_word(uint32_t number)
 {
     uint32_t digits = 1;
