@@ -82,8 +82,7 @@ struct team_hold { /* One unit of a resource. */
 struct team_meeting { /* A meeting by name: its waiting robots. Meetings with work to do are in
                          a list. */
     uint16_t first, last, count;
-    uint16_t before,
-        behind; /* list of non-empty meetings, in the order of their first arrival */
+    uint16_t before, behind; /* list of non-empty meetings, by first arrival */
 };
 
 struct team_timer {
