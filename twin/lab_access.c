@@ -7,7 +7,7 @@
 /* ---- heap of deadlines --------------------------------------------------------------------
  */
 
-/* Earlier deadline first; equal ones in the order of the pairs, so that replay agrees. */
+/* Earlier deadline first; equal ones in the order of the pairs, so that a replay agrees. */
 static bool is_earlier(const struct heap_item *a, const struct heap_item *b)
 {
     return a->t_us < b->t_us || (a->t_us == b->t_us && a->pair < b->pair);

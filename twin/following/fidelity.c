@@ -5,9 +5,9 @@
 
 #include "twin/following/follower.h"
 
-/* Samples closer than this say nothing new. */
+/* Samples closer than this add no information. */
 static const int64_t SPACING_US = 5000;
-/* Time that runs back by more was set anew. */
+/* A larger step back in time means that the clock was set. */
 static const int64_t BACK_US = 1000000;
 
 static int64_t track_spacing(const struct fidelity_params *p)
@@ -22,7 +22,7 @@ static size_t count_states(const struct fidelity_params *p)
     return p->model->axis_count + model_pose_count(p->model);
 }
 
-/* to - from, the short way round for angles. */
+/* Returns to - from, the short way round for angles. */
 static double state_step(const struct fidelity_params *p, size_t state, double from, double to)
 {
     const size_t axes = p->model->axis_count;
@@ -48,7 +48,7 @@ static struct fidelity_sample make_sample(const struct fidelity_params *p, int64
 
 /* --- one comparison ---------------------------------------------------------------------- */
 
-/* Newest sample of the virtual robot not after t; track_count when there is none. */
+/* Finds the newest sample of the virtual robot not after t; track_count if there is none. */
 static uint32_t find_before(const struct fidelity *f, int64_t t_us)
 {
     uint32_t k = f->track_count;
@@ -73,8 +73,8 @@ static void interpolate_samples(const struct fidelity_params *p,
 
 enum { PLACE_MAX = 3 };
 
-/* The place, in up to PLACE_MAX coordinates: of an arm its tool, else x and y, or the one there
- * is. Returns how many. */
+/* Reads the place in up to PLACE_MAX coordinates: an arm's tool, else x and y, or the only one.
+ * Returns their number. */
 static size_t read_place(const struct fidelity_params *p, const struct fidelity_sample *s,
                          double place[PLACE_MAX])
 {
@@ -90,13 +90,13 @@ static size_t read_place(const struct fidelity_params *p, const struct fidelity_
     return flat ? 2 : 1;
 }
 
-/* to - from of a place's coordinate. */
+/* Returns to - from of a place's coordinate. */
 static double place_step(const struct fidelity_params *p, size_t i, double from, double to)
 {
     return p->has_arm ? to - from : state_step(p, p->model->axis_count + i, from, to);
 }
 
-/* Nearest distance of a place to a stretch of the virtual robot's way. */
+/* Returns the distance of a place to a segment of the virtual robot's path. */
 static double distance_to_path(const struct fidelity_params *p, const double *place,
                                const struct fidelity_sample *begin,
                                const struct fidelity_sample *end)
@@ -195,7 +195,7 @@ static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
     }
 }
 
-/* Those that wait and whose time the virtual robot's track now covers. */
+/* Compares the waiting samples that the virtual robot's track covers now. */
 static void compare_waiting(struct fidelity *f, const struct fidelity_params *p)
 {
     while (f->waiting_count > 0 && f->track_count > 0) {
@@ -210,7 +210,7 @@ static void compare_waiting(struct fidelity *f, const struct fidelity_params *p)
             interpolate_samples(p, track_at(f, k), track_at(f, k + 1), real->t_us, &actual);
             compare_samples(f, p, real, &actual);
         } else {
-            f->unpaired++; /* before the first, or the track has moved past it */
+            f->unpaired++; /* before the first stored sample, or the track has moved past it */
         }
         f->waiting_first = (f->waiting_first + 1) % FIDELITY_WAITING;
         f->waiting_count--;
@@ -219,8 +219,8 @@ static void compare_waiting(struct fidelity *f, const struct fidelity_params *p)
 
 /* --- the samples -------------------------------------------------------------------------- */
 
-/* Put a sample into a ring[room] unless it comes too soon after the last one. From a full ring
- * the oldest goes; true then. */
+/* Appends a sample to a ring[room] unless it comes too soon after the last one. A full ring
+ * drops the oldest; true then. */
 static bool push_sample(struct fidelity_sample *ring, uint32_t room, uint32_t *first,
                         uint32_t *count, int64_t spacing_us, const struct fidelity_sample *s)
 {
@@ -310,7 +310,7 @@ void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, in
     }
 }
 
-/* --- all samples alike -------------------------------------------------------------------- */
+/* --- all samples with equal weight -------------------------------------------------------- */
 
 void tracking_add(struct tracking *t, double reference, double actual)
 {

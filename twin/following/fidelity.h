@@ -1,12 +1,13 @@
-/* twin/following/fidelity.h - how truly the virtual robot moves as the real one, over a sliding
- * window.
+/* twin/following/fidelity.h - how accurately the virtual robot's motion follows the real one's,
+ * over a sliding window.
  *
- * Samples of both come by themselves, at other times and other rates: a sample of the real
- * robot is held against the virtual robot's motion interpolated to the same time. Root mean
- * square and mean absolute error and R2 per state, and the share of samples within a target:
+ * Samples of both robots arrive independently, at different times and rates. So each sample of
+ * the real robot is compared with the virtual robot's motion interpolated to the same time.
+ * Figures: root mean square error, mean absolute error and R2 per state, and the share of
+ * samples within a target:
  *
- *     within d and T:   the virtual robot is within d of the real robot's place at some time
- * not more than T off                    (docs/model/following.md)
+ *   within d and T:   the virtual robot is within d of the real robot's place at some time
+ *                     at most T away                    (docs/model/following.md)
  *
  * Plain data without pointers. Pure: no I/O, no clock, no allocation.
  */
@@ -21,20 +22,20 @@
 #include "identification/geometry/arm_geometry.h"
 
 enum {
-    FIDELITY_STATES_MAX = 2 * MODEL_AXES_MAX, /* velocities, then all of the pose */
-    FIDELITY_TRACK = 256,                     /* samples of the virtual robot kept */
+    FIDELITY_STATES_MAX = 2 * MODEL_AXES_MAX, /* velocities, then the complete pose */
+    FIDELITY_TRACK = 256,                     /* stored samples of the virtual robot */
     FIDELITY_WAITING = 64,                    /* samples of the real one that wait for it */
-    FIDELITY_BUCKETS = 60                     /* of the window */
+    FIDELITY_BUCKETS = 60                     /* buckets of the window */
 };
 
 struct fidelity_params {
-    const struct model *model; /* names and number of the states; borrowed */
-    bool has_arm; /* the place is that of the tool of this arm, whose joints are the pose */
+    const struct model *model; /* names and number of states; borrowed */
+    bool has_arm; /* the place is that of this arm's tool; its joints are the pose */
     struct arm_geometry arm;
     int64_t window_us;   /* > 0 */
-    double target_m;     /* > 0: of the place; 0: no target */
-    int64_t target_us;   /* >= 0: and of the time */
-    double target_ratio; /* 0 .. 1: of the samples */
+    double target_m;     /* > 0: distance; 0: no target */
+    int64_t target_us;   /* >= 0: time difference */
+    double target_ratio; /* 0 .. 1: required share of samples */
 };
 
 struct fidelity_sample {
@@ -44,17 +45,17 @@ struct fidelity_sample {
 };
 
 struct fidelity_bucket {
-    int64_t number; /* of the window's buckets since the epoch; 0: empty */
+    int64_t number; /* number of the bucket since the epoch; 0: empty */
     uint32_t n;     /* samples */
-    uint32_t posed; /* of them with a pose */
+    uint32_t posed; /* samples with a pose */
     uint32_t judged, within;
-    double square[FIDELITY_STATES_MAX], absolute[FIDELITY_STATES_MAX]; /* of the error */
+    double square[FIDELITY_STATES_MAX], absolute[FIDELITY_STATES_MAX]; /* sums over the error */
     double sum[FIDELITY_STATES_MAX],
-        sum2[FIDELITY_STATES_MAX];  /* of the real one, off origin */
-    double tool_square, tool_max_m; /* of arms: distance of the tools at one time */
+        sum2[FIDELITY_STATES_MAX];  /* sums over the real one, relative to origin */
+    double tool_square, tool_max_m; /* arms: distance of the tools at one time */
 };
 
-struct fidelity { /* all zero: nothing was seen */
+struct fidelity { /* All zero: no samples yet. */
     uint32_t track_first, track_count;
     uint32_t waiting_first, waiting_count;
     struct fidelity_sample track[FIDELITY_TRACK];
@@ -62,11 +63,11 @@ struct fidelity { /* all zero: nothing was seen */
     struct fidelity_bucket bucket[FIDELITY_BUCKETS];
     bool has_origin;
     double origin[FIDELITY_STATES_MAX];
-    uint64_t unpaired; /* samples of the real robot, ever */
+    uint64_t unpaired; /* samples of the real robot in all */
 };
 
 struct fidelity_report {
-    size_t states; /* velocities, then pose; pose is NaN where none is told */
+    size_t states; /* velocities, then pose; pose is NaN without pose samples */
     uint64_t n;
     double rmse[FIDELITY_STATES_MAX], mae[FIDELITY_STATES_MAX], r2[FIDELITY_STATES_MAX];
     double tool_rmse_m, tool_max_m; /* distance of the tools; NaN: no arms, or no pose */
@@ -74,36 +75,36 @@ struct fidelity_report {
     double within_ratio; /* NaN: no target, no pose or no sample */
 };
 
-/* A sample; t_us on lab time. Those that do not follow in time, or come closer than is worth
- * keeping, are passed over; after a second back, what was kept is forgotten. pose may be NULL.
- * Finite. */
+/* Adds a sample; t_us in lab time. Samples out of order or too close together are skipped; a
+ * step back by more than a second clears the stored ones. pose may be NULL. All numbers must be
+ * finite. */
 void fidelity_virtual(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
                       const double *nu, const double *pose);
 void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
                    const double *nu, const double *pose);
 
-/* The window that ends at now_us. */
+/* Computes the figures of the window that ends at now_us. */
 void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, int64_t now_us,
                    struct fidelity_report *out);
 
-/* Forget the poses that wait and were kept: the frame has changed. */
+/* Clears the stored poses, because the frame has changed. */
 void fidelity_reframe(struct fidelity *f);
 
-/* ---- how closely one motion follows another where their samples come together ----
+/* ---- error of one motion against another with common sample times ----
  *
  * Root mean square and mean absolute error, and R2 = 1 - sum e^2 / sum (y - mean y)^2 with y
- * the motion that is followed. All samples weigh alike. */
+ * the reference motion. All samples have equal weight. */
 
-struct tracking { /* all zero: nothing was seen */
+struct tracking { /* All zero: no samples yet. */
     uint64_t n;
     double square, absolute, largest; /* of the error: sums, and the largest magnitude */
     double mean, spread;              /* of the reference: mean, sum of squares about it */
 };
 
-/* One sample. Values that are not finite are passed over. */
+/* Adds one sample. Values that are not finite are skipped. */
 void tracking_add(struct tracking *t, double reference, double actual);
 
-/* NaN before the first sample; R2 also where the reference does not move. */
+/* NaN before the first sample; R2 also if the reference does not move. */
 double tracking_rmse(const struct tracking *t);
 double tracking_mae(const struct tracking *t);
 double tracking_r2(const struct tracking *t);

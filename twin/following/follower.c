@@ -5,7 +5,7 @@
 
 #include "base/numbers/constants.h"
 
-/* Share of the Nyquist-like limit 1 / period above which a bandwidth is refused. */
+/* A bandwidth above this share of 1 / period, a limit like Nyquist's, is refused. */
 static const double FASTEST_RATIO = 0.5;
 
 bool follower_all_finite(const double *x, size_t n)
@@ -96,8 +96,8 @@ enum status follower_check(const struct follower_params *p, struct err *err)
     return STATUS_OK;
 }
 
-/* Eq. 2a: what a robot that cannot be pushed across its way does about being beside it. It
- * heads for it, the more steeply the further off it is, never across it. */
+/* Eq. 2a: steering for a robot that cannot be pushed sideways. It heads towards the path, at an
+ * angle that grows with the distance and stays below a right angle. */
 static void steer_back(const struct follower_params *p, const struct follower_target *target,
                        const double *pose, double *error)
 {
@@ -118,8 +118,7 @@ static void steer_back(const struct follower_params *p, const struct follower_ta
     }
 }
 
-/* The last term of eq. 2: how far the pose is from the wanted one, along the axes of the body:
- * J(pose)^T error. */
+/* Last term of eq. 2: the pose error along the body axes, J(pose)^T error. */
 static void pose_error(const struct follower_params *p, const struct follower_target *target,
                        const double *pose, double *error)
 {
@@ -139,8 +138,8 @@ static void pose_error(const struct follower_params *p, const struct follower_ta
     }
 }
 
-/* What nu changes by over a period h under push: exactly where there is a closed form, else by
- * one midpoint step. */
+/* Computes the change of nu over a period h per unit of effort: exactly if there is a closed
+ * form, else with one midpoint step. */
 static void find_gain(const struct follower_params *p, const double *pose, const double *nu,
                       const double *driven, double h, double *gain)
 {
@@ -165,8 +164,8 @@ static void find_gain(const struct follower_params *p, const double *pose, const
     }
 }
 
-/* The effort that gives nu this rate, in the mean over a period h, from at on; of several the
- * one next to the effort that was sent. */
+/* Computes the effort that gives nu this mean rate over a period h from now. Of several
+ * solutions the one closest to the last effort is used. */
 static void find_effort(const struct follower *f, const struct follower_params *p,
                         const double *pose, const double *at, const double *rate, double h,
                         double *effort)
@@ -184,8 +183,8 @@ static void find_effort(const struct follower *f, const struct follower_params *
     model->inverse_step(model, p->theta, at, gain, h, effort);
 }
 
-/* Eq. 4: the observer, one period on. Its poles are those of the continuous one, taken over
- * exactly. */
+/* Eq. 4: advances the observer by one period, with the exact discrete equivalents of its
+ * continuous poles. */
 static void observe_force(struct follower *f, const struct follower_params *p,
                           const double *pose, const double *nu)
 {
@@ -211,14 +210,14 @@ static void observe_force(struct follower *f, const struct follower_params *p,
         f->nu_hat[i] += gain[i] + l_nu * miss;
         step[i] = l_d * miss;
     }
-    find_effort(f, p, pose, nu, step, h, effort); /* M step + what does not depend on it */
+    find_effort(f, p, pose, nu, step, h, effort); /* M step + terms that do not depend on it */
     find_effort(f, p, pose, nu, zero, h, still);
     for (size_t i = 0; i < n; i++) {
         f->d_hat[i] += effort[i] - still[i];
     }
 }
 
-/* Eq. 1 - 3: the effort the law asks for. */
+/* Eq. 1 - 3: computes the effort of the control law. */
 static void apply_law(const struct follower *f, const struct follower_params *p,
                       const struct follower_target *target, const double *nu,
                       const double *pose, const double *error, double *wanted)
@@ -235,7 +234,7 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
     }
     for (size_t i = 0; i < n; i++) {
         const double k = p->gains.bandwidth_radps[i];
-        /* What is left of e after a period is then exp(-K h), not 1 - K h. */
+        /* After a period the error is then e exp(-K h), not e (1 - K h). */
         gamma[i] = target->nu_dot[i] - expm1(-k * h) / h * error[i] +
                    0.25 * k * k * f->integral[i] + p->gains.pose_per_s2 * off[i];
         middle[i] = nu[i] + (model->inverse_step ? 0.0 : 0.5 * h * gamma[i]);
@@ -246,7 +245,7 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
     }
 }
 
-/* What a change of law, parameters or reference would make jump fades away instead. */
+/* A jump due to a change of law, parameters or reference is blended out. */
 static void blend_effort(struct follower *f, const struct follower_params *p, double *wanted)
 {
     const size_t n = p->model->axis_count;
@@ -261,7 +260,7 @@ static void blend_effort(struct follower *f, const struct follower_params *p, do
     f->smooth = false;
 }
 
-/* Not into a limit, and not on an axis that cannot be pushed. */
+/* Does not integrate into a limit, nor on an axis without actuation. */
 static void integrate_error(struct follower *f, const struct follower_params *p,
                             const struct follower_output *out)
 {
@@ -276,7 +275,7 @@ static void integrate_error(struct follower *f, const struct follower_params *p,
     }
 }
 
-/* Nothing to go by: the effort stays, the observer waits. */
+/* Without valid numbers the effort is held and the observer waits. */
 static bool hold_effort(const struct follower *f, const struct follower_params *p,
                         struct follower_output *out)
 {
@@ -287,7 +286,7 @@ static bool hold_effort(const struct follower *f, const struct follower_params *
     return false;
 }
 
-/* From the effort sent last, and knowing nothing else. */
+/* Restarts from the last effort, without other knowledge. */
 static void restart_follower(struct follower *f)
 {
     struct follower next = {.smooth = true};

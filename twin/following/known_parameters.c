@@ -29,7 +29,7 @@ static void set_theta(struct known_theta *known, const struct model *model, cons
     }
 }
 
-/* What one fit found holds until another one finds better. */
+/* The result of a fit is valid until a better fit replaces it. */
 void known_parameters_fit(struct known_parameters *k, const struct model *model,
                           const struct pair_dynamics *d)
 {
@@ -51,7 +51,7 @@ void known_parameters_fit(struct known_parameters *k, const struct model *model,
     }
 }
 
-/* What it had, but for what it applied of the set's values. */
+/* The previous parameters, with those of the set that were applied. */
 static void apply_set(struct known_parameters *k, const struct model *model,
                       const double *value)
 {
@@ -92,7 +92,7 @@ void known_parameters_acknowledge(struct known_parameters *k, const struct model
         }
         k->applied = find_applied(model, ack);
         apply_set(k, model, set->value);
-    } else if (k->set != 0) { /* back to its own: what was fitted meanwhile was another robot */
+    } else if (k->set != 0) { /* fits under the set were of another robot */
         const uint32_t job = d->side[SIDE_VIRTUAL].result_job;
         k->other_job = job != k->own_job ? job : 0;
         k->set = 0;

@@ -1,10 +1,10 @@
-/* twin/following/known_parameters.h - where the parameters of both robots of a pair are known
- * from, for following.
+/* twin/following/known_parameters.h - the best known parameters of both robots of a pair, and
+ * their source, for following.
  *
- *     lab file --> fits that did not fail --> what the simulator acknowledged of a set
+ *   lab file --> fits that did not fail --> what the simulator acknowledged of a set
  *
- * A set counts as far as the simulator says that it applied it; of the rest it kept what it
- * had. docs/model/following.md. Plain data without pointers. Pure.
+ * A set counts as far as the simulator has applied it; refused parameters keep their previous
+ * values. docs/model/following.md. Plain data without pointers. Pure.
  */
 #ifndef TWIN_FOLLOWING_KNOWN_PARAMETERS_H
 #define TWIN_FOLLOWING_KNOWN_PARAMETERS_H
@@ -16,47 +16,48 @@
 #include "logger/message/event.h"
 #include "twin/dynamics/pair_dynamics.h"
 
-/* Later ones go before. */
+/* Later sources have precedence. */
 enum following_source {
     FOLLOWING_NOWHERE,
     FOLLOWING_LAB_FILE,
     FOLLOWING_FIT,       /* the last batch fit of that side that did not fail */
-    FOLLOWING_SET,       /* what the simulator acknowledged (virtual robot only) */
-    FOLLOWING_SET_PARTLY /* likewise; of what it refused it kept what it had */
+    FOLLOWING_SET,       /* values acknowledged by the simulator (virtual robot only) */
+    FOLLOWING_SET_PARTLY /* likewise; refused ones keep their previous value */
 };
 
 struct known_theta {
-    uint64_t source; /* enum following_source; of a size that leaves no gap */
+    uint64_t source; /* enum following_source, in a size that leaves no padding */
     double theta[MODEL_PARAMETERS_MAX];
 };
 
-struct known_parameters { /* known_parameters_init() */
+struct known_parameters { /* Starts with known_parameters_init(). */
     struct known_theta side[SIDE_COUNT];
-    /* Of the simulated robot: its own parameters; those that it had when it was told the set
-     * that it has acknowledged; which one that was, 0: none; and what of it it applied. */
+    /* The simulated robot: its own parameters; its parameters before the acknowledged set;
+     * the version of that set, 0: none; and the applied parameters. */
     struct known_theta own, before;
     uint32_t set;
-    uint32_t applied;   /* bits, by the model's parameters */
-    uint32_t own_job;   /* the fit that told its own; 0: none did */
-    uint32_t other_job; /* the last fit of a simulated robot that ran by a set; 0 */
+    uint32_t applied;   /* bits by index of the model's parameters */
+    uint32_t own_job;   /* fit that found its own parameters; 0: none */
+    uint32_t other_job; /* last fit of a simulated robot under a set; 0: none */
 };
 
-/* As the lab file has them. */
+/* Starts with the lab file's parameters. */
 void known_parameters_init(struct known_parameters *k, const struct pair_following_params *p);
 
-/* Fits may have come. d, here and below, is of this model, or NULL: the dynamics of the pair
- * are not followed. */
+/* Call it after fits. Here and below d is of this model, or NULL if the pair's dynamics are not
+ * identified. */
 void known_parameters_fit(struct known_parameters *k, const struct model *model,
                           const struct pair_dynamics *d);
 
-/* The simulator has answered to what is in force. */
+/* Call it when the simulator has answered to the sets in force. */
 void known_parameters_acknowledge(struct known_parameters *k, const struct model *model,
                                   const struct pair_dynamics *d, const struct event_ack *ack);
 
-/* The simulated robot began anew, by its own parameters; it is told the set again. */
+/* Call it when the simulated robot has restarted with its own parameters; the set is sent to it
+ * again. */
 void known_parameters_restart(struct known_parameters *k, const struct model *model);
 
-/* Why nothing is known of this side, and what would be right. */
+/* Explains why no parameters of this side are known, and what would be right. */
 void known_parameters_obstacle(const struct known_parameters *k, const struct pair_dynamics *d,
                                enum side side, char *text, size_t size);
 

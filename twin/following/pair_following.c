@@ -9,14 +9,14 @@
 #include "base/numbers/lab_time.h"
 #include "identification/model/models.h"
 
-/* Back within its target is only what is so by this much. */
+/* Hysteresis: fidelity counts as recovered only if it exceeds its target by this share. */
 static const double TARGET_HYSTERESIS = 0.02;
 
 /* --- the machine ---------------------------------------------------------------------------
  */
 
-/* Its event is how the real robot is heard (enum shadow_state), idle also while the simulated
- * one is silent; or: */
+/* Its events are the reception state of the real robot (enum shadow_state), idle also while the
+ * simulated one is silent; or: */
 enum { UNWANTED = SHADOW_STOPPED + 1 };
 #define ANY_BUT(event) (BIT(UNWANTED) - 1 - BIT(event))
 
@@ -58,7 +58,7 @@ const struct efsm_table following_table = {
 /* --- frames --------------------------------------------------------------------------------
  */
 
-/* A pose in the plane turns as a whole; other coordinates are moved one by one. */
+/* A pose in the plane is turned as a whole; other coordinates are shifted one by one. */
 bool following_in_plane(const struct model *model)
 {
     return model_pose_count(model) == 3 && follower_is_angle(model, 2) &&
@@ -81,7 +81,7 @@ void following_align(const struct following *f, const struct model *model, const
     }
 }
 
-/* From now on the two stand where they stand now; joints, where they say. */
+/* Aligns the frames so that both poses coincide now; joint angles need no alignment. */
 static void align_frames(struct following *f, const struct model *model, const double *real,
                          const double *simulated)
 {
@@ -103,8 +103,8 @@ static void align_frames(struct following *f, const struct model *model, const d
     }
 }
 
-/* --- in ------------------------------------------------------------------------------------
- */
+/* --- samples
+ * ------------------------------------------------------------------------------- */
 
 void following_init(struct following *f, int64_t t_us)
 {
@@ -176,7 +176,7 @@ enum shadow_gate following_simulated(struct following *f, const struct following
 /* --- a tick --------------------------------------------------------------------------------
  */
 
-/* Whether the simulated robot is driven. */
+/* Returns whether the simulated robot is driven. */
 static bool run_machine(struct following *f, int64_t now_us)
 {
     const bool tracks = f->simulated.state == SHADOW_TRACKING;
@@ -207,7 +207,7 @@ static unsigned detect_silence(struct following *f, uint8_t before)
     return changes;
 }
 
-/* Once a bucket is enough. Half a window has to be there before anything is said. */
+/* Judged once per bucket, and not before half a window is filled. */
 static unsigned judge_fidelity(struct following *f, const struct following_params *p,
                                int64_t now_us)
 {
@@ -236,14 +236,14 @@ static void control_robot(struct following *f, const struct following_params *p,
                           const struct follower_target *simulated)
 {
     struct follower_target target = f->target;
-    if (!f->driving) { /* from no effort, gently */
+    if (!f->driving) { /* starts from zero effort, with blending */
         f->follower = (struct follower){.running = true, .smooth = true};
         memcpy(f->follower.nu, simulated->nu, sizeof f->follower.nu);
         memcpy(f->follower.nu_hat, simulated->nu, sizeof f->follower.nu_hat);
     }
     if (f->aligned) {
         following_align(f, p->follower.model, f->target.pose, target.pose);
-    } else { /* no place to go to yet */
+    } else { /* no target yet */
         memcpy(target.pose, simulated->pose, sizeof target.pose);
     }
     if (follower_step(&f->follower, &p->follower, &target, simulated->nu, simulated->pose,
@@ -255,7 +255,8 @@ static void control_robot(struct following *f, const struct following_params *p,
     }
 }
 
-/* What was no number began anew; what still is none does so for good. */
+/* Motions that were not finite have been reset; if the effort is still not finite, the
+ * parameters are at fault. */
 static unsigned detect_resets(struct following *f)
 {
     const uint64_t resets = f->real.resets + f->simulated.resets;
@@ -295,11 +296,11 @@ bool following_tick(struct following *f, const struct following_params *p, int64
 /* ---- of a pair ------------------------------------------------------------------------------
  */
 
-/* Fidelity is published this often. */
+/* Publication period of the fidelity. */
 static const int64_t PUBLISH_US = 1000000;
-/* Slower than so many standard deviations of a sample, a robot may as well stand still. */
+/* Below this multiple of a sample's standard deviation, a robot may be at rest. */
 static const double STANDING_SD = 5.0;
-/* The simulated robot's samples are believed as they are. */
+/* The simulated robot's samples are used without filtering. */
 static const double SIMULATED_DRIFT_PER_S = 1e4;
 
 const struct model *pair_following_model(const struct pair_following *x)
@@ -354,22 +355,22 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
     out->fidelity.has_arm = model->joints && arm_geometry_find(p->arm, &out->fidelity.arm);
 }
 
-/* ---- what is known of the robots ------------------------------------------------------------
- */
+/* ---- knowledge of the robots
+ * ---------------------------------------------------------------- */
 
 static bool by_model(const struct pair_following_params *p)
 {
     return p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS || p->method == SHADOW_RAMP;
 }
 
-/* The dynamics of the pair, where they are of this model. */
+/* Returns the dynamics of the pair if they have this model. */
 static const struct pair_dynamics *same_model(const struct pair_following *x,
                                               const struct pair_dynamics *d)
 {
     return d && pair_dynamics_model(d) == pair_following_model(x) ? d : NULL;
 }
 
-/* Why it cannot run now, into x->obstacle; "" when it can. */
+/* Writes why it cannot run now to x->obstacle; "" if it can. */
 static void find_obstacle(struct pair_following *x, const struct pair_following_params *p,
                           const struct pair_dynamics *d)
 {
@@ -413,7 +414,7 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     pair_following_learn(x, p, NULL);
 }
 
-/* What is known may have changed; whatever it was, the effort goes on from where it is. */
+/* The known parameters may have changed; the effort then continues without a jump. */
 static void detect_known_change(struct pair_following *x, const struct known_parameters *before)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
@@ -433,7 +434,7 @@ void pair_following_learn(struct pair_following *x, const struct pair_following_
     const struct known_parameters before = x->known;
     known_parameters_fit(&x->known, pair_following_model(x), same_model(x, d));
     detect_known_change(x, &before);
-    x->stuck[0] = '\0'; /* it is tried again */
+    x->stuck[0] = '\0'; /* new parameters: try again */
     find_obstacle(x, p, d);
     following_want(&x->f, x->asked && x->obstacle[0] == '\0');
 }
@@ -444,7 +445,7 @@ void pair_following_acknowledged(struct pair_following *x, const struct pair_run
     const struct known_parameters before = x->known;
     const struct event_ack *ack = &run->event->ack;
     if (!same_model(x, d) || ack->version != pair_parameters_version(run->pair, &d->sets)) {
-        return; /* of a set that is no more in force */
+        return; /* an answer to a set that is no longer in force */
     }
     known_parameters_acknowledge(&x->known, pair_following_model(x), d, ack);
     detect_known_change(x, &before);
@@ -472,7 +473,7 @@ static void arm_period(struct pair_following *x, const struct pair_run *run)
     }
 }
 
-/* The time of its machine begins with what comes first. */
+/* The machine's time begins with the first sample. */
 static void begin_machine(struct pair_following *x, const struct pair_run *run)
 {
     struct efsm *machine = &x->f.machine;
@@ -481,7 +482,7 @@ static void begin_machine(struct pair_following *x, const struct pair_run *run)
     }
 }
 
-/* When it was measured, on lab time. */
+/* Returns the time of measurement in lab time. */
 static int64_t measured_us(const struct pair_run *run)
 {
     const struct event_telemetry *m = &run->event->telemetry;
@@ -502,7 +503,7 @@ static void publish_fidelity(struct pair_following *x, const struct pair_run *ru
     }
 }
 
-/* What a robot tells beyond the model's axes is not looked at, but of motion in the plane. */
+/* Numbers beyond the model's axes are ignored, except for motion in the plane. */
 static bool lies_on_axes(const struct pair_following *x, const double *values, size_t count,
                          double axes[MODEL_AXES_MAX])
 {
@@ -513,8 +514,8 @@ static bool lies_on_axes(const struct pair_following *x, const double *values, s
            model_axes_map(model, values, planar ? count : n, axes) == MODEL_AXES_FIT;
 }
 
-/* The pose as the model has it; of one in space, what lies in the plane: the last number is the
- * heading. NULL: it is not told. */
+/* Returns the pose on the model's axes. For a pose in space that is its part in the plane; the
+ * last number is the heading. NULL: no pose. */
 static const double *find_pose(const struct pair_following *x, const struct event_telemetry *m,
                                double plane[MODEL_AXES_MAX])
 {
@@ -592,7 +593,8 @@ static void send_effort(struct pair_following *x, const struct pair_run *run)
     pair_emit_payload(run, EFFECT_CONTROL, SIDE_VIRTUAL, text, w.used);
 }
 
-/* How far the tools of arms are apart, and the joint that is most: "" of other robots. */
+/* Describes the distance of the tools of arms, and the joint with the largest error; "" for
+ * other robots. */
 static const char *describe_arms(const struct fidelity_params *p,
                                  const struct fidelity_report *report, char *text, size_t size)
 {
@@ -647,7 +649,7 @@ static void report_changes(struct pair_following *x, const struct pair_run *run,
     }
 }
 
-/* With these parameters there is nothing to send. */
+/* With these parameters no effort can be sent. */
 static void give_up(struct pair_following *x, const struct pair_run *run)
 {
     (void)snprintf(x->stuck, sizeof x->stuck,
@@ -657,7 +659,7 @@ static void give_up(struct pair_following *x, const struct pair_run *run)
     pair_alarm(run, ALARM_FOLLOWING_ENDED, SIDE_VIRTUAL, "", "following ends: %s", x->stuck);
 }
 
-/* Nobody to be driven and nobody heard: the next sample begins anew. */
+/* With no robot driven and none heard, the next sample starts anew. */
 static bool goes_on(const struct pair_following *x)
 {
     const uint8_t state = x->f.machine.state;
@@ -690,8 +692,8 @@ int64_t pair_following_deadline(const struct pair_following *x)
     return x->next_us;
 }
 
-/* ---- wishes ---------------------------------------------------------------------------------
- */
+/* ---- requests
+ * ------------------------------------------------------------------------------- */
 
 static void set_gains(struct follower_gains *gains, const struct event_following *desired)
 {
@@ -717,7 +719,7 @@ enum status pair_following_check_request(const struct pair_following *x,
     pair_following_setup(x, p, &setup);
     set_gains(&setup.follower.gains, desired);
     follower_gains_complete(&setup.follower);
-    /* A robot still to be identified is checked when it is. */
+    /* A robot without known parameters is checked once it has some. */
     return x->known.side[SIDE_VIRTUAL].source == FOLLOWING_NOWHERE
                ? STATUS_OK
                : follower_check(&setup.follower, err);

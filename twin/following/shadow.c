@@ -5,9 +5,9 @@
 
 #include "base/numbers/lab_time.h"
 
-/* Longest step of the model when it runs ahead. */
+/* Longest step of the model when it predicts. */
 static const double STEP_S_MAX = 0.02;
-/* Of the filter behind the differences. */
+/* Time constant of the filter for differences. */
 static const double DIFFERENCE_S = 0.3;
 /* Alpha-beta: sd of the acceleration's change over the sd of a sample, per second squared. */
 static const double MANOEUVRE_PER_S2 = 7.0;
@@ -30,8 +30,8 @@ static bool is_by_model(const struct shadow_params *p)
            !p->unknown;
 }
 
-/* What is done after_s after the last sample: the effort told with it, or, of a ramp, what
- * comes of it where it does not pass zero: a robot that brakes comes to rest. */
+/* Computes the effort at after_s after the last sample: the reported one or, with a ramp, its
+ * continuation without crossing zero, because a braking robot comes to rest. */
 static void carry_effort(const struct shadow *s, const struct shadow_params *p, double after_s,
                          double *tau)
 {
@@ -47,7 +47,7 @@ static size_t count_poses(const struct shadow_params *p)
     return p->model ? model_pose_count(p->model) : p->axes;
 }
 
-/* The pose on by dt_s at a velocity that stays. */
+/* Advances the pose by dt_s at constant velocity. */
 static void drift_pose(const struct shadow_params *p, const double *nu, double *pose,
                        double dt_s)
 {
@@ -63,7 +63,7 @@ static void drift_pose(const struct shadow_params *p, const double *nu, double *
     }
 }
 
-/* One step from at_s after the last sample on. */
+/* Advances by one step that begins at_s after the last sample. */
 static void step_model(const struct shadow *s, const struct shadow_params *p, double at_s,
                        double h_s, double *nu, double *pose)
 {
@@ -86,9 +86,9 @@ static void step_model(const struct shadow *s, const struct shadow_params *p, do
     }
 }
 
-/* nu and pose, as they were from_s after the last sample, on by dt_s: by the model under the
- * efforts reported last, else at this velocity. False, and both as they were, when that makes
- * no number. */
+/* Advances nu and pose from from_s after the last sample by dt_s: with the model under the last
+ * reported efforts, else at this velocity. False, and both unchanged, if the result is not
+ * finite. */
 static bool run_model(const struct shadow *s, const struct shadow_params *p, double *nu,
                       double *pose, double from_s, double dt_s)
 {
@@ -117,7 +117,7 @@ static bool run_model(const struct shadow *s, const struct shadow_params *p, dou
     return true;
 }
 
-/* Variance of the estimate before the sample, and the Kalman gain. */
+/* Updates the variance before the sample and returns the Kalman gain. */
 static double next_gain(struct shadow *s, const struct shadow_params *p, double dt_s)
 {
     const double before = s->variance + p->drift_per_s * dt_s;
@@ -126,7 +126,7 @@ static double next_gain(struct shadow *s, const struct shadow_params *p, double 
     return g;
 }
 
-/* Gains of the alpha-beta filter in its steady state for this sample time. */
+/* Computes the steady-state gains of the alpha-beta filter for this sample time. */
 static void alpha_beta(double dt_s, double *alpha, double *beta)
 {
     const double lambda = MANOEUVRE_PER_S2 * dt_s * dt_s;
@@ -142,7 +142,7 @@ static void start_estimate(struct shadow *s, const struct shadow_params *p, cons
     s->variance = 1.0;
 }
 
-/* Bring the estimate to the sample's time and correct it. */
+/* Advances the estimate to the sample's time and corrects it. */
 static void correct_estimate(struct shadow *s, const struct shadow_params *p, double dt_s,
                              const double *nu)
 {
@@ -186,15 +186,15 @@ static void correct_estimate(struct shadow *s, const struct shadow_params *p, do
     }
 }
 
-/* Efforts that step are no ramp: of the last two changes, per second, the smaller one counts
- * where they are of one sign. dt_s: since the last sample; 0: there is none to go by. */
+/* Steps of the effort are not ramps: of the last two rates the smaller one is used if both have
+ * the same sign. dt_s: since the last sample; 0: unknown. */
 static void rate_efforts(struct shadow *s, const struct shadow_params *p, double dt_s,
                          const double *tau)
 {
     for (size_t i = 0; i < p->axes; i++) {
         const double rate = dt_s > 0.0 ? (tau[i] - s->tau[i]) / dt_s : 0.0;
         const double least = copysign(fmin(fabs(rate), fabs(s->tau_was[i])), rate);
-        const bool at_rest = !(fabs(tau[i]) > 0.0); /* where it goes from there nobody knows */
+        const bool at_rest = !(fabs(tau[i]) > 0.0); /* what follows is unknown */
         s->tau_dot[i] = at_rest || rate * s->tau_was[i] <= 0.0 ? 0.0 : least;
         s->tau_was[i] = rate;
     }
@@ -218,7 +218,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 {
     const int64_t oldest = arrival_us - lab_us(p->latency_s_max);
     const int64_t at = t_us > arrival_us ? arrival_us : t_us < oldest ? oldest : t_us;
-    /* After a pause the estimate is worth nothing. */
+    /* After a pause the estimate is worthless. */
     const bool fresh = s->state != SHADOW_TRACKING || s->restart ||
                        lab_s(arrival_us - s->arrived_us) > p->stale_s;
     enum shadow_gate gate = at == t_us ? SHADOW_ACCEPTED : SHADOW_CLAMPED;
@@ -264,13 +264,13 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 void shadow_set_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot)
 {
     for (size_t i = 0; i < p->axes && follower_all_finite(tau_dot, p->axes); i++) {
-        /* What came to zero at this rate has braked, and rests. */
+        /* An effort that came to zero at this rate has braked the robot, which now rests. */
         const bool braked = !(fabs(s->tau[i]) > 0.0) && tau_dot[i] * s->tau_was[i] > 0.0;
         s->tau_dot[i] = braked ? 0.0 : tau_dot[i];
     }
 }
 
-/* HOLDING, STOPPING, STOPPED, by the time without a sample. */
+/* Sets HOLDING, STOPPING or STOPPED by the time since the last sample. */
 static void age_target(struct shadow *s, const struct shadow_params *p, int64_t now_us)
 {
     const double silent = lab_s(now_us - s->arrived_us);
@@ -285,7 +285,7 @@ static void age_target(struct shadow *s, const struct shadow_params *p, int64_t 
     }
 }
 
-/* Estimate at now. */
+/* Predicts the estimate to now. */
 static void run_ahead(struct shadow *s, const struct shadow_params *p, int64_t now_us)
 {
     if (!run_model(s, p, s->ahead, s->ahead_pose, lab_s(s->ahead_us - s->at_us),
@@ -298,7 +298,7 @@ static void run_ahead(struct shadow *s, const struct shadow_params *p, int64_t n
     s->ahead_us = now_us > s->ahead_us ? now_us : s->ahead_us;
 }
 
-/* It, and its change over the period that begins. */
+/* Predicts the target, and its mean rate over the coming period. */
 static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                        double period_s, struct follower_target *target)
 {
@@ -323,7 +323,7 @@ static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t 
     }
 }
 
-/* Eq. 8: what coming back would have made jump fades. */
+/* Eq. 8: blends out the jump at resumption. */
 static void fade_jump(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                       struct follower_target *target)
 {
@@ -347,7 +347,7 @@ void shadow_pose(const struct shadow *s, const struct shadow_params *p, int64_t 
     (void)run_model(s, p, nu, pose, 0.0, fmin(lab_s(t_us - s->at_us), p->latency_s_max));
 }
 
-/* While nothing is heard its place goes on as its velocity does. */
+/* During silence the position advances at the held velocity. */
 static void hold_course(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                         struct follower_target *target)
 {

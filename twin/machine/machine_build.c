@@ -1,4 +1,5 @@
-/* twin/machine/machine_build.c - from a draft to a machine: states, arcs and what they assign.
+/* twin/machine/machine_build.c - makes a machine from a draft: states, arcs and their
+ * assignments.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +15,13 @@ static void show_root(const struct machine *m, uint16_t root, char out[SHOWN_MAX
 
 /* ---- assignments, each name once ---- */
 
-/* What a conflict is said with: "on the way from WAIT to COUNT". */
+/* Context for reports of conflicts: "on the way from WAIT to COUNT". */
 struct context {
     struct machine_place place;
     const char *where, *from, *to;
 };
 
-/* The last one counts, at the first one's place. */
+/* The last assignment of a name counts, in the place of the first. */
 static void add_assignment(struct machine *m, struct machine_range *range,
                            const struct machine_draft_assignment *given,
                            const struct context *context)
@@ -49,8 +50,8 @@ static void add_assignment(struct machine *m, struct machine_range *range,
     range->count++;
 }
 
-/* Those of a range that are delayed, or those that are not. There are never more of them than
- * the draft has. */
+/* Adds the delayed, or the other, assignments of a range. They cannot outnumber those of the
+ * draft. */
 static struct machine_range add_range(struct machine *m, struct machine_draft_range given,
                                       bool delayed, const struct context *context)
 {
@@ -124,7 +125,7 @@ static void append_assignments(const struct machine *m, struct label *label,
     }
 }
 
-/* "guard / C+ = C - 1, e = true" */
+/* Writes "guard / C+ = C - 1, e = true". */
 static const char *write_label(struct machine *m, const struct machine_arc *arc)
 {
     struct label label = {.used = 0};
@@ -179,9 +180,10 @@ static void build_arc(struct machine *m, size_t i)
     }
 }
 
-/* ---- slips that are none of the language ---- */
+/* ---- likely misunderstandings of the language ---- */
 
-/* "C += 1" gives C the next value 1. Told once, unless who writes it adds by name. */
+/* "C += 1" assigns 1 to C in the next cycle. This is reported once, unless the author adds the
+ * name explicitly. */
 static void report_sums(struct machine *m)
 {
     const struct machine_draft_assignment *sum = NULL;
@@ -235,12 +237,12 @@ size_t machine_compile_bytes(void)
 
 struct compiler {
     struct machine *m;
-    struct expression_program *program; /* the one being made */
+    struct expression_program *program; /* program in progress */
     void *memory;
     bool full;
 };
 
-/* A copy in the machine's store, cut to its length. */
+/* Copies a program into the machine's store, cut to its length. */
 static const struct expression_program *store_program(struct compiler *c)
 {
     struct machine *m = c->m;

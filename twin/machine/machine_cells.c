@@ -187,7 +187,7 @@ static struct linear find_linear(struct cells *c, uint16_t node)
         find_product(c, n, &out)) {
         return out;
     }
-    if (n->reads == 0) { /* a number, however it is made */
+    if (n->reads == 0) { /* a constant expression */
         out.rest = cells_compute(c->pool, node, NULL);
         return out;
     }
@@ -267,7 +267,7 @@ static uint8_t mirror_comparison(uint8_t kind)
                                               : kind;
 }
 
-/* left - right against 0, as form against a constant. */
+/* Converts left - right against 0 to a form against a constant. */
 static struct cell_atom make_comparison(struct cells *c, uint8_t kind, uint16_t left,
                                         uint16_t right)
 {
@@ -285,7 +285,7 @@ static struct cell_atom make_comparison(struct cells *c, uint8_t kind, uint16_t 
     const double scale = form.form.coefficient[0];
     for (size_t i = 0; i < form.form.count; i++) {
         const double exact = form.form.coefficient[i] / scale;
-        const double rounded = rint(exact * 1e12) / 1e12; /* 0.1 + 0.2 is 0.3 */
+        const double rounded = rint(exact * 1e12) / 1e12; /* 0.1 + 0.2 becomes 0.3 */
         form.form.coefficient[i] = isfinite(rounded) ? rounded : exact;
     }
     axis.form = form.form;
@@ -323,7 +323,7 @@ static bool joins_truths(const struct cells *c, const struct expression_node *n)
     return n->kind == EXPRESSION_AND || n->kind == EXPRESSION_OR || compares_truths(c, n);
 }
 
-/* Truths, or comparisons. */
+/* Collects truth values, or comparisons. */
 static void find_atoms(struct cells *c, uint16_t node, bool truths)
 {
     const struct expression_node *n = &c->pool->nodes[node];
@@ -516,7 +516,7 @@ void cells_points_of(const struct cells *cells, const double *values, double *po
         const struct cell_axis *axis = &cells->axes[i];
         points[i] = axis->truth
                         ? cells_compute(cells->pool, cells->terms[axis->term].node, values)
-                        : cells_value(cells, &axis->form, values) + 0.0; /* no minus zero */
+                        : cells_value(cells, &axis->form, values) + 0.0; /* avoids minus zero */
     }
 }
 

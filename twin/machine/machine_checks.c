@@ -5,7 +5,7 @@
 
 #include "twin/machine/machine_checks_parts.h"
 
-/* ---- which states can be reached, and left ---- */
+/* ---- reachable states, and states with an exit ---- */
 
 static uint64_t targets_of(const struct efsm_arc *arc)
 {
@@ -71,7 +71,7 @@ static void check_state(struct checks *c, uint8_t state)
 
 /* ---- outputs: of states and variables, not of inputs ---- */
 
-/* The first input that an expression reads, or MACHINE_NONE. */
+/* Returns the first input that an expression reads, or MACHINE_NONE. */
 static uint8_t find_input(const struct machine *m, uint16_t root)
 {
     struct machine_names names = {.count = 0};
@@ -150,8 +150,8 @@ static void check_state_outputs(struct checks *c, uint8_t state)
     }
 }
 
-/* Does the state leave an output without a value, in some case? Arcs on inputs cannot give it
- * one, so all others have to. */
+/* Can the state leave an output without a value? Arcs that depend on inputs cannot guarantee
+ * one, so all other arcs must assign it. */
 static bool leaves_open(const struct checks *c, uint8_t state, uint8_t name)
 {
     const struct machine *m = c->machine;
@@ -188,9 +188,9 @@ static void check_open_outputs(struct checks *c, const struct machine_port *outp
     }
 }
 
-/* ---- variables: is there a value wherever one is read? ---- */
+/* ---- variables: does every read have a value? ---- */
 
-struct flow { /* bits of variables that have a value on entry */
+struct flow { /* per state: bits of variables with a value on entry */
     bool known[EFSM_STATES_MAX];
     uint32_t surely[EFSM_STATES_MAX], possibly[EFSM_STATES_MAX];
 };
@@ -241,7 +241,8 @@ static void find_flow(const struct checks *c, uint32_t starts, struct flow *f)
     }
 }
 
-/* Does an expression ask whether a name has a value? Then it knows what it does. */
+/* Does an expression test with defined() whether a name has a value? Then its author handles
+ * that case. */
 static bool asks_defined(const struct expression_pool *pool, uint16_t node, uint8_t name)
 {
     const struct expression_node *n = &pool->nodes[node];
@@ -283,7 +284,7 @@ static void check_reads(struct checks *c, size_t arc, uint16_t root, const struc
     }
 }
 
-/* Starts are computed one after the other, before there are inputs. Returns what has a value
+/* Starts are computed in order, before any input exists. Returns the variables with a value
  * then. */
 static uint32_t check_starts(struct checks *c)
 {
@@ -334,7 +335,7 @@ static void check_values(struct checks *c)
     }
 }
 
-/* ---- what is pushed and never taken; names that look like others; circles ---- */
+/* ---- states that are pushed but never popped; similar names; circles ---- */
 
 static void check_pops(struct checks *c)
 {
@@ -380,7 +381,7 @@ static char to_small(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* The same letters, in capitals or not; or the same ones in another order. */
+/* Do the names differ only in capitals, or in the order of their letters? */
 static bool looks_alike(const char *a, const char *b)
 {
     int counts[256] = {0};
@@ -429,8 +430,8 @@ static void check_names(struct checks *c)
     }
 }
 
-/* A circle of arcs that do not wait and hold whatever happens: the first of them that leads
- * back to state. */
+/* Finds a circle of arcs that never wait and always hold: returns the first arc that leads back
+ * to state. */
 static const struct machine_arc *find_circle(const struct machine *m, uint8_t state)
 {
     uint64_t seen = UINT64_C(1) << state;

@@ -1,12 +1,12 @@
-/* twin/machine/machine_checks.h - what can be wrong with a machine that can be built, found
- * before it runs (docs/model/machines.md).
+/* twin/machine/machine_checks.h - static checks of a machine that was built, before it runs
+ * (docs/model/machines.md).
  *
- * Guards of a state: each comparison is a linear form against a constant; all comparisons of
- * one form cut the line of its values into points and intervals. In every cell of the product
- * of all forms and truths exactly one guard has to hold. That is exact when no two forms share
- * a name; else a cell counts only when a search finds values that lie in it: a fault is shown
- * with a witness, never guessed. Values without which something is read: two dataflows. The
- * stack: every stack that some choice of arcs leads to, guards left aside.
+ * Guards of a state: each comparison is a linear form against a constant. All comparisons of
+ * one form cut its number line into points and intervals. In every cell of the product of all
+ * forms and truth values exactly one guard must hold. This is exact if no two forms share a
+ * name. Otherwise a cell counts only if a search finds values in it, so a fault is proved by a
+ * witness, never guessed. Undefined values: two dataflow analyses. Stack: every stack that some
+ * choice of arcs can reach, ignoring guards.
  */
 #ifndef TWIN_MACHINE_MACHINE_CHECKS_H
 #define TWIN_MACHINE_MACHINE_CHECKS_H
@@ -15,7 +15,8 @@
 
 enum { MACHINE_CELLS_MAX = 65536, MACHINE_STACKS_MAX = 50000, MACHINE_SEARCH_MAX = 4000 };
 
-/* Into the draft's diagnostics. Of a machine of which machine_build() said STATUS_OK.
+/* Runs the checks; diagnostics go into the draft. Only after machine_build() returned
+ * STATUS_OK.
  *
  *   memory  scratch  machine_checks_bytes(), aligned as by malloc() */
 size_t machine_checks_bytes(void);

@@ -1,4 +1,4 @@
-/* twin/machine/machine_checks_parts.h - what the files of machine_checks share. */
+/* twin/machine/machine_checks_parts.h - private to the files of machine_checks. */
 #ifndef TWIN_MACHINE_MACHINE_CHECKS_PARTS_H
 #define TWIN_MACHINE_MACHINE_CHECKS_PARTS_H
 
@@ -6,12 +6,12 @@
 #include "twin/machine/machine_checks.h"
 #include "twin/machine/machine_parts.h"
 
-/* A state and what is on the stack, as a choice of arcs leads there. */
+/* A state with its stack, as some choice of arcs reaches it. */
 struct stack_case {
     uint8_t state, depth;
     uint8_t stack[EFSM_STACK_MAX];
-    uint32_t before; /* the case before, one more; 0: it is the first */
-    uint32_t next;   /* of those with the same hash, one more */
+    uint32_t before; /* previous case + 1; 0: it is the first */
+    uint32_t next;   /* next case with the same hash, + 1 */
 };
 
 enum { STACK_BUCKETS = 65536 };
@@ -26,8 +26,8 @@ struct stack_search {
 
 struct checks {
     struct machine *machine;
-    double work;      /* nodes computed so far */
-    uint64_t reached; /* bits of states that some way of arcs leads to */
+    double work;      /* computed nodes so far */
+    uint64_t reached; /* bits of the states that arcs can reach */
     struct cells cells;
     struct stack_search search;
 };
@@ -42,16 +42,16 @@ static inline const char *checks_state(const struct checks *c, uint8_t state)
     return c->machine->draft.states[state].name;
 }
 
-/* Is it drawn, not written? Then there are arrows, not arcs. */
+/* Is it drawn, not written? Then diagnostics speak of arrows, not arcs. */
 static inline bool checks_is_drawn(const struct checks *c)
 {
     return c->machine->draft.place.words != NULL;
 }
 
-/* Of the guards of one state (machine_guards.c). */
+/* Checks the guards of one state (machine_guards.c). */
 void check_guards(struct checks *c, uint8_t state);
 
-/* machine_stack.c */
+/* Checks the stack (machine_stack.c). */
 void check_stack(struct checks *c);
 
 #endif

@@ -15,7 +15,7 @@ enum machine_severity machine_severity_of(const char *code)
     return code[0] == 'E' ? MACHINE_ERROR : code[0] == 'W' ? MACHINE_WARNING : MACHINE_NOTE;
 }
 
-/* One line that a terminal bears; of a text that was cut to size, whole characters. */
+/* Makes it one line that is safe for a terminal, and drops a cut character at its end. */
 static void tame_text(char *text, size_t size)
 {
     size_t n = strlen(text);
@@ -71,7 +71,7 @@ void machine_diagnostics_add(struct machine_diagnostics *list, const char *code,
     }
 }
 
-/* 0 errors, 1 what else has a place or is no note, 2 the others. */
+/* Rank 0: errors; 1: others with a place, and warnings; 2: the rest. */
 static int rank_item(const struct machine_diagnostic *d)
 {
     const enum machine_severity severity = machine_severity_of(d->code);
@@ -98,7 +98,7 @@ static int compare_items(const struct machine_diagnostic *a, const struct machin
     return place != 0 ? place : strcmp(a->text, b->text);
 }
 
-/* By insertion, which leaves equal ones as they are. */
+/* Insertion sort, which is stable. */
 void machine_diagnostics_sort(struct machine_diagnostics *list)
 {
     for (size_t i = 1; i < list->count; i++) {

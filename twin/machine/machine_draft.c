@@ -44,7 +44,7 @@ bool machine_is_name(const char *name)
     return expression_is_name(name, false) && !strchr(name, '.');
 }
 
-/* "I[1]" is I_1; cut to size. */
+/* Converts "I[1]" to I_1; cut to size. */
 static void join_index(const char *name, char out[MACHINE_NAME_MAX + 16])
 {
     const size_t n = strlen(name);

@@ -1,4 +1,5 @@
-/* twin/machine/machine_guards.c - does exactly one guard of a state hold, whatever happens? */
+/* twin/machine/machine_guards.c - checks that exactly one guard of a state holds in every case.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,12 +7,12 @@
 #include "twin/machine/machine_checks_parts.h"
 #include "twin/machine/machine_search.h"
 
-/* Nodes of expressions that are computed in the cells of all states, at most: a second. */
+/* Limit of computed expression nodes for the cells of all states: a second. */
 #define CELLS_WORK 2e8
 
 /* ---- cell by cell ---- */
 
-/* The first of the cells that have a fault, and some others. */
+/* Stores the first cell with a fault, and a sample of others. */
 static void sample_cell(struct guard_fault *fault, const uint8_t *at,
                         struct random_source *random)
 {
@@ -59,7 +60,7 @@ static void check_cells(struct guards *g)
     } while (axis > 0);
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static const char *label_of(const struct checks *c, const struct guards *g, uint8_t guard)
 {
@@ -97,7 +98,7 @@ static void report_faults(struct checks *c, const struct guards *g)
     }
 }
 
-/* Nodes of a tree, or as many as there may be. */
+/* Counts the nodes of a tree, up to most. */
 static size_t weigh_tree(const struct expression_pool *pool, uint16_t node, size_t most)
 {
     size_t weight = 1;

@@ -68,14 +68,14 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The bytes of sign, or 0 when rest does not begin with it. */
+/* Returns the bytes of sign, or 0 if rest does not begin with it. */
 static size_t see_sign(struct machine_words rest, const char *sign)
 {
     const size_t n = strlen(sign);
     return rest.bytes >= n && memcmp(rest.text, sign, n) == 0 ? n : 0;
 }
 
-/* A name, perhaps with [number] behind it: its bytes. 0: none, or too long. */
+/* Measures a name, optionally followed by [number]; returns its bytes. 0: none, or too long. */
 static size_t measure_target(struct machine_words words, char name[MACHINE_NAME_MAX + 16])
 {
     size_t n = 0;
@@ -129,7 +129,7 @@ bool machine_words_assignment(struct machine_words words, struct machine_assignm
     return true;
 }
 
-/* All parts of words are assignments, and there is one. */
+/* Are all parts of words assignments, and is there at least one? */
 static bool are_assignments(struct machine_words words)
 {
     struct machine_assignment_words found;
@@ -144,7 +144,7 @@ static bool are_assignments(struct machine_words words)
     return count > 0;
 }
 
-/* The name that is given a value; false, and told, when it cannot be. */
+/* Finds the name that is assigned; false, with a diagnostic, if it cannot be. */
 static bool find_target(struct machine_draft *draft, const char *name,
                         struct machine_place place, uint8_t *out)
 {
@@ -206,7 +206,7 @@ static bool split_brackets(struct machine_words label, struct machine_words *gua
     return false;
 }
 
-/* At the first "/" or line end after which nothing but assignments follow, or nothing. */
+/* Splits at the first "/" or line end that only assignments, or nothing, follow. */
 static bool split_slash(struct machine_words label, struct machine_words *guard,
                         struct machine_words *acts)
 {
@@ -239,7 +239,7 @@ static bool has_role(const struct machine_draft *draft, const char *name,
 
 enum label_kind { LABEL_GUARD, LABEL_ACTS, LABEL_EITHER };
 
-/* What a label is that has no "/": "e = true" may be both. */
+/* Classifies a label without "/": "e = true" may be a guard or an assignment. */
 static enum label_kind judge_label(const struct machine_draft *draft,
                                    struct machine_words label)
 {
@@ -268,7 +268,7 @@ static char to_small(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Words that are taken as the name of an input: "Aruco lost!" is aruco_lost. */
+/* Converts words to the name of an input: "Aruco lost!" is aruco_lost. */
 static bool name_words(struct machine_words guard, char out[MACHINE_NAME_MAX + 1])
 {
     size_t n = 0;
@@ -309,7 +309,7 @@ static bool parse_words(struct machine_draft *draft, struct machine_words guard,
     return true;
 }
 
-/* Each line of a guard is an expression by itself. */
+/* Is each line of a guard a separate expression? */
 static bool are_lines(struct machine_draft *draft, struct machine_words guard)
 {
     size_t lines = 0;
@@ -330,7 +330,7 @@ static bool are_lines(struct machine_draft *draft, struct machine_words guard)
     return lines > 1;
 }
 
-/* Lines as one, " / " between them; cut to size. */
+/* Joins lines with " / "; cut to size. */
 static void join_lines(struct machine_words text, char *out, size_t size)
 {
     size_t n = 0;
@@ -345,7 +345,7 @@ static void join_lines(struct machine_words text, char *out, size_t size)
     out[n] = '\0';
 }
 
-/* "true", however it is written: no guard. */
+/* "true", in any spelling, is no guard. */
 static bool is_true_word(struct machine_words guard)
 {
     static const char word[] = "true";

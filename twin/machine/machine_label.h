@@ -1,7 +1,7 @@
-/* twin/machine/machine_label.h - what people write beside arrows, in boxes and below names:
- * "guard / actions", "C+ = C - 1, e = true".
+/* twin/machine/machine_label.h - parses the labels of arrows and boxes: "guard / actions", "C+
+ * = C - 1, e = true".
  *
- * Texts come as a reader made them: one or more lines, without markup. Pure.
+ * Texts come from a reader as one or more lines without markup. Pure.
  */
 #ifndef TWIN_MACHINE_MACHINE_LABEL_H
 #define TWIN_MACHINE_MACHINE_LABEL_H
@@ -14,37 +14,37 @@ struct machine_words {
     size_t bytes;
 };
 
-/* Without blanks and line ends around it. */
+/* Removes blanks and line ends at both ends. */
 struct machine_words machine_words_trim(struct machine_words words);
 
-/* The next part of *rest, which ends at a comma, a semicolon or a line end outside of brackets;
- * empty parts are left out. False when there is none. */
+/* Cuts the next part off *rest; a comma, semicolon or line end outside brackets ends it. Empty
+ * parts are skipped. False at the end. */
 bool machine_words_next(struct machine_words *rest, struct machine_words *part);
 
-/* "C+ = x", "C += x", "C⁺ = x", "e = x", "e := x", "e ← x" */
+/* Assignments look like "C+ = x", "C += x", "C⁺ = x", "e = x", "e := x", "e ← x". */
 struct machine_assignment_words {
-    char name[MACHINE_NAME_MAX + 16]; /* "I[1]" is I_1 */
-    bool delayed, sum, sure;          /* sure: by := or ←, which no condition has */
+    char name[MACHINE_NAME_MAX + 16]; /* "I[1]" becomes I_1 */
+    bool delayed, sum, sure;          /* sure: has := or ←, which no condition has */
     struct machine_words value;
 };
 
-/* Is it an assignment? *out is written when it is. */
+/* Is it an assignment? *out is written if so. */
 bool machine_words_assignment(struct machine_words words, struct machine_assignment_words *out);
 
-/* The assignment in words as one more of *acts. Told at place: E-EXPR, E-NAME, and, when it is
- * no assignment at all, code with "'words'" and what: "E-ACTION", " is no assignment: …". False
- * then. */
+/* Parses the assignment in words and adds it to *acts. False with a diagnostic at place:
+ * E-EXPR, E-NAME, or, if it is not an assignment, code with "'words'" and what: "E-ACTION", "
+ * is no assignment: …". */
 bool machine_draft_assign(struct machine_draft *draft, struct machine_words words,
                           struct machine_place place, const char *code, const char *what,
                           struct machine_acts *acts);
 
-/* A label of an arrow: *when is its guard (0: none), its assignments are more of *acts. "/"
- * divides, too: the guard ends at the first "/" or line end after which nothing but assignments
- * follow. Declarations must be there already: they tell "C = 0" apart. Told at place: E-EXPR,
- * E-NAME, E-LABEL, E-AMBIGUOUS, E-TWO-LINES; *when is 0 then, and false returned.
+/* Parses the label of an arrow: *when becomes its guard (0: none), and its assignments are
+ * added to *acts. "/" is also the division, so the guard ends at the first "/" or line end that
+ * only assignments follow. Declarations must precede it, because "C = 0" depends on them. On
+ * E-EXPR, E-NAME, E-LABEL, E-AMBIGUOUS, E-TWO-LINES at place, *when is 0 and the result false.
  *
- *   words   in  take a guard that is no expression as the truth input of its words (N-WORDS)
- */
+ *   words   in  a guard that is not an expression becomes a truth input named after it
+ *   (N-WORDS) */
 bool machine_draft_label(struct machine_draft *draft, struct machine_words label, bool words,
                          struct machine_place place, uint16_t *when, struct machine_acts *acts);
 

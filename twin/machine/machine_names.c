@@ -1,5 +1,6 @@
-/* twin/machine/machine_names.c - which name is an input, a variable, an output, and of which
- * type: by declarations, and by their use. */
+/* twin/machine/machine_names.c - decides from declarations and uses which name is an input, a
+ * variable or an output, and its type.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static struct port_list list_of(struct machine *m, enum machine_role role)
     }
 }
 
-/* A variable that is an output, too, is a variable to who reads it. */
+/* A variable that is also an output is read as a variable. */
 static void add_port(struct machine *m, enum machine_role role, struct machine_port port)
 {
     const struct port_list list = list_of(m, role);
@@ -81,7 +82,7 @@ static void find_port(struct machine *m, enum machine_role role, uint8_t name,
                  .name = name, .found = true, .variable = MACHINE_NONE, .place = place});
 }
 
-/* Its place among the outputs, or MACHINE_NONE. */
+/* Returns its index among the outputs, or MACHINE_NONE. */
 static uint8_t find_output(const struct machine *m, uint8_t name)
 {
     for (size_t i = 0; i < m->output_count; i++) {
@@ -111,15 +112,15 @@ static void add_declarations(struct machine *m)
     }
 }
 
-/* ---- what is assigned ---- */
+/* ---- assigned names ---- */
 
-struct use { /* of an expression */
+struct use { /* One use of an expression. */
     uint16_t root;
-    uint8_t name; /* that gets its value; MACHINE_NONE: it is a guard */
+    uint8_t name; /* assigned name; MACHINE_NONE: it is a guard */
     bool delayed;
-    size_t at; /* which one it is: assignments, then guards of arcs */
+    size_t at; /* position: assignments, then guards of arcs */
     struct machine_place place;
-    const char *label; /* of the arc; the state's name; "" */
+    const char *label; /* label of the arc; the state's name; "" */
 };
 
 typedef void visit_use(struct machine *m, const struct use *use, void *context);
@@ -135,7 +136,7 @@ static void visit_range(struct machine *m, struct machine_range range, struct us
     }
 }
 
-/* Arcs one by one, their guard first; then states, then the start. */
+/* Visits arcs, each with its guard first; then states, then the start. */
 static void visit_uses(struct machine *m, visit_use *visit, void *context)
 {
     for (size_t i = 0; i < m->draft.arc_count; i++) {
@@ -183,7 +184,7 @@ static void find_variable(struct machine *m, const struct use *use, void *contex
     }
 }
 
-/* After all variables are found. */
+/* Call it after all variables are known. */
 static void find_output_of(struct machine *m, const struct use *use, void *context)
 {
     (void)context;
@@ -203,7 +204,7 @@ static void find_output_of(struct machine *m, const struct use *use, void *conte
     }
 }
 
-/* ---- what is read ---- */
+/* ---- read names ---- */
 
 static void refuse_name(struct machine *m, uint8_t name, struct machine_place place)
 {
@@ -251,7 +252,7 @@ static void report_inputs(struct machine *m)
     }
 }
 
-/* Where an assignment goes, now that ports have their places. */
+/* Sets the target of an assignment, once ports have their indices. */
 static void place_assignment(struct machine *m, const struct use *use, void *context)
 {
     (void)context;
@@ -295,7 +296,7 @@ static void declare_types(struct machine *m)
     }
 }
 
-/* What is wrong is told once. */
+/* Each fault is reported once. */
 struct typing {
     bool bad[MACHINE_ASSIGNMENTS_MAX + MACHINE_ARCS_MAX];
 };
@@ -323,7 +324,7 @@ static void find_type(struct machine *m, const struct use *use, void *context)
 
 void machine_find_types(struct machine *m)
 {
-    enum { ROUNDS = 4 }; /* a type goes from name to name, one further in each */
+    enum { ROUNDS = 4 }; /* each round passes types from one name to the next */
     struct typing typing = {{false}};
     declare_types(m);
     for (int i = 0; i < ROUNDS; i++) {

@@ -1,20 +1,21 @@
-/* twin/machine/machine_parts.h - what the files that build and check machines share. */
+/* twin/machine/machine_parts.h - private to the files that build and check machines. */
 #ifndef TWIN_MACHINE_MACHINE_PARTS_H
 #define TWIN_MACHINE_MACHINE_PARTS_H
 
 #include "twin/machine/machine.h"
 
-/* Which name is what: from declarations and from how they are used (machine_names.c). */
+/* Finds the role of each name, from declarations and uses (machine_names.c). */
 void machine_find_roles(struct machine *machine);
 
-/* Of which type everything is. After machine_find_roles(). */
+/* Finds the type of each name and expression. Call it after machine_find_roles(). */
 void machine_find_types(struct machine *machine);
 
-/* The engine's table, of states, arcs and variables. After machine_find_roles(). */
+/* Makes the engine's table of states, arcs and variables. Call it after
+ * machine_find_roles(). */
 void machine_make_table(struct machine *machine);
 
-/* Names of an expression in the order in which they stand in it, each once, from *at on in the
- * walk. defined: those of which it asks only whether they have a value, too. */
+/* Iterator over the names of an expression in their order, each once; *at is the position.
+ * defined: includes names that it only tests for a value. */
 struct machine_names {
     size_t count;
     uint8_t name[EXPRESSION_NAMES_MAX];

@@ -8,14 +8,14 @@ static bool has_bit(uint64_t bits, size_t k)
     return (bits >> k & 1U) != 0;
 }
 
-/* Seconds as every generated program has them: not times 1e-6, which differs in the last digit.
- */
+/* Converts to seconds like every generated program: not times 1e-6, which differs in the last
+ * digit. */
 static double seconds_of(int64_t t_us)
 {
     return (double)t_us / 1e6;
 }
 
-/* The value of a name, if it has one. */
+/* Gets the value of a name, if it has one. */
 static bool get_value(const struct efsm_view *v, const struct machine *machine, size_t name,
                       double *value)
 {
@@ -34,7 +34,8 @@ static bool get_value(const struct efsm_view *v, const struct machine *machine, 
     return true;
 }
 
-/* Run a program that reads these names. EXPRESSION_ALL_THERE, or the name that has no value. */
+/* Runs a program that reads these names. Returns EXPRESSION_ALL_THERE, or the name without a
+ * value. */
 static int run_program(const struct efsm_view *v, const struct machine *machine,
                        const struct expression_program *program, uint64_t reads,
                        double *outputs)
@@ -127,7 +128,8 @@ static void give_range(const struct efsm_view *v, const struct machine *machine,
     }
 }
 
-/* Does an arc whose outputs are asked for hold? What reads something undefined does not. */
+/* Does the guard of an arc with outputs hold? A guard that reads something undefined does
+ * not. */
 static bool does_hold(const struct efsm_view *v, const struct machine *machine,
                       const struct machine_arc *arc)
 {
@@ -211,7 +213,7 @@ size_t machine_run_fired(const struct machine_run *run, int64_t t_us,
     if (m->fired_count <= 1 || m->next == EFSM_UNDEFINED) {
         return 1;
     }
-    /* The engine keeps two of them. */
+    /* The engine supplies two cells. */
     uint8_t undefined = EFSM_NO_CELL;
     const struct efsm_view v = {
         .now = m, .in = &run->in, .t_us = t_us, .undefined = &undefined};

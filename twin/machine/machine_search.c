@@ -7,7 +7,7 @@
 #include "twin/machine/machine_checks.h"
 #include "twin/machine/machine_parts.h"
 
-/* Nodes of expressions that are computed, at most: a tenth of a second. */
+/* Limit of computed expression nodes: a tenth of a second. */
 #define SEARCH_WORK 2e7
 
 void guards_count(struct guards_holding *holding, size_t guard)
@@ -45,7 +45,7 @@ struct search {
     const struct cells *cells;
     struct random_source random;
     struct machine_names names;
-    double values[EXPRESSION_NAMES_MAX]; /* by name */
+    double values[EXPRESSION_NAMES_MAX]; /* by name index */
 };
 
 static size_t pick_below(struct search *s, size_t count)
@@ -53,7 +53,7 @@ static size_t pick_below(struct search *s, size_t count)
     return (size_t)(random_uniform(&s->random) * (double)count);
 }
 
-/* Near a point of some axis, or its opposite. */
+/* Picks a number near a point of some axis, or its negative. */
 static double pick_number(struct search *s)
 {
     static const double steps[] = {0.0, 0.0, 0.0, 1.0, -1.0, 0.5};
@@ -83,7 +83,7 @@ static void pick_values(struct search *s)
     }
 }
 
-/* Change one name so that the axis is at point, if one of its terms is a name. */
+/* Changes one name so that the axis is at point, if one of its terms is a name. */
 static void meet_point(struct search *s, const struct cell_axis *axis, double point)
 {
     const size_t k = axis->truth ? 0 : pick_below(s, axis->form.count);
@@ -101,7 +101,7 @@ static void meet_point(struct search *s, const struct cell_axis *axis, double po
     }
 }
 
-/* Into a cell that has a fault for which there is no witness yet, as near as it goes. */
+/* Moves towards a cell with a fault that has no witness yet. */
 static void aim_values(struct search *s)
 {
     enum { PASSES = 3, PICKS = 4 };
@@ -118,8 +118,8 @@ static void aim_values(struct search *s)
     }
 }
 
-/* What is told is the first cell that has the fault, if there are values for its points; else
- * what is read most easily. */
+/* Reports the first cell with the fault if there are values at its points; otherwise the most
+ * readable witness. */
 static void choose_witness(struct search *s, struct guard_fault *fault)
 {
     double points[CELL_AXES_MAX];

@@ -1,5 +1,8 @@
-/* twin/machine/machine_stack.c - what lies on the stack when an arc takes from it: every stack
- * that some choice of arcs leads to, the nearest first, guards left aside. */
+/* twin/machine/machine_stack.c - checks the stack at every arc that pops it.
+ *
+ * It explores every stack that some choice of arcs can reach, shortest paths first, ignoring
+ * guards.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +34,7 @@ static void add_case(struct stack_search *s, const struct stack_case *found)
     *bucket = ++s->count;
 }
 
-/* "START > P1_1 > P1_3", cut at 120. */
+/* Writes "START > P1_1 > P1_3", cut at 120. */
 static void describe_path(const struct checks *c, const struct stack_case *end, char out[128])
 {
     enum { PATH_CHARS_MAX = 119 };
@@ -78,7 +81,7 @@ static void report_arc(struct checks *c, size_t arc, const struct stack_case *at
     }
 }
 
-/* What an arc makes of a case. */
+/* Applies an arc to a case. */
 static void follow_arc(struct checks *c, size_t i, uint32_t from)
 {
     const struct efsm_arc *arc = &c->machine->table_arcs[i];

@@ -1,4 +1,4 @@
-/* twin/machine/machine_table.c - the table of a machine, as the engine takes it. */
+/* twin/machine/machine_table.c - makes the engine's table of a machine. */
 #include "twin/machine/machine_parts.h"
 #include "twin/machine/machine_run.h"
 

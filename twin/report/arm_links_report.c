@@ -4,7 +4,7 @@
 
 #include "identification/geometry/arm_geometry.h"
 
-/* As UR calls them. */
+/* UR's names. */
 static const char *const joint_names[ARM_JOINTS] = {"base",    "shoulder", "elbow",
                                                     "wrist 1", "wrist 2",  "wrist 3"};
 
@@ -22,8 +22,8 @@ static void write_numbers(struct json_writer *w, const char *key, const double *
     json_write_close(w);
 }
 
-/* Base, the far ends of the links, the tool; with the shoulder and elbow drawn where the links
- * stand beside the joint before. */
+/* Base, far ends of the links, tool. Shoulder and elbow have an extra point, because their
+ * links are offset sideways from the previous joint. */
 static void write_links(struct json_writer *w, const struct arm_geometry *arm,
                         const struct pair_side *side, const struct rigid *tool)
 {

@@ -70,7 +70,7 @@ static void write_intervals(struct json_writer *w, const struct arm_friction_fit
     json_write_close(w);
 }
 
-/* Which values, and all together. */
+/* Writes which values are compared, and the result for all of them together. */
 static void write_comparison(struct json_writer *w, const struct arm_friction_fit *fit,
                              const struct reference_check *checks,
                              const struct reference_comparison *whole)

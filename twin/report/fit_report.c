@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- what every fit has -------------------------------------------------------------------
- */
+/* ---- members of every fit
+ * ----------------------------------------------------------------- */
 
 void estimate_report_column(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const double *values)
@@ -37,7 +37,7 @@ void estimate_report_marked(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
-/* Rows and columns in the order of "parameters". */
+/* Rows and columns are in the order of "parameters". */
 static void write_correlation(struct json_writer *w, const struct estimate *e)
 {
     json_write_array(w, "correlation");
@@ -91,7 +91,7 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate)
 /* ---- travel times -------------------------------------------------------------------------
  */
 
-/* The law of robots that accelerate, in the form of the plain one. */
+/* Writes the law of accelerating robots in the form of the plain one. */
 static void write_accelerating(struct json_writer *w, const struct travel_accelerating *law)
 {
 #define LAW(key, field) JSON_MEMBER_AS(key, struct travel_accelerating, field)
@@ -140,7 +140,7 @@ void profile_report_members(struct json_writer *w, const struct profile_fit *fit
     json_write_text(w, "method", travel_method_name(fit->method));
     estimate_report(w, &fit->estimate);
     json_write_members(w, members, COUNT(members), fit);
-    json_write_null(w, "with_accelerations"); /* it has them */
+    json_write_null(w, "with_accelerations"); /* the law has them already */
 }
 
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
@@ -150,8 +150,8 @@ void travel_report_write(struct json_writer *w, const char *key, const struct tr
     json_write_close(w);
 }
 
-/* ---- the history --------------------------------------------------------------------------
- */
+/* ---- fits over time
+ * ----------------------------------------------------------------------- */
 
 void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record)
 {
@@ -224,7 +224,7 @@ void dynamics_report_axes(struct json_writer *w, const char *key, const struct m
     json_write_close(w);
 }
 
-/* Parameters of a sign that no robot has. */
+/* Lists parameters with a sign that no robot has. */
 static void write_unphysical(struct json_writer *w, const struct model *model,
                              const struct dynamics_fit *fit)
 {
@@ -264,7 +264,7 @@ static void write_derived(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-/* Unknown but to prediction error. */
+/* Only prediction error estimates the noise. */
 static void write_noise(struct json_writer *w, const struct model *model,
                         const struct dynamics_fit *fit)
 {
@@ -382,7 +382,7 @@ static void write_numbers(struct json_writer *w, const char *key, const double *
     json_write_close(w);
 }
 
-/* Whether each axis answers in proportion to its effort. */
+/* Writes whether each axis responds in proportion to its effort. */
 static void write_shapes(struct json_writer *w, const struct model *model,
                          const struct stability *stability)
 {
@@ -400,8 +400,8 @@ static void write_shapes(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-/* How the parts of the recording agree: of each way to cut it, the parameter that differs most.
- */
+/* Writes how the parts of the recording agree: for each way to split it, the parameter that
+ * differs most. */
 static void write_parts(struct json_writer *w, const struct model *model,
                         const struct estimate *estimate, const struct stability *stability)
 {
@@ -495,7 +495,7 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
     json_write_close(w);
 }
 
-/* What estimates of every sort have to say of values in use. */
+/* Writes the comparison with the reference, for any kind of estimate. */
 static void write_compared(struct json_writer *w, const struct estimate *estimate,
                            const struct reference_values *current,
                            const struct reference_comparison *found)

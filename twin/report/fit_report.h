@@ -1,5 +1,5 @@
-/* twin/report/fit_report.h - a fit as JSON: of travel times, of dynamics, of odometry, and the
- * estimate that all of them have. What is not known is null. Pure.
+/* twin/report/fit_report.h - fits as JSON: travel times, dynamics, odometry, and the estimate
+ * that all of them contain. Unknown values are null. Pure.
  */
 #ifndef TWIN_REPORT_FIT_REPORT_H
 #define TWIN_REPORT_FIT_REPORT_H
@@ -17,53 +17,53 @@
 #include "logger/message/event.h"
 #include "logger/message/json_write.h"
 
-/* ---- what every fit has ----
+/* ---- members of every fit ----
  *
- * {"parameters":[…],"values":{name: …},"se":{…},"se_white":{…},"relative_se":{…},
- *  "ci95":{name:[lo,hi]},"identifiable":[…],"correlation":[[…]],"rank","condition",
- *  "null_directions":[…],"combinations":[{"name","value","se"}],"verdict","reasons":[…],
- *  "advice":[…]} */
+ *   {"parameters":[…],"values":{name: …},"se":{…},"se_white":{…},"relative_se":{…},
+ *    "ci95":{name:[lo,hi]},"identifiable":[…],"correlation":[[…]],"rank","condition",
+ *    "null_directions":[…],"combinations":[{"name","value","se"}],"verdict","reasons":[…],
+ *    "advice":[…]} */
 
-/* All of them, into an object that is open. */
+/* Writes all of them into an open object. */
 void estimate_report(struct json_writer *w, const struct estimate *estimate);
 
-/* {name: value, …} of a number for each parameter. */
+/* Writes {name: value, …}, a number for each parameter. */
 void estimate_report_column(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const double *values);
-/* "ci95" alone. */
+/* Writes only "ci95". */
 void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate);
-/* ["name", …] of the parameters that are marked. */
+/* Writes ["name", …] of the marked parameters. */
 void estimate_report_marked(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const bool *marked);
 
-/* "comparison" with the values in use; null where found is NULL. */
+/* Writes "comparison" with the reference; null if found is NULL. */
 void reference_report(struct json_writer *w, const struct estimate *estimate,
                       const struct reference_values *current,
                       const struct reference_comparison *found);
 
 /* ---- travel times: the FIT of docs/model/travel_time.md, section 6 ----
  *
- * {"n","method", ESTIMATE, "rmse_s","r2","residual_s_sd","outliers","refused",
- *  "with_accelerations"}
+ *   {"n","method", ESTIMATE, "rmse_s","r2","residual_s_sd","outliers","refused",
+ *    "with_accelerations"}
  *
- * ESTIMATE holds all five terms, null where the moves do not determine one. */
+ * ESTIMATE has all five terms, null if the moves do not determine one. */
 
-/* The longest FIT without its end; a buffer of this size always holds one. */
+/* Bytes of the longest FIT without its NUL. */
 enum { TRAVEL_REPORT_MAX = 32 * 1024 };
 
-/* The members alone, into an object that is open. */
+/* Writes only the members, into an open object. */
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
 
-/* One object; key as in json_write.h. */
-/* Of commanded moves. */
+/* Writes one object; key as in json_write.h. */
+/* For commanded moves. */
 void profile_report_members(struct json_writer *w, const struct profile_fit *fit);
 
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
 
-/* ---- the history: fits as they were, without what a reader can ask the newest one ----
+/* ---- fits over time, in a short form ----
  *
- * {"pair","n","t","side","model","method","samples","values":{name: …},"se":{…},
- *  "ci95":{name:[lo,hi]},"verdict","reasons":[…]} */
+ *   {"pair","n","t","side","model","method","samples","values":{name: …},"se":{…},
+ *    "ci95":{name:[lo,hi]},"verdict","reasons":[…]} */
 
 struct fit_record {
     const char *pair;
@@ -71,7 +71,7 @@ struct fit_record {
     int64_t t_us;
     enum side side;
     const char *model, *method; /* their names */
-    size_t samples;             /* or moves, that took part */
+    size_t samples;             /* number of samples or moves used */
     const struct estimate *estimate;
 };
 
@@ -79,22 +79,22 @@ void fit_record_write(struct json_writer *w, const char *key, const struct fit_r
 
 /* ---- odometry: docs/model/odometry.md ---- */
 
-/* Each adds members to an object that is open. */
+/* Each function adds members to an open object. */
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit);
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check);
 void odometry_report_summary(struct json_writer *w, const struct odometry_summary *summary);
 
 /* ---- dynamics: docs/model/identification.md, "FIT" ---- */
 
-/* {axis: value, …} */
+/* Writes {axis: value, …}. */
 void dynamics_report_axes(struct json_writer *w, const char *key, const struct model *model,
                           bool efforts, const double *values);
 
-/* {"value","se","ci95"} */
+/* Writes {"value","se","ci95"}. */
 void dynamics_report_derived(struct json_writer *w, const char *key,
                              const struct dynamics_derived *derived);
 
-/* Each adds members to an object that is open. */
+/* Each function adds members to an open object. */
 void dynamics_report_fit(struct json_writer *w, const struct model *model,
                          const struct dynamics_fit *fit);
 void dynamics_report_summary(struct json_writer *w, const struct model *model,
@@ -102,17 +102,17 @@ void dynamics_report_summary(struct json_writer *w, const struct model *model,
 void dynamics_report_check(struct json_writer *w, const struct model *model,
                            const struct estimate *estimate, const struct dynamics_check *check);
 
-/* A member of its own name; null when it is not known. */
+/* Writes a member of its own name; null if unknown. */
 void dynamics_report_asks(struct json_writer *w, const struct estimate *estimate,
                           const struct stability *held_out);
 void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *estimate,
                                  const struct dynamics_sensitivity *sensitivity);
-/* The same; comparison may be NULL. */
+/* Does the same; comparison may be NULL. */
 void dynamics_report_comparison(struct json_writer *w, const struct model *model,
                                 const struct estimate *estimate,
                                 const struct reference_values *current,
                                 const struct dynamics_comparison *comparison);
-/* Members again. */
+/* Writes members into an open object. */
 void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options);
 
 #endif

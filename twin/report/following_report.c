@@ -6,7 +6,7 @@
 
 #include "identification/model/model.h"
 
-/* "u_mps" is the state "u". */
+/* Axis "u_mps" is state "u". */
 void following_state_name(const struct model *model, size_t i, char out[32])
 {
     const struct model_axis *axis = &model->axes[i % model->axis_count];

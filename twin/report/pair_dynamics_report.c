@@ -21,7 +21,7 @@ static void write_parameters(struct json_writer *w, const struct model *model)
 /* ---- the filter ---------------------------------------------------------------------------
  */
 
-/* What the filter holds for true, with intervals of a normal error. */
+/* Reads the filter's estimates, with intervals of a normal error. */
 static void read_filter(const struct model *model, const struct online_filter *f,
                         struct estimate *e)
 {
@@ -90,7 +90,7 @@ static void write_drift(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-/* How far the filter is from the set in force, in standard errors of both. */
+/* Writes the distance of the filter from the set in force, in standard errors of both. */
 static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
                            const struct estimate *e, const struct online_filter *f)
 {
@@ -215,8 +215,8 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     json_write_close(w);
 }
 
-/* ---- measured against simulated ------------------------------------------------------------
- */
+/* ---- measured and simulated motion
+ * -------------------------------------------------------- */
 
 static void write_column(struct json_writer *w, const char *key, const float *values, size_t n)
 {

@@ -13,7 +13,7 @@
 /* ---- travel times -------------------------------------------------------------------------
  */
 
-/* Of an arm the filter follows shares of times that were commanded, which are no speeds. */
+/* For an arm the filter tracks the ratio of actual to commanded times, which is not a speed. */
 static void write_tracked(struct json_writer *w, const struct pair_side *side, bool is_arm)
 {
     const struct travel_kalman *k = &side->kalman;
@@ -142,8 +142,8 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
     }
 }
 
-/* {"version","model","state","made_t",…,"values":{…},"se":{…},"ci95":{…}} or null; of travel
- * times with what the simulator is asked for: "sent", "adjust".
+/* Writes {"version","model","state","made_t",…,"values":{…},"se":{…},"ci95":{…}} or null; for
+ * travel times also the request to the simulator: "sent", "adjust".
  * docs/model/parameters.md. */
 static void write_set(struct json_writer *w, const char *key, const struct parameter_set *set)
 {
@@ -225,7 +225,8 @@ void parameters_report_change(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
-/* Whether the virtual robot takes the times that it was told: moves under what is in force. */
+/* Writes whether the virtual robot's moves, under the set in force, last as long as the set
+ * says. */
 static void write_simulator(struct json_writer *w, const struct pair *pair,
                             const struct pair_params *p)
 {
@@ -303,7 +304,7 @@ static void write_commands(struct json_writer *w, const struct pair *pair, bool 
     json_write_close(w);
 }
 
-/* Numbers of machines in the trace: pair.c, pair_link.c. */
+/* Machine numbers of the trace: see pair.c, pair_link.c. */
 static const struct efsm_table *table_of(uint16_t machine)
 {
     if (machine < PAIR_OUTSTANDING_MAX) {
@@ -382,7 +383,7 @@ static void write_side(struct json_writer *w, const char *key, const struct pair
     json_write_close(w);
 }
 
-/* What the last entries got. */
+/* Writes the verdicts of the last entries. */
 static void write_recent(struct json_writer *w, const struct pair *pair)
 {
     uint64_t verdict[VERDICT_COUNT] = {0};
@@ -405,7 +406,7 @@ static void write_last(struct json_writer *w, const struct pair *pair)
                            any ? (enum consistency)last->consistency : CONSISTENCY_UNKNOWN);
 }
 
-/* Of the recorded ones. */
+/* Only recorded alarms. */
 static void write_last_alarm(struct json_writer *w, const struct pair *pair)
 {
     enum alarm_type last = ALARM_TYPE_COUNT;

@@ -8,11 +8,11 @@
 
 enum { WIDTH = 960, LANE = 26, TOP = 24, MARGIN_MIN = 48, MARGIN_MAX = 200, RIGHT = 16 };
 
-/* Six that people tell apart whose eyes tell fewer (Paul Tol, "bright"). */
+/* Six colours that colour-blind people can distinguish (Paul Tol, "bright"). */
 static const char *const COLOURS[] = {"#4477aa", "#ee6677", "#228833",
                                       "#ccbb44", "#66ccee", "#aa3377"};
-static const char BAD[] = "#d0304a"; /* to be seen on light and dark */
-static const double CHARACTER = 6.0; /* width of one, at the size of the text */
+static const char BAD[] = "#d0304a"; /* visible on light and dark */
+static const double CHARACTER = 6.0; /* width of a character, at the size of the text */
 
 struct svg {
     const struct team_chart *g;
@@ -36,7 +36,7 @@ static void write_format(const struct svg *svg, const char *format, ...)
     }
 }
 
-/* Names are people's. out: six times as long. */
+/* Names are user input. out: six times as long. */
 static const char *escape_xml(const char *name, char *out)
 {
     char *at = out;
@@ -90,7 +90,7 @@ static size_t find_robot(const struct team_params *p, const char *name)
     return i;
 }
 
-/* count_lanes() where the team has none of this name. */
+/* Returns count_lanes() if the team has none of this name. */
 static size_t find_lane(const struct team_params *p, const struct bar *bar)
 {
     if (bar->kind != BAR_HOLD) {
@@ -152,7 +152,7 @@ static bool is_shown(const struct svg *svg, int64_t from_us, int64_t to_us)
     return to_us >= svg->g->from_us && from_us <= svg->g->to_us;
 }
 
-/* A tick where the activity was to begin, and a whisker from P05 to P95 of its end. */
+/* Draws a tick at the predicted begin, and a whisker from P05 to P95 of the end. */
 static void draw_forecast(const struct svg *svg, const struct bar *bar)
 {
     const size_t lane = find_lane(svg->g->p, bar);
@@ -230,7 +230,7 @@ static void draw_mark(const struct svg *svg, const struct team_chart_mark *mark)
 /* ---- axes ---------------------------------------------------------------------------------
  */
 
-/* Seconds between two ticks, so that at most a dozen fit. */
+/* Chooses the microseconds between ticks so that at most a dozen fit. */
 static int64_t choose_step(int64_t span_us)
 {
     static const int64_t steps[] = {1,   2,   5,    10,   20,   30,   60,    120,

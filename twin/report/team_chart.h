@@ -1,11 +1,11 @@
-/* twin/report/team_chart.h - a team's chart of space against time, as SVG.
+/* twin/report/team_chart.h - draws a team's chart (place over time) as SVG.
  *
- * A lane a robot, then a lane a resource, in the order of the team's file. Robots' activities
- * stand solid, waits pale, failures struck through; a resource has the colour of its owner. The
- * picture stands alone, or in a page whose colour of text it takes; it has no styles of its
- * own, which a page's policy might forbid. Every bar has a title with its times. Of an activity
- * that was foretold there is a tick where it was to begin, and a whisker from P05 to P95 of its
- * end. Prints, computes nothing. Pure: text goes to `put`, piece by piece.
+ * One lane per robot, then one per resource, in the order of the team's file. Activities are
+ * solid, waits pale, failures struck through; a resource has the colour of its owner. The
+ * picture works alone or within a page, whose text colour it takes. It has no style elements,
+ * because a page's policy may forbid them. Every bar has a title with its times. A predicted
+ * activity has a tick at its predicted begin, and a whisker from P05 to P95 of its end. It
+ * computes nothing. Pure: the text is passed to `put` in pieces.
  */
 #ifndef TWIN_REPORT_TEAM_CHART_H
 #define TWIN_REPORT_TEAM_CHART_H
@@ -25,12 +25,12 @@ struct team_chart_mark {
 struct team_chart {
     const struct team_params *p;
     const struct bar
-        *bars; /* [bar_count], of robots and resources that p has, others left out */
+        *bars; /* [bar_count]; bars of robots and resources that p lacks are skipped */
     size_t bar_count;
     const struct team_chart_mark *marks; /* [mark_count] */
     size_t mark_count;
-    int64_t now_us; /* a line there, where there is more behind it; LAB_TIME_MAX: none */
-    int64_t from_us, to_us; /* from < to: what is shown; bars beyond are cut */
+    int64_t now_us;         /* a line here if the chart goes on; LAB_TIME_MAX: none */
+    int64_t from_us, to_us; /* from < to: visible range; bars are cut to it */
 };
 
 void team_chart_write_svg(const struct team_chart *chart, json_write_flush *output,

@@ -6,7 +6,7 @@
 #include "twin/report/team_report.h"
 #include "twin/team/step/team_machines.h"
 
-/* A lock's grant that its robot gave back is over, as one that was taken away is. */
+/* A grant that its robot returned is reported as over, like one that was taken away. */
 static enum team_live_grant published_grant(const struct team_live_answer *a)
 {
     const enum team_live_grant grant = (enum team_live_grant)a->grant;
@@ -75,7 +75,7 @@ static void write_predicted(struct json_writer *w, bool has_forecast,
     }
 }
 
-/* What it is, and who does it. */
+/* Writes the job and its robot. */
 static void write_job(struct json_writer *w, const struct team_params *p,
                       const struct team_live_job *job)
 {
@@ -111,7 +111,7 @@ void team_live_report_result(struct json_writer *w, const char *key,
     }
 }
 
-/* The course that is under way, and its jobs in work. */
+/* Writes the running course and its jobs. */
 static void write_run(struct json_writer *w, const struct team_live *live,
                       const struct team_params *p)
 {
@@ -141,7 +141,7 @@ static void write_run(struct json_writer *w, const struct team_live *live,
 
 /* ---- jobs ---- */
 
-/* What a job is. */
+/* Writes the contents of a job. */
 static void write_order(struct json_writer *w, const struct team_params *p,
                         const struct team_job *job)
 {
@@ -237,7 +237,7 @@ void team_live_report_machines(struct json_writer *w, const struct team_live *li
     json_write_close(w);
 }
 
-/* ---- how it stands ---- */
+/* ---- state ---- */
 
 void team_live_report_state(struct json_writer *w, const char *key,
                             const struct team_live *live, const struct team_params *p)

@@ -18,7 +18,7 @@ static const char *name_or_null(const struct team_params *p, uint16_t name)
     return name == TEAM_NONE ? NULL : team_name(p, name);
 }
 
-/* In seconds, or in milliseconds: a time has one name for each. */
+/* Writes seconds or milliseconds, each under its own name. */
 static void write_time(struct json_writer *w, const struct effect_report *t, const char *key_s,
                        const char *key_ms, int64_t us)
 {
@@ -85,7 +85,7 @@ static void report_n(struct json_writer *w, const struct effect_report *t)
     json_write_int(w, "n", t->e->n);
 }
 
-/* Of IdPrt alone. */
+/* For IdPrt only. */
 static void report_found(struct json_writer *w, const struct effect_report *t)
 {
     if (t->e->step && t->e->step->kind == TEAM_STEP_TAKE) {
@@ -219,7 +219,8 @@ static void report_owner(struct json_writer *w, const struct effect_report *t)
     json_write_close(w);
 }
 
-/* Who waits for ever for one that failed; or at a meeting to which too few can come. */
+/* Writes who waits for ever behind a failed robot, or at a meeting that can never be
+ * complete. */
 static void report_blocked(struct json_writer *w, const struct effect_report *t)
 {
     if (t->e->meeting == TEAM_NONE) {
@@ -324,8 +325,8 @@ void team_report_effect(struct json_writer *w, const char *key, const struct tea
     json_write_close(w);
 }
 
-/* ---- how it stands ------------------------------------------------------------------------
- */
+/* ---- state
+ * -------------------------------------------------------------------------------- */
 
 void team_report_job(struct json_writer *w, const char *key, const struct team_params *p,
                      const struct team_job *job)

@@ -1,8 +1,8 @@
-/* twin/report/team_report.h - what a team does, and how it stands, as JSON.
+/* twin/report/team_report.h - effects and state of a team as JSON.
  *
- * One table of members for traces, messages and HTTP, in the order of the golden traces
- * (docs/model/teams.md); only times differ: in traces `t_ms`, `took_ms` …, else `t`, `run_s`
- * … in seconds. Pure.
+ * One table of members serves traces, messages and HTTP, in the order of the golden traces
+ * (docs/model/teams.md). Only times differ: traces have `t_ms`, `took_ms` …, the others `t`,
+ * `run_s` … in seconds. Pure.
  */
 #ifndef TWIN_REPORT_TEAM_REPORT_H
 #define TWIN_REPORT_TEAM_REPORT_H
@@ -12,21 +12,21 @@
 
 enum team_time { TEAM_TIME_S, TEAM_TIME_MS };
 
-/* An object; key: NULL at the top. */
+/* Writes an object; key: NULL at the top. */
 void team_report_effect(struct json_writer *w, const char *key, const struct team_params *p,
                         const struct team_effect *effect, enum team_time time);
 
-/* {"part":…,"seq":…,"home":…}, with "id" before them where it has one. */
+/* Writes {"part":…,"seq":…,"home":…}, preceded by "id" if the job has one. */
 void team_report_job(struct json_writer *w, const char *key, const struct team_params *p,
                      const struct team_job *job);
 
-/* Members of the object that is open: of a resource owner, fence, since, queue, and owners
- * where it has several units; of a robot task, arg, since, state, online. Nothing: null. */
+/* Writes members into the open object: for a resource owner, fence, since, queue, and owners if
+ * it has several units; for a robot task, arg, since, state, online. Absent values are null. */
 void team_report_resource(struct json_writer *w, const struct team_params *p,
                           const struct team *team, uint16_t resource);
 void team_report_robot(struct json_writer *w, const struct team_params *p,
                        const struct team *team, uint16_t robot);
-/* Members of the object that is open, as in retained messages and in GET /teams/{id}:
+/* Writes members into the open object, as in retained messages and GET /teams/{id}:
  * {"resources": {name: {"owner","fence","since","queue"}}, */
 void team_report_resources(struct json_writer *w, const struct team_params *p,
                            const struct team *team);
