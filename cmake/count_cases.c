@@ -1,4 +1,5 @@
-/* count_cases.c - `tandem replay` alone, for a build that counts what a run does (flags.cmake). */
+/* cmake/count_cases.c - `tandem replay` alone, for the build that counts executed instructions
+ * (flags.cmake). */
 #include <gsl/gsl_errno.h>
 
 #include "service/tool/commands.h"

@@ -1,9 +1,9 @@
-/* cmake/machine_diagrams.c - build tool: every state machine as Graphviz text.
+/* cmake/machine_diagrams.c - build tool: prints every state machine as Graphviz text.
  *
  *     machine_diagrams OUT.dot
  *
- * One digraph after the other, as `tandem machines --dot` prints each; Graphviz makes the
- * dashboard's diagrams of them. A program of its own: tandem holds what is made here.
+ * Digraphs follow one another, as `tandem machines --dot` prints each; Graphviz makes the
+ * dashboard's diagrams of them. It is a separate program because tandem embeds its output.
  */
 #include <stdio.h>
 #include <stdlib.h>

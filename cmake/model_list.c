@@ -1,9 +1,10 @@
-/* cmake/model_list.c - build tool: what can be identified, as a module of the dashboard.
+/* cmake/model_list.c - build tool: lists the models that can be identified, as a module of the
+ * dashboard.
  *
  *     model_list OUT.js
  *
- * The rows of identification/model/models.h: a name, what is found, and which sort of recording a model
- * is fitted to.
+ * It prints rows of identification/model/models.h: the name, what is found, and the kind of
+ * recording that the model is fitted to.
  */
 #include <stdio.h>
 #include <stdlib.h>

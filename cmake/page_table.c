@@ -1,10 +1,10 @@
-/* cmake/page_table.c - build tool: the files of the dashboard as a C table.
+/* cmake/page_table.c - build tool: writes the files of the dashboard as a C table.
  *
  *     page_table OUT.c FILE...
  *
- * writes OUT.c, which defines what web/resource/page.h declares. Each FILE stands in the table
- * under the last part of its path, and its compressed form is read from a file of that name
- * with .gz, in the folder of OUT.c.
+ * OUT.c defines what web/resource/page.h declares. Each FILE is in the table under the last
+ * part of its path. Its compressed form is read from a file of that name with .gz, in the
+ * folder of OUT.c.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #include "base/numbers/hash.h"
 
-enum { PATH_BYTES_MAX = 1024, NAME_BYTES_MAX = 31 /* as web/http/routes.h has it */ };
+enum { PATH_BYTES_MAX = 1024, NAME_BYTES_MAX = 31 /* the limits of web/http/routes.h */ };
 
 static const struct {
     const char *ending, *media_type;
@@ -110,8 +110,7 @@ static bool write_all(FILE *out, const char *folder, char **paths, int count)
 {
     struct row *rows = calloc((size_t)count, sizeof *rows);
     bool ok = rows != NULL;
-    (void)fprintf(out,
-                  "/* Made by cmake/page_table.c. */\n#include \"web/resource/page.h\"\n");
+    (void)fprintf(out, "/* Made by cmake/page_table.c. */\n#include \"web/resource/page.h\"\n");
     for (int i = 0; ok && i < count; i++) {
         ok = write_file(out, folder, paths[i], i, &rows[i]);
     }

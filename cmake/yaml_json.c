@@ -1,12 +1,12 @@
-/* cmake/yaml_json.c - build tool: a YAML document as JSON, as a C array.
+/* cmake/yaml_json.c - build tool: converts a YAML document to JSON in a C array.
  *
  *     yaml_json IN.yaml OUT.c HEADER NAME
  *
- * writes OUT.c, which includes HEADER and defines `const unsigned char NAME[]` and
- * `const size_t NAME_bytes`. Plain scalars follow YAML's core schema; a key given twice is
- * refused. {$ref: other.json#/a/b} is replaced by what stands there, and so are the references
- * within it, so that OUT needs no other file; members beside the $ref stay, and win. For files
- * of our own: anchors that contain themselves would not end.
+ * OUT.c includes HEADER and defines `const unsigned char NAME[]` and `const size_t NAME_bytes`.
+ * Plain scalars follow YAML's core schema; duplicate keys are refused. {$ref: other.json#/a/b}
+ * is replaced by its target, recursively, so that OUT needs no other file. Members next to the
+ * $ref stay and win. Only our own files are read: an anchor that contains itself would never
+ * end.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -132,11 +132,11 @@ static json_t *load_document(FILE *in)
 
 enum { DEPTH_MAX = 32, PATH_LENGTH_MAX = 1024 };
 
-/* A document that references are resolved in. */
+/* A document whose references are resolved. */
 struct source {
     const char *path;
     json_t *root;
-    bool whole; /* the one that is written: references within it stay */
+    bool whole; /* the document being written: its internal references stay */
 };
 
 static json_t *bundle_node(json_t *node, const struct source *from, int depth);
@@ -156,7 +156,7 @@ static json_t *load_path(const char *path)
     return root;
 }
 
-/* "/a/b" -> that node, borrowed; "" is the root. No ~ in names of ours. */
+/* Resolves "/a/b" to that node, borrowed; "" is the root. Our names contain no ~. */
 static json_t *walk_pointer(json_t *root, const char *pointer)
 {
     while (root && *pointer == '/') {
@@ -167,8 +167,8 @@ static json_t *walk_pointer(json_t *root, const char *pointer)
     return root;
 }
 
-/* What is beside the $ref goes over what it stands for; neither version nor definitions of the
- * other file are of use here. */
+/* Members next to the $ref override those of its target. The other file's version and
+ * definitions are dropped. */
 static bool put_beside(json_t *target, json_t *node)
 {
     const char *key = NULL;
@@ -184,7 +184,8 @@ static bool put_beside(json_t *target, json_t *node)
     return true;
 }
 
-/* The document that the first n characters of a reference name, beside the one it stands in. */
+/* Loads the document named by the first n characters of a reference, relative to the referring
+ * document. */
 static json_t *load_beside(const char *from, const char *ref, size_t n,
                            char path[PATH_LENGTH_MAX])
 {
@@ -243,7 +244,7 @@ static json_t *bundle_members(json_t *node, const struct source *from, int depth
     return copy;
 }
 
-/* A copy without references to other files; NULL after a message. */
+/* Returns a copy without references to other files; NULL after a message. */
 static json_t *bundle_node(json_t *node, const struct source *from, int depth)
 {
     const char *ref = json_string_value(json_object_get(node, "$ref"));

@@ -58,7 +58,7 @@ size_t drawing_page_count(const struct drawing *drawing)
     return drawing->count;
 }
 
-/* The cell that cannot be read, for its place. */
+/* Finds the cell that cannot be read, so that the fault has a place. */
 static const struct drawing_cell *faulty_cell(const struct drawing_sheet *sheet)
 {
     for (size_t i = 0; sheet->fault_cell_id && i < sheet->count; i++) {

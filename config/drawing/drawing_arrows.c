@@ -1,5 +1,5 @@
-/* config/drawing/drawing_arrows.c - which shapes the arrows of a page join, and what stands
- * beside them.
+/* config/drawing/drawing_arrows.c - finds the shapes that each arrow joins, and the texts next
+ * to it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -7,17 +7,17 @@
 
 #include "config/drawing/drawing_parts.h"
 
-enum { PARENTS_MAX = 8 /* from a text within a shape to the shape */ };
+enum { PARENTS_MAX = 8 /* steps from a text within a shape to the shape */ };
 
-static const double BETWEEN = 4.0; /* pixels: as near to the one as to the other */
+static const double BETWEEN = 4.0; /* pixels: two shapes are equally near */
 
-/* How far a loop leads out of its state, in pixels. */
+/* pixels: how far a loop leads out of its state */
 static const double LOOP_SIDE = 30.0;
 static const double LOOP_DOWN = 20.0;
 
 /* ---- ends ---- */
 
-/* The shape that a cell is, or is part of. */
+/* Returns the shape that a cell is or belongs to. */
 static struct drawing_cell *find_shape(struct drawing_cell *cell)
 {
     for (int n = 0; cell && cell->role == ROLE_NONE && n < PARENTS_MAX; n++) {
@@ -26,7 +26,7 @@ static struct drawing_cell *find_shape(struct drawing_cell *cell)
     return cell && cell->role != ROLE_NONE ? cell : NULL;
 }
 
-/* An empty ring around a state: the state is meant. */
+/* An empty ring around a state stands for the state. */
 static struct drawing_cell *look_into_ring(const struct drawing_page *page,
                                            struct drawing_cell *ring)
 {
@@ -43,7 +43,7 @@ static struct drawing_cell *look_into_ring(const struct drawing_page *page,
     return inside ? inside : ring;
 }
 
-/* The shape that a loose end is near enough to; NULL when there is none, or two. */
+/* Returns the shape near a loose end; NULL when there is none, or two. */
 static struct drawing_cell *snap_end(const struct drawing_page *page,
                                      const struct drawing_cell *arrow, struct drawing_point end,
                                      double *gap)
@@ -135,7 +135,7 @@ static void draw_path(const struct drawing_page *page, struct drawing_cell *arro
     if (n >= 2 && arrow->to) {
         path[n - 1] = drawing_border(arrow->to, path[n - 2]);
     }
-    if (n < 2) { /* nowhere, or one point: a way of no length */
+    if (n < 2) { /* a path of no length */
         path[1] = path[0];
         n = 2;
     }
@@ -181,7 +181,7 @@ static bool has_head(const struct drawing_cell *arrow, const char *key, bool oth
     return bytes == 0 ? otherwise : !(bytes == 4 && strncmp(there, "none", 4) == 0);
 }
 
-/* A line without a head joins bubbles; else it is a remark. */
+/* A line without a head joins bubbles; any other is a remark. */
 static bool is_joint(const struct drawing_page *page, const struct drawing_cell *line)
 {
     if (!line->from || !line->to) {

@@ -23,7 +23,7 @@ static int by_id(const void *a, const void *b)
     return order != 0 ? order : (*x > *y) - (*x < *y);
 }
 
-/* The last one of this id. */
+/* Several cells may have one id: the last one counts. */
 static struct drawing_cell *find_cell(struct drawing_cell *const *sorted, size_t count,
                                       const char *id)
 {
@@ -55,7 +55,7 @@ static void move_points(struct drawing_cell *cell, double x, double y)
     cell->head.y += y;
 }
 
-/* Groups and containers shift what they hold. */
+/* Groups and containers shift the cells within them. */
 static void place_cell(struct drawing_cell *cell)
 {
     double x = 0.0;
@@ -75,7 +75,7 @@ static void place_cell(struct drawing_cell *cell)
     }
 }
 
-/* Is it, or what it lies in, not to be seen? */
+/* Is the cell or one of its parents hidden? */
 static bool is_hidden(const struct drawing_cell *cell)
 {
     unsigned depth = 0;
@@ -107,7 +107,8 @@ void drawing_place_cells(struct drawing_memory *m, struct drawing_sheet *sheet)
     for (size_t i = 0; i < sheet->count; i++) {
         place_cell(&sheet->cells[i]);
     }
-    /* From now on hidden is of the whole chain: what is hidden hides what lies in it. */
+    /* A hidden cell hides all cells within it, so each cell gets the flag of its whole
+     * chain. */
     for (size_t i = 0; i < sheet->count; i++) {
         sheet->cells[i].hidden = is_hidden(&sheet->cells[i]);
     }
@@ -150,7 +151,7 @@ static bool is_black(const struct drawing_cell *cell)
     return false;
 }
 
-/* The words of styles, and what they look like. */
+/* Keywords of styles, and the shapes that they stand for. */
 struct style_row {
     const char *word;
     enum drawing_kind kind;

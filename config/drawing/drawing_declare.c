@@ -1,5 +1,5 @@
-/* config/drawing/drawing_declare.c - the note that says what a machine is called, and what its
- * names are.
+/* config/drawing/drawing_declare.c - reads the note that names a machine and declares its
+ * inputs, outputs and constants.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 static const char wanted[] =
     "machine, purpose, inputs, variables, outputs, constants, clocked or otherwise";
 
-/* What a tree without names is worth: its depth is bounded by who parsed it. */
+/* Computes a tree without names. The parser has bounded its depth. */
 static double compute_node(const struct expression_pool *pool, uint16_t node)
 {
     const struct expression_node *n = &pool->nodes[node];
@@ -27,7 +27,7 @@ static double compute_node(const struct expression_pool *pool, uint16_t node)
     return expression_apply(kind, a[0], a[1], a[2]);
 }
 
-/* The value of a declared name, which may be computed, but from numbers alone. */
+/* A declared value may be computed, but from numbers only. */
 static bool read_value(struct drawing_page *page, struct drawing_cell *note,
                        struct machine_words words, double *value, bool *truth)
 {
@@ -50,7 +50,7 @@ static bool read_value(struct drawing_page *page, struct drawing_cell *note,
     return true;
 }
 
-/* Cuts " (truth)" or " (number)" off a name. */
+/* Removes " (truth)" or " (number)" from a name. */
 static enum expression_type parse_type(struct machine_words *name)
 {
     static const struct {
@@ -68,7 +68,7 @@ static enum expression_type parse_type(struct machine_words *name)
     return EXPRESSION_ANY;
 }
 
-/* "P (number) = 3" */
+/* Reads one declaration, such as "P (number) = 3". */
 static void declare_item(struct drawing_page *page, struct drawing_cell *note,
                          enum machine_role role, struct machine_words item)
 {
@@ -119,7 +119,7 @@ static const char *copy_words(struct drawing_page *page, struct machine_words wo
                                     words.bytes < most ? words.bytes : most);
 }
 
-/* Machines are known by it on the page and in code: other signs become _. */
+/* The page and generated code use the name, so other characters become _. */
 static void name_machine(struct drawing_page *page, struct machine_words words)
 {
     char name[MACHINE_NAME_MAX + 1] = "";

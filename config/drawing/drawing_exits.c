@@ -1,5 +1,5 @@
-/* config/drawing/drawing_exits.c - what stands on arrows and in boxes, understood: labels,
- * exits of decisions, assignments. Each is looked at once, however many ways it is part of. */
+/* config/drawing/drawing_exits.c - parses the texts on arrows and in boxes: labels, exits of
+ * decisions, assignments. Each text is parsed once, although many paths may share it. */
 #include <string.h>
 
 #include "config/drawing/drawing_parts.h"
@@ -26,7 +26,8 @@ static const struct {
 
 /* ---- words of exits ---- */
 
-/* The words before the first "/" or line end, without brackets, and those behind. */
+/* Returns the words before the first "/" or line end, without brackets; *behind gets the
+ * rest. */
 static struct machine_words split_exit(const char *label, struct machine_words *behind)
 {
     const size_t head = strcspn(label, "/\n");
@@ -48,7 +49,7 @@ static struct machine_words split_exit(const char *label, struct machine_words *
     return machine_words_trim(words);
 }
 
-/* Small letters, of those that stand in answers. */
+/* Returns the small letter, for the scripts in which answers are written. */
 static char lower_letter(const char *text, size_t at)
 {
     const unsigned char c = (unsigned char)text[at];
@@ -70,7 +71,7 @@ static enum answer find_answer(struct machine_words words)
     return ANSWER_NONE;
 }
 
-/* The answer on an exit. */
+/* Reads the answer on an exit: yes, no, else or a comparison. */
 static enum answer exit_answer(const struct drawing_cell *arrow)
 {
     struct machine_words behind;
@@ -90,7 +91,8 @@ static void copy_acts(const struct drawing_page *page, struct drawing_label *lab
     }
 }
 
-/* Each part of a text must be an assignment; else code and what are told, at cell. */
+/* Each part of a text must be an assignment; otherwise the code and the text are reported at
+ * cell. */
 static void read_acts(struct drawing_page *page, struct drawing_label *label,
                       struct drawing_cell *cell, struct machine_words words, const char *code,
                       const char *what)
@@ -122,7 +124,7 @@ const struct drawing_label *drawing_box_of(struct drawing_page *page, struct dra
 
 /* ---- decisions ---- */
 
-/* The condition or number in a decision. */
+/* Returns the condition or number in a decision. */
 static const struct drawing_label *question_of(struct drawing_page *page,
                                                struct drawing_cell *decision)
 {
@@ -154,7 +156,7 @@ static enum expression_type declared_type(const struct machine_draft *draft, uin
     return EXPRESSION_ANY;
 }
 
-/* EXPRESSION_ANY: it is a name of which nothing is known yet. */
+/* EXPRESSION_ANY: the name's type is not known yet. */
 static enum expression_type type_of(const struct machine_draft *draft, uint16_t node)
 {
     const struct expression_node *n = &draft->pool.nodes[node];
@@ -169,7 +171,7 @@ static uint16_t negate_condition(struct drawing_page *page, uint16_t when)
     return expression_make(&page->draft->pool, EXPRESSION_NOT, when, 0, 0);
 }
 
-/* The only other exit; NULL when there is none, or more. */
+/* Returns the only other exit; NULL when there is none, or more than one. */
 static const struct drawing_cell *find_other_exit(const struct drawing_cell *arrow)
 {
     const struct drawing_cell *other = NULL;
@@ -215,7 +217,7 @@ static uint16_t answer_question(struct drawing_page *page, const struct drawing_
     return 0;
 }
 
-/* "2", "= 2", "> 3" */
+/* Compares the decision's number with an exit's text: "2", "= 2", "> 3". */
 static uint16_t compare_question(struct drawing_page *page, struct drawing_cell *arrow,
                                  uint16_t question, struct machine_words words)
 {
@@ -244,7 +246,7 @@ static uint16_t compare_question(struct drawing_page *page, struct drawing_cell 
                : 0;
 }
 
-/* None of the others. 0: they say nothing. */
+/* The condition that no other exit holds. 0: the other exits have no text. */
 static uint16_t negate_others(struct drawing_page *page, const struct drawing_cell *arrow)
 {
     struct expression_pool *pool = &page->draft->pool;
@@ -270,7 +272,7 @@ static bool has_second_else(struct drawing_page *page, const struct drawing_cell
     return false;
 }
 
-/* An exit of a decision with a text. */
+/* Reads an exit of a decision that has a text. */
 static void read_exit(struct drawing_page *page, struct drawing_label *label,
                       struct drawing_cell *arrow)
 {
@@ -297,7 +299,7 @@ static void read_exit(struct drawing_page *page, struct drawing_label *label,
     }
 }
 
-/* "else" of a decision that says nothing itself. */
+/* Reads "else" at a decision that has no text itself. */
 static void read_else(struct drawing_page *page, struct drawing_label *label,
                       struct drawing_cell *arrow)
 {

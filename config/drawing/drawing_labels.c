@@ -1,16 +1,17 @@
-/* config/drawing/drawing_labels.c - texts that float beside arrows: which is whose. */
+/* config/drawing/drawing_labels.c - assigns each text that floats near an arrow to its
+ * arrow. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/drawing/drawing_parts.h"
 
-/* A text beside an arrow that has one already must lie so near. */
+/* pixels: a second text of one arrow must be this near */
 static const double SECOND_NEAR = 0.4 * DRAWING_NEAR;
 
 struct nearness {
     double distance;
-    size_t text, arrow; /* of the page */
+    size_t text, arrow; /* indices in the page */
 };
 
 struct nearness_list {
@@ -29,7 +30,7 @@ static int by_distance(const void *a, const void *b)
                               : (x->arrow > y->arrow) - (x->arrow < y->arrow);
 }
 
-/* Too far off to be looked at more closely? */
+/* A cheap test on boxes saves most of the exact distances. */
 static bool is_far(const struct drawing_cell *text, const struct drawing_cell *arrow)
 {
     double left = HUGE_VAL;
@@ -47,10 +48,10 @@ static bool is_far(const struct drawing_cell *text, const struct drawing_cell *a
            text->top - bottom > DRAWING_NEAR || top - text->top - text->height > DRAWING_NEAR;
 }
 
-/* Who is near whom. A text that is near no arrow is a remark. */
+/* Finds the arrows near each text. A text that is near no arrow is a remark. */
 static bool find_near(struct drawing_page *page, struct nearness_list *near)
 {
-    enum { CLOSELY = 25 /* distances for each piece of an arrow */ };
+    enum { CLOSELY = 25 /* distances computed per piece of an arrow */ };
     for (size_t t = 0; t < page->texts.count; t++) {
         const struct drawing_cell *text = page->texts.items[t];
         bool found = false;
@@ -93,7 +94,7 @@ static const char *arrow_name(const struct drawing_page *page, const struct draw
                           arrow->to ? drawing_shown(page, arrow->to->text, 0) : air);
 }
 
-/* Is another arrow that wants a text as near? */
+/* Warns when a second arrow without text is as near as the chosen one. */
 static void warn_of_two(const struct drawing_page *page, const struct nearness_list *near,
                         const struct nearness *assigned)
 {
@@ -113,7 +114,7 @@ static void warn_of_two(const struct drawing_page *page, const struct nearness_l
     }
 }
 
-/* Arrows without a label first, nearest pairs first. taken [count] out. */
+/* Arrows without a label come first, then the nearest pairs. Writes taken [count]. */
 static bool share_texts(struct drawing_page *page, const struct nearness_list *near,
                         struct nearness_list *assigned)
 {

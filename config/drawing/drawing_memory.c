@@ -59,7 +59,7 @@ void *drawing_alloc(struct drawing_memory *m, size_t bytes)
 void *drawing_grow(struct drawing_memory *m, void *items, size_t count, size_t size)
 {
     if (count > 0 && (count & (count - 1)) != 0) {
-        return items; /* between powers of two there is room */
+        return items; /* the capacity is a power of two: there is room left */
     }
     void *more = drawing_alloc(m, (count > 0 ? 2 * count : 1) * size);
     if (more && count > 0) {

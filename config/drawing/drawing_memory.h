@@ -1,8 +1,8 @@
-/* config/drawing/drawing_memory.h - memory for one drawing: taken piece by piece, given back at
- * once, and bounded, for a file can be made to want any amount.
+/* config/drawing/drawing_memory.h - a bounded arena for one drawing: allocated in pieces, freed
+ * at once. The bound matters because a hostile file can ask for any amount.
  *
- * Whoever takes need not look at every step: when there is no more, what was wanted is refused
- * (NULL, "") and the memory says so (full).
+ * Callers need not check each step: when memory is exhausted, allocations return NULL or "",
+ * and `full` is set.
  */
 #ifndef CONFIG_DRAWING_DRAWING_MEMORY_H
 #define CONFIG_DRAWING_DRAWING_MEMORY_H
@@ -24,14 +24,14 @@ struct drawing_memory { /* all zero is empty */
 
 void drawing_memory_finish(struct drawing_memory *m);
 
-/* Zeros, aligned for anything; NULL when full. */
+/* Zeroed memory, aligned for any type; NULL when full. */
 void *drawing_alloc(struct drawing_memory *m, size_t bytes);
 
-/* Room for one more item behind items[count], which grows by doubling: items, or where they
- * are now; NULL when full. */
+/* Make room for one more item behind items[count]; the array grows by doubling. Returns items
+ * or their new address; NULL when full. */
 void *drawing_grow(struct drawing_memory *m, void *items, size_t count, size_t size);
 
-/* text[bytes] with an end; "" when full. */
+/* A terminated copy of text[bytes]; "" when full. */
 const char *drawing_copy(struct drawing_memory *m, const char *text, size_t bytes);
 
 const char *drawing_format(struct drawing_memory *m, const char *format, ...) PRINTF_LIKE(2, 3);

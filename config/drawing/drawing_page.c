@@ -1,4 +1,4 @@
-/* config/drawing/drawing_page.c - what all steps of reading a page share. */
+/* config/drawing/drawing_page.c - helpers shared by all steps of reading a page. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,7 @@
-/* config/drawing/drawing_parts.h - a page that is being read; for the files of config/drawing
- * alone.
+/* config/drawing/drawing_parts.h - a page while it is read; private to config/drawing.
  *
- * Shapes first, for what they are taken for decides which arrow ends where; then arrows, then
- * the texts beside them; then the ways from state to state that all of it draws.
+ * Shapes come first, because their roles decide where arrows end. Then come arrows, then the
+ * texts next to them, then the paths from state to state that all of these draw.
  */
 #ifndef CONFIG_DRAWING_DRAWING_PARTS_H
 #define CONFIG_DRAWING_DRAWING_PARTS_H
@@ -12,16 +11,14 @@
 #include "config/drawing/drawing_cells.h"
 #include "twin/machine/machine_label.h"
 
-/* How near is near, in pixels. */
-#define DRAWING_SNAP                                                                           \
-    20.0                   /* an arrow's end that is not attached, to the shape that is meant  \
-                            */
-#define DRAWING_TOUCH 12.0 /* a bubble to what it touches */
-#define DRAWING_NEAR  60.0 /* a text to its arrow */
+/* Distances in pixels up to which two things belong together. */
+#define DRAWING_SNAP  20.0 /* from an arrow's loose end to its shape */
+#define DRAWING_TOUCH 12.0 /* from a bubble to the shape that it touches */
+#define DRAWING_NEAR  60.0 /* from a text to its arrow */
 
 enum {
-    DRAWING_PATH_MAX = 40,        /* shapes on a way from state to state */
-    DRAWING_WALKS_MAX = 20000,    /* arrows that are followed, those of several ways again */
+    DRAWING_PATH_MAX = 40,        /* shapes on a path from state to state */
+    DRAWING_WALKS_MAX = 20000,    /* arrows followed, counted again for each path */
     DRAWING_WORK_MAX = 200000000, /* comparisons of places: about a second */
 };
 
@@ -30,9 +27,9 @@ struct drawing_list {
     size_t count;
 };
 
-/* What stands beside an arrow, on a decision or in a box, understood. */
+/* The parsed text of an arrow, a decision or a box. */
 struct drawing_label {
-    bool failed; /* it cannot be: that is told, and a way ends here */
+    bool failed; /* parsing failed: the fault is reported and a path ends here */
     uint16_t when;
     size_t count;
     struct machine_draft_assignment *acts;
@@ -42,20 +39,20 @@ struct drawing_page {
     struct drawing_memory *m;
     struct drawing_sheet *sheet;
     struct machine_draft *draft;
-    struct expression_pool *scratch; /* for what is computed while reading */
+    struct expression_pool *scratch; /* expressions computed while reading */
     bool words;
-    size_t work;  /* comparisons that are left */
-    size_t walks; /* arrows that may still be followed */
-    bool stopped; /* too much of something: that is told */
+    size_t work;  /* comparisons left in the budget */
+    size_t walks; /* arrows left in the budget */
+    bool stopped; /* a budget is used up, and that is reported */
     struct drawing_list shapes, texts, notes, edges;
     struct drawing_list labels;   /* children of edges */
-    struct drawing_list arrows;   /* edges that mean something */
-    struct drawing_list nodes;    /* shapes that mean something … */
-    struct drawing_list solid;    /* … and are no empty rings: arrows end there */
+    struct drawing_list arrows;   /* edges that belong to the machine */
+    struct drawing_list nodes;    /* shapes that belong to the machine … */
+    struct drawing_list solid;    /* … without empty rings: arrows may end there */
     struct drawing_list stackers; /* bubbles and hexagons */
-    const struct drawing_cell *arc_arrows[MACHINE_ARCS_MAX]; /* the last one of each way */
+    const struct drawing_cell *arc_arrows[MACHINE_ARCS_MAX]; /* last arrow of each path */
     size_t arc_count;
-    const char *name; /* of the machine; NULL: it was not read */
+    const char *name; /* the machine's name; NULL: not read */
 };
 
 struct drawing {
@@ -67,7 +64,7 @@ struct drawing {
 
 /* ---- drawing_page.c ---- */
 
-/* Where a cell is, in words. NULL: the page. */
+/* The place of a cell in words. NULL: the page. */
 const char *drawing_words(const struct drawing_page *page, const struct drawing_cell *cell);
 
 /* The same as a place that lives as long as the draft. */
@@ -76,33 +73,36 @@ struct machine_place drawing_place(struct drawing_page *page, struct drawing_cel
 void drawing_blame(const struct drawing_page *page, const char *code,
                    const struct drawing_cell *cell, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* May so many more comparisons be made? If not, that is told, and the page is stopped. */
+/* Spend `count` comparisons of the budget. False: it is used up, which is reported, and reading
+ * the page stops. */
 bool drawing_spend(struct drawing_page *page, size_t count);
 
 void drawing_append(const struct drawing_page *page, struct drawing_list *list,
                     struct drawing_cell *cell);
 
-/* A text as a line. */
+/* A text on one line, for messages. */
 const char *drawing_shown(const struct drawing_page *page, const char *text, size_t characters);
 
-/* "'COUNT', 157 px away": the shape next to the end of an arrow; "none" when it is nowhere. */
+/* The shape next to an arrow's end, for messages: "'COUNT', 157 px away"; "none" when there is
+ * none. */
 enum drawing_end { DRAWING_TAIL, DRAWING_HEAD, DRAWING_HEAD_TO_TARGET /* state or decision */ };
 const char *drawing_nearest(const struct drawing_page *page, const struct drawing_cell *arrow,
                             enum drawing_end end);
 
-/* The first line of a state's text; the same as the draft has it, "" when it has it not. */
+/* The first line of a state's text, or the draft's copy of it; "" when the draft has no such
+ * state. */
 const char *drawing_state_name(const struct drawing_page *page,
                                const struct drawing_cell *cell);
 const char *drawing_draft_name(const struct drawing_page *page,
                                const struct drawing_cell *cell);
-#define DRAWING_END_STATE "END" /* of shapes that are an end without a name */
+#define DRAWING_END_STATE "END" /* state name given to end shapes without a text */
 
 static inline struct machine_words drawing_text_words(const char *text)
 {
     return (struct machine_words){text, strlen(text)};
 }
 
-/* By what it is made with: names and choices are not looked into. */
+/* The root of the tree decides; names and choices are not looked up. */
 static inline bool drawing_is_truth(const struct expression_pool *pool, uint16_t node)
 {
     const uint8_t kind = pool->nodes[node].kind;
@@ -110,7 +110,7 @@ static inline bool drawing_is_truth(const struct expression_pool *pool, uint16_t
            (kind >= EXPRESSION_NOT && kind <= EXPRESSION_GREATER_EQUAL);
 }
 
-/* ---- steps; false: nothing more can be said of the page ---- */
+/* steps; false: the page cannot be read any further */
 
 void drawing_name_page(struct drawing_page *page);
 void drawing_declare(struct drawing_page *page, struct drawing_cell *note);
@@ -124,11 +124,12 @@ void drawing_find_paths(struct drawing_page *page);
 
 /* ---- drawing_exits.c: what labels say ---- */
 
-/* Of the arrow, as it leaves from; never NULL but when memory is full. */
+/* The label of the arrow, read as an exit of the shape that it leaves. NULL only when memory is
+ * full. */
 const struct drawing_label *drawing_label_of(struct drawing_page *page,
                                              struct drawing_cell *arrow);
 
-/* Of a box with assignments. */
+/* The assignments in a box. */
 const struct drawing_label *drawing_box_of(struct drawing_page *page, struct drawing_cell *box);
 
 #endif

@@ -1,22 +1,22 @@
-/* config/drawing/drawing_paths.c - every way from a state through decisions and boxes to a
- * state is one arc of the machine. */
+/* config/drawing/drawing_paths.c - turns every path from state to state, through decisions and
+ * boxes, into one arc of the machine. */
 #include <math.h>
 #include <string.h>
 
 #include "base/text/names.h"
 #include "config/drawing/drawing_parts.h"
 
-/* A way as far as it was followed. */
+/* A path while it is followed. */
 struct path {
     const char *from;
     size_t length; /* shapes */
-    uint16_t when; /* what its arrows ask together; 0: nothing */
+    uint16_t when; /* the conditions of all its arrows; 0: none */
     bool empties;
     unsigned pops;
     struct machine_acts acts;
 };
 
-/* Where it ends. */
+/* The end of a path. */
 struct path_end {
     const char *to; /* NULL: the state on top of the stack */
     const char *push[EFSM_PUSH_MAX];
@@ -45,7 +45,8 @@ struct next {
     double distance;
 };
 
-/* Straight on: pushed states first, then what is farthest from where the chain came from. */
+/* Goes straight on: first to pushed states, then to the cell farthest from the chain's
+ * start. */
 static void try_next(const struct chain *chain, struct drawing_cell *cell,
                      struct drawing_point back, struct next *best)
 {
@@ -167,7 +168,7 @@ static void join_acts(struct drawing_page *page, struct path *path,
 
 /* ---- from arrow to arrow ---- */
 
-/* May one more arrow be followed? */
+/* Each step costs budget, so that a drawing with many loops ends. */
 static bool may_follow(struct drawing_page *page, const struct drawing_cell *arrow,
                        const struct path *path)
 {
@@ -196,7 +197,7 @@ static void report_dangling(const struct drawing_page *page, const struct drawin
                   "points into the air: drag its head onto a shape (nearest: %s)", nearest);
 }
 
-/* All ways that go on with this arrow; at most as deep as a way is long. */
+/* Follows all paths that continue with this arrow. A path's length bounds the depth. */
 static void follow_arrow(struct drawing_page *page, struct drawing_cell *arrow,
                          const struct path *before)
 {
@@ -259,8 +260,8 @@ static bool is_touching(const struct drawing_cell *bubble, const struct drawing_
     return false;
 }
 
-/* Bubbles in a row: all that hang together with the one that the arrow begins at, which itself
- * need not touch the state. As many states are popped. */
+/* Bubbles in a row: all that touch the arrow's first bubble, directly or through others. The
+ * first one need not touch the state. One state is popped for each bubble. */
 static bool count_pops(const struct drawing_cell *bubble, const struct drawing_cell *state,
                        unsigned *count)
 {

@@ -1,4 +1,5 @@
-/* config/drawing/drawing_shapes.c - what the shapes of a page are. */
+/* config/drawing/drawing_shapes.c - decides the role of each shape on a page: state, decision,
+ * box, bubble or remark. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -7,9 +8,9 @@
 #include "config/drawing/drawing_parts.h"
 #include "config/drawing/drawing_text.h"
 
-enum { AREA_MIN = 600 /* of a shape that a text is laid into, square pixels */ };
+enum { AREA_MIN = 600 /* square pixels: a shape of this area can hold a text */ };
 
-/* A bubble that is so much smaller than the state of its name is put on the stack. */
+/* A bubble below this ratio of its state's area means "push that state". */
 static const double PUSH_AREA = 0.6;
 
 enum { POP_SIZE_MAX = 45 /* pixels */ };
@@ -213,7 +214,7 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* Of shapes [count] of one name the small ones are put on the stack. */
+/* Among shapes [count] of one name, the small ones mean that the state is pushed. */
 static void name_states(const struct drawing_page *page, struct drawing_cell **shapes,
                         size_t count)
 {

@@ -1,4 +1,5 @@
-/* config/drawing/drawing_states.c - states, what touches them, and where the machine begins. */
+/* config/drawing/drawing_states.c - adds states with the shapes that touch them, and finds the
+ * start of the machine. */
 #include <string.h>
 
 #include "config/drawing/drawing_parts.h"
@@ -9,7 +10,7 @@ static bool is_final(const struct drawing_cell *cell)
            (strstr(cell->style, "doubleEllipse") || drawing_style_is(cell, "double", "1"));
 }
 
-/* Outputs below a state's name. */
+/* Reads the outputs below a state's name. */
 static void read_state_text(struct drawing_page *page, struct drawing_cell *cell,
                             struct machine_acts *acts)
 {
@@ -28,7 +29,7 @@ static void read_state_text(struct drawing_page *page, struct drawing_cell *cell
     }
 }
 
-/* The shapes of one name, from the first one on, are one state. */
+/* All shapes of one name, from the first one on, are one state. */
 static bool add_state(struct drawing_page *page, size_t first)
 {
     struct drawing_cell *cell = page->nodes.items[first];
@@ -162,12 +163,13 @@ static void read_start(struct drawing_page *page, struct drawing_cell *arrow)
                                    ": the initial arrow carries assignments only", &acts);
     }
     for (size_t i = 0; i < acts.count; i++) {
-        acts.items[i].delayed = true; /* the first values, however they are written */
+        acts.items[i].delayed = true; /* initial values are never delayed, however drawn */
     }
     draft->starts = machine_draft_add_acts(draft, &acts);
 }
 
-/* Arrows that begin in the air when others begin at a black dot, or that join nothing. */
+/* An arrow from nowhere is misplaced when others begin at a black dot, or when it joins
+ * nothing. */
 static bool is_misplaced(const struct drawing_page *page, const struct drawing_cell *arrow,
                          bool dotted)
 {

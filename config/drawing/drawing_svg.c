@@ -1,5 +1,5 @@
-/* config/drawing/drawing_svg.c - a page as it was drawn, as SVG. Of texts nothing but their
- * characters. */
+/* config/drawing/drawing_svg.c - writes a page as it was drawn, as SVG. Texts lose their
+ * formatting. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@ enum { NUMBER_BYTES = 32, FONT_STATE = 11, FONT_NOTE = 10, FONT_LABEL = 9, FONT_
 enum { BUBBLE_WIDTH = 45, ROUNDNESS = 10 };
 
 static const double MARGIN = 15.0;
-static const double RIGHT = 60.0;     /* for labels */
-static const double LINE_STEP = 1.15; /* of the size of letters */
+static const double RIGHT = 60.0;     /* pixels of space for labels */
+static const double LINE_STEP = 1.15; /* ratio of the letter size */
 
 static void write_escaped(FILE *out, const char *text, size_t bytes)
 {
@@ -34,7 +34,7 @@ static void write_escaped(FILE *out, const char *text, size_t bytes)
     }
 }
 
-/* As few digits behind the point as lead back to the number, but one: "50.0". */
+/* Writes the fewest decimals that read back to the number, at least one: "50.0". */
 static const char *show_number(double value, char text[NUMBER_BYTES])
 {
     for (int digits = 1; digits <= 12; digits++) {
@@ -85,7 +85,7 @@ static bool has_no_head(const struct drawing_cell *edge)
            (bytes == 0 || drawing_style_is(edge, "startArrow", "none"));
 }
 
-/* A line of two points, a curve of more. */
+/* Two points make a line, more make a curve. */
 static void write_curve(FILE *out, const struct drawing_cell *edge)
 {
     const struct drawing_point *p = edge->path;
@@ -147,7 +147,7 @@ static void write_polygon(FILE *out, const struct drawing_point *points, size_t 
     (void)fputs("\"/>", out);
 }
 
-/* The state that a shape is; "" when it is none. */
+/* The state of a shape; "" when it has none. */
 static struct machine_words find_state(const struct drawing_cell *cell)
 {
     const size_t bytes = strcspn(cell->text, "\n");
@@ -216,7 +216,7 @@ static void write_outline(FILE *out, const struct drawing_page *page,
 
 /* ---- the page ---- */
 
-/* A text that was laid into a shape is shown as the shape's. */
+/* A text that was merged into a shape is shown as the shape's own. */
 static bool is_shown(const struct drawing_cell *cell)
 {
     return cell->vertex && !cell->hidden && !cell->relative && !cell->to;

@@ -9,13 +9,13 @@ struct replacement {
     const char *from, *to;
 };
 
-/* What is written for a sign of the language, or for a blank. */
+/* The expression language's spelling of mathematical signs and blanks. */
 static const struct replacement signs[] = {
     {"−", "-"},  {"–", "-"},  {"·", "*"},  {"×", "*"},  {"÷", "/"},          {"≤", "<="},
     {"≥", ">="}, {"≠", "!="}, {"∧", "&&"}, {"∨", "||"}, {"¬", "!"},          {"\xc2\xa0", " "},
     {"←", ":="}, {"⁺", "+"},  {"“", "\""}, {"”", "\""}, {"\xe2\x80\x8b", ""}};
 
-/* Of HTML's names those that stand in formulas; numbers do for the others. */
+/* HTML entities that occur in formulas; numeric references cover the others. */
 static const struct replacement entities[] = {
     {"amp", "&"},    {"lt", "<"},     {"gt", ">"},     {"quot", "\""}, {"apos", "'"},
     {"nbsp", " "},   {"le", "<="},    {"leq", "<="},   {"ge", ">="},   {"geq", ">="},
@@ -77,7 +77,7 @@ static void append_character(struct text_writer *w, uint32_t code)
     append_text(w, out, n);
 }
 
-/* "&#931;", "&#x3a3;": bytes of it, 0 when it is none. */
+/* Reads "&#931;" or "&#x3a3;". Returns its length in bytes, 0 when it is no such reference. */
 static size_t read_number(const char *text, uint32_t *code)
 {
     const bool hex = text[2] == 'x' || text[2] == 'X';
@@ -94,7 +94,8 @@ static size_t read_number(const char *text, uint32_t *code)
     return (size_t)(end - text) + (*end == ';' ? 1 : 0);
 }
 
-/* A reference to a character at text, which is '&': bytes of it, 0 when it is none. */
+/* Decodes the reference that begins with '&' at text. Returns its length in bytes, 0 when it is
+ * none. */
 static size_t decode_entity(struct text_writer *w, const char *text)
 {
     uint32_t code = 0;
@@ -115,7 +116,7 @@ static size_t decode_entity(struct text_writer *w, const char *text)
     return 0;
 }
 
-/* Where the tag at text, which is '<', ends; NULL when it is none. */
+/* Returns the end of the tag that begins with '<' at text; NULL when it is no tag. */
 static const char *find_tag_end(const char *text)
 {
     const bool comment = strncmp(text, "<!--", 4) == 0;
@@ -183,7 +184,7 @@ static size_t strip_markup(const char *value, char *out)
 
 /* ---- one way to write a thing ---- */
 
-/* In place: signs are never longer than what they stand for. */
+/* Works in place: no sign becomes longer. */
 static size_t replace_signs(char *text, size_t bytes)
 {
     size_t to = 0;
@@ -209,7 +210,7 @@ static size_t replace_signs(char *text, size_t bytes)
     return to;
 }
 
-/* In place: blanks in a row, at the ends of lines, and empty lines. */
+/* Works in place: merges blanks, strips line ends, removes empty lines. */
 static size_t squeeze_blanks(char *text, size_t bytes)
 {
     size_t to = 0;
@@ -276,7 +277,7 @@ const char *drawing_strip(const char *text, size_t *bytes)
     return text;
 }
 
-/* Letters beyond ASCII, roughly: no signs, arrows, formulas, punctuation. */
+/* Roughly letters beyond ASCII: no signs, arrows, formulas or punctuation. */
 static bool is_far_letter(uint32_t code)
 {
     return code >= 0xC0 && !(code >= 0x2000 && code < 0x2C00) &&

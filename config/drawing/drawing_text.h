@@ -1,5 +1,4 @@
-/* config/drawing/drawing_text.h - labels as a person reads them.
- */
+/* config/drawing/drawing_text.h - turns labels of draw.io into plain text. */
 #ifndef CONFIG_DRAWING_DRAWING_TEXT_H
 #define CONFIG_DRAWING_DRAWING_TEXT_H
 
@@ -9,19 +8,19 @@
 
 #include "config/drawing/drawing_memory.h"
 
-/* The value of a cell as plain text: lines end in one '\n' each, none is empty, no blanks at
- * their ends or in a row; signs as the language of expressions has them ("<=" for ≤, "-" for −,
- * "+" for ⁺). html: the value is markup, of which line ends and what is set low ("_") remain.
+/* The value of a cell as plain text. Lines end in one '\n' each; none is empty or has blanks at
+ * its ends or in a row. Signs become those of the expression language ("<=" for ≤, "-" for −,
+ * "+" for ⁺). html: the value is markup; line ends and subscripts ("_") survive.
  */
 const char *drawing_plain(struct drawing_memory *m, const char *value, bool html);
 
-/* text without its line ends, cut to so many characters; 0: all of it. */
+/* text without its line ends, cut to `characters`; 0: the whole text. */
 const char *drawing_line(struct drawing_memory *m, const char *text, size_t characters);
 
-/* text[bytes] without blanks and line ends at its ends: where it begins, and its bytes. */
+/* text[bytes] without blanks and line ends at both ends: returns its start and sets *bytes. */
 const char *drawing_strip(const char *text, size_t *bytes);
 
-/* A state may be called so: letters of any script, digits, _ and, within, . and -. */
+/* State names consist of letters of any script, digits and _; inside also . and -. */
 bool drawing_is_state_name(const char *text, size_t bytes);
 
 #endif

@@ -25,7 +25,7 @@ static int hex_value(char c)
                                   : -1;
 }
 
-/* In place; what is no code stays as it is. Returns the bytes that are left. */
+/* Works in place; an invalid code stays as it is. Returns the new length in bytes. */
 static size_t decode_percent(char *text, size_t bytes)
 {
     size_t to = 0;
@@ -52,7 +52,7 @@ static int base64_value(char c)
                                   : -1;
 }
 
-/* Other characters are passed over, as line ends are. */
+/* Other characters are skipped, because line ends may stand anywhere. */
 static size_t decode_base64(const char *text, size_t bytes, char *out)
 {
     uint32_t bits = 0;
@@ -73,7 +73,7 @@ static size_t decode_base64(const char *text, size_t bytes, char *out)
     return to;
 }
 
-/* What data inflates to, in *text, at most DRAWING_BYTES_MAX of it. */
+/* Inflates data into *text, at most DRAWING_BYTES_MAX bytes. */
 static enum status inflate_all(struct drawing_memory *m, const char *data, size_t bytes,
                                int window, char **text, size_t *text_bytes, struct err *err)
 {
@@ -119,7 +119,7 @@ static enum status inflate_all(struct drawing_memory *m, const char *data, size_
 /* ---- a PNG ---- */
 
 struct png_text {
-    const char *data; /* behind the keyword's end */
+    const char *data; /* after the keyword's terminator */
     size_t bytes;
     bool packed;
 };
@@ -142,7 +142,8 @@ static bool find_png_text(const char *data, size_t bytes, struct png_text *found
         }
         const bool plain = memcmp(data + at + 4, "tEXt", 4) == 0;
         const bool packed = memcmp(data + at + 4, "zTXt", 4) == 0;
-        /* zTXt has one more byte behind the keyword: the method, of which there is one. */
+        /* zTXt has one more byte after the keyword: the compression method, and there is only
+         * one. */
         const size_t head = sizeof keyword + (packed ? 1 : 0);
         if ((plain || packed) && length >= head && memcmp(body, keyword, sizeof keyword) == 0) {
             *found = (struct png_text){body + head, length - head, packed};

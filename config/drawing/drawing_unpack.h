@@ -1,5 +1,5 @@
-/* config/drawing/drawing_unpack.h - the text of a drawing out of what it is packed in: a PNG,
- * base64, deflate, percent signs.
+/* config/drawing/drawing_unpack.h - unpacks the text of a drawing from PNG, base64, deflate and
+ * percent signs.
  */
 #ifndef CONFIG_DRAWING_DRAWING_UNPACK_H
 #define CONFIG_DRAWING_DRAWING_UNPACK_H
@@ -10,7 +10,7 @@
 #include "base/errors/err.h"
 #include "config/drawing/drawing_memory.h"
 
-enum { DRAWING_BYTES_MAX = 8 << 20 }; /* of a file, and of a page when unpacked */
+enum { DRAWING_BYTES_MAX = 8 << 20 }; /* per file, and per page after unpacking */
 
 bool drawing_is_png(const char *data, size_t bytes);
 

@@ -1,5 +1,5 @@
-/* config/drawing/drawing_write.c - machines as a file of draw.io: states in a ring, bubbles and
- * hexagons where they touch nothing but what they belong to. */
+/* config/drawing/drawing_write.c - writes machines as a draw.io file: states in a ring, bubbles
+ * and hexagons placed so that they touch only their own state. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,13 @@
 enum {
     STATE_WIDTH = 110,
     STATE_HEIGHT = 60,
-    BUBBLE = 16,     /* popped */
-    PUSH_WIDTH = 40, /* pushed */
+    BUBBLE = 16,     /* pixels, a popped state */
+    PUSH_WIDTH = 40, /* pixels, a pushed state */
     PUSH_HEIGHT = 26,
-    SLOT = 36,       /* from bubble to bubble beside a state: more than what touches */
-    SHELF_STEP = 60, /* what is pushed, right of the ring: from row to row, and within one */
+    /* pixels between bubbles next to a state: more than the touching distance */
+    SLOT = 36,
+    /* pixels between rows of pushed states right of the ring, and within a row */
+    SHELF_STEP = 60,
     NOTE_LINE = 18,
     NOTE_LETTER = 7,
     RING_LEFT = 200,
@@ -24,16 +26,18 @@ enum {
 struct writer {
     FILE *out;
     const struct machine *m;
-    double radius, top;                               /* of the ring, and where it begins */
-    double width[EFSM_STATES_MAX];                    /* of the states */
-    unsigned slots[EFSM_STATES_MAX];                  /* taken so far by bubbles beside them */
+    /* pixels: the ring's radius and its upper edge */
+    double radius, top;
+    double width[EFSM_STATES_MAX]; /* pixels, width of each state */
+    /* bubbles placed next to each state so far */
+    unsigned slots[EFSM_STATES_MAX];
     unsigned pairs[EFSM_STATES_MAX][EFSM_STATES_MAX]; /* arrows drawn so far */
-    unsigned shelf;                                   /* rows taken */
+    unsigned shelf;                                   /* rows used so far */
 };
 
 /* ---- XML ---- */
 
-/* Line ends by number: as they are, XML makes blanks of them. */
+/* Line ends are written as numbers, because XML turns plain ones into blanks. */
 static void write_escaped(FILE *out, const char *text)
 {
     for (const char *c = text; *c; c++) {
@@ -66,7 +70,7 @@ static void write_shape(FILE *out, const char *id, const char *text, const char 
                   style, b.x, b.y, b.width, b.height);
 }
 
-/* points [count]: on its way. */
+/* points [count]: between the ends. */
 static void write_edge(FILE *out, const char *id, const char *text, const char *from,
                        const char *to, const char *style, const double (*points)[2],
                        size_t count)
@@ -119,7 +123,7 @@ static void add_assignments(struct text *t, const struct machine *m, struct mach
     }
 }
 
-/* As few digits as lead back to it. */
+/* Writes the fewest digits that read back to the value. */
 static void add_value(struct text *t, bool truth, double value)
 {
     char number[64];
@@ -151,7 +155,7 @@ static void add_ports(struct text *t, const struct machine *m, const char *key,
     }
 }
 
-/* The note stands above all else. */
+/* The note stands above everything else. */
 static void write_note(struct writer *w)
 {
     const struct machine *m = w->m;
@@ -195,7 +199,7 @@ static struct spot middle_of(const struct writer *w, size_t state)
                          w->radius * 0.8 * (1.0 + sin(angle)) + w->top + STATE_HEIGHT};
 }
 
-/* Bubbles beside a state stand above it and below it in turn, so wide is it. */
+/* Bubbles next to a state alternate above and below it, so their number sets its width. */
 static void measure_states(struct writer *w)
 {
     unsigned bubbles[EFSM_STATES_MAX] = {0};
@@ -211,7 +215,8 @@ static void measure_states(struct writer *w)
     w->radius = fmax(160.0, 0.5 * (widest + 150.0) * (double)w->m->draft.state_count);
 }
 
-/* Of one more bubble beside a state: its middle, and which way others go on from it. */
+/* Reserves a place for one more bubble next to a state: returns its middle; *down gets the
+ * direction in which the next one goes. */
 static struct spot reserve_slot(struct writer *w, size_t state, double *down)
 {
     const struct spot c = middle_of(w, state);
@@ -230,7 +235,7 @@ static struct box box_around(struct spot c, double width, double height)
 
 enum { ID_BYTES = 32 };
 
-/* Where the arrow of arc k begins: at its state, or at what stands beside that. */
+/* The arrow of arc k begins at its state, or at the last bubble next to it. */
 static void write_tail(struct writer *w, size_t k, char id[ID_BYTES])
 {
     const struct efsm_arc *a = &w->m->table_arcs[k];
@@ -251,8 +256,8 @@ static void write_tail(struct writer *w, size_t k, char id[ID_BYTES])
     }
 }
 
-/* Where it ends: at its state, at what is pushed, or at the top of the stack. The rest of the
- * way is drawn from there. */
+/* The arrow ends at its state, at the pushed state, or at the top of the stack. Any further
+ * steps are drawn from there. */
 static void write_head(struct writer *w, size_t k, char id[ID_BYTES])
 {
     const struct efsm_arc *a = &w->m->table_arcs[k];
@@ -281,7 +286,7 @@ static void write_head(struct writer *w, size_t k, char id[ID_BYTES])
     }
 }
 
-/* Bent, so that those between the same two states do not lie on each other. */
+/* Bends an arrow so that those between the same two states do not overlap. */
 static size_t bend_arrow(struct writer *w, const struct efsm_arc *a, double points[2][2])
 {
     if (a->to == EFSM_POP || a->push_count > 0) {

@@ -1,4 +1,4 @@
-/* config/drawing/drawing_xml.c - the XML of draw.io as sheets of cells. */
+/* config/drawing/drawing_xml.c - reads the XML of draw.io into sheets of cells. */
 #include <ctype.h>
 #include <expat.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 enum { DEPTH_MAX = 64, SHOWN_MAX = 40 };
 
-/* What an element is, by its name and by where it stands. */
+/* The kind of an element, from its name and its parent. */
 enum element {
     ELEMENT_OTHER,
     ELEMENT_SVG,
@@ -20,7 +20,7 @@ enum element {
     ELEMENT_PAGE,
     ELEMENT_MODEL,
     ELEMENT_ROOT,
-    ELEMENT_WRAPPER, /* of a cell, with its id and label */
+    ELEMENT_WRAPPER, /* holds a cell's id and label */
     ELEMENT_CELL,
     ELEMENT_GEOMETRY,
     ELEMENT_POINTS
@@ -33,12 +33,12 @@ struct xml_reader {
     size_t depth;
     struct drawing_sheet *sheets;
     size_t sheet_count;
-    struct drawing_sheet *sheet; /* the one that is being read */
-    bool has_model;              /* it has one, or had */
+    struct drawing_sheet *sheet; /* the sheet that is being read */
+    bool has_model;              /* a model was seen on this page */
     bool bare;                   /* the document is one page's model */
-    bool open;                   /* a cell is being read: the last of its sheet */
+    bool open;                   /* a cell is being read: the last one of its sheet */
     bool placed;                 /* it has its geometry */
-    const char *label, *id;      /* of the wrapper around it; NULL */
+    const char *label, *id;      /* from the wrapper around the cell; NULL: none */
     char *packed;                /* text of a page */
     size_t packed_bytes;
     const char *content; /* of an SVG */
@@ -102,7 +102,7 @@ static void begin_page(struct xml_reader *x, const char *name)
 
 /* ---- cells ---- */
 
-/* The one that is being read. */
+/* Returns the cell that is being read. */
 static struct drawing_cell *open_cell(const struct xml_reader *x)
 {
     return &x->sheet->cells[x->sheet->count - 1];
@@ -150,7 +150,7 @@ static void begin_cell(struct xml_reader *x, const char **attributes)
     x->placed = false;
 }
 
-/* A number of a cell; one that is none makes its page unreadable. */
+/* Reads a number of a cell. An invalid number makes its page unreadable. */
 static double read_pixels(struct xml_reader *x, const char **attributes, const char *name)
 {
     const char *text = find_attribute(attributes, name);
@@ -206,7 +206,7 @@ static void add_point(struct xml_reader *x, const char **attributes, bool listed
 
 /* ---- elements ---- */
 
-/* With or without a prefix: "svg:svg". */
+/* Names match with or without a prefix: "svg:svg". */
 static bool is_named(const char *name, const char *wanted)
 {
     const char *colon = strrchr(name, ':');
@@ -297,7 +297,8 @@ static enum element begin_within(struct xml_reader *x, enum element parent, cons
 static void begin_element(void *user, const char *name, const char **attributes)
 {
     struct xml_reader *x = user;
-    if (x->status != STATUS_OK) { /* a parser that was stopped has a few more to tell */
+    /* The parser reports a few more elements after it was stopped. */
+    if (x->status != STATUS_OK) {
         return;
     }
     if (x->depth == DEPTH_MAX) {
@@ -315,7 +316,7 @@ static void begin_element(void *user, const char *name, const char **attributes)
 
 static enum status parse_xml(struct xml_reader *x, const char *text, size_t bytes);
 
-/* What a packed page holds, into its sheet. */
+/* Unpacks a packed page into its sheet. */
 static void unpack_page(struct xml_reader *x)
 {
     struct err err = {0};

@@ -1,4 +1,4 @@
-/* What the lab file says of following in texts. */
+/* config/labfile/following_text.c - parses the texts in a lab file's `following` section. */
 #include "config/labfile/lab_file.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* "1.5, 0, 2" to numbers; false when it is not so, or not `n` of them. */
+/* Reads exactly n numbers, such as "1.5, 0, 2". */
 static bool read_numbers(const char *text, double *values, size_t n)
 {
     const char *at = skip_blanks(text);
@@ -36,7 +36,7 @@ static bool read_numbers(const char *text, double *values, size_t n)
     return *at == '\0';
 }
 
-/* One "name=value" of a list; *at moves behind it. NULL, or what is wrong. */
+/* Reads one "name=value" of a list; *at moves behind it. Returns NULL or what is wrong. */
 static const char *read_value(const struct model *model, const char **at, double *theta,
                               bool *given)
 {
@@ -102,7 +102,7 @@ static enum status read_theta(const struct model *model, const char *key, const 
     return STATUS_OK;
 }
 
-/* row: of the model, or of the first model that knows robots by name. */
+/* row: the model, or the first model with a table of known robots. */
 static enum status refuse_vessel(const char *name, const struct model_row *row, struct err *err)
 {
     size_t i = 0;
@@ -181,7 +181,8 @@ static enum status read_noise(struct pair_following_params *p, const struct mode
 static enum status check_gains(const struct pair_following_params *p, const struct model *model,
                                struct err *err)
 {
-    /* With what is known already; a robot to be identified is checked when it is. */
+    /* Check with what is known already; a robot that is still to be identified is checked
+     * afterwards. */
     struct follower_params follower = {
         .model = model,
         .allocation = p->allocation,

@@ -49,7 +49,7 @@ static void check_prefix(struct option_reader *r, const char *prefix, uint32_t n
     }
 }
 
-/* What a text is of no use without. */
+/* Each text needs the option next to it. */
 static const char *const needs[][2] = {
     {"broker.tls.cert_file", "broker.tls.key_file"},
     {"broker.tls.key_file", "broker.tls.cert_file"},
@@ -180,7 +180,7 @@ static bool is_among(const char *names, const char *name)
     return found && (found == names || found[-1] == ' ') && strchr(", ", found[n]);
 }
 
-/* Under defaults they may wait for the pair whose codec reads them. */
+/* Codec keys under defaults may wait for the pair whose codec reads them. */
 static void check_codec_keys(const struct option_reading *reading,
                              const struct pair_params *params)
 {
@@ -205,8 +205,8 @@ static void check_codec_keys(const struct option_reading *reading,
     }
 }
 
-/* Options of a thing that is not wanted; under defaults they may wait for who wants it. True
- * when it is not. */
+/* Options of an unused feature are reported, except under defaults, where a pair may use it.
+ * Returns true when the feature is unused. */
 static bool is_idle(const struct option_reading *reading, bool wanted, const char *const *keys,
                     size_t count, const char *instead)
 {
@@ -219,7 +219,7 @@ static bool is_idle(const struct option_reading *reading, bool wanted, const cha
     return !wanted;
 }
 
-/* Whether a model's name goes on from another's: "joint_load". */
+/* Tells whether a name extends another model's name: "joint_load" extends "joint". */
 static bool is_form(const char *name)
 {
     bool form = false;
@@ -335,7 +335,7 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
     }
 }
 
-/* Pairs by their ids, to be looked up. */
+/* Sorts pairs by id for binary search. */
 static struct name_at *sort_pairs(const struct pair_params *pairs, size_t count)
 {
     struct name_at *sorted = calloc(count + 1, sizeof sorted[0]);

@@ -27,9 +27,9 @@ void lab_file_free(struct lab_file *lab)
 
 struct pair_list {
     struct pair_params *items;
-    uint32_t *nodes; /* where each was written */
+    uint32_t *nodes; /* where each pair was written */
     size_t count, capacity;
-    struct lab_file *lab; /* theirs */
+    struct lab_file *lab; /* owner of the pairs */
 };
 
 static bool append_pair(struct pair_list *list, const struct pair_params *params, uint32_t node)
@@ -62,7 +62,7 @@ static void fault_at_key(struct option_reader *r, uint32_t node, enum fault faul
     r->failed = true;
 }
 
-/* Rows for metrics are of Sparkplug's pairs alone, and theirs are no others. */
+/* Sparkplug pairs need rows for metrics, and no other pair may have them. */
 static bool is_misplaced(const struct pair_params *p)
 {
     const struct mapping *mapping = p->speaks.mapping;
@@ -74,7 +74,7 @@ static bool is_misplaced(const struct pair_params *p)
     return misplaced;
 }
 
-/* What a table cannot do for this pair. */
+/* Reports what this pair needs and its table does not offer. */
 static void check_mapping(struct option_reader *r, uint32_t node, const struct lab_pair *pair)
 {
     const struct pair_params *p = &pair->params;
@@ -90,7 +90,7 @@ static void check_mapping(struct option_reader *r, uint32_t node, const struct l
     }
 }
 
-/* r with count 3 becomes r1, r2 and r3. */
+/* A pair r with `count: 3` becomes r1, r2 and r3. */
 static enum status add_pairs(struct option_reader *r, struct pair_list *list, uint32_t node,
                              struct lab_pair *pair)
 {
@@ -122,8 +122,8 @@ static enum status add_pairs(struct option_reader *r, struct pair_list *list, ui
 
 /* --- tables ----------------------------------------------------------------------------- */
 
-/* A file that several pairs name is read once. It stands beside the lab file, or where the
- * daemon runs. */
+/* A file that several pairs name is read once. Its path is relative to the lab file, or to the
+ * daemon's working directory. */
 static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
                                         const char *shown, struct mapping_table **tables)
 {
@@ -149,7 +149,7 @@ static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
     return table;
 }
 
-/* False when there is one that is not right. */
+/* Returns false when the table has a fault. */
 static bool read_table(struct option_reader *r, uint32_t node, const char *shown,
                        struct lab_pair *pair, struct mapping_table **tables)
 {
@@ -173,7 +173,7 @@ static bool read_table(struct option_reader *r, uint32_t node, const char *shown
     return table != NULL;
 }
 
-/* The options of a pair, or of all that do not set them themselves. */
+/* Reads the options of one pair, or the defaults of all. */
 static void read_options(struct option_reader *r, uint32_t node, const char *shown,
                          struct lab_pair *pair, struct mapping_table **tables)
 {
@@ -189,7 +189,7 @@ static void read_options(struct option_reader *r, uint32_t node, const char *sho
     }
 }
 
-/* Do both say the same of following? What is made of its texts follows from them. */
+/* Pairs with equal texts share the result of parsing them. */
 static bool follow_alike(const struct lab_pair *a, const struct lab_pair *b)
 {
     static const char section[] = "following.";
@@ -201,8 +201,8 @@ static bool follow_alike(const struct lab_pair *a, const struct lab_pair *b)
     return alike;
 }
 
-/* What the pair says of following, which the others (NULL: there are none) often say as well;
- * false: no memory. */
+/* Stores what the pair's `following` section says. Pairs often share it with the others (NULL:
+ * there are none). False: no memory. */
 static bool store_following(struct lab_file *lab, struct lab_pair *pair,
                             const struct lab_pair *others)
 {
@@ -241,7 +241,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
                                                        : add_pairs(r, list, node, &pair);
 }
 
-/* The file's own duplicates are found by the tree; what count makes may meet them, too. */
+/* The tree finds duplicates in the file; ids made by `count` can also collide. */
 static enum status check_ids(struct option_reader *r, const struct pair_list *list)
 {
     struct name_at *sorted = calloc(list->count + 1, sizeof sorted[0]);
@@ -295,8 +295,8 @@ static enum status read_pairs(struct option_reader *r, uint32_t node,
 
 /* --- the whole file ------------------------------------------------------------------- */
 
-/* Before anybody asks for them by name. */
-/* A list of files by their paths, as they are written, into texts; each is taken by take. */
+/* Models must be registered before pairs ask for them by name. */
+/* Reads a list of file paths into texts, as written; take() consumes each. */
 static size_t read_files(struct option_reader *r, uint32_t node, const char *key, size_t most,
                          char (*texts)[LAB_PATH_MAX],
                          enum status (*load)(struct lab_file *lab, const char *path,

@@ -1,8 +1,9 @@
-/* config/labfile/lab_file.h - the lab file: broker, pairs, teams, HTTP, journal and store of one lab.
+/* config/labfile/lab_file.h - the lab file: broker, pairs, teams, HTTP, journal and store of
+ * one lab.
  *
- * One YAML file (docs/config.md, lab.schema.json), every key of which has a default that works
- * with a broker on localhost. It is parsed once into plain structs; nothing looks an option up
- * by its name later. All faults of a file are reported at once, with line and column.
+ * It is one YAML file (docs/config.md, lab.schema.json). Every key has a default that works
+ * with a broker on localhost. It is parsed once into plain structs, so no option is looked up
+ * by name later. All faults of a file are reported at once, with line and column.
  */
 #ifndef CONFIG_LABFILE_LAB_FILE_H
 #define CONFIG_LABFILE_LAB_FILE_H
@@ -14,7 +15,7 @@
 #include "config/team/team_file.h"
 #include "twin/lab.h"
 
-enum { LAB_MACHINES_MAX = 16 }; /* files of them */
+enum { LAB_MACHINES_MAX = 16 }; /* machine files */
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };
 
 enum broker_protocol { BROKER_MQTT_5, BROKER_MQTT_3_1_1 };
@@ -24,14 +25,14 @@ struct broker_options {
     uint16_t port;
     enum broker_protocol protocol;
     char client_id[LAB_NAME_MAX];
-    char prefix[LAB_PREFIX_MAX]; /* of every topic, without a slash at its end */
+    char prefix[LAB_PREFIX_MAX]; /* first levels of every topic, without a slash at the end */
     char username[LAB_HOST_MAX]; /* "": none */
     char password_file[LAB_PATH_MAX];
-    char telemetry_username[LAB_HOST_MAX]; /* of a second connection; "": see config.md */
+    char telemetry_username[LAB_HOST_MAX]; /* for a second connection; "": see config.md */
     char telemetry_password_file[LAB_PATH_MAX];
     struct {
         bool enabled;
-        char ca_file[LAB_PATH_MAX]; /* "": the system's authorities */
+        char ca_file[LAB_PATH_MAX]; /* "": the system's certificate authorities */
         char cert_file[LAB_PATH_MAX];
         char key_file[LAB_PATH_MAX];
     } tls;
@@ -49,9 +50,9 @@ struct http_options {
     char token_file[LAB_PATH_MAX]; /* "": no writing over HTTP */
     uint32_t threads;
     uint32_t connections_max;
-    uint32_t listeners_max;             /* to the stream of events */
-    uint32_t client_connections_max;    /* of one address; 0: any number */
-    uint32_t client_requests_per_s;     /* of one address; 0: any number */
+    uint32_t listeners_max;             /* clients of the event stream */
+    uint32_t client_connections_max;    /* per address; 0: any number */
+    uint32_t client_requests_per_s;     /* per address; 0: any number */
     char hosts[OPTION_TEXT_MAX];        /* "a, b" */
     char tls_certificate[LAB_PATH_MAX]; /* "": plain HTTP */
     char tls_key[LAB_PATH_MAX];
@@ -68,7 +69,7 @@ struct journal_options {
     int64_t rotate_us;
     uint32_t retain_mb; /* 0: keep everything */
     int64_t fsync_us;
-    uint32_t min_free_mb; /* 0: low space is not told */
+    uint32_t min_free_mb; /* 0: low space is not reported */
 };
 
 struct store_options {
@@ -88,7 +89,7 @@ struct log_options {
     enum log_level level;
 };
 
-/* What pairs that say the same of following have in common. */
+/* Settings shared by all pairs with the same `following` section. */
 struct lab_following {
     struct lab_following *next;
     struct pair_following_params params;
@@ -102,44 +103,45 @@ struct lab_file { /* all zero is empty and may be freed */
     struct store_options store;
     struct checkpoint_options checkpoint;
     struct log_options log;
-    struct pair_params defaults; /* of every pair; id is "" */
+    struct pair_params defaults; /* defaults of every pair; id is "" */
     struct pair_params *pairs;   /* [pair_count] owned; in the order of the file, ids unique */
     size_t pair_count;           /* 1..LAB_PAIRS_MAX */
-    struct team_file teams;      /* owned; of these pairs */
-    /* Models from files, as they are written: taken in when the file is read. */
+    struct team_file teams;      /* owned; teams of these pairs */
+    /* Model files by their paths as written; they are registered when the lab file is read. */
     size_t model_count;
     char models[MODELS_LOADED_MAX][LAB_PATH_MAX];
     size_t machine_count;
-    char machines[LAB_MACHINES_MAX][LAB_PATH_MAX]; /* files, as they are written */
-    struct machine_pictures pictures;              /* owned; of these files */
-    struct mapping_table *tables;                  /* owned; what pairs speak by */
-    struct lab_following *followings; /* owned; of the defaults, and of pairs that differ */
+    char machines[LAB_MACHINES_MAX][LAB_PATH_MAX]; /* file paths as written */
+    struct machine_pictures pictures;              /* owned; pictures of these machines */
+    struct mapping_table *tables;                  /* owned; mapping tables of the pairs */
+    /* owned; of the defaults, and of pairs that differ from them */
+    struct lab_following *followings;
 };
 
-/* The tables: values are a struct lab_file and a struct lab_pair. */
+/* The option tables write to a struct lab_file and a struct lab_pair. */
 struct lab_pair {
-    struct pair_params params; /* its following is not looked at, but what stands here: */
+    struct pair_params params; /* its own `following` is ignored; the member below counts */
     struct pair_following_params following;
-    uint32_t count; /* of pairs this one stands for; 0: not given */
+    uint32_t count; /* number of pairs that this entry makes; 0: not given */
 };
 
-/* Tells labs apart by what their pairs' options say, and by how the program lays their state
- * out: a checkpoint may only be loaded into a lab with the same one. */
+/* A hash of all pair options and of the state's memory layout. A checkpoint may only be loaded
+ * into a lab with the same fingerprint. */
 uint64_t lab_fingerprint(const struct lab_params *p);
 
 extern const struct option_table lab_options;
 extern const struct option_table lab_pair_options;
 
-/* What a lab of this file is made of; borrows its pairs and teams. */
+/* The parameters of a lab with this file; they borrow its pairs and teams. */
 struct lab_params lab_file_params(const struct lab_file *lab);
 
-/* All options of a pair at their defaults, with this id: it does not follow. */
+/* Set all options of a pair to their defaults, with this id; following is off. */
 void lab_pair_defaults(struct pair_params *out, const char *id);
 
-/* Those of following, of no model. */
+/* Set the options of following to their defaults, without a model. */
 void lab_following_defaults(struct pair_following_params *out);
 
-/* A pair's options as the rows of lab_pair_options find them. */
+/* View a pair's options as the rows of lab_pair_options address them. */
 void lab_pair_of(const struct pair_params *params, struct lab_pair *out);
 
 /* Read and check a lab file.
@@ -168,37 +170,37 @@ MUST_USE enum status lab_file_parse_teams(const char *text, size_t bytes, const 
 /* NULL is allowed. */
 void lab_file_free(struct lab_file *lab);
 
-/* The effective values as a lab file that reads back to the same values: every key, of each
- * pair what differs from `defaults`, of each team what the file says. */
+/* Print the effective values as a lab file that reads back to the same values: every key, for
+ * each pair what differs from `defaults`, for each team the text of the file. */
 void lab_file_print(const struct lab_file *lab, FILE *out);
 
-/* docs/config.md and config/lab.schema.json, as they must stand in the source tree. */
+/* Print docs/config.md and config/lab.schema.json as they must be in the source tree. */
 void lab_file_print_docs(FILE *out);
 MUST_USE enum status lab_file_print_schema(FILE *out);
 
 /* --- what a lab file must fulfil beyond the range of each single value ----------------------
  */
 
-/* 1 to 31 of A-Z a-z 0-9 _ and -: it becomes a level of MQTT topics and of HTTP paths. */
+/* An id has 1 to 31 characters of A-Z a-z 0-9 _ and -, because it becomes a level of MQTT
+ * topics and HTTP paths. */
 bool lab_check_id(const char *id);
 
-/* Report what does not fit together: in the file beside its pairs, in one pair's options or in
- * those of all pairs. */
+/* Report contradictions: in the whole file, in one pair's options, or in the defaults. */
 void lab_check_file(const struct option_reading *reading, const struct lab_file *lab);
 void lab_check_pair(const struct option_reading *reading, const struct lab_pair *pair);
 
-/* Also reads the texts of following. */
+/* The same for following; also parses its texts. */
 void lab_check_following(const struct option_reading *reading, struct pair_following_params *p);
 
-/* Read the texts of following: parameters by name, limits, noise, a known vessel; and check the
- * gains. STATUS_E_RANGE with err: where is the key ("limits"). */
+/* Parse the texts of following (parameters by name, limits, noise, a known vessel) and check
+ * the gains. STATUS_E_RANGE with err, whose `where` is the key ("limits"). */
 MUST_USE enum status following_text_parse(struct pair_following_params *p, struct err *err);
 
-/* Robots of teams are pairs of the lab, in link mode; node: of the teams. */
+/* Robots of teams must be pairs of the lab in link mode; node: the teams. */
 void lab_check_teams(struct option_reader *r, uint32_t node, const struct team_file *teams,
                      const struct pair_params *pairs, size_t pair_count);
 
-/* What the pairs demand of the journal. */
+/* Check the journal's size and options against the needs of the pairs. */
 void lab_check_journal(const struct option_reading *reading, const struct lab_file *lab,
                        const struct pair_params *pairs, size_t pair_count);
 

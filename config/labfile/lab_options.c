@@ -1,4 +1,4 @@
-/* The keys of the lab file: one row each. */
+/* config/labfile/lab_options.c - the keys of the lab file, one row each. */
 #include "config/labfile/lab_file.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define NO_RANGE      OPTION_NO_RANGE
 #define NOT_EMPTY     1.0, 0.0, ""
 
-/* What a value may be: its kind, unit, default, range, choices. */
+/* Shorthands for a row's value: kind, unit, default, range, choices. */
 #define TEXT(fallback, range)             OPTION_TEXT, "", fallback, range
 #define TRUTH(fallback)                   OPTION_BOOL, "", fallback, NO_RANGE
 #define CHOICE(fallback, choices)         OPTION_CHOICE, "", fallback, 0.0, 0.0, choices
@@ -23,7 +23,7 @@
 
 #define NUMBERS(least, most)              OPTION_NUMBERS, "", "", least, most, ""
 
-/* A key that is called as its member. */
+/* A key with the name of its member. */
 #define LAB(m, value, help)  {#m, value, IN_LAB(m), help}
 #define PAIR(m, value, help) {#m, value, IN_PAIR(params.m), help}
 #define FOLLOWING(m, value, help) {"following." #m, value, IN_PAIR(following.m), help}
@@ -379,7 +379,7 @@ uint64_t lab_fingerprint(const struct lab_params *p)
 
 _Static_assert(COUNT(lab_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
 _Static_assert(COUNT(pair_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
-/* The choices above are written out: they must follow the enums. */
+/* The choices above are spelled out, so they must match the enums. */
 _Static_assert(PAIR_KIND_COUNT == 5 && PAIR_GENERIC == 4, "kinds");
 _Static_assert(PAIR_MODE_COUNT == 2 && PAIR_LINK == 1, "modes");
 _Static_assert(PAIR_CORRECT_COUNT == 3 && PAIR_CORRECT_EACH_MOVE == 2, "corrections");

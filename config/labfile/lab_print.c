@@ -1,5 +1,5 @@
-/* Prints what a lab file says, and what one may say: effective values as a lab file again,
- * docs/config.md, config/lab.schema.json (JSON Schema, draft 2020-12). */
+/* config/labfile/lab_print.c - prints effective values as a lab file, docs/config.md, and
+ * config/lab.schema.json (JSON Schema, draft 2020-12). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static void indent_line(FILE *out, size_t depth)
     (void)fprintf(out, "%*s", (int)(2 * depth), "");
 }
 
-/* Open the sections of path that the row before did not have open. Returns where the row's own
- * name begins and sets *depth. */
+/* Opens the sections of path that the previous row did not have open. Returns the start of the
+ * row's own name and sets *depth. */
 static const char *open_sections(const char *path, const char *before, size_t base, FILE *out,
                                  size_t *depth)
 {
@@ -38,8 +38,8 @@ static const char *open_sections(const char *path, const char *before, size_t ba
     return path;
 }
 
-/* Print the rows of values that differ from others, all of them for NULL; out NULL: only say
- * whether there are any. */
+/* Prints the rows of values that differ from others (NULL: all rows). With out NULL it only
+ * returns whether there are any. */
 static bool print_rows(const struct option_table *table, const void *values, const void *others,
                        size_t base, FILE *out)
 {
@@ -64,7 +64,7 @@ static bool print_rows(const struct option_table *table, const void *values, con
     return before[0] != '\0';
 }
 
-/* The table of a pair that is not the one of all. */
+/* Prints a pair's table when it differs from the default one. */
 static bool print_mapping(const struct pair_params *pair, const struct mapping *others,
                           size_t depth, FILE *out)
 {
@@ -189,7 +189,7 @@ static const char pair_intro[] =
     "A dot stands for a section: `clock.jump_s` is `clock: {jump_s: ...}`.\n"
     "\n";
 
-/* "broker.tls.enabled" is of the section "broker"; "name" is of none. */
+/* "broker.tls.enabled" belongs to the section "broker"; "name" to none. */
 static size_t section_length(const char *path)
 {
     const char *dot = strchr(path, '.');

@@ -47,7 +47,7 @@ void machine_file_free(struct machine_file *file)
     free(file);
 }
 
-/* A file's bytes, terminated, to be freed. NULL, told. */
+/* Reads a file into a terminated buffer, to be freed. NULL with a diagnostic. */
 static char *read_bytes(struct machine_file *file, const char *path, size_t *bytes)
 {
     char reason[128];
@@ -75,7 +75,7 @@ static char *read_bytes(struct machine_file *file, const char *path, size_t *byt
 
 /* ---- machines ---- */
 
-/* Its pages. The first one's machine owns the drawing. */
+/* Reads the pages of a drawing. The first page's machine owns the drawing. */
 static void read_drawing(struct machine_file *file, const char *data, size_t bytes,
                          const char *name)
 {
@@ -128,7 +128,7 @@ static void read_listed(struct machine_file *file, const char *list, const char 
     free(text);
 }
 
-/* "machines: [FILE…]", and nothing else. False: it is no list. */
+/* Reads "machines: [FILE…]" and nothing else. False: it is no such list. */
 static bool read_list(struct machine_file *file, const char *text, size_t bytes,
                       const char *name)
 {
@@ -174,7 +174,8 @@ static void understand_machine(struct machine *machine, void *memory)
     if (machine_build(machine) == STATUS_OK) {
         machine_check(machine, memory);
         if (problems->severity_count[MACHINE_ERROR] == 0) {
-            (void)(machine_compile(machine, memory) == STATUS_OK); /* else it is told */
+            /* a failure is in the diagnostics */
+            (void)(machine_compile(machine, memory) == STATUS_OK);
         }
     }
     machine_diagnostics_sort(problems);

@@ -1,9 +1,9 @@
-/* config/machine/machine_file.h - machines that somebody wrote or drew, from files, understood
- * and checked (docs/model/machines.md).
+/* config/machine/machine_file.h - loads machines that somebody wrote or drew, and checks them
+ * (docs/model/machines.md).
  *
- * A file is YAML, one machine or a list of files, "machines: [A.yaml, B.drawio]"; or a drawing,
- * each page a machine. Whatever is wrong stands in the diagnostics of the machine, or, where
- * there is none, in those of the file.
+ * A file is one machine in YAML, a list of files ("machines: [A.yaml, B.drawio]"), or a drawing
+ * with a machine on each page. Faults are in the machine's diagnostics, or in the file's own
+ * when no machine can be named.
  */
 #ifndef CONFIG_MACHINE_MACHINE_FILE_H
 #define CONFIG_MACHINE_MACHINE_FILE_H
@@ -19,22 +19,24 @@ enum {
 };
 
 struct machine_file {
-    bool words; /* labels that are no expressions are truth inputs of their words */
+    bool words; /* labels that are no expressions become truth inputs of their words */
     size_t count;
     struct machine *machines[MACHINE_FILE_MAX];
-    char names[MACHINE_FILE_MAX][MACHINE_FILE_NAME_MAX]; /* of its file, without folders */
-    struct drawing *drawings[MACHINE_FILE_MAX]; /* where they were drawn; NULL: written */
-    size_t pages[MACHINE_FILE_MAX];             /* on which page of it */
+    char names[MACHINE_FILE_MAX][MACHINE_FILE_NAME_MAX]; /* file name without folders */
+    /* the drawing of each machine; NULL: written as YAML */
+    struct drawing *drawings[MACHINE_FILE_MAX];
+    size_t pages[MACHINE_FILE_MAX]; /* page in that drawing */
     char name[MACHINE_FILE_NAME_MAX];
-    struct machine_diagnostics problems; /* of what is no machine */
+    struct machine_diagnostics problems; /* faults that belong to no machine */
 };
 
-/* Read, understand and check a file, and make the programs of machines without errors.
+/* Read and check a file, and compile the machines without errors.
  *
- *   words  in  take labels that are no expressions as truth inputs of their words
+ *   words  in  labels that are no expressions become truth inputs of their words
  *
- * STATUS_OK whatever is wrong with the file, which is told: machine_file_errors(). *out is to
- * be freed with machine_file_free(). STATUS_E_NOMEM. */
+ * Returns STATUS_OK even if the file has faults: see machine_file_errors(). *out is to be freed
+ * with machine_file_free(). STATUS_E_NOMEM.
+ */
 MUST_USE enum status machine_file_load(const char *path, bool words, struct machine_file **out);
 
 /* The same from memory; name stands for the path. */
@@ -44,26 +46,27 @@ MUST_USE enum status machine_file_parse(const char *text, size_t bytes, const ch
 /* NULL is allowed. */
 void machine_file_free(struct machine_file *file);
 
-/* How many diagnostics there are of a severity. */
+/* The number of diagnostics of a severity. */
 size_t machine_file_count(const struct machine_file *file, enum machine_severity severity);
 
-/* All of them, one a line; returns how many. Those that are sorted stay so. */
+/* Print all diagnostics, one a line, and return their number. Sorted ones stay sorted. */
 size_t machine_file_print_diagnostics(const struct machine_file *file, FILE *out);
 
-/* A machine as it was drawn, as SVG; nothing when it was written. lit: a state, or NULL. */
+/* Print a machine as it was drawn, as SVG; nothing when it was written. lit: a state, or
+ * NULL. */
 void machine_file_print_svg(const struct machine_file *file, size_t machine, const char *lit,
                             FILE *out);
 
-/* Is it a word that names a file, rather than a machine: with a slash, or with a known end? */
+/* A word names a file when it has a slash or a known suffix; otherwise it names a machine. */
 bool machine_file_is_path(const char *word);
 
 /* ---- for readers ---- */
 
-/* One more machine of the file, with an empty draft; its place is the first of names that are
- * free. NULL, told, when there is no more room or memory. */
+/* Add a machine with an empty draft; its place is the first free one in names. NULL with a
+ * diagnostic when there is no room or no memory. */
 struct machine *machine_file_add(struct machine_file *file, const char *name);
 
-/* Read one machine from YAML text into a draft. What is wrong is told in its diagnostics. */
+/* Read one machine from YAML text into a draft. Faults go to its diagnostics. */
 void machine_yaml_read(const char *text, size_t bytes, struct machine_draft *draft);
 
 /* A machine as YAML text. */

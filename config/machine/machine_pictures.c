@@ -6,7 +6,7 @@
 
 #include "config/machine/machine_file.h"
 
-/* One that was written: as it would be written as a drawing. */
+/* A machine from YAML has no drawing, so it is laid out as a new one. */
 static void draw_written(const struct machine *machine, FILE *out)
 {
     char *text = NULL;
@@ -51,7 +51,7 @@ static enum status add_picture(struct machine_pictures *pictures,
     return STATUS_OK;
 }
 
-/* Why a machine cannot be shown under its name; NULL: it can. */
+/* Returns why a machine cannot be shown under its name; NULL: it can. */
 static const char *find_fault(const struct machine_pictures *pictures, const char *name)
 {
     size_t bytes = 0;

@@ -1,5 +1,5 @@
-/* config/machine/machine_pictures.h - what machines from files look like, as SVG, for who shows them:
- * as they were drawn, those that were written with their states in a ring.
+/* config/machine/machine_pictures.h - SVG pictures of machines from files: drawings as drawn,
+ * YAML machines with their states in a ring.
  */
 #ifndef CONFIG_MACHINE_MACHINE_PICTURES_H
 #define CONFIG_MACHINE_MACHINE_PICTURES_H
@@ -11,7 +11,7 @@
 enum { MACHINE_PICTURES_MAX = 32, MACHINE_PICTURE_NAME_MAX = 32 };
 
 struct machine_picture {
-    char name[MACHINE_PICTURE_NAME_MAX]; /* of the machine */
+    char name[MACHINE_PICTURE_NAME_MAX]; /* the machine's name */
     char *svg;                           /* [bytes] owned */
     size_t bytes;
 };
@@ -21,12 +21,12 @@ struct machine_pictures { /* all zero is empty */
     struct machine_picture items[MACHINE_PICTURES_MAX];
 };
 
-/* Those of one more file, each machine under its name. STATUS_E_PARSE with one or more faults
- * when a machine of it has errors, or a name that is there; STATUS_E_NOMEM. Allocates. */
+/* Add the pictures of one more file. STATUS_E_PARSE with one or more faults when a machine has
+ * errors or its name exists already; STATUS_E_NOMEM. Allocates. */
 MUST_USE enum status machine_pictures_add(struct machine_pictures *pictures, const char *path,
                                           struct err_list *errors);
 
-/* [*bytes]; NULL: there is none of this name. */
+/* Find the SVG by a machine's name; NULL: there is none. */
 const char *machine_pictures_find(const struct machine_pictures *pictures, const char *name,
                                   size_t *bytes);
 

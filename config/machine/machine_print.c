@@ -1,4 +1,5 @@
-/* config/machine/machine_print.c - a machine as YAML text, which reads back to the same machine. */
+/* config/machine/machine_print.c - prints a machine as YAML text that reads back to the same
+ * machine. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ enum { WIDTH = 110, TEXT_MAX = 1 << 16 };
 
 /* ---- scalars ---- */
 
-/* Do readers of YAML take it for a truth, a number, a mark or a remark? */
+/* True if YAML readers would parse the text as a truth, a number, a mark or a comment. */
 static bool needs_quotes(const char *text)
 {
     static const char first[] = "-?:,[]{}#&*!|>'\"%@` ";
@@ -20,13 +21,14 @@ static bool needs_quotes(const char *text)
         strstr(text, " #") || text[n - 1] == ':' || text[n - 1] == ' ') {
         return true;
     }
-    /* A dash that no blank follows begins no list. */
+    /* A dash without a blank after it does not begin a list. */
     const bool dash =
         (text[0] == '-' || text[0] == '?' || text[0] == ':') && n > 1 && text[1] != ' ';
     return strchr(first, text[0]) && !dash;
 }
 
-/* Text from column on, broken at single blanks behind WIDTH, which read back as blanks. */
+/* Prints text from column on, broken at single blanks behind WIDTH, which read back as
+ * blanks. */
 static void print_folded(const char *text, size_t column, size_t indent, bool quoted, FILE *out)
 {
     const size_t n = strlen(text);
@@ -41,7 +43,8 @@ static void print_folded(const char *text, size_t column, size_t indent, bool qu
             continue;
         }
         (void)fputc(text[i], out);
-        column += ((unsigned char)text[i] & 0xC0U) != 0x80U ? 1 : 0; /* a character */
+        /* Bytes that continue a UTF-8 character have no width. */
+        column += ((unsigned char)text[i] & 0xC0U) != 0x80U ? 1 : 0;
         if (quoted && text[i] == '\'') {
             (void)fputc('\'', out);
             column++;
@@ -50,7 +53,7 @@ static void print_folded(const char *text, size_t column, size_t indent, bool qu
     (void)fputs(quoted ? "'\n" : "\n", out);
 }
 
-/* "key: text" behind what stands in the line; before: its columns. */
+/* Prints "key: text" after what the line already holds; before: the columns used. */
 static void print_text(const char *key, const char *text, size_t before, size_t indent,
                        FILE *out)
 {
@@ -59,7 +62,7 @@ static void print_text(const char *key, const char *text, size_t before, size_t 
                  out);
 }
 
-/* As short as it reads back, and never like a whole number: 5.0, 0.1, 1.0e-05. */
+/* Prints the shortest text that reads back, and never a whole number: 5.0, 0.1, 1.0e-05. */
 static void print_number(double number, FILE *out)
 {
     char text[40];

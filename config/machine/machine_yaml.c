@@ -1,4 +1,4 @@
-/* config/machine/machine_yaml.c - a machine from YAML text: from keys and lists to a draft. */
+/* config/machine/machine_yaml.c - reads a machine from YAML text into a draft. */
 #include <string.h>
 
 #include "base/numbers/number.h"
@@ -71,7 +71,7 @@ struct yaml_reader {
     struct machine_draft *draft;
 };
 
-/* A map that was read by its table. */
+/* A map after it was read by its table. */
 struct yaml_map {
     const struct option_table *table;
     uint32_t given[OPTION_ROWS_MAX];
@@ -103,7 +103,8 @@ static struct machine_place key_place(const struct yaml_reader *r, uint32_t node
     return (struct machine_place){n->key_line, n->key_column, NULL};
 }
 
-/* The first child of the map or list at node; TREE_NONE, told, when it is something else. */
+/* Returns the first child of the map or list at node; TREE_NONE with a fault for any other
+ * kind. */
 static uint32_t enter_node(struct yaml_reader *r, uint32_t node, enum tree_kind kind,
                            const char *what)
 {
@@ -125,7 +126,7 @@ static uint32_t next_node(const struct yaml_reader *r, uint32_t node)
     return r->tree->nodes[node].next;
 }
 
-/* Scalar text; NULL, told, when it is none. */
+/* Returns a scalar's text; NULL with a fault when it is none. */
 static const char *scalar_at(struct yaml_reader *r, uint32_t node, const char *what)
 {
     if (r->tree->nodes[node].kind == TREE_SCALAR) {
@@ -145,7 +146,7 @@ struct port_value {
     double value;
 };
 
-/* truth, number, or a value. */
+/* Reads a type (truth, number) or a value. */
 static bool read_port_value(struct yaml_reader *r, uint32_t node, bool types, bool values,
                             const char *shown, struct port_value *out)
 {
@@ -191,7 +192,8 @@ static void read_ports(struct yaml_reader *r, const struct yaml_map *root, const
 
 /* ---- assignments ---- */
 
-/* A list of them, or one text. delayed: 1 all are taken so, 0 none may be, -1 as written. */
+/* Reads a list of assignments, or one text. delayed: 1 all are delayed, 0 none may be, -1 as
+ * written. */
 static struct machine_draft_range read_acts(struct yaml_reader *r, uint32_t node,
                                             const char *what, const char *code,
                                             const char *refusal, int delayed)
@@ -229,8 +231,8 @@ static const char *copy_text(struct yaml_reader *r, const char *text)
     return machine_draft_store_text(r->draft, text, strlen(text));
 }
 
-/* The name that stands at a key, whatever other readers take it for (OFF). NULL, told, when
- * there is none. */
+/* Returns the name at a key, even if YAML would read it as a truth (OFF). NULL with a fault
+ * when there is none. */
 static const char *read_name(struct yaml_reader *r, const struct yaml_map *map, const char *key,
                              uint32_t whole, const char *wanted)
 {
@@ -388,7 +390,7 @@ static void read_machine(struct yaml_reader *r)
     read_states(r, node_of(&map, "states"));
 }
 
-/* What is wrong with the text itself. */
+/* Adds the faults of the YAML text itself. */
 static void add_faults(struct machine_draft *draft, const struct err_list *errors)
 {
     for (size_t i = 0; i < errors->count; i++) {

@@ -1,5 +1,5 @@
-/* config/mapping/mapping_build.h - a table of a mapping while it is read: for mapping_file's
- * own files alone.
+/* config/mapping/mapping_build.h - a mapping table while it is read; private to the files of
+ * config/mapping.
  */
 #ifndef CONFIG_MAPPING_MAPPING_BUILD_H
 #define CONFIG_MAPPING_MAPPING_BUILD_H
@@ -16,44 +16,44 @@ struct mapping_build {
 void *mapping_alloc(struct mapping_build *b, size_t bytes);
 const char *mapping_copy_text(struct mapping_build *b, const char *text);
 
-/* One source after another, of a row or of what is sent. */
+/* The sources of one row, or of one outgoing message. */
 struct mapping_sources {
     struct mapping_source source[MAPPING_SOURCES_MAX];
     int digits[MAPPING_SOURCES_MAX];
-    const char *path[MAPPING_SOURCES_MAX]; /* its pointer; NULL: it has none */
+    const char *path[MAPPING_SOURCES_MAX]; /* JSON pointer; NULL: none */
     size_t count;
     enum mapping_format format;
-    const struct mapping_level *levels; /* [level_count] whose names it may have */
+    const struct mapping_level *levels; /* [level_count] topic levels whose names it may use */
     size_t level_count;
-    bool sends; /* the other way: by pointers alone, with digits */
+    bool sends; /* for outgoing messages: pointers only, with digits */
 };
 
-/* Read one at node, and what is added to it. member: what it fills, or NULL. path: where it
- * stands when nothing else is said; NULL: it must be said. False after a fault. */
+/* Read the source at node and add it. member: the member that it fills, or NULL. path: its
+ * default pointer; NULL: the file must give one. False after a fault. */
 bool mapping_read_source(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                          const char *shown, const struct mapping_member *member,
                          const char *path);
 
-/* The same of a value that is always the same: a scalar. */
+/* The same for a constant: a scalar. */
 bool mapping_read_constant(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                            const char *shown, const struct mapping_member *member);
 
-/* The same of a pointer of which nothing more is said. */
+/* The same for a plain pointer. */
 bool mapping_add_pointer(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                          const char *shown, const char *path);
 
-/* The tree of their pointers; NULL after a fault. */
+/* Build the tree of their pointers; NULL after a fault. */
 const struct mapping_node *
 mapping_make_nodes(struct mapping_build *b, const struct mapping_sources *from, size_t *count);
 
-/* Names to names, as in `map:` and `sides:`. */
+/* Read a map from words to names, as in `map:` and `sides:`. */
 bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *shown,
                         const struct mapping_word **words, size_t *count);
 
-/* "one, two" out of a table of names. */
+/* Format the names of a table as "one, two". */
 void mapping_list_names(const struct names *names, char *out, size_t size);
 
-/* The row of `send` at node. */
+/* Read the row of `send` at node. */
 bool mapping_read_send(struct mapping_build *b, uint32_t node, const char *shown,
                        struct mapping_send *send);
 

@@ -42,7 +42,7 @@ static const struct option_table row_options = {row_rows, COUNT(row_rows)};
 static const enum event_kind kinds[] = {EVENT_COMMAND, EVENT_REPLY, EVENT_TELEMETRY,
                                         EVENT_CONNECTION};
 
-/* A row being read. */
+/* A row while it is read. */
 struct row_reading {
     struct mapping_build *b;
     const char *shown; /* "mappings[0]" */
@@ -126,7 +126,7 @@ static bool read_topic(struct row_reading *rr, uint32_t node)
     return true;
 }
 
-/* Its place; -1 when it is not there. */
+/* Returns the index of a level; -1 when the row has no such level. */
 static int find_level(const struct mapping_row *row, const char *name)
 {
     for (size_t i = 0; i < row->level_count; i++) {
@@ -210,7 +210,7 @@ static bool read_sides(struct row_reading *rr)
     return true;
 }
 
-/* Of which pair and which robot. */
+/* Reads which pair and which robot a row is about. */
 static bool read_whose(struct row_reading *rr, uint32_t node)
 {
     struct mapping_row *row = rr->row;
@@ -247,7 +247,7 @@ static bool read_whose(struct row_reading *rr, uint32_t node)
     return read_sides(rr) && fine;
 }
 
-/* On a copy with an end: regexec() wants one. */
+/* Matches on a terminated copy, because regexec() needs one. */
 static bool fits_only(const void *only, const char *payload, size_t bytes)
 {
     char text[MESSAGE_PAYLOAD_MAX + 1];
@@ -260,7 +260,7 @@ static bool fits_only(const void *only, const char *payload, size_t bytes)
     return regexec(only, text, 1, &match, 0) == 0 && match.rm_so == 0;
 }
 
-/* What refers back makes matching take for ever. */
+/* A back reference can make matching take exponential time. */
 static bool refers_back(const char *pattern)
 {
     for (const char *c = pattern; *c; c++) {
@@ -370,7 +370,8 @@ static bool check_required(struct row_reading *rr, uint32_t node)
     return fine;
 }
 
-/* Values of a reply go behind the rest: their object is written in one piece. */
+/* The value members of a reply go behind the others, because their JSON object is written in
+ * one piece. */
 static bool copy_fields(struct row_reading *rr)
 {
     struct mapping_row *row = rr->row;
@@ -412,7 +413,7 @@ static bool read_fields(struct row_reading *rr, uint32_t node)
     for (uint32_t i = tree->nodes[at].first; i != TREE_NONE; i = tree->nodes[i].next) {
         fine = read_field(rr, i) && fine;
     }
-    /* What is missing may be what was misspelt. */
+    /* A required field may only be missing because its name was misspelt. */
     return fine && check_required(rr, at) && copy_fields(rr);
 }
 
@@ -456,7 +457,7 @@ static bool read_row(struct mapping_build *b, uint32_t node, const char *shown,
 
 /* ---- tables ---- */
 
-/* The list under a key; TREE_NONE when there is none. False when it is none. */
+/* Finds the list under a key; TREE_NONE when there is none. False when the value is no list. */
 static bool find_list(struct option_reader *r, uint32_t node, const char *shown,
                       const char *key, uint32_t *list)
 {
@@ -556,7 +557,7 @@ static bool fill_table(struct mapping_build *b, uint32_t node, const char *shown
     return (sends == TREE_NONE || read_sends(b, sends, shown, table)) && fine;
 }
 
-/* Quotes around what a reader might take for something else. */
+/* Quotes a text that a YAML reader might parse as something else. */
 static void write_scalar(const char *text, bool plain, FILE *out)
 {
     static const char letters[] =
@@ -572,7 +573,7 @@ static void write_scalar(const char *text, bool plain, FILE *out)
     (void)fputc('"', out);
 }
 
-/* As flow YAML. */
+/* Writes flow YAML. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static void write_node(const struct tree *tree, uint32_t node, FILE *out)
 {
@@ -648,7 +649,7 @@ uint64_t mapping_table_hash(const struct mapping *mapping, uint64_t hash)
 
 /* ---- what a table cannot do for a pair ---- */
 
-/* The row that takes what is sent under the topic for something said; row_count: none does. */
+/* Finds the row that would receive what is sent under the topic; row_count: none does. */
 static size_t find_echo(const struct mapping *mapping, const char *pair, const char *topic)
 {
     struct mapping_text level[MAPPING_LEVELS_MAX];
@@ -669,7 +670,8 @@ static size_t find_echo(const struct mapping *mapping, const char *pair, const c
     return k;
 }
 
-/* Does a robot of this side answer by the table, without being commanded by it? */
+/* Tells whether a robot of this side answers by the table although the table never commands
+ * it. */
 static bool is_mute(const struct mapping *mapping, enum side side)
 {
     bool answers = false;

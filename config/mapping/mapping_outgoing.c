@@ -1,4 +1,5 @@
-/* What is sent to robots that speak another way: templates, as a table says them. */
+/* config/mapping/mapping_outgoing.c - reads templates of messages sent to robots with their own
+ * formats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const struct option_table send_options = {send_rows, COUNT(send_rows)};
 
 enum { LITERAL_MAX = 2048, PLACE_MAX = 64 };
 
-/* One row while it is read. */
+/* An outgoing row while it is read. */
 struct send_reading {
     struct mapping_build *b;
     const char *shown; /* "send[0]" */
@@ -38,11 +39,11 @@ struct send_reading {
     struct send_values values;
     struct mapping_send *send;
     struct mapping_sources sources;
-    char name[MAPPING_SOURCES_MAX][PLACE_MAX]; /* what the templates call them */
+    char name[MAPPING_SOURCES_MAX][PLACE_MAX]; /* names of the sources in the templates */
     bool in_topic, by_side;
     struct mapping_part parts[MAPPING_PARTS_MAX];
     size_t part_count;
-    char literal[LITERAL_MAX]; /* [literal_bytes] that go before the next part */
+    char literal[LITERAL_MAX]; /* [literal_bytes] text before the next part */
     size_t literal_bytes;
 };
 
@@ -92,7 +93,7 @@ static bool add_literal(struct send_reading *sr, const char *text, size_t bytes)
 
 /* ---- what stands in braces ---- */
 
-/* Bytes of the name in the braces that begin at text; 0: they are no more than braces. */
+/* Returns the length of the name in the braces at text; 0: the braces are literal. */
 static size_t name_length(const char *text)
 {
     static const char letters[] =
@@ -102,7 +103,7 @@ static size_t name_length(const char *text)
                                                                                             : 0;
 }
 
-/* A size is a number, and without one it is nothing: 0. */
+/* A size is a number, and a missing size counts as 0. */
 static bool is_size(const struct mapping_member *member)
 {
     return member && member->type == MAPPING_REAL;
@@ -192,7 +193,8 @@ static bool add_template(struct send_reading *sr, uint32_t node, const char *tex
     return true;
 }
 
-/* A number, a truth or nothing stands for itself; a name in braces alone for its value. */
+/* Numbers, truths and null stand for themselves; a text that is one name in braces becomes that
+ * name's value. */
 static bool add_scalar(struct send_reading *sr, uint32_t node)
 {
     const struct tree *tree = sr->b->r->tree;
@@ -226,7 +228,7 @@ static bool add_key(struct send_reading *sr, const char *key)
     return json_write_end(&w) && add_literal(sr, text, w.used) && add_literal(sr, ":", 1);
 }
 
-/* As deep as a file may be. */
+/* Recursion is as deep as the file's nesting. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static bool add_json(struct send_reading *sr, uint32_t node)
 {
@@ -336,7 +338,7 @@ static bool read_payload(struct send_reading *sr)
            copy_parts(sr, &sr->send->text, &sr->send->text_count);
 }
 
-/* What is told of a field that stands nowhere was meant for one that is spelt otherwise. */
+/* A field that no template uses was probably meant for one with a similar name. */
 static bool check_fields(struct send_reading *sr)
 {
     const struct tree *tree = sr->b->r->tree;

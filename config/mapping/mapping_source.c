@@ -1,4 +1,5 @@
-/* Where the values of a mapping stand, as a table of it says: pointers, columns, units, maps.
+/* config/mapping/mapping_source.c - reads where a mapping finds a value: pointers, columns,
+ * units, maps.
  */
 #include <math.h>
 #include <regex.h>
@@ -114,7 +115,8 @@ static bool accepts_number(const struct mapping_member *member)
     return !member || !(member->type == MAPPING_PLAIN || member->type == MAPPING_NAME);
 }
 
-/* One of base/numbers/unit.h, "m/s" of it, or the heading of a quaternion; NULL: none. */
+/* Returns a unit of base/numbers/unit.h, its "m/s" form, or a quaternion's heading; NULL:
+ * none. */
 static const struct unit *find_unit(const char *name)
 {
     static const struct unit quaternion = {"quaternion", UNIT_ANGLE, 1.0};
@@ -244,7 +246,7 @@ static bool read_level(struct mapping_build *b, struct mapping_sources *to, uint
     return false;
 }
 
-/* Is the word one that the member can have? */
+/* Checks that the member accepts the word. */
 static bool check_word(struct mapping_build *b, uint32_t node, const char *shown,
                        const struct mapping_member *member, const char *word)
 {
@@ -337,8 +339,8 @@ static bool check_keys(struct mapping_build *b, const struct mapping_sources *to
     return fine;
 }
 
-/* A metric of Sparkplug, or its stamp in milliseconds, by a pointer into what sparkplug_rows.h
- * makes of a message. */
+/* A Sparkplug metric, or its stamp in milliseconds, is a pointer into the JSON that
+ * sparkplug_rows.h makes of a message. */
 static bool read_metric(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                         const char *shown, const char *object, const char *name)
 {
@@ -365,7 +367,7 @@ static bool read_metric(struct mapping_build *b, struct mapping_sources *to, uin
     return to->source[to->count].place != NULL;
 }
 
-/* A metric of this message, or with `held: true` the last one told. */
+/* Reads a metric of this message, or with `held: true` the last value received. */
 static bool read_named(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                        const char *shown, bool stamp)
 {
@@ -387,7 +389,7 @@ static bool read_named(struct mapping_build *b, struct mapping_sources *to, uint
                        tree_text(tree, at));
 }
 
-/* Exactly one way to a value. */
+/* Exactly one way to a value is allowed. */
 static bool read_one_source(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                             const char *shown, const struct mapping_member *member,
                             const char *path)
@@ -465,7 +467,7 @@ static bool read_sizes(struct mapping_build *b, struct mapping_sources *to, uint
     s->numeric = mapping_child(tree, node, "scale") != TREE_NONE ||
                  mapping_child(tree, node, "offset") != TREE_NONE || digits != TREE_NONE;
     if (unit == TREE_NONE && mapping_child(tree, node, keys[KEY_STAMP]) != TREE_NONE) {
-        s->scale *= 1e-3; /* Sparkplug's are in milliseconds */
+        s->scale *= 1e-3; /* Sparkplug stamps are in milliseconds. */
     }
     return unit == TREE_NONE || read_unit(b, s, unit, shown, member);
 }
@@ -504,7 +506,7 @@ static bool read_map(struct mapping_build *b, struct mapping_sources *to, uint32
     return fine;
 }
 
-/* One more; NULL, with a fault, when there is no room. */
+/* Adds a source; NULL with a fault when there is no room. */
 static struct mapping_source *begin_source(struct mapping_build *b, struct mapping_sources *to,
                                            uint32_t node, const char *shown)
 {
@@ -571,11 +573,11 @@ bool mapping_read_source(struct mapping_build *b, struct mapping_sources *to, ui
 /* ---- the tree of pointers ---- */
 
 struct node_list {
-    struct mapping_node *nodes; /* as many as there are tokens, and the root */
+    struct mapping_node *nodes; /* one per token, and the root */
     size_t count;
 };
 
-/* An index of an array has no sign and no zeros before it. */
+/* An array index has no sign and no leading zeros. */
 static long read_index(const char *token)
 {
     int64_t index = -1;
@@ -587,7 +589,7 @@ static long read_index(const char *token)
     return (long)index;
 }
 
-/* "~1" is '/', "~0" is '~'. */
+/* Decodes "~1" to '/' and "~0" to '~'. */
 static const char *copy_token(struct mapping_build *b, const char *at, size_t bytes)
 {
     char *out = mapping_alloc(b, bytes + 1);
@@ -601,7 +603,8 @@ static const char *copy_token(struct mapping_build *b, const char *at, size_t by
     return out;
 }
 
-/* As it stands in JSON, mostly; a name that needs escapes is read as any other. */
+/* Stores the token as JSON usually writes it; a name that needs escapes is compared after
+ * decoding. */
 static void quote_token(struct mapping_build *b, struct mapping_node *node)
 {
     bool plain = node->bytes < MAPPING_WORD_MAX;

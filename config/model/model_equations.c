@@ -1,5 +1,4 @@
-/* config/model/model_equations.c - what a model's file says in expressions, and its variants.
- */
+/* config/model/model_equations.c - reads the expressions of a model file, and its variants. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static const struct option_row derived_rows[] = {
 /* clang-format on */
 static const struct option_table derived_table = {derived_rows, COUNT(derived_rows)};
 
-/* An expression in the text at node, and what is wrong with it. */
+/* Parses the expression at node and reports its faults. */
 static bool read_expression(struct model_loader *l, uint32_t node, const char *shown,
                             uint16_t *root)
 {
@@ -54,7 +53,7 @@ static void blame_expression(struct model_loader *l, uint32_t node, const char *
     }
 }
 
-/* The first name in an expression that may not stand there; NULL: all may. */
+/* Returns the first name that may not stand in this expression; NULL: all may. */
 static const char *find_stranger(const struct model_loader *l, uint16_t root, uint8_t first,
                                  size_t count)
 {
@@ -71,7 +70,7 @@ static const char *find_stranger(const struct model_loader *l, uint16_t root, ui
 
 /* ---- equations ---- */
 
-/* What only all of them together tell. */
+/* Checks faults that only show when all terms are known. */
 static void check_terms(struct model_loader *l, uint32_t section)
 {
     struct err err = {0};
@@ -140,7 +139,7 @@ static void read_equations(struct model_loader *l)
     }
 }
 
-/* Of each velocity its place is known; a heading beside them is the robot's own. */
+/* The poses of all velocities are known, so a heading among them must be the robot's own. */
 static void refuse_heading(struct model_loader *l)
 {
     const struct model_names *n = &l->file->terms.names;
@@ -155,7 +154,7 @@ static void refuse_heading(struct model_loader *l)
     }
 }
 
-/* pose' = rate, of velocities and poses. */
+/* Parses pose' = rate, an expression of velocities and poses. */
 static void parse_rate(struct model_loader *l, uint32_t node, size_t i)
 {
     struct model_file *f = l->file;
@@ -190,7 +189,7 @@ static void parse_rate(struct model_loader *l, uint32_t node, size_t i)
     f->terms.kinematics[i] = root;
 }
 
-/* Without kinematics each pose is what its velocity adds up to. */
+/* Without kinematics each pose is the integral of its velocity. */
 static void read_kinematics(struct model_loader *l)
 {
     const bool given = option_node(l->reading, "kinematics") != TREE_NONE;
@@ -299,8 +298,8 @@ static bool read_planar(struct model_loader *l)
     return true;
 }
 
-/* Values of the constant that variants differ by; the model itself is that of the constant's
- * own value. Returns their number, 0: there is but one. */
+/* Reads values of the constant that variants differ by. The model itself has the constant's own
+ * value. Returns their number, 0: no variants. */
 static size_t read_variants(struct model_loader *l, double *widths, size_t *own)
 {
     const uint32_t section = option_node(l->reading, "variants");
@@ -368,7 +367,7 @@ void model_read_equations(struct model_loader *l)
 
 /* ---- the robot of the self test ---- */
 
-/* Numbers by the symbols of a group, all of them, into out; each alone, or a pair lo, hi. */
+/* Reads numbers for every symbol of a group into out; each is one number, or a pair lo, hi. */
 static void read_trial_map(struct model_loader *l, const char *key,
                            const struct model_file_texts *texts, size_t count, double *out,
                            double *high)

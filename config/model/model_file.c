@@ -85,7 +85,7 @@ static void copy_text(char *to, size_t size, const char *from)
     (void)snprintf(to, size, "%s", from);
 }
 
-/* "sway_mass" is said "sway mass". */
+/* The symbol "sway_mass" is displayed as "sway mass". */
 static void format_name(char *to, size_t size, const char *name)
 {
     copy_text(to, size, name);
@@ -94,7 +94,7 @@ static void format_name(char *to, size_t size, const char *name)
     }
 }
 
-/* The texts at node: a unit, or a map. */
+/* Reads the texts at node: a unit, or a map. */
 static void read_quantity(struct model_loader *l, uint32_t node, const char *section,
                           const struct option_table *table, struct model_quantity *out)
 {
@@ -120,7 +120,7 @@ static void read_quantity(struct model_loader *l, uint32_t node, const char *sec
     }
 }
 
-/* Channels of one kind: their texts, and how many there are. */
+/* Reads the channels of one kind: their texts and their number. */
 static size_t read_channels(struct model_loader *l, const char *key, size_t most, bool needed,
                             struct model_file_texts *out, uint32_t *section)
 {
@@ -155,7 +155,7 @@ static void read_parameters(struct model_loader *l)
     }
 }
 
-/* A velocity that is no name is told by itself. */
+/* Declares a velocity that is an expression rather than a name. */
 static void declare_rate(struct model_loader *l, const char *rate)
 {
     if (expression_declare(&l->file->pool, rate, EXPRESSION_NUMBER, NULL, NULL) != STATUS_OK &&
@@ -165,7 +165,7 @@ static void declare_rate(struct model_loader *l, const char *rate)
     }
 }
 
-/* Names into the pool, in the order of struct model_names. */
+/* Adds names to the pool, in the order of struct model_names. */
 static void declare_names(struct model_loader *l)
 {
     struct model_file *f = l->file;
@@ -225,7 +225,7 @@ static void read_constants(struct model_loader *l)
     }
 }
 
-/* Names of columns and roles: each its own, or nobody knows which one is meant. */
+/* Columns and roles need distinct names; equal ones would be ambiguous. */
 static void check_columns(struct model_loader *l)
 {
     const struct {
@@ -285,7 +285,7 @@ static void fill_axes(struct model_loader *l)
     f->roles[roles] = NULL;
 }
 
-/* Of what the file says, whatever its blanks and remarks. */
+/* Hashes the meaning of the file, without blanks and comments. */
 static uint64_t hash_tree(const struct tree *tree)
 {
     uint64_t hash = HASH_START;
@@ -396,7 +396,7 @@ static void compile_model(struct model_loader *l)
     }
 }
 
-/* Quantities, their names, and then what is made of them. */
+/* Reads quantities, then declares their names, then reads the expressions that use them. */
 static void read_model(const struct option_reading *reading, struct model_values *v)
 {
     struct model_file *f = v->file;

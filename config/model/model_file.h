@@ -1,9 +1,8 @@
-/* config/model/model_file.h - a model of motion, from YAML: equations that are linear in their
- * parameters (docs/model/model_files.md).
+/* config/model/model_file.h - loads a model of motion from YAML: equations that are linear in
+ * their parameters (docs/model/model_files.md).
  *
- * Every fault of a file is reported at once, with line and column, equations with the character
- * at which they are wrong. What comes of it is a row as those of
- * identification/model/models.def.
+ * Every fault of a file is reported at once, with line and column, in equations also the
+ * character. The result is a row like those of identification/model/models.def.
  */
 #ifndef CONFIG_MODEL_MODEL_FILE_H
 #define CONFIG_MODEL_MODEL_FILE_H
@@ -13,14 +12,14 @@
 #include "identification/model/models.h"
 
 enum {
-    MODEL_FILE_NAME_MAX = 24, /* with its end: as a pair's options have it */
+    MODEL_FILE_NAME_MAX = 24, /* bytes with the terminator, as in a pair's options */
     MODEL_FILE_TEXT_MAX = 160,
     MODEL_FILE_HELP_MAX = 2048,
     MODEL_FILE_ROLES_MAX = 2 + 3 * MODEL_AXES_MAX,
     MODEL_FILE_VARIANTS_MAX = 16
 };
 
-/* A quantity's texts: what equations call it, its column, its unit, and people's words. */
+/* Texts of a quantity: symbol in equations, column, unit, and a name for people. */
 struct model_file_texts {
     char symbol[EXPRESSION_NAME_MAX + 1];
     char name[EXPRESSION_NAME_MAX + 1];
@@ -49,7 +48,7 @@ struct model_file {
     bool has_trial;
     struct model_program program;
 
-    /* As it was read, for who shows it. */
+    /* The quantities as read, for display. */
     struct model_file_texts velocity[MODEL_AXES_MAX], effort[MODEL_AXES_MAX],
         pose[MODEL_POSES_MAX], parameter[MODEL_PARAMETERS_MAX], quantity[MODEL_DERIVED_MAX];
     uint16_t equations[MODEL_AXES_MAX];
@@ -65,21 +64,22 @@ MUST_USE enum status model_file_load(const char *path, struct model_file **out,
 MUST_USE enum status model_file_parse(const char *text, size_t bytes, const char *name,
                                       struct model_file **out, struct err_list *errors);
 
-/* NULL is allowed. Not of a model that was taken in. */
+/* NULL is allowed. Registered models must not be freed. */
 void model_file_free(struct model_file *file);
 
-/* Read a file and take it in among the models (models_add()), for the whole life of the
- * program; the same model twice is one. Before there are threads. */
+/* Read a file and register its model (models_add()) for the life of the program; registering
+ * the same model twice has no effect. Call it before threads start. */
 MUST_USE enum status model_file_register(const char *path, const struct model_row **row,
                                          struct err_list *errors);
 
-/* Those that were taken in, "dc_motor=00a1… thermal=…", cut to size; 41 bytes each at most. */
+/* List the registered models as "dc_motor=00a1… thermal=…", cut to size; 41 bytes each at
+ * most. */
 void model_file_format_hashes(char *out, size_t size);
 
-/* Of what the file of a model that was taken in says; 0: there is none of this name. */
+/* The hash of a registered model's file; 0: no model has this name. */
 uint64_t model_file_hash(const char *name);
 
-/* Does a word name a file, rather than a model? "FILE.yaml", or anything with a slash. */
+/* Does a word name a file rather than a model: "FILE.yaml", or anything with a slash? */
 bool model_file_is_path(const char *word);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tree of a model file, as its readers walk it. */
+/* config/model/model_tree.c - access to the tree of a model file, for its readers. */
 #include "config/model/model_parts.h"
 
 uint32_t model_next(const struct model_loader *l, uint32_t node)

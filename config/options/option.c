@@ -13,7 +13,7 @@
 
 enum { WORD_MAX = 48 };
 
-/* A name of these needs no quotes. */
+/* A name of these letters needs no quotes. */
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 /* --- members -------------------------------------------------------------------------- */
@@ -28,8 +28,8 @@ static const void *member_const(const struct option_row *row, const void *values
     return (const char *)values + row->offset;
 }
 
-/* Integers of every size lie with their lowest byte first, and none shorter than int64_t is
- * ever below zero. */
+/* An integer's lowest byte comes first, and those shorter than int64_t are never negative. So
+ * one copy of `size` bytes reads and writes them all. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a short integer begins a long one");
 
 static void store_int(const struct option_row *row, void *values, int64_t value)
@@ -377,7 +377,7 @@ static void quote_text(const char *text, char out[OPTION_PRINT_MAX])
     out[n] = '\0';
 }
 
-/* "1e-09" is a text to YAML 1.1 readers; "1.0e-09" is a number to all of them. */
+/* YAML 1.1 readers take "1e-09" for a text; "1.0e-09" is a number to all of them. */
 static void format_real(double value, char *out, size_t size)
 {
     char number[JSON_WRITE_NUMBER_MAX];

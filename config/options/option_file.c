@@ -1,4 +1,5 @@
-/* Walks the tree of a file along a table: which key is which row, and what else stands there.
+/* config/options/option_file.c - walks a file's tree along an option table and reports unknown
+ * keys.
  */
 #include "config/options/option_file.h"
 
@@ -24,7 +25,7 @@ void option_fault(struct option_reader *r, uint32_t node, enum fault fault, cons
                   ...)
 {
     r->failed = true;
-    /* On a line that is no YAML a value is not what was meant; the line is reported already. */
+    /* On a line that is no YAML a value is unreliable, and the line is reported already. */
     if (r->tree->cut_line > 0 && node_at(r, node)->line >= r->tree->cut_line) {
         return;
     }
@@ -86,8 +87,8 @@ bool option_is_empty(const struct tree *tree, uint32_t node)
     return text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
 
-/* The part of a row's path below a section, up to the next dot; false when the row stands
- * elsewhere. */
+/* Copies the part of a row's path below a section, up to the next dot; false when the row is in
+ * another section. */
 static bool name_below(const struct option_row *row, const char *path, char out[NAME_MAX_BYTES])
 {
     const size_t n = strlen(path);
@@ -105,15 +106,14 @@ static const char *last_name(const char *path)
     return dot ? dot + 1 : path;
 }
 
-/* Does every letter of key stand in name in this order, or the other way round? "user" means
+/* Does name contain all letters of key in order, or key those of name? "user" means
  * username. */
 static bool is_part(const char *key, const char *name)
 {
     return strlen(key) >= 3 && (strstr(name, key) || strstr(key, name));
 }
 
-/* The known key of the section that key most likely was meant to be; false when none is near.
- */
+/* Returns the known key of the section most similar to key; false when none is similar. */
 static bool find_near(const struct option_table *table, const char *path, const char *key,
                       char near[NAME_MAX_BYTES])
 {
@@ -125,7 +125,7 @@ static bool find_near(const struct option_table *table, const char *path, const 
         }
         size_t distance = edit_likeness(key, name);
         if (distance == SIZE_MAX && is_part(key, name)) {
-            distance = EDIT_TEXT_MAX; /* the last resort */
+            distance = EDIT_TEXT_MAX; /* worse than any real match */
         }
         if (distance < best) {
             best = distance;
@@ -149,7 +149,7 @@ static void list_names(const struct option_table *table, const char *path, char 
     }
 }
 
-/* Where else the key would be right: "broker.host" for host. */
+/* Suggests the section in which the key would be right: "broker.host" for host. */
 static const char *find_elsewhere(const struct option_table *table, const char *key)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -245,7 +245,7 @@ static void read_numbers(struct option_reader *r, const struct option_row *row, 
     }
 }
 
-/* Row or section that key names below path: the first row of it, NULL when unknown. */
+/* Returns the first row of the option or section named by key below path; NULL when unknown. */
 static const struct option_row *match_key(const struct option_table *table, const char *path,
                                           const char *key, bool *section)
 {
@@ -265,7 +265,7 @@ static const struct option_row *match_key(const struct option_table *table, cons
     return NULL;
 }
 
-/* Sections nest as deep as the paths of the table. */
+/* Recursion is as deep as the dots in the table's paths. */
 // NOLINTNEXTLINE(misc-no-recursion)
 void option_read(struct option_reader *r, const struct option_table *table, const char *path,
                  uint32_t node, const char *shown, void *values, uint32_t *given)
@@ -320,12 +320,13 @@ void option_read(struct option_reader *r, const struct option_table *table, cons
 
 uint32_t option_node(const struct option_reading *reading, const char *path)
 {
-    const bool empty = /* as the maps of most pairs of a large lab */
+    /* A large lab's pairs mostly have empty maps, which need no table walk. */
+    const bool empty =
         reading->node != TREE_NONE && node_at(reading->r, reading->node)->count == 0;
     return empty ? TREE_NONE : option_given(reading->table, reading->given, path);
 }
 
-/* The values of a map, to be freed; NULL without memory. */
+/* Reads a map into new memory, to be freed; NULL without memory. */
 static void *read_values(const struct option_file *file, struct option_reader *r, uint32_t node,
                          const char *shown, const void *out)
 {

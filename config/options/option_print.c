@@ -47,7 +47,7 @@ static int set_number_default(json_t *schema, const struct option_row *row)
     return json_object_set_new(schema, "default", number_of(row, value));
 }
 
-/* A choice such as "5" is a number to YAML: both are allowed. */
+/* YAML reads a choice such as "5" as a number, so the schema allows both. */
 static int set_choices(json_t *schema, const struct option_row *row)
 {
     json_t *list = json_array();
@@ -114,14 +114,14 @@ static int set_type(json_t *schema, const struct option_row *row)
     return 0;
 }
 
-/* A map with these properties and no others; an empty value is an empty map. */
+/* An empty value counts as an empty map. */
 json_t *option_map_schema(void)
 {
     return json_pack("{s:[s,s], s:b, s:{}}", "type", "object", "null", "additionalProperties",
                      0, "properties");
 }
 
-/* The schema of the section that the dots of path lead to; made when it is not there yet.
+/* Returns the schema of the section that path's dots lead to and creates it if needed.
  * Borrowed; *name becomes the path's last part. */
 static json_t *open_section(json_t *schema, const char *path, const char **name)
 {

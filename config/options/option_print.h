@@ -1,4 +1,4 @@
-/* config/options/option_print.h - a table of keys as a Markdown table, and as JSON Schema. */
+/* config/options/option_print.h - prints an option table as Markdown and as JSON Schema. */
 #ifndef CONFIG_OPTIONS_OPTION_PRINT_H
 #define CONFIG_OPTIONS_OPTION_PRINT_H
 
@@ -9,15 +9,15 @@
 #include "config/options/option.h"
 
 extern const char option_table_head[];
-/* A line below it; defaults: the values of the whole table. */
+/* Print one table line; defaults: the values of the whole table. */
 void option_print_row(const struct option_row *row, const void *defaults, const char *name,
                       FILE *out);
 
 /* A map without properties; an empty value is an empty map. New reference; NULL without memory.
  */
 json_t *option_map_schema(void);
-/* The rows of a table, but maps and leave_out ("": none), as properties of a map with its
- * sections. Not 0: no memory. */
+/* Add the rows of a table as properties of a map with sections. Maps and leave_out ("": none)
+ * are left out. Returns nonzero without memory. */
 int option_add_schema(json_t *schema, const struct option_table *table, const char *leave_out);
 
 #endif

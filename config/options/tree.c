@@ -12,8 +12,8 @@
 
 struct frame {
     uint32_t node, last_child;
-    bool have_key; /* of the value that comes next */
-    bool bad_key;  /* reported: its value is to be skipped */
+    bool have_key; /* a key was read, its value comes next */
+    bool bad_key;  /* reported: its value will be skipped */
     uint32_t key_at;
     unsigned key_line, key_column;
 };
@@ -23,7 +23,7 @@ struct builder {
     struct err_list *errors;
     const char *file;
     enum status status;
-    bool over; /* the stream has ended, or reading on makes no sense */
+    bool over; /* the stream has ended, or reading further makes no sense */
     unsigned documents;
     size_t depth;
     struct frame frames[TREE_DEPTH_MAX];
@@ -84,7 +84,7 @@ static PRINTF_LIKE(5, 6) void report_fault(struct builder *b, enum fault fault, 
 struct scan {
     size_t at, line_at; /* bytes */
     unsigned line, column;
-    bool indent; /* only blanks so far in this line */
+    bool indent; /* only blanks in this line so far */
 };
 
 static void advance_scan(struct scan *s, size_t n, uint32_t code, const char *text,
@@ -108,9 +108,9 @@ static bool is_utf16(const char *text, size_t bytes)
     return bytes >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
 }
 
-/* Faults that libyaml would not report well, or not with a place: encoding, control characters
- * and tabs in the indentation. Returns the bytes before the first line that has one, and sets
- * that line's number in the tree; all bytes when there is none. */
+/* Finds faults that libyaml would report badly or without a place: encoding, control
+ * characters, and tabs in the indentation. Returns the number of bytes before the first faulty
+ * line, and sets that line's number in the tree. Returns all bytes when no line is faulty. */
 static size_t check_text(struct builder *b, const char *text, size_t bytes)
 {
     struct scan s = {.line = 1, .column = 1, .indent = true};
@@ -185,7 +185,7 @@ static uint32_t add_text(struct builder *b, const char *text, size_t bytes)
     return (uint32_t)at;
 }
 
-/* Append a node below the open map or list. Returns its index, TREE_NONE when it could not. */
+/* Appends a node below the open map or list. Returns its index, TREE_NONE when it could not. */
 static uint32_t add_node(struct builder *b, enum tree_kind kind, const yaml_mark_t *mark)
 {
     struct tree *t = b->tree;
@@ -259,7 +259,7 @@ static void refuse_properties(struct builder *b, const yaml_char_t *anchor,
     }
 }
 
-/* Escapes in double quotes can smuggle in what check_text() refuses. */
+/* Escapes in double quotes could bring in characters that check_text() refuses. */
 static bool is_clean(const char *text, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
@@ -343,7 +343,7 @@ static void on_open(struct builder *b, enum tree_kind kind, const yaml_event_t *
     }
 }
 
-/* Mark all but the first of equal keys, so that only one of them is read. */
+/* Marks all but the first of equal keys, so that only one of them is read. */
 static void check_duplicates(struct builder *b, uint32_t map)
 {
     struct tree *t = b->tree;
@@ -424,7 +424,7 @@ static void on_event(struct builder *b, const yaml_event_t *event)
     }
 }
 
-/* What most often stands behind libyaml's words. */
+/* Returns the most likely cause of a libyaml message. */
 static const char *hint_for(const char *problem)
 {
     static const struct {
@@ -455,7 +455,8 @@ static void on_parser_error(struct builder *b, const yaml_parser_t *parser)
     const yaml_mark_t *mark = &parser->problem_mark;
     const unsigned line = (unsigned)mark->line + 1;
     if (b->tree->cut_line > 0 && line >= b->tree->cut_line) {
-        stop_reading(b, STATUS_E_PARSE); /* the cut's own doing */
+        /* The cut text ends early, so this fault is our own doing. */
+        stop_reading(b, STATUS_E_PARSE);
         return;
     }
     const char *problem = parser->problem ? parser->problem : "it cannot be read";
@@ -463,7 +464,8 @@ static void on_parser_error(struct builder *b, const yaml_parser_t *parser)
     char from[96] = "";
     b->tree->cut_line = line;
     if (strstr(context, "quoted scalar")) {
-        mark = &parser->context_mark; /* where the quote opens, not the end of the file */
+        /* The opening quote is the useful place, not the end of the file. */
+        mark = &parser->context_mark;
     } else if (context[0] != '\0') {
         (void)snprintf(from, sizeof from, " %s from line %u", context,
                        (unsigned)parser->context_mark.line + 1);
@@ -484,7 +486,7 @@ static void build_tree(struct builder *b, yaml_parser_t *parser)
         on_event(b, &event);
         yaml_event_delete(&event);
     }
-    /* What was open when reading stopped still may hold a key twice. */
+    /* Maps that were open when reading stopped may still hold a key twice. */
     while (b->depth > 0 && b->status != STATUS_E_NOMEM) {
         b->depth--;
         check_duplicates(b, b->frames[b->depth].node);
@@ -500,14 +502,14 @@ enum status tree_parse(const char *text, size_t bytes, const char *file, struct 
                             "the file is larger than %d MiB, split the lab",
                             TREE_BYTES_MAX >> 20);
     }
-    if (utf8_mark(text, bytes) > 0) { /* of some editors */
+    if (utf8_mark(text, bytes) > 0) { /* Some editors write a byte order mark. */
         text += 3;
         bytes -= 3;
     }
     struct builder b = {.tree = tree, .errors = errors, .file = file};
     const size_t usable = check_text(&b, text, bytes);
     tree->partial = tree->cut_line > 0;
-    (void)add_text(&b, "", 0); /* what a node without key or text points at */
+    (void)add_text(&b, "", 0); /* Nodes without key or text point at this empty text. */
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
         return STATUS_E_NOMEM;

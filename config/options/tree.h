@@ -1,10 +1,10 @@
-/* config/options/tree.h - a YAML file as a tree of scalars, maps and lists that know where they stand.
+/* config/options/tree.h - a YAML file as a tree of scalars, maps and lists with their places.
  *
- * The plain part of the language only: one document, UTF-8, at most TREE_DEPTH_MAX deep.
- * Anchors, aliases, merge keys and tags are refused: they hide what a value is, and a few lines
- * of them grow to gigabytes. Duplicate keys are faults. Everything refused is reported with
- * line and column, and as much of the tree as can be trusted is kept, so that the faults of its
- * values can be reported in the same run.
+ * It supports the plain part of the language only: one document, UTF-8, at most TREE_DEPTH_MAX
+ * deep. Anchors, aliases, merge keys and tags are refused, because they hide a value and a few
+ * lines of them can grow to gigabytes. Duplicate keys are faults. Every fault is reported with
+ * line and column. The trustworthy part of the tree is kept, so that the faults of its values
+ * are reported in the same run.
  */
 #ifndef CONFIG_OPTIONS_TREE_H
 #define CONFIG_OPTIONS_TREE_H
@@ -21,7 +21,7 @@ enum tree_kind {
     TREE_SCALAR,
     TREE_MAP,
     TREE_LIST,
-    TREE_SKIPPED /* refused and reported already: do not look into it */
+    TREE_SKIPPED /* refused and reported already: do not read it */
 };
 
 /* Index of the root and, as a child or sibling, "none". */
@@ -29,14 +29,14 @@ enum { TREE_ROOT = 0, TREE_NONE = 0 };
 
 struct tree_node {
     enum tree_kind kind;
-    bool plain;            /* a scalar without quotes */
-    unsigned line, column; /* of the value, 1-based */
+    bool plain;            /* scalar without quotes */
+    unsigned line, column; /* place of the value, 1-based */
     unsigned key_line, key_column;
-    uint32_t key_at;  /* into the pool, see tree_key() */
+    uint32_t key_at;  /* index into the pool, see tree_key() */
     uint32_t text_at; /* see tree_text() */
     uint32_t first;   /* child, or TREE_NONE */
     uint32_t next;    /* sibling, or TREE_NONE */
-    uint32_t count;   /* of children */
+    uint32_t count;   /* number of children */
 };
 
 struct tree { /* all zero is empty and valid */
@@ -44,8 +44,8 @@ struct tree { /* all zero is empty and valid */
     uint32_t count, capacity; /* count 0: there is no root */
     char *pool;               /* keys and scalars, each terminated */
     size_t pool_bytes, pool_capacity;
-    bool partial;      /* reading stopped early: what is missing may stand further below */
-    unsigned cut_line; /* if it stopped at a line that cannot be read, this one; else 0 */
+    bool partial;      /* reading stopped early: missing keys may stand further below */
+    unsigned cut_line; /* number of the unreadable line at which reading stopped; else 0 */
 };
 
 /* Read text[bytes]. file is for the messages only.

@@ -1,5 +1,4 @@
-/* config/team/team_build.h - a team being read: the inside of team_file, for its own files
- * alone. */
+/* config/team/team_build.h - a team while it is read; private to the files of config/team. */
 #ifndef CONFIG_TEAM_TEAM_BUILD_H
 #define CONFIG_TEAM_TEAM_BUILD_H
 
@@ -23,7 +22,7 @@ enum team_array {
     TEAM_ARRAY_COUNT
 };
 
-struct team_word { /* an item of names */
+struct team_word { /* an item of `names` */
     char text[TEAM_NAME_MAX];
 };
 
@@ -36,27 +35,29 @@ struct team_memory {
     struct team_list arrays[TEAM_ARRAY_COUNT];
 };
 
-/* A step as it is written. */
+/* A step as written. */
 enum written_kind { WRITTEN_STEP, WRITTEN_SEQUENCE, WRITTEN_REPEAT, WRITTEN_IF };
 
 struct written_step {
     enum written_kind kind;
-    struct team_step step;    /* WRITTEN_STEP; its line, place and sequence are of all */
-    uint32_t node;            /* in the tree */
-    uint32_t next;            /* in its list; 0: the last */
-    uint32_t first, other;    /* in its own lists: of a loop, then and else; 0: empty */
-    uint32_t times;           /* of a loop; 0: for ever */
-    uint16_t used;            /* WRITTEN_SEQUENCE: which */
-    uint32_t parts, part_end; /* WRITTEN_IF: in lists */
+    /* WRITTEN_STEP; its line, place and sequence are set for every kind */
+    struct team_step step;
+    uint32_t node; /* node in the tree */
+    uint32_t next; /* next step of its list; 0: the last */
+    /* first step of its own lists: of a loop, of then and else; 0: empty */
+    uint32_t first, other;
+    uint32_t times;           /* count of a loop; 0: endless */
+    uint16_t used;            /* WRITTEN_SEQUENCE: its index */
+    uint32_t parts, part_end; /* WRITTEN_IF: range of parts */
 };
 
 struct written_sequence {
-    uint32_t node, first; /* first: of its steps */
-    bool used;            /* a step of another one */
-    bool open, closed;    /* while circles are sought */
+    uint32_t node, first; /* first: its first step */
+    bool used;            /* another sequence uses it */
+    bool open, closed;    /* marks of the search for circles */
 };
 
-/* Durations as they are given; told apart by `robot` and `arg`, mean or sd < 0: not given. */
+/* Durations as given, keyed by `robot` and `arg`; mean or sd < 0: not given. */
 struct given_nominal {
     struct team_nominal nominal;
     uint32_t node;
@@ -64,22 +65,23 @@ struct given_nominal {
 
 struct team_build {
     struct option_reader *r;
-    const char *shown; /* stands before keys in messages: "teams.cell." */
+    const char *shown; /* prefix of keys in messages: "teams.cell." */
     struct team_memory memory;
-    struct team_params params;  /* numbers and choices; arrays at the end */
-    struct team_window window;  /* of tasks that say nothing else */
+    struct team_params params;  /* numbers and choices; arrays are attached at the end */
+    struct team_window window;  /* default window of tasks */
     struct team_list written;   /* struct written_step, from 1 on */
     struct team_list sequences; /* struct written_sequence, as in the team's sequences */
-    struct team_list given;     /* struct given_nominal; those of all robots first */
-    size_t given_first;         /* of those that are being read */
+    struct team_list given;     /* struct given_nominal; those of all robots come first */
+    size_t given_first;         /* first index for the robot that is being read */
     char own_shown[OPTION_PREFIX_MAX + 16]; /* "teams.cell.robots.R1.positions" */
-    unsigned place;                         /* of the last step written in its sequence */
+    unsigned place;                         /* place of the last step in its sequence */
     struct team_list robot_nodes;           /* uint32_t, as in the team's robots */
-    struct team_list job_nodes;             /* the same of its jobs */
-    struct team_list step_nodes;            /* the same of its steps laid flat */
-    size_t known_tasks;                     /* of its tasks: under tasks, or with a duration */
+    struct team_list job_nodes;             /* the same for its jobs */
+    struct team_list step_nodes;            /* the same for its flattened steps */
+    /* number of known tasks: listed under tasks, or with a duration */
+    size_t known_tasks;
     bool no_memory;
-    union { /* what a full memory is written to */
+    union { /* written to when memory is exhausted, and never read */
         struct team_robot_params robot;
         struct team_task_params task;
         struct team_resource_params resource;
@@ -90,8 +92,8 @@ struct team_build {
     } scrap;
 };
 
-/* One more item of `bytes`, all zero; memory that nobody reads when there is none left, which
- * is told once at the end. */
+/* Append an item of `bytes`, all zero. Without memory it returns a dummy that nobody reads; the
+ * end of reading reports that once. */
 void *team_build_append(struct team_build *b, struct team_list *list, size_t bytes);
 
 /* clang-format off */
@@ -102,36 +104,37 @@ void *team_build_append(struct team_build *b, struct team_list *list, size_t byt
 
 typedef void team_each(struct team_build *b, uint32_t node);
 
-/* Each value of the map at node. Faults when it is no map; TREE_NONE, or without value: none.
+/* Call read for each value of the map at node. A fault when it is no map; nothing for TREE_NONE
+ * or an empty value.
  */
 void team_build_map(struct team_build *b, uint32_t node, const char *key, team_each *read);
-/* Each value of a list, or node itself when it is one scalar. */
+/* Call read for each value of a list, or for node itself when it is one scalar. */
 void team_build_list(struct team_build *b, uint32_t node, const char *key, team_each *read);
 
-/* Faults when a key that must be given was not. */
+/* Report a fault for each required key that is missing. */
 void team_build_require(struct team_build *b, const struct option_table *table,
                         const uint32_t *given, uint32_t node, const char *shown,
                         const char *key);
 
-/* "teams.cell.robots.R1." */
+/* Format the prefix of keys in messages: "teams.cell.robots.R1." */
 void team_build_shown(const struct team_build *b, const char *section, uint32_t node,
                       char out[OPTION_PREFIX_MAX]);
 
-/* Is the key of node, or its text, a name: 1 to 31 letters, digits, '_', '-' or '.'? Faults
- * else. */
+/* Check that the key of node, or its text, is a name of 1 to 31 letters, digits, '_', '-' or
+ * '.'; a fault otherwise. */
 bool team_build_key(struct team_build *b, uint32_t node, const char *what);
 bool team_build_text(struct team_build *b, uint32_t node, const char *what);
 
-/* The place of a name in names, added when it is new; TEAM_NONE when there are too many. */
+/* The index of a name in names, which it joins when new; TEAM_NONE when there are too many. */
 uint16_t team_build_name(struct team_build *b, const char *text);
 
-/* As edit_guess_try(), whatever the capitals of the name. */
+/* Like edit_guess_try(), but ignores capitals. */
 void team_build_guess(struct edit_guess *guess, const char *text, const char *name);
 
-/* The i-th name of a sort of things: of an array, or of what an array says of itself. */
+/* The i-th name of a kind of things: of an array's items, or of names within an item. */
 typedef const char *team_nth(const struct team_build *b, size_t i);
-/* The place of what the text of node (or text, when it is not NULL) names; TEAM_NONE with a
- * fault that says what there is. */
+/* Find the thing that the text of node (or text, unless NULL) names. TEAM_NONE with a fault
+ * that lists what exists. */
 uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
                          const char *what, size_t count, team_nth *nth);
 const char *team_nth_resource(const struct team_build *b, size_t i);
@@ -142,20 +145,20 @@ const char *team_nth_buffer(const struct team_build *b, size_t i);
 const char *team_nth_position(const struct team_build *b, size_t i);
 
 /* tasks, windows, nominal_s, nominal_sd_s (team_tasks.c) */
-uint16_t team_build_task(struct team_build *b, const char *name); /* added when it is new */
+uint16_t team_build_task(struct team_build *b, const char *name); /* added when new */
 void team_build_task_row(struct team_build *b, uint32_t node);
 void team_build_window(struct team_build *b, uint32_t node);
 void team_build_check_window(struct team_build *b, const struct team_window *window,
                              uint32_t node, const char *shown);
-/* Durations of a robot, TEAM_NONE: of all; mean and sd are maps in the file. */
+/* Read the durations of a robot, TEAM_NONE: of all robots; mean and sd are maps in the file. */
 void team_build_given(struct team_build *b, uint32_t mean, uint32_t sd, uint16_t robot);
 void team_build_nominals(struct team_build *b);
 
-/* sequences (team_steps.c, team_flat.c): their names, then their steps, then laid flat */
+/* sequences (team_steps.c, team_flat.c): names first, then steps, then flattening */
 void team_build_sequence(struct team_build *b, uint32_t node);
 
-/* The words of sequences that name no task, each with the function of team_steps.c that reads
- * it. */
+/* The keywords of sequences, each with the function of team_steps.c that reads it. Any other
+ * word names a task. */
 #define TEAM_STEP_WORDS(X)                                                                     \
     X("IdPrt", read_take)                                                                      \
     X("Lock", read_lock)                                                                       \
@@ -170,10 +173,10 @@ void team_build_flat(struct team_build *b);
 
 /* 1 to 31 of A-Z a-z 0-9 _ and -. */
 bool team_is_id(const char *name);
-/* What stands at node, as YAML: teams, or a single one; NULL without memory (team_print.c). */
+/* The YAML text of node: teams, or a single one; NULL without memory (team_print.c). */
 char *team_file_text(const struct tree *tree, uint32_t node, bool single);
 
-/* The discipline and what else must fit (team_check.c). */
+/* Run the static check and other consistency checks (team_check.c). */
 void team_build_check(struct team_build *b, struct err_list *warnings);
 
 #endif

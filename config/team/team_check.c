@@ -1,4 +1,5 @@
-/* What must fit together in a team: who can do what, and the discipline of its sequences. */
+/* config/team/team_check.c - checks that a team is consistent: abilities of its robots, and the
+ * static check of its sequences. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 /* --- parts ------------------------------------------------------------------------------- */
 
-/* A buffer with parts none of which the robot can handle. */
+/* Reports a buffer none of whose parts the robot can handle. */
 static void check_parts(struct team_build *b, size_t robot)
 {
     const struct team_params *p = &b->params;
@@ -47,7 +48,8 @@ static void check_jobs(struct team_build *b)
     const uint32_t *nodes = b->job_nodes.items;
     for (size_t i = 0; i < b->params.job_count; i++) {
         char why[TEAM_JOB_FAULT_MAX];
-        const bool again = i > 0 && nodes[i] == nodes[i - 1]; /* of one count */
+        /* one entry with `count` made both */
+        const bool again = i > 0 && nodes[i] == nodes[i - 1];
         if (!again && team_job_fault(&b->params, &b->params.jobs[i], why)) {
             option_fault(b->r, nodes[i], FAULT_BAD_JOB, "%sjobs: %s", b->shown, why);
         }
@@ -87,7 +89,7 @@ static void ignore_fault(void *context, const struct team_fault *fault)
     (void)fault;
 }
 
-/* A sequence that robots or jobs run is not a part, whatever else uses it. */
+/* A sequence that a robot or job runs is never only a part of another. */
 static bool is_run(const struct team_params *p, size_t sequence)
 {
     for (size_t i = 0; i < p->robot_count; i++) {

@@ -55,7 +55,8 @@ void team_docs_print(FILE *out)
 
 #define NAME_PATTERN "^[A-Za-z0-9_.-]{1,31}$"
 
-/* A table's rows as a map; required: keys with blanks between. NULL: no memory. */
+/* Makes the schema of a map from a table's rows; required: keys separated by blanks. NULL: no
+ * memory. */
 static json_t *table_schema(const struct option_table *table, const char *required)
 {
     json_t *map = option_map_schema();
@@ -84,7 +85,7 @@ static const char *help_in(const struct option_table *table, const char *key)
     return row ? row->help : "";
 }
 
-/* A member of a map's schema, by the help of the table's row. Takes value. */
+/* Sets a member of a map's schema, with the help text of the table's row. Consumes value. */
 static int set_member(json_t *map, const struct option_table *table, const char *key,
                       json_t *value)
 {
@@ -93,7 +94,7 @@ static int set_member(json_t *map, const struct option_table *table, const char 
            json_object_set_new(properties, key, value);
 }
 
-/* Names that the user chooses, each with such a value. Takes value. */
+/* Makes the schema of a map whose names the user chooses. Consumes value. */
 static json_t *names_schema(json_t *value)
 {
     return json_pack("{s:[s,s], s:{s:s}, s:o}", "type", "object", "null", "propertyNames",
@@ -106,7 +107,7 @@ static json_t *durations_schema(double least)
                      "additionalProperties", "type", "number", "minimum", least);
 }
 
-/* One of them, or a list of at least so many. */
+/* Makes the schema of one word, or of a list of at least `least` words. */
 static json_t *words_schema(int least, int most)
 {
     json_t *list = json_pack("{s:s, s:{s:[s,s]}, s:i}", "type", "array", "items", "type",
@@ -123,7 +124,7 @@ static json_t *steps_reference(void)
     return json_pack("{s:s}", "$ref", "#/$defs/team_steps");
 }
 
-/* What may stand behind the words of the language. */
+/* Makes the schema of the values that the keywords accept. */
 static json_t *words_of_steps(void)
 {
     json_t *repeat = table_schema(&team_repeat_options, "steps");

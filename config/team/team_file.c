@@ -32,7 +32,7 @@ void team_file_free(struct team_file *file)
     *file = (struct team_file){0};
 }
 
-/* What the core gets: the arrays are at their places for good now. */
+/* Hands the arrays to the core's struct; they no longer move. */
 static void place_arrays(struct team_build *b)
 {
     struct team_params *p = &b->params;
@@ -88,7 +88,8 @@ static void read_resource(struct team_build *b, uint32_t node)
     *TEAM_ADD(b, TEAM_OF_RESOURCES, struct team_resource_params) = resource;
 }
 
-/* A position of all robots, or a robot's own: what that does not say is as of all. */
+/* Reads a position, for all robots or for one. A robot's own position inherits missing values
+ * from the one for all. */
 static void place_robot(struct team_build *b, uint32_t node, uint16_t robot, const char *shown,
                         const struct team_position *common)
 {
@@ -118,7 +119,7 @@ static void read_position(struct team_build *b, uint32_t node)
     }
 }
 
-/* Of the robot that is being read. */
+/* The position belongs to the robot that is being read. */
 static void read_own_position(struct team_build *b, uint32_t node)
 {
     char shown[OPTION_PREFIX_MAX];
@@ -133,7 +134,7 @@ static void read_own_position(struct team_build *b, uint32_t node)
     }
 }
 
-/* A part of a list: of a buffer, or those that a robot handles. */
+/* Reads a part of a list: of a buffer, or of the parts that a robot handles. */
 static void read_part(struct team_build *b, uint32_t node)
 {
     if (team_build_text(b, node, "a part")) {
@@ -343,7 +344,7 @@ static uint32_t child_of(const struct tree *tree, uint32_t node, const char *key
     return TREE_NONE;
 }
 
-/* Its pairs by the robots of one team; *skip counts down. */
+/* Searches the robots of one team for a pair; *skip counts down. */
 static uint32_t pair_of_team(const struct tree *tree, uint32_t team, const char *pair,
                              size_t *skip)
 {
@@ -363,7 +364,8 @@ static uint32_t pair_of_team(const struct tree *tree, uint32_t team, const char 
 uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
                              size_t skip)
 {
-    uint32_t found = pair_of_team(r->tree, node, pair, &skip); /* one team alone */
+    /* the file holds one team alone */
+    uint32_t found = pair_of_team(r->tree, node, pair, &skip);
     const bool many = r->tree->nodes[node].kind == TREE_MAP;
     for (uint32_t i = many ? r->tree->nodes[node].first : TREE_NONE;
          i != TREE_NONE && found == TREE_NONE; i = r->tree->nodes[i].next) {
@@ -397,7 +399,7 @@ static void read_named(struct option_reader *r, uint32_t node, struct team_file 
     }
 }
 
-/* Nobody is of two teams. */
+/* A pair may belong to one team only. */
 static void check_pairs(struct option_reader *r, uint32_t node, const struct team_file *file)
 {
     size_t n = 0;

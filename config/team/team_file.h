@@ -1,10 +1,10 @@
-/* config/team/team_file.h - teams: from a lab file's `teams:` or a file of their own to what
- * the core works with.
+/* config/team/team_file.h - reads teams from a lab file's `teams:` or a file of their own into
+ * the core's structs.
  *
- * docs/model/teams.md, "Files", has the language; docs/config.md its keys. Sequences within
- * sequences, conditions and loops are laid flat here. Every fault of a file is reported at
- * once, with line and column; what the discipline refuses (twin/team/check/team_static_check.h)
- * is among them.
+ * docs/model/teams.md, "Files", describes the language; docs/config.md the keys. Nested
+ * sequences, conditions and loops are flattened here. Every fault of a file is reported at
+ * once, with line and column, including those of the static check
+ * (twin/team/check/team_static_check.h).
  */
 #ifndef CONFIG_TEAM_TEAM_FILE_H
 #define CONFIG_TEAM_TEAM_FILE_H
@@ -12,14 +12,14 @@
 #include "config/options/option_file.h"
 #include "twin/team/step/team_params.h"
 
-struct team_memory; /* what the parameters of one team point at */
+struct team_memory; /* memory that the parameters of one team point to */
 
 struct team_file {              /* all zero is empty and may be freed */
     struct team_params *teams;  /* [team_count] in the order of the file, names unique */
     size_t team_count;          /* 0..TEAMS_MAX */
     struct team_memory *memory; /* [team_count] */
-    char *text;                 /* what the file says of them, as YAML; NULL: nothing */
-    struct err_list *warnings;  /* what is odd, but not refused; NULL: nothing */
+    char *text;                 /* the teams as YAML text; NULL: none */
+    struct err_list *warnings;  /* suspicious but accepted; NULL: nothing */
 };
 
 /* Read and check a file with `team:`, one team alone, or `teams:`.
@@ -34,15 +34,15 @@ MUST_USE enum status team_file_load(const char *path, struct team_file *out,
 MUST_USE enum status team_file_parse(const char *text, size_t bytes, const char *name,
                                      struct team_file *out, struct err_list *errors);
 
-/* The map of teams at node, within another file. Faults go to the reader; *out gets what could
- * be read, to be freed. */
+/* Read the map of teams at node, within another file. Faults go to the reader; *out gets all
+ * teams that could be read, to be freed. */
 void team_file_read(struct option_reader *r, uint32_t node, struct team_file *out);
 
-/* The same of a file with `team:` or `teams:` at node. */
+/* The same for a file with `team:` or `teams:` at node. */
 void team_file_read_root(struct option_reader *r, uint32_t node, struct team_file *out);
 
-/* Where in the file a pair is named for the (skip + 1)-th time, and where a team stands; node:
- * the map of teams, or (of a pair) one team. TREE_NONE: nowhere. */
+/* The node at which the file names a pair for the (skip + 1)-th time, and the node of a team.
+ * node: the map of teams, or (for a pair) one team. TREE_NONE: not in the file. */
 uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
                              size_t skip);
 uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char *team);
@@ -50,18 +50,17 @@ uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char
 /* NULL is allowed. */
 void team_file_free(struct team_file *file);
 
-/* "teams:" (or "team:") and what the file says of each, as YAML that reads back to the same
- * teams; nothing when there are none. */
+/* Print "teams:" (or "team:") as YAML that reads back to the same teams; nothing when there are
+ * none. */
 void team_file_print(const struct team_file *file, FILE *out);
 
-/* All that something decided depends on, mixed into hash. */
+/* Mix all values that a decision depends on into hash. */
 uint64_t team_params_hash(const struct team_params *p, uint64_t hash);
 
-/* The tables of their keys, each with the section of a team that it is of, in the order of the
- * reference; NULL behind the last one. */
+/* The option tables of a team's sections, in the order of the reference; NULL ends the list. */
 struct team_section {
     const char *name;  /* "resources": a map of them; "team", "step …" */
-    const char *intro; /* what stands before the table on the page */
+    const char *intro; /* text before the table in the reference */
     const struct option_table *table;
 };
 const struct team_section *team_section(size_t i);

@@ -1,15 +1,16 @@
-/* Sequences laid flat: steps of sequences within sequences, conditions and loops become steps
- * and jumps, so that a nested sequence does what its steps written one below the other do. */
+/* config/team/team_flat.c - flattens sequences: nested sequences, conditions and loops become
+ * steps and jumps. A nested sequence does exactly what its steps would do if written one after
+ * another. */
 #include <string.h>
 
 #include "config/team/team_values.h"
 
 enum { WITHIN_MAX = 64 }; /* sequences within sequences */
 
-struct laying {      /* where in the nest */
-    uint32_t start;  /* of the sequence that Repeat begins anew */
-    unsigned within; /* sequences */
-    unsigned loops;  /* counted ones, of all those sequences */
+struct laying {      /* position in the nesting */
+    uint32_t start;  /* first step of the sequence, at which Repeat restarts */
+    unsigned within; /* depth of nested sequences */
+    unsigned loops;  /* depth of counted loops, over all nested sequences */
     bool counted;    /* Repeat would leave a counted loop of this sequence */
 };
 
@@ -27,7 +28,7 @@ static struct written_sequence *sequence_at(const struct team_build *b, size_t i
 
 static bool find_circle(struct team_build *b, size_t sequence, unsigned within);
 
-/* A list's sequences, one by one; true: a circle was found and told. */
+/* Visits a list's sequences one by one; true: a circle was found and reported. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static bool visit_uses(struct team_build *b, uint32_t first, unsigned within)
 {
@@ -74,8 +75,8 @@ static uint32_t count_laid(const struct team_build *b)
     return (uint32_t)TEAM_COUNT(b, TEAM_OF_STEPS);
 }
 
-/* A step of this kind where `from` is written. Returns its place; when there is no room, one
- * that is thrown away. */
+/* Adds a flat step of this kind, with the place of `from`. Returns its index, or that of a
+ * dummy when there is no room. */
 static uint32_t lay_step(struct team_build *b, const struct written_step *from,
                          enum team_step_kind kind, uint32_t to)
 {
@@ -114,7 +115,7 @@ static void lay_loop(struct team_build *b, const struct written_step *w,
     const struct laying within = {in->start, in->within, in->loops + (counted ? 1 : 0),
                                   in->counted || counted};
     const uint32_t start = count_laid(b);
-    if (w->first == 0) { /* Repeat alone */
+    if (w->first == 0) { /* an endless Repeat without a list */
         if (in->counted) {
             option_fault(
                 b->r, w->node, FAULT_BAD_STEP,
@@ -137,8 +138,8 @@ static void lay_loop(struct team_build *b, const struct written_step *w,
     }
 }
 
-/* UNLESS part else; then; GOTO end; else. Of several parts each but the last goes on to the
- * next question, and jumps to `then` when it is in hand. */
+/* Layout: UNLESS part else; then; GOTO end; else. With several parts, each but the last jumps
+ * to `then` when its part is held and otherwise falls to the next question. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static void lay_if(struct team_build *b, const struct written_step *w, const struct laying *in)
 {

@@ -1,4 +1,4 @@
-/* The keys of a team: one row each. */
+/* config/team/team_options.c - the keys of a team, one row each. */
 #include "config/team/team_file.h"
 #include "config/team/team_values.h"
 
@@ -6,7 +6,7 @@
 #define NO_RANGE      OPTION_NO_RANGE
 #define NOT_EMPTY     1.0, 0.0, ""
 
-/* What a value may be: its kind, unit, default, range, choices. */
+/* Shorthands for a row's value: kind, unit, default, range, choices. */
 #define TEXT(range)                        OPTION_TEXT, "", "", range
 #define TRUTH(fallback)                    OPTION_BOOL, "", fallback, NO_RANGE
 #define CHOICE(fallback, choices)          OPTION_CHOICE, "", fallback, 0.0, 0.0, choices
@@ -186,7 +186,7 @@ const struct team_section *team_section(size_t i)
     return i < COUNT(sections) ? &sections[i] : NULL;
 }
 
-/* The choices above are written out: they must follow the enums. */
+/* The choices above are spelled out, so they must match the enums. */
 _Static_assert(TEAM_LOCKING_COUNT == 3 && TEAM_FREE == 2, "lockings");
 _Static_assert(TEAM_POLICY_COUNT == 2 && TEAM_RELEASE == 1, "policies");
 _Static_assert(TEAM_RESOURCE_KIND_COUNT == 3 && TEAM_LOGICAL == 2, "kinds of resources");

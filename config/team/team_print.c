@@ -1,4 +1,4 @@
-/* Teams as YAML again, and what tells two of them apart. */
+/* config/team/team_print.c - prints teams as YAML, and hashes them to tell them apart. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* --- what a file says, again ------------------------------------------------------------- */
 
-/* Plain scalars of these read back as they are, in brackets, too. */
+/* Plain scalars of these letters read back unchanged, also inside brackets. */
 static bool is_plain(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -46,7 +46,7 @@ static void print_value(const struct tree *tree, uint32_t node, FILE *out)
     print_scalar(empty ? "~" : tree_text(tree, node), tree->nodes[node].plain, out);
 }
 
-/* As deep as the file. */
+/* Recursion is as deep as the file's nesting. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static void print_flow(const struct tree *tree, uint32_t node, FILE *out)
 {
@@ -68,7 +68,7 @@ static void print_flow(const struct tree *tree, uint32_t node, FILE *out)
     (void)fputc(map ? '}' : ']', out);
 }
 
-/* The members of a map, a line each. */
+/* Prints the members of a map, one a line. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static void print_block(const struct tree *tree, uint32_t node, int depth, int most, FILE *out)
 {
@@ -97,7 +97,7 @@ char *team_file_text(const struct tree *tree, uint32_t node, bool single)
     }
     (void)fputs(single ? "team:\n" : "teams:\n", out);
     if (tree->nodes[node].kind == TREE_MAP) {
-        print_block(tree, node, 1, single ? 2 : 3, out); /* entries have a line of their own */
+        print_block(tree, node, 1, single ? 2 : 3, out); /* entries have their own lines */
     }
     if (fclose(out) != 0) {
         free(text);

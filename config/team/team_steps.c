@@ -1,15 +1,15 @@
-/* Steps as they are written: words, words with a value, and lists within them. */
+/* config/team/team_steps.c - reads steps: words, words with a value, and nested lists. */
 #include <string.h>
 #include <strings.h>
 
 #include "base/text/names.h"
 #include "config/team/team_values.h"
 
-/* Where a step stands, and what its faults begin with. */
+/* The place of a step, and the prefix of its faults. */
 struct place {
     uint16_t sequence;
-    uint32_t node;                 /* of the step */
-    uint32_t value;                /* of what stands behind its word; TREE_NONE: nothing */
+    uint32_t node;                 /* node of the step */
+    uint32_t value;                /* node of the value after its word; TREE_NONE: none */
     char shown[OPTION_PREFIX_MAX]; /* "teams.cell.sequences.cycle[3]" */
     char below[OPTION_PREFIX_MAX]; /* "teams.cell.sequences.cycle[3].Meet." */
 };
@@ -53,7 +53,7 @@ static void read_take(struct team_build *b, const struct place *at, struct writt
     uint32_t given[OPTION_ROWS_MAX] = {0};
     const struct option_table *table = &team_take_options;
     out->step.kind = TEAM_STEP_TAKE;
-    if (at->value == TREE_NONE) { /* as in the paper: takes no time, always done */
+    if (at->value == TREE_NONE) { /* The paper defines it without duration and always done. */
         out->step.kind = TEAM_STEP_DONE;
         out->step.task = team_build_task(b, "IdPrt");
         return;
@@ -123,7 +123,7 @@ static void read_unlock(struct team_build *b, const struct place *at, struct wri
 static void set_task(struct team_build *b, const struct place *at, const char *name,
                      uint32_t value, const char *arg, struct team_step *step);
 
-/* Who meets under one name means one meeting. */
+/* All robots that meet under one name share one meeting, so their values must agree. */
 static void check_meeting(struct team_build *b, const struct place *at,
                           const struct team_step *step)
 {
@@ -269,7 +269,7 @@ static void read_if(struct team_build *b, const struct place *at, struct written
     out->other = other == TREE_NONE ? 0 : read_list(b, at->sequence, other, at->shown);
 }
 
-/* The words of the language; any other is a sequence or a task. */
+/* The keywords; any other word names a sequence or a task. */
 static const struct step_word {
     const char *word;
     step_reader *read;
@@ -277,14 +277,14 @@ static const struct step_word {
 #define WORD_ROW(word, read) {word, read},
     TEAM_STEP_WORDS(WORD_ROW)
 #undef WORD_ROW
-        {"ChangeTool", read_tool}, /* a task, too */
+        {"ChangeTool", read_tool}, /* also a task */
 };
 
 /* --- tasks and sequences ----------------------------------------------------------------- */
 
-enum { SLIP_BYTES = 4 }; /* of shorter words any two look alike */
+enum { SLIP_BYTES = 4 }; /* any two shorter words look alike */
 
-/* "Pick1" and "Pick2", "PickA" and "PickB" are meant to differ. */
+/* "Pick1" and "Pick2", or "PickA" and "PickB", differ on purpose. */
 static bool is_numbered(const char *a, const char *b)
 {
     const size_t n = strlen(a);
@@ -299,7 +299,7 @@ static void guess_word(struct edit_guess *guess, const char *name, const char *k
     }
 }
 
-/* A word that nobody has said anything of, and that looks like one that is known. */
+/* Reports an undeclared word that looks like a known one. */
 static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
                     const char *name)
 {
@@ -378,7 +378,7 @@ static void read_other(struct team_build *b, const struct place *at, const char 
 
 /* --- lists of steps ---------------------------------------------------------------------- */
 
-/* A number or the like stands for itself as the value of a task, but never as a word. */
+/* A scalar such as a number may be a task's value, but never a word. */
 static bool read_word(struct team_build *b, struct place *at, const char **word)
 {
     const struct tree *tree = b->r->tree;
@@ -417,7 +417,7 @@ static void read_step(struct team_build *b, struct place *at, struct written_ste
     read_other(b, at, word, out);
 }
 
-/* As deep as the file. Returns the first step; 0: there is none. */
+/* Recursion is as deep as the file's nesting. Returns the first step; 0: none. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node,
                           const char *shown)
@@ -502,7 +502,8 @@ void team_build_sequence(struct team_build *b, uint32_t node)
 void team_build_steps(struct team_build *b)
 {
     char shown[OPTION_PREFIX_MAX];
-    (void)team_build_append(b, &b->written, sizeof(struct written_step)); /* 0: none */
+    /* index 0 means "none" */
+    (void)team_build_append(b, &b->written, sizeof(struct written_step));
     for (size_t i = 0; i < b->sequences.count && !b->no_memory; i++) {
         const uint32_t node = ((struct written_sequence *)b->sequences.items)[i].node;
         b->place = 0;

@@ -1,4 +1,4 @@
-/* What tasks are told, how long they may take and how long they are thought to. */
+/* config/team/team_tasks.c - reads tasks: their payloads, windows and durations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ uint16_t team_build_task(struct team_build *b, const char *name)
 
 /* --- payloads ---------------------------------------------------------------------------- */
 
-/* A scalar as YAML readers take it: a number, a truth, nothing, or a text. */
+/* Converts a scalar as YAML readers do: a number, a truth, null, or a text. */
 static json_t *scalar_json(const struct tree *tree, uint32_t node)
 {
     const char *text = tree_text(tree, node);
@@ -45,7 +45,7 @@ static json_t *scalar_json(const struct tree *tree, uint32_t node)
     return number_parse_real(text, &real) == NUMBER_FINE ? json_real(real) : json_string(text);
 }
 
-/* As deep as the file. */
+/* Recursion is as deep as the file's nesting. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static json_t *tree_json(const struct tree *tree, uint32_t node)
 {
@@ -67,7 +67,7 @@ static json_t *tree_json(const struct tree *tree, uint32_t node)
     return json;
 }
 
-/* Members that Tandem gives itself. */
+/* Tandem itself sets these members. */
 static bool is_own_member(const char *key)
 {
     return strcmp(key, "id") == 0 || strcmp(key, "op") == 0 || strcmp(key, "t") == 0;
@@ -198,8 +198,7 @@ void team_build_window(struct team_build *b, uint32_t node)
 
 /* --- durations --------------------------------------------------------------------------- */
 
-/* Of the durations from first to the last: those of one robot lie together, those of all come
- * before them. */
+/* Searches the durations from first to last: those of one robot, or those for all robots. */
 static struct given_nominal *find_given(const struct team_build *b, size_t first,
                                         uint16_t robot, uint16_t task, uint16_t arg)
 {
@@ -224,7 +223,8 @@ static struct given_nominal *add_given(struct team_build *b, uint16_t robot, uin
     return one;
 }
 
-/* Of a row of tasks: goes behind what robots and the team say. */
+/* Adds the duration in a row of tasks; durations given by robots and by the team have
+ * priority. */
 static void add_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
                         double sd_s)
 {
@@ -299,8 +299,8 @@ void team_build_given(struct team_build *b, uint32_t mean, uint32_t sd, uint16_t
     read_durations(b, sd, &(struct duration_map){"nominal_sd_s", robot, true});
 }
 
-/* What is given for this activity, the most specific first: of the robot, whose durations begin
- * at first, before of all, of this value before of any. -1: nothing. */
+/* Returns the most specific duration given for this activity: the robot's own (they begin at
+ * first) before the team's, one for this value before one for any. -1: none. */
 static int64_t resolve_given(const struct team_build *b, size_t first,
                              const struct team_nominal *n, bool sd)
 {

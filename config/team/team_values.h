@@ -1,5 +1,5 @@
-/* config/team/team_values.h - what the tables of a team's keys are read into, where that is more
- * than the core's own structs: for team_file's own files alone. */
+/* config/team/team_values.h - structs that a team's option tables write to, where the core's
+ * own do not fit; private to the files of config/team. */
 #ifndef CONFIG_TEAM_TEAM_VALUES_H
 #define CONFIG_TEAM_TEAM_VALUES_H
 
@@ -32,7 +32,7 @@ struct meet_values {
 };
 
 struct repeat_values {
-    uint32_t times; /* 0: for ever */
+    uint32_t times; /* 0: endless */
 };
 
 extern const struct option_table team_options, team_resource_options, team_position_options,
