@@ -6,7 +6,7 @@
 
 #include "base/numbers/constants.h"
 
-/* Behind the base nothing but a turn and a shift about the first joint's axis can be told. */
+/* Tolerance (m, ratio): a URDF's base may only turn and shift about the first joint's axis. */
 static const double BASE_MAX = 1e-6;
 
 static uint32_t find_key(const struct option_reader *r, uint32_t map, const char *key)
@@ -19,7 +19,7 @@ static uint32_t find_key(const struct option_reader *r, uint32_t map, const char
     return at;
 }
 
-/* A list of six numbers at node, which stands there. */
+/* Reads a list of six numbers at node. */
 static void read_six(struct option_reader *r, uint32_t node, const char *shown, double out[6])
 {
     const struct tree_node *list = &r->tree->nodes[node];
@@ -45,9 +45,9 @@ static void set_links(struct option_reader *r, uint32_t node,
     }
 }
 
-/* ---- what tandem identify found ---- */
+/* ---- output of tandem identify ------------------------------------------------------- */
 
-/* A word of the document, "" where it does not stand there. */
+/* Returns a member's text, "" when it is absent. */
 static const char *read_word(const struct option_reader *r, uint32_t map, const char *key)
 {
     const uint32_t at = find_key(r, map, key);
@@ -88,7 +88,8 @@ static void read_corrections(struct option_reader *r, uint32_t root, uint32_t no
 
 /* ---- a UR controller's calibration.conf ---- */
 
-/* Sections, "key = value": as YAML has it, every character in its place. */
+/* Rewrites "key = value" and sections as YAML, character by character, so that faults keep
+ * their places. */
 static void translate_conf(char *text, size_t bytes)
 {
     char *end = text + bytes;
@@ -161,8 +162,8 @@ static struct rigid read_origin(struct option_reader *r, uint32_t node, const ch
     return arm_urdf_origin(v, v + 3);
 }
 
-/* T = O1 Rz(q1) O2 … O6 Rz(q6): O1 goes behind the first joint, about whose axis it turns and
- * shifts. */
+/* The chain is T = O1 Rz(q1) O2 … O6 Rz(q6). O1 only turns and shifts about the first joint's
+ * axis, so it commutes with Rz(q1) and joins O2. */
 static void read_origins(struct option_reader *r, uint32_t node, struct arm_geometry *arm)
 {
     static const char *const joints[ARM_JOINTS] = {"shoulder", "upper_arm", "forearm",

@@ -1,14 +1,13 @@
-/* service/arm/arm_links_file.h - the links of one arm as they are, from what is at hand of
- * it:
+/* service/arm/arm_links_file.h - reads the measured links of one arm from any of these files:
  *
  *     tandem identify --model arm_kinematics --json    its "corrections"
  *     delta_theta = [ … ]                              calibration.conf of a UR controller:
- *                                                      what is added to the nominal table
- *     kinematics: {shoulder: {x: 0, … yaw: 0}, …}      what ROS' ur_calibration writes: origins
- * of the joints in a URDF
+ *                                                      differences from the nominal table
+ *     kinematics: {shoulder: {x: 0, … yaw: 0}, …}      joint origins as in a URDF, written by
+ *                                                      ROS' ur_calibration
  *
- * each into the corrections of (1) in identification/geometry/arm_geometry.h. All faults of a file are
- * reported at once, with line and column.
+ * Each becomes the corrections of (1) in identification/geometry/arm_geometry.h. All faults of
+ * a file are reported at once, with line and column.
  */
 #ifndef SERVICE_ARM_ARM_LINKS_FILE_H
 #define SERVICE_ARM_ARM_LINKS_FILE_H
@@ -16,7 +15,7 @@
 #include "config/options/option_file.h"
 #include "identification/geometry/arm_geometry.h"
 
-/* The nominal arm is given; of a file that is fine its links are replaced. */
+/* In: the nominal arm. Out: with the links of a file without faults. */
 struct arm_links {
     struct arm_geometry arm;
 };

@@ -18,14 +18,15 @@
 enum {
     STOP_MS = 2000,
     SLICE_US = 20 * 1000,
-    MOVES_MAX = 64,                /* seen and not yet repeated; then the oldest is dropped */
+    /* moves waiting to be repeated; then the oldest is dropped */
+    MOVES_MAX = 64,
     COMMANDED_MAX = 16,            /* commands without a move; then the oldest is dropped */
-    SETTLE_US = 500 * 1000,        /* joints come to rest behind their set points */
-    PATIENCE_US = 3 * 1000 * 1000, /* for the virtual robot, beyond the time of the move */
+    SETTLE_US = 500 * 1000,        /* time for joints to come to rest after their set points */
+    PATIENCE_US = 3 * 1000 * 1000, /* extra time for the virtual robot, beyond the move's own */
     PAYLOAD_MAX = 4096
 };
 
-/* A controller that is restarted begins its clock anew; one that was away goes on with it. */
+/* s: a restarted controller restarts its clock; one that was only unreachable does not. */
 static const double CLOCK_OFF_S = 60.0;
 
 static const char *const requested_fields[] = {
@@ -50,26 +51,27 @@ struct bridge {
     struct session session;
     struct arm_watch *watch;
 
-    /* the robot */
+    /* state of the robot */
     char boot[EVENT_BOOT_MAX];
-    double clock_s; /* monotonic time minus the controller's */
+    double clock_s; /* s, monotonic time minus the controller's */
     bool clock_known, online;
-    bool asked, announced; /* the controller was tried; `online` stands at the broker */
+    bool asked, announced; /* asked: connection tried; announced: the broker has `online` */
     char reason[EVENT_ID_MAX];
-    double last_s;      /* timestamp */
-    double telemetry_s; /* of the next sample */
+    double last_s;      /* s, controller's timestamp */
+    double telemetry_s; /* s, time of the next sample */
     int64_t seq;
     uint64_t mqtt_connections;
 
-    /* moves: a ring of those that wait; the first is the one that is repeated */
+    /* Ring of moves that wait; the first one is being repeated. */
     struct bridge_move moves[MOVES_MAX];
     size_t first, count;
     enum repeat repeat;
-    bool virtual_answered, virtual_answers; /* this one; the last one, or nobody knows yet */
+    /* to this move; to the last one, or not known yet */
+    bool virtual_answered, virtual_answers;
     int64_t begun_us, limit_us;
     uint64_t run, number;
 
-    /* commands that wait for their move */
+    /* Ring of commands that wait for their move. */
     struct commanded commanded[COMMANDED_MAX];
     size_t commanded_first, commanded_count;
 
@@ -78,8 +80,7 @@ struct bridge {
     } counts;
 };
 
-/* ---- what it says -------------------------------------------------------------------------
- */
+/* ---- publishing ---------------------------------------------------------------------- */
 
 static bool publish_word(struct bridge *b, const char *word, int qos, bool retained,
                          struct json_writer *w)
@@ -145,8 +146,7 @@ static void publish_reply(struct bridge *b, const struct bridge_move *m, int64_t
     b->counts.replies += publish_word(b, "real/reply", 1, false, &w);
 }
 
-/* ---- moves that are repeated --------------------------------------------------------------
- */
+/* ---- repeating moves ----------------------------------------------------------------- */
 
 static int64_t duration_us(const struct bridge_move *m)
 {
@@ -174,7 +174,7 @@ static void begin_repeat(struct bridge *b, struct bridge_move *m, int64_t now_us
     b->limit_us = now_us + 2 * duration_us(m) + PATIENCE_US;
 }
 
-/* The move in work, and then the next. */
+/* Handles the move that is being repeated, then starts the next. */
 static void repeat_moves(struct bridge *b)
 {
     const int64_t now_us = lab_clock_monotonic_us();
@@ -194,7 +194,7 @@ static void repeat_moves(struct bridge *b)
     }
 }
 
-/* When something is to be done; LAB_TIME_MAX: nothing. */
+/* Returns the time of the next work; LAB_TIME_MAX: none. */
 static int64_t next_due_us(const struct bridge *b)
 {
     if (b->count == 0) {
@@ -209,7 +209,7 @@ static int64_t next_due_us(const struct bridge *b)
 static struct bridge_move *queue_move(struct bridge *b)
 {
     if (b->count == MOVES_MAX) {
-        /* The one in work stays. */
+        /* The first move is being repeated, so the second one is dropped. */
         const size_t second = (b->first + 1) % MOVES_MAX;
         b->moves[second] = b->moves[b->first];
         b->first = second;
@@ -222,8 +222,7 @@ static struct bridge_move *queue_move(struct bridge *b)
     return &b->moves[(b->first + b->count++) % MOVES_MAX];
 }
 
-/* ---- moves that somebody commanded --------------------------------------------------------
- */
+/* ---- moves commanded by the lab's controller ----------------------------------------- */
 
 static void forget_old(struct bridge *b, int64_t now_us)
 {
@@ -269,8 +268,7 @@ static void answer_commanded(struct bridge *b, struct bridge_move *m)
     publish_reply(b, m, 0);
 }
 
-/* ---- what it hears ------------------------------------------------------------------------
- */
+/* ---- receiving ----------------------------------------------------------------------- */
 
 static void handle_event(void *context, const struct event *e)
 {
@@ -303,7 +301,8 @@ static void check_clock(struct bridge *b, double timestamp)
     if (!same) {
         b->counts.reboots += b->clock_known;
         const double since_s = 1e-6 * (double)lab_clock_now_us() - timestamp;
-        /* By when it was started: the same after a restart of the bridge, mostly. */
+        /* The controller's start time mostly survives a restart of the bridge, so it names the
+         * boot. */
         (void)snprintf(b->boot, sizeof b->boot, "ur-%.0f",
                        fabs(since_s) < 1e15 ? since_s / 10.0 : 0.0);
         arm_watch_forget(b->watch);
@@ -327,7 +326,8 @@ static const char *why_not_ready(const struct bridge *b, const struct rtde_outpu
     return text;
 }
 
-/* How much slower than its program says the robot moves: slider and limiter. */
+/* Speed as a ratio of the program's: the slider or the limiter, whichever differs more from
+ * 1. */
 static double scaling_of(const struct bridge *b, const struct rtde_outputs *v)
 {
     const double limiter =
@@ -344,7 +344,7 @@ static void copy_rest(struct bridge_move *m, const struct rtde_outputs *v)
     memcpy(m->rest_pose, v->actual_TCP_pose, sizeof m->rest_pose);
 }
 
-/* The newest move's joints, while they come to rest. */
+/* Updates the newest move's joints while they come to rest. */
 static void update_rest(struct bridge *b, const struct rtde_outputs *v)
 {
     struct bridge_move *m = &b->moves[(b->first + b->count + MOVES_MAX - 1) % MOVES_MAX];
@@ -412,10 +412,9 @@ static void handle_change(void *context, bool up, const char *why)
     }
 }
 
-/* ---- its life -----------------------------------------------------------------------------
- */
+/* ---- start and end ------------------------------------------------------------------- */
 
-/* After each connection to the broker, which may have said offline in our place. */
+/* The broker may have published our last will, so each connection announces the state again. */
 static void republish_connection(struct bridge *b)
 {
     struct mqtt_client_state state;
@@ -466,7 +465,7 @@ static int run_session(struct bridge *b)
     (void)snprintf(id, sizeof id, "bridge-%s", b->options.pair);
     struct mqtt_client_options client = broker_arguments_options(&b->options.broker, id);
     session_topic(presence, prefix, b->options.pair, "real/connection");
-    /* Link mode sends commands to real/command, observe mode to command. */
+    /* The topic is real/command in link mode and command in observe mode. */
     session_topic(filters[0], prefix, b->options.pair,
                   b->options.commanded ? "command" : "virtual/reply");
     session_topic(filters[1], prefix, b->options.pair, "real/command");

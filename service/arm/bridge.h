@@ -1,12 +1,13 @@
-/* service/arm/bridge.h - a real arm's RTDE values as the messages of a robot: telemetry,
- * connection, and each move that it made as a command and its reply.
+/* service/arm/bridge.h - bridges a real arm's RTDE interface to MQTT: it publishes telemetry,
+ * the connection state, and a command with its reply for each move that the arm made.
  *
- * Nobody announced those moves, so they are *repeated*: when one has ended, its command goes
- * out, for the virtual robot to do the same, and the real robot's reply follows when as much
- * time has gone by as the move took, with the stamps of the move itself and held_s. One after
- * the other; the next waits until the virtual robot has answered, when it does at all. In a lab
- * whose own controller publishes its commands (`heard`) each move is the reply to the oldest of
- * them, at once. docs/rtde.md.
+ * Nobody announced those moves, so the bridge repeats them. After a move ends, its command is
+ * published, and the virtual robot makes the same move. The real robot's reply follows after
+ * the duration of the move, with the move's own stamps and held_s. Moves are repeated one at a
+ * time. The next one waits for the virtual robot's answer if that robot answers at all.
+ *
+ * In a lab whose own controller publishes its commands (`commanded`), each move is at once the
+ * reply to the oldest of them. docs/rtde.md.
  */
 #ifndef SERVICE_ARM_BRIDGE_H
 #define SERVICE_ARM_BRIDGE_H
@@ -16,16 +17,16 @@
 struct bridge_options {
     struct mqtt_client_options broker;
     const char *pair;
-    const char *host; /* of the controller */
+    const char *host; /* address of the controller */
     int port;
     bool commanded;      /* commands come from the lab's own controller */
-    double rate_hz;      /* asked of the controller */
-    double telemetry_hz; /* at most; 0: none */
-    double timeout_s;    /* commands heard longer ago are nobody's any more */
-    double for_s;        /* 0: until a signal */
+    double rate_hz;      /* Hz, requested from the controller */
+    double telemetry_hz; /* Hz, upper bound; 0: no telemetry */
+    double timeout_s;    /* s, a command older than this expects no move */
+    double for_s;        /* s; 0: until a signal */
 };
 
-/* Run until the time is over or a signal asks to stop; prints what happened. Returns the exit
+/* Run until the time is over or a signal arrives, and print what happened. Returns the exit
  * status of the command. */
 int bridge_run(const struct bridge_options *options);
 

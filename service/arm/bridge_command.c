@@ -1,4 +1,5 @@
-/* `tandem bridge`: a real robot that speaks another protocol, on MQTT. */
+/* service/arm/bridge_command.c - `tandem bridge`: connects a real robot with another protocol
+ * to MQTT. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,14 @@
 
 enum { HOST_MAX = 256 };
 
-/* "HOST", "HOST:PORT", "[ADDRESS]:PORT"; host[HOST_MAX]. */
+/* Parses "HOST", "HOST:PORT" or "[ADDRESS]:PORT" into host[HOST_MAX] and *port. */
 static bool read_place(const char *text, char *host, int *port)
 {
     const bool v6 = text[0] == '[';
     const char *close = v6 ? strchr(text, ']') : NULL;
     const char *colon = v6 ? (close && close[1] == ':' ? close + 1 : NULL) : strrchr(text, ':');
     if (!v6 && colon && strchr(text, ':') != colon) {
-        colon = NULL; /* an address of IPv6 without its brackets */
+        colon = NULL; /* an IPv6 address without brackets */
     }
     const char *begin = v6 ? text + 1 : text;
     const size_t bytes = v6      ? (close ? (size_t)(close - begin) : 0)

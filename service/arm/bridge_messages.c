@@ -5,11 +5,11 @@
 
 #include "base/errors/status.h"
 
-/* Lines shorter than this have no speed of their own to tell, nor smaller turns. */
+/* m: shorter lines are too short to measure a speed; the same holds for smaller turns. */
 static const double LINE_LEAST_M = 1e-3;
 static const double TURN_LEAST_RAD = 2e-3;
 
-/* To a ten-millionth: a tenth of a micrometre at the tool, and short texts. */
+/* Rounds to 1e-7, a tenth of a micrometre at the tool, so that texts stay short. */
 static double round_number(double value)
 {
     return rint(value * 1e7) / 1e7 + 0.0;
@@ -29,7 +29,7 @@ static void write_seconds(struct json_writer *w, const char *key, double t_s)
     json_write_seconds(w, key, llround(t_s * 1e6));
 }
 
-/* Any double may come over the wire: what is none becomes null, which says nothing. */
+/* The wire may carry any double. Values that are no time become null. */
 static double in_range(double t_s)
 {
     return fabs(t_s) < 1e11 ? t_s : 0.0;
@@ -89,7 +89,7 @@ static void write_joints(struct json_writer *w, const struct arm_watched *m)
     json_write_text(w, "op", "movej");
     write_numbers(w, "q_rad", m->to_q, 6);
     if (m->lacks) {
-        /* Not on a trapezoid: it takes as long. */
+        /* This move has no trapezoidal profile, so its measured duration is given. */
         json_write_real(w, "time_s", round_number(m->t_end_s - m->t_start_s));
     } else {
         json_write_real(w, "v_radps", round_number(m->speed * m->size_rad));

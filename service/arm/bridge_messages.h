@@ -1,4 +1,4 @@
-/* service/arm/bridge_messages.h - what the bridge to a real arm says, as payloads. No I/O. */
+/* service/arm/bridge_messages.h - writes the payloads of the bridge to a real arm. No I/O. */
 #ifndef SERVICE_ARM_BRIDGE_MESSAGES_H
 #define SERVICE_ARM_BRIDGE_MESSAGES_H
 
@@ -6,12 +6,12 @@
 #include "service/wire/rtde.h"
 #include "twin/arm/arm_watch.h"
 
-/* A move that was seen, on its way to the lab. */
+/* A move of the real arm, on its way to the lab. */
 struct bridge_move {
     char id[48];
     struct arm_watched seen;
-    int64_t end_us;   /* monotonic clock, when it ended */
-    double rest_q[6]; /* measured, as far as it has come to rest since */
+    int64_t end_us;   /* end of the move, monotonic clock */
+    double rest_q[6]; /* measured after the end, while the arm comes to rest */
     double rest_pose[6];
 };
 
@@ -20,9 +20,9 @@ void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
 /* reason: "" when online. */
 void bridge_write_connection(struct json_writer *w, bool online, const char *boot,
                              const char *reason);
-/* The command that makes another arm do the same; t_us: lab time. */
+/* Write the command that makes another arm repeat the move; t_us: lab time. */
 void bridge_write_command(struct json_writer *w, const struct bridge_move *m, int64_t t_us);
-/* held_us: since its end, on purpose; 0: not. */
+/* held_us: deliberate delay since the move's end; 0: none. */
 void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int64_t held_us);
 
 #endif

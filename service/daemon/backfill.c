@@ -1,6 +1,8 @@
-/* One attempt is one run of the journal through a lab of its own, from the journal's beginning
- * to where the live lab stood when the attempt began: what that lab says of records from there
- * on is stored as it happens. */
+/* service/daemon/backfill.c - makes records that the store lacks again, from the journal.
+ *
+ * One attempt replays the journal through a second lab, from its beginning to the place of the
+ * live lab when the attempt began. The records of that replay are stored as they appear.
+ */
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -11,10 +13,10 @@
 #include "service/tool/log.h"
 
 enum {
-    ROWS_AHEAD = 16384, /* that may wait for the store */
+    ROWS_AHEAD = 16384, /* rows that may wait for the store */
     WAIT_MS = 200,
     NICE = 10,
-    AGAIN_US = 10 * 1000000 /* from a failed attempt to the next */
+    AGAIN_US = 10 * 1000000 /* pause after a failed attempt */
 };
 
 /* An attempt in progress. */
@@ -22,7 +24,7 @@ struct attempt {
     struct daemon *d;
     struct replay *replay;
     uint32_t number;
-    int64_t oldest_us; /* what is older the store does not keep */
+    int64_t oldest_us; /* older rows are beyond the store's retention */
     int64_t from_us, to_us;
     uint64_t lines, unreadable;
 };
@@ -36,7 +38,7 @@ static bool wait_for_room(struct daemon *d)
             return false;
         }
         const enum status status = store_queue_flush(d->queue, WAIT_MS);
-        (void)status; /* asked again */
+        (void)status; /* the next round asks again */
     }
     return true;
 }
@@ -46,7 +48,8 @@ static void push_row(struct attempt *a, struct store_row *row)
     row->again = a->number;
     if (row->t_us >= a->oldest_us && wait_for_room(a->d)) {
         const enum status status = store_queue_push(a->d->queue, row);
-        (void)status; /* a row that was dropped is another lack */
+        /* the store counts a dropped row as missing, and another attempt follows */
+        (void)status;
     }
 }
 
@@ -115,7 +118,7 @@ static void replay_one_line(struct attempt *a, const struct journal_line *line)
 {
     struct err err = {0};
     const int64_t t_us = journal_line_us(line->text, line->bytes);
-    /* Lines that the live lab took in, it takes in here. */
+    /* The live lab received the same lines. */
     const enum status status = replay_line(a->replay, line, &err);
     a->unreadable += status != STATUS_OK;
     a->lines++;
@@ -133,7 +136,7 @@ static void update_progress(const struct attempt *a)
     atomic_store(&m->percent, (unsigned)(share > 0.0 && share < 1.0 ? 100.0 * share : 0.0));
 }
 
-/* All lines before the mark, and what is due before it. */
+/* Replays all lines before the mark, and the deadlines before it. */
 static enum status run_journal(struct attempt *a, struct err *err)
 {
     static const struct journal_position beginning = {0, 0};
@@ -265,7 +268,7 @@ void backfill_mark(struct daemon *d)
     (void)pthread_mutex_unlock(&d->lock);
 }
 
-/* Under the lock: ask the lab thread for a mark, if the store lacks anything. */
+/* Lock held. Asks the lab thread for a mark if the store lacks anything. */
 static void ask_for_mark(struct daemon *d, const struct store_queue_stats *s)
 {
     struct backfill *m = &d->backfill;
@@ -288,7 +291,7 @@ void backfill_update(struct daemon *d, const struct store_queue_stats *s)
     }
     (void)pthread_mutex_unlock(&d->lock);
     if (phase == BACKFILL_MARKED) {
-        /* Retention leaves alone what is to be read. */
+        /* Retention must not delete the journal's files while they are read. */
         inbox_retain_from(d->inbox, (struct journal_position){0, 0});
         (void)pthread_mutex_lock(&d->lock);
         m->runs = pthread_create(&m->thread, NULL, run_backfill, d) == 0;
@@ -300,7 +303,8 @@ void backfill_update(struct daemon *d, const struct store_queue_stats *s)
         (void)pthread_mutex_lock(&d->lock);
         m->phase = BACKFILL_IDLE;
         (void)pthread_mutex_unlock(&d->lock);
-        /* What was kept for it may go, and the checkpoint is to know the store as it is. */
+        /* Files retained for the attempt may be deleted, and the next checkpoint must know the
+         * complete store. */
         atomic_store(&d->maintenance.save_now, true);
     }
 }

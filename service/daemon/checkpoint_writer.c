@@ -8,12 +8,14 @@
 
 enum {
     BLOCK_BYTES = 256 << 10,
-    WAITING_MAX = 2 << 20, /* bytes copied ahead of the disk, */
-    WHOLE_SHARE = 2,       /* where one part in so many has changed all is written again, */
-    CHANGES_MAX = 60       /* and after so many others: the journal is kept from there on */
+    WAITING_MAX = 2 << 20, /* bytes copied ahead of the disk */
+    /* a whole checkpoint is written if 1/WHOLE_SHARE of the parts changed, */
+    WHOLE_SHARE = 2,
+    /* or after this many partial ones: the journal is retained from the whole one on */
+    CHANGES_MAX = 60
 };
 
-/* Pieces on their way to the file. */
+/* Copied state on its way to the file. */
 struct checkpoint_block {
     struct checkpoint_block *next;
     size_t used, room;
@@ -39,9 +41,9 @@ void checkpoint_writer_close(struct daemon *d)
     free(s->changed);
 }
 
-/* ---- the lab thread ---- */
+/* ---- lab thread ---------------------------------------------------------------------- */
 
-/* What is filled is the keeper's. */
+/* Full blocks belong to the maintenance thread. */
 static void hand_over(struct daemon *d)
 {
     struct checkpoint_writer *s = &d->checkpoint_writer;
@@ -87,8 +89,8 @@ static void append_piece(void *context, size_t at, const void *bytes, size_t n)
     block->used += sizeof piece + n;
 }
 
-/* A part that is not copied yet, as it was when the checkpoint began: nothing of it has changed
- * since. */
+/* Copies a part that has not changed since the checkpoint began. Parts that are about to change
+ * are copied before. */
 static void copy_part(struct daemon *d, size_t part)
 {
     struct checkpoint_writer *s = &d->checkpoint_writer;
@@ -133,7 +135,7 @@ bool checkpoint_writer_begin(struct daemon *d)
     const bool waits = s->waits;
     const uint64_t base = s->base;
     (void)pthread_mutex_unlock(&d->lock);
-    /* Nobody else touches these while waits is not set. */
+    /* While `waits` is false, no other thread uses these members. */
     if (waits || s->copies || !inbox_is_placed(d->inbox)) {
         return false;
     }
@@ -172,7 +174,7 @@ bool checkpoint_writer_is_copying(const struct daemon *d)
 
 bool checkpoint_writer_copy_slice(struct daemon *d, int64_t slice_us)
 {
-    enum { LOOK = 16 }; /* parts between two looks at the clock */
+    enum { LOOK = 16 }; /* parts between two reads of the clock */
     struct checkpoint_writer *s = &d->checkpoint_writer;
     const size_t parts = lab_part_count(d->lab);
     const int64_t until_us =
@@ -193,7 +195,7 @@ bool checkpoint_writer_copy_slice(struct daemon *d, int64_t slice_us)
     return !s->copies;
 }
 
-/* ---- the keeper ---- */
+/* ---- maintenance thread -------------------------------------------------------------- */
 
 void checkpoint_writer_write_copied(struct daemon *d)
 {
@@ -248,8 +250,8 @@ static enum status end_checkpoint(struct daemon *d, uint64_t *id, struct err *er
     return journal_checkpoint_end(&s->writer, path, &s->checkpoint, id, err);
 }
 
-/* What changes are told of: a whole one that is there. Those that could not be written leave it
- * as it is. */
+/* Returns the id of the whole checkpoint on which the next partial one builds. A failed partial
+ * checkpoint leaves it unchanged. */
 static uint64_t choose_base(const struct checkpoint_writer *s, enum status status, uint64_t id)
 {
     const bool whole = s->checkpoint.base == 0;

@@ -24,18 +24,19 @@
 
 enum {
     BYTES_PER_MB = 1000000,
-    LEAVE_MS = 2000, /* for saying goodbye to the broker */
-    COMMIT_MS = 250, /* for the store to have what a reader waits for */
+    LEAVE_MS = 2000, /* to disconnect from the broker */
+    COMMIT_MS = 250, /* for the store to commit what a reader waits for */
     REFIT_MS = 1000, /* for the lab to begin a fit */
-    SAVE_MS = 10000, /* for the store and the last checkpoint, all in all, */
-    STUCK_MS = 3500, /* and as long as they cannot be written */
+    SAVE_MS = 10000, /* for the store and the last checkpoint in total, */
+    STUCK_MS = 3500, /* and if they cannot be written */
     FLUSH_MS = 100,
-    BEHIND_US = 4000, /* work that waits; telemetry beyond it is left out. A reply waits for
-                         that of a round and for that of the next one: 8 ms */
+    /* work that may wait; beyond it telemetry is dropped. A reply waits at most for two rounds:
+     * 8 ms */
+    BEHIND_US = 4000,
     TOKEN_MAX = 512
 };
 
-/* Lab time must not go back behind the journal: added to the clock, fixed before the threads
+/* Added to the clock so that lab time never falls behind the journal. Fixed before the threads
  * start. */
 static int64_t clock_shift_us;
 
@@ -44,7 +45,7 @@ static int64_t now_us(void)
     return lab_clock_now_us() + clock_shift_us;
 }
 
-/* ---- what the HTTP server may ask for ---- */
+/* ---- functions that the HTTP server calls -------------------------------------------- */
 
 static int64_t source_now(void *context)
 {
@@ -72,7 +73,7 @@ static enum status source_command(void *context, const char *pair, const char *p
                                   .payload = payload,
                                   .bytes = bytes};
     struct codec_message m;
-    /* A foreign robot gets its commands from Tandem, or from a master of its own. */
+    /* A robot with a foreign protocol gets its commands from Tandem or from another master. */
     const struct codec *codec = index < 0 ? NULL : lab_codec(d->lab, (size_t)index);
     const bool listens =
         codec && (!codec->receive || lab_pair_params(d->lab, (size_t)index)->mode == PAIR_LINK);
@@ -100,7 +101,8 @@ static void source_catch_up(void *context, bool stored)
     store_queue_stats(d->queue, &stats);
     if (stats.pushed > stats.committed && !stats.failing &&
         store_queue_flush(d->queue, COMMIT_MS) != STATUS_OK) {
-        return; /* the answer is as good as it can be now; the disk is watched elsewhere */
+        /* The answer uses what is stored already; the maintenance thread reports the disk. */
+        return;
     }
 }
 
@@ -129,7 +131,7 @@ static enum status source_request(void *context, const char *payload, size_t byt
                                          "cannot be written: nothing is taken in");
 }
 
-/* Its fit begins when the lab thread has taken the line in: some milliseconds. */
+/* The fit begins when the lab thread reads the line, some milliseconds later. */
 static enum status source_refit(void *context, size_t pair, enum side side, uint64_t *job,
                                 struct err *err)
 {
@@ -176,14 +178,15 @@ static enum status read_token(const char *path, char token[TOKEN_MAX], struct er
                                  "the first line is empty, the bearer token was expected");
 }
 
-/* Which part did not come up, and why. */
+/* Names the part that did not start, and the reason. */
 static enum status name_fault(enum status status, const char *part, enum fault fault,
                               const char *why, struct err *err)
 {
     return status == STATUS_OK ? status : err_set(err, status, fault, part, "%s", why);
 }
 
-/* The newest records in the store, by which the stream of events goes on after a restart. */
+/* Reads the newest record numbers of the store, so that the event stream continues after a
+ * restart. */
 static bool read_records(const char *path, uint64_t record[EVENT_RECORDS])
 {
     static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
@@ -325,7 +328,7 @@ static enum status open_journal(struct daemon *d, struct err *err)
     return status;
 }
 
-/* Is it still in the journal? */
+/* Checks that the position is still in the journal. */
 static enum status find_position(const char *directory, struct journal_position position,
                                  struct err *err)
 {
@@ -335,7 +338,7 @@ static enum status find_position(const char *directory, struct journal_position 
     return status;
 }
 
-/* A model whose file changed is why: who waits for its fits is told by name. */
+/* A changed model file makes the checkpoint unusable, so the log names the model. */
 static void log_model_changes(const char *path)
 {
     char note_text[JOURNAL_NOTE_MAX];
@@ -357,7 +360,7 @@ static void log_model_changes(const char *path)
     }
 }
 
-/* STATUS_OK: the lab is now in the state of the checkpoint. */
+/* On STATUS_OK the lab has the state of the checkpoint. */
 static enum status apply_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
                                     bool with_changes, bool journal_is_empty)
 {
@@ -367,14 +370,15 @@ static enum status apply_checkpoint(struct daemon *d, struct journal_checkpoint 
     *checkpoint = (struct journal_checkpoint){0};
     enum status status = journal_checkpoint_read(path, CHECKPOINT_VERSION, d->fingerprint,
                                                  with_changes, checkpoint, &err);
-    /* Somebody may have removed the journal and kept the checkpoint: then it is all we know. */
+    /* If somebody removed the journal but kept the checkpoint, the checkpoint is all that is
+     * known. */
     if (status == STATUS_OK && !journal_is_empty) {
         status = find_position(d->file->journal.dir, checkpoint->position, &err);
     }
     if (status == STATUS_OK) {
         status = lab_load(d->lab, checkpoint->payload, checkpoint->bytes);
     } else if (status == STATUS_E_EMPTY && !checkpoint->payload) {
-        return status; /* there is none */
+        return status; /* no checkpoint */
     }
     if (status != STATUS_OK) {
         log_write(LOG_CHECKPOINT_UNUSED, NULL, "%s%s: %s", path,
@@ -386,8 +390,8 @@ static enum status apply_checkpoint(struct daemon *d, struct journal_checkpoint 
     return status;
 }
 
-/* Returns whether the lab is now in the state of the checkpoint: with what has changed since it
- * was written whole, or else without, for the journal is kept from there on. */
+/* Loads the whole checkpoint with the partial one on top, or else without it, because the
+ * journal is retained from the whole one on. Returns whether the lab has that state now. */
 static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
                             bool journal_is_empty)
 {
@@ -403,10 +407,10 @@ static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpo
     return status == STATUS_OK;
 }
 
-/* The lab as it was when the last daemon ended, however it ended: load the checkpoint when it
- * fits the lab (fingerprint) and its place is still in the journal; else leave the lab as it is
- * and begin with the journal's first line. A checkpoint that cannot be used is told in the
- * log. */
+/* Restores the lab as it was when the last daemon ended, however that happened. The checkpoint
+ * is loaded if its fingerprint matches the lab and its position is still in the journal.
+ * Otherwise the lab begins with the journal's first line. The log says why a checkpoint was not
+ * used. */
 static enum status restore_lab(struct daemon *d, struct err *err)
 {
     bool is_empty = true;
@@ -427,7 +431,8 @@ static enum status restore_lab(struct daemon *d, struct err *err)
     return STATUS_OK;
 }
 
-/* It may take minutes, in which nobody is answered: whoever waits is told, and for how long. */
+/* An update of the store may take minutes without any answers, so the supervisor is told how
+ * long. */
 static void report_store_update(const char *path)
 {
     const int64_t entries = store_outdated_entries(path);
@@ -440,7 +445,8 @@ static void report_store_update(const char *path)
     }
 }
 
-/* Of the store's thread. What is in the store is in the journal, after a power cut, too. */
+/* The store's thread calls this: after a power cut the journal must have every line that the
+ * store's rows come from. */
 static bool sync_journal(void *context, struct err *err)
 {
     struct daemon *d = context;
@@ -462,7 +468,7 @@ static enum status open_store(struct daemon *d, struct err *err)
     if (status != STATUS_OK) {
         return status;
     }
-    /* Without a checkpoint the whole journal is read, and stores what is missing. */
+    /* Without a checkpoint the whole journal is read, and missing rows are stored. */
     struct err lack = {0};
     status = d->resumes ? store_check_mark(d->store, &d->mark, &lack) : STATUS_OK;
     if (status != STATUS_OK && status != STATUS_E_STALE) {
@@ -482,7 +488,7 @@ static enum status open_store(struct daemon *d, struct err *err)
     return started;
 }
 
-/* Lab time begins behind the latest that journal, checkpoint and store know. */
+/* Lab time begins after the latest time in journal, checkpoint and store. */
 static void set_clock(struct daemon *d)
 {
     for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
@@ -507,7 +513,8 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .directory = d->file->journal.dir,
         .prefix = d->file->broker.prefix,
         .journal_samples = d->file->journal.record == JOURNAL_ALL,
-        /* Else the lab thread would write, and wait for the disk when efforts are due. */
+        /* Otherwise the lab thread would write, and could wait for the disk when efforts are
+         * due. */
         .samples_together = !d->thread.follows,
         .sync_each = d->file->journal.fsync_us == 0,
         .now_us = now_us,
@@ -543,7 +550,7 @@ static void append_own_line(struct daemon *d, const char *what, int64_t gap)
     inbox_record(d->inbox, what, payload, whole ? w.used : 0);
 }
 
-/* From here on messages are taken and threads run. */
+/* From here on messages are received and threads run. */
 static enum status start_threads(struct daemon *d, struct err *err)
 {
     inbox_retain_from(d->inbox, d->tail);
@@ -601,7 +608,7 @@ static enum status make_shown(struct daemon *d, struct err *err)
 
 static enum status start_parts(struct daemon *d, struct err *err)
 {
-    /* The web before anything is said to the outside: its address may be taken. */
+    /* The web comes before any publication, because its address may be in use. */
     static enum status (*const steps[])(struct daemon *, struct err *) = {
         load_maps,  make_lab,   open_journal, restore_lab, open_store,
         make_inbox, make_shown, start_worker, start_web,   start_threads};
@@ -614,10 +621,10 @@ static enum status start_parts(struct daemon *d, struct err *err)
 
 /* ---- stopping ---- */
 
-/* How long to wait, on the monotonic clock. */
+/* Time limits of stopping, on the monotonic clock. */
 struct patience {
-    int64_t stuck_us; /* for what cannot be written */
-    int64_t until_us; /* for anything */
+    int64_t stuck_us; /* limit while the disk cannot be written */
+    int64_t until_us; /* limit in every case */
 };
 
 static int left_ms(int64_t until_us)
@@ -650,7 +657,8 @@ static bool copy_rest(struct daemon *d, const struct patience *p)
 
 static bool save_last_checkpoint(struct daemon *d, const struct patience *p)
 {
-    bool copied = inbox_is_placed(d->inbox) && copy_rest(d, p); /* one that was begun */
+    /* a checkpoint whose copy has begun */
+    bool copied = inbox_is_placed(d->inbox) && copy_rest(d, p);
     while (copied && !checkpoint_writer_begin(d)) {
         if (left_ms(p->until_us) == 0) {
             return false;
@@ -660,14 +668,14 @@ static bool save_last_checkpoint(struct daemon *d, const struct patience *p)
     return copied && copy_rest(d, p);
 }
 
-/* Take in everything, write everything down. */
+/* Processes everything received and writes it to the disk. */
 static bool stop_threads(struct daemon *d, const struct patience *p)
 {
     bool complete = true;
     (void)pthread_mutex_lock(&d->lock);
     d->maintenance.leaves_broker = true;
     (void)pthread_mutex_unlock(&d->lock);
-    /* Its rows would hold up those of the lab; the next run makes them up. */
+    /* Its rows would delay those of the lab, and the next run makes them again. */
     atomic_store(&d->backfill.stop, true);
     gateway_leave(d, LEAVE_MS);
     if (d->thread.runs) {
@@ -682,7 +690,7 @@ static bool stop_threads(struct daemon *d, const struct patience *p)
     return complete;
 }
 
-/* What is not written, and who has it. */
+/* Logs what is not on the disk and where it can be recovered from. */
 static void report_incomplete(struct daemon *d)
 {
     struct store_queue_stats s;

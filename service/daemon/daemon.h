@@ -1,5 +1,4 @@
-/* service/daemon/daemon.h - the parts of `tandem serve`, started and stopped in the right
- * order. */
+/* service/daemon/daemon.h - starts and stops the parts of `tandem serve` in the right order. */
 #ifndef SERVICE_DAEMON_DAEMON_H
 #define SERVICE_DAEMON_DAEMON_H
 
@@ -10,28 +9,29 @@
 
 struct daemon;
 
-/* Start everything. lab is borrowed for the daemon's life. Signals should be blocked, so that
- * the threads inherit that. Whether there is a broker does not matter yet.
+/* Start everything. lab is borrowed for the daemon's life. Block signals before, so that the
+ * threads inherit the mask. The broker need not be reachable.
  *
- * On failure nothing is left running. STATUS_E_ARG: the lab file asks for what cannot be (a
- * token that cannot be read, an address beyond loopback without one). STATUS_E_IO: journal,
- * store or address are not to be had. STATUS_E_STALE, STATUS_E_PARSE: as store_open().
- * STATUS_E_NOMEM. */
+ * On failure nothing is left running. STATUS_E_ARG: the lab file asks for something impossible
+ * (an unreadable token, an address beyond loopback without a token). STATUS_E_IO: journal,
+ * store or address cannot be opened. STATUS_E_STALE, STATUS_E_PARSE: as store_open().
+ * STATUS_E_NOMEM.
+ */
 MUST_USE enum status daemon_start(const struct lab_file *lab, struct daemon **out,
                                   struct err *err);
 
 /* The port of the HTTP server; 0 when it is switched off. */
 uint16_t daemon_http_port(const struct daemon *daemon);
 
-/* Read the certificate and key of HTTPS again; as web_renew_tls(). */
+/* Read the certificate and key of HTTPS again; see web_renew_tls(). */
 MUST_USE enum status daemon_renew_tls(struct daemon *daemon, bool *changed, struct err *err);
 
-/* Has the broker been asked for a connection once, whatever it said? */
+/* Returns true after the first connection attempt to the broker, successful or not. */
 bool daemon_has_tried_broker(const struct daemon *daemon);
 
-/* Orderly stop: leave the broker (which goes on collecting for us), take in what has come,
- * write everything down. Returns whether all is on the disk; what is not, the next start reads
- * from the journal. Frees daemon. */
+/* Stop in order: disconnect from the broker (which goes on queueing for us), process everything
+ * received, write it to the disk. Returns whether all of it is there; the next start reads the
+ * rest from the journal. Frees daemon. */
 bool daemon_stop(struct daemon *daemon);
 
 #endif

@@ -1,5 +1,5 @@
-/* The process's own metrics; docs/metrics.md lists them. The web room adds what it reads
- * from the snapshot (pairs, verdicts, alarms, health). */
+/* service/daemon/daemon_metrics.c - metrics of the process (docs/metrics.md lists them). The
+ * web room adds metrics of pairs, verdicts, alarms and health from the snapshot. */
 #include <sys/resource.h>
 
 #include "service/daemon/daemon_parts.h"

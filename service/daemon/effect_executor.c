@@ -16,12 +16,12 @@
 
 enum {
     PROBE_LATE_US = 1000000,
-    QUEUE_WAIT_MS = 1000,     /* for room in the store's queue, while restoring */
+    QUEUE_WAIT_MS = 1000,     /* wait for room in the store's queue while restoring */
     QUEUE_ROWS_AHEAD = 16384, /* rows that may wait then */
-    UNSTORED_SYNC = 16384     /* records that no commit covers, from one sync to the next */
+    UNSTORED_SYNC = 16384     /* uncommitted records between two syncs */
 };
 
-/* In the place of a pair's id. */
+/* Stands in for a pair's id. */
 static const char LAB_ITSELF[] = "$lab";
 
 static const char *pair_id(const struct daemon *d, uint32_t pair)
@@ -38,7 +38,7 @@ static void publish_rest(struct daemon *d, uint32_t pair, const char *rest, cons
         d->effect_executor.counts.published++;
     } else {
         d->effect_executor.counts.not_published++;
-        /* That the link is down is told by itself, and parameters go out again. */
+        /* The link's state is logged elsewhere, and parameters are sent again. */
         if (status != STATUS_E_STALE && delivery != GATEWAY_RETAINED) {
             log_write(LOG_NOT_PUBLISHED, pair_id(d, pair), "%s: %s",
                       rest + strlen(pair_id(d, pair)) + 1, status_name(status));
@@ -46,7 +46,7 @@ static void publish_rest(struct daemon *d, uint32_t pair, const char *rest, cons
     }
 }
 
-/* What Tandem says of a pair: "<pair>/<what>". */
+/* Publishes on "<pair>/<what>". */
 static void publish_for(struct daemon *d, uint32_t pair, const char *what, const char *payload,
                         size_t bytes, enum gateway_delivery delivery)
 {
@@ -55,7 +55,7 @@ static void publish_for(struct daemon *d, uint32_t pair, const char *what, const
     publish_rest(d, pair, rest, payload, bytes, delivery);
 }
 
-/* On a topic that is not below the prefix. */
+/* Publishes on a topic outside the prefix. */
 static void publish_whole(struct daemon *d, const char *pair, const char *topic,
                           const char *payload, size_t bytes, enum gateway_delivery delivery)
 {
@@ -77,14 +77,14 @@ static void publish_message(struct daemon *d, uint32_t pair, const struct codec_
     }
 }
 
-/* What goes to its robots and to L1, in the words of its codec. */
+/* Sends a message to the pair's robots and L1 in the format of its codec. */
 static void send_out(struct daemon *d, uint32_t pair, enum codec_kind kind, enum side side,
                      const char *payload, size_t bytes, enum gateway_delivery delivery)
 {
     struct codec_pair to;
     struct codec_message m;
     lab_codec_pair(d->lab, pair, &to);
-    to.state = NULL; /* the lab's alone */
+    to.state = NULL; /* The state belongs to the lab. */
     const struct codec_out out = {.kind = kind,
                                   .pair = to.id,
                                   .side = side,
@@ -97,7 +97,7 @@ static void send_out(struct daemon *d, uint32_t pair, enum codec_kind kind, enum
     }
 }
 
-/* The same, unless the lab has put it into words already. */
+/* Sends an effect; the lab may have formatted the message already. */
 static void send_effect(struct daemon *d, const struct effect *effect, enum codec_kind kind,
                         enum side side, enum gateway_delivery delivery)
 {
@@ -109,7 +109,7 @@ static void send_effect(struct daemon *d, const struct effect *effect, enum code
     }
 }
 
-/* What a codec says of its own accord: on the lab thread, while a line is decoded. */
+/* Publishes a codec's own answer, on the lab thread while a line is decoded. */
 static void send_answer(void *context, const char *pair, const char *topic, const char *payload,
                         size_t bytes)
 {
@@ -128,7 +128,7 @@ static bool copy_time(void *context, const struct store_row *row)
     return false;
 }
 
-/* A store that cannot be read is taken for empty: it takes every row once anyway. */
+/* A store that cannot be read counts as empty: it accepts each row only once anyway. */
 void effect_executor_open(struct daemon *d)
 {
     d->gateway.answer = send_answer;
@@ -156,7 +156,7 @@ void effect_executor_open(struct daemon *d)
 
 /* ---- records ---- */
 
-/* While the journal is read back: the store may have it from the run before. */
+/* While the journal is read back, the previous run may have stored the row. */
 static bool is_known(struct daemon *d, const struct store_row *row)
 {
     bool holds = false;
@@ -172,7 +172,7 @@ static bool is_known(struct daemon *d, const struct store_row *row)
     return status == STATUS_OK && holds;
 }
 
-/* It is counted, and nothing else becomes of it. */
+/* Counts a known row; nothing else happens to it. */
 static bool pass_known(struct daemon *d, const struct store_row *row)
 {
     const bool known = is_known(d, row);
@@ -180,8 +180,8 @@ static bool pass_known(struct daemon *d, const struct store_row *row)
     return known;
 }
 
-/* Reading the journal back makes rows faster than the store takes them. Nobody waits for the
- * lab thread then, so it may; but not for a store that cannot commit. */
+/* Reading the journal back makes rows faster than the store commits them. Nobody waits for the
+ * lab thread then, so it may wait for room, but not if the store cannot commit. */
 static void wait_for_room(struct store_queue *queue)
 {
     struct store_queue_stats s;
@@ -200,7 +200,7 @@ static void store_row(struct daemon *d, const struct store_row *row, const char 
     if (store_queue_push(d->queue, row) != STATUS_OK) {
         log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
         if (++d->effect_executor.counts.not_stored % UNSTORED_SYNC == 0) {
-            /* Its failure shows in journal_stats(). */
+            /* A failure shows in journal_stats(). */
             const enum status synced = journal_sync(d->journal, LAB_TIME_MAX);
             (void)synced;
         }
@@ -220,13 +220,14 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
     row->seq = d->events ? event_hub_number(d->events, type_of(row)) : 0;
     store_row(d, row, what);
     if (d->events) {
-        const size_t pairs = d->params.pair_count; /* of others, as of the lab itself */
+        /* the lab and its teams share the index after the pairs */
+        const size_t pairs = d->params.pair_count;
         event_hub_publish(d->events, type_of(row), pair < pairs ? pair : pairs, row->seq,
                           row->json, row->json_bytes);
     }
     const bool of_team =
         pair >= d->params.pair_count && pair < d->params.pair_count + d->params.team_count;
-    if (of_team) { /* what a team says goes out in its own words */
+    if (of_team) { /* The team's own message carries this alarm to MQTT. */
         return;
     }
     if (!d->effect_executor.live && !d->effect_executor.republishes) {
@@ -246,7 +247,7 @@ static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entr
                                   .type = verdict_name(entry->verdict)};
     log_write(LOG_ENTRY, key.pair, "%llu %s %s", (unsigned long long)entry->n, key.id,
               key.type);
-    /* Of a journal that is read back most are: these are not even put into JSON. */
+    /* Most rows of a replayed journal are known: they are not even formatted as JSON. */
     if (!pass_known(d, &key)) {
         row_of_entry(&r, entry, key.pair);
         emit_record(d, pair, &r.row, "entry");
@@ -280,9 +281,9 @@ static void emit_change(struct daemon *d, const struct effect *effect)
     }
 }
 
-/* ---- fits for the history ---- */
+/* ---- fits for the history ------------------------------------------------------------ */
 
-/* Nobody is told of such a row: it is there for those who ask. */
+/* Nobody is notified of such a row: it only serves queries. */
 static void store_new_row(struct daemon *d, const struct store_row *row, const char *what)
 {
     if (!pass_known(d, row)) {
@@ -290,8 +291,8 @@ static void store_new_row(struct daemon *d, const struct store_row *row, const c
     }
 }
 
-/* While the journal is read back nobody waits for the lab thread: it fits by itself what is not
- * in the store. */
+/* Nobody waits for the lab thread while the journal is read back, so it computes missing fits
+ * itself. */
 static void restore_travel_fits(struct daemon *d, const struct effect *effect)
 {
     const struct pair_params *p = lab_pair_params(d->lab, effect->pair);
@@ -331,8 +332,8 @@ static void emit_history(struct daemon *d, const struct effect *effect)
     }
 }
 
-/* Retained: a simulator that comes later finds them. Idempotent, so that they may go out again
- * at every start. */
+/* Retained, so that a simulator that starts later finds them. Idempotent, so each start may
+ * send them again. */
 static void send_parameters(struct daemon *d, uint32_t pair, const char *payload, size_t bytes)
 {
     send_out(d, pair, CODEC_PARAMETERS, SIDE_VIRTUAL, payload, bytes, GATEWAY_RETAINED);
@@ -352,7 +353,7 @@ static void send_active(struct daemon *d, uint32_t pair)
     }
 }
 
-/* record: all - into the store only; over MQTT everybody heard it already. */
+/* record: all - only for the store; MQTT clients received it already. */
 static void emit_event(struct daemon *d, const struct effect *effect)
 {
     struct record_row r;
@@ -360,14 +361,14 @@ static void emit_event(struct daemon *d, const struct effect *effect)
     store_row(d, &r.row, "event");
 }
 
-/* ---- alarms of the lab ---- */
+/* ---- alarms of the lab --------------------------------------------------------------- */
 
 void effect_executor_publish_alarms(struct daemon *d)
 {
     struct alarm alarm;
     while (lab_alarm_next(d, &alarm)) {
         struct record_row r;
-        /* No line counts them, so their time is their number: none comes twice, in any run. */
+        /* No journal line numbers them, so their time is their number: unique in every run. */
         alarm.t_us = inbox_now_us(d->inbox);
         alarm.n = (uint64_t)alarm.t_us > d->effect_executor.last_alarm_n
                       ? (uint64_t)alarm.t_us
@@ -380,9 +381,9 @@ void effect_executor_publish_alarms(struct daemon *d)
     }
 }
 
-/* ---- messages ---- */
+/* ---- messages ------------------------------------------------------------------------ */
 
-/* A command whose time is over when its turn comes would move a robot that nobody waits for. */
+/* A command past its deadline would move a robot that nobody waits for. */
 static void emit_command(struct daemon *d, const struct effect *effect)
 {
     if (inbox_now_us(d->inbox) - effect->t_us >
@@ -394,8 +395,7 @@ static void emit_command(struct daemon *d, const struct effect *effect)
     send_effect(d, effect, CODEC_COMMAND, effect->side, GATEWAY_ONCE);
 }
 
-/* One that goes out late would measure a wrong round trip; a machine that slept has thousands.
- */
+/* A late probe would measure a wrong round trip; a machine that slept has thousands. */
 static void emit_probe(struct daemon *d, const struct effect *effect)
 {
     if (inbox_now_us(d->inbox) - effect->t_us > PROBE_LATE_US) {
@@ -405,7 +405,7 @@ static void emit_probe(struct daemon *d, const struct effect *effect)
     char json[128];
     struct json_writer w;
     json_write_start(&w, json, sizeof json, NULL, NULL);
-    native_write_probe(&w, effect->probe, effect->t_us); /* which the pair remembers */
+    native_write_probe(&w, effect->probe, effect->t_us); /* the pair remembers the time */
     if (json_write_end(&w)) {
         send_out(d, effect->pair, CODEC_PROBE, effect->side, json, w.used, GATEWAY_NOW);
     }
@@ -440,7 +440,7 @@ static size_t class_of(int64_t late_us)
     return class;
 }
 
-/* An effort that comes a period late is followed by its successor: it is not sent. */
+/* An effort that is one period late is not sent, because its successor follows. */
 static void emit_control(struct daemon *d, const struct effect *effect)
 {
     const struct pair_params *p = lab_pair_params(d->lab, effect->pair);
@@ -475,9 +475,9 @@ static void emit_fidelity(struct daemon *d, const struct effect *effect)
     }
 }
 
-/* ---- teams ---- */
+/* ---- teams --------------------------------------------------------------------------- */
 
-/* The bars that an effect ends, numbered: at a meeting a robot has one. */
+/* The bars that an effect ends, by number. A robot ends one at a meeting. */
 struct bars_ended {
     struct daemon *d;
     size_t team;
@@ -495,8 +495,8 @@ static void store_bar(void *context, const struct bar *bar)
     store_new_row(ended->d, &r.row, "bar");
 }
 
-/* What a team did or came to, for those who listen over HTTP; what: "effect" or "result". It is
- * the lab's: a team is no pair. */
+/* Streams what a team did or achieved to HTTP clients; what: "effect" or "result". It belongs
+ * to the lab, because a team is no pair. */
 static void stream_team(struct daemon *d, const struct team_params *p, const char *what,
                         const char *json, size_t bytes)
 {
@@ -517,7 +517,7 @@ static void stream_team(struct daemon *d, const struct team_params *p, const cha
     free(text);
 }
 
-/* Of its steps those that others wait for, or a person would look at. */
+/* Streams only steps that others wait for or a person would watch. */
 static bool is_streamed(enum team_effect_kind kind)
 {
     return kind == TEAM_GRANT || kind == TEAM_FREED || kind == TEAM_ALARM ||
@@ -543,7 +543,8 @@ static void record_grant(struct daemon *d, uint32_t team, const struct team_effe
     }
 }
 
-/* A message of that instant went out: a command to this pair, or an answer. */
+/* Measures the latency of a grant when its message is sent: a command to this pair, or an
+ * answer. */
 static void time_grant(struct daemon *d, uint32_t pair, int64_t t_us)
 {
     struct effect_executor *o = &d->effect_executor;
@@ -558,7 +559,7 @@ static void time_grant(struct daemon *d, uint32_t pair, int64_t t_us)
     }
 }
 
-/* An alarm of theirs is told in its own words on the topic of alarms, too. */
+/* Team alarms are published on the alarm topic, too, in their own format. */
 static void emit_team(struct daemon *d, const struct effect *effect)
 {
     const size_t team = effect->pair - d->params.pair_count;
@@ -603,7 +604,7 @@ static void emit_response(struct daemon *d, const struct effect *effect)
                               effect->response);
     if (json_write_end(&w)) {
         publish_for(d, effect->pair, "response", text, w.used, GATEWAY_SURE);
-        if (effect->message) { /* in the robot's own words, too */
+        if (effect->message) { /* also in the robot's own format */
             publish_message(d, effect->pair, effect->message, GATEWAY_SURE);
         }
         if (effect->response->grant == TEAM_LIVE_GRANTED) {
@@ -612,7 +613,7 @@ static void emit_response(struct daemon *d, const struct effect *effect)
     }
 }
 
-/* Of a course, or of one of its jobs. */
+/* Publishes the result of a course or of one of its jobs. */
 static void emit_result(struct daemon *d, const struct effect *effect)
 {
     char text[1024];
@@ -626,15 +627,15 @@ static void emit_result(struct daemon *d, const struct effect *effect)
     team_live_report_result(&w, NULL, p, effect->result.what, effect->result.job);
     if (json_write_end(&w)) {
         stream_team(d, p, "result", text, w.used);
-        /* The last course's stays at the broker. */
+        /* The last course's result is retained at the broker. */
         publish_for(d, effect->pair, "result", text, w.used,
                     effect->result.job ? GATEWAY_SURE : GATEWAY_RETAINED);
     }
 }
 
-/* Control efforts and probes leave no record and are worth nothing later. All else is a result,
- * and a line of the journal comes before it. Within a tick one line is enough. While the
- * journal cannot be written nothing is sent: the next run would not know of it, and would send
+/* Results need a journal line of their time before them; one line per tick is enough. Control
+ * efforts and probes leave no record and are useless later, so they need none. While the
+ * journal cannot be written nothing is sent: the next run would not know of it and would send
  * it again. */
 static void write_time(struct daemon *d, enum effect_kind kind)
 {

@@ -13,7 +13,7 @@
 #include "twin/report/fit_report.h"
 #include "twin/report/pair_report.h"
 
-/* What stands ready for one side of one pair. */
+/* The newest fit of one side of one pair. */
 struct place {
     uint64_t worker_job;
     uint32_t job;
@@ -30,13 +30,13 @@ struct fits {
     struct place (*place)[SIDE_COUNT]; /* [pair_count] */
 };
 
-/* One fit: the window and where the result goes. The samples stand behind it. */
+/* One fit: the window and the destination of its result. The samples follow it in memory. */
 struct errand {
     struct fits *fits;
     uint32_t pair;
     enum side side;
     uint32_t job;
-    bool reported; /* its end stands in the journal */
+    bool reported; /* its end is in the journal */
     struct dynamics_task task;
     struct job *worker_job;
     uint32_t asked;
@@ -77,8 +77,7 @@ void fits_destroy(struct fits *f)
     free(f);
 }
 
-/* ---- how it ended -------------------------------------------------------------------------
- */
+/* ---- results ------------------------------------------------------------------------- */
 
 static void record_end(struct fits *f, uint32_t pair, enum side side, uint32_t job,
                        enum fit_outcome outcome, const char *why)
@@ -108,7 +107,7 @@ static void report_end(struct errand *e, enum fit_outcome outcome, const char *w
     record_end(e->fits, e->pair, e->side, e->job, outcome, why);
 }
 
-/* The result first, then the line that makes the lab look for it. */
+/* Stores the result before the line that makes the lab look for it. */
 static void store_result(struct errand *e, struct dynamics_result *result)
 {
     struct fits *f = e->fits;
@@ -123,10 +122,9 @@ static void store_result(struct errand *e, struct dynamics_result *result)
     report_end(e, FIT_DONE, "");
 }
 
-/* ---- on the worker ------------------------------------------------------------------------
- */
+/* ---- on the worker ------------------------------------------------------------------- */
 
-/* How far it is cannot be known: a search ends when it ends. The share rises ever slower. */
+/* A search has no known length, so the reported share rises ever more slowly. */
 static bool may_go_on(void *context, const char *stage)
 {
     struct errand *e = context;
@@ -135,7 +133,7 @@ static bool may_go_on(void *context, const char *stage)
     return job_go_on(e->worker_job);
 }
 
-/* For those who ask the job; the lab has it in numbers. */
+/* Writes a text for users who query the job; the lab reads the numbers. */
 static void show_result(const struct errand *e, const struct dynamics_result *result, FILE *out)
 {
     char buffer[2048];
@@ -168,7 +166,7 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
     }
     free(result);
     if (end.outcome == FIT_CANCELLED && atomic_load(&e->fits->stopping)) {
-        e->reported = true; /* it begins again at the next start */
+        e->reported = true; /* the next start begins it again */
     } else {
         report_end(e, end.outcome, end.detail);
     }
@@ -184,10 +182,9 @@ static void release_errand(void *context)
     free(e);
 }
 
-/* ---- on the lab thread --------------------------------------------------------------------
- */
+/* ---- on the lab thread --------------------------------------------------------------- */
 
-/* A copy of the frozen window; NULL: no memory. */
+/* Copies the frozen window; NULL: no memory. */
 static struct errand *make_errand(struct fits *f, uint32_t pair, enum side side)
 {
     const struct pair_dynamics *d = lab_dynamics(f->lab, pair);

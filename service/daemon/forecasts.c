@@ -20,8 +20,8 @@ struct forecasts {
     pthread_cond_t changed;
     bool stop;
     struct forecasts_counts counts; /* under the lock */
-    bool live;                      /* the journal's tail was in at the last look */
-    uint64_t done[TEAMS_MAX];       /* newest forecast of each team that was made */
+    bool live;                      /* the journal's tail was processed at the last look */
+    uint64_t done[TEAMS_MAX];       /* number of the newest forecast made, by team */
 };
 
 /* ---- one forecast ---- */

@@ -12,9 +12,9 @@
 #include "service/mqtt/topic_list.h"
 #include "service/tool/log.h"
 
-/* ---- what robots say of their machines ---- */
+/* ---- machine states from robots ------------------------------------------------------ */
 
-/* "<prefix>/<pair>/<side>/machines": false when the topic is another. */
+/* Splits "<prefix>/<pair>/<side>/machines"; false for any other topic. */
 static bool split_topic(const char *prefix, const char *topic, char pair[EVENT_PAIR_MAX],
                         enum side *side)
 {
@@ -43,9 +43,9 @@ static bool is_object(const char *text, size_t bytes)
            json_scan_finish(&s);
 }
 
-/* A message on "<prefix>/<pair>/<side>/machines"; an empty one takes the old one back. False
- * when the topic is another; what is no JSON object, too long or of an unknown pair is
- * dropped. */
+/* Stores a message on "<prefix>/<pair>/<side>/machines"; an empty one deletes the old state.
+ * False for any other topic. A message that is no JSON object, too long, or of an unknown pair
+ * is dropped. */
 static bool store_robot_state(struct daemon *d, const char *topic, const char *payload,
                               size_t bytes)
 {
@@ -93,7 +93,7 @@ static bool is_sample(const struct daemon *d, const char *topic)
     return codec_is_sample(&d->gateway.codecs, d->file->broker.prefix, topic);
 }
 
-/* Of either connection. Runs on Paho's thread: must not wait. */
+/* Serves both connections, on Paho's thread, so it must not wait. */
 static void receive_message(void *context, const char *topic, const void *payload, size_t bytes,
                             int qos, bool retained, bool dup, uint16_t packet_id)
 {
@@ -119,14 +119,15 @@ static void receive_message(void *context, const char *topic, const void *payloa
         atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
     }
     const enum inbox_kind kind = is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT;
-    /* What the journal cannot take is the broker's until it can. */
+    /* Without an acknowledgement the broker keeps the message until the journal can be
+     * written. */
     if (inbox_add(d->inbox, &m, kind) != STATUS_OK && kind == INBOX_EVENT) {
         mqtt_client_refuse(d->gateway.client, "the journal cannot be written");
     }
 }
 
-/* What messages come under is known to lab and journal, or none is taken: else a restart, and
- * every replay, would read them by what was before. */
+/* Lab and journal must both know the context of messages, or none is accepted. Otherwise a
+ * restart and every replay would read them in the previous context. */
 static void record_or_refuse(const struct daemon *d, const char *what, const char *payload,
                              size_t bytes)
 {
@@ -135,7 +136,7 @@ static void record_or_refuse(const struct daemon *d, const char *what, const cha
     }
 }
 
-/* What comes next may have waited at the broker, or in the socket of a frozen process. */
+/* The next messages may have waited at the broker, or in the socket of a frozen process. */
 static void record_silence(void *context, int64_t silent_us)
 {
     const struct daemon *d = context;
@@ -149,7 +150,7 @@ static void record_silence(void *context, int64_t silent_us)
     record_or_refuse(d, "away", payload, w.used);
 }
 
-/* A frozen process hears neither connection. Where telemetry alone was held up, no reply has
+/* A frozen process receives on neither connection. If only telemetry was held up, no reply has
  * waited. */
 void gateway_record_frozen(void *context, int64_t silent_us)
 {
@@ -159,7 +160,7 @@ void gateway_record_frozen(void *context, int64_t silent_us)
     }
 }
 
-/* The packet ids of what comes next are those of this session. */
+/* The packet ids that follow belong to this session. */
 static void record_session(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
 {
     const struct daemon *d = context;
@@ -178,9 +179,9 @@ static void record_session(void *context, bool resumed, int64_t silent_us, int64
     record_or_refuse(d, "session", payload, w.used);
 }
 
-/* ---- what the broker has ---- */
+/* ---- echoes of our commands ---------------------------------------------------------- */
 
-/* The robot of a team that this pair is; NULL: none. */
+/* Returns the robot of a team that this pair is; NULL: none. */
 static const char *find_member(const struct daemon *d, const char *pair, const char **team)
 {
     for (size_t k = 0; k < d->params.team_count; k++) {
@@ -195,7 +196,7 @@ static const char *find_member(const struct daemon *d, const char *pair, const c
     return NULL;
 }
 
-/* "<prefix>/<pair>/<side>/command" */
+/* Splits "<prefix>/<pair>/<side>/command". */
 static bool split_command(const char *prefix, const char *topic, char pair[EVENT_PAIR_MAX],
                           enum side *side)
 {
@@ -214,8 +215,8 @@ static void copy_command(void *context, const struct event *event)
     *(struct event *)context = *event;
 }
 
-/* A team's command that is not known to have arrived is sent again after a start. On Paho's
- * thread. */
+/* Records that a team's command arrived at the broker; otherwise it is sent again after a
+ * start. On Paho's thread. */
 static void record_arrival(void *context, const char *topic, const void *payload, size_t bytes)
 {
     const struct daemon *d = context;
@@ -249,7 +250,7 @@ static void record_arrival(void *context, const char *topic, const void *payload
     }
 }
 
-/* Streams, and all the rest. */
+/* Topic filters: streams, and all others. */
 struct subscription {
     struct topic_list samples, others;
 };
@@ -272,7 +273,7 @@ static void add_foreign(struct subscription *s, const struct codec_set *set)
     }
 }
 
-/* All that the lab hears. */
+/* Lists all topics that the lab subscribes to. */
 static void list_topics(const struct daemon *d, struct subscription *s)
 {
     const char *prefix = d->file->broker.prefix;
@@ -289,9 +290,9 @@ static void list_topics(const struct daemon *d, struct subscription *s)
     add_foreign(s, set);
 }
 
-/* Each by a connection of its own would bring a message twice that fits filters of both. And
- * a broker may know a client by its user alone (use_username_as_clientid), or by its
- * certificate: a second one of the same throws the first one out. */
+/* Two connections would receive a message twice if it matched filters of both. A broker may
+ * also identify clients by user name (use_username_as_clientid) or certificate: then a second
+ * connection of one user disconnects the first. */
 static bool may_come_apart(const struct broker_options *broker, const struct subscription *s)
 {
     const bool nameless = !broker->username[0] && !broker->tls.cert_file[0];
@@ -307,7 +308,7 @@ static void merge_subscriptions(struct subscription *s)
     s->samples.count = 0;
 }
 
-/* A clean session: what is missed is gone. */
+/* A clean session: missed telemetry is lost. */
 static enum status start_telemetry(struct daemon *d, const struct topic_list *samples,
                                    struct err *err)
 {
@@ -328,8 +329,8 @@ static enum status start_telemetry(struct daemon *d, const struct topic_list *sa
     return mqtt_client_create(&d->gateway.telemetry, &options, err);
 }
 
-/* Samples that come by the other connection no longer come by this one, whose session may be
- * of a time when there was no other. */
+/* The persistent session may still have subscriptions from a time without the second
+ * connection, so filters of samples are unsubscribed here. */
 static enum status start_main(struct daemon *d, const struct subscription *s, struct err *err)
 {
     const struct broker_options *broker = &d->file->broker;
@@ -409,7 +410,7 @@ enum status gateway_send_whole(struct daemon *d, const char *topic, const char *
 void gateway_leave(struct daemon *d, int timeout_ms)
 {
     if (d->gateway.telemetry) {
-        mqtt_client_stop(d->gateway.telemetry, 0); /* there is nothing to be sent */
+        mqtt_client_stop(d->gateway.telemetry, 0); /* there is nothing to send */
     }
     if (d->gateway.client) {
         mqtt_client_stop(d->gateway.client, timeout_ms);

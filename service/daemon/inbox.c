@@ -10,32 +10,32 @@
 #include "logger/storage/lock.h"
 
 enum {
-    COSTED = 1000,         /* lines from which their cost is known */
-    WAITING_MIN = 256,     /* so few are no overload, whatever they cost */
-    LATE_BYTES = 64 << 10, /* of samples that are written down together */
-    OWED_BYTES = 1 << 20   /* of own lines that wait for the journal */
+    COSTED = 1000,         /* lines before their cost is known */
+    WAITING_MIN = 256,     /* fewer waiting lines are no overload, whatever they cost */
+    LATE_BYTES = 64 << 10, /* samples that are written together */
+    OWED_BYTES = 1 << 20   /* own lines that wait for the journal */
 };
 
-/* What the lab thread is doing, as far as producers have to know. */
+/* The lab thread's state, as far as producers need it. */
 enum consumer {
-    CONSUMER_AWAKE, /* looks into the buffer before it sleeps: no need to wake it */
-    CONSUMER_RESTS, /* comes back by itself, in less than one millisecond, */
-    CONSUMER_POLLS, /* within some */
+    CONSUMER_AWAKE, /* checks the buffer before it sleeps: no need to wake it */
+    CONSUMER_RESTS, /* returns by itself within one millisecond */
+    CONSUMER_POLLS, /* returns by itself within some milliseconds */
     CONSUMER_SLEEPS
 };
 
-/* A record in a buffer: this, then the line (or nothing when it is a section). */
+/* A record in a buffer: this header, then the line, or nothing for a section. */
 struct record {
-    struct journal_position after; /* the section's end */
-    struct journal_position from;  /* the section's beginning */
-    size_t bytes;                  /* of the line */
+    struct journal_position after; /* end of the section */
+    struct journal_position from;  /* start of the section */
+    size_t bytes;                  /* length of the line */
     bool section;
     bool restored;
     bool unwritten; /* the journal does not have the line */
-    bool owed;      /* the journal does not have it yet, or something before it */
+    bool owed;      /* the journal lacks the line, or something before it */
 };
 
-/* Records one behind the other. Each begins aligned. */
+/* Aligned records, one after another. */
 struct buffer {
     char *bytes; /* [buffer_bytes] */
     size_t used;
@@ -44,12 +44,12 @@ struct buffer {
 struct inbox {
     struct inbox_params params;
     pthread_mutex_t lock;
-    pthread_cond_t wake; /* of the lab thread */
+    pthread_cond_t wake; /* wakes the lab thread */
 
     /* Under the lock. */
-    struct buffer filling; /* what came since the round began, */
-    uint64_t waiting;      /* so many lines; */
-    uint64_t waiting_max;  /* more are not to wait, or samples are left out; 0: any number */
+    struct buffer filling; /* records since the round began */
+    uint64_t waiting;      /* lines in it */
+    uint64_t waiting_max;  /* more waiting lines cause samples to be dropped; 0: no limit */
     int64_t last_us;
     int64_t written_us;          /* the journal has a line of this time, or of a later one */
     int64_t reached_us;          /* the lab gets here before it gets lines that come now */
@@ -58,11 +58,12 @@ struct inbox {
     bool behind;                 /* lines from behind_from on stand in the journal only */
     struct journal_position behind_from;
     enum consumer consumer;
-    bool called; /* by inbox_wake(), since it slept last */
+    bool called; /* inbox_wake() was called since the last sleep */
     struct inbox_counts counts;
     char *line; /* [MESSAGE_LINE_MAX] where messages are formatted */
-    char *late; /* [LATE_BYTES] samples that the journal does not have yet: the last records
-                   of filling, from late_at on; NULL: none waits */
+    /* [LATE_BYTES] samples that the journal lacks yet: the last records of filling, from
+     * late_at on; NULL: unused */
+    char *late;
     size_t late_bytes, late_lines, late_at;
     int64_t late_us, late_last_us; /* stamps of the first, and of the last there was */
     bool refused;                  /* the journal did not take the last line */
@@ -71,15 +72,15 @@ struct inbox {
     size_t owed_bytes, owed_given;
     bool begun; /* the journal has a line of this run */
 
-    /* The lab thread's. */
-    struct buffer round_buffer;    /* this round's, */
+    /* Used by the lab thread only. */
+    struct buffer round_buffer;    /* records of this round, */
     size_t at;                     /* read up to here */
-    struct journal_reader *reader; /* of the section it is in; NULL: in none */
+    struct journal_reader *reader; /* reader of the current section; NULL: none */
     struct record section;
     struct journal_position position;
-    bool unplaced;    /* it has got lines that the journal did not have then */
-    uint64_t reached; /* lines, up to the end of this round */
-    uint64_t costed;  /* lines of late, and what they cost */
+    bool unplaced;    /* the lab has lines that the journal lacked then */
+    uint64_t reached; /* lines up to the end of this round */
+    uint64_t costed;  /* recent lines, and their cost */
     int64_t cost_ns;
 };
 
@@ -156,7 +157,7 @@ static void wake_lab(struct inbox *inbox)
     (void)pthread_cond_signal(&inbox->wake);
 }
 
-/* So much that the lab thread should not wait any longer. */
+/* Enough waits that the lab thread should process it now. */
 static bool has_much(const struct inbox *inbox)
 {
     return inbox->behind || inbox->filling.used > inbox->params.buffer_bytes / 4;
@@ -174,7 +175,7 @@ static void wake_for(struct inbox *inbox, enum inbox_kind kind)
     }
 }
 
-/* With what it takes to the next one. */
+/* Record and line, rounded up to the next record's alignment. */
 static size_t whole_bytes(const struct record *record)
 {
     const size_t align = _Alignof(struct record);
@@ -211,8 +212,7 @@ static bool push_section(struct inbox *inbox, struct journal_position from,
     return pushed;
 }
 
-/* Put the stretch that stands in the journal only into the buffer, so that what comes now can
- * queue behind it. */
+/* Adds the journal-only section to the buffer, so that new lines can queue behind it. */
 static bool catch_up(struct inbox *inbox)
 {
     if (inbox->behind && push_section(inbox, inbox->behind_from, inbox->end, false)) {
@@ -239,7 +239,7 @@ static bool push_line(struct inbox *inbox, size_t bytes, bool unwritten)
                                               .unwritten = unwritten});
 }
 
-/* Of the samples that waited for the journal it has so many bytes now, up to end: the others
+/* The journal now has `wrote` bytes of the waiting samples, up to end. Samples that it lacks
  * are not handed out. */
 static void place_late(struct inbox *inbox, size_t wrote, struct journal_position end)
 {
@@ -262,7 +262,7 @@ static void place_late(struct inbox *inbox, size_t wrote, struct journal_positio
     inbox->late_lines = 0;
 }
 
-/* Lock held. Nothing that comes later may be written before. */
+/* Lock held. Waiting samples go to the journal before any later line. */
 static void write_late(struct inbox *inbox)
 {
     if (inbox->late_lines == 0) {
@@ -277,7 +277,7 @@ static void write_late(struct inbox *inbox)
     inbox->late_bytes = 0;
 }
 
-/* A sample to be written down later; false: at once. */
+/* Defers the write of a sample; false: write it now. */
 static bool defer_line(struct inbox *inbox, size_t bytes, int64_t t_us)
 {
     if (inbox->late && bytes > LATE_BYTES - inbox->late_bytes) {
@@ -309,9 +309,9 @@ static void deliver_unjournalled(struct inbox *inbox, size_t bytes, int64_t t_us
     }
 }
 
-/* Lock held. A line of the daemon's own that the journal refused is written before all others,
- * with the time that it has. The lab gets it now, so that replay tells the same; but nothing
- * before the journal has the start of this run, or while one of these lines is held back. */
+/* Lock held. An own line that the journal refused is written before all others later, with its
+ * original time. The lab gets it now, so that a replay has the same order. It gets nothing
+ * before the journal has the start of this run, or while an earlier line is held back. */
 static void owe_line(struct inbox *inbox, size_t bytes)
 {
     if (bytes > OWED_BYTES - inbox->owed_bytes) {
@@ -330,8 +330,8 @@ static void owe_line(struct inbox *inbox, size_t bytes)
     }
 }
 
-/* Lock held. What the journal refused comes first. False: it still refuses it. The lab reads
- * there what it has not got, if nothing else where the journal goes on. */
+/* Lock held. Refused lines go to the journal first. False: it still refuses. If nothing else
+ * was added there, the lab reads the lines that it lacks from the journal. */
 static bool write_owed(struct inbox *inbox, int64_t t_us)
 {
     if (inbox->owed_bytes == 0) {
@@ -356,7 +356,7 @@ static bool write_owed(struct inbox *inbox, int64_t t_us)
     return inbox->owed_bytes == 0;
 }
 
-/* The line stands in the journal between before and inbox->end. */
+/* Delivers a line that the journal holds between before and inbox->end. */
 static void deliver_journalled(struct inbox *inbox, size_t bytes,
                                struct journal_position before)
 {
@@ -367,7 +367,7 @@ static void deliver_journalled(struct inbox *inbox, size_t bytes,
     }
 }
 
-/* Lock held. What became of a line that the journal refused. */
+/* Lock held. Handles a line that the journal refused. */
 static enum status refuse_line(struct inbox *inbox, const struct message *message,
                                enum inbox_kind kind, size_t bytes)
 {
@@ -384,7 +384,7 @@ static enum status refuse_line(struct inbox *inbox, const struct message *messag
     return STATUS_E_IO;
 }
 
-/* Lock held. What is left out is neither journalled nor formatted: that costs time, too. */
+/* Lock held. A dropped sample is neither journalled nor formatted, because both cost time. */
 static bool leave_out(struct inbox *inbox, enum inbox_kind kind)
 {
     const bool out =
@@ -581,7 +581,7 @@ static bool is_before(struct journal_position a, struct journal_position b)
     return a.file != b.file ? a.file < b.file : a.offset < b.offset;
 }
 
-/* The next line of the section; INBOX_NONE when it is through. */
+/* Returns the next line of the section; INBOX_NONE at its end. */
 static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *line,
                                        struct err *err)
 {
@@ -594,7 +594,8 @@ static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *l
         return INBOX_LINE;
     }
     if (status != STATUS_OK && status != STATUS_E_EMPTY) {
-        return INBOX_FAULT; /* this file is given up, the next call goes on behind it */
+        /* The rest of this file is skipped; the next call continues behind it. */
+        return INBOX_FAULT;
     }
     journal_reader_close(inbox->reader);
     inbox->reader = NULL;

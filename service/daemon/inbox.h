@@ -1,26 +1,27 @@
-/* service/daemon/inbox.h - the way of every input to the lab thread: stamp, journal, buffer,
- * in this order and under one short lock, so that the journal's order is the lab's order.
+/* service/daemon/inbox.h - the queue of all input to the lab thread. Each line is stamped,
+ * journalled and buffered in this order under one short lock, so that journal and lab have the
+ * same order.
  *
- * What crosses is the journal line itself; the lab thread parses it exactly as replay does.
- * inbox_add() never waits for the lab thread: that one takes a whole buffer at the beginning
- * of its round, and an empty one takes its place. When it is full, the line stands in the
- * journal only, and the inbox remembers from where the lab thread has to read on there; once
- * the lab thread comes by, that stretch of the journal takes its place in the buffer and later
- * lines queue behind it. So nothing is lost, nothing comes twice and the order stays.
+ * The buffer holds journal lines; the lab thread parses them exactly as replay does.
+ * inbox_add() never waits for the lab thread, which swaps the whole buffer for an empty one
+ * when a round begins. When the buffer is full, lines go to the journal only, and the inbox
+ * remembers where. When the lab thread comes by, that section of the journal enters the buffer,
+ * and later lines queue behind it. So nothing is lost or repeated, and the order stays.
  *
- * What the journal cannot take, the lab does not get either: the event goes back to who has it
- * still (the broker, who is asking), so that lab, store and journal never know different
- * things. The daemon's own lines wait instead (1 MiB of them at most) and are written first
- * when the journal can be written again, with the time at which they came. The lab gets them
- * when they come. But a run whose start is not in the journal has not begun: until then the lab
- * gets nothing. Samples may be written down together (samples_together), but before the lab
- * thread gets them, and before an event that came after them: what is acknowledged, or decided
- * on, is in the journal. Killed meanwhile, the daemon has lost these samples.
+ * A line that the journal refuses does not reach the lab either. The sender still has the event
+ * (the broker, or an HTTP client), so lab, store and journal never know different things. The
+ * daemon's own lines wait instead, at most 1 MiB. They are written first when the journal works
+ * again, with their original time, but the lab gets them at once. A run whose start is not in
+ * the journal has not begun: until then the lab gets nothing.
  *
- * Under overload telemetry is thinned before commands and replies wait: while more lines wait
- * for the lab thread than it can take in within inbox_params.behind_us, by what lines cost it,
- * samples are left out, before the journal, so that the lab and every replay of it know the
- * same ones. Nothing else is ever left out.
+ * Samples may be written in groups (samples_together), but always before the lab thread gets
+ * them and before a later event. So everything that is acknowledged or decided on is in the
+ * journal. A daemon that is killed meanwhile loses the samples of one group.
+ *
+ * Under overload telemetry is dropped before commands and replies have to wait. Samples are
+ * dropped while the waiting lines exceed what the lab thread can process within
+ * inbox_params.behind_us at their measured cost. They are dropped before the journal, so that
+ * the lab and every replay know the same ones. Nothing else is dropped.
  *
  * Threads: inbox_add() and inbox_counts() from any thread; the others from the lab thread.
  */
@@ -35,39 +36,40 @@
 #include "logger/storage/journal.h"
 
 enum inbox_kind {
-    INBOX_EVENT,  /* journalled or refused, never dropped, wakes the lab thread at once */
-    INBOX_SAMPLE, /* telemetry: may wait a few milliseconds; dropped when the journal refuses
-                     it, or it is not to be journalled and the buffer is full */
-    INBOX_OFFER,  /* as an event, but who offers it is told, and has it still */
-    INBOX_OWN     /* as an event, but it waits where the journal refuses it */
+    INBOX_EVENT, /* journalled or refused, never dropped; wakes the lab thread at once */
+    /* telemetry: may wait a few milliseconds; dropped if the journal refuses it, or if it is
+     * not journalled and the buffer is full */
+    INBOX_SAMPLE,
+    INBOX_OFFER, /* like an event, but the sender learns of a refusal and still has it */
+    INBOX_OWN    /* like an event, but waits while the journal refuses it */
 };
 
 struct inbox_params {
-    size_t buffer_bytes;     /* of one of the two; 2 * MESSAGE_LINE_MAX: then any line fits */
+    /* size of each of the two buffers; with 2 * MESSAGE_LINE_MAX any line fits */
+    size_t buffer_bytes;
     struct journal *journal; /* borrowed */
     const char *directory;   /* of the journal, borrowed */
-    const char *prefix;      /* of topics, borrowed; for inbox_record() */
+    const char *prefix;      /* first levels of topics, borrowed; for inbox_record() */
     bool journal_samples;    /* telemetry is journalled, too, */
     bool samples_together;   /* those that come between two events, or rounds, by one write */
     bool sync_each;          /* the disk has an event before the lab does */
     int64_t (*now_us)(void); /* lab time; monotonic */
-    int64_t last_us;         /* no line is stamped earlier: the latest time that is known */
-    int64_t behind_us;       /* work that waits, beyond which samples are left out; 0: never */
+    int64_t last_us;         /* latest known time: no line is stamped earlier */
+    int64_t behind_us;       /* waiting work beyond which samples are dropped; 0: never */
 };
 
 struct inbox_counts {
-    uint64_t events, samples; /* taken */
+    uint64_t events, samples; /* accepted */
     uint64_t bytes;           /* of lines */
-    uint64_t refused;         /* events that the journal could not take: the broker's still */
-    uint64_t
-        not_journalled; /* own lines for which there was no room to wait: nobody has them */
+    uint64_t refused;         /* events that the journal refused: still at the broker */
+    uint64_t not_journalled;  /* own lines lost for want of room */
     uint64_t samples_dropped; /* refused by the journal, or no room in the buffer */
-    uint64_t samples_thinned; /* left out because the lab thread was behind */
-    uint64_t lost;            /* events that were refused though nobody keeps them (QoS 0) */
+    uint64_t samples_thinned; /* dropped because the lab thread was behind */
+    uint64_t lost;            /* refused events without a sender that has them (QoS 0) */
     uint64_t overflows;       /* times the buffer was full and the journal took over */
-    uint64_t sections;        /* stretches of the journal the lab thread was sent to */
-    uint64_t wakes;           /* of the lab thread */
-    size_t buffer_used, buffer_high_water; /* bytes that wait, and most that ever did */
+    uint64_t sections;        /* journal sections that the lab thread had to read */
+    uint64_t wakes;           /* wake-ups of the lab thread */
+    size_t buffer_used, buffer_high_water; /* bytes waiting now, and their maximum */
 };
 
 struct inbox;
@@ -76,26 +78,25 @@ struct inbox;
 MUST_USE enum status inbox_create(const struct inbox_params *params, struct inbox **out);
 void inbox_destroy(struct inbox *inbox); /* NULL is allowed */
 
-/* Before the first inbox_add(): let the lab thread read this stretch of the journal first. Its
- * lines are handed out with restored set. */
+/* Call before the first inbox_add(): the lab thread reads this section of the journal first.
+ * Its lines have restored set. */
 void inbox_restore(struct inbox *inbox, struct journal_position from,
                    struct journal_position to);
 
-/* One message; its t_us is set here. What it borrows is copied. STATUS_E_IO: the journal cannot
- * take it, and it was not taken in; with sync_each also: it is not synced. */
+/* Add a message; its t_us is set here. Everything borrowed is copied. STATUS_E_IO: the journal
+ * refused it, and it was not accepted; with sync_each also: it is not synced. */
 MUST_USE enum status inbox_add(struct inbox *inbox, struct message *message,
                                enum inbox_kind kind);
 
-/* A line of the daemon's own, logger/codec/codecs.h: what it is about and its payload,
- * JSON. */
+/* Add a line of the daemon's own (logger/codec/codecs.h): its subject and its JSON payload. */
 void inbox_record(struct inbox *inbox, const char *what, const char *payload, size_t bytes);
-/* The same, of what may as well not be taken in: STATUS_E_IO as of inbox_add(). */
+/* The same for a line that may be refused: STATUS_E_IO as for inbox_add(). */
 MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
                                  size_t bytes);
 
-/* Results are about to follow from the time t_us alone. Write that time into the journal, on
- * $lab/time, unless it has a line of t_us or later: a replay then knows that t_us was reached,
- * and the next run begins after it. */
+/* Call before results that follow from the time t_us alone. Writes that time into the journal,
+ * on $lab/time, unless a line of t_us or later exists. A replay then knows that t_us was
+ * reached, and the next run begins after it. */
 void inbox_write_time(struct inbox *inbox, int64_t t_us);
 
 /* Lab thread, behind a round: what is due before t_us is about to happen. False: lines came
@@ -105,28 +106,28 @@ MUST_USE bool inbox_reach(struct inbox *inbox, int64_t t_us);
 /* The journal's files from that of position on are needed. Any thread. */
 void inbox_retain_from(struct inbox *inbox, struct journal_position position);
 
-/* The present in lab time, never before a stamp that was given. Any thread. */
+/* The present in lab time, never before a given stamp. Any thread. */
 int64_t inbox_now_us(struct inbox *inbox);
 
-/* How many lines were taken so far, the journal's tail apart. Any thread. */
+/* The number of lines added so far, without the journal's tail. Any thread. */
 uint64_t inbox_added_count(struct inbox *inbox);
 
-/* Of them, how many are in this round and those before it: as many as inbox_added_count() said
- * when it began, unless a stretch of the journal is behind. Lab thread. */
+/* The number of those lines in this round and earlier ones. It equals inbox_added_count() at
+ * the round's start, unless a section of the journal is still unread. Lab thread. */
 uint64_t inbox_reached(const struct inbox *inbox);
 
-/* Lab thread: that many lines cost it so much time of the processor. Until it has said so for
- * the first time, while it reads back the journal, nothing is left out. */
+/* Lab thread: report the processor time of a number of lines. Nothing is dropped before the
+ * first report, that is while the journal is read back. */
 void inbox_report_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns);
 
-/* The lab thread begins a round, having read the one before to its end. Every line of later
- * rounds is stamped at the time it returns, or later. */
+/* The lab thread begins a round after it has read the previous one to its end. Every line of
+ * later rounds has at least the returned time as its stamp. */
 int64_t inbox_begin(struct inbox *inbox);
 
 enum inbox_next {
     INBOX_NONE, /* the round is over */
     INBOX_LINE,
-    INBOX_FAULT /* a stretch of the journal could not be read: *err; go on */
+    INBOX_FAULT /* a section of the journal could not be read: *err; continue */
 };
 
 struct inbox_line {
@@ -138,26 +139,29 @@ struct inbox_line {
 
 enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct err *err);
 
-/* How the lab thread waits for what comes. */
+/* Decides what wakes the lab thread. */
 enum inbox_pause {
-    INBOX_SLEEPS, /* whatever comes wakes it */
-    INBOX_POLLS, /* for milliseconds: samples need not, until a quarter of the buffer is full */
-    INBOX_RESTS  /* for a part of one: nothing need, until then, nor what is there already */
+    INBOX_SLEEPS, /* every line wakes it */
+    /* for milliseconds: samples do not wake it until a quarter of the buffer is full */
+    INBOX_POLLS,
+    /* for a fraction of one: nothing wakes it, not even lines that are there already */
+    INBOX_RESTS
 };
 
-/* The lab thread waits until lab_clock_monotonic_us() is until_us, or it is woken. Returns
- * false when there is something to do already, at once but for INBOX_RESTS. */
+/* Lab thread: sleep until lab_clock_monotonic_us() is until_us, or until woken. Returns false
+ * when there is work already, at once except for INBOX_RESTS. */
 bool inbox_sleep(struct inbox *inbox, enum inbox_pause pause, int64_t until_us);
 void inbox_wake(struct inbox *inbox); /* any thread */
 
-/* Lines of a run that has begun wait for the journal: what follows from them is not to be
- * stored or sent yet. Any thread. */
+/* Lines of a run that has begun wait for the journal: their results must not be stored or sent
+ * yet. Any thread. */
 bool inbox_owes(struct inbox *inbox);
 
-/* False: such lines are in the lab's state, so it has no place in the journal. Lab thread. */
+/* False: the lab's state includes such lines, so no place in the journal matches it. Lab
+ * thread. */
 bool inbox_is_placed(const struct inbox *inbox);
 
-/* The place in the journal up to which the lab has taken everything in. Lab thread. */
+/* The place in the journal up to which the lab has processed everything. Lab thread. */
 struct journal_position inbox_position(const struct inbox *inbox);
 
 void inbox_read_counts(struct inbox *inbox, struct inbox_counts *out);
