@@ -28,24 +28,24 @@ bool journal_field_from_name(const char *name, struct journal_field *field)
     return false;
 }
 
-/* Reading, between two lines. */
+/* State of reading, kept between two lines. */
 struct reading {
     const struct dynamics_journal *wanted;
     const struct csv_source *inputs; /* [count] */
     size_t count;
-    struct journal_reader *reader; /* of files; NULL: inputs[0] is a text */
-    size_t at;                     /* in the text */
+    struct journal_reader *reader; /* reader of files; NULL: inputs[0] is a text */
+    size_t at;                     /* offset in the text */
     struct dynamics_journal_summary summary;
     char found[128];                /* robots that have telemetry: "r1 real, r1 virtual" */
-    char prefix[MESSAGE_TOPIC_MAX]; /* of the topics of the robot at hand */
+    char prefix[MESSAGE_TOPIC_MAX]; /* topic prefix of the robot that is being read */
     char boot[EVENT_BOOT_MAX];
-    enum journal_stamp stamp; /* of this boot's rows */
-    bool begun;               /* there was a row */
+    enum journal_stamp stamp; /* clock of this boot's rows */
+    bool begun;               /* at least one row was made */
     bool fresh;               /* the next row is the first of a boot */
-    bool new_part;            /* and begins a part */
-    int64_t first_us;         /* of the first row: times count from there */
-    int64_t last_seq;         /* -1: none */
-    size_t tau_count;         /* of the last virtual/control; 0: none yet */
+    bool new_part;            /* that row begins a new part */
+    int64_t first_us;         /* time of the first row, from which all times count */
+    int64_t last_seq;         /* 1: no sequence number yet */
+    size_t tau_count;         /* values of the last virtual/control; 0: none yet */
     double tau[EVENT_AXES_MAX];
     enum status outcome;
     struct err *err;
@@ -89,7 +89,7 @@ static void follow_sequence(struct reading *r, int64_t seq)
     r->last_seq = seq > r->last_seq ? seq : r->last_seq;
 }
 
-/* The numbers of a sample by vector, and nu and tau on the model's axes. */
+/* The numbers of a sample as vectors; nu and tau are on the model's axes. */
 struct sample_values {
     const double *values[JOURNAL_POSE + 1];
     size_t count[JOURNAL_POSE + 1];
@@ -193,7 +193,7 @@ static void read_control(void *context, const struct event *event)
     }
 }
 
-/* "prefix/pair/real/telemetry": false when the topic has another end. */
+/* Splits "prefix/pair/real/telemetry"; false when the topic has another ending. */
 static bool split_topic(const char *topic, const char *end, char *prefix, const char **pair,
                         size_t *pair_bytes)
 {
@@ -216,7 +216,8 @@ static bool split_topic(const char *topic, const char *end, char *prefix, const 
     return true;
 }
 
-/* Whether a message is of the wanted robot; an error where nobody said which and there are two.
+/* Tells whether a message belongs to the wanted robot. Reports an error when none was named and
+ * there are two.
  */
 static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telemetry)
 {
@@ -236,7 +237,7 @@ static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telem
     return same;
 }
 
-/* For whoever asks for a robot that is not there. */
+/* Collects robots for the error message about a robot that does not exist. */
 static void add_found_robot(struct reading *r, const char *topic)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
@@ -260,14 +261,14 @@ static void read_message(struct reading *r, struct message *m)
     const bool sample = split_topic(m->topic, telemetry, r->prefix, &pair, &n);
     const bool control = !sample && side == SIDE_VIRTUAL &&
                          split_topic(m->topic, "/virtual/control", r->prefix, &pair, &n);
-    /* Retained samples are from before the recording. */
+    /* Retained samples are older than the recording. */
     if ((!sample && !control) || !is_of_pair(r, pair, n, sample) || (sample && m->retained)) {
         r->summary.others++;
         add_found_robot(r, m->topic);
         return;
     }
     if (control) {
-        /* Efforts are written as in telemetry, which the codec knows. */
+        /* Efforts have the format of telemetry, which the codec reads. */
         (void)snprintf(m->topic + strlen(m->topic) - strlen("control"), sizeof "telemetry",
                        "telemetry");
     }
@@ -308,7 +309,7 @@ static enum status judge_reading(struct reading *r, enum status st)
     return st;
 }
 
-/* The input that a line came from: a file by its name, or the directory it is in. */
+/* Finds the input of a line: a file by its name, or the directory of the file. */
 static size_t find_input(const struct reading *r, const char *path)
 {
     size_t best = 0;
@@ -380,7 +381,7 @@ static enum status read_lines(struct reading *r, struct file_mark *marks)
     return STATUS_OK;
 }
 
-/* Files are opened; a text is at hand, and known whole. */
+/* Files must be opened; a text is complete in memory. */
 static enum status open_inputs(struct reading *r, struct file_mark *marks)
 {
     const char *paths[DYNAMICS_JOURNALS_MAX];

@@ -1,4 +1,5 @@
-/* A fit of dynamics made and written out. */
+/* service/identify/dynamics_page.c - fits dynamics and writes the result as a page or as
+ * JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 /* ---- for people ---- */
 
-/* Of a model that takes a joint and a slide for the same. */
+/* Some models treat joints and slides alike, so the page says which units hold. */
 static void print_units(const struct model *model, FILE *out)
 {
     if (model->sticks) {
@@ -59,7 +60,7 @@ static void print_parameters(const struct identify_result *result, FILE *out)
     print_units(model, out);
 }
 
-/* What prediction error found besides parameters. */
+/* Prints the noise that the prediction error method found besides parameters. */
 static void print_noise(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
@@ -75,7 +76,7 @@ static void print_noise(const struct identify_result *result, FILE *out)
     }
 }
 
-/* How well the data speak of each parameter, and what moves it. */
+/* Prints how well the data support each parameter, and what moves it. */
 static void print_support(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
@@ -120,7 +121,8 @@ static void print_score(const char *name, const char *kind, const struct residua
     estimate_page_cell(out, 8, PAGE_DECIMALS, 4, s->r2);
     estimate_page_cell(out, 6, PAGE_DECIMALS, 1, s->fit_percent);
     (void)fputs(" %", out);
-    /* From one noisy sample to the next, residuals hang together with the best of models. */
+    /* Residuals between noisy samples are autocorrelated even for the best model, so whiteness
+     * is only judged when simulated. */
     if (whiteness) {
         estimate_page_cell(out, 8, PAGE_DECIMALS, 2, s->correlation);
         estimate_page_cell(out, 7, PAGE_DECIMALS, 1, s->runs_z);
@@ -158,7 +160,7 @@ static void print_scores(const struct model *model, const char *what,
     }
 }
 
-/* What each cut of the recording has to say against one set of parameters throughout. */
+/* Prints evidence against constant parameters, by each cut of the recording. */
 static void print_parts(const struct identify_result *result, FILE *out)
 {
     const struct stability *stability = &result->own.check.stability;
@@ -193,7 +195,7 @@ static void print_parts(const struct identify_result *result, FILE *out)
     }
 }
 
-/* Where held-out data would have the parameters. */
+/* Prints the parameter values that held-out data would ask for. */
 static void print_asks(const struct identify_result *result, FILE *out)
 {
     const struct stability *held = &result->held_out.check.stability;
@@ -211,7 +213,8 @@ static void print_asks(const struct identify_result *result, FILE *out)
     }
 }
 
-/* Which of the two sets the recording likes better, and whether one would see it. */
+/* Prints which parameter set predicts the recording better, and whether the difference is
+ * visible. */
 static void print_comparison(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
@@ -305,7 +308,7 @@ static void print_summary(const struct model *model, const char *what,
     identify_files_print(out, "  file ", &data->files);
 }
 
-/* "width is 0.05, of 0.01 0.05 0.2" */
+/* Prints "width is 0.05, of 0.01 0.05 0.2". */
 static void print_variants(const struct identify_result *result, FILE *out)
 {
     const struct model_row *row = result->kind;

@@ -1,4 +1,4 @@
-/* Measured against simulated velocities as a picture. */
+/* service/identify/dynamics_plot.c - plots measured and simulated velocities. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,40 +8,40 @@
 
 enum { PARTS_MAX = 2 };
 
-/* A column of the picture. */
+/* A column of the plot. */
 struct dynamics_plot_part {
     const char *title;          /* "recording", "held out" */
     const struct data_set *set; /* measured */
-    double *const *residual;    /* [axes][set->n]: measured - simulated; NaN: none there */
+    double *const *residual;    /* [axes][set->n]: measured - simulated; NaN: not simulated */
 };
 
 struct dynamics_plot {
-    const struct model *model; /* a row per axis: velocities, and below them what is left */
+    const struct model *model; /* one row per axis: velocities, and their residuals below */
     const char *title;         /* any text */
     size_t part_count;         /* 1 .. PARTS_MAX */
     struct dynamics_plot_part part[PARTS_MAX];
 };
 
-/* A curve of more points cannot be told from one of so many. */
+/* A curve with more points looks the same. */
 enum { BUCKETS = 1000 };
-/* In pixels. */
+/* Sizes in pixels. */
 enum { COLUMN_WIDTH = 720, ROW_HEIGHT = 250, HEAD = 64, FOOT = 52, LEFT = 84, RIGHT = 20 };
 
 static const char MEASURED[] = "#9bb4c8";
 static const char SIMULATED[] = "#c8501e";
 static const char RESIDUAL[] = "#5a6e7d";
 
-/* What a curve is made of. */
+/* The kinds of curves. */
 enum curve { CURVE_MEASURED, CURVE_SIMULATED, CURVE_RESIDUAL };
 
-/* Runs stand one after the other, with a space between them. */
+/* Runs are drawn one after another with a gap between them. */
 static double start_of_run(const struct data_set *set, size_t run)
 {
     const double space = 0.02 * (double)set->n * set->dt_s;
     return (double)set->run_start[run] * set->dt_s + (double)run * space;
 }
 
-/* A line of the picture. */
+/* A curve of the plot. */
 struct line {
     const struct dynamics_plot_part *part;
     enum curve curve;
@@ -57,8 +57,7 @@ static double line_at(const struct line *line, size_t k)
                                             : residual;
 }
 
-/* The least and the most of samples from .. end - 1 of a run, in the order in which they come.
- */
+/* Writes the least and the largest of samples from .. end - 1 of a run, in order of time. */
 static void write_stretch(FILE *to, const struct line *line, size_t run, size_t from,
                           size_t end)
 {
@@ -95,13 +94,13 @@ static void write_curve(FILE *to, const struct dynamics_plot_part *part, size_t 
         for (size_t k = set->run_start[run]; k < end; k += step) {
             write_stretch(to, &line, run, k, k + step < end ? k + step : end);
         }
-        (void)fputs("\n", to); /* the line ends here */
+        (void)fputs("\n", to); /* end of the line */
     }
-    /* A block without a number would be an error. */
+    /* gnuplot rejects a block without a number */
     (void)fputs("NaN NaN\nEOD\n", to);
 }
 
-/* The place of a panel, in shares of the picture. */
+/* Places a panel, in ratios of the plot's size. */
 static void place_part(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis,
                        bool lower)
 {
@@ -127,7 +126,7 @@ static void write_run_marks(FILE *to, const struct data_set *set)
     }
 }
 
-/* The largest residual, 1 for none, and the root mean square, NaN for none. */
+/* Returns the largest residual, 1 for none; *rms gets the root mean square, NaN for none. */
 static double largest_of(const struct dynamics_plot_part *part, size_t axis, double *rms)
 {
     double most = 0.0;
@@ -217,7 +216,8 @@ static void write_script(FILE *to, const void *what)
     }
 }
 
-/* Residuals of some data as a column of the picture; false when the model cannot be simulated.
+/* Adds the residuals of a data set as a column of the plot; false when the model cannot be
+ * simulated.
  */
 static enum status add_part(const struct identify_result *result,
                             const struct identify_data *data, const char *title,

@@ -5,26 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reading is the first tenth of the work. */
+/* Ratio of the total work that reading takes. */
 static const double READING_SHARE = 0.1;
 
 enum { CHANNELS_MAX = 1 + 3 * MODEL_AXES_MAX, ROWS_MAX = 20000000, NAMES = 3 };
 
-/* Rows of all inputs of one purpose: time, velocities, efforts, poses. */
+/* Rows of all inputs for one purpose: time, velocities, efforts, poses. */
 struct rows_in {
     const struct model_row *row;
     const struct identify_request *request;
-    bool chosen;                            /* which channels are absent is known */
-    double sign[CHANNELS_MAX];              /* of a journal's field: -1, turned by a minus */
+    bool chosen; /* known: which channels are absent */
+    /* for a journal's field: -1 when turned by a minus */
+    double sign[CHANNELS_MAX];
     const char *names[CHANNELS_MAX][NAMES]; /* role and usual name */
     struct table table;
     struct data_raw raw;
 };
 
-/* 0 is time, then come velocities, efforts and poses, an axis each. */
+/* Channel 0 is time; then come velocities, efforts and poses, one per axis. */
 enum quantity { TIME, VELOCITY, EFFORT, POSE };
 
-/* What telemetry calls them. */
+/* The names of the vectors in telemetry. */
 static const char *const vectors[] = {
     [JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau", [JOURNAL_POSE] = "pose"};
 
@@ -39,7 +40,7 @@ static bool has_pose(const struct model_row *row)
     return row->roles[1 + 2 * row->model->axis_count] != NULL;
 }
 
-/* Role and usual name of a channel. */
+/* Returns role and usual name of a channel. */
 static const char *role_of(const struct model_row *row, size_t channel)
 {
     static const size_t blocks[] = {[VELOCITY] = 1, [EFFORT] = 0, [POSE] = 2};
@@ -64,8 +65,8 @@ static const char *usual_name(const struct model_row *row, size_t channel)
     }
 }
 
-/* The first input says which velocities there are, and so which poses are needed. One that
- * was asked for by name is read in any case: it tells what else the efforts depend on. */
+/* The first input decides which velocities exist, and thus which poses are needed. A pose
+ * requested by name is always read, because efforts may depend on it. */
 static enum status choose_channels(void *context, const struct csv *csv, struct err *err)
 {
     struct rows_in *in = context;
@@ -113,7 +114,7 @@ static enum status add_sample(void *context, const double *row, bool new_part, s
     return STATUS_OK;
 }
 
-/* Where a channel is in telemetry: as --columns says, else in the order of the axes. */
+/* Finds a channel in telemetry: by --columns, else by the order of axes. */
 static enum status find_field(const struct rows_in *in, size_t channel,
                               struct journal_field *field, double *sign, struct err *err)
 {
@@ -137,8 +138,8 @@ static enum status find_field(const struct rows_in *in, size_t channel,
     return STATUS_OK;
 }
 
-/* Numbers that lie on no axis of the model: of a sample now and then they are missing, of many
- * they mean something else. Fields that were asked for by name do not care. */
+/* Reports numbers that lie on no axis of the model. A few samples may miss them, but in many
+ * samples they mean something else. Fields requested by name are exempt. */
 static enum status refuse_misfit(const struct rows_in *in,
                                  const struct dynamics_journal_summary *summary,
                                  const struct journal_field *fields, const char *side,
@@ -170,8 +171,8 @@ static enum status refuse_misfit(const struct rows_in *in,
     return STATUS_OK;
 }
 
-/* Leave out what the model can do without: a velocity where there is a pose, a pose otherwise.
- * What no sample has and the model needs is an error. */
+/* Drops channels that the model can do without: a velocity if its pose exists, otherwise the
+ * pose. A channel that the model needs and no sample has is an error. */
 static enum status leave_out(struct rows_in *in, const struct dynamics_journal_summary *summary,
                              const char *side, const struct journal_field *fields,
                              struct err *err)
@@ -240,7 +241,7 @@ static enum status read_tables(struct rows_in *in, const struct csv_source *inpu
                                 err);
 }
 
-/* What rows come from: whatever it is, behind this there are columns only. */
+/* The source of the rows; later stages only see columns. */
 enum rows_source { TABLES, JOURNALS };
 static enum status (*const readers[])(struct rows_in *, const struct csv_source *, size_t,
                                       struct identify_data *, struct err *) = {
@@ -296,7 +297,7 @@ static enum status read_inputs(struct rows_in *in, const struct csv_source *inpu
     return STATUS_OK;
 }
 
-/* The rows are given back before the fit begins. */
+/* The rows are freed before the fit begins, to save memory. */
 enum status dynamics_rows_load(const struct model_row *row,
                                const struct identify_request *request,
                                const struct csv_source *inputs, size_t count,

@@ -1,4 +1,5 @@
-/* service/identify/dynamics_rows.h - tables of motion, from files or memory, as data for a fit.
+/* service/identify/dynamics_rows.h - reads tables of motion, from files or memory, as data for
+ * a fit.
  */
 #ifndef SERVICE_IDENTIFY_DYNAMICS_ROWS_H
 #define SERVICE_IDENTIFY_DYNAMICS_ROWS_H
@@ -9,22 +10,22 @@
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"
 
-/* Some recordings and what is known of them. */
+/* Recordings for one purpose, and what is known of them. */
 struct identify_data {
     struct identify_files files;
-    bool is_journal; /* journal is valid */
+    bool is_journal; /* `journal` is valid */
     struct dynamics_journal_summary journal;
     struct data_summary summary;
     struct data_table table;
     struct dynamics_check check;
 };
 
-/* Fill *data but for its check: the table of all inputs[count] together, each a part of its
- * own, is to be freed with data_table_free() on STATUS_OK; files.count stays 0 else. Inputs
- * that begin with '{' are journals: they are merged by time, and each start of the robot is a
- * part. Asks request->go_on while it reads. Cold path: allocates some 70 bytes a row and axis
- * meanwhile. STATUS_E_STALE: told to end; STATUS_E_IO, STATUS_E_PARSE, STATUS_E_NOMEM,
- * STATUS_E_FULL, and as data_table_make(). */
+/* Fill *data except its check. The table of all inputs[count] together, each a separate part,
+ * is to be freed with data_table_free() on STATUS_OK; otherwise files.count stays 0. Inputs
+ * that begin with '{' are journals: they are merged by time, and each start of the robot begins
+ * a part. Asks request->go_on while reading. Cold path: allocates about 70 bytes a row and
+ * axis. STATUS_E_STALE: cancelled; STATUS_E_IO, STATUS_E_PARSE, STATUS_E_NOMEM, STATUS_E_FULL,
+ * and as data_table_make(). */
 MUST_USE enum status dynamics_rows_load(const struct model_row *row,
                                         const struct identify_request *request,
                                         const struct csv_source *inputs, size_t count,

@@ -15,7 +15,8 @@ void estimate_page_cell(FILE *out, int width, enum page_form form, int places, d
     }
 }
 
-/* An error as a share of its value: of 0.02 % still a digit, of ten times a value none. */
+/* Prints an error as a ratio of its value: one digit for 0.02 %, none for ten times the
+ * value. */
 static void print_share(FILE *out, double se, double value)
 {
     const double percent = 100.0 * se / fabs(value);

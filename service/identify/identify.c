@@ -12,7 +12,7 @@ static const struct identify_method *const methods[MODEL_DATA_COUNT] = {
     [MODEL_OF_JOINTS] = &identify_arm_friction, [MODEL_OF_POSES] = &identify_arm_kinematics,
 };
 
-/* Something is asked that is not for this sort of model. */
+/* Refuses options that do not apply to this kind of model. */
 static enum status refuse_others(const struct model_row *row,
                                  const struct identify_request *request, struct err *err)
 {
@@ -47,7 +47,7 @@ enum status identify_check(const struct model_row *row, const struct identify_re
     return st == STATUS_OK && method->check ? method->check(row, request, err) : st;
 }
 
-/* Of a model that reads tables only. */
+/* Refuses journals for a model that reads tables only. */
 static enum status refuse_journal(const struct model_row *row, const char *path,
                                   struct err *err)
 {

@@ -1,4 +1,5 @@
-/* tandem identify --model arm_friction: inertia, friction and gravity of an arm's joints. */
+/* service/identify/identify_arm_friction.c - tandem identify --model arm_friction: inertia,
+ * friction and gravity of an arm's joints. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,7 +12,7 @@
 
 enum { CHANNELS = 1 + 3 * ARM_JOINTS, NAMES = 6, ROWS_MAX = 4000000 };
 
-/* What each channel may be called, where --columns does not say. */
+/* Names that each channel may have without --columns. */
 #define JOINT(letter, unit, n, rtde)                                                           \
     {                                                                                          \
         letter #n, letter #n "_" unit, letter #n "_actual_" unit, rtde, NULL                   \
@@ -49,7 +50,7 @@ struct result {
     struct arm_friction_fit fit;
     struct arm_friction_summary summary, held_out_summary;
     struct reference_check reference[ARM_JOINTS];
-    struct reference_comparison compared; /* all joints */
+    struct reference_comparison compared; /* all joints together */
     struct identify_files files, held_out_files;
 };
 
@@ -80,7 +81,7 @@ static enum status load_rows(const struct identify_request *request, bool held_o
     return st;
 }
 
-/* What --reference can name. */
+/* Names that --reference accepts. */
 static struct parameters_in_use_form name_references(struct arm_friction_fit *named)
 {
     _Static_assert((int)PARAMETERS_IN_USE_PARTS_MAX >= (int)ARM_JOINTS,
@@ -102,8 +103,8 @@ static enum status check_request(const struct model_row *row,
     return parameters_in_use_check(request->reference, &known, err);
 }
 
-/* Of the joints that contradict what is in use, where all of them together do, or one among so
- * many. */
+/* Names the joints that contradict the values in use. Tests of all joints together, or
+ * corrected for the number of joints, decide whether any is named. */
 static void judge_references(struct result *result, const char *model)
 {
     struct estimate *whole = &result->fit.whole;
@@ -120,7 +121,7 @@ static void judge_references(struct result *result, const char *model)
             named_any = true;
         }
     }
-    if (!named_any) { /* none by itself */
+    if (!named_any) { /* only all joints together contradict */
         reference_judge(whole, model, whole, &result->reference[0].values, &result->compared);
     }
 }

@@ -1,4 +1,5 @@
-/* tandem identify --model arm_kinematics: how the links of one arm differ from its kind's. */
+/* service/identify/identify_arm_kinematics.c - tandem identify --model arm_kinematics: how the
+ * links of one arm differ from its nominal kind. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum { CHANNELS = ARM_JOINTS + 6, NAMES = 5, ROWS_MAX = 1000000 };
     {                                                                                          \
         "q" #n, "q" #n "_rad", "q" #n "_actual_rad", "actual_q_" #at, NULL                     \
     }
-/* What each channel may be called, where --columns does not say. */
+/* Names that each channel may have without --columns. */
 static const char *const names[CHANNELS][NAMES] = {
     ANGLE(1, 0),
     ANGLE(2, 1),
@@ -36,12 +37,12 @@ static const char *const names[CHANNELS][NAMES] = {
 
 static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
 static const char usual_arm[] = "ur5";
-/* Rows of an arm that rests, or hardly moved on, are one pose: their errors are not
+/* rad: rows of an arm that hardly moved count as one pose, because their errors are not
  * independent.
  */
 static const double APART_RAD = 0.02;
 
-/* Poses that were read. */
+/* The poses read from tables. */
 struct poses {
     size_t n;
     struct arm_pair *pairs;
@@ -68,7 +69,8 @@ static bool is_near(const struct arm_pair *a, const struct arm_pair *b)
     return apart < APART_RAD;
 }
 
-/* Rows with all numbers, apart from the one before, as pairs that are to be freed. */
+/* Makes pairs from rows that have all numbers and differ from the previous pose; *pairs is to
+ * be freed. */
 static enum status make_pairs(const struct table *table, struct arm_pair **pairs, size_t *n,
                               struct rows_summary *summary, struct err *err)
 {

@@ -1,4 +1,5 @@
-/* tandem identify --model arm_time: how long moves take by what was commanded of them. */
+/* service/identify/identify_arm_time.c - tandem identify --model arm_time: durations of
+ * commanded arm moves. */
 #include <math.h>
 #include <string.h>
 
@@ -9,15 +10,14 @@
 #include "service/identify/move_list.h"
 #include "twin/report/fit_report.h"
 
-/* No move at all. */
+/* m or rad: less is no move. */
 static const double NO_MOVE = 1e-6;
 
-/* Columns of numbers. Speeds and accelerations that a table does not have are those that a
- * controller takes by itself. */
+/* Columns of numbers. A controller's defaults replace missing speeds and accelerations. */
 enum column { LAP, ROTATION, DISPLACEMENT, V_RAD, A_RAD, V_M, A_M, COLUMNS };
 static const struct {
     const char *role;
-    double usual; /* NaN: rows without it are skipped */
+    double usual; /* default; NaN: rows without the value are skipped */
 } columns[COLUMNS] = {
     [LAP] = {"lap_s", (double)NAN},
     [ROTATION] = {"rotation_rad", 0.0},
@@ -29,8 +29,8 @@ static const struct {
 };
 
 struct loader {
-    struct move_list list; /* first: it is what header and rows are called with */
-    const struct csv *csv; /* the table at hand */
+    struct move_list list; /* first member: callbacks get this pointer */
+    const struct csv *csv; /* the current table */
     struct csv_quantity at[COLUMNS];
     int op, status;
 };
@@ -65,7 +65,7 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
                : st;
 }
 
-/* A row's numbers; NaN where a cell is empty that has nothing usual in its place. */
+/* Reads a row's numbers; NaN for an empty cell without a default. */
 static enum status read_numbers(const struct loader *loader, double value[COLUMNS],
                                 struct err *err)
 {
@@ -77,7 +77,7 @@ static enum status read_numbers(const struct loader *loader, double value[COLUMN
     return st;
 }
 
-/* By its operation where that is told, else by whether the tool was moved. */
+/* Classifies by the operation if given, else by whether the tool moved. */
 static bool make_move(const struct loader *loader, const double value[COLUMNS],
                       struct profile_move *move)
 {
@@ -115,7 +115,7 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
     return move_list_add(&loader->list, &move, csv, err);
 }
 
-/* Everything there is to tell. */
+/* The whole result. */
 struct result {
     struct identify_head head;
     struct loader loader;
@@ -171,7 +171,7 @@ static void print_page(const void *what, FILE *out)
     }
 }
 
-/* All files together, then each alone to see whether the whole stands for it. */
+/* Fits all files together, then each alone, to see whether the common fit holds for each. */
 static enum status fit_files(const struct move_list *list, struct profile_fit *whole,
                              struct err *err)
 {
@@ -191,7 +191,7 @@ static enum status fit_files(const struct move_list *list, struct profile_fit *w
     return move_list_fitted(st, err);
 }
 
-/* What --reference can name. */
+/* Names that --reference accepts. */
 static struct parameters_in_use_form name_references(struct profile_fit *names)
 {
     profile_fit_start(names);

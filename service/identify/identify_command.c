@@ -1,4 +1,4 @@
-/* tandem identify - fits a model to recorded data. */
+/* service/identify/identify_command.c - tandem identify: fits a model to recorded data. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static int run_model(struct identify_request *request)
     return code == EXIT_FINE && (outcome & fail_if) ? EXIT_AS_ASKED : code;
 }
 
-/* The page of help: the models tell their part. NULL: no memory. */
+/* Formats the help page, to which each model contributes. NULL: no memory. */
 static char *describe_models(void)
 {
     char *text = NULL;
@@ -151,11 +151,11 @@ static int identify_files(int argc, char **argv, struct csv_source *files)
     return st == STATUS_OK ? run_model(&request) : report_status(st, &err);
 }
 
-/* Columns that were given back are used again instead of asking for fresh pages, which takes a
- * twentieth of the time of a long recording. */
+/* Makes malloc reuse freed columns instead of asking for new pages, which costs a twentieth of
+ * a long recording's time. */
 static void reuse_memory(void)
 {
-    enum { COLUMN_BYTES = 32 << 20, FREE_BYTES = 1 << 30 }; /* glibc takes no larger column */
+    enum { COLUMN_BYTES = 32 << 20, FREE_BYTES = 1 << 30 }; /* glibc accepts no larger value */
     (void)mallopt(M_MMAP_THRESHOLD, COLUMN_BYTES);
     (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES);
 }

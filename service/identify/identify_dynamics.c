@@ -13,11 +13,10 @@
 #include "service/identify/parameters_in_use.h"
 #include "service/tool/gnuplot.h"
 
-/* So much less another variant has to leave to be taken. */
+/* ratio by which another variant must reduce the residual to be chosen */
 static const double WORTH_RATIO = 1.02;
 
-/* A fit fails for want of memory, or because of numbers so large that their squares overflow.
- */
+/* A fit fails for lack of memory, or because squares of huge numbers overflow. */
 static enum status explain_failure(const struct identify_result *result, enum status st,
                                    struct err *err)
 {
@@ -42,8 +41,8 @@ static enum status explain_failure(const struct identify_result *result, enum st
     return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s", status_name(st));
 }
 
-/* How many iterations a search needs nobody knows: it comes ever closer to the end of its part.
- * There may be two, as auto and pem go on from output_error. */
+/* The number of iterations is unknown, so the progress approaches the end of its part. There
+ * may be two searches, because auto and pem continue from output_error. */
 static double share_of(enum dynamics_method stage, size_t iteration)
 {
     const double begun = stage == DYNAMICS_PEM ? 0.5 : 0.15;
@@ -64,7 +63,7 @@ static bool start_on(void *context, enum dynamics_method stage, size_t iteration
     return identify_ask_on(context, "starting", 0.1, NULL) == STATUS_OK;
 }
 
-/* What efforts do between rows; held-out ones do the same. */
+/* Chooses the input interpolation between rows; held-out rows use the same. */
 static enum status choose_interpolation(struct identify_result *result, struct err *err)
 {
     struct dynamics_options options = result->options;
@@ -82,8 +81,8 @@ static enum status choose_interpolation(struct identify_result *result, struct e
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
-/* Of several models without an order the chosen one is made to fit by simulation; the others
- * are ordered by how fast they turn over. */
+/* Variants without an order are tuned by simulation, once chosen. Ordered variants have a
+ * turn-over velocity and need no tuning. */
 static enum status tune_variant(struct identify_result *result)
 {
     const bool simulates =
@@ -97,7 +96,7 @@ static enum status tune_variant(struct identify_result *result)
                      : STATUS_OK;
 }
 
-/* The variant that the recording asks for becomes the kind's model. */
+/* Makes the variant that fits the recording best the model of this kind. */
 static enum status choose_variant(struct identify_result *result, struct err *err)
 {
     const struct model_row *row = result->kind;
@@ -130,9 +129,9 @@ static enum status fit_model(const struct identify_result *result, const struct 
                                    fit);
 }
 
-/* A joint that sticks to the last digit is simulated as the narrowest does it, and creeps as
- * the others do: where auto would not simulate the one that regression chose, that is why, or
- * else none is simulated. */
+/* Tries narrower variants in turn when auto did not simulate the chosen one. A joint with
+ * perfect stiction can only be simulated by the narrowest variant, because the others creep. If
+ * none can be simulated, the regression result stays. */
 static enum status simulate_narrowest(struct identify_result *result)
 {
     const struct model_variant *variants = result->kind->variants;
@@ -154,8 +153,8 @@ static enum status simulate_narrowest(struct identify_result *result)
     return STATUS_OK;
 }
 
-/* Noise hides narrow variants from a regression, not from a simulation: as long as what one
- * leaves is not white, the next narrower is tried. */
+/* Noise hides narrow variants from a regression, not from a simulation. So the next narrower
+ * variant is tried while the residual is not white. */
 static enum status narrow_variant(struct identify_result *result)
 {
     const struct model_variant *variants = result->kind->variants;
@@ -164,7 +163,7 @@ static enum status narrow_variant(struct identify_result *result)
            variants[at].model != result->kind->model) {
         at++;
     }
-    at = at < result->kind->variant_count ? at : 0; /* a tuned one is none of them */
+    at = at < result->kind->variant_count ? at : 0; /* a tuned variant is not in the list */
     while (at > 0 && variants[at].velocity > 0.0 &&
            result->fit.method >= DYNAMICS_OUTPUT_ERROR &&
            result->fit.estimate.verdict != ESTIMATE_PASS) {
@@ -185,7 +184,8 @@ static enum status narrow_variant(struct identify_result *result)
     return STATUS_OK;
 }
 
-/* Values of a constant of a model's file; none of models whose variants have an order. */
+/* Returns values of a constant in a model's file; none for models whose variants have an
+ * order. */
 static struct variant_list list_values(const struct model_row *row)
 {
     const bool has = row->variant && !(row->variants[0].velocity > 0.0);
@@ -226,7 +226,7 @@ static enum status fit_data(struct identify_result *result, struct err *err)
 
 struct filter {
     const struct identify_caller *caller;
-    bool ended; /* the answer was no */
+    bool ended; /* the caller cancelled */
 };
 
 static bool filter_on(void *context, enum dynamics_method stage, size_t which)
@@ -239,7 +239,7 @@ static bool filter_on(void *context, enum dynamics_method stage, size_t which)
     return !filter->ended;
 }
 
-/* The recording again: simulated, and through other windows. */
+/* Checks the recording again: simulated, and through other windows. */
 static enum status check_own(struct identify_result *result, struct err *err)
 {
     const struct identify_caller *caller = &result->head.caller;
@@ -275,7 +275,7 @@ static enum status check_held_out(struct identify_result *result, struct err *er
                            : err_set(err, st, FAULT_FIT_FAILED, "data", "%s", status_name(st));
 }
 
-/* Against the parameters in use, with errors as wide as they are in the end. */
+/* Compares with the parameters in use after the standard errors have their final values. */
 static enum status compare_reference(struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
@@ -319,7 +319,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
     return st == STATUS_OK && result->is_compared ? compare_reference(result, err) : st;
 }
 
-/* What --reference can name: parameters, constant efforts, the delay. */
+/* Names that --reference accepts: parameters, constant efforts, the delay. */
 static struct parameters_in_use_form name_references(const struct model *model,
                                                      struct dynamics_fit *names)
 {
@@ -418,7 +418,7 @@ enum status identify_dynamics_judge(void *what, struct err *err)
     }
     result->options.go_on = NULL;
     result->options.context = NULL;
-    /* What was left to the recording, as it was chosen. */
+    /* Report options as chosen from the recording. */
     result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
     identify_report_outcome(&result->head.caller, &result->fit.estimate,
                             result->comparison.values.contradicts);

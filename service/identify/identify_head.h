@@ -1,5 +1,5 @@
-/* service/identify/identify_head.h - what the results of all sorts of models begin with, and
- * how their judgement ends.
+/* service/identify/identify_head.h - the common head of all results, and the last steps of
+ * judging.
  */
 #ifndef SERVICE_IDENTIFY_IDENTIFY_HEAD_H
 #define SERVICE_IDENTIFY_IDENTIFY_HEAD_H
@@ -8,14 +8,15 @@
 #include "service/identify/identify_request.h"
 #include "service/identify/parameters_in_use.h"
 
-/* What each result begins with: the stages know no request, but what the ones before left. */
+/* Each result begins with this. Stages do not see the request, only what earlier stages left
+ * here. */
 struct identify_head {
     const struct model_row *row;
     struct identify_caller caller;
-    bool doubts; /* values are held against what is plausible */
+    bool doubts; /* implausible values are reported */
 };
 
-/* The end of a judgement: the values in use beside the estimate, advice, the outcome. */
+/* Finish judging: compare with the values in use, add advice, report the outcome. */
 void identify_conclude(const struct identify_head *head, struct estimate *estimate,
                        struct reference_check *in_use);
 

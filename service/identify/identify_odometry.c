@@ -1,4 +1,5 @@
-/* tandem identify --model odometry: wheel radii, track and the mounting of a pose sensor. */
+/* service/identify/identify_odometry.c - tandem identify --model odometry: wheel radii, track
+ * and the mounting of a pose sensor. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 enum { CHANNELS = 6, NAMES = 4, ROWS_MAX = 20000000 };
 
-/* What each channel may be called, where --columns does not say. */
+/* Names that each channel may have without --columns. */
 static const char *const names[CHANNELS][NAMES] = {
     {"t", "t_s", NULL},
     {"wheel_left", "wheel_left_rad", NULL},
@@ -31,7 +32,7 @@ struct result {
     struct odometry_set set, held_out_set;
     struct odometry_fit fit;
     struct odometry_summary summary, held_out_summary;
-    bool is_held_out; /* card above and check below are valid */
+    bool is_held_out; /* the two members for held-out data are valid */
     struct odometry_check held_out;
     double heading_m;
     struct reference_check reference;
@@ -56,7 +57,7 @@ static enum status make_set(const struct table_rows *rows, struct odometry_set *
     return st;
 }
 
-/* The rows are given back before the fit begins. */
+/* The rows are freed before the fit begins. */
 static enum status load_rows(const struct identify_request *request, bool held_out,
                              struct identify_files *files, struct odometry_summary *summary,
                              struct odometry_set *set, struct err *err)
@@ -68,7 +69,7 @@ static enum status load_rows(const struct identify_request *request, bool held_o
     return st;
 }
 
-/* What --reference can name. */
+/* Names that --reference accepts. */
 static struct parameters_in_use_form name_references(struct odometry_fit *named)
 {
     odometry_fit_start(named);
@@ -129,7 +130,7 @@ static enum status hold_out(struct result *result, struct err *err)
         result->is_held_out = true;
         odometry_judge_held_out(&result->fit, &result->held_out);
     }
-    /* Parameters that are not known predict nothing, and the verdict says so. */
+    /* Undetermined parameters predict nothing, and the verdict says so. */
     return st == STATUS_OK || st == STATUS_E_ARG
                ? STATUS_OK
                : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",

@@ -244,7 +244,7 @@ enum status identify_ask_on(const struct identify_caller *caller, const char *st
                : identify_give_up(err);
 }
 
-/* With their sizes and hashes. */
+/* Writes files with their sizes and hashes. */
 static void write_files(struct json_writer *w, const char *key,
                         const struct identify_files *files)
 {

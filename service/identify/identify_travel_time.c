@@ -1,4 +1,5 @@
-/* tandem identify --model travel_time: how long moves take. */
+/* service/identify/identify_travel_time.c - tandem identify --model travel_time: durations of
+ * moves. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,18 +13,18 @@
 #include "service/identify/move_list.h"
 #include "twin/report/fit_report.h"
 
-/* --columns displacement_m=-: the table has none. */
+/* "displacement_m=-" in --columns: the table has no such column. */
 static const char NONE[] = "-";
 static const double M_PER_MM = 1e-3;
 
 struct loader {
-    struct move_list list; /* first: it is what header and rows are called with */
-    /* In the table at hand; lap1, lap2 and state are those of a smart logger's. */
+    struct move_list list; /* first member: callbacks get this pointer */
+    /* in the current table; lap1, lap2 and state are those of a smart logger */
     struct csv_quantity rotation, displacement, lap, lap1, lap2, state;
-    enum travel_motion motion; /* by the columns of the files so far */
-    bool has_motion;           /* there was a file */
-    int op, status;        /* what it was and how it ended on this side, in our own entries */
-    const struct csv *csv; /* the table at hand */
+    enum travel_motion motion; /* kind of motion by the columns so far */
+    bool has_motion;           /* a file was read */
+    int op, status;            /* operation and final status on this side, in our own entries */
+    const struct csv *csv;     /* the current table */
 };
 
 static const char *find_given(const struct loader *loader, const char *role)
@@ -31,8 +32,8 @@ static const char *find_given(const struct loader *loader, const char *role)
     return column_map_find(&loader->list.request->columns, role);
 }
 
-/* A role by the name that --columns gives it (which must be there), else by its own, in its own
- * unit. */
+/* Finds a role's column by the name in --columns (which must exist), else by the role's own
+ * name and unit. */
 static enum status find_role(const struct loader *loader, const char *role, double factor,
                              struct csv_quantity *quantity, struct err *err)
 {
@@ -48,7 +49,7 @@ static enum status find_role(const struct loader *loader, const char *role, doub
     return STATUS_OK;
 }
 
-/* The same quantity in either of two units; its column is -1 when the table has neither. */
+/* Finds a quantity in either of two units; the column is -1 when the table has neither. */
 static enum status find_either(const struct loader *loader, const char *si, const char *other,
                                double factor, struct csv_quantity *quantity, struct err *err)
 {
@@ -95,8 +96,8 @@ static enum status find_lap(struct loader *loader, struct err *err)
                                            : csv_require(loader->csv, "lap_s", &ignored, err);
 }
 
-/* Whether the table may lack a quantity: "-" says so, or that the other one was named by hand.
- * A column that is merely misspelt must not turn a robot into a joint. */
+/* The table may lack a quantity if "-" says so, or if the other one was named explicitly. A
+ * misspelt column must not turn a robot into a joint. */
 static bool may_lack(const struct loader *loader, const char *si, const char *other_si,
                      const char *other_unit)
 {
@@ -105,7 +106,8 @@ static bool may_lack(const struct loader *loader, const char *si, const char *ot
            find_given(loader, other_unit);
 }
 
-/* A table without one of the two is that of a joint, or of a slide; all files must agree. */
+/* A table without one of the two quantities is that of a joint or a slide; all files must
+ * agree. */
 static enum status find_motion(struct loader *loader, struct err *err)
 {
     const bool turns = loader->rotation.column >= 0;
@@ -145,8 +147,8 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
     return st == STATUS_OK ? find_motion(loader, err) : st;
 }
 
-/* This side's lap in this row; its column is -1 when the move has none. AHEAD: the virtual
- * robot answered first; SYNC: the laps are as good as equal. */
+/* Returns this side's lap in this row; the column is -1 when the move has none. AHEAD: the
+ * virtual robot answered first; SYNC: the laps are nearly equal. */
 static struct csv_quantity choose_lap(const struct loader *loader)
 {
     if (loader->lap.column >= 0) {
@@ -191,7 +193,7 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
     return st == STATUS_OK ? move_list_add(&loader->list, &move, csv, err) : st;
 }
 
-/* Everything there is to tell. */
+/* The whole result. */
 struct result {
     struct identify_head head;
     struct loader loader;
@@ -241,7 +243,7 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
     }
 }
 
-/* The law of robots that accelerate, where the moves show it. */
+/* Prints the law of accelerating robots if the moves show it. */
 static void print_accelerating(const struct travel_accelerating *law, FILE *out)
 {
     const double none = (double)NAN;
@@ -303,7 +305,7 @@ static void print_page(const void *what, FILE *out)
     }
 }
 
-/* Fits all files together, then each alone to see whether the whole stands for its parts. */
+/* Fits all files together, then each alone, to see whether the common fit holds for each. */
 static enum status fit_files(const struct loader *loader, struct travel_fit *whole,
                              struct err *err)
 {
@@ -326,7 +328,7 @@ static enum status fit_files(const struct loader *loader, struct travel_fit *who
     return move_list_fitted(st, err);
 }
 
-/* What --reference can name. */
+/* Names that --reference accepts. */
 static struct parameters_in_use_form name_references(struct travel_fit *names)
 {
     travel_fit_start(names, TRAVEL_TURNS_AND_DRIVES);

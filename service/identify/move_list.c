@@ -6,7 +6,7 @@
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 
-/* Reading is most of the work. */
+/* Ratio of the total work that reading takes. */
 static const double READING_SHARE = 0.9;
 
 static bool report_reading(void *context, uint64_t done, uint64_t total)

@@ -1,5 +1,5 @@
-/* service/identify/move_list.h - what the fits of times of moves share: moves read row by row
- * from tables, and the lines that a page has of both.
+/* service/identify/move_list.h - shared by the fits of move durations: reads moves row by row
+ * from tables, and prints common lines of the page.
  */
 #ifndef SERVICE_IDENTIFY_MOVE_LIST_H
 #define SERVICE_IDENTIFY_MOVE_LIST_H
@@ -11,40 +11,40 @@
 
 struct move_list {
     const struct identify_request *request;
-    size_t each; /* bytes of a move */
-    /* Called with the list for each header and row. */
+    size_t each; /* size of a move in bytes */
+    /* Callbacks for each header and row; they get the list. */
     csv_line *read_header, *read_row;
-    void *moves; /* [count], as move_list_add() was told */
+    void *moves; /* [count], added by move_list_add() */
     size_t count, room, skipped;
-    size_t own_count; /* the first ones: those that are fitted; held-out ones are behind */
-    size_t *starts;   /* [request->file_count + 1] where the moves of a file begin */
+    size_t own_count; /* moves that are fitted come first, held-out ones after them */
+    size_t *starts;   /* [request->file_count + 1] index of the first move of each file */
 };
 
-/* The moves of all files. As csv_file_read(), STATUS_E_NOMEM. */
+/* Read the moves of all files. As csv_file_read(), STATUS_E_NOMEM. */
 MUST_USE enum status move_list_read(struct move_list *list, struct err *err);
-/* Those held out, behind them. */
+/* Read held-out moves behind them. */
 MUST_USE enum status move_list_read_held_out(struct move_list *list, struct err *err);
-/* One more, at the line that csv is at. STATUS_E_NOMEM. */
+/* Add a move from the current line of csv. STATUS_E_NOMEM. */
 MUST_USE enum status move_list_add(struct move_list *list, const void *move,
                                    const struct csv *csv, struct err *err);
 void move_list_free(struct move_list *list);
 
-/* The method asked for; TRAVEL_METHOD_COUNT: there is no such method. */
+/* The requested method; TRAVEL_METHOD_COUNT: there is no such method. */
 enum travel_method move_list_method(const struct identify_request *request);
 
-/* Whether what is asked can be done: STATUS_E_ARG. */
+/* Check that the request can be met: STATUS_E_ARG. */
 MUST_USE enum status move_list_check(const struct model_row *row,
                                      const struct identify_request *request,
                                      const struct parameters_in_use_form *form,
                                      struct err *err);
 
-/* The error of a fit that could not be made, or STATUS_OK. */
+/* The error of a failed fit, or STATUS_OK. */
 MUST_USE enum status move_list_fitted(enum status st, struct err *err);
 
-/* What is behind the verdict, and how many rows were no moves. */
+/* Print the reasons of the verdict, and how many rows were no moves. */
 void move_list_print_verdict(FILE *out, const struct estimate *e, size_t skipped);
 
-/* What is determined, and what the moves fitted leave. */
+/* Counts of determined parameters, and statistics of the residuals. */
 struct move_residuals {
     size_t n, outliers;
     double rmse_s, sd_s, r2;

@@ -21,7 +21,7 @@ static size_t count_parts(const struct parameters_in_use_form *form)
     return parts;
 }
 
-/* Its place in the estimate of *part, DELAY or UNKNOWN. */
+/* Returns a name's index in the estimate of *part, DELAY or UNKNOWN. */
 static int find_name(const struct parameters_in_use_form *form, const char *name, size_t *part)
 {
     for (*part = 0; *part < count_parts(form); ++*part) {
@@ -67,7 +67,7 @@ static enum status set_value(const struct parameters_in_use_form *form, const ch
     return STATUS_OK;
 }
 
-/* One of "name=value". */
+/* Parses one "name=value". */
 static enum status parse_pair(const struct parameters_in_use_form *form, const char *text,
                               size_t bytes, struct reference_values *reference, struct err *err)
 {

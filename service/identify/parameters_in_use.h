@@ -1,10 +1,11 @@
-/* service/identify/parameters_in_use.h - the parameters in use, as a person gives them to be
- * compared.
+/* service/identify/parameters_in_use.h - parses the parameters in use, which a user gives for
+ * comparison.
  *
- * "name=value,name=value" with the names or symbols of what is fitted, and delay_s where there
- * is one; or else a file of JSON that has them in "values", with standard errors in "se" where
- * known and "delay_s" as a number or as {"value"}: what `tandem identify --json` prints, and a
- * parameter set of the API. What is not named is not given.
+ * The text is "name=value,name=value" with names or symbols of the fitted parameters, and
+ * delay_s if the model has one. Or it names a JSON file with the parameters in "values",
+ * standard errors in "se" if known, and "delay_s" as a number or as {"value"}. `tandem identify
+ * --json` prints such a file, and a parameter set of the API is one. Parameters that are not
+ * named are not compared.
  */
 #ifndef SERVICE_IDENTIFY_PARAMETERS_IN_USE_H
 #define SERVICE_IDENTIFY_PARAMETERS_IN_USE_H
@@ -17,12 +18,12 @@
 
 enum { PARAMETERS_IN_USE_PARTS_MAX = 6 };
 
-/* What can be named. */
+/* The names that the text may use. */
 struct parameters_in_use_form {
     const char *model;
-    /* Names and symbols, by the parts that are fitted each by itself; NULL: no more parts. */
+    /* Names and symbols of the separately fitted parts; NULL: no more parts. */
     const struct estimate *part[PARAMETERS_IN_USE_PARTS_MAX];
-    bool late; /* delay_s, too: the first part's */
+    bool late; /* delay_s is allowed: it belongs to the first part */
 };
 
 /* current: one for each part. STATUS_E_PARSE, STATUS_E_IO with err filled; *current is written
@@ -32,24 +33,26 @@ MUST_USE enum status parameters_in_use_parse(const char *text,
                                              struct reference_values *reference,
                                              struct err *err);
 
-/* The same as wrong usage, for before the recording is read: STATUS_E_ARG. text may be NULL. */
+/* The same check before the recording is read, with wrong usage as STATUS_E_ARG. text may be
+ * NULL. */
 MUST_USE enum status parameters_in_use_check(const char *text,
                                              const struct parameters_in_use_form *form,
                                              struct err *err);
 
-/* Before the fit, one for each part; text may be NULL. As parameters_in_use_parse(). */
+/* Parse before the fit, one result for each part; text may be NULL. Errors as of
+ * parameters_in_use_parse(). */
 MUST_USE enum status parameters_in_use_read(const char *text,
                                             const struct parameters_in_use_form *form,
                                             struct reference_check *in_use, struct err *err);
 
-/* After it: compare. A value that the fit does not determine is not the one they mean. */
+/* Compare after the fit. Values that the fit does not determine are ignored. */
 void parameters_in_use_compare(struct reference_check *in_use, const struct estimate *e);
 
-/* The same, and a reason and advice in *e where they contradict. */
+/* The same, and add a reason and advice to *e on a contradiction. */
 void parameters_in_use_judge(struct reference_check *in_use, const char *model,
                              struct estimate *e);
 
-/* Into the document, and on the page. */
+/* Write the comparison into the document, or print it on the page. */
 void parameters_in_use_write(struct json_writer *w, const struct estimate *e,
                              const struct reference_check *in_use);
 void parameters_in_use_print(FILE *out, const struct estimate *e,

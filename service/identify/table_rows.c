@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of the whole work. */
+/* Ratio of the total work that reading takes. */
 static const double READING_SHARE = 0.7;
 
 static bool report_reading(void *context, uint64_t done, uint64_t total)

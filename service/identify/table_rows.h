@@ -1,28 +1,29 @@
-/* service/identify/table_rows.h - the recordings of one purpose, tables, as rows of channels
- * that a fit asks for by name.
+/* service/identify/table_rows.h - reads tables for one purpose as rows of the channels that a
+ * fit names.
  */
 #ifndef SERVICE_IDENTIFY_TABLE_ROWS_H
 #define SERVICE_IDENTIFY_TABLE_ROWS_H
 
 #include "service/identify/identify_request.h"
 
-/* What a fit reads. */
+/* The table that a fit needs. */
 struct table_form {
-    size_t channels;          /* up to TABLE_CHANNELS_MAX */
-    const char *const *names; /* [channels x each] what a channel may be called where --columns
-                               * does not say, ends with NULL; the first one is its role */
+    size_t channels; /* up to TABLE_CHANNELS_MAX */
+    /* [channels x each] names that a channel may have without --columns, NULL-terminated; the
+     * first one is its role */
+    const char *const *names;
     size_t each;
     size_t rows_max;
 };
 
-/* What it got. */
+/* The result of reading. */
 struct table_rows {
     const struct identify_request *request;
-    struct table table; /* the channels as of the form; to be freed, whatever came of it */
+    struct table table; /* the channels as in the form; to be freed in every case */
     size_t part_count, part_start[IDENTIFY_FILES_MAX + 1];
 };
 
-/* Those to be fitted, or those held out, into *rows; what they are into *files. As
+/* Read recordings to be fitted, or held-out ones, into *rows, and describe them in *files. As
  * table_read(). */
 MUST_USE enum status table_rows_read(const struct identify_request *request,
                                      const struct table_form *form, bool held_out,

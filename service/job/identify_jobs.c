@@ -8,7 +8,7 @@
 #include "service/identify/identify.h"
 #include "service/identify/identify_request.h"
 
-/* ---- the query, by the table of service/identify/identify_request.h ---- */
+/* ---- the query, parsed by the table of service/identify/identify_request.h ----------- */
 
 enum { SHOWN_MAX = 40, VALUE_MAX = 1024 };
 
@@ -40,7 +40,7 @@ static enum status parse_flag(const struct identify_option *option, const char *
                : refuse_value(option, FAULT_BOOLEAN_EXPECTED, "must be true or false", err);
 }
 
-/* Digits, a point, an exponent: what JSON calls a number. */
+/* Parses a number with the grammar of JSON. */
 static enum status parse_real(const struct identify_option *option, const char *value,
                               double *real, struct err *err)
 {
@@ -90,7 +90,7 @@ static enum status refuse_name(const char *text, size_t n, struct err *err)
                    "unknown parameter; this resource has%s", names);
 }
 
-/* Its row; NULL: there is none of this name. */
+/* Returns the row of an option; NULL: no such name. */
 static const struct identify_option *find_option(const char *text, size_t n)
 {
     char name[VALUE_MAX];
@@ -103,7 +103,7 @@ static const struct identify_option *find_option(const char *text, size_t n)
     return NULL;
 }
 
-/* One "name=value"; given: a bit for each row that was there before. */
+/* Parses one "name=value"; given has a bit for each row that was set before. */
 static enum status parse_pair(const char *text, size_t n, unsigned *given,
                               struct identify_words *words, struct identify_request *request,
                               struct err *err)
@@ -146,16 +146,16 @@ enum status identify_query_read(const char *query, struct identify_words *words,
     return st;
 }
 
-/* What is to be done with one recording, and the texts of the request. */
+/* A fit of one recording, with the texts of the request. */
 struct fit {
     const struct model_row *row;
     struct identify_request request;
     struct csv_source input;
     struct identify_words words;
-    struct job *job; /* while it runs */
+    struct job *job; /* set while it runs */
 };
 
-/* ---- from the request ---- */
+/* ---- from the request ---------------------------------------------------------------- */
 
 static enum status refuse_model(const char *name, struct err *err)
 {
@@ -185,7 +185,7 @@ static enum status read_fit(const char *query, struct fit *fit, struct err *err)
         return refuse_model(request->model, err);
     }
     request->json = true;
-    /* A text without it would name a file, of the daemon's machine. */
+    /* A text without '=' would name a file on the daemon's machine. */
     if (request->reference && !strchr(request->reference, '=')) {
         return err_set(err, STATUS_E_ARG, FAULT_BAD_FORMAT, "reference",
                        "name=value,name=value was expected");
@@ -196,7 +196,7 @@ static enum status read_fit(const char *query, struct fit *fit, struct err *err)
     return st == STATUS_OK ? identify_check(fit->row, request, err) : st;
 }
 
-/* What is asked for, with texts of its own; NULL: see *st. */
+/* Makes a fit with its own copies of texts; NULL: see *st. */
 static struct fit *make_fit(const char *query, enum status *st, struct err *err)
 {
     struct fit *fit = calloc(1, sizeof *fit);

@@ -12,20 +12,20 @@
 
 enum { GO_ON_EVERY = 64 };
 
-/* What a page shows and JOB_RESULT_MAX has room for: an entry has up to a kilobyte, a change of
- * parameter sets up to 48. */
+/* Bounds of what a page shows and JOB_RESULT_MAX can hold: an entry has up to 1 kB, a change of
+ * parameter sets up to 48 kB. */
 static const struct replay_extract extract = {
     .entries_max = 2000, .alarms_max = 1000, .changes_max = 20, .lag_points_max = 2000};
 
 struct replay_job {
-    struct lab_file file; /* of it the pairs that are wanted; owns nothing */
+    struct lab_file file; /* the wanted pairs of the lab file; owns nothing */
     char name[QUERY_NAME_MAX], pair[EVENT_PAIR_MAX];
     const char *text; /* [bytes] */
     size_t bytes;
     bool refit;
-    struct job *job; /* while it runs */
+    struct job *job; /* set while it runs */
     struct replay_run run;
-    struct err fault; /* the first line that is no message */
+    struct err fault; /* fault of the first line that is no message */
 };
 
 enum status replay_jobs_check(void *worker, const struct web_replay *what, struct err *err)
@@ -100,7 +100,7 @@ static enum status run_moves(struct replay_job *j, struct err *err)
     return replay_moves(j->run.replay, &j->file, &moves, err);
 }
 
-/* A journal's lines are JSON objects; no table begins so. */
+/* A journal's lines are JSON objects, and no table begins like that. */
 static bool is_journal(const struct replay_job *j)
 {
     size_t i = utf8_mark(j->text, j->bytes);
@@ -168,7 +168,7 @@ enum status replay_jobs_submit(void *worker, const struct web_replay *what, char
     }
     j->file = *worker_lab(worker);
     if (what->pair[0]) {
-        /* The parameters of this pair are all that is needed. */
+        /* A table of moves for one pair needs only that pair's parameters. */
         j->file.pairs +=
             lab_find_params(j->file.pairs, j->file.pair_count, what->pair) - j->file.pairs;
         j->file.pair_count = 1;

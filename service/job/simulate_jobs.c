@@ -13,20 +13,20 @@
 enum { RUNS = 10000, RUNS_MAX = 1000000, SEED_MAX = 2147483647, SETTINGS_MAX = 64 };
 static const double HORIZON_S = 86400.0, HORIZON_MAX_S = 1e9;
 
-/* What is asked for; all zero is nothing. */
+/* The request; all zero is the default. */
 struct simulate_request {
     double runs, seed, horizon_s;
     char team[TEAM_NAME_MAX];
-    char settings[QUERY_TEXT_MAX + 1]; /* cut at its commas */
+    char settings[QUERY_TEXT_MAX + 1]; /* split at its commas */
     const char *setting[SETTINGS_MAX];
     size_t setting_count;
 };
 
 struct simulation {
     struct simulate_request simulate_request;
-    const char *text; /* [bytes] the worker's */
+    const char *text; /* [bytes] owned by the worker */
     size_t bytes;
-    struct job *job; /* while it runs */
+    struct job *job; /* set while it runs */
     struct team_file file;
     struct team_settings team;
     struct team_prediction *tp;
@@ -80,7 +80,7 @@ static enum status parse_team(struct simulate_request *w, char *value, struct er
                               err);
 }
 
-/* "R1.speed=+10%,IB.capacity=2" */
+/* Parses "R1.speed=+10%,IB.capacity=2". */
 static enum status parse_settings(struct simulate_request *w, char *value, struct err *err)
 {
     char *at = w->settings;
@@ -107,7 +107,7 @@ static const struct {
                   {"team", parse_team},
                   {"set", parse_settings}};
 
-/* One "name=value"; given: a bit for each row that was there before. */
+/* Parses one "name=value"; given has a bit for each name that was set before. */
 static enum status parse_pair(struct simulate_request *w, const char *text, size_t n,
                               unsigned *given, struct err *err)
 {

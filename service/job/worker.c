@@ -8,7 +8,7 @@
 
 #include "base/numbers/lab_time.h"
 
-/* The lab's own threads come first where processors are few. */
+/* The lab's own threads have priority on machines with few processors. */
 enum { NICENESS = 10 };
 
 struct job {
@@ -25,7 +25,7 @@ struct job {
     size_t result_bytes;
 };
 
-/* All of it under the lock but params, and a running job's order, which does not change. */
+/* Everything is under the lock except params and a running job's order, which do not change. */
 struct worker {
     struct worker_params params;
     pthread_t thread;
@@ -47,14 +47,14 @@ ENUM_NAMES(job_state, JOB_STATE_COUNT, "queued", "running", "done", "failed", "c
 
 ENUM_NAMES(job_class, JOB_CLASS_COUNT, "lab", "upload");
 
-/* ---- jobs; all under the lock ---- */
+/* ---- jobs; all under the lock -------------------------------------------------------- */
 
 static bool has_ended(const struct job *job)
 {
     return job->state >= JOB_DONE;
 }
 
-/* The one that came first; NULL: there is none. */
+/* Returns the waiting job that came first; NULL: none. */
 static struct job *find_waiting(struct worker *w, enum job_class class)
 {
     for (size_t i = 0; i < w->job_count; i++) {
@@ -79,7 +79,8 @@ static void forget_job(struct worker *w, size_t i)
     memmove(&w->jobs[i], &w->jobs[i + 1], (w->job_count - i) * sizeof w->jobs[0]);
 }
 
-/* True when one was forgotten: the first that ended, when they are too many or it too old. */
+/* Forgets the oldest finished job if there are too many or it is too old; returns whether one
+ * was. */
 static bool forget_one(struct worker *w, enum job_class class, int64_t t_us)
 {
     size_t retained_count = 0;
@@ -127,9 +128,9 @@ static void end_job(struct worker *w, struct job *job, enum job_state state)
     forget_old(w, job->ended_us);
 }
 
-/* ---- the thread ---- */
+/* ---- the thread ---------------------------------------------------------------------- */
 
-/* Without the lock. */
+/* Call without the lock. */
 static void release_job(struct worker *w, const struct job_order *order)
 {
     (order->release ? order->release : free)(order->context);
@@ -139,7 +140,7 @@ static void release_job(struct worker *w, const struct job_order *order)
     }
 }
 
-/* Without the lock: what it writes is its result. */
+/* Call without the lock. What the job writes is its result. */
 static enum status run_job(struct job *job, const struct job_order *order, char **result,
                            size_t *bytes, struct err *err)
 {
@@ -158,7 +159,7 @@ static enum status run_job(struct job *job, const struct job_order *order, char 
     return st;
 }
 
-/* Under the lock, which is released meanwhile. */
+/* Call under the lock, which is released meanwhile. */
 static void carry_out(struct worker *w, struct job *job)
 {
     const struct job_order order = job->order;
@@ -193,7 +194,7 @@ static void carry_out(struct worker *w, struct job *job)
 static void *run_worker(void *context)
 {
     struct worker *w = context;
-    (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread alone, on Linux */
+    (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* on Linux it applies to this thread only */
     (void)pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         struct job *job = find_next(w);
@@ -254,7 +255,7 @@ void worker_release(void *worker)
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-/* Under the lock. job is the worker's on STATUS_OK only. */
+/* Call under the lock. The job belongs to the worker on STATUS_OK only. */
 static enum status enqueue_job(struct worker *w, struct job *job)
 {
     const enum job_class class = job->order.class;
@@ -296,8 +297,8 @@ enum status worker_submit(struct worker *w, const struct job_order *order, uint6
     return STATUS_OK;
 }
 
-/* Under the lock: one that waits never begins. Returns its order: what has ended may be
- * forgotten at once. */
+/* Call under the lock: a waiting job never begins. Returns its order, because the finished job
+ * may be forgotten at once. */
 static struct job_order drop_waiting(struct worker *w, struct job *job)
 {
     const struct job_order order = job->order;
@@ -396,11 +397,11 @@ void worker_params_init(struct worker_params *params)
 
 enum status worker_start(const struct worker_params *params, struct worker **out)
 {
-    size_t jobs = JOB_CLASS_COUNT; /* one of each may run */
+    size_t jobs = JOB_CLASS_COUNT; /* one job of each class may run */
     bool valid = params->retain_us > 0 && params->now_us != NULL;
     for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
         valid = valid && params->queue_max[class] > 0 && params->retain_max[class] > 0;
-        /* One more, for the moment between an end and forgetting another. */
+        /* One more slot, for the moment between the end of a job and forgetting another. */
         jobs += params->queue_max[class] + params->retain_max[class] + 1;
     }
     if (!valid) {

@@ -1,9 +1,9 @@
-/* service/machine/code_c.c - a machine as C99, for a microcontroller as for a computer. */
+/* service/machine/code_c.c - generates a machine as C99, for microcontrollers and computers. */
 #include <stdlib.h>
 
 #include "service/machine/machine_code.h"
 
-/* What no port may be called: C's words, and what headers of microcontrollers define. */
+/* No port may have these names: keywords of C, and names defined by microcontroller headers. */
 const char *const code_c_words[] = {
     "auto",       "break",    "case",      "char",         "const",     "continue", "default",
     "do",         "double",   "else",      "enum",         "extern",    "float",    "for",
@@ -22,7 +22,7 @@ const char *const code_c_words[] = {
     "isinf",      "main",     "signbit",   "interrupts",   "sq",        "radians",  "degrees",
     "constrain",  "_Bool",    "_Complex",  "thread_local", "wchar_t",   "noexcept", NULL};
 
-/* What no state may be called: they have the machine's name before them, as these have. */
+/* No state may have these names: generated names have the same prefix. */
 static const char *const states_words[] = {"INCOMPLETE", "NON_DETERMINISTIC",
                                            "UNDEFINED",  "STACK_EMPTY",
                                            "STACK_FULL", "init",
@@ -127,7 +127,7 @@ void code_c_helpers(const struct code *c)
     }
 }
 
-/* ---- the struct, and how its values are read and written ---- */
+/* ---- the struct, and how its values are read and written ----------------------------- */
 
 static void write_fields(const struct code *c, const struct code_names *names,
                          const char *field)
@@ -437,7 +437,7 @@ static void write_state_outputs(const struct code *c, size_t s)
     code_print(c, "        break;\n");
 }
 
-/* What an output is where nothing gives it a value. */
+/* Writes the value of an output that no state or arc sets. */
 static void write_default(const struct code *c, size_t output)
 {
     const struct machine_port *port = &c->machine->outputs[output];
@@ -504,7 +504,8 @@ static void write_names(const struct code *c)
                id, id);
 }
 
-/* ---- the test: inputs as CSV on standard input, the step table on standard output ---- */
+/* ---- the test: reads inputs as CSV from standard input, writes the step table to standard
+ * output  */
 
 const char code_c_test[] =
     "static void print_number(bool defined, double x)\n{\n"

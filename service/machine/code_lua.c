@@ -1,4 +1,5 @@
-/* service/machine/code_lua.c - a machine as a module of Lua, 5.1 to 5.4: for CoppeliaSim. */
+/* service/machine/code_lua.c - generates a machine as a Lua module, 5.1 to 5.4, for
+ * CoppeliaSim. */
 #include <stdlib.h>
 
 #include "service/machine/machine_code.h"
@@ -14,7 +15,7 @@ static const struct code_style style = {
     .words = {[EXPRESSION_MODULO] = "mod", [EXPRESSION_POWER] = "power"},
     .choice = {"iff(", ", function() return ", " end, function() return ", " end)"}};
 
-/* Numbers are floats in all of them: a whole number of 5.3 and on would divide otherwise. */
+/* Every number is a float, because integers of Lua 5.3 and later divide differently. */
 static const char helpers[] =
     "local M = {}\n"
     "M.__index = M\n\n"

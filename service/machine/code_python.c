@@ -1,9 +1,9 @@
-/* service/machine/code_python.c - a machine as a module of Python. */
+/* service/machine/code_python.c - generates a machine as a Python module. */
 #include <stdlib.h>
 
 #include "service/machine/machine_code.h"
 
-/* What the class may not be called. */
+/* Names that the class may not have. */
 static const char *const words[] = {
     "False",  "None",   "True",    "and",           "as",         "assert", "async",
     "await",  "break",  "class",   "continue",      "def",        "del",    "elif",
@@ -27,7 +27,7 @@ static const struct code_style style = {.no = "not ",
                                         .choice = {"(", " if ", " else ", ")"},
                                         .choice_last = true};
 
-/* Where C gives an infinity or NaN, Python raises. */
+/* C returns an infinity or NaN where Python raises. */
 static const char helpers[] =
     "import math\n"
     "import sys\n\n\n"

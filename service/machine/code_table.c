@@ -1,4 +1,5 @@
-/* service/machine/code_table.c - a machine as a table of Tandem's own engine, in C. */
+/* service/machine/code_table.c - generates a machine as a table for Tandem's own engine, in
+ * C. */
 #include <stdlib.h>
 
 #include "service/machine/machine_code.h"
@@ -83,7 +84,7 @@ static void write_functions(const struct code *c)
     }
 }
 
-/* ---- outputs: what reads something undefined has no value ---- */
+/* ---- outputs: an expression that reads something undefined has no value -------------- */
 
 static void write_range(const struct code *c, const char *indent, struct machine_range range)
 {

@@ -31,7 +31,7 @@ void code_number(FILE *out, const struct code_style *style, double number)
     (void)fprintf(out, signbit(number) ? "(%s%s)" : "%s%s", text, whole);
 }
 
-/* Before, between and behind what is written in turn. */
+/* Writes a call: text before, between and after the arguments. */
 static void write_call(const struct code_writer *w, const char *name,
                        const struct expression_node *n)
 {
@@ -80,7 +80,7 @@ static void write_before(const struct code_writer *w, const char *operator, uint
     (void)fputc(')', w->out);
 }
 
-/* elapsed >= of it. */
+/* Writes "elapsed >=" the time. */
 static void write_after(const struct code_writer *w, const struct expression_node *n)
 {
     (void)fputc('(', w->out);
@@ -154,7 +154,7 @@ void code_expression(const struct code_writer *w, uint16_t root)
     }
 }
 
-/* ---- names, remarks, texts ---- */
+/* ---- names, comments, texts ---------------------------------------------------------- */
 
 static bool is_used_name(const struct code_names *names, const char *name)
 {
@@ -183,7 +183,7 @@ static bool is_digit(char c)
 
 const char *code_identifier(struct code_names *names, const char *text)
 {
-    enum { ROOM = CODE_NAME_MAX - 5 }; /* for a number behind it */
+    enum { ROOM = CODE_NAME_MAX - 5 }; /* leaves room for a number after the name */
     assert(names->count < COUNT(names->names));
     char *name = names->names[names->count];
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* service/machine/code_text.h - what the generators of code share: expressions as a language
- * has them, names that it takes, labels that fit into a comment. */
+/* service/machine/code_text.h - shared by the code generators: expressions in a language's
+ * syntax, valid names, labels that fit into a comment. */
 #ifndef SERVICE_MACHINE_CODE_TEXT_H
 #define SERVICE_MACHINE_CODE_TEXT_H
 
@@ -9,18 +9,18 @@
 
 enum { CODE_NAME_MAX = 64 };
 
-/* How a language writes what is no name. Words are NULL where it writes the operator. */
+/* A language's syntax. A word is NULL when the language writes the operator. */
 struct code_style {
-    const char *no, *both, *either, *unequal; /* with their blanks */
+    const char *no, *both, *either, *unequal; /* including blanks */
     const char *truths[2];                    /* false, true */
     const char *infinity;
-    const char *prefix;                       /* of functions that words does not have */
-    const char *words[EXPRESSION_KIND_COUNT]; /* kinds that are calls, by another name */
-    const char *choice[4]; /* of if(a, b, c): before, between and behind … */
-    bool choice_last;      /* … of which a is written in the middle */
+    const char *prefix;                       /* prefix of functions that words lacks */
+    const char *words[EXPRESSION_KIND_COUNT]; /* functions with another name */
+    const char *choice[4]; /* parts of if(a, b, c): before, between and after … */
+    bool choice_last;      /* … with a in the middle */
 };
 
-/* A name of the pool, or whether it has a value. */
+/* Writes a name of the pool, or an expression for whether it has a value. */
 typedef void code_name(void *context, FILE *out, size_t name, bool asks);
 
 struct code_writer {
@@ -33,22 +33,22 @@ struct code_writer {
 
 void code_expression(const struct code_writer *w, uint16_t root);
 
-/* A number so that it is read as the same one, and as no whole number. */
+/* Write a number so that it reads back unchanged and never as an integer. */
 void code_number(FILE *out, const struct code_style *style, double number);
 
-/* Names that a language takes, each once: what it does not take becomes '_', and a name that
- * is one of its words or there already gets one more. */
+/* Makes valid, unique names: characters that the language does not allow become '_', and a
+ * keyword or a used name gets a '_' appended. */
 struct code_names {
-    const char *const *words; /* of the language, NULL behind the last; or NULL */
+    const char *const *words; /* keywords of the language, NULL-terminated; or NULL */
     size_t count;
     char names[256][CODE_NAME_MAX];
 };
 const char *code_identifier(struct code_names *names, const char *text);
 
-/* In one line, and so that no comment ends or begins in it. */
+/* Write a text on one line, so that no comment ends or begins in it. */
 void code_comment(FILE *out, const char *text);
 
-/* Between quotes. */
+/* Write a text in quotes. */
 void code_string(FILE *out, const char *text);
 
 #endif

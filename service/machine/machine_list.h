@@ -1,5 +1,4 @@
-/* service/machine/machine_list.h - the machines of several files, for who does something with
- * them. */
+/* service/machine/machine_list.h - loads the machines of several files. */
 #ifndef SERVICE_MACHINE_MACHINE_LIST_H
 #define SERVICE_MACHINE_MACHINE_LIST_H
 
@@ -10,15 +9,14 @@ enum { MACHINE_LIST_MAX = 64, MACHINE_LIST_FILES_MAX = 16 };
 struct machine_list { /* all zero is empty */
     size_t file_count, count;
     struct machine_file *files[MACHINE_LIST_FILES_MAX];
-    struct machine *machines[MACHINE_LIST_MAX]; /* theirs, those that were built */
+    struct machine *machines[MACHINE_LIST_MAX]; /* machines of all files that could be built */
 };
 
-/* Read one more file. Errors and warnings go to stderr; EXIT_FAILED when there is an error:
- * machines may then be shown, but neither run nor become programs. EXIT_USAGE when there is no
- * more room. */
+/* Read a file. Errors and warnings go to stderr. EXIT_FAILED on an error: the machines may be
+ * shown, but neither run nor translated. EXIT_USAGE when there is no more room. */
 int machine_list_add(struct machine_list *list, const char *path);
 
-/* All of paths, NULL behind the last. At least one machine, or EXIT_USAGE. */
+/* Load all of paths, NULL-terminated. EXIT_USAGE without any machine. */
 int machine_list_load(struct machine_list *list, char **paths);
 
 void machine_list_free(struct machine_list *list);

@@ -8,16 +8,16 @@
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
 
-/* Where an input's value comes from: a column of the file, or another machine's output. */
+/* The source of an input: a column of the file, or another machine's output. */
 struct source {
-    size_t machine; /* STEPS_MACHINES_MAX: none, it is a column */
+    size_t machine; /* STEPS_MACHINES_MAX: a column instead */
     size_t place;
 };
 
 struct column {
     const char *name;
     enum expression_type type;
-    size_t column; /* of the file */
+    size_t column; /* index in the file */
     bool there;
     double value;
 };
@@ -37,9 +37,9 @@ struct steps {
     bool seen[STEPS_MACHINES_MAX][EFSM_STATES_MAX];
 };
 
-/* ---- who is connected with whom ---- */
+/* ---- connections between machines ---------------------------------------------------- */
 
-/* Two that are one have one type. */
+/* An output and the input that it feeds must have one type. */
 static void check_types(struct steps *s, const struct machine *m, const char *name,
                         enum expression_type wanted, enum expression_type given)
 {
@@ -146,7 +146,7 @@ static void write_after(const struct steps *s, size_t i)
                   now->blocked);
 }
 
-/* Count what was taken; a fault ends the run, and so does it when none is active any more. */
+/* Counts fired arcs. The run ends on a fault, or when no machine is active any more. */
 static void count_fired(struct steps *s)
 {
     bool active = false;
@@ -165,7 +165,7 @@ static void count_fired(struct steps *s)
     s->ended = s->faulty || !active;
 }
 
-/* The next state of each stands in the row, so rows are written around the update. */
+/* Each row shows the next state, so rows are written around the update. */
 static void run_cycle(struct steps *s)
 {
     const int64_t t_us = s->cycle * s->options->period_us;
@@ -231,7 +231,7 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
     return STATUS_OK;
 }
 
-/* "" and "-": it has no value. */
+/* Reads a value; "" and "-" mean none. */
 static enum status read_value(const struct csv *csv, struct column *c, struct err *err)
 {
     const char *text = csv_text(csv, c->column);
@@ -294,7 +294,7 @@ static int run_alone(struct steps *s)
     return EXIT_FINE;
 }
 
-/* ---- what was seen ---- */
+/* ---- what was seen ------------------------------------------------------------------- */
 
 static void report_coverage(const struct steps *s, size_t i, FILE *report)
 {

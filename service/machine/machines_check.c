@@ -1,5 +1,5 @@
-/* service/machine/machines_check.c - `tandem machines check`: what is wrong with machines in
- * files, and where. */
+/* service/machine/machines_check.c - `tandem machines check`: reports faults of machine files
+ * with their places. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +14,10 @@
 struct check {
     bool json, strict, words;
     size_t errors, warnings;
-    json_t *list; /* of diagnostics; NULL: they are printed as lines */
+    json_t *list; /* list of diagnostics; NULL: print them as lines */
 };
 
-/* null stands for what is not said. */
+/* null means "not given". */
 static json_t *number_or_null(unsigned number)
 {
     return number > 0 ? json_integer((json_int_t)number) : json_null();

@@ -1,6 +1,5 @@
-/* service/machine/machines_command.c - `tandem machines`: every state machine, Tandem's own
- * and those of files, as tables, JSON, YAML or Graphviz; and what can be done with those of
- * files. */
+/* service/machine/machines_command.c - `tandem machines`: prints state machines, built in or
+ * from files, as tables, JSON, YAML or Graphviz, and runs the subcommands for machine files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +88,7 @@ static json_t *create_arcs(const struct efsm_table *table)
     return arcs;
 }
 
-/* A NULL anywhere below makes json_pack() give NULL in the end, so that one test is enough. */
+/* A NULL anywhere below makes json_pack() return NULL in the end, so one test is enough. */
 static json_t *create_document(const struct efsm_table *table)
 {
     json_t *states = json_array();
@@ -172,7 +171,7 @@ static int refuse_argument(const char *what, const char *argument)
     return EXIT_USAGE;
 }
 
-/* ---- what is chosen, and in which form ---- */
+/* ---- choice of machines and format --------------------------------------------------- */
 
 struct forms {
     bool dot, json, list, yaml, drawio, svg;
@@ -184,7 +183,7 @@ struct choice {
     struct machine_list files;
 };
 
-/* A machine's name, or a file: then all of its machines. */
+/* A word is a machine's name, or a file that stands for all of its machines. */
 static int choose_word(struct choice *c, const char *word)
 {
     const size_t before = c->files.count;
@@ -222,7 +221,7 @@ static int print_drawio(const struct choice *c)
     return EXIT_FINE;
 }
 
-/* One that was drawn, in its own layout. */
+/* A drawn machine is printed in its own layout. */
 static int print_svg(const struct choice *c)
 {
     const struct machine_file *file = c->files.files[0];
@@ -236,7 +235,7 @@ static int print_svg(const struct choice *c)
     return EXIT_FINE;
 }
 
-/* The second form that was asked for, or NULL. */
+/* Returns the second requested format, or NULL. */
 static const char *find_second_form(const struct forms *forms)
 {
     const struct {

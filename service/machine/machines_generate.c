@@ -1,5 +1,5 @@
-/* service/machine/machines_generate.c - `tandem machines generate`: machines as programs in
- * other languages, and tests for them. */
+/* service/machine/machines_generate.c - `tandem machines generate`: writes machines as programs
+ * in other languages, and tests for them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static bool close_file(FILE *file, const char *path)
 
 /* ---- random inputs ---- */
 
-/* The numbers that stand in a machine are where it does one thing or another. */
+/* Draws near the numbers in a machine, because its behaviour changes there. */
 static double draw_number(const struct machine *m, struct random_source *random)
 {
     static const double common[] = {0.0, 1.0, 2.0, 3.0, 5.0, -1.0, 0.5};

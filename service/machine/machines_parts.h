@@ -1,5 +1,5 @@
-/* service/machine/machines_parts.h - what can be done with machines in files; nobody but
- * `tandem machines` includes it. Each gets its own word as argv[0]. */
+/* service/machine/machines_parts.h - subcommands of `tandem machines`; private to it. Each gets
+ * its own name as argv[0]. */
 #ifndef SERVICE_MACHINE_MACHINES_PARTS_H
 #define SERVICE_MACHINE_MACHINES_PARTS_H
 

@@ -1,4 +1,5 @@
-/* service/machine/machines_run.c - `tandem machines run`: machines of files, cycle by cycle.
+/* service/machine/machines_run.c - `tandem machines run`: runs machines from files, cycle by
+ * cycle.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* L1 in its simplest form: sends moves one after the other, each when the one before is
- * answered. */
+/* service/mqtt/drive_command.c - `tandem drive`, the simplest L1: sends moves one after
+ * another, each when the previous one is answered. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +23,12 @@ struct drive {
 
     struct session session;
     struct random_source random;
-    unsigned order[ROUND], left; /* of this round of moves */
+    unsigned order[ROUND], left; /* order of the moves in this round */
     bool link;
     char command_topic[MESSAGE_TOPIC_MAX];
-    struct event_command command; /* the one that is out */
-    int64_t lap_us[SIDE_COUNT];   /* LAB_TIME_NONE: not yet; link mode: [SIDE_REAL], only */
+    struct event_command command; /* the command without an answer yet */
+    /* LAB_TIME_NONE: no answer yet; link mode: [SIDE_REAL] only */
+    int64_t lap_us[SIDE_COUNT];
     uint64_t sent, answered;
 };
 
@@ -47,13 +48,13 @@ static void receive_message(void *context, const struct message *m)
     if (m->retained) {
         return;
     }
-    if (d->link) { /* L1's own reply has the form of a robot's */
+    if (d->link) { /* in link mode L1 gets one reply, in a robot's format */
         session_topic(message.topic, d->broker.prefix, d->pair, "real/reply");
     }
     (void)codec_native.decode(d->broker.prefix, &message, receive_reply, d);
 }
 
-/* From the short, middle or long third of what may be. */
+/* Draws from the short, middle or long third of the range. */
 static double draw_size(struct random_source *random, double min, double max, unsigned third)
 {
     const double from = min + (max - min) * (double)third / THIRDS;
@@ -61,9 +62,9 @@ static double draw_size(struct random_source *random, double min, double max, un
     return rint(random_between(random, from, to) * 1000.0) / 1000.0;
 }
 
-/* Of nine moves, in an order of chance, three each turn, drive, and do both; of each three one
- * is short, one middle and one long, so that every parameter of the travel time can be told
- * apart, and whether laps bend with the size of the move. */
+/* A round has nine moves in random order: three turn, three drive, three do both. One of each
+ * three is short, one middle, one long. So every parameter of the travel time can be
+ * identified, and also whether laps depend on the size non-linearly. */
 static void draw_move(struct drive *d, struct event_command *command)
 {
     if (d->left == 0) {
@@ -78,7 +79,7 @@ static void draw_move(struct drive *d, struct event_command *command)
     const double sign = random_between(&d->random, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
     const double turn_rad =
         sign * draw_size(&d->random, d->turn_min_rad, d->turn_max_rad, third);
-    /* Both: a short way with a middle turn, and so on. */
+    /* A short drive gets a middle turn, and so on. */
     const double drive_m = draw_size(&d->random, d->drive_min_m, d->drive_max_m,
                                      kind == 1 ? (third + 2) % THIRDS : third);
     (void)snprintf(command->op, sizeof command->op, "go");
@@ -92,7 +93,8 @@ static bool is_answered(const struct drive *d)
            (d->link || d->lap_us[SIDE_VIRTUAL] != LAB_TIME_NONE);
 }
 
-/* Wait for the replies. Goes on after a stop signal: a command that is out shall be closed. */
+/* Waits for the replies. It continues after a stop signal, because an open command should be
+ * closed. */
 static void wait_for_replies(struct drive *d)
 {
     const int64_t limit_us = lab_clock_monotonic_us() + lab_us(d->timeout_s);
@@ -150,7 +152,7 @@ static void drive_all(struct drive *d)
 static int run_drive(struct drive *d)
 {
     char id[128];
-    char replies[SIDE_COUNT][MESSAGE_TOPIC_MAX]; /* link mode: L1's own, only */
+    char replies[SIDE_COUNT][MESSAGE_TOPIC_MAX]; /* link mode: only the first is used */
     const struct mqtt_client_topic topics[SIDE_COUNT] = {{replies[SIDE_REAL], 1},
                                                          {replies[SIDE_VIRTUAL], 1}};
     (void)snprintf(id, sizeof id, "drive-%s", d->pair);

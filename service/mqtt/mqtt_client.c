@@ -13,7 +13,7 @@
 
 enum { BEAT_WAIT_MS = 300, SESSION_EXPIRY_S = 7 * 24 * 3600 };
 
-/* ---- what all files of the client share ---- */
+/* ---- helpers for all files of the client --------------------------------------------- */
 
 static pthread_mutex_t paho_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -41,7 +41,7 @@ bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct
 
 void mqtt_link_set_error(struct mqtt_client *client, const char *doing, const char *reason)
 {
-    struct err whole = {0}; /* cuts long texts */
+    struct err whole = {0}; /* truncates long texts */
     const bool tls = client->tls_error[0] != '\0';
     (void)err_set(&whole, STATUS_E_IO, FAULT_NOT_CONNECTED, "", "%s %s: %s%s%s", doing,
                   client->address, reason, tls ? ": " : "", tls ? client->tls_error : "");
@@ -55,7 +55,8 @@ void mqtt_link_go_down(struct mqtt_client *client)
     client->subscribing = false;
     client->state.connected = false;
     client->state.subscribed = false;
-    /* Spread by a quarter, so that the clients of one broker do not return all at once. */
+    /* The delay varies by a quarter, so that the clients of one broker do not return all at
+     * once. */
     const uint64_t seed = hash_text(client->options.client_id) + client->attempts;
     const uint64_t spread = hash_bytes(HASH_START, &seed, sizeof seed) % 256;
     client->attempt_us = lab_clock_monotonic_us() + client->backoff_us +
@@ -70,7 +71,7 @@ void mqtt_link_go_down(struct mqtt_client *client)
 
 /* ---- from its options to its end ---- */
 
-/* A copy that lives as long as the client; NULL stays NULL. *failed is set when out of memory.
+/* Copies a text for the life of the client; NULL stays NULL. *failed is set when out of memory.
  */
 static char *own_text(struct mqtt_client *client, const char *text, bool *failed)
 {
@@ -134,7 +135,7 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
     return STATUS_OK;
 }
 
-/* Copy the options into the client, with defaults in place of zeros. */
+/* Copies the options into the client and replaces zeros by defaults. */
 static enum status copy_options(struct mqtt_client *client, const struct mqtt_client_options *o)
 {
     bool failed = false;
@@ -166,7 +167,8 @@ static enum status copy_options(struct mqtt_client *client, const struct mqtt_cl
     if (o->prefix) {
         uint64_t random = 0;
         if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
-            random = (uint64_t)lab_clock_now_us(); /* no generator: unlike the last program's */
+            /* Without a random generator the time still makes the id unique. */
+            random = (uint64_t)lab_clock_now_us();
         }
         (void)snprintf(client->marker, sizeof client->marker, "\"client %016" PRIx64 "\"",
                        random);
@@ -325,7 +327,8 @@ bool mqtt_client_wait_sent(struct mqtt_client *client, int timeout_ms)
     return mqtt_link_wait_until(client, has_sent_all, after_ms(timeout_ms));
 }
 
-/* Nothing of ours waits in Paho's queue: what does when a client is destroyed, it leaks. */
+/* Paho leaks what is still in its queue when a client is destroyed, so wait until nothing of
+ * ours is there. */
 static bool is_beat_back(const struct mqtt_client *client)
 {
     return client->beat_back_us >= client->beat_us || client->phase != MQTT_LINK_UP;
@@ -347,7 +350,8 @@ void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
     (void)mqtt_link_wait_until(client, is_beat_back, after_ms(BEAT_WAIT_MS));
     mqtt_connection_leave(client, until_us + 200000);
     (void)pthread_mutex_lock(&client->delivery);
-    client->closed = true; /* what comes all the same is the broker's */
+    /* messages after this are not acknowledged, so the broker keeps them */
+    client->closed = true;
     (void)pthread_mutex_unlock(&client->delivery);
     lock_acquire(&client->mutex);
     client->phase = MQTT_LINK_DOWN;

@@ -1,18 +1,18 @@
 /* service/mqtt/mqtt_client.h - one connection to a broker that stays up by itself.
  *
- * Wraps Paho's MQTTAsync and takes every measure that 1.3.12 needs:
+ * It wraps Paho's MQTTAsync with every measure that 1.3.12 needs:
  *   - an own heartbeat keeps the link busy (on a quiet one Paho sleeps up to 100 ms a message);
- *   - an own thread connects, first and again, with back-off (Paho never repeats the first
+ *   - an own thread connects and reconnects with back-off (Paho never repeats the first
  *     attempt, and its automatic reconnect hides why it fails);
- *   - every connection subscribes anew (after a crash the broker has forgotten all of it);
- *   - a will and an own "offline" message at an orderly stop (which fires no will);
- *   - what is published while the broker is away waits in a bounded buffer.
+ *   - every connection subscribes anew (after a crash the broker has forgotten everything);
+ *   - a will, and an own "offline" message at an orderly stop (which fires no will);
+ *   - messages published while the broker is away wait in a bounded buffer.
  *
- * `message` runs on Paho's thread, which acknowledges when it returns: it must not block (that
- * would stop every publish of the process) and may call mqtt_client_publish(),
- * mqtt_client_refuse(), mqtt_client_silent_us() and mqtt_client_read_state() only; `silence`
- * and `accepted` too. All clients of a process share that thread, which takes a packet of each
- * in turn. The process must have unset http_proxy and https_proxy.
+ * `message` runs on Paho's thread, which acknowledges when it returns. It must not block,
+ * because that would stop every publish of the process. It may call mqtt_client_publish(),
+ * mqtt_client_refuse(), mqtt_client_silent_us() and mqtt_client_read_state() only. The same
+ * holds for `silence` and `accepted`. All clients of a process share that thread, which reads a
+ * packet of each in turn. The process must have unset http_proxy and https_proxy.
  */
 #ifndef SERVICE_MQTT_MQTT_CLIENT_H
 #define SERVICE_MQTT_MQTT_CLIENT_H
@@ -29,8 +29,9 @@ enum {
     MQTT_CLIENT_BUFFER_COUNT = 10000,
     MQTT_CLIENT_BUFFER_BYTES = 64 << 20, /* payloads that wait for the link */
     MQTT_CLIENT_PACKET_MAX = 256 << 10,  /* MQTT 5: the broker delivers no larger packet */
-    MQTT_CLIENT_PROPERTIES_MAX = 64,     /* of a message; more are counted, none is used */
-    MQTT_CLIENT_RECEIVE_MAX = 1000       /* unacknowledged messages in each direction */
+    /* properties of a message; more are counted, and none is used */
+    MQTT_CLIENT_PROPERTIES_MAX = 64,
+    MQTT_CLIENT_RECEIVE_MAX = 1000 /* unacknowledged messages in each direction */
 };
 
 /* A message arrived. Everything is borrowed for the call; payload is not terminated. packet_id:
@@ -39,15 +40,17 @@ typedef void mqtt_client_message(void *context, const char *topic, const void *p
                                  size_t bytes, int qos, bool retained, bool dup,
                                  uint16_t packet_id);
 
-/* The broker accepted us; resumed: with the session of before, whose packet ids go on. Nothing
- * was heard for silent_us, and what was acknowledged within the last unsure_us may not have
- * reached it (-1: not known). Called before the messages of this connection, on their thread.
+/* The broker accepted us; resumed: with the previous session, whose packet ids continue.
+ * Nothing was received for silent_us. Acknowledgements of the last unsure_us may not have
+ * reached the broker (-1: unknown). Called before the messages of this connection, on their
+ * thread.
  */
 typedef void mqtt_client_connected(void *context, bool resumed, int64_t silent_us,
                                    int64_t unsure_us);
 
-/* Nothing was heard for so long, not even the own heartbeat: the link was down or the process
- * was frozen. What is delivered next may have waited. Called before it, on the same thread. */
+/* Nothing was received for silent_us, not even the own heartbeat: the link was down or the
+ * process was frozen. The next message may have waited. Called before it, on the same
+ * thread. */
 typedef void mqtt_client_silence(void *context, int64_t silent_us);
 
 /* The broker has a message of mqtt_client_publish_once(). Everything is borrowed for the call.
@@ -67,14 +70,14 @@ struct mqtt_client_options {
     const char *client_id;
     const char *protocol;      /* "5" or "3.1.1": the version of MQTT ["5"] */
     bool persistent;           /* the broker keeps the session while the client is away */
-    uint32_t session_expiry_s; /* persistent, MQTT 5: for how long [7 days] */
+    uint32_t session_expiry_s; /* persistent, MQTT 5: how long [7 days] */
     int keep_alive_s;          /* [10] */
     int buffer_count;          /* messages that wait for the link [MQTT_CLIENT_BUFFER_COUNT] */
 
     const char *user;          /* NULL: anonymous */
     const char *password_file; /* first line; read at every attempt */
     bool tls;
-    const char *ca_file; /* NULL: the system's */
+    const char *ca_file; /* NULL: the system's authorities */
     const char *certificate_file;
     const char *key_file;
 
@@ -82,83 +85,84 @@ struct mqtt_client_options {
     int heartbeat_hz;     /* >= 5 keeps the link awake [10] */
     const char *presence; /* topic of the retained online and offline messages; NULL: none */
     const char *online;   /* published after each connection */
-    const char *offline;  /* the will, and published at an orderly stop */
+    const char *offline;  /* the will, also published at an orderly stop */
 
     const struct mqtt_client_topic *topics; /* [topic_count] */
     size_t topic_count;                     /* <= MQTT_CLIENT_TOPICS_MAX */
-    /* [former_count] What a session that goes on may still be subscribed to, from a program of
-     * before: taken back. */
+    /* [former_count] Topics to which a resumed session of an older program may still be
+     * subscribed: unsubscribed. */
     const struct mqtt_client_topic *former;
     size_t former_count;             /* <= MQTT_CLIENT_TOPICS_MAX */
     mqtt_client_message *message;    /* NULL when nothing is subscribed */
     mqtt_client_silence *silence;    /* may be NULL; needs the heartbeat */
     mqtt_client_connected *accepted; /* may be NULL */
     mqtt_client_arrived *arrived;    /* may be NULL; must not block */
-    void *context;                   /* handed to all of them */
+    void *context;                   /* passed to all callbacks */
 };
 
 struct mqtt_client_state {
-    bool connected;                    /* the broker accepted us */
+    bool connected;                    /* the broker accepted the connection */
     bool resumed;                      /* and still had our session */
-    bool subscribed;                   /* and took all our subscriptions */
+    bool subscribed;                   /* and accepted all our subscriptions */
     bool refusing;                     /* down until mqtt_client_resume() */
-    char error[MQTT_CLIENT_ERROR_MAX]; /* the last one, "" when there was none */
+    char error[MQTT_CLIENT_ERROR_MAX]; /* the last error, "" when there was none */
     uint64_t connections;              /* accepted so far; reconnections are one less */
     uint64_t failed_connections;
-    uint64_t published;       /* taken over by mqtt_client_publish() */
-    uint64_t acknowledged;    /* of them: by the broker (QoS 0: written to the socket) */
-    uint64_t failed;          /* of them: given up */
-    uint64_t refused;         /* not taken over: the buffer was full */
+    uint64_t published; /* accepted by mqtt_client_publish() */
+    /* of these: acknowledged by the broker (QoS 0: written to the socket) */
+    uint64_t acknowledged;
+    uint64_t failed;          /* of these: given up */
+    uint64_t refused;         /* not accepted: the buffer was full */
     uint64_t received;        /* handed to `message` */
-    uint64_t crowded;         /* of them: with more than MQTT_CLIENT_PROPERTIES_MAX */
-    uint64_t broken_writes;   /* of all clients of the process: writes that failed */
-    int64_t heartbeat_rtt_us; /* of the last heartbeat; -1 before the first */
-    int64_t heartbeat_us;     /* lab_clock_monotonic_us() when it came back; 0 before */
+    uint64_t crowded;         /* of these: with more than MQTT_CLIENT_PROPERTIES_MAX */
+    uint64_t broken_writes;   /* failed writes of all clients of the process */
+    int64_t heartbeat_rtt_us; /* round trip of the last heartbeat; -1 before the first */
+    int64_t heartbeat_us;     /* lab_clock_monotonic_us() when it returned; 0 before */
 };
 
 struct mqtt_client;
 
 /* Make a client and begin to connect; returns at once, whether there is a broker or not. *out
- * is the client from before the first callback on, NULL after a failure. Returns STATUS_E_ARG
- * for options that cannot work, STATUS_E_IO when the password or TLS files cannot be read,
- * STATUS_E_NOMEM. Cold path: allocates and starts threads. */
+ * is set before the first callback, NULL after a failure. Returns STATUS_E_ARG for options that
+ * cannot work, STATUS_E_IO when the password or TLS files cannot be read, STATUS_E_NOMEM. Cold
+ * path: allocates and starts threads. */
 MUST_USE enum status mqtt_client_create(struct mqtt_client **out,
                                         const struct mqtt_client_options *options,
                                         struct err *err);
 
-/* Take over one message for sending; it is copied, and sent later when the link is down.
- * Any thread. Returns STATUS_E_FULL when the buffer is full (counted), STATUS_E_ARG for a topic
- * or QoS that MQTT does not allow, STATUS_E_IO after mqtt_client_stop(). */
+/* Accept one message for sending; it is copied, and sent later when the link is down. Any
+ * thread. Returns STATUS_E_FULL when the buffer is full (counted), STATUS_E_ARG for a topic or
+ * QoS that MQTT does not allow, STATUS_E_IO after mqtt_client_stop(). */
 MUST_USE enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
                                          const void *payload, size_t bytes, int qos,
                                          bool retained);
 
-/* The same at QoS 1 for what must not come twice: where the link goes down before the broker
- * has acknowledged it, which may have it all the same, it is given up. */
+/* The same at QoS 1 for a message that must not arrive twice. It is given up if the link goes
+ * down before the acknowledgement, because the broker may have it. */
 MUST_USE enum status mqtt_client_publish_once(struct mqtt_client *client, const char *topic,
                                               const void *payload, size_t bytes);
 
-/* The same at QoS 0 for what is worth nothing later, now or never: STATUS_E_STALE while the
- * link is down, given up when it goes down before the message has left. Any thread. */
+/* The same at QoS 0 for a message that is useless later: STATUS_E_STALE while the link is down,
+ * given up when it goes down before the message has left. Any thread. */
 MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
                                              const void *payload, size_t bytes);
 
-/* From within `message`, `silence` or `accepted` alone: this message cannot be taken, and is
- * not acknowledged; this silence, or this connection, cannot be noted. The link is cut, nothing
- * more is handed out, and it stays down until mqtt_client_resume(); a broker that keeps the
- * session then delivers this message again, and what came after it, and the next connection
- * tells of the silence, and of a session that began. why: for state.error. */
+/* Only within `message`, `silence` or `accepted`: this message cannot be accepted and is not
+ * acknowledged; this silence or connection cannot be recorded. The link is cut, nothing more is
+ * delivered, and it stays down until mqtt_client_resume(). A broker that keeps the session then
+ * delivers this message and the later ones again. The next connection reports the silence, and
+ * a session that began. why: for state.error. */
 void mqtt_client_refuse(struct mqtt_client *client, const char *why);
 
-/* Send nothing more: the link is cut, and what is published waits until mqtt_client_resume().
+/* Send nothing more: the link is cut, and published messages wait until mqtt_client_resume().
  * Any thread. */
 void mqtt_client_hold(struct mqtt_client *client, const char *why);
 
-/* Connect again after mqtt_client_refuse() or mqtt_client_hold(); any thread. Nothing, when
- * there was neither. */
+/* Connect again after mqtt_client_refuse() or mqtt_client_hold(); any thread. No effect without
+ * either. */
 void mqtt_client_resume(struct mqtt_client *client);
 
-/* From within `message`, `silence` or `accepted` of any client: for how long this one has heard
+/* Only within `message`, `silence` or `accepted` of any client: how long this one has received
  * nothing. */
 int64_t mqtt_client_silent_us(const struct mqtt_client *client);
 
@@ -172,11 +176,11 @@ MUST_USE bool mqtt_client_wait_subscribed(struct mqtt_client *client, int timeou
  * timeout_ms. Not from a callback. */
 MUST_USE bool mqtt_client_wait_sent(struct mqtt_client *client, int timeout_ms);
 
-/* Say offline, wait for acknowledgements, disconnect; at most about timeout_ms. No callback
+/* Publish offline, wait for acknowledgements, disconnect; at most about timeout_ms. No callback
  * runs after it. The broker keeps a persistent session. Not from a callback; once. */
 void mqtt_client_stop(struct mqtt_client *client, int timeout_ms);
 
-/* Stop in haste when it was not stopped, and free. NULL is allowed. Not from a callback. */
+/* Stop at once if it was not stopped, and free. NULL is allowed. Not from a callback. */
 void mqtt_client_destroy(struct mqtt_client *client);
 
 #endif

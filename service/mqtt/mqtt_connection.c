@@ -20,10 +20,10 @@ enum {
     IDLE_US = 1000 * 1000
 };
 
-/* ---- what Paho tells ---- */
+/* ---- callbacks of Paho --------------------------------------------------------------- */
 
-/* A heartbeat that came back left the broker behind the acknowledgements that were sent before
- * it; but the thread that acknowledges is another one. */
+/* A returned heartbeat proves that the broker has all acknowledgements sent before it. The
+ * margin covers that another thread sends them. */
 static const int64_t MARGIN_US = 100000;
 
 static void notify_accepted(struct mqtt_client *client, bool resumed)
@@ -58,7 +58,7 @@ static void came_up(struct mqtt_client *client, bool resumed)
     client->phase = MQTT_LINK_UP;
     client->worn = true;
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
-    client->subscribe_due = !client->refused; /* else it is being cut */
+    client->subscribe_due = !client->refused; /* otherwise the link is being cut */
     client->subscribe_us = 0;
     client->heartbeat_due_us = 0;
     client->state.connected = !client->refused;
@@ -128,12 +128,12 @@ static void record_rival(struct mqtt_client *client, const char *doing, const ch
     client->backoff_us = MQTT_LINK_BACKOFF_MAX_US;
 }
 
-/* MQTT 3.1.1 has no reason code for it, and mosquitto 2.0.11 sends none in MQTT 5. So a rival
- * is believed in only if it has left its marker, check_marker(). Under mutex. */
+/* MQTT 3.1.1 has no reason code for a take-over, and mosquitto 2.0.11 sends none in MQTT 5. So
+ * a rival is only assumed if it has left its marker, check_marker(). Under mutex. */
 static void record_loss(struct mqtt_client *client, const char *cause)
 {
     if (client->sent_away) {
-        return; /* the broker has said why */
+        return; /* the broker has given the reason */
     }
     if (client->rival && lab_clock_monotonic_us() - client->up_us < SOON_US) {
         record_rival(client, "lost connection to", "");
@@ -148,7 +148,7 @@ static void on_connection_lost(void *context, char *cause)
     struct mqtt_client *client = context;
     lock_acquire(&client->mutex);
     if (client->phase == MQTT_LINK_UP) {
-        if (!client->state.refusing) { /* else the reason is known */
+        if (!client->state.refusing) { /* otherwise the reason is known */
             record_loss(client, cause ? cause : "closed by the broker");
         }
         mqtt_link_go_down(client);
@@ -156,7 +156,7 @@ static void on_connection_lost(void *context, char *cause)
     lock_release(&client->mutex);
 }
 
-/* MQTT 5: the broker says why before it closes the connection. */
+/* MQTT 5: the broker gives its reason before it closes the connection. */
 static void on_sent_away(void *context, MQTTProperties *properties, enum MQTTReasonCodes reason)
 {
     struct mqtt_client *client = context;
@@ -176,7 +176,7 @@ static int on_tls_error(const char *text, size_t bytes, void *context)
 {
     struct mqtt_client *client = context;
     lock_acquire(&client->mutex);
-    if (client->tls_error[0] == '\0') { /* the first tells the cause */
+    if (client->tls_error[0] == '\0') { /* the first error has the cause */
         const int shown =
             bytes < sizeof client->tls_error ? (int)bytes : (int)sizeof client->tls_error - 1;
         (void)snprintf(client->tls_error, sizeof client->tls_error, "%.*s", shown, text);
@@ -209,7 +209,7 @@ static void on_subscribe5(void *context, MQTTAsync_successData5 *data)
     struct mqtt_client *client = context;
     const char *refused = NULL;
     for (int i = client->filter_count - 1; i >= 0; i--) {
-        /* Paho fills in the list for more than one filter only, else it holds garbage. */
+        /* Paho fills the list for more than one filter only; for one it is garbage. */
         const int code = client->filter_count == 1 ? (int)data->reasonCode
                                                    : (int)data->alt.sub.reasonCodes[i];
         refused = code > 2 ? client->filters[i] : refused;
@@ -262,7 +262,7 @@ static void handle_heartbeat(struct mqtt_client *client, const char *payload, si
 }
 
 /* The retained message on the heartbeat's topic is the marker of the program that connected
- * last with this client id. If it was ours once and is not any more, another one runs. */
+ * last with this client id. If it was ours and is no longer, another program runs. */
 static void check_marker(struct mqtt_client *client, const char *payload, size_t bytes)
 {
     lock_acquire(&client->mutex);
@@ -272,7 +272,7 @@ static void check_marker(struct mqtt_client *client, const char *payload, size_t
     lock_release(&client->mutex);
 }
 
-/* The heartbeat comes back several times a second: a second without anything is an absence. */
+/* The heartbeat returns several times a second, so a second without anything is an absence. */
 static const int64_t SILENCE_US = 1000000;
 
 /* Where that is refused nothing counts as heard, and the next connection tells of it. While a
@@ -305,7 +305,7 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
         report_silence(client);
     }
     if (client->refused) {
-        /* The link is cut: what is still in the socket comes again, behind what was refused. */
+        /* The link is cut: messages still in the socket come again, behind the refused one. */
     } else if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
         if (message->retained) {
             check_marker(client, message->payload, bytes);
@@ -315,7 +315,7 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
     } else if (client->options.message) {
         (void)pthread_mutex_lock(&client->delivery);
         if (client->closed && message->qos > 0) {
-            mqtt_client_refuse(client, "stopped"); /* Paho acknowledges it otherwise */
+            mqtt_client_refuse(client, "stopped"); /* Paho would acknowledge it otherwise */
         } else if (!client->closed) {
             (void)atomic_fetch_add_explicit(&client->received, 1, memory_order_relaxed);
             (void)atomic_fetch_add_explicit(
@@ -345,7 +345,7 @@ enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *
     MQTTAsync_createOptions create = MQTTAsync_createOptions_initializer;
     create.MQTTVersion = client->v5 ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
     create.maxBufferedMessages = 2 * MQTT_CLIENT_RECEIVE_MAX; /* counted while connected, too */
-    /* The new one first: with the last handle Paho ends its threads. */
+    /* Create the new handle first: Paho ends its threads with the last handle. */
     MQTTAsync worn = client->paho;
     client->paho = NULL;
     int rc = MQTTAsync_createWithOptions(&client->paho, uri, o->client_id,
@@ -432,7 +432,7 @@ static int start_connect(struct mqtt_client *client, const char *password)
     return rc;
 }
 
-/* A new handle for the next connection. Under mutex, which it releases meanwhile. */
+/* Makes a new handle for the next connection. Under mutex, which it releases meanwhile. */
 static void renew_handle(struct mqtt_client *client)
 {
     lock_release(&client->mutex);
@@ -470,11 +470,12 @@ void mqtt_connection_announce(struct mqtt_client *client, const char *text)
         const struct mqtt_send_mode mode = {.qos = 1, .retained = true, .urgent = true};
         const enum status status =
             mqtt_sender_add(client, client->options.presence, text, strlen(text), mode);
-        (void)status; /* without memory it stays unsaid */
+        (void)status; /* without memory the announcement is skipped */
     }
 }
 
-/* Is this a connection to the broker's port? It stands at one place for IPv4 and IPv6. */
+/* Is this a connection to the broker's port? The port has the same place in IPv4 and IPv6
+ * addresses. */
 static bool leads_to(int fd, int port)
 {
     union {
@@ -487,7 +488,7 @@ static bool leads_to(int fd, int port)
            ntohs(peer.v6.sin6_port) == port;
 }
 
-/* Do this with every socket of ours to the broker's port: Paho does not tell which one is its
+/* Calls act for every socket of ours to the broker's port, because Paho does not reveal its
  * own. */
 static void for_sockets(const struct mqtt_client *client, void (*act)(int fd))
 {
@@ -520,9 +521,9 @@ static void set_no_delay(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/* Switch Nagle's algorithm off: else a message that follows an acknowledgement of ours waits up
- * to 40 ms for the broker's TCP to acknowledge that one. Paho does not do it and offers no
- * option for it; on another socket it would do no harm. */
+/* Switches Nagle's algorithm off. Otherwise a message after an acknowledgement of ours waits up
+ * to 40 ms for the broker's TCP to acknowledge that one. Paho has no option for it; on another
+ * socket it does no harm. */
 static void send_at_once(const struct mqtt_client *client)
 {
     for_sockets(client, set_no_delay);
@@ -552,8 +553,8 @@ static void subscribe_all(struct mqtt_client *client)
     }
 }
 
-/* The marker follows the subscription, which brings the one that is there. The broker keeps it,
- * so ids that are used once leave none. */
+/* The marker is published after the subscription, which delivers the existing one. The broker
+ * keeps it, so client ids that are used once leave none. */
 static void leave_marker(struct mqtt_client *client)
 {
     if (client->heartbeat_topic && client->options.persistent) {
@@ -578,7 +579,7 @@ static void send_beat(struct mqtt_client *client)
     mqtt_link_leave_paho();
 }
 
-/* One thing that is due, or a wait. Called under mutex, and releases it meanwhile. */
+/* Does one thing that is due, or waits. Called under mutex, and releases it meanwhile. */
 static void serve_connection(struct mqtt_client *client)
 {
     const int64_t now_us = lab_clock_monotonic_us();

@@ -1,10 +1,10 @@
-/* What is to be sent, in order, until the broker has acknowledged it.
+/* service/mqtt/mqtt_sender.c - queue of outgoing messages, in order, until the broker
+ * acknowledges them.
  *
- * Paho keeps unacknowledged messages, too, but 1.3.12 frees the topic and payload of one whose
- * write failed and sends it again after the reconnection all the same: it reads freed memory,
- * then. So Paho is not trusted with a message beyond one connection: the handle is replaced
- * when the connection is lost (mqtt_connection.c), and what was not acknowledged is sent anew
- * from here.
+ * Paho keeps unacknowledged messages, too. But 1.3.12 frees topic and payload of a message
+ * whose write failed and sends it again after the reconnection, reading freed memory. So Paho
+ * never holds a message beyond one connection: the handle is replaced when the connection is
+ * lost (mqtt_connection.c), and unacknowledged messages are sent again from here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +27,10 @@ enum {
 struct mqtt_outgoing {
     struct mqtt_outgoing *next, *previous;
     struct mqtt_client *client;
-    unsigned handed; /* times it was handed to Paho */
+    unsigned handed; /* how often it was handed to Paho */
     struct mqtt_send_mode mode;
     int bytes;
-    size_t payload_at; /* in text, behind the topic */
+    size_t payload_at; /* offset in text, behind the topic */
     char text[];
 };
 
@@ -71,7 +71,7 @@ static struct mqtt_outgoing *make_outgoing(struct mqtt_client *client, const cha
     return m;
 }
 
-/* Put m before `before`, or at the end. Under mutex. */
+/* Inserts m before `before`, or at the end. Under mutex. */
 static void insert_before(struct mqtt_client *client, struct mqtt_outgoing *m,
                           struct mqtt_outgoing *before)
 {
@@ -132,7 +132,7 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
     return status;
 }
 
-/* Paho has it no more: the broker has it, or does not want it. */
+/* Paho no longer has it: the broker accepted or refused it. */
 static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
 {
     struct mqtt_client *client = m->client;
@@ -147,7 +147,7 @@ static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
     free(m);
 }
 
-/* It waits for the next connection; this one is of no use any more. */
+/* The message waits for the next connection; this one is useless now. */
 static void interrupt_outgoing(struct mqtt_client *client)
 {
     lock_acquire(&client->mutex);
@@ -182,11 +182,11 @@ static void on_send_failure5(void *context, MQTTAsync_failureData5 *data)
 static void on_send_failure3(void *context, MQTTAsync_failureData *data)
 {
     const struct mqtt_outgoing *m = context;
-    (void)data; /* MQTT 3.1.1 has no way to refuse a message */
+    (void)data; /* MQTT 3.1.1 cannot refuse a message */
     interrupt_outgoing(m->client);
 }
 
-/* Under mutex, which it releases for the call of Paho. */
+/* Called under mutex, which it releases while it calls Paho. */
 static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
 {
     client->outgoing_unsent = m->next;
@@ -231,7 +231,7 @@ bool mqtt_sender_send_next(struct mqtt_client *client)
         client->outgoing_unsent = m->next;
         give_up(client, m);
     } else if (hand_over(client, m) != MQTTASYNC_SUCCESS && client->phase == MQTT_LINK_UP) {
-        /* Paho knows of the lost connection already, or has no memory: on with a new one. */
+        /* Paho has noticed the lost connection, or has no memory: start a new connection. */
         mqtt_link_set_error(client, "lost connection to", "cannot send");
         mqtt_link_go_down(client);
     }

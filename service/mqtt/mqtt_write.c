@@ -1,5 +1,6 @@
-/* Paho never sees that a PUBLISH of QoS 1 or 2 could not be written: writev() and SSL_write()
- * of this program stand before those of the libraries, and Paho alone calls them with one.
+/* service/mqtt/mqtt_write.c - hides failed writes of PUBLISH at QoS 1 and 2 from Paho. This
+ * program's writev() and SSL_write() replace those of the libraries; only Paho calls them with
+ * a PUBLISH.
  *
  * Paho (1.3.12, and 1.3.15) frees such a message twice. MQTTProtocol_startPublish() adds it to
  * the list of unacknowledged ones, then writes it. If the write fails,
@@ -10,8 +11,9 @@
  *
  * So such a write cuts the connection and counts as done. The receive thread reads the end of
  * the connection and closes it. On that path Paho frees each message once, and
- * mqtt_connection.c sends again what was not acknowledged. Nothing new can happen to the
- * message: the system may always lose what it has taken just before a cut. */
+ * mqtt_connection.c sends unacknowledged ones again. Nothing new can happen to the message: the
+ * system may always lose data that it accepted just before a cut.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -22,13 +24,13 @@
 #include "service/mqtt/mqtt_link.h"
 
 enum {
-    WANT_WRITE = 3, /* SSL_ERROR_WANT_WRITE: OpenSSL's headers are not needed otherwise */
-    PUBLISH = 3     /* MQTT's type of packet, in the upper half of its first byte */
+    WANT_WRITE = 3, /* SSL_ERROR_WANT_WRITE: the only need for OpenSSL's headers */
+    PUBLISH = 3     /* MQTT packet type, in the upper half of its first byte */
 };
 struct ssl_st;
 int SSL_write(struct ssl_st *ssl, const void *data, int bytes);
 
-/* What these names mean without this file. */
+/* The libraries' own functions. */
 static struct {
     ssize_t (*writev)(int, const struct iovec *, int);
     int (*ssl_write)(struct ssl_st *, const void *, int);
@@ -50,18 +52,18 @@ static void find_next(void)
                 {"SSL_get_fd", &next.ssl_get_fd}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         void *const function = dlsym(RTLD_NEXT, rows[i].name);
-        memcpy(rows[i].function, &function, sizeof function); /* C knows no such conversion */
+        memcpy(rows[i].function, &function, sizeof function); /* ISO C has no such conversion */
     }
 }
 
-/* The first byte has the QoS in its bits 1 and 2. */
+/* Bits 1 and 2 of the first byte hold the QoS. */
 static bool is_publish(const void *data, size_t bytes)
 {
     const unsigned first = bytes > 0 ? *(const unsigned char *)data : 0;
     return first >> 4 == PUBLISH && (first & 6U) != 0;
 }
 
-/* Returns false for what is no socket. */
+/* Returns false when fd is no socket. */
 static bool cut_link(int fd)
 {
     const bool is_socket = shutdown(fd, SHUT_RDWR) == 0 || errno == ENOTCONN;

@@ -1,4 +1,5 @@
-/* Republishes recorded messages to a broker, with the pauses that were between them. */
+/* service/mqtt/play_command.c - `tandem play`: republishes recorded messages with their
+ * original pauses. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,20 +31,20 @@ struct play {
 
     struct session session;
     struct journal_reader *reader;
-    const char *where; /* of the recording, for errors */
+    const char *where; /* the recording's name, for errors */
     char scratch[MESSAGE_PAYLOAD_MAX + 1];
-    int64_t first_us, begin_us; /* the recording's time and ours of the first message */
+    int64_t first_us, begin_us; /* stamp and our time of the first message */
     uint64_t lines, blank, sent, skipped, malformed, cut, refused;
     bool whole; /* no line was too long */
 };
 
-/* What a daemon noted for itself, and heartbeats, are not the lab's. */
+/* The daemon's own journal lines and heartbeats are no messages of the lab. */
 static bool is_lab_message(const char *topic)
 {
     return !strstr(topic, "/$lab/") && !strstr(topic, "/heartbeat/") && topic[0] != '$';
 }
 
-/* Replace the prefix; false when it does not fit. A topic without it stays. */
+/* Replaces the prefix; false when the result is too long. A topic without the prefix stays. */
 static bool map_topic(const struct play *p, const char *topic, char out[MESSAGE_TOPIC_MAX])
 {
     const size_t n = p->from ? strlen(p->from) : 0;
@@ -56,7 +57,7 @@ static bool map_topic(const struct play *p, const char *topic, char out[MESSAGE_
     return bytes > 0 && bytes < MESSAGE_TOPIC_MAX;
 }
 
-/* Wait until the message's time has come. Returns false when told to stop. */
+/* Waits until the message's time has come. Returns false on a stop signal. */
 static bool wait_for_pace(struct play *p, int64_t t_us)
 {
     if (p->first_us == LAB_TIME_NONE) {
@@ -71,7 +72,7 @@ static bool wait_for_pace(struct play *p, int64_t t_us)
     return session_sleep(due_us);
 }
 
-/* Hand over one message, waiting while the client's buffer is full. */
+/* Publishes one message and waits while the client's buffer is full. */
 static void send_message(struct play *p, const struct message *m, const char *topic)
 {
     const int qos = p->qos >= 0 ? p->qos : m->qos;

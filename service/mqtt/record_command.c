@@ -1,4 +1,5 @@
-/* Writes down what is said to a lab, a line each, until told to stop. */
+/* service/mqtt/record_command.c - `tandem record`: writes a lab's messages to a file, a line
+ * each, until stopped. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -41,14 +42,14 @@ static void write_message(void *context, const struct message *m)
 {
     struct record *r = context;
     if (strstr(m->topic, "/heartbeat/")) {
-        return; /* of a program to itself */
+        return; /* a program's heartbeat to itself */
     }
     const size_t bytes = message_format(m, r->line, sizeof r->line);
     r->written += fwrite(r->line, 1, bytes, r->out) == bytes;
     r->cut += m->stored_bytes < m->payload_bytes;
 }
 
-/* Never over another recording. */
+/* Never overwrites another recording. */
 static bool open_output(struct record *r)
 {
     const bool to_stdout = strcmp(r->path, "-") == 0;
@@ -87,7 +88,7 @@ static bool listen_all(struct record *r)
     return subscribed;
 }
 
-/* Everything below the prefix, and what robots say elsewhere that speak otherwise. */
+/* Lists everything below the prefix, and the topics of robots with foreign protocols. */
 static void list_topics(struct record *r)
 {
     const char *prefix = r->lab.broker.prefix;

@@ -9,9 +9,10 @@
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
 
-enum { SLICE_US = 50 * 1000, SLICE_MS = 100 }; /* a signal is noticed this soon */
+enum { SLICE_US = 50 * 1000, SLICE_MS = 100 }; /* longest delay before a signal is noticed */
 
-/* On Paho's thread. What is too long to be kept whole is cut, which payload_bytes tells. */
+/* Runs on Paho's thread. A payload that is too long is truncated; payload_bytes still has its
+ * length. */
 static void receive_message(void *context, const char *topic, const void *payload, size_t bytes,
                             int qos, bool retained, bool dup, uint16_t packet_id)
 {

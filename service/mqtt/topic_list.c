@@ -19,7 +19,7 @@ void topic_list_add(struct topic_list *list, const char *prefix, const char *fil
     list->count++;
 }
 
-/* Level by level. */
+/* Compares level by level. */
 static bool filters_meet(const char *a, const char *b)
 {
     for (;;) {

@@ -6,15 +6,15 @@
 #include "service/mqtt/mqtt_client.h"
 
 struct topic_list {
-    size_t count; /* beyond the room: so many would be wanted, which mqtt_client refuses */
+    size_t count; /* topics wanted, even beyond the room; mqtt_client refuses too many */
     char filter[MQTT_CLIENT_TOPICS_MAX][MESSAGE_TOPIC_MAX];
     struct mqtt_client_topic topic[MQTT_CLIENT_TOPICS_MAX];
 };
 
-/* Under the prefix; "": it is a whole one. */
+/* Add a filter under the prefix; "": the filter is a whole one. */
 void topic_list_add(struct topic_list *list, const char *prefix, const char *filter, int qos);
 
-/* Is there a topic that a filter of each would fit? */
+/* Is there a topic that matches a filter of each list? */
 bool topic_list_meet(const struct topic_list *a, const struct topic_list *b);
 
 #endif

@@ -1,8 +1,8 @@
-/* service/program/broker_acl_command.c - `tandem broker-acl`: who may write and read what at
- * the broker, as the access list of mosquitto (mosquitto.conf(5), acl_file).
+/* service/program/broker_acl_command.c - `tandem broker-acl`: prints who may write and read
+ * which topics, as an access list for mosquitto (mosquitto.conf(5), acl_file).
  *
- * A user is "<pair>-real", "<pair>-virtual", "<pair>-l1", the daemon or a reader; what the
- * first three may is for their pair's codec to say.
+ * A user is "<pair>-real", "<pair>-virtual", "<pair>-l1", the daemon or a reader. The codec of
+ * a pair decides the rights of the first three.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,19 +18,19 @@ struct acl {
     const struct lab_file *lab;
     const char *daemon;
     struct argument_list readers;
-    bool users; /* their names, only */
+    bool users; /* print user names only */
 };
 
-/* Robots by their side, and SIDE_COUNT, who commands. */
+/* Names a robot by its side, and the commanding party by SIDE_COUNT. */
 static void name_user(char out[USER_MAX], const struct pair_params *pair, enum side side)
 {
     (void)snprintf(out, USER_MAX, "%s-%s", pair->id,
                    side < SIDE_COUNT ? side_name(side) : "l1");
 }
 
-/* ---- what would make a list of another meaning ---- */
+/* ---- words that would change the meaning of the list --------------------------------- */
 
-/* Mosquitto takes what stands on a line without the blanks at its ends. */
+/* Mosquitto strips blanks at the ends of a line. */
 static bool is_word(const char *text)
 {
     const size_t n = strlen(text);
@@ -89,7 +89,7 @@ static bool check_pairs(const struct lab_file *lab)
     return true;
 }
 
-/* The user of a second connection; "": none, or the same. */
+/* Returns the user of a second connection; "": none, or the same. */
 static const char *find_second(const struct acl *a)
 {
     const char *user = a->lab->broker.telemetry_username;
@@ -125,7 +125,7 @@ static bool has_right(enum side side, enum codec_party party)
                : side == SIDE_VIRTUAL || (side == SIDE_REAL && party == CODEC_ROBOT);
 }
 
-/* The topic with the pair in place of its first '+', the side in place of the second. */
+/* Prints the topic with the pair in place of its first '+', the side in place of the second. */
 static void print_topic(const struct acl *a, const struct codec_right *right,
                         const struct pair_params *pair, enum side side)
 {
@@ -142,7 +142,7 @@ static void print_topic(const struct acl *a, const struct codec_right *right,
     (void)putchar('\n');
 }
 
-/* Who commands a pair may lock and unlock in its team, and give it jobs. */
+/* Whoever commands a pair may lock and unlock in its team, and give it jobs. */
 static void print_teams(const struct acl *a, const struct pair_params *pair)
 {
     const struct lab_params lab = lab_file_params(a->lab);
@@ -159,7 +159,7 @@ static void print_teams(const struct acl *a, const struct pair_params *pair)
     }
 }
 
-/* What robots of a foreign codec write, who commands them reads, and the other way round. */
+/* The commanding party reads what robots of a foreign codec write, and vice versa. */
 static void print_places(const struct pair_params *pair, enum side side)
 {
     struct codec_place place;
@@ -220,7 +220,7 @@ static void print_other(const struct acl *a, const char *user, const char *may)
     }
 }
 
-/* The daemon's connections. */
+/* Prints the rights of the daemon's connections. */
 static void print_daemon(const struct acl *a)
 {
     const char *second = find_second(a);

@@ -1,4 +1,5 @@
-/* tandem config - checks a lab file, or writes what is made from the tables of its keys. */
+/* service/program/config_command.c - tandem config: checks a lab file, or prints documents made
+ * from the key tables. */
 #include <stdio.h>
 
 #include "service/tool/arguments.h"

@@ -58,10 +58,10 @@ static int refuse_command(const char *name)
 
 int main(int argc, char **argv)
 {
-    /* GSL's default handler aborts the process; every call here looks at the returned code. */
+    /* GSL's default handler aborts the process; every call here checks the returned code. */
     (void)gsl_set_error_handler_off();
-    /* Paho 1.3.12 would send even a loopback connection through the proxy. There is one thread
-     * yet: NOLINTBEGIN(concurrency-mt-unsafe) */
+    /* Paho 1.3.12 would send even a loopback connection through the proxy. Only one thread
+     * exists yet: NOLINTBEGIN(concurrency-mt-unsafe) */
     (void)unsetenv("http_proxy");
     (void)unsetenv("https_proxy");
     /* NOLINTEND(concurrency-mt-unsafe) */
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         return command_version(1, argv + 1);
     }
-    if (help) { /* of one command: as it tells itself */
+    if (help) { /* one command's own help */
         static char page[] = "--help";
         argv[1] = argv[2];
         argv[2] = page;

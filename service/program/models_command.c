@@ -1,5 +1,5 @@
-/* service/program/models_command.c - `tandem models`: models of motion, built in or from files,
- * as they are understood. */
+/* service/program/models_command.c - `tandem models`: prints models of motion, built in or from
+ * files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +33,13 @@ static const char *show_node(const struct model_file *file, uint16_t node, char 
 
 /* ---- for people ---- */
 
-/* The side 0 or 1 of an equation, as it stands in the file. */
+/* Returns side 0 or 1 of an equation, as in the file. */
 static uint16_t side_of(const struct model_file *file, size_t i, size_t side)
 {
     return file->pool.nodes[file->equations[i]].arguments[side];
 }
 
-/* All that has no parameter, as it stands right. */
+/* Prints all terms without a parameter, on the right-hand side. */
 static void print_known(const struct model_file *file)
 {
     const struct model_terms *t = &file->terms;
@@ -169,7 +169,7 @@ static json_t *create_equations(const struct model_file *file)
     return list;
 }
 
-/* A NULL anywhere below makes json_pack() give NULL in the end, so that one test is enough. */
+/* A NULL anywhere below makes json_pack() return NULL in the end, so one test is enough. */
 static json_t *create_document(const struct choice *c)
 {
     const struct model *model = c->row->model;
@@ -251,7 +251,7 @@ static void tex_call(const struct expression_pool *pool, const struct expression
     (void)fputs("\\right)", stdout);
 }
 
-/* Signs and how they bind, as base/expression/expression_print.c has it. */
+/* Operators and their precedence, as in base/expression/expression_print.c. */
 static void tex_binary(const struct expression_pool *pool, const struct expression_node *n,
                        const char *sign, int binds)
 {
@@ -330,7 +330,7 @@ static void print_tex(const struct model_file *file)
 
 /* ---- the command ---- */
 
-/* Everything that is wrong with a file goes to stderr. */
+/* All faults of a file go to stderr. */
 static int choose_model(const char *word, struct choice *choice)
 {
     struct err_list errors = {0};

@@ -1,5 +1,5 @@
-/* service/replay/codec_command.c - `tandem codec try`: what a lab makes of recorded messages,
- * one by one, or why it makes nothing of them. */
+/* service/replay/codec_command.c - `tandem codec try`: shows the events that a lab decodes from
+ * recorded messages, or why it ignores them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void print_event(void *context, const struct event *event)
     }
 }
 
-/* ---- why not ---- */
+/* ---- reasons ------------------------------------------------------------------------- */
 
 static void drop_event(void *context, const struct event *event)
 {
@@ -62,7 +62,7 @@ static const char *explain_silence(const struct attempt *a, const struct message
 
 /* ---- lines ---- */
 
-/* A line without "tst" came at "t" seconds, or at some time. */
+/* A line without "tst" has its time in "t", or any time. */
 static size_t stamp_line(struct attempt *a, size_t bytes)
 {
     char stamp[28];
@@ -83,7 +83,7 @@ static size_t stamp_line(struct attempt *a, size_t bytes)
     return rest + (size_t)n;
 }
 
-/* False: it is no message. */
+/* Returns false when the line is no message. */
 static bool try_line(struct attempt *a, size_t bytes, const char *path, unsigned number)
 {
     struct message m;

@@ -33,7 +33,7 @@ static void write_axes(struct json_writer *w, const char *key, const double *axe
     json_write_axes(w, key, rounded, count);
 }
 
-/* A size of nothing was not told, but of a move. */
+/* A zero size was not given, except for a move. */
 static void write_command(struct json_writer *w, const struct event_command *c)
 {
     const bool move = strcmp(c->op, "go") == 0;
@@ -60,7 +60,7 @@ static void write_value(struct json_writer *w, const struct event_value *v)
     case VALUE_NULL:
         json_write_null(w, v->name);
         break;
-    case VALUE_TEXT: /* kept as a hash, or as its parts */
+    case VALUE_TEXT: /* hashed, or split into parts */
     case VALUE_LIST:
     case VALUE_OBJECT:
     case VALUE_KIND_COUNT:
@@ -130,7 +130,7 @@ static void write_part(struct json_writer *w, const struct event *e)
     }
 }
 
-/* A blank behind each comma and colon between members: people read it. */
+/* Adds a blank after each comma and colon between members, for people. */
 static void print_spaced(const char *text, size_t bytes, FILE *out)
 {
     bool quoted = false;

@@ -1,5 +1,4 @@
-/* service/replay/event_line.h - an event as a line of JSON, for people who try what a codec
- * makes of a message. */
+/* service/replay/event_line.h - prints an event as a line of JSON, for `tandem codec try`. */
 #ifndef SERVICE_REPLAY_EVENT_LINE_H
 #define SERVICE_REPLAY_EVENT_LINE_H
 
@@ -7,8 +6,8 @@
 
 #include "logger/message/event.h"
 
-/* {"event": "reply", "pair": "r1", "side": "real", …}: what it says, numbers to nine places;
- * what was not told is left out. event NULL: nobody's message; detail says why. */
+/* Print {"event": "reply", "pair": "r1", "side": "real", …}: numbers to nine places, absent
+ * values left out. event NULL: the message is ignored, and detail says why. */
 void event_line_print(const struct event *event, const char *detail, FILE *out);
 
 #endif

@@ -12,12 +12,12 @@ enum { PAIRS_A_BATCH = 8, BATCHES_A_THREAD = 3 };
 
 enum stage { STAGE_FREE, STAGE_CLAIMED, STAGE_MADE };
 
-/* Of so many pairs, one after the other. */
+/* States of consecutive pairs. */
 struct batch {
     enum stage stage; /* under the lock */
     enum status status;
     size_t first, count;
-    FILE *out; /* to text */
+    FILE *out; /* writes to text */
     char *text;
     size_t text_bytes;
     size_t parameters_end[PAIRS_A_BATCH], end[PAIRS_A_BATCH];
@@ -31,11 +31,11 @@ struct pair_states {
     struct threads *threads;
     struct batch *batches; /* [batch_count] a ring */
     size_t batch_count;
-    size_t next;      /* pair to be handed out */
-    size_t make_next; /* batch; under the lock */
+    size_t next;      /* next pair to hand out */
+    size_t make_next; /* next batch to make; under the lock */
 };
 
-/* ---- what is said of a pair ---- */
+/* ---- the members of a pair's state --------------------------------------------------- */
 
 static void write_parameters(const struct pair_states *s, size_t i, struct json_writer *w)
 {
@@ -63,7 +63,7 @@ static void write_rest(const struct pair_states *s, size_t i, struct json_writer
     }
 }
 
-/* Returns where it ends among the batch's text. */
+/* Returns the end of the members in the batch's text. */
 static size_t write_members(const struct pair_states *s, struct batch *b, size_t i,
                             void (*write)(const struct pair_states *, size_t,
                                           struct json_writer *))
@@ -92,7 +92,7 @@ static void make_batch(const struct pair_states *s, struct batch *b, size_t firs
 
 /* ---- by threads ---- */
 
-/* Lock held, but while it works. */
+/* Called with the lock, which is released while it works. */
 static bool make_next(void *context)
 {
     struct pair_states *s = context;

@@ -6,7 +6,7 @@
 
 enum { MINUTE_US = 60 * 1000000, LINE_BYTES = 64, HUGE_BYTES = 2 * 1024 * 1024 };
 
-/* So long a fit takes that no line says the end of; live it is mostly less. */
+/* assumed duration of a fit without a recorded end; live fits are mostly shorter */
 static const int64_t FIT_US = 5000000;
 
 struct lab *lab_memory_create(const struct lab_params *p)
@@ -19,8 +19,8 @@ struct lab *lab_memory_create(const struct lab_params *p)
         return NULL;
     }
     if (unit == HUGE_BYTES) {
-        /* A wish: where it is refused, the lab is slower. A huge page that is first touched is
-         * made zero, which would hold up a lab at work. */
+        /* Ask for huge pages; a refusal only costs speed. Only memory that lab_init() touches
+         * gets them: the first touch zeroes a page, which would delay a lab at work. */
         const size_t pages = (lab_touched_bytes(p) + HUGE_BYTES - 1) / HUGE_BYTES;
         (void)madvise(memory, pages * HUGE_BYTES, MADV_HUGEPAGE);
     }
@@ -29,15 +29,15 @@ struct lab *lab_memory_create(const struct lab_params *p)
 
 void lab_memory_destroy(struct lab *lab)
 {
-    free(lab); /* it stands at the beginning of its memory */
+    free(lab); /* the lab is at the start of its memory */
 }
 
 /* ---- fits ---------------------------------------------------------------------------------
  */
 
-/* When the fit under way on this side ends though no line says so; LAB_TIME_MAX: never. Where
- * lines told the ends of others before, this one never ended, and the lab gives it up as it did
- * live. */
+/* Returns the end of this side's fit when no line records it; LAB_TIME_MAX: never. If the
+ * recording has the ends of earlier fits, this one never ended, and the lab gives it up as it
+ * did live. */
 static int64_t find_end_of_fit(const struct replay *replay, size_t pair, enum side which)
 {
     const struct pair_dynamics *d = lab_dynamics(replay->lab, pair);
@@ -88,7 +88,7 @@ static bool may_fit_go_on(void *context, const char *stage)
     return replay_may_go_on(replay, stage, replay->share);
 }
 
-/* The event is the end of the fit under way there, without its result. */
+/* The fit of that robot ends, without a result. */
 static void step_fit(struct replay *replay, size_t pair, const struct event *event)
 {
     struct event with = *event;
@@ -104,7 +104,7 @@ static void step_fit(struct replay *replay, size_t pair, const struct event *eve
     find_due_fit(replay);
 }
 
-/* Those that end before t_us. */
+/* Ends the fits that end before t_us. */
 static void end_fits(struct replay *replay, int64_t t_us)
 {
     while (replay->due.t_us < t_us) {
@@ -122,7 +122,7 @@ static void end_fits(struct replay *replay, int64_t t_us)
     }
 }
 
-/* A line says how a fit ended. */
+/* Handles a line that records the end of a fit. */
 static void apply_fit_end(struct replay *replay, const struct event *event)
 {
     const long i = lab_find(replay->lab, event->pair);
@@ -134,7 +134,7 @@ static void apply_fit_end(struct replay *replay, const struct event *event)
     const struct dynamics_side *side = &d->side[event->side];
     const bool awaited = side->running && side->job == event->fit.job;
     uint8_t *fits = &replay->fits[i][event->side];
-    /* A number that is to come: what was before this recording is not in it. */
+    /* Such a number belongs to a fit from before this recording. */
     *fits = awaited                      ? REPLAY_FITS_RECORDED
             : event->fit.job > side->job ? REPLAY_FITS_UNTOLD
                                          : *fits;
@@ -194,7 +194,7 @@ bool replay_may_go_on(struct replay *replay, const char *stage, double share)
     return !replay->go_on || replay->go_on(replay->context, stage, share);
 }
 
-/* Every probe and control period up to there would be fired. */
+/* Such a jump would fire every probe and control period up to it. */
 static bool is_ahead(const struct replay *replay, const struct event *event)
 {
     const int64_t now_us = lab_time(replay->lab);
@@ -236,7 +236,7 @@ static void step_event(void *context, const struct event *event)
     }
 }
 
-/* What comes of a line that was stepped, stamped t_us. */
+/* Handles the events of a line stamped t_us. */
 static bool count_line(struct replay *replay, int64_t t_us)
 {
     if (replay->refused) {

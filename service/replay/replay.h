@@ -1,12 +1,11 @@
-/* service/replay/replay.h - a recording run through the lab: the offline half of "replay equals
- * live".
+/* service/replay/replay.h - runs a recording through the lab: the offline half of "replay
+ * equals live".
  *
- * The same journal lines, codec and lab_step() as the daemon's; only the effects end elsewhere:
- * records are handed to the owner, messages to robots are dropped. Owns the lab's memory.
+ * It uses the same journal lines, codecs and lab_step() as the daemon. Only the effects differ:
+ * records go to the owner, messages to robots are dropped. It owns the lab's memory.
  *
- * A fit of dynamics that the lab asks for ends where the recording says so. Where it says
- * nothing, as what mosquitto_sub wrote, replay ends it a moment after it began
- * (docs/model/online.md).
+ * A fit of dynamics ends when the recording says so. Recordings without such lines (made by
+ * mosquitto_sub) end it a moment after it began (docs/model/online.md).
  */
 #ifndef SERVICE_REPLAY_REPLAY_H
 #define SERVICE_REPLAY_REPLAY_H
@@ -20,30 +19,29 @@
 #include "twin/lab.h"
 
 struct replay_counts {
-    uint64_t lines;  /* read, blank ones left out */
-    uint64_t events; /* decoded and stepped */
-    uint64_t
-        malformed;   /* lines that are no message, and messages that are not of the protocol */
-    uint64_t other;  /* messages on topics that Tandem does not listen to */
-    uint64_t unread; /* of the malformed: lines that are no message */
-    uint64_t torn;   /* cut last lines */
+    uint64_t lines;     /* lines read, without blank ones */
+    uint64_t events;    /* decoded and stepped */
+    uint64_t malformed; /* lines that are no message, and messages that violate the protocol */
+    uint64_t other;     /* messages on topics that Tandem does not use */
+    uint64_t unread;    /* of the malformed: lines that are no message */
+    uint64_t torn;      /* truncated last lines */
     uint64_t overlong;
-    uint64_t ahead; /* stamped too far ahead of the lines before them */
+    uint64_t ahead; /* stamped too far ahead of the previous lines */
 };
 
-/* A longer pause in a recording is a wrong stamp rather than a pause, unless a run of the
- * daemon ends or begins there: that may have been away for as long as the second one. */
+/* A longer pause in a recording is a wrong stamp, unless a run of the daemon ends or begins
+ * there: the daemon may be away for as long as the second constant. */
 #define REPLAY_PAUSE_US_MAX (INT64_C(31) * 86400 * 1000000)
 #define REPLAY_AWAY_US_MAX  (INT64_C(1000) * 86400 * 1000000)
 
-/* Asked often: what is being done, and roughly which part of the whole is behind (0 .. 1). */
+/* Called often with the current stage and the rough ratio of the work that is done (0 .. 1). */
 typedef bool replay_go_on(void *context, const char *stage, double share);
 
-/* What the recording has said of how one robot's fits ended. */
+/* The source of the ends of one robot's fits. */
 enum replay_fits {
     REPLAY_FITS_UNKNOWN,
-    REPLAY_FITS_RECORDED, /* of one that the lab asked for here, too */
-    REPLAY_FITS_UNTOLD    /* nothing, or of fits that the lab did not ask for here */
+    REPLAY_FITS_RECORDED, /* it has the end of a fit that the lab started here, too */
+    REPLAY_FITS_UNTOLD    /* nothing, or ends of fits that the lab did not start here */
 };
 
 struct replay {
@@ -51,33 +49,32 @@ struct replay {
     struct codec_set codecs;
     const char *prefix;
     struct effects effects;
-    bool refit;          /* set by its owner: what the recording says of fits is passed over */
-    replay_go_on *go_on; /* set by its owner; NULL: nobody wants to end it */
-    void *context;       /* of go_on */
-    double share;        /* that go_on was told last */
+    bool refit;          /* set by the owner: ignore what the recording says about fits */
+    replay_go_on *go_on; /* set by the owner; NULL: never cancelled */
+    void *context;       /* passed to go_on */
+    double share;        /* ratio last passed to go_on */
     uint8_t (*fits)[SIDE_COUNT]; /* [pairs] enum replay_fits */
     bool whole;                  /* it begins with a start of the daemon */
     struct {
         int64_t t_us; /* LAB_TIME_MAX: none */
         size_t pair;
         enum side side;
-    } due; /* the next fit that is to end though no line says so */
+    } due; /* the next fit that ends without a line */
     struct replay_counts counts;
-    int64_t t_us;         /* of the last line that was taken in */
-    int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless its owner knows better */
-    bool refused;         /* the line at hand: too far ahead, */
-    int64_t plain_us;     /* and its stamp, where it was read in one go */
-    char strangers[160];  /* pairs that are not of the lab, the first of them: "a, b" */
-    char elsewhere[64];   /* the first topic that nobody reads */
+    int64_t t_us;         /* time of the last accepted line */
+    int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless the owner sets another bound */
+    bool refused;         /* the current line is too far ahead */
+    int64_t plain_us;     /* its stamp, if it was read at once */
+    char strangers[160];  /* pairs that are not in the lab: "a, b" */
+    char elsewhere[64];   /* the first topic without a reader */
     char *scratch;
 };
 
-/* lab_init() on memory of its own, one block, on huge pages when it is big; NULL when there is
+/* Call lab_init() on one block of memory, with huge pages when it is big; NULL when there is
  * none.
  *
- * Messages go to pairs at random. A lab of thousands of pairs on small pages would pay for
- * every message with walks through the page table besides the misses themselves
- * (docs/benchmarks.md).
+ * Messages go to pairs at random. With small pages a lab of thousands of pairs would add
+ * page-table walks to every cache miss (docs/benchmarks.md).
  */
 struct lab *lab_memory_create(const struct lab_params *p);
 void lab_memory_destroy(struct lab *lab); /* NULL allowed */
@@ -87,35 +84,34 @@ MUST_USE enum status replay_create(const struct lab_file *file, const struct eff
                                    struct replay **out);
 void replay_destroy(struct replay *replay); /* NULL allowed */
 
-/* One line. A line that is no message, or is too long, is counted; *err says why, and status is
- * STATUS_E_PARSE. One that is stamped too far ahead is counted and not taken in, or else
- * nothing that follows would have its time: STATUS_E_RANGE. */
+/* Process one line. A line that is no message, or is too long, is counted; *err says why, and
+ * the status is STATUS_E_PARSE. A line stamped too far ahead is counted and skipped, because it
+ * would spoil the times of all later ones: STATUS_E_RANGE. */
 enum status replay_line(struct replay *replay, const struct journal_line *line,
                         struct err *err);
 
-/* The same of a line that codec_read_plain() has read, by the lab's codecs, to this event. */
+/* The same for a line that codec_read_plain() has read to this event, with the lab's codecs. */
 enum status replay_event(struct replay *replay, const struct event *event, struct err *err);
 
-/* The same of a message. */
+/* The same for a message. */
 void replay_message(struct replay *replay, const struct message *message);
 
-/* Whether anything of the recording was for this lab: STATUS_E_EMPTY and what was found
- * instead. After replay_end(). */
+/* Was anything in the recording for this lab? STATUS_E_EMPTY names what was found instead. Call
+ * after replay_end(). */
 MUST_USE enum status replay_judge(const struct replay *replay, const char *where,
                                   struct err *err);
 
-/* Ask the owner; fits ask, too. */
+/* Ask the owner whether to continue; fits ask, too. */
 bool replay_may_go_on(struct replay *replay, const char *stage, double share);
 
-/* Let the time until the next message pass, which is at t_us: what is due meanwhile happens as
- * it would, and go_on is asked after each minute of it. A pause may hold millions of probes and
- * control periods. STATUS_E_RANGE: longer than REPLAY_PAUSE_US_MAX; STATUS_E_STALE: go_on said
- * no. */
+/* Let time pass until the next message at t_us. Everything due meanwhile happens, and go_on is
+ * called after each minute, because a pause may hold millions of probes and control periods.
+ * STATUS_E_RANGE: longer than REPLAY_PAUSE_US_MAX; STATUS_E_STALE: cancelled. */
 MUST_USE enum status replay_pause(struct replay *replay, int64_t t_us, double share,
                                   struct err *err);
 
-/* The end of the recording: open commands time out and fits end, unless the daemon that wrote
- * it was stopped in good order, when its state at that moment is what counts. */
+/* End the recording: open commands time out and fits end. If the daemon stopped cleanly, its
+ * state at that moment counts, and nothing more happens. */
 void replay_end(struct replay *replay);
 
 #endif

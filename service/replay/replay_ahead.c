@@ -4,51 +4,52 @@
 #include <string.h>
 
 enum {
-    LINES = 256,                                /* of a batch, at most */
-    TEXT_BYTES = 128 * 1024 + MESSAGE_LINE_MAX, /* of their texts: any line fits */
-    TEXT_FULL = 128 * 1024,                     /* no more lines are begun behind so many */
-    EVENT_BYTES = 192 * 1024, /* of what they say; a line for which there is no room waits */
+    LINES = 256,                                /* lines of a batch, at most */
+    TEXT_BYTES = 128 * 1024 + MESSAGE_LINE_MAX, /* bytes of their texts: any line fits */
+    /* bytes after which no more lines are started */
+    TEXT_FULL = 128 * 1024,
+    EVENT_BYTES = 192 * 1024, /* bytes of their events; a line without room waits */
     BATCHES_A_THREAD = 4,
     NO_EVENT = -1
 };
 
-/* What the reader handed out, and what was read of it. */
+/* A line from the reader, with its event. */
 struct ahead_line {
     struct journal_line line;
-    enum status status; /* of journal_reader_next() */
-    long event;         /* where among the events; NO_EVENT: none was read */
+    enum status status; /* result of journal_reader_next() */
+    long event;         /* offset of its event; NO_EVENT: not parsed */
 };
 
-/* In the order of the ring: read from the recording and decoded by any thread, stepped. */
+/* In the order of the ring: read from the recording and decoded by any thread, then stepped. */
 enum stage { STAGE_FREE, STAGE_CLAIMED, STAGE_READ, STAGE_DECODED };
 
 struct batch {
     enum stage stage; /* under the lock */
     size_t count;
     struct ahead_line lines[LINES];
-    struct err err;                    /* of the last line, where the reader failed there */
-    struct journal_reader_stats stats; /* of the reader, behind that line */
+    struct err err;                    /* error of the last line if the reader failed there */
+    struct journal_reader_stats stats; /* the reader's statistics after that line */
     size_t text_used, event_used;
     char *text;   /* [TEXT_BYTES] */
-    char *events; /* [EVENT_BYTES] one behind the other, each as long as its kind needs */
+    char *events; /* [EVENT_BYTES] one after another, each as long as its kind needs */
 };
 
 struct replay_ahead {
     const struct replay *replay;
-    struct codec_set codecs; /* its, but nobody is told: asked for by the threads that read, it
-                              * would come to their cores */
+    /* the lab's codecs without `coming`: reading threads would prefetch into their own caches */
+    struct codec_set codecs;
     struct journal_reader *reader;
     struct batch *batches; /* [batch_count] a ring */
     size_t batch_count;
-    size_t step_next;   /* the first one that is not stepped, */
+    size_t step_next;   /* first batch that is not stepped, */
     size_t line;        /* and its next line */
-    struct event event; /* of the line that was handed out last */
+    struct event event; /* event of the last line returned */
     struct journal_reader_stats stats;
     struct threads *threads;
     /* Under their lock. */
-    size_t read_next;   /* the first one that may be free */
-    size_t decode_next; /* the first one that may be to be decoded */
-    bool reading;       /* somebody is: one after the other, in the order of the recording */
+    size_t read_next;   /* first batch that may be free */
+    size_t decode_next; /* first batch that may need decoding */
+    bool reading;       /* a thread is reading: one at a time, in the order of the recording */
     bool ended;         /* the reader has no more */
 };
 
@@ -69,7 +70,7 @@ static size_t event_bytes(const struct event *e)
     return part[e->kind] > 0 ? offsetof(struct event, command) + part[e->kind] : sizeof *e;
 }
 
-/* The batch at hand, and which of its lines. */
+/* The current batch and line. */
 struct decoding {
     struct batch *batch;
     struct ahead_line *line;
@@ -101,7 +102,7 @@ static void decode_batch(const struct replay_ahead *a, struct batch *b)
 
 /* ---- reading: one thread at a time ---- */
 
-/* False at the end. */
+/* Returns false at the end. */
 static bool read_line(struct replay_ahead *a, struct batch *b)
 {
     struct ahead_line *l = &b->lines[b->count++];
@@ -116,7 +117,7 @@ static bool read_line(struct replay_ahead *a, struct batch *b)
     return l->status != STATUS_E_EMPTY;
 }
 
-/* Lines until it is full, or one of them could not be read. False at the end. */
+/* Reads lines until the batch is full or a line fails. False at the end. */
 static bool fill_batch(struct replay_ahead *a, struct batch *b)
 {
     bool more = true;
@@ -130,9 +131,9 @@ static bool fill_batch(struct replay_ahead *a, struct batch *b)
     return more;
 }
 
-/* ---- work: whatever comes first in the ring ---- */
+/* ---- work: threads do the first thing that is due in the ring ------------------------ */
 
-/* Lock held, but while it works. False: there is nothing to decode. */
+/* Called with the lock, which is released while it works. False: nothing to decode. */
 static bool decode_next(struct replay_ahead *a)
 {
     struct batch *b = &a->batches[a->decode_next % a->batch_count];
@@ -148,7 +149,7 @@ static bool decode_next(struct replay_ahead *a)
     return true;
 }
 
-/* The same of reading. */
+/* The same for reading. */
 static bool read_next(struct replay_ahead *a)
 {
     struct batch *b = &a->batches[a->read_next % a->batch_count];
@@ -174,7 +175,7 @@ static bool work_ahead(void *context)
 
 /* ---- the caller's thread ---- */
 
-/* Until the batch to be stepped is decoded. False: it never comes. */
+/* Waits until the batch to be stepped is decoded. False: it never will be. */
 static bool await_batch(struct replay_ahead *a)
 {
     const struct batch *b = &a->batches[a->step_next % a->batch_count];
@@ -202,7 +203,7 @@ static const struct event *event_of(const struct batch *b, const struct ahead_li
     return (const void *)(b->events + l->event);
 }
 
-/* What is stepped next is looked up then: that is told here, a line before. */
+/* The next step looks up this pair, so its memory is prefetched a line ahead. */
 static void prefetch_next(const struct replay_ahead *a, const struct batch *b)
 {
     const struct ahead_line *l = &b->lines[a->line];

@@ -22,7 +22,7 @@ enum { SHOWN_FAULTS_MAX = 10, PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
 /* ---- reading ------------------------------------------------------------------------------
  */
 
-/* With --speed: wait until the recording's time has come. */
+/* With --speed: waits until the recording's time has come. */
 static void wait_for_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *begin_us)
 {
     if (!(speed > 0.0) || t_us == LAB_TIME_NONE) {
@@ -48,7 +48,7 @@ static void show_fault(const struct journal_line *line, const struct err *err, u
     (*shown)++;
 }
 
-/* By threads, where there are more than one. */
+/* Reads by threads if there is more than one. */
 static enum status next_line(struct journal_reader *reader, struct replay_ahead *ahead,
                              struct journal_line *line, const struct event **event,
                              struct err *err)
@@ -155,7 +155,7 @@ static enum status write_table(struct replay_run *run, const struct record_table
     return status;
 }
 
-/* What is told of either sort of fit. */
+/* The words for either kind of fit. */
 struct fit_words {
     const struct estimate *estimate;
     size_t n;
@@ -276,7 +276,7 @@ static void print_fit(enum side side, const struct pair_fits *fits)
     }
 }
 
-/* What of the recording was not taken as it stands there; nothing is said of what is zero. */
+/* Prints counts of lines that were not processed as written; zero counts are skipped. */
 static void print_oddities(const struct replay_run *run)
 {
     const struct replay_counts *c = &run->replay->counts;
@@ -339,7 +339,7 @@ static void print_summary(const struct replay_run *run)
     }
 }
 
-/* At the end: one JSON document, CSV files, or lines for people, as the options ask. */
+/* Writes the report at the end: one JSON document, CSV files, or lines for people. */
 static enum status write_report(struct replay_run *run)
 {
     enum status status = replay_end_spool(run);
@@ -356,9 +356,9 @@ static enum status write_report(struct replay_run *run)
 
 /* ---- the command ---- */
 
-/* Names and counts the lines that are in no result. False: they make the replay fail, for
- * --strict asks for all, or whole valid lines are among them. Copies of what was taken in, and
- * retained messages, are not left out. */
+/* Counts the lines that are in no result, and names them. False makes the replay fail: --strict
+ * requires all lines, or whole valid lines are missing. Duplicates of processed messages and
+ * retained messages do not count. */
 static bool report_left_out(const struct replay_run *run)
 {
     const struct replay_counts *c = &run->replay->counts;
@@ -413,7 +413,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
     return whole && status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* A table of moves: by its name, or as what is said of it makes it one. */
+/* A table of moves is recognised by its name or by options that only apply to one. */
 static bool is_table(const struct replay_options *o, const char *path)
 {
     const size_t n = strlen(path);

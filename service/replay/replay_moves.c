@@ -27,7 +27,7 @@ struct part {
     uint8_t what; /* 0: the command; 1 + side */
 };
 
-/* Where things stand in the table; -1: nowhere. */
+/* Indices of columns; -1: absent. */
 struct columns {
     int pair, op, id, state, status[SIDE_COUNT];
     struct csv_quantity t, lap[SIDE_COUNT], rotation, displacement;
@@ -38,23 +38,23 @@ struct move_table {
     struct replay *replay;
     const struct lab_file *file;
     struct columns at;
-    long fixed_pair; /* whose moves all are; -1: as the rows say */
-    int64_t next_us; /* where the table has no times */
+    long fixed_pair; /* pair of all moves; -1: each row names its own */
+    int64_t next_us; /* next time, if the table has none */
     struct move *moves;
     size_t count, room;
-    const struct csv *csv; /* while it is read */
+    const struct csv *csv; /* set while reading */
 };
 
 /* ---- the header ---- */
 
-/* What a column may be called, and what it is in then. */
+/* Names that a column may have, and the unit of each. */
 struct role {
     const char *name;
     double factor;
 };
 
-/* The first of some roles, which end with NULL: that the caller named, else that the table has;
- * else there is none. */
+/* Finds the first of some roles (NULL-terminated): one that the caller named, else one that the
+ * table has. */
 static enum status find_role(const struct move_table *t, const struct role *roles,
                              struct csv_quantity *quantity, struct err *err)
 {
@@ -156,7 +156,7 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
 
 /* ---- rows ---- */
 
-/* Seconds of the current row in microseconds; LAB_TIME_NONE where there is nothing. */
+/* Converts seconds of the current row to microseconds; LAB_TIME_NONE when empty. */
 static enum status read_seconds(const struct csv *csv, struct csv_quantity quantity,
                                 bool may_be_negative, int64_t *us, struct err *err)
 {
@@ -208,7 +208,7 @@ static enum status read_status(const struct csv *csv, int column, enum reply_sta
         "the status of a reply was expected: done, data, blocked, halted, ignored, error");
 }
 
-/* In a smart logger's table lap1 is that of the robot that answered first. */
+/* In a smart logger's table lap1 belongs to the robot that answered first. */
 static void order_laps(const struct move_table *t, struct move *move)
 {
     if (t->at.state >= 0 &&
@@ -365,7 +365,7 @@ static enum status feed_all(const struct move_table *t, struct replay *replay, s
     return st;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole table ----------------------------------------------------------------- */
 
 static bool go_on_reading(void *context, uint64_t done, uint64_t total)
 {

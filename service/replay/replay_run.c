@@ -13,7 +13,7 @@
 #include "twin/team/live/team_live_bars.h"
 #include "twin/team/step/team_bars.h"
 
-/* Whose records of a kind are a list: pairs, and behind them teams. */
+/* Owners of record lists: pairs, then teams. */
 static size_t count_names(const struct replay_run *run)
 {
     const struct lab_params params = lab_file_params(run->file);
@@ -109,7 +109,7 @@ static void print_effect(const struct effect *effect, const char *pair)
     }
 }
 
-/* The bars that an effect of a team ends, numbered as the daemon does. */
+/* The bars that a team's effect ends, numbered as in the daemon. */
 struct bars_ended {
     struct replay_run *run;
     size_t team;
@@ -232,7 +232,7 @@ struct lag_point {
     double lag_s;
 };
 
-/* The stretch at hand, of `stretches` over `total` entries. */
+/* The current interval: one of `stretches` over `total` entries. */
 struct lag_stretches {
     struct json_writer *w;
     size_t total, stretches;
@@ -295,7 +295,7 @@ static enum status write_lag(struct replay_run *run, struct json_writer *w, size
 /* ---- the document -------------------------------------------------------------------------
  */
 
-/* each: of one pair; all zero for everything. */
+/* each: counts of one pair; all zero for the total. */
 static enum status write_pair(struct replay_run *run, struct json_writer *w, size_t i,
                               const struct pair_state *state, const struct replay_extract *each)
 {
@@ -320,7 +320,7 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     return status;
 }
 
-/* Those that are in the document. Returns how many. */
+/* Chooses the pairs in the document and returns their number. */
 static size_t choose_pairs(const struct replay_run *run, bool all, uint32_t *pairs)
 {
     size_t count = 0;
@@ -377,8 +377,7 @@ static enum status write_pairs(struct replay_run *run, struct json_writer *w,
     return status;
 }
 
-/* How each team stands at the end, what it told as alarms, and what it did as bars (of an
- * extract: none). */
+/* Writes each team's final state, its alarms and its bars (no bars in an extract). */
 static enum status write_teams(struct replay_run *run, struct json_writer *w,
                                const struct replay_extract *extract)
 {
