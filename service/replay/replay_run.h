@@ -58,9 +58,9 @@ struct replay_extract {
     size_t lag_points_max; /* points of each pair's lag over all its entries; >= 2 */
 };
 
-/* All records are in. extract: NULL writes everything. With one, each pair also has
- * "lag", [[t, lag_s], …]: the least and the greatest lag of each stretch of its entries. The
- * reason of a failure is in run->err. */
+/* Write the document after the last record. extract: NULL writes everything. With one, each
+ * pair also has "lag", [[t, lag_s], …]: the least and the largest lag of each interval of its
+ * entries. run->err has the reason of a failure. */
 MUST_USE enum status replay_document(struct replay_run *run,
                                      const struct replay_extract *extract, FILE *out);
 

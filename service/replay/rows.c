@@ -6,8 +6,8 @@
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
-/* A record that does not fit its buffer would be our own fault: the store refuses an empty one,
- * and says so. */
+/* Only a bug of ours makes a record too large for its buffer. The store refuses the resulting
+ * empty row and reports it. */
 static struct store_row make_row(enum store_kind kind, const char *pair, uint64_t n,
                                  int64_t t_us, const char *id, const char *type,
                                  struct json_writer *w)

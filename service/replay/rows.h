@@ -1,4 +1,5 @@
-/* service/replay/rows.h - records as rows of the store, the same live and in replay. */
+/* service/replay/rows.h - formats records as rows of the store, identically live and in
+ * replay. */
 #ifndef SERVICE_REPLAY_ROWS_H
 #define SERVICE_REPLAY_ROWS_H
 
@@ -11,7 +12,7 @@
 
 struct pair_dynamics; /* twin/dynamics/pair_dynamics.h */
 
-/* A row and the text it borrows. */
+/* A row with the text that it borrows. */
 struct record_row {
     struct store_row row;
     char json[RECORD_JSON_MAX];
@@ -20,8 +21,8 @@ struct record_row {
 /* pair: the pair's id, borrowed like the record itself. */
 void row_of_entry(struct record_row *out, const struct entry *entry, const char *pair);
 void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair);
-/* A change of parameter sets carries a whole fit, of dynamics with all its correlations: a
- * larger buffer. */
+/* Changes of parameter sets contain a whole fit, and fits of dynamics all correlations, so they
+ * need a larger buffer. */
 enum { LARGE_JSON_MAX = 48 * 1024 };
 
 struct large_row {
@@ -32,20 +33,20 @@ struct large_row {
 void row_of_change(struct large_row *out, const struct parameter_change *change,
                    const char *pair);
 
-/* The model of travel times, among those of dynamics. */
+/* Name of the travel-time model among models of dynamics. */
 #define ROW_TRAVEL_TIME "travel_time"
 
-/* The rows of an EFFECT_HISTORY: that of one side's travel times, with the fits of the window
- * as it was; false when that side has none. */
+/* Format the row of an EFFECT_HISTORY for one side's travel times, with the fits of its window.
+ * False when that side has none. */
 bool row_of_travel_fit(struct large_row *out, const struct effect *effect, enum side side,
                        const struct pair_fits *fits, const char *pair);
-/* That of the dynamics of the effect's side. */
+/* Format the row for the dynamics of the effect's side. */
 void row_of_dynamics_fit(struct large_row *out, const struct effect *effect,
                          const struct pair_dynamics *dynamics, const char *pair);
 void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
                   const char *pair);
 
-/* team: its name; n: the bar's number in it. */
+/* team: its name; n: the bar's number in the team. */
 void row_of_bar(struct record_row *out, const struct bar *bar, const char *team, uint64_t n);
 
 #endif

@@ -10,25 +10,26 @@
 
 enum { OUT_BYTES = 256 * 1024 };
 
-/* In memory and in the file: this, and behind it the text, up to the next multiple of 8. */
+/* Header of a record, in memory and in the file; the text follows, padded to a multiple of
+ * 8. */
 struct record {
-    uint32_t next; /* of the list, in memory; 0: none */
+    uint32_t next; /* next record of the list, in memory; 0: none */
     uint32_t bytes;
     int64_t t_us;
     double lag_s;
 };
 
-/* In the file before some records of one list. */
+/* Header in the file, before some records of one list. */
 struct piece {
-    uint64_t before; /* the place of the list's piece before this; 0: none */
+    uint64_t before; /* place of the list's previous piece; 0: none */
     uint32_t rows, bytes;
 };
 
 struct list {
     uint32_t first, last; /* records in memory; 0: none */
-    uint32_t rows, bytes; /* of these */
-    uint64_t piece;       /* the last one in the file; 0: none */
-    uint64_t count;       /* ever */
+    uint32_t rows, bytes; /* rows in memory, and their bytes */
+    uint64_t piece;       /* place of the newest piece in the file; 0: none */
+    uint64_t count;       /* rows ever added */
 };
 
 struct spool {
@@ -36,14 +37,14 @@ struct spool {
     size_t list_count;
     uint32_t *touched; /* [touched_count] lists with records in memory */
     size_t touched_count;
-    char *memory; /* [bytes]; no record is put to 0 */
+    char *memory; /* [bytes]; no record starts at 0 */
     size_t bytes, used;
-    int fd; /* -1: there is no file yet */
+    int fd; /* 1: no file yet */
     uint64_t end;
-    char *out; /* [OUT_BYTES] on its way to the end of the file */
+    char *out; /* [OUT_BYTES] buffer for the end of the file */
     size_t out_used;
-    uint64_t writes;  /* times that memory went to the file, */
-    uint64_t *pieces; /* so many pieces a list has at most; made when they are read */
+    uint64_t writes;  /* how often memory was written to the file, */
+    uint64_t *pieces; /* the most pieces that a list can have; allocated for reading */
 };
 
 static size_t whole_bytes(size_t json_bytes)
@@ -116,7 +117,7 @@ static enum status make_file(struct spool *s, struct err *err)
         return fail_file("made", err);
     }
     (void)unlink(path);
-    const struct piece none = {0}; /* no piece stands at 0 */
+    const struct piece none = {0}; /* place 0 means "none", so no piece may start there */
     memcpy(s->out, &none, sizeof none);
     s->out_used = s->end = sizeof none;
     return STATUS_OK;
@@ -164,7 +165,7 @@ static enum status write_piece(struct spool *s, struct list *list, struct err *e
     return status;
 }
 
-/* All that is in memory. */
+/* Writes all records in memory to the file. */
 static enum status write_memory(struct spool *s, struct err *err)
 {
     enum status status = s->fd < 0 ? make_file(s, err) : STATUS_OK;
@@ -232,14 +233,14 @@ static enum status read_at(const struct spool *s, uint64_t place, void *to, size
     return STATUS_OK;
 }
 
-/* Which rows go to whom. */
+/* Receiver of rows while reading. */
 struct reading {
-    uint64_t skip; /* so many are passed over yet */
+    uint64_t skip; /* rows still to skip */
     spool_row_fn *row;
     void *context;
 };
 
-/* False when no more are wanted. */
+/* False when the receiver wants no more. */
 static bool hand_out(const struct spool *s, size_t at, struct reading *r)
 {
     const struct record *record = record_at(s, at);
@@ -252,7 +253,7 @@ static bool hand_out(const struct spool *s, size_t at, struct reading *r)
     return r->row(r->context, &row);
 }
 
-/* The pieces of a list, the last first, as far as so many rows reach back. */
+/* Finds the pieces of a list, the last first, until they hold the wanted rows. */
 static enum status find_pieces(struct spool *s, const struct list *list, uint64_t wanted,
                                size_t *count, uint64_t *rows, struct err *err)
 {
@@ -272,7 +273,7 @@ static enum status find_pieces(struct spool *s, const struct list *list, uint64_
     return STATUS_OK;
 }
 
-/* Memory takes one piece after the other: nothing else is in it any more. */
+/* Reads pieces one after another into the memory, which holds nothing else any more. */
 static enum status read_pieces(struct spool *s, const struct list *list, uint64_t wanted,
                                struct reading *r, struct err *err)
 {

@@ -1,14 +1,13 @@
-/* service/replay/spool.h - the records of a replay until its end, list by list.
+/* service/replay/spool.h - stores the records of a replay until its end, grouped in lists.
  *
- * A list is what is read back together: the entries of one pair, the alarms of one team.
- * Records come in any order of lists. They are gathered in memory; whenever that is full they
- * go to the end of a temporary file, list after list, each piece with the place of the one
- * before. So memory does not grow with the recording, the file is written from front to back,
- * and a list is read piece by piece: the time is that of the records. What fits into memory
- * makes no file.
+ * A list is read as a whole: the entries of one pair, or the alarms of one team. Records arrive
+ * in any order of lists and are gathered in memory. When memory is full, they go to the end of
+ * a temporary file, list by list. Each piece has the place of the list's previous one. So
+ * memory does not grow with the recording, the file is written sequentially, and a list is read
+ * piece by piece. If everything fits into memory there is no file.
  *
- * The file stands in $TMPDIR, or else in /var/tmp or /tmp, and has no name: it goes with who
- * made it. One thread.
+ * The file is in $TMPDIR, or else in /var/tmp or /tmp, and has no name, so it vanishes with the
+ * process. One thread.
  */
 #ifndef SERVICE_REPLAY_SPOOL_H
 #define SERVICE_REPLAY_SPOOL_H
@@ -19,7 +18,7 @@
 
 #include "base/errors/err.h"
 
-/* Of memory; a record with its head must fit. */
+/* Bytes of memory; a record with its header must fit. */
 enum { SPOOL_BYTES = 8 << 20 };
 
 struct spool_row {
@@ -38,15 +37,16 @@ struct spool;
 MUST_USE enum status spool_create(size_t lists, size_t bytes, struct spool **out);
 void spool_destroy(struct spool *spool); /* NULL is allowed */
 
-/* STATUS_E_IO: the file cannot be made or written, *err says why; nothing can be read then. */
+/* STATUS_E_IO: the file cannot be created or written, *err has the reason; nothing can be read
+ * then. */
 MUST_USE enum status spool_add(struct spool *spool, size_t list, const struct spool_row *row,
                                struct err *err);
 
-/* Rows of this list. */
+/* The number of rows in this list. */
 uint64_t spool_count(const struct spool *spool, size_t list);
 
-/* The rows of a list in the order in which they were added; newest: no more than so many of the
- * last ones, 0: all. After the last spool_add(). STATUS_E_IO, STATUS_E_NOMEM. */
+/* Visit the rows of a list in the order of adding them; newest: at most this many of the last
+ * ones, 0: all. Call after the last spool_add(). STATUS_E_IO, STATUS_E_NOMEM. */
 MUST_USE enum status spool_each(struct spool *spool, size_t list, uint64_t newest,
                                 spool_row_fn *row, void *context, struct err *err);
 

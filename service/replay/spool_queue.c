@@ -8,14 +8,14 @@
 
 enum {
     BATCHES = 4,
-    BATCH_BYTES = 128 * 1024 /* any row fits */
+    BATCH_BYTES = 128 * 1024 /* bytes; any row fits */
 };
 
-/* In a batch, and behind it the entry or the text, up to the next multiple of 8. */
+/* Header of an item; the entry or the text follows, padded to a multiple of 8. */
 struct item {
     size_t list, bytes;
-    const char *pair; /* of an entry; NULL: a row, its text is JSON */
-    int64_t t_us;     /* of a row */
+    const char *pair; /* id for an entry; NULL: a row with JSON text */
+    int64_t t_us;     /* time of a row */
     double lag_s;
 };
 
@@ -29,12 +29,12 @@ struct spool_queue {
     struct threads *threads;
     struct spool *spool;
     struct batch batch[BATCHES]; /* a ring */
-    size_t fill_next;            /* the one that is being filled */
-    enum status status;          /* the first failure: of who writes, */
-    struct err err;              /* and why */
+    size_t fill_next;            /* batch that is being filled */
+    enum status status;          /* the first failure of writing, */
+    struct err err;              /* and its reason */
     /* Under the lock. */
     size_t write_next;
-    bool writing; /* somebody does */
+    bool writing; /* a thread is writing */
 };
 
 /* ---- to the spool: one thread at a time ---- */

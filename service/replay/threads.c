@@ -7,20 +7,21 @@
 struct source {
     threads_work *work; /* NULL: none */
     void *context;
-    unsigned busy; /* so many work there */
+    unsigned busy; /* threads working there */
 };
 
 struct threads {
     pthread_mutex_t lock;
-    pthread_cond_t more; /* there is something to do: for the threads, */
-    pthread_cond_t done; /* something was done: for the owner's */
+    pthread_cond_t more; /* signals work to the threads, */
+    pthread_cond_t done; /* signals finished work to the owner */
     struct source sources[THREADS_SOURCES_MAX];
     bool stop;
     pthread_t thread[THREADS_MAX];
-    unsigned count; /* begun */
+    unsigned count; /* threads started */
 };
 
-/* Lock held, but while it works. What was done may be more to do for somebody else. */
+/* Called with the lock, which is released while it works. Finished work may make work for
+ * another thread. */
 static bool work_once(struct threads *t)
 {
     for (size_t i = 0; i < THREADS_SOURCES_MAX; i++) {
@@ -75,7 +76,7 @@ void threads_help(struct threads *threads)
     }
 }
 
-/* Of the one with this context; NULL: of a free one. */
+/* Finds the source with this context; NULL: a free one. */
 static struct source *find_source(struct threads *t, const void *context)
 {
     for (size_t i = 0; i < THREADS_SOURCES_MAX; i++) {

@@ -1,4 +1,5 @@
-/* tandem selftest - injects known parameters, and sees whether identification finds them. */
+/* service/selftest/selftest.c - tandem selftest: simulates known parameters, and checks whether
+ * identification finds them. */
 #include "service/selftest/selftest.h"
 
 #include <math.h>
@@ -20,10 +21,10 @@
 #include "service/tool/stop_signal.h"
 #include "service/tool/version.h"
 
-/* Of the test of one model; shared by what is tested of its parameters. */
+/* Probability of a false alarm in the test of one model, divided among its parameters. */
 static const double ERROR_RATIO = 1e-3;
-/* Estimates that scatter by more of their standard errors than this bear wrong ones, though an
- * interval may hold the truth as often as it should. */
+/* Estimates that scatter by more than this many of their standard errors are wrong, even if the
+ * intervals have their coverage. */
 static const double SCATTER_RATIO = 3.0;
 static void add_estimate(struct selftest_result *result, size_t i, double value, double se,
                          double lo, double hi)
@@ -97,7 +98,8 @@ void selftest_start(const struct model_row *row, struct selftest_result *result)
     }
 }
 
-/* The least number of hits that chance gives, but for the share of errors. */
+/* Returns the least number of covered runs that chance gives with probability 1 -
+ * error_ratio. */
 static size_t least_hits(size_t runs, double error_ratio)
 {
     unsigned hits = 0;
@@ -107,7 +109,7 @@ static size_t least_hits(size_t runs, double error_ratio)
     return hits;
 }
 
-/* The scatter of n estimates, in their standard errors, beyond which these are wrong. */
+/* Returns the largest plausible scatter of n estimates, in their standard errors. */
 static double scatter_limit(double n, double error_ratio)
 {
     return fmax(SCATTER_RATIO, sqrt(gsl_cdf_chisq_Qinv(error_ratio, n - 1.0) / (n - 1.0)));
@@ -115,8 +117,9 @@ static double scatter_limit(double n, double error_ratio)
 
 void selftest_judge(struct selftest_result *result)
 {
-    /* Bias both ways and coverage of every parameter; scatter adds next to nothing, for three
-     * standard errors are far beyond chance from four runs on. */
+    /* Each parameter has two tests: bias (two-sided) and coverage. The scatter test adds
+     * almost no false alarms, because three standard errors are far beyond chance from four
+     * runs on. */
     const double share = ERROR_RATIO / (2.0 * (double)result->count);
     result->well = result->verdicts[ESTIMATE_FAIL] == 0;
     for (size_t i = 0; i < result->count; i++) {
@@ -127,7 +130,7 @@ void selftest_judge(struct selftest_result *result)
         p->bias_z_max = p->known > 1 ? gsl_cdf_tdist_Qinv(0.5 * share, n - 1.0) : 0.0;
         p->covered_min = least_hits(result->runs, share);
         p->scatter_ratio_max = p->known > 1 ? scatter_limit(n, share) : 0.0;
-        /* Written so that NaN fails. */
+        /* The comparisons are written so that NaN fails. */
         p->well = fabs(p->bias_z) <= p->bias_z_max && p->covered >= p->covered_min &&
                   p->sd <= p->scatter_ratio_max * p->se;
         result->well = result->well && p->well;
@@ -201,7 +204,7 @@ static void write_result(struct json_writer *w, const struct model_row *row,
     json_write_close(w);
 }
 
-/* All runs of one case; false with a message when they could not be done. */
+/* Does all runs of one case; false with a message when they fail. */
 static bool run_case(const struct model_row *row, const struct selftest_options *options,
                      struct selftest_result *result)
 {
@@ -227,12 +230,12 @@ static bool run_case(const struct model_row *row, const struct selftest_options 
     return true;
 }
 
-/* One case after the other, models or scenarios: false when something was not as chance allows. */
+/* Cases of models or scenarios, one after another; well: no deviation beyond chance. */
 struct cases {
     const struct selftest_options *options;
     struct json_writer *w;
     size_t count;
-    bool well, failed; /* failed: could not be done */
+    bool well, failed; /* failed: a case could not run */
 };
 
 static bool is_asked(const char *asked, const char *name)
@@ -424,7 +427,7 @@ static int run_cases(const struct selftest_options *options)
     return fflush(stdout) == 0 && cases.well ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* A model from a file is tested with the robot that the file has. */
+/* A model from a file is tested with the robot in that file. */
 static bool load_model(const char **model)
 {
     if (!model_argument_load("selftest", model)) {

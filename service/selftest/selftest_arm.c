@@ -16,7 +16,7 @@ static const double TURN_OVER_RADPS = 0.01;
 static const double ANGLE_SD = 1e-5, SPEED_SD = 2e-4, CURRENT_SD = 0.1;
 static const double PLACE_SD_M = 5e-5, TURN_SD_RAD = 1e-4;
 
-/* As a UR5's: J Fv Fc o, what weighs on it, what couples. */
+/* Values of a UR5: J Fv Fc o, gravity terms, coupling terms. */
 static const double friction_truth[ARM_JOINTS][TRUTH_P] = {
     {0.33, 0.89, 0.72, -0.05},
     {0.61, 0.91, 0.75, -0.4, -3.4, -1.6, -0.7, 0.45, 0.25, -0.18},
@@ -83,7 +83,7 @@ static double weigh_joint(const double *p, size_t joint, const double q[ARM_JOIN
     }
 }
 
-/* The current of a joint in this world. */
+/* Returns the current of a joint in this scenario. */
 static double draw_current(const struct selftest_scenario *w, const struct motion *m,
                            size_t joint, double share)
 {
@@ -120,7 +120,7 @@ void selftest_write_joints(const struct selftest_scenario *scenario,
         }
         (void)fprintf(to, "%.6f", scenario->counted ? (double)k : factor_of(scenario, 0) * t_s);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
-            /* Joints 2 and 3. */
+            /* joints 2 and 3 are exchanged */
             const size_t other = scenario->exchanged && (j == 1 || j == 2) ? 3 - j : j;
             (void)fprintf(to, ",%.7g,%.7g,%.6g",
                           factor_of(scenario, 1) * (m.q[j] + ANGLE_SD * draw_normal(draws)),
@@ -147,7 +147,7 @@ double selftest_joints_truth(size_t i, const char **name)
 
 /* ---- poses ---- */
 
-/* Some tenths of a millimetre, and milliradians. */
+/* Corrections of some tenths of a millimetre, and of milliradians. */
 static double correction_at(size_t i)
 {
     const double size = arm_kinematics_place(i) % 6 < 3 ? 6e-4 : 2e-3;
@@ -215,7 +215,7 @@ void selftest_write_poses(const struct selftest_scenario *scenario, struct rando
         const struct rigid at = draw_pose(scenario, &arm, turned, draws);
         rigid_to_pose(&at, pose);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
-            /* Joints 2 and 3. */
+            /* joints 2 and 3 are exchanged */
             const size_t other = scenario->exchanged && (j == 1 || j == 2) ? 3 - j : j;
             (void)fprintf(to, "%.9g,", factor_of(scenario, 0) * q[other]);
         }

@@ -1,5 +1,5 @@
-/* service/selftest/selftest_arm.h - recordings of an arm whose friction, or whose links, are
- * known.
+/* service/selftest/selftest_arm.h - writes recordings of an arm with known friction or known
+ * links.
  */
 #ifndef SERVICE_SELFTEST_SELFTEST_ARM_H
 #define SERVICE_SELFTEST_SELFTEST_ARM_H
@@ -9,14 +9,14 @@
 #include "base/numbers/random.h"
 #include "service/selftest/selftest_scenario.h"
 
-/* Moves of six joints: angles, speeds, currents. */
+/* Write moves of six joints: angles, speeds, currents. */
 void selftest_write_joints(const struct selftest_scenario *scenario,
                            struct random_source *draws, FILE *to);
-/* Joint angles and the poses of the tool. */
+/* Write joint angles and the poses of the tool. */
 void selftest_write_poses(const struct selftest_scenario *scenario, struct random_source *draws,
                           FILE *to);
 
-/* The truth of the i-th parameter; its name into *name, NULL behind the last one. */
+/* The truth of the i-th parameter; its name in *name, NULL after the last one. */
 double selftest_joints_truth(size_t i, const char **name);
 double selftest_poses_truth(size_t i, const char **name);
 

@@ -12,17 +12,19 @@
 #include "service/selftest/selftest_arm.h"
 
 enum {
-    FINE = 20,         /* steps of the simulated robot between two rows */
-    FINE_STICKS = 100, /* where friction turns over between them */
-    FINE_MORE = 200,   /* where efforts change anywhere between them, or all is over soon */
+    FINE = 20, /* simulation steps between two rows */
+    /* the same for models with stiction, which may stick or slip between rows */
+    FINE_STICKS = 100,
+    FINE_MORE = 200, /* the same if efforts change between rows, or if the motion is short */
     MOVES = 40
 };
 
 static const double MOVES_NOISE_S = 0.03;
 static const double MOVES_ACCELERATION[] = {2.0, 0.5}; /* rad/s^2, m/s^2 */
-static const double STEP_AT = 0.1;                     /* of the recording: the only step */
-static const double STEP_SIZE = 0.7;                   /* of the largest effort */
-static const double GUST_S = 1.0;                      /* for which a force lasts */
+/* ratio of the recording at which the only step comes */
+static const double STEP_AT = 0.1;
+static const double STEP_SIZE = 0.7; /* ratio of the largest effort */
+static const double GUST_S = 1.0;    /* s, correlation time of a force */
 static const struct selftest_scenario as_model;
 
 const double selftest_moves_truth[TRAVEL_P] = {0.2, 0.1, 0.15, 1.2, 0.5};
@@ -31,10 +33,10 @@ const double selftest_arm_truth[PROFILE_P] = {0.06, 0.91, 0.85, 0.09, 1.04, 1.2}
 enum { ARM_MOVES = 120 };
 static const double ARM_NOISE_S = 0.005;
 
-/* Any time will do. */
+/* any time will do */
 static const int64_t START_US = INT64_C(1700000000000000);
 
-/* What the robot did: rows of time, efforts, velocities, pose. */
+/* The robot's motion: rows of time, efforts, velocities, pose. */
 struct recording {
     const struct model_row *row;
     struct model_trial trial;
@@ -86,14 +88,15 @@ static void draw_stamps(struct recording *r)
     }
 }
 
-/* At a share of the recording, what its efforts, or the speeds of its moves, are worth. */
+/* Returns the effect of efforts, or of the speeds of moves, as a ratio at this part of the
+ * recording. */
 static double worth_of(const struct selftest_scenario *w, double share)
 {
     return (1.0 + w->off) * (1.0 + w->trend * share) * (share >= 0.5 ? 1.0 + w->at_half : 1.0) *
            (1.0 + w->warm * (1.0 - exp(-3.0 * share)));
 }
 
-/* A robot of second order with the natural frequency of the channel's lag. */
+/* Simulates a second-order robot with the natural frequency of the channel's lag. */
 static void swing_channel(const struct recording *r, double tau, double h_s, double *nu,
                           double *rate)
 {
@@ -103,7 +106,7 @@ static void swing_channel(const struct recording *r, double tau, double h_s, dou
     *nu += h_s * *rate;
 }
 
-/* What an effort does in this world. */
+/* Returns the effect of an effort in this scenario. */
 static double effect_of(const struct recording *r, size_t axis, double tau, double share)
 {
     const struct selftest_scenario *w = r->scenario;
@@ -114,7 +117,7 @@ static double effect_of(const struct recording *r, size_t axis, double tau, doub
            fmax(fmin(felt, most), -most);
 }
 
-/* Forces a while later: each fades and is pushed anew. */
+/* Updates the forces after a while: an autoregressive process with time constant GUST_S. */
 static void pass_gusts(const struct recording *r, struct random_source *draws, double h_s,
                        double *force)
 {
@@ -126,8 +129,8 @@ static void pass_gusts(const struct recording *r, struct random_source *draws, d
     }
 }
 
-/* Coulomb's law, by impulses: what friction can take of a motion within a step it takes, and no
- * more than brings the joint to rest. */
+/* Applies Coulomb's law as an impulse: within a step friction takes away at most the whole
+ * motion, and never reverses it. */
 static void stick_joint(const struct recording *r, const double *tau, double h_s, double *nu,
                         double *pose)
 {
@@ -145,7 +148,7 @@ static void stick_joint(const struct recording *r, const double *tau, double h_s
     pose[0] += h_s * nu[0];
 }
 
-/* From rest, each effort late by the delay; then the noise of the measurement. */
+/* Simulates from rest, with each effort delayed, and adds the measurement noise. */
 static void drive_robot(struct recording *r)
 {
     const struct model_trial *c = &r->trial;
@@ -268,7 +271,7 @@ static void write_journal(struct recording *r, FILE *to)
     }
 }
 
-/* How long a way takes; from rest and back to rest where the robot accelerates. */
+/* Returns the duration of a move; a robot that accelerates moves from rest to rest. */
 static double time_of(const struct selftest_scenario *w, double distance, double pace, size_t k)
 {
     const double speed = 1.0 / pace;
@@ -278,7 +281,7 @@ static double time_of(const struct selftest_scenario *w, double distance, double
                                           : 2.0 * sqrt(distance / a);
 }
 
-/* A third of the moves turn only, a third drive only, a third do both. */
+/* A third of the moves only turn, a third only drive, a third do both. */
 static void write_moves(const struct recording *r, FILE *to)
 {
     const struct selftest_scenario *w = r->scenario;
@@ -297,7 +300,7 @@ static void write_moves(const struct recording *r, FILE *to)
         for (size_t k = 0; k < COUNT(distance); k++) {
             const double spread = fmax(1.0 + w->varies * draw_normal(r->noise), 0.3);
             const double pace = spread / worth / truth[TRAVEL_INV_W + k];
-            /* What starts from rest has no other start. */
+            /* A robot that starts from rest has no separate start time. */
             const double start_s = w->accelerates ? 0.0 : truth[TRAVEL_TA + k];
             lap_s += distance[k] > 0.0 ? start_s + time_of(w, distance[k], pace, k) : 0.0;
         }
@@ -311,7 +314,7 @@ static void write_moves(const struct recording *r, FILE *to)
     }
 }
 
-/* Moves of joints and lines by turns; of every third one the size is small. */
+/* Moves of joints and of lines alternate; every third one is short. */
 static void write_arm_moves(const struct recording *r, FILE *to)
 {
     const struct selftest_scenario *w = r->scenario;

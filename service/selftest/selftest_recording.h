@@ -1,5 +1,5 @@
-/* service/selftest/selftest_recording.h - recordings of robots whose truth is known, of a world
- * as the model has it or of another.
+/* service/selftest/selftest_recording.h - writes recordings with known truth, in the world of
+ * the model or of another scenario.
  */
 #ifndef SERVICE_SELFTEST_SELFTEST_RECORDING_H
 #define SERVICE_SELFTEST_SELFTEST_RECORDING_H
@@ -13,16 +13,16 @@
 #include "identification/model/models.h"
 #include "service/selftest/selftest_scenario.h"
 
-/* The moves' robot: by enum travel_term, with speeds. */
+/* The truth of moves: by enum travel_term, with speeds. */
 extern const double selftest_moves_truth[];
-/* The arm, by enum profile_term. */
+/* The truth of the arm, by enum profile_term. */
 extern const double selftest_arm_truth[];
 
-/* Of one run; neighbours are far apart in what they give. */
+/* The random source of one run; neighbouring runs give unrelated numbers. */
 struct random_source selftest_draws(uint64_t seed, size_t run);
 
-/* A recording of the row's robot in this world, or NULL: as its model has it, with lost rows,
- * as a table or a journal. *text is to be freed. STATUS_E_NOMEM with err. */
+/* Make a recording of the row's robot in this scenario. NULL: as its model says, with lost
+ * rows, as a table or a journal. *text is to be freed. STATUS_E_NOMEM with err. */
 MUST_USE enum status selftest_record(const struct model_row *row,
                                      const struct selftest_scenario *scenario, bool journal,
                                      struct random_source *draws, char **text, size_t *bytes,

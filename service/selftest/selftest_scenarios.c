@@ -153,7 +153,8 @@ const struct selftest_scenario selftest_scenarios[] = {
 /* clang-format on */
 const size_t selftest_scenario_count = COUNT(selftest_scenarios);
 
-/* The truth of a parameter by its number; its name into *name, NULL behind the last one. */
+/* Returns the truth of a parameter by its number; its name in *name, NULL after the last
+ * one. */
 static double truth_of(const struct model_row *row, size_t i, const char **name)
 {
     if (row->data == MODEL_OF_JOINTS) {
@@ -197,7 +198,7 @@ static void record_fit(const struct model_row *row, const json_t *fit,
     }
 }
 
-/* As `tandem identify --json` does. */
+/* Identifies as `tandem identify --json` does. */
 static enum status identify_texts(const struct model_row *row,
                                   const struct identify_request *request,
                                   struct selftest_scenario_result *result, struct err *err)
@@ -252,7 +253,7 @@ enum status selftest_scenario_run(const struct selftest_scenario *scenario, uint
     return st;
 }
 
-/* As few or as many as such a share gives are no chance. */
+/* Tells whether chance explains this number of hits for a ratio of lo to hi. */
 static bool is_chance(size_t hits, size_t runs, double lo, double hi, double error_ratio)
 {
     const bool few = gsl_cdf_binomial_P((unsigned)hits, lo, (unsigned)runs) < error_ratio;

@@ -1,8 +1,9 @@
-/* service/selftest/selftest_scenarios.h - is what `tandem identify` says of a recording true?
+/* service/selftest/selftest_scenarios.h - tests whether the reports of `tandem identify` are
+ * true.
  *
- * Recordings of worlds that the model has, and of others: a gain that falls, a command that is
- * clipped, laps in milliseconds. Of the first the verdict has to be PASS and the intervals have
- * to hold the truth, of the others it must not be PASS (docs/model/trust.md).
+ * Some scenarios follow the model; others do not: a falling gain, a clipped command, laps in
+ * milliseconds. Reports on the first kind must say PASS with intervals that contain the truth.
+ * Reports on the second must not say PASS (docs/model/trust.md).
  */
 #ifndef SERVICE_SELFTEST_SELFTEST_SCENARIOS_H
 #define SERVICE_SELFTEST_SELFTEST_SCENARIOS_H
@@ -16,25 +17,27 @@ enum { SELFTEST_P_MAX = 40 };
 struct selftest_scenario_result {
     size_t runs, count; /* parameters */
     size_t verdicts[ESTIMATE_VERDICTS];
-    size_t refused;                 /* recordings that could not be read or fitted at all */
-    size_t covered[SELFTEST_P_MAX]; /* by parameter: the 95 % interval holds the truth */
-    size_t wrong;                   /* verdicts that the claim forbids; of CLAIM_HELD none is */
-    size_t wrong_most;              /* that chance allows, in 999 of 1000 self tests */
+    size_t refused; /* recordings that could not be read or fitted */
+    /* by parameter: runs whose 95 % interval contains the truth */
+    size_t covered[SELFTEST_P_MAX];
+    /* verdicts that the claim forbids; CLAIM_HELD forbids none */
+    size_t wrong;
+    size_t wrong_most; /* largest count by chance, in 999 of 1000 self tests */
     bool well;
 };
 
 extern const struct selftest_scenario selftest_scenarios[];
 extern const size_t selftest_scenario_count;
 
-/* One more recording, by the seed and its number. A recording that is refused is no PASS.
+/* Do one more recording, by the seed and its number. A recording that is refused is no PASS.
  * STATUS_E_NOMEM with err. */
 MUST_USE enum status selftest_scenario_run(const struct selftest_scenario *scenario,
                                            uint64_t seed,
                                            struct selftest_scenario_result *result,
                                            struct err *err);
 
-/* Against chance: a wrong world may pass in 1 % of the recordings, a right one not in 5 %, and
- * the intervals hold the truth in 93 to 97 %. */
+/* Compare with chance: a wrong scenario may pass in 1 % of the recordings, a right one may fail
+ * in 5 %, and intervals contain the truth in 93 to 97 %. */
 void selftest_scenario_judge(const struct selftest_scenario *scenario,
                              struct selftest_scenario_result *result);
 

@@ -1,4 +1,5 @@
-/* The conversation of `tandem robot --check`, and its page. */
+/* service/sim/check/check.c - `tandem robot --check`: talks to the robot and prints the
+ * result. */
 #include "service/sim/check/check.h"
 
 #include <math.h>
@@ -22,11 +23,11 @@ NAMES(check_state_names, CHECK_STATE_COUNT, "right", "missing", "wrong", "untrie
 enum {
     STOP_MS = 2000,
     CONNECT_S = 10,
-    LISTEN_US = 700 * 1000,  /* what is retained, and what comes twice */
-    GAP_US = 150 * 1000,     /* from a command to the next while the robot moves */
-    SETTLE_US = 500 * 1000,  /* after a halt, until it is asked where it is */
-    ANSWER_US = 2000 * 1000, /* echoes and acknowledgements */
-    PLACE_US = 35000 * 1000  /* until a vehicle has told where it stands */
+    LISTEN_US = 700 * 1000,  /* time for retained messages and duplicates */
+    GAP_US = 150 * 1000,     /* pause between commands while the robot moves */
+    SETTLE_US = 500 * 1000,  /* pause after a halt before the pose is queried */
+    ANSWER_US = 2000 * 1000, /* wait for echoes and acknowledgements */
+    PLACE_US = 35000 * 1000  /* wait until a vehicle has reported its position */
 };
 
 struct check {
@@ -35,14 +36,12 @@ struct check {
     char command_topic[MESSAGE_TOPIC_MAX];
     struct topic_list *topics;
     struct check_received *received;
-    char set[4096]; /* the retained parameter set, to be put back */
+    char set[4096]; /* the retained parameter set, restored at the end */
     size_t set_bytes;
-    int qos; /* of the message that is being read */
+    int qos; /* QoS of the message that is being read */
 };
 
-/* ---- what is sent
- * ----------------------------------------------------------------------------
- */
+/* sending */
 
 static bool publish_text(struct check *c, const char *topic, const char *text, size_t bytes,
                          int qos)
@@ -55,7 +54,7 @@ static bool publish_text(struct check *c, const char *topic, const char *text, s
     return sent;
 }
 
-/* What the codec says of its own accord. */
+/* Sends what the codec publishes of its own accord. */
 static void send_whole(void *context, const char *pair, const char *topic, const char *payload,
                        size_t bytes)
 {
@@ -63,7 +62,8 @@ static void send_whole(void *context, const char *pair, const char *topic, const
     (void)publish_text(context, topic, payload, bytes, 1);
 }
 
-/* In the robot's own words; false where its protocol has none for it, or not yet. */
+/* Publishes in the robot's own format; false where its protocol has no such message, or not
+ * yet. */
 static bool publish_foreign(struct check *c, enum codec_kind kind, const char *text,
                             size_t bytes, int qos)
 {
@@ -86,8 +86,7 @@ static bool publish_foreign(struct check *c, enum codec_kind kind, const char *t
                         message.bytes, qos);
 }
 
-/* ---- what is heard ------------------------------------------------------------------------
- */
+/* ---- receiving ----------------------------------------------------------------------- */
 
 static struct check_asked *find_asked(struct check_received *h, const struct event_reply *r)
 {
@@ -97,7 +96,8 @@ static struct check_asked *find_asked(struct check_received *h, const struct eve
         const bool owed = a->sent_us != LAB_TIME_NONE && a->count == 0;
         if (r->id[0] ? strcmp(a->id, r->id) == 0 : owed) {
             found = a;
-            if (r->status != REPLY_IGNORED) { /* without ids: to the oldest, else the newest */
+            /* a reply without id answers the oldest open command, else the newest */
+            if (r->status != REPLY_IGNORED) {
                 break;
             }
         }
@@ -160,7 +160,8 @@ static void record_malformed(struct check_received *h, const struct event_malfor
     }
 }
 
-/* Retained ones are told by topic, of robots that speak another way by what they say. */
+/* Natively the topic tells whether a message is retained; with a foreign protocol its content
+ * does. */
 static bool is_old(struct check_received *h, const struct event *e)
 {
     static const uint8_t words[EVENT_KIND_COUNT] = {[EVENT_REPLY] = WORD_REPLY + 1,
@@ -199,7 +200,7 @@ static void record_event(void *context, const struct event *e)
     }
 }
 
-/* By its codec; whether that knows the topic. */
+/* Decodes by the codec; returns whether that knows the topic. */
 static bool decode_foreign(struct check *c, const struct message *m)
 {
     static char room[MESSAGE_PAYLOAD_MAX];
@@ -228,7 +229,7 @@ static void receive_message(void *context, const struct message *m)
         }
         word++;
     }
-    if (word == CHECK_WORD_COUNT) { /* the set that is in force */
+    if (word == CHECK_WORD_COUNT) { /* the parameter set in force */
         if (m->retained && m->stored_bytes < sizeof c->set) {
             memcpy(c->set, m->payload, m->stored_bytes);
             c->set_bytes = m->stored_bytes;
@@ -244,8 +245,7 @@ static void receive_message(void *context, const struct message *m)
     (void)codec_native.decode(c->o->broker.prefix, m, record_event, c);
 }
 
-/* ---- what is said -------------------------------------------------------------------------
- */
+/* ---- talking ------------------------------------------------------------------------- */
 
 static bool is_answered(const struct check *c, enum check_talk last)
 {
@@ -258,7 +258,7 @@ static bool is_answered(const struct check *c, enum check_talk last)
     return true;
 }
 
-/* Listen for so long, or until all commands up to this one are answered. */
+/* Listens for this time, or until all commands up to this one are answered. */
 static void listen_for(struct check *c, int64_t for_us, enum check_talk last)
 {
     const int64_t until_us = lab_clock_monotonic_us() + for_us;
@@ -270,7 +270,7 @@ static void listen_for(struct check *c, int64_t for_us, enum check_talk last)
     }
 }
 
-/* Some have to hear first where the robot is. */
+/* Some codecs can only command after the robot has reported its position. */
 static bool command_foreign(struct check *c, struct check_asked *a,
                             const struct event_command *command)
 {
@@ -314,7 +314,7 @@ static void send_command(struct check *c, enum check_talk talk, const char *op,
     }
 }
 
-/* Send it and wait until it is answered. */
+/* Sends a command and waits for the answer. */
 static void send_and_wait(struct check *c, enum check_talk talk, const char *op,
                           double rotation_rad, double displacement_m)
 {
@@ -365,7 +365,7 @@ static void send_set(struct check *c, const char *text, const struct check_ack *
     }
 }
 
-/* A set with a parameter that there is not; then what was in force, or the robot's own. */
+/* Sends a set with an unknown parameter, then restores the set in force, or the robot's own. */
 static void try_parameters(struct check *c)
 {
     char text[1024];
@@ -395,7 +395,7 @@ static void hold_conversation(struct check *c)
     probe_clock(c, 0);
     send_and_wait(c, TALK_WHERE, "go", 0.0, 0.0);
     if (c->o->foreign && c->received->asked[TALK_WHERE].count == 0) {
-        /* Its first answer may have made its codec ask who speaks. */
+        /* The first answer may have made the codec ask who sends it. */
         send_and_wait(c, TALK_WHERE, "go", 0.0, 0.0);
     }
     if (c->received->asked[TALK_WHERE].count > 0) {
@@ -476,8 +476,7 @@ static void print_page(const struct page *p)
                  count_state(p->findings, CHECK_UNTRIED));
 }
 
-/* ---- the run ------------------------------------------------------------------------------
- */
+/* ---- the run ------------------------------------------------------------------------- */
 
 static void list_topics(const struct check *c)
 {
@@ -498,7 +497,7 @@ static void list_topics(const struct check *c)
     }
 }
 
-/* A connection of our own; what is retained comes at its beginning. */
+/* Opens an own connection, which receives retained messages first. */
 static bool open_session(struct check *c, const char *name)
 {
     char id[128];
@@ -554,7 +553,7 @@ int check_robot(const struct check_options *options)
     }
     session_close(&c.session, STOP_MS);
     fine = session_was_connected(&c.session) && fine && !stop_signal_raised();
-    /* Who comes anew is handed what was retained. */
+    /* A new connection receives the retained messages again. */
     c.session = (struct session){0};
     if (fine && open_session(&c, "check-again")) {
         listen_for(&c, LISTEN_US, TALK_COUNT);

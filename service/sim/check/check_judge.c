@@ -1,5 +1,6 @@
-/* Compares what a robot sent with the pages of the protocol, point by point. Each rule is a
- * sentence of its page, word for word (tests/system/robot_check.py looks). */
+/* service/sim/check/check_judge.c - compares a robot's messages with the pages of the protocol,
+ * rule by rule. Each rule quotes a sentence of its page (tests/system/robot_check.py compares
+ * them). */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,13 +11,17 @@
 #include "base/numbers/hash.h"
 #include "service/sim/check/check_parts.h"
 
-static const double LATE_S = 0.5;              /* a halt takes no longer, */
-static const double ON_M = 0.1, ON_RAD = 0.35; /* the robot coasts no further then */
-static const double LIKE = 1.6;                /* so far apart, numbers are of one unit */
-static const double AWRY_RATIO = 0.35;         /* of a move that was to be made */
-static const double ECHO_S = 0.5;              /* "at once", the way there and back with it */
-static const double CLOCKS_S = 2.0;            /* two stamps of one clock, the ways with them */
-static const double LONG_S = 0.3;              /* to judge a clock's pace by */
+static const double LATE_S = 0.5;              /* longest time to halt */
+static const double ON_M = 0.1, ON_RAD = 0.35; /* largest coasting distance after a halt */
+/* numbers within this ratio have the same unit */
+static const double LIKE = 1.6;
+/* tolerated deviation, ratio of the requested move */
+static const double AWRY_RATIO = 0.35;
+static const double ECHO_S = 0.5; /* "at once", network time included */
+/* largest difference of two stamps of one clock, network time included */
+static const double CLOCKS_S = 2.0;
+/* shortest time from which a clock's pace is judged */
+static const double LONG_S = 0.3;
 
 struct rule {
     const char *page, *text;
@@ -59,7 +64,7 @@ struct judge {
     const struct check_options *o;
     const struct check_received *h;
     struct check_findings *out;
-    double pace; /* of the clock in replies, per s; NaN: not known */
+    double pace; /* s per s, pace of the clock in replies; NaN: unknown */
 };
 
 __attribute__((format(printf, 5, 6))) static void
@@ -93,7 +98,8 @@ static const struct unit time_units[] = {{1.0, "s"}, {1e3, "ms"}, {1e6, "us"}, {
 static const struct unit distance_units[] = {{1.0, "m"}, {100.0, "cm"}, {1000.0, "mm"}};
 static const struct unit angle_units[] = {{1.0, "rad"}, {180.0 / PI, "degrees"}};
 
-/* The unit in which a number is so many times what it should be; NULL: none of these. */
+/* Finds the unit that explains this ratio of a number to its expected value; NULL: none
+ * does. */
 static const struct unit *find_unit(const struct unit *units, size_t count, double ratio)
 {
     for (size_t i = 0; i < count; i++) {
@@ -229,7 +235,7 @@ static void judge_ids(struct judge *j)
 /* ---- clocks -------------------------------------------------------------------------------
  */
 
-struct stamps { /* of one kind of messages: the first and the last */
+struct stamps { /* First and last stamp of one kind of messages. */
     size_t count, without;
     int64_t source_us[2], at_us[2];
 };
@@ -248,7 +254,8 @@ static void add_stamp(struct stamps *s, int64_t source_us, int64_t at_us)
     s->at_us[1] = at_us;
 }
 
-/* Its seconds per second; NaN, after what is to be said, when they are none. */
+/* Returns the clock's seconds per second; NaN, with a finding, when the stamps are no
+ * seconds. */
 static double judge_pace(struct judge *j, const char *what, const struct stamps *s)
 {
     const double own_s = lab_s(s->source_us[1] - s->source_us[0]);
@@ -275,7 +282,7 @@ static struct stamps stamps_of_replies(const struct judge *j)
 {
     struct stamps s = {0};
     for (size_t i = 0; i < TALK_COUNT; i++) {
-        /* What is not done has no time of its own with some. */
+        /* A command that was not executed has no duration in some protocols. */
         if (is_received(j, (enum check_talk)i) &&
             (!j->o->foreign || reply_to(j, (enum check_talk)i)->status == REPLY_DONE)) {
             add_stamp(&s, reply_to(j, (enum check_talk)i)->source_us,
@@ -285,7 +292,7 @@ static struct stamps stamps_of_replies(const struct judge *j)
     return s;
 }
 
-/* Both stamps of a move, and what it took. */
+/* Judges both stamps of a move and its duration. */
 static void judge_motion(struct judge *j)
 {
     const struct check_asked *a = &j->h->asked[TALK_GO];
@@ -301,7 +308,7 @@ static void judge_motion(struct judge *j)
     const double motion_s = lab_s(r->source_us - r->source_start_us);
     const double lap_s = lab_s(a->replies[0].at_us - a->sent_us);
     if (isnan(j->pace)) {
-        return; /* in a unit of its own, or not known */
+        return; /* in a unit of its own, or unknown */
     }
     if (motion_s < 0.0 || motion_s > lap_s * 1.05 + 0.05) {
         add_finding(j, CHECK_WRONG, "reply.t_start", &rule_start,
@@ -334,7 +341,7 @@ static void judge_stamps(struct judge *j)
     judge_motion(j);
 }
 
-/* Stamps of one kind of message beside those of the replies. */
+/* Compares the stamps of one kind of message with those of replies. */
 static void judge_same_clock(struct judge *j, const char *what, const struct stamps *s)
 {
     const struct stamps replies = stamps_of_replies(j);
@@ -346,7 +353,7 @@ static void judge_same_clock(struct judge *j, const char *what, const struct sta
     }
 }
 
-/* One answer to a probe; whole: its stamps are in seconds. */
+/* Judges one answer to a probe; whole: its stamps are in seconds. */
 static void judge_echo(struct judge *j, const struct check_probe *p, bool whole)
 {
     const double stay_s = lab_s(p->echo.source_us - p->echo.source_received_us);
@@ -395,8 +402,7 @@ static void judge_echoes(struct judge *j)
     }
 }
 
-/* ---- where it went ------------------------------------------------------------------------
- */
+/* ---- the destination ----------------------------------------------------------------- */
 
 struct place {
     double x, y, psi;
@@ -420,7 +426,7 @@ static bool find_place(const struct judge *j, enum check_talk talk, struct place
            find_value(reply_to(j, talk), "psi_rad", &p->psi);
 }
 
-/* The unit of a turn by a_rad that reads as `turned`, per rad; 0 after what is to be said. */
+/* Returns the unit of a turn by a_rad that reads as `turned`, per rad; 0 with a finding. */
 static double judge_turn(struct judge *j, const char *what, double turned, double a_rad)
 {
     for (size_t i = 0; i < COUNT(angle_units); i++) {
@@ -478,7 +484,7 @@ static void judge_distance(struct judge *j, const char *what, const struct place
     }
 }
 
-/* A move as two places tell it. */
+/* Judges a move by two reported poses. */
 static void judge_places(struct judge *j, const char *what, const struct place *from,
                          const struct place *to)
 {
@@ -521,8 +527,7 @@ static void judge_move(struct judge *j)
     }
 }
 
-/* ---- while it is busy ---------------------------------------------------------------------
- */
+/* ---- while it is busy ---------------------------------------------------------------- */
 
 static void judge_second(struct judge *j)
 {
@@ -546,7 +551,7 @@ static void judge_second(struct judge *j)
     }
 }
 
-/* Is it where it said that it was when it was halted? */
+/* Compares the pose at rest with the pose reported at the halt. */
 static void judge_standstill(struct judge *j)
 {
     struct place halted;
@@ -620,7 +625,7 @@ static struct place place_of(const struct check_sample *s)
     return (struct place){s->pose[0], s->pose[1], s->pose[2]};
 }
 
-/* The last sample that came before t_us, else the first one after it; NULL: none. */
+/* Returns the last sample before t_us, else the first one after it; NULL: none. */
 static const struct check_sample *sample_at(const struct check_received *h, int64_t t_us)
 {
     const struct check_sample *found = NULL;
@@ -632,8 +637,8 @@ static const struct check_sample *sample_at(const struct check_received *h, int6
     return found;
 }
 
-/* Velocities summed up over the move: only another unit's are told, for samples are few. timed:
- * by their own stamps, which the network does not delay. */
+/* Integrates velocities over the move. Samples are few, so only a wrong unit is reported.
+ * timed: use their own stamps, which the network does not delay. */
 static void judge_speeds(struct judge *j, bool timed)
 {
     const struct check_asked *a = &j->h->asked[TALK_GO];

@@ -1,5 +1,5 @@
-/* service/sim/check/check_parts.h - what the files of the check share: what was asked, what was
- * heard, what was found. */
+/* service/sim/check/check_parts.h - shared by the files of the check: commands sent, messages
+ * received, findings. */
 #ifndef SERVICE_SIM_CHECK_CHECK_PARTS_H
 #define SERVICE_SIM_CHECK_CHECK_PARTS_H
 
@@ -8,14 +8,14 @@
 #include "service/sim/check/check.h"
 
 enum {
-    CHECK_REPLIES = 4, /* kept of those to one command */
+    CHECK_REPLIES = 4, /* replies kept for one command */
     CHECK_SAMPLES = 8192,
     CHECK_FINDINGS = 48,
     CHECK_DETAIL = 200,
     CHECK_TERM = 80,
     CHECK_PROBES = 2,
-    CHECK_SET_VERSION = 1000000, /* of the parameter set that is tried */
-    CHECK_SET_NAMES = 6          /* of which the last does not exist: */
+    CHECK_SET_VERSION = 1000000, /* version of the set that is tried */
+    CHECK_SET_NAMES = 6          /* the last name does not exist: */
 };
 #define CHECK_NO_PARAMETER "no_such_parameter"
 
@@ -42,8 +42,8 @@ struct check_reply {
 
 struct check_asked {
     char id[EVENT_ID_MAX];
-    int64_t sent_us; /* LAB_TIME_NONE: it was not */
-    size_t count;    /* replies */
+    int64_t sent_us; /* LAB_TIME_NONE: not sent */
+    size_t count;    /* number of replies */
     struct check_reply replies[CHECK_REPLIES];
 };
 
@@ -54,7 +54,7 @@ struct check_sample {
 };
 
 struct check_probe {
-    int64_t sent_us, at_us; /* LAB_TIME_NONE: not, not answered */
+    int64_t sent_us, at_us; /* LAB_TIME_NONE: not sent, or not answered */
     size_t count;
     struct event_echo echo;
 };
@@ -64,7 +64,7 @@ struct check_ack {
     struct event_ack ack;
 };
 
-/* What a robot says, by its topics. */
+/* A robot's messages by their topics. */
 /* clang-format off */
 #define CHECK_WORDS(X)                                                                         \
     X(WORD_REPLY, "reply")                                                                     \
@@ -78,15 +78,16 @@ extern const struct names check_word_names;
 
 struct check_received {
     struct check_asked asked[TALK_COUNT];
-    size_t strangers; /* replies to what nobody asked */
+    size_t strangers; /* replies to unknown commands */
     char stranger[EVENT_ID_MAX];
     struct check_probe probes[CHECK_PROBES];
-    struct check_ack set, restored; /* of CHECK_SET_VERSION, and of what came after it */
+    /* acknowledgements of CHECK_SET_VERSION, and of the restored set */
+    struct check_ack set, restored;
     bool has_connection, connection_retained;
     struct event_connection connection;
-    char boot[EVENT_BOOT_MAX]; /* of telemetry */
+    char boot[EVENT_BOOT_MAX]; /* boot mark in telemetry */
     size_t malformed[CHECK_WORD_COUNT], retained[CHECK_WORD_COUNT], loud[CHECK_WORD_COUNT];
-    char fault[CHECK_WORD_COUNT][CHECK_DETAIL]; /* the first one's */
+    char fault[CHECK_WORD_COUNT][CHECK_DETAIL]; /* description of the first fault */
     size_t sample_count, samples_lost;
     struct check_sample samples[CHECK_SAMPLES];
 };
@@ -97,9 +98,9 @@ extern const struct names check_state_names;
 struct check_finding {
     enum check_state state;
     const char *what; /* "reply.id" */
-    const char *rule; /* words of `document` */
+    const char *rule; /* quoted sentence of `document` */
     const char *document;
-    char term[CHECK_TERM]; /* what it is in the robot's own protocol; "": nothing else */
+    char term[CHECK_TERM]; /* term in the robot's own protocol; "": none */
     char detail[CHECK_DETAIL];
 };
 
@@ -108,14 +109,14 @@ struct check_findings {
     struct check_finding finding[CHECK_FINDINGS];
 };
 
-/* What was heard held against the protocol. Pure. */
+/* Compare received messages with the protocol. Pure. */
 void check_judge(const struct check_options *o, const struct check_received *h,
                  struct check_findings *out);
 
-/* In the words of the robot's codec, without what there is not in it. */
+/* Put findings into the terms of the robot's codec, and drop those that it does not have. */
 void check_translate(const struct codec_pair *foreign, struct check_findings *findings);
 
-/* Does this codec have such a thing? One that is not foreign has all. */
+/* Does this codec have such a thing? Native robots have all. */
 bool check_has(const struct codec_pair *foreign, const char *what);
 
 #endif

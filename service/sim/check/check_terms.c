@@ -1,5 +1,6 @@
-/* Names the findings of a check in the terms of the robot's codec, each with a sentence of that
- * codec's document, word for word. A finding without a row does not exist in that protocol. */
+/* service/sim/check/check_terms.c - names findings in the terms of the robot's codec, each with
+ * a quoted sentence of that codec's document. A finding without a row does not exist in that
+ * protocol. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ NAMES(check_word_names, CHECK_WORD_COUNT, CHECK_WORDS(NAMES_TEXT));
 struct term {
     const char *what; /* "reply.id" */
     const char *document, *rule;
-    const char *term; /* NULL: the field of a row: */
+    const char *term; /* NULL: the field of a mapping row: */
     enum event_kind kind;
     const char *field; /* NULL: the rows of this kind */
 };
@@ -85,7 +86,7 @@ static const struct term mapping_terms[] = {
     {"parameters.own", mapping_doc, kinds_sent, "event: parameters", EVENT_TICK, NULL},
 };
 
-/* What a birth tells is not retained. */
+/* Values in a birth message are not retained. */
 static const struct term sparkplug_terms[] = {
     ROWS_OF_MAPPINGS,
     {"connection", sparkplug_doc, "a birth is asked for", "NBIRTH, DBIRTH", EVENT_TICK, NULL},
@@ -156,7 +157,7 @@ bool check_has(const struct codec_pair *foreign, const char *what)
     return find_term(foreign->codec, what) != NULL;
 }
 
-/* Where a member of such events stands, by the first row that has it: "psi_rad: column 4". */
+/* Names a member's place by the first row that has it: "psi_rad: column 4". */
 static void name_field(const struct mapping *mapping, const struct term *t,
                        char out[CHECK_TERM])
 {

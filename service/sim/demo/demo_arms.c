@@ -18,11 +18,11 @@ const char demo_arms_parameters[] =
     "real: {speed_ratio: 0.85, acceleration_ratio: 0.8, t0_s: 0.05, noise_s: 0.002}\n"
     "virtual: {noise_s: 0.002}\n";
 
-/* From where arms begin all goes out, and there it comes back: of the tool. */
+/* m, position of the tool in the start pose, from which all moves go out and return. */
 static const double tool_m[3] = {0.4869, -0.10915, 0.431859};
-static const double tilt_rad = 2.221441469; /* about x, and about y */
+static const double tilt_rad = 2.221441469; /* rad, rotation vector about x and y */
 
-/* Half of them so short that they never reach full speed. */
+/* Half of the distances are too short to reach full speed. */
 static double draw_distance(struct demo_arms *a, double most)
 {
     const double shrink = random_uniform(&a->random) < 0.5 ? 0.15 : 1.0;
@@ -57,14 +57,14 @@ void demo_arms_drive(struct demo_arms *a, uint64_t entries, double interval_s,
         return;
     }
     const uint64_t n = a->sent;
-    /* Out and back with the joints, then up and down. */
+    /* two joint moves out and back, then two lines up and down */
     if (n % 4 < 2) {
         const double turn_rad = n % 4 == 0 ? draw_distance(a, n % 8 == 0 ? 1.5 : -1.5) : 0.0;
         write_joints(payload, sizeof payload, n + 1, turn_rad);
     } else {
         write_line(payload, sizeof payload, n + 1, n % 4 == 2 ? draw_distance(a, 0.25) : 0.0);
     }
-    /* One that is refused is tried again at once. */
+    /* A refused publish is tried again at once. */
     a->sent += mqtt_client_publish(client, "tandem/v1/r1/command", payload, strlen(payload), 1,
                                    false) == STATUS_OK;
 }

@@ -1,5 +1,5 @@
-/* Everything on one machine: a broker, the daemon, a "real" robot and its simulation, and a
- * driver, as children; this process watches what the daemon publishes. */
+/* service/sim/demo/demo_command.c - `tandem demo`: runs a broker, the daemon, a "real" robot,
+ * its simulation and a driver as children, and shows what the daemon publishes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,15 +17,15 @@
 
 enum {
     START_MS = 15000,
-    CLOSE_MS = 15000, /* for commands that are out: a reply, or their timeout of 10 s */
+    CLOSE_MS = 15000, /* wait for open commands: a reply, or their timeout of 10 s */
     POLL_US = 20 * 1000
 };
 
-/* What the two robots are; they differ in everything that Tandem finds out. */
+/* Parameters of the two robots; they differ in everything that Tandem identifies. */
 static const struct robot_truth {
     double angular_speed_radps, linear_speed_mps;
-    const char *moves; /* how one of kind kinematic moves, in words for `tandem robot` */
-    const char *link;  /* its network and clock */
+    const char *moves; /* motion of a kinematic robot, as options of `tandem robot` */
+    const char *link;  /* its network and clock, as options */
 } truths[SIDE_COUNT] = {
     {3.0, 0.9,
      "--angular-speed 3.0 --linear-speed 0.9 --t0 0.05 --ta 0.03 --tr 0.04 --noise 0.008",
@@ -130,8 +130,7 @@ static bool start_driver(struct demo *d)
     return d->driver != NULL;
 }
 
-/* --- the course of things ------------------------------------------------------------------
- */
+/* --- running the demo ----------------------------------------------------------------- */
 
 static void announce_demo(const struct demo *d)
 {
@@ -154,7 +153,7 @@ static void announce_demo(const struct demo *d)
     (void)fflush(stdout);
 }
 
-/* False when the daemon does not do as it is asked. */
+/* False when the daemon refuses a request. */
 static bool drive_vessels(struct demo *d)
 {
     return !demo_show_drive(&d->show, d->session.client) ||
@@ -179,7 +178,7 @@ static void show_until_end(struct demo *d)
     }
 }
 
-/* The driver is gone; wait until the daemon has closed what it had sent. */
+/* The driver is gone; wait until the daemon has closed its commands. */
 static void wait_closed(struct demo *d)
 {
     const int64_t until_us = lab_clock_monotonic_us() + (int64_t)CLOSE_MS * 1000;
@@ -190,7 +189,7 @@ static void wait_closed(struct demo *d)
         drain_queue(d);
     }
     lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5 * (int64_t)POLL_US);
-    drain_queue(d); /* the calibration that follows the last entry */
+    drain_queue(d); /* the calibration after the last entry */
 }
 
 static void stop_all(struct demo *d)

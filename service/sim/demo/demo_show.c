@@ -19,7 +19,7 @@
 
 enum { OPEN_LOOP, FOLLOWING };
 
-/* A speed as messages have it, over its column, and in words. */
+/* A speed's name in messages, in the table head, and in words. */
 struct speed_text {
     const char *name, *head, *unit, *is, *sent_text;
 };
@@ -46,7 +46,7 @@ static const char *colour_of(enum verdict verdict)
     return colours[verdict] ? colours[verdict] : RED;
 }
 
-/* On a terminal the colour from here on. */
+/* Returns the escape sequence of a colour, "" unless on a terminal. */
 static const char *paint_with(const struct demo_show *s, const char *colour)
 {
     return s->colour ? colour : "";
@@ -134,7 +134,7 @@ static void show_entry(struct demo_show *s, const json_t *entry)
     const double gap_mm = json_file_real(entry, "tool_gap_max_mm");
     add_lag(s, lag_s, gap_mm);
     print_header(s);
-    if (fabs(rotation_rad) >= 0.005) { /* a line turns the tool by what its poses are rounded */
+    if (fabs(rotation_rad) >= 0.005) { /* a line turns the tool only by rounding of its poses */
         used = snprintf(move, sizeof move, "%+.2f rad ", rotation_rad);
     }
     if (fabs(displacement_m) > 0.0) {
@@ -283,8 +283,8 @@ const char demo_show_vessels[] =
     "  vessel: wamv\n"
     "  effort_timeout_s: 0.5\n";
 
-/* Turns and straights that never come the same way twice, within what the real vessel's
- * thrusters can do. */
+/* Generates turns and straights that never repeat, within the limits of the real vessel's
+ * thrusters. */
 bool demo_show_drive(struct demo_show *s, struct mqtt_client *client)
 {
     char payload[128];
@@ -303,7 +303,7 @@ bool demo_show_drive(struct demo_show *s, struct mqtt_client *client)
          side++) {
         char topic[64];
         (void)snprintf(topic, sizeof topic, "tandem/v1/r1/%s/control", side_name(side));
-        /* One that is refused is followed by the next at once. */
+        /* The next effort follows at once, so a refused one does not matter. */
         (void)!mqtt_client_publish(client, topic, payload, strlen(payload), 0, false);
     }
     return begins;
@@ -362,7 +362,7 @@ static bool sum_gap_up(const struct demo_show *s)
     return true;
 }
 
-/* --- of both ----------------------------------------------------------------------------- */
+/* --- both sides ----------------------------------------------------------------------- */
 
 static void show_alarm(struct demo_show *s, const json_t *alarm)
 {
@@ -374,13 +374,13 @@ static void show_alarm(struct demo_show *s, const json_t *alarm)
 }
 
 static const struct {
-    const char *word; /* the last one of a topic */
+    const char *word; /* the last level of a topic */
     void (*show)(struct demo_show *s, const json_t *document);
 } words[] = {{"command", show_command},         {"entry", show_entry},
              {"calibration", show_calibration}, {"change", show_change},
              {"fidelity", show_fidelity},       {"alarm", show_alarm}};
 
-/* A robot listens before it says online. */
+/* A robot subscribes before it publishes online. */
 static void show_connection(struct demo_show *s, const struct message *m)
 {
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {

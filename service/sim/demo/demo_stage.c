@@ -20,15 +20,15 @@
 
 enum {
     START_MS = 15000,
-    STOP_MS = 15000, /* a driver waits for what it has sent */
+    STOP_MS = 15000, /* a driver waits for the answers to its commands */
     POLL_US = 20 * 1000,
     WORDS_MAX = 40,
     WORDS_BYTES = 512
 };
 
-enum { BROKER, DAEMON }; /* places among the children */
+enum { BROKER, DAEMON }; /* indices of children */
 
-/* The settings that config/mosquitto.conf recommends, on a port of our own. */
+/* The settings that config/mosquitto.conf recommends, on another port. */
 static const char broker_settings[] = "message_size_limit 250000\n"
                                       "max_queued_messages 100000\n"
                                       "max_inflight_messages 1000\n"
@@ -52,7 +52,7 @@ static bool complain_errno(const char *what)
 /* --- ports, files, programs ----------------------------------------------------------------
  */
 
-/* A socket, and the address of a port here. */
+/* Opens a socket and sets the loopback address of a port. */
 static int open_socket(int port, struct sockaddr_in *address)
 {
     *address = (struct sockaddr_in){.sin_family = AF_INET,
@@ -61,7 +61,7 @@ static int open_socket(int port, struct sockaddr_in *address)
     return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* The port, when it is one, or another that nobody has; 0: none. */
+/* Returns the port, or a free one if it is 0; 0: none. */
 static int free_port(int port)
 {
     struct sockaddr_in address;
@@ -73,8 +73,7 @@ static int free_port(int port)
     return port != 0 ? port : found ? ntohs(address.sin_port) : 0;
 }
 
-/* Is there somebody at the port who, when asked something over HTTP, answers with status 2xx?
- */
+/* Returns whether an HTTP server at the port answers the request with status 2xx. */
 static bool ask_port(int port, const char *request)
 {
     char answer[16] = "";
@@ -147,7 +146,7 @@ bool demo_stage_write(const struct demo_stage *stage, const char *name, const ch
     return (fclose(file) == 0 && written) || complain_errno(path);
 }
 
-/* A word that nobody guesses, for writing over HTTP. */
+/* Writes a random token for writing over HTTP. */
 static bool write_token(struct demo_stage *stage)
 {
     unsigned char random[DEMO_TOKEN_BYTES];
@@ -278,8 +277,7 @@ void demo_stage_end(struct demo_stage *stage)
     demo_stage_stop(stage, &stage->children[BROKER]);
 }
 
-/* --- before and after ----------------------------------------------------------------------
- */
+/* --- start and end -------------------------------------------------------------------- */
 
 bool demo_stage_prepare(struct demo_stage *stage)
 {
@@ -298,7 +296,8 @@ bool demo_stage_prepare(struct demo_stage *stage)
                             "# Made by tandem demo.\nlistener %d 127.0.0.1\nallow_anonymous "
                             "true\n%spersistence_location ./\n%s",
                             stage->port, broker_settings,
-                            /* else mosquitto changes to a user who cannot write here */
+                            /* as root, mosquitto would switch to a user who cannot write
+                             * here */
                             geteuid() == 0 ? "user root\n" : "");
 }
 

@@ -1,8 +1,8 @@
-/* service/sim/demo/demo_stage.h - what every demo stands on: a broker and the daemon of its own
- * on free loopback ports, a directory, and programs as children that end with it.
+/* service/sim/demo/demo_stage.h - the base of every demo: an own broker and daemon on free
+ * loopback ports, a directory, and programs as children that end with it.
  *
- * Who wants a demo: prepare, write lab.yaml, serve, start robots and whoever drives them; in
- * the end stop, and conclude. What goes wrong is told on stderr. Main thread only.
+ * Usage: prepare, write lab.yaml, serve, start robots and drivers; at the end stop and
+ * conclude. Errors go to stderr. Main thread only.
  */
 #ifndef SERVICE_SIM_DEMO_DEMO_STAGE_H
 #define SERVICE_SIM_DEMO_DEMO_STAGE_H
@@ -16,26 +16,26 @@
 
 enum { DEMO_CHILDREN_MAX = 24, DEMO_TOKEN_BYTES = 16 };
 
-struct demo_stage {        /* start with zeros and what was asked for */
-    const char *asked_dir; /* NULL: a new one in /tmp */
-    bool retain;           /* that new one */
+struct demo_stage {        /* begin with zeros and the requested options */
+    const char *asked_dir; /* NULL: a new directory in /tmp */
+    bool retain;           /* keep that new directory */
     int port, http_port;   /* 0: free ones */
 
     char dir[PATH_MAX];
-    char program[PATH_MAX];               /* this one */
-    char token[2 * DEMO_TOKEN_BYTES + 1]; /* of the daemon's HTTP */
+    char program[PATH_MAX];               /* path of this program */
+    char token[2 * DEMO_TOKEN_BYTES + 1]; /* token of the daemon's HTTP server */
     struct child children[DEMO_CHILDREN_MAX];
-    size_t child_count; /* the broker, the daemon, and those that were started after them */
+    size_t child_count; /* the broker, the daemon, and children started after them */
     bool failed;
 };
 
-/* "what: why" on stderr; false, for those who end with it. */
+/* Print "what: why" on stderr; returns false, for the caller's return. */
 bool demo_stage_complain(const char *what, const char *why);
 
-/* Ports, the directory, the token and the broker's settings. */
+/* Set up ports, the directory, the token and the broker's settings. */
 bool demo_stage_prepare(struct demo_stage *stage);
 
-/* A file in the directory, readable by nobody else. */
+/* Write a file in the directory that only its owner can read. */
 bool demo_stage_write(const struct demo_stage *stage, const char *name, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
@@ -43,28 +43,29 @@ bool demo_stage_write(const struct demo_stage *stage, const char *name, const ch
 bool demo_stage_serve(struct demo_stage *stage);
 
 /* Start this program with the words of a command line, separated by single spaces; name: of its
- * log. NULL where it cannot be. */
+ * log. NULL on failure. */
 struct child *demo_stage_start(struct demo_stage *stage, const char *name, const char *format,
                                ...) PRINTF_LIKE(3, 4);
 
-/* False, with a word and its log, as soon as a child has ended unasked. */
+/* False, after a message with its log, once a child has ended unexpectedly. */
 bool demo_stage_runs(struct demo_stage *stage);
 
-/* Until is_there(context), for a while; false also after a signal. */
+/* Wait for is_there(context) for a while; false also after a signal. */
 bool demo_stage_wait(struct demo_stage *stage, const char *what,
                      bool (*is_there)(void *context), void *context);
 
-/* Ask the daemon over HTTP, with the token; does it answer 2xx? target: "PUT /api/v1/…". */
+/* Send a request to the daemon with the token; true for an answer 2xx. target: "PUT
+ * /api/v1/…". */
 bool demo_stage_ask(const struct demo_stage *stage, const char *target, const char *body);
 
-/* Tell one to end, and wait for it. */
+/* Stop one child and wait for its end. */
 void demo_stage_stop(struct demo_stage *stage, struct child *child);
 
-/* All that still run: the daemon first, so that it does not report the others as gone, and the
+/* Stop all children: the daemon first, so that it does not report the others as gone, and the
  * broker last. */
 void demo_stage_end(struct demo_stage *stage);
 
-/* Remove the directory, or say where it is kept; the exit status. */
+/* Remove the directory, or print where it is kept; returns the exit status. */
 int demo_stage_conclude(struct demo_stage *stage);
 
 #endif

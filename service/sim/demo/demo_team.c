@@ -18,13 +18,15 @@
 
 enum { PAIRS_MAX = 12, POLL_US = 100 * 1000, LISTEN_MS = 5000 };
 
-static const double APART_M = 1.0; /* robots of which the file says nowhere where they stand */
+static const double APART_M = 1.0; /* m between robots whose position the file does not give */
 
 /* ---- enough work -------------------------------------------------------------------------
  *
- * A time is learnt from six laps or more. Where robots take parts out of buffers again and
- * again, these are filled so often that each robot has that many, and the simulated robots work
- * so much faster: it takes as long as before, and what the simulation then says is measured. */
+ * A duration is estimated from six laps or more. If robots keep emptying buffers, the buffers
+ * are filled so often that each robot makes that many laps, and the simulated robots run faster
+ * by the same factor. So the demo takes as long as before, and the later simulation uses
+ * measured durations.
+ */
 
 enum { LAPS_ENOUGH = 6, TIMES_MAX = 12 };
 
@@ -38,7 +40,7 @@ static bool does_handle(const struct team_params *p, const struct team_robot_par
     return does;
 }
 
-/* Takes parts, and begins again. */
+/* Tells whether a robot takes parts from buffers in a loop. */
 static bool goes_round(const struct team_params *p, const struct team_robot_params *r)
 {
     const struct team_sequence none = {.count = 0};
@@ -53,12 +55,12 @@ static bool goes_round(const struct team_params *p, const struct team_robot_para
     return picks && again;
 }
 
-/* How often the buffers are to be filled; 1: as they are. */
+/* Returns how often the buffers must be filled; 1: as in the file. */
 static unsigned count_times(const struct team_params *p)
 {
     double least = LAPS_ENOUGH;
     for (size_t i = 0; i < p->robot_count; i++) {
-        double parts = 0.0; /* who can do them shares them */
+        double parts = 0.0; /* parts are shared by the robots that can handle them */
         for (size_t b = 0; b < p->buffer_count; b++) {
             for (uint32_t k = 0; k < p->buffers[b].part_count; k++) {
                 const uint16_t part = p->lists[p->buffers[b].first_part + k];
@@ -78,7 +80,7 @@ static unsigned count_times(const struct team_params *p)
     return times < TIMES_MAX ? (unsigned)times : TIMES_MAX;
 }
 
-/* The text that the lab file is printed by has a line for each buffer, "NAME: [a, b]". */
+/* In the printed lab file each buffer is one line, "NAME: [a, b]". */
 static bool fill_buffers(struct team_file *file, unsigned times)
 {
     char *text = NULL;
@@ -87,7 +89,7 @@ static bool fill_buffers(struct team_file *file, unsigned times)
     if (!out) {
         return false;
     }
-    size_t indent = 0; /* of "buffers:"; 0: not there */
+    size_t indent = 0; /* indentation of "buffers:"; 0: not found */
     for (const char *line = file->text, *end; *line; line = end) {
         end = line + strcspn(line, "\n");
         const size_t own = strspn(line, " ");
@@ -116,7 +118,7 @@ static bool fill_buffers(struct team_file *file, unsigned times)
 /* ---- the stage ----------------------------------------------------------------------------
  */
 
-/* The file's lab, on this stage. */
+/* Writes the file's lab for this stage. */
 static bool write_lab(struct demo_stage *stage, struct lab_file *lab)
 {
     char path[2 * PATH_MAX];
@@ -149,8 +151,8 @@ static const struct team_position *step_position(const struct team_params *p, ui
     return moves ? team_position(p, robot, step->arg) : NULL;
 }
 
-/* Where the robot's sequence leaves it, and as it then stands, so that its first cycle begins
- * like the others; else at a safe position of its own. */
+/* Finds the pose at the end of the robot's sequence, so that its first cycle begins like the
+ * others; else a free position. */
 static void find_start(const struct team_params *p, uint16_t robot, double pose[3])
 {
     const struct team_position *at = NULL;
@@ -191,7 +193,7 @@ static bool start_robot(struct demo_stage *stage, const struct team_params *p, u
 
 struct online {
     struct session session;
-    size_t count; /* of "online" heard */
+    size_t count; /* "online" messages received */
     size_t wanted;
 };
 
@@ -203,7 +205,7 @@ static void count_online(void *context, const struct message *m)
     json_decref(document);
 }
 
-/* A command to one that does not listen yet would be lost. */
+/* A command to a robot that has not subscribed yet would be lost. */
 static bool robots_are_online(void *context)
 {
     struct online *o = context;
@@ -264,7 +266,7 @@ static void announce_team(const struct demo_stage *stage, const struct team_para
     (void)fflush(stdout);
 }
 
-/* The actions of `tandem team`, as a person would ask for them. */
+/* Runs an action of `tandem team`, as a user would. */
 static int run_action(int (*action)(int argc, char **argv), char **words)
 {
     int count = 0;
@@ -322,7 +324,7 @@ static int run_work(struct demo_stage *stage, const struct team_params *p, unsig
         status = follow_work(stage, p, for_s);
     }
     const bool ended = status == EXIT_FINE;
-    if (status == EXIT_AS_ASKED) { /* its time is over, or Ctrl-C */
+    if (status == EXIT_AS_ASKED) { /* the time is over, or Ctrl-C */
         status = EXIT_FINE;
     }
     if (ended) {

@@ -6,7 +6,7 @@
 
 #include "service/sim/experiment/experiment_lists.h"
 
-/* What the rows write to. */
+/* The option rows write to this struct. */
 struct arm_values {
     struct arm_file file;
     int kind;
@@ -20,32 +20,41 @@ struct arm_values {
 #define BY_HAND OPTION_BY_HAND, ""
 
 static const struct option_row rows[] = {
-    {"kind", OPTION_CHOICE, "", "arm", 0.0, 0.0, "arm", AT(kind)}, /* What kind of experiment it is. */
+    {"kind", OPTION_CHOICE, "", "arm", 0.0, 0.0, "arm", AT(kind)}, /* Kind of the experiment. */
     {"name", OPTION_TEXT, "", "arm", 1.0, 0.0, "", AT(file.name)}, /* Name of the experiment. */
-    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose)}, /* What it shows, in a sentence. */
-    {"arm", OPTION_TEXT, "", "ur5", 1.0, 0.0, "", AT(arm)}, /* Whose lengths: ur5, ur5e or paper. */
-    /* CSV of a real arm: t_s, of joints 1 to 6 q1_target_rad, q1_actual_rad, qd1_target_radps, qd1_actual_radps */
+    /* Its purpose, in a sentence. */
+    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose)},
+    /* Arm whose link lengths hold: ur5, ur5e or paper. */
+    {"arm", OPTION_TEXT, "", "ur5", 1.0, 0.0, "", AT(arm)},
+    /* CSV of a real arm: t_s, and for joints 1 to 6 q1_target_rad, q1_actual_rad,
+     * qd1_target_radps, qd1_actual_radps */
     {"recording", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.recording_path)},
-    /* Without a recording a simulated arm does these moves: angles of the six joints to begin at, and to go to. */
+    /* Without a recording a simulated arm makes these moves: angles of the six joints at the
+     * start, then targets. */
     {"moves", OPTION_MAP, "", "", BY_HAND},
-    {"rest_s", OPTION_REAL, "s", "0.5", 0.0, 60.0, "", AT(file.rest_s)}, /* Between them. */
-    /* How the joints' speeds lag behind what is asked of them: as is known, and as a simulated arm has it. */
+    /* s, pause between moves. */
+    {"rest_s", OPTION_REAL, "s", "0.5", 0.0, 60.0, "", AT(file.rest_s)},
+    /* s, lags of the joint speeds behind their commands: the known one, and the simulated
+     * arm's. */
     {"lag_s", OPTION_REAL, "s", "0.0006", 1e-6, 10.0, "", AT(lag_s)},
-    /* Of the commands, of the joint that turns furthest. */
+    /* Speed of commands, for the joint that turns farthest. */
     {"command.v_radps", OPTION_REAL, "rad/s", "1.05", 1e-6, 1e3, "", AT(file.rates.v_radps)},
     {"command.a_radps2", OPTION_REAL, "rad/s^2", "1.4", 1e-6, 1e6, "", AT(file.rates.a_radps2)},
-    /* The virtual arm begins them too early by so much, a list. */
+    /* s, lead of the virtual arm's commands, a list. */
     {"command.off_s", OPTION_MAP, "", "", BY_HAND},
-    {"telemetry.rate_hz", OPTION_MAP, "", "", BY_HAND}, /* Samples a second, a list; a line of the table each. */
-    {"telemetry.late_s", OPTION_MAP, "", "", BY_HAND}, /* How late they come, a list as long. */
-    {"telemetry.loss_ratio", OPTION_REAL, "", "0", 0.0, 0.95, "", AT(loss_ratio)}, /* Of them, that never come. */
-    {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(seed)}, /* Of those. */
+    /* Samples a second, a list; one table line each. */
+    {"telemetry.rate_hz", OPTION_MAP, "", "", BY_HAND},
+    /* s, delay of the samples, a list of the same length. */
+    {"telemetry.late_s", OPTION_MAP, "", "", BY_HAND},
+    /* Ratio of lost samples. */
+    {"telemetry.loss_ratio", OPTION_REAL, "", "0", 0.0, 0.95, "", AT(loss_ratio)},
+    {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(seed)}, /* Seed of the losses. */
 };
 /* clang-format on */
 
 static const struct option_table options = {rows, COUNT(rows)};
 
-/* One move: a list of angles. */
+/* Reads one move: a list of angles. */
 static void read_move(struct option_reader *r, uint32_t node, double *q)
 {
     const struct tree_node *list = &r->tree->nodes[node];

@@ -1,11 +1,12 @@
-/* A struct arm_study in words, numbers and pictures. */
+/* service/sim/experiment/arm_report.c - reports a struct arm_study in words, numbers and
+ * plots. */
 #include <math.h>
 #include <string.h>
 
 #include "base/numbers/lab_time.h"
 #include "service/sim/experiment/arm_study.h"
 
-/* What an error is told by, in mm and mrad. */
+/* Figures of an error, in mm and mrad. */
 enum { FIGURES = 4 };
 static const char *const figure_names[FIGURES] = {"tool_rms_mm", "tool_max_mm",
                                                   "joint_rms_mrad", "joint_max_mrad"};
@@ -189,7 +190,7 @@ static void write_run_csv(const void *what, FILE *out)
 
 /* ---- picture ---- */
 
-/* In pixels; a curve of more points cannot be told from one of so many. */
+/* Sizes in pixels; a curve with more points looks the same. */
 enum {
     WIDTH = 1000,
     ROW_HEIGHT = 260,
@@ -202,9 +203,9 @@ enum {
 
 enum panel { PANEL_ANGLES, PANEL_GAP, PANELS };
 
-/* Until the third move, or so. */
+/* s of the run that are drawn, about three moves. */
 static const double DRAWN_S = 30.0;
-static const double GAP_LEAST_MM = 0.01; /* of the logarithmic panel */
+static const double GAP_LEAST_MM = 0.01; /* mm, lower end of the logarithmic panel */
 
 static void write_data(FILE *to, const struct arm_study *study)
 {

@@ -9,12 +9,12 @@
 #include "service/tool/table.h"
 
 enum { ROWS_MAX = 2000000, NAME_BYTES = 24 };
-/* Of a simulated arm: as CB3 controllers tell it. */
+/* s between rows of a simulated arm, as CB3 controllers send them. */
 static const double ROW_S = 0.008;
 
 /* ---- the recording ---- */
 
-/* Of each joint, in the order of the columns. */
+/* Channels of each joint, in the order of the columns. */
 enum channel { Q_TARGET, Q_ACTUAL, QD_TARGET, QD_ACTUAL, CHANNELS };
 
 struct recording {
@@ -89,7 +89,7 @@ static enum status read_recording(const char *path, struct arm_row **rows, size_
 static enum status record_moves(const struct arm_file *file, struct arm_row **rows, size_t *n,
                                 struct err *err)
 {
-    /* A turn within the joints' range, at the rates that it asks for, and the rest after it. */
+    /* A turn within the joints' range at these rates, and the rest after it, bound the run. */
     const double most_rad = 4.0 * PI;
     const double each_s =
         arm_duration_s(most_rad, file->rates.v_radps, file->rates.a_radps2) + file->rest_s;

@@ -9,10 +9,9 @@
 #include "identification/model/usv3.h"
 #include "service/sim/experiment/experiment_lists.h"
 
-/* --- of model following: the keys ----------------------------------------------------------
- */
+/* --- keys of model following ---------------------------------------------------------- */
 
-/* What the rows write to. */
+/* The option rows write to this struct. */
 struct follow_values {
     struct experiment_file file;
     enum experiment_kind kind;
@@ -27,47 +26,51 @@ struct follow_values {
 #define BY_HAND OPTION_BY_HAND, ""
 
 static const struct option_row follow_rows[] = {
-    /* What kind of experiment it is; joint_rows below, and arm_file.c, know the keys of the others. */
+    /* Kind of the experiment; joint_rows below, and arm_file.c, have the keys of the others. */
     {"kind", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|joint|arm", AT(kind)},
     {"name", OPTION_TEXT, "", "experiment", 1.0, 0.0, "", AT(file.name)}, /* Name of the experiment. */
-    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose)}, /* What it shows, in a sentence. */
+    /* Its purpose, in a sentence. */
+    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose)},
     /* Model of both robots, as `tandem identify` names it. */
     {"model", OPTION_TEXT, "", "usv3", 1.0, 0.0, "", AT(model)},
-    /* Whose parameters: wamv or iacquabot. */
+    /* Vessel with the parameters: wamv or iacquabot. */
     {"reference.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.reference.vessel)},
     {"reference.parameters", OPTION_MAP, "", "", BY_HAND}, /* Parameters by name, in place of a vessel's. */
     {"reference.standard_errors", OPTION_MAP, "", "", BY_HAND}, /* Their standard errors by name. */
-    /* Are its true parameters drawn anew for each run? */
+    /* Draw the true parameters anew for each run? */
     {"reference.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(file.reference.spread)},
-    {"plant.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.plant.vessel)}, /* The simulated robot, likewise. */
+    /* The simulated robot, with the same keys. */
+    {"plant.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.plant.vessel)},
     {"plant.parameters", OPTION_MAP, "", "", BY_HAND},
     {"plant.standard_errors", OPTION_MAP, "", "", BY_HAND},
     {"plant.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(file.plant.spread)},
-    /* Its velocities at the start, one an axis; the reference starts at rest. */
+    /* Its initial velocities, one per axis; the reference starts at rest. */
     {"plant.start", OPTION_MAP, "", "", BY_HAND},
-    {"runs", OPTION_INTEGER, "", "1", 1.0, EXPERIMENT_RUNS_MAX, "", AT(file.runs)}, /* Draws of parameters and noise. */
-    {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(file.seed)}, /* Of the draws. */
-    /* CSV of standard normal draws for the plant: a row a run, a column a parameter. */
+    /* Number of runs, each with new parameters and noise. */
+    {"runs", OPTION_INTEGER, "", "1", 1.0, EXPERIMENT_RUNS_MAX, "", AT(file.runs)},
+    {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(file.seed)}, /* Seed of the draws. */
+    /* CSV of standard normal draws for the plant: a row per run, a column per parameter. */
     {"draws", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.draws_path)},
     /* CSV with t_s and commands or efforts, each held until the next row. */
     {"input.file", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.input_path)},
-    /* What its columns are. */
+    /* Meaning of its columns. */
     {"input.columns", OPTION_CHOICE, "", "efforts", 0.0, 0.0, "efforts|left_right|surge_yaw", AT(file.sticks)},
     /* First-order lag of the hand on the sticks. */
     {"input.lag_s", OPTION_REAL, "s", "0", 0.0, 60.0, "", AT(file.lag_s)},
-    /* What drives the plant: the follower, the reference's efforts, or the same commands on its own thrusters. */
+    /* Driver of the plant: the follower, the reference's efforts, or the same commands on its
+     * own thrusters. */
     {"drive", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|efforts|commands", AT(file.trial.drive)},
-    /* How the reference is known: exactly, or by telemetry. */
+    /* Source of the reference's state: exact, or telemetry. */
     {"source", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|shadow", AT(file.trial.source)},
     /* Control period, a multiple of 1 ms. */
     {"control.period_s", OPTION_REAL, "s", "0.01", 0.001, 1.0, "", AT(file.trial.follower.period_s)},
-    /* Of the velocity error on every axis. */
+    /* Bandwidth of the velocity error on every axis. */
     {"control.bandwidth_radps", OPTION_REAL, "rad/s", "5", 0.001, 1000.0, "", GAIN(bandwidth_radps[0])},
-    /* Against forces and wrong parameters. */
+    /* Method against forces and wrong parameters. */
     {"control.rejection", OPTION_CHOICE, "", "observer", 0.0, 0.0, "none|integral|observer", GAIN(rejection)},
-    /* Of the disturbance observer. */
+    /* Bandwidth of the disturbance observer. */
     {"control.observer_radps", OPTION_REAL, "rad/s", "8", 0.001, 1000.0, "", GAIN(observer_radps)},
-    /* Pose feedback; 0 is none. */
+    /* Gain of pose feedback; 0: none. */
     {"control.pose_per_s2", OPTION_REAL, "1/s^2", "0", 0.0, 1000.0, "", GAIN(pose_per_s2)},
     /* An effort on every axis without limits, or the vessel's thrusters. */
     {"control.actuators", OPTION_CHOICE, "", "full", 0.0, 0.0, "full|thrusters", AT(file.actuators)},
@@ -75,30 +78,33 @@ static const struct option_row follow_rows[] = {
     {"force.current_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(current_n)},
     /* Its direction in the world, from the x axis counter-clockwise. */
     {"force.current_direction_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", AT(current_rad)},
-    {"force.wind_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(wind_n)}, /* The same of a wind. */
+    {"force.wind_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(wind_n)}, /* The same for wind. */
     {"force.wind_direction_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", AT(wind_rad)},
-    {"telemetry.noise_sd", OPTION_MAP, "", "", BY_HAND}, /* Of measured velocities of the reference, one an axis. */
-    /* A sample so often, a multiple of 1 ms. */
+    /* Noise of the reference's measured velocities, one per axis. */
+    {"telemetry.noise_sd", OPTION_MAP, "", "", BY_HAND},
+    /* Sample period, a multiple of 1 ms. */
     {"telemetry.sample_s", OPTION_REAL, "s", "0.02", 0.001, 10.0, "", AT(file.trial.sample_s)},
-    /* From the real robot to the follower. */
+    /* Delay from the real robot to the follower. */
     {"telemetry.latency_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", AT(file.trial.latency_s)},
-    /* What is made of it. */
+    /* Method of estimating the state from telemetry. */
     {"telemetry.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta|ramp",
      AT(method)},
     /* Count errors against noisy velocities instead of the true ones. */
     {"against_measured", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(file.trial.against_measured)},
-    {"duration_s", OPTION_REAL, "s", "60", 0.1, 86400.0, "", AT(file.trial.duration_s)}, /* Of a run. */
-    {"record_s", OPTION_REAL, "s", "0.05", 0.001, 60.0, "", AT(file.trial.record_s)}, /* An error sample so often. */
-    {"paper", OPTION_MAP, "", "", BY_HAND}, /* What was published: {rmse: {u: …}, mae: {…}, r2: {…}}. */
+    /* Duration of a run. */
+    {"duration_s", OPTION_REAL, "s", "60", 0.1, 86400.0, "", AT(file.trial.duration_s)},
+    /* Period of error samples. */
+    {"record_s", OPTION_REAL, "s", "0.05", 0.001, 60.0, "", AT(file.trial.record_s)},
+    /* Published results: {rmse: {u: …}, mae: {…}, r2: {…}}. */
+    {"paper", OPTION_MAP, "", "", BY_HAND},
 };
 /* clang-format on */
 
 static const struct option_table follow_options = {follow_rows, COUNT(follow_rows)};
 
-/* --- keys of which nothing comes ----------------------------------------------------------
- */
+/* --- keys without effect -------------------------------------------------------------- */
 
-/* A key that stands in the file, and when nothing comes of it. */
+/* A key in the file, and the condition under which it has no effect. */
 struct idle_key {
     const char *key;
     bool idle;
@@ -160,7 +166,7 @@ static void refuse_idle_follow(const struct option_reading *reading,
 
 /* --- numbers --------------------------------------------------------------------------- */
 
-/* One number an axis. */
+/* Reads one number per axis. */
 static void read_axes(const struct option_reading *reading, const char *path,
                       const struct model *model, double *values)
 {
@@ -172,7 +178,7 @@ static void read_axes(const struct option_reading *reading, const char *path,
                              expected, values);
 }
 
-/* Numbers by the names of the model's parameters. */
+/* Reads numbers by the names of the model's parameters. */
 static void read_parameters(const struct option_reading *reading, const char *path,
                             const struct model *model, bool all, double *values)
 {
@@ -208,17 +214,17 @@ static void read_parameters(const struct option_reading *reading, const char *pa
     }
 }
 
-/* --- what was published ------------------------------------------------------------------ */
+/* --- published results ---------------------------------------------------------------- */
 
-/* What was published, beside which the result is told: a map of maps of numbers, as in
- * `paper: {rmse: {u: 0.1}}`. */
+/* Published results for comparison: a map of maps of numbers, as in `paper: {rmse: {u:
+ * 0.1}}`. */
 struct paper {
     const struct names *rows, *columns;
     double *values;           /* [rows->count][stride]; NaN: not published */
     size_t stride;            /* >= columns->count */
-    double least;             /* a number below it is a fault; -HUGE_VAL: none is */
-    const char *row_fault;    /* said of a key that names no row, or holds no map … */
-    const char *column_fault; /* … of one that names no column; the key follows */
+    double least;             /* smallest valid number; -HUGE_VAL: no bound */
+    const char *row_fault;    /* message for a key that names no row, or has no map … */
+    const char *column_fault; /* … and for one that names no column; the key follows */
 };
 
 static void read_paper_row(struct option_reader *r, uint32_t node, const struct paper *paper,
@@ -369,7 +375,8 @@ static void fill_trial(const struct option_reading *reading, struct follow_value
     memcpy(t->shadow.theta, v->file.reference.theta, sizeof t->shadow.theta);
 }
 
-/* A name, or a file beside the experiment; NULL, with a fault, when it is neither. */
+/* Finds a model by name, or in a file next to the experiment; NULL with a fault when neither
+ * exists. */
 static const struct model *find_experiment_model(struct option_reader *r, uint32_t node,
                                                  const char *name)
 {
@@ -431,9 +438,9 @@ const struct option_file experiment_file = {
     .out_bytes = sizeof(struct experiment_file),
     .finish = finish_experiment};
 
-/* --- of a joint -------------------------------------------------------------------------- */
+/* --- keys of a joint experiment ------------------------------------------------------- */
 
-/* What the rows write to. */
+/* The option rows write to this struct. */
 struct joint_values {
     struct joint_file file;
     enum experiment_kind kind;
@@ -447,48 +454,54 @@ struct joint_values {
 #define CONTROL(m) JOINT(file.trial.control.m)
 
 static const struct option_row joint_rows[] = {
-    {"kind", OPTION_CHOICE, "", "joint", 0.0, 0.0, "joint", JOINT(kind)}, /* What kind of experiment it is. */
+    /* Kind of the experiment. */
+    {"kind", OPTION_CHOICE, "", "joint", 0.0, 0.0, "joint", JOINT(kind)},
     {"name", OPTION_TEXT, "", "joint", 1.0, 0.0, "", JOINT(file.name)}, /* Name of the experiment. */
-    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, JOINT(file.purpose)}, /* What it shows, in a sentence. */
-    /* Where the joint is to go, from rest at 0. */
+    /* Its purpose, in a sentence. */
+    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, JOINT(file.purpose)},
+    /* Target of the joint, from rest at 0. */
     {"set_point_rad", OPTION_REAL, "rad", "25", -1e6, 1e6, "", JOINT(file.trial.set_point)},
-    {"joint.lag_s", OPTION_MAP, "", "", BY_HAND}, /* Lags of the speed behind its command, a list: a run each. */
-    /* Radians of the joint for one of the drive. */
+    /* Lags of the speed behind its command, a list: one run each. */
+    {"joint.lag_s", OPTION_MAP, "", "", BY_HAND},
+    /* Radians of the joint per radian of the drive. */
     {"joint.position_gain", OPTION_REAL, "", "1", 1e-6, 1e6, "", CONTROL(position_gain)},
-    /* Torque on it, all the time. */
+    /* Constant load torque. */
     {"joint.load_nm", OPTION_REAL, "N m", "0", -1e6, 1e6, "", JOINT(file.trial.load)},
-    /* Speed that each unit of it takes, when settled. */
+    /* Settled loss of speed per unit of load torque. */
     {"joint.load_gain_radpsnm", OPTION_REAL, "rad/(s N m)", "0", 0.0, 1e6, "", JOINT(load_gain)},
     /* How the joint is simulated. */
     {"joint.method", OPTION_CHOICE, "", "exact", 0.0, 0.0, "exact|euler", JOINT(file.trial.method)},
-    /* Of a motor whose speed a PID controls, tuned to each of joint.lag_s; 0: no such motor. */
+    /* Lag of a motor with a speed PID, tuned to each of joint.lag_s; 0: no such motor. */
     {"motor.lag_s", OPTION_REAL, "s", "0", 0.0, 1e3, "", JOINT(file.trial.motor_lag_s)},
-    /* Speed where the most that the PID asks of it would settle; 0: no limit. */
+    /* Settled speed at the PID's largest output; 0: no limit. */
     {"motor.max_radps", OPTION_REAL, "rad/s", "0", 0.0, 1e6, "", JOINT(file.trial.motor_max)},
     {"command.max_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(command_max)}, /* Largest speed command. */
-    /* Smallest that moves it: of p and fsm. */
+    /* Smallest speed command that moves it, for p and fsm. */
     {"command.min_radps", OPTION_REAL, "rad/s", "0.1", 0.0, 1e6, "", CONTROL(command_min)},
     {"controllers", OPTION_MAP, "", "", BY_HAND}, /* A list of p, fsm, profile, time_optimal; all when absent. */
     {"control.period_s", OPTION_REAL, "s", "0.001", 1e-5, 1.0, "", CONTROL(period_s)}, /* Control period. */
-    /* Of p, and of the last bit of fsm. */
+    /* Gain of p, and of the last part of fsm. */
     {"control.gain_per_s", OPTION_REAL, "1/s", "1", 1e-3, 1e4, "", CONTROL(gain_per_s)},
-    /* p gives no command at errors up to this. */
+    /* Error up to which p gives no command. */
     {"control.stop_rad", OPTION_REAL, "rad", "0.05", 0.0, 1e6, "", CONTROL(stop)},
-    /* fsm is proportional within this, and rests within half of it. */
+    /* Range in which fsm is proportional; it rests within half of it. */
     {"control.near_rad", OPTION_REAL, "rad", "0.2", 1e-9, 1e6, "", CONTROL(near_by)},
-    /* fsm slows down at the distance it coasts and this. */
+    /* Margin that fsm adds to the coasting distance before it slows down. */
     {"control.margin_rad", OPTION_REAL, "rad", "0.1", 0.0, 1e6, "", JOINT(margin_rad)},
-    {"control.slow_rad", OPTION_MAP, "", "", BY_HAND}, /* That distance itself, a list, one for each lag. */
+    /* That coasting distance, a list, one per lag. */
+    {"control.slow_rad", OPTION_MAP, "", "", BY_HAND},
     /* Bandwidth of profile and time_optimal about their plan. */
     {"control.tracking_per_s", OPTION_REAL, "1/s", "20", 1e-3, 1e4, "", CONTROL(tracking_per_s)},
     /* Limits of the profile. */
     {"profile.speed_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(limits.speed)},
     {"profile.acceleration_radps2", OPTION_REAL, "rad/s^2", "200", 1e-6, 1e9, "", CONTROL(limits.acceleration)},
-    /* The joint's lag may ask for less. */
+    /* The joint's lag may require a lower one. */
     {"profile.deceleration_radps2", OPTION_REAL, "rad/s^2", "200", 1e-6, 1e9, "", CONTROL(limits.deceleration)},
-    {"profile.jerk_radps3", OPTION_REAL, "rad/s^3", "10000", 0.0, 1e12, "", JOINT(jerk)}, /* 0 is none: a trapezoid. */
-    {"duration_s", OPTION_REAL, "s", "20", 0.01, 86400.0, "", JOINT(file.trial.duration_s)}, /* Of a run. */
-    /* Of the sums and of run.csv; a multiple of the control period. */
+    /* Jerk limit; 0: none, a trapezoid. */
+    {"profile.jerk_radps3", OPTION_REAL, "rad/s^3", "10000", 0.0, 1e12, "", JOINT(jerk)},
+    /* Duration of a run. */
+    {"duration_s", OPTION_REAL, "s", "20", 0.01, 86400.0, "", JOINT(file.trial.duration_s)},
+    /* Period of the sums and of run.csv; a multiple of the control period. */
     {"sample_s", OPTION_REAL, "s", "0.02", 1e-5, 60.0, "", JOINT(file.trial.sample_s)},
     {"paper", OPTION_MAP, "", "", BY_HAND}, /* Published sums: {fsm: {ise: …, iae: …, itae: …}, p: {…}}. */
 };
@@ -576,7 +589,7 @@ static void read_lags(const struct option_reading *reading, double margin_rad,
     }
 }
 
-/* What belongs to controllers that do not run. */
+/* Refuses keys of controllers that do not run. */
 static void refuse_idle_joint(const struct option_reading *reading,
                               const struct joint_file *file)
 {
@@ -656,9 +669,9 @@ const struct option_file joint_file = {.what = "an experiment",
                                        .out_bytes = sizeof(struct joint_file),
                                        .finish = finish_joint};
 
-/* --- any of them ------------------------------------------------------------------------- */
+/* --- any kind ------------------------------------------------------------------------- */
 
-/* The file says so itself. */
+/* Reads the kind from the file itself. */
 static enum experiment_kind find_kind(const struct option_reader *r)
 {
     const struct tree_node *root = &r->tree->nodes[TREE_ROOT];

@@ -1,8 +1,7 @@
-/* service/sim/experiment/experiment_file.h - experiments, from YAML: model following, position
- * controllers of a joint; and any of them, by its kind.
+/* service/sim/experiment/experiment_file.h - reads experiments from YAML: model following,
+ * position controllers of a joint, and any other by its kind.
  *
- * docs/model/following.md. All faults of the file are reported at once, with line and
- * column.
+ * docs/model/following.md. All faults of the file are reported at once, with line and column.
  */
 #ifndef SERVICE_SIM_EXPERIMENT_EXPERIMENT_FILE_H
 #define SERVICE_SIM_EXPERIMENT_EXPERIMENT_FILE_H
@@ -23,14 +22,14 @@ enum experiment_sticks {
 
 enum experiment_actuators {
     EXPERIMENT_FULL,     /* an effort on every axis, without limits */
-    EXPERIMENT_THRUSTERS /* those of the plant's vessel */
+    EXPERIMENT_THRUSTERS /* the thrusters of the plant's vessel */
 };
 
 struct experiment_robot {
     char vessel[EXPERIMENT_NAME_MAX];
     double theta[MODEL_PARAMETERS_MAX];
     double standard_error[MODEL_PARAMETERS_MAX]; /* 0: none given */
-    bool spread; /* the true parameters are drawn around theta, which is all that is known */
+    bool spread; /* true parameters are drawn around theta, and only theta is known */
 };
 
 struct experiment_paper { /* NaN: not published */
@@ -44,19 +43,20 @@ struct experiment_file {
     struct experiment_robot reference, plant;
     uint32_t runs;
     uint64_t seed;
-    char draws_path[LAB_PATH_MAX]; /* "": own draws */
+    char draws_path[LAB_PATH_MAX]; /* "": random draws */
     char input_path[LAB_PATH_MAX];
     enum experiment_sticks sticks;
     double lag_s;
     enum experiment_actuators actuators;
     struct experiment_paper paper;
-    struct trial_params trial; /* what does not change from run to run; input is not filled */
+    struct trial_params trial; /* settings common to all runs; input is not filled */
 };
 
-/* Fills a struct experiment_file; paths in it count from its folder. */
+/* Fills a struct experiment_file; its paths are relative to its folder. */
 extern const struct option_file experiment_file;
 
-/* "u", "psi": the name of state i (velocities, then pose) without its unit, cut to its length.
+/* The name of state i (velocities, then pose) without its unit, such as "u" or "psi", cut to
+ * bytes.
  */
 void experiment_state_name(const struct model *model, size_t i, char *name, size_t bytes);
 
@@ -68,7 +68,7 @@ struct joint_file {
     char purpose[JOINT_TEXT_MAX];
     size_t lag_count;
     double lag_s[JOINT_LAGS_MAX];
-    double slow_rad[JOINT_LAGS_MAX]; /* window of the state machine with each lag */
+    double slow_rad[JOINT_LAGS_MAX]; /* window of the state machine for each lag */
     bool runs[POSITION_KIND_COUNT];
     struct joint_indices paper[POSITION_KIND_COUNT]; /* NaN: not published */
     struct joint_trial_params trial; /* lag, window and kind are those of the first run */
@@ -77,7 +77,7 @@ struct joint_file {
 /* Fills a struct joint_file. */
 extern const struct option_file joint_file;
 
-/* The run with lag number i under a controller. */
+/* Set up the run with lag number i under a controller. */
 void joint_file_trial(const struct joint_file *file, size_t i, enum position_kind kind,
                       struct joint_trial_params *out);
 
@@ -91,7 +91,7 @@ enum experiment_kind {
 extern const struct names experiment_kind_names;
 const char *experiment_kind_name(enum experiment_kind kind); /* "follow" … */
 
-/* Of any kind, by the file's own key `kind`. */
+/* An experiment of any kind, by the file's own key `kind`. */
 struct any_experiment {
     enum experiment_kind kind;
     union {

@@ -1,5 +1,5 @@
-/* service/sim/experiment/experiment_output.h - what an experiment showed: a page or JSON, tables
- * and a picture, of whatever kind it is.
+/* service/sim/experiment/experiment_output.h - output of an experiment of any kind: a page or
+ * JSON, tables and a plot.
  */
 #ifndef SERVICE_SIM_EXPERIMENT_EXPERIMENT_OUTPUT_H
 #define SERVICE_SIM_EXPERIMENT_EXPERIMENT_OUTPUT_H
@@ -10,10 +10,11 @@
 #include "service/tool/csv_tables.h"
 #include "service/tool/gnuplot.h"
 
-/* How a kind of experiment is told; study is its own struct. */
+/* The output functions of a kind; study is its own struct. */
 struct experiment_output {
     void (*page)(const void *study, FILE *out);
-    void (*members)(const void *study, struct json_writer *w); /* of the JSON document */
+    /* writes members of the JSON document */
+    void (*members)(const void *study, struct json_writer *w);
     const struct csv_table *tables;
     size_t table_count;
     gnuplot_script *script;

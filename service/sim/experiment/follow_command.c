@@ -1,4 +1,4 @@
-/* tandem follow - a model-following experiment, offline. */
+/* service/sim/experiment/follow_command.c - tandem follow: runs an experiment offline. */
 #include <stdio.h>
 
 #include "config/options/option_file.h"
@@ -19,14 +19,14 @@ static bool go_on(void *context, size_t done, size_t total)
     return !stop_signal_raised();
 }
 
-/* Where it goes. */
+/* Destinations of the output. */
 struct places {
-    bool json;              /* one line on stdout in place of the page */
-    const char *csv_folder; /* NULL: no tables; it is made when it is not there */
-    const char *plot_path;  /* NULL: no picture */
+    bool json;              /* one line on stdout instead of the page */
+    const char *csv_folder; /* NULL: no tables; a missing folder is created */
+    const char *plot_path;  /* NULL: no plot */
 };
 
-/* What came of it, and how it went. */
+/* Writes the results. */
 static int show_study(const struct experiment_output *output, const void *study,
                       const struct places *to, enum status status, struct err *err)
 {
@@ -67,7 +67,7 @@ static int run_follow(const struct experiment_file *file, const struct places *t
     return whole ? exit_status : EXIT_FAILED;
 }
 
-/* Nothing in it is random, so that one run says it all. */
+/* Nothing in it is random, so one run is enough. */
 static int run_joint(const struct joint_file *file, const struct places *to)
 {
     struct joint_study study = {0};
@@ -78,7 +78,7 @@ static int run_joint(const struct joint_file *file, const struct places *to)
     return exit_status;
 }
 
-/* Nor in an arm's but what is lost, which its seed decides. */
+/* An arm's only randomness is lost samples, which its seed decides. */
 static int run_arm(struct arm_file *file, const char *recording, const struct places *to)
 {
     struct arm_study study = {0};
@@ -92,7 +92,7 @@ static int run_arm(struct arm_file *file, const char *recording, const struct pl
     return exit_status;
 }
 
-/* runs and recording: in place of the file's own, when above 0, and not NULL. */
+/* runs and recording replace those of the file, if above 0 and not NULL. */
 static int run_file(const char *path, int runs, const char *recording, const struct places *to)
 {
     struct any_experiment file = {0};

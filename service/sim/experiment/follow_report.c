@@ -18,7 +18,7 @@ static const char *name_of(const struct experiment_robot *robot)
     return robot->vessel[0] ? robot->vessel : "parameters of the file";
 }
 
-/* Of a state, in the order of JSON and table. */
+/* Figures of a state, in the order of JSON and table. */
 enum { FIGURES = 10 };
 
 static void list_figures(const struct follow_study *study, size_t i, double figures[FIGURES])
@@ -200,21 +200,21 @@ static void write_run_csv(const void *what, FILE *out)
 
 /* --- picture ------------------------------------------------------------------------------ */
 
-/* A curve of more points cannot be told from one of so many. */
+/* A curve with more points looks the same. */
 enum { POINTS = 2000 };
-/* Longer ones do not fit above the picture. */
+/* Longer titles do not fit above the plot. */
 enum { TITLE_MAX = 110 };
-/* In pixels. */
+/* Sizes in pixels. */
 enum { COLUMN_WIDTH = 640, ROW_HEIGHT = 260, HEAD = 64, FOOT = 52, LEFT = 106, RIGHT = 20 };
 
-static const double SIDE = 0.165; /* names of axes stand so far left of a panel */
+static const double SIDE = 0.165; /* ratio of the width, distance of axis names from a panel */
 
 static const char REFERENCE[] = "#9bb4c8";
 static const char SIMULATED[] = "#c8501e";
 static const char RESIDUAL[] = "#5a6e7d";
 static const char EFFORT[] = "#3c7a57";
 
-/* Columns of the data: time, then of each state reference and simulated, then the efforts. */
+/* Columns of the data: time, then reference and simulated for each state, then the efforts. */
 static size_t column_of_state(size_t state)
 {
     return 2 + 2 * state;
@@ -261,7 +261,7 @@ static void place_panel(FILE *to, size_t axes, size_t column, size_t axis, enum 
                 to);
 }
 
-/* Reference and simulated. */
+/* Plots reference and simulated. */
 static void write_both(FILE *to, const struct follow_study *study, size_t column, size_t axis)
 {
     const struct model_axis *names = &study->file->model->axes[axis];
@@ -277,7 +277,7 @@ static void write_both(FILE *to, const struct follow_study *study, size_t column
                   axis == 0 && column == 0 ? "on" : "off", at, REFERENCE, at + 1, SIMULATED);
 }
 
-/* The largest of the errors of an axis, or of its efforts. */
+/* Returns the largest error of an axis, or its largest effort. */
 static double largest_of(const struct follow_study *study, size_t axis, bool effort)
 {
     double most = 0.0;
@@ -289,7 +289,7 @@ static double largest_of(const struct follow_study *study, size_t axis, bool eff
     return most > 0.0 ? most : 1.0;
 }
 
-/* Zero in the middle, and a round number to either side. */
+/* Centres the scale at zero, with a round number on either side. */
 static void write_scale(FILE *to, double most)
 {
     const double tic = gnuplot_tic(most);

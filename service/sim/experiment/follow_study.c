@@ -13,7 +13,7 @@
 
 enum { COLUMNS_MAX = 1 + MODEL_AXES_MAX, ROWS_MAX = 10000000 };
 
-/* What one run is remembered by. */
+/* Figures of one run. */
 struct run_figures {
     double rmse[TRIAL_STATES_MAX], mae[TRIAL_STATES_MAX], r2[TRIAL_STATES_MAX];
     double found_ratio[MODEL_AXES_MAX], unmatched_rms[MODEL_AXES_MAX];
@@ -24,7 +24,7 @@ struct study_run {
     struct trial_params trial;
     struct trial_input input;
     double *reference, *plant;   /* efforts of both, the columns of trial.input */
-    double *draws;               /* [runs][parameters], NULL: own */
+    double *draws;               /* [runs][parameters], NULL: random draws */
     struct run_figures *figures; /* [runs] */
     struct trial_sample *flight;
     struct follow_study *study;
@@ -62,7 +62,7 @@ static enum status read_rows(const char *path, struct rows *rows, struct err *er
                : status;
 }
 
-/* Wrench of both sides' thrusters under normalised commands. */
+/* Computes the wrench of both sides' thrusters under normalised commands. */
 static void command_thrusters(const struct usv3_vessel *vessel, double left, double right,
                               double *tau)
 {
@@ -88,7 +88,7 @@ static void fill_grid(const struct rows *rows, struct study_run *out)
     size_t row = 0;
 
     for (size_t k = 0; k < out->input.n; k++) {
-        /* A row acts from its time on; half a microsecond is rounding. */
+        /* A row holds from its time on; half a microsecond is rounding. */
         while (row + 1 < table->count &&
                table->channel[0].values[row + 1] <= (double)k * h + 5e-7) {
             row++;
@@ -130,7 +130,7 @@ static void name_columns(const struct experiment_file *file, struct rows *rows)
     }
 }
 
-/* What the robots are told to do, from the experiment's CSV file, on an even grid. */
+/* Reads the robots' commands from the experiment's CSV file onto an even grid. */
 static enum status read_input(struct study_run *w, struct err *err)
 {
     const struct experiment_file *file = w->file;
@@ -185,7 +185,7 @@ static enum status read_draw(void *context, const struct csv *csv, struct err *e
     return status;
 }
 
-/* As many as there are runs, at least; the surplus is passed over. */
+/* Reads at least as many draws as there are runs; the surplus is ignored. */
 static enum status read_draws(const struct study_run *w, struct err *err)
 {
     const char *path = w->file->draws_path;
@@ -225,7 +225,8 @@ static void free_run(struct study_run *w)
     free(w->flight);
 }
 
-/* Theta of one run; draws: standard normal numbers, or NULL for those of random. */
+/* Draws the parameters of one run; draws: standard normal numbers, or NULL for those of
+ * random. */
 static void draw_theta(const struct experiment_robot *robot, size_t n, const double *draws,
                        struct random_source *random, double *theta)
 {
@@ -272,7 +273,7 @@ static void store_figures(struct study_run *w, const struct trial_result *result
     study->saturated_ratio += result->saturated_ratio;
 }
 
-/* Of one figure of all runs, which stands at first in those of the first run. */
+/* Quantiles of one figure over all runs; first points to the figure of the first run. */
 static struct follow_quantiles find_quantiles(double *first, size_t runs, double worse)
 {
     const size_t stride = sizeof(struct run_figures) / sizeof(double);
@@ -301,7 +302,7 @@ static void summarise_runs(struct study_run *w)
     study->saturated_ratio /= (double)study->runs;
 }
 
-/* What would happen without the follower, robots as they are best known. */
+/* Simulates without the follower, with the best known parameters. */
 static void run_open_loop(struct study_run *w)
 {
     struct trial_result result;

@@ -35,7 +35,7 @@ enum status joint_study_run(const struct joint_file *file, struct joint_study *o
             }
             joint_file_trial(file, i, (enum position_kind)k, &trial);
             joint_trial_run(&trial, i == 0 ? store_point : NULL, &track, &study.result[i][k]);
-            study.point_count = i == 0 ? track.count : study.point_count; /* of all the same */
+            study.point_count = i == 0 ? track.count : study.point_count; /* the same for all */
         }
     }
     *out = study;
@@ -49,7 +49,7 @@ void joint_study_free(struct joint_study *study)
     study->point_count = 0;
 }
 
-/* What a result is told by, in this order. */
+/* Figures of a result, in this order. */
 #define RESULT(name, m) JSON_MEMBER_AS(name, struct joint_trial_result, m)
 static const struct json_member figures[] = {
     RESULT("ise", integral.ise),        RESULT("iae", integral.iae),
@@ -221,13 +221,13 @@ static void write_run_csv(const void *what, FILE *out)
 
 /* --- picture ------------------------------------------------------------------------------ */
 
-/* In pixels. */
+/* Sizes in pixels. */
 enum { WIDTH = 900, ROW_HEIGHT = 210, HEAD = 64, FOOT = 44, LEFT = 90, RIGHT = 24 };
 
-/* What is drawn of each controller. */
+/* Panels of the plot. */
 enum row { ROW_POSITION, ROW_ERROR, ROW_SPEED, ROW_COMMAND, ROW_COUNT };
 
-static const double ERROR_LEAST_RAD = 1e-4; /* of the logarithmic panel */
+static const double ERROR_LEAST_RAD = 1e-4; /* lower end of the logarithmic panel */
 
 static void write_data(FILE *to, const struct joint_study *study)
 {
@@ -246,7 +246,7 @@ static void write_data(FILE *to, const struct joint_study *study)
     }
 }
 
-/* Until a little after the last of them has arrived. */
+/* The plot ends a little after the last controller has arrived. */
 static double end_of(const struct joint_study *study)
 {
     double end_s = 0.0;

@@ -8,7 +8,7 @@
 #include "logger/message/json_write.h"
 #include "service/tool/json_file.h"
 
-/* As in the file. */
+/* Shapes as named in the file. */
 enum shape { SHAPE_CIRCLE, SHAPE_BOX, SHAPE_POLYGON, SHAPE_WALL };
 
 struct map {
@@ -41,20 +41,24 @@ static const struct option_row map_rows[] = {
 };
 
 static const struct option_row obstacle_rows[] = {
-    /* What it looks like from above. */
+    /* Shape from above. */
     {"shape", OPTION_CHOICE, "", "circle", 0.0, 0.0, "circle|box|polygon|wall", IN_OBSTACLE(shape)},
     {"x_m", OPTION_REAL, "m", "0", PLACE, IN_OBSTACLE(x_m)}, /* Centre of a circle or box. */
     {"y_m", OPTION_REAL, "m", "0", PLACE, IN_OBSTACLE(y_m)},
-    {"radius_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(what.radius_m)}, /* Of a circle. */
-    {"width_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(width_m)}, /* Of a box, along x before it is turned. */
-    {"depth_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(depth_m)}, /* Of a box, along y. */
-    /* Of a box, counter-clockwise. */
+    /* Radius of a circle. */
+    {"radius_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(what.radius_m)},
+    /* Width of a box, along x before rotation. */
+    {"width_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(width_m)},
+    /* Depth of a box, along y. */
+    {"depth_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(depth_m)},
+    /* Rotation of a box, counter-clockwise. */
     {"rotation_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_OBSTACLE(rotation_rad)},
     {"points_m", OPTION_MAP, "", "", BY_HAND}, /* Corners of a polygon or wall. */
-    {"mapped", OPTION_BOOL, "", "true", OPTION_NO_RANGE, IN_OBSTACLE(mapped)}, /* Do plans know it? */
-    /* When it comes, after the robot's start. */
+    /* Is it known to plans? */
+    {"mapped", OPTION_BOOL, "", "true", OPTION_NO_RANGE, IN_OBSTACLE(mapped)},
+    /* s after the robot's start at which it appears. */
     {"appears_s", OPTION_REAL, "s", "0", 0.0, 1e9, "", IN_OBSTACLE(what.appears_s)},
-    /* When it goes; without it, never. */
+    /* s at which it disappears; default: never. */
     {"leaves_s", OPTION_REAL, "s", "0", 1e-3, 1e9, "", IN_OBSTACLE(what.leaves_s)},
 };
 /* clang-format on */
@@ -138,7 +142,7 @@ void points_read_one(struct option_reader *r, uint32_t node, const char *shown,
 
 /* --- obstacles --------------------------------------------------------------------------- */
 
-/* Which shapes have which keys: the rest fit all. */
+/* Keys that only some shapes have; all others fit every shape. */
 static const struct {
     const char *key;
     bool wanted[4]; /* by shape */
@@ -155,7 +159,7 @@ static const struct {
 
 static const char *const shape_names[] = {"circle", "box", "polygon", "wall"};
 
-/* Do the keys fit the shape? */
+/* Checks that the keys fit the shape. */
 static bool check_keys(struct option_reader *r, uint32_t node, const char *shown,
                        const struct obstacle *o, const uint32_t *given)
 {
@@ -312,7 +316,7 @@ const struct option_file map_file = {.what = "a map",
 struct maps {
     size_t pair_count;
     struct {
-        size_t of;  /* the first pair with the same map: there it lies */
+        size_t of;  /* the first pair with the same map, which owns the text */
         char *text; /* [bytes] owned; NULL: none */
         size_t bytes;
     } map[];

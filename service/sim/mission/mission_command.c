@@ -1,6 +1,6 @@
-/* L1 and L2 on a live pair: runs the mission's machines, sends what they command, and tells
- * what came of it, leg by leg: replies as they come, then laps and verdicts from the entries of
- * the daemon; as lines, table and JSON. */
+/* service/sim/mission/mission_command.c - `tandem mission`: runs L1 and L2 on a live pair. It
+ * sends the commands of the mission's machines and reports each leg: replies as they come, then
+ * laps and verdicts from the daemon's entries, as lines, table and JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,28 +28,29 @@ enum {
     FROM_MAX = 12,
     VERDICT_MAX = 16,
     DETAIL_MAX = 128,
-    WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
+    WAIT_SLICE_US = 50 * 1000, /* longest delay before a signal is noticed */
     STOP_MS = 3000,
-    SESSION_S = 60, /* the broker keeps replies for so long while the link is down */
-    QUIT_PATIENCE_US = 10 * 1000 * 1000, /* after a signal, for the robot's answer */
-    DAEMON_US = 2000 * 1000              /* for the retained word that the daemon is there */
+    SESSION_S = 60, /* time for which the broker keeps replies while the link is down */
+    QUIT_PATIENCE_US = 10 * 1000 * 1000, /* after a signal, wait for the robot's answer */
+    /* wait for the retained message of the daemon's presence */
+    DAEMON_US = 2000 * 1000
 };
 
-/* One command and what came of it. */
+/* One command and its results. */
 struct leg {
     struct event_command command;
     unsigned step; /* see struct mission_effect */
     int64_t sent_us;
-    int64_t reply_us; /* LAB_TIME_NONE: there was none */
+    int64_t reply_us; /* LAB_TIME_NONE: no reply */
     enum reply_status status;
     char from[FROM_MAX]; /* "real", "virtual", "tandem" */
     char detail[DETAIL_MAX];
-    double angle_rad, range_m; /* of a ray, else NaN */
-    double pose[3];            /* after it */
-    bool compared;             /* its entry came: */
+    double angle_rad, range_m; /* for a ray, else NaN */
+    double pose[3];            /* pose after it */
+    bool compared;             /* set when its entry arrived: */
     char verdict[VERDICT_MAX];
     bool inconsistent;
-    double real_lap_s, virtual_lap_s, lag_s; /* those that do not exist are NaN */
+    double real_lap_s, virtual_lap_s, lag_s; /* missing values are NaN */
 };
 
 /* An acknowledgement, a warning or an error of L1 or L2. */
@@ -62,7 +63,7 @@ struct log_entry {
 
 struct mission_run {
     const char *lab_path, *mission_path,
-        *pair; /* the pair's id: at first as it was asked for */
+        *pair; /* the pair's id; at first as requested */
     double connect_s, linger_s;
     bool json, quiet;
     struct lab_file lab;
@@ -75,15 +76,15 @@ struct mission_run {
     bool daemon_is_there;
 
     struct mission mission;
-    const json_t *document;    /* the message in work … */
-    const struct event *event; /* … and what it is as a reply */
+    const json_t *document;    /* the current message … */
+    const struct event *event; /* … and its decoding as a reply */
     bool ended;
     enum l2_verdict verdict;
     int64_t start_us, end_us, quit_us; /* quit_us 0: not quit */
-    uint64_t foreign;                  /* commands to the pair that are not ours */
+    uint64_t foreign;                  /* commands to the pair from others */
     uint64_t malformed;
 
-    size_t leg_count, log_count, omitted; /* omitted: what found no room */
+    size_t leg_count, log_count, omitted; /* omitted: legs and log entries without room */
     struct leg legs[LEGS_MAX];             /* untouched memory costs nothing */
     struct log_entry log_entries[LOG_ENTRIES_MAX];
 };
@@ -127,7 +128,7 @@ static void add_log_entry(struct mission_run *r, const struct mission_effect *ef
     (void)snprintf(log_entry->text, sizeof log_entry->text, "%s", effect->text);
 }
 
-/* Newest first: replies and entries are about the last ones. */
+/* Searches the newest first, because replies and entries concern the last ones. */
 static struct leg *find_leg(struct mission_run *r, const char *id)
 {
     for (size_t i = r->leg_count; i > 0; i--) {
@@ -159,10 +160,10 @@ static void show_leg(const struct leg *leg)
 static void copy_text(const json_t *object, const char *key, char *out, size_t size)
 {
     (void)snprintf(out, size, "%s", json_file_text(object, key));
-    (void)utf8_tame(out); /* it goes to a terminal */
+    (void)utf8_tame(out); /* terminal escape sequences must not pass */
 }
 
-/* After the mission took a reply in: pose is the robot's from then on. */
+/* Call after the mission processed a reply: pose is the robot's from then on. */
 static void record_answer(struct mission_run *r, const double pose[3])
 {
     const struct event_reply *reply = &r->event->reply;
@@ -195,7 +196,7 @@ static void record_entry(struct mission_run *r)
     }
 }
 
-/* Has every leg that was answered its entry? */
+/* Has every answered leg its entry? */
 static bool is_complete(const struct mission_run *r)
 {
     for (size_t i = 0; i < r->leg_count; i++) {
@@ -293,7 +294,7 @@ static void write_log_entry(struct json_writer *w, const struct log_entry *log_e
     json_write_close(w);
 }
 
-/* How often each state was entered. */
+/* Writes how often each state was entered. */
 static void write_machine(struct json_writer *w, const struct efsm_table *table,
                           const struct efsm *m, const struct efsm_stats *stats)
 {
@@ -388,7 +389,7 @@ static void receive_reply(void *context, const struct event *event)
     }
 }
 
-/* Before the mission begins. */
+/* Called before the mission begins. */
 static void receive_presence(void *context, const struct message *m)
 {
     struct mission_run *r = context;
@@ -415,19 +416,20 @@ static void receive_message(void *context, const struct message *m)
     } else if (strcmp(m->topic, r->entry_topic) == 0) {
         record_entry(r);
     } else if (strcmp(m->topic, r->command_topic) == 0) {
-        /* Two who command one robot are in each other's way: that explains much. */
+        /* Two programs that command one robot disturb each other, so others' commands are
+         * counted. */
         const size_t ours = strlen(r->mission.run);
         r->foreign += strncmp(json_file_text(document, "id"), r->mission.run, ours) != 0;
-    } else { /* the codec knows it as a robot's */
+    } else { /* the codec decodes it as a robot's message */
         session_topic(reply.topic, r->lab.broker.prefix, r->pair, "real/reply");
         (void)codec_native.decode(r->lab.broker.prefix, &reply, receive_reply, r);
     }
     json_decref(document);
 }
 
-/* --- the course of things ------------------------------------------------------------- */
+/* --- running the mission -------------------------------------------------------------- */
 
-/* Until something arrives, until_us on lab time or the next look at signals. */
+/* Waits until a message arrives, until_us in lab time, or the next check of signals. */
 static void wait_until(struct mission_run *r, int64_t until_us)
 {
     const int64_t wait_us = until_us - lab_clock_now_us();
@@ -458,7 +460,7 @@ static void live_mission(struct mission_run *r)
     }
 }
 
-/* The virtual robot may lag: entries come when both sides are through. */
+/* The virtual robot may lag: entries come when both sides have finished. */
 static void wait_for_entries(struct mission_run *r)
 {
     const int64_t until_us = lab_clock_now_us() + lab_us(r->linger_s);
@@ -498,7 +500,7 @@ static bool connect_broker(struct mission_run *r)
     return false;
 }
 
-/* Link mode without a daemon: no command would ever reach a robot. */
+/* In link mode commands reach the robot only through the daemon, so one must be running. */
 static bool find_daemon(struct mission_run *r)
 {
     const int64_t until_us = lab_clock_monotonic_us() + DAEMON_US;
@@ -534,7 +536,7 @@ static int run_mission(struct mission_run *r)
     return connected && r->ended && r->verdict == L2_VERDICT_DONE ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* Which pair: of the command line, of the mission, or the lab's only one; in link mode. */
+/* Chooses the pair: from the command line, the mission, or the lab's only one; in link mode. */
 static bool choose_pair(struct mission_run *r)
 {
     const char *id = r->pair ? r->pair : r->file.pair;
@@ -559,7 +561,7 @@ static bool choose_pair(struct mission_run *r)
     return false;
 }
 
-/* Both files are read in any case, so that the faults of both are told at once. */
+/* Both files are read in any case, so that the faults of both are reported at once. */
 static bool load_files(struct mission_run *r)
 {
     struct err_list lab_errors = {0};

@@ -19,37 +19,39 @@ struct step_values {
 
 static const struct option_row mission_rows[] = {
     {"name", OPTION_TEXT, "", "mission", 1.0, 0.0, "", IN_FILE(name)}, /* Name of the mission. */
-    {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(pair)}, /* Whom to command. */
+    {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(pair)}, /* Pair to command. */
     {"map", OPTION_MAP, "", "", BY_HAND}, /* File of the map, or the map itself. */
-    /* Where the robot is; without it, it is asked. */
+    /* Start of the robot; by default it is queried. */
     {"start.x_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(plan.start[0])},
     {"start.y_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(plan.start[1])},
     /* From the x axis counter-clockwise. */
     {"start.heading_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_FILE(plan.start[2])},
-    {"steps", OPTION_MAP, "", "", BY_HAND}, /* What to do, one after the other. */
+    {"steps", OPTION_MAP, "", "", BY_HAND}, /* Steps, one after another. */
     /* When to go back to the start. */
     {"return", OPTION_CHOICE, "", "failure", 0.0, 0.0, "never|failure|always", IN_FILE(plan.returns)},
-    /* Believe the pose in replies, or reckon. */
+    /* Use the pose in replies, or dead reckoning. */
     {"pose", OPTION_CHOICE, "", "robot", 0.0, 0.0, "robot|reckoned", IN_FILE(plan.reckoned)},
-    /* Planned ways keep so far off the map's obstacles. */
+    /* Distance that planned paths keep from the map's obstacles. */
     {"clearance_m", OPTION_REAL, "m", "0.3", 0.001, 1000.0, "", IN_FILE(plan.clearance_m)},
-    /* Radius that an obstacle found on the way is believed to have. */
+    /* Radius assumed for an obstacle found on the way. */
     {"obstacle_m", OPTION_REAL, "m", "0.2", 0.001, 1000.0, "", IN_FILE(plan.obstacle_m)},
-    /* A point so near needs no move. */
+    /* Points nearer than this need no move. */
     {"arrival_m", OPTION_REAL, "m", "0.02", 0.0, 1000.0, "", IN_FILE(plan.arrival_m)},
-    {"patience_s", OPTION_TIME, "s", "60", 0.1, 86400.0, "", IN_FILE(plan.patience_us)}, /* With one command. */
-    /* Times that a command is sent when it is ignored. */
+    /* Longest wait for one command. */
+    {"patience_s", OPTION_TIME, "s", "60", 0.1, 86400.0, "", IN_FILE(plan.patience_us)},
+    /* How often a command is sent when it is ignored. */
     {"tries_max", OPTION_INTEGER, "", "3", 1.0, 100.0, "", IN_FILE(plan.tries_max)},
-    /* Ways that are tried to one goal. */
+    /* Number of paths tried for one goal. */
     {"routes_max", OPTION_INTEGER, "", "4", 1.0, 100.0, "", IN_FILE(plan.routes_max)},
-    /* Rays that a sweep may have. */
+    /* Largest number of rays of a sweep. */
     {"rays_max", OPTION_INTEGER, "", "360", 1.0, 100000.0, "", IN_FILE(plan.rays_max)},
 };
 
 static const struct option_row step_rows[] = {
-    {"path_m", OPTION_MAP, "", "", BY_HAND}, /* Points to drive to, straight from one to the next. */
-    {"sweep", OPTION_BOOL, "", "false", OPTION_NO_RANGE, IN_STEP(sweep)}, /* Look around with the lidar. */
-    {"goal_m", OPTION_MAP, "", "", BY_HAND}, /* A point to find a way to. */
+    {"path_m", OPTION_MAP, "", "", BY_HAND}, /* Points to drive to in straight lines. */
+    /* Look around with the lidar. */
+    {"sweep", OPTION_BOOL, "", "false", OPTION_NO_RANGE, IN_STEP(sweep)},
+    {"goal_m", OPTION_MAP, "", "", BY_HAND}, /* A point to plan a path to. */
 };
 /* clang-format on */
 
@@ -79,7 +81,7 @@ static void read_map(struct option_reader *r, uint32_t node, struct world *map)
 
 /* --- the steps ------------------------------------------------------------------------ */
 
-/* Points of a path may not lie within what the map knows. */
+/* Points of a path may not lie within known obstacles. */
 static void check_points(struct option_reader *r, uint32_t node, const char *shown,
                          const struct mission_plan *plan, const struct mission_step *step)
 {
@@ -106,7 +108,7 @@ static void read_step_points(struct option_reader *r, uint32_t node, const char 
     struct world_point points[MISSION_LEGS_MAX];
     const struct tree_node *list = &r->tree->nodes[node];
     size_t count = 0;
-    if (step->kind == L2_STEP_GOAL) { /* [x, y] without the list about it */
+    if (step->kind == L2_STEP_GOAL) { /* [x, y] without the list around it */
         const bool two = list->kind == TREE_LIST && list->count == 2;
         if (!two || r->tree->nodes[list->first].kind == TREE_LIST) {
             option_fault(r, node, FAULT_NUMBERS_EXPECTED,

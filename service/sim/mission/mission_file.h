@@ -1,7 +1,8 @@
-/* service/sim/mission/mission_file.h - a mission: paths, sweeps and goals for one pair, from YAML.
+/* service/sim/mission/mission_file.h - reads a mission from YAML: paths, sweeps and goals for
+ * one pair.
  *
- * docs/model/missions.md. All faults of the file, and of the map it names, are
- * reported at once, with line and column.
+ * docs/model/missions.md. All faults of the file, and of the map that it names, are reported at
+ * once, with line and column.
  */
 #ifndef SERVICE_SIM_MISSION_MISSION_FILE_H
 #define SERVICE_SIM_MISSION_MISSION_FILE_H
@@ -18,7 +19,7 @@ struct mission_file {
     struct mission_plan plan;
 };
 
-/* Fills a struct mission_file; the map's path counts from the folder of the mission file. */
+/* Fills a struct mission_file; the map's path is relative to the folder of the mission file. */
 extern const struct option_file mission_file;
 
 #endif

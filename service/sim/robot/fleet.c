@@ -1,4 +1,4 @@
-/* The fleet's life: beginning, periods, end. */
+/* service/sim/robot/fleet.c - runs the fleet: start, periods, end. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +13,13 @@
 #include "service/tool/stop_signal.h"
 
 enum {
-    WAIT_MAX_US = 50 * 1000, /* a signal is noticed this soon */
+    WAIT_MAX_US = 50 * 1000, /* longest delay before a signal is noticed */
     STOP_MS = 2000,
-    RESYNC_US = 1000 * 1000, /* further behind than this, lost time is lost */
-    REBOOT_US = 1500 * 1000, /* a restart takes so long */
-    PHASE_US = 5000,         /* no phase of a period is shorter, in real time */
-    GREET_AT_ONCE = 100      /* robots, or the client's buffer is full of them */
+    RESYNC_US = 1000 * 1000, /* a fleet that is later than this skips the lost time */
+    REBOOT_US = 1500 * 1000, /* duration of a restart */
+    PHASE_US = 5000,         /* shortest phase of a period, in real time */
+    /* robots greeted at once, so that the client's buffer does not overflow */
+    GREET_AT_ONCE = 100
 };
 
 /* --- robots ------------------------------------------------------------------------------ */
@@ -37,7 +38,7 @@ static void name_boot(struct fleet *f, struct fleet_robot *r)
     (void)snprintf(r->boot, sizeof r->boot, "%08" PRIx32, (uint32_t)(mark ^ (mark >> 32)));
 }
 
-/* Motors that are not all alike: gains around the ones asked for. */
+/* Draws gains around the nominal ones, because motors differ. */
 static void draw_gains(const struct fleet *f, struct fleet_robot *r)
 {
     static const char *const gains[] = {"gain_left_ratio", "gain_right_ratio", "gain1_ratio",
@@ -70,19 +71,19 @@ static void boot_robot(struct fleet *f, struct fleet_robot *r, const double *pos
     r->boots++;
 }
 
-/* Robots' time from one phase to the next. */
+/* Robots' time of one phase. */
 static int64_t phase_us(const struct fleet *f)
 {
     return f->period_us / f->phases;
 }
 
-/* Of all phases, in real time. */
+/* Real time of all phases together. */
 static int64_t real_period_us(const struct fleet *f)
 {
     return f->executive.period_us * f->phases;
 }
 
-/* In which phase of its period a robot moves, and in which period it says telemetry first. */
+/* Chooses the phase in which a robot moves, and the period of its first telemetry. */
 static void place_robot(struct fleet *f, struct fleet_robot *r)
 {
     const double hz = f->options.telemetry_hz;
@@ -98,7 +99,7 @@ static enum status create_robots(struct fleet *f)
 {
     const struct fleet_options *o = &f->options;
     f->robot_count = (size_t)o->pair_count * (size_t)(o->sides[0] + o->sides[1]);
-    f->greeted = (uint32_t)f->robot_count; /* there is nobody to be greeted yet */
+    f->greeted = (uint32_t)f->robot_count; /* nobody to be greeted yet */
     f->robots = calloc(f->robot_count, sizeof *f->robots);
     if (!f->robots) {
         return STATUS_E_NOMEM;
@@ -128,7 +129,8 @@ static enum status create_robots(struct fleet *f)
     return STATUS_OK;
 }
 
-/* "r1", 3 pairs: r1, r2, r3; "lab": lab1, lab2, lab3. */
+/* Names pairs by counting up: "r1" and 3 pairs give r1, r2, r3; "lab" gives lab1, lab2,
+ * lab3. */
 static enum status name_pairs(struct fleet *f)
 {
     const char *first = f->options.pair;
@@ -161,8 +163,8 @@ static size_t pose_count_of(const struct robot_kind *kind)
     return kind->pose_count > 0 ? kind->pose_count : 3;
 }
 
-/* A robot that restarts hears nothing and forgets what it did, but not its parameters: the
- * broker keeps them. */
+/* A restarting robot receives nothing and forgets its moves, but the broker keeps its
+ * parameters. */
 static bool is_down(struct fleet *f, struct fleet_robot *r)
 {
     const int64_t now_us = f->executive.begin_us;
@@ -215,8 +217,7 @@ static void step_robot(struct fleet *f, struct fleet_robot *r)
     }
 }
 
-/* What the executive runs: it says when a period begins, and counts those that came too late.
- */
+/* The executive runs this machine: it starts the periods and counts late ones. */
 static const struct efsm_state clockwork_states[] = {{.name = "RUN"}};
 static const struct efsm_arc clockwork_arcs[] = {{0, 0, NULL, NULL, "a period", .waits = true}};
 static const struct efsm_table clockwork = {.name = "fleet",
@@ -226,7 +227,7 @@ static const struct efsm_table clockwork = {.name = "fleet",
                                             .arcs = clockwork_arcs,
                                             .arc_count = COUNT(clockwork_arcs)};
 
-/* A period of the pairs whose phase it is. */
+/* Runs a period for the pairs in this phase. */
 static void run_phase(struct fleet *f)
 {
     const size_t each = f->robot_count / (size_t)f->options.pair_count;
@@ -244,8 +245,8 @@ static void run_phase(struct fleet *f)
 
 /* --- between periods --------------------------------------------------------------------- */
 
-/* After each new connection the broker hears again who is here. The client itself says so for
- * the first robot, as long as it did not restart. */
+/* Announces all robots after each new connection. The client itself does it for the first robot
+ * while that has not restarted. */
 static void publish_greetings(struct fleet *f)
 {
     struct mqtt_client_state state;
@@ -265,7 +266,7 @@ static void greet_some(struct fleet *f)
     }
 }
 
-/* The client has said so of the first already. */
+/* The client itself announces the first robot. */
 static void publish_goodbyes(struct fleet *f)
 {
     const int64_t until_us = lab_clock_monotonic_us() + STOP_MS * INT64_C(1000);
@@ -277,7 +278,7 @@ static void publish_goodbyes(struct fleet *f)
     }
 }
 
-/* Until something is due, a message arrives or WAIT_MAX_US are over. */
+/* Waits until something is due, a message arrives, or for WAIT_MAX_US. */
 static void wait_for_work(struct fleet *f)
 {
     const int64_t now_us = lab_clock_now_us();
@@ -303,7 +304,7 @@ static void live_fleet(struct fleet *f)
                !stop_signal_raised()) {
             run_phase(f);
             const int64_t now_us = lab_clock_now_us();
-            /* There is time until the phase comes again. */
+            /* The phase has time until it comes again. */
             efsm_executive_end(&f->executive,
                                now_us - real_period_us(f) + f->executive.period_us);
             fleet_send_due(f, now_us);
@@ -370,8 +371,8 @@ static int run_fleet(struct fleet *f)
     return session_was_connected(&f->session) ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* As many as there are pairs for, each of whole microseconds in either time: no pace is off by
- * what is rounded. */
+/* Chooses as many phases as there are pairs for, each of whole microseconds in either time, so
+ * that rounding does not change the pace. */
 static uint32_t choose_phases(const struct fleet_options *o, int64_t period_us)
 {
     const double real_us = (double)period_us / o->pace;

@@ -1,10 +1,11 @@
-/* service/sim/robot/fleet.h - the simulated robots of one process, of one kind, on one connection.
+/* service/sim/robot/fleet.h - the simulated robots of one process, of one kind, on one
+ * connection.
  *
- * Paho's thread decodes and queues; one thread moves all robots, period by period, in step with
- * real time (twin/efsm/efsm.h, the executive), and hands messages to the client when their
- * transport delay is over. Not all at once: a period has phases of five milliseconds or more,
- * and each pair has one of its own, so that a fleet does not speak in one moment. What goes
- * over MQTT: docs/protocol.md.
+ * Paho's thread decodes and queues. One thread moves all robots, period by period, in step with
+ * real time (twin/efsm/efsm.h, the executive), and publishes messages after their transport
+ * delay. A period has phases of five milliseconds or more, and each pair has its own phase, so
+ * that the fleet does not send everything at one moment. docs/protocol.md has the MQTT
+ * messages.
  */
 #ifndef SERVICE_SIM_ROBOT_FLEET_H
 #define SERVICE_SIM_ROBOT_FLEET_H
@@ -17,29 +18,30 @@
 
 enum { FLEET_PAIRS_MAX = 10000 };
 
-/* What the simulated robots of one process shall be like. */
+/* Options of the simulated robots of one process. */
 struct fleet_options {
     struct mqtt_client_options broker;
     const struct robot_kind *kind;
-    const char *pair; /* of the first pair; further ones count up its number */
+    const char *pair; /* id of the first pair; further ones count up its number */
     int pair_count;   /* 1 .. FLEET_PAIRS_MAX */
     bool sides[SIDE_COUNT];
-    bool link; /* hears PAIR/SIDE/command, else PAIR/command */
+    bool link; /* subscribes to PAIR/SIDE/command, else PAIR/command */
     double parameters[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
-    const struct machine *machine; /* borrowed; in place of the kind's own; NULL */
-    struct world *world;           /* borrowed; its time is advanced; NULL: an empty plane */
-    double pose[EVENT_AXES_MAX];   /* where the robots begin */
-    size_t pose_count;             /* 0: not told */
+    /* borrowed, replaces the kind's own machine; NULL: does not */
+    const struct machine *machine;
+    struct world *world;           /* borrowed, its time is advanced; NULL: an empty plane */
+    double pose[EVENT_AXES_MAX];   /* start pose of the robots */
+    size_t pose_count;             /* 0: not given */
 
-    double period_s; /* of a step, in the robots' time */
-    double pace;     /* robots' time per real time */
-    double for_s;    /* of real time; 0: until a signal */
+    double period_s; /* s of a step, in the robots' time */
+    double pace;     /* ratio of robots' time to real time */
+    double for_s;    /* s of real time; 0: until a signal */
     int seed;
 
     /* Imperfections, the same for each robot. */
     double delay_s, jitter_s, loss_ratio, duplicate_ratio;
     double clock_offset_s, clock_drift_ppm;
-    double reboot_s;       /* each robot restarts this often; 0: never */
+    double reboot_s;       /* s between restarts of each robot; 0: never */
     double mismatch_ratio; /* standard deviation of motor gains, of kinds that have such */
 
     double telemetry_hz; /* in the robots' time; 0: none */
