@@ -1,4 +1,5 @@
-/* tandem team check - a team's file, and every order in which its work can go. */
+/* service/team/team_check_command.c - tandem team check: explores every order in which a team's
+ * work can go. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,25 +17,25 @@
 
 enum { BYTES_MAX = 1 << 30, TEXT_MAX = 512, STEPS_MAX = 4096, FAILURES_MAX = 64 };
 
-/* Text that grows at its end, and is cut when it is full. */
+/* A text that grows at its end and is cut when full. */
 struct text {
     char bytes[TEXT_MAX];
     size_t used;
 };
 
-/* One team, and what came of it. */
+/* One team and its result. */
 struct check {
     const struct team_params *p;
     struct model_checker_options options;
     struct checker_memory memory;
     struct model_checker *checker;
     struct model_checker_result result;
-    enum team_end worst; /* TEAM_END_FINISHED: nothing to be told */
-    /* The way into it: an instant each, and how things stand then. */
+    enum team_end worst; /* TEAM_END_FINISHED: nothing to report */
+    /* The path into that end: an instant each, and the state then. */
     struct text *steps;
     size_t step_count, step_room;
     struct text waits_text;
-    bool cut; /* there was no memory for all of the way */
+    bool cut; /* the path did not fit into memory */
 };
 
 /* ---- words ---- */
@@ -98,7 +99,7 @@ static void add_move(struct text *to, const struct check *c, const struct team *
     }
 }
 
-/* ---- the way ---- */
+/* ---- the path ------------------------------------------------------------------------ */
 
 static void record_instant(void *context, const struct team *team,
                            const struct team_move *moves, size_t count)
@@ -122,7 +123,7 @@ static void record_instant(void *context, const struct team *team,
     }
 }
 
-/* The last deadlock told is the one that the way leads into. */
+/* The last deadlock reported is the one at the path's end. */
 static void record_deadlock(void *context, const struct team_effect *effect)
 {
     struct check *c = context;
@@ -135,7 +136,7 @@ static void record_deadlock(void *context, const struct team_effect *effect)
     }
 }
 
-/* Who waits for what, as the team stands at the end. */
+/* Reports who waits for what in the team's final state. */
 static void report_waits(struct check *c, const struct team *team)
 {
     for (uint16_t r = 0; r < c->p->robot_count; r++) {
@@ -200,7 +201,8 @@ static bool go_on(void *context, size_t states, size_t open)
     return !stop_signal_raised();
 }
 
-/* The way into a deadlock, one thing after the other where there is one; else as it was found.
+/* Finds a path into a deadlock with one event after another, if there is one; else as it was
+ * found.
  */
 static void find_deadlock(struct check *c, const struct model_checker_watch *watch)
 {
@@ -257,7 +259,7 @@ static bool run_check(struct check *c)
     return st == STATUS_OK;
 }
 
-/* ---- what is told ---- */
+/* ---- output -------------------------------------------------------------------------- */
 
 enum unused_kind { UNUSED_SEQUENCE, UNUSED_ROBOT, UNUSED_JOB, UNUSED_KINDS };
 
@@ -415,7 +417,7 @@ static int check_team(const struct team_params *p, const struct model_checker_op
     return exit_status;
 }
 
-/* A wrong team counts more than one of which not all is known. */
+/* A wrong team is worse than one that was not explored fully. */
 static int join_exits(int a, int b)
 {
     return a == EXIT_FAILED || b == EXIT_FAILED ? EXIT_FAILED : a > b ? a : b;

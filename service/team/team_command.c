@@ -1,4 +1,4 @@
-/* service/team/team_command.c - `tandem team`: hands over to what is to be done with a team. */
+/* service/team/team_command.c - `tandem team`: calls the subcommand. */
 #include "service/team/team_command.h"
 
 #include <stdio.h>

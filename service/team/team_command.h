@@ -1,4 +1,4 @@
-/* service/team/team_command.h - what `tandem team` can do: one function and one row of
+/* service/team/team_command.h - the subcommands of `tandem team`: one function and one row of
  * team_command.c each. */
 #ifndef SERVICE_TEAM_TEAM_COMMAND_H
 #define SERVICE_TEAM_TEAM_COMMAND_H

@@ -8,22 +8,23 @@
 #include "service/replay/replay.h"
 #include "service/tool/progress.h"
 
-/* The reading in progress. */
+/* State of reading a recording. */
 struct reading {
     struct team_measured *measured;
     const struct team_params *p;
     const struct lab_file *lab;
-    uint16_t *robot_of;      /* [pairs] TEAM_NONE: of no robot of the team */
-    struct team_laps *extra; /* [robots] lap less motion */
-    size_t team;             /* of the lab's, of this name; as many as there are: none */
-    size_t at_work;          /* robots of it that are */
-    bool *works;             /* [its robots] */
+    uint16_t *robot_of;      /* [pairs] TEAM_NONE: not a robot of the team */
+    struct team_laps *extra; /* [robots] lap minus motion */
+    /* index of the lab's team with this name; the number of teams: none */
+    size_t team;
+    size_t at_work; /* number of its robots at work */
+    bool *works;    /* [its robots] */
     struct team_measured_run run;
 };
 
 /* ---- entries ---- */
 
-/* A reply that tells how long such a thing takes. */
+/* Tells whether a reply gives a valid duration. */
 static bool is_clean(const struct entry *e, enum side s)
 {
     return e->answered[s] && e->status[s] == REPLY_DONE && !e->uncalibrated[s] &&
@@ -31,7 +32,8 @@ static bool is_clean(const struct entry *e, enum side s)
            e->ambiguous == ENTRY_SURE;
 }
 
-/* Is it for this kind of activity? The team's own commands say so; others do by their op. */
+/* Does the entry belong to this kind of activity? The team's own commands name it; others match
+ * by op. */
 static bool is_for(const struct reading *r, const struct entry *e, size_t kind, bool moved)
 {
     const struct team_activity a = team_activity(r->measured->tp, kind);
@@ -84,7 +86,8 @@ static uint16_t find_robot(const struct team_params *p, const char *name)
     return TEAM_NONE;
 }
 
-/* The lab's team has the names of ours, and may else be another one. */
+/* The lab's team has the same name, but may differ from the given one, so activities are found
+ * by name. */
 static struct team_laps *find_activity(const struct reading *r, const struct team_effect *e)
 {
     const struct team_params *theirs = &r->lab->teams.teams[r->team];
@@ -108,7 +111,7 @@ static void set_at_work(struct reading *r, const struct team_effect *e, bool wor
     }
 }
 
-/* Another run begins where nobody was at work before this instant. */
+/* A run begins when no robot was at work before this instant. */
 static void begin_work(struct reading *r, const struct team_effect *e)
 {
     const int64_t ended_us = r->run.start_us + r->run.makespan_us;
@@ -132,7 +135,7 @@ static void add_team_effect(struct reading *r, const struct team_effect *e)
     } else if (e->kind == TEAM_FINISH || e->kind == TEAM_ERROR || e->kind == TEAM_HALT) {
         set_at_work(r, e, false);
     }
-    /* The Lock that a run begins with is done before any activity has started. */
+    /* The Lock at the beginning of a run is done before any activity has started. */
     if (((e->kind == TEAM_DONE && e->timed) || e->kind == TEAM_FINISH) &&
         r->measured->run_count > 0) {
         r->run.makespan_us = e->t_us - r->run.start_us;
@@ -165,7 +168,7 @@ static enum status read_lines(struct replay *replay, struct journal_reader *read
         if (status != STATUS_OK) {
             break;
         }
-        /* Lines that are no messages are counted there; replay tells of them. */
+        /* Lines that are no messages are counted there, and replay reports them. */
         (void)replay_line(replay, &line, NULL);
         if (count % 4096 == 0 && progress.shown) {
             journal_reader_stats(reader, &stats);
@@ -177,7 +180,7 @@ static enum status read_lines(struct replay *replay, struct journal_reader *read
     return status == STATUS_E_EMPTY ? STATUS_OK : status;
 }
 
-/* Where it stands by its last reply to the team, if it said so. */
+/* Reads a robot's place from its last reply to the team, if it gave one. */
 static void find_place(const struct reading *r, const struct lab *lab, size_t robot,
                        struct team_pose *at)
 {
@@ -194,7 +197,7 @@ static void find_place(const struct reading *r, const struct lab *lab, size_t ro
     }
 }
 
-/* What the lab knows of a robot now. */
+/* Copies what the lab knows about a robot now. */
 static void look_at_robot(const struct reading *r, const struct replay *replay, size_t robot,
                           size_t pair)
 {
@@ -247,7 +250,7 @@ static enum status read_journal(struct reading *r, const char *path, struct err 
 
 /* ---- the lab ---- */
 
-/* A lab of the team's pairs alone. */
+/* Makes a lab with the team's pairs only. */
 static enum status make_lab(const struct team_params *p, struct lab_file *lab, struct err *err)
 {
     char *text = NULL;
@@ -374,8 +377,8 @@ const struct team_laps *team_measured_laps(const struct team_measured *m, size_t
                                    : NULL;
 }
 
-/* The laps are those of the team, which end when the real robot of a pair is there. Virtual
- * robots without a real one end theirs alone. */
+/* The team's laps end when the real robot of a pair is there. Laps of virtual robots without a
+ * real one end on their own. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
                               size_t robot)
 {

@@ -1,6 +1,6 @@
-/* service/team/team_measured.h - what a recording says of the robots of a team: it is run
- * through the lab, and the fits of travel times, the laps of tasks and where the robots stand
- * are taken from there. */
+/* service/team/team_measured.h - measures the robots of a team from a recording. The
+ * recording runs through the lab, which gives fits of travel times, laps of tasks and the
+ * robots' places. */
 #ifndef SERVICE_TEAM_TEAM_MEASURED_H
 #define SERVICE_TEAM_TEAM_MEASURED_H
 
@@ -9,53 +9,54 @@
 #include "twin/team/step/team_laps.h"
 #include "twin/team/step/team_predict.h"
 
-/* Of one robot. */
+/* Measurements of one robot. */
 struct team_measured_robot {
-    bool known;              /* its pair is of the lab, and was heard of */
-    struct team_pose at;     /* by its last telemetry, or its twin's; NAN: nobody said */
-    bool fitted;             /* fit is one of travel times */
-    struct travel_fit fit;   /* of its moves */
-    struct team_extra extra; /* by which a lap is longer than the motion */
+    bool known;              /* its pair is in the lab, and sent messages */
+    struct team_pose at;     /* by its last telemetry, or its twin's; NAN: unknown */
+    bool fitted;             /* fit holds travel times */
+    struct travel_fit fit;   /* fit of its moves */
+    struct team_extra extra; /* time by which a lap exceeds the motion */
 };
 
-/* The team at its work, from an activity's start when nobody was at work to the moment when
- * nobody is any more. */
+/* A run of the team: from the start of an activity while no robot was at work, until no robot
+ * is at work any more. */
 struct team_measured_run {
     int64_t start_us; /* lab time */
     int64_t makespan_us;
     uint64_t activities;
 };
 
-enum { TEAM_MEASURED_RUNS = 1000 }; /* the last ones are kept */
+enum { TEAM_MEASURED_RUNS = 1000 }; /* only the last ones are retained */
 
 struct team_measured {
     const struct team_prediction *tp;
     enum side side;
     struct team_measured_robot *robots; /* [robots] */
-    /* By kind of activity, [robots x kinds]. Of those that are no moves the laps of this side:
-     * the team's own commands, or anybody's with the task's op and without a move. */
+    /* Laps by kind of activity, [robots x kinds], of this side. For activities that are no
+     * moves: the team's own commands, or any command with the task's op and without a move. */
     struct team_laps *sides;
-    /* Where the recording is of this team at work: from start to end, both robots of a pair;
-     * and of moves how far they turned and went. */
+    /* Laps from start to end of both robots of a pair, if the recording has this team at work;
+     * for moves also how far they turned and drove. */
     struct team_laps *activities, *turns, *distances;
-    size_t run_count; /* ever; of runs the last TEAM_MEASURED_RUNS, a ring */
+    size_t run_count; /* all runs; `runs` is a ring of the last TEAM_MEASURED_RUNS */
     struct team_measured_run *runs;
 };
 
-/* Read the journal at path (a file, a directory, "-"). lab NULL: one with the team's pairs, all
- * their options at their defaults. STATUS_E_IO, STATUS_E_NOMEM, STATUS_E_EMPTY (nothing is for
- * a pair of the team), err says why. out borrows tp, and is to be freed. */
+/* Read the journal at path (a file, a directory, "-"). lab NULL: a lab with the team's pairs
+ * and default options. STATUS_E_IO, STATUS_E_NOMEM, STATUS_E_EMPTY (no message for a pair of
+ * the team), err has the reason. out borrows tp, and is to be freed. */
 MUST_USE enum status team_measured_read(const struct team_prediction *tp,
                                         const struct lab_file *lab, const char *path,
                                         enum side side, struct team_measured *out,
                                         struct err *err);
 void team_measured_free(struct team_measured *measured);
 
-/* Predict by it; tp is what it was read for. STATUS_E_MATH, STATUS_E_NOMEM. */
+/* Use the measurements for a prediction; tp is the one given to read. STATUS_E_MATH,
+ * STATUS_E_NOMEM. */
 MUST_USE enum status team_measured_apply(const struct team_measured *measured,
                                          struct team_prediction *tp);
 
-/* What was measured of an activity, the team's own laps first; NULL: nothing. */
+/* The measured laps of an activity, the team's own ones if any; NULL: none. */
 const struct team_laps *team_measured_laps(const struct team_measured *measured, size_t robot,
                                            size_t kind);
 

@@ -1,4 +1,5 @@
-/* `tandem team run`: starts a team in a lab, and tells what it does until it has ended. */
+/* service/team/team_run_command.c - `tandem team run`: starts a team in a lab, and prints its
+ * events until it has ended. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 #include "service/tool/stop_signal.h"
 
 enum {
-    WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
+    WAIT_SLICE_US = 50 * 1000, /* longest delay before a signal is noticed */
     STOP_MS = 3000,
-    SESSION_S = 60,      /* the broker keeps events for so long while the link is down */
-    ASK_US = 2000 * 1000 /* again, with the same id, until something is heard */
+    SESSION_S = 60,      /* time for which the broker keeps events while the link is down */
+    ASK_US = 2000 * 1000 /* the request is repeated with the same id until an answer arrives */
 };
 
 struct team_following {
@@ -33,14 +34,14 @@ struct team_following {
     struct session session;
     char request_topic[MESSAGE_TOPIC_MAX], response_topic[MESSAGE_TOPIC_MAX],
         event_topic[MESSAGE_TOPIC_MAX];
-    char id[EVENT_ID_MAX]; /* of the request to start */
+    char id[EVENT_ID_MAX]; /* id of the start request */
     bool has_events, refused, stopped;
-    uint8_t *open; /* [robot_count] what robots have begun and not ended */
+    uint8_t *open; /* [robot_count] activities begun and not ended */
     size_t open_count, ended_count, alarms, errors;
     int64_t start_us, end_us;
 };
 
-/* ---- what is told ---- */
+/* ---- output -------------------------------------------------------------------------- */
 
 static size_t find_robot(const struct team_following *f, const char *name)
 {
@@ -62,7 +63,7 @@ static void set_open(struct team_following *f, const char *name, bool open)
     f->ended_count += !open;
 }
 
-/* What is told of an event, in this order, where it has it. */
+/* Members of an event that are printed, in this order, if present. */
 static const struct {
     const char *key, *before, *behind;
 } printed_members[] = {
@@ -106,7 +107,7 @@ static void print_value(const json_t *value)
     }
 }
 
-/* A list as its elements; nothing of an empty one, or of 0 s. */
+/* Prints a list as its elements; nothing for an empty list, or for 0 s. */
 static void print_member(const json_t *value, const char *before, const char *behind)
 {
     const bool list = json_is_array(value);
@@ -153,7 +154,7 @@ static void handle_team_event(struct team_following *f, json_t *event, const str
     if (strcmp(type, "assign") == 0 || strcmp(type, "start") == 0) {
         set_open(f, robot, true);
     } else if (strcmp(type, "finish") == 0) {
-        set_open(f, robot, true); /* one that had nothing to do has begun, too */
+        set_open(f, robot, true); /* a robot that had nothing to do has begun, too */
         set_open(f, robot, false);
         f->end_us = lab_us(t_s);
     }
@@ -174,7 +175,7 @@ static void receive_message(void *context, const struct message *m)
     json_decref(document);
 }
 
-/* ---- the course of things ---- */
+/* ---- running the command ------------------------------------------------------------- */
 
 static bool ask_team(struct team_following *f, const char *op, const char *id)
 {
@@ -184,7 +185,7 @@ static bool ask_team(struct team_following *f, const char *op, const char *id)
                                false) == STATUS_OK;
 }
 
-/* Those that have a sequence are to end it. */
+/* Robots that have a sequence are expected to end it. */
 static void expect_robots(struct team_following *f)
 {
     for (size_t i = 0; i < f->p->robot_count; i++) {

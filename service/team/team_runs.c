@@ -7,16 +7,17 @@
 
 #include "service/tool/progress.h"
 
-/* Runs that a thread takes at a time. */
+/* Runs that a thread claims at a time. */
 enum { BATCH = 16 };
 
-/* What one run needs, and what a thread keeps of its runs. */
+/* Memory of one run, and a thread's results. */
 struct bench {
     struct team_simulator *simulator;
     struct team_draw *draw;
-    struct team_statistics *statistics; /* NULL: none are kept */
+    struct team_statistics *statistics; /* NULL: not collected */
     struct team_effects listener;
-    bool *unknown; /* [robots x kinds] NULL: an activity of no known time ends the run */
+    /* [robots x kinds] NULL: an activity without a known duration ends the run */
+    bool *unknown;
     const struct team_prediction *tp;
 };
 
@@ -25,7 +26,7 @@ struct work {
     const struct team_runs_options *options;
     int64_t *makespan_us; /* [runs] -1: not finished */
     atomic_size_t next, done;
-    bool stopped; /* by who asked; the leader's */
+    bool stopped; /* cancelled by the caller; written by the leader */
 };
 
 struct worker {
@@ -110,7 +111,7 @@ static bool set_bench(struct bench *b, const struct team_prediction *tp, bool st
     return true;
 }
 
-/* ---- without chance ---- */
+/* ---- without randomness -------------------------------------------------------------- */
 
 static void name_unknown(const struct bench *b, struct err_list *errors)
 {
@@ -154,7 +155,7 @@ enum status team_runs_expect(const struct team_prediction *tp,
     return errors->count + errors->more > before ? STATUS_E_EMPTY : STATUS_OK;
 }
 
-/* ---- with chance ---- */
+/* ---- with randomness ----------------------------------------------------------------- */
 
 static void make_batch(struct work *w, struct bench *b, size_t first)
 {
@@ -182,7 +183,7 @@ static void *run_worker(void *context)
     return NULL;
 }
 
-/* The caller's own thread, which also tells how far all are. */
+/* The caller's thread works, too, and reports the progress of all. */
 static void lead_workers(struct worker *me)
 {
     struct work *w = me->work;

@@ -14,7 +14,7 @@ struct setting {
     const char *value;
 };
 
-/* False: value is not what `expected` of its row says. */
+/* Returns false when value is not what the row's `expected` describes. */
 typedef bool set_value(struct team_settings *s, size_t i, const char *value);
 
 static bool read_whole(const char *text, uint32_t min, uint32_t max, uint32_t *out)
@@ -78,7 +78,7 @@ static bool set_place(struct team_settings *s, size_t i, const char *value)
 
 static const struct {
     const char *what;
-    bool of_robot; /* else of a resource */
+    bool of_robot; /* otherwise a setting of a resource */
     set_value *set;
     const char *expected;
 } rows[] = {

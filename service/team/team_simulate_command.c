@@ -1,5 +1,5 @@
-/* service/team/team_simulate_command.c - `tandem team simulate`: how long a team takes, with
- * error bars, and what it would take if something were different. */
+/* service/team/team_simulate_command.c - `tandem team simulate`: predicts how long a team
+ * takes, with error bars, also after what-if changes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct options {
     const char *setting[SETTINGS_MAX];
 };
 
-/* What one call works with; all zero is empty. */
+/* State of one call; all zero is empty. */
 struct job {
     const struct options *options;
     struct team_file file;
@@ -45,7 +45,7 @@ static bool print_fault(const struct err *err)
     return false;
 }
 
-/* Faults of options and of times have no line to stand on. */
+/* Faults of options and of durations have no line in a file. */
 static bool print_faults(const struct err_list *errors)
 {
     for (size_t i = 0; i < errors->count; i++) {
@@ -94,9 +94,10 @@ static bool load_team(struct job *j, const char *path)
            print_faults(&errors);
 }
 
-/* ---- what is known of its times ---- */
+/* ---- its durations ------------------------------------------------------------------- */
 
-/* The lab of a recording: the one named, or the file with the team where that is one. */
+/* Loads the lab of a recording: the one named, or the file with the team if that is a lab
+ * file. */
 static bool load_lab(struct job *j, const char *path, const struct lab_file **lab)
 {
     struct err_list ignored = {0};

@@ -22,7 +22,7 @@ static double compute_ratio(double a, double b)
     return b > 0.0 ? a / b : (double)NAN;
 }
 
-/* Of a robot, as shares of the makespans. */
+/* Shares of a robot's time, ratios of the makespan. */
 struct shares {
     double busy, waiting, idle;
 };
@@ -53,7 +53,7 @@ static struct use find_use(const struct team_study *study, size_t resource)
         compute_ratio(lab_s(r->longest_sum_us), (double)study->run_count)};
 }
 
-/* Seconds a run that a robot stood behind another one. */
+/* Returns the seconds per run that a robot waited behind another one. */
 static double find_behind(const struct team_study *study, size_t robot, size_t other)
 {
     return compute_ratio(
@@ -61,7 +61,7 @@ static double find_behind(const struct team_study *study, size_t robot, size_t o
         (double)study->run_count);
 }
 
-/* Laps of an activity in all runs; and where they were measured, what they were. */
+/* Laps of an activity in all runs, and measured ones if any. */
 struct laps {
     uint64_t n;
     double mean_s, sd_s;
@@ -95,8 +95,8 @@ static const char *name_activity(const struct team_study *study, size_t kind, ch
     return out;
 }
 
-/* The i-th run of the team in the recording that is of as many activities as the run without
- * chance; NULL: no more. */
+/* Returns the i-th recorded run that has as many activities as the run without randomness;
+ * NULL: no more. */
 static const struct team_measured_run *find_run(const struct team_study *study, size_t *i)
 {
     const struct team_measured *m = study->measured;
@@ -142,7 +142,7 @@ static void print_makespan(const struct team_study *study, FILE *out)
                                                                  : ", and it does not finish");
 }
 
-/* Times that the file says, and no recording: then the interval is not worth much. */
+/* Lists durations that come from the file rather than a recording: they weaken the interval. */
 static void print_guesses(const struct team_study *study, FILE *out)
 {
     const size_t kinds = team_activity_count(study->tp);
@@ -241,7 +241,7 @@ static void print_resources(const struct team_study *study, FILE *out)
     }
 }
 
-/* The longest ones of a big team. */
+/* Prints the longest waits of a big team. */
 static void print_waits(const struct team_study *study, FILE *out)
 {
     const struct team_params *p = team_prediction_params(study->tp);
@@ -608,7 +608,7 @@ const struct csv_table team_study_tables[TEAM_STUDY_TABLES] = {
     {"waits.csv", write_wait_table},
     {"activities.csv", write_activity_table}};
 
-/* ---- the picture ---- */
+/* ---- the plot ------------------------------------------------------------------------ */
 
 enum {
     WIDTH = 900,
@@ -622,7 +622,7 @@ enum {
 };
 enum { BINS = 60, BARS_MAX = 40 };
 
-/* Makespans fall into bins as wide as a sixtieth of their range. */
+/* A histogram of makespans with bins of 1/60 of their range. */
 static void draw_makespans(FILE *to, const struct team_study *study, double height)
 {
     const struct team_distribution *d = &study->runs->makespan_s;

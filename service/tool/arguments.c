@@ -96,7 +96,7 @@ static bool parse_number(const struct argument *row, const char *text)
     return true;
 }
 
-/* Is text one of the words of "a|b"? */
+/* Checks that text is one of the words in "a|b". */
 static bool is_word_of(const char *words, const char *text)
 {
     const size_t bytes = strlen(text);
@@ -152,7 +152,7 @@ static bool refuse_option(const struct arguments *a, const char *text, size_t by
     return false;
 }
 
-/* One option at argv[*i]; advances over its value. */
+/* Parses the option at argv[*i] and advances over its value. */
 static bool parse_option(const struct arguments *a, int argc, char **argv, int *i)
 {
     const char *text = argv[*i];

@@ -1,4 +1,4 @@
-/* service/tool/arguments.h - options of a subcommand from one table: parsing, ranges, --help.
+/* service/tool/arguments.h - parses a subcommand's options from one table: ranges, --help.
  *
  * Errors go to stderr as "tandem: --name value: what would be right".
  */
@@ -13,10 +13,10 @@ enum argument_kind {
     ARGUMENT_INTEGER,
     ARGUMENT_TEXT,
     ARGUMENT_FLAG,
-    ARGUMENT_LIST /* a text, given as often as wanted */
+    ARGUMENT_LIST /* a text that may be repeated */
 };
 
-/* Of an ARGUMENT_LIST; one more than room is an error. */
+/* Values of an ARGUMENT_LIST; more than room is an error. */
 struct argument_list {
     size_t count, room;
     const char **texts; /* [room], borrowed from argv */
@@ -27,12 +27,12 @@ struct argument {
     char letter;      /* the short form, 0: none */
     enum argument_kind kind;
     void *value;             /* double, int, const char * (borrowed from argv), bool or list */
-    double min, max;         /* of numbers, inclusive */
-    const char *placeholder; /* "S", "N", "FILE"; of a text "a|b" admits these words only */
+    double min, max;         /* range of numbers, inclusive */
+    const char *placeholder; /* "S", "N", "FILE"; for a text "a|b" allows only these words */
     const char *help;
 };
 
-/* Options that several subcommands share, under a heading of their own. */
+/* Options shared by several subcommands, with their own heading. */
 struct argument_group {
     const char *title; /* "BROKER" */
     const struct argument *rows;
@@ -40,24 +40,25 @@ struct argument_group {
 };
 
 struct arguments {
-    const char *command;       /* "robot"; its purpose stands in commands.def, or here: */
-    const char *purpose;       /* of "team simulate"; NULL */
-    const char *operands;      /* "FILE...", "[NAME]..." where there may be none, or "" */
-    const char *description;   /* of the man page; lines end with '\n' */
+    const char *command;       /* "robot"; its purpose is in commands.def, or here: */
+    const char *purpose;       /* purpose of "team simulate"; NULL */
+    const char *operands;      /* "FILE...", "[NAME]..." if optional, or "" */
+    const char *description;   /* in the man page; lines end with '\n' */
     const char *examples;      /* or NULL */
-    const char *exit_status;   /* what 1 means here */
-    const char *exit_as_asked; /* what 3 means here, or NULL */
+    const char *exit_status;   /* meaning of status 1 */
+    const char *exit_as_asked; /* meaning of status 3, or NULL */
     const struct argument *rows;
     size_t row_count;
     const struct argument_group *more; /* NULL: none */
 };
 
-/* What arguments_parse() returns to go on with; else the command ends with what it returned. */
+/* arguments_parse() returns this to continue; otherwise the command ends with the returned
+ * status. */
 enum { ARGUMENTS_PARSED = -1 };
 
-/* Parse argv; values keep their defaults where no option is given. The operands then stand at
- * argv[1] and on, with NULL behind them; they are refused when there are none in the synopsis.
- * Else --help was printed, or an error. */
+/* Parse argv; values keep their defaults without an option. Operands are then at argv[1] and
+ * on, with NULL behind them; they are refused if the synopsis has none. With another result
+ * --help was printed, or an error. */
 int arguments_parse(const struct arguments *a, int argc, char **argv);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum { POLL_US = 10 * 1000, LOG_TAIL_BYTES = 4096 };
 
-/* In the child: nothing here may allocate or lock. */
+/* Runs in the child, where nothing may allocate or lock. */
 static void become_program(const char *dir, const char *log, const char *program,
                            const char *const *argv, pid_t parent)
 {
@@ -27,7 +27,7 @@ static void become_program(const char *dir, const char *log, const char *program
         dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0 && chdir(dir) == 0) {
         union {
             const char *const *constant;
-            char *const *plain; /* what execv() wants; it writes to nothing */
+            char *const *plain; /* type that execv() requires; it writes to nothing */
         } words = {.constant = argv};
         (void)execv(program, words.plain);
     }
@@ -111,7 +111,7 @@ void child_show_log(const struct child *c, int lines)
         return;
     }
     if (fseek(file, -LOG_TAIL_BYTES, SEEK_END) != 0) {
-        (void)fseek(file, 0, SEEK_SET); /* it is shorter */
+        (void)fseek(file, 0, SEEK_SET); /* the file is shorter */
     }
     const size_t bytes = fread(text, 1, LOG_TAIL_BYTES, file);
     (void)fclose(file);

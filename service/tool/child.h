@@ -1,8 +1,8 @@
 /* service/tool/child.h - a child process that cannot outlive this one.
  *
- * In a process group of its own (a Ctrl-C at the terminal reaches this process alone, which
- * ends its children in the right order), with a log file, and with SIGTERM as soon as this
- * process is gone, however that happens.
+ * It has a process group of its own, so that Ctrl-C reaches only this process, which ends its
+ * children in the right order. It has a log file, and gets SIGTERM as soon as this process is
+ * gone, however that happens.
  */
 #ifndef SERVICE_TOOL_CHILD_H
 #define SERVICE_TOOL_CHILD_H
@@ -16,9 +16,9 @@ struct child {
     const char *name; /* "broker"; its log is NAME.log in the directory */
     const char *dir;  /* its working directory; borrowed for the child's life */
     pid_t pid;        /* 0: not running */
-    bool started;     /* ever */
-    bool died;        /* ended without being told to */
-    int exit_status;  /* valid when it has ended; 128 + n for signal n */
+    bool started;     /* was started at least once */
+    bool died;        /* ended without a request */
+    int exit_status;  /* valid after its end; 128 + n for signal n */
 };
 
 /* Run argv (NULL-terminated) from program, an absolute path. STATUS_E_IO when it cannot fork;
@@ -26,14 +26,14 @@ struct child {
 MUST_USE enum status child_start(struct child *c, const char *name, const char *dir,
                                  const char *program, const char *const *argv, struct err *err);
 
-/* Look whether it still runs; notes its end. */
+/* Check whether it still runs, and record its end. */
 bool child_is_running(struct child *c);
 
-/* SIGTERM, SIGKILL after timeout_ms, and wait for it. Does nothing when it is not running.
- * Returns whether it ended in good order: by itself or at SIGTERM, with status 0. */
+/* Send SIGTERM, SIGKILL after timeout_ms, and wait for it. No effect when it is not running.
+ * Returns whether it ended cleanly: by itself or at SIGTERM, with status 0. */
 bool child_stop(struct child *c, int timeout_ms);
 
-/* The last lines of its log, to stderr. */
+/* Print the last lines of its log to stderr. */
 void child_show_log(const struct child *c, int lines);
 
 #endif

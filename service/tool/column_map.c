@@ -10,7 +10,7 @@ enum { FILE_MAX = 16384 };
 
 static const char HOW[] = "write role=name,role=name; a unit stands behind a name, t=stamp:ns";
 
-/* text[n] without the blanks around it. */
+/* Strips the blanks around text[n]. */
 static void trim_blanks(const char **text, size_t *n)
 {
     while (*n > 0 && strchr(" \t\r", **text)) {
@@ -58,12 +58,12 @@ static enum status parse_row(struct column_map *map, const char *text, size_t n,
     return STATUS_OK;
 }
 
-/* The rows of a text whose first line has this number; 0: lines do not count. */
+/* Parses rows of a text. line: number of its first line; 0: lines are not numbered. */
 static enum status parse_rows(struct column_map *map, const char *text, unsigned line,
                               struct err *err)
 {
     enum status st = STATUS_OK;
-    bool begins = true; /* a line */
+    bool begins = true; /* at the start of a line */
     while (*text && st == STATUS_OK) {
         const size_t blanks = strspn(text, " \t\r");
         const bool remark = line > 0 && begins && text[blanks] == '#';

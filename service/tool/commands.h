@@ -1,7 +1,7 @@
-/* service/tool/commands.h - the subcommands of `tandem`: one function and one row in main.c
- * each.
+/* service/tool/commands.h - the subcommands of `tandem`: one function and one row in
+ * commands.def each.
  *
- * Each parses its own arguments (arguments.h) (argv[0] is the subcommand's name), prints
+ * Each parses its own arguments (arguments.h; argv[0] is the subcommand's name). It prints
  * results on stdout and errors on stderr as "tandem: file:line: what is wrong, what would be
  * right".
  */

@@ -21,8 +21,8 @@ static enum status refuse_file(const char *path, const char *what, int why, stru
     return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "%s: %s", what, reason);
 }
 
-/* A hash takes as long as reading numbers does: that of a file is made meanwhile, by a thread
- * that reads the file once more, as far as who started it does. */
+/* Hashing takes as long as parsing numbers. So a second thread reads the file again and hashes
+ * it, up to where the first one has read. */
 struct hasher {
     pthread_t thread;
     int file;
@@ -44,7 +44,7 @@ static void *hash_file(void *context)
     return NULL;
 }
 
-/* NULL: who reads the file hashes it, too. Of some files the size is not known before. */
+/* NULL: the reading thread hashes, too, because the size of some files is not known before. */
 static struct hasher *start_hasher(FILE *in)
 {
     struct stat about;
@@ -64,14 +64,14 @@ static struct hasher *start_hasher(FILE *in)
     return NULL;
 }
 
-/* What has been read so far. */
+/* State of reading. */
 struct reading {
     const struct csv_source *source;
     const struct csv_lines *lines;
     struct csv *csv;
     struct hasher *hasher;
     struct file_mark seen;
-    uint64_t total; /* UINT64_MAX: not known */
+    uint64_t total; /* UINT64_MAX: unknown */
 };
 
 static enum status feed_piece(struct reading *r, const char *bytes, size_t n, struct err *err)
@@ -87,8 +87,8 @@ static enum status feed_piece(struct reading *r, const char *bytes, size_t n, st
     return st;
 }
 
-/* Whoever writes a pipe may be slow, and an error in its first line is told at once: a piece is
- * fed as it comes. in is NULL for a text. */
+/* Pieces are parsed as they arrive: the writer of a pipe may be slow, and an error in its first
+ * line should be reported at once. in is NULL for a text. */
 static enum status read_pieces(struct reading *r, FILE *in, struct err *err)
 {
     char room[PIECE_BYTES];

@@ -1,4 +1,5 @@
-/* service/tool/csv_tables.h - results as tables: in a folder, and for people. */
+/* service/tool/csv_tables.h - writes results as CSV tables in a folder, and as columns for
+ * people. */
 #ifndef SERVICE_TOOL_CSV_TABLES_H
 #define SERVICE_TOOL_CSV_TABLES_H
 
@@ -8,22 +9,23 @@
 
 #include "base/errors/err.h"
 
-/* A file of the folder, and who writes it. */
+/* A file of the folder with its writer. */
 struct csv_table {
     const char *name;
     void (*write)(const void *what, FILE *out);
 };
 
-/* Write tables[count] of what into a folder, which is made if need be. STATUS_E_IO. */
+/* Write tables[count] into a folder, which is created if needed; `what` is passed to the
+ * writers. STATUS_E_IO. */
 MUST_USE enum status csv_tables_write(const char *folder, const struct csv_table *tables,
                                       size_t count, const void *what, struct err *err);
 
-/* A number and the comma behind it, or the end of the line; nothing stands for one that is not
- * known. */
+/* Write a number and a comma, or the end of the line; an unknown number is empty. */
 void csv_tables_number(FILE *out, double value, bool last);
 
-/* A cell of a page, so wide, with a space before it at least: style 'f' rounds to so many
- * decimals, '+' the same with a sign, 'g' to so many digits; "-" for what is not known. */
+/* Write a cell of this width with at least one space before it. Style 'f': digits decimals;
+ * '+': the same with a sign; 'g': digits significant digits. "-" stands for an unknown
+ * value. */
 void csv_tables_cell(FILE *out, int width, int digits, char style, double value);
 
 #endif

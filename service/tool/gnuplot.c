@@ -94,7 +94,7 @@ static enum status refuse_picture(const char *path, enum fault fault, const char
                    strerror_r(errno, text, sizeof text));
 }
 
-/* What it said before it gave up: its first line with a word in it. */
+/* Reads gnuplot's error message: the first line with a word in it. */
 static void read_complaint(FILE *complaints, char *text, size_t text_bytes)
 {
     text[0] = '\0';
@@ -107,23 +107,23 @@ static void read_complaint(FILE *complaints, char *text, size_t text_bytes)
     }
 }
 
-/* The script goes in by a pipe, the picture comes out to out, and what gnuplot complains of to
- * told. */
+/* The script goes in through a pipe, the picture comes out to out, and gnuplot's errors go to
+ * the caller's text. */
 static enum status run_gnuplot(gnuplot_script *write, const void *what, FILE *out,
                                FILE *complaints, struct err *err)
 {
-    enum { NOT_FOUND = 127 }; /* says the shell */
+    enum { NOT_FOUND = 127 }; /* exit status of the shell */
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction before;
     char text[120];
     (void)snprintf(text, sizeof text, "exec gnuplot -d >/dev/fd/%d 2>/dev/fd/%d", fileno(out),
                    fileno(complaints));
-    /* Numbers are all that varies in it: NOLINTNEXTLINE(cert-env33-c) */
+    /* The command only varies in numbers: NOLINTNEXTLINE(cert-env33-c) */
     FILE *to = popen(text, "we");
     if (!to) {
         return refuse_picture("gnuplot", FAULT_PROCESS_FAILED, "cannot start", err);
     }
-    /* A gnuplot that ends early is seen by its exit status. */
+    /* The exit status reveals a gnuplot that ended early, so SIGPIPE is ignored. */
     (void)sigaction(SIGPIPE, &ignore, &before);
     write(to, what);
     (void)fputs("unset multiplot\nunset output\n", to);

@@ -1,12 +1,12 @@
-/* service/tool/lab_argument.h - the lab file that a command is given. */
+/* service/tool/lab_argument.h - loads the lab file that a command is given. */
 #ifndef SERVICE_TOOL_LAB_ARGUMENT_H
 #define SERVICE_TOOL_LAB_ARGUMENT_H
 
 #include "config/labfile/lab_file.h"
 
-/* Read and check it; path NULL: none was given. What is wrong, all of it, goes to stderr.
+/* Read and check it; path NULL: none was given. All faults go to stderr.
  *
- *   command  in   who asks, "serve"
+ *   command  in   name for messages, "serve"
  *   lab      out  written on true only, then to be freed with lab_file_free()
  */
 MUST_USE bool lab_argument_load(const char *command, const char *path, struct lab_file *lab);

@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { APART_US = 10000 }; /* readings that lie closer together count as one moment */
+enum { APART_US = 10000 }; /* readings closer together than this count as one moment */
 
 static pthread_once_t origin_once = PTHREAD_ONCE_INIT;
-static int64_t origin_us; /* wall clock - clock since boot, fixed by the first call, */
+static int64_t origin_us; /* wall clock - clock since boot, set by the first call, */
 static int64_t asleep_us; /* and how long the machine had slept by then */
 
 static int64_t read_us(clockid_t clock)

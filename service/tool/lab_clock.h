@@ -1,8 +1,8 @@
-/* service/tool/lab_clock.h - lab time: read once from the wall clock, advanced by the clock that
- * counts since boot.
+/* service/tool/lab_clock.h - lab time: read once from the wall clock, then advanced by the
+ * clock since boot.
  *
- * So it never goes back within a process, whatever is done to the wall clock meanwhile. While
- * the machine sleeps it goes on: a suspend is a silence like any other.
+ * So it never goes back within a process, even if the wall clock is set. It includes the time
+ * while the machine sleeps: a suspend is a silence like any other.
  */
 #ifndef SERVICE_TOOL_LAB_CLOCK_H
 #define SERVICE_TOOL_LAB_CLOCK_H
@@ -13,13 +13,13 @@
 /* Microseconds since the Unix epoch. Any thread; the first call fixes the origin. */
 int64_t lab_clock_now_us(void);
 
-/* Since that call: by how much the wall clock was set (> 0: forwards), and for how long the
- * machine was suspended. False: this thread lost the processor between the readings; ask again.
+/* Since that call: by how much the wall clock was set (> 0: forwards), and how long the machine
+ * was suspended. False: this thread lost the processor between the readings; call again.
  */
 bool lab_clock_compare(int64_t *stepped_us, int64_t *slept_us);
 
-/* The monotonic clock alone, for intervals that no record shows; it stands still while the
- * machine sleeps. Any thread. */
+/* The monotonic clock, for intervals that no record shows; it stands still while the machine
+ * sleeps. Any thread. */
 int64_t lab_clock_monotonic_us(void);
 
 /* Sleep until lab_clock_monotonic_us() reaches until_us, or a signal arrives. */

@@ -29,7 +29,7 @@ static struct {
     int fd;
     uint64_t suppressed;
     struct {
-        int64_t second; /* in which `lines` were written */
+        int64_t second; /* second in which `lines` were written */
         unsigned lines;
         uint64_t suppressed; /* since the last line */
     } rate[LOG_EVENT_COUNT];
@@ -55,7 +55,8 @@ bool log_on(enum log_event event)
            atomic_load_explicit(&log_state.level, memory_order_relaxed);
 }
 
-/* As the host has it now: the lab's clock goes on evenly from the start. */
+/* Log lines have the host's current time, because the lab's clock does not follow changes of
+ * it. */
 static int64_t wall_us(void)
 {
     struct timespec t = {0};
@@ -115,7 +116,7 @@ static void write_line(enum log_event event, const char *pair, char *text)
     const size_t bytes = log_state.format == LOG_JSON
                              ? format_json(event, pair, text, suppressed, line, sizeof line)
                              : format_plain(event, pair, text, suppressed, line, sizeof line);
-    /* Nobody is left to tell when stderr is gone. */
+    /* Nobody can be informed when stderr is gone. */
     const ssize_t written = write(log_state.fd, line, bytes);
     (void)written;
 }

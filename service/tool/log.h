@@ -1,9 +1,8 @@
-/* service/tool/log.h - what the daemon says on stderr: one line an event, from a fixed
- * catalogue.
+/* service/tool/log.h - the daemon's log on stderr: one line per event, from a fixed catalogue.
  *
- * Plain ("2026-11-20T05:55:55.599953Z info serving: …") or JSON lines with the same contents.
- * Each event has a rate limit; what was suppressed is counted and told with the next line of
- * that event, or by log_flush(). Any thread; a line is one write.
+ * Lines are plain ("2026-11-20T05:55:55.599953Z info serving: …") or JSON with the same
+ * contents. Each event has a rate limit. Suppressed lines are counted and reported with the
+ * next line of that event, or by log_flush(). Any thread; a line is one write.
  */
 #ifndef SERVICE_TOOL_LOG_H
 #define SERVICE_TOOL_LOG_H
@@ -37,20 +36,20 @@ extern const struct log_row log_rows[LOG_EVENT_COUNT];
 extern const struct names log_level_names;
 const char *log_level_name(enum log_level level);
 
-/* Before other threads exist. Without it: plain, info, on stderr. */
+/* Call before other threads exist. Without it: plain, info, on stderr. */
 void log_start(enum log_format format, enum log_level level, int fd);
 
 /* Any thread, at any time. */
 void log_set_level(enum log_level level);
 
-/* Is this event's level on? For arguments that cost something. */
+/* Is this event's level on? Avoids computing expensive arguments. */
 bool log_on(enum log_event event);
 
 /* pair: the pair's id, or NULL. */
 void log_write(enum log_event event, const char *pair, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* Tell what was suppressed and not told yet. */
+/* Report suppressed lines that were not reported yet. */
 void log_flush(void);
 
 /* Lines suppressed so far. */

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-static atomic_bool raised; /* lock-free, hence safe in a handler and between threads */
+static atomic_bool raised; /* lock-free, so it is safe in a handler and between threads */
 
 static void raise_flag(int number)
 {

@@ -1,4 +1,5 @@
-/* service/tool/stop_signal.h - SIGINT and SIGTERM as a flag, for commands that run until told.
+/* service/tool/stop_signal.h - turns SIGINT and SIGTERM into a flag, for commands that run
+ * until stopped.
  */
 #ifndef SERVICE_TOOL_STOP_SIGNAL_H
 #define SERVICE_TOOL_STOP_SIGNAL_H

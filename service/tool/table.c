@@ -8,7 +8,7 @@
 
 /* --- quantities ------------------------------------------------------------------------ */
 
-/* What a logger writes when it has no value. */
+/* Recognises words that loggers write for a missing value. */
 static bool is_missing(const char *text)
 {
     static const char *const words[] = {"", "nan", "NaN", "NAN", "null", "NA", "inf", "-inf"};
@@ -24,7 +24,7 @@ static bool is_missing(const char *text)
     return false;
 }
 
-/* A number, or a column. */
+/* Parses a number, or finds a column. */
 static enum status parse_factor(const struct csv *csv, const char *name,
                                 struct csv_product *product, struct err *err)
 {
@@ -41,7 +41,7 @@ static enum status parse_factor(const struct csv *csv, const char *name,
     return csv_require(csv, name, &product->column[product->count++], err);
 }
 
-/* A whole product, without its sign and unit. */
+/* Parses a whole product, without its sign and unit. */
 static enum status parse_factors(const struct csv *csv, const char *text,
                                  struct csv_product *product, struct err *err)
 {
@@ -88,7 +88,8 @@ enum status csv_product_find(const struct csv *csv, const char *text, enum unit_
     return st;
 }
 
-/* A number as whole ones and what is left: of nanoseconds since 1970 a double keeps each 256th.
+/* Splits a number into integer and fraction: in nanoseconds since 1970 a double only resolves
+ * 256 ns.
  */
 static enum status split_number(const struct csv *csv, size_t column, int64_t *whole,
                                 double *rest, struct err *err)
@@ -151,7 +152,7 @@ enum status csv_product_value(const struct csv *csv, struct csv_product *product
         }
         all *= factor;
     }
-    *value = all + 0.0; /* zeros without a sign */
+    *value = all + 0.0; /* removes the sign of zeros */
     return STATUS_OK;
 }
 
@@ -206,7 +207,7 @@ bool table_offers(const struct table *table, const struct csv *csv, size_t chann
     return c->given || csv_find(csv, find_name(c, csv)) >= 0;
 }
 
-/* What a channel measures, as its names tell. */
+/* Deduces the measured quantity from a channel's names. */
 static enum unit_kind channel_kind(const struct table_channel *channel)
 {
     enum unit_kind kind = UNIT_UNKNOWN;

@@ -2,7 +2,7 @@
 
 enum {
     HEADER_BYTES = 7, /* transaction, protocol, length, unit */
-    LENGTH_FROM = 6,  /* what the length counts begins here */
+    LENGTH_FROM = 6,  /* the length counts from here */
     READ_BITS_MAX = 2000,
     READ_REGISTERS_MAX = 125,
     WRITE_BITS_MAX = 1968,
@@ -12,15 +12,15 @@ enum {
     ILLEGAL_VALUE = 3
 };
 
-/* How a request of one function is laid out. Behind the function code stand an address and a
- * count, or a value; of some a count of bytes, and so many of them. */
+/* Layout of a function's request. After the function code come an address and a count, or a
+ * value; some functions then have a byte count and that many bytes. */
 static const struct layout {
     uint8_t function;
     bool coils;
-    bool reads;       /* by address and count */
-    bool writes_one;  /* by address; no count */
-    uint8_t write_at; /* where the address of what is written stands; 0: it writes nothing */
-    uint8_t bytes;    /* without the counted ones */
+    bool reads;       /* address and count */
+    bool writes_one;  /* address and value */
+    uint8_t write_at; /* offset of the written address; 0: writes nothing */
+    uint8_t bytes;    /* length without the counted bytes */
     uint16_t read_max;
     uint16_t write_max;
 } layouts[] = {
@@ -52,7 +52,7 @@ static const struct layout *find_layout(uint8_t function)
     return NULL;
 }
 
-/* The count of bytes stands last of the fixed part, and is what the count of values says. */
+/* The byte count ends the fixed part and must agree with the count of values. */
 static bool has_its_data(const struct layout *l, const uint8_t *bytes, size_t length,
                          unsigned values)
 {
@@ -61,7 +61,8 @@ static bool has_its_data(const struct layout *l, const uint8_t *bytes, size_t le
            length == l->bytes + counted;
 }
 
-/* The frame has the length that it says; false when its counts do not fit that or Modbus. */
+/* Checks that the frame has its stated length; false when its counts contradict that or
+ * Modbus. */
 static bool read_counts(const struct layout *l, const uint8_t *bytes, struct modbus_request *r)
 {
     if (r->bytes < l->bytes) {
@@ -106,7 +107,7 @@ enum modbus_frame modbus_frame_read(const uint8_t *bytes, size_t count,
         return MODBUS_FRAME_PART;
     }
     const uint8_t function = bytes[HEADER_BYTES];
-    if (function == 0 || function > 127) { /* no requests have these */
+    if (function == 0 || function > 127) { /* no request has such a code */
         return MODBUS_FRAME_ALIEN;
     }
     const struct layout *l = find_layout(function);

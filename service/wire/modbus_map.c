@@ -7,7 +7,7 @@
 #include "base/numbers/constants.h"
 #include "base/numbers/lab_time.h"
 
-/* Ids of what comes by Modbus; their answers are told by registers, not over MQTT. */
+/* Prefix of ids of Modbus commands. Registers show their answers; MQTT does not. */
 #define ID_STEM "modbus:"
 
 enum {
@@ -20,7 +20,7 @@ enum {
 
 /* --- numbers into words ------------------------------------------------------------------ */
 
-/* To the nearest whole number, ties upwards, within the bounds; 0 for what is no number. */
+/* Rounds to the nearest integer, ties upwards, within bounds; 0 for NaN. */
 static int64_t round_within(double value, double lowest, double highest)
 {
     return isnan(value) ? 0 : (int64_t)floor(fmin(fmax(value, lowest), highest) + 0.5);
@@ -57,9 +57,9 @@ void modbus_map_numbers(const uint16_t words[12], double out[6])
     }
 }
 
-/* --- what is shown ----------------------------------------------------------------------- */
+/* --- registers for display ------------------------------------------------------------ */
 
-/* The angle within a turn, never negative, and the turn: -1 is 65535. */
+/* Splits an angle into one within a turn, never negative, and the turn: -1 is 65535. */
 static void show_joint(const struct arm6_state *arm, size_t j, uint16_t *words)
 {
     const double turn = floor(arm->q_rad[j] / (2.0 * PI));
@@ -113,13 +113,13 @@ void modbus_map_show(const struct arm6_state *arm, const struct modbus_program *
         show_joint(arm, j, words);
     }
     show_tool(arm, words);
-    words[768] = JOINT_RUNNING; /* the tool's */
+    words[768] = JOINT_RUNNING; /* for the tool */
     words[769] = TEMPERATURE_C;
 }
 
-/* --- whose a register is ----------------------------------------------------------------- */
+/* --- access rights -------------------------------------------------------------------- */
 
-/* Ranges that clients write, in order: from, to before. */
+/* Ranges that clients may write, in order: from, to (exclusive). */
 static const unsigned writable[][2] = {{MODBUS_OUTPUTS, MODBUS_CLEAR_OUTPUTS + 1},
                                        {MODBUS_COMMAND, MODBUS_ACCEPTED},
                                        {MODBUS_MODE, MODBUS_STREAM_END},
@@ -135,7 +135,7 @@ bool modbus_is_shown(unsigned address)
     return true;
 }
 
-/* Does the range touch twelve registers without holding them all? */
+/* Does the range touch twelve registers without covering all of them? */
 static bool cuts_twelve(unsigned address, unsigned end, unsigned first)
 {
     const unsigned last = first + 2 * ARM_JOINTS;
@@ -161,7 +161,7 @@ bool modbus_may_write_coils(unsigned address, unsigned count)
     return address >= 16 * MODBUS_OUTPUTS && address + count <= MODBUS_COILS_OF_IO;
 }
 
-/* --- what clients ask for ---------------------------------------------------------------- */
+/* --- requests of clients -------------------------------------------------------------- */
 
 static void set_number(struct event_arm *arm, enum event_arm_member member, double *out,
                        double value)
@@ -200,7 +200,7 @@ void modbus_map_mode(uint16_t bits, struct event_command *out)
     decode_mode(bits, &out->arm);
 }
 
-/* The numbers of a move, and how fast: what is 0 is left to the arm. */
+/* Decodes the numbers of a move and its speeds; for a 0 the arm uses its default. */
 static void decode_move(const uint16_t *words, bool cartesian, struct event_command *out)
 {
     struct event_arm *arm = &out->arm;

@@ -14,13 +14,13 @@ struct modbus_server {
     struct tcp_server *tcp;
     bool writes;
     modbus_t *library;
-    modbus_mapping_t mapping; /* FC 1 and 2, 3 and 4 see the same */
+    modbus_mapping_t mapping; /* FC 1 and 2 read the same, and so do 3 and 4 */
     uint8_t coils[MODBUS_COILS];
-    uint16_t words[MODBUS_REGISTERS]; /* as clients see them; the server's thread */
+    uint16_t words[MODBUS_REGISTERS]; /* as clients see them; used by the server's thread */
     _Atomic uint64_t requests, refused;
 
-    pthread_mutex_t lock; /* of all below */
-    bool fresh;           /* shown since they were seen */
+    pthread_mutex_t lock; /* protects everything below */
+    bool fresh;           /* updated since clients saw them */
     uint16_t shown[MODBUS_REGISTERS];
     struct modbus_orders orders;
 };
@@ -43,7 +43,7 @@ void modbus_server_pop_orders(struct modbus_server *s, struct modbus_orders *out
     lock_release(&s->lock);
 }
 
-/* Between two requests: never within one. */
+/* Call between two requests, never within one. */
 static void refresh_words(struct modbus_server *s)
 {
     lock_acquire(&s->lock);
@@ -62,14 +62,14 @@ static bool has_room(struct modbus_server *s)
     return room;
 }
 
-/* --- what a request writes --------------------------------------------------------------- */
+/* --- effects of writes ---------------------------------------------------------------- */
 
 static bool does_touch(const struct modbus_request *r, unsigned address)
 {
     return !r->coils && address >= r->write_at && address < r->write_at + r->write_count;
 }
 
-/* A mode and a command at most. */
+/* A request needs room for a mode and a command at most. */
 static bool needs_room(const struct modbus_request *r)
 {
     return does_touch(r, MODBUS_COMMAND) || does_touch(r, MODBUS_MODE);
@@ -77,13 +77,13 @@ static bool needs_room(const struct modbus_request *r)
 
 static void order_command(struct modbus_server *s, bool command)
 {
-    assert(s->orders.count < MODBUS_ORDERS_MAX); /* has_room() said so */
+    assert(s->orders.count < MODBUS_ORDERS_MAX); /* has_room() guarantees it */
     struct modbus_order *order = &s->orders.order[s->orders.count++];
     order->command = command;
     memcpy(order->words, &s->words[MODBUS_COMMAND], sizeof order->words);
 }
 
-/* Outputs that were set or cleared: these registers hold nothing themselves. */
+/* Writing these registers sets or clears outputs; they hold nothing themselves. */
 static void change_outputs(uint16_t *words)
 {
     words[MODBUS_OUTPUTS] |= words[MODBUS_SET_OUTPUTS];
@@ -91,8 +91,8 @@ static void change_outputs(uint16_t *words)
     words[MODBUS_SET_OUTPUTS] = words[MODBUS_CLEAR_OUTPUTS] = 0;
 }
 
-/* The registers are written, and the lock is held; before is what 128 and 151 were. A mode
- * comes before the command that came with it. */
+/* Call with the lock after the registers were written; before: previous values of 128 and 151.
+ * A mode takes effect before the command in the same write. */
 static void apply_write(struct modbus_server *s, const struct modbus_request *r,
                         const uint16_t before[2])
 {
@@ -137,7 +137,7 @@ static void gather_coils(struct modbus_server *s)
 
 /* --- a request --------------------------------------------------------------------------- */
 
-/* The exception that answers it, 0: none. */
+/* Returns the exception for a request, 0: none. */
 static int judge_request(struct modbus_server *s, const struct modbus_request *r)
 {
     const unsigned end = r->coils ? MODBUS_COILS : MODBUS_REGISTERS;
@@ -155,7 +155,8 @@ static int judge_request(struct modbus_server *s, const struct modbus_request *r
     return needs_room(r) && !has_room(s) ? MODBUS_EXCEPTION_SLAVE_OR_SERVER_BUSY : 0;
 }
 
-/* Who is told that it is written finds it taken in: the library writes and answers in one. */
+/* Library calls write and answer in one step, so the write is applied before the client sees
+ * the answer. */
 static int answer_write(struct modbus_server *s, const uint8_t *bytes,
                         const struct modbus_request *r)
 {
@@ -170,7 +171,7 @@ static int answer_write(struct modbus_server *s, const uint8_t *bytes,
     return sent;
 }
 
-/* False when the client did not take the answer. */
+/* False when the client did not accept the answer. */
 static bool answer_request(struct modbus_server *s, int socket, const uint8_t *bytes,
                            const struct modbus_request *r)
 {
@@ -233,7 +234,7 @@ struct modbus_server *modbus_server_create(bool writes)
                                     .tab_input_bits = s->coils,
                                     .tab_registers = s->words,
                                     .tab_input_registers = s->words};
-    /* Only to make answers: it neither listens nor connects. */
+    /* The library only formats answers: it neither listens nor connects. */
     s->library = modbus_new_tcp("127.0.0.1", MODBUS_PORT);
     if (!s->library) {
         modbus_server_stop(s);

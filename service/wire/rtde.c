@@ -106,7 +106,7 @@ const char *const rtde_type_names[RTDE_TYPE_COUNT] = {[RTDE_DOUBLE] = "DOUBLE",
                                                       [RTDE_VECTOR6D] = "VECTOR6D",
                                                       [RTDE_VECTOR6INT32] = "VECTOR6INT32"};
 
-/* Numbers of one value, and bytes of each. */
+/* Count of numbers in a value, and the bytes of each. */
 static const struct {
     uint8_t count, bytes;
 } shapes[RTDE_TYPE_COUNT] = {
@@ -145,7 +145,7 @@ const char *rtde_safety_stop(int32_t safety_mode)
 #name, type, offsetof(struct rtde_inputs, name), 0                                     \
     }
 
-/* UR's record_configuration.xml, in its order, then registers. */
+/* Names of UR's record_configuration.xml, in its order, then registers. */
 static const struct rtde_field output_fields[] = {
     OUT(RTDE_DOUBLE, timestamp),
     OUT(RTDE_VECTOR6D, target_q),
@@ -205,7 +205,7 @@ const struct rtde_table rtde_input_table = {input_fields, COUNT(input_fields)};
 /* ---- recipes ------------------------------------------------------------------------------
  */
 
-/* "0" .. "23", without zeros before; -1: none. */
+/* Parses "0" .. "23", without leading zeros; -1: none. */
 static int read_register(const char *digits, size_t bytes, int registers)
 {
     int number = 0;

@@ -1,9 +1,9 @@
 /* service/wire/rtde.h - UR's Real-Time Data Exchange: frames, fields, recipes. No I/O.
  *
- * A frame is u16 length (header included), u8 type, payload; all of it big-endian. A recipe is
- * a list of fields that one side wants or sends; a data frame holds their values one behind the
- * other. Source: Universal Robots, "Real-Time Data Exchange (RTDE) guide"; what UR's own Python
- * client (RTDE_Python_Client_Library, BSD-3) sends and accepts.
+ * A frame is u16 length (header included), u8 type, payload, all big-endian. A recipe is a list
+ * of fields that one side wants or sends; a data frame holds their values one after another.
+ * Source: Universal Robots, "Real-Time Data Exchange (RTDE) guide"; also the behaviour of UR's
+ * own Python client (RTDE_Python_Client_Library, BSD-3).
  */
 #ifndef SERVICE_WIRE_RTDE_H
 #define SERVICE_WIRE_RTDE_H
@@ -16,9 +16,8 @@
 enum {
     RTDE_PORT = 30004,
     RTDE_HEADER = 3,
-    RTDE_FRAME_MAX =
-        4096,             /* longer ones are no frames: UR's lists of names end at 2048 bytes */
-    RTDE_ITEMS_MAX = 128, /* fields of one recipe */
+    RTDE_FRAME_MAX = 4096, /* longer ones are invalid: UR's lists of names end at 2048 bytes */
+    RTDE_ITEMS_MAX = 128,  /* fields of one recipe */
     RTDE_OUTPUT_REGISTERS = 24,
     RTDE_INPUT_REGISTERS = 48,
     RTDE_VERSION_MAX = 2
@@ -41,18 +40,18 @@ struct rtde_frame { /* borrowed */
     size_t bytes;
 };
 
-/* The first frame of bytes[count]. Returns how many bytes it has, 0 while it is not whole, -1
- * when its length is none. */
+/* Find the first frame in bytes[count]. Returns its length, 0 while it is incomplete, -1 when
+ * its length is invalid. */
 ssize_t rtde_frame_next(const uint8_t *bytes, size_t count, struct rtde_frame *out);
 
-/* Frames on their way out, one behind the other; what does not fit sets overflow. */
+/* Outgoing frames, one after another; a frame without room sets overflow. */
 struct rtde_out {
     uint8_t *bytes; /* [room] */
     size_t room, used;
     bool overflow;
 };
 
-/* A frame of payload[bytes]. */
+/* Append a frame of payload[bytes]. */
 void rtde_frame_write(struct rtde_out *out, uint8_t type, const void *payload, size_t bytes);
 
 /* --- fields ------------------------------------------------------------------------------ */
@@ -70,7 +69,7 @@ enum rtde_type {
 /* "DOUBLE" … */
 extern const char *const rtde_type_names[RTDE_TYPE_COUNT];
 
-/* What a controller tells, under UR's names; units SI and radians. Poses: x, y, z and rotation
+/* Outputs of a controller under UR's names, in SI and radians. Poses: x, y, z and rotation
  * vector, in the base's frame. */
 struct rtde_outputs {
     double timestamp; /* s since the controller was started */
@@ -94,15 +93,15 @@ struct rtde_outputs {
     double output_double_register[RTDE_OUTPUT_REGISTERS];
 };
 
-/* What a client may tell a controller. */
+/* Inputs that a client may send to a controller. */
 struct rtde_inputs {
-    uint32_t speed_slider_mask;   /* 1: the fraction counts */
+    uint32_t speed_slider_mask;   /* 1: the fraction is used */
     double speed_slider_fraction; /* 0 .. 1 */
     int32_t input_int_register[RTDE_INPUT_REGISTERS];
     double input_double_register[RTDE_INPUT_REGISTERS];
 };
 
-/* robot_mode, safety_mode, runtime_state and joint_mode in UR's numbers. */
+/* Values of robot_mode, safety_mode, runtime_state and joint_mode, as UR numbers them. */
 enum {
     RTDE_ROBOT_POWER_OFF = 3,
     RTDE_ROBOT_RUNNING = 7,
@@ -120,8 +119,8 @@ const char *rtde_safety_stop(int32_t safety_mode);
 struct rtde_field {
     const char *name;
     enum rtde_type type;
-    size_t at;     /* of its struct */
-    int registers; /* > 0: there are so many, "name_0" and on */
+    size_t at;     /* offset in its struct */
+    int registers; /* > 0: number of registers, "name_0" and on */
 };
 
 struct rtde_table {
@@ -135,25 +134,25 @@ extern const struct rtde_table rtde_input_table;  /* of struct rtde_inputs */
 
 struct rtde_item {
     enum rtde_type type;
-    size_t at; /* of the struct; each variable has another one */
+    size_t at; /* offset in the struct; distinct for each variable */
 };
 
 struct rtde_recipe {
     size_t count;
     struct rtde_item item[RTDE_ITEMS_MAX];
-    size_t bytes; /* of its values in a data frame */
+    size_t bytes; /* size of its values in a data frame */
 };
 
-/* The variable of this name[bytes]; false when there is none. */
+/* Find the variable of this name[bytes]; false when there is none. */
 bool rtde_find(const struct rtde_table *table, const char *name, size_t bytes,
                struct rtde_item *out);
 
-/* One more; recipe->count < RTDE_ITEMS_MAX. */
+/* Add an item; recipe->count < RTDE_ITEMS_MAX. */
 void rtde_recipe_add(struct rtde_recipe *recipe, const struct rtde_item *item);
 
-/* Split names[bytes] at their commas, and find each. types[room]: what a controller answers,
- * "DOUBLE,NOT_FOUND", terminated. False when a name is not there, there are too many, or types
- * has no room. */
+/* Split names[bytes] at their commas, and find each. types[room]: the controller's answer,
+ * "DOUBLE,NOT_FOUND", terminated. False for an unknown name, too many names, or too little room
+ * for types. */
 bool rtde_recipe_read(const struct rtde_table *table, const char *names, size_t bytes,
                       struct rtde_recipe *out, char *types, size_t room);
 
@@ -161,7 +160,7 @@ bool rtde_recipe_read(const struct rtde_table *table, const char *names, size_t 
 void rtde_pack(const struct rtde_recipe *recipe, const void *values, uint8_t *out);
 void rtde_unpack(const struct rtde_recipe *recipe, const uint8_t *in, void *values);
 
-/* Numbers of the wire. */
+/* Numbers in wire format. */
 void rtde_write_u16(uint8_t *out, uint16_t value);
 void rtde_write_u32(uint8_t *out, uint32_t value);
 void rtde_write_double(uint8_t *out, double value);

@@ -70,7 +70,7 @@ static enum rtde_outcome receive_version(struct rtde_client *c, const struct rtd
     return RTDE_NOTHING;
 }
 
-/* The next of the types in *text, up to end; false when there is none. */
+/* Finds the next of the types in *text, up to end; false when there is none. */
 static bool next_type(const char **text, const char *end, const char **word, size_t *bytes)
 {
     if (*text > end) {
@@ -89,7 +89,7 @@ static enum rtde_outcome fail_field(struct rtde_client *c, size_t i, const char 
     return RTDE_FAILED;
 }
 
-/* Its types against ours. RTDE_NOTHING: *lacking tells whether one is not there. */
+/* Compares the answered types with ours. RTDE_NOTHING: *lacking says whether one is missing. */
 static enum rtde_outcome read_types(struct rtde_client *c, const char *types, const char *end,
                                     bool *lacking)
 {
@@ -158,7 +158,7 @@ static enum rtde_outcome receive_data(struct rtde_client *c, const struct rtde_f
 {
     const size_t numbered = c->version == 2;
     if (c->stage < RTDE_ASKS_START) {
-        return RTDE_NOTHING; /* of another recipe */
+        return RTDE_NOTHING; /* belongs to another recipe */
     }
     if (frame->bytes != numbered + c->recipe.bytes) {
         return fail_talk(c, "values of another length than the recipe's");
@@ -167,7 +167,7 @@ static enum rtde_outcome receive_data(struct rtde_client *c, const struct rtde_f
     return RTDE_VALUES;
 }
 
-/* Version 2 tells length, text, length, source, level; version 1 level and text. */
+/* Version 2 has length, text, length, source, level; version 1 level and text. */
 static enum rtde_outcome receive_text(struct rtde_client *c, const struct rtde_frame *frame)
 {
     size_t bytes = frame->bytes > 0 ? frame->bytes - 1 : 0;
@@ -201,7 +201,7 @@ enum rtde_outcome rtde_client_receive(struct rtde_client *c, const struct rtde_f
     case RTDE_PAUSE:
         return fail_talk(c, "the controller paused");
     default:
-        return RTDE_NOTHING; /* of a later version */
+        return RTDE_NOTHING; /* from a later version */
     }
 }
 

@@ -27,7 +27,7 @@ void rtde_link_close(struct rtde_link *l)
     l->socket = -1;
 }
 
-/* Not before a while, longer each time. */
+/* Closes the link and retries later, after a growing delay. */
 static void give_up(struct rtde_link *l, const char *why)
 {
     const bool was_up = l->up;
@@ -72,7 +72,7 @@ static void connect_socket(struct rtde_link *l)
     l->out_count = 0;
 }
 
-/* The socket can be written to: it is connected, or has something to send. */
+/* The socket is writable: it is connected, or output can be sent. */
 static void send_socket(struct rtde_link *l)
 {
     if (l->connecting) {
@@ -97,7 +97,7 @@ static void send_socket(struct rtde_link *l)
     }
 }
 
-/* What the frame says goes to the listener; false when the link is given up. */
+/* Passes the frame's contents to the listener; false when the link is closed. */
 static bool receive_frame(struct rtde_link *l, const struct rtde_frame *frame)
 {
     struct rtde_out out = {.bytes = l->out + l->out_count,

@@ -1,9 +1,9 @@
-/* service/wire/rtde_link.h - a connection to a controller's RTDE interface that comes back by
+/* service/wire/rtde_link.h - a connection to a controller's RTDE interface that reconnects by
  * itself.
  *
- * One socket, which never blocks but for the look-up of a name; what has come is handed on as
- * it comes. A controller that is silent for RTDE_LINK_SILENT_US is left, and tried again, first
- * soon, then every RTDE_LINK_RETRY_US. Of one thread.
+ * It is one socket, which only blocks for name look-up, and passes on data as it comes. A
+ * controller that is silent for RTDE_LINK_SILENT_US is disconnected. Reconnection is first
+ * tried soon, then every RTDE_LINK_RETRY_US. Use it from one thread.
  */
 #ifndef SERVICE_WIRE_RTDE_LINK_H
 #define SERVICE_WIRE_RTDE_LINK_H
@@ -17,12 +17,13 @@ enum {
     RTDE_LINK_WHY_MAX = RTDE_TEXT_MAX
 };
 
-/* Who listens. Called from within rtde_link_run() alone. */
+/* Callbacks, called within rtde_link_run() only. */
 struct rtde_listener {
     void *context;
     void (*values)(void *context, const struct rtde_outputs *values);
-    void (*text)(void *context, const char *text); /* the controller says something to people */
-    /* The link is up: values follow; or down, or not to be had: why. Each time anew. */
+    void (*text)(void *context, const char *text); /* the controller has a message for people */
+    /* The link is up, and values follow; or it is down, and why has the reason. Called at each
+     * change. */
     void (*changed)(void *context, bool up, const char *why);
 };
 
@@ -39,13 +40,14 @@ struct rtde_link {
     uint8_t in[2 * RTDE_FRAME_MAX], out[2 * RTDE_FRAME_MAX];
     int64_t received_us, retry_us, wait_us; /* on the monotonic clock */
     uint64_t connections, frames;
-    char why[RTDE_LINK_WHY_MAX]; /* it is down */
+    char why[RTDE_LINK_WHY_MAX]; /* reason why it is down */
 };
 
 void rtde_link_open(struct rtde_link *l, const char *host, int port,
                     const struct rtde_request *request, const struct rtde_listener *listener);
 
-/* Connect, ask and listen until lab_clock_monotonic_us() reaches until_us, or something came.
+/* Connect, request and listen until lab_clock_monotonic_us() reaches until_us, or something was
+ * received.
  */
 void rtde_link_run(struct rtde_link *l, int64_t until_us);
 

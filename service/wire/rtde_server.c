@@ -6,10 +6,10 @@
 
 #include "service/wire/rtde_session.h"
 
-/* One client's, of the server's thread. */
+/* State of a client, used by the server's thread. */
 struct rtde_peer {
     struct rtde_session session;
-    uint64_t sent_count; /* states that it has been told of … */
+    uint64_t sent_count; /* states that it was sent … */
     bool has_come;       /* … counted from its first frame on */
 };
 
@@ -47,7 +47,7 @@ static ssize_t receive_bytes(void *context, struct tcp_client *client, const uin
     }
 }
 
-/* The next state that the client was not told of; false when there is none. */
+/* Gets the next state that the client was not sent; false when there is none. */
 static bool next_state(struct rtde_server *s, struct rtde_peer *peer, struct rtde_outputs *out)
 {
     (void)pthread_mutex_lock(&s->mutex);

@@ -1,10 +1,10 @@
-/* service/wire/rtde_server.h - a simulated arm's RTDE interface, as a UR controller's port
- * 30004.
+/* service/wire/rtde_server.h - a simulated arm's RTDE interface, like port 30004 of a UR
+ * controller.
  *
- * Each period the arm says how it stands; each client gets its data frames at the rate that it
- * asked for, as often as the arm says so at most. What clients write is read back each period;
- * registers come back as outputs, as a program on the controller may have them do. A client
- * that does not take its frames is closed. docs/rtde.md.
+ * The arm publishes its state each period. Each client gets data frames at the rate that it
+ * requested, at most one per period. Client inputs are read back each period, and registers
+ * return as outputs, as a program on the controller could do. A client that does not read its
+ * frames is disconnected. docs/rtde.md.
  */
 #ifndef SERVICE_WIRE_RTDE_SERVER_H
 #define SERVICE_WIRE_RTDE_SERVER_H
@@ -13,14 +13,14 @@
 #include "service/wire/rtde.h"
 #include "service/wire/tcp_server.h"
 
-enum { RTDE_SERVER_STATES_MAX = 64 }; /* that a thread which was not run may be behind */
+enum { RTDE_SERVER_STATES_MAX = 64 }; /* states kept for a thread that did not run */
 
 struct rtde_server;
 
 struct rtde_counts {
     struct tcp_counts tcp;
-    uint64_t frames, malformed; /* of clients */
-    uint64_t lost;              /* states that the thread did not come to tell of */
+    uint64_t frames, malformed; /* from clients */
+    uint64_t lost;              /* states that the thread was too late to send */
 };
 
 /* period_s: of rtde_server_publish(), > 0. writes: clients may have inputs. Errors as of
@@ -30,7 +30,7 @@ MUST_USE enum status rtde_server_start(struct rtde_server **out,
                                        bool writes, struct err *err);
 void rtde_server_stop(struct rtde_server *s); /* NULL is allowed */
 
-/* How the arm stands now, but for the output registers; *inputs is what clients wrote. Never
+/* Publish the arm's state, without output registers; *inputs gets what clients wrote. Never
  * waits for a client. */
 void rtde_server_publish(struct rtde_server *s, const struct rtde_outputs *now,
                          struct rtde_inputs *inputs);

@@ -7,10 +7,10 @@
 
 #include "base/errors/status.h"
 
-/* Version of the controller that it says it is: a CB3 of 2021. */
+/* Version that the controller claims: a CB3 of 2021. */
 static const uint32_t controller[4] = {3, 15, 0, 100};
 
-static const double HZ_PRESET = 125.0; /* of version 1, which cannot ask */
+static const double HZ_PRESET = 125.0; /* rate of version 1, which cannot request one */
 
 enum { TYPES_MAX = RTDE_ITEMS_MAX * 16, LEVEL_ERROR = 1 };
 
@@ -20,7 +20,8 @@ static void answer_flag(struct rtde_out *out, uint8_t type, bool accepted)
     rtde_frame_write(out, type, &payload, sizeof payload);
 }
 
-/* For people: version 2 is u8 length, text, u8 length, source, u8 level; 1 is level and text.
+/* Formats a message for people: version 2 is u8 length, text, u8 length, source, u8 level; 1 is
+ * level and text.
  */
 static void answer_text(const struct rtde_session *s, struct rtde_out *out, const char *text)
 {
@@ -70,7 +71,7 @@ static void answer_controller(struct rtde_out *out)
     rtde_frame_write(out, RTDE_CONTROLLER, payload, sizeof payload);
 }
 
-/* payload[0] is the recipe where `numbered`; what stands behind it are its types. */
+/* If `numbered`, payload[0] is the recipe; its types follow. */
 static void answer_types(struct rtde_out *out, uint8_t type, bool numbered, size_t recipe,
                          const char *types)
 {
@@ -91,7 +92,7 @@ static void receive_outputs(struct rtde_session *s, struct rtde_shared *shared,
         return;
     }
     const double hz = names > 0 ? rtde_get_double(frame->payload) : HZ_PRESET;
-    /* Outside the range, and NaN, to its nearer end. */
+    /* A rate outside the range, or NaN, becomes the nearer end. */
     s->hz = fmax(RTDE_HZ_MIN, fmin(hz, shared->hz_max));
     s->has_outputs = rtde_recipe_read(&rtde_output_table, (const char *)frame->payload + names,
                                       frame->bytes - names, &s->outputs, types, sizeof types) &&
@@ -100,7 +101,7 @@ static void receive_outputs(struct rtde_session *s, struct rtde_shared *shared,
     answer_types(out, RTDE_OUTPUTS, s->version == 2, s->has_outputs, types);
 }
 
-/* Make the variable the session's; false when it is another's, or this session's already. */
+/* Assigns the variable to the session; false when another session, or this one, has it. */
 static bool own_variable(struct rtde_session *s, struct rtde_shared *shared, size_t at)
 {
     size_t room = RTDE_OWNED_MAX;
@@ -125,7 +126,7 @@ static void disown_variable(struct rtde_session *s, struct rtde_shared *shared, 
     }
 }
 
-/* All of its variables, or none. *types tells which of them are in use. */
+/* Assigns all of its variables, or none. *types shows which are in use. */
 static bool own_recipe(struct rtde_session *s, struct rtde_shared *shared,
                        const struct rtde_recipe *recipe, char *types, size_t room)
 {
@@ -220,7 +221,7 @@ void rtde_session_send(struct rtde_session *s, const struct rtde_outputs *values
 {
     uint8_t payload[RTDE_FRAME_MAX];
     const double period_s = 1.0 / s->hz;
-    /* Half a period early is on time: rates need not divide each other. */
+    /* Half a period early is on time, because rates need not divide each other. */
     if (!s->running || !s->has_outputs || values->timestamp < s->next_s - 0.5 / s->hz + 1e-6) {
         return;
     }

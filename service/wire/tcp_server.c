@@ -18,7 +18,7 @@
 
 enum { BACKLOG = 16, FIRST_CLIENT = 2 };
 
-struct tcp_client { /* malloc'd, its state behind it */
+struct tcp_client { /* malloc'd, with its state behind it */
     int socket;
     int64_t received_us; /* on the monotonic clock */
     bool slow;
@@ -61,7 +61,7 @@ static void close_client(struct tcp_server *s, struct tcp_client **c)
     s->open--;
 }
 
-/* False when the connection is no more. */
+/* False when the connection is closed. */
 static bool send_now(struct tcp_client *c, const uint8_t *bytes, size_t count, size_t *sent)
 {
     const ssize_t n = send(c->socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -93,7 +93,7 @@ static bool send_pending(struct tcp_client *c)
     return alive;
 }
 
-/* What has come; false when there will be no more, or it is nothing to understand. */
+/* Reads from a client; false at the end of the connection, or for invalid data. */
 static bool receive_client(struct tcp_server *s, struct tcp_client *c)
 {
     const ssize_t n = recv(c->socket, c->in + c->in_count, TCP_IN_MAX - c->in_count, 0);
@@ -157,7 +157,7 @@ static void accept_client(struct tcp_server *s)
 
 /* --- the thread -------------------------------------------------------------------------- */
 
-/* Listener, wake, and the clients in the order of their places; returns how many. */
+/* Lists listener, wake, and the clients in the order of their slots; returns their number. */
 static nfds_t list_sockets(const struct tcp_server *s, struct pollfd polled[])
 {
     nfds_t n = 0;
@@ -173,7 +173,7 @@ static nfds_t list_sockets(const struct tcp_server *s, struct pollfd polled[])
     return n;
 }
 
-/* What the client's socket and the clock want; false: close it. */
+/* Handles a client's socket events and clock ticks; false: close it. */
 static bool serve_client(struct tcp_server *s, struct tcp_client *c, short events, bool is_tick)
 {
     if (is_tick && s->service.tick && !s->service.tick(s->service.context, c)) {
@@ -218,7 +218,7 @@ static void *run_server(void *context)
 
 /* --- start and stop ---------------------------------------------------------------------- */
 
-/* "HOST", "HOST:PORT", "[HOST]:PORT" */
+/* Parses "HOST", "HOST:PORT", "[HOST]:PORT". */
 static bool read_address(const struct tcp_listen *listen, struct sockaddr_storage *address,
                          socklen_t *bytes)
 {
@@ -227,7 +227,7 @@ static bool read_address(const struct tcp_listen *listen, struct sockaddr_storag
     const char *colon = strrchr(text, ':');
     const bool v6 = text[0] == '[';
     if ((v6 && colon && colon[-1] != ']') || (!v6 && strchr(text, ':') != colon)) {
-        colon = NULL; /* one of the address's own */
+        colon = NULL; /* the colon belongs to an IPv6 address */
     }
     const size_t whole = colon ? (size_t)(colon - text) : strlen(text);
     if (whole >= sizeof host || (v6 && text[whole - 1] != ']')) {
@@ -273,7 +273,7 @@ static void name_place(struct tcp_server *s)
     socklen_t bytes = sizeof s->address;
     (void)getsockname(s->listener, (struct sockaddr *)&s->address, &bytes);
     address_format((const struct sockaddr *)&s->address, host);
-    /* The port stands at the same place for both families. */
+    /* The port has the same offset in both address families. */
     const unsigned port =
         ntohs(((const struct sockaddr_in *)(const void *)&s->address)->sin_port);
     const bool v6 = s->address.ss_family == AF_INET6;
@@ -343,7 +343,7 @@ enum status tcp_server_start(struct tcp_server **out, const struct tcp_listen *l
 void tcp_server_wake(struct tcp_server *s)
 {
     const uint64_t one = 1;
-    /* The counter is full after 2^64 - 1 of them only. */
+    /* The write only fails when the counter reaches 2^64 - 1. */
     (void)!write(s->wake, &one, sizeof one);
 }
 

@@ -13,15 +13,11 @@
 
 static const double LATE_S = 0.5;              /* longest time to halt */
 static const double ON_M = 0.1, ON_RAD = 0.35; /* largest coasting distance after a halt */
-/* numbers within this ratio have the same unit */
-static const double LIKE = 1.6;
-/* tolerated deviation, ratio of the requested move */
-static const double AWRY_RATIO = 0.35;
-static const double ECHO_S = 0.5; /* "at once", network time included */
-/* largest difference of two stamps of one clock, network time included */
-static const double CLOCKS_S = 2.0;
-/* shortest time from which a clock's pace is judged */
-static const double LONG_S = 0.3;
+static const double LIKE = 1.6;                /* numbers this close have one unit */
+static const double AWRY_RATIO = 0.35;         /* tolerance, ratio of the move */
+static const double ECHO_S = 0.5;              /* "at once", network time included */
+static const double CLOCKS_S = 2.0;            /* stamps of one clock, network included */
+static const double LONG_S = 0.3;              /* least time to judge a clock's pace */
 
 struct rule {
     const char *page, *text;
@@ -98,8 +94,7 @@ static const struct unit time_units[] = {{1.0, "s"}, {1e3, "ms"}, {1e6, "us"}, {
 static const struct unit distance_units[] = {{1.0, "m"}, {100.0, "cm"}, {1000.0, "mm"}};
 static const struct unit angle_units[] = {{1.0, "rad"}, {180.0 / PI, "degrees"}};
 
-/* Finds the unit that explains this ratio of a number to its expected value; NULL: none
- * does. */
+/* Finds the unit that explains this ratio of a number to its due value; NULL: none. */
 static const struct unit *find_unit(const struct unit *units, size_t count, double ratio)
 {
     for (size_t i = 0; i < count; i++) {
@@ -254,8 +249,7 @@ static void add_stamp(struct stamps *s, int64_t source_us, int64_t at_us)
     s->at_us[1] = at_us;
 }
 
-/* Returns the clock's seconds per second; NaN, with a finding, when the stamps are no
- * seconds. */
+/* Returns the seconds per second of a clock; NaN with a finding for another unit. */
 static double judge_pace(struct judge *j, const char *what, const struct stamps *s)
 {
     const double own_s = lab_s(s->source_us[1] - s->source_us[0]);

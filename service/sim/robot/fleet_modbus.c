@@ -1,4 +1,5 @@
-/* The arm of a fleet on Modbus TCP: what clients ask for, period by period, and what they see.
+/* service/sim/robot/fleet_modbus.c - connects the fleet's arm to Modbus TCP: clients' requests
+ * and displayed registers, period by period.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,11 +13,11 @@
 struct fleet_modbus {
     struct modbus_server *server;
     struct modbus_program program;
-    struct robot_reply reply; /* to the program's command; "" in id: none came */
+    struct robot_reply reply; /* answer to the program's command; "" in id: none yet */
     struct modbus_orders orders;
     struct arm_indices indices;
-    uint32_t moves; /* commands that had moved the arm when the indices' goal was set */
-    bool external, has_goal; /* who streams drives; the goal is his */
+    uint32_t moves; /* commands that had moved the arm when the goal of the indices was set */
+    bool external, has_goal; /* external: a streaming client drives, and the goal is its own */
     uint16_t words[MODBUS_REGISTERS];
 };
 
@@ -85,8 +86,8 @@ void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply
         obey_order(f, r, reply, &orders->order[i]);
     }
     if (orders->stream) {
-        /* Refused while nobody is to stream, or beyond a joint's range: the arm stays as it is,
-         * and brakes when nothing better comes. */
+        /* Refused if no client may stream, or beyond a joint's range. The arm then keeps its
+         * set point, and brakes if nothing valid follows. */
         (void)!arm6_stream(r->memory, orders->stream_rad);
     }
     if (orders->goal) {
@@ -98,7 +99,8 @@ void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply
     }
 }
 
-/* Each command that moves the arm has its own goal; who streams has told his, or there is none.
+/* Each command that moves the arm has its own goal. A streaming client may have sent one; else
+ * there is none.
  */
 static void update_goal(struct fleet_modbus *m, const struct arm6_state *arm)
 {
@@ -137,7 +139,8 @@ bool fleet_modbus_answer(struct fleet *f, const struct robot_reply *reply)
     return true;
 }
 
-/* As a machine of the robot: what it does, by whom, and how well (docs/modbus.md). */
+/* Writes Modbus as a machine of the robot: its state, its driver and its quality
+ * (docs/modbus.md). */
 void fleet_modbus_write(const struct fleet *f, struct json_writer *w)
 {
     const struct fleet_modbus *m = f->modbus;

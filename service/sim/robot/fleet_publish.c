@@ -1,4 +1,5 @@
-/* What the fleet says: messages that wait until their transport delay is over. */
+/* service/sim/robot/fleet_publish.c - publishes the fleet's messages after their transport
+ * delay. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,15 @@
 
 enum { PAYLOAD_MAX = 4096, MACHINES_BYTES = 8192, REFUSED_MAX = 16 };
 
-#define MACHINES_AGAIN_US (INT64_C(10) * 1000000) /* tell them again, changed or not */
+#define MACHINES_AGAIN_US (INT64_C(10) * 1000000) /* repeat interval of unchanged machines */
 
-/* Lab time at which robots' time was or will be t_us. */
+/* Returns the lab time at which robots' time is t_us. */
 static int64_t lab_time_of(const struct fleet *f, int64_t t_us)
 {
     return f->executive.begin_us + llround((double)(t_us - f->sim_us) / f->options.pace);
 }
 
-/* A robot's own clock at a lab time. */
+/* Returns a robot's own clock at a lab time. */
 static int64_t clock_of(const struct fleet *f, const struct fleet_robot *r, int64_t lab_us_)
 {
     const double since_us = (double)(lab_us_ - f->start_us);
@@ -48,7 +49,7 @@ static void publish_word(struct fleet *f, const struct fleet_robot *r, const cha
     }
 }
 
-/* --- the outbox -------------------------------------------------------------------------- */
+/* --- the queue ------------------------------------------------------------------------ */
 
 int64_t fleet_outgoing_due_us(const struct fleet *f)
 {
@@ -67,8 +68,8 @@ void fleet_send_due(struct fleet *f, int64_t now_us)
     }
 }
 
-/* What is said at a lab time leaves when its transport is over. False, and counted, when it is
- * not whole or the outbox is full. */
+/* Queues a message published at a lab time until its transport delay is over. False, and
+ * counted, when it is incomplete or the queue is full. */
 static bool queue_word(struct fleet *f, struct fleet_robot *r, const char *word, int qos,
                        int64_t publish_us, struct json_writer *w)
 {
@@ -110,14 +111,14 @@ static bool sends_simulated_time(const struct fleet *f)
     return fabs(f->options.pace - 1.0) > 0.0;
 }
 
-/* An object that was closed takes further members, until it is closed again. */
+/* Reopens a closed object for further members. */
 static void open_again(struct json_writer *w)
 {
     w->used--;
     w->depth++;
 }
 
-/* And, for people, why. */
+/* Adds the reason for people. */
 static void write_detail(struct json_writer *w, const char *detail)
 {
     if (detail[0]) {
@@ -127,7 +128,7 @@ static void write_detail(struct json_writer *w, const char *detail)
     }
 }
 
-/* What only some kinds tell. */
+/* Writes values that only some kinds have. */
 static void write_more(struct json_writer *w, const struct robot_sample *s)
 {
     if (s->more_count == 0) {
@@ -299,13 +300,14 @@ void fleet_publish_machines(struct fleet *f, struct fleet_robot *r, int64_t now_
     if ((!kind->machines && !f->modbus) || now_us < r->machines_us) {
         return;
     }
-    /* Only the first's entries count: a lidar that reads all the time is no news. */
+    /* Only entries of the first machine count as changes: a lidar that reads all the time is no
+     * change. */
     const size_t count = kind->machines ? kind->machines(r->memory, machines) : 0;
     if (count > 0) {
         mark = hash_bytes(mark, &machines[0].m->state, sizeof machines[0].m->state);
         mark = hash_bytes(mark, machines[0].stats->visits, sizeof machines[0].stats->visits);
     }
-    if (f->modbus) { /* its indices are news all the time */
+    if (f->modbus) { /* its indices change all the time */
         mark = hash_bytes(mark, &f->executive.periods, sizeof f->executive.periods);
     }
     if (mark == r->machines_mark && now_us < r->machines_us + MACHINES_AGAIN_US) {
@@ -326,7 +328,7 @@ void fleet_publish_machines(struct fleet *f, struct fleet_robot *r, int64_t now_
 
 /* --- parameters -------------------------------------------------------------------------- */
 
-/* Index of the value among the kind's words or as a number; NaN when it is neither. */
+/* Returns the value as a number, or as the index of its word; NaN when it is neither. */
 static double value_of(const struct robot_kind *kind, const char *name, const json_t *value)
 {
     const int index = robot_parameter_find(kind, name);
@@ -341,7 +343,7 @@ static double value_of(const struct robot_kind *kind, const char *name, const js
     return nan("");
 }
 
-/* Where what is written of a set while it is applied goes. */
+/* Destinations of the reports while a set is applied. */
 struct applying {
     struct fleet *fleet;
     struct fleet_robot *robot;
@@ -366,8 +368,8 @@ static void apply_value(struct applying *a, const char *name, double value)
     }
 }
 
-/* Its own value times the factor, and more by what is added; what that leaves the range by, the
- * robot cannot do. NaN, which is refused, when the change is none. */
+/* Multiplies the robot's own value by the factor and adds; the result is clipped to the range.
+ * NaN, which is refused, when the change is invalid. */
 static double adjusted_value(const struct fleet *f, const struct fleet_robot *r,
                              const char *name, const json_t *change)
 {
@@ -384,7 +386,7 @@ static double adjusted_value(const struct fleet *f, const struct fleet_robot *r,
     return isfinite(value) ? fmin(fmax(value, row->min), row->max) : value;
 }
 
-/* Writes "applied" and "refused" while it applies; of a name that stands in both, adjust. */
+/* Writes "applied" and "refused" while it applies values; for a name in both, adjust counts. */
 static void apply_values(struct fleet *f, struct fleet_robot *r, json_t *values, json_t *adjust,
                          struct json_writer *w)
 {
@@ -411,7 +413,7 @@ static void apply_values(struct fleet *f, struct fleet_robot *r, json_t *values,
     json_write_raw(w, "refused", text, a.refused.used);
 }
 
-/* All its own parameters again. */
+/* Restores all of its own parameters. */
 static void restore_values(const struct fleet *f, struct fleet_robot *r)
 {
     for (size_t i = 0; i < f->options.kind->parameter_count; i++) {
@@ -457,7 +459,7 @@ void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
 
 /* --- pose -------------------------------------------------------------------------------- */
 
-/* Why it cannot be put there; NULL when it was. */
+/* Returns why the pose cannot be set; NULL after setting it. */
 static const char *refuse_pose(struct fleet *f, struct fleet_robot *r, const char *id,
                                const double pose[3])
 {

@@ -1,4 +1,5 @@
-/* What the fleet hears: messages taken apart, and the robots obey. */
+/* service/sim/robot/fleet_receive.c - decodes received messages and passes them to the
+ * robots. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,13 +11,13 @@
 
 enum { PARAMETERS_BYTES = 8192 };
 
-/* A message to robots of a pair, and what it says. */
+/* A message to robots of a pair, decoded. */
 struct received {
     struct fleet *f;
     uint32_t pair;
     bool sides[SIDE_COUNT];
     const struct message *message;
-    bool whole; /* of a command: it could be read */
+    bool whole; /* for a command: it could be parsed */
     struct event_command command;
     struct event_echo probe; /* source_received_us is lab time */
     double tau[EVENT_AXES_MAX];
@@ -57,7 +58,7 @@ void fleet_list_topics(const struct fleet *f, struct fleet_topics *out)
     }
 }
 
-/* --- the words --------------------------------------------------------------------------- */
+/* --- message kinds -------------------------------------------------------------------- */
 
 static bool complain_of(const struct received *h, const char *what)
 {
@@ -86,7 +87,7 @@ static bool read_command(struct received *h)
     return h->whole;
 }
 
-/* In link mode an id stands for one command: one that was sent again is not done again, its
+/* In link mode an id stands for one command. A repeated one is not executed again, because its
  * answer is on its way or was given. */
 static bool is_repeat(const struct fleet *f, struct fleet_robot *r, const char *id)
 {
@@ -151,7 +152,7 @@ static void obey_effort(struct fleet *f, struct fleet_robot *r, const struct rec
     }
 }
 
-/* An empty one: the retained set was taken back. */
+/* An empty message deletes the retained set. */
 static bool read_parameters(struct received *h)
 {
     const size_t bytes = h->message->payload_bytes;
@@ -177,7 +178,7 @@ static void obey_pose(struct fleet *f, struct fleet_robot *r, const struct recei
 
 static const struct {
     const char *word;
-    bool (*read)(struct received *h); /* false, after a complaint, when it says nothing */
+    bool (*read)(struct received *h); /* false, with a message, for an invalid one */
     void (*obey)(struct fleet *f, struct fleet_robot *r, const struct received *h);
 } words[] = {{"command", read_command, obey_command},
              {"probe", read_probe, obey_probe},
@@ -185,9 +186,9 @@ static const struct {
              {"pose", read_pose, obey_pose},
              {"parameters", read_parameters, obey_parameters}};
 
-/* --- who is meant ------------------------------------------------------------------------ */
+/* --- receivers ------------------------------------------------------------------------ */
 
-/* Which of ours has this name, [bytes]: they are numbered. */
+/* Finds the pair of this name, [bytes], by its number. */
 static bool find_pair(const struct fleet *f, const char *id, size_t bytes, uint32_t *pair)
 {
     const size_t count = (size_t)f->options.pair_count;
@@ -202,7 +203,7 @@ static bool find_pair(const struct fleet *f, const char *id, size_t bytes, uint3
     return ours;
 }
 
-/* The pair of "<prefix>/<pair>/<rest>"; NULL when it is none of ours, else the rest. */
+/* Finds the pair of "<prefix>/<pair>/<rest>" and returns the rest; NULL for an unknown pair. */
 static const char *split_topic(const struct fleet *f, const char *topic, uint32_t *pair)
 {
     const char *prefix = f->options.broker.prefix;
@@ -232,7 +233,7 @@ void fleet_receive(void *context, const struct message *message)
     while (rest && word < COUNT(words) && strcmp(rest, words[word].word) != 0) {
         word++;
     }
-    /* An old command must not move a robot. */
+    /* A retained, and thus old, command must not move a robot. */
     if (!rest || word == COUNT(words) ||
         (message->retained && strcmp(rest, "parameters") != 0) || !words[word].read(&h)) {
         return;

@@ -1,4 +1,5 @@
-/* The arm of a fleet on RTDE: how it stands, period by period, and the speed slider of clients.
+/* service/sim/robot/fleet_rtde.c - connects the fleet's arm to RTDE: publishes its state period
+ * by period, and applies the clients' speed slider.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,9 +10,9 @@
 #include "service/sim/robot/fleet_parts.h"
 #include "twin/sim/robot/arm6.h"
 
-/* UR's C++ client takes a controller for booted when its clock is past 40 s. */
+/* s: UR's C++ client assumes a finished boot when the controller's clock is past 40 s. */
 static const double CLOCK_BEGINS_S = 100.0;
-/* Slower than this a slider does not let it go. */
+/* smallest ratio that a slider allows */
 static const double SLIDER_LEAST = 0.01;
 
 static const double SUPPLY_V = 48.0;
@@ -22,7 +23,7 @@ enum { STATUS_POWER_ON = 1, STATUS_PROGRAM_RUNS = 2, SAFETY_NORMAL = 1, SAFETY_S
 struct fleet_rtde {
     struct rtde_server *server;
     struct rtde_inputs inputs;
-    double slider; /* in force, 1: none */
+    double slider; /* slider in force, 1: none */
 };
 
 bool fleet_rtde_start(struct fleet *f)
@@ -77,8 +78,8 @@ static void scale_parameter(struct fleet *f, struct fleet_robot *r, const char *
     }
 }
 
-/* Time as if it went slower: speeds by the slider, accelerations by its square. Moves are
- * planned whole, so it takes hold between them. */
+/* Scales time: speeds by the slider, accelerations by its square. Moves are planned as a whole,
+ * so a change takes effect between them. */
 void fleet_rtde_obey(struct fleet *f, struct fleet_robot *r)
 {
     struct fleet_rtde *m = f->rtde;

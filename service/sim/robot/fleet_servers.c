@@ -1,4 +1,5 @@
-/* What the servers of a simulated arm (Modbus TCP, RTDE) print about themselves. */
+/* service/sim/robot/fleet_servers.c - prints addresses and counts of a simulated arm's servers
+ * (Modbus TCP, RTDE). */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* `tandem robot`: options into a fleet of simulated robots. */
+/* service/sim/robot/robot_command.c - `tandem robot`: turns options into a fleet of simulated
+ * robots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "service/tool/lab_argument.h"
 #include "twin/sim/robot/robot_kinds.h"
 
-/* Options that stand for a parameter; NaN: not given. */
+/* Options that set a parameter; NaN: not given. */
 enum { SPEED_ANGULAR, SPEED_LINEAR, DELAY_T0, DELAY_TA, DELAY_TR, NOISE, SHORTCUT_COUNT };
 
 static const struct {
@@ -40,8 +41,8 @@ struct given {
     double shortcut[SHORTCUT_COUNT];
     double period_s;
     bool list, without_password, allow_writes;
-    const char *check, *go; /* another's robot, and how far it is to move */
-    const char *lab;        /* where it says what its robots speak */
+    const char *check, *go; /* --check: the robot to test, and the size of its move */
+    const char *lab;        /* lab file with the robots' codec */
     struct check_options checked;
 };
 
@@ -98,7 +99,7 @@ static bool apply_shortcuts(const struct given *g, struct fleet_options *o)
     return true;
 }
 
-/* The links of an arm as they are, in place of what its parameters say of them. */
+/* Loads measured links of an arm, which replace the nominal ones. */
 static bool load_links(const char *path, struct fleet_options *o)
 {
     const int arm = robot_parameter_find(&arm6_kind, "arm");
@@ -120,7 +121,7 @@ static bool load_links(const char *path, struct fleet_options *o)
     return true;
 }
 
-/* Parameter file and map; all faults of both. */
+/* Reads parameter file and map, and reports all faults of both. */
 static bool read_files(const struct given *g, struct fleet_options *o)
 {
     struct err_list errors = {0};
@@ -148,7 +149,7 @@ static bool read_files(const struct given *g, struct fleet_options *o)
     return fine;
 }
 
-/* A machine in place of the kind's own: the only one of its file. */
+/* Loads a machine that replaces the kind's own: the only one of its file. */
 static bool read_machine(const struct given *g, struct fleet_options *o,
                          struct machine_file **file)
 {
@@ -197,7 +198,7 @@ static bool name_sides(const struct given *g, struct fleet_options *o)
     o->sides[SIDE_REAL] = both || !g->side || strcmp(g->side, "real") == 0;
     o->sides[SIDE_VIRTUAL] = both || (g->side && strcmp(g->side, "virtual") == 0);
     o->link = strcmp(g->mode, "link") == 0;
-    /* Room for the counted number of the last pair. */
+    /* leaves room for the number of the last pair */
     return session_names_fit(o->broker.prefix, o->pair, o->pair_count > 1 ? 5 : 0);
 }
 
@@ -215,7 +216,7 @@ static bool set_period(const struct given *g, struct fleet_options *o)
     return true;
 }
 
-/* Modbus and RTDE are an arm's, and of one. */
+/* Only a single arm can serve Modbus and RTDE. */
 static bool set_servers(const struct given *g, struct fleet_options *o)
 {
     const bool one = o->pair_count == 1 && !(o->sides[SIDE_REAL] && o->sides[SIDE_VIRTUAL]);
@@ -267,7 +268,7 @@ static int list_kinds(void)
     return EXIT_FINE;
 }
 
-/* PAIR/SIDE, and the size of a move. */
+/* Parses PAIR/SIDE, and the size of a move. */
 static bool read_check(struct given *g, const struct fleet_options *o)
 {
     struct check_options *c = &g->checked;
@@ -303,7 +304,7 @@ static bool read_check(struct given *g, const struct fleet_options *o)
     return session_names_fit(o->broker.prefix, c->pair, 0);
 }
 
-/* By the lab file's broker, and the codec of its pair. */
+/* Uses the broker of the lab file, and the codec of its pair. */
 static int check_by_lab(struct given *g)
 {
     struct lab_file lab;

@@ -4,14 +4,14 @@
 
 enum { BLOCKS = 1 + SIDE_COUNT, CHOICES_MAX = 256, PATH_MAX_BYTES = 64 };
 
-/* What the rows write to: parameters of both robots, then of each alone. */
+/* The option rows write to this struct: parameters of both robots, then of each alone. */
 struct slots {
     double number[BLOCKS][ROBOT_PARAMETERS_MAX];
     uint32_t choice[BLOCKS][ROBOT_PARAMETERS_MAX];
 };
 
-/* A kind's parameters as rows of an option table: "kp", "real.kp", "virtual.kp". They may be
- * more than OPTION_ROWS_MAX: who reads by them has room for all. */
+/* A kind's parameters as rows of an option table: "kp", "real.kp", "virtual.kp". They may
+ * exceed OPTION_ROWS_MAX, so readers allocate room for all. */
 struct rows {
     size_t count;
     struct option_row row[BLOCKS * ROBOT_PARAMETERS_MAX];
