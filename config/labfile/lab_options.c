@@ -41,59 +41,52 @@ static const struct option_row lab_rows[] = {
     LAB(broker.username, TEXT("", NO_RANGE), "User name at the broker."),
     LAB(broker.password_file, TEXT("", NO_RANGE), "File whose first line is the password of that user."),
     LAB(broker.telemetry_username, TEXT("", NO_RANGE),
-     "User of a second connection, for telemetry alone, so that no reply waits behind it. Without username and "
-     "cert_file that connection exists anyway."),
+     "User of a second connection, for telemetry alone; it needs none if username and cert_file are empty."),
     LAB(broker.telemetry_password_file, TEXT("", NO_RANGE), "File whose first line is the password of that user."),
     LAB(broker.tls.enabled, TRUTH("false"), "Encrypt the connection and check the broker's certificate."),
     LAB(broker.tls.ca_file, TEXT("", NO_RANGE),
-     "Certificates (PEM) of the authorities that may sign the broker's; by default the system's."),
+     "Certificates (PEM) of authorities for the broker's; the system's by default."),
     LAB(broker.tls.cert_file, TEXT("", NO_RANGE),
      "Own certificate (PEM), for brokers that ask for one; needs key_file."),
     LAB(broker.tls.key_file, TEXT("", NO_RANGE), "Key (PEM, without pass phrase) of cert_file."),
     LAB(broker.keep_alive_s, WHOLE("s", "30", 5.0, 65535.0),
      "After this silence either side takes the connection for dead."),
     LAB(broker.session_expiry_s, WHOLE("s", "86400", 0.0, 4294967295.0),
-     "How long the broker keeps messages for an absent daemon; 4294967295 is for ever, 0 loses them. MQTT 3.1.1 has "
-     "no limit."),
+     "How long the broker keeps messages for an absent daemon; 4294967295: for ever, as in MQTT 3.1.1."),
     LAB(broker.heartbeat_hz, REAL("Hz", "10", 5.0, 50.0),
-     "Rate of the daemon's own messages that keep the connection awake; on an idle one a reply would be stamped up "
-     "to 0.1 s late."),
+     "Rate of the daemon's own messages that keep the connection awake, so that replies are stamped in time."),
 
     {"broker.remember_s", TIME("s", "900", 60.0, 86400.0), IN_LAB(broker.remember_us),
-     "How long commands and replies are remembered, to recognise them if a killed broker delivers them again; "
-     "longer than its autosave_interval."},
+     "How long commands and replies are remembered, to recognise redeliveries; longer than the broker's "
+     "autosave_interval."},
     LAB(broker.remember_messages, WHOLE("", "65536", DELIVERY_MIN, DELIVERY_MAX),
-     "Most commands and replies remembered in the whole lab, 48 bytes each; a command with an id counts twice in "
-     "link mode. A warning says when they do not reach back remember_s."),
+     "Most commands and replies remembered in the lab, 48 bytes each; a warning says if they do not reach back "
+     "remember_s."),
 
     LAB(http.enabled, TRUTH("true"), "Serve the HTTP interface and the page."),
     LAB(http.bind, TEXT("127.0.0.1", NOT_EMPTY), "Address to listen on; any but a loopback address needs token_file."),
     LAB(http.port, WHOLE("", "8420", 0.0, 65535.0), "Port to listen on; 0 takes any free one and prints it."),
     LAB(http.token_file, TEXT("", NO_RANGE),
-     "File whose first line is the bearer token, of 16 characters or more, that writing requests must carry; without "
-     "it nothing can be written over HTTP."),
+     "File whose first line is the bearer token (16 characters or more) of writing requests; without it HTTP "
+     "only reads."),
     LAB(http.threads, WHOLE("", "2", 1.0, 4.0), "Threads that answer requests."),
     LAB(http.connections_max, WHOLE("", "64", 4.0, 1000.0),
      "Connections open at once; if all are in use, the one idle for longest is closed."),
     LAB(http.listeners_max, WHOLE("", "2000", 0.0, 10000.0),
-     "Listeners to the stream of events at once, in addition to those connections; more are refused with 503. About "
-     "40 kB each."),
+     "Listeners to the stream of events, besides those connections; more get 503. About 40 kB each."),
     LAB(http.client_connections_max, WHOLE("", "512", 0.0, 100000.0),
-     "Connections of one address at once (a proxy is one address); requests on further ones are refused with 429. "
-     "0: no limit."),
+     "Connections of one address (a proxy is one); requests on further ones get 429. 0: no limit."),
     LAB(http.client_requests_per_s, WHOLE("", "500", 0.0, 1000000.0),
-     "Requests per second of one address; a burst may hold those of five seconds. More are refused with 429. 0: no "
-     "limit."),
+     "Requests per second of one address, in bursts of five seconds' worth; more get 429. 0: no limit."),
     LAB(http.hosts, TEXT("", NO_RANGE),
-     "Names of the server for clients, separated by commas, besides localhost and its address; a request with "
-     "another Host is refused with 421."),
+     "Further names of the server, separated by commas; a request with another Host gets 421."),
     LAB(http.tls_certificate, TEXT("", NO_RANGE),
      "Certificate (PEM, followed by its chain) to serve HTTPS instead of HTTP; needs tls_key."),
     LAB(http.tls_key, TEXT("", NO_RANGE), "Key (PEM, without pass phrase) of tls_certificate."),
     LAB(http.upload_mb, WHOLE("MB", "32", 1.0, 64.0),
      "Longest recording accepted for identification (1 MB = 1 000 000 bytes)."),
     LAB(http.uploads_max, WHOLE("", "4", 1.0, 16.0),
-     "Recordings in memory at once: during upload, waiting or being fitted; more are refused with 429."),
+     "Recordings in memory at once; more get 429."),
 
     LAB(journal.dir, TEXT("journal", NOT_EMPTY), "Directory of the journal; it is made when missing."),
     LAB(journal.record, CHOICE("all", "all|events"), "Write every message, or all but telemetry."),
@@ -104,7 +97,7 @@ static const struct option_row lab_rows[] = {
     LAB(journal.retain_mb, WHOLE("MB", "8000", 0.0, 4000000000.0),
      "The oldest files are removed beyond this size in all; 0 keeps everything."),
     {"journal.fsync_s", TIME("s", "1", 0.0, 60.0), IN_LAB(journal.fsync_us),
-     "At most this much is lost if the power fails; 0: each message is synced before it is acknowledged."},
+     "Most that a power cut loses; 0: each message is synced before it is acknowledged."},
     LAB(journal.min_free_mb, WHOLE("MB", "200", 0.0, 4000000000.0),
      "Less free space than this for journal, store or checkpoint is reported; 0: never."),
 
@@ -123,13 +116,12 @@ static const struct option_row lab_rows[] = {
      "What the daemon writes on stderr: errors, also warnings, also lifecycle, or everything."),
 
     {"models", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Files with models of motion, a list of paths from the lab file's folder; dynamics.model takes them by "
-     "name."},
+     "Files with models of motion: a list of paths from the lab file's folder; dynamics.model names them."},
     {"machines", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Files with state machines of the lab's robots, a list of paths from the lab file's folder; the page shows "
-     "them as drawn, with the present state lit."},
+     "Files with state machines of the lab's robots: a list of paths from the lab file's folder; the page shows "
+     "them."},
     {"defaults", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Options of every pair that does not set them itself."},
+     "Options of every pair that does not set them."},
     {"pairs", OPTION_MAP, "", "", OPTION_BY_HAND,
      "The pairs by their ids; required. An id has 1 to 31 letters, digits, _ or -."},
     {"teams", OPTION_MAP, "", "", OPTION_BY_HAND,
@@ -142,48 +134,43 @@ static const struct option_row pair_rows[] = {
     {"kind", CHOICE("diffdrive", "diffdrive|usv3|joint|first_order|generic"), SHOWN_PAIR(params.kind),
      "Model of the robot."},
     PAIR(mode, CHOICE("observe", "observe|link"),
-     "observe: the lab commands both robots and Tandem listens; link: Tandem takes each command, sends it to both "
-     "and merges the replies."),
+     "observe: Tandem listens; link: Tandem sends each command to both robots and merges the replies."),
     PAIR(record, CHOICE("smart", "smart|all"), "Keep entries and alarms only, or every event."),
     PAIR(arm, TEXT("", NO_RANGE),
-     "Both robots are arms of six joints with these lengths: ur5, ur5e or paper. Gives sizes of moves, travel times "
-     "by commanded speed, and the distance of the tools."),
+     "Both robots are arms of six joints with these lengths: ur5, ur5e or paper."),
     PAIR(codec, TEXT("native", NOT_EMPTY), "Codec of its robots' messages; native is docs/protocol.md."),
     {"real", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_REAL]),
      "Name of the real robot for its codec."},
     {"virtual", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_VIRTUAL]),
      "The same for the virtual robot."},
     {"mapping", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "For codec mapping and sparkplug: the path of a file with rows (next to this file, else in the working "
-     "directory), or the rows themselves: [docs/robots/mapping.md](robots/mapping.md)."},
+     "Codecs mapping and sparkplug: a file with rows (next to this one, else in the working directory), or the "
+     "rows: [docs/robots/mapping.md](robots/mapping.md)."},
     {"interface", TEXT("uagv", NOT_EMPTY), IN_PAIR(params.speaks.interface),
      "vda5050: the first level of its vehicles' topics."},
     {"mirror", TRUTH("false"), IN_PAIR(params.speaks.mirror),
-     "vda5050: the twin gets a copy of each order and instant action of the real vehicle; otherwise its master "
-     "gives it the same orders."},
+     "vda5050: the twin gets a copy of the real vehicle's orders; otherwise its master gives it the same."},
     {"turns", CHOICE("on_spot", "none|on_spot"), IN_PAIR(params.speaks.turns),
-     "vda5050: whether a vehicle turns on the spot at the beginning of an edge; otherwise an edge is only a drive."},
+     "vda5050: whether a vehicle turns on the spot at the beginning of an edge."},
     {"velocity_frame", CHOICE("vehicle", "vehicle|world|speed"), IN_PAIR(params.speaks.velocity_frame),
      "vda5050: frame of the velocities: the vehicle's own, that of the map, or a speed alone."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
-     "Map of the robots' world, as tandem robot --map reads it; only drawn under their tracks on the page."},
+     "Map of the robots' world for the page, as tandem robot --map reads it."},
     {"plausible", CHOICE("on", "off|on"), IN_PAIR(params.dynamics.plausible),
-     "Suspect fitted values that look like another unit's: milliseconds, degrees, millimetres, kilonewtons. Tandem "
-     "does not promote such a set."},
+     "Suspect, and do not promote, fitted values that look like another unit's."},
     {"sync_tolerance_s", TIME("s", "0.05", 0.0, 3600.0), IN_PAIR(params.sync_tolerance_us),
      "Replies no further apart are SYNC."},
     {"timeout_s", TIME("s", "30", 0.001, 86400.0), IN_PAIR(params.timeout_us),
      "A side that has not replied by then is a TIMEOUT."},
     PAIR(value_tolerance_abs, REAL("", "-1", -1.0, 1e9),
-     "Values of two replies that differ by no more agree, in the value's own unit. Below 0: 0.02, of arms 0.002."),
+     "Values of two replies agree within this, in their own unit. Below 0: 0.02, of arms 0.002."),
     PAIR(value_tolerance_ratio, REAL("", "0", 0.0, 1.0),
-     "Values other than angles also agree if they differ by at most this share of the larger one."),
+     "Values other than angles also agree within this share of the larger one."),
     PAIR(tolerances, NUMBERS(0.0, 1e9),
-     "Instead of both, for values of this name (`psi_rad`) or, with a `_` in front, this unit (`_rad`): names go "
-     "before units, longer ones before shorter ones. `{_rad: 0.05, _m: 0.02}`."),
+     "Instead of both, by name (`psi_rad`) or unit (`_rad`); names go before units, longer before shorter: "
+     "`{_rad: 0.05, _m: 0.02}`."),
     PAIR(correct, CHOICE("off", "off|after_inconsistency|each_move"),
-     "After which moves the simulator is told where the real robot stands: none; those after which x_m, y_m or "
-     "psi_rad of the two robots disagree; each."),
+     "After which moves the simulator receives the real robot's pose: none, those whose poses disagree, each."),
     PAIR(outstanding_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX), "Commands open at once; one more is an alarm."),
     PAIR(queue_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX),
      "Link mode: commands that wait for a busy side; one more is an alarm."),
@@ -192,7 +179,7 @@ static const struct option_row pair_rows[] = {
     {"virtual_expected", CHOICE("auto", "auto|always|never"), IN_PAIR(params.expected[SIDE_VIRTUAL]),
      "Link mode: the same for the virtual robot."},
     {"real_clock", CHOICE("wall", "wall|simulation"), IN_PAIR(params.source_clock[SIDE_REAL]),
-     "Meaning of t in the real robot's messages: real time, or simulated time that may run faster or slower."},
+     "Meaning of t in the real robot's messages: real time, or simulated time."},
     {"virtual_clock", CHOICE("wall", "wall|simulation"), IN_PAIR(params.source_clock[SIDE_VIRTUAL]),
      "The same for the virtual robot; an explicit sim_t in its messages needs no option."},
     {"probe_interval_s", TIME("s", "0", 0.0, 3600.0), IN_PAIR(params.probe_interval_us),
@@ -208,11 +195,10 @@ static const struct option_row pair_rows[] = {
      "Largest drift assumed of a robot's clock."),
 
     {"parameters.promote", CHOICE("manual", "manual|auto"), IN_PAIR(params.promote),
-     "Who hands the real robot's fitted parameters to the simulator: a person over HTTP, or Tandem when they pass "
-     "their checks."},
+     "Who promotes fitted parameters to the simulator: a person over HTTP, or Tandem if they pass their checks."},
     {"parameters.form", CHOICE("auto", "absolute|relative|auto"), IN_PAIR(params.form),
-     "How the simulator applies travel times: values as they are, adjust against its own start values, or as its "
-     "acknowledgements say (absolute if they do not)."},
+     "How the simulator applies travel times: values as they are, adjust of its own start values, or as it "
+     "acknowledges."},
     {"parameters.propose_every", WHOLE("", "10", 1.0, 1000000.0), IN_PAIR(params.propose_every),
      "auto: moves of the real robot between two proposals."},
 
@@ -225,9 +211,9 @@ static const struct option_row pair_rows[] = {
     {"calibration.publish_every", WHOLE("", "5", 1.0, 1000000.0), IN_PAIR(params.publish_every),
      "Entries between two calibration messages."},
     {"calibration.walk_ratio", REAL("", "0.003", 0.0, 1.0), IN_PAIR(params.kalman.walk_ratio),
-     "Filter: how much the parameters may change from move to move, as a share of their nominal values."},
+     "Filter: change of the parameters from move to move, as a share of their nominal values."},
     {"calibration.gate_sd", REAL("", "2.5", 0.5, 100.0), IN_PAIR(params.kalman.gate_sd),
-     "Filter: a lap further off than this many standard deviations counts like one at that distance."},
+     "Filter: standard deviations beyond which a lap counts no further."},
     {"calibration.noise_s", REAL("s", "0.05", 0.000001, 3600.0), IN_PAIR(params.kalman.noise_s),
      "Filter: standard deviation of a lap to begin with; it adapts."},
     {"calibration.nominal_angular_speed_radps", REAL("rad/s", "1", 0.0001, 1000.0),
@@ -241,19 +227,18 @@ static const struct option_row pair_rows[] = {
      "Moves before drift is judged."},
 
     PAIR(dynamics.model, TEXT("", NO_RANGE),
-     "Model whose parameters are identified from telemetry while the robots run, as tandem identify lists them; "
-     "none by default."),
+     "Model (of tandem models) whose parameters are identified from telemetry while the robots run."),
     PAIR(dynamics.sides, CHOICE("both", "real|virtual|both"), "Whose parameters."),
     PAIR(dynamics.method, CHOICE("auto", "ols_central|ols_sg|weak|weak_iv|output_error|pem|auto"),
      "Method of the batch fits; auto chooses by the samples."),
     PAIR(dynamics.biases, TRUTH("false"), "Find a constant effort per axis as well."),
     PAIR(dynamics.hold, CHOICE("auto", "zoh|linear|auto"),
-     "An effort acts until the next sample (zoh), as the mean of both (linear), or as the samples suggest (auto)."),
+     "An effort acts until the next sample (zoh), as the mean of both (linear), or as samples suggest."),
     PAIR(dynamics.promote, CHOICE("manual", "manual|auto"),
-     "Who hands the real robot's values to the simulator: a person over HTTP, or Tandem when a fit passes its "
-     "checks and differs."),
+     "Who promotes the real robot's values: a person over HTTP, or Tandem if a fit passes its checks and "
+     "differs."),
     PAIR(dynamics.window, WHOLE("", "3000", DYNAMICS_WINDOW_MIN, DYNAMICS_WINDOW_MAX),
-     "Samples kept for a batch fit; when more come in window_s, every second or third … is kept."),
+     "Samples kept for a batch fit, thinned if more come in window_s."),
     {"dynamics.window_s", TIME("s", "150", 5.0, 86400.0), IN_PAIR(params.dynamics.window_us),
      "How far back they reach; the first fit begins with half of it."},
     {"dynamics.refit_s", TIME("s", "600", 0.0, 31536000.0), IN_PAIR(params.dynamics.refit_us),
@@ -273,18 +258,17 @@ static const struct option_row pair_rows[] = {
      "A parameter is updated while the motion of this long determines it by itself."},
 
     FOLLOWING(model, TEXT("", NO_RANGE),
-     "Model of both robots for following, as tandem identify lists them; without it the virtual robot does not "
-     "follow."),
+     "Model (of tandem models) of both robots; without it the virtual robot does not follow."),
     FOLLOWING(active, TRUTH("false"),
-     "Follow from the start; otherwise on request over HTTP. Both robots are compared in any case."),
+     "Follow from the start; otherwise on request over HTTP."),
     FOLLOWING(real, TEXT("", NO_RANGE),
-     "First parameters of the real robot: wamv, iacquabot, ur5, or name=value with commas; a batch fit that passes "
+     "First parameters of the real robot: wamv, iacquabot, ur5, or name=value with commas; a passing fit "
      "replaces them."),
     {"following.virtual", TEXT("", NO_RANGE), IN_PAIR(following.simulated),
      "The same for the virtual robot; a fit, or a parameter set in force, replaces them."},
     FOLLOWING(method, CHOICE("model", "model|efforts|raw|difference|alpha_beta|ramp"),
-     "What is followed: telemetry through the real robot's model, that model under the reported efforts alone, "
-     "telemetry without a model, or (ramp, for arms) the model under efforts that go on changing as they did."),
+     "What is followed: telemetry through the real robot's model, that model under efforts alone, telemetry "
+     "without a model, or (arms) with ramps of the effort."),
     FOLLOWING(rate_hz, REAL("Hz", "100", 1.0, 1000.0), "Control periods per second."),
     FOLLOWING(bandwidth_radps, REAL("rad/s", "5", 0.001, 500.0),
      "How fast an error of the velocity decays; at most half the control periods per second."),
@@ -292,17 +276,16 @@ static const struct option_row pair_rows[] = {
      "Against unmodelled forces and wrong parameters."),
     FOLLOWING(observer_radps, REAL("rad/s", "8", 0.001, 500.0), "How fast the observer finds such forces."),
     FOLLOWING(pose_per_s2, REAL("1/s^2", "-1", -1.0, 1000.0),
-     "Pose feedback; 0 is none. Below 0: a quarter of the bandwidth's square for a robot on wheels or an arm, none "
-     "for others. Refused if an axis has no effort."),
+     "Pose feedback; 0: none; below 0: a quarter of the bandwidth's square for wheels and arms. Refused if an "
+     "axis has no effort."),
     FOLLOWING(blend_s, REAL("s", "0.5", 0.0, 60.0),
      "Time constant with which a jump of the effort fades, after a change."),
     FOLLOWING(vessel, TEXT("", NO_RANGE),
-     "Actuators of the virtual robot: the thrusters of wamv or iacquabot, the joints of ur5; by default every axis "
-     "has an effort of its own."),
+     "Actuators of the virtual robot: wamv, iacquabot or ur5; by default one effort an axis."),
     FOLLOWING(limits, TEXT("", NO_RANGE),
-     "Largest effort on each axis, with commas; 0 for an axis without effort. By default there is no limit."),
+     "Largest effort on each axis, with commas (0: none); no limit by default."),
     {"following.noise_sd", TEXT("", NO_RANGE), IN_PAIR(following.noise),
-     "Standard deviation of each measured velocity of the real robot, with commas; 0.01 of each otherwise."},
+     "Standard deviation of each measured velocity of the real robot, with commas; else 0.01."},
     {"following.stale_s", TIME("s", "0.5", 0.01, 60.0), IN_PAIR(following.stale_us),
      "After this long without telemetry the last velocity is held."},
     {"following.hold_s", TIME("s", "0.5", 0.0, 600.0), IN_PAIR(following.hold_us),

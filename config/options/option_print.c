@@ -9,9 +9,10 @@
 
 enum { TEXT_MAX = 128 };
 
-const char option_table_head[] = "| key | allowed | default | meaning |\n"
-                                 "|---|---|---|---|\n";
+const char option_table_head[] = "| key | default (allowed) | meaning |\n"
+                                 "|---|---|---|\n";
 
+/* Text and truth values show by their default what is allowed. */
 void option_print_row(const struct option_row *row, const void *defaults, const char *name,
                       FILE *out)
 {
@@ -19,10 +20,13 @@ void option_print_row(const struct option_row *row, const void *defaults, const 
     char fallback[OPTION_PRINT_MAX];
     option_describe(row, allowed, sizeof allowed);
     option_format(row, defaults, fallback);
-    const bool has = option_has_fallback(row);
-    const char *mark = has ? "`" : "";
-    (void)fprintf(out, "| `%s` | %s | %s%s%s | %s |\n", name, allowed, mark,
-                  has ? fallback : "none", mark, row->help);
+    if (!option_has_fallback(row)) {
+        (void)fprintf(out, "| `%s` | %s | %s |\n", name, allowed, row->help);
+    } else if (row->type == OPTION_TEXT || row->type == OPTION_BOOL) {
+        (void)fprintf(out, "| `%s` | `%s` | %s |\n", name, fallback, row->help);
+    } else {
+        (void)fprintf(out, "| `%s` | `%s` (%s) | %s |\n", name, fallback, allowed, row->help);
+    }
 }
 
 /* --- the schema --------------------------------------------------------------------------- */

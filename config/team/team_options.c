@@ -22,7 +22,7 @@
 static const struct option_row team_rows[] = {
     {"locking", CHOICE("ordered", "ordered|at_once|free"), OPTION_AT(struct team_build, params.locking),
      "How several resources are locked: nested in the order of the file, all in one Lock, or in any order "
-     "(deadlocks are then reported, not excluded)."},
+     "(deadlocks are only reported)."},
     {"priority_head_start_s", TIME("3", 0.0, DAY_S), OPTION_AT(struct team_build, params.head_start_us),
      "Head start per step of a robot's priority: it counts as having asked this much earlier."},
     {"help_backlog", WHOLE("1", 1.0, TEAM_JOBS_MAX), OPTION_AT(struct team_build, params.help_backlog),
@@ -53,7 +53,7 @@ static const struct option_row resource_rows[] = {
     {"lease_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_resource_params, lease_us),
      "Silence of its owner that ends the lease; 0: never."},
     {"on_lost", CHOICE("hold", "hold|release"), OPTION_AT(struct team_resource_params, on_lost),
-     "What happens then: it stays occupied until a person frees it, or it is free after delay_s."},
+     "Then it stays occupied until a person frees it, or is free after delay_s."},
     {"on_error", CHOICE("hold", "hold|release"), OPTION_AT(struct team_resource_params, on_error),
      "The same when its owner fails."},
     {"delay_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_resource_params, delay_us),
@@ -90,7 +90,7 @@ static const struct option_row window_rows[] = {
 
 static const struct option_row robot_rows[] = {
     {"pair", TEXT(NO_RANGE), OPTION_AT(struct robot_values, params.pair),
-     "Pair of the lab that does its tasks, in link mode; without it the robot is of simulations only."},
+     "Pair that does its tasks, in link mode; without it the robot is of simulations only."},
     {"sequence", TEXT(NO_RANGE), OPTION_AT(struct robot_values, sequence),
      "Its sequence; without one it takes jobs, or locks and unlocks by itself."},
     {"cycles", WHOLE("1", 1.0, 4294967295.0), OPTION_AT(struct robot_values, params.cycles),
