@@ -30,14 +30,11 @@ enum {
     SAVE_MS = 10000, /* for the store and the last checkpoint in total, */
     STUCK_MS = 3500, /* and if they cannot be written */
     FLUSH_MS = 100,
-    /* work that may wait; beyond it telemetry is dropped. A reply waits at most for two rounds:
-     * 8 ms */
-    BEHIND_US = 4000,
+    BEHIND_US = 4000, /* work that may wait; beyond it telemetry is dropped: a reply waits 8 ms */
     TOKEN_MAX = 512
 };
 
-/* Added to the clock so that lab time never falls behind the journal. Fixed before the threads
- * start. */
+/* Added to the clock, so that lab time is never behind the journal. Set before threads start. */
 static int64_t clock_shift_us;
 
 static int64_t now_us(void)

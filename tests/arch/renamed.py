@@ -25,6 +25,7 @@ DATA = ("tests/golden/replay/*", "tests/golden/*.jsonl", "tests/fuzz/corpus/*")
 # kind, old name, files, and why the old name stands there.
 EXCEPTIONS = (
     ("*", "*", "tests/mutation/*.tsv", "rooms and lines of code as they were when they were measured"),
+    ("*", "*", "tests/arch/words.tsv", "old identifiers, which the check of words looks for"),
     ("room", "*", "CONTRIBUTING.md", "its table shows rooms as they were when they were measured"),
 )
 WORD = re.compile(r"[A-Za-z_]\w*")
