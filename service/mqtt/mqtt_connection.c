@@ -51,6 +51,8 @@ static void came_up(struct mqtt_client *client, bool resumed)
         client->backlog_us = 0;
     } else if (client->backlog_us == 0) {
         client->backlog_us = client->received_us;
+        /* That the link was away is noted already: a backlog is what takes longer than that. */
+        client->silence_reported_us = lab_clock_now_us();
     }
     lock_acquire(&client->mutex);
     client->up_us = lab_clock_monotonic_us();
@@ -282,10 +284,10 @@ static void report_silence(struct mqtt_client *client)
     const int64_t now_us = lab_clock_now_us();
     const int64_t silent_us = now_us - client->received_us;
     const int64_t backlog_us = client->backlog_us;
-    const bool waited = backlog_us > 0 && now_us - client->silence_told_us > SILENCE_US;
+    const bool waited = backlog_us > 0 && now_us - client->silence_reported_us > SILENCE_US;
     if ((silent_us > SILENCE_US || waited) && client->heartbeat_topic &&
         client->options.silence) {
-        client->silence_told_us = now_us;
+        client->silence_reported_us = now_us;
         (void)pthread_mutex_lock(&client->delivery);
         if (!client->closed) {
             client->options.silence(client->options.context,

@@ -74,7 +74,7 @@ struct mqtt_client {
     /* When anything came last before a session was resumed whose backlog is not over; 0: none
      * is. Paho's thread sets it. */
     _Atomic int64_t backlog_us;
-    int64_t silence_told_us; /* Paho's thread's */
+    int64_t silence_reported_us; /* Paho's thread's */
     int64_t backoff_us;
     uint64_t attempts;
     bool closing; /* no more messages are accepted */
