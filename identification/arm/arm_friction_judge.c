@@ -64,9 +64,10 @@ static void judge_rate(struct arm_friction_joint *joint, size_t number)
         for (size_t k = 0; k < COUNT(usual); k++) {
             words = fabs(ratio / usual[k].factor - 1.0) < RATE_OFF_MAX ? usual[k].words : words;
         }
-        estimate_reason(e, ESTIMATE_FAIL,
-                        "joint %zu: the angle changes by %.4g of what its speed makes: %s?",
-                        number + 1, ratio, words);
+        estimate_reason(
+            e, ESTIMATE_FAIL,
+            "joint %zu: the angle changes by %.4g times the integral of its speed: %s?",
+            number + 1, ratio, words);
     } else {
         return;
     }
@@ -110,8 +111,8 @@ static void judge_parameters(struct estimate *e, size_t number,
     }
     if (e->identifiable[INERTIA] && !isfinite(e->lo[INERTIA])) {
         estimate_reason(e, ESTIMATE_MARGINAL,
-                        "joint %zu: what is left hangs together for too much of the recording "
-                        "to tell errors by",
+                        "joint %zu: residuals are autocorrelated over too much of the "
+                        "recording to estimate errors",
                         number + 1);
         estimate_advise(e, "record longer");
     }
@@ -154,16 +155,17 @@ static void judge_unmodelled(struct arm_friction_joint *joint, size_t number)
     struct estimate *e = &joint->estimate;
     if (missing->joint < ARM_JOINTS && missing->share > MISSING_OTHER) {
         const bool wrong = missing->share > OTHER_FAIL;
-        estimate_reason(e, wrong ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                        "joint %zu: %.0f %% of what is left goes with the motion of joint "
-                        "%zu%s",
-                        number + 1, 100.0 * missing->share, missing->joint + 1,
-                        wrong ? ": exchanged columns?" : "");
+        estimate_reason(
+            e, wrong ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+            "joint %zu: %.0f %% of the residuals' variance is due to the motion of joint %zu%s",
+            number + 1, 100.0 * missing->share, missing->joint + 1,
+            wrong ? ": exchanged columns?" : "");
         estimate_advise(e, "check that currents stand in the order of the joints");
     } else if (missing->joint == ARM_JOINTS && missing->share > MISSING_OWN) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "joint %zu: %s explains %.0f %% of what is left: the model lacks it",
-                        number + 1, missing->term, 100.0 * missing->share);
+        estimate_reason(
+            e, ESTIMATE_MARGINAL,
+            "joint %zu: %s explains %.0f %% of the residuals' variance: the model lacks it",
+            number + 1, missing->term, 100.0 * missing->share);
         estimate_advise(e, "use the values within the speeds and loads of this recording");
     }
 }
@@ -192,8 +194,8 @@ void arm_friction_judge_joint(struct arm_friction_joint *joint, size_t number,
     judge_parameters(e, number, thirds);
     if (!(joint->own.r2 >= R2_MARGINAL)) {
         estimate_reason(e, joint->own.r2 >= R2_FAIL ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
-                        "joint %zu: the model explains %.0f %% of the current only (%.3g A are "
-                        "left)",
+                        "joint %zu: the model explains only %.0f %% of the current's variance "
+                        "(residual %.3g A)",
                         number + 1, 100.0 * fmax(joint->own.r2, 0.0), joint->own.rmse_a);
         estimate_advise(e, "a joint that carries no load is explained better with one, and by "
                            "faster moves");
@@ -247,11 +249,10 @@ void arm_friction_judge_held_out(struct arm_friction_fit *fit)
                 ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL;
             estimate_reason(
                 e, at_best,
-                "joint %zu: held out, %.3g A are left, %.1f times as much as of the "
-                "fit's own",
-                j + 1, joint->held_out.rmse_a, ratio);
-            estimate_advise(e, "look what differs between both recordings: load, temperature, "
-                               "mounting");
+                "joint %zu: the held-out residual is %.3g A, %.1f times that of the fit", j + 1,
+                joint->held_out.rmse_a, ratio);
+            estimate_advise(
+                e, "find what differs between both recordings: load, temperature, mounting");
             copy_reasons(&fit->whole, e);
         }
     }

@@ -103,7 +103,7 @@ static void judge_poses(struct arm_kinematics_fit *fit)
                         fit->tool_se_m, fit->room_se_m);
     }
     if (!isfinite(estimate_reach(6.0 * (double)fit->n - (double)e->rank))) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "%zu poses are too few to tell errors by",
+        estimate_reason(e, ESTIMATE_MARGINAL, "%zu poses are too few to estimate errors",
                         fit->n);
     }
     if (e->reason_count > 0) {
@@ -124,20 +124,18 @@ static void judge_residual(struct arm_kinematics_fit *fit)
     if (fit->missing) {
         estimate_reason(e, ESTIMATE_MARGINAL, "%s: %.2g m of the tool's place", fit->missing,
                         fit->missing_m);
-        estimate_advise(e, "look for what the reasons name; a pose that the controller "
-                           "tells is free of it");
+        estimate_advise(e, "look for the causes that the reasons name; poses computed by the "
+                           "controller do not contain them");
     }
     if (fit->neighbour_rho > rho_max) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "what is left hangs together from row to row (%.2f): errors are larger "
-                        "than told",
-                        fit->neighbour_rho);
+        estimate_reason(
+            e, ESTIMATE_MARGINAL,
+            "residuals are autocorrelated from row to row (%.2f): errors are larger than given",
+            fit->neighbour_rho);
         estimate_advise(e, "record poses at rest, apart from each other");
     }
     if ((double)fit->outliers > OUTLIER_RATIO_MARGINAL * (double)fit->n) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "%zu of %zu poses are far from what the others "
-                        "say, and were left out",
+        estimate_reason(e, ESTIMATE_MARGINAL, "%zu of %zu poses are outliers and were left out",
                         fit->outliers, fit->n);
         estimate_advise(e, "look why poses are wrong: angles of another time, a tracker that "
                            "lost its target");
@@ -177,6 +175,6 @@ void arm_kinematics_judge_held_out(struct arm_kinematics_fit *fit)
                     ratio > HELD_OUT_FAIL * HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                     "held out, the tool is %.3g m off (rms), %.3g m were expected", held->rms_m,
                     sqrt(expected));
-    estimate_advise(e, "look what differs between both recordings: another arm, a tool, a "
-                       "crash, poses elsewhere in the room");
+    estimate_advise(e, "find what differs between both recordings: another arm, a tool, a "
+                       "crash, poses elsewhere in the workspace");
 }

@@ -107,10 +107,11 @@ static void report_recordings(struct dynamics_fit *fit, const struct stability_t
 
 static void advise_levels(struct dynamics_fit *fit, const struct model_axis *axis)
 {
-    estimate_advise(&fit->estimate,
-                    "give the %s in steps of a third, two thirds and all of what is used, each "
-                    "for itself, and compare the fits; keep to the range in which they agree",
-                    axis->effort_words);
+    estimate_advise(
+        &fit->estimate,
+        "record the %s in steps of a third, two thirds and all of its range, fit each one "
+        "separately, and compare the fits; stay in the range in which they agree",
+        axis->effort_words);
 }
 
 static void advise_directions(struct dynamics_fit *fit, const struct model_axis *axis)
@@ -185,15 +186,15 @@ static void report_shape(struct dynamics_fit *fit, const struct model_axis *axis
     compare_worths(shape, &level, &direction);
     if (fabs(level - 1.0) < fabs(direction - 1.0)) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "it is asymmetric: a unit of the %s below zero is worth %.0f %% of one "
-                        "above",
+                        "it is asymmetric: a unit of the %s below zero has %.0f %% of the "
+                        "effect of one above",
                         axis->effort_words, 100.0 * direction);
         advise_directions(fit, axis);
         return;
     }
     estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                    "it depends on the size of the %s: a unit of the largest is worth %.0f %% "
-                    "of one of a third of it; %s",
+                    "it depends on the size of the %s: a unit at full size has %.0f %% of the "
+                    "effect of one at a third of it; %s",
                     axis->effort_words, 100.0 * level,
                     level < 1.0 ? "large efforts have too little effect: it saturates"
                                 : "small efforts have too little effect: a dead band or dry "
@@ -242,7 +243,7 @@ static void widen_errors(struct dynamics_fit *fit, const struct model *model,
     if (most < fit->estimate.p) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "%s differ by more than their errors, %s by %.2g from one to the next "
-                        "(standard deviation): errors are widened by how much they do",
+                        "(standard deviation): errors are widened accordingly",
                         several ? "the recordings" : "parts of the recording",
                         dynamics_parameter_both(model, most, name, sizeof name),
                         several ? stability->recordings[most].sd : stability->in_time[most].sd);
@@ -278,10 +279,10 @@ static size_t constant_axis(const struct model *model, const struct data_summary
 static void report_constant(struct dynamics_fit *fit, const char *force, double value,
                             double se)
 {
-    estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
-                          "a constant %s of %.3g +- %.2g beside that given would explain what "
-                          "is left",
-                          force, value, se);
+    estimate_reason_first(
+        &fit->estimate, ESTIMATE_MARGINAL,
+        "a constant additional %s of %.3g +- %.2g would explain the residuals", force, value,
+        se);
     estimate_advise(&fit->estimate,
                     "fit a constant %s too: --biases; and look for what makes it: a slope, "
                     "wind, a current, the zero of a sensor",
@@ -335,8 +336,8 @@ static bool judge_term(struct dynamics_fit *fit, const struct model *model,
     const bool matters = moved < fit->estimate.p;
     if (matters) {
         estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
-                              "%s (%s), which the model does not have, explains some of what "
-                              "is left, and %s (%s) is wrong without it",
+                              "%s (%s), which the model lacks, explains some of the residuals, "
+                              "and %s (%s) is wrong without it",
                               found->words, found->name, model->parameters[moved].words,
                               model->parameters[moved].name);
     } else {
@@ -408,15 +409,15 @@ void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
         const double effort = force_size(summary, own, a);
         const double ratio = fit->force_sd[a] / effort;
         if (fit->method == DYNAMICS_PEM && effort > 0.0 && ratio > FORCE_RATIO_MAX) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                            "forces that nobody measured are %.0f %% of the %s: much of the "
-                            "motion has another cause",
-                            100.0 * ratio, model_force_words(model, a));
-            estimate_advise(&fit->estimate,
-                            "look for what else pushes (wind, slope, cable) or for a %s that "
-                            "is commanded and not what acts; record with larger efforts, on a "
-                            "calm day",
-                            model->axes[a].effort_words);
+            estimate_reason(
+                &fit->estimate, ESTIMATE_MARGINAL,
+                "unmeasured forces are %.0f %% of the %s: much of the motion has another cause",
+                100.0 * ratio, model_force_words(model, a));
+            estimate_advise(
+                &fit->estimate,
+                "look for other forces (wind, slope, cable), or for a %s that is commanded but "
+                "does not act; record with larger efforts, on a calm day",
+                model->axes[a].effort_words);
         }
     }
 }
@@ -438,8 +439,8 @@ static void judge_axis(struct dynamics_fit *fit, const char *channel,
     if (ratio > HELD_OUT_MARGINAL && chance < FALSE_ALARMS) {
         estimate_reason_first(&fit->estimate,
                               ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                              "the held-out recording contradicts the fit: what is left of %s "
-                              "is %.3g there, %.3g on the recording itself",
+                              "the held-out recording contradicts the fit: the residual of %s "
+                              "is %.3g there, %.3g on the fitted recording",
                               channel, held->rmse, own->rmse);
     }
     if (fabs(held->mean) > BIAS_RATIO * held->rmse &&
@@ -472,13 +473,12 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
         return;
     }
     char name[128];
-    estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
-                          "the held-out recording asks for another %s: %.4g +- %.2g, not %.4g "
-                          "+- %.2g",
-                          dynamics_parameter_both(model, worst, name, sizeof name),
-                          fit->estimate.value[worst] + held->moved[worst],
-                          held->moved_se[worst], fit->estimate.value[worst],
-                          fit->estimate.se[worst]);
+    estimate_reason_first(
+        &fit->estimate, ESTIMATE_MARGINAL,
+        "the held-out recording gives another %s: %.4g +- %.2g, not %.4g +- %.2g",
+        dynamics_parameter_both(model, worst, name, sizeof name),
+        fit->estimate.value[worst] + held->moved[worst], held->moved_se[worst],
+        fit->estimate.value[worst], fit->estimate.se[worst]);
 }
 
 /* A joint simulated without its controller deviates even on its own recording. Its deviation
@@ -518,8 +518,8 @@ void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model
         if (dynamics_check_has_start(fit) && mine->run.white && !theirs->run.white &&
             !residual_has_trace(&theirs->run)) {
             estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                            "what is left of %s is white on the recording itself, and not on "
-                            "the held-out one (next to each other %.2f)",
+                            "the residual of %s is white on the fitted recording, but not on "
+                            "the held-out one (correlation of neighbours %.2f)",
                             model->axes[a].velocity, theirs->run.correlation);
         }
     }

@@ -117,7 +117,7 @@ static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
         if (i < c->job->model->parameter_count &&
             c->job->model->parameters[i].sign != MODEL_ANY && e->value[i] > 0.0 &&
             !(c->predicted.estimate.value[i] > 0.0)) {
-            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "takes %s to zero", name);
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "reduces %s to zero", name);
             return true;
         }
         if (fabs(shift) > errors_max * se) {
@@ -137,7 +137,7 @@ static bool doubt_axes(const struct contest *c, const struct search_report *othe
         const double correlation = c->pem.axis[i].correlation;
         if (fabs(correlation) > fmax(NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
             (void)snprintf(doubt, ESTIMATE_TEXT_MAX,
-                           "leaves innovations of %s as far from white as %.2f", name,
+                           "has innovations of %s with an autocorrelation of %.2f", name,
                            correlation);
             return true;
         }
@@ -230,14 +230,14 @@ static enum status regress_motion(const struct estimate_job *job, struct dynamic
     st = moving.n < job->set->n ? regress_by_delay(&other, &motion) : STATUS_E_EMPTY;
     if (st == STATUS_OK && rests_mislead(job->model, fit, &motion)) {
         *fit = motion;
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "%zu of %zu samples are at rest, where friction holds more than the "
-                        "model has, and are left out: values are those of motion, when it "
-                        "breaks away is not told",
-                        job->set->n - moving.n, job->set->n);
+        estimate_reason(
+            &fit->estimate, ESTIMATE_MARGINAL,
+            "%zu of %zu samples are at rest, with more friction than the model has, and are "
+            "left out: values hold in motion, the breakaway effort is unknown",
+            job->set->n - moving.n, job->set->n);
         estimate_advise(&fit->estimate,
-                        "try a model with Stribeck friction; for values of motion alone keep "
-                        "it moving, with efforts well beyond what it takes to break away");
+                        "try a model with Stribeck friction; for values in motion only, keep "
+                        "it moving, with efforts well above the breakaway effort");
     }
     gsl_vector_free(columns);
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
@@ -254,8 +254,8 @@ static enum status prefer_regression(const struct estimate_job *job, enum dynami
                                                    : estimate_by_regression(job, method, fit);
     if (st == STATUS_OK) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "auto chose %s: what output_error leaves is not white, and dry "
-                        "friction or a controller would mislead it",
+                        "auto chose %s: residuals of output_error are not white, and dry "
+                        "friction or a controller would bias it",
                         dynamics_method_name(fit->method));
     }
     return st;
@@ -304,7 +304,7 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
     if (c.oe.white) {
         *fit = c.simulated;
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "auto chose output_error: what it leaves is white");
+                        "auto chose output_error: its residuals are white");
         return STATUS_OK;
     }
     if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
@@ -317,15 +317,15 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
         if (doubt[0] == '\0') {
             *fit = c.predicted;
             estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                            "auto chose pem: what output_error leaves is not white");
+                            "auto chose pem: residuals of output_error are not white");
             return STATUS_OK;
         }
     }
     *fit = c.simulated;
-    estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                    "auto chose output_error with robust errors: what it leaves is not white, "
-                    "and pem %s",
-                    doubt);
+    estimate_reason(
+        &fit->estimate, ESTIMATE_PASS,
+        "auto chose output_error with robust errors: its residuals are not white, and pem %s",
+        doubt);
     return STATUS_OK;
 }
 
@@ -384,8 +384,8 @@ static enum status regress_late(const struct contest *c, const struct estimate_j
     if (st == STATUS_OK) {
         add_delay(c, whole, slope, fit);
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "auto chose %s for %zu samples, and output_error for the delay "
-                        "alone, on %zu of them: --method output_error takes all, and longer",
+                        "auto chose %s for %zu samples, and output_error for the delay alone, "
+                        "on %zu of them: --method output_error uses all, but takes longer",
                         dynamics_method_name(fit->method), whole->set->n, c->job->set->n);
     }
     return st;
@@ -435,8 +435,8 @@ static void report_delay(enum dynamics_method method, const struct dynamics_opti
     if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
         !isfinite(fit->delay_s)) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "no delay was %s: efforts are taken to act at once, and where they "
-                        "act late these values are off",
+                        "no delay was %s: efforts are assumed to act at once; if they act "
+                        "late, these values are wrong",
                         sought ? "found" : "sought");
     }
 }

@@ -160,8 +160,8 @@ static enum status search_twice(const struct estimate_job *job, struct search_op
         *report = second;
         if (!found) {
             estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                            "efforts do not change inside the runs, which leaves the delay "
-                            "open: it counts as none");
+                            "efforts do not change inside the runs, so the delay is unknown: "
+                            "zero is assumed");
         }
     } else {
         *search = wide;
@@ -205,8 +205,8 @@ static void hold_at_start(const struct model *model, const struct dynamics_fit *
     fit->estimate.hi[i] = start->estimate.hi[i];
     fit->estimate.identifiable[i] = false;
     estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                    "%s: simulation cannot tell zero from what %s says, %.4g with an error of "
-                    "%.2g, so that stays",
+                    "%s: simulation cannot distinguish zero from the value of %s, %.4g with an "
+                    "error of %.2g, which is kept",
                     dynamics_parameter_both(model, i, name, sizeof name),
                     dynamics_method_name(start->method), fit->estimate.value[i], se);
 }

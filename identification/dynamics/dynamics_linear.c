@@ -609,8 +609,8 @@ static void judge_method(struct fitter *f)
     struct dynamics_fit *fit = f->fit;
     if (fit->method == DYNAMICS_OLS_CENTRAL || fit->method == DYNAMICS_OLS_SG) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "%s works with derivatives of measured velocities, which biases it by "
-                        "more than its error bars say: to compare only, see weak_iv",
+                        "%s uses derivatives of measured velocities, which bias it by more "
+                        "than its error bars: for comparison only, see weak_iv",
                         dynamics_method_name(fit->method));
     }
     fit->ridge = f->options->ridge;
@@ -622,7 +622,7 @@ static void judge_method(struct fitter *f)
     }
     if (fit->stop == DYNAMICS_STOP_DIVERGED) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "the model cannot be simulated with what the weak form gives, so "
+                        "the model cannot be simulated with the values of the weak form, so "
                         "there are no instruments: values are those of weak");
     } else if (fit->stop == DYNAMICS_STOP_LIMIT) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,

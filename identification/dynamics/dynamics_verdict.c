@@ -74,7 +74,7 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
                               "%s reaches %.4g, which no such robot does, while most of it "
                               "stays below %.2g: wild samples",
                               name, most, fabs(nu->mean) + 3.0 * nu->sd);
-        estimate_advise(e, "take the wild samples of the %s out, or leave their fields empty",
+        estimate_advise(e, "remove the wrong samples of the %s, or leave their fields empty",
                         words);
         return;
     }
@@ -145,10 +145,10 @@ static void judge_channel(struct estimate *e, const struct model_axis *axis,
                         axis->velocity_words);
     }
     if (tau->saturation_ratio > SATURATED_RATIO && reaches_both_limits(tau)) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "%s takes two values only, %.4g and %.4g: whether what lies between "
-                        "acts in proportion was not tried",
-                        axis->effort, tau->min, tau->max);
+        estimate_reason(
+            e, ESTIMATE_MARGINAL,
+            "%s has only two values, %.4g and %.4g: values between them were not tested",
+            axis->effort, tau->min, tau->max);
         estimate_advise(e, "give the %s a third and two thirds of these values as well",
                         axis->effort_words);
     } else if (tau->saturation_ratio > SATURATED_RATIO) {
@@ -194,8 +194,8 @@ static void explain_score(struct estimate *e, const char *what, const char *velo
     if (r2 < 0.0) {
         estimate_reason(
             e, ESTIMATE_FAIL,
-            "simulated over %s, the model foretells %s worse than its mean does (R2 %.2g)",
-            what, velocity, r2);
+            "simulated over %s, the model predicts %s worse than its mean does (R2 %.2g)", what,
+            velocity, r2);
     } else {
         estimate_reason(e, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "simulated over %s, the model explains %.0f %% of the variance of %s",
@@ -221,9 +221,8 @@ static void report_effort_score(struct estimate *e, const struct model_axis *axi
     const bool poor = check->effort_r2 < EFFORT_GOOD;
     if (velocity_r2 < R2_MARGINAL) {
         estimate_reason(e, poor ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
-                        "judged by efforts: over %s the model explains %.0f %% of the "
-                        "variance of %s, and %s, simulated without a controller, strays "
-                        "(R2 %.2g)",
+                        "judged by efforts: over %s the model explains %.0f %% of the variance "
+                        "of %s, and %s, simulated without a controller, deviates (R2 %.2g)",
                         what, 100.0 * check->effort_r2, axis->effort, axis->velocity,
                         velocity_r2);
     } else if (poor) {
@@ -272,7 +271,7 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
         if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
             estimate_reason(
                 &fit->estimate, ESTIMATE_PASS,
-                "%zu of %zu samples of %s lie beyond 4 standard deviations of what is left",
+                "%zu of %zu samples of %s lie beyond 4 standard deviations of the residuals",
                 axis->outliers, axis->run.n, model->axes[a].velocity);
             estimate_advise(
                 &fit->estimate,
@@ -321,8 +320,8 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
         }
         if (follows_efforts(axis)) {
             estimate_reason(e, ESTIMATE_MARGINAL,
-                            "what simulation leaves of %s follows efforts by %.2f: they do "
-                            "something that the model does not have",
+                            "the simulated residual of %s is correlated with efforts (%.2f): "
+                            "they have an effect that the model lacks",
                             velocity, follows);
         }
         /* Outliers of a model with otherwise white residuals are wrong samples: see
@@ -330,8 +329,8 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
         if (far_out > FAR_RATIO && left > FELT &&
             !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
             estimate_reason(e, ESTIMATE_MARGINAL,
-                            "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
-                            "simulation leaves: there the model does not hold",
+                            "%zu of %zu samples of %s lie beyond 4 standard deviations of the "
+                            "simulated residuals: the model does not hold there",
                             axis->outliers, axis->run.n, velocity);
         }
     }
@@ -372,8 +371,8 @@ static void judge_lag(struct dynamics_fit *fit, const struct model *model,
             continue;
         }
         estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "%s answers %s within a sample: a time constant of %.2g s was not told "
-                        "by samples %.2g s apart, nor was the inertia behind it",
+                        "%s responds to %s within a sample: a time constant of %.2g s cannot "
+                        "be estimated from samples %.2g s apart, nor can the inertia",
                         axis->velocity, axis->effort, fmax(lag->time_s, 0.0), summary->dt_s);
         estimate_advise(&fit->estimate,
                         "log ten times as fast, to see how the %s follows the %s, or do "

@@ -168,8 +168,8 @@ static void apply_delay(const struct delay_search *l, const struct dynamics_fit 
     }
     input_delay_widen(l->model, l->set, 0.0, variance + delay_s * delay_s, slope, fit);
     estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                    "efforts are taken to act at once: %.2g ms later would leave least, and "
-                    "errors hold what that moves",
+                    "efforts are assumed to act at once: a delay of %.2g ms fits best, and "
+                    "errors include its effect",
                     1e3 * delay_s);
 }
 

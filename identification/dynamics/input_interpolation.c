@@ -178,8 +178,8 @@ void input_interpolation_report(struct dynamics_fit *fit,
 {
     if (choice->compared && choice->hold == INPUT_INTERPOLATION_LINEAR) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "between two rows the effort acts as their mean (linear): that leaves "
-                        "%.2g %% less unexplained than the held one (zoh)",
+                        "between two rows the effort acts as their mean (linear): residuals "
+                        "are %.2g %% smaller than with a held effort (zoh)",
                         100.0 * (1.0 - choice->residual_ratio));
     }
 }

@@ -408,7 +408,8 @@ void unmodelled_term_judge(struct dynamics_fit *fit, const struct model *model,
     };
     for (size_t i = 0; i < COUNT(terms); i++) {
         if (terms[i].ratio >= SHARE_MIN) {
-            estimate_advise(e, "%s: %.0f %% of what is left of the %s goes with that",
+            estimate_advise(e,
+                            "%s: %.0f %% of the residuals' variance of the %s is due to that",
                             terms[i].what, 100.0 * terms[i].ratio, model->axes[0].effort_words);
         }
     }

@@ -110,8 +110,9 @@ void variant_choice_judge(const struct variant_list *list, const struct variant_
     if (v->other == v->chosen) {
         const bool last = v->chosen == 0 || v->chosen + 1 == v->count;
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "%s is %g, of %zu values: all others leave more%s", list->name, width,
-                        v->count, last ? "; it is the outermost of them" : "");
+                        "%s is %g, of %zu values: all others have larger residuals%s",
+                        list->name, width, v->count,
+                        last ? "; it is the outermost of them" : "");
         if (last) {
             estimate_advise(&fit->estimate, "let variants of %s go on beyond %g", list->name,
                             width);
@@ -121,13 +122,13 @@ void variant_choice_judge(const struct variant_list *list, const struct variant_
     (void)dynamics_parameter_both(list->variants[0].model, v->moved, name, sizeof name);
     if (v->reach > REACH_MAX) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "%s of %g and of %g fit alike, and with the latter %s would be %.4g: "
-                        "nobody knows which",
+                        "%s of %g and of %g fit equally well, and with the latter %s would be "
+                        "%.4g: the data do not decide",
                         list->name, width, other, name, v->value);
-        estimate_advise(&fit->estimate,
-                        "record motion in which %s of %g and of %g differ, or say which it is "
-                        "under constants",
-                        list->name, width, other);
+        estimate_advise(
+            &fit->estimate,
+            "record motion in which %s of %g and of %g differ, or set it under constants",
+            list->name, width, other);
     } else {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "%s of %g and of %g fit alike, which makes no difference to values",

@@ -266,9 +266,10 @@ static void judge_sign(struct estimate *e, const struct model *model,
     if (quick >= 0) {
         const struct model_axis *axis = &model->axes[quick];
         e->identifiable[i] = false;
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "%s answers %s within a sample of %.3g s: %s is too small to be told",
-                        axis->velocity, axis->effort, set->dt_s, name);
+        estimate_reason(
+            e, ESTIMATE_MARGINAL,
+            "%s responds to %s within a sample of %.3g s: %s is too small to be estimated",
+            axis->velocity, axis->effort, set->dt_s, name);
         estimate_advise(e, "sample faster than every %.3g s to see how the %s follows the %s",
                         set->dt_s, axis->velocity_words, axis->effort_words);
         return;
@@ -506,7 +507,8 @@ void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
                         model->parameter_count);
     }
     for (size_t i = 0; i < e->null_count; i++) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "the data leave free: %s", fit->null_words[i]);
+        estimate_reason(e, ESTIMATE_MARGINAL, "the data do not determine: %s",
+                        fit->null_words[i]);
     }
     if (e->rank >= e->p && !(e->condition <= CONDITION_MARGINAL)) {
         estimate_reason(e, ESTIMATE_MARGINAL,

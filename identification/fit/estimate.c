@@ -135,10 +135,10 @@ void estimate_advise_worst(struct estimate *e)
         {"sampling is uneven", "stamp samples where they are measured, not where they arrive"},
         {"cannot be simulated",
          "look for exchanged columns, and for signs and units of efforts and velocities"},
-        {"not white", "look for what else acts: friction, a delay, efforts that are commanded "
-                      "and not measured, forces from outside"},
-        {"", "look for what the first reason names, and record again without it: longer, with "
-             "more varied motion"},
+        {"not white", "look for other influences: friction, a delay, efforts that are "
+                      "commanded and not measured, forces from outside"},
+        {"", "look for the cause that the first reason names, and record again without it: "
+             "longer, with more varied motion"},
     };
     size_t k = 0;
     if (e->verdict == ESTIMATE_PASS || e->advice_count > 0) {

@@ -27,8 +27,8 @@ void plausible_doubt(struct estimate *e, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     estimate_reason_first(e, ESTIMATE_MARGINAL, "%s", text);
-    estimate_advise(e, "check the units of the columns: s, rad, m, N; --plausible off for what "
-                       "is as large or small as that");
+    estimate_advise(e, "check the units of the columns: s, rad, m, N; --plausible off if "
+                       "values really are that large or small");
 }
 
 /* Returns whether a value that should be about 1 is within an eighth of a unit factor. */

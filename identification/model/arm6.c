@@ -96,7 +96,7 @@ static const struct model_axis axes[] = {
      "command that speeds joint " #n " up by 1 rad/s in a second, lag by gain", joint " lag"}
 #define GAIN(n, joint) \
     {"command_per_speed" #n, "b" #n, "1", MODEL_POSITIVE, \
-     "command for each rad/s that joint " #n " keeps, 1 by gain", joint " gain"}
+     "command for each rad/s of steady speed of joint " #n ", 1 by gain", joint " gain"}
 static const struct model_parameter parameters[] = {
     LAG(1, "base"), LAG(2, "shoulder"), LAG(3, "elbow"),
     LAG(4, "wrist 1"), LAG(5, "wrist 2"), LAG(6, "wrist 3"),
@@ -156,10 +156,8 @@ static bool find_arm(const char *name, double *theta, struct allocation *actuato
 }
 
 static const char help[] =
-    "  six joints with a speed servo each: gain and lag of every joint, from the speeds asked "
-    "of\n"
-    "  them and those they have, rad/s, over time. A command is held from its row to the "
-    "next.\n"
+    "  six joints with a speed servo each: gain and lag of every joint, from commanded and\n"
+    "  measured speeds, rad/s, over time. A command is held from its row to the next.\n"
     "  methods: as usv3\n"
     "  roles:   t u1..u6 qd1..qd6; columns t_s u1_radps .. qd6_radps are found by themselves.\n"
     "           Without a speed it is derived from q1..q6\n"

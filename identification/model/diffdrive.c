@@ -378,9 +378,9 @@ static const struct model_parameter parameters[FRICTION_PARAMETERS] = {
     {"turn_drag_ratio",    "t6", "1",         MODEL_POSITIVE,
      "command for each rad/s of steady turning speed", "drag of turning"},
     {"forward_friction_mps", "t7", "m/s",       MODEL_NOT_NEGATIVE,
-     "command that dry friction takes of driving: below it the robot stays at rest", "dry friction of driving"},
+     "driving command that dry friction consumes: below it the robot stays at rest", "dry friction of driving"},
     {"turn_friction_radps", "t8", "rad/s",      MODEL_NOT_NEGATIVE,
-     "command that dry friction takes of turning on the spot", "dry friction of turning"},
+     "command to turn on the spot that dry friction consumes", "dry friction of turning"},
 };
 
 static const struct model_derived derived[] = {
@@ -434,19 +434,16 @@ static const char help[] =
     "  over time. A command is held from its row to the next. Methods as usv3.\n"
     "  roles:   t u_cmd w_cmd u w; columns t_s v_cmd_mps w_cmd_radps v_mps w_radps are found "
     "by\n"
-    "           themselves. Telemetry of a journal may tell both in the plane: nu = [u, 0, "
+    "           themselves. Telemetry of a journal may give both in the plane: nu = [u, 0, "
     "w],\n"
     "           tau = [u_cmd, 0, w_cmd]\n"
     "  example: tandem identify --model diffdrive --validate lap2.csv lap1.csv\n";
 
 static const char friction_help[] =
-    "  the same with dry friction of its two wheels: what driving and turning cost from the "
-    "first\n"
-    "  moment, and below which the robot stays at rest. In a curve only the wheels that "
-    "change\n"
-    "  their direction are felt, so that their distance is found too, where the recording "
-    "has\n"
-    "  curves\n";
+    "  the same with dry friction of its two wheels: the command that driving and turning\n"
+    "  consume, below which the robot stays at rest. The distance of the wheels is found too "
+    "if\n"
+    "  the recording has curves\n";
 
 static const char *const roles[] = {"t", "u_cmd", "w_cmd", "u", "w", NULL};
 

@@ -127,7 +127,7 @@ static const char help[] =
 
 static const char deadband_help[] =
     "  the same for a channel that stays at rest below some command and is slowed by as much\n"
-    "  above it, as motors are by friction: wants commands of two sizes, one after the other "
+    "  above it, as motors are by friction: needs commands of two sizes, one after the other "
     "or\n"
     "  in several files\n";
 

@@ -272,8 +272,8 @@ static const char help[] =
     "  constant effort, from effort and motion over time. The effort may be a torque, a "
     "force,\n"
     "  a current or a voltage: parameters come in its unit (N m s^2/rad, A s^2/rad, kg ...).\n"
-    "  methods: auto (default) simulates as usv3 does; where the joint sticks, weak,\n"
-    "           which neither sticking friction nor a controller misleads; others as usv3\n"
+    "  methods: auto (default) simulates as usv3 does; if the joint sticks, weak, which\n"
+    "           neither sticking friction nor a controller biases; others as usv3\n"
     "  roles:   t effort velocity; columns t_s effort velocity are found by themselves. "
     "Without\n"
     "           a velocity it is derived from the role position. How fast dry friction turns\n"
@@ -284,7 +284,7 @@ static const char help[] =
 
 static const char load_help[] =
     "  the same with the load of a pendulum, m g l sin(position), position 0 hanging down; "
-    "wants\n"
+    "needs\n"
     "  the position.\n"
     "  roles:   t effort position; and velocity where it was recorded\n"
     "  example: tandem identify --model joint_load --columns \\\n"

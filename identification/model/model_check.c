@@ -20,7 +20,8 @@ static const char *find_unmodelled(const struct model *m)
         {m->bias_force != NULL || m->forward != model_forward, "resist"},
         {m->slope != NULL, "slope"},
         {m->kinematics != NULL, "kinematics"},
-        {(m->exact_step == NULL) == (m->inverse_step == NULL), "glide and push, both or none"},
+        {(m->exact_step == NULL) == (m->inverse_step == NULL),
+         "exact_step and inverse_step, both or none"},
     };
     for (size_t i = 0; i < COUNT(needed); i++) {
         if (!needed[i].there) {

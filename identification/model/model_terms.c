@@ -160,7 +160,7 @@ enum status model_terms_equation(struct model_terms *t, size_t i, uint16_t root,
     uint16_t factors[MODEL_AXES_MAX];
     if (t->pool->nodes[root].kind != EXPRESSION_EQUAL) {
         return blame_node(t, root, err, FAULT_BAD_EQUATION,
-                          "an equation is wanted, left side = right side");
+                          "expected an equation, left side = right side");
     }
     enum status st = turn_equation(t, i, root, err);
     t->side[i] = t->whole[i];

@@ -16,8 +16,8 @@ static const char travel_time_help[] =
     "  roles:   lap_s; rotation_rad or rotation_deg; displacement_m or displacement_mm.\n"
     "           Instead of lap_s: real_lap_s and virtual_lap_s as in Tandem's own entries, or\n"
     "           lap1_s, lap2_s and state (AHEAD, BEHIND, SYNC) as in a smart logger's table;\n"
-    "           --side says which of the two. Rows without a lap are skipped and counted; of\n"
-    "           Tandem's entries also what was no go, or did not end as done.\n"
+    "           --side says which of the two. Rows without a lap are skipped and counted. Of\n"
+    "           Tandem's entries, only go commands that ended as done count.\n"
     "           A joint has no displacements: with rotation_rad=NAME (or displacement_m=-)\n"
     "           the fit is t0 + |rotation| / angular_speed. A slide has no rotations.\n"
     "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
@@ -37,17 +37,16 @@ const struct model_row travel_time_row = {
 
 static const char arm_time_help[] =
     "  lap = t0 + T(speed_ratio v, acceleration_ratio a), T from rest to rest on a trapezoid "
-    "of "
-    "speed,\n"
-    "  of the moves of an arm, one a line: moves of joints and lines of the tool each by "
-    "themselves.\n"
+    "of speed,\n"
+    "  of the moves of an arm, one a line: moves of joints and lines of the tool separately.\n"
     "  methods: ols, huber, tukey, auto (default: ols unless laps lie far out, else tukey)\n"
     "  roles:   lap_s (or real_lap_s and virtual_lap_s, by --side); rotation_rad: the largest "
     "turn\n"
     "           of a joint, or the tool's turn on a line; displacement_m: the tool's way on a "
     "line;\n"
     "           what was commanded: v_radps (else 1.05), a_radps2 (1.4), v_mps (0.25), a_mps2\n"
-    "           (1.2). A column op tells movej from movel and movec, else a way makes a line.\n"
+    "           (1.2). A column op distinguishes movej from movel and movec; without it, a\n"
+    "           displacement means a line.\n"
     "  example: tandem identify --model arm_time --columns rotation_rad=dq_max_rad moves.csv\n";
 
 static const char *const arm_time_roles[] = {
@@ -64,8 +63,8 @@ const struct model_row arm_time_row = {
 static const char odometry_help[] =
     "  a robot on two driven wheels: their radii, the track between them, and where its pose\n"
     "  sensor sits, from wheel angles (rad, growing forward) and a measured pose (m, rad, x\n"
-    "  forward, y to the left) over time: a camera, a motion capture system. How late it is,\n"
-    "  is found too. Each file is a path of its own; a start pose is fitted for every one.\n"
+    "  forward, y to the left) over time: a camera, a motion capture system. Its delay is\n"
+    "  estimated too. Each file is a path of its own; a start pose is fitted for every one.\n"
     "  Error bars allow for slip.\n"
     "  roles:   t wheel_left wheel_right x y theta; columns t_s wheel_left_rad "
     "wheel_right_rad\n"
@@ -88,10 +87,10 @@ const struct model_row odometry_row = {
 
 static const char arm_friction_help[] =
     "  an arm of six joints: of each its inertia, viscous and Coulomb friction, an offset and\n"
-    "  what weighs on it (A by rad/s^2, rad/s, 1), from angles (rad), speeds (rad/s) and\n"
+    "  its gravity terms (A by rad/s^2, rad/s, 1), from angles (rad), speeds (rad/s) and\n"
     "  currents (A) over time, all behind a low pass of 10 Hz:\n"
     "    i = J qdd + Fv qd + Fc tanh(qd / 0.01) + o + gravity + coupling of joints 2 and 3\n"
-    "  Each joint has a verdict of its own. --validate foretells currents of other days.\n"
+    "  Each joint has a verdict of its own. --validate predicts currents of other days.\n"
     "  roles:   t q1 ... q6 qd1 ... qd6 i1 ... i6; columns t_s q1_rad qd1_radps i1_a,\n"
     "           q1_actual_rad qd1_actual_radps i1_actual_a, and RTDE's timestamp actual_q_0\n"
     "           actual_qd_0 actual_current_0, are found by themselves.\n"
@@ -114,9 +113,8 @@ static const char arm_kinematics_help[] =
     "turns,\n"
     "  from joint angles (rad) and the tool's pose then: x y z (m) and a rotation vector "
     "(rad)\n"
-    "  in the frame of the base as UR's controllers have it, without a tool. Tells by how "
-    "many\n"
-    "  mm the nominal arm is off, and the corrected one, held out too.\n"
+    "  in the frame of the base as UR's controllers have it, without a tool. Reports by how\n"
+    "  many mm the nominal and the corrected arm are off, also for held-out poses.\n"
     "  roles:   q1 ... q6 x y z rx ry rz; columns q1_rad x_m rx_rad, and RTDE's actual_q_0\n"
     "           actual_TCP_pose_0 ... actual_TCP_pose_5, are found by themselves.\n"
     "  example: tandem identify --model arm_kinematics --arm ur5 --validate more.csv "

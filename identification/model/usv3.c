@@ -152,13 +152,12 @@ static const char help[] =
     "  a vessel in surge, sway and yaw: masses, inertia, linear and quadratic damping, from\n"
     "  efforts (N, N m) and body velocities (m/s, rad/s) over time; x forward, y to port, yaw\n"
     "  counter-clockwise. An effort is held from its row to the next.\n"
-    "  methods: auto (default) takes output_error, which simulates the recording and finds "
-    "the\n"
-    "           delay from effort to velocity, or pem where forces act that nobody measured;\n"
-    "           weak_iv and weak are quicker (auto takes weak_iv for more than 50 000 rows);\n"
-    "           ols_central and ols_sg to compare with\n"
+    "  methods: auto (default) uses output_error, which simulates the recording and finds the\n"
+    "           delay from effort to velocity, or pem if unmeasured forces act;\n"
+    "           weak_iv and weak are quicker (auto uses weak_iv for more than 50 000 rows);\n"
+    "           ols_central and ols_sg are for comparison\n"
     "  roles:   t tau_u tau_v tau_r u v r; columns t_s tau_u_n tau_v_n tau_r_nm u_mps v_mps\n"
-    "           r_radps are found by themselves. Rows with an empty field are passed over.\n"
+    "           r_radps are found by themselves. Rows with an empty field are skipped.\n"
     "  --validate may be given several times.\n"
     "  example: tandem identify --model usv3 --columns tau_u=Tu,tau_v=Tv,tau_r=Tr trial.csv\n";
 

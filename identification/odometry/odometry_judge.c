@@ -37,7 +37,7 @@ static const double HALF_TURN = 1.5707963267948966;
 static const char radii_advice[] =
     "drive several metres, straight and in curves: radii show in the way made";
 static const char place_advice[] =
-    "turn on the spot, to the left and to the right: the sensor's place shows in turns alone";
+    "turn on the spot, to the left and to the right: only turns show the sensor's position";
 
 static const char *const path_advice[ODOMETRY_P] = {
     [ODOMETRY_RADIUS_RIGHT] = radii_advice,
@@ -234,7 +234,7 @@ void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_che
     const double other = held_out->position_rmse_m / fmax(sqrt(held_out->path_m), 1e-9);
     if (other > HELD_OUT_RATIO * own) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "held-out paths are foretold to %.3g m, the fit's own to %.3g m",
+                        "held-out paths are predicted to %.3g m, the fit's own to %.3g m",
                         held_out->position_rmse_m, fit->own.position_rmse_m);
         estimate_advise(&fit->estimate, "fit both recordings together, or look for what "
                                         "changed between them: load, tyres, floor, sensor");

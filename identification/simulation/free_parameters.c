@@ -261,8 +261,8 @@ void free_parameters_judge(const struct free_parameters *free_parameters,
                             "%s of %s are not white (next to each other %.2f): %s", words[0],
                             model->axes[i].velocity, report->axis[i].correlation,
                             much    ? words[1]
-                            : slope ? "it is the slope of positions, whose noise and bends "
-                                      "hang together; errors allow for that"
+                            : slope ? "it is the slope of positions, whose noise is "
+                                      "autocorrelated; errors allow for that"
                                     : words[2]);
         }
     }

@@ -54,11 +54,11 @@ static void judge_count(struct profile_fit *fit)
     for (size_t k = 0; k < PROFILE_CLASSES; k++) {
         const struct profile_law *law = &fit->law[k];
         if (law->n > 0 && law->freedom < ESTIMATE_FREEDOM_MIN) {
-            estimate_reason(e, law->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                            "too few %s: %zu for %d terms, %s", words[k].moves, law->n,
-                            PROFILE_TERMS,
-                            law->freedom == 0 ? "nothing is left to tell the errors by"
-                                              : "an interval needs five degrees of freedom");
+            estimate_reason(
+                e, law->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                "too few %s: %zu for %d terms, %s", words[k].moves, law->n, PROFILE_TERMS,
+                law->freedom == 0 ? "no degrees of freedom are left to estimate the errors"
+                                  : "an interval needs five degrees of freedom");
             estimate_advise(e, "make at least %zu more %s", ESTIMATE_FREEDOM_MIN - law->freedom,
                             words[k].moves);
         }
@@ -87,7 +87,7 @@ static void judge_determined(struct profile_fit *fit, size_t kind)
         estimate_advise(e, "%s", words[kind].longer);
     }
     if (!known[PROFILE_ACCELERATION] || !known[PROFILE_T0]) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "these %s do not tell %s from %s",
+        estimate_reason(e, ESTIMATE_MARGINAL, "these %s do not distinguish %s from %s",
                         words[kind].moves, term_name(kind, PROFILE_T0),
                         term_name(kind, PROFILE_ACCELERATION));
         estimate_advise(e, "%s", words[kind].shorter);
@@ -150,22 +150,22 @@ static void judge_law(struct profile_fit *fit, const struct travel_law *law)
     double percent;
     if (!law->tested) {
         estimate_reason(e, ESTIMATE_MARGINAL,
-                        "%zu moves are too few to see whether they keep to the law", fit->n);
+                        "%zu moves are too few to test whether they follow the law", fit->n);
         estimate_advise(e, "make more moves, a dozen at least");
         return;
     }
     if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
         const char *moves = changed_moves(law->step, &percent);
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "speeds change on the way: %s take %+.0f %% of their time more from "
-                        "move %zu of %zu on",
-                        moves, percent, law->step_at + 1, fit->n);
+        estimate_reason(
+            e, ESTIMATE_MARGINAL,
+            "speeds change on the way: %s take %+.0f %% more time from move %zu of %zu on",
+            moves, percent, law->step_at + 1, fit->n);
     } else if (travel_law_drifts(law)) {
         const char *moves = changed_moves(law->trend, &percent);
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "speeds change little by little: %s take %+.0f %% of their time more "
-                        "from the first to the last",
-                        moves, percent);
+        estimate_reason(
+            e, ESTIMATE_MARGINAL,
+            "speeds change gradually: %s take %+.0f %% more time from the first to the last",
+            moves, percent);
     } else if (travel_law_mixes(law, fit->n)) {
         const char *moves = changed_moves(law->kinds, &percent);
         estimate_reason(e, ESTIMATE_MARGINAL,
@@ -255,8 +255,8 @@ void profile_judge_units(struct profile_fit *fit)
             }
         } else if (value > RATIO_MAX || value < 1.0 / RATIO_MAX) {
             plausible_doubt(e,
-                            "%s = %.3g: no robot is that far from what it is told; are laps, "
-                            "sizes and speeds in s, rad, m, rad/s and m/s?",
+                            "%s = %.3g: no robot is that far from its command; are laps, sizes "
+                            "and speeds in s, rad, m, rad/s and m/s?",
                             profile_term_name((enum profile_term)i), value);
         }
     }

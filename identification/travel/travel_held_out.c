@@ -117,7 +117,7 @@ static void judge_size(struct estimate *e, size_t n, double residual_s_sd,
     if (fabs(held->mean_s) > OFF_SE * own / sqrt((double)held->n) &&
         fabs(held->mean_s) > OFF_SHARE * own) {
         estimate_reason(e, ESTIMATE_MARGINAL,
-                        "held-out moves take %.3g s %s than foretold in the mean",
+                        "held-out moves take %.3g s %s than predicted on average",
                         fabs(held->mean_s), held->mean_s > 0.0 ? "longer" : "less");
     }
 }
@@ -130,8 +130,7 @@ bool travel_held_out_judge(struct estimate *e, size_t n, double residual_s_sd,
         return true;
     }
     estimate_reason(e, ESTIMATE_PASS,
-                    "%zu held-out moves that can be foretold are too few to hold the fit "
-                    "against: %d are wanted",
+                    "%zu predictable held-out moves are too few to test the fit: %d are needed",
                     held->n, DOF_REPORTED + 1);
     return false;
 }
@@ -140,12 +139,11 @@ static void judge_speeds(struct travel_fit *fit, const struct travel_fit *theirs
 {
     for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
         if (is_apart(fit, theirs, false, term)) {
-            estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
-                                  "held-out moves ask for another %s: %.4g +- %.2g, not %.4g "
-                                  "+- %.2g",
-                                  travel_term_name(term), theirs->estimate.value[term],
-                                  theirs->estimate.se[term], fit->estimate.value[term],
-                                  fit->estimate.se[term]);
+            estimate_reason_first(
+                &fit->estimate, ESTIMATE_MARGINAL,
+                "held-out moves give another %s: %.4g +- %.2g, not %.4g +- %.2g",
+                travel_term_name(term), theirs->estimate.value[term], theirs->estimate.se[term],
+                fit->estimate.value[term], fit->estimate.se[term]);
         }
     }
 }

@@ -223,8 +223,9 @@ static void judge_count(struct travel_fit *fit)
         estimate_reason(&fit->estimate, fit->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "too few moves: %zu%s for %zu terms, %s", used,
                         used < fit->n ? " that do not lie far out" : "", fit->estimate.rank,
-                        fit->freedom == 0 ? "nothing is left to tell the errors by"
-                                          : "an interval needs five degrees of freedom");
+                        fit->freedom == 0
+                            ? "no degrees of freedom are left to estimate the errors"
+                            : "an interval needs five degrees of freedom");
         estimate_advise(&fit->estimate, "make at least %zu more moves",
                         ESTIMATE_FREEDOM_MIN - fit->freedom);
     }
@@ -318,8 +319,8 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
     }
     if (fit->method == TRAVEL_OLS && evidence->wild_count > 0) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "%zu of %zu moves stray from what the others keep to within %.2g s, "
-                        "and ols has followed them: several moves in one?",
+                        "%zu of %zu moves deviate from a law that the others follow within "
+                        "%.2g s, and bias ols: several moves in one?",
                         evidence->wild_count, fit->n, evidence->closer_s);
         estimate_advise(&fit->estimate, "use method tukey or auto");
     }
@@ -389,13 +390,13 @@ static void judge_aside(struct travel_fit *fit, const struct travel_evidence *ev
         const double apart = fabs(evidence->plain[j] - fit->beta[j]);
         if (apart > ASIDE_SE * sqrt(variance) && apart > ASIDE_SHARE * fabs(fit->beta[j])) {
             estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                            "%s gives %s = %.4g, ols %.4g: moves that it leaves aside are "
-                            "later the larger they are, and may be a part of the law",
+                            "%s gives %s = %.4g, ols %.4g: moves that it rejects are later the "
+                            "larger they are, and may be part of the law",
                             travel_method_name(fit->method), travel_term_name(j),
                             1.0 / fit->beta[j], 1.0 / evidence->plain[j]);
-            estimate_advise(&fit->estimate,
-                            "look at the late moves: if they happen in use as well, take "
-                            "method ols");
+            estimate_advise(
+                &fit->estimate,
+                "look at the late moves: if they happen in use as well, choose method ols");
         }
     }
 }
@@ -451,7 +452,7 @@ static void judge_kind_aside(struct travel_fit *fit, const struct travel_law *la
                     "the %zu outliers share a cause: they are %s, more than by chance",
                     law->aside, words[law->aside_cause][law->aside_more ? 1 : 0]);
     estimate_advise(&fit->estimate,
-                    "look what these moves share: they may be a part of the law");
+                    "find what these moves have in common: they may be part of the law");
 }
 
 static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
@@ -468,8 +469,8 @@ static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
         return;
     }
     estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                    "the robot accelerates: laps bend with the size of the move; the law with "
-                    "accelerations leaves %.2g s, this one %.2g s",
+                    "the robot accelerates: laps bend with the size of the move; the residual "
+                    "is %.2g s with accelerations, %.2g s with this law",
                     fit->accelerating.residual_s_sd, fit->residual_s_sd);
     estimate_advise(&fit->estimate,
                     "use the law with accelerations, and make moves of middle size too: from "

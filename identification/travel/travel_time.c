@@ -337,12 +337,12 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
     const size_t wild = judged ? count_beyond(e, ls->n, WILD_SD * ls->sd) : 0;
     if (evidence->gaussian && wild == 0) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "method auto took ols: the residuals look Gaussian");
+                        "method auto chose ols: the residuals look Gaussian");
         return tried ? robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls) : STATUS_OK;
     }
     remember_plain(&plain, evidence);
     estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                    "method auto took %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
+                    "method auto chose %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
                     "(Gaussian: below %.1f)",
                     travel_method_name(method_used(ls->method)), wild, evidence->shape,
                     SHAPE_MAX);

@@ -70,7 +70,7 @@ static void test_plain(void)
     CHECK_NEAR("plain", fit.estimate.value[TRAVEL_INV_W], 0.74, 0.0, 5e-3);
     CHECK_NEAR("plain", fit.beta[TRAVEL_T0], 0.26, 0.0, 5e-3);
     CHECK_INT("plain", fit.estimate.verdict, ESTIMATE_MARGINAL);
-    CHECK("plain", has_reason(&fit, "6 of 24 moves stray"));
+    CHECK("plain", has_reason(&fit, "6 of 24 moves deviate"));
     CHECK_TEXT("plain", fit.estimate.advice[0], "use method tukey or auto");
 }
 

@@ -44,7 +44,7 @@ code=0
 [ "$code" = 3 ] || fail "a link that is another: exit $code"
 
 say PASS 'joint 6: PASS' --model arm_friction "$data/arm_joints.csv"
-say FAIL 'goes with the motion of joint' --model arm_friction --columns i2=i3_a,i3=i2_a "$data/arm_joints.csv"
+say FAIL 'is due to the motion of joint' --model arm_friction --columns i2=i3_a,i3=i2_a "$data/arm_joints.csv"
 scale 'for (k = 2; k <= 19; k += 3) $k *= 57.29578' "$data/arm_joints.csv"
 say FAIL 'angles in degrees' --model arm_friction "$work/bent.csv"
 scale '$1 *= 1000' "$data/arm_joints.csv"

@@ -422,7 +422,7 @@ static void test_wrong_currents(void)
     raw.current_a[3] = columns[3 + 3 * 1];
     CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);
     CHECK_INT("exchanged currents", friction.whole.verdict, ESTIMATE_FAIL);
-    CHECK("exchanged currents", has_reason(&friction.whole, "goes with the motion of joint 4"));
+    CHECK("exchanged currents", has_reason(&friction.whole, "due to the motion of joint 4"));
     raw = draw_joints(3);
     raw.qd_radps[1] = columns[2 + 3 * 3];
     CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);

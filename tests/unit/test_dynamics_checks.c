@@ -282,7 +282,7 @@ static void test_units(void)
         {"mm/s", 1000, 1, 1, ESTIMATE_FAIL, "is it in mm/s"},
         {"ms", 1, 1, 1000, ESTIMATE_FAIL, "are the times in ms"},
         {"minutes", 1, 1, 1 / 60.0, ESTIMATE_FAIL, "are the times in minutes"},
-        {"a wild sample", -1, 1, 1, ESTIMATE_FAIL, "wild samples"},
+        {"a wild sample", -1, 1, 1, ESTIMATE_FAIL, "wrong samples"},
     };
     const struct model_limits limits = {
         .nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0};
@@ -515,7 +515,7 @@ static void test_misfit(void)
         enum estimate_verdict verdict;
         const char *says;
     } rows[] = {
-        {"arm, efforts", 0.35, 0.962, 0.99, 0, ESTIMATE_MARGINAL, "follows efforts by 0.35"},
+        {"arm, efforts", 0.35, 0.962, 0.99, 0, ESTIMATE_MARGINAL, "correlated with efforts (0.35)"},
         {"arm, samples", 0.05, 0.962, 0.99, 3273, ESTIMATE_MARGINAL, "the model does not hold"},
         {"significant", 0.1, 0.962, 0.99, 0, ESTIMATE_PASS, NULL},
         {"not felt", 0.35, 0.99999, 0.99, 3273, ESTIMATE_PASS, NULL},
@@ -639,7 +639,7 @@ static void test_advice_for_all(void)
         {"40 of 100 rows could not be used", "no number"},
         {"sampling is uneven: periods differ by 40 %", "where they are measured"},
         {"the model cannot be simulated with these values", "exchanged columns"},
-        {"residuals of u are not white", "look for what else acts"},
+        {"residuals of u are not white", "look for other influences"},
         {"nobody has thought of it", "record again"}};
     struct dynamics_fit fit;
     for (size_t i = 0; i < COUNT(reasons); i++) {

@@ -265,7 +265,7 @@ static void test_recordings(void)
 static void test_held_out(void)
 {
     static const char published[] =
-        "the held-out recording contradicts the fit: what is left of effort";
+        "the held-out recording contradicts the fit: the residual of effort";
     static const struct cause days[] = {{.disturbed = 0.1},
                                         {.disturbed = 0.1, .load = 0.3},
                                         {.disturbed = 0.1, .stribeck = 4.0}};

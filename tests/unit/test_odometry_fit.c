@@ -493,7 +493,7 @@ static void test_held_out(void)
     CHECK("other", check.position_rmse_m > 0.1);
     odometry_judge_held_out(&fit, &check);
     CHECK_INT("other", fit.estimate.verdict, ESTIMATE_MARGINAL);
-    CHECK("other", has_reason(&fit, "held-out paths are foretold"));
+    CHECK("other", has_reason(&fit, "held-out paths are predicted"));
     theta[ODOMETRY_TRACK] = 0.0;
     CHECK_INT("no track", odometry_check_run(&set, theta, &check), STATUS_E_ARG);
     theta[ODOMETRY_TRACK] = nan("");

@@ -134,7 +134,7 @@ static void test_causes(void)
         {.row = "nothing"},
         {.row = "wears out",
          .trend = -0.15,
-         .reason = "speeds change little by little",
+         .reason = "speeds change gradually",
          .advice = "battery"},
         {.row = "load",
          .step = -0.12,

@@ -523,7 +523,7 @@ static void test_composites(void)
                           STATUS_OK);
     CHECK_INT("followed", fit.method, TRAVEL_OLS);
     CHECK("followed",
-          has_reason(fit.estimate.reasons, fit.estimate.reason_count, "4 of 16 moves stray"));
+          has_reason(fit.estimate.reasons, fit.estimate.reason_count, "4 of 16 moves deviate"));
     CHECK("followed", has_reason(fit.estimate.advice, fit.estimate.advice_count,
                                  "use method tukey or auto"));
 }
