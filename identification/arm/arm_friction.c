@@ -99,6 +99,8 @@ void arm_friction_fit_start(struct arm_friction_fit *fit)
     }
 }
 
+/* Gravity terms of a joint: torques of the links behind it, as functions of the absolute
+ * angles in the arm's plane. Joint 1 is vertical and carries no weight. */
 static double gravity_at(const struct arm_friction_set *set, enum gravity term, size_t k)
 {
     const double q2 = set->q_rad[1][k];
@@ -157,6 +159,8 @@ static size_t count_rows(const struct arm_friction_set *set)
     return rows;
 }
 
+/* Differentiates the filtered speeds once for all joints, because couplings need the
+ * accelerations of others. Filter and derivative commute. */
 static enum status open_work(struct work *w, const struct arm_friction_set *set)
 {
     memset(w, 0, sizeof *w);
@@ -428,6 +432,7 @@ static void set_residuals(struct work *w)
     }
 }
 
+/* Computes R2 in two passes, mean first, which avoids the cancellation of large sums. */
 static struct arm_friction_check check_currents(const struct work *w)
 {
     double mean = 0.0;
@@ -459,6 +464,8 @@ static bool is_open(const struct svd *svd, size_t i)
     return free_share > NULL_SHARE;
 }
 
+/* Copies values and errors. Parameters in the null space stay unknown, and so do their
+ * covariances. se_white assumes independent residuals, for comparison. */
 static void fill_estimate(const struct work *w, double freedom, const double covariance[P * P],
                           struct estimate *e)
 {
@@ -546,6 +553,8 @@ static const char *const lacking_words[LACKINGS] = {
     [DRIFT] = "a current that drifts",
 };
 
+/* Value of an unmodelled term. Its shape is enough: only the correlation with the residuals
+ * counts. The load in BY_LOAD is the fitted gravity, which is free of noise. */
 static double lacking_at(const struct work *w, enum lacking term, size_t joint, size_t k)
 {
     const struct arm_friction_set *set = w->set;
@@ -571,6 +580,8 @@ static double lacking_at(const struct work *w, enum lacking term, size_t joint, 
     return 0.0;
 }
 
+/* Finds the term that explains the largest share of the squared residuals. The other joints'
+ * motions are candidates, because exchanged columns and couplings appear there. */
 static void find_unmodelled(struct work *w, size_t joint, struct arm_friction_unmodelled *found)
 {
     *found = (struct arm_friction_unmodelled){.joint = ARM_JOINTS};
@@ -597,6 +608,8 @@ static void find_unmodelled(struct work *w, size_t joint, struct arm_friction_un
 
 /* ---- angles and speeds ---- */
 
+/* Compares changes of the angle with the integrated speed over RATE_S. A slope other than 1
+ * means other units or exchanged columns. */
 static void find_rate(const struct arm_friction_set *set, size_t joint,
                       struct arm_friction_joint *out)
 {
@@ -628,6 +641,8 @@ static void find_rate(const struct arm_friction_set *set, size_t joint,
 
 /* ---- fit of all joints ---- */
 
+/* Fits one joint: columns, triangle, parameters, residuals, errors, and the tests that the
+ * verdict needs. */
 static enum status fit_joint(struct work *w, size_t joint, bool doubt_units,
                              struct arm_friction_joint *out)
 {

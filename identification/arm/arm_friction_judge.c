@@ -41,6 +41,8 @@ static const struct plausible_range plausible[] = {
 };
 static const double CURRENT_A_MAX = 80.0;
 
+/* A bad correlation suggests exchanged columns. A slope other than 1 has a wrong unit as its
+ * cause, which is named if the factor is a common one. */
 static void judge_rate(struct arm_friction_joint *joint, size_t number)
 {
     struct estimate *e = &joint->estimate;
@@ -97,6 +99,8 @@ static void judge_error(struct estimate *e, size_t i, const struct arm_friction_
                                     : "move at several speeds, both ways");
 }
 
+/* Inertia and friction exist in every joint, so that negative or undetermined values are
+ * faults. Gravity and coupling terms may be zero. */
 static void judge_parameters(struct estimate *e, size_t number,
                              const struct arm_friction_thirds *thirds)
 {
@@ -149,6 +153,8 @@ static void judge_thirds(struct estimate *e, const struct arm_friction_thirds *t
     }
 }
 
+/* One more term that explains much shows that the model is incomplete. A term of another
+ * joint's motion suggests exchanged columns. */
 static void judge_unmodelled(struct arm_friction_joint *joint, size_t number)
 {
     const struct arm_friction_unmodelled *missing = &joint->missing;

@@ -451,6 +451,8 @@ static void fill_estimate(const struct work *w, struct arm_kinematics_fit *fit)
     fit->room_se_m = sqrt(squares / ROOM);
 }
 
+/* Alternates the search for the links, the rejection of outliers and the estimate of the
+ * noise, until the weights are constant. */
 static enum status fit_pairs(struct work *w, double *scratch, struct arm_kinematics_fit *fit)
 {
     enum status st = STATUS_OK;

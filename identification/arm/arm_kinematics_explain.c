@@ -64,6 +64,8 @@ struct seen {
     struct rigid turn;
 };
 
+/* Applies a reading to a pose and computes the tool in the flange's frame. It is constant
+ * over all poses if the reading is right. */
 static void read_pose(const struct reading *how, const struct arm_pair *pair, struct seen *seen)
 {
     double column[ARM_JOINTS + 6];
@@ -215,6 +217,8 @@ static void try_units(const struct arm_geometry *arm, const struct arm_pairs *pa
     }
 }
 
+/* Tries inverse poses, joints in reverse order, one joint of opposite sign, and exchanges of
+ * two columns of the same kind. Each is a common mistake in a table of poses. */
 static void try_columns(const struct arm_geometry *arm, const struct arm_pairs *pairs,
                         struct best *best)
 {

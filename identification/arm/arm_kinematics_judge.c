@@ -78,6 +78,8 @@ static void judge_links(struct arm_kinematics_fit *fit)
     }
 }
 
+/* The poses must determine all corrections, leave degrees of freedom for their errors, and
+ * give the tool's position accurately over the whole workspace. */
 static void judge_poses(struct arm_kinematics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
@@ -112,6 +114,8 @@ static void judge_poses(struct arm_kinematics_fit *fit)
     }
 }
 
+/* Autocorrelated residuals have a cause that the model lacks. The errors, which assume
+ * independent noise, are then too small. */
 static void judge_residual(struct arm_kinematics_fit *fit)
 {
     struct estimate *e = &fit->estimate;

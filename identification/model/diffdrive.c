@@ -211,6 +211,8 @@ static void pass_rate(const struct grip *g, double *rate)
 
 /* ---- the equations ---- */
 
+/* The equations are linear in t1 .. t8, so that this row serves regression and
+ * sensitivities. Friction depends on the sign of the contact speeds only. */
 static void fill_diffdrive_rows(const struct model *model, const double *pose, const double *nu,
                                 const double *nu_dot, double *phi)
 {
@@ -326,6 +328,9 @@ static void accelerate_diffdrive(const struct model *model, const double *theta,
     memcpy(nu_dot, free, sizeof free);
 }
 
+/* Friction at rest depends on the efforts: a holding contact balances them. The regressor
+ * entries of t7 and t8 are the shares that act, and rates along a held direction do not
+ * pass. */
 static void hold_diffdrive(const struct model *model, const double *theta, const double *nu,
                            const double *tau, double *phi, double *passes)
 {

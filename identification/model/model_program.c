@@ -132,6 +132,8 @@ static void describe_inertia(const struct model_terms *t, struct model_program *
     }
 }
 
+/* Compiles one program for each function of a model. They share the expression pool, but
+ * each program computes only what it needs, because simulation calls it for every step. */
 enum status model_program_make(const struct model_terms *t, void *memory,
                                struct model_program *program, struct err *err)
 {
@@ -490,6 +492,8 @@ static void step_effort(size_t n, const double *by, const double *residual, doub
     }
 }
 
+/* Levenberg-Marquardt: the damping falls after a success and rises after a failure. The
+ * search ends at a negligible step, or when the largest damping does not help. */
 static void search_effort(const struct model *model, const double *theta, const double *pose,
                           const double *nu, const double *nu_dot, double *tau)
 {

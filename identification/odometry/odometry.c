@@ -54,6 +54,8 @@ static double cost_of(double squares, double n)
     return mean2 > floor2 ? n * log(mean2) : n * (log(floor2) + mean2 / floor2 - 1.0);
 }
 
+/* Sums squared residuals over all runs and forms the cost. The two spreads are profiled out:
+ * their best values for given residuals are the mean squares. */
 static struct sums measure_cost(const struct odometry_set *set,
                                 const struct odometry_point *point)
 {
@@ -152,6 +154,8 @@ struct descent {
     struct odometry_fit *fit;
 };
 
+/* The step of the parameters comes first; start poses follow from the upper rows of their
+ * triangles. The step is shortened if the track, which divides, would change too much. */
 static enum status propose_step(void *context, double lambda, double *length)
 {
     struct descent *d = context;

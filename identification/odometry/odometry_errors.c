@@ -82,6 +82,8 @@ struct change {
     double count;
 };
 
+/* The displacement is compared after a rotation by the heading's residual at its start.
+ * Otherwise an early error of the heading would count again in every later position. */
 static struct change change_over(const struct trace *trace, size_t runs, size_t lag)
 {
     struct change c = {.count = 0.0};

@@ -163,6 +163,8 @@ static enum status fit_shifts(const struct odometry_set *set, gsl_vector *x, gsl
     return robust_ls_run(&problem, ROBUST_LS_HUBER, NULL, NULL, fit);
 }
 
+/* Inverts eq. 3 at the first measured pose of each run. The search refines these start
+ * poses. */
 void odometry_place(const struct odometry_set *set, struct odometry_point *point)
 {
     const double *theta = point->theta;

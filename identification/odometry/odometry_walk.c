@@ -104,6 +104,10 @@ void odometry_walk_begin(struct odometry_walk *walk, const struct odometry_set *
     look_through_sensor(walk);
 }
 
+/* Moves along an arc: the wheels' angles are exact, so that the chord is advance * sin(h) /
+ * h with half the turn h. The sensitivities are the exact derivatives of this step. The
+ * delay shifts the time at which the wheels are read, so its derivative contains their
+ * rates. */
 bool odometry_walk_next(struct odometry_walk *w)
 {
     enum { R = ODOMETRY_START + ODOMETRY_RADIUS_RIGHT };

@@ -315,6 +315,9 @@ void online_kalman_hold(struct online_filter *f, const struct model *model)
     }
 }
 
+/* Adapts by stochastic approximation. Mean squares of innovations above 1 raise the noise.
+ * Positive products of neighbours mean that the state lags behind the motion, and raise the
+ * disturbance. Innovations are limited, so that outliers do not count more than 4 sd. */
 void online_kalman_adapt(struct online_filter *f, const struct online_params *p, size_t i,
                          double e, double variance, double h_s)
 {

@@ -47,6 +47,8 @@ static void set_covariance(struct information *information)
     }
 }
 
+/* An unknown that is not free has no column. One whose column is empty, or parallel to
+ * others, occurs in a null direction and gets no value. */
 enum status information_find(struct information *information,
                              const struct free_parameters *free_parameters, const double *r,
                              size_t stride)

@@ -116,6 +116,8 @@ static double find_lowest(double down, double at, double up, double probe)
     return down < up ? -2.0 * probe : 2.0 * probe;
 }
 
+/* Searches one logarithm: probes to both sides, then the minimum of the parabola. Only
+ * improvements are kept, so that the cost never rises. */
 static void improve_noise(struct pe_work *work, size_t j, double probe)
 {
     double *entry = noise_entry(&work->filter.noise, work->filter.n, j);
@@ -614,6 +616,8 @@ static enum status cost_scaled(struct pe_work *work, size_t j, double by_j, size
     return st;
 }
 
+/* Computes the curvature of the cost, and the derivative of the information by the noises,
+ * from difference quotients of the likelihood. */
 static enum status probe_noise(struct pe_work *work, struct noise_probe *probe)
 {
     const double h = FREEDOM_STEP;

@@ -256,6 +256,8 @@ static void count_innovation(struct prediction_filter *filter, const struct traj
     }
 }
 
+/* One run of the filter: predict, compute the innovation, add it to the likelihood, update.
+ * Samples whose efforts may be unknown update the state but do not count. */
 static enum status pass_run(struct prediction_filter *filter, size_t run, const double *theta,
                             double delay_s, struct prediction_pass *pass)
 {

@@ -398,6 +398,7 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
     return true;
 }
 
+/* Halves and thirds are sums of sixths, so that one pass of the filter serves all cuts. */
 static void run_cut(const struct stability_work *work, const struct dynamics_fit *fit,
                     enum stability_cut cut, size_t axis, struct stability *out)
 {
