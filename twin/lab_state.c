@@ -6,7 +6,7 @@
 #include "identification/model/models.h"
 #include "twin/lab_parts.h"
 
-/* Changes with every change of struct pair's or struct lab_state's meaning. */
+/* Increase it with every change of the meaning of struct pair or struct lab_state. */
 enum { LAB_LAYOUT = 22 };
 
 uint64_t lab_layout(const struct lab_params *p)
@@ -32,7 +32,7 @@ uint64_t lab_layout(const struct lab_params *p)
         hash = hash_bytes(hash, codecs[i]->name, strlen(codecs[i]->name) + 1);
         hash = hash_bytes(hash, &codecs[i]->state_bytes, sizeof codecs[i]->state_bytes);
     }
-    /* Sets and fits name models by their places; of those from files the ones in use count. */
+    /* Sets and fits refer to models by index; of models from files only those in use count. */
     hash = models_hash(hash);
     for (size_t i = 0; i < p->pair_count; i++) {
         hash = model_hash_loaded(p->pairs[i].dynamics.model, hash);
@@ -43,12 +43,12 @@ uint64_t lab_layout(const struct lab_params *p)
     return hash;
 }
 
-/* An open command in a checkpoint; what its place holds stands behind it. */
+/* An open command in a checkpoint, followed by the contents of its slot. */
 struct saved_command {
     uint32_t pair, place;
 };
 
-/* What has its place in a checkpoint. */
+/* Bytes with a fixed place in a checkpoint. */
 static size_t placed_bytes(const struct lab *lab)
 {
     return (size_t)((const char *)lab->heap - (const char *)lab->state);
@@ -73,7 +73,7 @@ static void save_bytes(const struct lab *lab, struct lab_save *save, const void 
 void lab_save_begin(const struct lab *lab, struct lab_save *save)
 {
     save_bytes(lab, save, lab->state, sizeof *lab->state);
-    /* What codecs remember changes before a step, when they read. */
+    /* Decoding changes the codecs' states before the step, so they are saved first. */
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         if (lab->parts[i].codec) {
             save_bytes(lab, save, lab->parts[i].codec,
@@ -128,9 +128,10 @@ void lab_save_unchanged(const struct lab *lab, struct lab_save *save, size_t par
     }
 }
 
-/* ---- loading -- */
+/* ---- loading
+ * ------------------------------------------------------------------------------ */
 
-/* The places that are in use of pair i, in a state whose placed part is whole. */
+/* Reads the used slots of pair i from a state whose fixed part is complete. */
 static uint64_t read_mask(const struct lab *lab, const char *state, size_t i)
 {
     uint64_t mask = 0;
@@ -153,7 +154,7 @@ static const char *next_command(const struct lab *lab, const char *at, const cha
     return fits ? at + sizeof *head : NULL;
 }
 
-/* Is there, for each place in use, what it holds? */
+/* Does the state have the contents of each used slot? */
 static bool has_commands(const struct lab *lab, const char *state, const char *at,
                          const char *end)
 {

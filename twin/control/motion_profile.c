@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rounding lets a stop miss its target by so much of the distances involved. */
+/* Rounding can make a stop miss its target by this share of the distances involved. */
 static const double ROUNDING = 1e-13;
 
 enum { BISECTIONS = 100 };
@@ -41,7 +41,7 @@ static struct motion motion_after(const struct motion *m, double jerk, double t_
     };
 }
 
-/* One more piece; *m goes from its start to its end. */
+/* Appends a piece; *m advances from its start to its end. */
 static void append_piece(struct motion_profile *p, struct motion *m, double duration_s,
                          double jerk)
 {
@@ -54,8 +54,8 @@ static void append_piece(struct motion_profile *p, struct motion *m, double dura
     *m = motion_after(m, jerk, duration_s);
 }
 
-/* The limit for a change of speed from v to wanted. A jerk limit carries the acceleration
- * through zero speed, so that the stricter one holds on both sides. */
+/* Returns the limit for a change of speed from v to wanted. A jerk limit carries the
+ * acceleration through zero speed, so the stricter limit holds on both sides. */
 static double limit_between(const struct motion_limits *l, double v, double wanted)
 {
     if (v * wanted < 0.0) {
@@ -83,7 +83,7 @@ static void change_smoothly(struct motion_profile *p, const struct motion_limits
                             struct motion *m, double wanted)
 {
     const double jerk = l->jerk;
-    /* What is left of the change once the acceleration there is has been ramped to zero. */
+    /* Remaining change of speed while the present acceleration ramps to zero. */
     const double coasting = m->v + m->a * fabs(m->a) / (2.0 * jerk);
     const double sign = wanted < coasting ? -1.0 : 1.0;
     const double a0 = sign * m->a;
@@ -97,7 +97,7 @@ static void change_smoothly(struct motion_profile *p, const struct motion_limits
     m->a = sign * peak;
     append_piece(p, m, peak > 0.0 ? (change - ramps) / peak : 0.0, 0.0);
     append_piece(p, m, peak / jerk, -sign * jerk);
-    m->v = wanted; /* to the last digit */
+    m->v = wanted; /* exactly */
     m->a = 0.0;
 }
 
@@ -113,7 +113,8 @@ static void change_speed(struct motion_profile *p, const struct motion_limits *l
 
 /* --- the plan ----------------------------------------------------------------------------- */
 
-/* Over to speed v, on with it for cruise_s, down to rest. Returns where that is. */
+/* Lays out the change to speed v, cruising for cruise_s, and the stop. Returns the end
+ * point. */
 static double lay_out(struct motion_profile *p, const struct motion_limits *l,
                       const struct motion *start, double v, double cruise_s)
 {
@@ -126,7 +127,7 @@ static double lay_out(struct motion_profile *p, const struct motion_limits *l,
     return m.q;
 }
 
-/* The speed, 0 .. limit in direction sign, whose stop is just short of the target. */
+/* Finds the speed, 0 .. limit in direction sign, whose stop is just short of the target. */
 static double peak_speed(struct motion_profile *p, const struct motion_limits *l,
                          const struct motion *start, double sign, double target)
 {
@@ -134,7 +135,7 @@ static double peak_speed(struct motion_profile *p, const struct motion_limits *l
     const double coasting = sign * (start->v + ramp);
     double lo = 0.0;
     double hi = l->speed;
-    /* Braking from the speed it has and going on with it end at the same place: look above. */
+    /* Braking from the present speed and cruising at it end at the same point: search above. */
     if (coasting > 0.0 && coasting < hi &&
         sign * (target - lay_out(p, l, start, sign * coasting, 0.0)) >= 0.0) {
         lo = coasting;
@@ -172,7 +173,7 @@ void motion_profile_make(struct motion_profile *profile, const struct motion_lim
         speed = peak_speed(p, limits, start, sign, target);
         left = fmax(sign * (target - lay_out(p, limits, start, sign * speed, 0.0)), 0.0);
     }
-    /* What bisection left over, too. */
+    /* Cruising also covers the rest that bisection left. */
     (void)lay_out(p, limits, start, sign * speed, speed > 0.0 ? left / speed : 0.0);
 }
 
@@ -190,13 +191,14 @@ void motion_profile_at(const struct motion_profile *profile, double t_s, struct 
     *out = (struct motion){profile->target, 0.0, 0.0};
 }
 
-/* --- the quickest way --------------------------------------------------------------------- */
+/* --- the fastest motion
+ * -------------------------------------------------------------------- */
 
 void time_optimal_make(struct time_optimal *out, double command_max, double position_gain,
                        double lag_s, double error, double w)
 {
     const double ratio = fabs(w) / command_max;
-    /* Where it would come to rest under full speed back from now on: the switching curve. */
+    /* End point under full speed back from now on: the switching curve. */
     const double stop =
         position_gain * lag_s * copysign(command_max * (ratio - log1p(ratio)), w);
     const double sign = error < stop ? -1.0 : 1.0;

@@ -44,7 +44,7 @@ double pid_step(struct pid *s, const struct pid_params *p, double wanted, double
         return limit_output(p, s->integral + ahead);
     }
     const double error = wanted - measured;
-    const double mean = 0.5 * (error + s->error); /* before the first step: zero */
+    const double mean = 0.5 * (error + s->error); /* zero before the first step */
     if (s->started) {
         s->rate =
             (p->filter_s * s->rate + measured - s->measured) / (p->filter_s + p->period_s);

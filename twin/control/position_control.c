@@ -125,7 +125,7 @@ static void plan_motion(struct position_control *c, const struct position_params
     c->elapsed_s = 0.0;
 }
 
-/* Where the planned motion would coast to, t_s after it was planned. */
+/* Returns the point where the planned motion would coast to, t_s after the plan was made. */
 static double coasting_point(const struct position_control *c, const struct position_params *p,
                              double t_s)
 {

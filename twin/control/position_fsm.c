@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* More arcs than any error leads through. */
+/* More arcs than any error leads through in one period. */
 enum { ARCS_MAX = 8 };
 
 static const struct position_fsm_in *input_of(const struct efsm_view *v)
@@ -10,8 +10,7 @@ static const struct position_fsm_in *input_of(const struct efsm_view *v)
     return v->in;
 }
 
-/* --- where the error is: e upwards, -e downwards -------------------------------------------
- */
+/* --- guards on the error: e upwards, -e downwards ----------------------------------------- */
 
 static bool is_above(const struct efsm_view *v)
 {

@@ -1,12 +1,13 @@
-/* twin/control/position_fsm.h - a position controller that is a state machine: full speed,
- * slow speed near the target, a proportional last bit, rest.
+/* twin/control/position_fsm.h - a position controller as a state machine: full speed, slow
+ * speed near the target, a proportional last part, rest.
  *
- *   REST --e > S--> FAST_UP --e < D--> SLOW_UP --e < S--> NEAR --|e|, |c| < R--> REST
+ *  REST --e > S--> FAST_UP --e < D--> SLOW_UP --e < S--> NEAR --|e|, |c| < R--> REST
  *
- * and the same downwards. c is what the joint still coasts at its speed: a joint that were let
- * go while it moves might come to rest anywhere. A new set point and a change of the error's
- * sign lead out of every state. Errors are sampled, so several arcs may be taken in one period.
- *                                                          (docs/model/servo.md)
+ * and the same downwards. c is the distance that the joint still coasts at its speed, because a
+ * joint released in motion could come to rest anywhere. A new set point and a change of the
+ * error's sign lead out of every state. Errors are sampled, so several arcs may be taken in one
+ * period.
+ *                                                        (docs/model/servo.md)
  * Pure: no I/O, no clock, no allocation.
  */
 #ifndef TWIN_CONTROL_POSITION_FSM_H
@@ -27,16 +28,16 @@ enum position_fsm_state { POSITION_FSM_STATES(NAMES_VALUE) POSITION_FSM_STATE_CO
 
 struct position_fsm_in {
     double error;
-    double coast;               /* what is left to coast: lag times speed */
+    double coast;               /* remaining coasting distance: lag times speed */
     double slow, near_by, rest; /* windows D >= S > 0, R > 0 */
     double fast_command, slow_command;
-    double near_command; /* what the proportional law asks for */
+    double near_command; /* command of the proportional law */
 };
 
 extern const struct efsm_table position_fsm_table;
 
-/* One period: as many arcs as the error leads through. Returns the command; 0 in a fault, of
- * which there is none with finite inputs. */
+/* Runs one period: as many arcs as the error leads through. Returns the command; 0 in a fault,
+ * which finite inputs never cause. */
 double position_fsm_step(struct efsm *machine, const struct position_fsm_in *in, int64_t t_us);
 
 #endif

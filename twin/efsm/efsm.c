@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Equal runs must leave equal bytes, so there must be none that nobody writes. */
+/* Equal runs must leave equal bytes, so there must be no padding. */
 static_assert(sizeof(struct efsm) ==
                   16 + 2 * EFSM_STACK_MAX + 2 * sizeof(double) * EFSM_CELLS_MAX + 8,
               "padding in struct efsm");
@@ -83,7 +83,7 @@ void efsm_init_cell(struct efsm *m, size_t k, double value)
     m->defined = (uint16_t)(m->defined | 1U << k);
 }
 
-/* Make every next value equal to the current one again. */
+/* Makes every next value equal to the current one again. */
 static void drop_plan(struct efsm *m)
 {
     for (unsigned k = 0; m->written != 0; k++) {
@@ -111,7 +111,7 @@ bool efsm_is_active(const struct efsm_table *table, const struct efsm *m)
     return !m->stopped && !is_sink(m->state) && !is_final(table, m->state);
 }
 
-/* The plan is to stop in a sink: nothing is assigned, the stack stays. */
+/* Plans to stop in a sink: assigns nothing and keeps the stack. */
 static void plan_fault(struct efsm *m, uint8_t sink)
 {
     drop_plan(m);
@@ -120,7 +120,7 @@ static void plan_fault(struct efsm *m, uint8_t sink)
     m->blocked = true;
 }
 
-/* The arc's stack operations on next_stack; returns the next state or a sink. */
+/* Applies the arc's stack operations to next_stack; returns the next state or a sink. */
 static uint8_t plan_stack(const struct efsm_arc *arc, struct efsm *m)
 {
     unsigned depth = arc->empties ? 0 : m->depth;
@@ -129,7 +129,7 @@ static uint8_t plan_stack(const struct efsm_arc *arc, struct efsm *m)
         return EFSM_STACK_EMPTY;
     }
     depth -= arc->pops;
-    /* The second bound holds against a damaged machine read from a file. */
+    /* The second bound guards against a damaged machine read from a file. */
     if (depth + arc->push_count > EFSM_STACK_MAX || depth > EFSM_STACK_MAX) {
         return EFSM_STACK_FULL;
     }
@@ -178,7 +178,7 @@ static bool does_hold(const struct efsm_arc *arc, const struct efsm_view *v)
     return true;
 }
 
-/* Evaluate the guards of the current state; fills the fired_ fields. */
+/* Evaluates the guards of the current state; fills the fired_ fields. */
 static void plan_guards(const struct efsm_table *table, struct efsm *m, struct efsm_view *v)
 {
     m->from = m->state;
@@ -303,7 +303,7 @@ void efsm_update(const struct efsm_table *table, struct efsm *m, int64_t t_us, u
         return;
     }
     m->planned = false;
-    /* A self loop that waits is a machine at rest, not a step of its history. */
+    /* A waiting self loop is rest, not a step of the trace. */
     if (m->next != m->state || !m->blocked) {
         record_transition(m, t_us, machine, stats, trace);
     }
@@ -342,8 +342,8 @@ void efsm_act(const struct efsm_table *table, const struct efsm *m, const void *
     output(&v);
 }
 
-/* --- machines that step together: all of them in the same phase -----------------------------
- */
+/* --- networks: all machines in the same phase
+ * ----------------------------------------------- */
 
 void efsm_network_sense(const struct efsm_network *net, unsigned cycle, int64_t t_us)
 {

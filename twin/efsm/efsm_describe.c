@@ -1,4 +1,4 @@
-/* twin/efsm/efsm_describe.c - machines in words and pictures: state names, faults, Graphviz. */
+/* twin/efsm/efsm_describe.c - machines as texts and pictures: state names, faults, Graphviz. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include "base/numbers/lab_time.h"
 #include "twin/efsm/efsm.h"
 
-/* A text that grows into a buffer of fixed size; what does not fit is counted, not written. */
+/* A text in a buffer of fixed size; what does not fit is counted, not written. */
 struct text {
     char *out;
     size_t size;
-    size_t used; /* bytes wanted so far, without the NUL */
+    size_t used; /* needed bytes so far, without the NUL */
 };
 
 static PRINTF_LIKE(2, 3) void append_text(struct text *text, const char *format, ...)
@@ -24,7 +24,7 @@ static PRINTF_LIKE(2, 3) void append_text(struct text *text, const char *format,
     text->used += n > 0 ? (size_t)n : 0;
 }
 
-/* For the inside of a quoted string of the DOT language. */
+/* Escapes a text for a quoted string of the DOT language. */
 static void append_escaped(struct text *text, const char *more)
 {
     for (; *more; more++) {
@@ -62,7 +62,7 @@ static void append_labels_from(struct text *text, const struct efsm_table *table
     }
 }
 
-/* Of the variable or input that was read and is undefined. */
+/* Returns the name of the undefined variable or input. */
 static const char *name_of_undefined(const struct efsm_table *table, size_t k)
 {
     if (k < table->cell_count) {
@@ -112,13 +112,13 @@ void efsm_describe_fault(const struct efsm_table *table, const struct efsm *m, c
         return;
     }
     const char *sink = efsm_state_name(table, m->state) + 2; /* without the underscores */
-    /* 16 digits: a time since 1970 down to the microsecond, and 12.5 stays 12.5. */
+    /* 16 digits show a time since 1970 to the microsecond, while 12.5 stays 12.5. */
     append_text(&text, "%s: %.*s in %s at %.16g s: ", table->name, (int)strlen(sink) - 2, sink,
                 efsm_state_name(table, m->from), lab_s(m->entered_us));
     append_reason(&text, table, m);
 }
 
-/* What the arc does to the stack, as a second line of its label. */
+/* Describes the arc's stack operations, as a second line of its label. */
 static void append_stack_words(struct text *text, const struct efsm_table *table,
                                const struct efsm_arc *arc)
 {

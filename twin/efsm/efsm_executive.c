@@ -1,6 +1,7 @@
-/* twin/efsm/efsm_executive.c - Figure 7 as a machine that the engine runs like any other.
+/* twin/efsm/efsm_executive.c - the executive of Figure 7, as a machine that the engine runs
+ * like any other.
  *
- * Its outputs carry out the phases on the network below it; struct efsm_executive shows its
+ * Its outputs execute the phases of the network below it; struct efsm_executive shows its
  * variables after each step.
  */
 #include <assert.h>
@@ -62,7 +63,7 @@ static void begin_first(const struct efsm_view *v)
     efsm_set(v, BEGIN, work_of(v)->t_us);
 }
 
-/* Simulated time goes on by a period, however late it is. */
+/* Simulated time advances by one period, whatever the delay. */
 static void begin_now(const struct efsm_view *v)
 {
     begin_first(v);
@@ -177,7 +178,7 @@ bool efsm_executive_step(struct efsm_executive *x, const struct efsm_network *ne
     const struct efsm_network own = {
         .machines = &self,
         .count = 1,
-        .cycles_max = 4 * work.cap + 2, /* the four phases of each cycle, and the way there */
+        .cycles_max = 4 * work.cap + 2, /* four phases per cycle, plus the way there */
     };
     const uint64_t periods = x->periods;
 

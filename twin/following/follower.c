@@ -138,7 +138,7 @@ static void pose_error(const struct follower_params *p, const struct follower_ta
     }
 }
 
-/* Computes the change of nu over a period h per unit of effort: exactly if there is a closed
+/* Computes the change of nu over a period h under this effort: exactly if there is a closed
  * form, else with one midpoint step. */
 static void find_gain(const struct follower_params *p, const double *pose, const double *nu,
                       const double *driven, double h, double *gain)

@@ -7,12 +7,13 @@
 #include "base/numbers/random.h"
 #include "identification/model/models.h"
 
-/* Slower set points are rest: of moves, and of the rows that count. */
+/* Slower set points count as rest, for moves and for the evaluated rows. */
 static const double REST_RADPS = 0.002;
 static const double MOVING_RADPS = 0.01;
-/* A move that takes another time than commanded by more than so many rows is another one. */
+/* A move whose duration differs from the command by more than this number of rows is another
+ * move. */
 static const double TIMING_ROWS = 3.0;
-/* Of simulated joints about their set points: how fast an error of the angle decays. */
+/* Simulated joints about their set points: decay rate of an angle error. */
 static const double TRACKING_PER_S = 20.0;
 
 /* ---- errors ---- */
@@ -43,7 +44,7 @@ static double find_largest(const double values[ARM_JOINTS])
     return most;
 }
 
-/* Returns how far the tools are apart. */
+/* Returns the distance of the tools. */
 static double add_error(const struct arm_geometry *arm, const struct arm_row *row,
                         const double *shown, struct arm_errors *e)
 {
@@ -70,8 +71,8 @@ struct listener {
     struct shadow_params p;
     struct shadow s;
     struct random_source random;
-    size_t next;    /* row that comes next */
-    int64_t due_us; /* of the next sample */
+    size_t next;    /* next row to send */
+    int64_t due_us; /* due time of the next sample */
 };
 
 static void receive_row(struct listener *l, const struct arm_row *row,
@@ -89,7 +90,7 @@ static void receive_row(struct listener *l, const struct arm_row *row,
     }
 }
 
-/* What has arrived by now. */
+/* Applies all samples that have arrived by now. */
 static void receive_rows(struct listener *l, const struct arm_row *rows, size_t n,
                          int64_t now_us)
 {
@@ -146,7 +147,7 @@ void arm_shadow_run(const struct arm_geometry *arm, const double *theta,
 
 /* ---- by commands ---- */
 
-/* The move from row `first`, which still rests, to row `last`, which rests again. */
+/* Repeats the move from row `first`, still at rest, to row `last`, at rest again. */
 static void follow_command(const struct arm_geometry *arm, const struct arm_rates *rates,
                            const struct arm_row *rows, size_t first, size_t last, double off_s,
                            struct arm_commands *commands, struct arm_errors *out)
@@ -199,7 +200,7 @@ static void record_row(const struct arm_move *move, const struct arm_geometry *a
     (void)arm_move_at(&m, arm, t_s, row->q_target_rad, row->qd_target_radps);
 }
 
-/* The joints on by a period, towards the set points of this row. */
+/* Advances the joints by a period, towards the set points of this row. */
 static void move_joints(const double *theta, const struct arm_row *row, double period_s,
                         double *q, double *qd)
 {

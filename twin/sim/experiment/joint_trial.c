@@ -5,9 +5,9 @@
 #include "twin/control/pid.h"
 
 static const double SETTLED_RATIO = 0.02;
-static const double REST_RATIO = 1e-6; /* of the largest command: none to speak of */
+static const double REST_RATIO = 1e-6; /* of the largest command: counts as none */
 
-/* The joint's drive: a motor under a PID (docs/model/servo.md), or none. */
+/* The joint's drive: a motor under a PID (docs/model/servo.md), or an ideal one. */
 struct drive {
     bool is_motor;
     struct servo_joint_params plant;

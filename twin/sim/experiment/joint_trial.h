@@ -1,8 +1,8 @@
 /* twin/sim/experiment/joint_trial.h - one simulated movement of a joint under a position
- * controller, and what it is worth.
+ * controller, and its performance indices.
  *
- *     ISE = h Σ e^2,  IAE = h Σ |e|,  ITAE = h Σ t |e|,  e = set point - q at every control
- *                                                    period h  (docs/model/servo.md, eq. 20)
+ *   ISE = h Σ e^2,  IAE = h Σ |e|,  ITAE = h Σ t |e|,  e = set point - q at every control
+ *                                                  period h  (docs/model/servo.md, eq. 20)
  *
  * Pure: no I/O, no clock, no allocation.
  */
@@ -13,17 +13,17 @@
 #include "twin/control/servo_joint.h"
 
 struct joint_trial_params {
-    struct servo_joint_params joint; /* as it is; the controller's own idea is in control */
-    /* The time constant of a motor whose speed a PID controls, tuned so that it lags as the
-     * joint does; 0: the joint's speed lags by itself. And the most that the PID asks of it, as
-     * the speed where it would settle; 0: no limit. */
+    struct servo_joint_params joint; /* true joint; the controller's estimate is in control */
+    /* Time constant of a motor under a PID speed controller, tuned so that it lags like the
+     * joint; 0: the joint's speed lags by itself. motor_max: limit of the PID's output, as the
+     * steady speed; 0: no limit. */
     double motor_lag_s, motor_max;
     enum servo_method method;
     struct position_params control;
-    double set_point;  /* finite; it starts at rest at 0 */
-    double load;       /* torque, all the time */
+    double set_point;  /* finite; the joint starts at rest at 0 */
+    double load;       /* constant torque */
     double duration_s; /* > 0 */
-    double sample_s;   /* a multiple of control.period_s: of the sums */
+    double sample_s;   /* a multiple of control.period_s: interval of the sums */
 };
 
 struct joint_indices {
@@ -31,11 +31,11 @@ struct joint_indices {
 };
 
 struct joint_trial_result {
-    struct joint_indices integral; /* times the period */
-    struct joint_indices sum;      /* Σ over samples every sample_s, as they are published */
-    double settle_s;               /* after which the error stays within 2 % of the set point */
-    double rest_s;                 /* from which on there is no command; NaN: there always is */
-    double overshoot;              /* largest error beyond the set point, >= 0 */
+    struct joint_indices integral; /* sums times the period */
+    struct joint_indices sum;      /* Σ over samples every sample_s, as in publications */
+    double settle_s;  /* time after which the error stays within 2 % of the set point */
+    double rest_s;    /* time after which there is no command; NaN: never */
+    double overshoot; /* largest error beyond the set point, >= 0 */
     double final_error;
     double speed_max; /* of the joint */
 };
@@ -44,10 +44,11 @@ struct joint_trial_point {
     double t_s, q, w, command;
 };
 
-/* STATUS_E_RANGE with err saying what cannot be. */
+/* STATUS_E_RANGE with err: what is invalid. */
 MUST_USE enum status joint_trial_check(const struct joint_trial_params *p, struct err *err);
 
-/* Run it. p has passed joint_trial_check(). point, optional, is called at every sample_s. */
+/* Runs it after joint_trial_check() has passed. point, optional, is called at every
+ * sample_s. */
 void joint_trial_run(const struct joint_trial_params *p,
                      void (*point)(void *context, const struct joint_trial_point *point),
                      void *context, struct joint_trial_result *result);

@@ -8,7 +8,8 @@
 
 /* Longest integration step of the plant. */
 static const double PLANT_STEP_S = 0.005;
-/* The disturbance counts from this share of the duration on: the observer has settled. */
+/* Share of the duration from which the disturbance is evaluated, because the observer must
+ * settle first. */
 static const double SETTLED_RATIO = 0.2;
 
 struct body {
@@ -31,7 +32,7 @@ struct stage {
     int64_t next_sample_us;
     uint64_t periods, saturated;
     double unmatched[MODEL_AXES_MAX];
-    double product[MODEL_AXES_MAX], square[MODEL_AXES_MAX]; /* of force found and force there */
+    double product[MODEL_AXES_MAX], square[MODEL_AXES_MAX]; /* of estimated and true force */
 };
 
 static bool is_multiple(double of, double unit)
@@ -85,7 +86,7 @@ static const double *input_at(const struct trial_params *p, const double *rows, 
     return rows + k * p->model->axis_count;
 }
 
-/* The reference moves on by one control period, on the input's grid. */
+/* Advances the reference by one control period, on the input's grid. */
 static void move_reference(struct stage *s, int64_t period_us)
 {
     const struct trial_params *p = s->p;
@@ -109,7 +110,7 @@ static void move_plant(struct stage *s)
     }
 }
 
-/* A sample leaves the real robot, and those whose time has come arrive. */
+/* Sends a sample of the real robot, and delivers those that have arrived. */
 static void pass_telemetry(struct stage *s)
 {
     const struct trial_params *p = s->p;

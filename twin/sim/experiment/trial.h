@@ -1,9 +1,9 @@
-/* twin/sim/experiment/trial.h - one run of a model-following experiment, simulated.
+/* twin/sim/experiment/trial.h - one simulated run of a model-following experiment.
  *
- * A reference robot moves under given efforts; a second robot, the plant, is driven so that it
- * moves alike: by the follower, which knows the plant only by its estimated parameters, or in
- * open loop. Draws are repeatable. docs/model/following.md. Pure: no I/O, no clock;
- * memory belongs to the caller.
+ * A reference robot moves under given efforts. A second robot, the plant, must move alike:
+ * driven by the follower, which knows only estimated parameters of the plant, or in open loop.
+ * Random draws are repeatable. docs/model/following.md. Pure: no I/O, no clock; memory belongs
+ * to the caller.
  */
 #ifndef TWIN_SIM_EXPERIMENT_TRIAL_H
 #define TWIN_SIM_EXPERIMENT_TRIAL_H
@@ -23,38 +23,39 @@ enum { TRIAL_STATES_MAX = 2 * MODEL_AXES_MAX, TRIAL_IN_FLIGHT_MAX = 2048 };
 enum trial_drive {
     TRIAL_FOLLOW,  /* by the follower */
     TRIAL_EFFORTS, /* open loop: the efforts of the reference */
-    TRIAL_COMMANDS /* open loop: what the same commands make of its own actuators */
+    TRIAL_COMMANDS /* open loop: the same commands to its own actuators */
 };
 
 enum trial_source {
-    TRIAL_MODEL, /* the reference is known as it is, and its future for a period */
+    TRIAL_MODEL, /* the reference is known exactly, and its future for a period */
     TRIAL_SHADOW /* by telemetry: noisy, sampled, late */
 };
 
 /* Efforts over time, on an even grid, each held until the next. */
 struct trial_input {
-    size_t n;                /* > 0; after the last one it goes on */
+    size_t n;                /* > 0; the last one is held for ever */
     double step_s;           /* > 0 */
-    const double *reference; /* [n][axes] by rows: of the reference robot */
-    const double *plant;     /* [n][axes]: of the plant under the same commands */
+    const double *reference; /* [n][axes] by rows: for the reference robot */
+    const double *plant;     /* [n][axes]: for the plant under the same commands */
 };
 
 struct trial_params {
     const struct model *model;              /* of both robots */
-    double reference[MODEL_PARAMETERS_MAX]; /* the reference robot as it is */
-    double plant[MODEL_PARAMETERS_MAX];     /* the plant as it is */
+    double reference[MODEL_PARAMETERS_MAX]; /* true parameters of the reference robot */
+    double plant[MODEL_PARAMETERS_MAX];     /* true parameters of the plant */
     enum trial_drive drive;
     enum trial_source source;
-    struct follower_params follower; /* what is known of the plant; period_s of control */
-    struct shadow_params shadow;     /* what is known of the reference */
+    struct follower_params follower; /* estimates of the plant; period_s of control */
+    struct shadow_params shadow;     /* estimates of the reference */
     struct trial_input input;
-    double start[MODEL_AXES_MAX]; /* velocities of the plant; the reference starts at rest */
-    double inertial_n[2]; /* force on the plant that keeps its direction; three axes only */
-    double noise_sd[MODEL_AXES_MAX]; /* of measured velocities of the reference */
-    bool against_measured; /* errors count against the noisy velocities, not the true ones */
+    double start[MODEL_AXES_MAX]; /* initial velocities of the plant; the reference starts at
+                                     rest */
+    double inertial_n[2]; /* force on the plant with a constant direction; three axes only */
+    double noise_sd[MODEL_AXES_MAX]; /* noise of the measured velocities of the reference */
+    bool against_measured;      /* errors are against the noisy velocities, not the true ones */
     double sample_s, latency_s; /* of telemetry; multiples of input.step_s */
     double duration_s;          /* > 0 */
-    double record_s;            /* > 0: an error sample so often */
+    double record_s;            /* > 0: interval of error samples */
     uint64_t seed;
 };
 
@@ -65,7 +66,7 @@ struct trial_point {
     struct follower_output output;
 };
 
-/* Telemetry on its way. */
+/* Telemetry in transit. */
 struct trial_sample {
     int64_t t_us;
     double nu[MODEL_AXES_MAX], tau[MODEL_AXES_MAX];
@@ -73,19 +74,19 @@ struct trial_sample {
 
 struct trial_result {
     struct tracking state[TRIAL_STATES_MAX]; /* velocities, then pose */
-    /* d_hat over the force there is, both in the body's axes, least squares from a fifth of the
+    /* Ratio of d_hat to the true force, both in body axes, by least squares from a fifth of the
      * duration on; NaN: no force acts. */
     double found_ratio[MODEL_AXES_MAX];
     double unmatched_rms[MODEL_AXES_MAX];
-    double saturated_ratio; /* share of control periods with an effort cut off */
+    double saturated_ratio; /* share of control periods with a limited effort */
     bool diverged;          /* the plant's motion is not finite */
 };
 
-/* Can it be run? STATUS_E_RANGE with err saying what cannot. */
+/* Checks the parameters. STATUS_E_RANGE with err: what is invalid. */
 MUST_USE enum status trial_check(const struct trial_params *p, struct err *err);
 
-/* Run it. p has passed trial_check(). point, optional, is called at every record. flight:
- * [TRIAL_IN_FLIGHT_MAX] room for telemetry on its way, used by TRIAL_SHADOW only. */
+/* Runs it after trial_check() has passed. point, optional, is called at every record. flight:
+ * [TRIAL_IN_FLIGHT_MAX] room for telemetry in transit, used by TRIAL_SHADOW only. */
 void trial_run(const struct trial_params *p, struct trial_sample *flight,
                void (*point)(void *context, const struct trial_point *point), void *context,
                struct trial_result *result);

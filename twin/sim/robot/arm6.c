@@ -1,6 +1,8 @@
-/* A simulated arm of six joints: set points made by moves, jogs or another controller, servo
- * joints that follow them (twin/arm/arm_servo.h), and what is seen of it. docs/model/arm.md.
- * Commands are taken in arm6_tasks.c. */
+/* twin/sim/robot/arm6.c - a simulated arm of six joints. docs/model/arm.md.
+ *
+ * Set points come from moves, jogs or another controller; servo joints follow them
+ * (twin/arm/arm_servo.h); telemetry shows the result. arm6_tasks.c handles commands.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +13,10 @@
 
 _Static_assert((int)ARM_JOINTS == (int)EVENT_AXES_MAX, "telemetry holds all joints");
 
-/* A stream that is silent for so long has died. */
+/* A stream without set points for this time is dead. */
 enum { STREAM_DEAD_US = 500000, STREAM_GAP_US = 100000 };
-/* Joints that do not arrive: at rest after this, or given up. */
+/* A joint that does not arrive is treated as at rest after the first time, and given up after
+ * the second. */
 static const double REST_AFTER_S = 0.5, GIVE_UP_S = 30.0, REST_RADPS = 1e-4;
 static const double STREAM_BRAKE_RADPS2 = 2.0, JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2;
 
@@ -81,7 +84,7 @@ static void apply_parameters(struct arm6 *a)
     memcpy(p->gravity, &v[ARM6_GRAVITY2_C2], sizeof p->gravity);
 }
 
-/* Another arm than the one that the move was planned for. */
+/* The arm has changed since the move was planned. */
 static void update_parameter(void *memory, size_t index, double before)
 {
     struct arm6 *a = memory;
@@ -148,7 +151,8 @@ static void advance_jog(struct arm6 *a, int64_t end_us)
     const double a_mps2 = read_rate(a, EVENT_ARM_A_MPS2, t->a_mps2, JOG_A_MPS2);
     const double v = a->values[ARM6_SPEED_RATIO];
     struct arm_clearance where;
-    double commanded[ARM_JOINTS] = {0.0}; /* when it is over: to a stop, the tool on its line */
+    /* Zero: when the jog is over the arm brakes to a stop, with the tool on its line. */
+    double commanded[ARM_JOINTS] = {0.0};
     enum arm_refusal refusal = ARM_ACCEPTED;
     a->brake_radps2 = a_radps2;
     for (size_t i = 0; i < ARM_JOINTS && !jog_is_over(a, end_us); i++) {
@@ -183,8 +187,8 @@ static void advance_move(struct arm6 *a, int64_t end_us)
     }
 }
 
-/* On towards the last set point that came, as fast as it takes the next one to come; without a
- * sign of life to a stop. */
+/* Moves towards the last set point, within the usual interval of set points; brakes to a stop
+ * if the stream is dead. */
 static void advance_stream(struct arm6 *a, int64_t end_us)
 {
     const int64_t received_us = a->stream_us > a->refreshed_us ? a->stream_us : a->refreshed_us;
@@ -231,7 +235,7 @@ static void advance_set_points(struct arm6 *a, int64_t end_us)
 
 /* --- the joints -------------------------------------------------------------------------- */
 
-/* Speeds that somebody tells, as long as he does, and up to the ends of the ranges. */
+/* Follows externally given speeds while they last, up to the ends of the ranges. */
 static void drive_joints(struct arm6 *a)
 {
     const double timeout_s = a->values[ARM6_EFFORT_TIMEOUT_S];
@@ -271,7 +275,7 @@ static void read_joints(const struct arm6 *a, double q[ARM_JOINTS], double qd[AR
     }
 }
 
-/* --- the end of a task ------------------------------------------------------------------- */
+/* --- ends of tasks ----------------------------------------------------------------------- */
 
 static bool joints_rest(const struct arm6 *a)
 {
@@ -303,8 +307,8 @@ static void update_progress(struct arm6 *a)
     }
 }
 
-/* Exactly at the end of its plan where the joints are there then, else as soon as they are, or
- * do not come nearer. */
+/* Ends a move exactly at the end of its plan if the joints are there, else as soon as they are
+ * or come no closer. */
 static bool end_move(struct arm6 *a)
 {
     const int64_t plan_us = a->run_us + (a->alone ? 0 : lab_us(a->move.duration_s));
@@ -344,7 +348,7 @@ static bool end_brake(struct arm6 *a)
     return true;
 }
 
-/* Ends what is over, and begins what waits when that was over, until one goes on. */
+/* Ends completed tasks and begins waiting ones, until one continues. */
 static void end_tasks(struct arm6 *a)
 {
     for (bool ended = true; ended && a->working;) {
@@ -396,7 +400,7 @@ static enum status set_effort(void *memory, const double *tau, size_t count)
             return STATUS_E_RANGE;
         }
     }
-    if (!a->working && !a->external) { /* a command goes before */
+    if (!a->working && !a->external) { /* commands have priority */
         memcpy(a->effort, tau, sizeof a->effort);
         a->effort_us = a->now_us;
         a->drive = ARM6_EFFORT;
@@ -462,7 +466,7 @@ void arm6_refresh_stream(void *memory)
     a->refreshed_us = a->now_us;
 }
 
-/* --- what is seen ------------------------------------------------------------------------ */
+/* --- telemetry --------------------------------------------------------------------------- */
 
 static struct robot_list *add_list(struct robot_sample *out, const char *name, size_t count)
 {
@@ -477,8 +481,8 @@ static double mode_bits(const struct arm6 *a)
            (a->external ? 4.0 : 0.0);
 }
 
-/* How fast the speeds of the set points change from now on, as far as a plan tells it: on a
- * move, and at rest. */
+/* Computes the acceleration of the set points if a plan determines it: on a move, and at
+ * rest. */
 static bool find_accelerations(const struct arm6 *a, double qdd[ARM_JOINTS])
 {
     const double t_s = seconds_from(a->run_us, a->now_us);
@@ -490,7 +494,7 @@ static bool find_accelerations(const struct arm6 *a, double qdd[ARM_JOINTS])
     if (a->drive != ARM6_MOVE || a->alone) {
         return a->drive == ARM6_HOLD && !a->external;
     }
-    /* One that waited has begun within the period. */
+    /* A waiting move has begun within the period. */
     if (!arm_move_at(&move, &a->arm, t_s, q, now) ||
         !arm_move_at(&move, &a->arm, t_s + arm6_period_s(a), q, next)) {
         return false;

@@ -1,4 +1,4 @@
-/* twin/sim/robot/arm6_parts.h - what the sources of the arm share; nobody else includes it. */
+/* twin/sim/robot/arm6_parts.h - private to the sources of the arm. */
 #ifndef TWIN_SIM_ROBOT_ARM6_PARTS_H
 #define TWIN_SIM_ROBOT_ARM6_PARTS_H
 
@@ -26,7 +26,7 @@ enum arm6_op {
     ARM6_OP_COUNT
 };
 
-/* What makes the set points. */
+/* Source of the set points. */
 enum arm6_drive { ARM6_HOLD, ARM6_MOVE, ARM6_JOG, ARM6_BRAKE, ARM6_STREAM, ARM6_EFFORT };
 
 struct arm6_task {
@@ -36,7 +36,7 @@ struct arm6_task {
     double delay_s; /* before it moves */
 };
 
-/* What became of the last command that moves, or would have moved, the arm. */
+/* Result of the last command that moved the arm, or would have. */
 struct arm6_last {
     char id[EVENT_ID_MAX];
     enum arm6_op op;
@@ -58,18 +58,18 @@ struct arm6 {
 
     enum arm6_drive drive;
     struct arm6_task
-        queue[ARM6_QUEUE_MAX + 1]; /* [0] is in work when `working`; room for a stop */
+        queue[ARM6_QUEUE_MAX + 1]; /* [0] is running if `working`; room for a stop */
     size_t count;
     bool working;
-    int64_t start_us, run_us; /* of the task in work: begun, moving from */
+    int64_t start_us, run_us; /* of the running task: its begin, and begin of its motion */
     struct arm_move move;
-    bool alone;           /* its joints go to their targets each on its own */
+    bool alone;           /* joints move to their targets independently */
     double path_error_m;  /* largest so far */
-    double brake_radps2;  /* of ARM6_BRAKE */
-    struct arm_fault jam; /* why a jog was ended before its time */
+    double brake_radps2;  /* for ARM6_BRAKE */
+    struct arm_fault jam; /* reason why a jog was ended early */
 
     double stream_q[ARM_JOINTS], stream_qd[ARM_JOINTS];
-    int64_t stream_us, refreshed_us; /* when the last set point, sign of life came */
+    int64_t stream_us, refreshed_us; /* last set point, last sign of life */
     double effort[ARM_JOINTS];
     int64_t effort_us;
     double noise_q[ARM_JOINTS], noise_qd[ARM_JOINTS], noise_a[ARM_JOINTS];
@@ -77,7 +77,7 @@ struct arm6 {
     uint32_t commands;
     struct arm6_last last;
     size_t answer_count;
-    struct robot_reply answers[ARM6_ANSWERS_MAX]; /* told at the end of the step */
+    struct robot_reply answers[ARM6_ANSWERS_MAX]; /* sent at the end of the step */
 };
 
 double arm6_period_s(const struct arm6 *a);
@@ -87,22 +87,22 @@ double arm6_period_s(const struct arm6 *a);
 /* robot_kind.command */
 bool arm6_queue_command(void *memory, const struct event_command *command);
 
-/* What is asked for at the head of the queue is begun, as far as nothing is in work: refused
- * commands are answered and gone. */
+/* Begins the first task of the queue if none is running; refused commands are answered and
+ * removed. */
 void arm6_begin_next(struct arm6 *a, int64_t start_us);
 
-/* The task in work is over at end_us: answered with status, and gone. detail may be "". */
+/* Ends the running task at end_us with this status and answers it. detail may be "". */
 void arm6_end_task(struct arm6 *a, enum reply_status status, int64_t end_us,
                    const char *detail);
 
-/* The one in work ends here and now. */
+/* Halts the running task now. */
 void arm6_halt_task(struct arm6 *a, const char *detail);
 
-/* The task in work, a jog, could not go on. */
+/* Ends the running task, a jog that could not continue. */
 void arm6_end_jam(struct arm6 *a);
 
-/* Set points from where the joints are, as fast as they are; from where they would coast to, at
- * rest. */
+/* Restarts the set points: from the present angles and speeds, or from where the joints would
+ * coast to, at rest. */
 void arm6_sync_jog(struct arm6 *a);
 void arm6_hold_here(struct arm6 *a);
 

@@ -1,16 +1,18 @@
-/* Commands to an arm: taken, planned or refused, ended, answered. */
+/* twin/sim/robot/arm6_tasks.c - commands to an arm: acceptance, planning, refusal, end, answer.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "twin/sim/robot/arm6_parts.h"
 
-/* What is meant when a command does not say. */
+/* Defaults of absent members. */
 static const double JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2, STOP_A_RADPS2 = 2.0;
 static const double JOG_MAX_S = 5.0;
-/* Nobody means speeds or accelerations beyond. */
+/* Larger speeds or accelerations are surely mistakes. */
 static const double JOG_RATE_MAX = 1e3;
-/* Values of replies, to a millionth: a tool is set up to hundredths of a millimetre. */
+/* Values of replies are rounded to a millionth, because a tool is set up to hundredths of a
+ * millimetre. */
 static const double PER_UNIT = 1e6;
 
 NAMES(arm6_op_names, ARM6_OP_COUNT, "movej", "movel", "movec", "speedj", "speedl", "stopj",
@@ -58,7 +60,8 @@ static struct robot_reply *add_answer(struct arm6 *a, const char *id, enum reply
     return reply;
 }
 
-/* Where it is, by which the two robots of a pair are compared: no times, which have laps. */
+/* Adds the place, by which the two robots of a pair are compared. Times are not added, because
+ * laps have them. */
 static void add_place(const struct arm6 *a, struct robot_reply *reply)
 {
     static const char *const joints[ARM_JOINTS] = {"q1_rad", "q2_rad", "q3_rad",
@@ -87,7 +90,7 @@ static void drop_first(struct arm6 *a)
     a->working = false;
 }
 
-/* Of a task that moves the arm what became of it is kept. */
+/* Records the result of a task that moves the arm. */
 static void record_end(struct arm6 *a, enum arm6_phase phase, enum arm6_reason reason,
                        int64_t end_us)
 {
@@ -116,7 +119,7 @@ void arm6_end_task(struct arm6 *a, enum reply_status status, int64_t end_us, con
     drop_first(a);
 }
 
-/* --- set points at a stop ---------------------------------------------------------------- */
+/* --- set points after a stop ------------------------------------------------------------- */
 
 void arm6_sync_jog(struct arm6 *a)
 {
@@ -136,7 +139,8 @@ void arm6_hold_here(struct arm6 *a)
     }
 }
 
-/* Set points on the way; of joints that go to their targets on their own, the joints. */
+/* Returns the present set points; the joint angles if joints move to their targets
+ * independently. */
 static void find_set_points(struct arm6 *a)
 {
     if (a->drive == ARM6_EFFORT || (a->drive == ARM6_MOVE && a->alone)) {
@@ -144,7 +148,7 @@ static void find_set_points(struct arm6 *a)
     }
 }
 
-/* The target stands still at once, the joint after it with its lag, as a real controller drops
+/* The set point stops at once, and the joint after it with its lag, as a real controller drops
  * a move for the next one. */
 static void stop_set_points(struct arm6 *a)
 {
@@ -177,7 +181,7 @@ static void halt_waiting(struct arm6 *a)
 
 /* --- refusals ---------------------------------------------------------------------------- */
 
-/* The word, where, and a sentence. */
+/* Formats the fault: the reason's word, the place, and a sentence. */
 static void describe_fault(const struct arm_fault *fault, const char *bad,
                            char detail[ROBOT_DETAIL_MAX])
 {
@@ -273,7 +277,7 @@ static struct arm_rates read_rates(const struct arm6 *a, const struct arm6_task 
         .time_s = read_number(request, EVENT_ARM_TIME_S, request->time_s, 0.0) / v};
 }
 
-/* What is missing of a move, in words; NULL: nothing. */
+/* Describes what a move lacks; NULL: nothing. */
 static const char *find_missing(const struct arm6_task *task)
 {
     const struct event_arm *t = &task->request;
@@ -333,7 +337,7 @@ static struct arm_fault plan_move(struct arm6 *a, const struct arm6_task *task)
     return arm_plan_arc(&a->arm, a->jog.now.q, t->via, &to, turns, &rates, &bounds, &a->move);
 }
 
-/* --- beginnings -------------------------------------------------------------------------- */
+/* --- begins of tasks --------------------------------------------------------------------- */
 
 static void begin_work(struct arm6 *a, enum arm6_drive drive)
 {
@@ -342,7 +346,7 @@ static void begin_work(struct arm6 *a, enum arm6_drive drive)
     a->path_error_m = 0.0;
 }
 
-/* False: refused, and gone. */
+/* False: refused and removed. */
 static bool begin_move(struct arm6 *a, int64_t start_us)
 {
     const struct arm6_task *task = &a->queue[0];
@@ -364,7 +368,7 @@ static bool begin_move(struct arm6 *a, int64_t start_us)
     return true;
 }
 
-/* Of the tool as it moves already, by another jog. */
+/* Computes the tool's present twist, if it is already moving by another jog. */
 static void compute_twist(struct arm6 *a)
 {
     const struct arm_slope slope = arm_jacobian(&a->arm, a->jog.now.q);
@@ -400,7 +404,7 @@ static bool begin_jog(struct arm6 *a, int64_t start_us)
     return true;
 }
 
-/* No stop is refused for its acceleration. */
+/* A stop is never refused because of its acceleration. */
 static void begin_brake(struct arm6 *a, const struct event_arm *t)
 {
     const double asked = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, STOP_A_RADPS2);
@@ -409,7 +413,7 @@ static void begin_brake(struct arm6 *a, const struct event_arm *t)
     begin_work(a, ARM6_BRAKE);
 }
 
-/* Done at once, or refused. */
+/* Executed at once, or refused. */
 static void set_mode(struct arm6 *a, int64_t start_us)
 {
     const struct event_arm *t = &a->queue[0].request;
@@ -443,7 +447,7 @@ static void record_start(struct arm6 *a, const struct arm6_task *task)
     }
 }
 
-/* The task at the head; false: it is over already. */
+/* Begins the first task; false: it is over already. */
 static bool begin_first(struct arm6 *a, int64_t start_us)
 {
     const struct arm6_task *task = &a->queue[0];
@@ -475,14 +479,15 @@ void arm6_begin_next(struct arm6 *a, int64_t start_us)
 {
     while (a->count > 0 && !a->working && !begin_first(a, start_us)) {
     }
-    if (!a->working && a->drive == ARM6_JOG) { /* one that was to go on from it was refused */
+    if (!a->working && a->drive == ARM6_JOG) { /* its successor was refused */
         stop_set_points(a);
     }
 }
 
 /* --- commands ---------------------------------------------------------------------------- */
 
-/* The one in work makes room: a jog for another without a stop, whatever else standing. */
+/* Ends the running task for the next one: a jog replaces a jog without a stop; any other task
+ * stops the arm. */
 static void drop_work(struct arm6 *a, enum arm6_op next)
 {
     const bool goes_on = jogs_arm(next) && a->drive == ARM6_JOG;
@@ -493,7 +498,7 @@ static void drop_work(struct arm6 *a, enum arm6_op next)
     }
 }
 
-/* A stop overtakes: the one in work ends, and the stop is the next. */
+/* A stop overtakes the queue: the running task ends, and the stop is next. */
 static void queue_first(struct arm6 *a, const struct arm6_task *task)
 {
     find_set_points(a);
@@ -507,7 +512,7 @@ static void queue_first(struct arm6 *a, const struct arm6_task *task)
     a->count++;
 }
 
-/* Nothing takes the place of a stop. */
+/* A stop is never replaced. */
 static bool makes_room(const struct arm6 *a, enum arm6_op op)
 {
     const bool jog_for_jog = jogs_arm(op) && a->count == 1 && a->drive == ARM6_JOG;
@@ -526,7 +531,7 @@ bool arm6_queue_command(void *memory, const struct event_command *command)
     task.delay_s = fmax(a->values[ARM6_T0_S] + more_s + noise_s, 0.0);
     (void)snprintf(task.id, sizeof task.id, "%s", command->id);
     const bool stops = task.op == ARM6_HALT || task.op == ARM6_STOPJ;
-    /* Each that waits needs room for its answer. */
+    /* Each waiting task needs room for its answer. */
     if (a->answer_count + a->count + 1 >= ARM6_ANSWERS_MAX ||
         (a->count >= ARM6_QUEUE_MAX && !stops)) {
         return false;

@@ -7,14 +7,14 @@
 #include "twin/sim/robot/robot_kinds.h"
 #include "twin/sim/robot/world.h"
 
-#define TURN_LIMIT_RAD  1e3 /* of one command */
+#define TURN_LIMIT_RAD  1e3 /* per command */
 #define WAY_LIMIT_M     1e4
-#define ARRIVED_M       0.1 /* a pose so near to the goal is one of a robot that arrived … */
+#define ARRIVED_M       0.1 /* a pose this close to the goal means that the robot has arrived … */
 #define ARRIVED_RAD     0.1
-#define ECHO_PATIENCE   4.0 /* a reading that takes so many times longer never comes */
-#define ECHO_PATIENCE_S 0.1 /* and at least that */
+#define ECHO_PATIENCE   4.0 /* a reading that takes this multiple of its usual time is lost */
+#define ECHO_PATIENCE_S 0.1 /* and at least this */
 
-/* What the network's functions need besides the robot. */
+/* Context of the network's functions. */
 struct round {
     struct diffdrive *d;
     robot_sink *sink;
@@ -29,7 +29,7 @@ static const struct efsm_table *table_of(const struct diffdrive *d, size_t machi
                                       : &l0main_table;
 }
 
-/* Of L0Main, or of what works in its place. */
+/* State of L0Main, or of the machine in its place. */
 static const char *state_of(const struct diffdrive *d)
 {
     return efsm_state_name(table_of(d, DIFFDRIVE_MAIN), d->machine[DIFFDRIVE_MAIN].state);
@@ -79,7 +79,7 @@ static bool queue_command(void *memory, const struct event_command *command)
 
 /* --- replies ----------------------------------------------------------------------------- */
 
-/* Where the robot believes that it will come to rest. */
+/* Adds the pose where the robot expects to come to rest. */
 static void add_pose(const struct diffdrive *d, struct robot_reply *reply)
 {
     const double share = d->params.motor_lag_s / ((double)d->period_us * 1e-6);
@@ -145,7 +145,7 @@ static void explain_unfit(const struct diffdrive *d, uint8_t state,
     }
 }
 
-/* A machine that took another command before it answered the one in work. */
+/* The machine accepted another command before it answered the running one. */
 static void drop_working(struct round *r)
 {
     struct diffdrive *d = r->d;
@@ -256,7 +256,7 @@ static void commit_cycle(void *context, unsigned cycle, int64_t t_us)
         d->main_out = diffdrive_user_outputs(&d->user, &d->machine[DIFFDRIVE_MAIN],
                                              d->main_in.op, d->params.control_max);
     }
-    /* What a machine answers in the cycle in which it takes a command is of that command. */
+    /* Answers in the cycle of acceptance belong to the accepted command. */
     const bool was_working = d->is_working || !d->user.machine;
     if (was_working) {
         emit_answer(r);
@@ -304,8 +304,8 @@ static void reset_machines(struct diffdrive *d)
     d->pinging = false;
 }
 
-/* A machine that somebody wrote, at a fault or at its end: the robot stands still until the
- * next command, with which it begins anew. */
+/* A user's machine at a fault or at its end: the robot stops until the next command, which
+ * restarts the machine. */
 static void stop_user(struct diffdrive *d)
 {
     efsm_stop(&d->machine[DIFFDRIVE_MAIN]);
@@ -313,7 +313,7 @@ static void stop_user(struct diffdrive *d)
     d->main_out = (struct l0main_out){0};
 }
 
-/* A machine met a case that its table does not know: that is told, and both begin anew. */
+/* A machine met a case that its table does not cover: report it and reset both machines. */
 static void recover_machines(struct round *r)
 {
     struct diffdrive *d = r->d;
@@ -361,7 +361,7 @@ static void init_robot(void *memory, const struct robot_setup *setup)
     reset_machines(d);
 }
 
-/* Where it stands now to come to rest at `rest` after this turn and way. */
+/* Computes the present pose from which this turn and distance lead to `rest`. */
 static void stand_before(const double rest[3], double turn_rad, double way_m, double pose[3])
 {
     const double along_rad = rest[2] - turn_rad / 2.0;
@@ -370,9 +370,9 @@ static void stand_before(const double rest[3], double turn_rad, double way_m, do
     pose[2] = robot_wrap_rad(rest[2] - turn_rad);
 }
 
-/* What L0Main has left of its move is seen from its goal. A robot that arrived keeps that goal,
- * as the one whose place it takes does, and makes up for what it now has left of the way; far
- * from there, or broken off, nothing is left. before: odometry until now. */
+/* L0Main measures the rest of its move from its goal. A robot that has arrived keeps that goal,
+ * like the robot whose place it takes, and makes up for the remaining distance. Far from the
+ * goal, or after an aborted move, nothing remains. before: odometry so far. */
 static void retain_goal(struct diffdrive *d, const double before[3], const double rest[3])
 {
     struct efsm *m = &d->machine[DIFFDRIVE_MAIN];
@@ -400,7 +400,8 @@ static void retain_goal(struct diffdrive *d, const double before[3], const doubl
     efsm_init_cell(m, L0MAIN_ERROR, diffdrive_heading_error(&seen));
 }
 
-/* The motors may still run out: body and odometry are set so that both come to rest there. */
+/* The motors may still coast, so body and odometry are set such that both come to rest at the
+ * given pose. */
 static enum status place_robot(void *memory, const double pose[3])
 {
     struct diffdrive *d = memory;
@@ -413,7 +414,7 @@ static enum status place_robot(void *memory, const double pose[3])
         return STATUS_E_STALE;
     }
     if (d->world && world_blocked(d->world, pose[0], pose[1], d->params.radius_m)) {
-        return STATUS_E_RANGE; /* it would never get out again */
+        return STATUS_E_RANGE; /* it could never leave the obstacle */
     }
     diffdrive_plant_coast(&d->plant, &d->params, &turn_rad, &way_m);
     diffdrive_plant_expect(&d->plant, &d->params, to_come);
@@ -439,7 +440,7 @@ static void read_encoders(struct diffdrive *d)
     d->odometry[2] = robot_wrap_rad(d->odometry[2] + d->moved.angle_rad);
 }
 
-/* The command that the machines see in this period. */
+/* Selects the command that the machines see in this period. */
 static void start_next(struct diffdrive *d)
 {
     const bool pauses = d->user.machine && d->user.answered;
@@ -455,7 +456,7 @@ static void start_next(struct diffdrive *d)
     }
 }
 
-/* Ahead and turn, or in the plane with sideways between them. */
+/* Accepts ahead and turn, or in the plane with sideways between them. */
 static enum status set_effort(void *memory, const double *tau, size_t count)
 {
     struct diffdrive *d = memory;
@@ -468,7 +469,7 @@ static enum status set_effort(void *memory, const double *tau, size_t count)
     return STATUS_OK;
 }
 
-/* An effort counts while no command is in work. The next command begins where it has led. */
+/* An effort acts while no command runs. The next command begins where it has led. */
 static void control_wheels(struct diffdrive *d)
 {
     struct efsm *m = &d->machine[DIFFDRIVE_MAIN];

@@ -1,8 +1,9 @@
-/* twin/sim/robot/diffdrive.h - the small lab robot with two driven wheels and a lidar: L0Main and
- * L0Lidar on their body. As a robot kind: diffdrive_kind in twin/sim/robot/robot_kinds.h.
+/* twin/sim/robot/diffdrive.h - the small lab robot with two driven wheels and a lidar: machines
+ * L0Main and L0Lidar with their body. As a robot kind: diffdrive_kind in
+ * twin/sim/robot/robot_kinds.h.
  *
- * Here for tests that look inside. Plain data: world and machine are borrowed, and
- * main_in.params is set anew before each use, so a robot may be copied between two steps. Pure.
+ * This header serves tests that look inside. Plain data: world and machine are borrowed, and
+ * main_in.params is set before each use, so a robot may be copied between two steps. Pure.
  */
 #ifndef TWIN_SIM_ROBOT_DIFFDRIVE_H
 #define TWIN_SIM_ROBOT_DIFFDRIVE_H
@@ -34,26 +35,26 @@ struct diffdrive {
     struct l0main_out main_out;
     struct l0lidar_in lidar_in;
     struct l0lidar_out lidar_out;
-    struct diffdrive_user user;                            /* a machine in place of L0Main */
-    uint32_t arcs[DIFFDRIVE_MACHINES][DIFFDRIVE_ARCS_MAX]; /* how often each was taken */
-    uint32_t faults; /* machines that stopped in a sink, and were reset */
+    struct diffdrive_user user;                            /* a user's machine in place of L0Main */
+    uint32_t arcs[DIFFDRIVE_MACHINES][DIFFDRIVE_ARCS_MAX]; /* how often each arc was taken */
+    uint32_t faults; /* count of machines that stopped in a sink and were reset */
 
     struct diffdrive_command queue[DIFFDRIVE_QUEUE_MAX];
     size_t queue_count;
     struct diffdrive_command incoming; /* seen by the machines in this period … */
-    bool is_unanswered;                /* … and not yet taken or replied to */
-    struct diffdrive_command working;  /* the one in work … */
+    bool is_unanswered;                /* … and not yet accepted or answered */
+    struct diffdrive_command working;  /* the running one … */
     bool is_working;
     int64_t working_since_us;
-    bool has_arrived;        /* the last one in work ended where it should */
-    double effort[2];        /* velocities that it was told directly, ahead and turn … */
-    int64_t effort_until_us; /* … which count until then */
-    double control[DIFFDRIVE_WHEELS]; /* of the last period */
+    bool has_arrived;        /* the last one ended normally */
+    double effort[2];        /* directly commanded velocities, ahead and turn … */
+    int64_t effort_until_us; /* … valid until this time */
+    double control[DIFFDRIVE_WHEELS]; /* controls of the last period */
 
-    double odometry[3]; /* x_m, y_m, psi_rad since the start, as the robot believes */
+    double odometry[3]; /* x_m, y_m, psi_rad since the start, by the robot's odometry */
     struct diffdrive_motion moved; /* in the last period */
-    bool pinging;                  /* a lidar reading is in work … */
-    int64_t ping_due_us;           /* … and there from then on; LAB_TIME_MAX: it is lost */
+    bool pinging;                  /* a lidar reading is running … */
+    int64_t ping_due_us;           /* … and ends at this time; LAB_TIME_MAX: it is lost */
 };
 
 #endif

@@ -8,12 +8,12 @@ enum { INHERENT_STEPS_MAX = 4000 };
 
 #define PAPER_SPAN                                                                             \
     (PI / 6.0)              /* heading error at which a proportional robot turns on the spot */
-#define NEAR_GOAL_M   0.015 /* the bearing of a goal this near means nothing */
-#define NEAR_ERROR    0.5   /* rad: larger errors are not believed there */
+#define NEAR_GOAL_M   0.015 /* closer to the goal its bearing is meaningless */
+#define NEAR_ERROR    0.5   /* rad: larger errors there are ignored */
 #define INTEGRAL_SPAN 0.3   /* rad: larger errors are not integrated */
 #define INTEGRAL_MAX  0.5   /* rad s */
-#define SETTLING      5.0   /* lags: then a motor runs at full speed */
-#define STILL_M       1e-9  /* a wheel that moved less stood still */
+#define SETTLING      5.0   /* lags: a motor then runs at full speed */
+#define STILL_M       1e-9  /* a wheel that moved less was at rest */
 
 static double limit_between(double value, double low, double high)
 {
@@ -58,9 +58,8 @@ double diffdrive_remaining_turn(const struct diffdrive_params *p,
     return pose->angle_rad;
 }
 
-/* Control of one wheel that shall move as far as the error needs: proportional to what it did
- * at the present control. A wheel that stood still tells nothing: its nominal speed is taken.
- */
+/* Computes the control of one wheel for the distance that the error requires, proportional to
+ * its motion at the present control. For a wheel at rest the nominal speed is used. */
 static double invert_map(const struct diffdrive_params *p, double way_m, double moved_m,
                          double control, double period_s)
 {
@@ -121,7 +120,7 @@ double diffdrive_integrated(double integral_rads, double error_rad, double perio
     return limit_between(integral_rads + error_rad * period_s, -INTEGRAL_MAX, INTEGRAL_MAX);
 }
 
-/* From control_max down to control_min as share falls from 1 to 0. */
+/* Decreases from control_max to control_min as share falls from 1 to 0. */
 static double taper_control(const struct diffdrive_params *p, double share)
 {
     return p->control_min + (p->control_max - p->control_min) * limit_between(share, 0.0, 1.0);
@@ -140,7 +139,8 @@ double diffdrive_top(const struct diffdrive_params *p, double x_m, double obstac
     return fmax(top, p->control_min);
 }
 
-/* A speed that follows its aim with the motors' lag, one period on. Returns the way. */
+/* Advances a speed that follows its aim with the motors' lag by one period. Returns the
+ * distance. */
 static double follow_aim(double *speed, double aim, double lag_s, double period_s)
 {
     const double decay = exp(-period_s / lag_s);
@@ -154,8 +154,8 @@ double diffdrive_coast_s(const struct diffdrive_params *p, double period_s)
     return p->predictive_stop > 0.0 ? p->motor_lag_s + period_s / 2.0 : 0.0;
 }
 
-/* Seconds that an ideal robot takes for the whole way, but for rest, beyond those at full
- * speed. */
+/* Returns the seconds that an ideal robot needs for the whole distance, except for rest, beyond
+ * those at full speed. */
 static double time_beyond(const struct diffdrive_params *p, double period_s, double full,
                           double whole, double rest, bool tapers)
 {
@@ -171,7 +171,7 @@ static double time_beyond(const struct diffdrive_params *p, double period_s, dou
         lead = travelled / period_s * diffdrive_coast_s(p, period_s);
         steps++;
     }
-    /* Half a period more or less is the end's chance: take the middle. */
+    /* The end falls at random within a period, so half a period is the mean. */
     return fmax((steps - 0.5) * period_s - whole / full, 0.0);
 }
 

@@ -2,13 +2,13 @@
 
 #include <math.h>
 
-#define PATIENCE_S  5.0 /* on top of what a move should take, for short moves */
-#define STEERED_RAD 0.1 /* a heading error that needs no turn on the spot */
+#define PATIENCE_S  5.0 /* added to the expected duration, for short moves */
+#define STEERED_RAD 0.1 /* a smaller heading error needs no turn on the spot */
 #define QUARTER_RAD 1.57079632679489661923
 #define ANGLE_SAME  1e-9 /* rad */
 #define MIDPOINT    0.5  /* a step points half-way between its old and its new heading */
 
-/* --- what guards and actions see -------------------------------------------------------- */
+/* --- inputs of guards and actions -------------------------------------------------------- */
 
 static const struct l0main_in *input_of(const struct efsm_view *v)
 {
@@ -20,7 +20,7 @@ static const struct diffdrive_params *params_of(const struct efsm_view *v)
     return input_of(v)->params;
 }
 
-/* Where the robot is at the end of this cycle: the cells, and what the wheels did since. */
+/* Returns the pose at the end of this cycle: the cells, plus the wheels' motion since. */
 static struct diffdrive_pose pose_after(const struct efsm_view *v)
 {
     const struct diffdrive_pose before = {.angle_rad = efsm_get(v, L0MAIN_ANGLE),
@@ -34,8 +34,8 @@ static bool is_far(const struct efsm_view *v, const struct diffdrive_pose *pose)
     return pose->x_m < -params_of(v)->distance_tolerance_m;
 }
 
-/* Does a new move turn first? Without a rotation it drives at once, as long as what is left
- * from the move before can be made up for on the way. */
+/* Does a new move turn first? Without a rotation it drives at once, if the error left by the
+ * previous move can be corrected on the way. */
 static bool wants_turn(const struct efsm_view *v, const struct diffdrive_pose *goal)
 {
     const double tolerance_rad = params_of(v)->angle_tolerance_rad;
@@ -54,8 +54,8 @@ static bool is_over(const struct efsm_view *v)
     return (double)v->t_us >= efsm_get(v, L0MAIN_UNTIL);
 }
 
-/* What the travel times ask for beyond what the robot's own steps take; may be below 0. Of the
- * start: t0 - period. */
+/* Returns the required travel times minus the duration of the robot's own steps; may be below
+ * 0. The start has t0 - period. */
 static double turn_surplus_s(const struct efsm_view *v)
 {
     return params_of(v)->ta_s - diffdrive_inherent_ta_s(params_of(v), input_of(v)->period_s);
@@ -68,7 +68,7 @@ static double go_surplus_s(const struct efsm_view *v)
 
 /* --- guards ------------------------------------------------------------------------------ */
 
-/* START: wait, and before driving also until the lidar looks ahead. */
+/* START: waits, and before driving also until the lidar points ahead. */
 static bool is_ready(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
@@ -81,7 +81,7 @@ static bool is_goal_far(const struct efsm_view *v)
     return is_far(v, &pose);
 }
 
-/* TURN: within tolerance or beyond the goal: one step may jump over the tolerance
+/* TURN: within tolerance or beyond the goal, because one step may jump over the tolerance
  * (docs/model/diffdrive.md). */
 static bool is_turned(const struct efsm_view *v)
 {
@@ -99,7 +99,7 @@ static bool may_go_at_once(const struct efsm_view *v)
     return input_of(v)->ahead && !(go_surplus_s(v) > 0.0);
 }
 
-/* PAUSE: the wait is over, and the lidar looks ahead. */
+/* PAUSE: the wait is over, and the lidar points ahead. */
 static bool is_pause_over(const struct efsm_view *v)
 {
     return is_over(v) && input_of(v)->ahead;
@@ -160,8 +160,8 @@ static void set_pose(const struct efsm_view *v, const struct diffdrive_pose *pos
     efsm_set(v, L0MAIN_ERROR, diffdrive_heading_error(pose));
 }
 
-/* Part of every action: the odometry goes on, also while the robot coasts; told is what the arc
- * says, and not again what the cycle before did. */
+/* Part of every action: updates the odometry, also while the robot coasts. Outputs are set by
+ * the arc and last one cycle. */
 static void track_pose(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
@@ -181,7 +181,7 @@ static void set_until(const struct efsm_view *v, double s)
     efsm_set(v, L0MAIN_UNTIL, (double)v->t_us + s * 1e6);
 }
 
-/* The new goal, seen from where the last move left the robot. */
+/* Returns the new goal relative to the pose after the last move. */
 static struct diffdrive_pose aim_at_goal(const struct efsm_view *v)
 {
     const struct diffdrive_pose rest = pose_after(v);
@@ -266,7 +266,8 @@ static void await_clearance(const struct efsm_view *v)
     set_until(v, params_of(v)->blocked_timeout_s);
 }
 
-/* Angle of a sweep's ray, counter-clockwise: from left to right, evenly over the span. */
+/* Returns the angle of a sweep's ray, counter-clockwise: from left to right, evenly over the
+ * span. */
 static double find_ray_rad(const struct diffdrive_params *p, unsigned index)
 {
     if (!(p->scan_count > 1.0)) {
@@ -305,19 +306,19 @@ enum { /* commands */
        NO_RESUME = NO_HALT - BIT(L0MAIN_OP_RESUME),
 };
 
-enum {                                               /* variables that are 0 … */
-       STILL = BIT(L0MAIN_LEFT) | BIT(L0MAIN_RIGHT), /* … of a robot that stops */
-       ENDED = STILL | BIT(L0MAIN_TARGET),           /* … and has done its work */
-       /* … or has not: what is left of the move is nothing that the next should make up for */
+enum {                                               /* variables that become 0 … */
+       STILL = BIT(L0MAIN_LEFT) | BIT(L0MAIN_RIGHT), /* … when the robot stops */
+       ENDED = STILL | BIT(L0MAIN_TARGET),           /* … after completed work */
+       /* … after aborted work: the next move must not make up for the rest of this one */
        BROKEN_OFF =
            ENDED | BIT(L0MAIN_ANGLE) | BIT(L0MAIN_X) | BIT(L0MAIN_Y) | BIT(L0MAIN_ERROR)
 };
 
 #define ON_HALT .on = BIT(L0MAIN_OP_HALT), .clears = BROKEN_OFF, .says = L0MAIN_ANSWER_HALTED
 
-/* Every action also tracks the pose and warns about a command that does not fit. Arcs into a
- * state that drives wait: the motors need a period before there is something new to see. RAY is
- * passed within a period, when no command can come. */
+/* Every action also tracks the pose and reports a command that is not allowed. Arcs into a
+ * driving state wait, because the motors need a period before anything changes. RAY is left
+ * within a period, when no command can come. */
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
     {L0MAIN_LISTEN,  L0MAIN_START,   NULL, accept_go,
@@ -512,6 +513,6 @@ void l0lidar_reset(struct efsm *m, int64_t t_us, double servo_radps, double rang
     efsm_reset(&l0lidar_table, m, t_us);
     efsm_init_cell(m, L0LIDAR_UNTIL, (double)t_us + QUARTER_RAD / servo_radps * 1e6);
     efsm_init_cell(m, L0LIDAR_Q, range_m);
-    /* No reading yet: an angle that no reading has. */
+    /* No reading yet: an impossible angle. */
     efsm_init_cell(m, L0LIDAR_Q_YAW, 10.0);
 }

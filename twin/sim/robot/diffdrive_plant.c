@@ -6,7 +6,7 @@
 #include "twin/sim/robot/world.h"
 
 #define SUBSTEP_US     1000 /* far below any motor's lag */
-#define RIPPLE_DECAY   0.98 /* of the ripple, from one millisecond to the next: 50 ms long */
+#define RIPPLE_DECAY   0.98 /* decay of the ripple per millisecond: 50 ms time constant */
 #define STILL_MPS      1e-12
 #define CONTROL_MARGIN 1e-9 /* a control at the edge of the dead zone moves the motor */
 
@@ -23,13 +23,14 @@ const struct robot_parameter diffdrive_parameters[DIFFDRIVE_PARAMETER_COUNT] = {
 #undef PARAMETER
 };
 
-/* Speed of a wheel at control_max. Turning on the spot has a scale of its own: wheels slip. */
+/* Returns the speed of a wheel at control_max. Turning on the spot has its own scale, because
+ * wheels slip. */
 static double full_mps(const struct diffdrive_params *p, bool spins)
 {
     return spins ? p->angular_speed_radps * p->track_m / 2.0 : p->linear_speed_mps;
 }
 
-/* Speed that a motor tends to. */
+/* Returns the steady speed of a motor. */
 static double aim_mps(const struct diffdrive_params *p, double control, double gain_ratio,
                       bool spins)
 {
@@ -61,15 +62,15 @@ void diffdrive_plant_controls(const struct diffdrive_params *p, double forward_m
     control[DIFFDRIVE_RIGHT] = (forward_mps + aside_mps) * scale;
 }
 
-/* Coulomb's law, by impulses: dry friction takes of a speed what it can within h_s, and no more
- * than brings the wheel to rest. */
+/* Coulomb friction as an impulse: it reduces the speed by its limit over h_s, but never below
+ * rest. */
 static double brake_mps(const struct diffdrive_params *p, double speed_mps, double h_s)
 {
     return copysign(fmax(fabs(speed_mps) - h_s * p->friction_mps / p->motor_lag_s, 0.0),
                     speed_mps);
 }
 
-/* Way of a wheel whose motor is left alone. */
+/* Returns the coasting distance of a wheel. */
 static double coast_m(const struct diffdrive_params *p, double speed_mps)
 {
     const double slowed_mps = p->friction_mps > 0.0
@@ -100,8 +101,8 @@ static void move_body(struct diffdrive_plant *plant, const struct diffdrive_para
     plant->pose[2] = robot_wrap_rad(plant->pose[2] + turn_rad);
 }
 
-/* Hold the body where it was when it would now be in an obstacle. One that stood in an obstacle
- * already, because that came, may leave it. */
+/* Holds the body in place if it would now be in an obstacle. If an obstacle has appeared around
+ * it, it may leave. */
 static void hold_before_obstacle(struct diffdrive_plant *plant,
                                  const struct diffdrive_params *p, const struct world *world,
                                  double from_x_m, double from_y_m)
@@ -143,7 +144,7 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
             const double freely_mps =
                 plant->speed_mps[i] + h_s * (target_mps - plant->speed_mps[i]) / p->motor_lag_s;
             plant->speed_mps[i] = brake_mps(p, freely_mps, h_s);
-            /* At rest for good: numbers too small to be normal ones cost time. */
+            /* Denormal numbers cost time, so a wheel at rest is set to exactly zero. */
             if (!(fabs(plant->speed_mps[i]) > STILL_MPS) && !(fabs(aims_mps[i]) > 0.0)) {
                 plant->speed_mps[i] = 0.0;
             }

@@ -1,5 +1,5 @@
 /* twin/sim/robot/diffdrive_plant.h - the body of the differential-drive robot: motors, wheels,
- * encoders, and where it really is.
+ * encoders, and its true pose.
  *
  * Equations 14 to 18 of docs/model/diffdrive.md. Plain data. Pure.
  */
@@ -17,16 +17,16 @@ enum diffdrive_controller {
     DIFFDRIVE_CONTROLLER_COUNT
 };
 
-/* What a move takes over from the one before it. */
+/* Errors that a move takes over from the previous one, to correct them. */
 enum diffdrive_carry {
     DIFFDRIVE_CARRY_NOTHING,
-    DIFFDRIVE_CARRY_ANGLE, /* heading and distance that were left */
-    DIFFDRIVE_CARRY_POSE,  /* and the sideways error */
+    DIFFDRIVE_CARRY_ANGLE, /* remaining heading and distance */
+    DIFFDRIVE_CARRY_POSE,  /* plus the sideways error */
     DIFFDRIVE_CARRY_COUNT
 };
 
-/* What can be set: a field and a row of diffdrive_parameters[] for each row of
- * diffdrive_params.def, where meaning, presets and ranges stand. */
+/* The parameters: a field and a row of diffdrive_parameters[] per row of diffdrive_params.def,
+ * which has meaning, presets and ranges. */
 struct diffdrive_params {
 #define PARAMETER(name, ...) double name;
 #include "twin/sim/robot/diffdrive_params.def"
@@ -42,44 +42,44 @@ enum { DIFFDRIVE_LEFT, DIFFDRIVE_RIGHT, DIFFDRIVE_WHEELS };
 struct diffdrive_plant {
     double pose[3]; /* x_m, y_m, psi_rad in the world: the truth */
     double speed_mps[DIFFDRIVE_WHEELS];
-    double ripple[DIFFDRIVE_WHEELS];      /* of the speed, relative */
-    double counts[DIFFDRIVE_WHEELS];      /* of the encoders since the start, not yet whole */
-    double read_counts[DIFFDRIVE_WHEELS]; /* whole counts that were read before */
+    double ripple[DIFFDRIVE_WHEELS];      /* ripple of the speed, relative */
+    double counts[DIFFDRIVE_WHEELS];      /* encoder counts since the start, with fractions */
+    double read_counts[DIFFDRIVE_WHEELS]; /* whole counts already read */
     struct random_source random;
     uint32_t bumps; /* steps in which an obstacle held the body */
 };
 
-/* One period with these controls. An obstacle stops the body, not the wheels. */
+/* Simulates one period with these controls. An obstacle stops the body, not the wheels. */
 void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_params *p,
                           const struct world *world, const double control[DIFFDRIVE_WHEELS],
                           int64_t period_us);
 
-/* Whole encoder counts since the last reading. */
+/* Reads the whole encoder counts since the last reading. */
 void diffdrive_plant_read(struct diffdrive_plant *plant, double counts[DIFFDRIVE_WHEELS]);
 
-/* What the body will yet do when the motors are left alone from now on … */
+/* Computes the body's remaining motion if the motors are switched off now … */
 void diffdrive_plant_coast(const struct diffdrive_plant *plant,
                            const struct diffdrive_params *p, double *turn_rad, double *way_m);
-/* … and the encoder counts that will be read of it, with those that were not read yet. */
+/* … and the encoder counts that it will give, with those not yet read. */
 void diffdrive_plant_expect(const struct diffdrive_plant *plant,
                             const struct diffdrive_params *p, double counts[DIFFDRIVE_WHEELS]);
 
-/* Body velocity: forward and counter-clockwise. */
+/* Returns the body velocity: forward and counter-clockwise. */
 void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
                               const struct diffdrive_params *p, double *forward_mps,
                               double *turn_radps);
 
-/* What the motors are told, as the velocity that they tend to at nominal gains: ahead, sideways
- * (0), turn. */
+/* Returns the velocity that the present controls lead to at nominal gains: ahead, sideways (0),
+ * turn. */
 void diffdrive_plant_commanded(const struct diffdrive_params *p,
                                const double control[DIFFDRIVE_WHEELS], double commanded[3]);
 
-/* The controls that tell the motors this velocity: diffdrive_plant_commanded() the other way
- * round, within what motors obey. */
+/* Returns the controls for this velocity: the inverse of diffdrive_plant_commanded(), within
+ * the motors' limits. */
 void diffdrive_plant_controls(const struct diffdrive_params *p, double forward_mps,
                               double turn_radps, double control[DIFFDRIVE_WHEELS]);
 
-/* What the lidar reads at this angle of its servo. */
+/* Returns the lidar's distance at this angle of its servo. */
 double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdrive_params *p,
                             const struct world *world, double yaw_rad);
 

@@ -106,7 +106,7 @@ void diffdrive_user_sense(struct diffdrive_user *user, const struct l0main_in *i
     give_events(user, in->op);
 }
 
-/* ---- what it tells ---- */
+/* ---- outputs ---- */
 
 static double read_output(const struct diffdrive_user *user, enum diffdrive_port port)
 {
@@ -121,7 +121,7 @@ static bool is_set(const struct diffdrive_user *user, enum diffdrive_port port)
     return read_output(user, port) > 0.0;
 }
 
-/* A motor's control, of what is said as a share of its largest. */
+/* Converts a share of the largest control to a motor's control. */
 static double control_of(const struct diffdrive_user *user, enum diffdrive_port port,
                          double control_max)
 {
@@ -150,7 +150,7 @@ static enum l0main_notice notice_of(const struct diffdrive_user *user, const str
                                     unsigned op)
 {
     if (op == L0MAIN_OP_NONE || m->state >= EFSM_INCOMPLETE) {
-        return L0MAIN_NOTICE_NONE; /* a fault answers all that is open */
+        return L0MAIN_NOTICE_NONE; /* a fault answers all open commands */
     }
     if (op >= L0MAIN_OP_BAD) {
         return L0MAIN_NOTICE_WRONG;
@@ -165,7 +165,7 @@ struct l0main_out diffdrive_user_outputs(struct diffdrive_user *user, const stru
                                          unsigned op, double control_max)
 {
     if (m->state >= EFSM_INCOMPLETE) {
-        user->out.there = 0; /* a sink tells nothing */
+        user->out.there = 0; /* a sink has no outputs */
     }
     return (struct l0main_out){.left = control_of(user, DIFFDRIVE_PORT_LEFT, control_max),
                                .right = control_of(user, DIFFDRIVE_PORT_RIGHT, control_max),

@@ -1,8 +1,8 @@
-/* twin/sim/robot/diffdrive_user.h - a machine that somebody wrote, at work in place of L0Main.
+/* twin/sim/robot/diffdrive_user.h - runs a user's machine in place of L0Main.
  *
- * It reads and tells what the rows of diffdrive_ports say: commands as events, in the first
- * cycle of a period; odometry; the lidar. A command is taken when the arc that fires because of
- * it would not fire without it. docs/model/machines.md, section 6. Pure.
+ * Its inputs and outputs are the rows of diffdrive_ports: commands as events in the first cycle
+ * of a period; odometry; the lidar. A command counts as accepted if the arc that fires would
+ * not fire without it. docs/model/machines.md, section 6. Pure.
  */
 #ifndef TWIN_SIM_ROBOT_DIFFDRIVE_USER_H
 #define TWIN_SIM_ROBOT_DIFFDRIVE_USER_H
@@ -11,7 +11,7 @@
 #include "twin/sim/robot/diffdrive_main.h"
 #include "twin/sim/robot/robot.h"
 
-/* What it is told and tells, in the order of diffdrive_ports. */
+/* Inputs and outputs, in the order of diffdrive_ports. */
 enum diffdrive_port {
     DIFFDRIVE_PORT_GO,
     DIFFDRIVE_PORT_LIDAR,
@@ -44,26 +44,26 @@ enum diffdrive_port {
 extern const struct robot_port diffdrive_ports[DIFFDRIVE_PORT_COUNT];
 
 struct diffdrive_user {
-    const struct machine *machine;        /* borrowed; NULL: L0Main is at work */
-    uint8_t places[DIFFDRIVE_PORT_COUNT]; /* of its inputs or outputs; MACHINE_NONE */
+    const struct machine *machine;        /* borrowed; NULL: L0Main runs */
+    uint8_t places[DIFFDRIVE_PORT_COUNT]; /* index among its inputs or outputs; MACHINE_NONE */
     struct machine_in in;
     struct machine_out out;
     bool has_go; /* of the last go: */
     double angle_rad, distance_m;
-    bool answered;     /* in the last period: the next command waits for one more */
-    uint8_t quiet_arc; /* what would fire without the command of this period */
+    bool answered;     /* in the last period: the next command waits one more period */
+    uint8_t quiet_arc; /* arc that would fire without this period's command */
 };
 
 void diffdrive_user_init(struct diffdrive_user *user, const struct machine *machine);
 
-/* To its initial state; it tells nothing yet. */
+/* Resets it to its initial state, without outputs. */
 void diffdrive_user_reset(struct diffdrive_user *user, struct efsm *m, int64_t t_us);
 
-/* Its inputs: of L0Main's, and where the robot believes to be. m: as it is before the cycle. */
+/* Sets its inputs: those of L0Main, and the odometry pose. m: before the cycle. */
 void diffdrive_user_sense(struct diffdrive_user *user, const struct l0main_in *in,
                           const double odometry[3], const struct efsm *m, int64_t t_us);
 
-/* What it tells, in L0Main's words, and what became of the command op. */
+/* Returns its outputs in the form of L0Main's, and the outcome of command op. */
 struct l0main_out diffdrive_user_outputs(struct diffdrive_user *user, const struct efsm *m,
                                          unsigned op, double control_max);
 

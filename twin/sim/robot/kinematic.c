@@ -2,9 +2,10 @@
  * constant speeds.
  *
  * A move takes t0 + [rotation != 0] (ta + |rotation| / w) + [displacement != 0] (tr +
- * |displacement| / v), plus noise: the model that the travel-time calibration fits
- * (docs/model/travel_time.md). Commands wait in a bounded queue and are done one after the
- * other. `halt` ends the one in work and those that wait. */
+ * |displacement| / v), plus noise: the model of the travel-time calibration
+ * (docs/model/travel_time.md). Commands wait in a bounded queue and are executed in order.
+ * `halt` ends the running one and those that wait.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "twin/sim/robot/robot_kinds.h"
 #include "twin/sim/robot/world.h"
 
-/* The lidar stands in the middle of a square hall and sees its walls. */
+/* The lidar is in the middle of a square hall and sees its walls. */
 #define HALL_HALF_M   50.0
 #define LIDAR_RANGE_M 120.0
 
@@ -28,21 +29,21 @@ struct kinematic_task {
     char id[EVENT_ID_MAX];
     bool goes;
     double rotation_rad, displacement_m;
-    double noise_s;           /* added to t0; the sum is cut at 0 */
-    enum reply_status status; /* how it will end */
+    double noise_s;           /* added to t0; the sum is limited to >= 0 */
+    enum reply_status status; /* its future result */
 };
 
 struct kinematic {
     struct kinematic_params params;
     int64_t now_us, period_us;
     struct random_source random;
-    struct kinematic_task queue[QUEUE_MAX]; /* [0] is in work */
+    struct kinematic_task queue[QUEUE_MAX]; /* [0] is running */
     size_t count;
-    int64_t start_us, turn_us, turned_us, drive_us, end_us; /* of the task in work */
-    double pose[AXES]; /* x_m, y_m, psi_rad where the task in work began */
+    int64_t start_us, turn_us, turned_us, drive_us, end_us; /* of the running task */
+    double pose[AXES]; /* x_m, y_m, psi_rad at the start of the running task */
 };
 
-/* Begin the task at the head of the queue at start_us. */
+/* Begins the first task of the queue at start_us. */
 static void begin_task(struct kinematic *k, int64_t start_us)
 {
     const struct kinematic_task *task = &k->queue[0];
@@ -64,7 +65,7 @@ static void begin_task(struct kinematic *k, int64_t start_us)
     }
 }
 
-/* Share of [from_us, to_us] that is over at now_us: 0 .. 1. */
+/* Returns the share of [from_us, to_us] that is over at now_us: 0 .. 1. */
 static double share_over(int64_t from_us, int64_t to_us, int64_t now_us)
 {
     if (now_us >= to_us) {
@@ -73,7 +74,7 @@ static double share_over(int64_t from_us, int64_t to_us, int64_t now_us)
     return now_us <= from_us ? 0.0 : (double)(now_us - from_us) / (double)(to_us - from_us);
 }
 
-/* Velocity (u, v, r) and pose at now_us, within the task in work. */
+/* Computes velocity (u, v, r) and pose at now_us within the running task. */
 static void find_motion(const struct kinematic *k, int64_t now_us, double nu[AXES],
                         double pose[AXES])
 {
@@ -95,7 +96,7 @@ static void find_motion(const struct kinematic *k, int64_t now_us, double nu[AXE
     }
 }
 
-/* End the task in work here and now, and answer those that wait the same way. */
+/* Ends the running task now, and answers the waiting ones likewise. */
 static void halt_tasks(struct kinematic *k)
 {
     if (k->count > 0 && k->now_us < k->end_us) {
@@ -150,14 +151,14 @@ static void add_values(const struct kinematic *k, struct robot_reply *reply)
         robot_reply_pose(reply, k->pose[0], k->pose[1], k->pose[2]);
         return;
     }
-    for (size_t i = 0; i < COUNT(sides); i++) { /* to the wall of the hall; 0 outside of it */
+    for (size_t i = 0; i < COUNT(sides); i++) { /* to the wall of the hall; 0 outside */
         robot_reply_add(reply, sides[i].name,
                         world_range(&hall, k->pose[0], k->pose[1], k->pose[2] + sides[i].number,
                                     LIDAR_RANGE_M));
     }
 }
 
-/* The task in work is done. */
+/* Completes the running task. */
 static void end_task(struct kinematic *k, robot_sink *sink, void *context)
 {
     const struct kinematic_task *task = &k->queue[0];

@@ -164,7 +164,7 @@ static bool is_homing(const struct efsm_view *v)
     return efsm_get(v, L2_HOMING) > 0.0;
 }
 
-/* Is the next step what the arc says? */
+/* Is the next step of the arc's kind? */
 static bool is_step(const struct efsm_view *v)
 {
     return (int)input_of_l2(v)->step == v->arc->says;
@@ -185,7 +185,7 @@ static bool has_route(const struct efsm_view *v)
     return input_of_l2(v)->routed;
 }
 
-/* Another way may be tried: this one was blocked, and it was L2's own choice. */
+/* Another route may be tried, because this one was blocked and L2 had chosen it. */
 static bool may_detour(const struct efsm_view *v)
 {
     return input_of_l2(v)->event == L2_EVENT_BLOCKED &&
@@ -215,7 +215,7 @@ static void write_l2(const struct efsm_view *v)
 static const struct efsm_state l2_states[] = {L2_STATES(EFSM_STATE)};
 
 /* clang-format off */
-/* What every failure that ends in a return home does, and one that does not. */
+/* The assignments of every failure that ends with a return home, and of one that does not. */
 #define TURN_HOME \
     .raises = BIT(L2_FAILED) | BIT(L2_HOMING), .clears = BIT(L2_ROUTES), .empties = true, \
     EFSM_PUSH(L2_ABORT, L2_FOLLOW)

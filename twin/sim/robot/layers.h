@@ -1,25 +1,27 @@
-/* twin/sim/robot/layers.h - the layers of a mission's controller that stand above the robot's own.
+/* twin/sim/robot/layers.h - the upper layers of a mission's controller, above the robot's own
+ * layer L0.
  *
- * L1, the executive layer, decomposes an order into commands of L0:
+ * L1, the executive layer, decomposes an order into commands to L0:
  *
- *     IDLE --F--> LEG --> GO --> MOVING --done--> LEG --no leg left--> ACK --> IDLE
- *     IDLE --S--> LIDAR --> RAY --data--> RESUME --> RAY --done--> ACK --> IDLE
- *     MOVING, RAY --Q--> HALT --> HALTING --> QUIT --> IDLE
- *     MOVING, RAY --refused or late--> FAIL, STOP --> FAIL --> IDLE
+ *   IDLE --F--> LEG --> GO --> MOVING --done--> LEG --no leg left--> ACK --> IDLE
+ *   IDLE --S--> LIDAR --> RAY --data--> RESUME --> RAY --done--> ACK --> IDLE
+ *   MOVING, RAY --Q--> HALT --> HALTING --> QUIT --> IDLE
+ *   MOVING, RAY --refused or late--> FAIL, STOP --> FAIL --> IDLE
  *
  * Orders are F (follow path), S (lidar sweep) and Q (quit and wait). Each is answered with one
- * message: acknowledged, quit or failed; what was ignored and tried again is a warning.
+ * message: acknowledged, quit or failed. A command that was ignored and repeated gives a
+ * warning.
  *
- * L2, the deliberative layer, carries a mission out, step by step. What is still to be done
- * stands on the machine's stack of states: a step pushes what follows it, the end of the step
- * pops it. A failure empties the stack and pushes another plan: go home, then report.
+ * L2, the deliberative layer, executes a mission step by step. The rest of the plan is on the
+ * machine's stack of states: a step pushes its successor, and the end of the step pops it. A
+ * failure empties the stack and pushes another plan: go home, then report.
  *
- *     IDLE --mission / push END--> STEP --path / push STEP--> FOLLOW --> FOLLOWING --ack--> pop
- *                                  STEP --sweep / push STEP--> SWEEP --> SWEEPING --ack--> pop
- *                                  STEP --goal / push STEP, FOLLOW--> PLAN --route--> pop
- *                                  STEP --no more--> pop (END), or by way of HOME
- *     failed: empty, push ABORT, FOLLOW --> HOME --route--> pop
- *     blocked on a route of its own: push FOLLOW --> PLAN or HOME again, a few times
+ *   IDLE --mission / push END--> STEP --path / push STEP--> FOLLOW --> FOLLOWING --ack--> pop
+ *                                STEP --sweep / push STEP--> SWEEP --> SWEEPING --ack--> pop
+ *                                STEP --goal / push STEP, FOLLOW--> PLAN --route--> pop
+ *                                STEP --no more--> pop (END), or by way of HOME
+ *   failed: empty, push ABORT, FOLLOW --> HOME --route--> pop
+ *   blocked on a route of its own: push FOLLOW --> PLAN or HOME again, a few times
  *
  * docs/model/missions.md; seed 000 section 3.2.1, seed 001 section 3. Pure.
  */
@@ -33,11 +35,11 @@
 
 #define L1_STATES(X)                                                                           \
     X(L1_IDLE, "IDLE")                                                                         \
-    X(L1_LEG, "LEG")       /* which leg is next? */                                            \
+    X(L1_LEG, "LEG")       /* choose the next leg */                                           \
     X(L1_GO, "GO")         /* L0: go */                                                        \
-    X(L1_MOVING, "MOVING") /* its reply is awaited */                                          \
+    X(L1_MOVING, "MOVING") /* waits for its reply */                                           \
     X(L1_LIDAR, "LIDAR")   /* L0: lidar */                                                     \
-    X(L1_RAY, "RAY")       /* the next ray or the end of the sweep is awaited */               \
+    X(L1_RAY, "RAY")       /* waits for the next ray or the end of the sweep */                \
     X(L1_RESUME, "RESUME") /* L0: resume */                                                    \
     X(L1_HALT, "HALT")     /* L0: halt, for Q */                                               \
     X(L1_HALTING, "HALTING")                                                                   \
@@ -49,19 +51,19 @@
 enum l1_state { L1_STATES(NAMES_VALUE) L1_STATE_COUNT };
 
 enum l1_cell {
-    L1_J,        /* legs that are done */
-    L1_TRIES,    /* of the command that was ignored */
-    L1_RAYS,     /* of this sweep */
-    L1_UNTIL,    /* when patience with L0 ends, us */
-    L1_WARNINGS, /* ever: commands ignored, sweeps cut short */
-    L1_REFUSED,  /* ever: orders that came while another was in work */
+    L1_J,        /* completed legs */
+    L1_TRIES,    /* attempts of the ignored command */
+    L1_RAYS,     /* rays of this sweep */
+    L1_UNTIL,    /* deadline of L0's reply, us */
+    L1_WARNINGS, /* in all: commands ignored, sweeps cut short */
+    L1_REFUSED,  /* in all: orders refused during another one */
     L1_CELL_COUNT
 };
 
-/* One event a cycle, in cycle 0 only. */
+/* One event per cycle, in cycle 0 only. */
 enum l1_event {
     L1_EVENT_NONE,
-    L1_EVENT_FOLLOW, /* orders of L2 */
+    L1_EVENT_FOLLOW, /* orders from L2 */
     L1_EVENT_SWEEP,
     L1_EVENT_QUIT,
     L1_EVENT_DONE, /* replies of L0 to the last command */
@@ -75,11 +77,11 @@ enum l1_event {
 
 struct l1_in {
     unsigned event;     /* enum l1_event */
-    double leg_count;   /* of the path */
-    bool leg_is_short;  /* the robot is at the end of leg J already */
-    double patience_us; /* with one command */
-    double tries_max;   /* of a command that is ignored */
-    double rays_max;    /* of a sweep */
+    double leg_count;   /* legs of the path */
+    bool leg_is_short;  /* the robot is already at the end of leg J */
+    double patience_us; /* per command */
+    double tries_max;   /* per ignored command */
+    double rays_max;    /* per sweep */
 };
 
 enum l1_command {
@@ -99,9 +101,9 @@ extern const struct efsm_table l1_table;
 
 #define L2_STATES(X)                                                                           \
     X(L2_IDLE, "IDLE")                                                                         \
-    X(L2_STEP, "STEP")     /* which step is next? */                                           \
-    X(L2_PLAN, "PLAN")     /* a route to the goal of the step is wanted */                     \
-    X(L2_HOME, "HOME")     /* a route to the start is wanted */                                \
+    X(L2_STEP, "STEP")     /* choose the next step */                                          \
+    X(L2_PLAN, "PLAN")     /* needs a route to the goal of the step */                         \
+    X(L2_HOME, "HOME")     /* needs a route to the start */                                    \
     X(L2_FOLLOW, "FOLLOW") /* L1: F */                                                         \
     X(L2_FOLLOWING, "FOLLOWING")                                                               \
     X(L2_SWEEP, "SWEEP") /* L1: S */                                                           \
@@ -116,22 +118,22 @@ enum l2_state { L2_STATES(NAMES_VALUE) L2_STATE_COUNT };
 
 enum l2_cell {
     L2_K,       /* steps begun */
-    L2_ROUTES,  /* planned for this step */
+    L2_ROUTES,  /* routes planned for this step */
     L2_HOMING,  /* 1 on the way back */
-    L2_FAILED,  /* 1 when a step failed */
-    L2_REFUSED, /* ever: missions that came while one was in work */
+    L2_FAILED,  /* 1 after a failed step */
+    L2_REFUSED, /* in all: missions refused during another one */
     L2_CELL_COUNT
 };
 
 enum l2_step { L2_STEP_NONE, L2_STEP_PATH, L2_STEP_SWEEP, L2_STEP_GOAL };
 
-enum l2_event { /* one a cycle, in cycle 0 only */
+enum l2_event { /* one per cycle, in cycle 0 only */
                 L2_EVENT_NONE,
-                L2_EVENT_START, /* of the user */
+                L2_EVENT_START, /* from the user */
                 L2_EVENT_QUIT,
                 L2_EVENT_ACK, /* messages of L1 */
                 L2_EVENT_HALTED,
-                L2_EVENT_BLOCKED, /* failed, an obstacle was in the way */
+                L2_EVENT_BLOCKED, /* failed because of an obstacle */
                 L2_EVENT_FAILED,
                 L2_EVENT_COUNT
 };
@@ -139,9 +141,9 @@ enum l2_event { /* one a cycle, in cycle 0 only */
 struct l2_in {
     unsigned event;    /* enum l2_event */
     enum l2_step step; /* kind of step K */
-    bool on_route;     /* step K - 1 is a goal: the way there is L2's own choice */
-    bool routed;       /* the route asked for was found */
-    bool returns;      /* at the end of all steps */
+    bool on_route;     /* step K - 1 is a goal, so L2 chose the route itself */
+    bool routed;       /* the requested route was found */
+    bool returns;      /* after all steps */
     bool returns_on_failure;
     double routes_max; /* per step */
 };
@@ -150,11 +152,11 @@ enum l2_request { L2_REQUEST_NONE, L2_REQUEST_GOAL, L2_REQUEST_HOME };
 enum l2_verdict { L2_VERDICT_NONE, L2_VERDICT_DONE, L2_VERDICT_FAILED, L2_VERDICT_QUIT };
 
 extern const struct names l2_verdict_names;
-const char *l2_verdict_name(enum l2_verdict value); /* in words for people; "" for none */
+const char *l2_verdict_name(enum l2_verdict value); /* for people; "" for none */
 
 extern const struct efsm_table l2_table;
 
-/* --- what they tell in a state, each for one cycle ------------------------------------- */
+/* --- outputs of a state, for one cycle each --------------------------------------------- */
 
 struct l1_out {
     enum l1_command command; /* to L0 */
@@ -163,7 +165,7 @@ struct l1_out {
 
 struct l2_out {
     enum l1_event order;     /* to L1: FOLLOW, SWEEP or QUIT */
-    enum l2_request request; /* answered in routed in the next cycle */
+    enum l2_request request; /* answered by `routed` in the next cycle */
     enum l2_verdict verdict;
 };
 

@@ -8,13 +8,13 @@
 #include "base/numbers/constants.h"
 #include "twin/sim/robot/robot.h"
 
-/* Rounds of L1 and L2 within one call: each step of a mission takes a few. */
+/* Rounds of L1 and L2 within one call: each step of a mission needs a few. */
 enum { ROUNDS_MAX = 16 * MISSION_STEPS_MAX };
 
-/* Numbers of a command are told to a tenth of a millimetre or milliradian. */
+/* Numbers of a command are rounded to a tenth of a millimetre or milliradian. */
 #define COMMAND_UNITS 1e4
 
-/* What one call needs besides the mission. */
+/* Context of one call. */
 struct round {
     struct mission *m;
     int64_t t_us;
@@ -22,7 +22,7 @@ struct round {
     void *context;
     enum l1_event down;       /* event for L1 */
     enum l2_event up;         /* event for L2 */
-    double warnings, refused; /* as told */
+    double warnings, refused; /* already reported */
     struct l1_in l1_in;
     struct l1_out l1_out;
     struct l2_in l2_in;
@@ -57,10 +57,10 @@ static bool is_homing(const struct mission *m)
     return read_cell(&m->l2, L2_HOMING) > 0.0;
 }
 
-/* Before the others: a go that goes nowhere, whose reply tells the pose. */
+/* First step if the start is unknown: a zero move, whose reply has the pose. */
 static const struct mission_step locate = {.kind = L2_STEP_PATH, .count = 1};
 
-/* Step k as L2 counts; NULL beyond the last. */
+/* Returns step k as L2 counts; NULL beyond the last. */
 static const struct mission_step *step_at(const struct mission *m, size_t k)
 {
     const size_t extra = m->plan->locates ? 1 : 0;
@@ -70,7 +70,7 @@ static const struct mission_step *step_at(const struct mission *m, size_t k)
     return k - extra < m->plan->step_count ? &m->plan->steps[k - extra] : NULL;
 }
 
-/* The one in work; NULL when none is. */
+/* Returns the running step; NULL if there is none. */
 static const struct mission_step *step_in_work(const struct mission *m)
 {
     const size_t k = (size_t)read_cell(&m->l2, L2_K);
@@ -82,7 +82,7 @@ static bool is_locating(const struct mission *m)
     return step_in_work(m) == &locate;
 }
 
-/* For people: 1 is the first of the plan, one more than the last is the way home. */
+/* Number for people: 1 is the first of the plan, one more than the last is the way home. */
 static unsigned step_number(const struct mission *m)
 {
     const unsigned k = (unsigned)read_cell(&m->l2, L2_K);
@@ -170,10 +170,10 @@ static void sense_l1(void *context, unsigned cycle, int64_t t_us)
                               .patience_us = (double)plan->patience_us,
                               .tries_max = plan->tries_max,
                               .rays_max = plan->rays_max};
-    memset(&r->l1_out, 0, sizeof r->l1_out); /* for a sink, which tells nothing */
+    memset(&r->l1_out, 0, sizeof r->l1_out); /* for a sink, which has no outputs */
 }
 
-/* What L1 was at, and what L0 said to it. */
+/* Explains the failure by L1's task and L0's reply. */
 static void explain_failure(const struct round *r)
 {
     const struct mission *m = r->m;
@@ -196,7 +196,7 @@ static void explain_failure(const struct round *r)
                 m->pose[0], m->pose[1], m->pose[2], range);
 }
 
-/* What was counted in this cycle goes to the user in words. */
+/* Reports the counts of this cycle to the user in words. */
 static void report_counters(struct round *r)
 {
     const struct mission *m = r->m;
@@ -328,7 +328,7 @@ static void commit_l2(void *context, unsigned cycle, int64_t t_us)
 
 /* --- both ----------------------------------------------------------------------------- */
 
-/* A machine in a fault is reported and both begin anew: the mission has failed. */
+/* Reports a machine in a fault and resets both: the mission has failed. */
 static void recover_layers(struct round *r, const struct efsm_machine *machine)
 {
     char text[MISSION_TEXT_MAX];
@@ -361,7 +361,7 @@ static void run_layer(struct round *r, bool is_l1)
     }
 }
 
-/* To and fro between the layers until neither has anything for the other. */
+/* Runs the layers alternately until neither has anything for the other. */
 static void run_layers(struct round *r)
 {
     bool low = r->up == L2_EVENT_NONE; /* L1 has the first turn */
@@ -380,7 +380,7 @@ static void run_layers(struct round *r)
     }
 }
 
-/* --- what happens --------------------------------------------------------------------- */
+/* --- inputs --------------------------------------------------------------------------- */
 
 void mission_init(struct mission *m, const struct mission_plan *plan, const char *run,
                   int64_t t_us)
@@ -416,7 +416,7 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
 {
     struct round r = {.m = m, .t_us = t_us, .sink = sink, .context = context};
     run_layers(&r);
-    if (!r.failed) { /* L2 sees that nothing came, too */
+    if (!r.failed) { /* L2 must see the cycle without an event, too */
         r.up = L2_EVENT_NONE;
         run_layer(&r, false);
     }
@@ -432,7 +432,7 @@ double mission_reply_value(const struct event_reply *reply, const char *name)
     return nan("");
 }
 
-/* Where is the robot now? As it says; else, when all went well, where it was sent. */
+/* Updates the pose: as the robot reports it; otherwise, after success, the target. */
 static void update_pose(struct mission *m, const struct event_reply *reply, bool is_last)
 {
     const double said[3] = {mission_reply_value(reply, "x_m"),
@@ -445,8 +445,8 @@ static void update_pose(struct mission *m, const struct event_reply *reply, bool
     }
 }
 
-/* A robot that is somewhere else than where it was sent: its start was not the mission's, or
- * it slipped. The next leg begins where it says. */
+/* A robot at another place than its target: it started elsewhere, or slipped. The next leg
+ * begins at the reported pose. */
 static void check_pose(const struct round *r, const struct event_reply *reply)
 {
     const struct mission *m = r->m;
@@ -459,7 +459,7 @@ static void check_pose(const struct round *r, const struct event_reply *reply)
     }
 }
 
-/* What stopped the robot is not on the map yet. */
+/* Adds the unmapped obstacle that stopped the robot to the map. */
 static void add_obstacle(struct mission *m)
 {
     const double far_m = isfinite(m->range_m) ? m->range_m : m->plan->clearance_m;
@@ -480,7 +480,7 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
         [REPLY_DONE] = L1_EVENT_DONE,       [REPLY_DATA] = L1_EVENT_DATA,
         [REPLY_BLOCKED] = L1_EVENT_BLOCKED, [REPLY_HALTED] = L1_EVENT_HALTED,
         [REPLY_IGNORED] = L1_EVENT_IGNORED, [REPLY_ERROR] = L1_EVENT_ERROR};
-    /* A reply without id belongs to the one command that is open. */
+    /* A reply without id belongs to the only open command. */
     const bool is_last =
         m->id[0] != '\0' && (reply->id[0] == '\0' || strcmp(reply->id, m->id) == 0);
     if (reply->status >= REPLY_STATUS_COUNT) {
@@ -491,7 +491,7 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
         .kind = MISSION_ANSWER, .t_us = t_us, .step = step_number(m)};
     memcpy(answer.pose, m->pose, sizeof answer.pose);
     sink(context, &answer);
-    if (!is_last) { /* of a command that was halted since, or of somebody else's */
+    if (!is_last) { /* of a command that has been halted, or somebody else's */
         m->stray_count++;
         return;
     }
@@ -515,7 +515,7 @@ int64_t mission_next_us(const struct mission *m)
 {
     const bool waits =
         m->l1.state == L1_MOVING || m->l1.state == L1_RAY || m->l1.state == L1_HALTING;
-    /* Rounded up, so that a tick at this time finds patience at its end. */
+    /* Rounded up, so that a tick at this time finds the deadline passed. */
     return waits ? (int64_t)ceil(read_cell(&m->l1, L1_UNTIL)) : LAB_TIME_MAX;
 }
 

@@ -57,7 +57,7 @@ bool robot_value_fits(const struct robot_parameter *parameter, double value)
     return within && (!parameter->choices || !(fabs(value - floor(value)) > 0.0));
 }
 
-/* The names of the ports of one direction, after reason. */
+/* Appends the names of the ports of one direction to reason. */
 static void list_ports(const struct robot_kind *kind, bool input, char *reason, size_t size)
 {
     for (size_t i = 0; i < kind->port_count; i++) {

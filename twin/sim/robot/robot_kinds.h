@@ -1,5 +1,6 @@
-/* twin/sim/robot/robot_kinds.h - the kinds there are, each defined in its own file. A new kind is
- * a row in robot_kinds.def. */
+/* twin/sim/robot/robot_kinds.h - the list of robot kinds, each defined in its own file. A new
+ * kind is a row in robot_kinds.def.
+ */
 #ifndef TWIN_SIM_ROBOT_ROBOT_KINDS_H
 #define TWIN_SIM_ROBOT_ROBOT_KINDS_H
 

@@ -6,9 +6,9 @@
 
 enum { DIRECTIONS = 8, START = 0, GOAL = 1 };
 
-/* Points this little farther off than needed, so that rounding does not block them. */
+/* Points are this share farther off than needed, so that rounding does not block them. */
 #define SLACK_RATIO 1e-9
-/* Of its clearance, what a robot that stands too close must keep. */
+/* Share of its clearance that a robot which is too close must keep. */
 #define KEEP_RATIO 0.99
 
 struct graph {
@@ -64,8 +64,8 @@ static bool can_see(const struct graph *g, size_t a, size_t b)
     return !world_blocked_way(g->map, &g->node[a], &g->node[b], radius_m);
 }
 
-/* The open node with the least cost and way to go as the crow flies; count when none is left.
- */
+/* Returns the open node with the least cost plus straight distance to the goal; count if none
+ * is left. */
 static size_t find_best(const struct graph *g)
 {
     size_t best = g->count;

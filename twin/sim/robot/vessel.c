@@ -1,8 +1,9 @@
-/* A simulated surface vessel: the model of identification/model/usv3.h driven by efforts over
- * MQTT.
+/* twin/sim/robot/vessel.c - a simulated surface vessel: the model of
+ * identification/model/usv3.h driven by efforts over MQTT.
  *
- * Efforts are held from one to the next; the step is integrated in substeps of at most
- * SUBSTEP_US. docs/model/usv3.md sections 3 to 5. */
+ * An effort is held until the next one; the step is integrated in substeps of at most
+ * SUBSTEP_US. docs/model/usv3.md sections 3 to 5.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +16,9 @@
 enum { SUBSTEP_US = 12500, HALTS_MAX = 16 };
 
 enum actuation {
-    ACTUATION_WRENCH,    /* the whole wrench, without limits: a ghost may be pushed sideways */
-    ACTUATION_ALLOCATED, /* a wrench, as far as the thrusters can give it */
-    ACTUATION_THRUSTERS  /* the thrust of each */
+    ACTUATION_WRENCH, /* the whole wrench, without limits, also sideways: for a virtual twin */
+    ACTUATION_ALLOCATED, /* a wrench, as far as the thrusters can produce it */
+    ACTUATION_THRUSTERS  /* the thrust of each thruster */
 };
 
 enum parameter {
@@ -32,11 +33,11 @@ struct vessel {
     const struct world *world;
     int64_t t_us, period_us;
     double values[VESSEL_PARAMETER_COUNT];
-    bool is_own[USV3_PARAMETERS]; /* this parameter of the model is the hull's own */
+    bool is_own[USV3_PARAMETERS]; /* this model parameter is the hull's own */
     double nu[USV3_AXES], pose[USV3_AXES];
     double effort[EVENT_AXES_MAX]; /* as given */
-    int64_t effort_us;             /* when */
-    double tau[USV3_AXES];         /* what comes of it */
+    int64_t effort_us;             /* time of the effort */
+    double tau[USV3_AXES];         /* resulting wrench */
     double gust[USV3_AXES];        /* process noise, body frame */
     double noise[USV3_AXES];       /* on nu in this period's telemetry */
     struct random_source random;
@@ -47,7 +48,7 @@ struct vessel {
 static const char *const vessel_words[] = {"wamv", "iacquabot"};
 static const char *const actuation_words[] = {"wrench", "allocated", "thrusters"};
 
-#define OWN 0.0, 0.0, 1e6 /* 0 stands for the vessel's own value */
+#define OWN 0.0, 0.0, 1e6 /* 0 means the vessel's own value */
 static const struct robot_parameter vessel_parameters[VESSEL_PARAMETER_COUNT] = {
 #define PARAMETER(value, ...) {__VA_ARGS__},
 #include "twin/sim/robot/vessel_params.def"
@@ -150,7 +151,7 @@ static enum status set_effort(void *memory, const double *tau, size_t count)
     return STATUS_OK;
 }
 
-/* It drifts on from there. */
+/* It continues to drift from there. */
 static enum status place_vessel(void *memory, const double pose[USV3_AXES])
 {
     struct vessel *v = memory;
@@ -168,12 +169,12 @@ static void update_parameter(void *memory, size_t index, double before)
         index == VESSEL && actuation_of(v) == ACTUATION_THRUSTERS &&
         usv3_vessels[(size_t)before].thruster_count != hull_of(v)->thruster_count;
     if (other_thrusters || index == ACTUATION) {
-        memset(v->effort, 0, sizeof v->effort); /* its numbers mean something else now */
+        memset(v->effort, 0, sizeof v->effort); /* its numbers have another meaning now */
     }
     apply_parameters(v);
 }
 
-/* Random forces that remember: a first-order process of the wanted variance. */
+/* Random forces with memory: a first-order process of the set variance. */
 static void draw_gust(struct vessel *v)
 {
     const double sd[USV3_AXES] = {v->values[GUST_N], v->values[GUST_N], v->values[GUST_NM]};
@@ -210,8 +211,8 @@ static void move_hull(struct vessel *v)
     }
 }
 
-/* What would run into an obstacle stays where it was and loses its way; what an obstacle came
- * upon may leave. */
+/* A vessel that would hit an obstacle stays where it was and stops. If an obstacle appears
+ * around it, it may leave. */
 static void stop_at_obstacle(struct vessel *v, const double before[USV3_AXES])
 {
     const double radius_m = v->values[RADIUS_M];

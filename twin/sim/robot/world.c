@@ -7,7 +7,7 @@ static double dot_product(struct world_point a, struct world_point b)
     return a.x_m * b.x_m + a.y_m * b.y_m;
 }
 
-/* > 0 when b is to the left of a. */
+/* > 0 if b is to the left of a. */
 static double cross_product(struct world_point a, struct world_point b)
 {
     return a.x_m * b.y_m - a.y_m * b.x_m;
@@ -23,7 +23,7 @@ static bool is_finite(struct world_point p)
     return isfinite(p.x_m) && isfinite(p.y_m);
 }
 
-/* --- making --------------------------------------------------------------------------- */
+/* --- construction --------------------------------------------------------------------- */
 
 static bool is_well_formed(const struct world_obstacle *what, const struct world_point *points,
                            size_t count)
@@ -90,8 +90,8 @@ static struct edge edge_at(const struct world *w, const struct world_obstacle *o
     return (struct edge){w->points[o->first + k], w->points[o->first + (k + 1) % o->count]};
 }
 
-/* Even-odd rule: a half line to the right crosses the edge of a solid an odd number of times.
- */
+/* Even-odd rule: a half line to the right crosses the edges of a solid an odd number of
+ * times. */
 static bool is_inside(const struct world *w, const struct world_obstacle *o,
                       struct world_point p)
 {
@@ -140,7 +140,7 @@ static double ray_to_edge(struct world_point from, struct world_point direction,
     const struct world_point e = point_minus(b, a);
     const struct world_point d = point_minus(a, from);
     const double turn = cross_product(direction, e);
-    if (!(fabs(turn) > 0.0)) { /* parallel: an edge seen head on is met at its nearer end */
+    if (!(fabs(turn) > 0.0)) { /* parallel: an edge seen end-on is hit at its nearer end */
         if (fabs(cross_product(direction, d)) > 0.0) {
             return HUGE_VAL;
         }
@@ -173,7 +173,7 @@ static double ray_to_obstacle(const struct world *w, const struct world_obstacle
     return least;
 }
 
-/* From within along one axis to the bound ahead. */
+/* Returns the distance from inside along one axis to the bound ahead. */
 static double ray_to_bound(double from, double direction, double min, double max)
 {
     if (direction > 0.0) {
@@ -235,7 +235,7 @@ static bool do_cross(struct world_point a, struct world_point b, struct world_po
     return ((of_c > 0.0) != (of_d > 0.0)) && ((of_a > 0.0) != (of_b > 0.0));
 }
 
-/* Of two segments; lines that meet end on end are found by the distances of the ends. */
+/* Distance of two segments; collinear ones are covered by the distances of their ends. */
 static double edge_to_edge(struct world_point a, struct world_point b, struct world_point c,
                            struct world_point d)
 {
@@ -246,7 +246,7 @@ static double edge_to_edge(struct world_point a, struct world_point b, struct wo
                 fmin(point_to_edge(c, a, b), point_to_edge(d, a, b)));
 }
 
-/* From the way a-b (a point when they are equal) to an obstacle. */
+/* Distance from the segment a-b (a point if they are equal) to an obstacle. */
 static double way_to_obstacle(const struct world *w, const struct world_obstacle *o,
                               struct world_point a, struct world_point b)
 {
@@ -274,7 +274,7 @@ static double point_to_bounds(const struct world_bounds *b, struct world_point p
 static double way_clearance(const struct world *w, struct world_point a, struct world_point b)
 {
     double least = HUGE_VAL;
-    if (has_bounds(w)) { /* convex: the ends decide */
+    if (has_bounds(w)) { /* bounds are convex, so the ends decide */
         least = fmin(point_to_bounds(&w->bounds, a), point_to_bounds(&w->bounds, b));
     }
     for (size_t i = 0; i < w->obstacle_count; i++) {
@@ -298,7 +298,7 @@ bool world_blocked_way(const struct world *w, const struct world_point *from,
         return true;
     }
     const double clearance = way_clearance(w, *from, *to);
-    /* A point that touches is blocked as well: radius 0 asks "is it free here?". */
+    /* Touching counts as blocked, so that radius 0 asks "is it free here?". */
     return !(clearance > 0.0) || clearance < radius_m;
 }
 

@@ -1,11 +1,11 @@
-/* twin/sim/robot/world.h - the flat world that simulated robots move in: obstacles, bounds, what a
- * lidar sees of them, and what a body of some radius bumps into.
+/* twin/sim/robot/world.h - the flat world of simulated robots: obstacles, bounds, lidar ranges
+ * and collisions.
  *
- * Circles and polygons are solid; a wall is a line of no thickness. An obstacle may be there
- * during a span of time only (somebody walks by), and it may be missing on the map that plans
- * are made with. All zero is an empty world without bounds. Plain data without pointers, so
- * that it can be copied; one world is shared by many robots. docs/model/missions.md.
- * Pure: no I/O, no clock, no randomness; every query is O(vertices).
+ * Circles and polygons are solid; a wall is a line without thickness. An obstacle may exist
+ * only for some time (a passer-by), and it may be missing on the map that is used for plans.
+ * All zero is an empty world without bounds. Plain data without pointers, so that it can be
+ * copied; many robots share one world. docs/model/missions.md. Pure: no I/O, no clock, no
+ * randomness; every query is O(vertices).
  */
 #ifndef TWIN_SIM_ROBOT_WORLD_H
 #define TWIN_SIM_ROBOT_WORLD_H
@@ -32,56 +32,56 @@ struct world_point {
 struct world_obstacle {
     char name[WORLD_NAME_MAX];
     enum world_shape shape;
-    bool unmapped;  /* there, but not on the map: plans do not know it */
+    bool unmapped;  /* exists, but is not on the map: plans ignore it */
     uint16_t first; /* its points are points[first .. first + count) of the world */
     uint16_t count;
     double radius_m;  /* of a circle */
     double appears_s; /* in the world's time */
-    double leaves_s;  /* > appears_s; from then on it is gone; 0: it stays for ever */
+    double leaves_s;  /* > appears_s: end of its existence; 0: it stays for ever */
 };
 
-struct world_bounds { /* all within; zero size: none */
+struct world_bounds { /* limits of the world; zero size: none */
     double x_min_m, y_min_m, x_max_m, y_max_m;
 };
 
 struct world {
     struct world_bounds bounds;
-    double t_s;       /* now, for obstacles that come and go */
-    bool mapped_only; /* the map instead of the world: mapped obstacles, whatever the time */
+    double t_s;       /* present time, for obstacles that come and go */
+    bool mapped_only; /* the map instead of the world: mapped obstacles at all times */
     size_t obstacle_count;
     size_t point_count;
     struct world_obstacle obstacles[WORLD_OBSTACLES_MAX];
     struct world_point points[WORLD_POINTS_MAX];
 };
 
-/* Add an obstacle: name, shape, unmapped, radius and times of *what count, its points are given
- * here.
+/* Adds an obstacle: name, shape, unmapped, radius and times of *what; count and points are
+ * arguments.
  *
- * Returns STATUS_E_RANGE when a number is not finite, a circle has no radius or more than one
- * point, a polygon fewer than three or a wall fewer than two, or it leaves before it appears;
- * STATUS_E_FULL when the world has no room. *w is unchanged then. */
+ * STATUS_E_RANGE if a number is not finite, a circle has no radius or more than one point, a
+ * polygon fewer than three or a wall fewer than two, or it leaves before it appears;
+ * STATUS_E_FULL if the world has no room. *w is unchanged then. */
 MUST_USE enum status world_add(struct world *w, const struct world_obstacle *what,
                                const struct world_point *points, size_t count);
 
-/* Is obstacle i there now (or on the map, see mapped_only)? */
+/* Does obstacle i exist now (or on the map, see mapped_only)? */
 bool world_is_present(const struct world *w, size_t i);
 
-/* Distance from (x, y) along heading to the first thing in the way, bounds included, 0 within a
- * solid or outside the bounds; range_max_m when nothing is nearer, or when a number is not
- * finite. Exact: noise is the robot's. */
+/* Returns the distance from (x, y) along heading to the nearest obstacle or bound; 0 within a
+ * solid or outside the bounds; range_max_m if nothing is closer, or a number is not finite.
+ * Exact: noise is added by the robot. */
 double world_range(const struct world *w, double x_m, double y_m, double heading_rad,
                    double range_max_m);
 
-/* Does a disc of this radius at (x, y) touch an obstacle or reach beyond the bounds? A position
- * that is not finite is blocked. */
+/* Does a disc of this radius at (x, y) touch an obstacle or cross the bounds? A position that
+ * is not finite counts as blocked. */
 bool world_blocked(const struct world *w, double x_m, double y_m, double radius_m);
 
-/* The same for the disc moved straight from one point to the other. */
+/* Checks the disc moved straight from one point to the other. */
 bool world_blocked_way(const struct world *w, const struct world_point *from,
                        const struct world_point *to, double radius_m);
 
-/* Distance from (x, y) to the nearest obstacle or bound; 0 in a solid or out of bounds;
- * INFINITY in an empty world. */
+/* Returns the distance from (x, y) to the nearest obstacle or bound; 0 in a solid or out of
+ * bounds; INFINITY in an empty world. */
 double world_clearance(const struct world *w, double x_m, double y_m);
 
 extern const struct names world_shape_names;
