@@ -56,7 +56,7 @@ static size_t members_bytes_for(const struct lab_params *p)
     return align_bytes(p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member)));
 }
 
-/* One place of each pair; and so many of each that it is enough for all. */
+/* Bytes of one slot of each pair; *most is the largest number of slots. */
 static size_t places_step_for(const struct lab_params *p, size_t *most)
 {
     size_t bytes = 0;
@@ -86,7 +86,7 @@ size_t lab_bytes(const struct lab_params *p)
     return lab_touched_bytes(p) + most * step;
 }
 
-/* Of the state, but for what was delivered. */
+/* Size of the state without deliveries. */
 size_t lab_fixed_bytes(const struct lab *lab)
 {
     return lab->state_bytes - delivery_bytes(remember_max(&lab->p));
@@ -116,8 +116,8 @@ void lab_set_places(struct lab *lab)
     }
 }
 
-/* The pairs first, then what only some of them want; all up to the deliveries is zero behind
- * the pairs. Returns where they end. */
+/* Places the pairs first, then the parts that only some have. Everything from the pairs to the
+ * deliveries is zero. Returns the end. */
 static char *place_parts(struct lab *lab, char *at)
 {
     const size_t n = lab->p.pair_count;
@@ -127,7 +127,7 @@ static char *place_parts(struct lab *lab, char *at)
         pair_init(lab->parts[i].pair, &lab->p.pairs[i], (uint32_t)i);
         at += pair_bytes(&lab->p.pairs[i]);
     }
-    memset(at, 0, (size_t)((char *)lab->deliveries - at)); /* the pairs were made zero */
+    memset(at, 0, (size_t)((char *)lab->deliveries - at)); /* the pairs were cleared already */
     for (size_t i = 0; i < n; i++) {
         const struct pair_params *p = &lab->p.pairs[i];
         if (pair_dynamics_wanted(&p->dynamics)) {
@@ -148,7 +148,7 @@ static char *place_parts(struct lab *lab, char *at)
     return at;
 }
 
-/* Behind what is kept of the pairs. Returns where they end. */
+/* Places the teams behind the pairs' parts. Returns the end. */
 static char *place_teams(struct lab *lab, char *at)
 {
     const size_t n = lab->p.pair_count;
@@ -165,7 +165,7 @@ static char *place_teams(struct lab *lab, char *at)
     return at;
 }
 
-/* The ids are known: whose robots are which pairs? */
+/* Finds the pair of each robot by its id. */
 static void join_teams(struct lab *lab)
 {
     for (size_t k = 0; k < lab->p.team_count; k++) {

@@ -1,7 +1,7 @@
-/* twin/machines.h - every state machine of the product, in one list.
+/* twin/machines.h - the list of all state machines of the product.
  *
- * For `tandem machines`, the dashboard's diagrams and the test that checks them all. A new
- * machine is one row in machines.def. Pure.
+ * It serves `tandem machines`, the dashboard's diagrams and the test that checks them all. A
+ * new machine is one row in machines.def. Pure.
  */
 #ifndef TWIN_MACHINES_H
 #define TWIN_MACHINES_H
@@ -13,7 +13,7 @@
 extern const struct efsm_table *const machines[]; /* [machine_count], names are unique */
 extern const size_t machine_count;
 
-/* The table of this name, letter case ignored; NULL when there is none. */
+/* Finds the table of this name, ignoring case; NULL if there is none. */
 const struct efsm_table *machine_find(const char *name);
 
 #endif

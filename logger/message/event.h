@@ -36,7 +36,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
 /* clang-format off */
 #define EVENT_KINDS(X)                                                                         \
     X(EVENT_TICK, "tick") /* time passed without a message: only t_us is set */                \
-    /* L1's command (observe mode: the robots got it, too; with a side: that robot did) */            \
+    /* L1's command (observe mode: the robots got it, too; with a side: that robot did) */     \
     X(EVENT_COMMAND, "command")                                                                \
     X(EVENT_REPLY, "reply") /* a robot's reply to a command */                                 \
     X(EVENT_TELEMETRY, "telemetry") /* one sample of a robot's motion */                       \
@@ -46,7 +46,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_POSE_ACK, "pose_ack") /* the simulator's answer to a pose correction */            \
     X(EVENT_REQUEST, "request") /* a request about parameter sets, by HTTP */                  \
     X(EVENT_FIT, "fit") /* a requested fit of dynamics has ended */                            \
-    X(EVENT_TEAM, "team") /* a request to a team: by a robot's own controller or a person */\
+    X(EVENT_TEAM, "team") /* a request to a team: by a robot's own controller or a person */   \
     X(EVENT_FAULT, "fault") /* a robot reports that something is wrong with it */              \
     X(EVENT_NOTE, "note") /* an observation of a codec that changes nothing: an order accepted … */ \
     X(EVENT_FORECAST, "forecast") /* the daemon's prediction of what a team will do */         \

@@ -15,13 +15,13 @@
     X(VERDICT_AHEAD, "AHEAD") /* the virtual robot was faster */                               \
     X(VERDICT_BEHIND, "BEHIND") /* the virtual robot was slower */                             \
     X(VERDICT_SYNC, "SYNC") /* within the tolerance of each other */                           \
-    /* beyond the tolerance, but within what transport and clocks explain */                     \
+    /* beyond the tolerance, but within what transport and clocks explain */                   \
     X(VERDICT_UNRESOLVED, "UNRESOLVED")                                                        \
     X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual tells the side */         \
-    /* the real robot was absent, or halted before sending: nothing to compare */    \
+    /* the real robot was absent, or halted before sending: nothing to compare */              \
     X(VERDICT_VIRTUAL_ONLY, "VIRTUAL_ONLY")                                                    \
     X(VERDICT_REAL_ONLY, "REAL_ONLY") /* the same of the virtual robot */                      \
-    /* too many open commands: not observed; in link mode not sent */                     \
+    /* too many open commands: not observed; in link mode not sent */                          \
     X(VERDICT_OVERFLOW, "OVERFLOW")                                                            \
     X(VERDICT_HALTED, "HALTED") /* link mode: a halt came before it was sent */
 /* clang-format on */
@@ -69,13 +69,13 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     X(ALARM_TYPE_CLOCK_JUMP, "clock_jump") /* a robot's clock was set, or the machine's */                             \
     X(ALARM_TYPE_DRIFT, "drift") /* travel times changed */                                          \
     X(ALARM_TYPE_PARAMETERS, "parameters") /* the simulator refused parameters */                    \
-    /* the simulator refused a pose correction, or did not answer */             \
+    /* the simulator refused a pose correction, or did not answer */                                 \
     X(ALARM_TYPE_CORRECTION, "correction")                                                           \
-    /* the simulated robot can no longer be driven after the real one, or can again */                      \
+    /* the simulated robot can no longer be driven after the real one, or can again */               \
     X(ALARM_TYPE_FOLLOWING, "following")                                                             \
     X(ALARM_TYPE_FIDELITY, "fidelity") /* the simulated motion is less accurate than required, or again accurate */ \
     X(ALARM_TYPE_LOST, "lost") /* messages were lost, or may have been */                            \
-    /* a message may be a redelivery, or a reply may belong to several commands */                 \
+    /* a message may be a redelivery, or a reply may belong to several commands */                   \
     X(ALARM_TYPE_AMBIGUOUS, "ambiguous")                                                             \
     X(ALARM_TYPE_ROBOT_ERROR, "robot_error") /* a robot reports that something is wrong with it */   \
     X(ALARM_TYPE_ESTOP, "estop") /* its emergency stop was pressed */                                \

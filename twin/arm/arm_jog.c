@@ -18,7 +18,7 @@ bool arm_at_rest(const struct arm_set_point *now)
     return true;
 }
 
-/* The speed from which a joint just stops at the end of its range. */
+/* Returns the speed from which a joint can just stop at the end of its range. */
 static double speed_for_room(const struct arm_geometry *arm, size_t j, double q, double qd,
                              double a_radps2, double period_s)
 {
@@ -39,7 +39,7 @@ void arm_jog_joints(struct arm_jog *jog, const struct arm_geometry *arm,
     const double share = most > a_radps2 * period_s ? a_radps2 * period_s / most : 1.0;
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         const double before = jog->now.qd[j];
-        /* The last step lands on what is wanted, which may be zero, exactly. */
+        /* The last step gives exactly the wanted speed, which may be zero. */
         double qd =
             share < 1.0 ? before + share * gap[j] : limit_size(want[j], arm->qd_max_radps[j]);
         qd = limit_size(qd, speed_for_room(arm, j, jog->now.q[j], qd, a_radps2, period_s));
@@ -49,7 +49,7 @@ void arm_jog_joints(struct arm_jog *jog, const struct arm_geometry *arm,
     }
 }
 
-/* Towards the part of a twist, m/s or rad/s, by at most most. */
+/* Changes a part of the twist, m/s or rad/s, towards its target by at most `most`. */
 static void turn_twist(double now[3], const double want[3], double most)
 {
     double gap = 0.0;

@@ -1,5 +1,5 @@
-/* twin/arm/arm_jog.h - an arm moved by hand: towards speeds of its joints or of its tool, and
- * to a stop. One period a call. Pure.
+/* twin/arm/arm_jog.h - jogs an arm by hand: changes speeds of its joints or of its tool towards
+ * a target, or to a stop. One period per call. Pure.
  */
 #ifndef TWIN_ARM_ARM_JOG_H
 #define TWIN_ARM_ARM_JOG_H
@@ -9,29 +9,30 @@
 
 struct arm_jog {
     struct arm_set_point now;
-    double twist[6]; /* of the tool as it is told now, while it is the tool that is jogged */
+    double twist[6]; /* present twist of the tool, while the tool is jogged */
 };
 
-/* Towards speeds [6] of the joints, which all change in one proportion, the one that changes
- * most at a_radps2 > 0; cut to their limits, and braked in time for the ends of their ranges.
- * With all zero it is how an arm stops. */
+/* Changes the joint speeds towards their targets [6], all in one proportion, the largest change
+ * at a_radps2 > 0. Speeds are limited, and reduced in time for the ends of the ranges. With
+ * targets of zero the arm stops. */
 void arm_jog_joints(struct arm_jog *jog, const struct arm_geometry *arm,
                     const double want[ARM_JOINTS], double a_radps2, double period_s);
 
-/* Towards a twist [6] of the tool, m/s and rad/s in the base's axes, at a_mps2 and a_radps2 >
- * 0; by damped least squares near singular poses, all of it slower where a joint would be too
- * fast. ARM_BEYOND_LIMIT, and at rest, where a joint would leave its range. */
+/* Changes the twist of the tool towards its target [6], m/s and rad/s in the base's axes, at
+ * a_mps2 and a_radps2 > 0; by damped least squares near singular poses, and slower as a whole
+ * if a joint would be too fast. ARM_BEYOND_LIMIT, and at rest, if a joint would leave its
+ * range. */
 enum arm_refusal arm_jog_tool(struct arm_jog *jog, const struct arm_geometry *arm,
                               const double twist[6], double a_mps2, double a_radps2,
                               double period_s);
 
-/* Were it stopped now, with a_radps2 > 0, it would come to rest too near something, and nearer
- * than it is: which parts. */
+/* If it braked now with a_radps2 > 0, would it stop too close to an obstacle, and closer than
+ * it is? *where names the parts. */
 bool arm_jog_blocked(const struct arm_jog *jog, const struct arm_geometry *arm,
                      const struct arm_bounds *bounds, double a_radps2,
                      struct arm_clearance *where);
 
-/* All speeds are zero. */
+/* Are all speeds zero? */
 bool arm_at_rest(const struct arm_set_point *now);
 
 #endif

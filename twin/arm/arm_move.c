@@ -5,16 +5,16 @@
 
 #include "base/numbers/constants.h"
 
-/* Below this, m or rad, a path has no length. */
+/* A shorter path, m or rad, has no length. */
 static const double NOTHING = 1e-9;
-/* Way and turn between two poses that are looked at while a path is planned. */
+/* Steps of distance and turn in which a path is checked during planning. */
 static const double STEP_M = 0.002;
 static const double STEP_RAD = 0.01;
 static const double STEPS_MIN = 50.0;
 static const double STEPS_MAX = 2000.0;
-/* A joint that turns further from one pose to the next has changed its branch. */
+/* A larger turn of a joint between two steps means another branch of solutions. */
 static const double JUMP_RAD = 0.5;
-/* No move is slowed down by more. */
+/* Maximum factor by which a move is slowed down. */
 static const double STRETCH_MAX = 20.0;
 static const double ROUNDING = 1e-12;
 
@@ -71,7 +71,7 @@ static void set_profile(struct arm_move *m, double v, double a)
     m->duration_s = arm_duration_s(1.0, v, a);
 }
 
-/* Share of the path and its rate. */
+/* Returns the share of the path and its rate. */
 static double share_at(const struct arm_move *m, double t_s, double *rate)
 {
     const double rise_s = m->speed / m->acceleration;
@@ -95,7 +95,7 @@ static double share_at(const struct arm_move *m, double t_s, double *rate)
     return 1.0 - 0.5 * m->acceleration * left_s * left_s;
 }
 
-/* ---- bounds on the way ---- */
+/* ---- bounds on the path ---- */
 
 static struct arm_fault check_clearance(const struct arm_geometry *arm,
                                         const double q[ARM_JOINTS], const struct arm_bounds *b,
@@ -120,7 +120,7 @@ static double largest_turn(const double a[ARM_JOINTS], const double b[ARM_JOINTS
     return most;
 }
 
-/* Every joint's share of its speed limit, at a rate of the path of 1/s. */
+/* Returns the largest share of a joint's speed limit, at a rate of the path of 1/s. */
 static double find_effort(const struct arm_geometry *arm, const double a[ARM_JOINTS],
                           const double b[ARM_JOINTS], double step)
 {
@@ -142,7 +142,7 @@ static struct arm_fault time_joints(const struct arm_geometry *arm,
     double v = rates->v_radps / size;
     double a = rates->a_radps2 / size;
     if (rates->time_s > 0.0) {
-        /* v t - v^2 / a = 1; without room for a flat part a is raised. */
+        /* v t - v^2 / a = 1; a is increased if there is no room for a flat part. */
         const double t = rates->time_s;
         a = fmax(a, 4.0 / (t * t));
         v = 0.5 * a * t - sqrt(fmax(0.25 * a * a * t * t - a, 0.0));
@@ -222,7 +222,7 @@ static struct rigid pose_on_path(const struct arm_move *m, double share)
     return pose;
 }
 
-/* Velocity and turning of the tool at a rate of the path of 1/s. */
+/* Computes velocity and turning of the tool at a rate of the path of 1/s. */
 static void twist_on_path(const struct arm_move *m, double share, double twist[6])
 {
     const double c = cos(share * m->sweep_rad);
@@ -237,7 +237,7 @@ static void twist_on_path(const struct arm_move *m, double share, double twist[6
     }
 }
 
-/* Looks at the whole way; *effort is the largest share of a joint's speed limit at 1/s. */
+/* Checks the whole path; *effort is the largest share of a joint's speed limit at 1/s. */
 static struct arm_fault walk_path(const struct arm_geometry *arm,
                                   const struct arm_bounds *bounds, struct arm_move *m,
                                   double *effort)
@@ -271,8 +271,8 @@ static struct arm_fault walk_path(const struct arm_geometry *arm,
     return accepted;
 }
 
-/* The part that takes longer, way or turn, sets the trapezoid; a joint that would be too fast
- * slows down all of it. */
+/* The slower part, distance or turn, sets the trapezoid; a joint that would be too fast slows
+ * down the whole. */
 static struct arm_fault time_path(const struct arm_rates *rates,
                                   const struct arm_bounds *bounds, double effort,
                                   struct arm_move *m)
@@ -358,9 +358,9 @@ struct arm_fault arm_plan_line(const struct arm_geometry *arm, const double from
     return fault;
 }
 
-/* The circle through three points: the centre is where the planes half-way between them and
- * their own plane meet; radii from it to the first point and a quarter of a turn on, towards
- * the second. False when they lie on a line. */
+/* Finds the circle through three points. The centre is the intersection of their plane with the
+ * planes half-way between them. The radii point to the first point, and a quarter of a turn
+ * further towards the second. False if they are collinear. */
 static bool find_circle(struct arm_move *m, const double via[3], const double end[3])
 {
     double b[3];
@@ -399,7 +399,7 @@ static bool find_circle(struct arm_move *m, const double via[3], const double en
     return true;
 }
 
-/* How far round a point of the circle lies, in (0, 2 pi]. */
+/* Returns the angle of a point on the circle, in (0, 2 pi]. */
 static double angle_on_circle(const struct arm_move *m, const double point[3])
 {
     double x = 0.0;
@@ -423,7 +423,8 @@ struct arm_fault arm_plan_arc(const struct arm_geometry *arm, const double from_
         return refuse_move(ARM_BAD_VALUE, (double)NAN);
     }
     struct arm_move m = begin_tool_path(arm, ARM_ARC, from_q);
-    /* By its sense via comes before the end: from b x c that is a turn of less than a whole. */
+    /* The sense of rotation is such that via comes before the end: the turn from b x c is less
+     * than a whole one. */
     if (!find_circle(&m, via_m, to->at_m)) {
         return refuse_move(ARM_BAD_VALUE, (double)NAN);
     }
@@ -441,7 +442,7 @@ struct arm_fault arm_plan_arc(const struct arm_geometry *arm, const double from_
     return fault;
 }
 
-/* ---- on the way ---- */
+/* ---- motion on the path ---- */
 
 static bool tool_at(struct arm_move *m, const struct arm_geometry *arm, double share,
                     double rate, double q[ARM_JOINTS], double qd[ARM_JOINTS])
@@ -482,7 +483,7 @@ bool arm_move_at(struct arm_move *move, const struct arm_geometry *arm, double t
     return true;
 }
 
-/* ---- beside the way ---- */
+/* ---- distance from the path ---- */
 
 static double share_along(double along, double square)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Below it dry friction fades (1). */
+/* Below this speed dry friction fades (1). */
 static const double DRY_RADPS = 0.01;
 
 ENUM_NAMES(arm_controller, ARM_CONTROLLER_COUNT, "profile", "fsm", "p", "time_optimal", "pid");
@@ -37,8 +37,8 @@ static void find_gravity(const struct arm_servo *s, const struct arm_servo_param
     gravity_a[5] = 0.0;
 }
 
-/* What a drive that is asked for u loses to its load, in A. Dry friction is against where it is
- * driven to and never drives it. */
+/* Returns the load of a drive with command u, in A. Dry friction opposes the commanded
+ * direction and never drives. */
 static double find_load(const struct arm_servo_params *p, size_t j, double u, double w,
                         double gravity_a)
 {
@@ -62,7 +62,7 @@ static void update_currents(struct arm_servo *s, const struct arm_servo_params *
 
 /* --- one period of the drives ------------------------------------------------------------ */
 
-/* The speed servo is a motor under a PID whose gravity is known to it. */
+/* Simulates the speed servo as a motor under a PID with known gravity. */
 static void step_motor(struct arm_servo *s, const struct arm_servo_params *p, size_t j,
                        struct servo_joint_params *plant, double *u, double gravity_a)
 {
@@ -138,7 +138,7 @@ static double regulate_joint(struct arm_servo *s, const struct arm_servo_params 
         .position_gain = 1.0,
     };
     double u = 0.0;
-    /* What it coasts, and no less than it goes in a period. */
+    /* It covers the coasting distance, and at least one period's motion. */
     control.slow = fmax(position_slow_window(&control, 0.5 * p->near_rad),
                         p->speed_max_radps[j] * p->period_s + 0.5 * p->near_rad);
     (void)position_step(&s->control[j], &control, target, s->joint[j].q_rad,

@@ -3,21 +3,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Set points at rest have no speed at all. */
+/* Set points at rest have a speed of exactly zero; this covers rounding. */
 static const double REST_RADPS = 1e-5;
 static const double NO_MOVE_RAD = 1e-4;
-/* A speed that falls faster is no braking: UR arms do 40 rad/s^2 at most. */
+/* A faster fall of the speed is not braking: UR arms reach 40 rad/s^2 at most. */
 static const double CUT_RADPS2 = 60.0;
-/* Samples further apart than so many periods have others missing between them. */
+/* A larger distance between samples, in periods, means that samples are missing. */
 static const double GAP_PERIODS = 1.6;
 static const double SCALING_OFF = 0.005;
-/* How far a straight path may leave its line: a real arm's set points do by 0.4 mrad. */
+/* Tolerance of a straight path: a real arm's set points leave their line by 0.4 mrad. */
 static const double JOINTS_OFF_RAD = 1e-3;
 static const double TOOL_OFF_M = 1e-3;
 static const double TURN_OFF_RAD = 3e-3;
 static const double LINE_LEAST_M = 1e-3;
 static const double TURN_LEAST_RAD = 2e-3;
-/* Share of the path by which it may leave its trapezoid. */
+/* Tolerance of the trapezoid, as a share of the path. */
 static const double SHAPE_OFF = 0.01;
 
 static double largest_of(const double v[ARM_JOINTS], size_t *which)
@@ -39,8 +39,8 @@ static double speed_of(const struct arm_watch_sample *s)
     return largest_of(s->qd_radps, &which);
 }
 
-/* Time between rest at q[] and the sample, which accelerates evenly; at most twice as long as
- * to the sample at rest. */
+/* Returns the time between rest at q[] and the sample, with uniform acceleration; at most twice
+ * the time to the sample at rest. */
 static double time_to_rest(const struct arm_watch_sample *s, const double q[ARM_JOINTS],
                            double most_s)
 {
@@ -53,7 +53,7 @@ static double time_to_rest(const struct arm_watch_sample *s, const double q[ARM_
 /* ---- the path -----------------------------------------------------------------------------
  */
 
-/* Half of what is kept goes; the first stays. */
+/* Drops every second stored sample; the first stays. */
 static void thin_samples(struct arm_watch *w)
 {
     for (size_t i = 0; 2 * i < w->count; i++) {
@@ -78,8 +78,8 @@ static void store_sample(struct arm_watch *w, const struct arm_watch_sample *s, 
     w->count++;
 }
 
-/* Share of the way of each sample along the line of joint angles; returns how far the path
- * leaves it, in rad. */
+/* Computes each sample's share of the line of joint angles; returns the largest deviation from
+ * the line, rad. */
 static double measure_joints(const struct arm_watch *w, const struct arm_watched *m,
                              double share[])
 {
@@ -102,7 +102,7 @@ static double measure_joints(const struct arm_watch *w, const struct arm_watched
     return off;
 }
 
-/* A way of the tool along a line, turning about one axis. */
+/* A straight path of the tool with a turn about one axis. */
 struct tool_line {
     struct rigid from;
     double shift_m[3], turn_rad[3]; /* the turn in the tool's own axes at the start */
@@ -129,7 +129,7 @@ static struct tool_line find_line(const double from[6], const double to[6])
     return line;
 }
 
-/* The share of the line that a pose is at, and how far it is off it. */
+/* Computes the share of the line that a pose is at, and its deviation. */
 static double share_of_line(const struct tool_line *line, const double pose[6], double *off_m,
                             double *off_rad)
 {
@@ -155,8 +155,8 @@ static double share_of_line(const struct tool_line *line, const double pose[6], 
     return share;
 }
 
-/* The same as measure_joints() of the tool's line; returns whether it keeps to it, and by what
- * part of its tolerance it leaves it. */
+/* Does the same as measure_joints() for the tool's line; returns whether it stays within
+ * tolerance, and the deviation as a share of it. */
 static bool measure_line(const struct arm_watch *w, const struct tool_line *line,
                          double share[], double *part)
 {
@@ -176,7 +176,7 @@ static bool measure_line(const struct arm_watch *w, const struct tool_line *line
 /* ---- the profile --------------------------------------------------------------------------
  */
 
-/* Share of a trapezoid at t of duration: 1/v + v/a. */
+/* Returns the share of a trapezoid at t of duration: 1/v + v/a. */
 static double share_at(double v, double a, double duration_s, double t_s)
 {
     const double ramp_s = v / a;
@@ -192,7 +192,8 @@ static double share_at(double v, double a, double duration_s, double t_s)
     return v * (t_s - 0.5 * ramp_s);
 }
 
-/* Sum of squares, and the largest, by which the samples leave the trapezoid of this ramp. */
+/* Computes the sum of squares and the maximum of the samples' deviations from the trapezoid
+ * with this ramp. */
 static double measure_ramp(const struct arm_watch *w, const double share[],
                            const struct arm_watched *m, double ramp_s, double *off)
 {
@@ -209,8 +210,8 @@ static double measure_ramp(const struct arm_watch *w, const double share[],
     return sum;
 }
 
-/* The trapezoid of this duration that is nearest to the samples, by its ramp (golden section);
- * false when they leave it all the same, or no arm accelerates like that. */
+/* Fits the ramp of a trapezoid of this duration to the samples (golden section). False if the
+ * deviations remain too large, or no arm accelerates like that. */
 static bool fit_trapezoid(const struct arm_watch *w, const double share[],
                           struct arm_watched *m)
 {
@@ -278,7 +279,7 @@ static bool describe_move(struct arm_watch *w, double end_s, enum arm_watched_en
     const double off_rad = measure_joints(w, m, joint_share);
     const bool joints = off_rad <= JOINTS_OFF_RAD;
     const bool straight = measure_line(w, &line, line_share, &part);
-    /* Of a short move both are true; the one that is truer. */
+    /* A short move satisfies both; the better one is used. */
     const bool by_line = straight && (!joints || part < off_rad / JOINTS_OFF_RAD);
     m->path = by_line ? ARM_WATCHED_LINE : joints ? ARM_WATCHED_JOINTS : ARM_WATCHED_OTHER;
     const bool fits = fit_trapezoid(w, by_line ? line_share : joint_share, m);
@@ -317,7 +318,7 @@ static bool is_cut(const struct arm_watch *w, const struct arm_watch_sample *s)
     return before - now > CUT_RADPS2 * (s->t_s - w->last.t_s) && now < 0.5 * before;
 }
 
-/* The move ended with the sample at rest; the last before it still moved. */
+/* The move ended with the sample at rest; the last one before it still moved. */
 static bool end_move(struct arm_watch *w, const struct arm_watch_sample *rest,
                      struct arm_watched *out)
 {
@@ -348,7 +349,7 @@ static bool is_finite(const struct arm_watch_sample *s)
     return isfinite(sum);
 }
 
-/* The sample goes on with the move, or cuts it off. */
+/* The sample continues the move, or cuts it off. */
 static bool go_on(struct arm_watch *w, const struct arm_watch_sample *s,
                   struct arm_watched *out)
 {
@@ -377,7 +378,7 @@ bool arm_watch_step(struct arm_watch *w, const struct arm_watch_sample *sample,
     const bool moves = speed_of(sample) > REST_RADPS;
     const double apart_s = sample->t_s - w->last.t_s;
     if (w->known && apart_s <= 0.0) {
-        return false; /* the same again, or an older one */
+        return false; /* repeated, or older */
     }
     if (w->known && apart_s > GAP_PERIODS * w->period_s) {
         w->gaps++;

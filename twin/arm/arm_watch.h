@@ -1,11 +1,11 @@
-/* twin/arm/arm_watch.h - moves of an arm recognised in the set points that it tells, sample by
- * sample: when they began and ended, along what, how fast. Pure.
+/* twin/arm/arm_watch.h - recognises moves of an arm in its reported set points, sample by
+ * sample: begin, end, path and rates. Pure.
  *
- * A move is what lies between two rests of the target speeds. Both ends are known to less than
- * a period: near rest the arm accelerates evenly, so that it began 2 d / v before the first
- * sample that moves, with d how far it has come and v how fast it is there, and ends likewise.
- * A move that is cut off by the next one shows as a speed that falls faster than any arm
- * brakes. Trapezoids as in arm_move.h, equation (1).
+ * A move is the motion between two rests of the target speeds. Both ends are known to less than
+ * a period: near rest the arm accelerates uniformly, so it began 2 d / v before the first
+ * moving sample, with d the distance so far and v the speed there, and it ends likewise. A move
+ * that is cut off by the next one shows as a speed that falls faster than any arm brakes.
+ * Trapezoids as in arm_move.h, equation (1).
  */
 #ifndef TWIN_ARM_ARM_WATCH_H
 #define TWIN_ARM_ARM_WATCH_H
@@ -16,7 +16,8 @@
 
 #include "twin/arm/arm_move.h"
 
-/* Samples of a move that are kept; of a longer one every second, then every fourth … */
+/* Stored samples of a move; for longer moves every second, then every fourth sample is
+ * stored … */
 enum { ARM_WATCH_SAMPLES = 4096 };
 
 struct arm_watch_sample {
@@ -24,13 +25,13 @@ struct arm_watch_sample {
     double q_rad[ARM_JOINTS];    /* set points, */
     double qd_radps[ARM_JOINTS]; /* their speeds, */
     double pose[6];              /* and the tool there: m, rotation vector */
-    double scaling;              /* of speeds; 1: none */
+    double scaling;              /* scaling of speeds; 1: none */
     bool stopped;                /* by a safety function */
 };
 
 enum arm_watched_end {
     ARM_WATCHED_DONE,
-    ARM_WATCHED_CUT,    /* another move began while it moved */
+    ARM_WATCHED_CUT,    /* another move began during it */
     ARM_WATCHED_STOPPED /* by a safety function */
 };
 
@@ -40,21 +41,21 @@ struct arm_watched {
     double t_start_s, t_end_s; /* the robot's clock */
     double from_q[ARM_JOINTS], to_q[ARM_JOINTS];
     double to_pose[6];
-    double size_rad;            /* the largest turn of a joint */
-    double length_m, angle_rad; /* of the tool, between both ends */
+    double size_rad;            /* largest turn of a joint */
+    double length_m, angle_rad; /* of the tool, from begin to end */
     enum arm_watched_end end;
     enum arm_watched_path path;
-    double speed, acceleration; /* of the share of the path, 1/s and 1/s^2; > 0 */
-    double scaling;             /* the one furthest from 1 */
-    /* NULL: a move from rest to rest on a trapezoid, without any scaling of speeds, whose both
-     * ends were seen. Else what it lacks, in words: it tells nothing of how long moves take. */
+    double speed, acceleration; /* rates of the share of the path, 1/s and 1/s^2; > 0 */
+    double scaling;             /* the value furthest from 1 */
+    /* NULL: a move from rest to rest on a trapezoid, without speed scaling, with both ends
+     * seen. Otherwise the reason why its duration is useless for calibration. */
     const char *lacks;
 };
 
-struct arm_watch {        /* all zero: nothing was seen yet */
+struct arm_watch {        /* All zero: no sample yet. */
     double period_s;      /* between samples, > 0: set by the owner */
-    uint64_t moves, gaps; /* recognised so far; samples that are missing, seen as gaps */
-    bool known;           /* last is */
+    uint64_t moves, gaps; /* recognised so far; gaps: missing samples */
+    bool known;           /* `last` is valid */
     bool moving, headless, gap, stopped;
     struct arm_watch_sample last;
     double start_s, scaling;
@@ -64,11 +65,11 @@ struct arm_watch {        /* all zero: nothing was seen yet */
     } stored[ARM_WATCH_SAMPLES];
 };
 
-/* The next sample. True when a move ended with it: *out is it. */
+/* Adds the next sample. True if a move ended with it, which *out then is. */
 bool arm_watch_step(struct arm_watch *w, const struct arm_watch_sample *sample,
                     struct arm_watched *out);
 
-/* What comes next does not follow what was here: a move under way is forgotten. */
+/* The next sample does not follow the previous ones: discards a move in progress. */
 void arm_watch_forget(struct arm_watch *w);
 
 #endif

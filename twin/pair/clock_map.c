@@ -12,32 +12,35 @@
  */
 
 enum {
-    OLDEST = 2,      /* points that may be left over from before a change of the clock */
+    OLDEST = 2,      /* points that may remain from before a change of the clock */
     LAST_RUN = 8,    /* newest points above the median: by chance once in 256 */
     SHAPE_STEPS = 12 /* bisections for the shape: 4096 steps over its range */
 };
 
-/* One-sided 1 % point: each closed bucket asks again, a laxer test would shorten good windows.
- */
+/* One-sided 1 % point. The test repeats with each closed bucket, so a laxer one would shorten
+ * good windows. */
 #define RUNS_Z (-2.326)
-/* Range of 1/shape: 1 is exponential; below 0.2 the tail is no edge at all. */
+/* Range of 1/shape: 1 is exponential; below 0.2 the tail has no edge at all. */
 #define SHAPE_INV_MIN 0.2
 
 struct residuals {
     double r_us[CLOCK_MAP_BUCKETS];    /* in order of time, >= 0 */
-    double rest_us[CLOCK_MAP_BUCKETS]; /* the same, those below the median first */
+    double rest_us[CLOCK_MAP_BUCKETS]; /* the same, partitioned at the median */
     double median_us;
 };
 
-/* The lower envelope of a clock (docs/model/clock.md). A stamp that arrives shows the offset of
- * the clocks plus a delay that is never below zero, with a long tail upwards: the mean wanders
- * with the network, the edge does not. Of all lines below the points the one with the smallest
- * mean distance goes through an edge of their lower convex hull, the one that spans the mean of
- * the times: no search is needed. Signs of the residuals in too few runs say that a line does
- * not describe the window, which is shortened at its old end until one does. */
+/* The lower envelope of a clock (docs/model/clock.md).
+ *
+ * It estimates offset and drift of two clocks. Each stamp gives the offset plus a delay that is
+ * never negative and has a long upper tail. The network moves the mean of the delay but not its
+ * lower edge, so the edge is fitted, not the mean. Of all lines below the points, the one with
+ * the smallest mean distance passes through an edge of their lower convex hull: the edge that
+ * spans the mean of the times (eq. 5). No iterative search is needed. A line is assumed to hold
+ * over the window. The runs test of the residuals' signs checks this (eq. 7), and the window is
+ * shortened at its old end until the test passes. */
 
-/* Edge of the lower convex hull of points from..n-1 that spans x_us = mid: among all lines
- * below the points the one with the smallest mean residual (eq. 5). */
+/* Finds the edge of the lower convex hull of points from..n-1 that spans x_us = mid. Its line
+ * has the smallest mean residual of all lines below the points (eq. 5). */
 static void hull_edge(const struct clock_line_points *p, size_t from, double mid, size_t *left,
                       size_t *right)
 {
@@ -65,7 +68,7 @@ static void hull_edge(const struct clock_line_points *p, size_t from, double mid
     *right = hull[k];
 }
 
-/* Envelope of the points from..n-1, at least two, with |slope| <= slope_max. */
+/* Fits the envelope of the points from..n-1, at least two, with |slope| <= slope_max. */
 static void fit_line(const struct clock_line_points *p, size_t from, double slope_max,
                      struct clock_line *line, struct residuals *res)
 {
@@ -92,8 +95,9 @@ static void fit_line(const struct clock_line_points *p, size_t from, double slop
     res->median_us = gsl_stats_select(res->rest_us, 1, n, n / 2);
 }
 
-/* All residuals but those of the oldest points exceed half the median: a handful of points from
- * before a change hold a line, at its steepest, that has nothing to do with the others. */
+/* True if all residuals except those of the oldest points exceed half the median: then a few
+ * points from before a change hold the line at its steepest, and it does not describe the
+ * others. */
 static bool hangs_on_oldest(const struct residuals *res, size_t n)
 {
     for (size_t i = OLDEST; i < n; i++) {
@@ -104,16 +108,16 @@ static bool hangs_on_oldest(const struct residuals *res, size_t n)
     return true;
 }
 
-/* Wald and Wolfowitz: too few runs about the median mean that a line does not describe the
- * window (eq. 7). Nor does it when the newest buckets are all above the median: the old part of
- * the window still holds the line while the clock has gone elsewhere. */
+/* Wald-Wolfowitz test: too few runs about the median mean that a line does not describe the
+ * window (eq. 7). The same holds if the newest buckets are all above the median: the old part
+ * of the window holds the line while the clock has changed. */
 static bool looks_random(const struct residuals *res, size_t n)
 {
     const double median = res->median_us;
     double high = 0.0;
     double runs = 0.0;
     int last = -1;
-    int length = 0; /* of the present run */
+    int length = 0; /* length of the present run */
 
     if (!(median > 2.0 * CLOCK_LINE_QUANTUM_US)) {
         return true;
@@ -137,8 +141,8 @@ static bool looks_random(const struct residuals *res, size_t n)
     return runs + 0.5 - mean > RUNS_Z * sqrt(var);
 }
 
-/* Weibull quantiles relative to the scale, the shape being 1/k: median, quartile, and where the
- * lowest of n lies. */
+/* Weibull quantiles relative to the scale, for shape 1/k: median, quartile, and expected
+ * minimum of n. */
 struct weibull {
     double median, quartile, lowest;
 };
@@ -151,8 +155,8 @@ static struct weibull weibull_at(double k, double log_n)
     return (struct weibull){exp(k * log_log_2), exp(k * log_log_43), exp(-k * log_n)};
 }
 
-/* 1/shape of the lower tail of the law behind the residuals, taken as a Weibull law's: 1 is a
- * sharp edge (exponential, uniform), 0.2 the least that is told apart from none (eq. 8). */
+/* Estimates 1/shape of the residuals' lower tail as a Weibull distribution: 1 is a sharp edge
+ * (exponential, uniform), 0.2 the smallest distinguishable value (eq. 8). */
 static double find_shape_inv(const struct clock_line *line)
 {
     const double log_n = log((double)line->n);
@@ -173,13 +177,13 @@ static double find_shape_inv(const struct clock_line *line)
     return 0.5 * (low + high);
 }
 
-/* Distance from the lowest of the points down to the edge of their law, >= 0, for a given
- * 1/shape (eq. 9). */
+/* Estimates the distance from the lowest point down to the edge of the distribution, >= 0, for
+ * a given 1/shape (eq. 9). */
 static double find_gap_us(const struct clock_line *line, double shape_inv)
 {
     const struct weibull w = weibull_at(fmax(shape_inv, SHAPE_INV_MIN), log((double)line->n));
-    /* Two ways to the scale, of which the larger is taken: by chance quartile and median can
-     * lie close to each other. */
+    /* The scale is estimated in two ways and the larger is used, because quartile and median
+     * can be close by chance. */
     const double scale_us =
         fmax((line->median_us - line->quartile_us) / (w.median - w.quartile),
              line->median_us / w.median);
@@ -210,22 +214,23 @@ void clock_line_fit(const struct clock_line_points *p, double slope_max,
 
 enum {
     FIRM_MIN = 8,      /* samples after which a drop is a jump and not a slow first message */
-    STAGES_OLDER = 2,  /* agreeing stages that show a step back, begun by an older stamp, */
-    STAGES_PLAIN = 10, /* or not */
+    STAGES_OLDER = 2,  /* agreeing stages that prove a step back after an older stamp, */
+    STAGES_PLAIN = 10, /* or otherwise */
     STAGE_MIN = 5,     /* samples in each of these stages */
     SHAPES_MAX = 200,  /* windows over which the shape is averaged */
-    SHAPE_KNOWN = 16   /* residuals that what is known of the shape beforehand is worth */
+    SHAPE_KNOWN = 16   /* weight of the prior shape, in residuals */
 };
 
-/* What a crystal may wander between windows: widens the margin for jumps after a silence. */
+/* Drift of a crystal between windows: widens the margin for jumps after a silence. */
 #define WANDER 1e-6
-/* Random walk of a plain crystal's rate, per root second: about 1 ppm in three hours, more than
- * a quiet room makes, less than a robot carried from the cold into the warm. */
+/* Random walk of a plain crystal's rate, per root second: about 1 ppm in three hours. That
+ * exceeds a quiet room's, and is less than that of a robot carried from the cold into the
+ * warm. */
 #define DRIFT_WALK 1e-8
-/* How far off 1/shape may be: one sigma times the root of the number of residuals. */
+/* Standard error of 1/shape times the root of the number of residuals. */
 #define SHAPE_DOUBT 2.2
-/* One sigma of level and of slope times span, in gaps, so chosen that
- * no law tried claims less than it errs (eq. 10). */
+/* One sigma of the level, and of slope times span, in gaps. It is chosen such that the claimed
+ * error was not below the actual one for any tested distribution (eq. 10). */
 #define LEVEL_GAPS 1.0
 #define SLOPE_GAPS 3.5
 
@@ -257,7 +262,7 @@ void clock_map_restart(struct clock_map *map)
     map->restarts++;
 }
 
-/* The ring as numbers near zero: relative to its newest point. */
+/* Loads the ring relative to its newest point, so that the numbers are small. */
 static void load_points(const struct clock_map *map, struct clock_line_points *points)
 {
     const struct clock_map_point *newest =
@@ -272,7 +277,8 @@ static void load_points(const struct clock_map *map, struct clock_line_points *p
     }
 }
 
-/* Not enough buckets, or too noisy for a slope: the lowest sample, drift within the prior. */
+/* With too few buckets, or noise too large for a slope: uses the lowest sample, and the prior
+ * of the drift. */
 static void rest_on_lowest(struct clock_map *map, const struct clock_map_params *p)
 {
     struct clock_map_point lowest = map->open;
@@ -325,7 +331,8 @@ static void refit_line(struct clock_map *map, const struct clock_map_params *p)
     map->first = (uint16_t)((map->first + line.from) % CLOCK_MAP_BUCKETS);
     map->count = (uint16_t)line.n;
 
-    /* The shape belongs to the network, not to this window: averaged over many. */
+    /* The shape is a property of the network, not of this window, so it is averaged over
+     * many. */
     if (map->shapes < SHAPES_MAX) {
         map->shapes++;
     }
@@ -365,7 +372,7 @@ static void close_bucket(struct clock_map *map, const struct clock_map_params *p
     map->bucket[(map->first + map->count) % CLOCK_MAP_BUCKETS] = map->open;
     map->count++;
     refit_line(map, p);
-    /* A probe older than the window has no line to be compared with: its bound stands. */
+    /* A probe older than the window cannot be compared with the line, so its bound stays. */
     if (map->probed && map->probe_at_us >= map->bucket[map->first].t_us) {
         refresh_path(map);
     }
@@ -391,7 +398,7 @@ static enum clock_map_outcome apply_jump(struct clock_map *map,
     return CLOCK_MAP_JUMPED;
 }
 
-/* How far from the line a sample must be to speak of the clock having been set. */
+/* Returns the distance from the line beyond which a sample suggests that the clock was set. */
 static double margin_us(const struct clock_map *map, const struct clock_map_params *p,
                         int64_t t_us)
 {
@@ -409,11 +416,12 @@ static void start_stage(struct clock_map *map, int64_t arrival_us, int64_t exces
     map->above_before_us = before_us;
 }
 
-/* One more sample far above the line. True when the run shows a clock set back: stages, each of
- * several samples over a bucket, whose lowest excesses agree. A queue that builds up or drains
- * does not agree with itself; one that is flushed at once does not last. Transport in order
- * cannot make a stamp older than the one before it: a run that begins with such a stamp is
- * believed soon, any other only when it has outlived what networks do (eq. 12). */
+/* Adds a sample far above the line. True if the run proves that the clock was set back: several
+ * stages, each with several samples over a bucket, have equal lowest excesses. A queue that
+ * builds up or drains gives unequal excesses, and one that is flushed at once does not last.
+ * Ordered transport cannot make a stamp older than its predecessor. So a run that begins with
+ * an older stamp is accepted soon, any other only after it has lasted longer than network
+ * delays do (eq. 12). */
 static bool stepped_back(struct clock_map *map, const struct clock_map_params *p,
                          int64_t arrival_us, int64_t excess_us, bool older)
 {
@@ -439,7 +447,7 @@ static bool stepped_back(struct clock_map *map, const struct clock_map_params *p
     if (map->above_agreed >= map->above && !map->above_denied) {
         return true;
     }
-    if (map->above_agreed >= map->above) { /* a probe denied it: the next stage asks again */
+    if (map->above_agreed >= map->above) { /* a probe denied it: the next stage decides again */
         map->above_agreed--;
     }
     map->above_denied = 0;
@@ -447,8 +455,8 @@ static bool stepped_back(struct clock_map *map, const struct clock_map_params *p
     return false;
 }
 
-/* The 95 % point of the excess: up 19 times as far as down, so that it rests where 1 in 20 lies
- * above; steps in proportion, so that it finds any scale. */
+/* Tracks the 95 % point of the excess: steps up are 19 times as large as steps down, so that it
+ * balances where 1 in 20 lies above. Steps are proportional, so that it finds any scale. */
 static void track_jitter(struct clock_map *map, double excess_us)
 {
     const double step_us = 0.1 * (map->jitter_us + CLOCK_LINE_QUANTUM_US);
@@ -490,8 +498,8 @@ static enum clock_map_outcome add_stamp(struct clock_map *map, const struct cloc
         close_bucket(map, p);
         open_bucket(map, arrival_us, delay_us);
     }
-    /* Lowest along the line: with a steep clock the lowest raw difference is merely the first
-     * or the last of its bucket. */
+    /* The lowest is chosen along the line, because with a large drift the lowest raw difference
+     * is merely the first or last of its bucket. */
     if ((double)(delay_us - map->open.delay_us) <
         map->drift * (double)(arrival_us - map->open.t_us)) {
         map->open.t_us = arrival_us;
@@ -527,7 +535,7 @@ enum clock_map_outcome clock_map_probe(struct clock_map *map, const struct clock
         return CLOCK_MAP_FINE;
     }
     const int64_t rtt_us = (arrived_us - sent_us) - (source_sent_us - source_received_us);
-    const int64_t lower_us = sent_us - source_received_us; /* lab - robot is at least this */
+    const int64_t lower_us = sent_us - source_received_us; /* lower bound of lab - robot */
     enum clock_map_outcome outcome = CLOCK_MAP_FINE;
 
     map->probes++;
@@ -565,7 +573,7 @@ double clock_map_offset_us(const struct clock_map *map, int64_t t_us)
     return line_at(map, t_us) - (map->probed ? 0.5 * map->path_us : 0.0);
 }
 
-/* The line holds in lab time: t = s + offset + drift * (t - at), solved for t. */
+/* The line is a function of lab time: t = s + offset + drift * (t - at) is solved for t. */
 static double since_at(const struct clock_map *map, int64_t source_us)
 {
     const int64_t sum_us = source_us - map->at_us + (int64_t)llround(map->offset_us);
@@ -590,7 +598,7 @@ double clock_map_sd_us(const struct clock_map *map, int64_t t_us)
     const double away_us = fabs((double)(t_us - map->at_us));
     const double drift_us = map->drift_sd * away_us;
     const double walk_us = DRIFT_WALK / sqrt(3.0) * away_us * sqrt(away_us * 1e-6);
-    /* Anywhere within 0..path_us: a uniform law, whose 1.96 sigma reach beyond its ends. */
+    /* The fastest delay is uniform over 0..path_us; 1.96 sigma of that law exceed its ends. */
     const double path_us = map->probed ? map->path_us / sqrt(12.0) : 0.0;
     return sqrt(map->offset_us_sd * map->offset_us_sd + drift_us * drift_us +
                 walk_us * walk_us + path_us * path_us);
@@ -617,7 +625,7 @@ ENUM_NAMES(clock_map_state, CLOCK_MAP_LOCKED + 1, "none", "warming", "locked");
  */
 
 static const int64_t SPACING_US = 1000000;
-/* Two of the freedoms are the line's; fewer than are left then say nothing of an error. */
+/* The line uses two degrees of freedom; fewer remaining ones give no error. */
 enum { POINTS_MIN = ESTIMATE_FREEDOM_MIN + 2 };
 
 void pace_sample(struct pace *p, int64_t t_us, int64_t source_us)
@@ -625,7 +633,7 @@ void pace_sample(struct pace *p, int64_t t_us, int64_t source_us)
     if (p->count > 0) {
         const uint32_t last = (p->count - 1) % PACE_POINTS;
         if (source_us < p->point[last].source_us) {
-            p->count = 0; /* the simulation was started anew */
+            p->count = 0; /* the simulation was restarted */
         } else if (t_us - p->point[last].t_us < SPACING_US) {
             return;
         }
@@ -644,7 +652,7 @@ bool pace_read(const struct pace *p, double *ratio, double *se)
     if (n < POINTS_MIN) {
         return false;
     }
-    /* Centred on the first point kept: stamps are large, differences small. */
+    /* Relative to the first stored point, because stamps are large and differences small. */
     const int64_t t0_us = p->point[0].t_us;
     const int64_t s0_us = p->point[0].source_us;
     double t_mean = 0.0;

@@ -4,26 +4,26 @@
 
 #include "base/numbers/hash.h"
 
-/* A command with an id that comes again within this time, unchanged, was sent again by a client
- * whose broker went away before it acknowledged. */
+/* A repetition of a command with the same id and content within this time comes from a client
+ * whose broker disappeared before the acknowledgement. */
 static const int64_t RESENT_WITHIN_US = 30000000;
 
-/* An acknowledgement has reached the broker by then. One that still goes on with the next
- * number counts them up; one that takes the lowest free number would have taken the old one
- * again. */
+/* Our acknowledgement has reached the broker after this time. If it then still uses the next
+ * number, it counts upwards; otherwise it would have reused the lowest free number. */
 static const int64_t ACKNOWLEDGED_US = 50000;
 
-/* A broker sends what had waited as fast as it is acknowledged: behind such a pause all is new.
- */
+/* A broker sends waiting messages as fast as they are acknowledged, so after such a pause all
+ * messages are new. */
 static const int64_t DRAINED_US = 1000000;
 
 enum {
-    PACKET_IDS = 65535,        /* 1 .. 65535, then from 1 on again */
+    PACKET_IDS = 65535,        /* 1 .. 65535, then 1 again */
     IN_FLIGHT_MAX = 1000,      /* MQTT_CLIENT_RECEIVE_MAX */
-    AHEAD_MAX = PACKET_IDS / 2 /* further ahead is behind */
+    AHEAD_MAX = PACKET_IDS / 2 /* a larger distance means behind */
 };
 
-/* So many that most chains are empty: what is new is looked for at each message. */
+/* Returns a number of chains that leaves most chains empty, because every new message is
+ * searched for. */
 static size_t heads_for(uint32_t max)
 {
     size_t heads = 1;
@@ -60,8 +60,8 @@ static uint32_t *head_of(struct delivery_memory *m, uint64_t hash)
     return &heads[hash & (m->heads - 1)];
 }
 
-/* The newest with this hash and, if place is not 0, at this place or, if that need not be
- * exact, under the same number in this session; NULL: none. */
+/* Finds the newest item with this hash. If place is not 0, it must have this place or, if exact
+ * is false, the same number in this session. NULL: none. */
 static const struct delivery_item *find_item(const struct delivery_memory *m, uint64_t hash,
                                              uint64_t place, bool exact)
 {
@@ -112,7 +112,7 @@ void delivery_index(struct delivery_memory *m)
     }
 }
 
-/* Which will be forgotten soon, so many messages on. */
+/* An item this close to being overwritten is forgotten soon. */
 enum { SOON = 8 };
 
 static void add_item(struct delivery_memory *m, uint64_t hash, uint64_t place, int64_t t_us)
@@ -129,7 +129,7 @@ static void add_item(struct delivery_memory *m, uint64_t hash, uint64_t place, i
     *head = k + 1;
 }
 
-/* How many were remembered since, itself with them. */
+/* Returns how many were stored since, including itself. */
 static uint64_t age_of(const struct delivery_memory *m, const struct delivery_item *item)
 {
     const uint64_t newest = (m->count - 1) % m->max;
@@ -142,10 +142,9 @@ static bool is_remembered(const struct delivery_memory *m, const struct delivery
     return item && t_us - item->t_us <= m->remember_us;
 }
 
-/* ---- the order of what the broker sends ---------------------------------------------------
- */
+/* ---- the order of the broker's packet ids ------------------------------------------------ */
 
-/* Its numbers mean something else from here on. */
+/* The broker's numbers have another meaning from here on. */
 static void start_numbers(struct delivery_memory *m)
 {
     m->place = (m->place / PACKET_IDS + 2) * PACKET_IDS;
@@ -189,8 +188,9 @@ static void place_first(struct delivery_memory *m, const struct event *event)
     m->last_us = event->t_us;
 }
 
-/* A broker whose numbers rise though it has the acknowledgements of those before, or beyond
- * what can be unacknowledged, does not give a number to two messages that follow closely. */
+/* Detects a counting broker: its numbers rise although earlier ones are acknowledged, or exceed
+ * the possible unacknowledged ones. Such a broker never gives a number to two close
+ * messages. */
 static void detect_counting(struct delivery_memory *m, const struct event *event)
 {
     const bool rises = m->last > 0 && event->t_us - m->last_us >= ACKNOWLEDGED_US;
@@ -217,7 +217,7 @@ void delivery_record(struct delivery_memory *m, const struct event *event)
     }
     if (!event->dup && m->last > 0 && at <= m->last) {
         m->counting = false;
-        m->unordered = true; /* within one connection a broker that counts goes up */
+        m->unordered = true; /* within one connection the numbers of a counting broker rise */
         return;
     }
     m->at = at;
@@ -230,23 +230,23 @@ void delivery_record(struct delivery_memory *m, const struct event *event)
         m->place = at;
         m->onward = m->onward || !event->dup;
     } else if (!event->dup && !m->onward && (event->retained || drained)) {
-        start_numbers(m); /* behind all that had waited */
+        start_numbers(m); /* behind all waiting messages */
         place_first(m, event);
     } else {
         m->rewound = !event->dup && !m->onward;
     }
 }
 
-/* ---- what was here before -----------------------------------------------------------------
- */
+/* ---- repeated messages
+ * -------------------------------------------------------------------- */
 
 static const char *id_of(const struct event *event)
 {
     return event->kind == EVENT_COMMAND ? event->command.id : event->reply.id;
 }
 
-/* A client that did not get its broker's acknowledgement sends again, also when the broker was
- * away meanwhile. */
+/* A client repeats a message whose acknowledgement it did not get, also if the broker was away
+ * meanwhile. */
 static bool is_sent_again(const struct delivery_memory *m, const struct event *event,
                           const struct delivery_item *seen)
 {
@@ -259,8 +259,8 @@ static bool is_sent_again(const struct delivery_memory *m, const struct event *e
     return waited || event->t_us - seen->t_us < RESENT_WITHIN_US;
 }
 
-/* The broker sent it before, to this session. Packet ids do not tell whether it was this one:
- * not known of the one that was seen, or of no use with this broker. */
+/* The broker has sent this message before in this session. Packet ids do not show whether it
+ * was the known one: that one has none, or this broker's are useless. */
 static bool may_be_it(const struct delivery_memory *m, const struct delivery_item *seen)
 {
     const uint64_t age = age_of(m, seen);
@@ -268,8 +268,8 @@ static bool may_be_it(const struct delivery_memory *m, const struct delivery_ite
            (m->unordered || seen->place == 0);
 }
 
-/* The same bytes under the same number: at its place, or where a broker that was restored from
- * its save counts on from there, at an earlier place in the turns of its numbers. */
+/* Finds the same bytes under the same number: at the same place, or at an earlier turn of the
+ * numbers if the broker was restored from its save and repeats them. */
 static const struct delivery_item *find_same(const struct delivery_memory *m,
                                              const struct event *event)
 {
@@ -289,7 +289,7 @@ static enum delivery compare_message(const struct delivery_memory *m, const stru
     if (!seen || (!event->dup && m->at == 0)) {
         return DELIVERY_NEW;
     }
-    if (event->packet_id == 0 || m->connections == 0) { /* of a journal without packet ids */
+    if (event->packet_id == 0 || m->connections == 0) { /* a journal without packet ids */
         return event->dup && age_of(m, seen) <= DELIVERY_MIN ? DELIVERY_AGAIN : DELIVERY_NEW;
     }
     const struct delivery_item *same = find_same(m, event);
@@ -307,7 +307,7 @@ enum delivery delivery_judge(struct delivery_memory *m, const struct event *even
 {
     const enum delivery found = compare_message(m, event);
     if (found == DELIVERY_NEW && m->rewound) {
-        /* A broker that lost what it had not saved gives these numbers to others. */
+        /* A broker that lost unsaved state gives the same numbers to other messages. */
         start_numbers(m);
         place_first(m, event);
     }

@@ -1,8 +1,8 @@
-/* twin/pair/effect.h - what lab_step() wants done, as data: the shell stores, publishes and
- * sends.
+/* twin/pair/effect.h - effects: what lab_step() wants done, as data. The shell stores,
+ * publishes and sends.
  *
- * Nothing is decided outside the lab; whoever carries effects out may drop them (replay does so
- * with messages to robots). Every pointer is borrowed for the call of emit. Pure.
+ * No decisions are made outside the lab. The executor may drop effects (a replay drops messages
+ * to robots). Every pointer is borrowed for the call of emit. Pure.
  */
 #ifndef TWIN_PAIR_EFFECT_H
 #define TWIN_PAIR_EFFECT_H
@@ -17,35 +17,35 @@
 /* clang-format off */
 #define EFFECT_KINDS(X)                                                                        \
     X(EFFECT_ENTRY, "entry") /* a command was closed */                                        \
-    X(EFFECT_ALARM, "alarm") /* something odd, to be recorded */                               \
+    X(EFFECT_ALARM, "alarm") /* an alarm to be recorded */                                     \
     X(EFFECT_COMMAND, "command") /* link mode: send payload to `side`'s command topic */       \
     X(EFFECT_REPLY, "reply") /* link mode: send payload to L1's reply topic */                 \
-    /* link mode: tell L1, by payload, that the two replies to a command differ */             \
+    /* link mode: notify L1, with payload, that the two replies to a command differ */         \
     X(EFFECT_NOTICE, "notice")                                                                 \
     X(EFFECT_PROBE, "probe") /* send clock probe `probe` to `side` */                          \
-    /* enough new moves to publish this pair's calibration again */                            \
+    /* publish this pair's calibration, because there are enough new moves */                  \
     X(EFFECT_CALIBRATION, "calibration")                                                       \
-    /* for the history: what the window of moves tells of both sides (side: SIDE_COUNT), or    \
-     * the fit of the dynamics of `side` that has just ended */                                \
+    /* a fit for the record over time: of the moves in the window, both sides (SIDE_COUNT),    \
+     * or the fit of the dynamics of `side` that has just ended */                             \
     X(EFFECT_HISTORY, "history")                                                               \
-    /* parameter sets: something was proposed, promoted, refused … */                          \
+    /* a change of parameter sets: something was proposed, promoted, refused … */              \
     X(EFFECT_CHANGE, "change")                                                                 \
     /* send payload to the simulator's parameters topic, retained */                           \
     X(EFFECT_PARAMETERS, "parameters")                                                         \
-    /* tell the simulator, by payload, where its robot stands */                               \
+    /* send payload, the pose of its robot, to the simulator */                                \
     X(EFFECT_POSE, "pose")                                                                     \
-    /* begin fit number `job` of the dynamics of `side`, on its frozen window */               \
+    /* start fit number `job` of the dynamics of `side`, on its frozen window */               \
     X(EFFECT_FIT, "fit")                                                                       \
     /* send payload, an effort, to the simulator's control topic */                            \
     X(EFFECT_CONTROL, "control")                                                               \
-    /* publish how truly this pair's simulator follows, again */                               \
+    /* publish this pair's fidelity of following */                                            \
     X(EFFECT_FIDELITY, "fidelity")                                                             \
-    X(EFFECT_DYNAMICS, "dynamics") /* publish what is known of this pair's dynamics again */   \
-    X(EFFECT_LOG, "log") /* record: all - one event of this pair, as it came */                \
-    /* of teams, whose numbers follow those of the pairs: what it did, */                      \
+    X(EFFECT_DYNAMICS, "dynamics") /* publish the identified dynamics of this pair */          \
+    X(EFFECT_LOG, "log") /* record: all - one event of this pair, unchanged */                 \
+    /* teams, whose numbers follow those of the pairs: an effect of the team, */               \
     X(EFFECT_TEAM, "team")                                                                     \
-    X(EFFECT_RESPONSE, "response") /* and the answer to a request of a robot's own controller */\
-    X(EFFECT_RESULT, "result") /* how long it took, all in all */
+    X(EFFECT_RESPONSE, "response") /* the answer to a request of a robot's own controller, */  \
+    X(EFFECT_RESULT, "result") /* and the duration of a job or course */
 /* clang-format on */
 
 enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
@@ -59,12 +59,12 @@ struct team_live_job;
 
 struct effect {
     enum effect_kind kind;
-    uint32_t pair; /* index in the lab; behind the pairs come the teams */
+    uint32_t pair; /* index in the lab: pairs, then teams */
     int64_t t_us;
     enum side side;
-    uint64_t n; /* EFFECT_LOG, EFFECT_HISTORY: number in its pair, rising */
-    /* To a robot whose codec remembers: what is to be sent instead of payload. NULL: as the
-     * codec puts it. */
+    uint64_t n; /* EFFECT_LOG, EFFECT_HISTORY: number within the pair, rising */
+    /* For a robot whose codec has a state: sent instead of payload. NULL: the codec encodes
+     * payload. */
     const struct codec_message *message;
     union {
         const struct entry *entry;
@@ -73,8 +73,8 @@ struct effect {
         struct {
             const char *text; /* [bytes] JSON */
             size_t bytes;
-            /* EFFECT_REPLY: to which command, "" to one without id; what it says; who said it,
-             * SIDE_COUNT: Tandem itself. */
+            /* EFFECT_REPLY: id of the command, "" for one without id; status; side that
+             * replied, SIDE_COUNT: Tandem itself. */
             const char *id;
             enum reply_status status;
             enum side from;
@@ -84,12 +84,12 @@ struct effect {
         const struct event *event;
         struct {
             const struct team_effect *effect;
-            uint64_t n; /* of this team, rising from 1 */
+            uint64_t n; /* number within the team, rising from 1 */
         } team;
         const struct team_live_answer *response;
         struct {
             const struct team_live_result *what;
-            const struct team_live_job *job; /* whose it is; NULL: of a whole course */
+            const struct team_live_job *job; /* the job; NULL: a whole course */
         } result;
     };
 };

@@ -8,8 +8,8 @@
 #include "twin/pair/pair_machines.h"
 #include "twin/pair/pair_run.h"
 
-/* ---- what comes of a step -----------------------------------------------------------------
- */
+/* ---- effects of a step
+ * -------------------------------------------------------------------- */
 
 void pair_emit(const struct pair_run *run, struct effect effect)
 {
@@ -34,7 +34,7 @@ void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum s
 }
 
 /* A burst of this many alarms of one type is recorded in full; after it one per second. A flood
- * then costs counters only, and each recorded alarm says how many were left out. */
+ * then only costs counters, and each recorded alarm has the number of dropped ones. */
 static const double ALARM_BURST = 20.0;
 static const double ALARM_RATE_HZ = 1.0;
 
@@ -108,7 +108,7 @@ void pair_run_command(const struct pair_run *run, struct pair_slot *slot, bool c
     (void)efsm_run_instant(&net, run->t_us);
 }
 
-/* LOG is where the entry is written. */
+/* LOG is the state that writes the entry. */
 static void commit_log(void *context, unsigned cycle, int64_t t_us)
 {
     const struct command_run *c = context;
@@ -119,7 +119,7 @@ static void commit_log(void *context, unsigned cycle, int64_t t_us)
     }
 }
 
-/* Let the command's machines see its new state; frees the slot when they are through. */
+/* Steps the command's machines with its new state; frees the slot when they have finished. */
 static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool command)
 {
     struct pair *pair = run->pair;
@@ -196,13 +196,13 @@ static struct pair_slot *open_slot(const struct pair_run *run)
     return slot;
 }
 
-/* Robots that are observed have got a command that is not followed, and count it. */
+/* Observed robots received a command that is not tracked, and they count it. */
 static void count_passed(const struct pair_run *run)
 {
     run->pair->order += run->p->mode != PAIR_LINK;
 }
 
-/* Refuse a command: it is not followed. Returns true. */
+/* Refuses a command, which is then not tracked. Returns true. */
 static bool refuse_command(const struct pair_run *run, enum alarm_code code, const char *why)
 {
     const struct event_command *c = &run->event->command;
@@ -216,7 +216,7 @@ static bool refuse_command(const struct pair_run *run, enum alarm_code code, con
     return true;
 }
 
-/* From now on a reply without id may be another command's than its place says. */
+/* From now on a reply without id may answer another command than its order suggests. */
 static void start_ambiguity(struct pair *pair)
 {
     pair->ambiguous_seen = true;
@@ -224,7 +224,7 @@ static void start_ambiguity(struct pair *pair)
     pair->side[SIDE_VIRTUAL].idle_us = LAB_TIME_NONE;
 }
 
-/* It may have been here before. Where Tandem sends it, it is not sent: no robot moves twice. */
+/* The command may be a repetition. Link mode does not send it, so that no robot moves twice. */
 static bool refuse_ambiguous(const struct pair_run *run)
 {
     if (!run->event->ambiguous) {
@@ -243,8 +243,8 @@ static bool refuse_ambiguous(const struct pair_run *run)
     return link;
 }
 
-/* Replies without an id are told apart by their order. That is sure again once a side owed
- * none when a command came, after what a gap held up has come. */
+/* Replies without an id are matched by their order. The order is certain again once a side owed
+ * no reply when a command came, after the messages of a gap. */
 static void update_idle(const struct pair_run *run)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
@@ -254,7 +254,7 @@ static void update_idle(const struct pair_run *run)
     }
 }
 
-/* Refuse a command for which there is no room. */
+/* Refuses a command for which there is no room. */
 static bool refuse_overflow(const struct pair_run *run)
 {
     const struct pair_params *p = run->p;
@@ -279,7 +279,7 @@ static bool refuse_overflow(const struct pair_run *run)
     return false;
 }
 
-/* What waits behind the move that a halt ends would set the robot off again. */
+/* After a halt, waiting commands would set the robot in motion again, so they are withdrawn. */
 static void withdraw_waiting(const struct pair_run *run)
 {
     for (int k = -1; pair_next_open(run->pair, &k);) {
@@ -290,8 +290,8 @@ static void withdraw_waiting(const struct pair_run *run)
     }
 }
 
-/* A count that begins anew is another sender's, or the same one's after a start. Malformed
- * commands came, whatever their counts were. */
+/* A count that restarts belongs to another sender, or to the same one after a restart.
+ * Malformed commands have arrived, whatever their counts were. */
 void pair_check_command_seq(const struct pair_run *run)
 {
     struct pair *pair = run->pair;
@@ -312,7 +312,7 @@ void pair_check_command_seq(const struct pair_run *run)
     pair->malformed_seq = pair->malformed;
 }
 
-/* Robots that are told apart: the second one to get an open command begins its own leg. */
+/* Robots with their own topics: the second one to get an open command begins its own lap. */
 static bool join_command(const struct pair_run *run)
 {
     const struct event *e = run->event;
@@ -362,7 +362,7 @@ static void on_command(const struct pair_run *run)
         pair_link_expect(pair, run->p, slot->expected);
         pair_dispatch(run);
     } else {
-        /* The robots heard it when we did. */
+        /* The robots received it when we did. */
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             slot->sent[s] = true;
             slot->sent_us[s] = run->t_us;
@@ -385,7 +385,7 @@ static void report_clock_jump(const struct pair_run *run, enum side side,
     }
 }
 
-/* sim_us: NULL when the message told no simulated time. */
+/* sim_us: NULL if the message has no simulated time. */
 static void apply_stamp(const struct pair_run *run, enum side side, int64_t source_us,
                         const int64_t *sim_us)
 {
@@ -400,15 +400,16 @@ static void apply_stamp(const struct pair_run *run, enum side side, int64_t sour
     }
 }
 
-/* The robot's clock when it told its reply: at the end of the move, or later on purpose. */
+/* Returns the robot's clock when it sent its reply: at the end of the move, or later on
+ * purpose. */
 static int64_t reply_clock_us(const struct event_reply *r)
 {
     return r->source_us == LAB_TIME_NONE ? LAB_TIME_NONE : r->source_us + lab_us(r->held_s);
 }
 
-/* A robot that has got more commands than were heard here got some that were lost on their way
- * here, or one twice. Fewer: they were lost on their way to the robot, or never sent to it, and
- * their entries say so. What was malformed an observed robot may count, or not. */
+/* A robot that received more commands than we did got commands that were lost on their way to
+ * us, or one twice. Fewer: commands were lost on their way to the robot, or not sent to it,
+ * which their entries show. An observed robot may or may not count malformed ones. */
 static void check_command_count(const struct pair_run *run, const struct pair_slot *slot)
 {
     const struct event *e = run->event;
@@ -458,7 +459,7 @@ static void record_reply(const struct pair_run *run, struct pair_slot *slot)
     }
     const bool second = slot->answered[other] && !slot->timed_out[other];
     if (slot->ambiguous[SIDE_REAL] || slot->ambiguous[SIDE_VIRTUAL]) {
-        return; /* whether it is the reply to this command is not known: nothing to compare */
+        return; /* it may not be the reply to this command: nothing to compare */
     }
     if (second) {
         pair_read_poses(slot, other, r, run->p, &run->changes->poses);
@@ -478,7 +479,8 @@ static void record_reply(const struct pair_run *run, struct pair_slot *slot)
     }
 }
 
-/* Is it the reply to this command? fits: commands that it may answer. slot: NULL, to none. */
+/* Reports that a reply may not belong to this command. fits: commands that it may answer. slot:
+ * NULL: none. */
 static void report_ambiguous(const struct pair_run *run, struct pair_slot *slot, uint32_t fits)
 {
     const struct event *e = run->event;
@@ -522,8 +524,8 @@ static void on_reply(const struct pair_run *run)
     }
 }
 
-/* ---- what else the sides say --------------------------------------------------------------
- */
+/* ---- other messages of the sides
+ * ---------------------------------------------------------- */
 
 static void restart_side(const struct pair_run *run, struct pair_side *side)
 {
@@ -599,7 +601,7 @@ static void on_connection(const struct pair_run *run)
     const struct event_connection *c = &run->event->connection;
     const enum side s = run->event->side;
     struct pair_side *side = &run->pair->side[s];
-    /* A retained "offline" of an earlier day is no news. */
+    /* A retained "offline" from earlier is not new. */
     if (!c->online && (side->online || (!side->known && !run->event->retained))) {
         pair_alarm(run, ALARM_ROBOT_OFFLINE, s, "", "the %s robot went offline%s%s",
                    side_name(s), c->reason[0] ? ": " : "", c->reason);
@@ -616,8 +618,8 @@ static void on_echo(const struct pair_run *run)
     const struct event_echo *c = &run->event->echo;
     const enum side s = run->event->side;
     struct pair_side *side = &run->pair->side[s];
-    /* Who counts in single precision cannot tell again when the probe left. Probes of before
-     * are another's, in a recording: what their echoes tell is all there is. */
+    /* A robot with single precision cannot echo the exact send time. Probes of an earlier run
+     * in a recording are unknown, so only their echoes count. */
     const bool known =
         c->probe > 0 && c->probe <= side->probe && c->probe > side->probe - PAIR_PROBES;
     const int64_t sent_us = known ? side->probe_sent_us[c->probe % PAIR_PROBES] : c->sent_us;
@@ -649,7 +651,7 @@ static void stop_probes(const struct pair_run *run)
     run->pair->side[SIDE_VIRTUAL].next_probe_us = LAB_TIME_MAX;
 }
 
-/* The time of these machines begins with what comes first. */
+/* The machines' time begins with the first event. */
 static void begin_dispatch(const struct pair_run *run)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
@@ -676,7 +678,7 @@ static void on_malformed(const struct pair_run *run)
     }
 }
 
-/* One that the broker should have kept, and did not. */
+/* The broker lost a session that it should have kept. */
 static void on_lost_session(const struct pair_run *run)
 {
     pair_alarm(

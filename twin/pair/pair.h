@@ -1,10 +1,10 @@
-/* twin/pair/pair.h - one real robot and its virtual twin: everything known about them now.
+/* twin/pair/pair.h - one real robot and its virtual twin: the complete state of a pair.
  *
- * Composed of parts that each do one thing: link and smart logger
+ * It is composed of parts with one purpose each: link and smart logger
  * (twin/pair/pair_machines.h), clock maps, travel-time calibrators. struct pair is plain data
- * without pointers: it is copied for readers and saved in checkpoints as it stands. Its open
- * commands have places of their own, that it knows by their distance: most pairs have none or
- * one, of the many that they may have. Pure: no I/O, no clock, no allocation.
+ * without pointers: it is copied for readers and saved in checkpoints unchanged. Its open
+ * commands are in separate slots, which it finds by their distance, because most pairs use at
+ * most one of their many slots. Pure: no I/O, no clock, no allocation.
  */
 #ifndef TWIN_PAIR_PAIR_H
 #define TWIN_PAIR_PAIR_H
@@ -21,16 +21,16 @@
 #include "twin/pair/parameters.h"
 
 enum {
-    PAIR_RECENT = 50,     /* verdicts remembered */
-    PAIR_CLOSED_MAX = 32, /* closed commands remembered, to name odd replies */
-    PAIR_PROBES = 8,      /* the last ones, when they left */
-    PAIR_VALUES_MAX = 16, /* values of the first reply compared */
-    /* The virtual robot's moves under what is in force; fewer are no fit to be built upon. */
+    PAIR_RECENT = 50,     /* stored verdicts */
+    PAIR_CLOSED_MAX = 32, /* stored closed commands, to explain odd replies */
+    PAIR_PROBES = 8,      /* the last ones, with their send times */
+    PAIR_VALUES_MAX = 16, /* values of the first reply that are compared */
+    /* The virtual robot's moves under the sets in force; fewer do not support a fit. */
     PAIR_VIRTUAL_MOVES_MIN = 10,
-    PAIR_PARAMETERS_MAX = 4096 /* bytes of what a simulator is told */
+    PAIR_PARAMETERS_MAX = 4096 /* bytes of the parameters message to a simulator */
 };
 
-/* One value of a reply, for comparison: struct event_value without its name. */
+/* One value of a reply for comparison: struct event_value without its name. */
 struct pair_value {
     uint64_t place;
     union {
@@ -42,81 +42,81 @@ struct pair_value {
 /* One command from its arrival to its closing. */
 struct pair_slot {
     uint64_t order; /* arrival number in the pair: smaller is older */
-    int place;      /* k: where it stands, bit k of open_mask */
+    int place;      /* number k of this slot, bit k of open_mask */
     struct efsm logger;
     char id[EVENT_ID_MAX];
     char op[EVENT_OP_MAX];
     double rotation_rad, displacement_m;
     int64_t t_us;               /* lab time of the command */
-    bool expected[SIDE_COUNT];  /* this side will be asked */
-    bool sent[SIDE_COUNT];      /* and was (observe mode: at once) */
-    bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first; not expected any more */
+    bool expected[SIDE_COUNT];  /* this side must answer */
+    bool sent[SIDE_COUNT];      /* it was sent (observe mode: at once) */
+    bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first, so it is not expected any more */
     int64_t sent_us[SIDE_COUNT];
-    bool delivered[SIDE_COUNT]; /* observe mode: this side was heard to get it */
+    bool delivered[SIDE_COUNT]; /* observe mode: this side received it */
     bool answered[SIDE_COUNT];
     bool timed_out[SIDE_COUNT];
     int64_t reply_us[SIDE_COUNT];
-    int64_t motion_us[SIDE_COUNT];    /* LAB_TIME_NONE: not known */
-    int64_t transport_us[SIDE_COUNT]; /* LAB_TIME_NONE: not known */
-    double clock_sd_us[SIDE_COUNT];   /* NaN: not known */
+    int64_t motion_us[SIDE_COUNT];    /* LAB_TIME_NONE: unknown */
+    int64_t transport_us[SIDE_COUNT]; /* LAB_TIME_NONE: unknown */
+    double clock_sd_us[SIDE_COUNT];   /* NaN: unknown */
     uint8_t status[SIDE_COUNT];       /* enum reply_status */
-    /* Nothing tells whether the command, or of a side whether the reply, belongs here. */
+    /* The command, or a side's reply, may not belong to this entry. */
     bool command_ambiguous, ambiguous[SIDE_COUNT];
-    bool unwatched;                /* nobody listened when its time was over */
-    bool uncalibrated[SIDE_COUNT]; /* its robot said that this move tells nothing of others */
-    int64_t away_us;               /* > 0: command or reply may have waited for so long */
+    bool unwatched;                /* the deadline passed while Tandem did not receive */
+    bool uncalibrated[SIDE_COUNT]; /* its robot marked this move as unusable for calibration */
+    int64_t away_us;               /* > 0: command or reply may have waited for up to this time */
     uint8_t consistency;           /* enum consistency */
     uint8_t value_count;           /* of the first reply */
     uint8_t value_kind[PAIR_VALUES_MAX]; /* enum value_kind */
     struct pair_value value[PAIR_VALUES_MAX];
 };
 
-/* What link mode keeps of it as well, behind it. */
+/* Additional data in link mode, behind the slot. */
 struct pair_relay {
     struct efsm link;
     uint16_t raw_bytes;
     char raw[EVENT_RAW_MAX]; /* the command's payload */
 };
 
-/* A command that is closed, so that a reply that comes yet can be named. */
+/* A closed command, retained to explain late replies. */
 struct pair_closed {
     uint64_t id_hash; /* 0: it had no id */
     bool answered[SIDE_COUNT], timed_out[SIDE_COUNT];
     bool refused; /* VERDICT_OVERFLOW */
 };
 
-struct pair_move { /* a row of the calibration window */
+struct pair_move { /* A row of the calibration window. */
     int64_t t_us;
     double rotation_rad, displacement_m;
-    float lap_s[SIDE_COUNT]; /* motion time where known, else lap; NaN: not usable */
-    /* Of arms: as commanded, over the move's size. */
+    float lap_s[SIDE_COUNT]; /* motion time if known, else lap; NaN: not usable */
+    /* Arms: commanded rates, divided by the move's size. */
     float speed, acceleration; /* 1/s, 1/s^2 */
     uint32_t kind;             /* enum profile_class */
 };
 
-/* What is known of one side. What every message touches stands together at the beginning. */
+/* State of one side. The members used by every message come first. */
 struct pair_side {
-    bool seen;  /* any message at all */
-    bool known; /* its connection topic has spoken */
+    bool seen;  /* any message was received */
+    bool known; /* its connection topic was received */
     bool online;
     char boot[EVENT_BOOT_MAX];
-    int8_t busy_slot; /* link mode: command it works on, -1 none */
+    int8_t busy_slot; /* link mode: slot of the running command, -1 none */
     uint8_t nu_count, pose_count;
     int64_t seen_us; /* last message */
-    int64_t idle_us; /* when last a command came while it owed no reply */
+    int64_t idle_us; /* last time that a command came while no reply was owed */
     int64_t next_probe_us;
     int64_t last_seq;     /* telemetry; -1 none */
-    uint64_t seq_missing; /* gaps in seq: samples that never came */
-    bool counts;          /* it tells how many commands it got: */
-    int64_t ahead;        /* by how many more it had got at its last reply than were heard */
+    uint64_t seq_missing; /* samples lost by gaps in seq */
+    bool counts;          /* the robot reports how many commands it has received: */
+    int64_t ahead;        /* its count minus ours, at its last reply */
     uint64_t excused;     /* malformed commands that it may have counted by then */
     uint64_t telemetry;
     double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
     struct clock_map clock;
     struct pace pace;
-    int64_t probe; /* number of the last one, and when the last ones left: */
+    int64_t probe; /* number of the last probe, and the send times of the last ones: */
     int64_t probe_sent_us[PAIR_PROBES];
-    uint64_t moves, moves_excluded; /* usable for calibration, and not (timeouts, errors …) */
+    uint64_t moves, moves_excluded; /* usable for calibration, and unusable (timeouts, errors …) */
     struct travel_kalman kalman;
 };
 
@@ -126,59 +126,59 @@ struct pair_judged {
 
 struct pair_counts {
     uint64_t commands, replies, entries, redelivered;
-    uint64_t values_omitted; /* of replies: there is no room to compare them */
-    uint64_t ambiguous;       /* entries that say so */
+    uint64_t values_omitted; /* values of replies that did not fit for comparison */
+    uint64_t ambiguous;       /* ambiguous entries */
     uint64_t verdict[VERDICT_COUNT];
-    uint64_t consistency[CONSISTENCY_COUNT]; /* of the same entries */
-    uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those the rate limit left out */
+    uint64_t consistency[CONSISTENCY_COUNT]; /* over the same entries */
+    uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those that the rate limit dropped */
     uint64_t alarms;                  /* recorded */
-    uint64_t numbers_skipped;         /* of entries, of alarms and of changes, each */
+    uint64_t numbers_skipped;         /* numbers of entries, alarms and changes, each */
 };
 
-/* The simulator told where the real robot stands (pair_correct.c). */
+/* Pose corrections of the simulator (pair_correct.c). */
 struct pair_correction {
     uint64_t sent, applied, refused, unanswered;
-    uint64_t closed_order; /* 1 + the newest command that was closed; 0: none */
-    int64_t awaited_us;    /* the last one's answer is due; LAB_TIME_MAX: none is */
-    bool reported;         /* that it was not put there, since it was */
-    char id[EVENT_ID_MAX]; /* of the command that the last one followed */
+    uint64_t closed_order; /* 1 + order of the newest closed command; 0: none */
+    int64_t awaited_us;    /* deadline of the last one's answer; LAB_TIME_MAX: none */
+    bool reported;         /* its failure is reported, until it succeeds */
+    char id[EVENT_ID_MAX]; /* id of the command that preceded the last one */
 };
 
-/* What a pair in link mode has besides, behind its moves. */
+/* Additional state in link mode, behind the moves. */
 struct pair_linked {
     struct efsm dispatch[SIDE_COUNT]; /* READY or BUSY */
     struct efsm_stats link_stats, dispatch_stats;
 };
 
-/* Ordered by how often a field is touched: a lab of thousands of pairs lives outside the
- * caches. */
+/* Members are ordered by frequency of use, because a lab of thousands of pairs does not fit
+ * into the caches. */
 struct pair {
     uint32_t index;
     uint32_t outstanding;
     uint64_t version;      /* changes with every step */
-    int64_t deadline_us;   /* the next one; LAB_TIME_MAX: none */
-    uint64_t order;        /* commands so far */
-    int64_t command_seq;   /* the count that came with the last one; -1: none */
-    int64_t away_us;       /* > 0: what comes now may have waited for so long */
-    int64_t gap_us;        /* messages may be missing from before then; LAB_TIME_NONE: no */
-    uint64_t open_mask;    /* bit k: place k is in use */
-    int64_t places;        /* bytes from here to its first place for an open command, */
-    size_t place_step;     /* and from one to the next */
+    int64_t deadline_us;   /* next deadline; LAB_TIME_MAX: none */
+    uint64_t order;        /* number of commands so far */
+    int64_t command_seq;   /* seq of the last command; -1: none */
+    int64_t away_us;       /* > 0: new messages may have waited for this time */
+    int64_t gap_us;        /* messages before this time may be missing; LAB_TIME_NONE: no */
+    uint64_t open_mask;    /* bit k: slot k is in use */
+    int64_t places;        /* bytes from here to its first slot, */
+    size_t place_step;     /* and from one slot to the next */
     int64_t linked;        /* link mode: bytes from here to its struct pair_linked */
-    uint32_t closed_count; /* ever; ring */
+    uint32_t closed_count; /* total; ring */
     uint32_t since_published, since_proposed;
     uint32_t window_count, window_first;
     uint64_t window_version;  /* changes with the moves of the window */
-    uint64_t changes;         /* of parameter sets, recorded */
-    uint64_t history;         /* fits for the history */
-    int64_t history_since_us; /* the first one of travel times; LAB_TIME_NONE: none yet */
-    int64_t history_us;       /* and no other one before then */
-    int64_t last_lag_us, last_lag_uncertainty_us; /* of the last entry that has a lag */
+    uint64_t changes;         /* recorded changes of parameter sets */
+    uint64_t history;         /* recorded fits over time */
+    int64_t history_since_us; /* time of the first one of travel times; LAB_TIME_NONE: none */
+    int64_t history_us;       /* earliest time of the next one */
+    int64_t last_lag_us, last_lag_uncertainty_us; /* of the last entry with a lag */
     int64_t last_entry_us;
-    uint32_t recent_count;                  /* of recent, at most PAIR_RECENT */
-    struct pair_judged recent[PAIR_RECENT]; /* the last entries; ring, written at */
-    uint32_t recent_next;                   /* this place */
-    double link_lag_cycles; /* D: cycles the virtual robot lagged behind, all commands */
+    uint32_t recent_count;                  /* length of recent, at most PAIR_RECENT */
+    struct pair_judged recent[PAIR_RECENT]; /* the last entries; ring, with the next index */
+    uint32_t recent_next;                   /* here */
+    double link_lag_cycles; /* D: cycles that the virtual robot lagged behind, all commands */
     struct pair_counts counts;
     struct efsm_stats logger_stats;
     struct efsm_trace trace;
@@ -190,49 +190,48 @@ struct pair {
         uint64_t suppressed;
     } alarm_rate[ALARM_TYPE_COUNT];
     struct pair_correction correction;
-    struct parameter_book parameters; /* of travel times */
-    struct parameter_force force;     /* of those, what the simulator acknowledged */
-    /* Moves that the virtual robot was told before describe another one; LAB_TIME_NONE: none.
-     */
+    struct parameter_book parameters; /* sets of travel times */
+    struct parameter_force force;     /* what the simulator acknowledged of them */
+    /* Earlier moves show a differently parametrised virtual robot; LAB_TIME_NONE: none. */
     int64_t virtual_since_us;
-    /* Since then it may run on other parameters than those acknowledged; LAB_TIME_NONE: no. */
+    /* Since this time its parameters may differ from those acknowledged; LAB_TIME_NONE: no. */
     int64_t virtual_unsure_us;
-    uint64_t malformed;        /* commands ever that came, but were not of the protocol: */
-    uint64_t malformed_seq;    /* as many at the last command with a seq, */
-    uint64_t malformed_order;  /* and how many commands came before the last of them */
-    bool ambiguous_seen;       /* ever: an ambiguous message came */
-    bool dynamics_sets_last;   /* the last set put in force, or rolled back, was of dynamics */
-    struct pair_move window[]; /* [p->window] of which window_count are in use */
+    uint64_t malformed;        /* total of malformed commands: */
+    uint64_t malformed_seq;    /* the same at the last command with a seq, */
+    uint64_t malformed_order;  /* and the number of commands before the last of them */
+    bool ambiguous_seen;       /* an ambiguous message has come at some time */
+    bool dynamics_sets_last;   /* the last promoted or rolled back set was of dynamics */
+    struct pair_move window[]; /* [p->window], window_count in use */
 };
 
-/* Bytes of a pair with these options, without its open commands, a multiple of 64; and of a
- * place for one of these, of which it has outstanding_max: a multiple of 8. */
+/* Size of a pair with these options, without its slots for open commands, a multiple of 64; and
+ * the size of a slot, of which it has outstanding_max: a multiple of 8. */
 size_t pair_bytes(const struct pair_params *p);
 size_t pair_place_bytes(const struct pair_params *p);
 
-/* Of them, those from the beginning that moves have come to need, and those behind all moves
- * that there may be; what is between is zero. */
+/* Size of the used part: from the beginning to the last used move, plus the part behind the
+ * window; the bytes between are zero. */
 size_t pair_used_bytes(const struct pair *pair);
 size_t pair_moved_bytes(const struct pair_params *p);
 
-/* pair: pair_bytes(p) bytes, aligned. Its places are right behind it, until pair_set_places()
- * says where else; they need not be set. */
+/* pair: pair_bytes(p) bytes, aligned. Its slots are right behind it, until pair_set_places()
+ * moves them; they need no initialisation. */
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
 
-/* Its first place stands there, in the same block of memory; the others step bytes from one to
- * the next. */
+/* Sets the address of its first slot, in the same block of memory, and the bytes from one slot
+ * to the next. */
 void pair_set_places(struct pair *pair, const void *places, size_t step);
 
-/* Bytes of a copy with the moves and places that are in use; and the copy. */
+/* Size of a copy with only the used moves and slots; and the copy. */
 size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p);
 void pair_copy(void *to, const struct pair *pair, const struct pair_params *p);
 
-/* An event of this pair is about to be taken in: ask for the memory that it touches, without
- * waiting. places: its first place, so that the pair need not be looked at. */
+/* Prefetches the memory that an event of this pair will touch, without waiting. places: its
+ * first slot, so that the pair itself need not be read. */
 void pair_fetch(const struct pair *pair, const struct pair_params *p, const void *places,
                 const struct event *event);
 
-/* Place k. */
+/* Returns slot k. */
 static inline struct pair_slot *pair_slot_at(struct pair *pair, int k)
 {
     char *places = (char *)pair + pair->places;
@@ -245,7 +244,7 @@ static inline const struct pair_slot *pair_look_slot(const struct pair *pair, in
     return (const struct pair_slot *)(const void *)(places + (size_t)k * pair->place_step);
 }
 
-/* Moves *k on to the next open command behind it, from -1 on; false: there is none. */
+/* Advances *k to the next open command, starting at -1; false: none left. */
 static inline bool pair_next_open(const struct pair *pair, int *k)
 {
     const uint64_t left = *k + 1 < PAIR_OUTSTANDING_MAX ? pair->open_mask >> (*k + 1) : 0;
@@ -253,7 +252,7 @@ static inline bool pair_next_open(const struct pair *pair, int *k)
     return left != 0;
 }
 
-/* In link mode. */
+/* In link mode only. */
 static inline struct pair_linked *pair_linked(struct pair *pair)
 {
     return (struct pair_linked *)(void *)((char *)pair + pair->linked);
@@ -265,46 +264,45 @@ static inline const struct pair_linked *pair_look_linked(const struct pair *pair
     return (const struct pair_linked *)(const void *)linked;
 }
 
-/* Of the command at place k, in link mode. */
+/* Returns the additional data of slot k, in link mode. */
 const struct pair_relay *pair_relay(const struct pair *pair, int k);
 
-/* A message that was delivered again (counted, nothing else). */
+/* Counts a redelivered message; nothing else. */
 void pair_redelivered(struct pair *pair);
 
-/* Link mode, after a run that was cut off: commands that wait for their turn may have been
- * sent, since replies that made room for them may be lost. They are not sent again. */
+/* Link mode, after a run that was cut off: holds back waiting commands, because they may have
+ * been sent. The replies that made room for them may be lost. */
 void pair_withhold(struct pair *pair, int64_t t_us);
 
-/* The moves of the window of one side that the fit may use, oldest first, into
- * moves[PAIR_WINDOW_MAX]; returns how many. t_us: of the first and the last, where there are
- * any. */
+/* Lists the usable moves of one side in the window, oldest first, into moves[PAIR_WINDOW_MAX];
+ * returns their number. t_us: times of the first and last, if any. */
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
                   struct travel_move *moves, int64_t t_us[2]);
 
-/* The same of arms. */
+/* Does the same for arms. */
 size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p,
                             enum side side, struct profile_move *moves, int64_t t_us[2]);
 
-/* What the moves of the window tell of both sides. */
+/* Fits of the window's moves for both sides. */
 struct pair_fits {
-    bool known[SIDE_COUNT]; /* it could be computed */
-    bool commanded;         /* arms: times by what was commanded, profile; else fit: */
+    bool known[SIDE_COUNT]; /* the fit succeeded */
+    bool commanded;         /* arms: commanded, with profile; else fit: */
     union {
         struct travel_fit fit[SIDE_COUNT];
         struct profile_fit profile[SIDE_COUNT];
     };
 };
 
-/* Fit the window as it stands. Costs up to some milliseconds: not for the lab thread. Pure but
- * for GSL's allocations. */
+/* Fits the present window. Costs up to some milliseconds, so it must not run on the lab thread.
+ * Pure, apart from GSL's allocations. */
 void pair_fit_window(const struct pair *pair, const struct pair_params *p,
                      struct pair_fits *out);
 
-/* How far the simulator has come with what it was told of travel times. */
+/* Returns the simulator's state with respect to the travel times it was sent. */
 enum simulator_state pair_simulator_state(const struct pair *pair);
 
-/* What the simulator shall be told of the sets in force, those of a model of dynamics (NULL:
- * none are kept) beside those of travel times. Returns whether any ever was. */
+/* Writes the parameters message for the simulator: the sets in force, those of travel times and
+ * those of a model of dynamics (NULL: none). Returns whether there ever was one. */
 bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
                            const struct pair_params *p, const struct parameter_book *dynamics);
 

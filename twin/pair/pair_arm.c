@@ -1,6 +1,7 @@
-/* What a pair of arms knows beside: how far a move goes, where it was not told; what was
- * commanded of it, for its time; how far the two tools were apart on the way and at its end,
- * and off their line. docs/model/arm_pair.md */
+/* twin/pair/pair_arm.c - additional state of a pair of arms: how far a move goes if the command
+ * does not say it, its commanded time, the distance of the two tools on the way and at the end,
+ * and their distance from their line. docs/model/arm_pair.md
+ */
 
 #include <assert.h>
 #include <math.h>
@@ -11,12 +12,12 @@
 #include "twin/pair/pair_arm_state.h"
 #include "twin/pair/pair_run.h"
 
-/* What was seen longer ago is not where the arm is while it moves. */
+/* An older sample does not show where the arm is while it moves. */
 static const int64_t FRESH_US = 250000;
-/* A reply without joint angles: telemetry so old is still where the move ended. */
+/* For a reply without joint angles: a sample up to this old still shows the end of the move. */
 static const int64_t ENDED_US = 500000;
 static const double MM_PER_M = 1e3;
-/* No way at all. */
+/* Smaller sizes mean no motion. */
 static const double NO_MOVE = 1e-6;
 
 static bool find_geometry(const struct pair_params *p, struct arm_geometry *out)
@@ -24,12 +25,12 @@ static bool find_geometry(const struct pair_params *p, struct arm_geometry *out)
     return arm_geometry_find(p->arm, out);
 }
 
-/* ---- from where to where ------------------------------------------------------------------
- */
+/* ---- start and end of a move
+ * -------------------------------------------------------------- */
 
-/* Where a command that comes now will find the arm: where the one before it ends, when that is
- * still open; else where the real arm, or the virtual one, was seen last; else where the last
- * command was to end. */
+/* Predicts the start of a new command: the end of the previous one if that is still open; else
+ * the last seen angles of the real arm, or the virtual one; else the end of the last
+ * command. */
 static bool find_start(const struct pair_arm *arm, bool waits, double q[ARM_JOINTS])
 {
     const double *from = arm->target_known ? arm->target_q : NULL;
@@ -49,7 +50,7 @@ static bool is_present(const struct event_arm *c, enum event_arm_member member)
     return c->present >> member & 1U;
 }
 
-/* Rates as commanded; what was not told is the controller's own. */
+/* Returns the commanded rates; missing ones have the controller's default. */
 static struct arm_rates rates_of(const struct event_arm *c)
 {
     struct arm_rates r = arm_rates_default;
@@ -66,7 +67,8 @@ static struct arm_rates rates_of(const struct event_arm *c)
     return r;
 }
 
-/* As the robot's own controller plans it; false where it would refuse it, or is no move. */
+/* Plans as the robot's own controller does; false if it would refuse, or if it is not a
+ * move. */
 static bool plan_move(const struct arm_geometry *geometry, const struct event_command *command,
                       const double from[ARM_JOINTS], struct arm_move *move)
 {
@@ -114,7 +116,7 @@ static void apply_plan(const struct arm_geometry *geometry, const struct event_a
     }
 }
 
-/* Each tool's line begins where that arm stands. */
+/* Each tool's line begins at that arm's present place. */
 static void find_line_starts(const struct arm_geometry *geometry, const struct pair_arm *arm,
                              bool waits, const double from[ARM_JOINTS], struct arm_track *track)
 {
@@ -135,7 +137,7 @@ static bool is_behind_another(const struct pair *pair, const struct pair_slot *s
     return false;
 }
 
-/* By how much a plan goes further, or less far, than was told; rad and m alike. */
+/* Returns the difference between the planned and the given size; rad and m alike. */
 static double size_error(const struct arm_move *move, const struct pair_slot *slot)
 {
     const bool joints = move->path == ARM_JOINT_PATH;
@@ -143,8 +145,8 @@ static double size_error(const struct arm_move *move, const struct pair_slot *sl
            fabs((joints ? 0.0 : move->length_m) - fabs(slot->displacement_m));
 }
 
-/* From where the real arm stands; but where the virtual one repeats a move that the real one
- * has ended, it stands at the end of it already, and the size that is told says so. */
+/* Plans from the real arm's angles. If the virtual arm repeats a move that the real one has
+ * finished, the real arm is at its end already, and the given size shows that. */
 static bool plan_track(const struct arm_geometry *geometry, const struct event_command *c,
                        const struct pair_arm *arm, const struct pair_slot *slot, bool waits,
                        struct arm_move *move)
@@ -184,7 +186,7 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
     }
     const bool waits = is_behind_another(run->pair, slot);
     track->known = plan_track(&geometry, c, arm, slot, waits, &move);
-    /* Where it goes is known from where it is to be alone, where that is told in joints. */
+    /* The end is known from the command alone if it is given as joint angles. */
     arm->target_known = track->known || c->arm.q_count == ARM_JOINTS;
     if (arm->target_known) {
         memcpy(arm->target_q, track->known ? move.to_q : c->arm.q_rad, sizeof arm->target_q);
@@ -199,7 +201,7 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
 /* ---- on the way ---------------------------------------------------------------------------
  */
 
-/* The oldest open command that a side, or with SIDE_COUNT any, is at work on. */
+/* Finds the oldest open command that a side, or any with SIDE_COUNT, executes. */
 static struct arm_track *find_track(const struct pair_run *run, struct pair_arm *arm,
                                     enum side side)
 {
@@ -225,7 +227,7 @@ static double distance_m(const double a[3], const double b[3])
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* Of a point from the line between two others, no further than its ends. */
+/* Returns the distance of a point from the segment between two others. */
 static double line_distance_m(const double from[3], const double to[3], const double at[3])
 {
     double foot[3];
@@ -242,7 +244,7 @@ static double line_distance_m(const double from[3], const double to[3], const do
     return distance_m(foot, at);
 }
 
-/* Where the tool was at lab time t_us, by the last sample and its speeds. */
+/* Extrapolates the tool at lab time t_us from the last sample and its speeds. */
 static void find_tool(const struct arm_geometry *geometry, const struct arm_seen *seen,
                       int64_t t_us, double out[3])
 {
@@ -260,8 +262,8 @@ static void update_max(double *most, double value)
     *most = value > *most || isnan(*most) ? value : *most;
 }
 
-/* When a sample was taken: by the robot's clock where that is known, so that its way here does
- * not count as a gap. */
+/* Returns the time of measurement: by the robot's clock if that is known, so that transport
+ * does not count as a distance. */
 static int64_t sample_time_us(const struct pair_run *run)
 {
     const struct event *e = run->event;
@@ -311,7 +313,7 @@ void pair_arm_watch(const struct pair_run *run)
 /* ---- replies ------------------------------------------------------------------------------
  */
 
-/* "q1_rad" ... "q6_rad" of a reply. */
+/* Reads "q1_rad" ... "q6_rad" of a reply. */
 static bool read_joints(const struct event_reply *reply, double q[ARM_JOINTS])
 {
     unsigned found = 0;
@@ -350,7 +352,7 @@ void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
     if (reply->status == REPLY_DONE) {
         return;
     }
-    /* It is not where its command was to take it, and what comes next begins elsewhere. */
+    /* The move did not end at its target, so the next one starts elsewhere. */
     arm->target_known = false;
     for (int k = -1; pair_next_open(run->pair, &k);) {
         if (pair_look_slot(run->pair, k)->order > slot->order) {
@@ -379,7 +381,7 @@ void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
     }
     if (track->known) {
         e->arm.gap_max_mm = track->gap_max_mm;
-        /* The end is on the way, too. */
+        /* The end counts as part of the way. */
         if (!isnan(e->arm.gap_max_mm) && !isnan(e->arm.gap_end_mm)) {
             update_max(&e->arm.gap_max_mm, e->arm.gap_end_mm);
         }

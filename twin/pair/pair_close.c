@@ -12,7 +12,7 @@
 
 /* Half width of a 95 % interval in sigmas. */
 static const double Z95 = 1.96;
-/* A simulator within one per cent of real time is in real time. */
+/* A simulator within one per cent of real time counts as real time. */
 static const double PACE_MATTERS = 0.01;
 
 /* ---- the command that a reply belongs to --------------------------------------------------
@@ -60,7 +60,7 @@ static bool is_owed(const struct pair_run *run, const struct pair_slot *slot, en
     return pair_slot_owed(slot, side);
 }
 
-/* A robot that is at work ignores what comes meanwhile, and says so at once. */
+/* A busy robot ignores a new command and says so at once, so the newest one is meant. */
 static struct pair_slot *find_newest_owed(struct pair *pair, enum side side)
 {
     struct pair_slot *newest = NULL;
@@ -73,7 +73,7 @@ static struct pair_slot *find_newest_owed(struct pair *pair, enum side side)
     return newest;
 }
 
-/* Replies without an id come in the order of the commands: the oldest that is owed; but for
+/* Replies without an id come in the order of the commands: the oldest owed one, except for
  * `ignored`. */
 static struct pair_slot *find_without_id(const struct pair_run *run, enum side side)
 {
@@ -87,8 +87,8 @@ static void remember_closed(struct pair *pair, const struct pair_closed *closed)
     pair->closed_count++;
 }
 
-/* The newest closed command with this id; without an id the newest that had none and that this
- * side left unanswered. */
+/* Finds the newest closed command with this id; for a reply without id, the newest without id
+ * that this side left unanswered. */
 static struct pair_closed *find_closed(struct pair *pair, const char *id, enum side side)
 {
     const uint64_t hash = id[0] ? hash_text(id) : 0;
@@ -183,16 +183,16 @@ struct pair_slot *pair_match_reply(const struct pair_run *run)
 /* ---- verdicts -----------------------------------------------------------------------------
  */
 
-/* The lag of the robots themselves, without what the network added (docs/model/pair.md, eq. 2
- * to 4): the estimate, and by how much it may be off (95 %). */
+/* The lag of the robots themselves, without the network's share (docs/model/pair.md, eq. 2 to
+ * 4): the estimate and its 95 % error. */
 struct own_lag {
     double us;
-    double off_us; /* INFINITY: stamps do not tell */
-    bool guessed;  /* the transport of a reply without a stamp is that of its side's others */
-    bool tells;    /* it is known to the tolerance, or in its sign */
+    double off_us; /* INFINITY: stamps give no bound */
+    bool guessed; /* a reply without stamp is assumed to have the usual transport of its side */
+    bool tells;   /* it is known within the tolerance, or in its sign */
 };
 
-/* Each stamped reply tells by how much it was later than the fastest of its side (eq. 3). */
+/* Each stamped reply shows by how much it was later than the fastest of its side (eq. 3). */
 static struct own_lag lag_by_clocks(const struct pair *pair, const struct pair_slot *slot,
                                     double lag_us)
 {
@@ -218,8 +218,8 @@ static struct own_lag lag_by_clocks(const struct pair *pair, const struct pair_s
     return own;
 }
 
-/* Both moves on the robots' own clocks: no offset is in them, only drift (eq. 4). A robot whose
- * move takes longer than its lap, or no time, does not stamp as it ought to. */
+/* Both motions by the robots' own clocks: free of offset, only drift matters (eq. 4). A robot
+ * whose motion is longer than its lap, or zero, has invalid stamps. */
 static struct own_lag lag_by_motion(const struct pair_slot *slot, const struct pair_params *p,
                                     double lag_us)
 {
@@ -237,9 +237,9 @@ static struct own_lag lag_by_motion(const struct pair_slot *slot, const struct p
                                       (motion_us[SIDE_REAL] + motion_us[SIDE_VIRTUAL])};
 }
 
-/* The sharper of the two, where the motion does not contradict what the clocks leave open (a
- * robot that tells of its move too late). What is known neither to the tolerance nor in its
- * sign is left out: stamps never make a pair less decided than it is without them. */
+/* The more precise of the two, if the motion does not contradict the clocks' interval (a robot
+ * may stamp its motion too late). An estimate known neither within the tolerance nor in its
+ * sign is dropped, so that stamps never make a pair less decided than it is without them. */
 static struct own_lag find_own_lag(const struct pair *pair, const struct pair_slot *slot,
                                    const struct pair_params *p, double lag_us)
 {
@@ -252,7 +252,7 @@ static struct own_lag find_own_lag(const struct pair *pair, const struct pair_sl
     return own.tells || own.guessed ? own : (struct own_lag){.us = lag_us, .off_us = INFINITY};
 }
 
-/* How much of the lag transport and clocks may explain; LAB_TIME_NONE: not known. */
+/* Returns how much of the lag transport and clocks may explain; LAB_TIME_NONE: unknown. */
 static int64_t lag_uncertainty_us(const struct own_lag *own, int64_t lag_us)
 {
     const double us = fabs((double)lag_us - own->us) + own->off_us;
@@ -296,8 +296,8 @@ static enum verdict judge_entry(const struct entry *e, const struct pair_slot *s
     return judge_lag(e->lag_us, own, p->sync_tolerance_us);
 }
 
-/* A simulator whose time runs slower than the lab's is late though its model may be right: had
- * it run at pace 1, its lap would have been pace times as long. */
+/* A simulator slower than real time is late even if its model is right: at pace 1 its lap would
+ * have been pace times as long. */
 static void explain_by_pace(const struct pair *pair, const struct pair_params *p,
                             struct entry *e)
 {
@@ -317,7 +317,7 @@ static void explain_by_pace(const struct pair *pair, const struct pair_params *p
     }
 }
 
-/* Nothing is known yet but the command. */
+/* Only the command is known yet. */
 static struct entry start_entry(const struct pair *pair, int64_t t_us, const char *id,
                                 const char *op, double rotation_rad, double displacement_m)
 {
@@ -420,7 +420,7 @@ static bool is_move(const struct entry *e)
     return fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0;
 }
 
-/* The window's moves from before a change describe a robot that is no more. */
+/* Moves in the window before a change show an earlier robot. */
 static void forget_before(struct pair *pair, const struct pair_params *p, enum side side,
                           int64_t since_us)
 {
@@ -456,8 +456,8 @@ static void alarm_drift(const struct pair_run *run, enum side side,
                drift->before, drift->after, turns ? "rad/s" : "m/s", ago_s);
 }
 
-/* A move's time as the calibration uses it: on the robot's own clock where it told both ends.
- */
+/* Returns a move's duration for the calibration: by the robot's own clock if it stamped both
+ * ends. */
 static double move_time_s(const struct entry *e, enum side s)
 {
     return lab_s(e->motion_us[s] != LAB_TIME_NONE ? e->motion_us[s] : e->lap_us[s]);
@@ -471,8 +471,8 @@ static bool is_ambiguous(const struct entry *e, enum side s)
            e->ambiguous == ENTRY_AMBIGUOUS_COMMAND;
 }
 
-/* What the filter takes for the move: of an arm, in place of its size, the time that it takes
- * as commanded, so that what is followed is the share by which it takes longer. */
+/* Returns the move for the filter. For an arm its size is replaced by the commanded duration,
+ * so that the filter tracks the ratio of actual to commanded time. */
 static struct travel_move filtered_move(const struct pair_run *run, const struct entry *e,
                                         enum side s, const struct pair_move *row)
 {
@@ -491,9 +491,9 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
 {
     struct pair_side *side = &run->pair->side[s];
     row->lap_s[s] = nanf("");
-    /* A lap that was not watched says nothing; the robot's own clock still does. */
+    /* A lap during an absence is useless; the robot's own clock is still valid. */
     const bool unwatched = e->interrupted_us > 0 && e->motion_us[s] == LAB_TIME_NONE;
-    /* Begun with other parameters than those in force, or nobody knows with which. */
+    /* The move began with other parameters than those in force, or with unknown ones. */
     const int64_t sent_us = e->t_us + (e->wait_us[s] != LAB_TIME_NONE ? e->wait_us[s] : 0);
     const bool past = s == SIDE_VIRTUAL && sent_us < run->pair->virtual_since_us;
     if (!e->answered[s] || e->status[s] != REPLY_DONE || e->uncalibrated[s] || unwatched ||
@@ -517,14 +517,13 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
     return true;
 }
 
-/* Often in the beginning, when fits change with every move, and more rarely the longer it
- * lasts: a fit costs some milliseconds, also where the journal is read again (docs/storage.md).
- */
+/* Fits are recorded often at first, when they change with every move, and less often later: a
+ * fit costs some milliseconds, also when the journal is read again (docs/storage.md). */
 static void schedule_history(const struct pair_run *run)
 {
     static const int64_t least_us = 20 * INT64_C(1000000);
     static const int64_t most_us = 3600 * INT64_C(1000000);
-    enum { SHARE = 64 }; /* of the time that it has lasted */
+    enum { SHARE = 64 }; /* share of the elapsed time */
     struct pair *pair = run->pair;
     if (pair->history_since_us == LAB_TIME_NONE) {
         pair->history_since_us = run->t_us;
@@ -575,7 +574,7 @@ static void calibrate_pair(const struct pair_run *run, const struct pair_slot *s
 /* ---- entries ------------------------------------------------------------------------------
  */
 
-/* Of what learns from an entry, once it is written. */
+/* Prefetches what learns from an entry, once it is written. */
 static void fetch_filters(const struct pair *pair)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
@@ -592,7 +591,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     fetch_filters(pair);
     fill_entry(pair, run->p, slot, &e);
     if (e.consistency == INCONSISTENT) {
-        /* It is closed by the reply that was found to differ. */
+        /* The reply that was found to differ closes the entry. */
         memcpy(e.differs, run->changes->differs, sizeof e.differs);
     }
     pair_correct(run, slot, &e);

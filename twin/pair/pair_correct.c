@@ -1,5 +1,6 @@
-/* The state of the twin: the simulator is told where the real robot stands, so that what one
- * move left between the two does not add up with the next (docs/model/pair.md). */
+/* twin/pair/pair_correct.c - pose correction: the simulator is set to the real robot's pose, so
+ * that errors of moves do not add up (docs/model/pair.md).
+ */
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 
 enum { POSE_BYTES = 6 * EVENT_ID_MAX + 192 };
 
-/* After this command the simulator stands still: it was sent nothing that is not closed, and
- * what was closed is older. A command that waits in link mode goes out behind the pose. */
+/* After this command the simulator is at rest: all commands sent to it are closed, and none is
+ * newer. A command that waits in link mode is sent after the pose. */
 static bool is_still(const struct pair *pair, const struct pair_slot *closing)
 {
     if (pair->correction.closed_order > closing->order) {
@@ -30,7 +31,7 @@ static bool is_move(const struct entry *e)
     return strcmp(e->op, "go") == 0 || strcmp(e->op, "halt") == 0;
 }
 
-/* Poses that waited until somebody listened again may be old. */
+/* Poses that waited until reception resumed may be old. */
 static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
                       const struct entry *e)
 {
@@ -40,8 +41,8 @@ static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
            e->ambiguous == ENTRY_SURE && is_still(run->pair, slot);
 }
 
-/* It was not put there. Told once, until it is: a simulator that cannot be, or does not know
- * the message, would say so with every move. */
+/* The correction failed. This is reported once until one succeeds, because a simulator that
+ * does not support the message would fail after every move. */
 static void report_failure(const struct pair_run *run, enum alarm_code code, const char *what,
                            const char *why)
 {
@@ -54,7 +55,7 @@ static void report_failure(const struct pair_run *run, enum alarm_code code, con
     c->reported = true;
 }
 
-/* Its answer is not waited for any longer. */
+/* Stops waiting for its answer. */
 static void give_up(const struct pair_run *run)
 {
     struct pair_correction *c = &run->pair->correction;

@@ -7,7 +7,7 @@
 #include "twin/pair/pair_run.h"
 
 enum {
-    MERGED_MORE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 64, /* each byte escaped */
+    MERGED_MORE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 64, /* bytes, all escaped */
     NOTICE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128,
     REFUSAL_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128
 };
@@ -29,8 +29,8 @@ void pair_link_expect(const struct pair *pair, const struct pair_params *p,
                       (p->expected[s] == PAIR_AUTO && (!side->known || side->online));
     }
     if (!expected[SIDE_REAL] && !expected[SIDE_VIRTUAL]) {
-        /* Nobody is there. The command is sent all the same: a robot with a session at the
-         * broker still gets it when it comes back, and if none does the timeouts say so. */
+        /* No robot is connected. The command is sent nevertheless: a robot with a session at
+         * the broker gets it when it returns, and otherwise the timeouts report it. */
         expected[SIDE_REAL] = p->expected[SIDE_REAL] != PAIR_NEVER;
         expected[SIDE_VIRTUAL] = p->expected[SIDE_VIRTUAL] != PAIR_NEVER;
         expected[SIDE_REAL] = expected[SIDE_REAL] || !expected[SIDE_VIRTUAL];
@@ -147,7 +147,7 @@ bool pair_link_withdraw(const struct pair_run *run, struct pair_slot *slot)
     return any;
 }
 
-/* A stop overtakes what is in work: behind it, it would stop nothing. */
+/* A halt overtakes the running command; behind it, it would stop nothing. */
 static void send_halts(const struct pair_run *run, enum side side)
 {
     struct pair *pair = run->pair;
@@ -180,7 +180,7 @@ void pair_dispatch(const struct pair_run *run)
 /* ---- link machine -------------------------------------------------------------------------
  */
 
-/* What Tandem says of the comparison. */
+/* Writes the result of the comparison. */
 static void write_comparison(struct json_writer *w, const struct pair_run *run,
                              const struct pair_slot *slot)
 {
@@ -190,7 +190,7 @@ static void write_comparison(struct json_writer *w, const struct pair_run *run,
     }
 }
 
-/* Robots that know no ids answer L1, which does: unless one stands there, as null. */
+/* Robots without ids still get the id in the reply to L1, unless they sent one (also null). */
 static bool lacks_id(const struct event_reply *reply)
 {
     static const char name[] = "\"id\"";
@@ -201,8 +201,8 @@ static bool lacks_id(const struct event_reply *reply)
     return !found;
 }
 
-/* The robot's reply as it came, with the id of the command that it answers, who it is from, and
- * whether the other one said the same, when it was there before. */
+/* Merges the reply for L1: the robot's reply as it came, the id of the command, the side, and
+ * whether the other robot's reply agreed if it was first. */
 static void merge_reply(const struct pair_run *run, const struct pair_slot *slot,
                         enum side from)
 {
@@ -252,7 +252,7 @@ void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot)
     }
 }
 
-/* Tandem answers in the place of a robot. */
+/* Tandem replies on behalf of a robot. */
 static void answer_itself(const struct pair_run *run, const char *id, enum reply_status status,
                           const char *code, const char *why)
 {
@@ -294,7 +294,7 @@ void pair_link_record_end(const struct pair_run *run, const char *id,
     }
 }
 
-/* What became of the command before. */
+/* Sends the outcome of the earlier command. */
 static void send_outcome(const struct pair_run *run, const struct delivery_outcome *o)
 {
     const bool answered = o->end == DELIVERY_ANSWERED;
@@ -352,7 +352,8 @@ bool pair_link_answer_known(const struct pair_run *run)
     return true;
 }
 
-/* From the robot that L1 hears: the real one, the virtual one where that is absent. */
+/* Checks the robot whose reply L1 gets: the real one, or the virtual one if the real one is
+ * absent. */
 static bool is_withdrawn(const struct pair_slot *slot)
 {
     return slot->withdrawn[SIDE_REAL] ||

@@ -64,7 +64,7 @@ static void set_time(const struct efsm_view *v)
     efsm_set(v, SMARTLOG_T, input_of(v)->t_s);
 }
 
-/* What an arc says: whose laps are kept, and where. */
+/* Data of an arc: whose lap is stored, and where. */
 #define LAP1(side) (1 << SIDE_##side)
 #define LAP2(side) (4 << SIDE_##side)
 

@@ -2,24 +2,24 @@
  *
  * `smartlog`, one per open command, is the smart data logger:
  *
- *     IDLE --command--> WAIT --real--> BEHIND --virtual--> LOG --> IDLE
- *                        '--virtual--> AHEAD --real--'
+ *   IDLE --command--> WAIT --real--> BEHIND --virtual--> LOG --> IDLE
+ *                      '--virtual--> AHEAD --real--'
  *
- * AHEAD: the virtual robot is through and the real one is awaited; BEHIND: the other way round.
- * "Through" means answered, timed out, or not asked. LOG is where the entry is written (Moore).
+ * AHEAD: the virtual robot is through and the real one is awaited; BEHIND: vice versa.
+ * "Through" means answered, timed out, or not sent. LOG writes the entry (Moore).
  * docs/model/pair.md section 2; seed 000 Figure 9.
  *
  * The two others are the real/virtual link between the upper and the lower layers of the
- * controller, in link mode only. `dispatch`, one per side, hands the side its next command when
- * it has done the one before; `link`, one per open command, builds the single reply to L1. The
- * real robot has priority; if it is absent the virtual one answers for it; D counts how many
- * cycles the virtual robot lags.
+ * controller, in link mode only. `dispatch`, one per side, gives the side its next command when
+ * the previous one is done. `link`, one per open command, builds the single reply to L1. The
+ * real robot has priority; if it is absent, the virtual one replies. D counts the cycles that
+ * the virtual robot lags.
  *
  *   dispatch:  READY --queued--> SEND --> BUSY --done--> READY
  *   link:      IDLE --command--> WAIT --R--> ANSWER --> BEHIND --V--> IDLE
  *                                 '--V--> AHEAD --R--> ANSWER --> IDLE
  *              real timed out: FAIL instead of ANSWER; real absent: WAIT --V--> STAND_IN -->
- * IDLE
+ *              IDLE
  *
  * docs/model/pair.md section 3; seed 000 Figure 8. Pure.
  */
@@ -32,10 +32,10 @@
 #include "logger/message/event.h"
 #include "twin/efsm/efsm.h"
 
-/* What smartlog and link see of their command. */
+/* Inputs of smartlog and link about their command. */
 struct command_in {
     bool command;              /* event: it arrived */
-    bool expected[SIDE_COUNT]; /* levels: the side was to be asked … */
+    bool expected[SIDE_COUNT]; /* levels: the side must answer … */
     bool answered[SIDE_COUNT]; /* … and has answered in time … */
     bool timed_out[SIDE_COUNT];
     double t_s;               /* lab time of the command */
@@ -65,17 +65,17 @@ enum dispatch_state { DISPATCH_STATES(NAMES_VALUE) };
 enum smartlog_cell {
     SMARTLOG_T,    /* lab time of the command, s */
     SMARTLOG_LAP1, /* command to the first robot's end, s; undefined when it timed out */
-    SMARTLOG_LAP2  /* to the second robot's */
+    SMARTLOG_LAP2  /* command to the second robot's end, s */
 };
 
 enum link_cell {
-    LINK_T_REAL, /* lab time at which L1 got its reply, s */
-    LINK_D       /* cycles the virtual robot lagged */
+    LINK_T_REAL, /* lab time of the reply to L1, s */
+    LINK_D       /* cycles that the virtual robot lagged */
 };
 
 struct dispatch_in {
     bool queued; /* a command waits for this side */
-    bool done;   /* the side is through with the one it has */
+    bool done;   /* the side has finished its command */
 };
 
 extern const struct efsm_table smartlog_table;

@@ -1,5 +1,4 @@
-/* twin/pair/pair_memory.c - a pair as plain data: how large, how it begins, how it is copied.
- */
+/* twin/pair/pair_memory.c - memory of a pair: its size, initialisation and copies. */
 #include <assert.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "twin/pair/pair_machines.h"
 #include "twin/pair/pair_run.h"
 
-/* What a big lab costs: ADR 0004. */
+/* The memory cost of a large lab: ADR 0004. */
 static_assert(sizeof(struct pair) + PAIR_WINDOW_MAX * sizeof(struct pair_move) <=
                   (size_t)24 * 1024,
               "a pair takes at most 24 KiB");
@@ -48,7 +47,7 @@ size_t pair_bytes(const struct pair_params *p)
     return (pair_moved_bytes(p) + linked_bytes(p) + arm_bytes(p) + 63) / 64 * 64;
 }
 
-/* At the very end of the pair's memory, whose length is a multiple of 64. */
+/* It is at the very end of the pair's memory, whose length is a multiple of 64. */
 struct pair_arm *pair_arm_find(struct pair *pair, const struct pair_params *p)
 {
     static_assert(sizeof(struct pair_arm) % _Alignof(struct pair_arm) == 0 &&
@@ -73,7 +72,7 @@ size_t pair_place_bytes(const struct pair_params *p)
     return sizeof(struct pair_slot) + (p->mode == PAIR_LINK ? sizeof(struct pair_relay) : 0);
 }
 
-/* Of a copy, without its places. An arm's state stands behind all. */
+/* Size of a copy without its slots. An arm's state is behind everything else. */
 static size_t copied_bytes(const struct pair *pair, const struct pair_params *p)
 {
     return arm_bytes(p) > 0 ? pair_bytes(p) : pair_used_bytes(pair) + linked_bytes(p);
@@ -107,7 +106,7 @@ void pair_set_places(struct pair *pair, const void *places, size_t step)
     pair->place_step = step;
 }
 
-/* Of a side what every message with a stamp touches. */
+/* Prefetches what every message with a stamp touches of a side. */
 static void fetch_side(const struct pair_side *s)
 {
     pair_fetch_lines(s, offsetof(struct pair_side, clock.bucket));
@@ -156,7 +155,7 @@ static void init_arm(struct pair *pair, const struct pair_params *p)
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
 {
-    /* All of it, padding too: equal states are equal bytes. */
+    /* Padding is cleared, too, so that equal states have equal bytes. */
     memset(pair, 0, pair_bytes(p));
     pair->index = index;
     pair_set_places(pair, (const char *)pair + pair_bytes(p), pair_place_bytes(p));

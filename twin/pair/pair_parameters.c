@@ -5,13 +5,13 @@
 #include "twin/pair/pair_run.h"
 #include "twin/pair/parameter_laps.h"
 
-/* Fewer moves say nothing about held-out error. */
+/* With fewer moves the held-out error is not meaningful. */
 enum { PROPOSE_MOVES_MIN = 20 };
-/* Of the virtual robot under what is in force: so many are enough to judge them if they
- * determine its terms, and are not waited for beyond; of an arm for each class. */
+/* Moves of the virtual robot under the sets in force that suffice to judge them, if they
+ * determine its terms; more are not waited for. For an arm per class. */
 enum { VIRTUAL_MOVES_MAX = 30 };
-/* Sets in a row that Tandem promotes only for how the simulator takes them: what two do not
- * mend, it cannot do. */
+/* Limit of consecutive sets that are promoted only to correct the simulator's response. If two
+ * such sets do not correct it, further ones will not. */
 enum { REFINED_MAX = 4 };
 
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change)
@@ -40,7 +40,7 @@ void pair_decline(const struct pair_run *run, const char *why)
     decline_request(run, asked_by(run), 0, why);
 }
 
-/* The sets in force: in [0] the one put in force last, in [1] the other. */
+/* Gets the sets in force: [0] the latest one, [1] the other. */
 static void find_sets(const struct pair *pair, const struct parameter_book *dynamics,
                       const struct parameter_set *set[2])
 {
@@ -79,8 +79,8 @@ static void send_parameters(const struct pair_run *run)
     }
 }
 
-/* The simulator moves otherwise from now on: what was learnt about it from that lab time on is
- * past. */
+/* The simulator behaves differently from now on, so what was learnt about it since that lab
+ * time is discarded. */
 static void forget_virtual(const struct pair_run *run, int64_t from_us)
 {
     struct pair *pair = run->pair;
@@ -152,7 +152,7 @@ static const struct parameter_terms *terms_of(const struct pair_run *run)
     return parameter_terms_of(pair_is_arm(run->p));
 }
 
-/* The usable moves of a side, of either sort. */
+/* The usable moves of a side, of either kind. */
 struct side_moves {
     union {
         struct travel_move travel[PAIR_WINDOW_MAX];
@@ -176,8 +176,8 @@ static void read_moves(const struct pair_run *run, enum side side, struct side_m
     data->until_us = t_us[1];
 }
 
-/* What an arm's laps say of each class: of what was aimed at, where that is in force as a
- * whole, and the law that they keep to. */
+/* Judges an arm's laps per class: against the values aimed at, if these are in force
+ * completely, and the law that the laps follow. */
 static void judge_laps(const struct parameter_force *force, const struct laps_fitted *laps,
                        enum laps_match match[PARAMETER_GROUPS_MAX], double law[PROFILE_P])
 {
@@ -198,7 +198,7 @@ static void judge_laps(const struct parameter_force *force, const struct laps_fi
     }
 }
 
-/* How the virtual robot does with what is in force: nobody knows until it is acknowledged. */
+/* Judges the virtual robot under the sets in force; unknown until they are acknowledged. */
 static void judge_virtual(const struct pair_run *run, struct parameter_virtual *out)
 {
     struct side_moves moves;
@@ -229,15 +229,15 @@ static void judge_virtual(const struct pair_run *run, struct parameter_virtual *
     }
 }
 
-/* Does a set ask for other times than the one in force or, without one, than the virtual robot
- * takes by itself? Of an arm by its laps, where they can tell. */
+/* Does a set request other times than the one in force or, without one, than the virtual
+ * robot's own? For an arm its laps decide, if they can. */
 static bool asks_others(const struct pair_run *run, const struct parameter_set *set,
                         const struct parameter_virtual *virtual, const struct laps_fitted *real)
 {
     const struct parameter_book *book = &run->pair->parameters;
     const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
     struct parameter_virtual other = *virtual;
-    /* Of the virtual arm's moves there are about as many as of the real one's. */
+    /* The virtual arm has made about as many moves as the real one. */
     const size_t others = active ? active->n : set->n;
     double value[PARAMETER_TERMS_MAX];
     if (active && !set->commanded) {
@@ -259,14 +259,14 @@ static bool asks_others(const struct pair_run *run, const struct parameter_set *
             return true;
         }
         for (size_t j = first; j < first + PROFILE_TERMS && match == LAPS_MATCHED; j++) {
-            value[j] = nan(""); /* need not be asked by itself */
+            value[j] = nan(""); /* it need not be requested separately */
         }
     }
     return parameters_virtual_differs(terms_of(run), &other, value, set->se);
 }
 
-/* Returns the candidate, or NULL after saying why there is none; *news: it asks for other times
- * than are taken. */
+/* Returns the candidate, or NULL after reporting why there is none; *news: it requests other
+ * times than the present ones. */
 static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by,
                                                   const struct parameter_virtual *virtual,
                                                   bool *differs)
@@ -363,8 +363,8 @@ bool pair_change_set(const struct pair_run *run, bool dynamics)
     return done;
 }
 
-/* A wish that names no model means the set that is promoted by its version, the newer
- * candidate, or what was put in force last. */
+/* A request without a model means the set with the promoted version, the newer candidate, or
+ * the set last put in force. */
 static bool means_dynamics(const struct pair_run *run)
 {
     const struct event_request *r = &run->event->request;
@@ -391,7 +391,7 @@ bool pair_request_model(const struct pair_run *run, bool *dynamics)
     return true;
 }
 
-/* What it applied of the set that it was told last is in force from now on. */
+/* The values that the simulator applied of its last set are in force from now on. */
 static void apply_ack(const struct pair_run *run, const struct event_ack *a)
 {
     struct pair *pair = run->pair;
@@ -434,8 +434,8 @@ void pair_acknowledge(const struct pair_run *run)
     }
 }
 
-/* What the virtual robot makes of a new set shows soon, and what it misses is mended then: not
- * every propose_every moves. Returns whether it has just been found to miss it. */
+/* The virtual robot's response to a new set is visible soon, and errors are corrected then,
+ * without waiting for propose_every moves. Returns whether an error was just found. */
 static bool finds_miss(const struct pair_run *run, struct parameter_virtual *virtual)
 {
     if (pair_simulator_state(run->pair) != SIMULATOR_SETTLING) {
@@ -452,11 +452,11 @@ static bool is_time(const struct pair_run *run)
            run->pair->side[SIDE_REAL].moves >= PROPOSE_MOVES_MIN;
 }
 
-/* Shall it be in force? Not if the simulator does as the real robot without any: one that adds
- * something of its own to what it is told would do worse. */
+/* Should it be put in force? Not if the simulator agrees with the real robot without any set:
+ * one that adds time of its own to every command would get worse. */
 static bool is_worth_it(const struct parameter_set *set, bool differs)
 {
-    return set->refined > 0 ? set->refined <= REFINED_MAX /* it asks for what is in force */
+    return set->refined > 0 ? set->refined <= REFINED_MAX /* it requests what is in force */
                             : differs && set->verdict == (uint8_t)ESTIMATE_PASS;
 }
 

@@ -1,9 +1,8 @@
-/* twin/pair/pair_run.h - a step of a pair in progress, for who takes part in it: this room, and
- * those above that learn from the same event (twin/lab.c).
+/* twin/pair/pair_run.h - a step of a pair in progress, for this room and for those above that
+ * learn from the same event (twin/lab.c).
  *
- * pair.c takes the event in, pair_close.c finds the command it belongs to, turns a closed
- * command into an entry and feeds the calibrators; the machines are those of pair_machines.h.
- * Pure.
+ * pair.c applies the event; pair_close.c finds the command it belongs to, makes an entry of a
+ * closed command and updates the calibrators; the machines are those of pair_machines.h. Pure.
  */
 #ifndef TWIN_PAIR_PAIR_RUN_H
 #define TWIN_PAIR_PAIR_RUN_H
@@ -14,21 +13,21 @@
 #include "twin/pair/pair.h"
 #include "twin/pair/pair_machines.h"
 
-/* Where both robots say that they stand after a command: x_m, y_m, psi_rad. */
+/* Final poses of both robots after a command, from their replies: x_m, y_m, psi_rad. */
 struct pair_poses {
-    bool known; /* each told all three */
+    bool known; /* both replies have all three */
     bool agree;
     double of[SIDE_COUNT][3];
 };
 
-/* What an event brought to light, for the rooms above. */
+/* Findings of an event, for the rooms above. */
 struct pair_changes {
-    bool restarted; /* its side's robot began anew */
-    bool clock_set; /* its side's clock was set */
-    bool old;       /* telemetry: its number was here before, or a later one was */
-    bool repeated;  /* telemetry: its number is that of the sample before */
-    char differs[ENTRY_DIFFERS_MAX]; /* replies: in what they do not agree; "" */
-    struct pair_poses poses;         /* replies: by the command's second one */
+    bool restarted;                  /* its side's robot restarted */
+    bool clock_set;                  /* its side's clock was set */
+    bool old;                        /* telemetry: repeated, or overtaken by a later one */
+    bool repeated;                   /* telemetry: its number is that of the previous sample */
+    char differs[ENTRY_DIFFERS_MAX]; /* replies: differences between them; "" */
+    struct pair_poses poses;         /* replies: set by the command's second one */
 };
 
 /* The step in progress. */
@@ -37,14 +36,14 @@ struct pair_run {
     const struct pair_params *p;
     const struct effects *fx;
     int64_t t_us;
-    const struct event *event;          /* NULL when a deadline fires */
-    struct parameter_book *dynamics;    /* sets of the model of dynamics; NULL: none are kept */
-    struct pair_changes *changes;       /* NULL when a deadline fires */
-    struct delivery_memory *deliveries; /* NULL: none are kept */
+    const struct event *event;          /* NULL if a deadline fires */
+    struct parameter_book *dynamics;    /* sets of the model of dynamics; NULL: none */
+    struct pair_changes *changes;       /* NULL if a deadline fires */
+    struct delivery_memory *deliveries; /* may be NULL */
 };
 
-/* Of a big lab, what a step touches lies far apart in memory: asked for together it comes
- * together, not one piece after the other. Changes nothing. */
+/* Prefetches memory. In a large lab the data of a step are far apart; requested together they
+ * arrive together, not one after the other. Changes nothing. */
 static inline void pair_fetch_lines(const void *from, size_t bytes)
 {
     const char *end = (const char *)from + bytes;
@@ -55,135 +54,138 @@ static inline void pair_fetch_lines(const void *from, size_t bytes)
 
 /* ---- pair.c: the step, in the order of these calls ---- */
 
-/* Take the event in; what it asks of parameters, dynamics and following is for others. */
+/* Applies the event; requests about parameters, dynamics and following are left to others. */
 void pair_apply(const struct pair_run *run);
-/* A command has come: does its seq go on from that of the one before? */
+/* Checks whether the seq of a new command follows that of the previous one. */
 void pair_check_command_seq(const struct pair_run *run);
-/* Fire clock probes that are due. */
+/* Sends clock probes that are due. */
 void pair_fire_probes(const struct pair_run *run);
-/* Time commands out that are overdue. */
+/* Times out overdue commands. */
 void pair_fire_timeouts(const struct pair_run *run);
-/* Find the pair's next deadline anew; other_us: the earliest of the rooms above. */
+/* Finds the pair's next deadline; other_us: the earliest of the rooms above. */
 void pair_update_deadline(const struct pair_run *run, int64_t other_us);
 
-/* Count an alarm, and record it unless its type comes too often. */
+/* Counts an alarm, and records it unless its type is too frequent. */
 void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side,
                 const char *id, const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* Want something done for this pair, now; index and time are filled in. */
+/* Emits an effect of this pair; sets index and time. */
 void pair_emit(const struct pair_run *run, struct effect effect);
-/* A fit for the history. SIDE_COUNT: of travel times, with a number for each side. */
+/* Emits a fit for the record over time. SIDE_COUNT: travel times, with a number for each
+ * side. */
 void pair_emit_history(const struct pair_run *run, enum side side);
 void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
                        const char *text, size_t bytes);
 
-/* One of a command's machines at work: the context of its commit. */
+/* A command's machine at work: the context of its commit. */
 struct command_run {
     const struct pair_run *run;
     struct pair_slot *slot;
-    bool command; /* it has just arrived */
+    bool command; /* the command has just arrived */
     struct command_in in;
 };
 
-/* Let the machine, whose input this fills, see the command as it is now. */
+/* Runs a machine, whose input this function fills with the command's present state. */
 void pair_run_command(const struct pair_run *run, struct pair_slot *slot, bool command,
                       const struct efsm_machine *machine, efsm_commit *commit);
 
 /* ---- pair_close.c: from a reply to an entry ---- */
 
-/* The open command with this id, or NULL. */
+/* Finds the open command with this id; NULL: none. */
 struct pair_slot *pair_find_slot(struct pair *pair, const char *id);
 
-/* Commands that this side was asked and has neither answered nor missed. */
+/* Returns the commands that this side must still answer in time, as bits. */
 uint32_t pair_count_owed(const struct pair *pair, enum side side);
 
-/* The oldest open command that is so, of this side; NULL. */
+/* Finds the oldest open command of this side that satisfies the condition; NULL: none. */
 struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
                                    bool (*matches)(const struct pair_run *run,
                                                    const struct pair_slot *slot,
                                                    enum side side));
 
-/* The command a reply of this side belongs to; NULL, after an alarm that says why. */
+/* Finds the command that a reply belongs to; NULL, after an alarm with the reason. */
 struct pair_slot *pair_match_reply(const struct pair_run *run);
 
-/* The entry of a command that both sides are through with: emitted, counted, calibrated on. */
+/* Writes the entry of a command that both sides have finished: emits, counts, and
+ * calibrates. */
 void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot);
 
-/* The entry of a command that could not be followed, or was not sent for it may have been
- * before. */
+/* Writes the entry of a command that was not tracked, or not sent because it may be a
+ * repetition. */
 void pair_write_unfollowed(const struct pair_run *run, enum verdict verdict);
 
 /* ---- pair_values.c ---- */
 
-/* Keep the first reply's values for comparison; returns for how many there is no room. */
+/* Stores the first reply's values for comparison; returns how many did not fit. */
 size_t pair_store_values(struct pair_slot *slot, const struct event_reply *reply);
 
-/* Does the reply of the other side say something else than that of side `first` did? differs
- * tells what, as far as there is room. */
+/* Does the other side's reply disagree with that of side `first`? differs describes it, cut to
+ * size. */
 bool pair_reply_differs(const struct pair_slot *slot, enum side first,
                         const struct event_reply *reply, const struct pair_params *p,
                         char differs[ENTRY_DIFFERS_MAX]);
 
-/* Where both robots stand, by the reply of side `first` and that of the other. */
+/* Reads both robots' final poses, from the reply of side `first` and that of the other. */
 void pair_read_poses(const struct pair_slot *slot, enum side first,
                      const struct event_reply *reply, const struct pair_params *p,
                      struct pair_poses *poses);
 
-/* ---- pair_correct.c: the simulated robot is put where the real one stands ---- */
+/* ---- pair_correct.c: the simulated robot is set to the real one's pose ---- */
 
-/* A command is closed, with this entry: tell the simulator, where that is asked for, and write
- * it into the entry. */
+/* After a command is closed with this entry: sends a pose correction if configured, and records
+ * it in the entry. */
 void pair_correct(const struct pair_run *run, const struct pair_slot *slot, struct entry *e);
-/* The simulator's answer. */
+/* Applies the simulator's answer. */
 void pair_correct_acknowledge(const struct pair_run *run);
-/* Tell that an answer is missing when it is overdue. */
+/* Reports a missing answer when it is overdue. */
 void pair_correct_fire(const struct pair_run *run);
 
-/* ---- pair_arm.c: pairs of arms; others are left alone ---- */
+/* ---- pair_arm.c: pairs of arms; does nothing for others ---- */
 
-/* A command has come, and has this place: what it does is planned from where the arm is, or
- * from where the command before it ends. Sizes that it does not tell are filled in. */
+/* Plans a new command in this slot from the arm's angles, or from the end of the previous
+ * command. Sizes that the command lacks are filled in. */
 void pair_arm_open(const struct pair_run *run, struct pair_slot *slot);
-/* Telemetry of a side: how far both are apart now. */
+/* Applies telemetry of a side: the present distance of the tools. */
 void pair_arm_watch(const struct pair_run *run);
-/* The reply of a side. */
+/* Applies the reply of a side. */
 void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot);
-/* Of a command that both sides are through with, into its entry. */
+/* Fills an arm's members of the entry, when both sides have finished. */
 void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
                    const struct pair_slot *slot, struct entry *e);
-/* What was commanded of its move, for the calibration; false: its time tells nothing. */
+/* Gets the commanded rates of its move for the calibration; false: its time is unusable. */
 bool pair_arm_move(const struct pair *pair, const struct pair_params *p,
                    const struct pair_slot *slot, struct pair_move *row);
 
 /* ---- pair_parameters.c ---- */
 
-/* The event is a wish about parameter sets. False, declined, when it names a model of which no
- * sets are kept; else *dynamics says whether it means the model of dynamics. */
+/* Finds the model of a request about parameter sets. False, declined, if the named model has no
+ * sets; else *dynamics says whether it means the model of dynamics. */
 bool pair_request_model(const struct pair_run *run, bool *dynamics);
-/* It asks for a proposal of travel times. */
+/* Applies a request for a proposal of travel times. */
 void pair_propose(const struct pair_run *run);
-/* It asks for a promotion or a rollback. Whether something was put in force. */
+/* Applies a promotion or rollback. Returns whether a set was put in force. */
 bool pair_change_set(const struct pair_run *run, bool dynamics);
-/* It cannot be fulfilled. */
+/* Declines the request. */
 void pair_decline(const struct pair_run *run, const char *why);
-/* Of what the simulator was told last: the newest set in force; 0: its own parameters. */
+/* Returns the version last sent to the simulator: the newest set in force; 0: its own
+ * parameters. */
 uint32_t pair_parameters_version(const struct pair *pair,
                                  const struct parameter_book *dynamics);
-/* The simulator began anew, and may run on its own parameters until it acknowledges a set: it
- * is told what is in force, if anything ever was. */
+/* The simulator restarted, and may use its own parameters until it acknowledges a set, so the
+ * sets in force are sent again, if there ever were any. */
 void pair_resend_parameters(const struct pair_run *run);
-/* The simulator's answer to a set. */
+/* Applies the simulator's answer to a set. */
 void pair_acknowledge(const struct pair_run *run);
-/* The real robot made another usable move: in auto mode it may be time to propose. */
+/* Call it after a usable move of the real robot: in auto mode a proposal may be due. */
 void pair_consider_parameters(const struct pair_run *run);
 
-/* Record what became of a set. */
+/* Records a change of a set. */
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change);
-/* Record it, and tell the simulator what is in force now; set NULL: its own parameters. */
+/* Records it, and sends the simulator the sets now in force; set NULL: its own parameters. */
 void pair_activate_set(const struct pair_run *run, enum parameter_action action, const char *by,
                        const struct parameter_set *set, bool dynamics);
 
-/* ---- pair_fault.c: what a robot says is wrong with it, and what its codec noticed ---- */
+/* ---- pair_fault.c: faults that a robot reports, and observations of its codec ---- */
 
 void pair_apply_fault(const struct pair_run *run);
 void pair_apply_note(const struct pair_run *run);
@@ -195,7 +197,7 @@ static inline bool pair_slot_through(const struct pair_slot *slot, enum side sid
     return !slot->expected[side] || slot->answered[side] || slot->timed_out[side];
 }
 
-/* This side was asked and has neither answered nor timed out. */
+/* Must this side still answer in time? */
 static inline bool pair_slot_owed(const struct pair_slot *slot, enum side side)
 {
     return slot->sent[side] && !pair_slot_through(slot, side);
@@ -203,41 +205,42 @@ static inline bool pair_slot_owed(const struct pair_slot *slot, enum side side)
 
 /* ---- pair_link.c: link mode ---- */
 
-/* Keep a command's payload, to be sent. */
+/* Stores a command's payload for sending. */
 void pair_link_open(const struct pair_run *run, const struct pair_slot *slot);
 
-/* A halt has come: what waits is not sent any more, and answered `halted`. Does this wait? */
+/* Withdraws a waiting command after a halt, and answers it `halted`. Returns whether it was
+ * waiting. */
 bool pair_link_withdraw(const struct pair_run *run, struct pair_slot *slot);
 
-/* Hand out waiting commands to sides that are ready, at run->t_us. */
+/* Sends waiting commands to sides that are ready, at run->t_us. */
 void pair_dispatch(const struct pair_run *run);
 
-/* Let the link machine of this command see its new state; may send the reply to L1. */
+/* Steps the link machine of this command; may send the reply to L1. */
 void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool command);
 
-/* Tell L1 that the two replies differ, in what run->news says. */
+/* Notifies L1 that the two replies differ, with the text in run->changes. */
 void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot);
 
-/* Tell L1 that this command cannot be taken. code: of the fault or alarm. */
+/* Refuses a command to L1. code: of the fault or alarm. */
 void pair_link_refuse(const struct pair_run *run, const char *id, const char *code,
                       const char *why);
 
-/* A command whose id is known is not sent again: tell L1 what became of it, when it is closed.
- * False: its id is not known, or stands for another command that is still open. */
+/* Answers a command with a known id by its outcome, if it is closed, instead of sending it
+ * again. False: the id is unknown, or belongs to another command that is still open. */
 bool pair_link_answer_known(const struct pair_run *run);
 
-/* Remember what became of a command, for when it comes again. */
+/* Stores the outcome of a command, in case it comes again. */
 void pair_link_record_end(const struct pair_run *run, const char *id,
                           struct delivery_outcome outcome);
 
-/* Which sides a command that arrives now is sent to. */
+/* Decides which sides a new command is sent to. */
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,
                       bool expected[SIDE_COUNT]);
 
-/* Commands that wait for this side. */
+/* Returns the number of commands that wait for this side. */
 uint32_t pair_link_waiting(const struct pair_run *run, enum side side);
 
-/* An operation that is sent at once, whatever waits: it stops the robot. */
+/* Is this operation sent at once because it stops the robot? */
 bool pair_link_overtakes(const char *op);
 
 #endif

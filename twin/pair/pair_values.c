@@ -1,4 +1,6 @@
-/* Whether the replies of the two robots say the same: values as what they are. */
+/* twin/pair/pair_values.c - compares the replies of the two robots, each value according to its
+ * kind.
+ */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,10 +9,10 @@
 #include "base/numbers/constants.h"
 #include "twin/pair/pair_run.h"
 
-/* Bytes of ", and 31 more", kept free until the end. */
+/* Bytes of ", and 31 more", reserved until the end. */
 enum { MORE_MAX = 16 };
 
-/* Differences in words, as many as there is room for. */
+/* Descriptions of differences, as many as fit. */
 struct difference_list {
     char *text; /* [ENTRY_DIFFERS_MAX] */
     size_t used;
@@ -37,7 +39,7 @@ size_t pair_store_values(struct pair_slot *slot, const struct event_reply *reply
 /* ---- tolerances ---------------------------------------------------------------------------
  */
 
-/* Bytes of a name without the indexes behind it: "ranges_m" of "ranges_m[2]". */
+/* Returns the bytes of a name without its indices: "ranges_m" of "ranges_m[2]". */
 static size_t bytes_without_index(const char *name)
 {
     size_t n = strlen(name);
@@ -60,15 +62,16 @@ static bool ends_with(const char *name, size_t bytes, const char *end)
     return n <= bytes && memcmp(name + bytes - n, end, n) == 0;
 }
 
-/* Is the value called so: "psi_rad" is "pose.psi_rad", and "ranges_m" is "ranges_m[2]". */
+/* Does the key name the value? "psi_rad" names "pose.psi_rad", and "ranges_m" names
+ * "ranges_m[2]". */
 static bool is_called(const char *name, size_t bytes, const char *key)
 {
     const size_t n = strlen(key);
     return ends_with(name, bytes, key) && (n == bytes || name[bytes - n - 1] == '.');
 }
 
-/* The row for a value: one for its name goes before one for its unit, a longer one before a
- * shorter one. NULL when there is none. */
+/* Finds the tolerance of a value: a row for its name precedes one for its unit, a longer key a
+ * shorter one. NULL if there is none. */
 static const struct named_number *find_tolerance(const struct pair_params *p, const char *name)
 {
     const size_t whole = strlen(name);
@@ -89,7 +92,7 @@ static const struct named_number *find_tolerance(const struct pair_params *p, co
     return best;
 }
 
-/* A turn in the value's unit; 0 for what is no angle. */
+/* Returns a full turn in the value's unit; 0 if it is not an angle. */
 static double turn_of(const char *name)
 {
     const size_t bare = bytes_without_index(name);
@@ -99,7 +102,7 @@ static double turn_of(const char *name)
     return ends_with(name, bare, "_deg") ? 360.0 : 0.0;
 }
 
-/* Times are judged as times: lag and verdict say what two robots take. */
+/* Durations are not compared as values, because lag and verdict compare them. */
 static bool is_time(const char *name)
 {
     static const char *const units[] = {"_s", "_ms", "_us", "_ns"};
@@ -121,7 +124,7 @@ static bool numbers_agree(const char *name, double a, double b, const struct pai
     }
     const double larger = turn > 0.0 ? 0.0 : fmax(fabs(a), fabs(b));
     return gap <= pair_value_tolerance(p) || gap <= p->value_tolerance_ratio * larger ||
-           is_time(name); /* asked last: of most it need not be */
+           is_time(name); /* checked last, because it is rarely needed */
 }
 
 /* ---- differences --------------------------------------------------------------------------
@@ -149,7 +152,7 @@ static void add_difference(struct difference_list *list, const char *format, ...
     list->used += bytes;
 }
 
-/* The value of the side that replied first, in words. */
+/* Compares one value and describes a difference with the first side's value. */
 static void compare_value(struct difference_list *list, const struct pair_slot *slot, size_t k,
                           enum side first, const struct event_value *v,
                           const struct pair_params *p)
@@ -174,7 +177,7 @@ static void compare_value(struct difference_list *list, const struct pair_slot *
     }
 }
 
-/* The number of this name, however deep it lies; NULL. */
+/* Finds the number of this name at any depth; NULL. */
 static const struct event_value *find_number(const struct event_reply *reply, const char *name)
 {
     for (size_t i = 0; i < reply->value_count; i++) {

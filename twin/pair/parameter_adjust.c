@@ -4,12 +4,12 @@
 
 #include "base/numbers/hash.h"
 
-/* A difference of so many standard errors is no chance. */
+/* A difference beyond this number of standard errors is not chance. */
 static const double MISS_Z = 3.0;
-/* Nor does a smaller one matter: seconds of a delay, share of a speed. */
+/* A smaller difference is irrelevant: s for a delay, share of a speed. */
 static const double MISS_MIN = 1e-3;
-/* A speed of the simulator's known to worse than this share is none to build on, as it is none
- * of the real robot's. */
+/* A simulator's speed with a larger relative standard error is not used, like a real
+ * robot's. */
 static const double NEEDED_SE_RATIO_MAX = 0.10;
 
 static bool has_bit(uint8_t bits, size_t j)
@@ -74,7 +74,8 @@ void parameters_judge_virtual(const struct parameter_terms *terms,
         out->missed = out->missed || missed[g];
     }
     for (size_t j = 0; j < terms->count; j++) {
-        /* What does as it was told needs no second noise. */
+        /* A term that already behaves as requested needs no further correction, which would
+         * only add noise. */
         if (has_bit(force->applied, j) &&
             (!missed[terms->term[j].group] || isnan(out->does[j]))) {
             out->does[j] = force->aimed[j];
@@ -98,8 +99,8 @@ bool parameters_virtual_differs(const struct parameter_terms *terms,
     return false;
 }
 
-/* Where moves of one class do not tell delays apart, the group's first is the sum of them: two
- * sums of different delays say nothing about each other. */
+/* If moves of one class cannot separate delays, the group's first delay is their sum. Sums of
+ * different delays cannot be compared. */
 static bool same_delays(const struct parameter_terms *terms, uint8_t group, const double *a,
                         const double *b)
 {
@@ -116,7 +117,8 @@ static bool same_delays(const struct parameter_terms *terms, uint8_t group, cons
     return true;
 }
 
-/* `before`, of a term that does so and shall do as the real robot. */
+/* Corrects `before`, the value of a term that now behaves like `does` and must behave like the
+ * real robot. */
 static double correct_term(const struct parameter_term *term, double before, double does,
                            double real)
 {
@@ -175,7 +177,7 @@ bool parameters_apply_ack(const struct parameter_terms *terms, struct parameter_
         }
         const uint8_t bit = (uint8_t)(1U << j);
         const bool adjusted = relative && isfinite(sent->adjust[j]);
-        /* No simulator waits less than not at all. */
+        /* A simulator cannot wait for a negative time. */
         const double value = terms->term[j].rate ? sent->value[j] : fmax(sent->value[j], 0.0);
         const double now = adjusted ? sent->adjust[j] : value;
         other = other || !has_bit(force->applied, j) ||

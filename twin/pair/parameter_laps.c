@@ -6,20 +6,20 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 
-/* What the largest error of all sums of three unknowns exceeds as seldom as that of one exceeds
- * three standard errors (chi-squared, three degrees of freedom). */
+/* Threshold for the largest error over all sums of three parameters, as rare as 3 standard
+ * errors of a single one (chi-squared, three degrees of freedom). */
 static const double LAPS_Z = 3.76;
-/* A smaller difference does not matter: the end of a real arm's move is seen in the samples
- * that its controller tells, 2 ms apart at best. */
+/* A smaller difference is irrelevant: a real arm's end of motion shows in its controller's
+ * samples, 2 ms apart at best. */
 static const double LAPS_MIN_S = 1e-3;
-/* Before anything is known of it, a simulator is off by so much: share of a ratio, of a lap. */
+/* Prior error of a simulator: share of a ratio, of a lap. */
 static const double OFF_SHARE = 0.2;
-/* A delay that is held may move by so little. */
+/* Allowed change of a delay that is fixed. */
 static const double HELD_S = 1e-6;
 enum { STEPS = 50 };
 static const double STEP_ENOUGH = 1e-9;
 
-/* The law as fits have it: t0 and the logarithms of both ratios. */
+/* The law in the form of fits: t0 and the logarithms of both ratios. */
 static bool compute_logarithms(const double terms[PROFILE_TERMS], double q[PROFILE_TERMS])
 {
     q[PROFILE_T0] = terms[PROFILE_T0];
@@ -68,17 +68,18 @@ enum laps_match parameter_laps_match(const struct laps_fitted *laps, enum profil
 /* ---- the smallest change ------------------------------------------------------------------
  */
 
-/* Of one class. */
+/* Correction of one class. */
 struct match {
     const struct laps_fitted *real;
     enum profile_class kind;
-    double does[PROFILE_TERMS], shall[PROFILE_TERMS]; /* laws */
-    double sd_s;                                      /* of a lap, of both arms */
-    /* The change that is expected, and how far from it is as likely as a lap off by sd_s. */
+    double does[PROFILE_TERMS], shall[PROFILE_TERMS]; /* terms of the laws */
+    double sd_s; /* standard deviation of a lap, for both arms */
+    /* The expected change, and the deviation from it that is as likely as a lap error of
+     * sd_s. */
     double expected[PROFILE_TERMS], scale[PROFILE_TERMS];
 };
 
-/* Rows of laps, of moves of another class nothing, and one a term. */
+/* One residual per lap (zero for moves of another class), and one per term. */
 static int set_residuals(const gsl_vector *change, void *context, gsl_vector *f)
 {
     const struct match *m = context;
@@ -109,7 +110,7 @@ static enum status search_change(struct match *m, double change[PROFILE_TERMS])
     }
     const gsl_vector_const_view start = gsl_vector_const_view_array(m->expected, PROFILE_TERMS);
     int info = 0;
-    /* That it goes no further is no error. */
+    /* Stopping without further progress is not an error. */
     bool found = gsl_multifit_nlinear_init(&start.vector, &problem, work) == GSL_SUCCESS;
     if (found) {
         (void)gsl_multifit_nlinear_driver(STEPS, STEP_ENOUGH, 0.0, 0.0, NULL, NULL, &info,
@@ -126,8 +127,8 @@ static enum status search_change(struct match *m, double change[PROFILE_TERMS])
     return found ? STATUS_OK : STATUS_E_MATH;
 }
 
-/* Of a simulator whose laps are those of `does`: s to add to t0, no less than least_s, factors
- * of both ratios. */
+/* Finds the change for a simulator whose laps follow `does`: s to add to t0, at least least_s,
+ * and factors of both ratios. */
 static enum status find_change(const struct laps_fitted *real, enum profile_class kind,
                                const double does[PROFILE_TERMS], double least_s,
                                double change[PROFILE_TERMS])
@@ -180,7 +181,8 @@ static enum status adjust_class(const struct laps_fitted *real, enum profile_cla
         return STATUS_OK;
     }
     const double *before = applied == ALL ? &force->sent[first] : own;
-    /* No simulator waits less than not at all; of what is added to a delay nobody knows. */
+    /* A simulator cannot wait for a negative time; for additions to a delay the limit is
+     * unknown. */
     const double least_s = absolute ? -before[PROFILE_T0] : -HUGE_VAL;
     const enum status st = find_change(real, kind, &virtual->law[first], least_s, change);
     for (size_t j = 0; j < PROFILE_TERMS && st == STATUS_OK; j++) {

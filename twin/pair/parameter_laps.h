@@ -1,11 +1,11 @@
-/* twin/pair/parameter_laps.h - an arm's laps held against other terms, and what makes a
- * simulator's laps the real arm's.
+/* twin/pair/parameter_laps.h - compares an arm's laps with given terms, and finds the
+ * correction that makes a simulator's laps equal to the real arm's.
  *
- * Of t0 and the acceleration each makes up for the other where few moves are short: by
- * themselves they are uncertain, what they make of laps is not. So it is laps that are
- * compared, and of all changes that make laps equal the smallest is told
- * (docs/model/parameters.md). Terms of one class as sets have them: t0_s and two ratios.
- * Allocates through GSL while it runs, keeps nothing.
+ * If few moves are short, t0 and the acceleration compensate each other in a fit: each is
+ * uncertain, but the laps that they give together are not. So laps are compared instead of
+ * terms, and of all corrections that equalise the laps the smallest one is used
+ * (docs/model/parameters.md). Terms of one class are those of a set: t0_s and two ratios.
+ * Allocates through GSL during a call only.
  */
 #ifndef TWIN_PAIR_PARAMETER_LAPS_H
 #define TWIN_PAIR_PARAMETER_LAPS_H
@@ -14,24 +14,25 @@
 #include "identification/travel/profile_fit.h"
 #include "twin/pair/parameter_adjust.h"
 
-/* The moves [n] that a law was fitted to, of any class. */
+/* The moves [n] of a law's fit, of any class. */
 struct laps_fitted {
     const struct profile_move *moves;
     size_t n;
     const struct profile_fit *fit;
 };
 
-/* The terms of a law: they make its laps, though the moves may not tell one from another. */
+/* Returns the terms of a law. They give its laps, even if the moves cannot separate the
+ * terms. */
 void parameter_laps_terms(const struct profile_law *law, double terms[PROFILE_TERMS]);
 
-/* Are the laps of this class those of such terms, which rest on `others` moves? By more than a
- * lap's own spread, and beyond chance. */
+/* Are the laps of this class those of the given terms, which are based on `others` moves? The
+ * difference must exceed a lap's own spread, and chance. */
 enum laps_match parameter_laps_match(const struct laps_fitted *laps, enum profile_class kind,
                                      const double terms[PROFILE_TERMS], size_t others);
 
-/* Where a class is known as a whole, of `value`, and in force as a whole or not at all, the
- * smallest change of what is told that makes the virtual arm's laps those of the real arm's
- * moves takes the place of out's. STATUS_E_NOMEM, STATUS_E_MATH: out is as it was. */
+/* If a class is completely known, from `value`, and in force completely or not at all, replaces
+ * out's change by the smallest one that makes the virtual arm's laps equal to the real arm's.
+ * STATUS_E_NOMEM, STATUS_E_MATH: out is unchanged. */
 MUST_USE enum status parameter_laps_adjust(const struct laps_fitted *real,
                                            const struct parameter_force *force,
                                            const struct parameter_virtual *virtual,

@@ -1,8 +1,9 @@
-/* twin/pair/parameter_terms.h - of which terms a parameter set of travel times consists, and
- * what a simulator can be told of each.
+/* twin/pair/parameter_terms.h - the terms of a travel-time parameter set, and how each can be
+ * sent to a simulator.
  *
- * Of robots that are told how far to go, delays and speeds (travel_fit.h); of arms, which are
- * told how fast as well, delays and shares of what was commanded (profile_fit.h). Pure, tables.
+ * Robots whose commands have a size have delays and speeds (travel_fit.h). Arms, whose commands
+ * also have speeds, have delays and ratios to the commanded values (profile_fit.h). Pure,
+ * tables.
  */
 #ifndef TWIN_PAIR_PARAMETER_TERMS_H
 #define TWIN_PAIR_PARAMETER_TERMS_H
@@ -16,19 +17,19 @@
 enum { PARAMETER_TERMS_MAX = 6, PARAMETER_GROUPS_MAX = 2 };
 
 struct parameter_term {
-    uint8_t group; /* what is not known of one does not keep another from being told */
-    bool rate;   /* of a speed or an acceleration: takes a factor; else s, takes what to add */
-    bool needed; /* no change of its group is told while the simulator's own is not known */
+    uint8_t group; /* an unknown term of one group does not block another group */
+    bool rate;     /* a speed or acceleration, changed by a factor; else s, by addition */
+    bool needed;   /* unless the simulator's own is known, its group is not changed */
 };
 
 struct parameter_terms {
     size_t count;
-    const struct names *names; /* as sets, messages and simulators have them */
-    /* The first delay of a group is the sum of its delays where these are not told apart. */
+    const struct names *names; /* names in sets, messages and simulators */
+    /* If the delays of a group cannot be separated, the first one is their sum. */
     struct parameter_term term[PARAMETER_TERMS_MAX];
 };
 
-/* commanded: of arms. */
+/* commanded: terms of arms. */
 const struct parameter_terms *parameter_terms_of(bool commanded);
 
 static inline const char *parameter_term_name(const struct parameter_terms *terms, size_t j)

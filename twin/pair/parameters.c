@@ -13,17 +13,17 @@
 #include "identification/travel/travel_judge.h"
 #include "twin/pair/pair_params.h"
 
-/* A speed known to worse than this share is a guess; MARGINAL beyond half of it. */
+/* A speed with a larger relative standard error is a guess; MARGINAL beyond half of it. */
 static const double SPEED_SE_RATIO_MAX = 0.10;
-/* New moves may miss by so many times the spread of the moves that the fit rests on. */
+/* Allowed error of new moves, as a multiple of the spread of the fitted moves. */
 static const double HELD_OUT_RATIO_MAX = 2.5;
-/* Spread below which a laps' error does not matter to anybody. */
+/* A smaller spread of laps is irrelevant in practice. */
 static const double HELD_OUT_FLOOR_S = 0.002;
-/* A difference of so many standard errors is no chance. */
+/* A difference beyond this number of standard errors is not chance. */
 static const double DIFFERENCE_Z = 3.0;
 enum { HELD_OUT_MIN = 6 };
-/* Of a class of an arm's moves fewer are no evidence: nothing tests the law by them, and where
- * it bends decides its errors. */
+/* With fewer moves of an arm's class nothing tests the law, and its curvature decides its
+ * errors. */
 enum { CLASS_MOVES_MIN = 12 };
 
 /* ---- checks -------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ static void check_signs(const struct travel_fit *fit, struct parameter_checks *c
     }
 }
 
-/* By the share that the standard error of a speed has of it; NaN: not known. */
+/* Judges the relative standard error of a speed; NaN: unknown. */
 static enum estimate_verdict judge_precision(double worst)
 {
     return !(worst <= SPEED_SE_RATIO_MAX)      ? ESTIMATE_FAIL
@@ -91,10 +91,10 @@ static void check_precision(const struct travel_fit *fit, struct parameter_check
     const double *se = fit->estimate.se;
     double w_ratio = se[TRAVEL_INV_W] / value[TRAVEL_INV_W];
     double v_ratio = se[TRAVEL_INV_V] / value[TRAVEL_INV_V];
-    /* Of what only turns, the one speed stands for both. */
+    /* If the robot only turns, its one speed stands for both. */
     v_ratio = fit->motion == TRAVEL_TURNS ? w_ratio : v_ratio;
     w_ratio = fit->motion == TRAVEL_DRIVES ? v_ratio : w_ratio;
-    /* The worse of the two, NaN above all. */
+    /* The worse of the two; NaN is the worst. */
     const double worse = fabs(w_ratio) <= fabs(v_ratio) ? fabs(v_ratio) : fabs(w_ratio);
     parameters_add_check(checks, CHECK_PRECISION,
                          judge_precision(isnan(w_ratio) || isnan(v_ratio) ? nan("") : worse),
@@ -165,7 +165,7 @@ static void check_commanded_precision(const struct profile_fit *fit,
     for (size_t k = 0; k < PROFILE_CLASSES; k++) {
         const size_t speed = k * PROFILE_TERMS + PROFILE_SPEED;
         ratio[k] = e->identifiable[speed] ? e->se[speed] / e->value[speed] : nan("");
-        /* Known, but nobody knows how well: worse than all. */
+        /* A known value with an unknown error is worse than all. */
         const double share = e->identifiable[speed] && isnan(ratio[k]) ? HUGE_VAL : ratio[k];
         worst = fmax(worst, share);
     }
@@ -177,7 +177,7 @@ static void check_commanded_precision(const struct profile_fit *fit,
 /* ---- held out -----------------------------------------------------------------------------
  */
 
-/* By how much the older moves' fit is off in `count` newer ones, the median. */
+/* Adds the median error of the older moves' fit in `count` newer ones. */
 static void add_held_out(struct parameter_checks *checks, size_t count, double median_s,
                          double older_sd_s)
 {
@@ -223,8 +223,8 @@ static void hold_out_moves(const struct parameter_data *data, size_t held,
     add_held_out(checks, count, count > 0 ? error_s[count / 2] : nan(""), older->residual_s_sd);
 }
 
-/* Fit the older moves, predict the newest third: does the model hold tomorrow? The spread is
- * that of the median, so that one late message does not decide. */
+/* Fits the older moves and predicts the newest third: does the model hold tomorrow? The spread
+ * is estimated from the median, so that one late message does not decide. */
 static enum status check_held_out(const struct parameter_data *data, enum travel_method method,
                                   struct parameter_checks *checks)
 {
@@ -344,8 +344,8 @@ static struct parameter_set *find_state(struct parameter_book *book, enum parame
     return set ? parameters_find_version(book, set->version) : NULL;
 }
 
-/* The place of a new set: an empty one, else the oldest of those that are neither active nor
- * what a rollback would go back to. */
+/* Finds the place of a new set: an empty one, else the oldest that is neither active nor the
+ * target of a rollback. */
 static struct parameter_set *make_room(struct parameter_book *book)
 {
     struct parameter_set *victim = NULL;
@@ -490,7 +490,7 @@ bool parameters_rollback(struct parameter_book *book, const struct parameter_set
     } else {
         previous->state = PARAMETERS_RETIRED;
     }
-    /* The one that is left behind is not what the next rollback goes back to. */
+    /* The next rollback must not return to the set that is left now. */
     previous->order = 0;
     *now = before;
     return true;
@@ -511,8 +511,8 @@ bool parameters_differ(const struct parameter_book *book, const struct parameter
     return false;
 }
 
-/* ---- words --------------------------------------------------------------------------------
- */
+/* ---- texts
+ * -------------------------------------------------------------------------------- */
 
 ENUM_NAMES(parameter_state, PARAMETERS_RETIRED + 1, "none", "candidate", "active", "retired");
 
@@ -548,7 +548,7 @@ static void write_model_values(struct json_writer *w, const struct parameter_set
     }
 }
 
-/* The first delay of the group of a delay that is not known: it holds that one, too. */
+/* Is the delay contained in the first delay of its group, because it could not be separated? */
 static bool is_in_sum(const struct parameter_terms *terms, const struct parameter_set *set,
                       size_t j)
 {
@@ -565,8 +565,8 @@ static void write_values(struct json_writer *w, const struct parameter_set *set)
     for (size_t j = 0; j < set->count; j++) {
         const double sent = set->sent.value[j];
         if (isfinite(sent)) {
-            /* Below zero within its error, or it had failed its checks: no simulator waits less
-             * than not at all. */
+            /* A negative delay is zero within its error, or it would have failed its checks. A
+             * simulator cannot wait for a negative time. */
             json_write_real(w, parameter_term_name(terms, j),
                             terms->term[j].rate ? sent : fmax(sent, 0.0));
         } else if (is_in_sum(terms, set, j)) {

@@ -25,7 +25,7 @@
     X(TEAM_EVENT_UNLOCK, "unlock")   /* a client frees `resource` held under `fence` */        \
     X(TEAM_EVENT_LOCK, "lock")       /* a client requests `resources` */                       \
     /* a person clears the robot's error: it locks again what was taken away, and repeats the
-     * step */  \
+     * step */                                                                                 \
     X(TEAM_EVENT_RESET, "reset")                                                               \
     X(TEAM_EVENT_SKIP, "skip")       /* the same, but it continues with the next step */       \
     X(TEAM_EVENT_ABORT, "abort")     /* a person declares the robot's activity as failed */    \
@@ -35,16 +35,16 @@
 #define TEAM_EFFECTS(X)                                                                        \
     X(TEAM_START, "start")       /* activity n of robot: step's task and arg */                \
     X(TEAM_DONE, "done")         /* an activity (duration_us), IdPrt (part), Lock or UnLock is done */ \
-    X(TEAM_ERROR, "error")       /* an activity failed; why, duration_us */                        \
+    X(TEAM_ERROR, "error")       /* an activity failed; why, duration_us */                    \
     X(TEAM_NOTHING, "none")      /* IdPrt: no part that it can handle */                       \
     X(TEAM_FINISH, "finish")     /* the sequence has ended */                                  \
     X(TEAM_GRANT, "grant")       /* resource, fence, waited_us */                              \
     X(TEAM_WAIT, "wait")         /* resources, robots that it is queued behind */              \
-    X(TEAM_FREED, "release")     /* resource, fence, why; duration_us: time held */                \
+    X(TEAM_FREED, "release")     /* resource, fence, why; duration_us: time held */            \
     X(TEAM_MEET, "meet")         /* meeting, robots, waits_us */                               \
     X(TEAM_TOGETHER, "together") /* meeting, robots; all of them are done */                   \
     /* the robot must stop, because of another robot or its lease; duration_us: its activity, 0:
-     * none */   \
+     * none */                                                                                 \
     X(TEAM_HALT, "halt")                                                                       \
     X(TEAM_EXPIRE, "expire")     /* resource, fence; the owner was silent too long */          \
     X(TEAM_ONLINE, "online")                                                                   \
