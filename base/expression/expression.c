@@ -103,7 +103,7 @@ enum status expression_declare(struct expression_pool *pool, const char *name,
     }
     if (is_word(pool, name)) {
         return err_set(err, STATUS_E_PARSE, FAULT_RESERVED_NAME, name,
-                       "'%s' is a word of the language, take another name", name);
+                       "'%s' is a word of the language, use another name", name);
     }
     if (expression_find(pool, name) < pool->name_count) {
         return err_set(err, STATUS_E_PARSE, FAULT_DUPLICATE_NAME, name, "'%s' is there twice",

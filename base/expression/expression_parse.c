@@ -421,7 +421,7 @@ static uint16_t parse_unary(struct parser *p, const struct token *sign)
     if (strcmp(sign->text, "|") == 0) {
         blame_text(p, sign->character, FAULT_BAD_SYNTAX, "write abs(x) for |x|");
     } else {
-        blame_token(p, "cannot stand here");
+        blame_token(p, "is not allowed here");
     }
     return 0;
 }

@@ -302,7 +302,7 @@ enum fault number_explain(enum number_fault fault, const char *text, char *out, 
         [NUMBER_GROUPED] = "digits are not grouped here, write ",
         [NUMBER_RADIX] = ("octal, hexadecimal and leading zeros are not read, write a plain "
                           "decimal number"),
-        [NUMBER_UNIT] = "the unit stands in the key, write ",
+        [NUMBER_UNIT] = "the unit belongs in the key, write ",
         [NUMBER_NOT_FINITE] = "a finite number is wanted",
         [NUMBER_TOO_LARGE] = "the number is too large",
         [NUMBER_TOO_SMALL] = "the number is too close to zero, write 0",

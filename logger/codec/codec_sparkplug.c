@@ -205,7 +205,7 @@ static void emit_event(void *context, const struct sparkplug_event *event)
         codec_malformed(h->pair, h->message, side, "metric", h->sink, FAULT_UNKNOWN_NAME,
                         "alias %llu was not in a birth message",
                         (unsigned long long)event->alias);
-        ask_birth(h, "an alias that no birth told");
+        ask_birth(h, "an alias that no birth declared");
         break;
     case SPARKPLUG_TOO_MANY:
         codec_malformed(h->pair, h->message, side, "metric", h->sink, FAULT_TOO_MANY,

@@ -446,14 +446,13 @@ enum status store_check_mark(struct store *store, const struct store_mark *mark,
     int64_t held = 0;
     if (mark->store != store->mark.store) {
         return err_set(err, STATUS_E_STALE, FAULT_STORE_REPLACED, path,
-                       "it was made anew, or is another lab's");
+                       "it was recreated, or is another lab's");
     }
     if (mark->rows > store->mark.rows) {
-        return err_set(
-            err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
-            "it has taken in %llu of %llu records: an older copy, or the file beside "
-            "it (-wal) was lost or damaged",
-            (unsigned long long)store->mark.rows, (unsigned long long)mark->rows);
+        return err_set(err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
+                       "it has %llu of %llu records: an older copy, or the file next to it "
+                       "(-wal) was lost or damaged",
+                       (unsigned long long)store->mark.rows, (unsigned long long)mark->rows);
     }
     (void)snprintf(sql, sizeof sql,
                    "SELECT count(*) FROM runs r WHERE r.run = %lld AND %llu <= coalesce("

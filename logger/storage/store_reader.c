@@ -238,7 +238,7 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
     if (query->cursor && query->cursor[0] != '\0' &&
         !read_cursor(query, query->cursor, &from)) {
         return err_set(err, STATUS_E_PARSE, FAULT_BAD_CURSOR, "cursor",
-                       "is not one that this list has given: take it from the page before");
+                       "is not a cursor of this list: use the one from the previous page");
     }
     const size_t shape = (query->job ? 32U : 0U) | (query->team ? 16U : 0U) |
                          (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |

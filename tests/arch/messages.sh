@@ -6,7 +6,7 @@ bad=$(mktemp -d)
 trap 'rm -rf "$bad"' EXIT
 cd "$SOURCE"
 tar -cf - base config identification logger service twin web tests/golden/messages | tar -xf - -C "$bad"
-sed -i "s/is a word of the language, take another name/is reserved/; s/FAULT_TOO_MANY/FAULT_NONE/" \
+sed -i "s/is a word of the language, use another name/is reserved/; s/FAULT_TOO_MANY/FAULT_NONE/" \
     "$bad/base/expression/expression.c"
 sed -i 's/"too_deep"/"deep"/' "$bad/base/errors/fault.def"
 sed -i 's/X(ALARM_STORE_DOWN,/X(ALARM_IDLE, "idle_alarm", ALARM_TYPE_STORAGE) &/' "$bad/logger/message/record.h"

@@ -413,7 +413,8 @@ static void test_ports(void)
         {"machine: M\ninputs: {battery: number}\noutputs: {L: 0}\ninitial: A\nstates:\n  A:\n  "
          "  arcs:\n"
          "    - {when: battery > 1, to: A}\n    - {when: '!(battery > 1)', to: A}\n",
-         "E-PORT  M reads battery, which a diffdrive robot does not tell; it tells go lidar "
+         "E-PORT  M reads battery, which a diffdrive robot does not provide; it provides go "
+         "lidar "
          "resume "
          "halt angle distance period obstacle u ahead x y theta dx dtheta"},
         {"machine: M\ninputs: {go: number}\noutputs: {L: 0}\ninitial: A\nstates:\n  A:\n    "
@@ -423,7 +424,7 @@ static void test_ports(void)
         {"machine: M\ninputs: {go: truth}\noutputs: {left: 0}\ninitial: A\nstates:\n  A:\n    "
          "arcs:\n"
          "    - {when: go, to: A}\n    - {when: '!go', to: A}\n",
-         "E-PORT  M has no output that a diffdrive robot hears; it hears L R P g done data "
+         "E-PORT  M has no output that a diffdrive robot accepts; it accepts L R P g done data "
          "blocked "
          "halted error warn"},
     };

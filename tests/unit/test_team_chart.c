@@ -160,7 +160,7 @@ static void test_picture(void)
     CHECK_INT("ticks and whiskers", count_of("class=\"forecast\""), 4);
     CHECK_INT("whiskers in the picture", count_of("v 6 m 0 -3 H"), 3);
     CHECK("in words",
-          strstr(text, "R1: Move A&quot;, foretold to begin at 0.100 s and to end at "
+          strstr(text, "R1: Move A&quot;, predicted to begin at 0.100 s and to end at "
                        "2.800 s to 3.300 s"));
     CHECK_INT("now", count_of("class=\"now\""), 1);
     g.from_us = 6000000; /* the first five ended before it */

@@ -231,7 +231,7 @@ static void judge_explained(const struct model *model, const struct dynamics_che
                              worst);
     } else {
         parameters_add_check(&r->checks, CHECK_HELD_OUT, verdict,
-                             "in the newest %.0f s too little moved to tell",
+                             "in the newest %.0f s there was too little motion to judge",
                              summary->duration_s);
     }
 }
@@ -302,7 +302,7 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     } else if (status != STATUS_E_NOMEM && status != STATUS_E_STALE) {
         parameters_add_check(
             &r->checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
-            "the older samples do not determine a model that foretells the newer ones");
+            "the older samples do not determine a model that predicts the newer ones");
         status = STATUS_OK;
     }
     data_table_free(&held.older);

@@ -354,15 +354,15 @@ static void format_misfit(const struct model *model, const struct dynamics_shape
     list_axes(model, efforts, axes, sizeof axes);
     if (misfit == DYNAMICS_NO_POSE) {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
-                       "telemetry tells no pose, %s needs it: pose shall begin with %s",
+                       "telemetry has no pose, %s needs it: pose must begin with %s",
                        model->name, model->axes[0].pose);
     } else if (misfit == DYNAMICS_NO_TAU) {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
-                       "telemetry tells no efforts, %s needs tau as %s", model->name, axes);
+                       "telemetry has no efforts, %s needs tau as %s", model->name, axes);
     } else if (misfit == DYNAMICS_NU_SIDEWAYS || misfit == DYNAMICS_TAU_SIDEWAYS) {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
                        "%s[1] of telemetry is %.3g, but a robot of model %s does not move "
-                       "sideways: %s shall be %s, in the robot's own axes",
+                       "sideways: %s must be %s, in the robot's own axes",
                        vector, shape->sideways, model->name, vector, axes);
     } else {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
@@ -387,7 +387,7 @@ void pair_dynamics_obstacle(const struct pair_dynamics *d, enum side which,
     } else if (side->shape.received <= 1 && passed >= RECEIVED_MIN) {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
                        "samples are passed over (%llu repeat the seq of one before, %llu are "
-                       "older, %llu retained or too long under way): seq and t shall count up",
+                       "older, %llu retained or too long in transit): seq and t must increase",
                        (unsigned long long)gate[ONLINE_DUPLICATE],
                        (unsigned long long)gate[ONLINE_OUT_OF_ORDER],
                        (unsigned long long)gate[ONLINE_STALE]);

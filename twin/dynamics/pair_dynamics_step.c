@@ -48,7 +48,7 @@ static const char *fit_obstacle(const struct dynamics_side *side)
         return "the dynamics of this side are not followed";
     }
     if (side->running) {
-        return "a fit of this side is under way";
+        return "a fit of this side is running";
     }
     if (side->shape.wrong) {
         return "telemetry does not fit the model";

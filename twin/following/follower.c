@@ -71,7 +71,7 @@ enum status follower_check(const struct follower_params *p, struct err *err)
     if (g->pose_per_s2 > 0.0 && p->allocation.underactuated) {
         return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "pose_per_s2",
                        "must be 0: the robot cannot be pushed along every axis, and pose "
-                       "feedback would turn an error across its way into one along it");
+                       "feedback would turn an error across its path into one along it");
     }
     if (!(g->slow_mps >= 0.0)) {
         return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "slow_mps",

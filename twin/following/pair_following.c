@@ -627,7 +627,7 @@ static void report_changes(struct pair_following *x, const struct pair_run *run,
     }
     if (changes & FOLLOWING_CHANGE_RESET) {
         pair_alarm(run, ALARM_MODEL_RESET, SIDE_COUNT, "",
-                   "a model's motion was no number: it began anew at the last sample");
+                   "a model's motion was not finite: it restarted at the last sample");
     }
     if (changes & FOLLOWING_CHANGE_RESUMED) {
         x->resumed++;
@@ -653,7 +653,7 @@ static void report_changes(struct pair_following *x, const struct pair_run *run,
 static void give_up(struct pair_following *x, const struct pair_run *run)
 {
     (void)snprintf(x->stuck, sizeof x->stuck,
-                   "the models make no effort that is a number: identify the robots anew");
+                   "the models give no finite effort: identify the robots again");
     (void)snprintf(x->obstacle, sizeof x->obstacle, "%s", x->stuck);
     following_want(&x->f, false);
     pair_alarm(run, ALARM_FOLLOWING_ENDED, SIDE_VIRTUAL, "", "following ends: %s", x->stuck);

@@ -97,7 +97,7 @@ static void check_arc_outputs(struct checks *c, size_t arc)
             machine_diagnostics_add(
                 checks_list(c), "E-MEALY", m->arcs[arc].place,
                 "%s: the output %s of '%.200s' depends on the input %s in the same cycle: make "
-                "it delayed (%s+ = ...), or put %s = ... into a state",
+                "it delayed (%s+ = ...), or write %s = ... in a state",
                 checks_state(c, m->table_arcs[arc].from), name, m->table_arcs[arc].label,
                 machine_name(m, input), name, name);
         }
@@ -280,7 +280,7 @@ static void check_reads(struct checks *c, size_t arc, uint16_t root, const struc
             checks_list(c), never ? "E-UNDEFINED" : "W-UNDEFINED", m->arcs[arc].place,
             "%s: '%.240s' reads %s, which has no value yet %s", checks_state(c, from),
             m->table_arcs[arc].label, machine_name(m, name),
-            never ? "there" : "when the machine came there by a way that does not set it");
+            never ? "there" : "when the machine came there by a path that does not set it");
     }
 }
 

@@ -304,7 +304,7 @@ static bool parse_words(struct machine_draft *draft, struct machine_words guard,
         return false;
     }
     machine_diagnostics_add(&draft->diagnostics, "N-WORDS", place,
-                            "'%.*s' is no expression: taken as the truth input %s",
+                            "'%.*s' is not an expression: used as the truth input %s",
                             (int)(guard.bytes < 240 ? guard.bytes : 240), guard.text, name);
     return true;
 }

@@ -246,7 +246,7 @@ static void report_inputs(struct machine *m)
         if (m->inputs[i].found) {
             machine_diagnostics_add(&m->draft.diagnostics, "N-INPUT",
                                     (struct machine_place){0, 0, NULL},
-                                    "%s: %s is taken as an input (nobody gives it a value)",
+                                    "%s: %s is used as an input (nothing assigns it)",
                                     m->draft.name, machine_name(m, m->inputs[i].name));
         }
     }

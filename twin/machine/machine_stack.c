@@ -67,14 +67,13 @@ static void report_arc(struct checks *c, size_t arc, const struct stack_case *at
     c->search.reported[arc][empty ? 1 : 2] = true;
     describe_path(c, at, path);
     if (empty) {
-        machine_diagnostics_add(checks_list(c), "W-STACK-EMPTY", m->arcs[arc].place,
-                                "%s: '%.240s' finds %d on the stack and takes more when the "
-                                "machine comes by %s",
-                                checks_state(c, at->state), m->table_arcs[arc].label, at->depth,
-                                path);
+        machine_diagnostics_add(
+            checks_list(c), "W-STACK-EMPTY", m->arcs[arc].place,
+            "%s: '%.240s' finds %d on the stack and pops more when the machine comes by %s",
+            checks_state(c, at->state), m->table_arcs[arc].label, at->depth, path);
     } else {
         machine_diagnostics_add(checks_list(c), "W-STACK-FULL", m->arcs[arc].place,
-                                "%s: '%.240s' finds %d on the stack of %d and puts %d more "
+                                "%s: '%.240s' finds %d on the stack of %d and pushes %d more "
                                 "when the machine comes by %s",
                                 checks_state(c, at->state), m->table_arcs[arc].label, at->depth,
                                 EFSM_STACK_MAX, m->table_arcs[arc].push_count, path);

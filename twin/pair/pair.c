@@ -494,7 +494,7 @@ static void report_ambiguous(const struct pair_run *run, struct pair_slot *slot,
     } else if (slot && e->reply.id[0] == '\0' && fits > 1 && unsure) {
         pair_alarm(run, ALARM_REPLY_ORDER_AMBIGUOUS, e->side, slot->id,
                    "a reply of the %s robot without id fits %u open commands, and others may "
-                   "have been lost: it is taken for that of the oldest",
+                   "have been lost: it counts as that of the oldest",
                    side_name(e->side), fits);
     } else {
         return;
@@ -546,7 +546,7 @@ static void check_boot(const struct pair_run *run, struct pair_side *side, const
     }
     if (side->boot[0]) {
         pair_alarm(run, ALARM_BOOT_CHANGED, s, "",
-                   "the %s robot started anew (boot %s, before %s)", side_name(s), boot,
+                   "the %s robot restarted (boot %s, before %s)", side_name(s), boot,
                    side->boot);
         restart_side(run, side);
         side->last_seq = -1;
@@ -563,7 +563,7 @@ static void check_seq(const struct pair_run *run, struct pair_side *side, int64_
     if (seq <= 1 && side->last_seq > 1 && !run->event->dup &&
         run->event->telemetry.boot[0] == '\0') {
         pair_alarm(run, ALARM_SEQ_RESTARTED, s, "",
-                   "the %s robot's seq began anew at %lld, before %lld", side_name(s),
+                   "the %s robot's seq restarted at %lld, before %lld", side_name(s),
                    (long long)seq, (long long)side->last_seq);
         restart_side(run, side);
     } else if (side->last_seq >= 0 && seq > side->last_seq + 1) {
@@ -684,7 +684,7 @@ static void on_lost_session(const struct pair_run *run)
     pair_alarm(
         run, ALARM_SESSION_LOST, SIDE_COUNT, "",
         "the broker has forgotten Tandem's session (restarted? its last save is "
-        "unknown): what it kept for Tandem is lost, commands and replies may be missing");
+        "unknown): what it stored for Tandem is lost, commands and replies may be missing");
 }
 
 static void (*const appliers[EVENT_KIND_COUNT])(const struct pair_run *run) = {

@@ -445,7 +445,7 @@ static void alarm_drift(const struct pair_run *run, enum side side,
     const bool turns = drift->term == TRAVEL_INV_W;
     if (pair_is_arm(run->p)) {
         pair_alarm(run, ALARM_DRIFT_MOVE_TIME, side, id,
-                   "the %s robot's %s take %+.1f %% of their time more, %.1f s ago",
+                   "the %s robot's %s take %+.1f %% more time since %.1f s ago",
                    side_name(side), turns ? "moves of joints" : "lines",
                    100.0 * (1.0 / (1.0 + drift->change_ratio) - 1.0), ago_s);
         return;

@@ -48,9 +48,10 @@ static void report_failure(const struct pair_run *run, enum alarm_code code, con
 {
     struct pair_correction *c = &run->pair->correction;
     if (!c->reported) {
-        pair_alarm(run, code, SIDE_VIRTUAL, c->id,
-                   "the simulator %s%s (correction %llu); not told again until it applies one",
-                   what, why, (unsigned long long)c->sent);
+        pair_alarm(
+            run, code, SIDE_VIRTUAL, c->id,
+            "the simulator %s%s (correction %llu); not reported again until it applies one",
+            what, why, (unsigned long long)c->sent);
     }
     c->reported = true;
 }
@@ -61,8 +62,7 @@ static void give_up(const struct pair_run *run)
     struct pair_correction *c = &run->pair->correction;
     c->awaited_us = LAB_TIME_MAX;
     c->unanswered++;
-    report_failure(run, ALARM_POSE_UNANSWERED,
-                   "did not say that it put its robot where the real one stands", "");
+    report_failure(run, ALARM_POSE_UNANSWERED, "did not acknowledge the real robot's pose", "");
 }
 
 static void send_pose(const struct pair_run *run, const double pose[3])

@@ -302,14 +302,14 @@ static void send_outcome(const struct pair_run *run, const struct delivery_outco
                        : o->end == DELIVERY_UNANSWERED ? unanswered_words[o->from]
                        : o->end == DELIVERY_REFUSED    ? "too many commands were open"
                        : o->end == DELIVERY_WITHDRAWN  ? withdrawn_words
-                                                       : "what became of it is not known";
+                                                       : "its outcome is unknown";
     const enum reply_status status = answered                       ? o->status
                                      : o->end == DELIVERY_WITHDRAWN ? REPLY_HALTED
                                                                     : REPLY_ERROR;
     char detail[128];
     char text[6 * EVENT_ID_MAX + 384];
     struct json_writer w;
-    (void)snprintf(detail, sizeof detail, "sent again, the robots were not told again: %s",
+    (void)snprintf(detail, sizeof detail, "sent again, not passed on to the robots again: %s",
                    what);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     json_write_object(&w, NULL);

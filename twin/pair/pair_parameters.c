@@ -310,9 +310,9 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         .by = by,
         .fit = &fit,
         .checks = &checks,
-        .detail = virtual->missed ? "the virtual robot's moves do not take the times that the "
-                                    "set in force asks for"
-                                  : ""};
+        .detail = virtual->missed
+                      ? "the virtual robot's moves do not take the times of the set in force"
+                      : ""};
     if (checks.verdict == ESTIMATE_FAIL) {
         change.action = PARAMETERS_REJECTED;
         change.detail = parameters_first_failure(&checks);
@@ -384,8 +384,7 @@ bool pair_request_model(const struct pair_run *run, bool *dynamics)
     *dynamics = run->dynamics && (r->model[0] ? strcmp(r->model, run->p->dynamics.model) == 0
                                               : means_dynamics(run));
     if (r->model[0] && !*dynamics && strcmp(r->model, "travel_time") != 0) {
-        decline_request(run, asked_by(run), r->version,
-                        "no sets of this model are kept for the pair");
+        decline_request(run, asked_by(run), r->version, "the pair has no sets of this model");
         return false;
     }
     return true;

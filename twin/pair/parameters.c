@@ -69,7 +69,7 @@ static void check_signs(const struct travel_fit *fit, struct parameter_checks *c
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         if (fit->estimate.identifiable[j] && fit->beta_hi[j] < 0.0) {
             parameters_add_check(checks, CHECK_SIGNS, ESTIMATE_FAIL,
-                                 "%s is below zero beyond doubt", travel_term_name(j));
+                                 "%s is significantly below zero", travel_term_name(j));
         }
     }
     if (fit->beta[TRAVEL_INV_W] <= 0.0 || fit->beta[TRAVEL_INV_V] <= 0.0) {
@@ -151,7 +151,7 @@ static void check_commanded_signs(const struct profile_fit *fit,
         const size_t t0 = k * PROFILE_TERMS + PROFILE_T0;
         if (e->identifiable[t0] && e->hi[t0] < 0.0) {
             parameters_add_check(checks, CHECK_SIGNS, ESTIMATE_FAIL,
-                                 "%s is below zero beyond doubt", class_term(k, PROFILE_T0));
+                                 "%s is significantly below zero", class_term(k, PROFILE_T0));
         }
     }
 }

@@ -164,7 +164,7 @@ static void draw_forecast(const struct svg *svg, const struct bar *bar)
     describe_bar(bar, text, sizeof text);
     write_format(svg, "<g class=\"forecast\" fill=\"none\" stroke=\"currentColor\"><title>%s: ",
                  escape_xml(name_lane(svg->g->p, lane), name));
-    write_format(svg, "%s, foretold to begin at %.3f s and to end at %.3f s to %.3f s</title>",
+    write_format(svg, "%s, predicted to begin at %.3f s and to end at %.3f s to %.3f s</title>",
                  escape_xml(text, escaped), seconds_of(svg, bar->predicted_from_us),
                  seconds_of(svg, bar->predicted_p05_us),
                  seconds_of(svg, bar->predicted_p95_us));

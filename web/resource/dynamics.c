@@ -78,7 +78,7 @@ static bool can_begin(const struct web_request *request, const struct pair_dynam
     }
     pair_dynamics_obstacle(d, which, obstacle);
     if (side->running) {
-        refuse_fit(request, response, "a fit of this side is under way; see its job");
+        refuse_fit(request, response, "a fit of this side is running; see its job");
     } else if (side->shape.wrong) {
         refuse_fit(request, response, obstacle);
     } else if (side->count < DYNAMICS_WINDOW_MIN) {

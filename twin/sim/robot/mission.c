@@ -269,13 +269,14 @@ static void plan_route(const struct round *r, enum l2_request request)
     }
     m->routed = route_plan(&m->map, &from, &to, m->plan->clearance_m, &m->route);
     if (m->routed == STATUS_OK) {
-        notify_user(
-            r, 2, MISSION_ACK, "%s: a way of %.2f m with %zu leg%s to x %.3f m, y %.3f m", what,
-            m->route.length_m, m->route.count, m->route.count == 1 ? "" : "s", to.x_m, to.y_m);
+        notify_user(r, 2, MISSION_ACK,
+                    "%s: a route of %.2f m with %zu leg%s to x %.3f m, y %.3f m", what,
+                    m->route.length_m, m->route.count, m->route.count == 1 ? "" : "s", to.x_m,
+                    to.y_m);
         return;
     }
     const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
-                      : m->routed == STATUS_E_EMPTY ? "there is no way"
+                      : m->routed == STATUS_E_EMPTY ? "there is no route"
                                                     : "the map has too many corners";
     notify_user(r, 2, MISSION_ERROR, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
                 what, why, from.x_m, from.y_m, to.x_m, to.y_m);

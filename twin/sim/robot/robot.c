@@ -86,8 +86,7 @@ static bool accepts_port(const struct robot_kind *kind, const struct machine *ma
     const struct robot_port *found = find_port(kind, input, name);
     if (!found && input) {
         (void)snprintf(reason, size,
-                       "E-PORT  %s reads %s, which a %s robot does not tell; it "
-                       "tells",
+                       "E-PORT  %s reads %s, which a %s robot does not provide; it provides",
                        machine->table.name, name, kind->name);
         list_ports(kind, true, reason, size);
         return false;
@@ -122,7 +121,8 @@ bool robot_accepts_machine(const struct robot_kind *kind, const struct machine *
             find_port(kind, false, machine_name(machine, machine->outputs[i].name)) != NULL;
     }
     if (!tells) {
-        (void)snprintf(reason, size, "E-PORT  %s has no output that a %s robot hears; it hears",
+        (void)snprintf(reason, size,
+                       "E-PORT  %s has no output that a %s robot accepts; it accepts",
                        machine->table.name, kind->name);
         list_ports(kind, false, reason, size);
     }

@@ -102,20 +102,21 @@ static void write_words(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MA
     switch (w->fault->kind) {
     case TEAM_FAULT_ORDER:
         write_line(out, size,
-                   "Lock of %s (%s) while %s is held (%s): %s stands before %s under "
-                   "resources; take it first",
+                   "Lock of %s (%s) while %s is held (%s): %s precedes %s under resources; "
+                   "lock it first",
                    w->resource, w->step, w->held, w->other, w->resource, w->held);
         break;
     case TEAM_FAULT_NESTED:
-        write_line(out, size,
-                   "Lock of %s (%s) while %s is held (%s): with locking: at_once take all in "
-                   "one Lock",
-                   w->resource, w->step, w->held, w->other);
+        write_line(
+            out, size,
+            "Lock of %s (%s) while %s is held (%s): with locking: at_once lock all in one Lock",
+            w->resource, w->step, w->held, w->other);
         break;
     case TEAM_FAULT_MEETING:
         write_task(w->p, w->fault->step, task);
         write_line(out, size,
-                   "%s (%s) while %s is held (%s): who is waited for may need it; UnLock it "
+                   "%s (%s) while %s is held (%s): another robot of the meeting may need it; "
+                   "UnLock it "
                    "before",
                    task, w->step, w->held, w->other);
         break;
@@ -131,19 +132,18 @@ static void write_words(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MA
         write_never_released(w, out);
         break;
     case TEAM_FAULT_ZERO_TIME:
-        write_line(out, size,
-                   "%s to %s go round without taking time; a task is wanted between them",
+        write_line(out, size, "%s to %s loop in zero time; a task is needed between them",
                    w->step, w->other);
         break;
     case TEAM_FAULT_NOT_LEFT:
         write_task(w->p, w->fault->other, task);
         write_line(out, size,
-                   "UnLock of %s (%s) follows %s (%s): the robot may still stand there; leave "
+                   "UnLock of %s (%s) follows %s (%s): the robot may still be there; leave "
                    "first, and say safe: true of that position or task",
                    w->resource, w->step, task, w->other);
         break;
     case TEAM_FAULT_NOT_REACHED:
-        write_line(out, size, "%s is never reached: what stands before goes round for ever",
+        write_line(out, size, "%s is never reached: the steps before it loop for ever",
                    w->step);
         break;
     case TEAM_FAULT_DEADLOCK:

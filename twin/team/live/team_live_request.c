@@ -328,7 +328,7 @@ static void ask_job(const struct team_live_run *run, const struct event_team *as
     } else if (team_job_fault(p, &e.job, why)) {
         reject_request(run, a, why);
     } else if (team_jobs_max(team_live_core(run->live, p)) == 0) {
-        reject_request(run, a, "nobody takes jobs: every robot has a sequence of its own");
+        reject_request(run, a, "no robot takes jobs: each has its own sequence");
     } else if (team_jobs_waiting(team_live_core(run->live, p)) >=
                team_jobs_max(team_live_core(run->live, p))) {
         reject_request(run, a, "too many jobs wait");
@@ -430,7 +430,7 @@ static void ask_all(const struct team_live_run *run, const struct event_team *as
         }
     }
     if (count == 0) {
-        reject_request(run, a, starts ? "nobody is left to be started" : "nobody is at work");
+        reject_request(run, a, starts ? "no robot is left to start" : "no robot is at work");
     } else {
         decide_answer(run, a, TEAM_LIVE_DONE, "");
     }

@@ -244,7 +244,7 @@ static const char *find_fault(const struct team_work *w, const struct team_event
     if (phase != TEAM_PHASE_PARKED) {
         return phase == TEAM_PHASE_WAITING ? "it waits for another Lock"
                : phase == TEAM_PHASE_ERROR ? "it is in Error until a person resets it"
-                                           : "it does what the team tells it";
+                                           : "it executes commands of the team";
     }
     if (event->resource_count == 0 || event->resource_count > TEAM_WANT_MAX) {
         return "a Lock is of 1 to 16 resources";
@@ -255,7 +255,7 @@ static const char *find_fault(const struct team_work *w, const struct team_event
         }
         for (size_t j = 0; j < k; j++) {
             if (event->resources[j] == event->resources[k]) {
-                return "one resource stands in it twice";
+                return "it has one resource twice";
             }
         }
     }
