@@ -98,7 +98,7 @@ enum status expression_declare(struct expression_pool *pool, const char *name,
 {
     if (!expression_is_name(name, pool->primes)) {
         return err_set(err, STATUS_E_PARSE, FAULT_BAD_NAME, name,
-                       "'%.40s' is no name: a letter, then letters, digits and _, 1 to %d",
+                       "'%.40s' is not a name: a letter, then letters, digits and _, 1 to %d",
                        name, EXPRESSION_NAME_MAX);
     }
     if (is_word(pool, name)) {

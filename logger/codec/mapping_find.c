@@ -212,7 +212,7 @@ bool mapping_find_json(const struct mapping_node *nodes, const char *text, size_
     }
     const char *word = find_no_number(&s);
     if (word) {
-        (void)snprintf(out->fault, sizeof out->fault, "%s is no JSON number", word);
+        (void)snprintf(out->fault, sizeof out->fault, "%s is not a JSON number", word);
     } else {
         (void)snprintf(out->fault, sizeof out->fault, "column %zu: %s", json_scan_column(&s),
                        s.error);

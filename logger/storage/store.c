@@ -42,8 +42,8 @@ enum status store_fail(const struct store_connection *c, int code, const char *w
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, c->path,
-                       "the store is damaged (%s): move it away and restart, the journal makes "
-                       "it anew",
+                       "the store is damaged (%s): move it away and restart, it is rebuilt "
+                       "from the journal",
                        why);
     case SQLITE_NOMEM:
         return err_no_memory(err, c->path, "out of memory");
@@ -230,8 +230,8 @@ static enum status check_pages(const struct store_connection *c, struct err *err
     }
     return good ? STATUS_OK
                 : err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, c->path,
-                          "the store is damaged: move it away and restart, the journal makes "
-                          "it anew");
+                          "the store is damaged: move it away and restart, it is rebuilt from "
+                          "the journal");
 }
 
 static enum status set_up_file(const struct store_connection *c, uint64_t pages_max,

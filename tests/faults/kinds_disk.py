@@ -100,7 +100,7 @@ def wal_damaged(r):
     r.load.go_on()
 
 
-@kind("the store is damaged: it is said, and once it is moved away the journal makes it anew")
+@kind("the store is damaged: it is said, and once it is moved away it is rebuilt from the journal")
 def store_damaged(r):
     wait_for_files(r)
     r.stop_daemon()

@@ -613,7 +613,8 @@ static void remove_oldest_entry(void)
     (void)remove(daemon_path(&served, "checkpoint"));
 }
 
-/* Without the store: the journal makes it anew, in silence; what a store lacks is published. */
+/* Without the store: it is rebuilt from the journal, in silence; what a store lacks is
+ * published. */
 static void test_store_from_journal(void)
 {
     char ids[64][64];

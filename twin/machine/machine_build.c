@@ -148,7 +148,7 @@ static uint8_t find_state(struct machine *m, const char *name, struct machine_pl
     const struct machine_draft_state *s = machine_draft_find_state(&m->draft, name);
     if (!s) {
         machine_diagnostics_add(&m->draft.diagnostics, "E-NO-SUCH-STATE", place,
-                                "'%.80s' is no state of the machine", name);
+                                "'%.80s' is not a state of the machine", name);
         return 0;
     }
     return (uint8_t)(s - m->draft.states);

@@ -408,7 +408,8 @@ bool machine_draft_label(struct machine_draft *draft, struct machine_words label
         }
     }
     while (machine_words_next(&rest, &part)) {
-        fine = machine_draft_assign(draft, part, place, "E-LABEL", " is no assignment", acts) &&
+        fine = machine_draft_assign(draft, part, place, "E-LABEL", " is not an assignment",
+                                    acts) &&
                fine;
     }
     return read_guard(draft, guard, words, place, when) && fine;

@@ -303,10 +303,9 @@ void pair_check_command_seq(const struct pair_run *run)
     const int64_t missing =
         c->seq - before - 1 - (int64_t)(pair->malformed - pair->malformed_seq);
     if (before >= 0 && missing > 0) {
-        pair_alarm(
-            run, ALARM_COMMAND_SEQ_GAP, SIDE_COUNT, c->id,
-            "the commands' seq goes on at %lld after %lld: %lld commands never came here",
-            (long long)c->seq, (long long)before, (long long)missing);
+        pair_alarm(run, ALARM_COMMAND_SEQ_GAP, SIDE_COUNT, c->id,
+                   "the commands' seq jumps to %lld after %lld: %lld commands were lost",
+                   (long long)c->seq, (long long)before, (long long)missing);
     }
     pair->command_seq = c->seq;
     pair->malformed_seq = pair->malformed;

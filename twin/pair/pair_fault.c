@@ -15,10 +15,10 @@ void pair_apply_note(const struct pair_run *run)
 {
     const struct event_note *n = &run->event->note;
     if (n->kind == NOTE_MISSING) {
-        pair_alarm(run, ALARM_MESSAGES_MISSING, run->event->side, "",
-                   "%lld messages of the %s robot never came: times that rest on them are not "
-                   "told",
-                   (long long)n->count, side_name(run->event->side));
+        pair_alarm(
+            run, ALARM_MESSAGES_MISSING, run->event->side, "",
+            "%lld messages of the %s robot were lost: times that depend on them are unknown",
+            (long long)n->count, side_name(run->event->side));
     } else if (n->kind == NOTE_CONTRADICTION) {
         pair_alarm(run, ALARM_CONTRADICTION, run->event->side, n->id, "%s", n->detail);
     }

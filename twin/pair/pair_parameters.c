@@ -304,7 +304,7 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         !parameters_all_relative(terms_of(run), &sent, real)) {
         parameters_add_check(&checks, CHECK_EXCITATION, ESTIMATE_FAIL,
                              "the virtual robot's moves under acknowledged parameters do not "
-                             "determine its speeds, which parameters.form: relative rests on");
+                             "determine its speeds, which parameters.form: relative needs");
     }
     struct parameter_change change = {
         .by = by,

@@ -57,7 +57,7 @@ enum status joint_trial_check(const struct joint_trial_params *p, struct err *er
     }
     if (!(every > 0.999) || fabs(every - floor(every + 0.5)) > 1e-6) {
         return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "sample_s",
-                       "%g s is no multiple of the control period of %g s", p->sample_s,
+                       "%g s is not a multiple of the control period of %g s", p->sample_s,
                        p->control.period_s);
     }
     const enum status st = check_motor(p, err);

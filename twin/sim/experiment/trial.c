@@ -47,7 +47,7 @@ enum status trial_check(const struct trial_params *p, struct err *err)
     const double step = p->input.step_s;
     if (!is_multiple(h, step)) {
         return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "period_s",
-                       "%g is no multiple of the input's step of %g s", h, step);
+                       "%g is not a multiple of the input's step of %g s", h, step);
     }
     if (!is_multiple(p->record_s, h) || !(p->duration_s >= p->record_s)) {
         return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "record_s",
@@ -57,7 +57,7 @@ enum status trial_check(const struct trial_params *p, struct err *err)
     }
     if (p->source == TRIAL_SHADOW && !is_multiple(p->sample_s, step)) {
         return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "sample_s",
-                       "%g is no multiple of the input's step of %g s", p->sample_s, step);
+                       "%g is not a multiple of the input's step of %g s", p->sample_s, step);
     }
     if (p->source == TRIAL_SHADOW &&
         !(p->latency_s >= 0.0 && p->latency_s / p->sample_s < TRIAL_IN_FLIGHT_MAX - 1)) {

@@ -208,7 +208,7 @@ static void report_counters(struct round *r)
                                                       : "ended the sweep early");
     }
     if (refused > r->refused) {
-        notify_user(r, 2, MISSION_WARNING, "refused: a mission is in work");
+        notify_user(r, 2, MISSION_WARNING, "refused: a mission is running");
     }
     r->warnings = warnings;
     r->refused = refused;

@@ -64,11 +64,10 @@ static void write_never_released(const struct fault_words *w, char out[TEAM_FAUL
     const uint32_t at = w->fault->other;
     const bool takes_part = at != TEAM_NO_STEP && w->p->steps[at].kind == TEAM_STEP_TAKE;
     if (at == TEAM_NO_STEP) {
-        write_line(
-            out, TEAM_FAULT_TEXT_MAX,
-            "Lock of %s (%s) is never released: UnLock it before the sequence ends or goes "
-            "round for ever",
-            w->resource, w->step);
+        write_line(out, TEAM_FAULT_TEXT_MAX,
+                   "Lock of %s (%s) is never released: UnLock it before the sequence ends or "
+                   "loops for ever",
+                   w->resource, w->step);
     } else if (takes_part && w->p->steps[at].retry_us == 0) {
         write_line(
             out, TEAM_FAULT_TEXT_MAX,
@@ -88,10 +87,11 @@ static void write_cycle(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MA
 {
     const bool nested = w->fault->other != TEAM_NO_STEP;
     write_line(out, TEAM_FAULT_TEXT_MAX,
-               nested ? "Lock of %s (%s) while %s is held (%s) can end in a deadlock with "
-                        "who takes them otherwise; locking: ordered or at_once excludes it"
-                      : "Lock of %s (%s) together with %s%.0s can end in a deadlock with who "
-                        "takes them one by one; locking: ordered or at_once excludes it",
+               nested
+                   ? "Lock of %s (%s) while %s is held (%s) can end in a deadlock with a robot "
+                     "that locks them otherwise; locking: ordered or at_once excludes it"
+                   : "Lock of %s (%s) together with %s%.0s can end in a deadlock with a robot "
+                     "that locks them one by one; locking: ordered or at_once excludes it",
                w->resource, w->step, w->held, w->other);
 }
 

@@ -62,7 +62,7 @@ static const struct efsm_arc activity_arcs[] = {
 };
 const struct efsm_table team_activity_table = {
     .name = "activity",
-    .purpose = "What a robot is told to do in a task, within the window of its time.",
+    .purpose = "The command to a robot in a task, within its time window.",
     EFSM_STATES(activity_states),
     EFSM_ARCS(activity_arcs),
     .initial = ACTIVITY_IDLE,
@@ -77,8 +77,7 @@ static const struct efsm_arc unit_arcs[] = {
 };
 const struct efsm_table team_resource_table = {
     .name = "resource",
-    .purpose =
-        "One unit of a resource: who is next gets it, and what becomes of it when he fails.",
+    .purpose = "One unit of a resource: its next owner, and its fate when the owner fails.",
     EFSM_STATES(unit_states),
     EFSM_ARCS(unit_arcs),
     .initial = UNIT_FREE,
