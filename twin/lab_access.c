@@ -1,3 +1,4 @@
+/* twin/lab_access.c - the lab's heap of deadlines, and lookup of pairs, teams and codecs. */
 #include "twin/lab_parts.h"
 
 #include <string.h>

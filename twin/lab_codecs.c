@@ -1,10 +1,9 @@
+/* twin/lab_codecs.c - the codecs of a lab's robots, and properties of a lab that follow from
+ * its settings alone. */
 #include <string.h>
 
 #include "logger/message/codec_native.h"
 #include "twin/lab_parts.h"
-
-/* twin/lab_codecs.c - the codecs of a lab's robots, and properties of a lab that follow from
- * its settings alone. */
 
 const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
                                           const char *id)

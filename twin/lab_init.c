@@ -1,3 +1,4 @@
+/* twin/lab_init.c - sizes and layout of the lab's memory, and its initialisation. */
 #include "twin/lab_parts.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* twin/lab_state.c - checkpoints: saves and loads the lab's state. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
-#include "twin/lab.h"
-
 /* twin/pair_step.c - applies one event or one deadline to all parts of a pair. */
+#include "twin/lab.h"
 
 static int64_t earliest_deadline(const struct pair_parts *x)
 {

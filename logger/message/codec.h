@@ -10,8 +10,8 @@
  * A foreign codec (`receive`) reads topics of any name, which its options map to a pair and a
  * side. Its protocol state is part of the pair's state in the lab: it is in the checkpoint, and
  * the same in every replay. So only the lab may let it receive a message, in the order of
- * journal lines, and its outgoing messages take the same way. Only robots use it: L1's commands
- * to the pair (link mode) and the replies to L1 are native.
+ * journal lines, and its outgoing messages go through the lab. Only robots use it: L1's
+ * commands to the pair (link mode) and the replies to L1 are native.
  *
  * Pure: no I/O, no clock, no allocation.
  */

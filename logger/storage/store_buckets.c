@@ -1,3 +1,5 @@
+/* logger/storage/store_buckets.c - sums of entries by time (buckets), so that a chart of any
+ * range is cheap to draw. */
 #include "logger/storage/store_parts.h"
 
 #include <math.h>

@@ -45,7 +45,7 @@ struct store_queue_stats {
     size_t waiting_rows, waiting_bytes;
     uint64_t lacks;         /* times that it began to lack rows and needed a backfill */
     bool behind;            /* a backfill is still needed */
-    bool failing;           /* the last batch, or opening it anew, failed */
+    bool failing;           /* the last batch, or reopening it, failed */
     struct err lack;        /* last reason for lacking rows; code STATUS_OK: never */
     struct store_mark mark; /* as of the last commit */
     struct err last_error;  /* of the last failure; code STATUS_OK: there was none */

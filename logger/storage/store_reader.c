@@ -1,3 +1,5 @@
+/* logger/storage/store_reader.c - queries of the store: pages of rows, rows in the order of
+ * storing, and series for charts. */
 #include "logger/storage/store.h"
 
 #include <math.h>

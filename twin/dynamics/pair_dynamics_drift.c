@@ -1,3 +1,5 @@
+/* twin/dynamics/pair_dynamics_drift.c - drift of a pair's dynamics: compares fits and the
+ * filter with the reference, and reports which parameter changed. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* twin/dynamics/pair_dynamics_step.c - the step of a pair's dynamics: samples, the start and
+ * end of fits, and the parameter sets made of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

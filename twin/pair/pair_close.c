@@ -1,3 +1,5 @@
+/* twin/pair/pair_close.c - closes commands: finds the command of a reply, judges the verdict,
+ * writes the entry, and feeds the calibration. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* twin/pair/pair_fault.c - alarms of faults that a robot reports, and of observations that its
+ * codec makes. */
 #include "twin/pair/pair_run.h"
 
 void pair_apply_fault(const struct pair_run *run)

@@ -1,3 +1,5 @@
+/* twin/pair/pair_link.c - link mode: sends L1's commands to both robots and merges their
+ * replies. */
 #include <stdio.h>
 #include <string.h>
 

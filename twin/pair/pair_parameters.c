@@ -1,3 +1,5 @@
+/* twin/pair/pair_parameters.c - parameter sets of travel times: proposes, promotes, rolls back
+ * and judges them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

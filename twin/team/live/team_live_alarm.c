@@ -1,3 +1,4 @@
+/* twin/team/live/team_live_alarm.c - alarms of a team as texts, with a rate limit per kind. */
 #include <stdarg.h>
 #include <stdio.h>
 

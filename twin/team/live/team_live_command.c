@@ -1,3 +1,5 @@
+/* twin/team/live/team_live_command.c - turns the starts of a team into commands to its pairs,
+ * and their replies into events. */
 #include <math.h>
 #include <stdio.h>
 

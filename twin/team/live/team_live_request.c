@@ -1,3 +1,5 @@
+/* twin/team/live/team_live_request.c - requests to a team from clients and people, and their
+ * answers. */
 #include <stdio.h>
 
 #include "base/numbers/hash.h"

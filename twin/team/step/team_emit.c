@@ -1,3 +1,4 @@
+/* twin/team/step/team_emit.c - builds and emits the effects of a team's step. */
 #include "twin/team/step/team_parts.h"
 
 /* The members are assigned one by one, because the compiler clears a struct of this size with a
