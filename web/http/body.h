@@ -1,7 +1,7 @@
-/* web/http/body.h - text that grows: the body of a response.
+/* web/http/body.h - a growing text: the body of a response.
  *
- * Bounded by BODY_BYTES_MAX; running out of memory or room is remembered and told at the end,
- * so that writers need not check every call. One owner, no locks.
+ * BODY_BYTES_MAX bounds it. `failed` records a lack of memory or room, so that writers need not
+ * check every call. One owner, no locks.
  */
 #ifndef WEB_HTTP_BODY_H
 #define WEB_HTTP_BODY_H
@@ -17,7 +17,7 @@ enum { BODY_BYTES_MAX = 64 * 1024 * 1024 };
 struct body {
     char *text; /* [bytes], not terminated; NULL while empty */
     size_t bytes, capacity;
-    bool failed; /* something could not be added; what is there is a prefix */
+    bool failed; /* an addition failed; the text is a prefix */
 };
 
 void body_append(struct body *body, const char *text, size_t bytes);

@@ -8,12 +8,12 @@
 
 enum { DEPTH_MAX = 8, CELL_MAX = 256 };
 
-/* A value as it stands in the JSON; all zero: an empty cell. */
+/* A value in the JSON text; all zero: an empty cell. */
 struct cell {
     const char *text; /* [bytes] */
     size_t bytes;
     bool quoted;
-    struct json_text inside; /* of a quoted one: its escapes are to be resolved */
+    struct json_text inside; /* inside the quotes: its escapes must be resolved */
 };
 
 void csv_header(struct body *out, const char *const *names, size_t count)
@@ -26,7 +26,7 @@ void csv_header(struct body *out, const char *const *names, size_t count)
     body_text(out, "\n");
 }
 
-/* Would a spreadsheet compute it? What begins so and is no number. */
+/* Would a spreadsheet compute the cell? Numbers begin alike but are harmless. */
 static bool is_formula(const char *text)
 {
     double value = 0.0;

@@ -10,10 +10,11 @@
 #include "logger/storage/lock.h"
 #include "web/http/monotonic_clock.h"
 
-enum { HEAD_MAX = EVENT_PLACE_MAX + EVENT_PAIR_MAX + 104 }; /* of an event, before its data */
+/* bytes of an event before its data */
+enum { HEAD_MAX = EVENT_PLACE_MAX + EVENT_PAIR_MAX + 104 };
 
 struct slot {
-    uint64_t at; /* of its text, counted from the beginning of time; modulo the ring's size */
+    uint64_t at; /* position of its text, counted from the start; modulo the ring's size */
     size_t bytes;
     uint32_t pair;
     uint8_t type;
@@ -27,14 +28,16 @@ struct event_hub {
     char *text;        /* [params.bytes] */
     struct slot *slot; /* [params.events] */
     uint64_t first;    /* number of the oldest event in the ring; the very first is 1 */
-    uint64_t newest;   /* of the newest; first == newest + 1: the ring is empty */
-    uint64_t at;       /* where the next text goes */
+    uint64_t newest;   /* number of the newest; first == newest + 1: the ring is empty */
+    uint64_t at;       /* position of the next text */
     unsigned wakes;
-    uint64_t record[EVENT_RECORDS];      /* newest */
-    uint64_t gone[EVENT_RECORDS];        /* newest that is not in the ring any more */
+    uint64_t record[EVENT_RECORDS];      /* newest of each kind */
+    uint64_t gone[EVENT_RECORDS];        /* newest that has left the ring */
     uint64_t (*count)[EVENT_TYPE_COUNT]; /* [pair_count] events that left the ring */
-    uint64_t numbered[EVENT_RECORDS];    /* given out; of the thread that publishes records */
-    uint64_t skipped[EVENT_RECORDS];     /* numbers up to here may have been published before */
+    /* last numbers given out; used by the thread that publishes records */
+    uint64_t numbered[EVENT_RECORDS];
+    /* numbers up to here may have been published by an earlier run */
+    uint64_t skipped[EVENT_RECORDS];
     struct event_hub_counts counts;
 };
 
@@ -134,7 +137,7 @@ bool event_hub_is_foreign(struct event_hub *hub, const struct event_place *place
     return foreign;
 }
 
-/* ---- in ---- */
+/* ---- publishing ---------------------------------------------------------------------- */
 
 static struct slot *slot_of(struct event_hub *hub, uint64_t number)
 {
@@ -149,7 +152,7 @@ static void drop_oldest(struct event_hub *hub)
     hub->first++;
 }
 
-/* A place for bytes in one stretch. */
+/* Reserves contiguous bytes. */
 static char *make_room(struct event_hub *hub, size_t bytes)
 {
     const size_t size = hub->params.bytes;
@@ -165,8 +168,8 @@ static char *make_room(struct event_hub *hub, size_t bytes)
     return hub->text + hub->at % size;
 }
 
-/* Everything before the data: the place, the type, and what wraps the text of a type that does
- * not name its pair: {"pair":"r1","fidelity":…}. */
+/* Writes the place, the type, and a wrapper for types whose text does not name the pair:
+ * {"pair":"r1","fidelity":…}. */
 static size_t write_head(const struct event_place *place, enum event_type type,
                          const char *pair, char out[HEAD_MAX])
 {
@@ -181,8 +184,8 @@ static size_t write_head(const struct event_place *place, enum event_type type,
     return (size_t)n;
 }
 
-/* The event with its data, after its head. Between the values of a JSON text a line end is a
- * blank, and inside them there is none; here it would end the data. Returns the bytes. */
+/* Writes the event after its head. A line end between values of a JSON text becomes a blank,
+ * because it would end the data; inside values there is none. Returns the bytes. */
 static size_t write_frame(char *to, const char *head, size_t head_bytes, enum event_type type,
                           const char *json, size_t bytes)
 {
@@ -209,7 +212,7 @@ size_t event_frame(const struct event_place *place, enum event_type type, const 
                : write_frame(out, head, head_bytes, type, json, json_bytes);
 }
 
-/* Under the lock. */
+/* Call under the lock. */
 static void add_event(struct event_hub *hub, enum event_type type, size_t pair, uint64_t record,
                       const char *json, size_t bytes)
 {
@@ -271,7 +274,7 @@ void event_hub_wake(struct event_hub *hub)
     lock_release(&hub->lock);
 }
 
-/* ---- out ---- */
+/* ---- reading ------------------------------------------------------------------------- */
 
 static bool matches_type(const struct event_hub *hub, const struct event_filter *filter,
                          enum event_type type, size_t pair)
@@ -286,7 +289,7 @@ static bool matches_slot(const struct event_hub *hub, const struct event_filter 
     return matches_type(hub, filter, (enum event_type)slot->type, slot->pair);
 }
 
-/* Events that the filter lets through among those that have left the ring. */
+/* Counts the events for this filter among those that left the ring. */
 static uint64_t count_gone(const struct event_hub *hub, const struct event_filter *filter)
 {
     uint64_t sum = 0;
@@ -300,7 +303,7 @@ static uint64_t count_gone(const struct event_hub *hub, const struct event_filte
     return sum;
 }
 
-/* A cursor at this event, under the lock. */
+/* Sets a cursor to this event. Call under the lock. */
 static void set_cursor(struct event_hub *hub, const struct event_filter *filter, uint64_t next,
                        struct event_cursor *cursor)
 {
@@ -350,7 +353,7 @@ uint64_t event_hub_join(struct event_hub *hub, const struct event_filter *filter
 {
     uint64_t lost = 0;
     lock_acquire(&hub->lock);
-    /* Only records are of interest in what the ring holds: from the first unread one on. */
+    /* Only records in the ring can be unread, so start with the first of them. */
     uint64_t next = hub->first;
     bool old = true;
     while (old && next <= hub->newest) {
@@ -376,7 +379,8 @@ static bool was_delivered(const struct event_cursor *cursor, const struct slot *
            slot->record[slot->type] <= cursor->skip[slot->type];
 }
 
-/* Under the lock, cursor within the ring: past what is not for it. */
+/* Skips events that the filter leaves out. Call under the lock, with the cursor within the
+ * ring. */
 static void skip_unwanted(struct event_hub *hub, const struct event_filter *filter,
                           struct event_cursor *cursor)
 {
@@ -391,7 +395,7 @@ static void skip_unwanted(struct event_hub *hub, const struct event_filter *filt
     }
 }
 
-/* What the cursor has lost; it goes on with the oldest there is. */
+/* Returns what the cursor has lost; it continues with the oldest event. */
 static uint64_t catch_up(struct event_hub *hub, const struct event_filter *filter,
                          struct event_cursor *cursor, struct event_place *place)
 {
@@ -415,7 +419,7 @@ static size_t copy_events(struct event_hub *hub, const struct event_filter *filt
         }
         const struct slot *slot = slot_of(hub, cursor->next);
         const size_t left = slot->bytes - cursor->sent;
-        /* A long one begins a piece of its own and may then be cut. */
+        /* A long event begins a piece of its own and may then be cut. */
         if (left > size - used && used > 0) {
             return used;
         }

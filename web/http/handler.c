@@ -91,8 +91,8 @@ void web_submit(const struct web_request *request, struct web_response *response
     response->status = 202;
 }
 
-/* As hash_bytes(), by four times eight bytes, so that a factor need not wait for the one
- * before: bodies are long. */
+/* Hashes like hash_bytes(), but in four lanes of eight bytes, because the serial multiplication
+ * would be slow for long bodies. */
 static uint64_t hash_body(const struct body *body)
 {
     enum { LANES = 4 };
@@ -103,7 +103,7 @@ static uint64_t hash_body(const struct body *body)
             uint64_t word = 0;
             memcpy(&word, body->text + at + k * sizeof word, sizeof word);
             lane[k] = (lane[k] ^ word) * UINT64_C(1099511628211);
-            lane[k] ^= lane[k] >> 32; /* a factor carries upwards only */
+            lane[k] ^= lane[k] >> 32; /* multiplication only carries upwards */
         }
     }
     return hash_bytes(hash_bytes(HASH_START, lane, sizeof lane), body->text + at,
@@ -170,7 +170,7 @@ size_t view_find_pair(const struct view *view, const char *id, size_t bytes)
     char text[EVENT_PAIR_MAX] = "";
     size_t i = 0;
     if (view->find) {
-        memcpy(text, id, bytes < sizeof text ? bytes : 0); /* "" is nobody's */
+        memcpy(text, id, bytes < sizeof text ? bytes : 0); /* "" is no pair's id */
         const long found = view->find(view, text);
         return found >= 0 ? (size_t)found : view->pair_count;
     }

@@ -84,7 +84,7 @@ void metrics_count(struct metrics *m, const struct metric_label *labels, size_t 
     body_format(m->out, "%" PRIu64 "\n", value);
 }
 
-/* The series of the family end in this. */
+/* Writes the common suffix of the family's series. */
 static void end_names(struct metrics *m, const char *name, const char *end)
 {
     const int n = snprintf(m->family, sizeof m->family, "%s%s", name, end);

@@ -1,12 +1,12 @@
 /* web/http/metrics.h - writes the Prometheus text format, version 0.0.4.
  *
- *     metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events taken in.");
+ *     metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events processed.");
  *     metrics_count(m, (struct metric_label[]){{"kind", "reply"}}, 1, n);
  *
- * All samples of a family follow its metrics_family() call at once: the format wants them
- * together. Names are ours (asserted: [a-z][a-z0-9_]*, counters end in _total, base units
- * spelled out as `promtool check metrics` asks); label values may be anything. A sample that is
- * not finite is left out: no value is no sample. One owner, no locks.
+ * All samples of a family must directly follow its metrics_family() call, as the format
+ * requires. Names are ours (asserted: [a-z][a-z0-9_]*, counters end in _total, base units
+ * spelled out as `promtool check metrics` requires); label values may be anything. A sample
+ * that is not finite is left out. One owner, no locks.
  */
 #ifndef WEB_HTTP_METRICS_H
 #define WEB_HTTP_METRICS_H
@@ -26,19 +26,19 @@ struct metric_label {
 enum { METRICS_NAME_MAX = 96 };
 
 struct metrics {
-    struct body *out; /* to be set, all else zero */
+    struct body *out; /* must be set; all else zero */
     char family[METRICS_NAME_MAX];
 };
 
 void metrics_family(struct metrics *m, const char *name, enum metric_type type,
                     const char *help);
-/* One sample of the current family; labels[count], NULL with 0. */
+/* Write a sample of the current family; labels[count], NULL with 0. */
 void metrics_sample(struct metrics *m, const struct metric_label *labels, size_t count,
                     double value);
 void metrics_count(struct metrics *m, const struct metric_label *labels, size_t count,
                    uint64_t value);
 
-/* A family with one sample without labels. */
+/* Write a family with one sample without labels. */
 void metrics_gauge(struct metrics *m, const char *name, const char *help, double value);
 void metrics_counter(struct metrics *m, const char *name, const char *help, uint64_t value);
 
@@ -48,13 +48,13 @@ struct metric_counter {
 };
 void metrics_counters(struct metrics *m, const struct metric_counter *rows, size_t count);
 
-/* A family of one histogram: value[k] of them lie above bound[k - 1] and not above bound[k];
- * the last one, value[count], above all bounds. */
+/* Write a family of one histogram: value[k] counts values above bound[k - 1] and up to
+ * bound[k]; the last one, value[count], those above all bounds. */
 void metrics_histogram(struct metrics *m, const char *name, const char *help,
                        const double *bound, const uint64_t *value, size_t count, double sum);
 
-/* A sample of the current family for each name: value[names->count] under the label `by`, after
- * those of pair; NULL: none. */
+/* Write a sample of the current family for each name: value[names->count] under the label `by`,
+ * after the labels of pair; NULL: none. */
 void metrics_by_name(struct metrics *m, const struct metric_label *pair, const char *by,
                      const struct names *names, const uint64_t *value);
 

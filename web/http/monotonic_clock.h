@@ -1,4 +1,4 @@
-/* web/http/monotonic_clock.h - the time that limits and waits go by, in milliseconds. */
+/* web/http/monotonic_clock.h - time for limits and waits, in milliseconds. */
 #ifndef WEB_HTTP_MONOTONIC_CLOCK_H
 #define WEB_HTTP_MONOTONIC_CLOCK_H
 

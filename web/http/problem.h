@@ -59,8 +59,8 @@ unsigned problem_status(enum problem_kind kind);
 const char *problem_slug(enum problem_kind kind);
 
 /* Write the document's object and leave it open for members of the kind; close it with
- * json_write_close(). instance: the path of the request as it came, printable ASCII; "" when
- * there is none. FAULT_NONE: the code is that of the kind. */
+ * json_write_close(). instance: the path as received, printable ASCII; "" without one.
+ * FAULT_NONE: the code follows from the kind. */
 void problem_open(struct json_writer *w, enum problem_kind kind, enum fault fault,
                   const char *instance, const char *detail);
 

@@ -48,7 +48,7 @@ static enum status refuse_value(struct err *err, enum query_parameter parameter,
 
 static const char DIGITS[] = "0123456789";
 
-/* "1763617674.25": exact, where a double would round the last microsecond. */
+/* Parses "1763617674.25" exactly, because a double would round the last microsecond. */
 static int64_t read_unix_seconds(const char *text)
 {
     const size_t whole = strspn(text, DIGITS);
@@ -66,15 +66,15 @@ static int64_t read_unix_seconds(const char *text)
 
 struct value;
 
-/* How one parameter is read, and where to. */
+/* How a parameter is parsed, and its destination. */
 struct parameter {
     enum status (*read)(const struct value *v);
-    size_t place, size; /* of what it becomes, in struct query */
+    size_t place, size; /* place and size in struct query */
     const struct names *names;
     int64_t max;
 };
 
-/* A value that is to be read. */
+/* A value while it is parsed. */
 struct value {
     const struct parameter *how;
     enum query_parameter id;
@@ -98,7 +98,7 @@ static enum status read_time(const struct value *v)
     return STATUS_OK;
 }
 
-/* Names, each after a separator, cut to what fits. */
+/* Lists names, each after a separator, truncated to the room. */
 static void list_names(const struct names *names, unsigned wanted, const char *separator,
                        char out[ERR_TEXT_MAX])
 {
@@ -112,7 +112,7 @@ static void list_names(const struct names *names, unsigned wanted, const char *s
     }
 }
 
-/* The value of a name, out of a table. */
+/* Parses a name from a table. */
 static enum status read_name(const struct value *v)
 {
     const struct names *names = v->how->names;
@@ -151,7 +151,7 @@ static enum status read_text(const struct value *v)
     return STATUS_OK;
 }
 
-/* Whether it is one of ours is for the list to say. */
+/* The list itself checks whether a cursor is one of its own. */
 static enum status read_cursor(const struct value *v)
 {
     return read_text(v) == STATUS_OK ? STATUS_OK
@@ -166,7 +166,7 @@ static enum status read_file_name(const struct value *v)
                                 : read_text(v);
 }
 
-/* Names apart by commas, as a set of bits. */
+/* Parses names separated by commas as a set of bits. */
 static enum status read_names(const struct value *v)
 {
     unsigned set = 0;
@@ -218,7 +218,7 @@ static const struct parameter PARAMETERS[] = {
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
-/* Of those allowed: some resources mean different things by the same name. */
+/* Searches the allowed ones only, because some resources use one name differently. */
 static enum query_parameter find_parameter(const char *name, unsigned allowed)
 {
     int i = 0;
@@ -241,7 +241,7 @@ static enum status refuse_unknown(struct err *err, const char *name, size_t n, u
                    "unknown parameter; this resource has%s", names);
 }
 
-/* One "name=value". */
+/* Parses one "name=value". */
 static enum status read_pair(const char *text, size_t n, unsigned allowed, struct query *query,
                              struct err *err)
 {

@@ -1,8 +1,8 @@
-/* web/http/query.h - the query part of a URL, parsed strictly.
+/* web/http/query.h - parses the query part of a URL strictly.
  *
- * A parameter that the route does not have, one given twice, and a value that is not exactly
- * what is documented are refused with the parameter's name: a typing error must not widen a
- * selection silently. Contract: web/openapi.yaml. Pure: no I/O, no clock, no allocation.
+ * A parameter that the route does not have, a duplicate, and an undocumented value are refused
+ * with the parameter's name: a typing error must not widen a selection silently. Contract:
+ * web/openapi.yaml. Pure: no I/O, no clock, no allocation.
  */
 #ifndef WEB_HTTP_QUERY_H
 #define WEB_HTTP_QUERY_H
@@ -40,7 +40,8 @@ enum query_parameter {
 /* Bit of a parameter in a set of them. */
 #define QUERY_BIT(parameter) (1u << (parameter))
 
-/* Instead of a set: the query is not parsed here, whoever is asked knows its parameters. */
+/* Used instead of a set: the query is not parsed here, because its receiver knows the
+ * parameters. */
 #define QUERY_RAW (1u << 31)
 
 enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
@@ -52,7 +53,7 @@ enum {
     QUERY_NAME_MAX = 100
 };
 
-/* The last one of charts alone. */
+/* The last one is for charts only. */
 enum query_format {
     QUERY_FORMAT_JSON,
     QUERY_FORMAT_CSV,
@@ -62,37 +63,37 @@ enum query_format {
 };
 
 struct query {
-    unsigned given;   /* QUERY_BITs that were there */
-    uint32_t limit;   /* 1..QUERY_LIMIT_MAX */
-    int64_t since_us; /* first lab time wanted; LAB_TIME_NONE: from the beginning */
-    int64_t until_us; /* first lab time not wanted any more; LAB_TIME_MAX: to the end */
-    int oldest;       /* 1: oldest first; 0: newest first */
-    int format;       /* enum query_format */
-    int refit;        /* 1: make every fit anew */
-    int field;        /* of a series: 0, there is one */
-    int verdict;      /* place in entry_filter_names, or -1: every */
-    int type;         /* enum alarm_type, or -1: every */
+    unsigned given;                /* QUERY_BITs that were given */
+    uint32_t limit;                /* 1..QUERY_LIMIT_MAX */
+    int64_t since_us;              /* first lab time; LAB_TIME_NONE: from the beginning */
+    int64_t until_us;              /* end of the range, exclusive; LAB_TIME_MAX: to the end */
+    int oldest;                    /* 1: oldest first; 0: newest first */
+    int format;                    /* enum query_format */
+    int refit;                     /* 1: compute every fit again */
+    int field;                     /* field of a series: 0, there is one */
+    int verdict;                   /* index in entry_filter_names, or -1: all */
+    int type;                      /* enum alarm_type, or -1: all */
     char cursor[QUERY_CURSOR_MAX]; /* "" when absent */
-    char pair[QUERY_WORD_MAX];     /* whose moves; "" when absent */
-    char team[QUERY_WORD_MAX];     /* of this team's commands; "" when absent: all */
-    char job[EVENT_ID_MAX];        /* of this job; "" when absent: all */
-    char
-        name[QUERY_NAME_MAX]; /* of the recording, or part of a pair's, without '/'; "": none */
+    char pair[QUERY_WORD_MAX];     /* pair of a table of moves; "" when absent */
+    char team[QUERY_WORD_MAX];     /* only this team's commands; "" when absent: all */
+    char job[EVENT_ID_MAX];        /* only this job's; "" when absent: all */
+    char name[QUERY_NAME_MAX];     /* of the recording, or part of a pair's; "": none */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
     unsigned event_types;          /* set of 1 << enum event_type; all when absent */
     char last_event_id[EVENT_PLACE_MAX];
-    uint32_t points; /* of a series, 1..QUERY_POINTS_MAX */
+    uint32_t points; /* points of a series, 1..QUERY_POINTS_MAX */
 };
 
-/* Decode text[bytes] to out[size] with a NUL. False, with out unspecified, when a '%' is not
- * followed by two hexadecimal digits, when the result holds a control character (NUL above
- * all), or when it does not fit. '+' stays '+': ISO 8601 offsets need it. */
+/* Decode text[bytes] to out[size] with a NUL. False, with out unspecified: a '%' without two
+ * hexadecimal digits, a control character in the result (NUL above all), or too little room.
+ * '+' stays '+', because ISO 8601 offsets need it. */
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size);
 
-/* Parse text, the part behind '?' as it came ("" or NULL: none). allowed: set of QUERY_BIT.
+/* Parse text, the part behind '?' as received ("" or NULL: none). allowed: set of QUERY_BIT.
  *
- * Returns STATUS_E_PARSE with err->where the parameter (as it came, cut) and err->text what is
- * wrong and what would be right. *query is written only on STATUS_OK. */
+ * Returns STATUS_E_PARSE; err->where is the parameter (as received, truncated), err->text what
+ * is wrong and what would be right. *query is written only on STATUS_OK.
+ */
 MUST_USE enum status query_parse(const char *text, unsigned allowed, struct query *query,
                                  struct err *err);
 

@@ -14,11 +14,11 @@ enum {
     KEY_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 8
 };
 
-/* What a request got, and all that made it. */
+/* An answer with the request and version that it belongs to. */
 struct answer {
-    char *key; /* NULL: none is kept here */
+    char *key; /* NULL: empty */
     int64_t version;
-    uint64_t used; /* the greater the later */
+    uint64_t used; /* larger: more recent */
     struct body body;
     const char *media_type;
     char etag[WEB_ETAG_MAX];
@@ -30,8 +30,8 @@ struct response_cache {
     pthread_mutex_t lock;
     unsigned idle_count;
     struct store_reader *idle[IDLE_MAX];
-    struct store_reader *watch; /* says whether anything was committed; NULL: not open */
-    int64_t watches;            /* opened so far */
+    struct store_reader *watch; /* detects commits; NULL: not open */
+    int64_t watches;            /* how often it was opened */
     uint64_t uses;
     struct answer answers[ANSWERS_MAX];
 };
@@ -109,7 +109,7 @@ enum status response_cache_release_reader(struct response_cache *response_cache,
     return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
 }
 
-/* --- answers kept ---------------------------------------------------------------------- */
+/* --- cached answers ------------------------------------------------------------------- */
 
 static void write_key(const struct web_request *request, char key[KEY_MAX])
 {
@@ -117,7 +117,7 @@ static void write_key(const struct web_request *request, char key[KEY_MAX])
                    request->csv ? " csv" : "");
 }
 
-/* The store's version, never 0; 0: it cannot be read. Under the lock. */
+/* Returns the store's version, never 0; 0: it cannot be read. Call under the lock. */
 static int64_t read_version(struct response_cache *response_cache)
 {
     int64_t version = 0;
@@ -137,12 +137,12 @@ static int64_t read_version(struct response_cache *response_cache)
         response_cache->watch = NULL;
         return 0;
     }
-    /* Each connection counts from the beginning, to 32 bits: an answer of the one before must
-     * not pass for one of now. */
+    /* Each connection counts from the start, in 32 bits. Without the number of the connection
+     * an old answer could look current. */
     return (response_cache->watches << 32) + (version & UINT32_MAX);
 }
 
-/* The one of this key, else the one that was not used for longest. Under the lock. */
+/* Returns the answer with this key, else the least recently used one. Call under the lock. */
 static struct answer *find_answer(struct response_cache *response_cache, const char *key)
 {
     struct answer *oldest = response_cache->answers;
@@ -162,7 +162,7 @@ bool response_cache_find(const struct web_request *request, struct web_response 
     char key[KEY_MAX];
     write_key(request, key);
     lock_acquire(&response_cache->lock);
-    /* Taken before anything is read: what is read then is as new, or newer. */
+    /* The version is read before the data, so the data are as new or newer. */
     const int64_t version = read_version(response_cache);
     struct answer *a = find_answer(response_cache, key);
     const bool is_valid =

@@ -5,9 +5,9 @@
 
 #define WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-/* What may stand in the place of a segment of a route's path, by its name there. */
+/* The values that each variable of a route's path may have. */
 static const struct {
-    const char *name, *allowed, *first; /* characters: any, and the first one */
+    const char *name, *allowed, *first; /* allowed characters, and allowed first ones */
     size_t most;
 } VARIABLES[] = {{"{id}", WORD, WORD, EVENT_PAIR_MAX - 1},
                  {"{team}", WORD, WORD, EVENT_PAIR_MAX - 1},
@@ -18,7 +18,7 @@ static const struct {
                  {"{machine}", WORD, WORD, EVENT_PAIR_MAX - 1},
                  {"{file}", WORD ".", WORD, EVENT_PAIR_MAX - 1}};
 
-/* What stands at `got` in the place of the variable that begins at `wanted`: its length, or 0.
+/* Matches the variable that begins at `wanted`: returns the length of its value at `got`, or 0.
  */
 static size_t parse_variable(const char *wanted, const char *got, char id[EVENT_PAIR_MAX])
 {
@@ -30,7 +30,7 @@ static size_t parse_variable(const char *wanted, const char *got, char id[EVENT_
     if (strspn(got, VARIABLES[k].first) == 0 || n > VARIABLES[k].most) {
         return 0;
     }
-    if (!id[0]) { /* the first one of the path */
+    if (!id[0]) { /* only the first variable of the path */
         memcpy(id, got, n);
         id[n] = '\0';
     }
@@ -59,7 +59,7 @@ static bool method_fits(enum route_method have, const char *method)
     return strcmp(method, route_method_name(have)) == 0;
 }
 
-/* "GET, HEAD, POST, PUT, DELETE", those there are. */
+/* Lists the existing methods as "GET, HEAD, POST, PUT, DELETE". */
 static void list_methods(const bool have[ROUTE_METHOD_COUNT], char allow[32])
 {
     static const char *const names[ROUTE_METHOD_COUNT] = {"GET, HEAD", "POST", "PUT", "DELETE"};
@@ -81,7 +81,8 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
     if (!percent_decode(path, strlen(path), plain, sizeof plain)) {
         return ROUTE_BAD;
     }
-    if (strcasestr(path, "%2f")) { /* a slash that is no separator, and none of ours has */
+    /* an encoded slash separates nothing, and no path of ours has one */
+    if (strcasestr(path, "%2f")) {
         return ROUTE_NONE;
     }
     bool have[ROUTE_METHOD_COUNT] = {false};

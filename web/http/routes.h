@@ -1,7 +1,7 @@
-/* web/http/routes.h - the one table of routes, and how a path finds its row.
+/* web/http/routes.h - the table of routes, and the search for a path's row.
  *
- * Adding a resource: a handler in its own file, a row in routes.c, its path in openapi.yaml (a
- * test compares the two).
+ * To add a resource: a handler in its own file, a row in routes.def, its path in openapi.yaml
+ * (a test compares the two).
  */
 #ifndef WEB_HTTP_ROUTES_H
 #define WEB_HTTP_ROUTES_H
@@ -15,11 +15,11 @@
 
 enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_PUT, ROUTE_DELETE, ROUTE_METHOD_COUNT };
 
-/* body_max of a route that takes uploads: as many as the lab file says, and counted. */
+/* body_max of a route for uploads: the lab file's limit holds, and uploads are counted. */
 #define ROUTE_UPLOAD SIZE_MAX
 
 enum route_token {
-    ROUTE_HEALTH,  /* for everybody, also beyond the limits of an address */
+    ROUTE_HEALTH,  /* for everybody, even beyond an address's limits */
     ROUTE_OPEN,    /* for everybody */
     ROUTE_READING, /* token needed unless the peer is on loopback */
     ROUTE_WRITING  /* token always needed */
@@ -27,7 +27,7 @@ enum route_token {
 
 struct web_route {
     enum route_method method;
-    /* Literal segments and one {id} (a pair's), {job}, {machine}, {file} or {team}; behind a
+    /* Literal segments and one {id} (a pair's), {job}, {machine}, {file} or {team}; after a
      * {team} one {robot}, {resource} or {order} (the id of a job). */
     const char *path;
     size_t body_max; /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
@@ -46,10 +46,11 @@ enum route_match {
 extern const struct web_route web_routes[];
 extern const size_t web_route_count;
 
-/* Find the route for a method ("GET", "HEAD" as GET, "POST", …) and a path as it came, without
- * query. FOUND: *route and id, that of the first variable, are written. WRONG_METHOD: allow is
- * written ("GET, HEAD"). An id that could not be a pair's or a team's ([A-Za-z0-9_-]{1,31}), or
- * a job's ([0-9]{1,19}), or a file name ([A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}), is NONE. Pure. */
+/* Find the route for a method ("GET", "HEAD" as GET, "POST", …) and a path as received, without
+ * query. FOUND: *route and id, the first variable, are written. WRONG_METHOD: allow is written
+ * ("GET, HEAD"). NONE also if the variable cannot be a pair's or team's id
+ * ([A-Za-z0-9_-]{1,31}), a job's ([0-9]{1,19}) or a file name
+ * ([A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}). Pure. */
 enum route_match route_match(const struct web_route *table, size_t count, const char *method,
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32]);
@@ -57,7 +58,7 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
 extern const struct names route_method_names;
 const char *route_method_name(enum route_method method);
 
-/* "entries" of "/api/v1/pairs/{id}/entries" */
+/* The last word of the path: "entries" of "/api/v1/pairs/{id}/entries". */
 const char *route_last_word(const struct web_route *route);
 
 /* Is the {id} of the path a pair's? */

@@ -12,8 +12,8 @@ static void copy_event(void *context, const struct event *event)
     *(struct event *)context = *event;
 }
 
-/* The codec judges: what it would call malformed when it comes back from the broker must not be
- * sent in the first place. */
+/* The codec checks first: a command that it would reject on the way back from the broker must
+ * not be sent. */
 static void decode_command(const struct web_request *request, const char *payload, size_t bytes,
                            struct event *event)
 {
@@ -34,8 +34,8 @@ static bool has_id(const char *text, size_t bytes)
     return has;
 }
 
-/* {"op":…} becomes {"id":"http-…","op":…}: nothing else of the body is touched. Returns the
- * bytes, or 0 when they do not fit. */
+/* Adds an id: {"op":…} becomes {"id":"http-…","op":…}, and the rest of the body stays
+ * unchanged. Returns the bytes, or 0 when they do not fit. */
 static size_t add_id(const struct web_request *request, const char *text, size_t bytes,
                      char id[EVENT_ID_MAX], char out[EVENT_RAW_MAX])
 {
@@ -86,7 +86,7 @@ void post_command(const struct web_request *request, struct web_response *respon
         web_problem_malformed(request, response, &event);
         return;
     }
-    /* An object, so without the white space around it: */
+    /* The body is an object, so skip white space around it. */
     const char *text = memchr(request->body, '{', request->body_bytes);
     const char *end = memrchr(request->body, '}', request->body_bytes);
     const size_t bytes = (size_t)(end - text) + 1;

@@ -1,4 +1,4 @@
-/* The dynamics of a pair's robots: what is known of them, and a fit on request. */
+/* web/resource/dynamics.c - the identified dynamics of a pair's robots, and fits on request. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "web/resource/handlers.h"
 #include "web/resource/jobs.h"
 
-/* NULL after a problem document: nobody follows the dynamics of this pair. */
+/* NULL after a problem document: dynamics are off for this pair. */
 static const struct pair_dynamics *find_dynamics(const struct web_request *request,
                                                  struct web_response *response)
 {
@@ -65,7 +65,7 @@ static void refuse_fit(const struct web_request *request, struct web_response *r
     web_problem(request, response, PROBLEM_NO_FIT, NULL, why);
 }
 
-/* The lab decides; but what it will say now is known here, too. */
+/* The lab decides, but its refusals can be predicted from the snapshot. */
 static bool can_begin(const struct web_request *request, const struct pair_dynamics *d,
                       enum side which, struct web_response *response)
 {

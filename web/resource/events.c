@@ -35,7 +35,7 @@ static bool read_pairs(const struct web_request *request, struct event_filter *f
     }
 }
 
-/* The header goes before the parameter: a browser sends it when it comes back. */
+/* The header has priority over the parameter, because a browser sends it on reconnection. */
 static const char *last_id(const struct web_request *request)
 {
     return request->last_event_id && request->last_event_id[0] ? request->last_event_id

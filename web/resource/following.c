@@ -39,7 +39,7 @@ void get_fidelity(const struct web_request *request, struct web_response *respon
     }
 }
 
-/* The body's members as the lab's request; 0 after a problem document. */
+/* Converts the body to a request to the lab; 0 after a problem document. */
 static size_t make_request(const struct web_request *request, struct web_response *response,
                            char out[REQUEST_MAX])
 {
@@ -80,7 +80,7 @@ static void copy_event(void *context, const struct event *event)
     *(struct event *)context = *event;
 }
 
-/* The codec and the law judge, as they will when the lab takes it in. */
+/* The codec and the control law check it, as they will when the lab processes it. */
 static bool check_request(const struct web_request *request, struct web_response *response,
                           const struct pair_following *x, const char *text, size_t bytes)
 {

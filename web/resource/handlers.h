@@ -1,5 +1,5 @@
-/* web/resource/handlers.h - every handler, by the table of routes; web/openapi.yaml says what
- * each answers. */
+/* web/resource/handlers.h - all handlers, declared from the table of routes; web/openapi.yaml
+ * specifies their answers. */
 #ifndef WEB_RESOURCE_HANDLERS_H
 #define WEB_RESOURCE_HANDLERS_H
 
@@ -10,8 +10,8 @@
 #include "web/resource/routes.def"
 #undef ROUTE
 
-/* The team of the path, its place in the view; view->team_count, after a problem document,
- * where there is none. */
+/* The index of the path's team in the view; view->team_count, after a problem document, for an
+ * unknown team. */
 size_t web_find_team(const struct web_request *request, struct web_response *response);
 
 #endif

@@ -27,7 +27,7 @@ static void write_error(struct json_writer *json, const struct err *err)
     json_write_close(json);
 }
 
-/* All but the result; the object stays open. */
+/* Writes all members except the result, and leaves the object open. */
 static void open_job(struct json_writer *json, const struct web_job *job)
 {
     char id[24];
@@ -111,7 +111,7 @@ void get_job(const struct web_request *request, struct web_response *response)
     }
 }
 
-/* A running job ends at its next step only. */
+/* A running job ends only at its next step. */
 static void show_cancelled(void *context, const struct web_job *job)
 {
     struct web_response *response = context;
@@ -132,7 +132,7 @@ void delete_job(const struct web_request *request, struct web_response *response
     }
 }
 
-/* ---- uploaded recordings, and files with teams ---- */
+/* ---- uploads: recordings, and files with teams --------------------------------------- */
 
 /* A job takes seconds. */
 enum { RETRY_S = 5 };
@@ -204,7 +204,7 @@ bool upload_admit(struct web_request *request, const char *content_type,
     return request->upload->claimed || refuse_recording(request, response);
 }
 
-/* Hand the recording over; it is the job's on STATUS_OK. */
+/* Hands over the recording; the job owns it on STATUS_OK. */
 static enum status start_job(const struct web_request *request, uint64_t *job, struct err *err)
 {
     const struct web_source *source = request->context->source;
@@ -241,7 +241,7 @@ void post_recording(const struct web_request *request, struct web_response *resp
         web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S, &err, status_name(st));
     } else {
         *request->upload = (struct web_upload){.claimed = false};
-        /* Jobs of teams stand where all jobs do. */
+        /* Jobs of teams have the same path as all jobs. */
         const char *path =
             is_about(request, "simulate") ? "/api/v1/identify" : request->route->path;
         if (!jobs_answer_new(request, response, job, path)) {

@@ -8,17 +8,17 @@
 #include "web/resource/handlers.h"
 #include "web/stream/stream.h"
 
-/* Series of their own are given to so many pairs; beyond, a lab has sums only. A scrape of
- * 10 000 pairs would otherwise be 30 MB. */
+/* Up to this many pairs have their own series; larger labs have sums only. A scrape of 10 000
+ * pairs would otherwise be 30 MB. */
 enum { PAIRS_MAX = 500 };
 
-/* One pair of the page, for the functions that give one sample each. */
+/* One pair of the page, for functions that write one sample each. */
 struct sight {
     const struct view *view;
-    size_t count; /* pairs with series of their own */
+    size_t count; /* pairs with their own series */
 };
 
-/* In the order of what read_pair() gives. */
+/* In the order of read_pair()'s values. */
 static const struct {
     const char *name, *help;
     enum metric_type type;
@@ -44,7 +44,7 @@ static double read_pair(const struct view *view, size_t i, size_t metric)
     return values[metric];
 }
 
-/* In the order of what read_side() gives. */
+/* In the order of read_side()'s values. */
 static const struct {
     const char *name, *help;
     enum metric_type type;
@@ -67,8 +67,8 @@ static const struct {
      METRIC_COUNTER},
 };
 
-/* 1/w and 1/v of the filter, once it has seen moves; a slowness that is not positive is no
- * speed. */
+/* Computes 1/w and 1/v of the filter after its first moves; a slowness that is not positive is
+ * no speed. */
 static double read_speed(const struct pair_side *side, enum travel_term term)
 {
     const double slowness = side->kalman.beta[term];
@@ -97,7 +97,7 @@ static double read_side(const struct pair_side *side, int64_t t_us, size_t metri
     return values[metric];
 }
 
-/* A sample of the family of pair i, with one label more; NULL: none. */
+/* Writes a sample of pair i with one additional label; NULL: none. */
 static void write_sample(struct metrics *m, const struct sight *s, size_t i, const char *label,
                          const char *text, double value)
 {
@@ -142,7 +142,7 @@ static void write_rmse(struct metrics *m, const struct sight *s, size_t i,
     }
 }
 
-/* Of the pairs that follow. */
+/* Writes series of pairs that follow. */
 static void write_following(struct metrics *m, const struct sight *s)
 {
     enum { STATE, EFFORTS, RMSE, WITHIN, FAMILIES };
@@ -175,12 +175,12 @@ static void write_following(struct metrics *m, const struct sight *s)
     }
 }
 
-/* What is counted by name, of each pair and of the whole lab: of every pair, also those without
- * series of their own. */
+/* Counters by name, for each pair and summed over the lab; the sums include pairs without their
+ * own series. */
 static const struct counted {
     const char *name, *help, *lab_name, *lab_help, *by;
     const struct names *names;
-    size_t place; /* of a uint64_t for each name in struct pair */
+    size_t place; /* offset of a uint64_t for each name in struct pair */
 } COUNTED[] = {
     {"tandem_entries_total", "Commands closed, by verdict.", "tandem_lab_entries_total",
      "Commands closed in the whole lab, by verdict.", "verdict", &verdict_names,

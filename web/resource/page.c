@@ -37,7 +37,8 @@ void get_page(const struct web_request *request, struct web_response *response)
 
 void get_openapi(const struct web_request *request, struct web_response *response)
 {
-    static atomic_uint_least64_t known; /* it is long, and never changes */
+    /* The text is long and never changes, so its hash is computed once. */
+    static atomic_uint_least64_t known;
     uint64_t hash = atomic_load(&known);
     (void)request;
     if (hash == 0) {

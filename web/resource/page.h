@@ -1,5 +1,5 @@
-/* web/resource/page.h - the files of the dashboard, compiled in by cmake/page_table.c: those
- * of web/page/ and dygraphs, each as it is and compressed.
+/* web/resource/page.h - the files of the dashboard, compiled in by cmake/page_table.c: those of
+ * web/page/ and dygraphs, plain and compressed.
  */
 #ifndef WEB_RESOURCE_PAGE_H
 #define WEB_RESOURCE_PAGE_H
@@ -21,7 +21,7 @@ extern const unsigned char openapi_json[]; /* [openapi_json_bytes] web/openapi.y
                                             * made at build time by cmake/yaml_json.c */
 extern const size_t openapi_json_bytes;
 
-/* NULL: there is none of this name. */
+/* NULL: no file of this name. */
 const struct page_file *page_find(const char *name);
 
 #endif

@@ -6,13 +6,13 @@
 #include "web/http/csv.h"
 #include "web/resource/handlers.h"
 
-/* Positions are indices: they mean something in this list of pairs only. */
+/* A cursor is an index, valid in this list of pairs only. */
 static void write_cursor(const struct view *view, size_t from, char out[QUERY_CURSOR_MAX])
 {
     (void)snprintf(out, QUERY_CURSOR_MAX, "%zu.%zu", from, view->pair_count);
 }
 
-/* The index that a cursor names; false when it is none of this list. */
+/* Reads a cursor's index; false when it is not from this list. */
 static bool read_cursor(const struct view *view, const char *cursor, size_t *from)
 {
     char again[QUERY_CURSOR_MAX];
@@ -55,7 +55,7 @@ static void write_pair(struct json_writer *w, const struct view *view, size_t i)
     pair_report_summary(w, NULL, view->pairs[i], view_following(view, i), &view->params[i]);
 }
 
-/* From this one on the first that is asked for; the number of pairs: none. */
+/* Returns the first requested pair from this one on; the number of pairs: none. */
 static size_t find_named(const struct web_request *request, size_t from)
 {
     const char *part = request->query.name;

@@ -9,8 +9,8 @@
 _Static_assert((int)STORE_CURSOR_MAX == (int)QUERY_CURSOR_MAX, "a cursor is the store's");
 _Static_assert((int)QUERY_LIMIT_MAX <= (int)STORE_PAGE_MAX, "a page is one query");
 
-/* The lists of records, by the last word of their path: where each is kept, and its columns in
- * CSV. */
+/* The lists of records, by the last word of their path: their kind in the store, and their CSV
+ * columns. */
 static const struct list {
     enum store_kind kind;
     const struct record_table *records;
@@ -20,12 +20,12 @@ static const struct list {
              {STORE_CHANGES, &record_changes},
              {STORE_FITS, &record_fits}};
 
-/* The page being written. */
+/* A page while it is written. */
 struct page {
     const struct web_request *request;
     const struct list *list;
     struct web_response *response;
-    struct json_writer *json; /* NULL: as CSV */
+    struct json_writer *json; /* NULL: CSV */
 };
 
 static const struct list *list_of(const struct web_request *request)
@@ -37,7 +37,7 @@ static const struct list *list_of(const struct web_request *request)
     return list;
 }
 
-/* Whose records: the pair's, or the lab's own. */
+/* Returns the owner of the records: the pair, or the lab itself. */
 static const char *owner_of(const struct web_request *request)
 {
     return route_names_pair(request->route) ? request->id : "$lab";
@@ -55,7 +55,7 @@ static bool write_row(void *context, const struct store_row *row)
     return true;
 }
 
-/* Fills the page and says where the next one begins. False after a problem document. */
+/* Fills the page and gets the cursor of the next one. False after a problem document. */
 static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
 {
     const struct web_request *request = page->request;

@@ -1,5 +1,6 @@
-/* A pair's lags as a chart draws them: the time is cut into equal pieces, at most as many as
- * there are points, and each tells its least, greatest and mean lag and its verdicts. */
+/* web/resource/series.c - a pair's lags for charts. Time is cut into equal intervals, at most
+ * as many as requested points. Each has its least, largest and mean lag, and counts of
+ * verdicts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,25 +12,25 @@
 #include "web/resource/handlers.h"
 
 enum {
-    WORK_MAX_MS = 800, /* of CPU time for reading; beyond it the older part is left out */
-    TIME_MAX_MS =
-        3000, /* the same by the clock on the wall: the machine is busy, or the disk */
-    ROWS_PER_LOOK = 4096 /* between two looks at the clock */
+    WORK_MAX_MS = 800,   /* CPU time for reading; beyond it the older part is left out */
+    TIME_MAX_MS = 3000,  /* the same in wall time, for a busy machine or disk */
+    ROWS_PER_LOOK = 4096 /* rows between two reads of the clock */
 };
 
 struct series {
     const struct query *query;
     int64_t since_us, until_us, width_us;
-    int64_t step_us;             /* of the store: width_us is a multiple of it */
+    /* width of the store's buckets: width_us is a multiple of it */
+    int64_t step_us;
     struct store_bucket *bucket; /* [query->points]; NULL: no entries */
-    size_t oldest;               /* the bucket reached so far */
+    size_t oldest;               /* the oldest bucket read so far */
     uint64_t rows;
     int64_t work_until_ms, until_ms;
     bool complete;
 };
 
-/* The whole of what is asked for, or of what there is. Edges lie where those of buckets do that
- * the store keeps, of which each of these takes in two or more. */
+/* Chooses intervals over the requested time, or the time with entries. Their edges coincide
+ * with those of the store's buckets, and each covers two or more of them. */
 static bool make_buckets(struct series *s, int64_t oldest_us, int64_t newest_us)
 {
     const struct query *q = s->query;
@@ -81,7 +82,7 @@ static void write_bucket(struct json_writer *w, const struct store_bucket *b)
 
 static void write_series(struct json_writer *w, const char *pair, const struct series *s)
 {
-    /* The one where time ran out lacks its older part. */
+    /* The interval in which time ran out lacks its older part. */
     const size_t first = s->complete ? 0 : s->oldest + 1;
     json_write_object(w, NULL);
     json_write_text(w, "pair", pair);
@@ -116,7 +117,7 @@ static enum status read_series(struct response_cache *response_cache, const char
         store_span(reader, pair, q->since_us, q->until_us, &any, &oldest_us, &newest_us, err);
     const bool made = status != STATUS_OK || !any || make_buckets(s, oldest_us, newest_us);
     if (s->bucket) {
-        /* Not what has come in between. */
+        /* The upper bound excludes entries that arrived meanwhile. */
         status = store_series(reader, pair, oldest_us, newest_us + 1, s->step_us, add_bucket, s,
                               err);
     }

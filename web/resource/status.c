@@ -17,7 +17,7 @@ static void write_parts(struct json_writer *json, const struct view_health *heal
     json_write_close(json);
 }
 
-/* Those that the lab file brings. */
+/* Lists models from files of the lab. */
 static void write_models(struct json_writer *json)
 {
     json_write_array(json, "models");
@@ -74,7 +74,7 @@ void get_healthz(const struct web_request *request, struct web_response *respons
     body_text(&response->body, "{\"alive\":true}\n");
 }
 
-/* "not ready: broker store" */
+/* Writes "not ready: broker store". */
 static void name_ill_parts(const struct view_health *health, char detail[160])
 {
     struct health_part parts[HEALTH_PART_COUNT];

@@ -14,7 +14,7 @@
 
 enum { BARS_MAX = 5000, MARKS_MAX = 500 };
 
-/* What stands in the store and is open now; owned. */
+/* Bars from the store and those open now; owned. */
 struct chart {
     struct bar bars[BARS_MAX];
     size_t bar_count;
@@ -44,7 +44,7 @@ static void read_forecast(struct bar *bar, const json_t *json)
     bar->predicted_p95_us = lab_us(p95);
 }
 
-/* As bar_write_json() wrote it. */
+/* Parses a bar as bar_write_json() wrote it. */
 static bool read_bar(void *context, const struct store_row *row)
 {
     struct chart *chart = context;
@@ -80,7 +80,7 @@ static void add_bar(void *context, const struct bar *bar)
     }
 }
 
-/* What goes on now, and what is to come. */
+/* Adds open bars and predicted ones. */
 static void add_present(struct chart *chart, const struct web_request *request, size_t team)
 {
     const struct view *view = request->view;
@@ -108,7 +108,7 @@ static bool read_alarm(void *context, const struct store_row *row)
     return true;
 }
 
-/* All rows of a kind, newest first, until one is refused. */
+/* Reads all rows of a kind, newest first, until one is refused. */
 static enum status read_rows(struct store_reader *reader, struct store_query wanted,
                              store_row_fn *read_row, struct chart *chart, struct err *err)
 {
@@ -187,7 +187,8 @@ static void write_json(const struct chart *chart, const struct web_request *requ
     json_write_close(w);
 }
 
-/* As far as it is foretold, but the past keeps two thirds of the picture; *now_us. */
+/* Returns the end of the prediction, but leaves two thirds of the picture to the past; sets
+ * *now_us. */
 static int64_t find_end(const struct chart *chart, int64_t from_us, int64_t now_us)
 {
     static const int64_t LEAST_US = 10000000;
@@ -204,8 +205,8 @@ static int64_t find_end(const struct chart *chart, int64_t from_us, int64_t now_
     return end_us < most_us ? end_us : most_us;
 }
 
-/* From the first bar, but not from before what was asked for, to what was asked for, or now and
- * what is foretold. */
+/* The chart starts at the first bar or the requested time, and ends at the requested time, or
+ * with the prediction. */
 static void write_svg(const struct chart *chart, const struct web_request *request,
                       const struct team_params *p, struct web_response *response)
 {

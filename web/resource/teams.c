@@ -11,7 +11,7 @@
 
 enum { REQUEST_MAX = 1024 };
 
-/* ---- who is meant ---- */
+/* ---- selection ----------------------------------------------------------------------- */
 
 size_t web_find_team(const struct web_request *request, struct web_response *response)
 {
@@ -27,7 +27,7 @@ size_t web_find_team(const struct web_request *request, struct web_response *res
     return i;
 }
 
-/* "R1" of "/api/v1/teams/cell/robots/R1/reset": what stands before the last word. */
+/* Reads "R1" of "/api/v1/teams/cell/robots/R1/reset": the segment before the last word. */
 static void read_member(const struct web_request *request, char name[TEAM_NAME_MAX])
 {
     const char *end = strrchr(request->path, '/');
@@ -86,7 +86,7 @@ void get_team(const struct web_request *request, struct web_response *response)
     }
 }
 
-/* What `report` writes of the team of the path. */
+/* Writes the output of `report` for the team of the path. */
 static void get_part(const struct web_request *request, struct web_response *response,
                      void (*report)(struct json_writer *w, const struct team_live *live,
                                     const struct team_params *p))
@@ -138,7 +138,7 @@ void get_team_job(const struct web_request *request, struct web_response *respon
     }
 }
 
-/* ---- asking the team ---- */
+/* ---- requests to the team ------------------------------------------------------------ */
 
 static void make_id(const struct web_request *request, char id[EVENT_ID_MAX])
 {
@@ -148,7 +148,7 @@ static void make_id(const struct web_request *request, char id[EVENT_ID_MAX])
                    context->source->now(context->source->context), n);
 }
 
-/* What the team answered, as soon as it has: a refusal is a problem document. */
+/* Waits for the team's answer; a refusal is a problem document. */
 static bool check_answer(const struct web_request *request, struct web_response *response,
                          size_t team, const char *id)
 {
@@ -169,7 +169,7 @@ static bool check_answer(const struct web_request *request, struct web_response 
     return fine;
 }
 
-/* Hands the wish, which this ends, to the lab. */
+/* Ends the request's JSON and submits it to the lab. */
 static void submit_request(const struct web_request *request, struct web_response *response,
                            size_t team, enum team_op op, json_t *request_json)
 {
@@ -264,7 +264,7 @@ void post_team_release(const struct web_request *request, struct web_response *r
     json_decref(body);
 }
 
-/* Shorter than the lab's own bound, so that it need not refuse them. */
+/* The limit is below the lab's own, so that the lab need not refuse. */
 static bool is_short(const char *text, size_t size)
 {
     return !text || (text[0] && strlen(text) < size);

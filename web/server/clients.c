@@ -8,34 +8,34 @@
 
 enum {
     KEY_BYTES = 16,
-    PREFIX_BYTES = 8,    /* of an IPv6 address */
-    REMEMBERED_MORE = 64 /* addresses without a connection whose haste is not forgotten */
+    PREFIX_BYTES = 8,    /* bytes of an IPv6 address */
+    REMEMBERED_MORE = 64 /* slots for addresses without connections whose rate is remembered */
 };
 
 /* One address. */
 struct client_slot {
     unsigned char key[KEY_BYTES];
-    unsigned connections, places; /* places: of the connections, those that have one */
+    unsigned connections, places; /* number of connections, and of those with a place */
     double left;                  /* requests that may come at once */
     int64_t at_ms;
-    unsigned wrong;   /* tokens */
-    int64_t wrong_ms; /* when the last of them came */
+    unsigned wrong;   /* wrong tokens */
+    int64_t wrong_ms; /* time of the last one */
     bool trusted;
 };
 
 enum client_phase {
-    CLIENT_WAITING, /* for a request */
+    CLIENT_WAITING, /* waits for a request */
     CLIENT_ASKING,  /* a request is being answered */
     CLIENT_BEYOND,  /* has no place */
-    CLIENT_GONE     /* one side has hung up: nothing is done for it any more */
+    CLIENT_GONE     /* disconnected: nothing more is done for it */
 };
 
 struct client {
-    struct client_slot *slot; /* NULL: there is none left */
+    struct client_slot *slot; /* NULL: no slot was left */
     enum client_phase phase;
-    bool crowded; /* of those beyond: by its own address */
+    bool crowded; /* without a place because of its own address's limit */
     int socket;
-    int64_t since_ms; /* when it came into its list */
+    int64_t since_ms; /* time at which it entered its list */
     struct client *before, *after;
 };
 
@@ -93,8 +93,8 @@ static void key_of(const struct sockaddr *address, unsigned char key[KEY_BYTES])
     }
 }
 
-/* The address's, or that of one without connections that was heard least recently. There are
- * more slots than connections; NULL when that is not so. */
+/* Returns the slot of an address, or reuses that of the address without connections that was
+ * seen least recently. There are more slots than connections; NULL otherwise. */
 static struct client_slot *find_slot(struct clients *c, const unsigned char key[KEY_BYTES])
 {
     struct client_slot *free_one = NULL;
@@ -136,7 +136,7 @@ static void remove_client(struct client_list *list, struct client *client)
     list->count--;
 }
 
-/* Out of its list, and without a place. */
+/* Removes it from its list and frees its place. */
 static void leave_phase(struct clients *c, struct client *client)
 {
     if (client->phase == CLIENT_WAITING) {
@@ -151,7 +151,7 @@ static void leave_phase(struct clients *c, struct client *client)
     client->phase = CLIENT_GONE;
 }
 
-/* Whoever serves it sees the end of what it sends, and closes it. */
+/* The serving thread sees the end of the input and closes the connection. */
 static void hang_up(struct clients *c, struct client *client)
 {
     leave_phase(c, client);
@@ -161,7 +161,7 @@ static void hang_up(struct clients *c, struct client *client)
     }
 }
 
-/* Is there a place for one that has none? Who has only waited gives way. */
+/* Claims a place; a connection that has only waited gives up its own. */
 static bool claim_place(struct clients *c, struct client *client)
 {
     struct client_slot *slot = client->slot;
@@ -239,7 +239,7 @@ void clients_leave(struct clients *c, struct client *client)
     }
 }
 
-/* Bytes are here that nobody has read yet: it is not the client that takes its time. */
+/* Tells whether unread bytes are here: then the client is not the slow one. */
 static bool has_sent(const struct client *client)
 {
     char byte = 0;
@@ -268,7 +268,7 @@ void clients_hang_up(struct clients *c, int64_t now_ms)
 
 /* ---- requests ---- */
 
-/* Under the lock. */
+/* Call under the lock. */
 static bool consume_request(const struct clients *c, struct client_slot *slot, int64_t now_ms)
 {
     const double gained =
@@ -282,13 +282,13 @@ static bool consume_request(const struct clients *c, struct client_slot *slot, i
     return true;
 }
 
-/* Under the lock. */
+/* Call under the lock. */
 static enum client_state ask_one(struct clients *c, struct client *client, int64_t now_ms)
 {
     if (client->phase == CLIENT_WAITING) {
         remove_client(&c->waiting, client);
         client->phase = CLIENT_ASKING;
-    } else if (client->phase == CLIENT_BEYOND && claim_place(c, client)) { /* by now */
+    } else if (client->phase == CLIENT_BEYOND && claim_place(c, client)) { /* free by now */
         remove_client(&c->beyond, client);
         client->phase = CLIENT_ASKING;
     }

@@ -23,7 +23,7 @@ bool dispatch_same_secret(const char *given, const char *secret)
     return differs == 0;
 }
 
-/* Weight of a media range, "text/csv;q=0.5" -> 0.5; 1 when it says none. */
+/* Returns the weight of a media range: "text/csv;q=0.5" -> 0.5; 1 without one. */
 static double weight_of(const char *range, size_t n)
 {
     const char *p = range;
@@ -36,7 +36,7 @@ static double weight_of(const char *range, size_t n)
     return 1.0;
 }
 
-/* What a header gives this name; 0 when it does not list it. */
+/* Returns the weight of this name in a header; 0 when it is not listed. */
 static double weight_in(const char *header, const char *name)
 {
     const size_t wanted = strlen(name);
@@ -80,10 +80,10 @@ bool dispatch_tag_matches(const char *if_none_match, const char *etag)
     return false;
 }
 
-/* ---- who may ask at all, before it matters what ---- */
+/* ---- access checks that do not depend on the target ---------------------------------- */
 
 enum {
-    SHOWN_MAX = 60, /* of a header, in the log */
+    SHOWN_MAX = 60, /* characters of a header in the log */
     HOST_MAX = 254
 };
 
@@ -123,7 +123,7 @@ bool host_names_are_valid(const char *names)
     return strspn(names, allowed) == strlen(names);
 }
 
-/* Host without port and brackets; false when it is none. */
+/* Extracts the host without port and brackets; false when it is invalid. */
 static bool read_name(const char *host, char name[HOST_MAX])
 {
     const bool bracketed = host[0] == '[';
@@ -180,7 +180,7 @@ static bool check_head(const struct web_input *input, struct web_request *reques
            web_problem(request, response, PROBLEM_BAD_HEAD, NULL, input->fault);
 }
 
-/* Does it ask for no more than it may? */
+/* Checks the client's limits. */
 static bool check_limits(const struct web_input *input, struct web_request *request,
                          struct web_response *response)
 {
@@ -216,7 +216,7 @@ static bool check_client(const struct web_input *input, struct web_request *requ
     if (!check_limits(input, request, response)) {
         return false;
     }
-    /* No browser leaves Host out. */
+    /* Every browser sends Host. */
     if (input->host && context->listening &&
         !host_is_ours(input->host, context->listening, context->hosts)) {
         dispatch_report_refused(context, input->peer, WEB_REFUSED_HOST, input->host);
@@ -239,7 +239,7 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* Path and query apart; only what may be echoed gets into the request. */
+/* Splits path and query; only safe characters enter the request. */
 static bool split_url(const char *url, struct web_request *request,
                       struct web_response *response)
 {
@@ -372,8 +372,8 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
     request->context = context;
     request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
     request->last_event_id = input->last_event_id;
-    /* The route first, for some are for everybody; whether there is one is told to those only
-     * who may ask. */
+    /* The route is found first, because some are open to everybody. Only clients with access
+     * learn whether a route exists. */
     const bool readable =
         split_url(input->url, request, response) && check_head(input, request, response);
     const bool known = readable && find_route(input, request, response);

@@ -1,12 +1,12 @@
-/* web/server/dispatch.h - from a request to its response, without sockets: who may ask,
- * routing, token, query, conditional requests, and the errors of all of them. */
+/* web/server/dispatch.h - turns a request into its response, without sockets: access, routing,
+ * token, query, conditional requests, and all of their errors. */
 #ifndef WEB_SERVER_DISPATCH_H
 #define WEB_SERVER_DISPATCH_H
 
 #include "web/http/handler.h"
 #include "web/server/clients.h"
 
-/* A request as it came. */
+/* A request as received. */
 struct web_input {
     const char *method;
     const char *url;           /* path and query, undecoded */
@@ -16,36 +16,36 @@ struct web_input {
     const char *content_type;
     const char *last_event_id;
     const char *host;
-    const char *fault;           /* of the head (web/server/head.h); NULL: none */
-    const struct sockaddr *peer; /* NULL: not known */
+    const char *fault;           /* fault of the head (web/server/head.h); NULL: none */
+    const struct sockaddr *peer; /* NULL: unknown */
     bool local;                  /* the peer is on loopback */
     enum client_state client;
-    unsigned wait_s;               /* of a client that asks too much */
+    unsigned wait_s;               /* wait for a client that exceeds its limits */
     unsigned token_wait_s;         /* until its address may try a token again; 0: now */
-    bool token_trusted;            /* the right one is accepted meanwhile */
-    unsigned long long body_bytes; /* that the client announces; 0 when it does not say */
+    bool token_trusted;            /* the right token is accepted meanwhile */
+    unsigned long long body_bytes; /* announced by the client; 0 when unknown */
 };
 
-/* Before the body is read: is there any use in reading it, and room for it? True: *request is
- * filled. False: *response holds the answer. Both come zeroed, but for request->upload. What it
- * claims is given back by dispatch_end(), unless a handler handed it on. */
+/* Decide before the body is read whether it is needed and there is room. True: *request is
+ * filled. False: *response holds the answer. Both must be zeroed, except request->upload.
+ * dispatch_end() releases what it claims, unless a handler passed it on. */
 bool dispatch_head(struct web_context *context, const struct web_input *input,
                    struct web_request *request, struct web_response *response);
 
-/* Is a body of so many bytes not too long for the route? False: *response holds the answer. */
+/* Does a body of this length fit the route's limit? False: *response holds the answer. */
 bool dispatch_fits(const struct web_request *request, unsigned long long bytes,
                    struct web_response *response);
 
-/* The body is there, in request->upload. Runs the handler; afterwards *response is to be sent,
+/* The body is complete, in request->upload. Runs the handler; afterwards *response can be sent.
  * if_none_match: NULL when absent. */
 void dispatch_body(struct web_request *request, const char *if_none_match,
                    struct web_response *response);
 
-/* The request is over, whatever became of it. */
+/* End the request, whatever its result. */
 void dispatch_end(struct web_request *request);
 
-/* Count a refused request and report it to the source: the client's address, and what it asked
- * for, of which the beginning is shown. peer: NULL when it is not known. */
+/* Count a refused request and report it to the source: the client's address, and the beginning
+ * of its target. peer: NULL when unknown. */
 void dispatch_report_refused(struct web_context *context, const struct sockaddr *peer,
                              enum web_refusal refusal, const char *what);
 
@@ -58,19 +58,20 @@ bool dispatch_accepts_gzip(const char *accept_encoding);
 /* Does an If-None-Match header name this tag? Pure. */
 bool dispatch_tag_matches(const char *if_none_match, const char *etag);
 
-/* Same text? Takes a time that depends on the length of `given` only. Pure. */
+/* Compare two texts. The time depends on the length of `given` only. Pure. */
 bool dispatch_same_secret(const char *given, const char *secret);
 
-/* Host names. A page of another site can have its own name point at this machine (DNS
- * rebinding) and then ask as if it came from here: its requests carry that name in Host.
+/* Host names. A page of another site can point its own name at this machine (DNS rebinding) and
+ * then send requests as if from here; they carry that name in Host.
  *
- * Are names a list as host_is_ours() takes it? "" is one. */
+ * Are names a valid list for host_is_ours()? "" is one.
+ */
 bool host_names_are_valid(const char *names);
 
 /* host: the header, "name", "name:port", "192.0.2.7:8420", "[::1]:8420". Ours are localhost,
- * loopback addresses, the address that is listened on (any address when that is 0.0.0.0 or ::,
- * for an address cannot be made to point elsewhere), and names: "a.example, b", without regard
- * to case. */
+ * loopback addresses, the address that is listened on, and names: "a.example, b", ignoring
+ * case. With 0.0.0.0 or :: every address is ours, because an address cannot be made to point
+ * elsewhere. */
 bool host_is_ours(const char *host, const struct sockaddr *listening, const char *names);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* RFC 9110, 5.6.2. */
+/* token of RFC 9110, 5.6.2 */
 static bool is_token(const char *text)
 {
     static const char allowed[] = "!#$%&'*+-.^_`|~0123456789"
@@ -21,7 +21,7 @@ void head_begin(struct head *head, const char *method, const char *url, size_t u
 }
 
 static const char CONTROLS[] = "\1\2\3\4\5\6\a\b\n\v\f\r\16\17\20\21\22\23\24\25\26\27"
-                               "\30\31\32\33\34\35\36\37\177"; /* less the tab */
+                               "\30\31\32\33\34\35\36\37\177"; /* without the tab */
 
 void head_add(struct head *head, const char *name, const char *value)
 {

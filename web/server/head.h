@@ -1,11 +1,10 @@
-/* web/server/head.h - what of a request's head two readers may understand differently: where
- * its body ends, and whom it is for. Whoever stands before us, a proxy, may have read it the
- * other way, so such a request is refused and the connection closed (RFC 9112, 3.2 and 6.3;
- * request smuggling). Pure.
+/* web/server/head.h - checks a request's head for ambiguity: the end of its body, and its
+ * target host. A proxy before us may have read it differently (request smuggling). So an
+ * ambiguous request is refused and the connection closed (RFC 9112, 3.2 and 6.3). Pure.
  *
- * libmicrohttpd before 1.0 ends every text at a NUL and appends a folded line to the name of
- * its header. It leaves the head where it received it, with NUL in place of the ends, so every
- * byte is accounted for here: what lies between two texts can only be their separator.
+ * libmicrohttpd before 1.0 ends every text at a NUL and appends a folded line to its header's
+ * name. It leaves the head in its buffer, with NUL in place of the ends. So every byte is
+ * accounted for here: bytes between two texts can only be their separator.
  */
 #ifndef WEB_SERVER_HEAD_H
 #define WEB_SERVER_HEAD_H
@@ -13,27 +12,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the headers are. All zero: none has been read yet, and where they lie is not looked at.
- */
+/* State of the check. All zero: no header was read yet, and positions are not checked. */
 struct head {
     unsigned hosts, lengths, encodings, authorizations;
     bool misnamed;          /* a name that is no token */
     bool unprintable;       /* a value with a control character */
-    bool other_coding;      /* a Transfer-Encoding that is not "chunked" alone */
+    bool other_coding;      /* a Transfer-Encoding other than "chunked" */
     bool torn;              /* bytes that belong to no text */
-    const char *next, *end; /* where the next header begins, and the head ends */
+    const char *next, *end; /* start of the next header, end of the head */
 };
 
-/* The request line, and the head of so many bytes that begins with it. url_bytes: before it was
- * decoded. */
+/* Begin with the request line; the head has head_bytes and begins with it. url_bytes: length
+ * before decoding. */
 void head_begin(struct head *head, const char *method, const char *url, size_t url_bytes,
                 const char *version, size_t bytes);
 
-/* One more header; value may be NULL. */
+/* Add a header; value may be NULL. */
 void head_add(struct head *head, const char *name, const char *value);
 
-/* What is wrong with it and what would be right, all headers having been noted; NULL: nothing.
- * version: "HTTP/1.1". */
+/* The fault, and what would be right, after all headers were added; NULL: none. version:
+ * "HTTP/1.1". */
 const char *head_fault(const struct head *head, const char *version);
 
 #endif

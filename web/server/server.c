@@ -28,24 +28,24 @@ enum {
     THREADS_MAX = 4,
     CONNECTIONS_DEFAULT = 256,
     HEARTBEAT_MS = 15 * 1000,
-    WEB_NICE = 10,                 /* of the threads here, beyond the others' */
-    IDLE_TIMEOUT_S = 10,           /* a connection that sends or takes nothing is closed */
-    HEAD_TIMEOUT_MS = 10 * 1000,   /* one without a whole request line and headers is closed */
-    DOOR_MS = 250,                 /* between two looks at those */
-    REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
-    STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end, */
-    QUIET_MS = 100,                /* and have ended when none has run for so long */
-    /* An upload of more than one packet has the time that this rate needs, beyond that. */
+    WEB_NICE = 10,                 /* nice value of these threads, above the others' */
+    IDLE_TIMEOUT_S = 10,           /* a connection without any transfer is closed */
+    HEAD_TIMEOUT_MS = 10 * 1000,   /* a connection without a complete head is closed */
+    DOOR_MS = 250,                 /* interval of these checks */
+    REQUEST_TIMEOUT_MS = 5 * 1000, /* longest wait for a body that arrives slowly */
+    STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get this time to end, */
+    QUIET_MS = 100,                /* and count as ended after this time without any */
+    /* minimal rate of an upload of more than one packet */
     UPLOAD_BYTES_PER_MS = 32,
-    /* So much of a body that nobody wants is read, so that the client hears why it is refused;
-     * beyond, the connection is closed. */
+    /* An unwanted body is read up to this size, so that the client receives the reason; beyond
+     * it the connection is closed. */
     DRAIN_MAX = 64 * 1024,
     CONNECTION_MEMORY = 16 * 1024, /* request line and headers */
     URL_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 2
 };
 
-/* What a browser may do for the page: fetch from here, and nothing else. dygraphs styles its
- * elements through the DOM, which needs no leave. */
+/* The page may only fetch from here. dygraphs styles its elements through the DOM, which needs
+ * no permission. */
 static const char PAGE_POLICY[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
@@ -58,7 +58,7 @@ struct web {
     struct sockaddr_storage address;
     char *hosts;
     struct clients clients;
-    /* Hangs up on those that take too long. */
+    /* Closes connections that take too long. */
     struct {
         pthread_t thread;
         pthread_mutex_t lock;
@@ -69,26 +69,27 @@ struct web {
     atomic_bool stopping;
 };
 
-/* One connection. libmicrohttpd reports the end of every connection, but not of every request:
- * whatever a request acquires is freed with its connection at the latest. */
+/* One connection. libmicrohttpd reports the end of every connection, but not of every request.
+ * So everything that a request acquires is freed with its connection at the latest. */
 struct link {
     struct client *client;
     struct exchange *exchange; /* NULL: no request is open */
     bool asked;                /* libmicrohttpd read the line of a request */
 };
 
-/* One request on its way. */
+/* One request and its response. */
 struct exchange {
     struct web *web;
-    bool begun, answered; /* settled: the response is made, the rest of the body passed over */
-    bool last;            /* the connection is closed after this answer */
+    /* answered: the response exists, and the rest of the body is skipped */
+    bool begun, answered;
+    bool last; /* close the connection after this answer */
     int64_t begun_ms;
-    size_t received, drained; /* drained: of them, passed over */
+    size_t received, drained; /* drained: bytes skipped of these */
     struct web_request request;
     struct web_response response;
     struct web_upload upload;
-    size_t url_bytes; /* of the whole URL */
-    char url[];       /* at most URL_MAX - 1; cut ones are still too long */
+    size_t url_bytes; /* length of the whole URL */
+    char url[];       /* at most URL_MAX - 1; truncated ones are still too long */
 };
 
 /* ---- one request ---- */
@@ -112,7 +113,7 @@ static int socket_of(struct MHD_Connection *connection)
     return info ? info->connect_fd : -1;
 }
 
-/* handle_connection() sets it before anything else is heard of a connection. */
+/* handle_connection() sets it before any other callback of a connection. */
 static struct link *link_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -134,18 +135,18 @@ static void free_exchange(struct link *link)
     }
 }
 
-/* Did anything come over it? Handshakes of TLS do not count, so with TLS this is not known. */
+/* Did any data arrive? Handshakes of TLS do not count, so with TLS this is unknown. */
 static bool has_sent(const struct web *web, struct MHD_Connection *connection)
 {
     struct tcp_info info = {0};
     socklen_t bytes = sizeof info;
     return !web->tls &&
            getsockopt(socket_of(connection), IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
-           info.tcpi_bytes_received > 1; /* the end of what it sends counts as one */
+           info.tcpi_bytes_received > 1; /* the end of the input counts as one byte */
 }
 
-/* A request that libmicrohttpd did not hand over was refused by it, or never was whole. closed:
- * its connection ends as well. */
+/* libmicrohttpd refused a request that it did not hand over, or never received all of it.
+ * closed: its connection ends as well. */
 static void end_request(struct web *web, struct MHD_Connection *connection, bool closed)
 {
     struct link *link = link_of(connection);
@@ -158,8 +159,9 @@ static void end_request(struct web *web, struct MHD_Connection *connection, bool
     free_exchange(link);
 }
 
-/* libmicrohttpd parses the arguments of the URL, which nobody here reads, and does not report
- * the end of a request that has too many (0.9.75). The URL lies in its own buffer. */
+/* libmicrohttpd parses the URL's arguments, which nobody here reads, and does not report the
+ * end of a request with too many (0.9.75). The URL is in its own buffer, so they can be
+ * hidden. */
 static void hide_arguments(const char *url)
 {
     char *own = NULL;
@@ -170,7 +172,8 @@ static void hide_arguments(const char *url)
     }
 }
 
-/* The URL before libmicrohttpd decodes it: decoding is strict here and lax there. */
+/* Gets the URL before libmicrohttpd decodes it, because its decoding is lax and ours is
+ * strict. */
 static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *connection)
 {
     struct web *web = cls;
@@ -232,7 +235,7 @@ static bool add_headers(const struct web_response *r, unsigned status, bool clos
         {"Content-Security-Policy", r->page ? PAGE_POLICY : NULL},
         {"Referrer-Policy", r->page ? "no-referrer" : NULL},
         {"Content-Encoding", r->gzip && status == 200 ? "gzip" : NULL},
-        {"X-Accel-Buffering", r->stream ? "no" : NULL}, /* proxies are not to gather a stream */
+        {"X-Accel-Buffering", r->stream ? "no" : NULL}, /* proxies must not buffer a stream */
         {"Connection", close ? "close" : NULL},
     };
     bool whole = true;
@@ -277,7 +280,7 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct e
     const enum MHD_Result result = add_headers(r, status, close, message)
                                        ? MHD_queue_response(connection, status, message)
                                        : MHD_NO;
-    r->stream = NULL; /* it is the message's, as the body is */
+    r->stream = NULL; /* the message owns it, as it does the body */
     MHD_destroy_response(message);
     return result;
 }
@@ -296,14 +299,15 @@ static struct head read_head(struct MHD_Connection *connection, const char *meth
     struct head head = {0};
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    if (info && MHD_get_version()[0] == '0') { /* later ones refuse what this finds */
+    if (info && MHD_get_version()[0] == '0') { /* later versions refuse this themselves */
         head_begin(&head, method, url, url_bytes, version, info->header_size);
     }
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, &head);
     return head;
 }
 
-/* Who is refused for want of a place may have it from a listener that has hung up just now. */
+/* A client refused for lack of a place may get that of a listener that has just
+ * disconnected. */
 static enum client_state ask_place(struct web *web, struct MHD_Connection *connection,
                                    int64_t now_ms, unsigned *wait_s)
 {
@@ -316,7 +320,7 @@ static enum client_state ask_place(struct web *web, struct MHD_Connection *conne
     return clients_ask(&web->clients, client, now_ms, wait_s);
 }
 
-/* Is the request one to be answered? */
+/* Should the request be answered? */
 static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
                                      const char *url, const char *version, struct exchange *x)
 {
@@ -351,11 +355,12 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
     if (x->request.token_right || x->request.token_wrong) {
         clients_record_token(&x->web->clients, asking, x->request.token_right, x->begun_ms);
     }
-    /* Another reader may see the end of a body in chunks elsewhere, for libmicrohttpd takes a
-     * line that ends without CR: nothing behind one is read. */
+    /* Other readers may see another end of a chunked body, because libmicrohttpd accepts line
+     * ends without CR. So nothing after it is read. */
     x->last = input.fault || client != CLIENT_FINE || head.encodings > 0;
-    /* Whoever asks before sending, would send much, or has no place to wait in, is told at
-     * once; and nobody knows where a request ends that may be understood in two ways. */
+    /* Answer before the body arrives if the client waits for permission, would send much, or
+     * has no place. An ambiguous request must be answered at once, because nobody knows where
+     * it ends. */
     if (x->answered &&
         (input.body_bytes > DRAIN_MAX || find_header(connection, "Expect") || input.fault ||
          client == CLIENT_OVER_CONNECTIONS || client == CLIENT_OVER_PLACES)) {
@@ -432,8 +437,8 @@ static enum status choose_address(struct web *web, const struct web_options *opt
     return STATUS_OK;
 }
 
-/* Raise the limit of descriptors to what is wanted, as far as the hard limit allows it, and
- * divide what there is. */
+/* Raises the limit of descriptors as far as needed and allowed by the hard limit, and divides
+ * them. */
 static enum status make_room(struct web *web, const struct web_options *options,
                              struct err *err)
 {
@@ -458,8 +463,8 @@ static enum status make_room(struct web *web, const struct web_options *options,
         (unsigned)has, CLIENTS_RESERVED + CLIENTS_ROOM_MIN);
 }
 
-/* A listener has hung up. libmicrohttpd ends a response, and the stream with it, before it
- * tells of the end of the connection: there is one yet. */
+/* Handles a listener's disconnection. libmicrohttpd ends a response, and its stream, before it
+ * reports the end of the connection, so the stream still exists. */
 static void handle_hang_up(void *context, struct MHD_Connection *connection)
 {
     struct web *web = context;
@@ -482,7 +487,8 @@ static enum status start_streams(struct web *web, const struct web_options *opti
     return web->source.events ? streams_start(&params, &web->context.streams) : STATUS_OK;
 }
 
-/* libmicrohttpd forgives all that send a byte now and then. */
+/* libmicrohttpd tolerates every client that sends a byte now and then, so slow ones are closed
+ * here. */
 static void *watch_door(void *context)
 {
     struct web *web = context;
@@ -525,7 +531,7 @@ static enum MHD_Result admit_connection(void *cls, const struct sockaddr *peer, 
     return atomic_load(&web->stopping) ? MHD_NO : MHD_YES;
 }
 
-/* A connection came or went. */
+/* Handles the start or end of a connection. */
 static void handle_connection(void *cls, struct MHD_Connection *connection, void **context,
                               enum MHD_ConnectionNotificationCode code)
 {
@@ -556,9 +562,10 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
     static char priorities[] = TLS_PRIORITIES;
     gnutls_certificate_retrieve_function3 *const choose = tls_choose;
     void *chooser = NULL;
-    memcpy(&chooser, &choose, sizeof chooser); /* a function's address as an object's */
-    /* Who has a place is decided in clients.c, with an eye for whom it is taken from. Whoever
-     * comes when all sockets are open waits until one that was hung up on is closed. */
+    /* converts a function's address to an object's */
+    memcpy(&chooser, &choose, sizeof chooser);
+    /* clients.c decides who has a place, because it knows whose place can be freed. When all
+     * sockets are open, a new client waits until a disconnected one is closed. */
     struct MHD_OptionItem more[5] = {0};
     size_t n = 0;
     if (threads > 1) { /* a pool of one is no pool to libmicrohttpd */
@@ -590,7 +597,7 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
     return STATUS_OK;
 }
 
-/* Who may do what. */
+/* Sets the access rules. */
 static enum status set_guard(struct web *web, const struct web_options *options,
                              struct err *err)
 {
@@ -652,8 +659,8 @@ struct start {
     enum status status;
 };
 
-/* When there is not enough of the processor, those who listen wait rather than the robots. On
- * Linux this is of the calling thread, and those it makes inherit it. */
+/* When the processor is busy, HTTP clients wait rather than robots. On Linux the nice value
+ * belongs to the calling thread, and its threads inherit it. */
 static void *start_behind(void *context)
 {
     struct start *s = context;
@@ -703,9 +710,9 @@ uint16_t web_port(const struct web *web)
     return MHD_get_daemon_info(web->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 }
 
-/* No new connections; those that have asked get their answers. MHD_quiesce_daemon() would be
- * for this, but takes the listening socket out of the threads' epoll sets behind their backs:
- * when one of them does so at the same moment the library ends the process. */
+/* Accepts no new connections; running requests get their answers. MHD_quiesce_daemon() removes
+ * the listening socket from the threads' epoll sets concurrently: if one of them does so at the
+ * same moment, the library aborts the process. So it is not used. */
 static void drain_requests(struct web *web)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -713,7 +720,7 @@ static void drain_requests(struct web *web)
     int64_t busy_ms = monotonic_clock_ms();
     atomic_store(&web->stopping, true);
     streams_stop(web->context.streams);
-    /* Between two requests none is in flight, though a connection that was let in has one. */
+    /* Between two requests none is in flight, though an accepted connection may have one. */
     while (busy_ms < until_ms && monotonic_clock_ms() - busy_ms < QUIET_MS) {
         (void)nanosleep(&pause, NULL);
         busy_ms = atomic_load(&web->context.open_requests) > 0 ? monotonic_clock_ms() : busy_ms;

@@ -10,7 +10,7 @@
 
 enum {
     FILE_BYTES_MAX = 256 * 1024,
-    CHAIN_MAX = 16 /* certificates, that of the server and those that vouch for it */
+    CHAIN_MAX = 16 /* certificates in a chain: the server's, and those that sign it */
 };
 
 /* PEM texts; NULL: none. */
@@ -21,7 +21,7 @@ struct tls_texts {
 static pthread_mutex_t shown_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tls_texts shown; /* under the lock */
 
-/* A file as text. */
+/* Reads a file as text. */
 static enum status read_file(const char *path, const char *what, char **out, struct err *err)
 {
     char *text = calloc(1, FILE_BYTES_MAX + 1);
@@ -121,7 +121,8 @@ void tls_forget(void)
     lock_release(&shown_lock);
 }
 
-/* Copies, which are GnuTLS's to free: what is shown may change in the middle of a handshake. */
+/* Makes copies, which GnuTLS frees: the certificate in use may change in the middle of a
+ * handshake. */
 static int copy_shown(gnutls_pcert_st *chain, unsigned *count, gnutls_privkey_t key)
 {
     const gnutls_datum_t certificate_text = datum_of(shown.certificate);

@@ -18,40 +18,41 @@
 #include "web/stream/trails.h"
 
 enum {
-    TICK_MS = 200,     /* between two looks at machines and sleepers */
-    GATHER_US = 5000,  /* events that come together go out together */
-    REPLAY_ROWS = 100, /* read from the store at a time */
-    BLOCK = 8192,      /* so much of a response is asked for at a time */
-    FRAME_MORE = 256,  /* of a record, beyond its JSON */
-    HANG_UPS = 64,     /* taken note of at a time */
-    TIMEOUT_S = 60     /* a listener that takes nothing for so long is gone */
+    TICK_MS = 200,     /* interval of checks of machines and sleeping connections */
+    GATHER_US = 5000,  /* events within this time are sent together */
+    REPLAY_ROWS = 100, /* rows read from the store at a time */
+    BLOCK = 8192,      /* bytes of a response that are requested at a time */
+    FRAME_MORE = 256,  /* bytes of a record beyond its JSON */
+    HANG_UPS = 64,     /* disconnections handled at a time */
+    TIMEOUT_S = 60     /* a listener that reads nothing for this time is disconnected */
 };
 
 enum phase {
-    PHASE_WAIT,   /* for the daemon to have read its journal: it knows what it has only then */
-    PHASE_REPLAY, /* out of the store */
+    /* wait until the daemon has read its journal, because only then its records are complete */
+    PHASE_WAIT,
+    PHASE_REPLAY, /* sending records from the store */
     PHASE_LIVE
 };
 
 struct stream {
     struct streams *set;
-    struct stream *next; /* of those with a connection; under the set's lock */
+    struct stream *next; /* next one with a connection; under the set's lock */
     struct MHD_Connection *connection;
     int socket;
-    bool asleep; /* under the set's lock, as is: */
-    bool gone;   /* the client has hung up; its place is free already */
+    bool asleep; /* under the set's lock, like: */
+    bool gone;   /* the client has disconnected; its place is free already */
     struct event_filter filter;
-    /* Its server thread's; of the set's thread while asleep. */
+    /* Used by its server thread; by the set's thread while asleep. */
     enum phase phase;
-    struct event_place place; /* what was heard, while not yet live */
-    int kind, rows;           /* of records that are being replayed: read at last */
+    struct event_place place; /* what was received before live events */
+    int kind, rows;           /* of records being replayed: kind and rows read last */
     struct event_cursor cursor;
-    struct body pending; /* is to go out first */
-    size_t sent;         /* of it */
-    int64_t sent_ms;     /* when something went out last */
+    struct body pending; /* to be sent first */
+    size_t sent;         /* bytes of it that were sent */
+    int64_t sent_ms;     /* time of the last sending */
 };
 
-/* What a pair's machines were like at the last look: those of both robots, and Tandem's. */
+/* Marks of a pair's machines at the last check: both robots', and Tandem's. */
 typedef uint64_t machine_marks[SIDE_COUNT + 1];
 
 struct streams {
@@ -59,15 +60,15 @@ struct streams {
     pthread_t thread;
     pthread_mutex_t lock;
     struct stream *first;
-    int hang_ups; /* epoll; of all their sockets */
+    int hang_ups; /* epoll of all their sockets */
     bool stopping;
-    struct MHD_Connection **awake; /* [params.clients_max + 1] to be resumed */
+    struct MHD_Connection **awake; /* [params.clients_max + 1] connections to resume */
     machine_marks *seen;
     atomic_bool restored;
     struct streams_counts counts;
 };
 
-/* ---- what goes out ---- */
+/* ---- output -------------------------------------------------------------------------- */
 
 static void write_id(struct stream *s, const struct event_place *place)
 {
@@ -76,7 +77,7 @@ static void write_id(struct stream *s, const struct event_place *place)
     body_format(&s->pending, "id: %s\n", id);
 }
 
-/* n 0: nobody knows how many. */
+/* n 0: the number is unknown. */
 static void write_missed(struct stream *s, const struct event_place *place, uint64_t n)
 {
     write_id(s, place);
@@ -88,13 +89,14 @@ static void write_missed(struct stream *s, const struct event_place *place, uint
     atomic_fetch_add(&s->set->counts.missed, n > 0 ? n : 1);
 }
 
-/* To the present end of the stream. */
+/* Moves the listener to the present end of the stream. */
 static void go_live(struct stream *s)
 {
     struct event_place end;
     event_hub_listen(s->set->params.hub, &s->filter, &s->cursor, &end);
     s->phase = PHASE_LIVE;
-    /* An id without data: a client that is cut off before the first event resumes from here. */
+    /* An id without data lets a client that is cut off before the first event resume from
+     * here. */
     write_id(s, &end);
     body_text(&s->pending, "\n");
 }
@@ -116,7 +118,7 @@ static void begin_stream(struct stream *s)
     }
 }
 
-/* ---- out of the store ---- */
+/* ---- records from the store ---------------------------------------------------------- */
 
 static bool is_wanted(const struct stream *s, const char *id)
 {
@@ -149,7 +151,7 @@ static bool append_row(void *context, const struct store_row *row)
     return true;
 }
 
-/* The next rows of this kind; false when there are no more. */
+/* Sends the next rows of this kind; false when there are no more. */
 static bool replay_some(struct stream *s)
 {
     static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
@@ -161,7 +163,7 @@ static bool replay_some(struct stream *s)
         response_cache_acquire_reader(response_cache, &reader, NULL) != STATUS_OK) {
         return false;
     }
-    /* A store that cannot be read: what it would have given counts as missed. */
+    /* Rows of a store that cannot be read count as missed. */
     const enum status status = store_since(reader, kinds[s->kind], s->place.record[s->kind],
                                            REPLAY_ROWS, append_row, s, NULL);
     return response_cache_release_reader(response_cache, reader, status) == STATUS_OK &&
@@ -217,9 +219,9 @@ static bool has_output(struct stream *s, int64_t at_ms)
                                    : s->phase != PHASE_WAIT || atomic_load(&s->set->restored));
 }
 
-/* Free the places of those that have hung up: libmicrohttpd does not look at the socket of a
- * connection that sleeps. Who has ended his own side is taken to have gone, as no listener has
- * anything left to say but that. Returns whether any has. Under the set's lock. */
+/* Frees the places of disconnected clients, because libmicrohttpd does not watch the socket of
+ * a sleeping connection. A client that closed its sending side counts as disconnected, since a
+ * listener has nothing else to send. Returns whether there was any. Under the set's lock. */
 static bool count_out(struct streams *set)
 {
     struct epoll_event events[HANG_UPS];
@@ -248,13 +250,13 @@ void streams_count_out(struct streams *set)
         const bool any = count_out(set);
         lock_release(&set->lock);
         if (any) {
-            event_hub_wake(set->params.hub); /* their connections are to be closed, too */
+            event_hub_wake(set->params.hub); /* their connections must be closed, too */
         }
     }
 }
 
-/* Sleep if there is still nothing: looked at under the lock that whoever wakes takes, so that
- * no news is slept through. */
+/* Sleeps if there is still no event. The check is under the lock that the waking thread uses,
+ * so that no event is missed. */
 static ssize_t fall_asleep(struct stream *s)
 {
     ssize_t result = 0;
@@ -271,7 +273,7 @@ static ssize_t fall_asleep(struct stream *s)
     return result;
 }
 
-/* Fill pending, or out. */
+/* Fills pending, or out. */
 static ssize_t read_live(struct stream *s, char *out, size_t size)
 {
     size_t bytes = 0;
@@ -382,7 +384,7 @@ struct stream *stream_open(struct streams *set, const struct event_filter *filte
     s->set = set;
     s->filter = *filter;
     s->sent_ms = monotonic_clock_ms();
-    /* Where to connect again, and how soon, is for the client to say; this is a suggestion. */
+    /* The client decides when to reconnect; this is a suggestion. */
     body_text(&s->pending, "retry: 2000\n");
     if (place) {
         s->place = *place;
@@ -408,9 +410,9 @@ void stream_close(struct stream *s)
 
 /* ---- all of them ---- */
 
-/* Which connections are to wake; nobody else wakes them, so they stay where they are. More may
- * be left, for those who have gone are beyond clients_max: until they have been woken, too,
- * *stopping waits. */
+/* Chooses the connections to wake; only this thread wakes them, so they stay in place. More may
+ * be left, because disconnected ones are not part of clients_max. *stopping waits until they
+ * have been woken, too. */
 static size_t choose_awake(struct streams *set, bool *stopping)
 {
     const size_t most = set->params.clients_max + 1; /* as many as there is room for */
@@ -429,9 +431,9 @@ static size_t choose_awake(struct streams *set, bool *stopping)
     return n;
 }
 
-/* ---- state machines: Tandem's own by the snapshots, the robots' by what they publish ---- */
+/* ---- state machines: Tandem's own from snapshots, the robots' from their messages ---- */
 
-/* Of Tandem's machines. */
+/* Counts transitions of Tandem's machines. */
 static uint64_t count_transitions(const struct view *view, size_t i)
 {
     const struct pair_following *following = view_following(view, i);
@@ -442,7 +444,8 @@ static uint64_t count_transitions(const struct view *view, size_t i)
     return sum;
 }
 
-/* {"pair", "side", "machines"}; side SIDE_COUNT: Tandem's own, not published[bytes]. */
+/* Publishes {"pair", "side", "machines"}; with SIDE_COUNT Tandem's own, not
+ * published[bytes]. */
 static void publish_machines(const struct view *view, size_t i, enum side side,
                              const char *published, size_t bytes, struct event_hub *hub)
 {
@@ -466,9 +469,9 @@ static void publish_machines(const struct view *view, size_t i, enum side side,
     body_clear(&body);
 }
 
-/* Publish the machines of every pair that are not as at the last look. The first look publishes
- * nothing. What comes and goes between two looks is not seen as an event; the trace in it has
- * it. *seen: NULL at first, then [pair_count] to be freed. */
+/* Publishes the machines that changed since the last check; the first check publishes nothing.
+ * A state that lasts shorter than the interval makes no event, but is in the machine's trace.
+ * *seen: NULL at first, then [pair_count] to be freed. */
 static void look_at_machines(machine_marks **seen, const struct view *view,
                              const struct web_source *source, struct event_hub *hub)
 {

@@ -8,12 +8,12 @@
 #include "identification/geometry/arm_geometry.h"
 #include "logger/storage/lock.h"
 
-/* Smaller steps are not kept: noise of a robot that stands, and no picture shows them. */
+/* m: smaller steps are noise of a standing robot, and invisible in a picture. */
 static const double STEP_M = 0.02;
 static const double TURN_RAD = 0.05;
 static const double TOOL_STEP_M = 0.005;
 
-/* Of robots in the plane x, y and yaw; of arms where the tool is. */
+/* x, y and yaw of robots in the plane; position of the tool for arms. */
 struct trail_point {
     int64_t t_us;
     float at[3];
@@ -21,7 +21,7 @@ struct trail_point {
 
 struct trail {
     uint64_t telemetry[SIDE_COUNT]; /* samples seen */
-    size_t added_count[SIDE_COUNT]; /* of all time; the newest stand in the rings */
+    size_t added_count[SIDE_COUNT]; /* points ever added; the newest are in the rings */
     struct trail_point points[SIDE_COUNT][TRAIL_POINTS_MAX];
 };
 
@@ -66,7 +66,7 @@ bool trail_pose(const double *pose, size_t count, double *x_m, double *y_m, doub
     return true;
 }
 
-/* Where it is now; false: it told nothing that can be drawn. */
+/* Reads the present point; false: nothing that can be drawn. */
 static bool read_point(const struct pair_params *p, const struct pair_side *state, double at[3])
 {
     struct arm_geometry arm;
@@ -148,7 +148,7 @@ static void write_side(const struct trail *trail, struct json_writer *json, enum
         const struct trail_point *p = &trail->points[side][k % TRAIL_POINTS_MAX];
         json_write_array(json, NULL);
         json_write_seconds(json, NULL, p->t_us);
-        /* As exact as a float is; adding zero, there is no -0. */
+        /* Prints a float's precision; adding zero avoids -0. */
         for (size_t i = 0; i < 3; i++) {
             json_write_real(json, NULL, round((double)p->at[i] * 1e4) / 1e4 + 0.0);
         }
