@@ -185,7 +185,7 @@ static bool has_head(const struct drawing_cell *arrow, const char *key, bool oth
 static bool is_joint(const struct drawing_page *page, const struct drawing_cell *line)
 {
     if (!line->from || !line->to) {
-        drawing_blame(page, "N-LINE", line, "a line without a head, taken as a remark");
+        drawing_blame(page, "N-LINE", line, "a line without a head, read as a remark");
         return false;
     }
     if (!is_stacker(line->from) && !is_stacker(line->to)) {

@@ -204,7 +204,7 @@ static uint16_t answer_question(struct drawing_page *page, const struct drawing_
     const char *text = drawing_shown(page, arrow->from->text, 0);
     if (answer == ANSWER_EMPTY) {
         drawing_blame(page, "E-EXIT", arrow,
-                      "leaves the decision '%s' without saying when: write yes or no on it",
+                      "leaves the decision '%s' without a condition: write yes or no on it",
                       text);
     } else {
         char *small = drawing_alloc(page->m, words.bytes + 1);

@@ -149,7 +149,7 @@ static void report_loose_end(const struct drawing_page *page, const struct drawi
     if (gap >= 0.0 && shape) {
         machine_diagnostics_add(
             &page->draft->diagnostics, "N-LOOSE-END", (struct machine_place){0},
-            "the %s of '%s' is not attached, %.0f px from '%s': taken as attached", end,
+            "the %s of '%s' is not attached, %.0f px from '%s': read as attached", end,
             drawing_shown(page, arrow->label, 30), gap, drawing_shown(page, shape->text, 0));
     }
 }

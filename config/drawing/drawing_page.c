@@ -68,8 +68,7 @@ bool drawing_spend(struct drawing_page *page, size_t count)
 {
     if (!page->stopped && count > page->work) {
         page->stopped = true;
-        drawing_blame(page, "E-TOO-MANY", NULL,
-                      "so many shapes, arrows and texts that they are not read");
+        drawing_blame(page, "E-TOO-MANY", NULL, "too many shapes, arrows and texts to be read");
     }
     page->work -= page->stopped ? 0 : count;
     return !page->stopped;

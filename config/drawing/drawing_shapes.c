@@ -234,8 +234,7 @@ static void name_states(const struct drawing_page *page, struct drawing_cell **s
         second = !small && states == 2 ? shapes[i] : second;
     }
     if (second) {
-        drawing_blame(page, "N-DRAWN-TWICE", second,
-                      "state %s is drawn %zu times: taken as one",
+        drawing_blame(page, "N-DRAWN-TWICE", second, "state %s is drawn %zu times: read as one",
                       drawing_state_name(page, second), states);
     }
 }

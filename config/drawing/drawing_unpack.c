@@ -113,7 +113,7 @@ static enum status inflate_all(struct drawing_memory *m, const char *data, size_
     return result == Z_STREAM_END
                ? STATUS_OK
                : err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, "",
-                         "what is packed in it is damaged: save the drawing again");
+                         "its packed content is damaged: save the drawing again");
 }
 
 /* ---- a PNG ---- */

@@ -154,8 +154,8 @@ static enum status read_actuators(struct pair_following_params *p, const struct 
     }
     if (allocation_make(a) != STATUS_OK) {
         return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "limits",
-                       "numbers above 0 were expected, or 0 for what cannot be pushed, not all "
-                       "of them");
+                       "numbers above 0 were expected, or 0 for axes without an actuator, not "
+                       "all of them");
     }
     return STATUS_OK;
 }

@@ -277,7 +277,7 @@ static void check_dynamics(const struct option_reading *reading,
     if (p->window_us / p->window > p->gap_us) {
         option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),
                      FAULT_INCONSISTENT,
-                     "%sdynamics.window_s: %u samples of so long a time are further apart than "
+                     "%sdynamics.window_s: %u samples over this time are farther apart than "
                      "gap_s (%g s); raise window, too",
                      reading->shown, (unsigned)p->window, lab_s(p->gap_us));
     }
@@ -292,7 +292,7 @@ void lab_check_following(const struct option_reading *reading, struct pair_follo
     char key[OPTION_PREFIX_MAX];
     struct err err = {0};
     if (is_idle(reading, pair_following_wanted(p), keys, COUNT(keys),
-                "nobody follows; set following.model") ||
+                "following is off; set following.model") ||
         following_text_parse(p, &err) == STATUS_OK) {
         return;
     }
@@ -324,9 +324,10 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
     if (node != TREE_NONE && params->mode == PAIR_LINK &&
         params->expected[SIDE_REAL] == PAIR_NEVER &&
         params->expected[SIDE_VIRTUAL] == PAIR_NEVER) {
-        option_fault(reading->r, node, FAULT_INCONSISTENT,
-                     "%sreal_expected and virtual_expected are both never: nobody would answer",
-                     reading->shown);
+        option_fault(
+            reading->r, node, FAULT_INCONSISTENT,
+            "%sreal_expected and virtual_expected are both never: no robot would answer",
+            reading->shown);
     }
     node = option_node(reading, "count");
     if (node != TREE_NONE && strcmp(reading->shown, "defaults.") == 0) {
@@ -374,8 +375,8 @@ static void check_robot(struct option_reader *r, uint32_t node, const char *team
                      robot->pair, edit_guess_text(guess, meant));
     } else if (pair->mode != PAIR_LINK) {
         option_fault(r, at, FAULT_ACCEPTS_NO_COMMANDS,
-                     "teams.%s.robots.%s.pair: %s is in observe mode, where nobody can command "
-                     "it; give the pair mode: link",
+                     "teams.%s.robots.%s.pair: %s is in observe mode and cannot be commanded; "
+                     "give the pair mode: link",
                      team, robot->name, robot->pair);
     }
 }

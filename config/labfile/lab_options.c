@@ -244,7 +244,7 @@ static const struct option_row pair_rows[] = {
     {"dynamics.refit_s", TIME("s", "600", 0.0, 31536000.0), IN_PAIR(params.dynamics.refit_us),
      "Between two batch fits; 0: only the first one, on drift and on request."},
     PAIR(dynamics.refit_on_drift, TRUTH("true"),
-     "Fit anew when a parameter has changed, with samples from after the change."),
+     "Fit again when a parameter has changed, with samples from after the change."),
     {"dynamics.fit_timeout_s", TIME("s", "300", 1.0, 86400.0), IN_PAIR(params.dynamics.fit_timeout_us),
      "A batch fit that has not ended by then is given up, with an alarm."},
     PAIR(dynamics.drift_ratio, REAL("", "0.1", 0.005, 10.0), "A change of a parameter by this share is a drift alarm."),

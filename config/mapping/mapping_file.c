@@ -33,7 +33,7 @@ static const struct option_row row_rows[] = {
     {"format", TEXT_AT(format), "What the payload is: json, text, csv or sparkplug."},
     {"separator", TEXT_AT(separator), "Between columns; tab is a tabulator."},
     {"columns", OPTION_INTEGER, "", "0", 0.0, MAPPING_COLUMNS_MAX, "", OPTION_AT(struct row_values, columns),
-     "So many columns, no more and no fewer."},
+     "Exact number of columns."},
     {"fields", BY_HAND, "Where its members stand."},
 };
 /* clang-format on */
@@ -700,9 +700,9 @@ const char *mapping_table_lacks(const struct mapping *mapping, const char *pair,
             if ((send->side == SIDE_COUNT || send->side == (enum side)s) &&
                 row < mapping->row_count) {
                 (void)snprintf(out, OPTION_WHY_MAX,
-                               "what send[%zu] says on %.60s, mappings[%zu] would hear as "
-                               "said by others; give it another topic",
-                               k, topic, row);
+                               "mappings[%zu] would receive what send[%zu] sends on %.60s; "
+                               "give it another topic",
+                               row, k, topic);
                 return out;
             }
         }

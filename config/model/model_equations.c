@@ -80,14 +80,14 @@ static void check_terms(struct model_loader *l, uint32_t section)
     const uint32_t loose = model_terms_loose(t);
     for (size_t k = 0; k < l->parameters; k++) {
         if (unused >> k & 1U) {
-            option_fault(l->r, l->nodes[3], FAULT_UNUSED_NAME,
-                         "parameter %s stands in no equation", l->file->parameter[k].symbol);
+            option_fault(l->r, l->nodes[3], FAULT_UNUSED_NAME, "parameter %s is in no equation",
+                         l->file->parameter[k].symbol);
         }
     }
     for (size_t i = 0; i < l->axes; i++) {
         if (idle >> i & 1U) {
-            option_fault(l->r, l->nodes[1], FAULT_UNUSED_NAME,
-                         "effort %s stands in no equation", l->file->effort[i].symbol);
+            option_fault(l->r, l->nodes[1], FAULT_UNUSED_NAME, "effort %s is in no equation",
+                         l->file->effort[i].symbol);
         }
         if (loose >> i & 1U) {
             option_fault(l->r, section, FAULT_BAD_EQUATION,
@@ -100,9 +100,8 @@ static void check_terms(struct model_loader *l, uint32_t section)
         blame_expression(l, section, "equations", &err);
     } else if (t->curved && l->values->sticks) {
         option_fault(l->r, option_node(l->reading, "sticks"), FAULT_NOT_APPLICABLE,
-                     "sticks: of a model whose efforts act through terms of their own nobody "
-                     "knows which force holds it at rest: give the force as the effort's "
-                     "column");
+                     "sticks: the force that holds a model at rest is unknown if efforts act "
+                     "through terms of their own: give the force as the effort's column");
     }
 }
 
@@ -148,8 +147,8 @@ static void refuse_heading(struct model_loader *l)
         if (l->file->pool.nodes[side].reads >> (n->pose + l->axes) & 1U) {
             option_fault(
                 l->r, option_node(l->reading, "equations"), FAULT_NOT_APPLICABLE,
-                "equation %zu: %s is a heading beside the axes, which no recording has", i + 1,
-                l->file->pose[l->axes].symbol);
+                "equation %zu: %s is a heading in addition to the axes, which no recording has",
+                i + 1, l->file->pose[l->axes].symbol);
         }
     }
 }
@@ -198,8 +197,9 @@ static void read_kinematics(struct model_loader *l)
     struct model_terms *t = &l->file->terms;
     size_t i = 0;
     if (!given && l->poses > l->axes) {
-        option_fault(l->r, l->nodes[2], FAULT_MISSING_KEY,
-                     "kinematics are missing: with a heading, nobody knows how the pose moves");
+        option_fault(
+            l->r, l->nodes[2], FAULT_MISSING_KEY,
+            "kinematics are missing: with a heading, the motion of the pose is unknown");
     }
     for (size_t k = 0; k < l->axes && !given; k++) {
         t->kinematics[k] = expression_of_name(t->pool, t->names.nu + k);

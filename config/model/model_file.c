@@ -248,7 +248,7 @@ static void check_columns(struct model_loader *l)
     for (size_t i = 1; i < count; i++) {
         if (strcmp(names[i].name, names[i - 1].name) == 0) {
             option_fault(l->r, TREE_NONE, FAULT_DUPLICATE_NAME,
-                         "the name '%s' stands for two quantities", names[i].name);
+                         "the name '%s' belongs to two quantities", names[i].name);
         }
     }
 }

@@ -165,7 +165,7 @@ static bool parse_text(const struct option_row *row, const char *text, bool plai
     const size_t most = row->max > 0.0 ? (size_t)row->max : row->size - 1;
     if (plain && option_is_no_text(text)) {
         (void)err_set(why, STATUS_E_RANGE, FAULT_TEXT_EXPECTED, "",
-                      "a text is wanted, put it into quotes: \"%.40s\"", text);
+                      "a text is required: quote it: \"%.40s\"", text);
         return false;
     }
     if (n > most) {

@@ -430,7 +430,7 @@ static const char *hint_for(const char *problem)
     static const struct {
         const char *problem, *hint;
     } table[] = {
-        {"cannot start any token", "put texts that begin with @ ` or % into quotes"},
+        {"cannot start any token", "quote texts that begin with @ ` or %"},
         {"could not find expected ':'", "a key needs a colon and a space behind it"},
         {"mapping values are not allowed",
          "a key is indented too far, or a text with ': ' needs quotes"},

@@ -49,7 +49,7 @@ void team_build_map(struct team_build *b, uint32_t node, const char *key, team_e
     }
     if (kind != TREE_MAP) {
         option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
-                     "%s%s: names and what stands below them are wanted here", b->shown, key);
+                     "%s%s: a map from names to values is required here", b->shown, key);
         return;
     }
     read_children(b, node, read);

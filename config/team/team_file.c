@@ -453,7 +453,7 @@ void team_file_read(struct option_reader *r, uint32_t node, struct team_file *ou
     }
     if (map->kind != TREE_MAP) {
         option_fault(r, node, FAULT_OBJECT_EXPECTED,
-                     "teams: names and what stands below them are wanted, as in "
+                     "teams: a map from names to teams is required, as in "
                      "{cell: {robots: {R1: {}}}}");
         return;
     }

@@ -41,8 +41,7 @@ static bool visit_uses(struct team_build *b, uint32_t first, unsigned within)
                              used->open ? FAULT_CIRCULAR_SEQUENCE : FAULT_TOO_DEEP,
                              used->open ? "%s%s uses %s, which uses it: a sequence cannot be a "
                                           "step of itself; Repeat goes round"
-                                        : "%s%s uses %s: sequences stand too deep within each "
-                                          "other",
+                                        : "%s%s uses %s: sequences are nested too deeply",
                              b->shown, team_nth_sequence(b, step->step.sequence),
                              team_nth_sequence(b, step->used));
                 return true;
@@ -117,19 +116,18 @@ static void lay_loop(struct team_build *b, const struct written_step *w,
     const uint32_t start = count_laid(b);
     if (w->first == 0) { /* an endless Repeat without a list */
         if (in->counted) {
-            option_fault(
-                b->r, w->node, FAULT_BAD_STEP,
-                "%ssequences.%s: Repeat alone begins the sequence anew, which it cannot "
-                "within Repeat: {times: ...}",
-                b->shown, team_nth_sequence(b, w->step.sequence));
+            option_fault(b->r, w->node, FAULT_BAD_STEP,
+                         "%ssequences.%s: Repeat alone restarts the sequence, which is "
+                         "impossible within Repeat: {times: ...}",
+                         b->shown, team_nth_sequence(b, w->step.sequence));
         }
         (void)lay_step(b, w, TEAM_STEP_GOTO, in->start);
         return;
     }
     if (within.loops > TEAM_LOOPS_MAX) {
         option_fault(b->r, w->node, FAULT_TOO_DEEP,
-                     "%ssequences.%s: more than %d counted loops stand within each other",
-                     b->shown, team_nth_sequence(b, w->step.sequence), TEAM_LOOPS_MAX);
+                     "%ssequences.%s: more than %d counted loops are nested", b->shown,
+                     team_nth_sequence(b, w->step.sequence), TEAM_LOOPS_MAX);
         return;
     }
     lay_list(b, w->first, &within);

@@ -32,7 +32,7 @@ static const struct option_row team_rows[] = {
     {"window.max_s", TIME("", 0.001, LONG_S), OPTION_AT(struct team_build, window.max_us),
      "A task that has not ended by then has failed; without it none does."},
     {"window.poll_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_build, window.poll_us),
-     "Tasks are looked at this often, from min_s on; 0: they end when they say so."},
+     "Tasks are looked at this often, from min_s on; 0: they end by their replies."},
     {"windows", BY_HAND, "Time windows of single tasks; keys that they lack are those of window."},
     {"resources", BY_HAND, "Places and tools that robots share; their order is that of nesting."},
     {"positions", BY_HAND, "Where tasks go to."},
@@ -47,7 +47,7 @@ static const struct option_row team_rows[] = {
 
 static const struct option_row resource_rows[] = {
     {"kind", CHOICE("zone", "zone|tool|logical"), OPTION_AT(struct team_resource_params, kind),
-     "A place to stand in, a tool, or nothing that can be touched."},
+     "A place in the plane, a tool, or a virtual resource."},
     {"capacity", WHOLE("1", 1.0, TEAM_CAPACITY_MAX), OPTION_AT(struct team_resource_params, capacity),
      "How many robots may hold it at once."},
     {"lease_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_resource_params, lease_us),
@@ -76,7 +76,7 @@ static const struct option_row task_rows[] = {
      "Operation of the command to the pair; without it the task is for simulations only."},
     {"payload", BY_HAND, "Other members of that command; {arg} in a text is the task's value."},
     {"safe", TRUTH("false"), OPTION_AT(struct task_values, params.safe),
-     "After it the robot stands outside every zone: an UnLock may follow."},
+     "After it the robot is outside every zone: an UnLock may follow."},
     {"nominal_s", TIME("", 0.001, LONG_S), OPTION_AT(struct task_values, mean_us),
      "Duration without measurements, if nominal_s of the robot or team has none."},
     {"nominal_sd_s", TIME("0", 0.0, LONG_S), OPTION_AT(struct task_values, sd_us), "Standard deviation of that."},

@@ -68,7 +68,7 @@ static void read_corrections(struct option_reader *r, uint32_t root, uint32_t no
     }
     if (strcmp(read_word(r, root, "verdict"), "FAIL") == 0) {
         option_fault(r, find_key(r, root, "verdict"), FAULT_WRONG_ROBOT,
-                     "verdict: the fit says FAIL, these are not the arm's links");
+                     "verdict: the fit is a FAIL, so these are not the arm's links");
     }
     if (list->kind != TREE_LIST || list->count != ARM_JOINTS) {
         option_fault(r, node, FAULT_NUMBERS_EXPECTED,
@@ -183,8 +183,8 @@ static void read_origins(struct option_reader *r, uint32_t node, struct arm_geom
     if (!r->failed && !(hypot(base->at_m[0], base->at_m[1]) <= BASE_MAX &&
                         hypot(base->turn[0][2], base->turn[1][2]) <= BASE_MAX)) {
         option_fault(r, find_key(r, node, joints[0]), FAULT_WRONG_ROBOT,
-                     "kinematics.shoulder: the base stands elsewhere, or leans: x, y, roll and "
-                     "pitch of 0 were expected");
+                     "kinematics.shoulder: the base is shifted or tilted: x, y, roll and pitch "
+                     "of 0 were expected");
     }
     link[0] = rigid_multiply(base, &origin[1]);
     for (size_t i = 1; i + 1 < ARM_JOINTS; i++) {

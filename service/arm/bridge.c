@@ -396,7 +396,7 @@ static void receive_values(void *context, const struct rtde_outputs *v)
 static void print_text(void *context, const char *text)
 {
     (void)context;
-    (void)fprintf(stderr, "bridge: the controller says: %s\n", text);
+    (void)fprintf(stderr, "bridge: message of the controller: %s\n", text);
 }
 
 static void handle_change(void *context, bool up, const char *why)
@@ -450,7 +450,7 @@ static void print_summary(const struct bridge *b)
                  b->watch->gaps);
     (void)printf("bridge %s: %" PRIu64 " moves, %" PRIu64
                  " of them not for calibration, %" PRIu64 " commands, %" PRIu64
-                 " replies, %" PRIu64 " moves nobody asked for, %" PRIu64 " dropped\n",
+                 " replies, %" PRIu64 " moves without a command, %" PRIu64 " dropped\n",
                  b->options.pair, b->counts.moves, b->counts.left_out, b->counts.commands,
                  b->counts.replies, b->counts.unasked, b->counts.dropped + b->session.overflow);
 }

@@ -40,9 +40,9 @@ static bool read_place(const char *text, char *host, int *port)
 
 static const char description[] =
     "  Listens to a Universal Robots controller's RTDE interface (port 30004), to which\n"
-    "  nothing needs to be added, and says what a robot of the pair says: telemetry,\n"
-    "  connection, and each move as a command and its reply, with the start and end that\n"
-    "  the controller's clock tells. The virtual robot repeats each move after the real one.\n"
+    "  nothing needs to be added, and publishes the messages of a robot of the pair:\n"
+    "  telemetry, connection, and each move as a command and its reply, with start and end\n"
+    "  by the controller's clock. The virtual robot repeats each move after the real one.\n"
     "  Moves under a speed slider, cut off, stopped, or along other paths than a line of\n"
     "  joints or of the tool do not calibrate. It only reads: the robot cannot be moved by\n"
     "  it. It connects again by itself, to both sides.\n";
@@ -62,13 +62,13 @@ int command_bridge(int argc, char **argv)
     /* clang-format off */
     const struct argument rows[] = {
         {"ur", 0, ARGUMENT_TEXT, &place, 0, 0, "HOST[:PORT]", "the robot's controller (needed; port 30004)"},
-        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "whose real robot it is (r1)"},
+        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "the pair of the real robot (r1)"},
         {"commands", 0, ARGUMENT_TEXT, &commands, 0, 0, "seen|received",
-         "tell each move as a command when it was seen, or answer those of PAIR/command (seen)"},
+         "publish each move as a command when it was seen, or answer those of PAIR/command (seen)"},
         {"rate", 0, ARGUMENT_REAL, &o.rate_hz, 10, 500, "HZ", "samples asked of the controller (125)"},
         {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 500, "HZ", "samples published, at most (25)"},
         {"timeout", 0, ARGUMENT_REAL, &o.timeout_s, 0.1, 86400, "S",
-         "a command heard longer ago is answered no more (60)"},
+         "a command received longer ago is not answered any more (60)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
     };
     /* clang-format on */

@@ -125,7 +125,7 @@ static enum status source_request(void *context, const char *payload, size_t byt
     const enum status status = inbox_offer(d->inbox, "request", payload, bytes);
     return status == STATUS_OK ? status
                                : err_set(err, status, FAULT_JOURNAL_FAILED, "journal",
-                                         "cannot be written: nothing is taken in");
+                                         "cannot be written: no input is accepted");
 }
 
 /* The fit begins when the lab thread reads the line, some milliseconds later. */
@@ -350,8 +350,8 @@ static void log_model_changes(const char *path)
         const uint64_t is = model_file_hash(one);
         if (was != 0 && is != 0 && is != was) {
             log_write(LOG_MODEL_CHANGED, NULL,
-                      "%s: its file has hash %016llx, the checkpoint's had %016llx: what was "
-                      "learnt with it is made anew from the journal",
+                      "%s: its file has hash %016llx, the checkpoint's had %016llx: results of "
+                      "the old file are computed again from the journal",
                       one, (unsigned long long)is, (unsigned long long)was);
         }
     }
@@ -708,7 +708,7 @@ static void report_incomplete(struct daemon *d)
         log_write(LOG_STOP_INCOMPLETE, NULL,
                   "%llu messages that the journal could not take were not acknowledged: the "
                   "broker has them%s",
-                  (unsigned long long)c.refused, c.lost > 0 ? ", but for those of QoS 0" : "");
+                  (unsigned long long)c.refused, c.lost > 0 ? ", except those of QoS 0" : "");
     }
 }
 

@@ -10,31 +10,27 @@ static void write_inbox(struct daemon *d, struct metrics *m)
     struct inbox_counts c;
     inbox_read_counts(d->inbox, &c);
     metrics_family(m, "tandem_inbox_messages_total", METRIC_COUNTER,
-                   "Messages taken from the broker, and the daemon's own notes.");
+                   "Messages accepted from the broker, and the daemon's own journal lines.");
     metrics_count(m, (struct metric_label[]){{"kind", "event"}}, 1, c.events);
     metrics_count(m, (struct metric_label[]){{"kind", "sample"}}, 1, c.samples);
     const struct metric_counter rows[] = {
-        {"tandem_inbox_bytes_total", "Bytes of journal lines made of them.", c.bytes},
+        {"tandem_inbox_bytes_total", "Bytes of their journal lines.", c.bytes},
         {"tandem_inbox_refused_total",
          "Messages not acknowledged because the journal could not take them (disk full); the "
          "broker delivers them again.",
          c.refused},
         {"tandem_inbox_not_journalled_total",
-         "The daemon's own notes that the journal refused, and for which there was no room to "
-         "wait.",
+         "The daemon's own journal lines that were refused and found no room to wait.",
          c.not_journalled},
         {"tandem_inbox_samples_dropped_total",
          "Telemetry dropped because the journal refused it, or the ring was full and it is not "
          "journalled.",
          c.samples_dropped},
         {"tandem_inbox_samples_thinned_total",
-         "Telemetry left out, commands and replies being taken in first, because the lab "
-         "thread "
-         "was behind.",
+         "Telemetry samples dropped because the lab thread was behind; commands and replies come first.",
          c.samples_thinned},
         {"tandem_inbox_lost_total",
-         "Events refused that nobody keeps (QoS 0), and notes for which neither ring nor "
-         "journal had room.",
+         "Refused events that are lost (QoS 0), and own lines without room in ring and journal.",
          c.lost},
         {"tandem_inbox_overflows_total",
          "Times the ring was full and the lab read on from the journal.", c.overflows},
@@ -80,7 +76,7 @@ static void write_disks(struct daemon *d, struct metrics *m)
         metrics_count(m, (struct metric_label[]){{"file", maintenance_disks[i]}}, 1,
                       atomic_load(&d->maintenance.free_bytes[i]));
     }
-    metrics_gauge(m, "tandem_disk_free_bytes_min", "Below this, low space is told.",
+    metrics_gauge(m, "tandem_disk_free_bytes_min", "Low space is reported below this.",
                   d->file->journal.min_free_mb * 1e6);
 }
 
@@ -93,7 +89,7 @@ static void write_store(struct daemon *d, struct metrics *m)
         {"tandem_store_committed_total", "Of them, committed.", s.committed},
         {"tandem_store_new_total", "Of these, not known before.", s.stored},
         {"tandem_store_dropped_total",
-         "Records left out because the queue was full; the journal makes them up.", s.dropped},
+         "Records dropped because the queue was full; they are made again from the journal.", s.dropped},
         {"tandem_store_batches_total", "Transactions.", s.batches},
         {"tandem_store_failures_total", "Failed transactions; each is tried again.",
          s.failures},
@@ -118,7 +114,7 @@ static void write_lab(struct daemon *d, struct metrics *m)
     const struct lab_thread_counts c = d->thread.shown;
     (void)pthread_mutex_unlock(&d->lock);
     const struct metric_counter rows[] = {
-        {"tandem_lab_lines_total", "Journal lines taken in.", c.lines},
+        {"tandem_lab_lines_total", "Journal lines processed.", c.lines},
         {"tandem_lab_restored_lines_total", "Of them, read back at the start.", c.restored},
         {"tandem_lab_skipped_lines_total", "Lines that are no message.", c.skipped},
         {"tandem_lab_other_messages_total", "Messages the codec does not listen to.", c.other},
@@ -203,10 +199,10 @@ static void write_broker(struct daemon *d, struct metrics *m)
         {"tandem_broker_failed_connections_total", "Attempts that failed.",
          s.failed_connections},
         {"tandem_broker_received_total", "Messages received.", s.received + other.received},
-        {"tandem_broker_published_total", "Messages taken over for publishing.", s.published},
+        {"tandem_broker_published_total", "Messages accepted for publishing.", s.published},
         {"tandem_broker_acknowledged_total", "Of them, acknowledged or sent.", s.acknowledged},
         {"tandem_broker_failed_total", "Of them, given up.", s.failed},
-        {"tandem_broker_refused_total", "Not taken over: the buffer was full.", s.refused},
+        {"tandem_broker_refused_total", "Not accepted: the buffer was full.", s.refused},
         {"tandem_broker_crowded_total", "Messages received with more than 64 properties.",
          s.crowded + other.crowded},
         {"tandem_broker_broken_writes_total",
@@ -275,7 +271,7 @@ static void write_maintenance(struct daemon *d, struct metrics *m)
     metrics_sample(m, NULL, 0, lab_s(f.worked_us));
     metrics_gauge(
         m, "tandem_calibrations_waiting",
-        "Pairs whose calibration is to be made, those that had one a moment ago included.",
+        "Pairs that wait for a calibration, including those that had one a moment ago.",
         (double)f.waiting);
     metrics_gauge(m, "tandem_calibrations_wait_seconds", "The longest wait of the others.",
                   lab_s(f.waits_us));
@@ -300,7 +296,7 @@ static void write_fits(struct daemon *d, struct metrics *m)
         {"tandem_fits_begun_total", "Batch fits of dynamics that went to the worker.", c.begun},
         {"tandem_fits_refused_total", "Batch fits that could not go there.", c.refused},
         {"tandem_fits_found_total", "Results that the lab took.", c.found},
-        {"tandem_fits_forgotten_total", "Results that nobody waited for any more.",
+        {"tandem_fits_forgotten_total", "Results that were no longer wanted.",
          c.forgotten},
     };
     metrics_counters(m, rows, COUNT(rows));
@@ -313,7 +309,7 @@ static void write_forecasts(struct daemon *d, struct metrics *m)
         forecasts_read_counts(d->forecasts, &c);
     }
     const struct metric_counter rows[] = {
-        {"tandem_forecasts_total", "What teams will do, foretold.", c.made},
+        {"tandem_forecasts_total", "Forecasts of teams made.", c.made},
         {"tandem_forecasts_failed_total", "Forecasts for which there was no memory.", c.failed},
     };
     metrics_counters(m, rows, COUNT(rows));

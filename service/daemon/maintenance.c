@@ -230,13 +230,14 @@ static void report_store(struct daemon *d, const struct store_queue_stats *s)
 {
     const struct store_queue_stats *seen = &d->maintenance.store_seen;
     if (s->reopened != seen->reopened) {
-        log_write(LOG_STORE_REMOVED, NULL, "%s was removed or replaced: opened anew",
+        log_write(LOG_STORE_REMOVED, NULL, "%s was removed or replaced: opened again",
                   d->file->store.file);
         lab_alarm_raise(d, ALARM_STORE_REMOVED,
                         "the store was removed or replaced under the running daemon");
     }
     if (s->behind && s->lacks != seen->lacks) {
-        log_write(LOG_STORE_LACKS, NULL, "%s: %s; the journal makes up what is missing",
+        log_write(LOG_STORE_LACKS, NULL,
+                  "%s: %s; missing records are made again from the journal",
                   d->file->store.file, s->lack.text);
         lab_alarm_raise(d, ALARM_STORE_LACKS, "the store lacks records: %s", s->lack.text);
     }
@@ -319,7 +320,7 @@ static void watch_broker(struct daemon *d)
     if (link_changed && up) {
         log_write(LOG_BROKER_UP, NULL, "subscribed, connection %llu, %s",
                   (unsigned long long)s.connections,
-                  s.resumed ? "the session of before" : "a new session");
+                  s.resumed ? "the previous session" : "a new session");
     } else if (link_changed) {
         log_write(LOG_BROKER_DOWN, NULL, "%s", s.error);
     }

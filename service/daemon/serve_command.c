@@ -206,8 +206,8 @@ static void *limit_end(void *unused)
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + PENDING_POLL_MS * INT64_C(1000));
     }
     log_write(LOG_STOP_INCOMPLETE, NULL,
-              "the disk did not answer within %d s: the next start reads from the journal what "
-              "is not written",
+              "the disk did not answer within %d s: the next start reads the missing records "
+              "from the journal",
               STOP_MAX_S);
     log_flush();
     _exit(EXIT_FAILED);
@@ -283,11 +283,11 @@ static int check_files(const struct lab_file *lab)
 }
 
 static const char description[] =
-    "  The daemon: listens to the robots of a lab over MQTT, compares each pair command by\n"
-    "  command, calibrates, and serves the results over HTTP and MQTT until it is told to "
-    "stop.\n"
+    "  The daemon: receives the messages of a lab's robots over MQTT, compares each pair\n"
+    "  command by command, calibrates, and serves the results over HTTP and MQTT until it is\n"
+    "  stopped.\n"
     "\nSIGNALS\n"
-    "  TERM, INT   stop in good order: leave the broker, take in what has come, save\n"
+    "  TERM, INT   stop in order: leave the broker, process what was received, save\n"
     "  HUP         check the lab file: with faults the log has them and nothing changes; else\n"
     "              log.level is taken over, certificate and key of HTTPS are read again, and\n"
     "              the log names what waits for a restart\n\n"

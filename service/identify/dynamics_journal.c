@@ -230,9 +230,10 @@ static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telem
     }
     const bool same = strlen(r->summary.pair) == n && memcmp(r->summary.pair, pair, n) == 0;
     if (!same && telemetry) {
-        r->outcome = err_set(r->err, STATUS_E_ARG, FAULT_AMBIGUOUS_PAIR, "journal",
-                             "telemetry of several pairs ('%s' and '%.*s'), say which: --pair",
-                             r->summary.pair, (int)n, pair);
+        r->outcome =
+            err_set(r->err, STATUS_E_ARG, FAULT_AMBIGUOUS_PAIR, "journal",
+                    "telemetry of several pairs ('%s' and '%.*s'): choose one with --pair",
+                    r->summary.pair, (int)n, pair);
     }
     return same;
 }

@@ -68,8 +68,7 @@ static void print_noise(const struct identify_result *result, FILE *out)
     if (!isfinite(fit->force_time_s)) {
         return;
     }
-    (void)fprintf(out, "\n  forces that nobody measured, lasting %.3g s, and noise\n",
-                  fit->force_time_s);
+    (void)fprintf(out, "\n  unmeasured forces, lasting %.3g s, and noise\n", fit->force_time_s);
     for (size_t a = 0; a < model->axis_count; a++) {
         (void)fprintf(out, "  %-31s %10.3g  %-20s %10.3g\n", model_force_name(model, a),
                       fit->force_sd[a], model->axes[a].velocity, fit->velocity_sd[a]);
@@ -103,7 +102,7 @@ static void print_support(const struct identify_result *result, FILE *out)
         (void)fputc('\n', out);
     }
     (void)fputs("  excitation: root mean square of what the parameter multiplies; its own: the "
-                "part of it\n  that no other column can stand for\n",
+                "part of it\n  outside the column space of the others\n",
                 out);
     if (s->known) {
         (void)fprintf(out,

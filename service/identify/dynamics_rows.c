@@ -100,7 +100,7 @@ static enum status add_sample(void *context, const double *row, bool new_part, s
     }
     if (new_part && in->raw.part_count == DATA_RUNS_MAX) {
         return err_set(err, STATUS_E_FULL, FAULT_TOO_MANY, "journal",
-                       "the robot started anew more than %d times, cut the journal into pieces",
+                       "the robot restarted more than %d times: cut the journal into pieces",
                        (int)DATA_RUNS_MAX);
     }
     if (new_part) {
@@ -165,7 +165,7 @@ static enum status refuse_misfit(const struct rows_in *in,
                        "columns: %s=%s[0]",
                        vectors[v], summary->pair, side, summary->unfit_count[v], model->name,
                        model->axis_count, model->axis_count == 1 ? "is" : "es",
-                       model->planar ? " (3 are taken as ahead, sideways, turn)" : "",
+                       model->planar ? " (3 are read as ahead, sideways, turn)" : "",
                        role_of(in->row, c), vectors[v]);
     }
     return STATUS_OK;

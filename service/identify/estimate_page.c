@@ -85,7 +85,7 @@ void estimate_page_reference(FILE *out, const struct estimate *e,
         }
     }
     if (!(found->df > 0.0)) {
-        (void)fputs("  the recording does not tell what they are\n", out);
+        (void)fputs("  the recording does not determine them\n", out);
         return;
     }
     (void)fprintf(out,

@@ -217,7 +217,7 @@ static void print_page(const void *what, FILE *out)
     }
     estimate_page_correlation(out, e);
     parameters_in_use_print(out, e, &result->reference);
-    (void)snprintf(jumps, sizeof jumps, ", %zu poses left out as they jump", fit->outliers);
+    (void)snprintf(jumps, sizeof jumps, ", %zu poses skipped because they jump", fit->outliers);
     estimate_page_rank(out, e, jumps);
     (void)fprintf(
         out,

@@ -294,7 +294,7 @@ static void print_page(const void *what, FILE *out)
     parameters_in_use_print(out, &fit->estimate, &result->reference);
     move_list_print_residuals(out, &fit->estimate, &left);
     if (result->is_held_out && held->n == 0) {
-        (void)fprintf(out, "held out:  no move that can be foretold, of %zu\n",
+        (void)fprintf(out, "held out:  no move that can be predicted, of %zu\n",
                       held->unpredicted);
     } else if (result->is_held_out) {
         (void)fprintf(

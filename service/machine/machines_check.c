@@ -87,14 +87,12 @@ static int print_json(const struct check *c)
 }
 
 static const char description[] =
-    "  Each FILE holds a machine, as text or as a drawing, or names others. It is read,\n"
-    "  understood and checked, and everything that is wrong is told at once: a code, the "
-    "place\n"
-    "  in the file, what it is and what to do. Errors (E-) keep a machine from being run,\n"
-    "  warnings (W-) and notes (N-, note) do not. In each state exactly one guard has to "
-    "hold,\n"
-    "  whatever the inputs are; values for which it is none or several are shown. Nothing is\n"
-    "  printed on standard output about a machine with which nothing is wrong.\n";
+    "  Each FILE holds a machine, as text or as a drawing, or names others. It is read and\n"
+    "  checked, and all faults are reported at once: a code, the place in the file, what is\n"
+    "  wrong and what to do. Errors (E-) keep a machine from being run, warnings (W-) and\n"
+    "  notes (N-, note) do not. In each state exactly one guard must hold for all inputs;\n"
+    "  inputs for which none or several hold are shown. Nothing is printed on standard output\n"
+    "  about a machine without faults.\n";
 
 int machines_check(int argc, char **argv)
 {
@@ -107,7 +105,7 @@ int machines_check(int argc, char **argv)
     };
     const struct arguments arguments = {
         .command = "machines check",
-        .purpose = "what is wrong with machines in files, and where",
+        .purpose = "check machine files and report faults with their places",
         .operands = "FILE...",
         .description = description,
         .examples = "  tandem machines check counter.yaml\n"

@@ -290,7 +290,7 @@ static const char description[] =
     "  what runs. NAME is a machine's name, in capitals or not, FILE one with machines of your "
     "own\n"
     "  (docs/tutorials/machines.md); without any, all of Tandem's are shown.\n\n"
-    "  check FILE...     what is wrong with machines of your own, and where\n"
+    "  check FILE...     check machine files and report faults with their places\n"
     "  run FILE...       run them over inputs, step by step\n"
     "  generate FILE...  make programs of them, in C, Lua or Python\n\n"
     "  'tandem machines check --help' and so on tell more.\n\n"

@@ -155,8 +155,8 @@ static int generate_code(const struct given *g, char **paths)
 static const char description[] =
     "  A machine of a file as a program: init, plan, update, write_outputs and a monitor, a\n"
     "  block of plan() for each arrow, in their order. It does in each cycle what Tandem's\n"
-    "  engine does: nothing has a value that nobody gave it one, and where no arrow fires, or\n"
-    "  two do, it stops and says so.\n\n"
+    "  engine does: nothing has a value before it is set, and if no arrow fires, or\n  two do, "
+    "it stops with an error.\n\n"
     "  c       C99, for microcontrollers, too (-ffp-contract=off for the last digit)\n"
     "  lua     a module for Lua 5.1 to 5.4, as in CoppeliaSim\n"
     "  python  a class\n"

@@ -67,7 +67,7 @@ int machines_run(int argc, char **argv)
         {"out", 0, ARGUMENT_TEXT, &out, 0, 0, "CSV", "the step table (standard output)"},
         {"period", 0, ARGUMENT_REAL, &period_s, 1e-6, 3600, "S", "from cycle to cycle (0.025)"},
         {"cycles", 0, ARGUMENT_REAL, &cycles, 1, 1e9, "N",
-         "at most so many; a machine without inputs runs so long (1000000)"},
+         "most cycles; a machine without inputs runs this many (1000000)"},
     };
     const struct arguments arguments = {
         .command = "machines run",

@@ -194,7 +194,7 @@ int command_drive(int argc, char **argv)
                       .drive_max_m = 1.0};
     /* clang-format off */
     const struct argument rows[] = {
-        {"pair", 0, ARGUMENT_TEXT, &d.pair, 0, 0, "ID", "whom to command (r1)"},
+        {"pair", 0, ARGUMENT_TEXT, &d.pair, 0, 0, "ID", "pair to command (r1)"},
         {"mode", 0, ARGUMENT_TEXT, &mode, 0, 0, "observe|link",
          "wait for both robots' replies, or for the merged one (observe)"},
         {"interval", 0, ARGUMENT_REAL, &d.interval_s, 0, 3600, "S", "pause after the replies (0.2)"},
@@ -204,7 +204,7 @@ int command_drive(int argc, char **argv)
         {"drive-min", 0, ARGUMENT_REAL, &d.drive_min_m, 0.001, 1000, "M", "smallest displacement (0.1)"},
         {"drive-max", 0, ARGUMENT_REAL, &d.drive_max_m, 0.001, 1000, "M", "largest displacement (1)"},
         {"seed", 0, ARGUMENT_INTEGER, &seed, 0, 2147483647, "N", "of the random moves (1)"},
-        {"count", 'n', ARGUMENT_INTEGER, &d.count, 1, 2147483647, "N", "end after so many commands"},
+        {"count", 'n', ARGUMENT_INTEGER, &d.count, 1, 2147483647, "N", "end after this many commands"},
         {"for", 0, ARGUMENT_REAL, &d.for_s, 0, 1e9, "S", "end after this time (runs until a signal)"},
         {"quiet", 'q', ARGUMENT_FLAG, &d.quiet, 0, 0, NULL, "print the last line only"},
     };

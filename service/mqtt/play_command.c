@@ -208,7 +208,7 @@ static const char description[] =
     "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
     "  stands for the journal in it, - for the standard input. Several files are merged\n"
     "  by time. Payloads go out unchanged, time stamps within included. Heartbeats and\n"
-    "  what a daemon noted for itself are left out.\n";
+    "  a daemon's own journal lines are skipped.\n";
 
 int command_play(int argc, char **argv)
 {

@@ -140,12 +140,11 @@ static int run_record(struct record *r)
 }
 
 static const char description[] =
-    "  Writes every message below the lab's prefix, and what robots that speak another\n"
-    "  protocol say elsewhere, to FILE, a line each, as `mosquitto_sub -F %J` does (payloads\n"
-    "  that are no JSON too), until a signal comes; heartbeats, which programs send to\n"
-    "  themselves, are left out. FILE must not be there yet; - is the standard output. tandem "
-    "replay, play and\n"
-    "  identify read it. The broker sends retained messages first.\n";
+    "  Writes every message below the lab's prefix to FILE, a line each, as\n"
+    "  `mosquitto_sub -F %J` does, until a signal comes. Topics of robots with another\n"
+    "  protocol and payloads that are no JSON are included. Heartbeats, which programs send\n"
+    "  to themselves, are skipped. FILE must not exist; - is the standard output. tandem\n"
+    "  replay, play and identify read it. The broker sends retained messages first.\n";
 
 static int parse_words(struct record *r, int argc, char **argv)
 {

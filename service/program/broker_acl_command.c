@@ -79,7 +79,8 @@ static bool check_pairs(const struct lab_file *lab)
         const struct pair_params *pair = &lab->pairs[i];
         const struct codec *codec = codec_find(pair->codec);
         if (!codec->receive && !codec->rights[0].topic) {
-            return complain_of("codec", pair->codec, "does not say who may write what");
+            return complain_of("codec", pair->codec,
+                               "does not define who may write which topics");
         }
         if (strcmp(pair->id, "heartbeat") == 0) {
             return complain_of("pair", pair->id,
@@ -277,7 +278,7 @@ int command_broker_acl(int argc, char **argv)
     const struct argument rows[] = {
         {"config", 'c', ARGUMENT_TEXT, &path, 0, 0, "FILE", "the lab file"},
         {"reader", 0, ARGUMENT_LIST, &a.readers, 0, 0, "NAME",
-         "who may read everything, as often as wanted (reader)"},
+         "user who may read everything, repeatable (reader)"},
         {"users", 0, ARGUMENT_FLAG, &a.users, 0, 0, NULL, "the users' names, one a line"},
     };
     const struct arguments arguments = {.command = "broker-acl",

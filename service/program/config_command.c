@@ -32,7 +32,7 @@ int command_config(int argc, char **argv)
         .description =
             "  Checks a lab file and prints its effective values, which are a lab file again.\n"
             "  All faults are reported at once: tandem: file:line:column: what is wrong, what\n"
-            "  would be right. Or writes what is made from the table of all keys.\n",
+            "  would be right. Or writes documents made from the table of all keys.\n",
         .exit_status = "the output could not be written",
         .rows = rows,
         .row_count = COUNT(rows)};

@@ -44,7 +44,7 @@ static void print_known(const struct model_file *file)
 {
     const struct model_terms *t = &file->terms;
     char text[TEXT_MAX];
-    (void)puts("  known, what has no parameter, as it stands on the right side");
+    (void)puts("  known terms, without a parameter, on the right side");
     for (size_t i = 0; i < t->names.axes; i++) {
         const uint16_t parts[] = {t->known[i], t->driven[i]};
         for (size_t k = 0; k < COUNT(parts); k++) {
@@ -371,9 +371,9 @@ static int show_models(const struct choice *choices, size_t count, const struct 
     }
     for (size_t i = 0; i < count && !forms->check; i++) {
         if (forms->tex && !choices[i].file) {
-            (void)fprintf(
-                stderr, "tandem: models: %s is built in: its equations stand in docs/model/\n",
-                choices[i].row->name);
+            (void)fprintf(stderr,
+                          "tandem: models: %s is built in: its equations are in docs/model/\n",
+                          choices[i].row->name);
             return EXIT_USAGE;
         }
         (void)fputs(i > 0 ? "\n" : "", stdout);
@@ -394,9 +394,8 @@ static const char description[] =
     "Shown\n"
     "  is what Tandem makes of it: axes, parameters, and of a file the equations and what "
     "each\n"
-    "  parameter multiplies. What is wrong with a file goes to stderr, all of it, with line "
-    "and\n"
-    "  column. Without operands all names are listed.\n";
+    "  parameter multiplies. All faults of a file go to stderr, with line and\n  column. "
+    "Without operands all names are listed.\n";
 
 int command_models(int argc, char **argv)
 {
@@ -405,7 +404,7 @@ int command_models(int argc, char **argv)
     size_t count = 0;
     const struct argument rows[] = {
         {"check", 0, ARGUMENT_FLAG, &forms.check, 0, 0, NULL,
-         "say nothing of a model that is well"},
+         "print nothing for a model without faults"},
         {"json", 0, ARGUMENT_FLAG, &forms.json, 0, 0, NULL, "one JSON document"},
         {"tex", 0, ARGUMENT_FLAG, &forms.tex, 0, 0, NULL, "a file's equations as TeX"},
     };

@@ -275,7 +275,7 @@ static enum status complain_ahead(const struct replay *replay, int64_t t_us, str
     message_format_time(t_us, t);
     message_format_time(now_us, before);
     return err_set_at(err, STATUS_E_RANGE, FAULT_TIME_JUMP, "replay", 0, 1,
-                      "stamped %s, %.0f days after what came before it (%s): not taken in", t,
+                      "stamped %s, %.0f days after the previous line (%s): skipped", t,
                       lab_s(t_us - now_us) / 86400.0, before);
 }
 

@@ -40,7 +40,7 @@ static void show_fault(const struct journal_line *line, const struct err *err, u
     if (*shown < SHOWN_FAULTS_MAX) {
         (void)fprintf(stderr, "tandem: %s:%llu:%u: %s%s\n", line->path,
                       (unsigned long long)line->number, err->column, err->text,
-                      err->code == STATUS_E_RANGE ? "; if so much time did pass: --pause-max"
+                      err->code == STATUS_E_RANGE ? "; if that time did pass: --pause-max"
                                                   : "");
     } else if (*shown == SHOWN_FAULTS_MAX) {
         (void)fputs("tandem: more faulty lines follow; they are counted only\n", stderr);
@@ -286,17 +286,16 @@ static void print_oddities(const struct replay_run *run)
         const char *what;
     } odd[] = {
         {c->torn, "torn at the end of a file: a crash cut them"},
-        {c->ahead, "stamped far ahead of those before them: left out (--pause-max)"},
-        {c->overlong, "too long: left out"},
+        {c->ahead, "stamped far ahead of the previous ones: skipped (--pause-max)"},
+        {c->overlong, "too long: skipped"},
         {c->other, "of topics that are not read: the daemon's own, or not below broker.prefix"},
         {l->unknown_pair, "of pairs that are not in the lab file"},
         {l->redelivered, "delivered again: passed over"},
-        {l->ambiguous, "ambiguous: nothing tells whether they were here before"},
+        {l->ambiguous, "ambiguous: it is unknown whether they are duplicates"},
         {l->forgotten_early,
          "forgotten before broker.remember_s: raise broker.remember_messages"},
         {l->retained, "retained commands or replies: old ones, passed over"},
-        {l->out_of_order,
-         "earlier than the one before: taken as of its time, so laps are wrong"},
+        {l->out_of_order, "earlier than the previous one: given its time, so laps are wrong"},
     };
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         if (odd[i].n > 0) {
@@ -458,7 +457,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     int exit_status = EXIT_FAILED;
     if (run->options.jobs > 1 &&
         threads_create((unsigned)run->options.jobs, &run->threads) != STATUS_OK) {
-        (void)fputs("tandem: --jobs: no memory, or no threads, for so many\n", stderr);
+        (void)fputs("tandem: --jobs: not enough memory or threads\n", stderr);
     } else if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
         (void)fputs("tandem: out of memory\n", stderr);
     } else if ((run->options.json || run->options.csv_dir) &&
@@ -490,11 +489,11 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
         {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR",
          "entries.csv, alarms.csv, log.csv, changes.csv and travel_time.csv in DIR"},
         {"pause-max", 0, ARGUMENT_REAL, &o->pause_max_days, 0, 36500, "DAYS",
-         "take in a line stamped at most so long after the one before it (31; 1000 where the daemon was away)"},
-        {"strict", 0, ARGUMENT_FLAG, &o->strict, 0, 0, NULL, "exit with 1 when any line was left out"},
+         "longest time between two lines (31; 1000 where the daemon was away); later lines are skipped"},
+        {"strict", 0, ARGUMENT_FLAG, &o->strict, 0, 0, NULL, "exit with 1 when any line was skipped"},
         {"refit", 0, ARGUMENT_FLAG, &o->refit, 0, 0, NULL,
-         "make every fit of dynamics anew, whatever a journal says of its own"},
-        {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID", "whose moves, of a table that does not say"},
+         "repeat every fit of dynamics, and ignore the journal's own fits"},
+        {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID", "pair of the moves, for a table without a column pair"},
         {"columns", 0, ARGUMENT_TEXT, &o->column_words, 0, 0, "ROLE=NAME,...",
          "columns of a table of moves that are called or measured otherwise: t=stamp:ns,rotation_rad=turn:deg; "
          "@FILE holds them"},

@@ -149,7 +149,7 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
     }
     if (t->fixed_pair < 0 && at->pair < 0) {
         return err_set(err, STATUS_E_ARG, FAULT_MISSING_COLUMN, "pair",
-                       "the table has no column 'pair': say whose moves these are");
+                       "the table has no column 'pair': give the pair of its moves");
     }
     return find_laps(t, err);
 }
@@ -188,7 +188,7 @@ static enum status read_pair(const struct move_table *t, struct move *move, stru
         }
     }
     return csv_error(t->csv, (size_t)t->at.pair, err, FAULT_UNKNOWN_NAME,
-                     "a pair of this lab was expected; say whose moves these are");
+                     "a pair of this lab was expected; give the pair of its moves");
 }
 
 static enum status read_status(const struct csv *csv, int column, enum reply_status *status,

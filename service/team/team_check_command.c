@@ -292,11 +292,11 @@ static bool is_complete(const struct check *c)
 }
 
 static const char *const end_meanings[TEAM_END_COUNT] = {
-    [TEAM_END_UNEXPLAINED] = "robots wait for ever and no alarm says so: a fault of Tandem",
+    [TEAM_END_UNEXPLAINED] = "robots wait for ever without an alarm: a fault of Tandem",
     [TEAM_END_LIVELOCK] = "steps without end in one instant",
     [TEAM_END_DEADLOCK] = "robots wait for each other for ever",
     [TEAM_END_STARVED] = "robots wait for ever while others go on",
-    [TEAM_END_BLOCKED] = "robots wait behind a failure, as the alarm says",
+    [TEAM_END_BLOCKED] = "robots wait behind a failure, with an alarm",
     [TEAM_END_FAILED] = "robots in Error, nobody waits",
     [TEAM_END_ENDLESS] = "goes on for ever",
     [TEAM_END_FINISHED] = "all have finished",
@@ -448,12 +448,11 @@ static int check_teams(const char *path, const struct model_checker_options *opt
 }
 
 static const char description[] =
-    "  Reads the teams of FILE, a team file or a lab file: every fault of it is told at once,\n"
-    "  with what the discipline refuses. Then explores every order in which their activities\n"
-    "  can end, two in one instant too, and tells how the work can end, and the shortest way\n"
-    "  into a deadlock. How long things take is left open, so that what is complete and "
-    "without\n"
-    "  a deadlock has none whatever the robots do. Docs: docs/model/teams.md.\n";
+    "  Reads the teams of FILE, a team file or a lab file: every fault is reported at once,\n"
+    "  including those of the static check. Then explores every order in which their\n"
+    "  activities can end, two in one instant too, and prints how the work can end, and the\n"
+    "  shortest path into a deadlock. Durations are left open: a complete exploration without\n"
+    "  a deadlock proves that there is none. Docs: docs/model/teams.md.\n";
 
 int team_check_command(int argc, char **argv)
 {

@@ -38,7 +38,7 @@ int command_team(int argc, char **argv)
             "                 can go: is there a deadlock, and what leads into it\n"
             "  simulate FILE  how long a team takes, with error bars: who waits for whom,\n"
             "                 which resource is short, what if something were different\n"
-            "  run TEAM       start a team in a lab that is being served, and tell what it "
+            "  run TEAM       start a team in a lab that is being served, and print what it "
             "does\n\n"
             "  'tandem team ACTION --help' tells more. FILE is a lab file with "
             "'teams:', or "

@@ -260,7 +260,7 @@ static int run_team(struct team_following *f)
     session_close(&f->session, STOP_MS);
     free(f->open);
     if (connected && !f->has_events && !f->refused) {
-        (void)fputs("tandem: team run: nothing was heard of the team: does tandem serve run "
+        (void)fputs("tandem: team run: no message of the team arrived: does tandem serve run "
                     "with this lab file?\n",
                     stderr);
     } else if (connected && !f->json) {
@@ -300,7 +300,7 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
     const struct argument rows[] = {
         {"config", 'c', ARGUMENT_TEXT, &f->lab_path, 0, 0, "FILE", "the lab file: broker, pairs and teams"},
         {"json", 0, ARGUMENT_FLAG, &f->json, 0, 0, NULL, "events as they come, one a line, and nothing else"},
-        {"follow", 0, ARGUMENT_FLAG, &f->waits, 0, 0, NULL, "start nobody, only tell"},
+        {"follow", 0, ARGUMENT_FLAG, &f->waits, 0, 0, NULL, "start nothing, only print"},
         {"stop", 0, ARGUMENT_FLAG, &f->stops, 0, 0, NULL, "halt the team after a signal or the time-out"},
         {"timeout", 0, ARGUMENT_REAL, &f->timeout_s, 0.1, 31536000, "S", "end when it has not ended by then (86400)"},
         {"connect-timeout", 0, ARGUMENT_REAL, &f->connect_s, 0.1, 86400, "S", "give up without a broker after it (10)"},
@@ -308,13 +308,12 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
     /* clang-format on */
     const struct arguments arguments = {
         .command = "team run",
-        .purpose = "start a team in a lab and tell what it does",
+        .purpose = "start a team in a lab and print what it does",
         .operands = "TEAM",
         .description =
             "  Starts the robots of a team that have a sequence, by a message to the daemon\n"
-            "  (tandem serve), which must be running as well as the robots, and tells what "
-            "the\n"
-            "  team does until every robot has ended. See docs/model/teams.md, "
+            "  (tandem serve), which must be running as well as the robots, and prints what "
+            "the\n  team does until every robot has ended. See docs/model/teams.md, "
             "\"Execution\".\n",
         .examples = "  tandem team run -c config/examples/class3.yaml cell\n",
         .exit_status =

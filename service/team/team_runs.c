@@ -123,14 +123,13 @@ static void name_unknown(const struct bench *b, struct err_list *errors)
         }
         const struct team_activity a = team_activity(b->tp, i % kinds);
         const char *arg = team_name(p, a.arg);
-        (void)err_list_add(errors, STATUS_E_EMPTY, FAULT_NO_DATA, p->robots[i / kinds].name, 0,
-                           0,
-                           "nothing tells how long %s%s%s takes: nominal_s, or a journal with "
-                           "%s",
-                           p->tasks[a.task].name, arg[0] ? " " : "", arg,
-                           p->tasks[a.task].to_position
-                               ? "moves and where the robot stands (--set ROBOT.at=POSITION)"
-                               : "six of them");
+        (void)err_list_add(
+            errors, STATUS_E_EMPTY, FAULT_NO_DATA, p->robots[i / kinds].name, 0, 0,
+            "the duration of %s%s%s is unknown: give nominal_s, or a journal with %s",
+            p->tasks[a.task].name, arg[0] ? " " : "", arg,
+            p->tasks[a.task].to_position
+                ? "moves and the robot's position (--set ROBOT.at=POSITION)"
+                : "six of them");
     }
 }
 
@@ -259,7 +258,7 @@ static enum status make_runs(struct work *w, struct team_runs *out, struct err_l
     }
     if (status == STATUS_OK && w->stopped) {
         status = err_list_add(errors, STATUS_E_STALE, FAULT_CANCELLED, "team", 0, 0,
-                              "it was told to end");
+                              "it was cancelled");
     }
     if (status == STATUS_OK) {
         gather_makespans(w, out);

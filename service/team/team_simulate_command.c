@@ -266,7 +266,7 @@ static int parse_options(int argc, char **argv, struct options *o)
          "the same seed gives the same figures, on any number of threads (1)"},
         {"threads", 0, ARGUMENT_INTEGER, &o->threads, 1, TEAM_THREADS_MAX, "N", "(as many as there are processors)"},
         {"from", 0, ARGUMENT_TEXT, &o->journal, 0, 0, "JOURNAL",
-         "learn times from a recording (a file, a folder, - for the standard input), as tandem replay reads it"},
+         "measure durations in a recording (a file, a folder, - for the standard input), as tandem replay reads it"},
         {"nominal", 0, ARGUMENT_FLAG, &o->nominal, 0, 0, NULL, "the times of the file alone (usual without --from)"},
         {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml",
          "the lab of the recording (FILE where it is one, else each pair of the team, with usual options)"},
@@ -276,7 +276,7 @@ static int parse_options(int argc, char **argv, struct options *o)
         {"team", 0, ARGUMENT_TEXT, &o->team, 0, 0, "NAME", "which one, of a file with several"},
         {"horizon", 0, ARGUMENT_REAL, &o->horizon_s, 1, 1e9, "S", "a run that lasts longer does not finish (86400)"},
         {"trace", 0, ARGUMENT_FLAG, &o->trace, 0, 0, NULL,
-         "one run without chance: what happens, one JSON object a line, and nothing else"},
+         "one run without randomness: its events, one JSON object a line, and nothing else"},
         {"json", 0, ARGUMENT_FLAG, &o->json, 0, 0, NULL, "one JSON document"},
         {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR",
          "makespans, robots, resources, waits and activities as tables in DIR"},
@@ -289,15 +289,14 @@ static int parse_options(int argc, char **argv, struct options *o)
         .operands = "FILE",
         .description =
             "  Runs the team of FILE many times in simulated time: how long it takes, who is\n"
-            "  busy and who waits for whom, which resource is short. Each activity takes the\n"
-            "  time that was measured of it, or what the travel times of its robot say, or\n"
-            "  what FILE says, in this order; what is not known of that for sure is drawn once\n"
-            "  a run (docs/model/teams.md).\n",
+            "  busy and who waits for whom, which resource is short. Each activity takes its\n"
+            "  measured time, or the travel time of its robot's fit, or the time in FILE, in\n"
+            "  this order; uncertain values are drawn once a run (docs/model/teams.md).\n",
         .examples =
             "  tandem team simulate cell.yaml\n"
             "  tandem team simulate cell.yaml --from journal/ --set IB.capacity=2\n"
             "  tandem team simulate cell.yaml --trace\n",
-        .exit_status = "a run did not finish, or nothing tells how long something takes",
+        .exit_status = "a run did not finish, or a duration is unknown",
         .rows = rows, .row_count = COUNT(rows)};
     /* clang-format on */
     return arguments_parse(&arguments, argc, argv);

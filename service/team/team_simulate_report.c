@@ -132,7 +132,7 @@ static void print_makespan(const struct team_study *study, FILE *out)
     for (size_t i = 0; i < FIGURES; i++) {
         csv_tables_cell(out, 10, 3, 'f', f[i].value);
     }
-    (void)fprintf(out, "\n%-22s", "  error of so few runs");
+    (void)fprintf(out, "\n%-22s", "  error for this number of runs");
     for (size_t i = 0; i < FIGURES; i++) {
         csv_tables_cell(out, 10, 3, 'f', f[i].error);
     }
@@ -155,8 +155,8 @@ static void print_guesses(const struct team_study *study, FILE *out)
     }
     if (guessed > 0) {
         (void)fprintf(out,
-                      "  of which that says little: %zu of %zu times are the file's, for fewer "
-                      "than six laps of each were recorded\n",
+                      "  which is of little use: %zu of %zu durations come from the file, "
+                      "because fewer than six laps of each were recorded\n",
                       guessed, all);
     }
 }
@@ -322,7 +322,7 @@ void team_study_print(const struct team_study *study, FILE *out)
         out, "team %s: %zu robot%s, %zu resource%s; %zu runs, seed %llu, %s%s\n", p->name,
         p->robot_count, p->robot_count == 1 ? "" : "s", p->resource_count,
         p->resource_count == 1 ? "" : "s", study->run_count, (unsigned long long)study->seed,
-        study->from ? "times learnt from " : "nominal times", study->from ? study->from : "");
+        study->from ? "times measured in " : "nominal times", study->from ? study->from : "");
     print_fits(study, out);
     print_makespan(study, out);
     print_measured(study, out);

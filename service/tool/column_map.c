@@ -8,7 +8,7 @@
 
 enum { FILE_MAX = 16384 };
 
-static const char HOW[] = "write role=name,role=name; a unit stands behind a name, t=stamp:ns";
+static const char HOW[] = "write role=name,role=name; a unit follows a name, t=stamp:ns";
 
 /* Strips the blanks around text[n]. */
 static void trim_blanks(const char **text, size_t *n)

@@ -109,13 +109,13 @@ static enum rtde_outcome read_types(struct rtde_client *c, const char *types, co
         }
         if (bytes == 9 && memcmp(word, "NOT_FOUND", 9) == 0) {
             if (i < c->request->required) {
-                return fail_field(c, i, "this controller does not tell it");
+                return fail_field(c, i, "this controller does not have it");
             }
             c->lacks[i] = true;
             *lacking = true;
         } else if (strlen(rtde_type_names[item.type]) != bytes ||
                    memcmp(word, rtde_type_names[item.type], bytes) != 0) {
-            return fail_field(c, i, "the controller tells it in another type");
+            return fail_field(c, i, "the controller sends it in another type");
         } else {
             rtde_recipe_add(&c->recipe, &item);
         }
@@ -148,7 +148,7 @@ static enum rtde_outcome receive_outputs(struct rtde_client *c, const struct rtd
 static enum rtde_outcome receive_start(struct rtde_client *c, const struct rtde_frame *frame)
 {
     if (c->stage != RTDE_ASKS_START || frame->bytes != 1 || frame->payload[0] == 0) {
-        return fail_talk(c, "the controller does not start to tell");
+        return fail_talk(c, "the controller does not start sending");
     }
     c->stage = RTDE_RUNS;
     return RTDE_NOTHING;

@@ -260,7 +260,7 @@ static enum status choose_address(struct tcp_server *s, const struct tcp_listen 
     }
     if (!tcp_server_is_loopback(s) && !listen->without_password) {
         return err_set(err, STATUS_E_RANGE, FAULT_UNSAFE_ADDRESS, listen->where,
-                       "beyond loopback, where %s asks nobody for a password; 127.0.0.1, or "
+                       "beyond loopback, where %s has no password; 127.0.0.1, or "
                        "--without-password was expected",
                        s->service.name);
     }

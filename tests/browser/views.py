@@ -138,7 +138,7 @@ def check_aligned_map(browser, lab):
     lab.put("/api/v1/pairs/boat/following", '{"active":true}')
     browser.open("#/pair/boat/map")
     drawn(browser, "boat", "map")
-    browser.wait("document.querySelector('.tab').innerText.includes('Apart, as told')", "both distances")
+    browser.wait("document.querySelector('.tab').innerText.includes('Apart, as reported')", "both distances")
     place = "(side => document.querySelector('.map path.robot.' + side).getAttribute('transform').match(/-?[0-9.]+/g))"
     (tx, ty, _), (rx, ry, _), (vx, vy, _) = (map(float, browser.value(f"{place}('{side}')"))
                                              for side in ("reported", "real", "virtual"))
@@ -218,14 +218,14 @@ def make_team(lab):
 
 
 def check_team(browser, lab):
-    """Before it begins, at work with what was foretold, in trouble; what leads to it is marked."""
+    """Before it begins, at work with its prediction, in trouble; what leads to it is marked."""
     browser.open("#/team/cell")
     browser.wait("document.querySelector('h1')?.textContent === 'Team cell'", "the team")
     browser.wait("document.querySelector('.main-nav a[aria-current]')?.textContent === 'Team'", "its place is marked")
-    browser.wait("document.body.textContent.includes('Nothing was foretold yet')", "nothing has begun")
+    browser.wait("document.body.textContent.includes('Nothing was predicted yet')", "nothing has begun")
     check_sound(browser, "team, not begun")
     lab.fetch("/api/v1/teams/cell/start", "POST", b"", TOKEN)
-    browser.wait("document.querySelector('.team-chart .forecast')", "what is foretold")
+    browser.wait("document.querySelector('.team-chart .forecast')", "the prediction")
     browser.wait("document.querySelector('.team-chart .now')", "and where it begins")
     browser.wait("document.querySelector('.diagram .node.now')", "a machine is lit")
     link = browser.value("[...document.querySelectorAll('td a')].map(a => a.getAttribute('href'))")
@@ -238,7 +238,7 @@ def check_team(browser, lab):
     browser.wait("document.querySelector('.diagram .node.now')?.id.startsWith('resource.')", "a unit's machine is lit")
     lab.fetch("/api/v1/teams/cell/robots/R1/abort", "POST", b"", TOKEN)
     browser.wait("[...document.querySelectorAll('td')].some(td => td.textContent.includes('in error'))", "R1 failed")
-    browser.wait("document.body.textContent.includes('went another way')", "which nobody foretold")
+    browser.wait("document.body.textContent.includes('took another path')", "an unpredicted path")
     check_sound(browser, "team, in trouble")
     browser.open("#/")
     browser.wait("document.querySelector('.main-nav a[aria-current]')?.textContent === 'Pairs'", "back at the pairs")

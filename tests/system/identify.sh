@@ -182,7 +182,7 @@ code=0
     fail "half as fast: exit $code, $(cat "$work/page")"
 "$TANDEM" identify $moves --json --reference w=1.2,v=0.1 "$work/moves.csv" | grep -q '"contradicted":\["linear_speed_mps"\].*"contradicts":true' || fail "no comparison in JSON"
 "$TANDEM" identify $vessel --method pem "$W" >"$work/page"
-grep -q '^  forces that nobody measured, lasting' "$work/page" || fail "no forces: $(sed -n 1,3p "$work/page")"
+grep -q '^  unmeasured forces, lasting' "$work/page" || fail "no forces: $(sed -n 1,3p "$work/page")"
 # The same recording as a journal, in one file and in two that overlap, gives the same.
 telemetry() {
     awk -F, -v side="$1" '/^#/ { next } { k++

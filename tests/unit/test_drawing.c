@@ -748,7 +748,7 @@ static void check_crowd(const char *parent, const char *says)
 
 static void test_crowds(void)
 {
-    check_crowd("none", "so many shapes, arrows and texts that they are not read");
+    check_crowd("none", "too many shapes, arrows and texts to be read");
     check_crowd("a", "holds other shapes");
 }
 

@@ -26,11 +26,11 @@
     X(PROBLEM_NO_SUCH_JOB, 404, "no-such-job", "No such job")                                  \
     X(PROBLEM_NO_SUCH_TEAM, 404, "no-such-team", "No such team")                               \
     X(PROBLEM_NO_DYNAMICS, 404, "no-dynamics", "Dynamics not followed")                        \
-    X(PROBLEM_NO_FOLLOWING, 404, "no-following", "Nobody follows")                             \
+    X(PROBLEM_NO_FOLLOWING, 404, "no-following", "Not following")                             \
     X(PROBLEM_WRONG_METHOD, 405, "wrong-method", "Method not allowed")                         \
     X(PROBLEM_JOB_ENDED, 409, "job-ended", "The job has ended")                                \
     X(PROBLEM_NO_FIT, 409, "no-fit", "No fit can begin now")                                   \
-    X(PROBLEM_STALE_FENCE, 409, "stale-fence", "Held under another fence, or by nobody")       \
+    X(PROBLEM_STALE_FENCE, 409, "stale-fence", "Held under another fence, or not held")       \
     X(PROBLEM_TEAM_REFUSES, 409, "team-refuses", "The team cannot do this now")                \
     X(PROBLEM_BODY_TOO_LARGE, 413, "body-too-large", "Body too large")                         \
     X(PROBLEM_URL_TOO_LONG, 414, "url-too-long", "URL too long")                               \

@@ -1,11 +1,11 @@
-// Requests to the daemon: conditional where it tags its answers, with the token where there is one.
+// Requests to the daemon: conditional for tagged answers, with the token if one is set.
 // The token lives as long as the browser's tab and goes nowhere but to this daemon.
 
 const TOKEN = "tandem-token";
 const REMEMBERED_MAX = 64;
 const remembered = new Map(); // address -> {etag, data}
 
-// What the daemon says is wrong: a problem document, or no answer at all.
+// An error: a problem document of the daemon, or no answer at all.
 export class Problem extends Error {
     constructor(status, title, detail, type) {
         super(detail);
@@ -37,7 +37,7 @@ export async function problemOf(response) {
         body.detail ?? "The daemon gave no reason.", body.type ?? "");
 }
 
-// The answer, where it is one: 2xx, or 304 to those who have it already.
+// Accepts an answer 2xx, or 304 for a cached one.
 export async function reach(address, options) {
     let response = null;
     try {
@@ -80,10 +80,10 @@ export async function getBlob(address) {
     return (await reach(address, {headers: authorized()})).blob();
 }
 
-const PAIRS_PAGES_MAX = 10; // of 1000: what a page can hold, and fetch every some seconds
+const PAIRS_PAGES_MAX = 10; // of 1000: as much as a page can hold, and fetch every few seconds
 
-// The pairs of the lab, those alone with this part in their names ("": all). cut: there are more of them; left: so many
-// pairs of the lab are not among them.
+// The pairs of the lab with this part in their names ("": all). cut: there are more matches; left: number of
+// other pairs of the lab.
 export async function getPairs(part, signal) {
     const address = `pairs?limit=1000${part ? `&name=${encodeURIComponent(part)}` : ""}`;
     const pairs = [];

@@ -1,16 +1,16 @@
-// Charts over time, drawn by dygraphs, which is loaded when the first one is wanted.
+// Charts over time, drawn by dygraphs, which is loaded with the first chart.
 
 import {button, el, append, show, symbol} from "./ui.js";
 
 let loading = null;
 
-// Its legend is left out: it writes markup and a style attribute, which the page's policy forbids.
+// Its legend is switched off: it writes markup and a style attribute, which the page's policy forbids.
 function prepare() {
     const {Dygraph} = globalThis;
     Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
 }
 
-// Also in advance: it takes longer than anything else of the page.
+// Called in advance, too, because it loads more slowly than the rest of the page.
 export function load() {
     loading ??= new Promise((done, fail) => {
         append(document.head, el("link", {rel: "stylesheet", href: "page/dygraph.min.css"}),
@@ -55,8 +55,8 @@ function zoom(graph, factor) {
     graph.updateOptions({dateWindow: [middle - half, middle + half]});
 }
 
-// A chart below `root`, in a figure; it is there when there is first something to draw. wishes:
-//   label    what it shows, for those who do not see it
+// A chart below `root`, in a figure, which appears with the first data. options:
+//   label    its content, for screen readers
 //   options  () => options of dygraphs, made anew when the colours change
 //   height   CSS
 //   tools    false: no buttons, no note below

@@ -1,5 +1,5 @@
-// Diagrams of state machines: Tandem's own, as Graphviz drew them when the daemon was built, and those of the lab
-// file's `machines`, as they were drawn.
+// Diagrams of state machines: Tandem's own, made by Graphviz when the daemon was built, and those of the lab
+// file's `machines`, as drawn.
 
 import {authorized, reach} from "./api.js";
 import {el} from "./ui.js";
@@ -37,7 +37,7 @@ function clean(picture) {
     return picture;
 }
 
-// One of the lab's; null: it has none of this name.
+// The diagram of a lab's machine; null: no machine of this name.
 async function fetchDrawn(name) {
     const response = await reach(`machines/${encodeURIComponent(name)}`, {headers: authorized()}).catch(error => {
         if (error.status === 404 || error.status === 400) {
@@ -57,7 +57,7 @@ async function fetchDrawn(name) {
     return {name, purpose: "", states, picture};
 }
 
-// null: there is no diagram of a machine of this name that fits (a function of the diagram).
+// The diagram of a machine; null: none of this name for which fits(diagram) is true.
 export async function diagramOf(name, fits = () => true) {
     loading ??= fetchAll().catch(error => {
         loading = null;
@@ -68,13 +68,13 @@ export async function diagramOf(name, fits = () => true) {
     return found && fits(found) ? found : null;
 }
 
-// The diagram as nodes of this page, and how to light its states.
+// The diagram as nodes of this page, with a function that highlights its states.
 export function drawing(diagram) {
     const picture = document.importNode(diagram.picture, true);
     picture.setAttribute("role", "img");
     const frame = el("div", {class: "diagram", tabindex: "0", role: "region",
         "aria-label": `Diagram of ${diagram.name}, can be scrolled`}, picture);
-    // A state that is drawn twice is lit twice.
+    // A state that is drawn twice is highlighted twice.
     const nodes = new Map(diagram.states.map(state => [state,
         [...picture.querySelectorAll(`[id="${CSS.escape(`${diagram.name}.${state}`)}"]`)]]));
     const arcs = [...picture.querySelectorAll(".edge[id]")].map(edge => [[edge.id.split(".").pop()], edge]).concat(

@@ -1,4 +1,4 @@
-// A link that saves an answer of the API as a file, with the token where one is given.
+// A link that saves an answer of the API as a file, with the token if one is set.
 
 import {getBlob} from "./api.js";
 import {el, failure, show} from "./ui.js";
@@ -14,7 +14,7 @@ function saveAs(blob, name) {
     setTimeout(() => URL.revokeObjectURL(url), REVOKE_MS);
 }
 
-// address: below api/v1/, or a function that gives it. notice: a node for what went wrong.
+// address: below api/v1/, or a function that gives it. notice: a node for errors.
 // attributes: of the link, beyond its own.
 export function downloadLink(text, address, name, notice, attributes = {}) {
     const now = () => (typeof address === "function" ? address() : address);

@@ -1,4 +1,4 @@
-// An estimate for people, of any fit: values with their intervals, verdict, reasons, advice; checks, data card.
+// An estimate for people, of any fit: values with their intervals, verdict, reasons, advice; checks, data summary.
 
 import {count, duration, figures, fixed, known, percent, plusMinus, unitOf, withUnit, wordsOf} from "./format.js";
 import {el, facts, table} from "./ui.js";
@@ -38,7 +38,7 @@ export function checkTable(title, checks) {
     ], checks);
 }
 
-// What is wrong with a recording is told only where something is.
+// Faults of a recording are shown only if there are any.
 function flaws(data) {
     const kinds = [["incomplete", "incomplete rows"], ["duplicates", "duplicates"],
         ["back_steps", "steps back in time"], ["gaps", "gaps"],
@@ -87,7 +87,7 @@ export function isWhole(fit) {
     return Boolean(fit) && Object.keys(TERMS).every(name => known(fit.values[name]));
 }
 
-// The law of a robot that accelerates, where laps bend with the size of moves.
+// The law of a robot that accelerates: laps are no linear function of the size of moves.
 export function accelerating(fit) {
     const law = fit.with_accelerations;
     return law && [el("h3", {}, "With accelerations"), table("With accelerations", [
@@ -97,7 +97,7 @@ export function accelerating(fit) {
     ], Object.keys(law.values).filter(name => known(law.values[name])))];
 }
 
-// Parts of a recording that should agree, and the parameter of each cut that differs most.
+// Parts of a recording that should agree, with the parameter that differs most in each cut.
 export function partTable(parts) {
     return [el("h3", {}, "Parts of the recording"), table("Parts of the recording", [
         {label: "Cut by", cell: c => (c.effort ? `${c.cut} of ${wordsOf(c.effort)}` : c.cut)},
@@ -108,7 +108,7 @@ export function partTable(parts) {
     ], parts)];
 }
 
-// Where held-out data would have the parameters.
+// The parameters that held-out data would ask for.
 export function asksTable(fit, asks) {
     const title = `Held-out data ask for (chance ${figures(asks.p, 2)})`;
     return [el("h3", {}, title), table(title, [

@@ -1,4 +1,4 @@
-// Numbers as people read them: with a unit, and no more digits than are known.
+// Numbers for people: with a unit, and no more digits than are known.
 
 const MINUS = "−";
 const NARROW = "\u202f"; // between a number and its unit
@@ -49,7 +49,7 @@ export function fixed(value, decimals) {
     return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
 
-// So many figures, without an exponent where one can do without.
+// Rounds to this many figures, without an exponent if possible.
 export function figures(value, count = 4) {
     if (!known(value)) {
         return "–";
@@ -74,7 +74,7 @@ export function plusMinus(value, uncertainty, unit = "", decimals = null) {
     }
     const n = decimals ?? decimalsFor(uncertainty);
     const text = fixed(uncertainty, n);
-    // An uncertainty that is nothing, or too small to be written, is said to be small, not to be zero.
+    // An uncertainty of zero, or too small to be written, is shown as small, not as zero.
     return withUnit(`${fixed(value, n)} ± ${Number(text) === 0 ? `< ${fixed(10 ** -n, n)}` : text}`, unit);
 }
 
@@ -91,7 +91,7 @@ function signedPercent(ratio, decimals = 1) {
     return known(ratio) ? withUnit(signed(ratio * 100, decimals), "%") : "–";
 }
 
-// "+1.2 %" from one value to another; delays are near zero, where a ratio says nothing: "+0.003 s".
+// "+1.2 %" from one value to another; delays are near zero, where a ratio means nothing: "+0.003 s".
 export function changeText(from, to, unit = "") {
     if (unit === "s") {
         return known(from) && known(to) ? withUnit(signed(to - from, 4), unit) : "–";

@@ -1,10 +1,10 @@
-// How the fits of a pair went: a parameter of either robot over time, with intervals and verdicts.
+// The history of a pair's fits: a parameter of either robot over time, with intervals and verdicts.
 
 import {chart, colour, legend} from "./chart.js";
 import {dateTime, known, labNow, plural, plusMinus, unitOf} from "./format.js";
 import {el, empty, field, places, redraw, show} from "./ui.js";
 
-export const FITS = 1000; // newest ones, of everything that is fitted of a pair
+export const FITS = 1000; // newest ones, of all models of a pair
 
 const SIDES = ["real", "virtual"];
 const TONES = {PASS: "sync", MARGINAL: "unsure", FAIL: "bad"};
@@ -15,7 +15,7 @@ function choice(id, options, chosen, onchange) {
 }
 
 export class History {
-    // terms: {name: words} of what is fitted; term: the one to begin with
+    // terms: {name: words} of the parameters; term: the first one shown
     constructor(root, terms, term, signal) {
         Object.assign(this, {terms, term, side: "real", given: {stored: [], now: {}, changes: [], drifts: []}});
         const [message, plot] = places(2);
@@ -33,7 +33,7 @@ export class History {
         this.chart = chart(plot, {label: "How fits went", height: "17rem", options: () => this.options(), signal});
     }
 
-    // Other parameters than those it began with: what is fitted is known only later.
+    // Replaces the parameters, because the fitted model is known only later.
     offer(terms) {
         if (Object.keys(terms).join() !== Object.keys(this.terms).join()) {
             this.terms = terms;
@@ -43,7 +43,7 @@ export class History {
         }
     }
 
-    // Those that were kept, and the one of now where it is newer.
+    // The stored fits, and the present one if it is newer.
     fits() {
         const {stored, now} = this.given;
         const mine = stored.filter(fit => fit.side === this.side).sort((a, b) => a.t - b.t);
@@ -109,15 +109,15 @@ export class History {
         }
     }
 
-    // told: {kept: records of …/fits, now: {real, virtual} as they are fitted now, changes, drifts}
+    // given: {stored: records of …/fits, now: {real, virtual} as they are fitted now, changes, drifts}
     draw(given) {
         this.given = given;
         this.shown = this.fits();
         const any = SIDES.some(side => given.now[side] || given.stored.some(fit => fit.side === side));
         this.box.hidden = !any;
         show(this.message, any ? this.shown.length === 0 && el("p", {class: "muted"},
-            `No fit of the ${this.side} robot tells this one yet.`)
-            : empty("No history yet", "Fits of both robots stand here with their 95 % intervals, promoted or not."));
+            `No fit of the ${this.side} robot has this one yet.`)
+            : empty("No history yet", "Fits of both robots will be shown here with their 95 % intervals, promoted or not."));
         if (this.shown.length > 0) {
             const rows = this.rows();
             const alone = rows.length === 1; // in the middle of a minute; with the second one all of them again

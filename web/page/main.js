@@ -1,4 +1,4 @@
-// The frame: header, theme, token, and which view is shown.
+// The frame: header, theme, token, and the choice of the view.
 
 import {get, token} from "./api.js";
 import {duration, setLabTime} from "./format.js";
@@ -8,7 +8,7 @@ import {askToken} from "./token.js";
 import {el, failure, marked, say, show, symbol} from "./ui.js";
 import {watch} from "./watch.js";
 
-// Views are loaded when they are asked for. A view is a module with `title` (a text, or a
+// Views are loaded on demand. A view is a module with `title` (a text, or a
 // function of the route) and mount(root, {route, signal}).
 const VIEWS = {
     overview: () => import("./view_overview.js"),
@@ -63,7 +63,7 @@ const STREAM_WORDS = {
 };
 
 function streamSign() {
-    const node = el("span", {class: "stream-state", title: "How this page hears of what happens"});
+    const node = el("span", {class: "stream-state", title: "How this page receives events"});
     const draw = () => {
         const [sign, word, tone] = STREAM_WORDS[stream.state];
         show(node, word && marked(sign, tone, `${word}`),
@@ -112,7 +112,7 @@ function drawHeader() {
             link.toggleAttribute("aria-current", isCurrent(link, parse(location.hash)));
             nav.insertBefore(link, nav.lastElementChild);
         }
-    }, () => {}); // the overview tells of it
+    }, () => {}); // the overview shows the error
 }
 
 // ---- views ----

@@ -1,4 +1,4 @@
-// One uploaded recording: how far its job is, then what came of it.
+// One uploaded recording: the progress of its job, then the result.
 
 import {get, send} from "./api.js";
 import {count, dateTime, known, percent} from "./format.js";

@@ -1,10 +1,10 @@
-// How a pair is, in words and signs: what the overview and the head of a pair's page share.
+// The state of a pair in words and signs: what the overview and the head of a pair's page share.
 
 import {ago, count, known, percent, plural, plusMinus} from "./format.js";
 import {el, symbol} from "./ui.js";
 import {verdictOf, verdictsOf} from "./verdicts.js";
 
-const FRESH_S = 60; // an alarm is news for so long
+const FRESH_S = 60; // an alarm counts as new for this time
 const RECENT_S = 900;
 const FAR_RATIO = 0.5; // of the moves AHEAD or BEHIND: worth a look
 const FAILED_RATIO = 0.1;
@@ -21,14 +21,14 @@ export function sumOf(counts) {
     return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
-// Of those whose tone is one of these.
+// The share of verdicts with one of these tones.
 function share(counts, ...tones) {
     const all = sumOf(counts);
     const some = verdictsOf(counts).filter(v => tones.includes(v.tone));
     return all === 0 ? 0 : some.reduce((sum, v) => sum + counts[v.name], 0) / all;
 }
 
-// What to do about it, in one line.
+// Advice in one line.
 const TIMEOUT = "see which robot does not answer, and whether timeout_s allows for its longest move";
 const DIFFERS = "see what differs; tolerances and correct: each_move of the lab file may be what it needs";
 const FOLLOWING = "look at Following: which robot is silent, what is missing, who is at a limit";
@@ -36,23 +36,23 @@ const ADVICE = {
     timeout: TIMEOUT, late: TIMEOUT, inconsistent: DIFFERS, following: FOLLOWING, fidelity: FOLLOWING,
     duplicate: "a robot answers twice, or an id is used twice: look at its replies",
     out_of_context: "a reply to no command: do robots and controller use the same ids?",
-    malformed: "a message is not of the protocol: the alarm says what would be right",
-    queue_overflow: "send the next command when the one before is answered",
+    malformed: "a message violates the protocol: the alarm names the right form",
+    queue_overflow: "send the next command after the previous one is answered",
     offline: "switch it on, or look at its connection to the broker",
-    reboot: "a robot began anew: was it meant to?",
-    clock_jump: "a robot's clock was set: was it meant to be?",
+    reboot: "a robot restarted: was that intended?",
+    clock_jump: "a robot's clock was set: was that intended?",
     drift: "a robot changed: look at Calibration or Dynamics, and promote a new set",
     parameters: "look at Parameters: what was refused or failed, and why",
-    lost: "messages are missing, or may be: the alarm says what tells, and whether a broker was killed",
-    ambiguous: "give commands and replies ids: then what came again is told from what is alike",
-    robot_error: "a robot says what is wrong with it: see its own display, or who runs it",
-    estop: "an emergency stop was pressed: see that nobody is in its way",
-    mode: "somebody else drives the robot, or drove it: times of then are none of the twin's",
-    contradiction: "a robot does not as the lab file says of it: the alarm says what it needs there",
-    correction: "the simulator did not take a pose: its answer says why",
+    lost: "messages are missing, or may be: the alarm gives the evidence, and whether a broker was killed",
+    ambiguous: "give commands and replies ids: then duplicates can be told from equal messages",
+    robot_error: "a robot reports an error: see its own display, or ask its operator",
+    estop: "an emergency stop was pressed: make sure that its path is free",
+    mode: "somebody else drives the robot, or drove it: moves of that time do not count",
+    contradiction: "a robot contradicts the lab file: the alarm names the option to change",
+    correction: "the simulator refused a pose: its answer has the reason",
 };
 
-// What a pair waits for that has not moved yet.
+// The next step for a pair that has not moved yet.
 function beginning(pair) {
     return ["real", "virtual"].some(side => !pair[side].seen) ? "start its robots, and send a command"
         : pair.following ? "start following, or send a command" : "send a command";
@@ -72,7 +72,7 @@ export function whatToDo(pair, now) {
         : pair.last_verdict === "OVERFLOW" ? ADVICE.queue_overflow
         : pair.last_consistent === false ? DIFFERS
         : far > FAR_RATIO && !(fresh && now - pair.last_alarm.t < FRESH_S)
-            ? "look at Parameters: a promoted set teaches the simulator the real robot's times"
+            ? "look at Parameters: a promoted set gives the simulator the real robot's times"
         : fresh ? ADVICE[pair.last_alarm.type] ?? "look at Alarms" : "look at Lag, move by move";
 }
 
@@ -114,7 +114,7 @@ export function judge(pair, now) {
     }
     const missing = sides.find(([, side]) => !side.seen);
     if (pair.entries > 0 || pair.following?.active || (pair.dynamics && !missing)) {
-        return [2, pair.entries > 0 || pair.following?.active ? "" : "its dynamics are learnt"];
+        return [2, pair.entries > 0 || pair.following?.active ? "" : "its dynamics are being estimated"];
     }
     return [3, missing ? `nothing heard of the ${missing[0]} robot` : "no moves yet"];
 }
@@ -167,14 +167,14 @@ export function sideState(name, side, now) {
     side.seen && el("span", {class: "muted"}, side.clock === "none" ? ", no clock" : `, clock ${side.clock}`));
 }
 
-// Where Tandem hands the commands on: how many it has in hand. Null of a pair that it only watches.
+// Link mode: the number of open commands. Null for a pair that is only observed.
 export function linkState(pair) {
     return pair.mode !== "link" ? null : el("span", {class: `side tone-${pair.outstanding > 0 ? "sync" : "unsure"}`},
         el("span", {class: "muted"}, "link"), " ", symbol(pair.outstanding > 0 ? "●" : "○", "sign"),
         pair.outstanding > 0 ? ` ${plural(pair.outstanding, "command")} open` : " idle");
 }
 
-// How truly the virtual robot follows: sign, tone, a figure, and what it is.
+// The fidelity of following: sign, tone, a figure, and its meaning.
 export function fidelity(following) {
     if (!following.active) {
         return ["○", "unsure", "not following", ""];

@@ -42,7 +42,7 @@ function axes(scale, x, y) {
 
 let clips = 0;
 
-// title: a heading; label: what is seen, in words; x, y: {min, max, label}; draw(scale) gives what
+// title: a heading; label: a description of the plot; x, y: {min, max, label}; draw(scale) gives what
 // is inside, scale.x and scale.y from values to places.
 export function plot(title, label, x, y, draw) {
     const scale = {

@@ -2,9 +2,9 @@
 // #/team/ID a team.
 
 export function parse(hash) {
-    const [path, query] = hash.replace(/^#\/?/, "").split("?");
+    const [path, search] = hash.replace(/^#\/?/, "").split("?");
     const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
-    const query = Object.fromEntries(new URLSearchParams(query ?? ""));
+    const query = Object.fromEntries(new URLSearchParams(search ?? ""));
     if (parts.length === 0) {
         return {view: "overview", query};
     }

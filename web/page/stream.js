@@ -1,6 +1,6 @@
-// What happens as it happens: /api/v1/events read through fetch(), so that the token goes in a
+// The live event stream: /api/v1/events read through fetch(), so that the token goes in a
 // header, as EventSource cannot send one. One connection for the whole page; it resumes where it
-// was cut, and while nobody looks at the page it is closed.
+// was cut, and it is closed while the page is hidden.
 
 import {authorized, reach} from "./api.js";
 
@@ -37,7 +37,7 @@ class Stream {
         queueMicrotask(() => this.arrange());
     }
 
-    // The query that all listeners together need.
+    // The query for the events of all listeners.
     query() {
         const all = [...this.listeners];
         const types = [...new Set(all.flatMap(l => l.types))].sort();
@@ -103,7 +103,7 @@ class Stream {
         }
     }
 
-    // Until it ends: the views poll, and the next try comes later and later.
+    // Meanwhile the views poll, and the retry delay grows.
     later() {
         this.become(this.failure);
         const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)];

@@ -1,4 +1,4 @@
-// What was odd: the pair's alarms, by type.
+// The pair's alarms, by type.
 
 import {get} from "./api.js";
 import {downloadLink} from "./download.js";
@@ -14,7 +14,7 @@ export function drawAlarms(root, alarms, filtered) {
     if (alarms.length === 0) {
         redraw(root, filtered ? empty("No alarm of this type", "Choose another type, or all of them.")
             : empty("No alarms",
-                "Nothing odd has been seen of this pair. Here would stand timeouts, robots that restart " +
+                "No alarm of this pair so far. Timeouts are listed here, robots that restart " +
                 "or go offline, clock jumps, drifts of a robot's speed, …"));
         return;
     }

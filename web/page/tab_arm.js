@@ -85,7 +85,7 @@ function drawing(data, trails, view, label, ground) {
 
 const degrees = rad => `${fixed(rad * 180 / Math.PI, 1)}°`;
 
-// Where a joint is between its limits.
+// The position of a joint between its limits.
 function jointBar({limit_rad: limit}, angles) {
     const x = rad => 50 + 49 * Math.min(1, Math.max(-1, rad / limit));
     return svg("svg", {class: "joint-bar", viewBox: "0 0 100 12", "aria-hidden": "true"},
@@ -109,7 +109,7 @@ function jointTable(data) {
 
 function words(data) {
     const place = side => (side ? [withUnit(side.tool.slice(0, 3).map(v => fixed(v, 3)).join(", "), "m"),
-        el("small", {class: "nowrap"}, ` at ${time(side.t)}`)] : "not told yet");
+        el("small", {class: "nowrap"}, ` at ${time(side.t)}`)] : "not received yet");
     return facts([["Real tool, x, y, z", place(data.real)], ["Virtual tool", place(data.virtual)],
         ["Tools apart", known(data.tool_gap_mm) ? withUnit(fixed(data.tool_gap_mm, 1), "mm") : "not known"]]);
 }

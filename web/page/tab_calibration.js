@@ -1,4 +1,4 @@
-// How fast both robots are, and how sure that is: laps against the fitted travel times.
+// The speeds of both robots with their uncertainty: laps against the fitted travel times.
 
 import {get} from "./api.js";
 import {legend} from "./chart.js";
@@ -23,7 +23,7 @@ function movesOf(entries, side, fit) {
 
 // ---- values ----
 
-// What the fits are in: of an arm, what was commanded.
+// The units of the fits: for an arm, ratios of the commanded speeds.
 function termsOf(fits) {
     return (fits.real ?? fits.virtual)?.parameters ?? Object.keys(TERMS);
 }
@@ -84,7 +84,7 @@ function kindPlot(title, label, fits, moves, choose, unit) {
     ]);
 }
 
-// Lines of equal duration over way and turn: of the real robot, and of the virtual one beside them.
+// Lines of equal duration over way and turn: of the real robot, and of the virtual one next to them.
 function surfacePlot(fits, moves) {
     const all = SIDES.flatMap(side => moves[side]);
     const dMax = span(all.map(m => m.displacement), 1);
@@ -99,7 +99,7 @@ function surfacePlot(fits, moves) {
         ]);
 }
 
-// Where a move that turns and drives takes `level` seconds: a straight line, for (1) is linear.
+// Moves that turn and drive within `level` seconds: a straight line, for (1) is linear.
 function isochrone(scale, values, level, side, dMax, aMax) {
     const left = level - values.t0_s - values.ta_s - values.tr_s;
     if (left <= 0) {

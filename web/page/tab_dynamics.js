@@ -1,4 +1,4 @@
-// Masses, drag and the like of both robots, as they are learnt while the robots run.
+// Masses, drag and other dynamics of both robots, estimated while the robots run.
 
 import {get, send} from "./api.js";
 import {legend} from "./chart.js";
@@ -21,7 +21,7 @@ const ASK_MS = 500;
 const JOB_MS = 120000;
 const CHANGES = 200;
 
-// ---- intervals beside each other ----
+// ---- intervals side by side ----
 
 const WIDTH = 170;
 const ROW = 9;
@@ -93,7 +93,7 @@ function sidePanel(side, report, fitNow) {
             report.estimate && el("span", {class: "muted"}, `, consistent: ${report.innovations?.consistent ? "yes"
                 : "no"}`)),
         report.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"),
-            ` Nothing is learnt: ${report.obstacle}`),
+            ` Nothing is estimated: ${report.obstacle}`),
         facts([["Changes", driftWords(report.drift)], ["Samples", gateWords(report.gates)],
             ["In the window", count(report.window_samples)]], "facts wide"),
         el("div", {class: "bar"}, el("button", {type: "button", disabled: report.job !== null,
@@ -102,13 +102,13 @@ function sidePanel(side, report, fitNow) {
         fit ? [el("h3", {}, `Fit ${fit.number}, ${dateTime(fit.t)}`),
             verdictWords(fit, `${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`),
             fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
-            fit.data && el("details", {}, el("summary", {}, "Data card"), dataSummary(fit.data))]
-            : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion tells enough."));
+            fit.data && el("details", {}, el("summary", {}, "Data summary"), dataSummary(fit.data))]
+            : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion is informative enough."));
 }
 
 // ---- measured against model ----
 
-// Where a value is missing the line breaks.
+// The line breaks at a missing value.
 function pieces(t, values) {
     const list = [[]];
     values.forEach((value, k) => (known(value) ? list.at(-1).push([t[k], value]) : list.push([])));

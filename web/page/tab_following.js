@@ -1,5 +1,5 @@
-// Does the virtual robot move as the real one does: reference against simulated velocities, the
-// errors, what the actuators are asked for, and start and stop.
+// How well the virtual robot follows: reference against simulated velocities, errors,
+// actuator commands, and start and stop.
 
 import {get, send} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
@@ -13,7 +13,7 @@ import {watch} from "./watch.js";
 const EVERY_MS = 500;
 const SAMPLES_MAX = 600; // samples: five minutes
 
-// u, v, r and the like in words; the unit of errors of states whose name does not tell it.
+// u, v, r and the like in words; the unit of errors of states whose name has none.
 const MOTIONS = {u: "surge, ahead", v: "sway, sideways", r: "yaw rate", w: "turn rate", x: "x", y: "y", psi: "heading"};
 const UNITS = {u: "m/s", v: "m/s", r: "rad/s", w: "rad/s", x: "m", y: "m", psi: "rad"};
 
@@ -26,7 +26,7 @@ const STATES = {OFF: ["○", "unsure"], TRACKING: ["●", "sync"], LOST: ["✕",
 
 // ---- charts ----
 
-// As many digits as tell neighbouring ticks apart.
+// Enough digits to distinguish neighbouring ticks.
 function tickText(value, _granularity, _option, graph) {
     const [low, high] = graph.yAxisRange();
     return value === 0 ? "0" : fixed(value, Math.min(8, Math.max(0, Math.ceil(-Math.log10((high - low) / 8)))));
@@ -137,7 +137,7 @@ function drawParameters(root, {real, virtual}) {
 function change(path, title, content, label, readRequest, notice) {
     return confirm(title, content, label, async () => {
         await send("PUT", `${path}/following`, readRequest());
-        return ["✓", "sync", "The lab has the wish; the state below shows what becomes of it."];
+        return ["✓", "sync", "The lab has the request; the state below shows its result."];
     }, notice);
 }
 
@@ -158,11 +158,11 @@ function setGains(path, gains, notice) {
 
 function drawButtons(root, path, following, notice) {
     const start = () => change(path, "Start following?", el("p", {},
-        "Tandem sends efforts to the virtual robot, so many a second, that make it move as the real one does. ",
+        "Tandem sends efforts to the virtual robot, many times a second, that make it move as the real one does. ",
         "The real robot is not touched."),
     "Start following", () => ({active: true}), notice);
     const stop = () => change(path, "Stop following?", el("p", {},
-        "Tandem sends no more efforts; the virtual robot goes on with what its own controller tells it."),
+        "Tandem sends no more efforts; the virtual robot continues under its own controller."),
     "Stop following", () => ({active: false}), notice);
     show(root, following.active ? button("Stop following …", stop)
         : button("Start following …", start, {class: "primary"}),
@@ -170,7 +170,7 @@ function drawButtons(root, path, following, notice) {
 }
 
 function nobody(pair) {
-    return empty("Nobody follows in this pair",
+    return empty("Not following in this pair",
         "To have Tandem drive the virtual robot so that it moves as the real one does, say by which model in the lab " +
         "file and start the daemon again:",
         `pairs:\n  ${pair}:\n    following: {model: usv3}`);
@@ -182,7 +182,7 @@ export function mount(root, {pair, path, signal}) {
     const notice = el("div", {role: "status"});
     parts.buttons.className = "bar";
     parts.traces.className = "traces";
-    const still = muted("They stand here while Tandem follows: press Start following.");
+    const still = muted("They are shown here while Tandem follows: press Start following.");
     const moving = el("div", {hidden: true}, legend([["━", "real", "real robot, as Tandem reckons it now"],
         ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces);
     const page = stage(root, parts.buttons, notice, section("How it goes", parts.head),
@@ -212,7 +212,7 @@ export function mount(root, {pair, path, signal}) {
             drawButtons(parts.buttons, path, following, notice);
             say(`Following is ${following.active ? "on" : "off"}`);
         }
-        // What was seen of it stays when it stops.
+        // The samples stay visible after it stops.
         const moves = following.active || traces.size > 0;
         still.hidden = moves;
         moving.hidden = !moves;

@@ -1,4 +1,4 @@
-// Which robot was late, move by move: the lag over time and the latest entries.
+// The lag over time, move by move, and the latest entries.
 
 import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
@@ -18,7 +18,7 @@ const SPANS = [["10 min", 600], ["1 h", 3600], ["1 d", 86400], ["All", null]];
 
 // ---- the chart ----
 
-// At a move whose answers contradict each other stands that sign, where its verdict's would.
+// A move with contradicting answers gets that sign instead of its verdict's.
 function drawPoint(context, x, y, radius, place) {
     const {sign, tone} = place?.inconsistent ? INCONSISTENT : verdictOf(place?.verdict);
     context.fillStyle = colour(tone);
@@ -29,7 +29,7 @@ function drawPoint(context, x, y, radius, place) {
     context.textBaseline = "alphabetic";
 }
 
-// Which lags are AHEAD, SYNC and BEHIND, behind the points.
+// Bands of AHEAD, SYNC and BEHIND lags, behind the points.
 function drawBands(context, area, graph, tolerance) {
     const [top, bottom] = [tolerance, -tolerance].map(y => Math.min(area.y + area.h,
         Math.max(area.y, graph.toDomYCoord(y))));
@@ -54,7 +54,7 @@ function mostly(verdicts) {
     return Object.entries(verdicts).reduce((most, entry) => (entry[1] > (most?.[1] ?? 0) ? entry : most), null)?.[0];
 }
 
-// What is drawn at one place in time: one move, or those of a bucket.
+// Everything drawn at one time: one move, or those of a bucket.
 export function placeOf(e) {
     const half = e.lag_uncertainty_s ?? 0;
     const bar = known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null];
@@ -81,7 +81,7 @@ export class LagChart {
         this.showWords(null);
     }
 
-    // What is to be fetched: [since, until] in seconds, or null for all there is. Around a window
+    // The range to fetch: [since, until] in seconds, or null for everything. Around a window
     // that was zoomed into as much again is fetched, so that one can go on.
     range(now) {
         if (this.window) {
@@ -119,7 +119,7 @@ export class LagChart {
         this.chart.note(words ?? "Drag sideways or upright to zoom, Shift-drag to move, double-click for all.");
     }
 
-    // Somebody has zoomed or moved: what is seen then is fetched anew.
+    // After zooming or moving, the visible range is fetched again.
     moved(graph) {
         const now = graph.isZoomed("x") ? graph.xAxisRange() : null;
         if (this.setting || (now && this.seen && now.every((ms, k) => Math.abs(ms - this.seen[k]) < 1))) {
@@ -132,7 +132,7 @@ export class LagChart {
         this.timer = setTimeout(() => this.onRange(), SETTLE_MS);
     }
 
-    // What is shown, in milliseconds; on the right there is room for the names of the bands.
+    // The visible range in milliseconds; on the right there is room for the names of the bands.
     view(data, now) {
         if (this.window) {
             return this.window.map(s => s * 1000);
@@ -180,7 +180,7 @@ function move(e) {
     return [el("span", {}, e.op), parts.length > 0 && ` ${parts.join(", ")}`];
 }
 
-const LAG_DECIMALS = 4; // of a second: clocks tell no more
+const LAG_DECIMALS = 4; // of a second: clocks have no higher resolution
 
 export const MOVE_COLUMNS = [
     {label: "#", cell: e => String(e.n), numeric: true},
@@ -194,7 +194,7 @@ export const MOVE_COLUMNS = [
     {label: "", cell: e => remark(e), className: "muted"},
 ];
 
-// What else is to be said of an entry.
+// Further remarks on an entry.
 function remark(e) {
     const words = [];
     if (e.timeout_side) {
@@ -213,7 +213,7 @@ function remark(e) {
         words.push(`not the same: ${e.differs}`);
     }
     if (known(e.correction)) {
-        words.push(`the simulator was told where the real robot stands (it was ${e.correction_m.toFixed(3)} m and ` +
+        words.push(`the simulator got the real robot's pose (it was ${e.correction_m.toFixed(3)} m and ` +
             `${e.correction_rad.toFixed(3)} rad off)`);
     }
     if (known(e.tool_gap_end_mm)) {
@@ -250,7 +250,7 @@ function askCommand(path, notice) {
     const inputs = [numberField("rotation", "Rotation, rad", 1.57),
         numberField("displacement", "Displacement, m", 0.5)];
     return confirm("Send a command?", [
-        el("p", {}, "Both robots are told to turn, then to drive. The real one moves: is its way free?"), inputs],
+        el("p", {}, "Both robots will turn, then drive. The real one moves: is its path free?"), inputs],
     "Send it", async () => {
         const [rotation, displacement] = inputs.map(([, input]) => Number(input.value));
         const answer = await send("POST", `${path}/commands`,

@@ -9,7 +9,7 @@ import {watch} from "./watch.js";
 const RECENT_S = 3; // how long a state that was left stays marked
 const TRACE = 15; // transitions in the list
 const OWNERS = {tandem: "Tandem", real: "real robot", virtual: "virtual robot"};
-const INITIAL = {smartlog: "IDLE", link: "IDLE"}; // where there is no command, there is no machine
+const INITIAL = {smartlog: "IDLE", link: "IDLE"}; // without a command there is no machine
 
 // ---- from the answer to rows {key, owner, name, tokens, visits, faults, variables} ----
 
@@ -88,7 +88,7 @@ function variablesOf(row) {
             list.map(([name, v]) => `${name} ${value(name, v)}`).join(", ")));
 }
 
-// A robot's machine may be somebody's own that is only called as one of Tandem's: then its states differ.
+// A robot's own machine may have the name of one of Tandem's, but different states.
 function isPictureOf(diagram, row) {
     const states = Object.keys(row.visits ?? {});
     return row.owner === "tandem" || states.length === 0
@@ -202,7 +202,7 @@ export function mount(root, {pair, path, route, signal}) {
         newest = machines;
         draw().catch(error => show(panel, failure(error)));
     }, error => show(list, failure(error)));
-    // States that were left fade, and times pass, without any news.
+    // States that were left fade, and times pass, without any event.
     const timer = setInterval(() => newest && draw().catch(() => {}), 1000);
     signal.addEventListener("abort", () => clearInterval(timer));
 }

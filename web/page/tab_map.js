@@ -1,4 +1,4 @@
-// Where both robots are and have been, from above, with the map that the lab file names.
+// Poses and trails of both robots, seen from above, with the map that the lab file names.
 
 import {fixed, known, plural, time, withUnit} from "./format.js";
 import {ticks} from "./plot.js";
@@ -9,7 +9,7 @@ import {watch} from "./watch.js";
 const EVERY_MS = 1000;
 const SIDES = ["real", "virtual"];
 const TRACKS = ["reported", ...SIDES];
-const GAP_M = 1.5; // a longer step between two poses is a robot that was put elsewhere
+const GAP_M = 1.5; // a longer step between two poses means that somebody moved the robot
 const WIDTH_MAX = 1000; // of the drawing, in its own units: pixels where there is room
 const WIDTH_MIN = 280;
 const MIN_SPAN_M = 1;
@@ -17,7 +17,7 @@ const SAME = 0.005; // metres and radians: worlds that differ by less are one
 
 // ---- as following sees them ----
 
-// The real robot's poses in the virtual one's world, as they are compared; what it told stays as `told`.
+// The real robot's poses in the virtual one's world, as they are compared; the reported ones stay in `reported`.
 function seen(data) {
     const frame = data.aligned;
     if (!frame || Math.hypot(frame.x_m, frame.y_m) + Math.abs(frame.yaw_rad) < SAME) {
@@ -122,7 +122,7 @@ function robot(scale, point, side) {
     const turn = -yaw * 180 / Math.PI;
     return svg("path", {class: `robot ${side}`, d: "M 15 0 L -10 9 L -5 0 L -10 -9 Z",
         transform: `translate(${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}) rotate(${turn.toFixed(1)})`},
-    svg("title", {}, side === "reported" ? "real robot, where it says it is" : `${side} robot`));
+    svg("title", {}, side === "reported" ? "real robot at its reported pose" : `${side} robot`));
 }
 
 // ---- words ----
@@ -134,7 +134,7 @@ function degrees(rad) {
 
 function place(point) {
     return point ? [`${withUnit(`${fixed(point[1], 2)}, ${fixed(point[2], 2)}`, "m")}, ${degrees(point[3])}`,
-        el("small", {class: "nowrap"}, ` at ${time(point[0])}`)] : "no pose told";
+        el("small", {class: "nowrap"}, ` at ${time(point[0])}`)] : "no pose received";
 }
 
 function apart(real, virtual) {
@@ -147,7 +147,7 @@ function words(reported, real, virtual) {
         reported && ["The same, aligned", real ? place(real) : "no pose since"],
         ["Virtual robot", place(virtual)],
         real && virtual && [reported ? "Apart, aligned" : "Apart", ...apart(real, virtual)],
-        reported && virtual && ["Apart, as told", ...apart(reported, virtual)]]);
+        reported && virtual && ["Apart, as reported", ...apart(reported, virtual)]]);
 }
 
 // ---- the tab ----
@@ -159,7 +159,7 @@ function draw(root, data) {
     const label = `Seen from above: ${plural(data.real.length, "pose")} of the real robot, ` +
         `${plural(data.virtual.length, "pose")} of the virtual one${data.map ? ", and the map of their world" : ""}`;
     const aligned = ["real robot, solid, aligned: turned and moved to where the virtual one stood",
-        "real robot, faint, where it says it is"];
+        "real robot, faint, at its reported pose"];
     show(root, section("From above, in metres", legend([
         ["➤", "real", reported ? aligned[0] : "real robot, solid"],
         ...(reported ? [["➤", "reported", aligned[1]]] : []),

@@ -1,4 +1,4 @@
-// What the simulator is taught: parameter sets, their checks, promotion and the way back.
+// Parameter sets for the simulator: their checks, promotion and roll back.
 
 import {get, send} from "./api.js";
 import {TERMS, checkTable, valueText} from "./estimate.js";
@@ -9,7 +9,7 @@ import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 const CHANGES = 20;
-const ANSWER_MS = 8000; // the lab takes a wish at its next step
+const ANSWER_MS = 8000; // the lab handles a request at its next step
 const ASK_MS = 250;
 const NAMES = {travel_time: "Travel times"};
 const ACTIONS = {
@@ -20,7 +20,7 @@ const ACTIONS = {
 
 function meaningOfChange(c) {
     const refused = c.action === "acknowledged" && c.detail.includes(" refused");
-    return refused ? ["⚠", "bad", "was not taken in full by the simulator"] : ACTIONS[c.action];
+    return refused ? ["⚠", "bad", "was not applied in full by the simulator"] : ACTIONS[c.action];
 }
 
 function meaningOf(name) {
@@ -35,7 +35,7 @@ function valueOf(set, name) {
     return set ? valueText(set, name) : "–";
 }
 
-// What the simulator is asked for, so that it does as the real robot: a value, or a change of its own.
+// The value sent to the simulator so that it moves like the real robot: absolute, or a change of its own.
 function sentText(set, name) {
     const unit = unitOf(name);
     const sent = set.sent[name];
@@ -57,7 +57,7 @@ function fromTo(before, after) {
     }));
 }
 
-// ---- doing ----
+// ---- actions ----
 
 const OUTCOMES = {promote: ["promoted", "declined"], rollback: ["rolled_back", "declined"],
     propose: ["proposed", "rejected", "declined"]};
@@ -67,7 +67,7 @@ function subject(change) {
         : "No set";
 }
 
-// What became of a wish: its change, newer than `before`.
+// The result of a request: its change, newer than `before`.
 async function outcome(path, action, before) {
     const until = performance.now() + ANSWER_MS;
     while (performance.now() < until) {
@@ -79,7 +79,7 @@ async function outcome(path, action, before) {
             return [sign, tone, `${subject(change)} ${words}${change.detail ? `: ${change.detail}` : ""}.`];
         }
     }
-    return ["…", "unsure", "The lab has the wish; what becomes of it will stand in the history below."];
+    return ["…", "unsure", "The lab has the request; its result will appear in the history below."];
 }
 
 class Doer {
@@ -106,9 +106,9 @@ class Doer {
 
     rollBack(model, active) {
         return this.ask(`Take set ${active.version} back?`, [
-            el("p", {}, `${nameOf(model)}: set ${active.version} goes out of force. What was in force before it comes `,
-                "back and is sent to the simulator; where nothing was, the simulator is told to use its own ",
-                "parameters.")],
+            el("p", {}, `${nameOf(model)}: set ${active.version} goes out of force. The previous set comes back `,
+                "into force and is sent to the simulator; without one the simulator uses its own parameters ",
+                "again.")],
         `Take set ${active.version} back`, "rollback", {model});
     }
 
@@ -120,7 +120,7 @@ class Doer {
     }
 }
 
-// ---- seeing ----
+// ---- views ----
 
 function checksOf(changes, set) {
     return changes.find(c => c.version === set?.version && c.set?.model === set.model && c.checks?.length > 0)?.checks;
@@ -133,12 +133,12 @@ function setHead(words, set) {
 }
 
 const SIMULATOR = {
-    sent: () => ["…", "unsure", "The simulator has not acknowledged yet what it was told."],
-    settling: s => ["…", "unsure", "Settling: whether the simulator takes these times, its moves will tell " +
+    sent: () => ["…", "unsure", "The simulator has not acknowledged the set yet."],
+    settling: s => ["…", "unsure", "Settling: the simulator's moves will show whether it has these times " +
         `(${s.moves} of ${Math.max(s.moves, s.moves_needed)} made).`],
-    as_asked: () => ["✓", "sync", "The simulator takes the times that it was told."],
+    as_asked: () => ["✓", "sync", "The simulator moves with the requested times."],
     misses: () => ["⚠", "behind",
-        "The simulator does not take the times that it was told; the next set makes up for it."],
+        "The simulator does not move with the requested times; the next set corrects that."],
 };
 
 function simulatorLine(simulator) {
@@ -165,7 +165,7 @@ function book(model, {promote, active, candidate, simulator}, changes, doer) {
             {label: "Candidate, ± 95 %", cell: name => valueOf(candidate, name), numeric: true},
             {label: "Change", cell: name => changeText(active?.values[name], candidate?.values[name],
                 model === "travel_time" ? unitOf(name) : ""), numeric: true},
-            ...some.sent ? [{label: `Told to the simulator, set ${some.version}`,
+            ...some.sent ? [{label: `Sent to the simulator, set ${some.version}`,
                 cell: name => sentText(some, name)}] : [],
         ], Object.keys(some.values)),
         checks && [el("h3", {}, `Checks of set ${some.version}`), checkTable(`Checks of set ${some.version}`, checks)]);

@@ -1,4 +1,4 @@
-// Parts of a team's view: its jobs and courses with what was foretold of them, and its machines.
+// Parts of a team's view: its jobs and courses with their predictions, and its machines.
 
 import {get} from "./api.js";
 import {diagramOf, drawing} from "./diagrams.js";
@@ -6,7 +6,7 @@ import {count, duration, fixed, known, labNow} from "./format.js";
 import {button, el, empty, facts, marked, muted, redraw, section, show, table} from "./ui.js";
 import {watch} from "./watch.js";
 
-// ---- what was foretold, and what came ----
+// ---- predictions and results ----
 
 const seconds = s => (known(s) ? `${fixed(s, 1)} s` : "–");
 
@@ -18,42 +18,42 @@ function predictedCell({predicted}) {
 // over: it has ended
 function outcome(what, over) {
     if (what.disturbed) {
-        return marked("!", "behind", "went another way");
+        return marked("!", "behind", "took another path");
     }
     if (!over) {
         return marked("●", "sync", "under way");
     }
-    return what.inside === null ? marked("○", "unsure", "not foretold")
+    return what.inside === null ? marked("○", "unsure", "not predicted")
         : what.inside ? marked("✓", "sync", "inside") : marked("✕", "bad", "outside");
 }
 
-function share({predictedCell: n, inside}) {
+function share({predicted: n, inside}) {
     return n === 0 ? "none yet" : `${count(inside)} of ${count(n)} inside`;
 }
 
-// How long it takes, all in all: GET /teams/{team}.
+// The duration of courses: GET /teams/{team}.
 export function runSection({state: {run}, last_run: last, judged}) {
     const rows = [run && {...run, name: "now"}, last && {...last, name: `run ${last.number}`}].filter(Boolean);
     return section("How long it takes", rows.length === 0
-        ? empty("Nothing was foretold yet", "When the team begins, it is foretold how long it will take.")
+        ? empty("Nothing was predicted yet", "When the team begins, its duration is predicted.")
         : table("Courses of the team", [
             {label: "Course", cell: row => row.name},
-            {label: "Foretold", numeric: true, cell: row => [predictedCell(row), row.detail && muted(row.detail)]},
+            {label: "Predicted", numeric: true, cell: row => [predictedCell(row), row.detail && muted(row.detail)]},
             {label: "Real", numeric: true, cell: row => (row.makespan_real_s === undefined
                 ? duration(labNow() - row.t) : seconds(row.makespan_real_s))},
             {label: "Twins", numeric: true, cell: row => seconds(row.makespan_virtual_s)},
             {label: "", cell: row => outcome(row, row.makespan_real_s !== undefined)},
         ], rows),
     facts([["Courses", share(judged.runs)], ["Jobs", share(judged.jobs)]]),
-    muted("Foretold: the median, and from P05 to P95: nine of ten should lie inside."));
+    muted("Predicted: the median, and the range from P05 to P95, which should contain nine of ten."));
 }
 
 function jobTable({waiting, jobs}) {
     return table("Jobs", [
         {label: "Job", cell: job => job.job ?? `number ${job.number ?? "–"}`},
         {label: "Part", cell: job => job.part},
-        {label: "By", cell: job => job.robot ?? muted("nobody yet")},
-        {label: "Foretold", numeric: true, cell: predictedCell},
+        {label: "By", cell: job => job.robot ?? muted("no robot yet")},
+        {label: "Predicted", numeric: true, cell: predictedCell},
         {label: "Real", numeric: true, cell: job => seconds(job.makespan_real_s)},
         {label: "Twins", numeric: true, cell: job => seconds(job.makespan_virtual_s)},
         {label: "", cell: job => (job.number ? outcome(job, job.makespan_real_s !== null)

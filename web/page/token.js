@@ -17,8 +17,8 @@ export function askToken(reason) {
         {label: "Forget it", run: () => setToken("")}]);
 }
 
-// Ask whether something is to be done that changes the lab. content: nodes that say what would
-// happen; run() does it and returns what notice is to tell of it, [sign, tone, words], or throws a Problem.
+// Ask before an action that changes the lab. content: nodes that describe the
+// action; run() does it and returns the text for notice, [sign, tone, words], or throws a Problem.
 export async function confirm(title, content, label, run, notice) {
     const field = tokenField();
     let said = null;

@@ -57,8 +57,8 @@ export function show(node, ...children) {
     return append(node, ...children);
 }
 
-// Replace what a node contains by what was made just now, and leave the reader where they are: what
-// is the same stays, so that a focus, a table scrolled sideways, an opened detail and a click under
+// Replace a node's children by new ones without disturbing the reader: equal ones
+// stay, so that a focus, a table scrolled sideways, an opened detail and a click under
 // way survive. Nobody may hold on to the children; what a control does must show in its label.
 export function redraw(node, ...children) {
     const fresh = append(document.createDocumentFragment(), ...children);
@@ -103,7 +103,7 @@ function morphAttributes(old, fresh) {
     }
 }
 
-// Tell those who do not see the page. The newest word counts.
+// Announce to screen readers. Only the newest text counts.
 export function say(text) {
     const said = document.getElementById("said");
     if (said.textContent !== text) {
@@ -111,13 +111,13 @@ export function say(text) {
     }
 }
 
-// What to show where there is nothing yet: what is missing, and what would bring it.
+// A placeholder for missing data: what is missing, and how to get it.
 export function empty(title, hint, example) {
     return el("div", {class: "empty"}, el("p", {class: "empty-title"}, title), hint && el("p", {}, hint),
         example && el("pre", {}, example));
 }
 
-// What to show for an error: what went wrong, in the words of the problem document.
+// An error in the words of the problem document.
 export function failure(error, retry) {
     return el("div", {class: "failure", role: "alert"},
         el("p", {class: "empty-title"}, symbol("✕"), " ", error.title ?? "That did not work"),
@@ -155,13 +155,13 @@ export function numberField(id, label, value) {
     return [el("label", {for: id}, label), el("input", {type: "number", id, step: "any", value: String(value)})];
 }
 
-// Stands where something is on its way.
+// A placeholder while data are loading.
 export function waiting() {
     return el("p", {class: "wait"}, "Loading …");
 }
 
-// Below root, a view that is hidden while there are words to say in its stead: {say, fail}. say(words) is true where
-// there are none, so that the view is to be drawn; fail(error) leaves the view as it is.
+// A view below root that is hidden while a message replaces it: {say, fail}. say(message) is true without a
+// message: then the view must be drawn. fail(error) leaves the view as it is.
 export function stage(root, ...content) {
     const message = el("div", {}, waiting());
     const view = el("div", {hidden: true}, content);
@@ -176,7 +176,7 @@ export function stage(root, ...content) {
     };
 }
 
-// What came of something done, seen and heard.
+// The result of an action, visible and announced.
 export function showMessage(node, sign, tone, words) {
     show(node, el("p", {class: "notice"}, symbol(sign, `sign tone-${tone}`), ` ${words}`));
     say(words);

@@ -18,14 +18,14 @@ export function verdictOf(name) {
     return VERDICTS.find(v => v.name === name) ?? {name, sign: "?", tone: "unsure", meaning: ""};
 }
 
-// Those that an answer counts, also such as this page has no sign for.
+// The verdicts that an answer counts, including those without a sign here.
 export function verdictsOf(counts) {
     const known = VERDICTS.filter(v => v.name in counts);
     const names = known.map(v => v.name);
     return [...known, ...Object.keys(counts).filter(name => !names.includes(name)).map(verdictOf)];
 }
 
-// The other answer about a command: do the two replies say the same? It is no verdict, lists can be asked for it.
+// Consistency of the two replies to a command. It is no verdict, but lists can be filtered by it.
 export const INCONSISTENT = {name: "INCONSISTENT", sign: "≠", tone: "bad",
     meaning: "the robots' answers contradict each other"};
 

@@ -1,4 +1,4 @@
-// Recordings: dropped on the page, run through the daemon's own code, shown as a live pair is.
+// Recordings: dropped on the page, run through the daemon's own code, and shown like a live pair.
 
 import {Problem, authorized, get, getPairs, problemOf, send, setToken, token} from "./api.js";
 import {dateTime, withUnit} from "./format.js";
@@ -15,7 +15,7 @@ function megabytes(bytes) {
     return withUnit((bytes / 1e6).toFixed(bytes < 1e6 ? 2 : 1), "MB");
 }
 
-// ---- a recording on its way to the daemon, and what it is ----
+// ---- uploading a recording, and its kind ----
 
 const SNIFFED_BYTES = 65536;
 
@@ -73,7 +73,7 @@ function upload(address, file, mediaType, onProgress, signal) {
     });
 }
 
-// ---- what is to be done with a file ----
+// ---- actions on a file ----
 
 function option(value, label, selected) {
     return el("option", {value, selected: selected || null}, label);
@@ -105,7 +105,7 @@ class JobRequest {
         const found = about.columns.length > 0 ? `; in it: ${about.columns.join(", ")}` : "";
         this.columnsField = labelled("columns", "Columns", this.columns,
             `role=column, …, where the names differ from the model's${found}`);
-        show(root, el("form", {class: "panel wish", onsubmit: event => {
+        show(root, el("form", {class: "panel", onsubmit: event => {
             event.preventDefault();
             this.run();
         }}, el("h2", {}, file.name, el("small", {}, ` ${megabytes(file.size)}, ${KINDS[about.kind]}`)),
@@ -164,7 +164,7 @@ class JobRequest {
     }
 }
 
-// ---- the way in ----
+// ---- choosing a file ----
 
 function dropZone(chooseFile) {
     const input = el("input", {type: "file", id: "recording", accept: ".jsonl,.ndjson,.json,.csv,.txt",

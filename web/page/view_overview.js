@@ -13,7 +13,7 @@ export const title = "Pairs";
 
 const CHUNK = 60; // cards drawn before the browser may paint
 const DENSE_FROM = 25; // pairs: rows instead of cards
-const SHOWN_MAX = 1000; // more are found by their names
+const SHOWN_MAX = 1000; // others are found by name
 const byName = new Intl.Collator("en", {numeric: true});
 
 function mostFirst(amount) {
@@ -68,11 +68,11 @@ class Overview {
         this.signal = signal;
         this.rows = new Map(); // id -> {id, pair, level, reason, todo, node, face}
         this.order = "trouble";
-        this.level = null; // shown only; null: all
+        this.level = null; // the only level shown; null: all
         this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name",
             oninput: () => (this.left > 0 ? this.refetch() : this.arrange())});
         this.left = 0; // pairs of the lab that were not fetched
-        this.cut = false; // among them are such as are asked for
+        this.cut = false; // some of them match the filter
         this.orderBox = el("select", {id: "order", onchange: () => {
             this.order = this.orderBox.value;
             this.arrange();
@@ -94,7 +94,7 @@ class Overview {
                 team.alarms > 0 && [" ", marked("⚠", "bad", count(team.alarms))])));
     }
 
-    // The whole of a lab that is not too large, else its first pairs, or those with a part of a name.
+    // All pairs of a small lab, else its first pairs, or those with a part of a name.
     fetch(signal) {
         return getPairs(this.left > 0 ? this.filter.value.trim() : "", signal);
     }
@@ -106,7 +106,7 @@ class Overview {
         for (const pair of pairs) {
             const [level, reason] = judge(pair, now);
             const row = this.rows.get(pair.id) ?? {id: pair.id, node: null, face: ""};
-            if (level === 0 && row.level > 0) { // who cannot see the page hears what becomes worse
+            if (level === 0 && row.level > 0) { // screen readers announce what becomes worse
                 say(`${row.id}: ${reason}`);
             }
             Object.assign(row, {pair, level, reason, todo: whatToDo(pair, now)});
@@ -144,7 +144,7 @@ class Overview {
             LEVELS.map((level, k) => button(k, level.label, level.sign, level.tone, counts[k])));
     }
 
-    // Put the cards in order, some at a time so that the first ones are seen at once.
+    // Sort the cards, some at a time so that the first ones are seen at once.
     arrange() {
         this.drawLevels();
         const part = this.filter.value.trim().toLowerCase();
@@ -208,6 +208,6 @@ export function mount(root, {signal}) {
             overview.update(fetched);
             prepare();
         }, error => show(overview.message, failure(error)));
-    // Where this fails the pairs say so.
+    // If this fails, the pairs show the error.
     watch(signal, "teams", {types: ["alarm"]}, data => overview.updateTeams(data), () => {});
 }

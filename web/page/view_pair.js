@@ -1,4 +1,4 @@
-// One pair: its name, how it is, and the tabs.
+// One pair: its name, its state, and the tabs.
 
 import {count, known, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, sideState, verdictBar} from "./pair_state.js";
@@ -9,7 +9,7 @@ import {watch} from "./watch.js";
 
 // A tab is one module with mount(root, context) and one row here.
 //
-// of(pair): has such a pair this view? Every one, where that is absent.
+// of(pair): does the pair have this tab? Absent: every pair has it.
 // context: {pair: its id, path: its address below api/v1/, route: where we are, signal: aborted when the tab is left}
 
 const TABS = [
@@ -37,7 +37,7 @@ function arrows(event) {
     }
 }
 
-// pair: undefined while nothing is known of it: then without those that few have.
+// pair: undefined while it is loading: then tabs that few pairs have are hidden.
 function tabList(route, pair) {
     const has = tab => !tab.of || tab.id === route.tab || tab.of(pair ?? {});
     return el("nav", {class: "tabs", "aria-label": `Views of ${route.pair}`, onkeydown: arrows},
@@ -61,7 +61,7 @@ function drawState(root, pair) {
         pair.entries > 0 && verdictBar(pair.recent_verdicts));
 }
 
-// Who does not see the page hears how it goes on.
+// Screen readers announce changes.
 function speaker() {
     let said;
     return pair => {
@@ -85,7 +85,7 @@ export async function mount(root, context) {
     const path = `pairs/${encodeURIComponent(route.pair)}`;
     watch(signal, path, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
         drawState(state, pair);
-        if (pair.arm && !arm) { // its views are others
+        if (pair.arm && !arm) { // arms have other tabs
             arm = pair.arm;
             tabs.replaceWith(tabList(route, pair));
         }

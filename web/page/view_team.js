@@ -1,4 +1,4 @@
-// A team: what each robot does, who holds which place, who waits for whom, and all of it over time.
+// A team: activities of each robot, holders of places, waiting robots, and all of it over time.
 
 import {get, getBlob, send} from "./api.js";
 import {downloadLink} from "./download.js";
@@ -25,7 +25,7 @@ const PHASES = {
 
 // ---- who waits for whom ----
 
-// Of a robot that waits: the resources it stands in the queue of, and who is before it there.
+// For a waiting robot: the resources that it queues for, and the robots before it there.
 function waitsFor(name, resources) {
     return Object.entries(resources).filter(([, r]) => r.queue.includes(name)).map(([resource, r]) => {
         const ahead = r.queue.slice(0, r.queue.indexOf(name));
@@ -41,14 +41,14 @@ function waitText(name, resources) {
 
 const argText = arg => (Array.isArray(arg) ? arg.join(", ") : arg ?? "");
 
-// ---- doing ----
+// ---- actions ----
 
 class Doer {
     constructor(team, notice, refresh) {
         Object.assign(this, {path: `teams/${encodeURIComponent(team)}`, notice, refresh});
     }
 
-    // words: what is asked, and what will be said when it was done.
+    // words: the question, and the confirmation afterwards.
     ask(words, explained, label, address, body, done) {
         return confirm(words, explained, label, async () => {
             await send("POST", `${this.path}/${address}`, typeof body === "function" ? body() : body);
@@ -71,14 +71,14 @@ class Doer {
     release(resource, {owner, fence}) {
         const reason = el("input", {id: "release-reason", maxlength: "90", required: true});
         return this.ask(`Take ${resource} from ${owner}?`, [
-            muted(`${owner} holds it under number ${fence}. Only when you see that ${owner} does not stand in it: `,
+            muted(`${owner} holds it under number ${fence}. Only when you see that ${owner} is not inside: `,
                 "the next robot may drive in as soon as it is free."), field("Reason", reason)],
         "Release", `resources/${encodeURIComponent(resource)}/release`, () => ({fence, reason: reason.value}),
         `${resource} was released.`);
     }
 }
 
-// ---- seeing ----
+// ---- views ----
 
 function robotActions(name, robot, doer) {
     return [
@@ -118,7 +118,7 @@ function summary(team) {
     const alarms = Object.entries(team.alarm_counts).filter(([, n]) => n > 0);
     return facts([
         ["Locks", {ordered: "nested in the order of the file", at_once: "all at once",
-            free: "free: deadlocks are told, not excluded"}[team.locking] ?? team.locking],
+            free: "free: deadlocks are reported, not excluded"}[team.locking] ?? team.locking],
         ["Jobs that wait", count(team.jobs_waiting)],
         ["Alarms", alarms.length === 0 ? "none" : alarms.map(([type, n]) =>
             el("div", {}, symbol("⚠", "sign tone-bad"), ` ${wordsOfAlarm(type)}: ${count(n)}`))],
@@ -126,7 +126,7 @@ function summary(team) {
     ]);
 }
 
-// A lab time so long ago, as an address has it.
+// A past lab time, in the format of addresses.
 const since = span => (labNow() - span).toFixed(3);
 
 // The daemon's own drawing; its colours are those of the page.
@@ -151,8 +151,8 @@ function chart(root, team, path, signal) {
         downloadLink("Table as CSV", () => `${path}/chart?format=csv&since=${since(Number(choice.value))}`,
             `${team}.csv`, notice)),
     notice, drawing,
-    muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of who holds it. ",
-        "Tick: foretold begin. Whisker: foretold end, from P05 to P95; right of the line what is to come.")));
+    muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of its holder. ",
+        "Tick: predicted begin. Whisker: predicted end, from P05 to P95; right of the line is the future.")));
     const refresh = watch(signal, s => fetchChart(path, Number(choice.value), s), {everyMs: CHART_MS},
         node => node && redraw(drawing, node), error => show(drawing, muted(error.detail ?? String(error))));
     choice.addEventListener("change", refresh);

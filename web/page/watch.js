@@ -1,16 +1,16 @@
-// A resource that is shown and stays true: fetched at once, again after events that touch it, and
-// now and then in any case.
+// Keeps a shown resource up to date: fetches it at once, after events that concern it, and
+// periodically.
 
 import {get} from "./api.js";
 import {stream} from "./stream.js";
 
 const GAP_MS = 400; // not more often, whatever happens
 const POLL_MS = 2000; // while there is no stream
-const CALM_MS = 15000; // while there is one: what it does not tell of
-const SETTLE_MS = 1500; // the store may be so much later than the event
+const CALM_MS = 15000; // with a stream: for changes that make no event
+const SETTLE_MS = 1500; // the store may lag behind the event by this
 
 // fetcher: an address below /api/v1/, or a function of the signal that returns a promise.
-// wishes: {pair, types: events after which to fetch again, everyMs: at least so often}
+// options: {pair, types: events after which to fetch again, everyMs: longest interval}
 // run(data) and fail(error) draw. Ends with the signal. Returns a function that fetches now.
 export function watch(signal, fetcher, options, run, fail) {
     const fetchIt = typeof fetcher === "string" ? s => get(fetcher, s) : fetcher;

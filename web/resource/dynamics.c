@@ -106,7 +106,7 @@ void post_dynamics(const struct web_request *request, struct web_response *respo
     }
     if (st == STATUS_OK || st == STATUS_E_EMPTY) {
         refuse_fit(request, response,
-                   "the lab began no fit; parameters/changes may say why, and so does the log");
+                   "the lab began no fit; see parameters/changes and the log for the reason");
     } else {
         web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
     }

@@ -15,10 +15,9 @@ static const struct pair_following *find_following(const struct web_request *req
 {
     const struct pair_following *x = request->following;
     if (!x) {
-        web_problem(
-            request, response, PROBLEM_NO_FOLLOWING, NULL,
-            "nobody follows in this pair: give it 'following: {model: usv3}' in the lab "
-            "file");
+        web_problem(request, response, PROBLEM_NO_FOLLOWING, NULL,
+                    "this pair does not follow: give it 'following: {model: usv3}' in the lab "
+                    "file");
     }
     return x;
 }

@@ -49,7 +49,7 @@ static const struct {
     const char *name, *help;
     enum metric_type type;
 } SIDE_METRICS[] = {
-    {"tandem_robot_online", "1 when the robot's connection topic says online.", METRIC_GAUGE},
+    {"tandem_robot_online", "1 when the robot's connection message is online.", METRIC_GAUGE},
     {"tandem_robot_silence_seconds", "Time since the robot's last message.", METRIC_GAUGE},
     {"tandem_clock_offset_seconds", "Lab time minus the robot's clock.", METRIC_GAUGE},
     {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset.", METRIC_GAUGE},
@@ -63,7 +63,7 @@ static const struct {
     {"tandem_telemetry_missing_total", "Telemetry samples that never came, by gaps in seq.",
      METRIC_COUNTER},
     {"tandem_moves_total", "Moves the calibration could use.", METRIC_COUNTER},
-    {"tandem_moves_excluded_total", "Moves left out: timeouts, errors and the like.",
+    {"tandem_moves_excluded_total", "Moves not used: timeouts, errors and the like.",
      METRIC_COUNTER},
 };
 
@@ -186,13 +186,13 @@ static const struct counted {
      "Commands closed in the whole lab, by verdict.", "verdict", &verdict_names,
      offsetof(struct pair, counts.verdict)},
     {"tandem_consistency_total",
-     "Commands closed, by whether the two replies said the same; unknown: not both were there.",
+     "Commands closed, by whether the two replies agreed; unknown: one was missing.",
      "tandem_lab_consistency_total",
-     "Commands closed in the whole lab, by whether the two replies said the same.",
-     "consistent", &consistency_names, offsetof(struct pair, counts.consistency)},
-    {"tandem_alarms_total", "Odd things, by type; those the rate limit left out included.",
-     "tandem_lab_alarms_total", "Odd things in the whole lab, by type.", "type",
-     &alarm_type_names, offsetof(struct pair, counts.alarm)},
+     "Commands closed in the whole lab, by whether the two replies agreed.", "consistent",
+     &consistency_names, offsetof(struct pair, counts.consistency)},
+    {"tandem_alarms_total", "Alarms by type, including those that the rate limit suppressed.",
+     "tandem_lab_alarms_total", "Alarms in the whole lab, by type.", "type", &alarm_type_names,
+     offsetof(struct pair, counts.alarm)},
 };
 
 static const uint64_t *read_counts(const struct view *view, size_t i, const struct counted *c)
@@ -246,18 +246,17 @@ static void write_lab(struct metrics *m, const struct sight *s)
                   (double)(view->pair_count - s->count));
     metrics_gauge(m, "tandem_start_time_seconds", "Lab time of the daemon's start.",
                   lab_s(view->started_us));
-    metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events taken in, by kind.");
+    metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events processed, by kind.");
     metrics_by_name(m, NULL, "kind", &event_kind_names, view->counts.events);
     const struct metric_counter rows[] = {
         {"tandem_unknown_pair_total", "Messages to pairs the lab does not have.",
          view->counts.unknown_pair},
         {"tandem_redelivered_total", "Messages that were delivered again.",
          view->counts.redelivered},
-        {"tandem_ambiguous_total",
-         "Messages of which nothing tells whether they were here before.",
+        {"tandem_ambiguous_total", "Messages that may be duplicates, without a proof.",
          view->counts.ambiguous},
         {"tandem_lab_values_omitted_total",
-         "Values of replies in the whole lab that were not compared: there is no room.",
+         "Values of replies in the whole lab that were not compared for lack of room.",
          sum_left_out(view)},
         {"tandem_forgotten_early_total",
          "Messages and ids that were forgotten before broker.remember_s.",
@@ -265,7 +264,7 @@ static void write_lab(struct metrics *m, const struct sight *s)
         {"tandem_retained_total",
          "Commands and replies the broker had kept: old ones, passed over.",
          view->counts.retained},
-        {"tandem_out_of_order_total", "Events whose time lay before the one before.",
+        {"tandem_out_of_order_total", "Events with a time before that of the previous one.",
          view->counts.out_of_order},
         {"tandem_starts_total", "Runs of the daemon in this journal.", view->counts.starts},
     };
@@ -283,13 +282,13 @@ static void write_server(struct metrics *m, struct web_context *context)
         metrics_count(m, &label, 1, atomic_load(&context->answered[i]));
     }
     metrics_family(m, "tandem_http_refused_total", METRIC_COUNTER,
-                   "HTTP requests refused for who asked, by reason.");
+                   "HTTP requests refused because of the client, by reason.");
     for (int k = 0; k < WEB_REFUSAL_COUNT; k++) {
         const struct metric_label label = {"reason", names_text(&web_refusal_names, (size_t)k)};
         metrics_count(m, &label, 1, atomic_load(&context->refused[k]));
     }
     metrics_counter(m, "tandem_http_hung_up_total",
-                    "Connections hung up on: no whole request in time, or room was wanted.",
+                    "Connections closed: no whole request in time, or their place was needed.",
                     atomic_load(&context->hung_up));
     metrics_gauge(m, "tandem_http_connections_max",
                   "Connections that there is room for, listeners apart.",
@@ -315,8 +314,7 @@ static void write_streams(struct metrics *m, struct web_context *context)
     const struct metric_counter rows[] = {
         {"tandem_stream_opened_total", "Listeners that came.", s->opened},
         {"tandem_stream_refused_total", "Listeners turned away: too many.", s->refused},
-        {"tandem_stream_missed_total",
-         "Events that listeners have not heard: they were too slow.", s->missed},
+        {"tandem_stream_missed_total", "Events that slow listeners missed.", s->missed},
         {"tandem_stream_cut_total",
          "Listeners cut off in the middle of an event: they were far too slow.", s->cut},
         {"tandem_stream_too_long_total", "Events too long for the stream.", hub.too_long},

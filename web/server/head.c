@@ -52,8 +52,8 @@ const char *head_fault(const struct head *head, const char *version)
         return "the request line: 'GET /path HTTP/1.1' would be right";
     }
     if (head->misnamed) {
-        return "the name of a header has characters that no name has; no space stands before "
-               "its ':'";
+        return "the name of a header has invalid characters; no space is allowed before its "
+               "':'";
     }
     if (head->torn || (head->next && head->next + 2 != head->end)) {
         return "a NUL, a line that ends without CR, or a header that goes on in the next line: "

@@ -114,19 +114,19 @@ static void judge_presence(struct judge *j)
     const char *boot = h->connection.boot[0] ? h->connection.boot : h->boot;
     if (!h->has_connection && h->malformed[WORD_CONNECTION] == 0) {
         add_finding(j, CHECK_MISSING, "connection", &rule_retained,
-                    "the %s robot tells of none", side_name(j->o->side));
+                    "the %s robot publishes none", side_name(j->o->side));
     } else if (h->has_connection && !h->connection.online) {
-        add_finding(j, CHECK_WRONG, "connection", &rule_retained, "it says that it is offline");
+        add_finding(j, CHECK_WRONG, "connection", &rule_retained, "it publishes offline");
     } else if (h->has_connection && !h->connection_retained && j->o->retains) {
         add_finding(j, CHECK_WRONG, "connection", &rule_retained,
-                    "online, but not retained: who comes later does not hear of it");
+                    "online, but not retained: later clients do not receive it");
     } else if (h->has_connection) {
         add_finding(j, CHECK_RIGHT, "connection", &rule_retained, "online%s",
                     h->connection_retained ? ", retained" : "");
     }
     if (!boot[0]) {
         add_finding(j, CHECK_MISSING, "boot", &rule_boot,
-                    "no mark in connection or telemetry: that it started anew is not seen");
+                    "no mark in connection or telemetry: a restart cannot be detected");
     } else if (h->boot[0] && h->connection.boot[0] &&
                strcmp(h->boot, h->connection.boot) != 0) {
         add_finding(j, CHECK_WRONG, "boot", &rule_boot,
@@ -144,7 +144,7 @@ static void judge_messages(struct judge *j)
     for (size_t k = 0; k < CHECK_WORD_COUNT; k++) {
         if (j->h->retained[k] > 0) {
             add_finding(j, CHECK_WRONG, retained[k], &rule_retain,
-                        "the broker hands out an old %s to whoever connects",
+                        "the broker sends an old %s to every new client",
                         names_text(&check_word_names, k));
         }
         if (j->h->malformed[k] > 0) {
@@ -213,7 +213,7 @@ static void judge_ids(struct judge *j)
                     j->h->strangers, j->h->stranger);
     } else if (without > 0) {
         add_finding(j, CHECK_MISSING, "reply.id", &rule_ids,
-                    "%zu of %zu replies have none: they are taken for the oldest command's",
+                    "%zu of %zu replies have none: they count as answers to the oldest command",
                     without, all);
     } else if (all > 0) {
         add_finding(j, CHECK_RIGHT, "reply.id", &rule_ids, "that of its command");
@@ -444,9 +444,8 @@ static double judge_turn(struct judge *j, const char *what, double turned, doubl
     }
     add_finding(j, CHECK_WRONG, what, &rule_go, "it turned by %.3g where %.3g rad were asked%s",
                 turned, a_rad,
-                find_unit(&angle_units[1], 1, a_rad / turned)
-                    ? ": are radians taken for degrees?"
-                    : "");
+                find_unit(&angle_units[1], 1, a_rad / turned) ? ": are radians read as degrees?"
+                                                              : "");
     return 0.0;
 }
 
@@ -464,7 +463,7 @@ static void judge_distance(struct judge *j, const char *what, const struct place
     if (!unit) {
         add_finding(j, CHECK_WRONG, what, &rule_go,
                     "it came %.3g m far where %.3g m were asked%s%s", distance_m, asked_m,
-                    small ? ": are metres taken for " : "", small ? small->name : "");
+                    small ? ": are metres read as " : "", small ? small->name : "");
     } else if (unit->factor > 1.0) {
         add_finding(j, CHECK_WRONG, what, &rule_units, "%g for %g m: are these %s?", distance_m,
                     asked_m, unit->name);
@@ -682,7 +681,7 @@ static void judge_counting(struct judge *j)
     }
     if (without > 0) {
         add_finding(j, CHECK_MISSING, "telemetry.seq", &rule_seq,
-                    "%zu samples have none: what is lost is not seen", without);
+                    "%zu samples have none: losses cannot be detected", without);
     } else if (odd > 0) {
         add_finding(j, CHECK_WRONG, "telemetry.seq", &rule_seq, "%zu times it did not count up",
                     odd);
@@ -754,7 +753,7 @@ static void judge_parameters(struct judge *j)
     }
     if (is_applied(a, CHECK_NO_PARAMETER)) {
         add_finding(j, CHECK_WRONG, "parameters", &rule_ack,
-                    "it says that it applied " CHECK_NO_PARAMETER);
+                    "it reports that it applied " CHECK_NO_PARAMETER);
     } else if (a->applied + a->refused < CHECK_SET_NAMES) {
         add_finding(j, CHECK_WRONG, "parameters", &rule_ack,
                     "of %d names %u are applied and %u refused: the others?", CHECK_SET_NAMES,
@@ -769,7 +768,7 @@ static void judge_parameters(struct judge *j)
     add_finding(j, has_form ? CHECK_RIGHT : CHECK_MISSING, "parameters.form", &rule_adjust,
                 "%s",
                 has_form ? names_text(&parameter_form_names, (size_t)a->form)
-                         : "it does not say; absolute is taken for granted");
+                         : "not given; absolute is assumed");
     if (j->h->restored.count == 0) {
         add_finding(j, CHECK_WRONG, "parameters.own", &rule_own,
                     "no answer to what was in force before (version 0: its own)");

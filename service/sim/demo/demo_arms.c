@@ -11,7 +11,7 @@
 const double demo_arms_speed_ratios[SIDE_COUNT] = {0.85, 1.0};
 
 const char demo_arms_parameters[] =
-    "# Made by tandem demo. The simulated arm moves as it is told, the real one starts late "
+    "# Made by tandem demo. The simulated arm moves as commanded, the real one starts late "
     "and "
     "is slower.\n"
     "arm: ur5\n"

@@ -259,8 +259,8 @@ static void announce_team(const struct demo_stage *stage, const struct team_para
                  stage->http_port, p->name, stage->port, p->name, stage->dir);
     if (times > 1) {
         (void)printf("Its buffers hold what the file says %u times over, and the simulated "
-                     "robots work at %u times their pace, so that each time can be learnt from "
-                     "six laps.\n\n",
+                     "robots work at %u times their pace, so that each duration can be "
+                     "estimated from six laps.\n\n",
                      times, times);
     }
     (void)fflush(stdout);
@@ -295,9 +295,8 @@ static int print_prediction(const struct demo_stage *stage)
     (void)snprintf(journal, sizeof journal, "%s/journal", stage->dir);
     char simulate[] = "simulate", from[] = "--from";
     char *words[] = {simulate, from, journal, lab, NULL};
-    (void)printf(
-        "\nThe same work in simulation, with times as they were measured, where that was "
-        "often enough (six laps), else as the file has them:\n");
+    (void)printf("\nThe same work in simulation, with measured durations if there are six "
+                 "laps, else with those of the file:\n");
     (void)fflush(stdout);
     return run_action(team_simulate_command, words);
 }

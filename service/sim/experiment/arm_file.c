@@ -142,7 +142,7 @@ static void finish_arm(const struct option_reading *reading, void *values)
     }
     if (file->recording_path[0] != '\0' && option_node(reading, "moves") != TREE_NONE) {
         option_fault(reading->r, option_node(reading, "moves"), FAULT_NOT_APPLICABLE,
-                     "moves: nothing comes of them beside a recording");
+                     "moves: they have no effect with a recording");
     }
     experiment_path(reading, "recording", file->recording_path);
 }

@@ -57,8 +57,8 @@ static void print_page(const void *what, FILE *out)
         }
     }
     (void)fputs("\nhold: the last sample; speed: on at its measured speeds; ramp: on at its "
-                "set points' speeds\nas they change, not through zero; told: the same where "
-                "the arm tells how fast they change\n",
+                "set points' speeds\nas they change, not through zero; told: the same if the "
+                "arm publishes how fast they change\n",
                 out);
     if (file->off_count > 0) {
         (void)fprintf(out, "\nknown commands instead, %llu of %llu moves as commanded\n",

@@ -126,7 +126,7 @@ static void refuse_idle(const struct option_reading *reading, const struct idle_
 static void refuse_idle_follow(const struct option_reading *reading,
                                const struct follow_values *v)
 {
-    static const char own[] = "beside vessel, which has its own";
+    static const char own[] = "with vessel, which has its own";
     static const char exact[] = "without spread: intervals";
     static const char known[] = "without source: shadow";
     static const char open[] = "without drive: follow";
@@ -606,7 +606,7 @@ static void refuse_idle_joint(const struct option_reading *reading,
         {"control.stop_rad", !p, "without p"},
         {"control.near_rad", !fsm, "without fsm"},
         {"control.margin_rad", !fsm, "without fsm"},
-        {"control.margin_rad", fsm && slow, "beside slow_rad"},
+        {"control.margin_rad", fsm && slow, "with slow_rad"},
         {"control.slow_rad", !fsm, "without fsm"},
         {"control.tracking_per_s", !profile && !file->runs[POSITION_TIME_OPTIMAL],
          "without profile and time_optimal"},

@@ -128,7 +128,7 @@ int command_follow(int argc, char **argv)
         {"model", 0, ARGUMENT_TEXT, &model, 0, 0, "FILE.yaml",
          "a model from a file, for an experiment that names it"},
         {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
-         "so many runs instead of the file's"},
+         "number of runs instead of the file's"},
         {"recording", 0, ARGUMENT_TEXT, &recording, 0, 0, "FILE.csv",
          "of kind arm: a real arm's motion, in place of the file's own"},
         {"csv", 0, ARGUMENT_TEXT, &to.csv_folder, 0, 0, "DIR",

@@ -245,7 +245,7 @@ static void print_mission(const struct mission_run *r)
                      r->mission.obstacles_found == 1 ? "" : "s");
     }
     if (r->omitted > 0) {
-        (void)printf(", %zu records left out", r->omitted);
+        (void)printf(", %zu records omitted", r->omitted);
     }
     (void)putchar('\n');
 }
@@ -345,7 +345,7 @@ static void report_mission(struct mission_run *r)
         print_mission(r);
     }
     if (r->foreign > 0) {
-        (void)fprintf(stderr, "tandem: mission: somebody else sent %s %" PRIu64 " command%s\n",
+        (void)fprintf(stderr, "tandem: mission: another client sent %s %" PRIu64 " command%s\n",
                       r->pair, r->foreign, r->foreign == 1 ? "" : "s");
     }
     if (r->session.overflow > 0 || r->malformed > 0) {
@@ -511,8 +511,8 @@ static bool find_daemon(struct mission_run *r)
     }
     if (!r->daemon_is_there && !stop_signal_raised()) {
         (void)fprintf(stderr,
-                      "tandem: mission: no daemon says online at %s of %s port %u: nobody "
-                      "would hand the commands on; start tandem serve -c %s\n",
+                      "tandem: mission: no daemon is online at %s of %s port %u: commands would "
+                      "reach no robot; start tandem serve -c %s\n",
                       r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port,
                       r->lab_path);
     }
@@ -585,11 +585,11 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
     /* clang-format off */
     const struct argument rows[] = {
         {"config", 'c', ARGUMENT_TEXT, &r->lab_path, 0, 0, "FILE", "the lab file: broker and pairs"},
-        {"pair", 0, ARGUMENT_TEXT, &r->pair, 0, 0, "ID", "whom to command (the mission's, or the only one)"},
+        {"pair", 0, ARGUMENT_TEXT, &r->pair, 0, 0, "ID", "pair to command (the mission's, or the only one)"},
         {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL, "one document on stdout and nothing else"},
         {"quiet", 'q', ARGUMENT_FLAG, &r->quiet, 0, 0, NULL, "print the report only"},
         {"connect-timeout", 0, ARGUMENT_REAL, &r->connect_s, 0.1, 86400, "S", "give up without a broker after it (10)"},
-        {"linger", 0, ARGUMENT_REAL, &r->linger_s, 0, 86400, "S", "at the end, wait so long for verdicts (10)"},
+        {"linger", 0, ARGUMENT_REAL, &r->linger_s, 0, 86400, "S", "seconds to wait for verdicts at the end (10)"},
     };
     /* clang-format on */
     const struct arguments arguments = {

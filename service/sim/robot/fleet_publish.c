@@ -464,14 +464,14 @@ static const char *refuse_pose(struct fleet *f, struct fleet_robot *r, const cha
                                const double pose[3])
 {
     if (!f->options.kind->place) {
-        return "such a robot cannot be put anywhere";
+        return "the pose of this kind of robot cannot be set";
     }
     if (strcmp(id, r->answered) != 0) {
         return "it answered another command since";
     }
     const enum status status = f->options.kind->place(r->memory, pose);
     return status == STATUS_OK        ? NULL
-           : status == STATUS_E_RANGE ? "an obstacle stands there"
+           : status == STATUS_E_RANGE ? "an obstacle is there"
                                       : "it is in work";
 }
 

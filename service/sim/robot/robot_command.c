@@ -328,8 +328,8 @@ static int check_by_lab(struct given *g)
         exit_status = check_robot(c);
     } else if (!c->link) {
         (void)fprintf(stderr,
-                      "tandem: robot: pairs.%s.mode: link was expected: a robot whose codec is "
-                      "%s is commanded by somebody else\n",
+                      "tandem: robot: pairs.%s.mode: link was expected: another program "
+                      "commands a robot whose codec is %s\n",
                       c->pair, codec->name);
     } else if ((foreign.state = calloc(1, codec->state_bytes + 1))) {
         foreign.codec = codec;
@@ -427,10 +427,10 @@ int command_robot(int argc, char **argv)
     const struct argument rows[] = {
         {"kind", 0, ARGUMENT_TEXT, &g.kind, 0, 0, "KIND", "which robot, see --list (kinematic)"},
         {"list", 0, ARGUMENT_FLAG, &g.list, 0, 0, NULL, "print the kinds with their parameters and end"},
-        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "whose robot it is (r1)"},
+        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "pair of the robot (r1)"},
         {"side", 0, ARGUMENT_TEXT, &g.side, 0, 0, "real|virtual|both", "which of the two (real; with --count both)"},
         {"count", 0, ARGUMENT_INTEGER, &o.pair_count, 1, FLEET_PAIRS_MAX, "N", "robots of pairs r1, r2 ... (1)"},
-        {"mode", 0, ARGUMENT_TEXT, &g.mode, 0, 0, "observe|link", "hear PAIR/command or PAIR/SIDE/command (observe)"},
+        {"mode", 0, ARGUMENT_TEXT, &g.mode, 0, 0, "observe|link", "listen to PAIR[/SIDE]/command (observe)"},
         {"parameters", 0, ARGUMENT_TEXT, &g.parameter_file, 0, 0, "FILE",
          "YAML: the kind's parameters, and those of real: and virtual:"},
         {"links", 0, ARGUMENT_TEXT, &g.links_file, 0, 0, "FILE",
@@ -450,26 +450,26 @@ int command_robot(int argc, char **argv)
          "standard deviation of a motor's gain (0)"},
         {"period", 0, ARGUMENT_REAL, &g.period_s, 1e-4, 10, "S", "of a step (the kind's)"},
         {"pace", 0, ARGUMENT_REAL, &o.pace, 0.01, 100, "X", "simulated time per real time (1)"},
-        {"delay", 0, ARGUMENT_REAL, &o.delay_s, 0, 3600, "S", "transport of what the robot says (0)"},
+        {"delay", 0, ARGUMENT_REAL, &o.delay_s, 0, 3600, "S", "transport delay of the robot's messages (0)"},
         {"jitter", 0, ARGUMENT_REAL, &o.jitter_s, 0, 3600, "S", "mean of the exponential part of it (0)"},
         {"clock-offset", 0, ARGUMENT_REAL, &o.clock_offset_s, -1e9, 1e9, "S", "of the robot's clock (0)"},
         {"clock-drift", 0, ARGUMENT_REAL, &o.clock_drift_ppm, -1e5, 1e5, "PPM", "of the robot's clock (0)"},
         {"loss", 0, ARGUMENT_REAL, &o.loss_ratio, 0, 1, "P", "share of replies that get lost (0)"},
-        {"duplicate", 0, ARGUMENT_REAL, &o.duplicate_ratio, 0, 1, "P", "share of replies said twice (0)"},
+        {"duplicate", 0, ARGUMENT_REAL, &o.duplicate_ratio, 0, 1, "P", "ratio of replies sent twice (0)"},
         {"reboot", 0, ARGUMENT_REAL, &o.reboot_s, 2, 1e9, "S", "restart this often, for 1.5 s each (never)"},
         {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 1000, "HZ", "samples of velocity and pose (0)"},
-        {"machines-rate", 0, ARGUMENT_REAL, &o.machines_hz, 0, 50, "HZ", "its state machines at most so often (2)"},
+        {"machines-rate", 0, ARGUMENT_REAL, &o.machines_hz, 0, 50, "HZ", "highest rate of its state machines (2)"},
         {"modbus", 0, ARGUMENT_TEXT, &g.modbus, 0, 0, "HOST[:PORT]",
          "an arm's registers over Modbus TCP, as UR's controllers have them (off; port 1502)"},
         {"rtde", 0, ARGUMENT_TEXT, &g.rtde, 0, 0, "HOST[:PORT]", "an arm speaks UR's RTDE (off; port 30004)"},
         {"without-password", 0, ARGUMENT_FLAG, &g.without_password, 0, 0, NULL,
-         "listen beyond loopback, too: who can reach the port is asked for no password"},
+         "listen beyond loopback, too, without a password"},
         {"allow-writes", 0, ARGUMENT_FLAG, &g.allow_writes, 0, 0, NULL,
          "beyond loopback: whoever can reach the port may also move the arm"},
         {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
-        {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "does another robot keep to the protocol? it moves"},
-        {"config", 'c', ARGUMENT_TEXT, &g.lab, 0, 0, "LAB.yaml", "with --check: what it speaks, at which broker"},
+        {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "test another robot against the protocol; it moves"},
+        {"config", 'c', ARGUMENT_TEXT, &g.lab, 0, 0, "LAB.yaml", "with --check: lab file with its codec and broker"},
         {"go", 0, ARGUMENT_TEXT, &g.go, 0, 0, "RAD,M", "so far, with --check (0.7,0.3)"},
         {"timeout", 0, ARGUMENT_REAL, &g.checked.timeout_s, 0.1, 3600, "S", "for its replies, with --check (10)"},
         {"json", 0, ARGUMENT_FLAG, &g.checked.json, 0, 0, NULL, "what --check found as one JSON object"},
