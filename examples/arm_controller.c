@@ -1,14 +1,16 @@
-/* A position controller of its own for Tandem's simulated arm, over Modbus TCP with libmodbus:
- * what arm_controller.py does, in C (docs/modbus.md).
+/* A position controller for Tandem's simulated arm, over Modbus TCP with libmodbus:
+ * arm_controller.py in C (docs/modbus.md).
  *
  *     cc -std=gnu17 -O2 arm_controller.c -o arm_controller $(pkg-config --cflags --libs
- * libmodbus) -lm tandem robot --kind arm6 --modbus 127.0.0.1:1502 &
+ *     libmodbus) -lm
+ *     tandem robot --kind arm6 --modbus 127.0.0.1:1502 &
  *     ./arm_controller 127.0.0.1 1502 1 -1.2 -1.6 -1.8 1.2 0.5 >arm.csv
  *
- * Each period: read where the joints are (172 to 183), decide how fast each of them is to go,
- * stream where that brings them (160 to 171). What decides is step_machine(): put your own
- * there. A row of CSV each period goes to stdout, the indices of each joint to stderr: ISE = h
- * sum e^2, IAE = h sum |e|, ITAE = h sum t |e|. */
+ * Each period it reads the joint angles (172 to 183), decides each joint's speed, and streams
+ * the resulting set points (160 to 171). step_machine() decides: put your own there. A row of
+ * CSV each period goes to stdout, the indices of each joint to stderr: ISE = h sum e^2, IAE = h
+ * sum |e|, ITAE = h sum t |e|.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -34,11 +36,11 @@ struct joint {
     double ise, iae, itae;
 };
 
-/* Where it is, and how fast it moves -> the speed that it is to take, rad/s. */
+/* Decides the speed, rad/s, from the error and the present speed. */
 static double step_machine(enum state *state, double error, double speed)
 {
     const double far = fabs(error);
-    const double coasts = LAG_S * fabs(speed); /* so far it goes on by itself */
+    const double coasts = LAG_S * fabs(speed); /* it coasts this far */
     if (far > SLOW_WINDOW + coasts) {
         *state = FAST;
     } else if (far > NEAR_WINDOW) {
@@ -74,7 +76,7 @@ static void read_angles(modbus_t *arm, struct joint joints[JOINTS])
     }
 }
 
-/* Where they are to go, or to be at last. */
+/* Writes the set points, or the final goal. */
 static void write_angles(modbus_t *arm, int address, const struct joint joints[JOINTS])
 {
     uint16_t words[2 * JOINTS];

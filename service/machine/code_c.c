@@ -366,7 +366,7 @@ static void write_plan(const struct code *c)
 {
     const char *id = id_of(c);
     code_print(c,
-               "/* What comes next, by the values of now. */\n"
+               "/* Plans the next state from the present values. */\n"
                "void %s_plan(struct %s *m, double t_s)\n{\n    (void)t_s;\n"
                "    m->next = m->state;\n    m->blocked = true;\n    m->planned = false;\n"
                "    m->fired_count = 0;\n    m->undefined = false;\n",
@@ -388,7 +388,7 @@ static void write_update(const struct code *c)
     const char *id = id_of(c);
     code_print(
         c,
-        "/* What was planned becomes what is. */\n"
+        "/* Makes the plan the present state. */\n"
         "void %s_update(struct %s *m, double t_s)\n{\n    if (!m->planned) {\n"
         "        return;\n    }\n    m->planned = false;\n    if (m->next != m->state) {\n"
         "        m->entered_s = t_s;\n    }\n    m->state = m->next;\n",

@@ -77,7 +77,7 @@ static const char methods[] = "function M:fault(sink)\n"
                               "  self.next_stack = self.stack\n"
                               "  self.next_v = {}\n"
                               "end\n\n"
-                              "-- What was planned becomes what is.\n"
+                              "-- Makes the plan the present state.\n"
                               "function M:update(t)\n"
                               "  if not self.planned then return end\n"
                               "  self.planned = false\n"
@@ -246,7 +246,7 @@ static void write_arcs(const struct code *c)
 
 static void write_plan(const struct code *c)
 {
-    code_print(c, "-- What comes next, by the values of now.\nfunction M:plan(t)\n"
+    code_print(c, "-- Plans the next state from the present values.\nfunction M:plan(t)\n"
                   "  self.fired, self.undefined, self.blocked, self.planned = {}, false, true, "
                   "false\n  self.next, self.next_stack, self.next_v = self.state, {}, {}\n"
                   "  for i, s in ipairs(self.stack) do self.next_stack[i] = s end\n"

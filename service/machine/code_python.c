@@ -78,7 +78,7 @@ static const char methods[] =
     "        self.next, self.blocked, self.next_stack, self.next_v = sink, True, self.stack, "
     "{}\n\n"
     "    def update(self, t):\n"
-    "        \"\"\"What was planned becomes what is.\"\"\"\n"
+    "        \"\"\"Makes the plan the present state.\"\"\"\n"
     "        if not self.planned:\n"
     "            return\n"
     "        self.planned = False\n"
@@ -259,7 +259,7 @@ static void write_plan(const struct code *c)
 {
     code_print(
         c, "    def plan(self, t):\n"
-           "        \"\"\"What comes next, by the values of now.\"\"\"\n"
+           "        \"\"\"Plans the next state from the present values.\"\"\"\n"
            "        self.fired, self.undefined, self.blocked, self.planned = [], False, "
            "True, False\n"
            "        self.next, self.next_stack, self.next_v = self.state, "

@@ -1,5 +1,5 @@
-/* What an arm's kinematics cost, and a hundred arms at work at 125 Hz in one process: the
- * median of batches, JSON lines. */
+/* Measures an arm's kinematics, and a hundred arms at work at 125 Hz in one process: the median
+ * of batches, JSON lines. */
 #include "tests/bench/bench.h"
 
 #include <gsl/gsl_errno.h>

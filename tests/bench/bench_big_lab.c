@@ -1,8 +1,9 @@
-/* What a daemon of many pairs needs, and how long it makes others wait: memory idle and under
- * load, entries of a pair beside a load of telemetry and moves, the longest round of the lab
- * and the longest time that snapshots and checkpoints held it up, as the daemon counts them.
+/* Measures a daemon of many pairs, and the delays that it causes: memory idle and under load,
+ * entries of a pair during a load of telemetry and moves, the longest round of the lab and the
+ * longest stretch of snapshot or checkpoint work, as the daemon counts them.
  *
- * bench_big_lab [PAIRS [MESSAGES_PER_S [SECONDS [MOVES]]]]; MOVES: per cent of the messages */
+ * bench_big_lab [PAIRS [MESSAGES_PER_S [SECONDS [MOVES]]]]; MOVES: per cent of the messages
+ */
 #include <sys/wait.h>
 
 #include "tests/bench/entry.h"

@@ -1,5 +1,5 @@
-/* What one sample costs the clock map, against a floor measured in the same run: reading the
- * sample and copying it into a ring. Prints one JSON line. */
+/* Measures the cost of one sample in the clock map, against a floor in the same run: reading
+ * the sample and copying it into a ring. Prints one JSON line. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What expressions cost: rows of a vessel from a file beside those of the built-in model, by
- * blocks and one by one, a guard beside C, and what reading takes. Prints JSON lines. */
+/* Measures expressions: rows of a vessel from a file against those of the built-in model, in
+ * blocks and one by one, a guard against C, and the time to read a file. Prints JSON lines. */
 #include <stdbool.h>
 
 #include "config/model/model_file.h"

@@ -1,6 +1,6 @@
-/* What a control step costs, the law alone and a whole tick with telemetry of both sides,
- * against a floor of the same run: one integration step of the model. Then a thousand followers
- * at 100 Hz: their share of a core. Prints one JSON line. */
+/* Measures a control step, the law alone and a whole tick with telemetry of both sides, against
+ * a floor of the same run: one integration step of the model. Then a thousand followers at 100
+ * Hz: their share of a core. Prints one JSON line. */
 #include <math.h>
 #include <string.h>
 

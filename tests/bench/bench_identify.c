@@ -26,7 +26,7 @@ static double draw_noise(uint64_t *state)
     return sum;
 }
 
-/* As a logger would write it: six decimals. */
+/* A logger would write six decimals. */
 static double round_micro(double x)
 {
     return round(x * 1e6) / 1e6;

@@ -1,10 +1,12 @@
-/* What a message costs `tandem serve`, against a bare Paho subscriber that only counts, and one
- * of Node's that pairs moves and stores them (tests/bench/peers/pairs.js), where its packages
- * are: the same broker, the same load, one after the other. Before, how long after a reply its
- * entry can be read over MQTT, in a row and after seconds of silence.
+/* Measures the cost of a message in `tandem serve` against two peers with the same broker and
+ * load, one after another: a bare Paho subscriber that only counts, and a Node program that
+ * pairs moves and stores them (tests/bench/peers/pairs.js), if its packages are installed.
+ * Before that, it measures the time from a reply to its entry over MQTT, in a row and after
+ * seconds of silence.
  *
  * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS [PAIRS [MOVES]]]]]; MOVES: per cent of the
- * messages that are commands and replies, of which entries and calibrations come. */
+ * messages that are commands and replies, which make entries and calibrations.
+ */
 #include "tests/bench/entry.h"
 #include "tests/bench/tools.h"
 #include "tests/support/broker.h"

@@ -1,4 +1,4 @@
-/* What a step of each position controller of a joint costs, and a profile made anew, against a
+/* Measures a step of each position controller of a joint, and planning a profile, against a
  * floor of the same run: one step of the joint. Prints one JSON line. */
 #include <math.h>
 

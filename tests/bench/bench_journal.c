@@ -1,5 +1,5 @@
-/* What the journal costs, against floors measured in the same run: appending a line against a
- * bare write(2) of it, reading lines against read(2) of the same file. Prints one JSON line. */
+/* Measures the journal against floors in the same run: appending a line against a bare write(2)
+ * of it, reading lines against read(2) of the same file. Prints one JSON line. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
-/* What 2000 listeners to ten events a second do to the daemon they listen to: what a message
- * costs it, how long a reply takes to its entry, what is lost and how late efforts go out,
- * without listeners and with them, in turns. The same telemetry flows all the time, a virtual
- * vessel follows a real one, and one command is answered every tenth of a second: its entry is
- * the event. The listeners are a process of their own. The floor of the efforts is a thread
- * that only sleeps, with the priority of the daemon's.
+/* Measures the effect of 2000 listeners of ten events a second on the daemon: cost of a
+ * message, delay from a reply to its entry, losses and lateness of efforts, without listeners
+ * and with them, in turns. The same telemetry flows all the time, a virtual vessel follows a
+ * real one, and one command is answered every tenth of a second: its entry is the event. The
+ * listeners are a process of their own. The floor of the efforts is a thread that only sleeps,
+ * with the daemon's priority.
  *
- * bench_listeners [MESSAGES_PER_S [SECONDS [ROUNDS]]] */
+ * bench_listeners [MESSAGES_PER_S [SECONDS [ROUNDS]]]
+ */
 #include <dirent.h>
 #include <poll.h>
 #include <time.h>
@@ -26,7 +27,7 @@ enum {
 
 static const char FLOOD_S[] = "86400"; /* until it is ended */
 
-/* Of a turn, or of all turns of one kind. */
+/* Results of one turn, or of all turns of one kind. */
 struct side {
     double took_s, messages, lost;
     double cpu_s;      /* of the threads that take messages in */

@@ -1,5 +1,5 @@
-/* What machines of files cost: a guard, a cycle of the shipped ones on random inputs, and what
- * 200 of them at 40 Hz take of a core. Prints JSON lines. */
+/* Measures machines from files: a guard, a cycle of the shipped ones on random inputs, and the
+ * share of a core that 200 of them use at 40 Hz. Prints JSON lines. */
 #include "config/machine/machine_file.h"
 #include "tests/bench/bench.h"
 #include "twin/machine/machine_run.h"

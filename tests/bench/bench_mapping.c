@@ -1,6 +1,6 @@
-/* What a message costs that a table of the lab file describes, against one of the native
- * protocol that says the same, in one run: a reply and a sample of telemetry in JSON, and
- * positional text. The median of the rounds' ratios; at most 2.0. */
+/* Measures a message in the format of a mapping table against the same message in the native
+ * protocol, in one run: a reply and a sample of telemetry in JSON, and positional text. The
+ * median of the rounds' ratios; at most 2.0. */
 #include "config/labfile/lab_file.h"
 #include "config/mapping/mapping_file.h"
 #include "logger/codec/codecs.h"
@@ -136,7 +136,7 @@ static double time_mapped(const struct mapping *mapping, const struct message *m
 
 enum { TOPICS = 1000 };
 
-/* A lab of so many pairs, and messages of some of them. */
+/* A lab with this number of pairs, and messages of some of them. */
 struct crowd {
     struct pair_params *params;
     struct lab_params lab_params;

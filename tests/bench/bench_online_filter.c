@@ -1,5 +1,5 @@
-/* What one sample costs the online filter of a vessel (nine parameters), against a floor
- * measured in the same run: one Runge-Kutta step of the model. Prints one JSON line. */
+/* Measures one sample of a vessel's online filter (nine parameters) against a floor in the same
+ * run: one Runge-Kutta step of the model. Prints one JSON line. */
 #include "identification/online/online_filter.h"
 #include "tests/bench/bench.h"
 #include "tests/support/usv_truth.h"

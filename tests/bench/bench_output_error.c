@@ -1,6 +1,6 @@
-/* What an output-error fit of 1500 samples costs, from derivatives by central differences to
- * error bars, against a floor measured in the same run: one plain simulation of the recording.
- * Prints one JSON line. */
+/* Measures an output-error fit of 1500 samples, from derivatives by central differences to
+ * error bars, against a floor in the same run: one plain simulation of the recording. Prints
+ * one JSON line. */
 #include <gsl/gsl_errno.h>
 
 #include "identification/simulation/output_error.h"

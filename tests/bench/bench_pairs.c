@@ -1,4 +1,4 @@
-/* What an event costs in a lab of 10 000 pairs at random, against a lab of one pair in the same
+/* Measures an event in a lab of 10 000 pairs at random against a lab of one pair in the same
  * run: journal line to codec to lab_step(), as the daemon and replay do it. Two mixes. Bytes a
  * pair, parameters included. */
 #include "config/labfile/lab_file.h"

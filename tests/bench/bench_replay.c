@@ -1,9 +1,10 @@
-/* What `tandem replay --json` makes of long recordings: telemetry and moves, of one pair and of
- * many, each short and long, so that the peak of memory can be seen not to grow; by one thread
- * and by two; beside programs that only read the lines (jq, and those of tests/bench/peers).
- * Then the document alone of many pairs, against one pair with as many entries.
+/* Measures `tandem replay --json` on long recordings: telemetry and moves, of one pair and of
+ * many, each short and long, to show that the peak of memory does not grow; with one thread and
+ * with two; against programs that only read the lines (jq, and those of tests/bench/peers).
+ * Then only the document of many pairs, against one pair with as many entries.
  *
- * bench_replay [LINES [RUNS]] */
+ * bench_replay [LINES [RUNS]]
+ */
 #include "tests/bench/recording.h"
 
 enum { MANY = 10000, ROUND_US = 40000, RUNS_MAX = 15, LONG_FACTOR = 5 };
@@ -154,7 +155,7 @@ static void bench_mix(const char *name, uint32_t pairs, uint32_t telemetry_perce
     (void)fflush(stdout);
 }
 
-/* So many moves of so many pairs, and as many of one pair. */
+/* Measures a document of many pairs, and one of a single pair with as many moves. */
 static void bench_document(uint32_t pairs, long moves)
 {
     static struct timing many[WHO_COUNT], one[WHO_COUNT];

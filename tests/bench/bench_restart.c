@@ -1,8 +1,9 @@
-/* What a start without a checkpoint costs, which reads the whole journal back: with a store
- * that lacks all of it, and again with one that has it; against `tandem replay --json` of the
- * same journal. All by CPU time, of all threads of the daemon.
+/* Measures a start without a checkpoint, which reads the whole journal back: with an empty
+ * store, and again with a complete one; against `tandem replay --json` of the same journal. All
+ * by CPU time, over all threads of the daemon.
  *
- * bench_restart [LINES [PAIRS]] */
+ * bench_restart [LINES [PAIRS]]
+ */
 #include "logger/storage/journal_files.h"
 #include "tests/bench/recording.h"
 #include "tests/bench/tools.h"

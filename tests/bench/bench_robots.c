@@ -1,5 +1,5 @@
-/* What one robot costs for one step of its period, with all its machines and its body, driving
- * in an empty plane: the median of batches, one JSON line a kind. */
+/* Measures one step of a robot's period, with all its machines and its body, driving in an
+ * empty plane: the median of batches, one JSON line a kind. */
 #include "tests/bench/bench.h"
 
 #include "twin/sim/robot/robot_kinds.h"

@@ -1,8 +1,10 @@
-/* What a chart of a pair's whole history costs a daemon that was just started, by how long the
- * history is and by points, against reading its rows: the first answer, by CPU time of all
- * threads and by the clock; medians. And what adding entries up costs the store's writer.
+/* Measures a chart of a pair's whole history in a daemon that was just started, by length of
+ * the history and by points, against reading its rows: the first answer, by CPU time of all
+ * threads and by the clock; medians. Also measures the cost of summing up entries in the
+ * store's writer.
  *
- * bench_series [ENTRIES [RUNS]] */
+ * bench_series [ENTRIES [RUNS]]
+ */
 #include <dirent.h>
 #include <sqlite3.h>
 

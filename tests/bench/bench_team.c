@@ -1,7 +1,7 @@
-/* What the step of a team costs: 1000 robots, 200 places, a million tasks, in simulated time.
- * The driver is a heap of ends and nothing else; what it costs alone is told beside, and what
- * the same costs by team_simulate(). Then ten thousand runs of the cell of two robots with
- * chance, as `tandem team simulate` makes them. Prints one JSON line for each. */
+/* Measures the step of a team: 1000 robots, 200 places, a million tasks, in simulated time. The
+ * driver is only a heap of ends; its own cost is printed too, and the cost of the same with
+ * team_simulate(). Then ten thousand random runs of the cell of two robots, as `tandem team
+ * simulate` makes them. Prints one JSON line for each. */
 #include "tests/bench/bench.h"
 
 #include "service/team/team_runs.h"

@@ -1,5 +1,6 @@
-/* What a fit of travel times costs, of 128 moves as a pair's window has them, judged and all;
- * beside one plain solution of the same rows by GSL. Prints a JSON line for each kind of moves.
+/* Measures a fit of travel times to 128 moves, as in a pair's window, judgement included,
+ * against one plain solution of the same rows by GSL. Prints a JSON line for each kind of
+ * moves.
  */
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit.h>

@@ -15,7 +15,7 @@
 
 enum { LATENESS_CLASSES = 9, TIMER_PERIOD_NS = 10 * 1000 * 1000 };
 
-/* As tandem_control_efforts_total has them. */
+/* The classes of tandem_control_efforts_total. */
 static const char *const lateness_class[LATENESS_CLASSES] = {
     "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.1", "inf"};
 
@@ -128,7 +128,7 @@ static inline double lateness_total(const struct lateness *l)
     return n;
 }
 
-/* Of the class that holds the quantile; *below: the share of it that comes before. */
+/* Finds the class that holds the quantile; *below: the share of it that comes before. */
 static inline size_t lateness_find(const struct lateness *l, double share, double *part)
 {
     const double wanted = share * lateness_total(l);

@@ -88,7 +88,7 @@ static inline void listeners_record(struct listeners *l, const char *text)
     }
 }
 
-/* What comes within 20 ms. */
+/* Receives everything that arrives within 20 ms. */
 static inline void listeners_receive(struct listeners *l)
 {
     static char buffer[1 << 16];

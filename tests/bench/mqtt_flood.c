@@ -1,6 +1,6 @@
 /* Publishes telemetry at a steady rate, of each pair in turn: mqtt_flood PORT MESSAGES_PER_S
- * SECONDS PAIRS [MOVES]. With MOVES so many per cent of the messages are commands and their
- * replies, all of pairs drawn at random. QoS 0 over one connection, a burst every millisecond.
+ * SECONDS PAIRS [MOVES]. With MOVES this percentage of the messages are commands and their
+ * replies, of pairs drawn at random. QoS 0 over one connection, a burst every millisecond.
  * Prints how many it sent, and how long that took. */
 #include "tests/bench/raw_mqtt.h"
 #include "tests/bench/recording.h"

@@ -7,7 +7,7 @@
 
 #include "tests/bench/bench.h"
 
-/* Of a program of this folder. */
+/* Returns the path of a program in this folder. */
 static inline const char *tool_path(const char *name)
 {
     static char path[2][512];
@@ -20,7 +20,7 @@ static inline const char *tool_path(const char *name)
     return out;
 }
 
-/* What it prints is thrown away. It dies with the bench. */
+/* Its output is discarded. It dies with the bench. */
 static inline pid_t tool_start(const char *const argv[])
 {
     const pid_t pid = fork();

@@ -131,7 +131,7 @@ static void fuzz_reply(const struct event_reply *r)
     }
 }
 
-/* What the headers promise of an event. */
+/* The headers promise these ranges of an event. */
 static void fuzz_limits(const struct event *e)
 {
     assert(memchr(e->pair, '\0', sizeof e->pair));

@@ -31,7 +31,7 @@ static void check_bounds(void)
     }
 }
 
-/* Of a machine that could be built: what is written reads as the same. */
+/* A machine that could be built reads back the same after it was written. */
 static void check_written(void)
 {
     const struct machine *const all[] = {machine};

@@ -70,7 +70,7 @@ static size_t fuzz_through(const struct message *m, char *out, char *text,
     return bytes;
 }
 
-/* What was read from a line of ours is written as it stands there. */
+/* A line of ours is written exactly as it was read. */
 static void fuzz_round_trip(const struct message *m)
 {
     struct message first;

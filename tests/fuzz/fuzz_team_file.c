@@ -79,7 +79,7 @@ static bool last_one_second(void *context, uint16_t robot, const struct team_ste
     return true;
 }
 
-/* What the check let through cannot go wrong in these ways. */
+/* Teams that pass the check cannot go wrong in these ways. */
 static void check_effect(void *context, const struct team_effect *effect)
 {
     const struct team_params *p = context;

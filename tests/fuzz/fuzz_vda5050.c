@@ -29,7 +29,7 @@ static void fuzz_json(const char *text, size_t bytes)
     assert(json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s));
 }
 
-/* What a lab told and wanted to be sent, so far. */
+/* Hash of everything that a lab reported or sent, so far. */
 static uint64_t fuzz_hashes[LABS];
 static size_t fuzz_at; /* the lab at work */
 

@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-/* Found by another program (numpy, SciPy's filtfilt), rounded: R2 of the fit and held out, what
- * is left, inertia, viscous and Coulomb friction. */
+/* Results of another program (numpy, SciPy's filtfilt), rounded: R2 of the fit and held out,
+ * residual, inertia, viscous and Coulomb friction. */
 static const double TABLE[6][6] = {
     {.863, .903, .315, .326, .887, .717},  {.981, .985, .281, .607, .907, .748},
     {.975, .971, .150, .245, .163, 1.028}, {.847, .849, .105, .089, .332, .108},

@@ -1,5 +1,5 @@
-/* Where the tool of an arm stands, and all ways to bring it there, against numbers that another
- * program computed, and against itself over random poses. */
+/* The pose of an arm's tool, and all joint angles for it, against numbers of another program,
+ * and against itself over random poses. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -92,7 +92,7 @@ static void check_inverse(const char *name, const json_t *c, const double q[6])
         read_numbers(row, "q_rad", 6, expected);
         CHECK_INT(name, found[i].branch, json_integer_value(json_object_get(row, "branch")));
         const struct rigid there = arm_forward(&ur5, found[i].q);
-        /* Where the wrist counts as stretched its angle is lost, 1e-9 at most. */
+        /* A stretched wrist loses its angle, 1e-9 at most. */
         CHECK_NEAR(name, worst_difference(&there, &tool), 0.0, 0.0, 3e-9);
         for (size_t k = 0; k < 6; k++) {
             /* Beside a singular pose angles are known to the square root of the rounding. */

@@ -28,7 +28,7 @@ static void restore_quarters(double q[6])
     }
 }
 
-/* What the arm shows when its joints are so. */
+/* Sets the tool's pose for these joints. */
 static void place_tool(void)
 {
     const struct rigid tool = arm_forward(&arm.arm, arm.q_rad);
@@ -42,7 +42,7 @@ static void place_tool(void)
     }
 }
 
-/* As a client does. */
+/* Decodes as a client does. */
 static double angle_of(const uint16_t *words, size_t j)
 {
     return 1e-3 * words[270 + j] + 2.0 * PI * (int16_t)words[320 + j];

@@ -67,7 +67,7 @@ static void check_way(const char *name, const json_t *c, struct arm_move *m)
                1e-6);
 }
 
-/* Where it starts and how fast it may be: the rates of joints or of the tool, out of *rates. */
+/* Reads the start and the limits: the rates of joints or of the tool go to *rates. */
 static void read_start(const json_t *c, struct arm_rates *rates, double *v, double *a,
                        double q0[6])
 {

@@ -1,4 +1,4 @@
-/* Where an arm's tool is and how it moves against Orocos KDL, over random joint angles. */
+/* The pose of an arm's tool and its Jacobian against Orocos KDL, over random joint angles. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -14,7 +14,7 @@ enum { POSES = 2000, NUMBERS = 48 };
 
 static double worst_m, worst_turn, worst_slope;
 
-/* Of one line of KDL's: the pose, 3 x 4, then the Jacobian, 6 x 6. */
+/* Compares with one line of KDL's: the pose, 3 x 4, then the Jacobian, 6 x 6. */
 static void compare_arm(const struct arm_geometry *arm, const double q[6],
                         const double kdl[NUMBERS])
 {

@@ -1,6 +1,7 @@
-/* What a virtual UR5 shows of a real one that it hears late, on a recording of the real one,
- * where the data are at hand: in $TANDEM_DATA, else beside the source tree; they are not ours
- * to ship. Prints reached against reference, which another program made of the same recording.
+/* How well a virtual UR5 shows a real one with delayed telemetry, on a recording of the real
+ * one if the data are present: in $TANDEM_DATA, else next to the source tree; they are not ours
+ * to ship. Prints results against reference values, which another program made of the same
+ * recording.
  */
 #include "tests/support/check.h"
 

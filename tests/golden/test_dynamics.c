@@ -43,7 +43,7 @@ static void load_recording(const char *name, bool measured, struct recording *r)
     }
 }
 
-/* As the numbers were computed: all equations weigh alike, the motion begins at rest. */
+/* The reference numbers weigh all equations alike, and the motion begins at rest. */
 static enum dynamics_method method_of(const char *name, struct dynamics_options *options)
 {
     *options = dynamics_options_defaults();
@@ -122,7 +122,7 @@ static void test_expected(void)
     CHECK_INT("rows", rows, 18);
 }
 
-/* As people use it: every axis by its own noise. */
+/* Users get the defaults: every axis is weighted by its own noise. */
 static void test_defaults(void)
 {
     static const char *const files[] = {"usv_W", "usv_IB", "usv_IA"};

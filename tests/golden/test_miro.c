@@ -68,7 +68,7 @@ static void fit_both(void)
     }
 }
 
-/* What fits of whole paths by other programs gave: radii, track, position RMSE of a coordinate;
+/* Results of other programs' fits of whole paths: radii, track, position RMSE of a coordinate;
  * and of the parameters of run 1 on run 2. */
 static const double reference[2][4] = {{0.1566, 0.1558, 0.554, 0.024},
                                        {0.1579, 0.1575, 0.558, 0.015}};

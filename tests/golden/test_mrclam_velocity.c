@@ -1,8 +1,8 @@
 /* needs: a minute */
 /* short: TANDEM_WITHOUT=turning,together */
 /* How five real robots (iRobot Create under a camera system) follow their velocity commands:
- * fitted on the first half of an hour's quarter, foretold over the second. Where the data are
- * at hand: in $TANDEM_DATA, else beside the source tree. The data are not ours to ship. */
+ * fitted on the first half of an hour's quarter, predicted over the second. Needs the data in
+ * $TANDEM_DATA, else next to the source tree. The data are not ours to ship. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -70,7 +70,7 @@ static void make_half(const struct motion_file *file, const struct channels *cha
     CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, table, summary, NULL), STATUS_OK);
 }
 
-/* As the command does; it chooses output_error by itself, which takes longer. */
+/* Fits as the command does, which chooses output_error by itself and takes longer. */
 static void fit_half(const struct motion_file *file, const struct channels *channels,
                      const struct dynamics_options *options, bool choose, struct outcome *out)
 {

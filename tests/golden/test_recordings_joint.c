@@ -119,7 +119,7 @@ static double compute_at(const struct model *model, const double *theta,
     return tau;
 }
 
-/* Of the effort, smoothed over the time that the references smoothed it over. */
+/* R2 of the effort, smoothed over the same time as in the references. */
 static double effort_r2(const struct model *model, const double *theta,
                         const struct data_set *set, double smooth_s)
 {
@@ -173,7 +173,7 @@ static void check_hold(struct result *result, const struct data_set *set, const 
                  result->effort_r2, result->simulated_r2, result->one_step_r2);
 }
 
-/* By auto, as the command does it. */
+/* Fits with auto, as the command does. */
 static void fit_variants(const char *what, bool load, struct result *result)
 {
     const struct model_variant *variants = load ? joint_load_row.variants : joint_row.variants;

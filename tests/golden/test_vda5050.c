@@ -21,7 +21,7 @@ static void append_line(struct rig *r, const char *format, ...)
     r->used += (size_t)n;
 }
 
-/* As Python prints a number of at most six digits behind the point. */
+/* Prints like Python: at most six digits after the decimal point. */
 static void publish_real(struct rig *r, const char *before, double value)
 {
     char text[64];

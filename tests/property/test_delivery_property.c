@@ -15,7 +15,7 @@ struct sent {
     bool dup;
 };
 
-/* What a broker keeps of our session. */
+/* The broker's memory of our session. */
 struct session {
     struct sent queue[MESSAGES];
     unsigned first, end;

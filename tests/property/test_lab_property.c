@@ -368,8 +368,8 @@ static void test_saved_on_the_way(void)
     free(parts.text);
 }
 
-/* What has changed since a whole state, put over it, is the whole state of then: again and
- * again, and while the lab goes on. */
+/* Saved changes, applied to a whole state, give the later whole state: again and again, and
+ * while the lab goes on. */
 static void test_saved_changes(void)
 {
     struct log ignored;

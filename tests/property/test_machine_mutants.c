@@ -1,6 +1,6 @@
-/* Right machines, made wrong at random: whatever a simulation then meets, the checks foretold.
- * The simulation walks the trees itself. And of random guards that share names: what is told
- * can be, what is not told was not found by trying. */
+/* Correct machines with random faults: the checks predict every failure of a later simulation.
+ * The simulation walks the trees itself. For random guards that share names, every reported
+ * fault can happen, and unreported ones were not found by trying. */
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
@@ -132,7 +132,7 @@ static void draw_inputs(struct walk *w, double t_s)
     }
 }
 
-/* NULL, or the code that must have foretold why it cannot go on. */
+/* NULL, or the code that must have predicted the failure. */
 static const char *fire_arc(struct walk *w, size_t i, double t_s)
 {
     const struct machine *m = w->m;

@@ -11,7 +11,7 @@ static struct mission_plan plan;
 static uint32_t l1_fired[MISSION_ARCS_MAX];
 static uint32_t l2_fired[MISSION_ARCS_MAX];
 
-/* What came out, for the checks. */
+/* Results for the checks. */
 struct watch {
     unsigned commands, ends, errors, warnings, acks;
     struct event_command last;
@@ -378,7 +378,7 @@ static void test_unknown_start(void)
               L2_VERDICT_DONE);
 }
 
-/* A sweep may have so many rays, and a robot that tells all at once ignores the resume. */
+/* The limit of rays holds, and a robot that sends all at once ignores the resume. */
 static void test_sweeps(void)
 {
     make_plan();

@@ -10,7 +10,7 @@
 
 enum { WORLDS = 120, MOVES = 30 };
 
-/* What is told beside the arrival of a message. */
+/* Information that a message carries besides its arrival. */
 struct habits {
     bool telemetry, start; /* stamped telemetry; replies tell when the move began */
     double burst_ratio, burst_s, delay_s;

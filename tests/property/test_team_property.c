@@ -180,7 +180,8 @@ static void record_revoked(struct run *r, const struct team_effect *e)
     seen.revoked += own;
 }
 
-/* Of a step that was skipped, done, or asks for them itself; NULL: of its whole sequence. */
+/* Clears revoked locks of a step that was skipped, is done, or requests them itself; NULL: of
+ * its whole sequence. */
 static void clear_revoked(struct run *r, uint16_t robot, const struct team_step *step)
 {
     for (uint16_t x = 0; x < RESOURCES; x++) {
@@ -375,7 +376,7 @@ static struct team_event draw_client(struct run *r, uint16_t robot)
     return e;
 }
 
-/* What happens whatever the team does. */
+/* Sends events that come whatever the team does. */
 static void send_script(struct run *r)
 {
     const struct team_params *p = &r->world->p;

@@ -165,7 +165,7 @@ static bool breaks_locking_rule(enum team_locking locking, unsigned held, unsign
     return (locking == TEAM_AT_ONCE && held) || (locking == TEAM_ORDERED && held >> least);
 }
 
-/* What follows a state; false: something went wrong there. */
+/* Follows the successors of a state; false: something went wrong there. */
 static bool follow_state(uint32_t at, enum team_locking locking)
 {
     struct state s = states[at];

@@ -43,7 +43,7 @@ static void test_broker_comes_late(void)
     broker_finish(&b, NULL);
 }
 
-/* What is worth nothing later does not wait for a broker; all else does. */
+/* Messages that are useless later do not wait for a broker; all others do. */
 static void test_now_or_never(void)
 {
     static char big[8192]; /* more of them than sockets keep */
@@ -79,8 +79,8 @@ static void test_now_or_never(void)
     broker_finish(&b, NULL);
 }
 
-/* What must not come twice waits for a broker, but does not go out again when one that was lost
- * may have had it. */
+/* A message that must not arrive twice waits for a broker. It is not sent again if a lost
+ * broker may have had it. */
 static void test_once(void)
 {
     struct broker b;

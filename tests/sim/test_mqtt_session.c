@@ -100,7 +100,7 @@ static bool has_socket_to(int port)
     return any;
 }
 
-/* What is published while the client holds back arrives later, once, if nobody kills it. */
+/* Messages published while the client holds back arrive later, once, if nobody kills it. */
 static void test_hold(void)
 {
     struct broker b;

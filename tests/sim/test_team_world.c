@@ -57,7 +57,7 @@ enum { PLACE_LOCK = 1, PLACE_UNLOCK = 5 }; /* of the good one's steps */
 static const double homes[ROBOTS][3] = {
     {-0.9, 0.0, 0.0}, {0.9, 0.0, PI}, {0.0, 0.9, -PI / 2.0}};
 
-/* What is odd about a world. */
+/* Special rules of a world. */
 struct rules {
     const char *name;
     size_t robots;

@@ -131,7 +131,7 @@ static enum clock_map_outcome send_one(struct robot *r, struct clock_map *map)
                             stamp_us(r));
 }
 
-/* What the map says at the last arrival, less the truth. */
+/* Error of the map at the last arrival. */
 static double offset_error_us(const struct robot *r, const struct clock_map *map)
 {
     const int64_t now_us = EPOCH_US + (int64_t)llround(r->last_arrival_us);

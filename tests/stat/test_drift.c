@@ -25,7 +25,7 @@ static const double effort_high[N] = {55.0, 25.0, 18.0};
 static double t_s[ALL], tau[N][ALL], measured[N][ALL];
 static uint64_t state;
 
-/* What becomes of the vessel: its parameters, and the share of its efforts that arrives. */
+/* Changes of the vessel: its parameters, and the share of its efforts that arrives. */
 struct vessel {
     double theta[P];
     double gain[N];
@@ -110,8 +110,7 @@ static void drive_vessel(const struct vessel *changed, bool with_forces, uint64_
     }
 }
 
-/* What the lab holds against each other: output error where it leaves what is white, else pem.
- */
+/* Fits that the lab compares: output error if its residuals are white, else pem. */
 static struct dynamics_reference fit_window(size_t i, bool with_forces)
 {
     static struct dynamics_fit fit;
@@ -140,12 +139,13 @@ static struct dynamics_reference fit_window(size_t i, bool with_forces)
     return out;
 }
 
-/* Of one row. found: by the first fit after the change, by the second; early: before it. */
+/* Counts of one row. found: by the first fit after the change, by the second; early: before
+ * it. */
 static struct tally {
     size_t draws, early, found[FITS - BEFORE], right, either, followed, more, held;
 } tallies[COUNT(rows)];
 
-/* What the lab keeps of a robot's fits (twin/dynamics/pair_dynamics_drift.c). */
+/* The lab's memory of a robot's fits (twin/dynamics/pair_dynamics_drift.c). */
 struct watch {
     struct dynamics_reference reference;
     signed char moved[DYNAMICS_DIRECTIONS];
@@ -168,7 +168,7 @@ static bool reports_change(struct watch *w, const struct dynamics_reference *new
         }
         (void)printf("\n");
     }
-    /* Of several, the next fit decides. */
+    /* If several changed, the next fit decides. */
     if (change->count > 1 && !w->doubted) {
         w->doubted = true;
         return false;
@@ -198,7 +198,8 @@ static bool names_row(const struct row *row, const struct dynamics_change *chang
     return first && second && change->count == (row->second == P ? 1 : 2);
 }
 
-/* What is told after each of the last fits. to_end: also after it was told, which must be once.
+/* Judges the report after each of the last fits. to_end: also after the first report, which
+ * must be the only one.
  */
 static void judge_draw(const struct row *row, struct watch watch, uint64_t seed, bool to_end,
                        struct tally *t)
@@ -249,7 +250,7 @@ static void draw_worlds(size_t run, bool with_forces, bool all, uint64_t seed)
     }
 }
 
-/* One a day of driving, of which so many fits are made. */
+/* One false report a day of driving, with this number of fits. */
 static const double FALSE_SHARE = 300.0 / 86400.0;
 
 static void judge_row(const struct row *row, const struct tally *t)

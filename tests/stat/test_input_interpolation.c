@@ -1,8 +1,8 @@
 /* short: TANDEM_RUNS=1 TANDEM_WITHOUT=noise */
-/* What an effort does between two rows, of servos with dry friction and of velocity channels in
- * the loop of a controller: held until the next row, or computed on between them. How often
- * `auto` says which it was, at 100 Hz (docs/model/identification.md, "Between rows").
- * TANDEM_RUNS: draws of each, default 4. */
+/* The course of an effort between two rows, for servos with dry friction and velocity channels
+ * in a control loop: held until the next row, or computed in between. How often `auto` detects
+ * which it was, at 100 Hz (docs/model/identification.md, "Between rows"). TANDEM_RUNS: draws of
+ * each, default 4. */
 #include "tests/support/campaign.h"
 
 #include "base/numbers/random.h"

@@ -11,7 +11,7 @@
 
 enum { PERIOD_US = 20000, FINE = 8, AXES = MODEL_AXES_MAX };
 static const int64_t BOOT_US = INT64_C(1763617674000000);
-/* Of right robots: MARGINAL or worse at most so often, and of wrong ones PASS. */
+/* Bounds: correct robots are MARGINAL or worse at most this often, and wrong ones PASS. */
 static const double NOT_PASS_RATIO = 0.05;
 static const double PASS_RATIO = 0.01;
 

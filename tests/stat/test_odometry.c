@@ -101,7 +101,7 @@ static void test_slip(void)
 }
 
 /* Wheels read at 10 Hz on a clock of their own, rows with poses at 16 Hz: a reading in a row is
- * 0 .. 50 ms old when it is new, and what is left of the poses hangs together. */
+ * 0 .. 50 ms old when it is new, and the residuals of poses are autocorrelated. */
 static void test_held(void)
 {
     const struct odometry_scenario world = {.noise_m = 0.002,

@@ -28,7 +28,7 @@ static void draw_fit(const struct search_options *options, uint64_t *state, stru
     struct dynamics_fit fit;
     double start[P];
     usv_measure(&record, state);
-    /* As far off as derivatives by differences would be. */
+    /* Disturbs it by the error of derivatives by differences. */
     for (size_t i = 0; i < P; i++) {
         start[i] = truth[i] * (0.6 + 0.8 * usv_uniform(state));
     }

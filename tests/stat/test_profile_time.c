@@ -8,7 +8,7 @@
 
 enum { N_MAX = 128 };
 
-/* Of joints, then of lines; as PROFILE_T0 .. */
+/* Values of joints, then of lines, from PROFILE_T0 on. */
 static const double TRUTH_OF[PROFILE_CLASSES][PROFILE_TERMS] = {{0.06, 0.91, 0.85},
                                                                 {0.09, 1.04, 1.2}};
 
@@ -73,8 +73,7 @@ static double time_of(const struct world *w, double size, double v, double a)
     return w->bend > 0.0 ? s + fmin(a, sqrt(size * w->bend)) / w->bend * fmin(1.0, size) : s;
 }
 
-/* How far off laps of moves of joints are that a fit foretells, at most, over the sizes drawn.
- */
+/* The largest error of predicted laps of joint moves over the sizes drawn. */
 static double predicted_off_s(const struct world *w, const struct estimate *e)
 {
     const double *truth = TRUTH_OF[PROFILE_JOINTS];

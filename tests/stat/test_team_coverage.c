@@ -93,7 +93,7 @@ static void learn_robot(struct bench *b, uint16_t robot, const struct travel_fit
     (void)gsl_linalg_cholesky_decomp1(&view.matrix);
 }
 
-/* As each move would be if it were made by a robot of its own. */
+/* Draws each move as if a robot of its own made it. */
 static bool ask_each(void *context, const struct team_effect *start, struct team_lap *lap)
 {
     static const size_t legs[] = {0, 3, 1, 2, 4}; /* of a part; 3: PickPrt, 4: PlacePrt */

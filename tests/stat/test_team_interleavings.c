@@ -251,7 +251,7 @@ static void test_threes(void)
     }
 }
 
-/* What is checked when a file is read admits these sequences and no others. */
+/* The check of a file admits these sequences and no others. */
 static void test_admitted(void)
 {
     static const char *const resources[] = {"AB", "ABC"};

@@ -70,7 +70,8 @@ static void judge_lab(uint64_t seed, uint64_t number, struct tally *tally)
     rig_close(&rig);
 }
 
-/* The chance of so few, and of so many, if the true share lies within 85 .. 95 %. */
+/* The probability of this count or fewer, and of this count or more, if the true share is
+ * within 85 .. 95 %. */
 static void check_share(const char *row, unsigned inside, unsigned n)
 {
     campaign_row("predictions", campaign.runs, "%s", row);

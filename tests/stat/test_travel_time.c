@@ -76,7 +76,7 @@ static double percent_of_runs(size_t count)
     return 100.0 * (double)count / (double)campaign.runs;
 }
 
-/* Percent; what a share of 95 % in so many runs may be off. */
+/* Percent; tolerance of a share of 95 % for this number of runs. */
 static double find_slack(double standard_errors)
 {
     return 100.0 * standard_errors * sqrt(0.95 * 0.05 / (double)campaign.runs);

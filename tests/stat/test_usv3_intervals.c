@@ -1,8 +1,8 @@
 /* short: TANDEM_RUNS=3 */
-/* What `identify` reports of the vessels of the third paper (docs/model/usv3.md), from
- * recordings with its noise: every interval holds the value that made the recording as often as
- * it says, and what a hull's own thrusters cannot show is said to be not identifiable.
- * TANDEM_RUNS: recordings of each kind, default 12. */
+/* Reports of `identify` on the vessels of the third paper (docs/model/usv3.md), from recordings
+ * with its noise. Every interval has its coverage, and parameters that a hull's own thrusters
+ * cannot show are reported as not identifiable. TANDEM_RUNS: recordings of each kind, default
+ * 12. */
 #include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"

@@ -12,7 +12,7 @@ enum { SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
 
 static const double DT_S = 0.05;
 
-/* What is known about a robot, and how it is driven. */
+/* Knowledge about a robot, and its drive. */
 struct truth {
     const char *name;
     const struct model *model;
@@ -234,7 +234,8 @@ static void test_truth(const struct truth *truth)
         CHECK_NEAR(tally[i].name, tally[i].error / n, 0.0, 0.0,
                    truth->bias_max * scale + noise);
         CHECK(tally[i].name, share >= 0.90 - campaign_slack(0.90));
-        /* What is zero stands at its bound in half of the draws, and its interval holds it. */
+        /* A zero parameter is at its bound in half of the draws, and its interval contains
+         * it. */
         CHECK(tally[i].name, !(tally[i].want > 0.0) || share <= 0.98 + campaign_slack(0.98));
         CHECK(tally[i].name, !(tally[i].want > 0.0) || tally[i].identified == campaign.runs);
         CHECK(tally[i].name, tally[i].want > 0.0 || (double)tally[i].identified <= 0.2 * n);

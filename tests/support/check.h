@@ -75,7 +75,7 @@ static inline unsigned check_seed(unsigned fallback)
     return seed;
 }
 
-/* How many draws a test makes: TANDEM_RUNS, or the default; at most so many. */
+/* The number of draws of a test: TANDEM_RUNS, or the default; at most `most`. */
 static inline size_t check_runs(size_t fallback, size_t most)
 {
     const char *text = getenv("TANDEM_RUNS");

@@ -15,7 +15,7 @@ enum { STORED_MAX = 4096, UP_MS = 20000 };
 #define wait_subscribed(client) mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS))
 #define wait_sent(client)       mqtt_client_wait_sent(client, wait_limit_ms(UP_MS))
 
-/* What a client received, under its own lock. */
+/* Messages that a client received, under its own lock. */
 struct inbox {
     pthread_mutex_t mutex;
     size_t count;
@@ -24,7 +24,7 @@ struct inbox {
     int64_t worst_us;      /* latest payload "@<monotonic time>" */
     atomic_long slow_ms;   /* taking one in takes so long */
     struct mqtt_client *refuser;
-    unsigned refusals, connections; /* of which so many are refused; what was told of them: */
+    unsigned refusals, connections; /* messages to refuse, and callbacks about them: */
     bool resumed[8];
 };
 

@@ -13,8 +13,8 @@ enum { ODOMETRY_TRUTH_MAX = 4096, ODOMETRY_TRUTH_FINE = 10 };
 static const double odometry_truth[ODOMETRY_P] = {0.081, 0.0795, 0.412, -0.11,
                                                   0.035, 0.21,   0.05};
 
-/* What is driven, one piece after the other: rates of the wheels at the end of a piece are
- * those of the next one's start. */
+/* Legs of a drive, one after another: rates of the wheels at the end of a leg are those of the
+ * next one's start. */
 struct odometry_leg {
     double speed_mps, turn_radps, duration_s;
 };

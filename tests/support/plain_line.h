@@ -52,7 +52,7 @@ static inline bool plain_same(const struct event *a, const struct event *b)
            (a->kind != EVENT_REPLY || plain_same_values(&a->reply, &b->reply));
 }
 
-/* What was said of the line before it was read: the hash of a command or reply. */
+/* The hash of a command or reply that was announced before the line was read. */
 static uint64_t plain_hash_seen;
 
 static inline void plain_hash(const void *context, uint64_t hash)

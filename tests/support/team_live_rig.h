@@ -69,7 +69,7 @@ struct rig {
     unsigned commands, halts, entries, jobs_reported;
     struct team_live_result result;
     uint64_t forecast_number; /* newest forecast that was made (team_live_forecast.h) */
-    double slower;            /* the twins take so many times as long */
+    double slower;            /* factor by which the twins are slower */
     /* How long this step takes, false: for ever; *status of its reply. */
     bool (*lap)(struct rig *rig, uint16_t robot, const struct team_step *step, int64_t *us,
                 const char **status);

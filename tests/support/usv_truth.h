@@ -13,7 +13,7 @@
 
 enum { USV_SAMPLES = 1500 };
 
-/* Of the measurement noise of the golden files: u, v, r. */
+/* Measurement noise of the golden files: u, v, r. */
 static const double usv_noise_sd[3] = {0.03, 0.0125, 0.009};
 
 struct usv_record {

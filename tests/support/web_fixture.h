@@ -194,7 +194,7 @@ static inline void fixture_release_upload(void *context)
     atomic_fetch_sub(&f->uploads, 1);
 }
 
-/* As the daemon does: the text is the job's. */
+/* Like in the daemon, the text belongs to the job. */
 static inline enum status fixture_submit(struct fixture *f, const char *wish, char *text,
                                          size_t bytes, uint64_t *job, struct err *err)
 {

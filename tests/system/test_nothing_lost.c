@@ -25,7 +25,7 @@ enum {
     BATCH = 8
 };
 
-/* What a command is known to be. */
+/* Known states of a command. */
 enum { SAID = 1, ACKNOWLEDGED = 2 };
 
 static struct broker broker;
@@ -286,7 +286,7 @@ static void test_broker_killed(void)
     CHECK("daemon is back", daemon_wait_ready(&served, 200, 15000));
     (void)printf("    back %.1f s after the broker\n",
                  (double)(lab_clock_monotonic_us() - began_us) * 1e-6);
-    /* What was said meanwhile may be lost with the broker; what is said from now on not. */
+    /* Messages sent meanwhile may be lost with the broker; later ones must not. */
     CHECK("what waited is sent", mqtt_client_wait_sent(client, wait_limit_ms(20000)));
     const unsigned from = atomic_load(&commands) + BATCH;
     pass_time_ms(1500);

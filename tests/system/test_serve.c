@@ -564,8 +564,7 @@ static void test_older_checkpoint(void)
     daemon_finish(&served);
 }
 
-/* What has changed since the whole checkpoint is damaged: that one alone is good for a start.
- */
+/* A damaged partial checkpoint: the whole one alone is good for a start. */
 static void test_damaged_changes(void)
 {
     char ids[64][64];

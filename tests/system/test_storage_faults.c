@@ -1,7 +1,7 @@
 /* needs: real time */
-/* What people and disks do to journal, store and checkpoint: moved away, replaced by an older
- * copy, cut, removed while the daemon runs. Each is told, and the journal makes up what is
- * missing. Uses threads. */
+/* Damage by people and disks to journal, store and checkpoint: moved away, replaced by an older
+ * copy, cut, removed while the daemon runs. Each is reported, and missing records are made
+ * again from the journal. Uses threads. */
 #include "tests/support/check.h"
 #include "tests/support/fault_code.h"
 

@@ -1,5 +1,5 @@
-/* What a report advises is in the words of people who run robots, whatever the model and
- * whatever is wrong with the recording. */
+/* A report's advice is in the words of people who run robots, for every model and every fault
+ * of a recording. */
 #include "tests/support/check.h"
 
 #include <ctype.h>
@@ -59,7 +59,7 @@ static double draw_noise(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53 - 0.5;
 }
 
-/* What may be wrong with a recording. */
+/* Faults of a recording. */
 static const struct ill {
     const char *name;
     double nu, nu_noise, nu_mean; /* sizes */

@@ -1,4 +1,4 @@
-/* What is asked again: the same answer as long as nothing has changed, and never an old one. It
+/* Repeated requests get the same answer while nothing has changed, and never an old one. It
  * runs threads. */
 #include "tests/support/check.h"
 

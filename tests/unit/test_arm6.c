@@ -513,7 +513,7 @@ static const double *commanded_rates(void)
     return NULL;
 }
 
-/* What is told holds for the period that comes, from where it is told; NAN: nothing was. */
+/* A rate holds for the next period from the present pose; NAN: no rate. */
 static double check_rates(int periods)
 {
     double most = 0.0;

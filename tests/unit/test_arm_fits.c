@@ -144,7 +144,7 @@ static void test_links_intervals(void)
         far2 += rms_m * rms_m;
         reported2 += fit.tool_se_m * fit.tool_se_m;
     }
-    /* Of 1560, 95 % but for chance (5 sd, parameters of one fit taken for independent). */
+    /* 95 % of 1560 within chance (5 sd, parameters of one fit counted as independent). */
     CHECK_NEAR("held", (double)held / (SEEDS * ARM_KINEMATICS_P), 0.95, 0.0, 0.03);
     CHECK("passed", passed >= SEEDS - 5);
     CHECK_NEAR("the tool, as near as told", sqrt(far2 / reported2), 1.0, 0.0, 0.1);

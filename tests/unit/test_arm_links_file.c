@@ -9,7 +9,7 @@
 #include "service/arm/arm_links_file.h"
 #include "tests/support/scratch.h"
 
-/* Of a real UR5, as printed in issue 179 of ros-industrial-attic/ur_modern_driver. */
+/* Links of a real UR5, as printed in issue 179 of ros-industrial-attic/ur_modern_driver. */
 static const char conf[] =
     "[mounting]  \n"
     "delta_theta = [ 2.07750978653505926e-05, 0.96821571555565844, -1.85685385014877657, "

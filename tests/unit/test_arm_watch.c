@@ -17,7 +17,7 @@ struct seen {
     struct arm_watched move[FOUND_MAX];
 };
 
-/* What stands at a time of the script. */
+/* State at a time of the script. */
 struct script {
     const char *row;
     double offset_s; /* of the samples against the start */

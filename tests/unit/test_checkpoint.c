@@ -247,7 +247,7 @@ static bool has_state(const char *state, int64_t t_us)
     return is;
 }
 
-/* What has changed since a whole one is taken with that one and with no other. */
+/* A partial checkpoint is applied to its whole one and to no other. */
 static void test_changes(void)
 {
     char extra[160];
@@ -275,7 +275,7 @@ static void test_changes(void)
     in = make_checkpoint("another", 7);
     CHECK_INT("whole", checkpoint_write(path, &in, NULL, &next, NULL), STATUS_OK);
     CHECK("no changes", access(extra, F_OK) != 0 && has_state("another", t_us));
-    /* As after a crash in between. */
+    /* The same as after a crash in between. */
     CHECK_INT("back", rename(retained, extra), 0);
     CHECK("not its own", next != id && has_state("another", t_us));
     later.version = 2;
@@ -340,7 +340,7 @@ static int chaos_rename(void *context, const char *from, const char *to)
     return chaos_now(context) ? -1 : rename(from, to);
 }
 
-/* Changes that cannot be written leave those of before. */
+/* A partial checkpoint that cannot be written leaves the previous one. */
 static void chaos_of_changes(void)
 {
     struct journal_checkpoint in = make_checkpoint("state", 5);

@@ -87,7 +87,7 @@ static void test_kinds(void)
     }
 }
 
-/* What was applied can be told again by its name; what is no name is counted only. */
+/* Applied values are found again by name; values without a name are only counted. */
 static void test_applied(void)
 {
     static struct seen seen;
@@ -208,7 +208,7 @@ static void test_command_fields(void)
     CHECK("hash", seen.event[0].hash != 0);
 }
 
-/* As ROS 2 has it, wherever a number of seconds may stand. */
+/* ROS 2 stamps are valid wherever a number of seconds may stand. */
 static void test_ros_stamps(void)
 {
     static struct seen seen;
@@ -248,8 +248,7 @@ static void test_probe_and_fault(void)
     CHECK(text, strstr(text, "\"op\":\"estop\",\"detail\":\"pressed\"") != NULL);
 }
 
-/* What an arm is told is read of its operations, wherever "op" stands; of others the same names
- * may mean anything. */
+/* Arm values are only read for arm operations, wherever "op" stands. */
 static void decode_command(const char *payload, struct seen *seen)
 {
     (void)decode_text("tandem/v1/r1/command", payload, seen);
@@ -402,7 +401,7 @@ static void test_reply_values(void)
     CHECK("told to", !seen.event[0].reply.uncalibrated);
 }
 
-/* What is written is read back the same. */
+/* Written events are read back the same. */
 static void test_round_trip(void)
 {
     static struct seen seen;
@@ -571,7 +570,7 @@ static void store_raw(void *context, const struct event *event)
     (void)snprintf(context, 64, "%.*s", r->raw ? (int)r->raw_bytes : 0, r->raw ? r->raw : "");
 }
 
-/* What a codec remembers is each pair's own; topics are of any name; it may send. */
+/* A codec's memory is separate for each pair; topics have any name; it may send. */
 static void test_foreign_codec(void)
 {
     static struct seen seen;
@@ -716,7 +715,7 @@ static bool fits_filter(const char *topic, const char *filter)
     return *filter == '#';
 }
 
-/* What the daemon listens to, somebody may write; and nobody may write for the daemon. */
+/* Some user may write each topic that the daemon receives; none may write for the daemon. */
 static void test_rights(void)
 {
     static const char *const own[] = {"+/reply",  "+/notice",      "+/entry",   "+/alarm",

@@ -7,7 +7,7 @@
 
 static struct csv csv;
 
-/* What a callback saw: names and fields joined by '|', rows by '/'. */
+/* Data that a callback saw: names and fields joined by '|', rows by '/'. */
 struct seen {
     char header[512];
     char rows[2048];

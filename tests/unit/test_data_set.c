@@ -170,7 +170,7 @@ static void tear_recording(struct recording *r)
     }
 }
 
-/* What is done to the recording, and what the card then says. */
+/* A change of the recording, and the expected data summary. */
 static const struct row {
     const char *name;
     void (*harm)(struct recording *r);
@@ -276,7 +276,7 @@ static void test_summaries(void)
         for (size_t run = 0; run < table.set.run_count; run++) {
             for (size_t k = table.set.run_start[run] + 1; k < table.set.run_start[run + 1];
                  k++) {
-                /* As the timer left them, and rows in the place of those that are missing. */
+                /* Rows keep the timer's stamps, and inserted rows fill the gaps. */
                 CHECK_NEAR(row->name, table.set.t_s[k] - table.set.t_s[k - 1], summary.dt_s,
                            row->harm == add_jitter ? 0.3 : 0.11, 0.0);
             }

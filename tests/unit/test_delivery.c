@@ -220,7 +220,7 @@ static void test_link_seq(void)
     script_close(&s);
 }
 
-/* What became of those that nobody answered, and of those without an id. */
+/* Commands without an answer, and those without an id. */
 static void test_link_ends(void)
 {
     start_lab(PAIR_LINK);
@@ -254,7 +254,7 @@ static void test_link_ends(void)
     script_close(&s);
 }
 
-/* As many as fit, the newest ones. What is forgotten too early is counted. */
+/* The newest ones fill the room. An early loss is counted. */
 static void test_bound(void)
 {
     char payload[64];
@@ -280,7 +280,7 @@ static void test_bound(void)
     script_close(&s);
 }
 
-/* What the shipped broker has not saved yet when it is killed is remembered by then. */
+/* The memory covers what the shipped broker has not saved when it is killed. */
 static void test_shipped_broker(void)
 {
     static struct lab_file lab;

@@ -109,7 +109,7 @@ static void compare_file(const char *path, const char *got)
     CHECK_TEXT(base_name(path), got + from, want + from);
 }
 
-/* What is written there is terminated, also when it is nothing. */
+/* The text is terminated even if nothing is written. */
 static FILE *open_text(char text[OUT_MAX])
 {
     FILE *out = NULL;
@@ -179,7 +179,7 @@ static int by_line(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What must be the same: arcs and ports, in any order of arcs. */
+/* Arcs and ports must be equal, in any order of arcs. */
 static void print_machine(char out[OUT_MAX])
 {
     static char arcs[OUT_MAX];

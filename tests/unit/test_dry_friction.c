@@ -95,7 +95,7 @@ static void test_pivots(void)
     const double command[] = {0.1, 1.295};
     double at[2] = {0.0, 0.0};
     apply_force(make_rubbing(h), command, 5.0, at);
-    /* Of the inner wheel's friction nothing is needed here: -t3 + t4 h + t7 / 2 ahead. */
+    /* The inner wheel's friction needs no effort here: -t3 + t4 h + t7 / 2 ahead. */
     CHECK_NEAR("turns", at[1], 1.0, 1e-6, 0.0);
     CHECK_NEAR("pivots", at[0], h * at[1], 1e-9, 0.0);
 }
@@ -247,7 +247,7 @@ static bool has_reason(char (*texts)[ESTIMATE_TEXT_MAX], size_t count, const cha
     return found;
 }
 
-/* Where there is friction the plain model is told of it, and where there is none it is not. */
+/* The plain model reports friction if there is some, and not otherwise. */
 static void test_friction_reported(void)
 {
     struct dynamics_fit fit;

@@ -1,5 +1,4 @@
-/* What changed between fits: nothing, one parameter, two at once, a payload, more of the same.
- */
+/* Changes between fits: nothing, one parameter, two at once, a payload, more of the same. */
 #include "tests/support/check.h"
 
 #include "identification/dynamics/dynamics_change.h"
@@ -159,7 +158,7 @@ static void test_rival(void)
     CHECK_INT("certain", change.rival[0], DYNAMICS_DIRECTIONS);
 }
 
-/* What was told goes on without a word; the way back, and another one, are told. */
+/* A reported change continues silently; a return, and another change, are reported. */
 static void test_goes_on(void)
 {
     static const double one[P] = {1, 1, 1, 1.5, 1, 1, 1, 1, 1};

@@ -1,5 +1,5 @@
-/* What a fit is held against: its own recording, other windows, the parameters in use, and what
- * speeds and times a robot can have.
+/* Checks of a fit: its own recording, other windows, the parameters in use, and plausible
+ * speeds and times of a robot.
  */
 #include <math.h>
 #include <stdint.h>
@@ -207,7 +207,8 @@ static void test_compare(void)
     CHECK_INT("with an error of its own", found.values.contradicted[1], true);
     CHECK_INT("all", found.values.contradicts && found.values.df > 2.5, true);
 
-    /* As wide as the printed interval, on both sides; alone, all is what one is. */
+    /* The given interval equals the printed one, on both sides; for one parameter, all together
+     * are that one. */
     const double ends[] = {fit.estimate.lo[0], fit.estimate.hi[0]};
     for (size_t i = 0; i < 4; i++) {
         const double to_middle = i < 2 ? 1e-6 : -1e-6;
@@ -378,7 +379,7 @@ static void test_dead_columns(void)
     static double level[USV_SAMPLES];
     static const struct {
         const char *row;
-        size_t nu, tau; /* of both the first so many axes, level */
+        size_t nu, tau; /* axes of the first kind that are level */
         double value;
         const char *reason, *advice;
         bool first;
@@ -432,7 +433,7 @@ static void test_worse_than_mean(void)
     CHECK("worse", !has_reason(&fit, "0 %"));
 }
 
-/* Times 0, 1, 2 are doubted, but not for those who know better. */
+/* Times 0, 1, 2 are implausible, unless the user allows them. */
 static void test_row_numbers(void)
 {
     static const struct model_limits none;
@@ -504,7 +505,7 @@ static void test_outliers_reported(void)
     }
 }
 
-/* What is left counts by its size, and not where it is nothing beside the motion. */
+/* A misfit counts by the size of the residual, unless it is negligible against the motion. */
 static void test_misfit(void)
 {
     static const struct model_limits none;
@@ -585,7 +586,7 @@ static bool gives_advice(const struct dynamics_fit *fit, const char *words)
     return published;
 }
 
-/* What was done to a vessel, and what is said of it: the cause, and what to do. */
+/* Changes of a vessel, and the expected report: the cause, and the advice. */
 static void test_causes(void)
 {
     static const struct model_limits none;
@@ -654,7 +655,7 @@ static void test_advice_for_all(void)
     }
 }
 
-/* How much residuals hang together does not depend on how many there are. */
+/* Autocorrelation of residuals does not depend on their number. */
 static void test_memory(void)
 {
     enum { LONG = 40000 };
@@ -703,7 +704,7 @@ static void test_summary_of_a_part(void)
     CHECK("r2 of these rows", part.r2 > 0.99 && part.r2 < 1.0);
 }
 
-/* What the parts of a recording say of a parameter, and what held-out data ask for, as JSON. */
+/* The JSON reports parts of the recording and values that held-out data ask for. */
 static void test_report_parts(void)
 {
     static char text[16384];

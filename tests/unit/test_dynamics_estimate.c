@@ -1,5 +1,4 @@
-/* One call for every method: what it asks while it works, and what it leaves when told to end.
- */
+/* One call for every method: its questions while it works, and its results when cancelled. */
 #include <math.h>
 #include <stdio.h>
 

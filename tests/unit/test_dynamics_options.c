@@ -1,6 +1,6 @@
 /* needs: a minute */
 /* short: TANDEM_WITHOUT=outliers */
-/* What can be asked of an estimator beside its method: a ridge, and to look past outliers. */
+/* Options of an estimator besides its method: a ridge, and robustness to outliers. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -43,7 +43,7 @@ static struct dynamics_fit fit_by(const struct data_set *set, enum dynamics_meth
     return fit;
 }
 
-/* A ridge draws to zero, a little where it is small, and gives a value to what is left free. */
+/* A ridge shrinks towards zero, little if it is small, and determines free parameters. */
 static void test_ridge(void)
 {
     struct data_set set = read_set();
@@ -110,8 +110,8 @@ static void test_ridge_range(void)
     }
 }
 
-/* What prediction error found of the noise is part of the fit, and so are its robust errors,
- * which are the ordinary ones where innovations are white. */
+/* The noise from prediction error is part of the fit, and so are robust errors, which equal the
+ * ordinary ones if innovations are white. */
 static void test_noise(void)
 {
     static double force[USV_SAMPLES][N];

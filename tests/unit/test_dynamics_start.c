@@ -21,7 +21,7 @@ static double t_s[N_MAX];
 static double y[N_MAX];
 static double command[N_MAX];
 
-/* Singular values cannot be found any more, from the so many-th time on. */
+/* Singular value decompositions fail after this number of calls. */
 static long decompositions_left = -1;
 
 int gsl_linalg_SV_decomp_jacobi(gsl_matrix *a, gsl_matrix *v, gsl_vector *s)
@@ -37,7 +37,7 @@ int gsl_linalg_SV_decomp_jacobi(gsl_matrix *a, gsl_matrix *v, gsl_vector *s)
     return next.function(a, v, s);
 }
 
-/* What is asked when those rotations do not end. */
+/* The stub replaces rotations that do not end. */
 int gsl_linalg_SV_decomp(gsl_matrix *a, gsl_matrix *v, gsl_vector *s, gsl_vector *work)
 {
     union {
@@ -53,7 +53,7 @@ struct drive {
     size_t hold;          /* samples between changes of the command */
 };
 
-/* Of a run, at a time in samples that is no edge; nothing before the run. */
+/* The time of a run in samples, which is no edge; nothing before the run. */
 static double find_commanded(const struct drive *d, size_t run, double sample)
 {
     const double size = 20.0 + 20.0 * (double)(run % 3);
@@ -240,7 +240,7 @@ static void test_lag_and_delay(void)
     CHECK("no delay", !dynamics_derive_with_delay(&fit, &first_order_model, 1, &both));
 }
 
-/* Noise that hangs together: the delay's interval holds the truth as often as it says. */
+/* Autocorrelated noise: the delay's interval has its coverage. */
 static void test_coloured_noise(void)
 {
     enum { DRAWS = 60 };
@@ -401,7 +401,7 @@ static void test_busiest(void)
     CHECK_NEAR("early", late[3], 8.0, 0.0, 1e-12);
 }
 
-/* What is measured against the effort has no start with the signs of a robot. */
+/* A start measured against the effort does not exist with the signs of a robot. */
 static void test_reversed(void)
 {
     const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 50};

@@ -115,7 +115,7 @@ static void test_plan_is_idempotent(void)
             efsm_plan(&table, &twice, &asks[k], 2);
             efsm_update(&table, &once, 2, 0, NULL, NULL);
             efsm_update(&table, &twice, 2, 0, NULL, NULL);
-            /* What lies above the top of the stack may differ; nothing else. */
+            /* Only memory above the top of the stack may differ. */
             memset(once.stack + once.depth, 0, sizeof once.stack - once.depth);
             memset(twice.stack + twice.depth, 0, sizeof twice.stack - twice.depth);
             memset(once.next_stack, 0, sizeof once.next_stack);

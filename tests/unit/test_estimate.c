@@ -1,4 +1,4 @@
-/* What every fit returns: the order of its reasons, the width of its intervals. */
+/* Every fit returns its reasons in order and intervals of the right width. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void test_reason_first(void)
     CHECK_INT("full", strcmp(e.reasons[ESTIMATE_TEXTS_MAX - 1], "reason 14"), 0);
 }
 
-/* What makes the verdict comes first, and no crowd of lesser reasons hides it. */
+/* The reason of the verdict comes first, and lesser reasons do not hide it. */
 static void test_worst_first(void)
 {
     struct estimate e;

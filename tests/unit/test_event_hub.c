@@ -124,7 +124,7 @@ static void test_filters(void)
     event_hub_destroy(hub);
 }
 
-/* What was lost is counted exactly, of the events that the filter lets through. */
+/* Lost events are counted exactly, if they pass the filter. */
 static void test_missed(void)
 {
     const struct event_filter alarms = {.types = 1u << EVENT_TYPE_ALARM};

@@ -288,7 +288,7 @@ static void test_undefined(void)
         {"if(false, 1, x) > 0", 0},
         {"defined(x) && x > 0", EXPRESSION_ALL_THERE},
         {"!defined(b) || b", EXPRESSION_ALL_THERE},
-        /* What a branch read that was not taken, has to be read again. */
+        /* A name read only in a branch that was not taken must be read again. */
         {"(defined(x) && x > 0) || x > 0", 0},
         {"if(defined(x), x, 0) + x > 0", 0},
     };

@@ -92,7 +92,7 @@ static void tear_down(void)
     (void)nftw(b.directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* So many samples, and a fit that is asked for. */
+/* Feeds this number of samples, and a request for a fit. */
 static void request_fit(size_t pair, size_t samples)
 {
     struct event e = script_event(b.s.params[pair].id, 0, EVENT_TELEMETRY, SIDE_REAL);

@@ -16,7 +16,7 @@ enum { AXES = 6, TICK_US = 8000, LATE_MAX = 64 };
 static const double TICK_S = 1e-6 * TICK_US;
 static const int64_t BEGIN_US = INT64_C(1700000000000000);
 
-/* What may be wrong. */
+/* Faults of a case. */
 enum wrong {
     NOTHING,
     VIRTUAL_STICKS,   /* its third joint */
@@ -56,8 +56,7 @@ static const struct course courses[] = {
 };
 /* clang-format on */
 
-/* Where the real arm is told to be: from one to the next, and round again; joint 6 beyond a
- * turn of half a turn. */
+/* Commanded places of the real arm, round again; joint 6 turns by more than half a turn. */
 static const double places[][AXES] = {{-1.57, -1.57, 0.0, -1.57, -1.57, 0.0},
                                       {-1.57, -0.17, 1.05, -2.62, -2.09, 3.14},
                                       {-3.49, -0.17, 1.57, -2.62, -2.09, 4.80},
@@ -267,7 +266,8 @@ static void test_courses(void)
             CHECK_INT(c->name, worst_joint(&r), 3);
             CHECK(c->name, r.tool_rmse_m > 0.01);
         } else {
-            /* Of 20 s, and held against what was measured: no more than what is true by much.
+            /* Averages over 20 s agree with the measured ones; reported values are not far
+             * below the truth.
              */
             CHECK_NEAR(c->name, r.tool_rmse_m, rms_m, 0.5, 1e-3);
         }

@@ -25,7 +25,7 @@ struct course {
     double within_m; /* from a minute on, at size 1 */
 };
 
-/* Of a robot of this size: lengths grow, times stay. */
+/* Scales a robot: lengths grow, times stay. */
 static void scale_robot(double size, double mismatch, double *theta)
 {
     memcpy(theta, ROBOT, sizeof ROBOT);
@@ -152,7 +152,7 @@ static void tick_scenario(struct scenario *s, int tick)
                NULL, 1e-6 * TICK_US);
 }
 
-/* What it says of itself last. */
+/* Returns its last fidelity report. */
 static struct fidelity_report run_course(const struct course *c, double pose_per_s2,
                                          double *apart_m)
 {
@@ -210,7 +210,7 @@ static void test_stays_where_the_real_one_is(void)
     }
 }
 
-/* What would be without: metres, so that this test can fail. */
+/* Without pose feedback the error is metres, so this test can fail. */
 static void test_drifts_away_otherwise(void)
 {
     double apart_m = 0.0;

@@ -88,7 +88,7 @@ static enum client_state ask_client(struct clients *c, struct client *client, in
     return state;
 }
 
-/* By no socket. */
+/* Opens a client without a socket. */
 static struct client *open_from(struct clients *c, const struct sockaddr_storage *address,
                                 int64_t now_ms)
 {
@@ -229,7 +229,7 @@ static void test_slow_heads(void)
     clients_clear(c);
 }
 
-/* Of those beyond their address's limit so many are kept, the latest. */
+/* Only the latest ones beyond their address's limit stay connected. */
 static void test_beyond(void)
 {
     enum { MORE = CLIENTS_BEYOND + 10, TAKEN = 2 };
@@ -371,7 +371,7 @@ static void test_whole_heads(void)
         for (size_t k = 0; k <= bytes; k++) {
             text[k] = (char)(rows[i].text[k] == '#' ? '\0' : rows[i].text[k]);
         }
-        /* Where libmicrohttpd finds the URL and the version: behind the first blank, before the
+        /* libmicrohttpd finds the URL and the version behind the first blank and before the
          * last one. */
         const char *url = strstr(rows[i].text, "#/a") - rows[i].text + text + 1;
         const char *version = strstr(rows[i].text, "#HTTP") - rows[i].text + text + 1;
@@ -633,7 +633,7 @@ static void write_text(const char *path, const char *text)
     (void)fclose(file);
 }
 
-/* What is wrong with the files is said; tests/system/security.sh speaks TLS. */
+/* Faults of the files are reported; tests/system/security.sh speaks TLS. */
 static void test_tls_files(void)
 {
     char empty[300];

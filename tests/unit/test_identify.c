@@ -9,9 +9,9 @@
 static const char vessel_file[] = TANDEM_SOURCE_DIR "/tests/golden/usv_W.csv";
 static const char moves_file[] = TANDEM_SOURCE_DIR "/tests/golden/smartlog.csv";
 
-/* What went through go_on. */
+/* Calls of go_on. */
 struct watch {
-    size_t asked, patience; /* the answer is no after so many; 0: never */
+    size_t asked, patience; /* go_on returns false after this count; 0: never */
     bool wrong;             /* a share that is none */
     double last_share;      /* of end_within() */
     size_t within;
@@ -199,7 +199,7 @@ static void test_within(void)
     free(text);
 }
 
-/* What is wrong with held-out recordings says that it is of them. */
+/* Errors of held-out recordings name them. */
 static void test_held_out(void)
 {
     static const char few[] = "rotation_rad,lap_s\n";

@@ -123,7 +123,7 @@ static void test_table(void)
     }
 }
 
-/* What is not for a model is refused by the name that whoever asks knows. */
+/* An option that does not apply to a model is refused under the name that the caller used. */
 static void test_sorts(void)
 {
     for (size_t i = 0; i < identify_option_count; i++) {

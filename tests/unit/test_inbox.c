@@ -232,8 +232,8 @@ static void test_overflow(void)
     tear_down(&b);
 }
 
-/* What the journal cannot take is not taken in, and said to be so; order and numbers of the
- * rest stay. */
+/* A line that the journal refuses is not accepted, and that is reported; order and numbers of
+ * the rest stay. */
 static void test_full_disk(void)
 {
     struct bench b = set_up();
@@ -270,7 +270,7 @@ static void test_full_disk(void)
     tear_down(&b);
 }
 
-/* What the journal holds is what the lab got, line by line, and in its places. */
+/* The journal holds what the lab got, line by line, and in its places. */
 static void check_journal(const struct bench *b, struct tally *t)
 {
     struct journal_reader *reader = NULL;
@@ -595,7 +595,7 @@ static void test_restore(void)
             run_round(b.inbox, &first);
         }
     }
-    /* As after a crash: the lab knows 20, the journal 50. */
+    /* The state after a crash: the lab knows 20, the journal 50. */
     const struct journal_position from = inbox_position(b.inbox);
     inbox_destroy(b.inbox);
     make_inbox(&b, 4096, true);

@@ -1,6 +1,6 @@
 /* short: TANDEM_RUNS=2 */
-/* A joint under control and what was done to it: what is said, and what is not. The motion is
- * given, and the effort is what it takes and a disturbance that hangs together. */
+/* A joint under control with a known fault: reported faults, and unreported ones. The motion is
+ * given; the effort is its inverse dynamics plus an autocorrelated disturbance. */
 #include <stdint.h>
 
 #include <gsl/gsl_errno.h>
@@ -204,7 +204,7 @@ static void test_right(void)
             held += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i] ? 1 : 0;
         }
     }
-    /* By chance in 5 % more than 6 of 24 do less than once in 1000. */
+    /* With 5 % by chance, more than 6 of 24 happens less than once in 1000. */
     CHECK("objected", objected <= 6);
     CHECK("held", held >= runs * COUNT(truth) * 85 / 100);
 }

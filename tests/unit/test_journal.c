@@ -306,7 +306,7 @@ static void test_removed(void)
     }
 }
 
-/* Where no new file can be begun nothing is taken, and it is told; then it goes on. */
+/* If no new file can be begun, nothing is accepted, and that is reported; then it continues. */
 static void test_removed_for_good(void)
 {
     fresh_dir();

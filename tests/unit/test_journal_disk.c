@@ -46,7 +46,7 @@ static int chaos_fsync(void *context, int fd)
     return -1;
 }
 
-/* What the journal said it has, and nothing else, is there afterwards, in order. */
+/* Afterwards the journal has exactly the lines that it accepted, in order. */
 static void check_survivors(const char *row, const bool *accepted, int count)
 {
     struct journal_reader *r = open_dir_reader(beginning);
@@ -259,7 +259,7 @@ static int busy_fsync(void *context, int fd)
     return disk->fails ? -1 : fdatasync(fd);
 }
 
-/* What a power cut would take begins with the oldest line that no sync has covered. */
+/* A power cut would lose lines from the oldest unsynced one on. */
 static void unsynced_age(void)
 {
     static const struct {

@@ -486,7 +486,7 @@ static void test_race(void)
     (void)pthread_mutex_destroy(&state.lock);
 }
 
-/* What fuzzing found worth keeping. */
+/* Inputs that fuzzing found worth keeping. */
 static void test_corpus(void)
 {
     static const char folder[] = TANDEM_SOURCE_DIR "/tests/fuzz/corpus/journal";

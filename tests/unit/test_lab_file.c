@@ -541,7 +541,7 @@ static void test_fingerprint(void)
         const struct option_row *row = &lab_pair_options.rows[i];
         struct lab_pair retained = pair;
         char *at = (char *)&pair + row->offset;
-        /* What sizes the state must stay what it can be. */
+        /* Options that set the state's size must stay within its bounds. */
         const bool model = strstr(row->path, ".model") != NULL;
         if (row->type == OPTION_TEXT) {
             (void)snprintf(at, row->size, "%s", model ? "usv3" : "x");

@@ -18,7 +18,7 @@ static void begin_log(enum log_format format, enum log_level level)
 
 static char text[65536];
 
-/* What was written since begin(). */
+/* Reads the lines written since begin(). */
 static void end_log(void)
 {
     const ssize_t n = read(pipe_fd[0], text, sizeof text - 1);

@@ -1,4 +1,4 @@
-/* What machines of the lab file look like: as drawn, written ones too, and what is refused. */
+/* Pictures of the lab file's machines: as drawn, written ones too, and refused ones. */
 #include "tests/support/check.h"
 
 #include "config/labfile/lab_file.h"

@@ -329,7 +329,7 @@ static char *print_machine(const char *name, const char *end)
     return text;
 }
 
-/* What is shipped as a drawing is the same machine. */
+/* A shipped drawing is the same machine. */
 static void test_drawings(void)
 {
     static const char *const names[] = {"counter", "plans", "smartlog",  "link",

@@ -24,7 +24,7 @@ static void test_example(void)
     CHECK("visitor is on no map", !world_blocked(&w, 0.2, -0.9, 0.0));
 }
 
-/* What is wrong, where, and that all of it is reported at once. */
+/* Faults have places, and all are reported at once. */
 static void test_faults(void)
 {
     static const struct {

@@ -433,7 +433,8 @@ static void test_out(void)
     mapping_table_free(table);
 }
 
-/* What is sent must not come back as said by others; who answers must be asked. */
+/* A message that is sent must not be received as another's; a robot that answers must be
+ * commanded. */
 static void test_lacks(void)
 {
     static const struct {

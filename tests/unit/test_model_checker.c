@@ -211,7 +211,7 @@ static void test_priorities(void)
     }
 }
 
-/* What becomes of a resource whose owner failed, or fell silent. */
+/* The fate of a resource whose owner failed, or fell silent. */
 static void test_policies(void)
 {
     static const struct {

@@ -332,7 +332,7 @@ static void test_by_speed(void)
     model_file_free(file);
 }
 
-/* What the file says counts, not how it is written. */
+/* The meaning of the file counts, not its layout. */
 static void test_hash(void)
 {
     static const char *const texts[] = {

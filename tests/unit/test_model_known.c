@@ -146,7 +146,7 @@ static void test_boat(void)
     model_file_free(file);
 }
 
-/* What stands where does not matter, nor does which side is which. */
+/* Neither the order of terms nor the side of an equation matters. */
 static void test_turned(void)
 {
     static const char *const texts[] = {"m*w' + c*w + m*g = u",     "u = m*w' + c*w + m*g",

@@ -19,7 +19,7 @@ static struct usv_record record;
 static struct data_set set;
 static struct dynamics_fit fitted; /* what checks are made of */
 
-/* What there is to do; *out is filled with a pattern before, and has its size below. */
+/* A task; *out is filled with a pattern before, and has its size below. */
 union outcome {
     struct dynamics_fit fit;
     struct dynamics_check check;

@@ -109,7 +109,7 @@ static void test_summary(void)
     odometry_set_free(NULL);
 }
 
-/* Where the path is unknown, another begins; the fit goes on as if nothing had happened. */
+/* A gap in the path begins another path, and the fit is the same. */
 static void test_cuts(void)
 {
     struct odometry_summary summary;
@@ -306,7 +306,7 @@ static void test_jumps(void)
     check_truth("jumps", &fit, 0.003);
 }
 
-/* What a path cannot show is not told. */
+/* Parameters that a path cannot show are not reported. */
 static void test_open(void)
 {
     static const struct odometry_leg straight[] = {{0.0, 0.0, 2.0}, {0.3, 0.0, 30.0}};
@@ -412,8 +412,7 @@ static void test_wrong(void)
     CHECK("unequal", has_reason(&fit, "the wheels differ"));
 }
 
-/* What was done to a robot or its recording, and what is said of it: the cause, and what to do.
- */
+/* Changes of a robot or its recording, and the expected report: the cause, and the advice. */
 static void test_causes(void)
 {
     static const struct odometry_leg left[] = {{0.3, 0.0, 10.0}, {0.3, 0.5, 40.0}};

@@ -1,4 +1,4 @@
-/* What the online filter passes over, and why; what it does with a start that is none. */
+/* Samples that the online filter skips, and why; its behaviour with an invalid start. */
 #include "tests/support/check.h"
 
 #include "identification/model/models.h"

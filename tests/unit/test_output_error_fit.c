@@ -193,7 +193,7 @@ static void test_biases(void)
     CHECK_NEAR("biases", fit.estimate.value[P + 1], -2.5, 0.0, 0.05);
     CHECK_NEAR("biases", fit.estimate.value[P + 2], 0.0, 0.0, 0.05);
     CHECK_INT("biases", fit.estimate.verdict, ESTIMATE_PASS);
-    /* What the fit gives foretells as well as it explains. */
+    /* The fitted model predicts as well as it explains. */
     CU_ASSERT_EQUAL_FATAL(
         output_error_validate(&usv3_model, &set, fit.estimate.value, true, 0.0, NULL, &report),
         STATUS_OK);
@@ -371,7 +371,7 @@ static void test_arguments(void)
     options.upper[3] = 1.0;
     CHECK_INT("bounds", fit_set(&set, &options, &fit, &report), STATUS_E_ARG);
     CHECK("untouched", memcmp(&fit, &before, sizeof fit) == 0);
-    /* As short as a recording can be: a verdict, not a crash. */
+    /* The shortest possible recording gives a verdict, not a crash. */
     search_defaults(&usv3_model, &options);
     for (size_t n = 1; n < 12; n++) {
         set.n = n;

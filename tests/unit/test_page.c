@@ -79,7 +79,7 @@ static void test_conditional(void)
     http_free(&reply);
 }
 
-/* What gzip(1) makes of bytes, into out. Returns how many. */
+/* Decompresses bytes with gzip(1) into out. Returns their number. */
 static size_t run_gunzip(const unsigned char *bytes, size_t n, char *out, size_t out_max)
 {
     char path[SCRATCH_MAX];

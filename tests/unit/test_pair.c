@@ -5,7 +5,7 @@
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
 #define DONE  REPLY_DONE
 
-/* What goes in, step by step, and what must come out. */
+/* Input step by step, and the expected output. */
 struct step {
     const char *row;
     enum { SEND, REAL, VIRT, TICK } what;
@@ -221,7 +221,7 @@ static void test_saved(void)
     script_close(&s);
 }
 
-/* As many as the options say, in the memory they say. */
+/* The options set the number of entries and the memory. */
 static void test_room(void)
 {
     static struct script s;

@@ -179,8 +179,8 @@ static uint64_t moves_of(const struct lab_of_arms *lab, enum side s)
     return lab_pair(lab->s.lab, 0)->side[s].moves;
 }
 
-/* Where a move begins is known from telemetry, else from the last reply, else from where the
- * last command was to end; nobody told its size. */
+/* The start of a move is known from telemetry, else from the last reply, else from the last
+ * command's target; no message gives its size. */
 static void test_sizes(void)
 {
     static const struct {
@@ -426,7 +426,7 @@ static void check_row(const struct pair_fits *fits, enum side side)
     CHECK(row.json, strstr(row.json, "\"verdict\":\"PASS\"") != NULL);
 }
 
-/* What the window tells after many moves, and after few. */
+/* The window's results after many moves, and after few. */
 static void test_calibration(void)
 {
     static struct lab_of_arms lab;
@@ -552,7 +552,7 @@ static void close_two(struct two_arms *two)
     script_close(&two->lab.s);
 }
 
-/* By so much of the first joint, or a stop; what L1 says at at_s. */
+/* A turn of the first joint, or a stop; L1 sends it at at_s. */
 struct turn {
     double at_s, q1_rad;
     const char *op;

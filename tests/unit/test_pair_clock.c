@@ -1,4 +1,4 @@
-/* What the clocks of a pair's robots, their pace and the delays of messages do to entries. */
+/* Effects of the robots' clocks, their rate and the delays of messages on entries. */
 #include "tests/support/lab_script.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)

@@ -383,7 +383,7 @@ static void test_waits_for_whole(void)
     script_close(&r->s);
 }
 
-/* What creeps is told once; a step of the same parameter, on top of that, is another change. */
+/* A slow change is reported once; a later step of the same parameter is another change. */
 static void test_creeps(void)
 {
     struct run *r = &run;
@@ -585,7 +585,7 @@ static void test_once_a_second(void)
     CHECK(out.fit.estimate.reasons[0], !strstr(out.fit.estimate.reasons[0], "row numbers"));
 }
 
-/* What it costs those who do not want it. */
+/* Memory of pairs without dynamics. */
 static void test_memory(void)
 {
     struct pair_params p[2];

@@ -32,7 +32,7 @@ struct stage {
     char fidelity[64]; /* codes of the alarms of this type */
     size_t controls, fidelities;
     double jump; /* of an effort, largest from one to the next */
-    /* What came in, for replay. */
+    /* Recorded events, for replay. */
     struct event *events;
     size_t event_count;
 };
@@ -313,7 +313,8 @@ static double surge_rmse(const struct stage *s)
     return r.rmse[0];
 }
 
-/* What the lab file does not know is learnt: as good as what it knows, also after reboots. */
+/* Values that the lab file does not give are estimated, as good as given ones, also after
+ * reboots. */
 static void test_learnt(void)
 {
     static struct stage s;
@@ -454,8 +455,8 @@ static void test_promotion(void)
     close_lab(&s);
 }
 
-/* Of a set the simulator refuses parts: these are as they were, and so are all once it is taken
- * back. */
+/* If the simulator refuses parts of a set, these keep their values, and so do all after the set
+ * is taken back. */
 static void test_refused_parameters(void)
 {
     const double *own = usv3_vessel_find("wamv")->theta;

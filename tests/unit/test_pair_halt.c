@@ -4,7 +4,7 @@
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
 
-/* A halt behind the move that it shall end would end nothing. */
+/* A halt queued behind the move that it is meant to end would end nothing. */
 static void test_link_halt(void)
 {
     static struct script s;
@@ -33,7 +33,8 @@ static void test_link_halt(void)
     script_close(&s);
 }
 
-/* What waits when a halt comes would set the robot off again: it is answered, and not sent. */
+/* A command that waits when a halt comes would restart the robot: it is answered, and not
+ * sent. */
 static void test_link_halt_withdraws(void)
 {
     static const struct {

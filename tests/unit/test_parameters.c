@@ -70,7 +70,7 @@ static void test_checks(void)
     }
 }
 
-/* What was done to a robot, its moves or their table. */
+/* A change of a robot, its moves or their table. */
 struct cause {
     const char *row;
     double trend, step;         /* speeds, up to the last move and from half of them on */

@@ -255,8 +255,8 @@ static void test_derived_quantity(void)
     CHECK("unknown", isnan(f.value) && isnan(f.se) && isnan(f.lo) && isnan(f.hi));
 }
 
-/* As the models' own gains and time constants say, and of a vessel about a speed by hand: its
- * drag there is d4 + 2 d5 |u|. */
+/* The response agrees with the models' own gains and time constants, and for a vessel with a
+ * linearisation by hand: its drag there is d4 + 2 d5 |u|. */
 static void test_response(void)
 {
     struct dynamics_fit fit;

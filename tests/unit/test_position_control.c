@@ -102,7 +102,7 @@ static void test_machine_script(void)
     }
 }
 
-/* What a state promises of the error, whatever came before. */
+/* A state guarantees a band of the error, whatever came before. */
 static bool is_in_band(uint8_t state, double e)
 {
     switch (state) {

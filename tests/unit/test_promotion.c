@@ -141,7 +141,8 @@ static void open_stage(struct stage *g, const struct sim *sim, enum pair_promoti
     g->move = 1;
 }
 
-/* What of a simulator cannot be set is 0.24 s of a turn, 0.18 s of a drive, and slip. */
+/* The part of a simulator that cannot be set is 0.24 s of a turn, 0.18 s of a drive, and
+ * slip. */
 static const struct sim sims[] = {
     {"relative",
      PARAMETERS_RELATIVE,
@@ -259,7 +260,7 @@ static void test_by_itself(void)
     }
 }
 
-/* By hand what a set misses is proposed by itself, and goes out when somebody says so. */
+/* With manual promotion a correction is proposed automatically, and sent on request. */
 static void test_settling_by_hand(void)
 {
     static struct stage g;
@@ -317,8 +318,8 @@ static void test_right_before(void)
     script_close(&g.s);
 }
 
-/* What a simulator refuses, or does not acknowledge, is not in force; nor is what an older
- * acknowledgement names. */
+/* Values that a simulator refuses, or does not acknowledge, are not in force; nor are those of
+ * an older acknowledgement. */
 static void test_acknowledged_only(void)
 {
     static struct stage g;
@@ -405,7 +406,7 @@ static void test_moves_in_force(void)
     script_close(&g.s);
 }
 
-/* What the lab file says goes before what acknowledgements leave open. */
+/* The lab file's setting overrides missing acknowledgements. */
 static void test_form(void)
 {
     static struct stage g;

@@ -66,7 +66,7 @@ static double sim_lap(const struct sim *m, const struct arm_move *move)
     return lap_of(p, move);
 }
 
-/* What a simulator that has all of the real arm's terms, but a capped speed, is late by. */
+/* The delay of a simulator with all of the real arm's terms but a capped speed. */
 static double cap_lap(const struct stage *g, const struct arm_move *move)
 {
     struct sim m = {.cap = g->sim.cap, .slip = 1.0};
@@ -263,7 +263,7 @@ static void test_by_itself(void)
         CHECK_INT("terms", find_active(&g)->count, PROFILE_P);
         CHECK_NEAR("speed", find_active(&g)->value[PROFILE_JOINT_SPEED], 0.9, 0.02, 0.0);
         CHECK_INT("lines", isfinite(find_active(&g)->sent.value[PROFILE_LINE_SPEED]), lines);
-        /* The real arm slows down; once the window holds no moves of before: */
+        /* The real arm slows down; once the window holds only later moves: */
         g.real[PROFILE_JOINT_SPEED] *= 0.8;
         run_auto(&g, 200);
         run_auto(&g, 30);
@@ -273,7 +273,7 @@ static void test_by_itself(void)
     }
 }
 
-/* What a simulator cannot do, or does not, is said to be missed, and is not tried for ever. */
+/* Values that a simulator cannot reach are reported as missed, and are not tried for ever. */
 static void test_wrong_worlds(void)
 {
     for (size_t i = 0; i < COUNT(sims); i += 2) {
@@ -299,7 +299,7 @@ static void test_wrong_worlds(void)
     }
 }
 
-/* By hand, there and back. */
+/* Manual promotion, there and back. */
 static void test_by_hand(void)
 {
     static struct stage g;

@@ -99,7 +99,7 @@ static void test_squares(void)
     }
 }
 
-/* Where columns stand apart all ways give the same to the last digits. */
+/* With well separated columns all methods agree to the last digits. */
 static void test_digits(void)
 {
     struct qr_accumulator t;

@@ -184,7 +184,7 @@ static void test_extract(void)
     free(text);
 }
 
-/* Of other pairs only: nothing to show, and that is said. */
+/* A recording of other pairs only has nothing to show, and that is reported. */
 static void test_others(void)
 {
     static const char text[] =

@@ -153,7 +153,7 @@ static const char *read_published(struct bench *b)
     return pairs;
 }
 
-/* What is published next, as time goes on and snapshots come. */
+/* Returns the next publication, as time passes and snapshots come. */
 static const char *read_next(struct bench *b)
 {
     const int64_t until_us = lab_clock_monotonic_us() + 10 * REST_US;
@@ -206,8 +206,8 @@ static void test_of_a_pair_one_waits(void)
     publish_snapshot(b);
     CHECK("all", publish_all(b));
     CHECK_TEXT("the longest waiting first", read_published(b), "r9 r2 ");
-    /* What was new while they waited was in that snapshot, but they might have been made
-     * before: once more, then never. */
+    /* Their news were in that snapshot, but they might have been computed before: once more,
+     * then never. */
     publish_snapshot(b);
     publish_snapshot(b);
     CHECK("all", publish_all(b));
@@ -219,7 +219,8 @@ static void test_of_a_pair_one_waits(void)
     tear_down(b);
 }
 
-/* New while it waits for a keeper that is slow: made once more, of the snapshot that has it. */
+/* A pair that changes while it waits for a slow maintenance thread is computed once more, from
+ * the snapshot that has the change. */
 static void test_new_while_it_waits(void)
 {
     struct bench *b = set_up();

@@ -1,4 +1,4 @@
-/* What every robot kind promises, and the travel times of the differential-drive robot. */
+/* Promises of every robot kind, and the travel times of the differential-drive robot. */
 #include "tests/support/check.h"
 
 #include "twin/sim/robot/diffdrive.h"
@@ -141,7 +141,7 @@ static void test_travel_times(void)
     }
 }
 
-/* What the motors are told is in m/s and rad/s, of the body: once it moves evenly, its
+/* Commands to the motors are in m/s and rad/s of the body: in steady motion they equal its
  * velocity. */
 static void test_commanded_velocity(void)
 {
@@ -173,8 +173,8 @@ static void test_commanded_velocity(void)
     CHECK_NEAR("not sideways", fastest[1], 0.0, 0.0, 0.0);
 }
 
-/* A wheel with dry friction stays where it is told less than that takes, moves slower by it,
- * and coasts no further than is foretold. */
+/* A wheel with dry friction stays below its breakaway command, moves slower by it, and coasts
+ * no farther than predicted. */
 static void test_friction(void)
 {
     static const double friction_mps[] = {0.0, 0.02, 0.3};
@@ -231,9 +231,9 @@ static void test_placed(void)
     }
 }
 
-/* Put elsewhere at the moment of its reply, while its motors run out, it comes to rest there,
- * in truth and as it believes; the next move makes up for what is left to the goal that it had.
- * One that was far off, or halted, has nothing left. */
+/* A robot placed elsewhere at the moment of its reply, while its motors run out, comes to rest
+ * there, in truth and by its own estimate. The next move makes up for the remaining distance to
+ * its goal. After a long way off, or a halt, nothing remains. */
 static void test_placed_running_out(void)
 {
     static const struct {

@@ -223,7 +223,7 @@ static void test_publishing(void)
     }
 }
 
-/* What cannot be told is not told, and counted. */
+/* Values that cannot be sent are left out, and counted. */
 static void test_untold(void)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, 2e9F};

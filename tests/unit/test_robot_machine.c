@@ -73,7 +73,7 @@ static void command_robot(struct rig *r, const char *id, const char *op, double 
     robot_command(&diffdrive_kind, &r->robot, &command, store_reply, r);
 }
 
-/* So many seconds, or until there are so many replies; returns the seconds that it took. */
+/* Runs for this time, or until this number of replies; returns the seconds that it took. */
 static double run_robot(struct rig *r, double most_s, size_t replies)
 {
     int64_t steps = 0;
@@ -165,7 +165,7 @@ static void run_both(struct both *b, double s)
     }
 }
 
-/* As a simulator is put where the real robot stands: so much to its left. */
+/* Places a simulator at the real robot's pose: this far to its left. */
 static void place_aside(struct both *b, double way_m)
 {
     const double *at = b->own->robot.plant.pose;

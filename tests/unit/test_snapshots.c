@@ -145,7 +145,7 @@ static void test_many_fits(void)
     tear_down(&b);
 }
 
-/* What the moves tell is that of each view's own moves, asked once or again. */
+/* Fits belong to each view's own moves, asked once or again. */
 static void test_fits(void)
 {
     struct bench b;
@@ -235,7 +235,7 @@ static void test_slices(void)
     tear_down(&b);
 }
 
-/* What nobody reads is brought up to date where it lies, its growing number of moves too. */
+/* A snapshot without readers is updated in place, its growing number of moves too. */
 static void test_renewed(void)
 {
     struct bench b;

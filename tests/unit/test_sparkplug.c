@@ -50,7 +50,7 @@ static void add_values(struct received *h, const struct sparkplug_metrics *metri
     }
 }
 
-/* As the reference tells it. */
+/* Prints in the format of the reference. */
 static void print_reference(void *context, const struct sparkplug_event *e)
 {
     struct received *h = context;
@@ -315,7 +315,7 @@ static void test_round(void)
     CHECK_TEXT("none is missing", h.text, "");
 }
 
-/* What a device held: of data by exception, and of more metrics than there is room for. */
+/* A device's held values: data by exception, and more metrics than there is room for. */
 static void test_held(void)
 {
     static struct received h = {.name = "d"};

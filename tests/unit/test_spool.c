@@ -177,7 +177,7 @@ static void test_full(void)
     threads_destroy(threads);
 }
 
-/* What is in the queue, but not yet in the spool, goes with it. */
+/* Rows that are only in the queue are freed with it. */
 static void test_unended(void)
 {
     struct threads *threads = NULL;
@@ -196,7 +196,7 @@ static void test_unended(void)
     threads_destroy(NULL);
 }
 
-/* Where $TMPDIR is no directory, another place is taken. */
+/* If $TMPDIR is no directory, another place is used. */
 static void test_elsewhere(void)
 {
     struct spool *s = NULL;

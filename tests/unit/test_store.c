@@ -26,8 +26,8 @@ static bool copy_row(void *context, const struct store_row *row)
     return true;
 }
 
-/* Whatever the umask, and where a file of before could be read by all, with what SQLite makes
- * beside it. */
+/* Access is restricted whatever the umask, also for an older file that all could read, and for
+ * SQLite's extra files. */
 static void for_owner_and_group(void)
 {
     static const char *const extra[] = {"", "-wal", "-shm"};
@@ -211,7 +211,7 @@ static void released_versions(void)
     }
 }
 
-/* Entries of before, of a team's commands and of others, are found by team and job. */
+/* Older entries, of a team's commands and of others, are found by team and job. */
 static void commands_of_teams(void)
 {
     static const struct {

@@ -10,7 +10,7 @@ enum { ENTRIES_MAX = 30000, BATCH = 700 };
 
 #define START_US INT64_C(1763617674000000)
 
-/* What the store was given. */
+/* Entries given to the store. */
 static struct reported {
     int64_t t_us;
     double lag_s;
@@ -92,8 +92,8 @@ static void expect_same(const char *name, const struct store_bucket *is,
     }
 }
 
-/* Of all that there is, and of random times, by each width. Returns how many rows the whole
- * took at the widest. */
+/* Compares the whole range, and random ranges, for each width. Returns how many rows the whole
+ * range took at the widest. */
 static size_t expect_all(const char *name, struct store_reader *r, int64_t newest_us)
 {
     size_t rows = 0;

@@ -1,7 +1,6 @@
-/* What the golden traces of teams do not show: loops, conditions, steps without end, a Lock
- * aborted halfway, a step skipped, robots that lock by themselves, what was taken
- * away from a sequence,
- * robots that fall silent. Every activity takes 1 s, those with a z 9 s. */
+/* Cases beyond the golden traces of teams: loops, conditions, endless steps, a Lock aborted
+ * halfway, a step skipped, robots that lock by themselves, locks taken away from a sequence,
+ * silent robots. Every activity takes 1 s, those with a z 9 s. */
 #include "tests/support/check.h"
 
 #include "tests/support/team_drive.h"

@@ -326,7 +326,7 @@ static void test_nominals(void)
 /* --- laid flat -----------------------------------------------------------------------------
  */
 
-/* What a team of two does in its first hundred instants, as text: who begins and ends what. */
+/* Records the effects of a team of two in its first hundred instants, as text. */
 static void write_effect(void *context, const struct team_effect *effect)
 {
     FILE *out = context;
@@ -508,7 +508,7 @@ static char *write_many(int robots, int steps, size_t *bytes)
     return text;
 }
 
-/* As many as the limits say are read, one more is told. */
+/* Teams at the limits are read, and one more is reported. */
 static void test_limits(void)
 {
     static const struct {

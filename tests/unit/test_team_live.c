@@ -404,7 +404,7 @@ static void test_clients(void)
     rig_close(&rig);
 }
 
-/* A Lock of several goes on with what is left of it. */
+/* A Lock of several continues with its remaining resources. */
 static void test_part_of_a_lock(void)
 {
     static const char both[] = LOCK("z1", "R1", "\"IB\",\"T\"");
@@ -547,8 +547,8 @@ static const char WORKERS[] =
     "\"handles\":[\"a\"]},\"R3\":{\"handles\":[\"b\"]}}},\"durations_ms\":{\"R1\":{},\"R2\":"
     "{\"Go\":100,\"Fit\":100},\"R3\":{\"Go\":100}}}";
 
-/* What nobody could ever do is refused with words, over MQTT and as a person's wish, and leaves
- * the team alone. */
+/* An impossible request is refused with a reason, over MQTT and over HTTP, and does not affect
+ * the team. */
 static void test_jobs(void)
 {
     static const struct {

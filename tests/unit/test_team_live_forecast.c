@@ -1,5 +1,5 @@
-/* What a team at work will do, foretold when it begins: asked for, made, told, held against
- * what came; jobs; what was foretold too late, or of another way; its line in the journal. */
+/* Predictions of a working team: requested at its begin, computed, reported, compared with the
+ * result; jobs; late predictions and other paths; the journal line. */
 #include "tests/support/team_live_forecast.h"
 
 #include <gsl/gsl_errno.h>
@@ -168,7 +168,7 @@ static void test_another_way(void)
     rig_close(&rig);
 }
 
-/* What is no forecast, or of another wish. */
+/* Lines that are no forecast, or belong to another request. */
 static void test_lines(void)
 {
     static const struct {

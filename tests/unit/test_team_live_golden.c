@@ -1,7 +1,7 @@
 /* The golden traces of teams, through the lab: what it does is what they say. */
 #include "tests/support/team_live_rerun.h"
 
-/* What else happens: releases by people, signs of life. */
+/* Other events: releases by people, signs of life. */
 static bool send_script(struct rig *rig)
 {
     const json_t *script = json_object_get(rig->head, "script");

@@ -54,7 +54,7 @@ static void test_same_transitions(void)
     }
 }
 
-/* What the paper says: Error is left by a reset alone. */
+/* The paper requires that only a reset leaves Error. */
 static void test_error(void)
 {
     for (size_t a = 0; a < team_robot_table.arc_count; a++) {

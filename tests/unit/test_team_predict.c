@@ -651,7 +651,7 @@ static void test_streams_and_chi_square(void)
         }
         const double f = freedoms[i];
         CHECK_NEAR(row, mean, f, 0.0, 4.0 * sqrt(2.0 * f / N));
-        /* Of the variance: its own is 8 f^2 + 48 f over N. */
+        /* The tolerance comes from the variance's own: 8 f^2 + 48 f over N. */
         CHECK_NEAR(row, square - mean * mean, 2.0 * f, 0.0,
                    4.0 * sqrt((8.0 * f * f + 48.0 * f) / N));
     }

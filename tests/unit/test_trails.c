@@ -91,7 +91,7 @@ static void test_retained(void)
     close_trails();
 }
 
-/* Of an arm the tool's places, by its six joints and its lengths. */
+/* For an arm the trail is the tool's, from its six joints and its lengths. */
 static void test_arm(void)
 {
     static const double work[6] = {0.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0.0};

@@ -373,7 +373,7 @@ static void set_laps(struct travel_move *moves, size_t n, const struct truth *tr
     }
 }
 
-/* What the judge says of signs, spread, outliers and sizes. */
+/* Reasons of the judge about signs, spread, outliers and sizes. */
 static void test_reasons(void)
 {
     struct travel_move moves[MOVES_MAX];
@@ -556,7 +556,7 @@ static void test_middle(void)
     }
 }
 
-/* What a move takes that starts and ends at rest. */
+/* Returns the duration of a move from rest to rest. */
 static double accelerated_s(double size, double speed, double acceleration)
 {
     return !(size > 0.0)                         ? 0.0
@@ -600,7 +600,7 @@ static void test_accelerates(void)
             CHECK(rows[r].row, fit.estimate.verdict != ESTIMATE_PASS);
             CHECK(rows[r].row,
                   has_reason(fit.estimate.reasons, fit.estimate.reason_count, "bend"));
-            /* Where many moves reach full speed, and nothing else starts late. */
+            /* With many moves at full speed, and no other source of delay: */
             if (fit.accelerating.known && rows[r].v * rows[r].v < 0.7 * rows[r].a &&
                 !(rows[r].delay_s > 0.0)) {
                 CHECK_NEAR(rows[r].row, fit.accelerating.speed[1], rows[r].v, 0.0, 0.15);

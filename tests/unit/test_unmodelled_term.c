@@ -165,7 +165,7 @@ static void test_found(void)
     CHECK("unknown", isnan(missing.effort_r2));
 }
 
-/* An effort that changes between rows acts as their mean, on request or by what is left. */
+/* An effort that changes between rows acts as their mean, on request or by the residuals. */
 static void test_hold(void)
 {
     const struct model *model = &joint_models[0][2];

@@ -55,7 +55,7 @@ static double push_n(const struct machine *m, double volts, double speed_radps,
            m->radius_m;
 }
 
-/* What is left of the laws of motion (eq. 3) when the robot moves so: force and moment. */
+/* Computes the residual of the laws of motion (eq. 3) for this motion: force and moment. */
 static void compute_imbalance(const struct machine *m, const double *command, const double *nu,
                               const double *nu_dot, double *left)
 {

@@ -498,7 +498,7 @@ static void test_travel_time_follows(void)
     http_free(&reply);
 }
 
-/* What was kept is not handed out any more when the pair has changed. */
+/* A cached answer is not used any more when the pair has changed. */
 static void test_cached_until_changed(void)
 {
     static const char *const targets[] = {"/api/v1/pairs/r1", "/api/v1/pairs/r1/tracked"};

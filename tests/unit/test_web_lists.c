@@ -161,7 +161,7 @@ static void test_selection(void)
     json_decref(body);
 }
 
-/* What a chart gets is what the entries say, however coarse it is. */
+/* A chart agrees with the entries, however coarse it is. */
 static void check_series(const char *selection, int points, const json_t *entries)
 {
     struct sum {

@@ -2,7 +2,7 @@
 /* Teams over HTTP: what is asked of them, what they answer. It runs threads. */
 #include "tests/support/web_served.h"
 
-/* What is asked of a team, in turn. */
+/* Requests to a team, in turn. */
 static void test_teams(void)
 {
     static const struct {

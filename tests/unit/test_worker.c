@@ -95,7 +95,7 @@ static enum status submit_work(struct worker *w, enum job_class class, struct wo
     return worker_submit(w, &order, id, NULL);
 }
 
-/* What a visitor saw, kept beyond the lock. */
+/* Data that a visitor saw, copied for use after the lock. */
 struct seen {
     struct web_job report;
     enum job_state state;

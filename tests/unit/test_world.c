@@ -171,7 +171,7 @@ static void test_add(void)
     CHECK_INT("full", world_add(&w, &o, two, 2), STATUS_E_FULL);
 }
 
-/* What the robot's lidar makes of it, looking ahead from x_m; the draw of its noise, out. */
+/* Returns the lidar's range, looking ahead from x_m, and the draw of its noise. */
 static double ping_range(const struct world *w, double noise_m, double x_m, uint64_t seed,
                          double *draw)
 {

@@ -117,7 +117,8 @@ export class History {
         this.box.hidden = !any;
         show(this.message, any ? this.shown.length === 0 && el("p", {class: "muted"},
             `No fit of the ${this.side} robot has this one yet.`)
-            : empty("No history yet", "Fits of both robots will be shown here with their 95 % intervals, promoted or not."));
+            : empty("No history yet",
+                "Fits of both robots will be shown here with their 95 % intervals, promoted or not."));
         if (this.shown.length > 0) {
             const rows = this.rows();
             const alone = rows.length === 1; // in the middle of a minute; with the second one all of them again

@@ -97,7 +97,7 @@ static bool L0Firmware_monitor(struct L0Firmware *m)
     return m->fired_count == 1;
 }
 
-/* What comes next, by the values of now. */
+/* Plans the next state from the present values. */
 void L0Firmware_plan(struct L0Firmware *m, double t_s)
 {
     (void)t_s;
@@ -335,7 +335,7 @@ void L0Firmware_plan(struct L0Firmware *m, double t_s)
     }
 }
 
-/* What was planned becomes what is. */
+/* Makes the plan the present state. */
 void L0Firmware_update(struct L0Firmware *m, double t_s)
 {
     if (!m->planned) {

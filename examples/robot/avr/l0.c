@@ -30,7 +30,7 @@ static struct L0Firmware machine;
 
 static struct {
     float pose[3];       /* m, rad */
-    float nu[2], tau[2]; /* ahead, turn: measured, and as the motors are told */
+    float nu[2], tau[2]; /* ahead, turn: measured, and as commanded */
     uint32_t began_ms;
 } l0;
 
@@ -38,7 +38,7 @@ static struct {
 
 static volatile uint32_t ms;
 static volatile char filling[160], line[160]; /* the line that comes, and the last whole one */
-static volatile uint8_t filled, line_bytes;   /* line_bytes > 0: to be taken */
+static volatile uint8_t filled, line_bytes;   /* line_bytes > 0: ready to be read */
 static volatile uint32_t line_ms;
 
 ISR(TIMER0_COMPA_vect)
@@ -94,7 +94,8 @@ static void send_text(const char *text, uint16_t bytes)
 
 /* ---- the robot ---- */
 
-/* What motors, wheels and odometry would do in a period; and how far that is, ahead and turned.
+/* Simulates motors, wheels and odometry for one period; returns how far the robot drove and
+ * turned.
  */
 static void step_world(float *ahead_m, float *turned_rad)
 {

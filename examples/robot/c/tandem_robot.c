@@ -216,7 +216,7 @@ static void append_text(struct tandem_robot *r, const char *text)
     }
 }
 
-/* At least so many digits, a point before the last ones. */
+/* Writes `least` digits or more, with a point before the last ones. */
 static void append_digits(struct tandem_robot *r, uint32_t value, uint8_t least,
                           uint8_t decimals)
 {

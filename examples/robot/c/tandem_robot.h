@@ -41,7 +41,7 @@ struct tandem_command {
     bool moves;                         /* one of them is not 0 */
 };
 
-/* What the robot gives: constant, so that it may lie in flash. */
+/* Functions of the robot: constant, so that they can be in flash. */
 struct tandem_body {
     /* Publish payload[bytes], which is terminated, too, on PAIR/SIDE/word; false: it could not
      * be. */
@@ -53,10 +53,10 @@ struct tandem_body {
     bool (*begin)(void *context, const struct tandem_command *command);
     void (*stop)(void *context); /* at once, whatever the robot does */
     void *context;
-    const char *boot; /* at most 23 bytes, others after each start; "": not told */
+    const char *boot; /* at most 23 bytes, different after each start; "": not sent */
 };
 
-/* What is asked for most stands first: 8-bit processors reach 63 bytes at once. */
+/* Members used most come first: 8-bit processors reach 63 bytes at once. */
 struct tandem_robot { /* all zero but for `has`: at rest */
     const struct tandem_body *has;
     float pose[3]; /* x_m, y_m, psi_rad: where it is */
@@ -76,8 +76,8 @@ struct tandem_robot { /* all zero but for `has`: at rest */
     char room[TANDEM_ROOM];
 };
 
-/* What came on PAIR/command or PAIR/SIDE/command ("command") or on PAIR/SIDE/probe ("probe");
- * payload[bytes] need not be terminated. Other words are passed over. */
+/* Handle a message on PAIR/command or PAIR/SIDE/command ("command") or on PAIR/SIDE/probe
+ * ("probe"); payload[bytes] need not be terminated. Other words are ignored. */
 void tandem_receive(struct tandem_robot *r, const char *word, const char *payload,
                     uint16_t bytes, struct tandem_time received);
 

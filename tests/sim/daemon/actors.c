@@ -12,7 +12,7 @@ static int64_t after_s(double s)
     return world->t_us + (int64_t)(s * SECOND_US);
 }
 
-/* What the robot's clock showed s seconds ago. */
+/* Returns the robot's clock s seconds ago. */
 static double clock_s(const struct robot *r, double s)
 {
     return 1763600000.0 + r->clock_s +

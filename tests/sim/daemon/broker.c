@@ -94,7 +94,7 @@ bool broker_connected(int link, bool clean)
         b->filter_count = b->count = 0;
     }
     b->session = true;
-    /* What was under way comes again, before all that is new. */
+    /* Messages in flight come again before all new ones. */
     for (uint32_t i = 0; i < b->count; i++) {
         if (b->queue[i].sent) {
             b->queue[i].dup = true;

@@ -285,7 +285,7 @@ void disk_sync_directory(const char *directory)
     d->change_count = left;
 }
 
-/* Of SQLite's files the name goes with the bytes, as on ext4. */
+/* For SQLite's files the name is synced with the bytes, as on ext4. */
 void disk_sync_name(int file)
 {
     struct disk *d = &world->disk;
@@ -313,7 +313,8 @@ bool disk_was_faulty(int64_t within_us)
     return world->t_us - (last_us > d->slow_until_us ? last_us : d->slow_until_us) < within_us;
 }
 
-/* As Linux does it: what could not be written is clean. It can be read until the power fails.
+/* Linux marks pages clean even if they could not be written. They can be read until the power
+ * fails.
  */
 static void lose_dirty(int file)
 {
@@ -558,8 +559,8 @@ void disk_make(void)
     make_directory("stable");
 }
 
-/* What of the unsynced pages of a file is on the disk after the cut: all, none, or each by
- * itself; and how long it is. */
+/* After the cut all unsynced pages of a file are on the disk, or none, or each at random; its
+ * length is drawn too. */
 static void cut_file(int file)
 {
     struct disk_file *f = &world->disk.files[file];

@@ -1,4 +1,4 @@
-/* What must hold, whatever was drawn. */
+/* Checks that must hold, whatever was drawn. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -187,7 +187,7 @@ void link_hang(int link, int64_t until_us)
     links[link].last_us[0] = links[link].last_us[1] = until_us;
 }
 
-/* What the broker says is lost, and the connection with it in the end. */
+/* Messages of the broker are lost, and in the end the connection. */
 void link_mute(int link, int64_t until_us)
 {
     if (schedule_runs()) {
@@ -542,7 +542,7 @@ int MQTTAsync_unsubscribeMany(MQTTAsync handle, int count, char *const *filters,
     return send_subscription(handle, PACKET_UNSUBSCRIBE, count, filters, NULL, response);
 }
 
-/* Where the connection is cut and the client does not know yet, what it writes is gone. */
+/* If the connection is cut and the client does not know yet, its writes are lost. */
 int MQTTAsync_send(MQTTAsync handle, const char *topic, int bytes, const void *payload, int qos,
                    int retained, MQTTAsync_responseOptions *response)
 {

@@ -88,7 +88,7 @@ struct sim_message {
     bool retained, dup, sent;
 };
 
-/* What the broker saves to its disk, and restores when it was killed. */
+/* State that the broker saves to its disk, and restores after it was killed. */
 struct broker_memory {
     bool session;
     uint32_t filter_count;
@@ -128,7 +128,7 @@ struct controller {
     double mean_s;
 };
 
-/* What a seed makes more or less likely. */
+/* Probabilities that a seed draws. */
 struct temper {
     double preempt; /* the thread changes at a call */
     double life_s;  /* mean length of a run of the daemon */
@@ -165,7 +165,7 @@ struct disk {
     int64_t full_until_us, failing_until_us, slow_until_us, fault_us;
 };
 
-/* What happened to a command, and the journal is not synced since. */
+/* Events of a command since the last sync of the journal. */
 enum unsynced_kind {
     UNSYNCED_HANDED,
     UNSYNCED_SENT_REAL,

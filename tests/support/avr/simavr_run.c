@@ -118,7 +118,7 @@ int main(int argc, char **argv)
             at = 0;
         }
         for (int k = 0; k < 11 && ready && at < count;
-             k++) { /* so many a millisecond, at 115200 baud */
+             k++) { /* characters per millisecond at 115200 baud */
             avr_raise_irq(in, (uint8_t)bytes[at++]);
         }
         const double ahead_s = (double)avr->cycle / HZ - (read_clock() - begin_s);
