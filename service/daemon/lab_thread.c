@@ -9,23 +9,24 @@
 #include "service/tool/log.h"
 
 enum {
-    POLL_US = 5000,        /* telemetry is taken in at least this often, */
-    AHEAD_US = 300,        /* and so long before a deadline, which need not wait for it then */
-    SLICE_US = 500,        /* snapshots and checkpoints hold it up for so long at a stretch */
-    VIEW_US = 50000,       /* snapshots come at most this often */
-    HEALTH_US = 200000,    /* and at least this often; */
-    VIEW_SHARE = 20,       /* but in a big lab they take one part in so many of the time, */
-    VIEW_MAX_US = 2000000, /* unless that makes them older than this */
-    FORGOTTEN_US = 60000000, /* that the memory falls short is told so often */
-    SYNC_AGAIN_US = 100000,  /* after a sync that failed */
-    CATCH_UP_US = 250000,    /* who wants to see what has come waits no longer */
-    FROZEN_US = 1000000,     /* slept longer than planned by so much: nobody listened */
+    POLL_US = 5000, /* telemetry is processed at least this often, */
+    /* and this long before a deadline, so that a sample need not wait for it */
+    AHEAD_US = 300,
+    SLICE_US = 500,          /* longest stretch of snapshot or checkpoint work */
+    VIEW_US = 50000,         /* shortest interval of snapshots */
+    HEALTH_US = 200000,      /* longest interval of snapshots; */
+    VIEW_SHARE = 20,         /* in a big lab they use at most 1/VIEW_SHARE of the time, */
+    VIEW_MAX_US = 2000000,   /* unless they would get older than this */
+    FORGOTTEN_US = 60000000, /* interval of warnings about forgotten messages */
+    SYNC_AGAIN_US = 100000,  /* retry delay after a failed sync */
+    CATCH_UP_US = 250000,    /* longest wait of a reader for its lines */
+    FROZEN_US = 1000000,     /* an oversleep of this length means that the process was frozen */
     LINES_BETWEEN_CHORES = 512,
-    /* Within which lines are counted: those that were held up for some milliseconds, and come
-     * at once, are no flood. */
+    /* Lines are counted over this time, so that lines held up for some milliseconds do not look
+     * like a flood. */
     COUNT_US = 100000,
-    MANY_HZ = 10000, /* beyond this rate they are taken in together, */
-    REST_US = 500    /* those of so long */
+    MANY_HZ = 10000, /* above this rate lines are processed in groups, */
+    REST_US = 500    /* one group in this time */
 };
 
 static int64_t min_us(int64_t a, int64_t b)
@@ -44,7 +45,7 @@ static void step_lab(struct daemon *d, const struct event *event)
     lab_step(d->lab, event, &effects);
 }
 
-/* The end of a fit: with what the worker found, where it ran here. */
+/* Steps the end of a fit, with the worker's result if it ran here. */
 static void step_fit(struct daemon *d, const struct event *event)
 {
     const long pair = lab_find(d->lab, event->pair);
@@ -77,9 +78,10 @@ static void step_event(void *context, const struct event *event)
     }
 }
 
-/* Before all others, so that replies are decided and slices of snapshots ended without them: in
- * labs that follow, where efforts are due a hundred times a second, always; else unless there
- * is so much to take in that the thread which receives it must not wait either. */
+/* Raises or lowers the priority. It is raised so that replies are decided, and slices of
+ * snapshots end, before other threads run. Labs that follow need it always, because efforts are
+ * due a hundred times a second. Other labs lower it under heavy load, so that the receiving
+ * thread need not wait. */
 static void set_priority(struct lab_thread *t)
 {
     const bool wanted = t->follows || !t->many;
@@ -93,8 +95,8 @@ static void set_priority(struct lab_thread *t)
     }
 }
 
-/* A power cut from here on must find the start of this run in the journal: by it, numbers go on
- * where nothing was published. At a start nobody waits for this thread, so it waits. */
+/* After a power cut from here on, the journal must have the start of this run: record numbers
+ * continue from there. Nobody waits for this thread at a start, so it waits for the sync. */
 static void await_sync(struct daemon *d)
 {
     while (journal_sync(d->journal, LAB_TIME_MAX) != STATUS_OK &&
@@ -149,19 +151,20 @@ static void process_line(struct daemon *d, const struct inbox_line *line)
         log_write(LOG_LINE_SKIPPED, NULL, "column %u: %s", err.column, err.text);
     }
     /* The first line of this run is its start. Deadlines between the journal's last line and
-     * the start fire with it: the run before may have carried them out already. */
+     * the start fire with it, because the previous run may have carried them out already. */
     if (starts) {
         go_live(d);
     }
 }
 
-/* Only the lab thread changes what is shown, so it may read that without the lock. */
+/* Only the lab thread changes `shown`, so it may read that without the lock. */
 static bool is_awaited(const struct lab_thread *t)
 {
     return atomic_load(&t->asked) > t->shown_lines;
 }
 
-/* From one snapshot to the next. While the journal is read back few want to see how far it is.
+/* Returns the interval of snapshots. While the journal is read back, few readers want to see
+ * the progress.
  */
 static int64_t view_pause_us(const struct lab_thread *t)
 {
@@ -169,7 +172,7 @@ static int64_t view_pause_us(const struct lab_thread *t)
     return pause_us > t->view_wait_us ? pause_us : t->view_wait_us;
 }
 
-/* What this thread has worked: not what others did while it waited for the processor. */
+/* Measures this thread's processor time, without the time that it waited for the processor. */
 static int64_t worked_ns(void)
 {
     struct timespec t;
@@ -189,7 +192,7 @@ static void begin_view(struct daemon *d)
     }
 }
 
-/* What was there when it began is in the newest snapshot. */
+/* The newest snapshot has everything that was there when it began. */
 static void end_view(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
@@ -206,7 +209,7 @@ static void end_view(struct daemon *d)
     t->view_wait_us = min_us(VIEW_SHARE * t->view_worked_ns / 1000, VIEW_MAX_US);
 }
 
-/* A slice of a snapshot. */
+/* Makes a slice of a snapshot. */
 static void publish_view(struct daemon *d, int64_t slice_us)
 {
     const int64_t began_ns = worked_ns();
@@ -263,7 +266,7 @@ static bool begin_checkpoint(struct daemon *d, int64_t mono_us)
     return true;
 }
 
-/* One thing at a time: of a checkpoint, or of a snapshot, in turns. */
+/* Slices of a checkpoint and of a snapshot alternate. */
 static void do_slice(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
@@ -285,7 +288,8 @@ static void do_slice(struct daemon *d, int64_t mono_us)
     raise_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
 }
 
-/* At the end of a round, and now and then within a long one. Nothing is decided meanwhile. */
+/* Does slow work at the end of a round, and now and then within a long one. Nothing is decided
+ * meanwhile. */
 static void do_chores(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
@@ -300,7 +304,8 @@ static void do_chores(struct daemon *d)
     raise_max(&t->counts.chores_us_max, lab_clock_monotonic_us() - mono_us);
 }
 
-/* Waking it for each of thousands a second would cost more than what it does for them. */
+/* Waking this thread for each of thousands of lines a second would cost more than processing
+ * them. */
 static void count_lines(struct daemon *d, unsigned lines)
 {
     struct lab_thread *t = &d->thread;
@@ -375,7 +380,7 @@ static enum inbox_pause choose_pause(const struct lab_thread *t)
     return !t->sampled ? INBOX_SLEEPS : t->many ? INBOX_RESTS : INBOX_POLLS;
 }
 
-/* On the monotonic clock: when there is something to do though nothing comes. */
+/* Returns when work is due even if nothing arrives, on the monotonic clock. */
 static int64_t next_work_us(const struct daemon *d)
 {
     const struct lab_thread *t = &d->thread;
@@ -385,13 +390,13 @@ static int64_t next_work_us(const struct daemon *d)
         wait_us = REST_US;
     }
     if (t->viewing || checkpoint_writer_is_copying(d)) {
-        wait_us = is_awaited(t) ? 0 : SLICE_US; /* half of the time is the lab's */
+        wait_us = is_awaited(t) ? 0 : SLICE_US; /* the lab gets half of the time */
     } else if (t->dirty || is_awaited(t)) {
         wait_us = min_us(wait_us, t->viewed_us + view_pause_us(t) - mono_us);
     }
     const int64_t deadline_us = lab_next_deadline(d->lab);
     if (deadline_us != LAB_TIME_MAX) {
-        /* Deadlines fire when the present is beyond them. */
+        /* Deadlines fire when the present is past them. */
         const int64_t left_us = deadline_us + 1 - inbox_now_us(d->inbox);
         const bool early = t->sampled && left_us > 2 * AHEAD_US;
         wait_us = min_us(wait_us, early ? left_us - AHEAD_US : left_us);
@@ -399,8 +404,8 @@ static int64_t next_work_us(const struct daemon *d)
     return mono_us + wait_us;
 }
 
-/* Returns whether nothing is there to do. A process that was stopped, or whose machine slept,
- * wakes up late: that is noted before the deadlines that passed meanwhile fire. */
+/* Returns whether no work is there. A process that was stopped, or whose machine slept, wakes
+ * up late; that is recorded before the missed deadlines fire. */
 static bool sleep_round(struct daemon *d, bool last)
 {
     const int64_t until_us = last ? 0 : next_work_us(d);
@@ -419,7 +424,7 @@ static void *run_lab_thread(void *context)
     struct daemon *d = context;
     (void)pthread_setname_np(pthread_self(), "tandem-lab");
     for (bool last = false, idle = false; !(last && idle);) {
-        /* Read before the round: what was put into the inbox before stop is in it. */
+        /* Read before the round, so that everything put into the inbox before stop is in it. */
         last = atomic_load(&d->thread.stop);
         run_round(d);
         idle = sleep_round(d, last);

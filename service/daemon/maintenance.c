@@ -20,8 +20,8 @@ enum {
     NICE = 5,
     GAP_US = 200000,
     SPACE_US = 1000000,
-    STEP_US = 100000,    /* the wall clock was set: less is the kernel's slewing, or noise */
-    CLOCK_US = 60000000, /* it is told again no sooner */
+    STEP_US = 100000,    /* smaller steps are the kernel's slewing, or noise */
+    CLOCK_US = 60000000, /* shortest interval of its warnings */
     UNSYNCED_US = 5000000
 };
 
@@ -38,8 +38,8 @@ static void set_health(struct daemon *d, bool *flag, char text[160], bool fine,
     (void)pthread_mutex_unlock(&d->lock);
 }
 
-/* Say in the journal how many lines are missing in it. Also tries whether it can be written
- * again although nothing comes. */
+/* Records in the journal how many of its lines are missing. This also tests whether it can be
+ * written again although nothing arrives. */
 static void record_gap(struct daemon *d)
 {
     char payload[64];
@@ -49,11 +49,11 @@ static void record_gap(struct daemon *d)
         payload, sizeof payload, "{\"missing\":%llu}",
         (unsigned long long)(c.not_journalled + c.samples_dropped + c.samples_thinned));
     const enum status status = inbox_offer(d->inbox, "gap", payload, (size_t)bytes);
-    (void)status; /* it shows in journal_stats() */
+    (void)status; /* a failure shows in journal_stats() */
 }
 
-/* What was taken away is made up for by the journal itself; the lab's state is saved at once,
- * for a checkpoint may stand at a place that is gone. */
+/* The journal itself replaces removed files. A checkpoint may refer to a removed place, so the
+ * lab's state is saved at once. */
 static void report_removed_journal(struct daemon *d, const struct journal_stats *s)
 {
     const struct journal_stats *seen = &d->maintenance.journal_seen;
@@ -103,7 +103,7 @@ void maintenance_check_synced(struct daemon *d, struct view_health *health)
 static void watch_journal(struct daemon *d)
 {
     struct journal_stats s;
-    /* Its failure shows in journal_stats(). */
+    /* A failure shows in journal_stats(). */
     const enum status watched = journal_watch(d->journal);
     (void)watched;
     journal_stats(d->journal, &s);
@@ -134,7 +134,7 @@ static void watch_journal(struct daemon *d)
     }
 }
 
-/* Told before there is none. The daemon works until then, and is ready. */
+/* Warns before the space is used up. Until then the daemon works and is ready. */
 static void watch_space(struct daemon *d)
 {
     struct maintenance *k = &d->maintenance;
@@ -158,7 +158,8 @@ static void watch_space(struct daemon *d)
             free_bytes = bytes < free_bytes ? bytes : free_bytes;
         }
     }
-    /* A little more than at which it was told, or it would be told again and again. */
+    /* The end of the warning needs a little more space than its start, so that it does not
+     * flicker. */
     const bool low = least && (double)free_bytes < (k->space_text[0] ? 1.1 : 1.0) * min_bytes;
     if (low) {
         const bool was_low = k->space_text[0] != '\0';
@@ -176,8 +177,8 @@ static void watch_space(struct daemon *d)
     }
 }
 
-/* Lab time follows no step of the wall clock until the next start (docs/operations.md): people
- * are told, at once and then once a minute at most. */
+/* Lab time ignores steps of the wall clock until the next start (docs/operations.md). So users
+ * are warned, at once and then once a minute at most. */
 static void watch_clock(struct daemon *d)
 {
     struct maintenance *k = &d->maintenance;
@@ -214,7 +215,7 @@ static void watch_clock(struct daemon *d)
     }
 }
 
-/* What is not right with the store, or "". */
+/* Describes what is wrong with the store; "" when nothing is. */
 static void describe_store(struct daemon *d, const struct store_queue_stats *s, char text[160])
 {
     text[0] = '\0';
@@ -269,7 +270,7 @@ static void watch_store(struct daemon *d)
     d->maintenance.store_seen = s;
 }
 
-/* One connection: is it up? *text: why not. *news: it came, or went, as is to be told. */
+/* Checks one connection. *text: why it is down. *news: a change to report. */
 static bool watch_link(struct mqtt_client *client, struct maintenance_link *link, bool leaves,
                        struct mqtt_client_state *s, bool *link_changed)
 {
@@ -326,7 +327,8 @@ static void watch_broker(struct daemon *d)
     }
 }
 
-/* In the journal, too, where it would be that telemetry: the line says that it is not whole. */
+/* Records it in the journal, too, because the missing telemetry would be there: the line marks
+ * the gap. */
 static void report_thinned(struct daemon *d, const struct inbox_counts *now)
 {
     if (now->samples_thinned == d->maintenance.seen.samples_thinned) {
@@ -357,7 +359,7 @@ static void watch_inbox(struct daemon *d)
     d->maintenance.seen = now;
 }
 
-/* ---- what the supervisor hears ---- */
+/* ---- messages to the supervisor ------------------------------------------------------ */
 
 static void append_part(char text[MAINTENANCE_STATUS_MAX], const char *part, bool fine,
                         const char *reason)
@@ -386,7 +388,7 @@ static void report_status(struct daemon *d)
     }
     if (!leaves && strcmp(text, d->maintenance.status) != 0) {
         memcpy(d->maintenance.status, text, sizeof text);
-        /* A second line would be a message of its own. */
+        /* A line end would begin another message to the supervisor. */
         for (char *end = text; (end = strchr(end, '\n')) != NULL;) {
             *end = ' ';
         }
@@ -414,7 +416,7 @@ void maintenance_beat(struct daemon *d)
 
 /* ---- teams ---- */
 
-/* How teams stand, retained: what changed meanwhile, the newest only. */
+/* Publishes the states of teams, retained: only the newest of each that changed. */
 static void publish_teams(struct daemon *d)
 {
     const struct view *view = snapshots_acquire(d->snapshots);
@@ -441,9 +443,9 @@ static void publish_teams(struct daemon *d)
 
 /* ---- the thread ---- */
 
-/* Until the next round; meanwhile what is known of pairs is published, a little at a time: done
- * at once it would keep a core from others for a quarter of the round. Returns whether the end
- * was asked for, and whether a checkpoint waits. */
+/* Waits until the next round and meanwhile publishes results of pairs, a few at a time, because
+ * all at once would occupy a core for a quarter of the round. Returns whether the end was
+ * requested, and whether a checkpoint waits. */
 static bool wait_round(struct daemon *d, bool *checkpoint)
 {
     const int64_t until_us = lab_clock_monotonic_us() + ROUND_MS * INT64_C(1000);
@@ -479,7 +481,7 @@ static void *run_maintenance(void *context)
             checkpoint_writer_count_rows(d);
         }
         publish_teams(d);
-        /* Its failure shows in journal_stats(). */
+        /* A failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));
         (void)synced;
         watch_space(d);
@@ -514,7 +516,7 @@ enum status maintenance_start(struct daemon *d)
     store_queue_stats(d->queue, &stats);
     describe_store(d, &stats, k->health.store_text);
     k->health.store = k->health.store_text[0] == '\0';
-    /* Half of what the supervisor waits. */
+    /* Half of the supervisor's timeout. */
     uint64_t allowed_us = 0;
     k->alive_every_us = sd_watchdog_enabled(0, &allowed_us) > 0 ? (int64_t)(allowed_us / 2) : 0;
     (void)snprintf(k->health.broker_text, sizeof k->health.broker_text, "not connected yet");

@@ -27,7 +27,7 @@ static void store_fits(struct daemon *d, const struct effect *effect,
     struct large_row r;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (row_of_travel_fit(&r, effect, s, fits, d->params.pairs[effect->pair].id)) {
-            /* A row that was dropped is another lack of the store, and shows as such. */
+            /* The store counts a dropped row as missing, and backfill makes it again. */
             const enum status status = store_queue_push(d->queue, &r.row);
             (void)status;
         }

@@ -1,18 +1,19 @@
-/* service/daemon/priority.h - the lab thread before all others: efforts are due at their time.
+/* service/daemon/priority.h - gives the lab thread priority over all others, because efforts
+ * are due at fixed times.
  *
- * Where many threads want the processor, one that wakes waits for some milliseconds. A thread
- * with the lowest of the real-time priorities does not; it needs the capability CAP_SYS_NICE or
- * RLIMIT_RTPRIO. The locks it takes are those of logger/storage/lock.h.
+ * On a busy machine a thread waits some milliseconds for the processor after it wakes. A thread
+ * with the lowest real-time priority does not; it needs the capability CAP_SYS_NICE or
+ * RLIMIT_RTPRIO. Its locks are those of logger/storage/lock.h.
  */
 #ifndef SERVICE_DAEMON_PRIORITY_H
 #define SERVICE_DAEMON_PRIORITY_H
 
 #include <stdbool.h>
 
-/* From now on this thread runs before all that have no such priority. False when the system
- * does not allow it; nothing has changed then. */
+/* From now on this thread runs before all without real-time priority. False, without a change,
+ * when the system does not allow it. */
 bool priority_raise(void);
-/* It is one among others again. */
+/* Return to normal priority. */
 void priority_lower(void);
 
 #endif

@@ -9,13 +9,13 @@
 #include "twin/report/pair_report.h"
 
 enum {
-    SHARE = 4,            /* one part in so many of a core, */
-    SAVED_NS = 5000000,   /* and of what was not used so much */
-    BEHIND_US = 10000000, /* who waits longer than that is told of, */
-    REST_US = 2000000     /* from one calibration of a pair to the next */
+    SHARE = 4,            /* at most 1/SHARE of a core, */
+    SAVED_NS = 5000000,   /* and this much of unused time is saved up */
+    BEHIND_US = 10000000, /* longer waits are logged */
+    REST_US = 2000000     /* interval between calibrations of a pair */
 };
 
-/* Something of a pair that is to be published. */
+/* A result of a pair that waits for publication. */
 struct result_item {
     uint32_t pair;
     enum result_kind what;
@@ -23,9 +23,10 @@ struct result_item {
 };
 
 struct result_pair {
-    _Atomic bool waits[RESULT_KIND_COUNT]; /* it stands in the ring */
-    bool missed[RESULT_KIND_COUNT];        /* the lab thread's: it stands among the missed */
-    _Atomic int64_t fitted_us;             /* its moves, by the keeper; monotonic */
+    _Atomic bool waits[RESULT_KIND_COUNT]; /* it is in the ring */
+    bool missed[RESULT_KIND_COUNT];        /* used by the lab thread: it is among the missed */
+    /* last calibration by the maintenance thread; monotonic */
+    _Atomic int64_t fitted_us;
 };
 
 static uint64_t ring_size(const struct daemon *d)
@@ -51,9 +52,9 @@ void result_publisher_free(struct daemon *d)
     free(d->result_publisher.pair);
 }
 
-/* ---- the lab thread ---- */
+/* ---- lab thread ---------------------------------------------------------------------- */
 
-/* There is room: of a pair nothing stands in the ring twice. */
+/* There is always room, because the ring never holds a pair's result twice. */
 static void append_item(struct daemon *d, enum result_kind what, uint32_t pair)
 {
     struct result_publisher *f = &d->result_publisher;
@@ -62,7 +63,8 @@ static void append_item(struct daemon *d, enum result_kind what, uint32_t pair)
         (struct result_item){pair, what, lab_clock_monotonic_us()};
 }
 
-/* A window of 128 moves is hardly another one after some of them. */
+/* A window of 128 moves hardly changes with a few of them, so a pair rests between
+ * calibrations. */
 static bool is_resting(const struct result_pair *p, enum result_kind what)
 {
     return what == RESULT_TRAVEL_TIME &&
@@ -76,7 +78,7 @@ void result_publisher_offer(struct daemon *d, enum result_kind what, uint32_t pa
     if (!atomic_load(&p->waits[what]) && !is_resting(p, what)) {
         append_item(d, what, pair);
     } else if (!p->missed[what]) {
-        /* The keeper may make it of the snapshot that there is, which lacks what is new. */
+        /* The maintenance thread may use the present snapshot, which lacks the change. */
         p->missed[what] = true;
         f->missed[f->missed_count++] = pair * RESULT_KIND_COUNT + what;
     }
@@ -96,9 +98,9 @@ void result_publisher_begin_snapshot(struct daemon *d)
     f->missed_count = 0;
 }
 
-/* What still waits will be made of this snapshot or a newer one: the keeper takes a snapshot
- * after it has said that nothing waits any more. What rests is looked at again with the next
- * one, which comes though nothing happens. */
+/* Results that still wait will use this snapshot or a newer one, because the maintenance thread
+ * acquires a snapshot after it has cleared `waits`. Resting pairs are checked with the next
+ * snapshot, which comes even if nothing happens. */
 void result_publisher_end_snapshot(struct daemon *d)
 {
     struct result_publisher *f = &d->result_publisher;
@@ -116,7 +118,7 @@ void result_publisher_end_snapshot(struct daemon *d)
     atomic_store(&f->shown, f->due);
 }
 
-/* ---- the keeper ---- */
+/* ---- maintenance thread -------------------------------------------------------------- */
 
 static void write_result(struct json_writer *w, const struct view *view, enum result_kind what,
                          size_t pair)
@@ -134,7 +136,7 @@ static void write_result(struct json_writer *w, const struct view *view, enum re
     json_write_close(w);
 }
 
-/* Returns whether it went out. */
+/* Returns whether it was published. */
 static bool send_result(struct daemon *d, const struct view *view, enum result_kind what,
                         size_t pair)
 {
@@ -170,7 +172,7 @@ static int64_t worked_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The one that has waited for longest. */
+/* Publishes the result that has waited longest. */
 static void publish_first(struct daemon *d)
 {
     struct result_publisher *f = &d->result_publisher;

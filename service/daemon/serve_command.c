@@ -1,4 +1,4 @@
-/* tandem serve - the daemon. */
+/* service/daemon/serve_command.c - tandem serve: the daemon. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,13 +23,13 @@
 #include "twin/lab.h"
 
 enum {
-    READY_MS = 10000, /* a broker that lets us wait longer does not hold up the start */
+    READY_MS = 10000, /* a broker that takes longer does not delay the start */
     READY_POLL_MS = 20,
     PENDING_POLL_MS = 200,
-    STOP_MAX_S = 45 /* less than TimeoutStopSec of the unit */
+    STOP_MAX_S = 45 /* below TimeoutStopSec of the unit */
 };
 
-/* The supervisor is told that we stand once the broker has been tried, whatever came of it. */
+/* The supervisor is notified once the broker was tried, successfully or not. */
 static void notify_ready(const struct daemon *daemon, int64_t until_us, bool *notified)
 {
     if (!*notified &&
@@ -70,8 +70,7 @@ static void compare_rows(const struct option_table *table, const void *old, cons
     }
 }
 
-/* What `new` has otherwise than `old`. A change of `defaults` shows in the pairs that use it.
- */
+/* Compares two lab files. A change of `defaults` shows in the pairs that use it. */
 static void compare_labs(const struct lab_file *old, const struct lab_file *new,
                          struct changes *c)
 {
@@ -108,7 +107,7 @@ static void refuse_file(const char *path, const struct err_list *errors)
               errors->count + errors->more);
 }
 
-/* Of HTTPS, from the files that the running lab file names. */
+/* Reads the HTTPS certificate again, from the files that the running lab file names. */
 static void renew_certificate(struct daemon *daemon, const struct lab_file *running)
 {
     struct err err = {0};
@@ -121,9 +120,9 @@ static void renew_certificate(struct daemon *daemon, const struct lab_file *runn
     }
 }
 
-/* SIGHUP: with a fault every one of them goes to the log and nothing changes. Without,
- * log.level is taken over, into *running too, certificate and key are read again, and the log
- * names the keys that wait for a restart. */
+/* Handles SIGHUP. All faults go to the log, and then nothing changes. Without faults log.level
+ * is applied, also in *running, certificate and key are read again, and the log names the keys
+ * that need a restart. */
 static void reload_lab_file(struct daemon *daemon, const char *path, struct lab_file *running)
 {
     struct lab_file lab = {0};
@@ -178,15 +177,14 @@ static void wait_for_end(struct daemon *daemon, const char *path, struct lab_fil
     }
 }
 
-/* ---- the end, on a disk that does not answer ---- */
+/* ---- ending although a disk does not answer ------------------------------------------ */
 
-static _Atomic int64_t asked_us; /* to end, monotonic time; 0: not yet */
+static _Atomic int64_t asked_us; /* monotonic time of the request to end; 0: none */
 static atomic_bool started;
 
-/* Watches until the daemon serves for a signal that waits, since all are blocked; afterwards
- * until the end. The disk may keep a thread for any time. The journal has whole lines then, and
- * the next run goes on from them: better than what a supervisor does when its own time is
- * over. */
+/* Waits for a signal, since all are blocked, until the daemon serves; afterwards until the end.
+ * A disk may hold up a thread for any time. The journal has whole lines then, and the next run
+ * continues from them, so ending here is better than being killed by the supervisor. */
 static void *limit_end(void *unused)
 {
     for (;;) {
@@ -221,7 +219,7 @@ static void begin_limit(void)
     }
 }
 
-/* One that began during the start goes on. */
+/* A limit that began during the start stays in force. */
 static void limit_stop(void)
 {
     int64_t never = 0;
@@ -239,7 +237,7 @@ static int run_daemon(struct lab_file *lab, const char *path)
     (void)sigaddset(&signals, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is like a full disk */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is handled like a full disk */
     log_write(LOG_STARTING, NULL, "tandem %s, %s, %zu pairs", TANDEM_VERSION, path,
               lab->pair_count);
     struct daemon *daemon = NULL;
@@ -268,7 +266,7 @@ static int run_daemon(struct lab_file *lab, const char *path)
     return EXIT_FINE;
 }
 
-/* With the files that the lab file names, as a start would read them. */
+/* Checks the lab file and the files that it names, as a start would. */
 static int check_files(const struct lab_file *lab)
 {
     struct maps *maps = NULL;

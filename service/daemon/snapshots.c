@@ -10,8 +10,8 @@
 #include "logger/storage/lock.h"
 #include "service/tool/lab_clock.h"
 
-/* What was computed from a pair's window, for as long as it stays, or until it has to make room
- * for another pair's: they are 40 kB, and made in a part of a millisecond. */
+/* Cached fits of a pair's window, until the window changes or another pair needs the place.
+ * They have 40 kB each, and computing one takes a fraction of a millisecond. */
 enum { CACHED_MAX = 512 };
 
 struct cached_fits {
@@ -20,29 +20,30 @@ struct cached_fits {
     struct pair_fits fits;
 };
 
-/* One state of a pair, or that of a team, as it was; shared by all snapshots in which it has
- * not changed. */
+/* A copy of one state of a pair or team, shared by all snapshots in which it has not
+ * changed. */
 struct copy {
     _Atomic uint32_t holders;
     uint64_t version;
-    size_t room; /* bytes for the state */
+    size_t room; /* bytes allocated for the state */
     _Alignas(max_align_t) unsigned char state[];
 };
 
-enum { STATE_COUNT = 3 }; /* of a pair: itself, its dynamics, its following */
+enum { STATE_COUNT = 3 }; /* states of a pair: itself, its dynamics, its following */
 
 struct snapshot {
-    struct view view; /* first member: what readers get */
+    struct view view; /* first member: readers get a pointer to it */
     struct snapshots *snapshots;
     _Atomic uint32_t holders;
-    size_t gathered; /* pairs, then teams; while it is made */
-    /* [pair_count] the copies, as readers see them */
+    size_t gathered; /* pairs, then teams copied so far, while it is made */
+    /* [pair_count] the copies for readers */
     const struct pair **pairs;
-    const struct pair_dynamics **dynamics; /* the head without the samples */
+    const struct pair_dynamics **dynamics; /* the heads without samples */
     const struct pair_following **following;
     const struct team_live **live_teams;
-    struct copy *copies[]; /* [STATE_COUNT * pair_count + team_count] NULL: none; the four lie
-                            * behind it */
+    /* [STATE_COUNT * pair_count + team_count] NULL: none; the four arrays follow it in
+     * memory */
+    struct copy *copies[];
 };
 
 static size_t count_copies(const struct view *view)
@@ -50,7 +51,7 @@ static size_t count_copies(const struct view *view)
     return STATE_COUNT * view->pair_count + view->team_count;
 }
 
-/* Of pairs and teams. */
+/* Counts pairs and teams. */
 static size_t count_parts(const struct view *view)
 {
     return view->pair_count + view->team_count;
@@ -58,16 +59,16 @@ static size_t count_parts(const struct view *view)
 
 struct snapshots {
     const struct lab *lab;
-    struct view base; /* what all snapshots have in common */
+    struct view base; /* members common to all snapshots */
     pthread_mutex_t fits_lock;
-    struct cached_fits *cached[CACHED_MAX]; /* under fits_lock; NULL: nobody has asked yet */
+    struct cached_fits *cached[CACHED_MAX]; /* under fits_lock; NULL: not requested yet */
     pthread_mutex_t lock;
     struct snapshot *newest;  /* under the lock */
-    struct snapshot *retired; /* the lab thread's: the one before, to be freed, which takes */
-    size_t dropped;           /* its time: so many of its copies are; */
-    struct snapshot *making;  /* the next one, as are: */
-    size_t renewed;           /* parts of the newest that are up to date, when none is made, */
-    unsigned blocked;         /* and how often in a row it was being read */
+    struct snapshot *retired; /* used by the lab thread: the previous one, freed in slices; */
+    size_t dropped;           /* its copies freed so far; */
+    struct snapshot *making;  /* the next one, made in slices; */
+    size_t renewed;           /* parts of the newest brought up to date, when none is made, */
+    unsigned blocked;         /* and how often in a row a reader prevented that */
     struct snapshots_counts counts;
 };
 
@@ -88,7 +89,7 @@ static void drop_snapshot(struct snapshot *snapshot)
     }
 }
 
-/* The view is the snapshot's first member, and no snapshot was made const. */
+/* The view is the snapshot's first member, and snapshots are never const objects. */
 static struct snapshot *snapshot_of(const struct view *view)
 {
     union {
@@ -112,8 +113,8 @@ static void cache_fits(struct snapshots *snapshots, size_t pair, uint64_t versio
     (void)pthread_mutex_unlock(&snapshots->fits_lock);
 }
 
-/* A pair moves less often than it changes: what was computed from its moves still holds. Two
- * that ask at once may both compute. */
+/* A pair changes more often than it moves, so fits are cached by its moves. Two threads that
+ * ask at once may both compute them. */
 void snapshots_read_fits(struct snapshots *snapshots, size_t index, const struct pair *pair,
                          struct pair_fits *out)
 {
@@ -141,10 +142,9 @@ static long find_pair(const struct view *view, const char *id)
     return lab_find(snapshot_of(view)->snapshots->lab, id);
 }
 
-/* A state of the lab: those of all pairs, of their dynamics and of their following, then those
- * of all teams. */
+/* A state of the lab. The order is: all pairs, their dynamics, their following, all teams. */
 struct state {
-    const void *at; /* NULL: there is none */
+    const void *at; /* NULL: none */
     uint64_t version;
 };
 
@@ -194,10 +194,11 @@ static void show_copy(struct snapshot *s, size_t k)
     }
 }
 
-/* State k, into the snapshot's own copy; false: no memory. */
+/* Copies state k into the snapshot's own memory; false: no memory. */
 static bool fill_copy(struct snapshot *s, size_t k, const struct state *state)
 {
-    enum { MORE = 1024 }; /* an open command, and some moves: a pair's grow in number */
+    /* room for an open command and some moves, because a pair's moves grow in number */
+    enum { MORE = 1024 };
     const size_t bytes = state_bytes(s, k, state);
     struct copy *copy = s->copies[k];
     if (!copy || copy->room < bytes) {
@@ -221,7 +222,8 @@ static bool fill_copy(struct snapshot *s, size_t k, const struct state *state)
     return true;
 }
 
-/* State k as it is now, in the copy of before when it is of this version; false: no memory. */
+/* Sets state k: shares the previous copy if its version is current, else makes one. False: no
+ * memory. */
 static bool copy_state(struct snapshot *s, const struct snapshot *before, size_t k)
 {
     const struct state state = read_state(s, k);
@@ -238,7 +240,8 @@ static bool copy_state(struct snapshot *s, const struct snapshot *before, size_t
     return true;
 }
 
-/* The states of part i are k, k + n … below the end: of a pair all are of one instant. */
+/* Part i has the states k, k + n … below the end, so that a pair's states are all of one
+ * instant. */
 struct column_space {
     size_t k, end;
 };
@@ -251,7 +254,7 @@ static struct column_space find_states(const struct view *view, size_t i)
                  : (struct column_space){team, team + 1};
 }
 
-/* False when memory ran out; what there is stands in the snapshot. */
+/* False when memory ran out; the finished copies are in the snapshot. */
 static bool copy_part(struct snapshot *s, const struct snapshot *before, size_t i)
 {
     const struct column_space states = find_states(&s->view, i);
@@ -262,7 +265,7 @@ static bool copy_part(struct snapshot *s, const struct snapshot *before, size_t 
     return gathered;
 }
 
-/* Does nobody read it? The lock is held: then nobody begins to. */
+/* Tells whether it has no reader. The lock prevents new ones. */
 static bool is_unread(const struct snapshot *s)
 {
     return atomic_load_explicit(&s->holders, memory_order_acquire) == 1;
@@ -276,8 +279,7 @@ static bool is_renewable(const struct snapshot *s, size_t k)
            (is_unread(s) && atomic_load_explicit(&copy->holders, memory_order_acquire) == 1);
 }
 
-/* Part i of the newest snapshot as it is now, in its own memory; false: somebody may read it.
- */
+/* Updates part i of the newest snapshot in its own memory; false: it may have a reader. */
 static bool renew_part(struct snapshot *s, size_t i)
 {
     const size_t n = s->view.pair_count;
@@ -294,7 +296,7 @@ static bool renew_part(struct snapshot *s, size_t i)
     return renewed;
 }
 
-/* Nothing is taken into it yet; NULL: no memory. */
+/* Begins an empty snapshot; NULL: no memory. */
 static struct snapshot *begin_snapshot(struct snapshots *snapshots)
 {
     const size_t n = snapshots->base.pair_count;
@@ -395,15 +397,15 @@ static void set_newest(struct snapshots *snapshots, struct snapshot *snapshot)
     }
 }
 
-/* Looked at after every few parts. */
+/* Checks the clock after every few parts. */
 static bool is_over(size_t parts, int64_t until_us)
 {
     enum { LOOK = 16 };
     return parts % LOOK == 0 && until_us < INT64_MAX && lab_clock_monotonic_us() >= until_us;
 }
 
-/* Brings the newest snapshot itself up to date. False: somebody reads it, or shares with it
- * what has changed. */
+/* Updates the newest snapshot in place. False: it has a reader, or another snapshot shares
+ * changed parts. */
 static bool renew_some(struct snapshots *snapshots, int64_t until_us)
 {
     const size_t parts = count_parts(&snapshots->base);
@@ -417,7 +419,8 @@ static bool renew_some(struct snapshots *snapshots, int64_t until_us)
     return renewed && (snapshots->renewed < parts || is_unread(snapshots->newest));
 }
 
-/* Is there nothing left of the one before? Its readers do the rest. */
+/* Frees some of the previous snapshot. Returns whether all is freed; its readers free the
+ * rest. */
 static bool drop_some(struct snapshots *snapshots, int64_t until_us)
 {
     struct snapshot *const s = snapshots->retired;
@@ -438,7 +441,8 @@ static bool drop_some(struct snapshots *snapshots, int64_t until_us)
     return !over;
 }
 
-/* Takes in parts for so long: what the newest may show as well is shared. False: no memory. */
+/* Copies parts for this time, and shares those that the newest snapshot has already. False: no
+ * memory. */
 static bool copy_slice(struct snapshots *snapshots, int64_t until_us)
 {
     struct snapshot *const s = snapshots->making;
@@ -452,8 +456,9 @@ static bool copy_slice(struct snapshots *snapshots, int64_t until_us)
     return gathered;
 }
 
-/* Is another snapshot to be made, as the newest is being read? Most is for less than so many
- * slices; but what the first slice has begun is not shown in part. */
+/* Decides whether to begin another snapshot because the newest has a reader. Most readers
+ * finish within these slices. Once a first slice was updated in place, the update must be
+ * completed. */
 static bool is_another_wanted(struct snapshots *snapshots, size_t from)
 {
     enum { PATIENCE = 100 };
@@ -462,7 +467,7 @@ static bool is_another_wanted(struct snapshots *snapshots, size_t from)
     return !waits;
 }
 
-/* A slice of the snapshot that is being made. */
+/* Makes a slice of a snapshot. */
 static bool make_slice(struct snapshots *snapshots, int64_t t_us,
                        const struct view_health *health, int64_t until_us)
 {
@@ -481,7 +486,7 @@ static bool make_slice(struct snapshots *snapshots, int64_t t_us,
     return true;
 }
 
-/* Under the lock: whoever reads sees all of a slice, or nothing of it. */
+/* Under the lock, so that a reader sees a whole slice or nothing of it. */
 static bool publish_slice(struct snapshots *snapshots, int64_t t_us,
                           const struct view_health *health, int64_t until_us)
 {

@@ -1,14 +1,15 @@
-/* service/daemon/snapshots.h - what others may see of the lab: snapshots, handed out by count,
- * that do not change while somebody holds them.
+/* service/daemon/snapshots.h - immutable, reference-counted snapshots of the lab for other
+ * threads.
  *
- * The lab thread publishes; any thread acquires the newest one, reads as long as it likes and
- * releases it. Only pairs that changed since the last snapshot are copied: into that snapshot
- * itself where nobody reads it, else into another one, which shares the others with it. So
- * there is one copy of a pair, and as many more as readers hold. In a big lab that takes tens
- * of milliseconds, so it is done in slices between which the lab goes on: each pair, and each
- * team, is as it was at one instant, of those between the snapshot's beginning and its
- * publication or, where it is the newest one that is renewed, until it is acquired. The batch
- * fits of a pair are computed when somebody first asks, and kept until its moves change.
+ * The lab thread publishes. Any thread acquires the newest snapshot, reads as long as it likes
+ * and releases it. Only pairs that changed since the last snapshot are copied: into that
+ * snapshot itself if it has no reader, else into a new one, which shares the other copies. So a
+ * pair has one copy, and one more for each snapshot that readers hold.
+ *
+ * In a big lab that takes tens of milliseconds, so it is done in slices between which the lab
+ * goes on. Each pair and team is shown as it was at one instant between the beginning of the
+ * snapshot and its publication; if the newest one is updated in place, until it is acquired.
+ * The batch fits of a pair are computed on first request, and cached until its moves change.
  */
 #ifndef SERVICE_DAEMON_SNAPSHOTS_H
 #define SERVICE_DAEMON_SNAPSHOTS_H
@@ -26,8 +27,8 @@ struct snapshots_counts {
     uint64_t failed; /* no memory: readers kept the older snapshot */
 };
 
-/* The first snapshot is that of lab as it is. lab, lab_name and prefix are borrowed for the
- * life of the views. Cold path: allocates. STATUS_E_NOMEM. */
+/* Make the first snapshot, of the lab's present state. lab, lab_name and prefix are borrowed
+ * for the life of the views. Cold path: allocates. STATUS_E_NOMEM. */
 MUST_USE enum status snapshots_create(const struct lab *lab, const char *lab_name,
                                       const char *prefix, int64_t started_us,
                                       struct snapshots **out);
@@ -39,7 +40,7 @@ void snapshots_destroy(struct snapshots *snapshots);
 void snapshots_publish(struct snapshots *snapshots, int64_t t_us,
                        const struct view_health *health);
 
-/* Lab thread: the same for some slice_us; true: it is published. Call again until then. */
+/* Lab thread: the same for about slice_us; true: it is published. Call again until then. */
 bool snapshots_publish_slice(struct snapshots *snapshots, int64_t t_us,
                              const struct view_health *health, int64_t slice_us);
 
@@ -47,7 +48,7 @@ bool snapshots_publish_slice(struct snapshots *snapshots, int64_t t_us,
 const struct view *snapshots_acquire(void *snapshots);
 void snapshots_release(void *snapshots, const struct view *view);
 
-/* What the window of this pair tells, as it stood when it was copied. Any thread. */
+/* Get the fits of this pair's window, as it was when the pair was copied. Any thread. */
 void snapshots_read_fits(struct snapshots *snapshots, size_t index, const struct pair *pair,
                          struct pair_fits *out);
 
