@@ -300,11 +300,6 @@ int64_t journal_line_us(const char *line, size_t bytes)
     return LAB_TIME_NONE;
 }
 
-bool journal_line_has_hole(const char *line, size_t bytes)
-{
-    return bytes > 0 && line[bytes - 1] != '#' && memchr(line, '\0', bytes) != NULL;
-}
-
 /* The stamp of the first line of text[n] that has one, or of the last. */
 static int64_t find_stamp(const char *text, size_t n, bool last)
 {

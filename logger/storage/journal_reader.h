@@ -72,10 +72,6 @@ void journal_reader_stats(const struct journal_reader *reader,
 /* NULL is allowed. */
 void journal_reader_close(struct journal_reader *reader);
 
-/* A power cut left a hole in this line, which may have held several. No piece that the writer
- * has closed: no line of that run comes behind it. */
-bool journal_line_has_hole(const char *line, size_t bytes);
-
 /* The "tst" of a line, LAB_TIME_NONE when there is none. */
 int64_t journal_line_us(const char *line, size_t bytes);
 

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/daemon/priority.h"
@@ -145,9 +144,6 @@ static void process_line(struct daemon *d, const struct inbox_line *line)
         t->unsaved = true;
     } else if (status != STATUS_E_EMPTY) {
         t->counts.skipped++;
-        if (journal_line_has_hole(line->text, line->bytes)) {
-            lab_skip_numbers(d->lab, LAB_NUMBER_GAP);
-        }
         log_write(LOG_LINE_SKIPPED, NULL, "column %u: %s", err.column, err.text);
     }
     /* The first line of this run is its start. Deadlines between the journal's last line and

@@ -321,9 +321,6 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
     if (status != STATUS_OK) {
         replay->counts.unread++;
         replay->counts.malformed++;
-        if (journal_line_has_hole(line->text, line->bytes)) {
-            lab_skip_numbers(replay->lab, LAB_NUMBER_GAP);
-        }
         return status;
     }
     replay_message(replay, &message);

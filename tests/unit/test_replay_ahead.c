@@ -292,31 +292,6 @@ static void test_unread(void)
     lab_file_free(&lab);
 }
 
-/* Numbers go on higher behind a hole that a power cut left: the lines that are gone may have
- * had the next ones. Behind a piece that was closed no line is missing that others follow. */
-static void test_holes(void)
-{
-    static const char hole[] = "{\"tst\":\"2025-11-20T\0\0\0\0\"}}\n";
-    static const char piece[] = "{\"tst\":\"2025-11-20T\0\0\0\0#\n";
-    const char *const paths[] = {path[2], NULL};
-    size_t ahead = 0;
-    FILE *out = fopen(path[2], "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    for (int k = 0; k < 3; k++) {
-        write_move(out, INT64_C(1763617674000000) + (int64_t)k * 5000000, 1, k);
-        (void)fwrite(k == 0 ? hole : piece, 1, k == 0 ? sizeof hole - 1 : sizeof piece - 1,
-                     out);
-    }
-    (void)fclose(out);
-    load_lab(PAIRS, "");
-    const struct reported reported = replay_by(1, paths, &ahead);
-    lab_file_free(&lab);
-    CHECK("the first", strstr(reported.text, "\"n\":1,\"id\":\"m0\"") != NULL);
-    CHECK("behind a hole", strstr(reported.text, "\"n\":100002,\"id\":\"m1\"") != NULL);
-    CHECK("behind a piece", strstr(reported.text, "\"n\":100003,\"id\":\"m2\"") != NULL);
-    free(reported.text);
-}
-
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -338,7 +313,6 @@ int main(void)
     CU_add_test(suite, "many", test_many);
     CU_add_test(suite, "foreign", test_foreign);
     CU_add_test(suite, "unread", test_unread);
-    CU_add_test(suite, "holes", test_holes);
     const int exit_status = check_run();
     for (size_t i = 0; i < COUNT(path); i++) {
         (void)unlink(path[i]);
