@@ -7,20 +7,15 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/numbers/constants.h"
+#include "identification/arm/arm_thresholds.def"
 
 enum { COLUMNS = 1 + 3 * ARM_JOINTS };
 
 static const double HUGE_VALUE = 1e9;
-static const double GAP_PERIODS = 2.5;
-/* Range of the time between rows, s. Slower rows do not show accelerations; beyond these,
- * times have another unit. */
-static const double DT_S_MIN = 1e-4;
-static const double DT_S_MAX = 0.1;
 static const double CUT_HZ = 10.0;
 static const double CUT_RATIO_MAX = 0.2; /* highest cut-off as a ratio of the sampling rate */
 /* length of the filter's edge in periods of the cut-off */
 static const double EDGE_PERIODS = 4.0;
-static const double RUN_S_MIN = 2.0;
 static const double ROOT_OF_2 = 1.41421356237309504880;
 
 static bool is_row(const struct arm_friction_raw *raw, size_t i)

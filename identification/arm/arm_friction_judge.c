@@ -3,35 +3,10 @@
 #include <math.h>
 
 #include "identification/arm/arm_friction_parts.h"
+#include "identification/arm/arm_thresholds.def"
 #include "identification/fit/plausible.h"
 
 enum { INERTIA, VISCOUS, COULOMB };
-
-static const double SPEED_MIN_RADPS = 0.05; /* slower joints count as at rest */
-static const double R2_MARGINAL = 0.7;
-static const double R2_FAIL = 0.2;
-/* Limits for the agreement of angles and speeds: smallest R2, largest deviation of the slope
- * from 1. */
-static const double RATE_R2_MIN = 0.95;
-static const double RATE_OFF_MAX = 0.03;
-/* Share of the residuals that one more term explains: of the joint itself, of another joint. */
-static const double MISSING_OWN = 0.2;
-static const double MISSING_OTHER = 0.25;
-static const double OTHER_FAIL = 0.6;
-/* Limits for the differences of the thirds: probability by chance, and effect relative to
- * the current. */
-static const double PARTS_CHANCE = 1e-3;
-static const double PARTS_EFFECT = 0.03;
-/* Relative standard errors of inertia and friction. Above the first, the value is not
- * identified, as in every model. Above the second, it is inaccurate, if it has a similar
- * effect on the current. */
-static const double SE_RATIO_MAX = 0.5;
-static const double SE_RATIO_MARGINAL = 0.25;
-static const double SE_EFFECT = 0.05;
-static const double HELD_OUT_MARGINAL = 1.3; /* ratio to the error of the fit */
-static const double HELD_OUT_FAIL = 3.0;
-static const double LOST_RATIO_MARGINAL = 0.2;
-static const double UNEVEN_MAX = 0.3;
 
 /* Ranges for arms of a few kilograms to a few hundred. Angles beyond several turns are in
  * degrees. */
@@ -39,7 +14,6 @@ static const struct plausible_range plausible[] = {
     {"the fastest speed", 0.0, 12.0, 0, PLAUSIBLE_ANGLE, 0.0},
     {"the largest angle", 0.0, 26.0, 0, PLAUSIBLE_ANGLE, 0.0},
 };
-static const double CURRENT_A_MAX = 80.0;
 
 /* A bad correlation suggests exchanged columns. A slope other than 1 has a wrong unit as its
  * cause, which is named if the factor is a common one. */

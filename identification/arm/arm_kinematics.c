@@ -10,6 +10,7 @@
 
 #include "base/numbers/constants.h"
 #include "identification/arm/arm_kinematics_parts.h"
+#include "identification/arm/arm_thresholds.def"
 #include "identification/numeric/qr_accumulator.h"
 
 enum { P = ARM_KINEMATICS_P, ROWS = 6, PARTS = 5, PASSES_MAX = 8, STEPS_MAX = 15, ROOM = 64 };
@@ -17,15 +18,9 @@ enum { P = ARM_KINEMATICS_P, ROWS = 6, PARTS = 5, PASSES_MAX = 8, STEPS_MAX = 15
 static const double RANK_RATIO = 1e-4;
 static const double NULL_SHARE = 1e-4;
 static const double STEP_ENOUGH = 1e-10; /* m and rad */
-static const double FAR_OFF_RATIO = 1.0; /* limit of a link's deviation */
 /* Rounding error of a pose. */
 static const double NOISE_MIN_M = 1e-7;
 static const double NOISE_MIN_RAD = 1e-7;
-static const double OUTLIER_SD = 6.0;
-/* A further term is significant above this t value and above this share of the squared
- * residuals. */
-static const double MISSING_T = 5.0;
-static const double MISSING_SHARE = 0.02;
 
 size_t arm_kinematics_place(size_t i)
 {

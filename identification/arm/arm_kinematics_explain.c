@@ -13,15 +13,9 @@
 
 #include "base/numbers/constants.h"
 #include "identification/arm/arm_kinematics_parts.h"
+#include "identification/arm/arm_thresholds.def"
 
 enum { POSES = 64, ARMS_MAX = 8 };
-
-/* Deviation of a real arm from its nominal geometry: millimetres and milliradians. */
-static const double FITS_M = 0.015;
-static const double LEVER_M = 0.3;
-/* Limit of the spread relative to the tool's motion in the room. It rejects readings that
- * only shrink everything. */
-static const double FITS_RATIO = 0.1;
 
 static const struct {
     double factor;

@@ -5,24 +5,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "identification/arm/arm_kinematics_parts.h"
-
-/* Largest deviation of a manufactured link from its drawing. */
-static const double LINK_M_MAX = 0.01;
-static const double LINK_RAD_MAX = 0.03;
-/* Largest deviation of a flange. A larger one means that a tool is attached. */
-static const double FLANGE_M_MAX = 0.002;
-static const double FLANGE_RAD_MAX = 0.02;
-static const double NOISE_M_MARGINAL = 0.002;
-static const double NOISE_M_FAIL = 0.01;
-static const double TOOL_SE_M_MARGINAL = 5e-4;
-static const double CONDITION_MARGINAL = 1e3;
-static const double OUTLIER_RATIO_MARGINAL = 0.05;
-static const double RHO_MAX = 0.15;
-static const double RHO_SD = 4.0;
-/* Held-out poses: probability by chance, and the ratio by which their error may exceed that
- * of the fit. */
-static const double HELD_OUT_CHANCE = 1e-3;
-static const double HELD_OUT_FAIL = 3.0;
+#include "identification/arm/arm_thresholds.def"
 
 static void judge_frames(struct arm_kinematics_fit *fit)
 {

@@ -8,33 +8,10 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector_ulong.h>
 
+#include "identification/data/data_thresholds.def"
 #include "identification/data/derived_velocity.h"
 #include "identification/numeric/local_polynomial.h"
 
-/* A gap is a distance of rows above this many periods. Up to BRIDGE_RATIO periods it is
- * interpolated, beyond that the recording is cut. */
-static const double GAP_RATIO = 2.5;
-/* From this many periods on, a row is missing; jitter stays below it. */
-static const double MISSING_RATIO = 1.6;
-static const double BRIDGE_RATIO = 4.0;
-/* An effort that differs by more standard deviations before and after a missing row has
- * changed at an unknown time. */
-static const double JUMP_RATIO = 0.2;
-/* If time falls by more periods, the clock was reset; otherwise rows are out of order. */
-static const double RESTART_RATIO = 50.0;
-/* Samples stay unchanged if their stamps deviate from an even grid by less than this share
- * of the period. */
-static const double EVEN_RATIO = 0.1;
-/* Larger deviations, as a timer causes them, also leave the samples unchanged: interpolated
- * values would have less noise than the rows, and autocorrelated noise. Only bursts of rows,
- * or velocities that must be derived, need the even grid. */
-static const double TIMED_RATIO = 0.3;
-/* Range of periods, s. Outside it, the times are not in seconds. */
-static const double DT_S_MIN = 1e-6;
-static const double DT_S_MAX = 10.0;
-/* A channel counts as quantised if this share of its changes are multiples of the smallest
- * change. */
-static const double STEPPED_RATIO = 0.9;
 /* Medians use at most this many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
 /* Up to this many cuts gain more than they cost. More cuts would leave only short pieces. */

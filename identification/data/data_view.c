@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "identification/data/data_thresholds.def"
+
 struct data_set data_view_first(const struct data_set *set, size_t n_max)
 {
     struct data_set part = *set;
@@ -162,9 +164,6 @@ void data_view_efforts(const struct data_set *set, size_t k, struct data_efforts
 }
 
 enum { PRODUCTS_MAX = 16384 };
-
-/* An axis that moves less, in standard deviations of its noise, is ignored. */
-static const double SIGNAL_RATIO_MIN = 5.0;
 
 /* Mean product of deviations of one axis at one lag, from every step-th sample. */
 static double mean_product(const struct data_set *set, size_t axis, const double *mean,

@@ -3,14 +3,11 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "identification/data/data_thresholds.def"
+
 enum { ORDER = 3, CANDIDATES = 10, LOOKS = 16384 };
 
 static const size_t halves[CANDIDATES] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
-
-/* A wider window is accepted if its velocities differ from those of every narrower one by at
- * most this multiple of the variance that noise explains. Its distortion of the motion is
- * then smaller than the noise that it removes. */
-static const double DIFFERENCE_MAX = 1.5;
 
 /* The candidate windows, and the sum of the squared differences of each pair's velocities. */
 struct trial {

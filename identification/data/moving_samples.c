@@ -3,14 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-static const double NOISE_RATIO = 3.0;
+#include "identification/data/data_thresholds.def"
+
 enum { REST_MIN = 3 };
 
 static bool is_at_rest(const struct data_set *set, size_t k)
 {
     bool still = true;
     for (size_t a = 0; a < set->axes; a++) {
-        still = still && fabs(set->nu[a][k]) <= NOISE_RATIO * set->noise_sd[a];
+        still = still && fabs(set->nu[a][k]) <= MOVING_NOISE_RATIO * set->noise_sd[a];
     }
     return still;
 }

@@ -5,16 +5,9 @@
 
 #include <gsl/gsl_statistics_double.h>
 
-enum { REACH = 3 };
+#include "identification/data/data_thresholds.def"
 
-/* Limit of residuals, in robust standard deviations: beyond it, a residual has no influence.
- * The efficiency is 98 % for normal residuals. */
-static const double SPREADS = 6.0;
-/* If a simulation's residuals exceed this many noise levels, they do not show which sample
- * is wrong. */
-static const double EXPLAINED = 3.0;
-static const double NOISES = 5.0;
-static const double DEVIATIONS = 4.0;
+enum { REACH = 3 };
 
 static double middle_of(double a, double b, double c)
 {

@@ -2,11 +2,10 @@
 
 #include <math.h>
 
+#include "identification/data/data_thresholds.def"
 #include "identification/data/data_view.h"
 #include "identification/data/trajectory.h"
 
-/* A simulation has diverged if it exceeds the measured range by this factor. */
-static const double RUN_AWAY_RATIO = 1e3;
 enum { SUBSTEPS_MAX = 64 };
 
 static double largest_size(const double *x, size_t n)

@@ -5,33 +5,8 @@
 
 #include <gsl/gsl_cdf.h>
 
-/* Rate of false alarms of all tests of parts together: right models get MARGINAL this often. */
-static const double FALSE_ALARMS = 0.005;
-/* Largest ratio of unmeasured forces to efforts, both root mean square. Beyond it, a fit
- * rests on unmeasured causes. */
-static const double FORCE_RATIO_MAX = 0.25;
-/* Ratio of held-out residuals to the fit's own, root mean square. Sensors differ by up to
- * the first from day to day. Beyond the second, it is hardly the same robot. */
-static const double HELD_OUT_MARGINAL = 1.25;
-static const double HELD_OUT_FAIL = 3.0;
-/* A simulation with a smaller R2 does not judge the model, if the model explains more of the
- * efforts (dynamics_verdict.c judges by these). */
-static const double STRAYS_R2 = 0.7;
-/* Largest ratio of a residual's mean to its standard deviation. */
-static const double BIAS_RATIO = 0.3;
-/* A constant effort matters above this ratio to the root mean square of the recorded effort,
- * and above this many of its own standard errors. */
-static const double CONSTANT_RATIO = 0.05;
-static const double CONSTANT_ERRORS = 4.0;
-
-/* A cut in time or by effort must explain this much more than the cut by recordings. */
-static const double OF_CAUSE = 1.5;
-
-/* An unmodelled term exists from this many standard errors on. It matters if a parameter
- * moves by this share of its value, and by this share of half its interval. */
-static const double TERM_ERRORS = 3.0;
-static const double TERM_SHIFT = 0.02;
-static const double TERM_REACH = 0.5;
+#include "identification/dynamics/dynamics_thresholds.def"
+#include "identification/simulation/simulation_thresholds.def"
 
 static double largest_apart(const struct stability_test *test, size_t *from, size_t *to)
 {
@@ -53,7 +28,7 @@ static bool test_matters(const struct stability_test *test, const struct dynamic
     size_t from = 0;
     size_t to = 0;
     return largest_apart(test, &from, &to) >
-           stability_matters * fabs(fit->estimate.value[test->entry]);
+           STABILITY_MATTERS * fabs(fit->estimate.value[test->entry]);
 }
 
 /* Describes the effect of an effort's size, from the entry's values at both ends. */
@@ -170,7 +145,7 @@ static size_t bent_axis(const struct model *model, const struct stability *s, do
         double direction;
         compare_worths(shape, &level, &direction);
         if (shape->p < chance && shape->statistic / shape->df > most &&
-            fmax(fabs(level - 1.0), fabs(direction - 1.0)) > stability_matters) {
+            fmax(fabs(level - 1.0), fabs(direction - 1.0)) > STABILITY_MATTERS) {
             most = shape->statistic / shape->df;
             found = a;
         }
@@ -464,7 +439,7 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
     for (size_t i = 0; i < fit->estimate.p; i++) {
         const double error = hypot(held->moved_se[i], fit->estimate.se[i]);
         if (fabs(held->moved[i]) / error > most &&
-            fabs(held->moved[i]) > stability_matters * fabs(fit->estimate.value[i])) {
+            fabs(held->moved[i]) > STABILITY_MATTERS * fabs(fit->estimate.value[i])) {
             most = fabs(held->moved[i]) / error;
             worst = i;
         }

@@ -6,17 +6,13 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/numeric/svd.h"
 
 /* More fits than this do not make a reference more certain: robots wear, and models are not
  * exact. */
 enum { FITS_MAX = 8 };
-/* One more change is named if the unexplained rest has a smaller probability than this. */
-static const double RESIDUAL_LEVEL = 0.01;
 static const double RANK_RATIO = 1e-12;
-/* A direction is a rival if it is less than ten times less likely: difference of twice the
- * log likelihood. */
-static const double RIVAL_MARGIN = 4.6;
 
 struct search {
     size_t p;

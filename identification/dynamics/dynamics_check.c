@@ -11,6 +11,7 @@
 #include "identification/data/data_view.h"
 #include "identification/data/simulation.h"
 #include "identification/data/trajectory.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/dynamics/equation_parts.h"
 #include "identification/dynamics/unmodelled_term.h"
 #include "identification/numeric/residual_test.h"
@@ -20,9 +21,7 @@
 enum { SCRATCH = 16384 };
 /* Smallest noise as a ratio of a velocity's root mean square: no recording is more accurate. */
 static const double NOISE_MIN = 1e-4;
-/* A response is visible from this many standard errors on. It is searched in this many
- * samples, within which a fast response has ended. */
-static const double SEEN_ERRORS = 2.0;
+/* A fast response has ended within this many samples. */
 enum { LAG_SAMPLES = 16 };
 /* Longest autocorrelation of residuals that is considered, in samples. */
 enum { MEMORY_LAGS = 256 };

@@ -9,31 +9,16 @@
 #include "identification/data/data_view.h"
 #include "identification/data/moving_samples.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/dynamics/input_delay.h"
 #include "identification/simulation/prediction_error.h"
 
-/* A model that explains less of some axis is wrong, not disturbed. */
-static const double R2_MIN = 0.5;
-/* If innovations are more correlated than this, pem's model of the disturbance is wrong. Its
- * estimate is then biased, that of output error is not. */
-static const double NEARLY_WHITE = 0.1;
-/* Correlation of neighbouring residuals from which a joint counts as sticking or controlled:
- * such joints show 0.95 and more. */
-static const double STICKS_FROM = 0.5;
-/* Rate at which the joint test of all parameters rejects right fits (three sigma). */
-static const double HAUSMAN_CHANCE = 0.0027;
-/* Largest ratio of the simulated residuals of pem to those of output error, root mean
- * square. */
-static const double WORSE_RATIO = 1.2;
 /* Range of pem's search for the delay: standard errors around that of output error, and at
  * least this many periods. */
 static const double DELAY_ERRORS = 10.0;
 static const double DELAY_PERIODS = 4.0;
 /* Number of samples that are simulated in a tenth of a second. */
 enum { PART_SAMPLES = 6000 };
-/* Rests are misleading if they raise the standard deviation of the equations' residuals by
- * this factor. */
-static const double RESTS_RATIO = 2.0;
 /* A slope is computed from delays this many periods to either side. */
 static const double SLOPE_PERIODS = 0.5;
 
@@ -88,7 +73,7 @@ static bool explains_recording(const struct model *model, const struct search_re
 {
     bool well = true;
     for (size_t i = 0; i < model->axis_count; i++) {
-        well = well && report->axis[i].r2 >= R2_MIN;
+        well = well && report->axis[i].r2 >= CHOICE_R2_MIN;
     }
     return well;
 }
@@ -135,7 +120,8 @@ static bool doubt_axes(const struct contest *c, const struct search_report *othe
     for (size_t i = 0; i < c->job->model->axis_count; i++) {
         const char *name = c->job->model->axes[i].velocity;
         const double correlation = c->pem.axis[i].correlation;
-        if (fabs(correlation) > fmax(NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
+        if (fabs(correlation) >
+            fmax(CHOICE_NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
             (void)snprintf(doubt, ESTIMATE_TEXT_MAX,
                            "has innovations of %s with an autocorrelation of %.2f", name,
                            correlation);

@@ -6,6 +6,7 @@
 
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 
 /* Default range of the delay: 20 periods within these bounds. It is limited to a share of a
  * run, because samples before the latest delay are not used. */
@@ -22,8 +23,6 @@ static const double DELAY_ERRORS = 5.0;
 static const double DELAY_SHARE = 0.25;
 /* A search that has not ended after this many iterations does not converge. */
 enum { ITERATIONS_MAX = 100 };
-/* Increase of -2 log likelihood up to which a value counts as equally good: 95 %. */
-static const double CHI2_95 = 3.84;
 
 bool estimate_is_whole(const struct dynamics_fit *fit)
 {

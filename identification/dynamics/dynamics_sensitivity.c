@@ -7,17 +7,12 @@
 
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 
 /* A longer recording is cut: its beginning suffices and is faster. */
 enum { SAMPLES_MAX = 20000, SG_WINDOW_MIN = 5, SG_WINDOW_MAX = 101 };
 
 static const double SCALE[SENSITIVITY_COUNT] = {0.5, 2.0};
-/* Limit of a shift, in half widths of a 95 % interval. With a dozen parameters and two
- * windows, chance exceeds one interval in a tenth of recordings, and this limit in a
- * hundredth. */
-static const double REACH = 1.5;
-/* Limit of a shift relative to the value: a parameter that moves less is known well enough. */
-static const double SHARE = 0.02;
 
 /* Scales the window of a method; returns the whole window in seconds. */
 static double scale_window(struct dynamics_options *options, enum dynamics_method method,
@@ -45,8 +40,8 @@ static void compare_window(const struct dynamics_fit *own, const struct dynamics
                                         other->estimate.hi[i] - other->estimate.lo[i]);
         out->shift[which][i] = shift / sqrt(own->estimate.covariance[i][i]);
         out->moved[i] =
-            out->moved[i] || (fabs(shift) > REACH * reach &&
-                              !(fabs(shift) <= SHARE * fabs(own->estimate.value[i])));
+            out->moved[i] || (fabs(shift) > WINDOW_REACH * reach &&
+                              !(fabs(shift) <= WINDOW_SHIFT * fabs(own->estimate.value[i])));
     }
 }
 

@@ -4,39 +4,10 @@
 #include <string.h>
 
 #include "identification/dynamics/dynamics_agreement.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/fit/plausible.h"
 #include "identification/numeric/residual_test.h"
 
-/* Ratios of rows or samples from which on a fault of the recording is reported. */
-static const double INCOMPLETE_RATIO = 0.1;
-static const double SATURATED_RATIO = 0.9;
-static const double JITTER_RATIO = 0.2;
-/* An effort is one-sided if its mean is nearer to one of its limits than this share of their
- * distance. */
-static const double ONE_SIDED = 0.2;
-/* Smallest ratio of a channel's standard deviation to its noise. */
-static const double SIGNAL_RATIO = 5.0;
-/* R2 of the simulation: a fit is poor below the first, useless below the second. */
-static const double R2_MARGINAL = 0.7;
-static const double R2_FAIL = 0.2;
-/* R2 of the efforts that is sufficient if only efforts judge the fit. */
-static const double EFFORT_GOOD = 0.9;
-/* Ratio of a velocity's standard deviation to its mean, below which it counts as nearly
- * constant. */
-static const double STEADY_RATIO = 0.35;
-/* For Gaussian noise, one sample in 16 000 lies beyond 4 standard deviations. */
-static const double OUTLIERS_MIN = 3.0;
-static const double OUTLIER_RATIO = 1e-3;
-/* Residuals with a larger correlation between neighbours come from a wrong model, not from
- * the sensor. */
-static const double NEARLY_WHITE = 0.3;
-
-/* Correlation of residuals with efforts, and ratio of outliers, that show an influence the
- * model does not have... */
-static const double FOLLOWS = 0.2;
-static const double FAR_RATIO = 0.05;
-/* ... unless its effect is below this share of the variance of the velocities. */
-static const double FELT = 0.01;
 /* A unit that a channel may have instead of the expected one. */
 struct other_unit {
     const char *end;  /* ending of the channel's name */
@@ -97,12 +68,6 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
         most);
     estimate_advise(e, "give the %s in SI units", words);
 }
-
-/* Fewer samples do not show how quickly velocities change. */
-enum { TIMED_MIN = 30 };
-/* Runs shorter than this many correlation times do not show it either: about their own
- * means, all velocities change quickly. */
-static const double TIMED_RUN = 10.0;
 
 /* Times in another unit make the robot far too slow or too fast. */
 static void judge_time(struct estimate *e, const struct model_limits *limits,

@@ -12,6 +12,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/dynamics/row_source.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/svd.h"
@@ -30,10 +31,6 @@ enum {
     P = DYNAMICS_P_MAX
 };
 
-/* A part needs this many non-overlapping windows per parameter, and this many degrees of
- * freedom for its errors. */
-static const double WINDOWS_PER_PARAMETER = 3.0;
-static const double FREEDOM_MIN = 2.0;
 static const double RANK_RATIO = 1e-9;
 /* An effort has a direction if it exceeds this share of its largest value. */
 static const double DIRECTED = 0.02;

@@ -8,6 +8,7 @@
 
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 
 /* Step of the delay grid, as a share of the window's half width. A window's view changes
  * over a good part of its width, so that a grid of quarters misses no minimum. */
@@ -16,9 +17,6 @@ enum { GRID_MAX = 64, ITERATIONS_MAX = 40 };
 /* Accuracy of the delay, and distance for difference quotients, as shares of a period. */
 static const double NEAR_SHARE = 0.02;
 static const double SLOPE_SHARE = 0.5;
-/* A delay is accepted if it exceeds this many of its standard errors. A smaller one may be
- * an unmodelled term: slow motion hardly distinguishes a delay from friction. */
-static const double CLEAR_ERRORS = 5.0;
 
 struct delay_search {
     const struct model *model;

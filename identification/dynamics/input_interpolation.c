@@ -8,24 +8,15 @@
 
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 
 NAMES(input_interpolation_names, INPUT_INTERPOLATION_COUNT, "zoh", "linear", "auto");
 
-/* Means are chosen if their residuals in a weak form are smaller by this ratio, root mean
- * square. */
-static const double WEAK_RATIO = 0.98;
-/* For simulations, whose residuals are noise only: twice the log likelihood ratio that
- * decides. */
-static const double DECIDED = 8.0;
-/* Number of standard errors by which a held effort must act too early to be rejected. */
-static const double SOONER_ERRORS = 3.0;
 /* The mean of a row and the next one equals an effort that acts half a period earlier. */
 static const double MEAN_PERIODS = -0.5;
 /* Ratio of the model's width for this comparison: a wide turn-over of friction compensates
  * for a delay. */
 static const double NARROW = 0.3;
-/* A simulation with a smaller R2 deviates for other reasons. */
-static const double R2_MIN = 0.7;
 /* Number of samples that suffices and is fast. */
 enum { PART_SAMPLES = 2000 };
 
@@ -70,7 +61,7 @@ static bool explains_motion(const struct hold_contest *c)
         for (size_t a = 0; a < set->axes; a++) {
             const double left = c->fit[k].residual_sd[a];
             const double all = gsl_stats_variance(set->nu[a], 1, set->n);
-            well = well && left * left <= (1.0 - R2_MIN) * all;
+            well = well && left * left <= (1.0 - INTERPOLATION_R2_MIN) * all;
         }
     }
     return well;

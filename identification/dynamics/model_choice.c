@@ -5,21 +5,15 @@
 
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/simulation/output_error.h"
 
 enum { VARIANTS_MAX = 16, TUNED_MAX = 1500, TUNE_STEPS = 11, TUNE_ITERATIONS = 4 };
 
-/* Ratio of residuals, root mean square, by which a wider variant must be better. */
-static const double WORTH_RATIO = 1.02;
-/* Ratio by which a variant without an order must be better than the first: more than
- * rounding. */
-static const double BETTER_RATIO = 1.001;
 /* Range of the search: the width divided and multiplied by TUNE_REACH. GOLDEN: ratio of the
  * golden section. */
 static const double TUNE_REACH = 1.4;
 static const double GOLDEN = 0.6180339887498949;
-/* Velocities below this many standard deviations of noise have no sign. */
-static const double NOISE_RATIO = 2.0;
 /* Largest rate times the sample time that Runge-Kutta can follow with sixteen steps per
  * sample. */
 static const double RATE_MAX = 32.0;
@@ -110,7 +104,7 @@ enum status model_choose(const struct model_variant *variants, size_t count,
         if (st != STATUS_OK) {
             return st;
         }
-        const bool fits = !ordered || (variants[i].velocity >= NOISE_RATIO * noise &&
+        const bool fits = !ordered || (variants[i].velocity >= CHOICE_NOISE_RATIO * noise &&
                                        can_follow(model, set, &fit));
         residual[i] = fits ? residual_sum(model, set, &fit) : HUGE_VAL;
         least = fmin(least, residual[i]);

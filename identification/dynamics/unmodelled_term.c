@@ -11,32 +11,10 @@
 #include "identification/data/moving_samples.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
 #include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/numeric/local_polynomial.h"
 
-/* R2 of the efforts below which it is reported, and below which the fit is MARGINAL. */
-static const double R2_GOOD = 0.95;
-static const double R2_MARGINAL = 0.7;
-/* A correlation of this share of the residuals with one quantity is no accident. */
-static const double SHARE_MIN = 0.1;
-/* Velocities below this many standard deviations of noise have no sign. */
-static const double NOISE_RATIO = 3.0;
 static const double SMOOTH_S = 0.04;
-/* Rate at which a term is reported for recordings that have none, all terms together. */
-static const double FALSE_ALARMS = 0.01;
-/* Above this condition number the regressors cannot be distinguished (Belsley, Kuh and
- * Welsch 1980). */
-static const double CONDITION_MAX = 30.0;
-/* A parameter that moves less, relative to its value, is known well enough without the term. */
-static const double MOVED_RATIO = 0.02;
-/* Largest shift of an estimate, in half widths of its 95 % interval. An interval that is off
- * by this much still has a coverage of 88 %. */
-static const double REACH_MAX = 0.4;
-/* Largest shift relative to the value. A larger one makes the value wrong, however wide its
- * interval is. */
-static const double SHIFT_MAX = 0.05;
-/* Largest unmodelled effort, relative to the root mean square of the efforts, that is only a
- * note. */
-static const double MISSED_MAX = 0.05;
 
 enum { SLOPE_HALF = 2, LOAD = 0, DRAG, PLACE, TERMS };
 
@@ -81,7 +59,7 @@ static void add_sums(struct sums *s, const struct data_set *set, size_t k, doubl
                      double residual)
 {
     const double nu = set->nu[0][k];
-    const bool moves = fabs(nu) > NOISE_RATIO * set->noise_sd[0];
+    const bool moves = fabs(nu) > TERM_NOISE_RATIO * set->noise_sd[0];
     const double direction = !moves ? 0.0 : nu > 0.0 ? 1.0 : -1.0;
     const double term[TERMS] = {fabs(effort) * direction, nu * fabs(nu),
                                 set->pose[0] ? set->pose[0][k] : 0.0};
@@ -207,7 +185,7 @@ static bool is_there(const struct model_parameter *term, const struct dynamics_f
     const double z = test->estimate.value[i] / se;
     const double chance =
         term->sign == MODEL_ANY ? 2.0 * gsl_cdf_ugaussian_Q(fabs(z)) : gsl_cdf_ugaussian_Q(z);
-    return chance < FALSE_ALARMS / MODEL_EXTENDED_MAX &&
+    return chance < TERMS_CHANCE / MODEL_EXTENDED_MAX &&
            (test->method == DYNAMICS_OUTPUT_ERROR || test->estimate.condition <= CONDITION_MAX);
 }
 

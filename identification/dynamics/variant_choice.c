@@ -4,13 +4,7 @@
 #include <stdio.h>
 
 #include "identification/dynamics/dynamics_estimate.h"
-
-/* Largest loss of log likelihood in 95 % of cases if one value too many is free (half of chi
- * squared). */
-static const double LOSS_MAX = 0.5 * 3.84;
-/* Largest shift of an estimate, in half widths of its 95 % interval. An interval that is off
- * by this much still has a coverage of 88 %. */
-static const double REACH_MAX = 0.4;
+#include "identification/dynamics/dynamics_thresholds.def"
 
 /* Number of independent samples: autocorrelated residuals count as fewer. */
 static double count_alone(const struct dynamics_fit *fit, size_t axes)

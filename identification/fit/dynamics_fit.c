@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "identification/fit/fit_thresholds.def"
 #include "identification/numeric/hac_covariance.h"
 
 ENUM_NAMES(dynamics_method, DYNAMICS_METHOD_COUNT, "ols_central", "ols_sg", "weak", "weak_iv",
@@ -92,13 +93,6 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
 }
 
 /* ---- verdict on a fit of dynamics, as text (docs/model/identification.md, "Verdict") ---- */
-
-/* A parameter is not identified if its standard error exceeds this share of its value. */
-static const double SE_RATIO_MAX = 0.5;
-/* Above this ratio, a percentage is no longer readable. */
-static const double SE_RATIO_REPORTED = 10.0;
-/* Above this condition number of the scaled columns, error bars depend on the model's form. */
-static const double CONDITION_MARGINAL = 300.0;
 
 /* Role of a parameter: the quantity that it multiplies, and its axis. */
 struct role {

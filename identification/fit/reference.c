@@ -6,9 +6,9 @@
 #include <gsl/gsl_cdf.h>
 
 #include "base/numbers/constants.h"
+#include "identification/fit/fit_thresholds.def"
 #include "identification/numeric/svd.h"
 
-static const double CONTRADICTS_P = 0.05;
 static const double RANK_RATIO = 1e-9;
 
 void reference_start(struct reference_values *reference)

@@ -5,6 +5,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "identification/numeric/dot.h"
+#include "identification/numeric/numeric_thresholds.def"
 
 enum { PIECE = 1024 };
 
@@ -33,14 +34,6 @@ void lag_products_add(const struct lag_series *x, const struct lag_series *y, si
         }
     }
 }
-
-/* Each test has a level of 0.2 %. Six tests on three axes then reject a perfect fit once in
- * a hundred. Terms that a model lacks give far smaller probabilities. */
-static const double RUNS_Z_MAX = 3.0902; /* standard normal quantile, two-sided */
-static const double LJUNG_BOX_P_MIN = 0.002;
-
-/* Residuals with less autocorrelation than this show only a trace of an unmodelled term. */
-static const double TRACE = 0.1;
 
 /* Sums over the residuals that are numbers. */
 struct sums {

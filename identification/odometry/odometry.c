@@ -13,6 +13,7 @@
 #include "identification/numeric/robust_ls.h"
 #include "identification/numeric/svd.h"
 #include "identification/odometry/odometry_parts.h"
+#include "identification/odometry/odometry_thresholds.def"
 
 enum { ITERATIONS_MAX = 100, NEIGHBOURS = 3, WINDOW = 2 * NEIGHBOURS + 1, CLEAN_ROUNDS = 3 };
 enum { REST = ODOMETRY_COLUMNS };
@@ -34,12 +35,6 @@ static const double TRACK_STEP = 0.5;
 static const double DELAY_S_MAX = 1.0;
 /* Smallest noise of a measured pose: m, rad. */
 static const double FLOOR = 1e-7;
-/* Deviation of an outlier from its neighbours: robust standard deviations, and at least this
- * in m or rad. */
-static const double OUTLIER_SD = 12.0;
-static const double OUTLIER_MIN = 5e-3;
-/* Above this ratio they are not outliers. */
-static const double OUTLIER_RATIO_MAX = 0.2;
 
 struct sums {
     double position2, heading2; /* sums of squared residuals */

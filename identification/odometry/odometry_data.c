@@ -5,26 +5,12 @@
 
 #include <gsl/gsl_sort.h>
 
+#include "identification/odometry/odometry_thresholds.def"
+
 enum { COLUMNS = 6 };
 
 static const double TURN_RAD = 6.28318530717958647692;
-static const double DT_S_MIN = 1e-5;
-static const double DT_S_MAX = 100.0;
-static const double GAP_PERIODS = 2.5;
-/* A gap is bridged if the wheels turned, and differed, by less than these angles: the path
- * is then near an arc. */
-static const double BRIDGE_RAD = 6.3;
-static const double BRIDGE_APART_RAD = 2.0;
-/* Largest speed of a wheel: 20 turns per second. */
-static const double WHEEL_RADPS_MAX = 125.0;
-/* Wheels that repeat a reading for at most this time, s, were not read; longer ones stood
- * still. */
-static const double HOLD_S_MAX = 0.25;
-/* Larger angles are motion, smaller ones may be a tick of the encoder. */
-static const double MOVED_RAD = 1e-3;
 static const double HUGE_VALUE = 1e9;
-/* Jump of a heading that is larger than a jump by one turn. */
-static const double HEADING_JUMP_RAD = 8.0;
 
 struct maker {
     const struct odometry_raw *raw;

@@ -4,21 +4,8 @@
 
 #include "identification/fit/plausible.h"
 #include "identification/odometry/odometry_parts.h"
+#include "identification/odometry/odometry_thresholds.def"
 
-/* Largest relative standard errors of a length: beyond the first it is a guess, beyond the
- * second it should be improved. */
-static const double SE_RATIO_FAIL = 0.5;
-static const double SE_RATIO_MARGINAL = 0.03;
-/* Largest standard errors of the mounting: share of the track, and angle in rad. */
-static const double SENSOR_RATIO_MAX = 0.25;
-static const double ALPHA_SE_MAX = 0.3;
-static const double DELAY_SE_S_MAX = 0.1;
-static const double R2_FAIL = 0.8;
-static const double R2_MARGINAL = 0.98;
-/* Smallest ratio of the turns to both sides. */
-static const double BOTH_WAYS_RATIO = 0.1;
-static const double OUTLIER_RATIO_MARGINAL = 0.02;
-static const double LOST_RATIO_MARGINAL = 0.2;
 /* Ranges from a toy to a lorry. Angles in degrees make wheels small, positions in mm make
  * everything large. */
 static const struct plausible_range plausible[] = {
@@ -26,12 +13,6 @@ static const struct plausible_range plausible[] = {
     {"track_m", 0.02, 5.0, 0, PLAUSIBLE_LENGTH, 0.0},
     {"the mean speed", 1e-3, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_TIME | PLAUSIBLE_LENGTH, 0.0},
 };
-/* Largest ratio of radius to track: wheels side by side need some space. Beyond the second
- * ratio, a value is wrong. */
-static const double RADIUS_PER_TRACK_MAX = 0.9;
-static const double RADIUS_PER_TRACK_WRONG = 2.0;
-static const double UNEQUAL_RATIO = 0.1;
-static const double HELD_OUT_RATIO = 3.0;
 static const double HALF_TURN = 1.5707963267948966;
 
 static const char radii_advice[] =

@@ -10,14 +10,11 @@
 
 #include "identification/numeric/robust_ls.h"
 #include "identification/odometry/odometry_parts.h"
+#include "identification/odometry/odometry_thresholds.def"
 
 enum { TURN_COLUMNS = 2, SHIFT_COLUMNS = 4, PIECES_WANTED = 50 };
 
 static const double PIECE_S = 1.0;
-/* Largest relative standard errors: above the first, the robot did not turn; above the
- * second, it did not travel. */
-static const double TURN_SE_RATIO = 0.3;
-static const double SHIFT_SE_RATIO = 0.3;
 /* Track of a robot of unknown size, m. */
 static const double TRACK_M = 0.5;
 /* Smaller residuals count as this size. */

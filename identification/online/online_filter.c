@@ -5,26 +5,7 @@
 #include <string.h>
 
 #include "identification/online/online_kalman.h"
-
-/* Squared innovations are limited to this value, so that an outlier counts no more than 4
- * sd. */
-static const double SQUARE_MAX = 16.0;
-/* Limits of the drift test: log likelihood ratio of a suspicion; standard errors that
- * confirm it; standard errors that count as no change. */
-static const double SUM_MAX = 15.0;
-static const double DRIFT_Z = 4.0;
-static const double SAME_Z = 2.0;
-static const double OUTLIER_SHARE_MAX = 0.1;
-/* A value is known if its error is below this share of a change that matters. */
-static const double KNOWN_RATIO = 0.2;
-static const double RENEW_RATIO = 0.5;
-static const double SETTLE_RATIO = 2.0;
-/* Time for which a suspicion is examined, at most and at least, as multiples of
- * excitation_s; and freedom of the parameters meanwhile, as a multiple of the change that
- * matters. */
-static const double LOOK_RATIO_MAX = 3.0;
-static const double LOOK_RATIO_MIN = 0.5;
-static const double OPEN_RATIO = 3.0;
+#include "identification/online/online_thresholds.def"
 
 /* Contribution of a sample to the test of the parameters at their reference. */
 struct online_evidence {
@@ -228,11 +209,6 @@ static bool watch_drift(struct online_filter *f, const struct online_params *p,
     }
     return found;
 }
-
-enum { OUTLIERS_MAX = 10 /* in a row: then the prediction is wrong */ };
-
-/* A velocity has diverged if it exceeds the fastest measured one, plus one, by this factor. */
-static const double RUN_AWAY_RATIO = 1e3;
 
 void online_filter_reset(struct online_filter *f, const struct model *model,
                          const struct online_params *p)

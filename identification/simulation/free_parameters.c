@@ -5,12 +5,10 @@
 
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
+#include "identification/simulation/simulation_thresholds.def"
 
 /* A positive parameter changes by at most the factor e in one step. */
 static const double LOG_STEP_MAX = 1.0;
-
-/* A simulation has diverged if a velocity exceeds the largest measured one by this factor. */
-static const double RUN_AWAY_RATIO = 100.0;
 
 /* Number of samples that take some tens of milliseconds. */
 enum { GO_ON_SAMPLES = 4096 };

@@ -16,6 +16,7 @@
 #include "identification/numeric/agreement.h"
 #include "identification/numeric/svd.h"
 #include "identification/simulation/prediction_filter.h"
+#include "identification/simulation/simulation_thresholds.def"
 
 enum shape { SHAPE_SQUARE, SHAPE_SIGN, SHAPE_SIZE, SHAPES };
 
@@ -32,18 +33,13 @@ enum {
     PIECE_SAMPLES = 1250
 };
 
-/* A part needs this many innovations for each unknown. */
-static const double ROWS_PER_UNKNOWN = 8.0;
 /* An effort has a direction if it exceeds this share of its largest value. */
 static const double DIRECTED = 0.02;
 static const double RANK_RATIO = 1e-9;
-/* Parts differ if chance explains the difference with less than this probability. */
-static const double DIFFER = 0.05;
 
 ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",
            "direction");
 
-const double stability_matters = 0.03;
 const double stability_worth_at[STABILITY_WORTHS] = {-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0};
 
 /* Sums over a part of the recording. */
@@ -255,7 +251,7 @@ static void name_entry(const struct stability_work *work, const struct dynamics_
     size_t found = 0;
     double most = -1.0;
     for (size_t i = 0; i < work->count && work->index[i] < fit->estimate.p; i++) {
-        const double least = stability_matters * fabs(fit->estimate.value[work->index[i]]);
+        const double least = STABILITY_MATTERS * fabs(fit->estimate.value[work->index[i]]);
         for (size_t k = 0; k < test->parts * test->parts; k++) {
             const struct part_estimate *a = &parts[k / test->parts];
             const struct part_estimate *b = &parts[k % test->parts];

@@ -63,9 +63,6 @@ struct stability_test {
     double value[STABILITY_PARTS_MAX], se[STABILITY_PARTS_MAX];
 };
 
-/* A difference below this share of an entry's value has no visible effect on the motion. */
-extern const double stability_matters;
-
 /* Efforts, as shares of the largest, at which the effect of an effort is reported. */
 enum { STABILITY_WORTHS = 4 };
 extern const double stability_worth_at[STABILITY_WORTHS]; /* -1, -1/3, 1/3, 1 */

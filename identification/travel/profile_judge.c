@@ -6,23 +6,9 @@
 
 #include "identification/fit/plausible.h"
 #include "identification/travel/travel_law.h"
+#include "identification/travel/travel_thresholds.def"
 
-/* A ratio with a wider relative half width is a guess. */
-static const double HALF_WIDTH_RATIO_MAX = 0.3;
-/* A delay is negative if it is below zero by this many standard errors and seconds. */
-static const double NEGATIVE_SE = 3.0;
-static const double NEGATIVE_S = 1e-3;
-static const double R2_MARGINAL = 0.5;
-static const double R2_FAIL = 0.2;
-static const double OUTLIER_RATIO_FAIL = 0.3;
-static const double REFUSED_RATIO_MAX = 0.1;
-/* No robot differs more from its command: ratio, and delay in s. */
-static const double RATIO_MAX = 5.0;
-static const double DELAY_S_MAX = 15.0;
 static const double FLOOR_S = 1e-4;
-/* Two estimates differ if they are apart by this many standard errors and this share. */
-static const double APART_SE = 3.5;
-static const double APART_SHARE = 0.03;
 
 /* Names of the classes, and the moves that determine the missing terms. */
 static const struct {

@@ -9,6 +9,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "identification/travel/profile_judge.h"
+#include "identification/travel/travel_thresholds.def"
 
 /* Fit of one class (docs/model/arm_pair.md, section 3). The lap time is nonlinear in speed
  * and acceleration, so that a search needs a start: a linear fit with a common time factor,
@@ -20,14 +21,9 @@
 
 /* No robot link is timed better than this, s. */
 static const double FLOOR_S = 1e-4;
-static const double OUTLIER_SD = 4.0;
-/* AUTO: a residual beyond this many standard deviations is not Gaussian. */
-static const double WILD_SD = 5.0;
 static const double TUKEY_C = 4.685;
 static const double HUBER_C = 1.345;
 static const double MAD_TO_SD = 1.4826;
-/* A ratio that is uncertain by this factor is unknown. */
-static const double FACTOR_MAX = 2.0;
 /* Weights and law alternate until no unknown moves by more than STEP_ENOUGH. */
 enum { ROUNDS = 20, STEPS = 30 };
 static const double STEP_ENOUGH = 1e-7;

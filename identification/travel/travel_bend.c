@@ -6,6 +6,7 @@
 
 #include "identification/numeric/dot.h"
 #include "identification/travel/travel_law_parts.h"
+#include "identification/travel/travel_thresholds.def"
 
 enum {
     ACCELERATING_P = 1 + 2 * TRAVEL_SIZES,
@@ -23,11 +24,6 @@ enum {
  * asks for the bend alone. It assumes independent residuals of equal spread; travel_law.c
  * tests the spread. */
 
-/* Level of the test among right laws. */
-static const double BEND_CHANCE = 0.001;
-/* Twice the log likelihood ratio in favour of accelerations. Right laws stay below it,
- * except 4 in a thousand simulated tables. */
-static const double BEND_MIN = 8.0;
 /* Accuracy of a search: step in the logarithms, and relative gain in the squares. The second
  * stops a search whose acceleration is too fast to be visible. Searches from several starts
  * are less accurate. */
@@ -38,8 +34,6 @@ static const double STEP_MAX = 0.5;
 static const double DAMPING = 1e-9;
 static const double TUKEY_C = 4.685;
 static const double MAD_TO_SD = 1.4826;
-/* A move fits a law within this many standard deviations. */
-static const double NEAR_SD = 5.0;
 /* Starts: ratio of the acceleration distance to the longest move, and ratio of full speed to
  * that of the plain law. */
 static const double starts[STARTS][2] = {{0.2, 1.1}, {1.0, 1.5}, {0.03, 1.0}, {0.5, 0.7}};

@@ -8,20 +8,8 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/travel/travel_judge.h"
+#include "identification/travel/travel_thresholds.def"
 #include "identification/travel/travel_time.h"
-
-/* Parts with fewer degrees of freedom are not reported. */
-enum { DOF_REPORTED = 5 };
-/* Two speeds differ if they are apart by this many standard errors and this share. */
-static const double APART_SE = 3.5;
-static const double APART_SHARE = 0.03;
-/* Ratio of held-out residuals to the fit's own, root mean square. Timing differs by up to
- * the first from day to day. Beyond the second, it is hardly the same robot. */
-static const double LARGER_MARGINAL = 1.25;
-static const double LARGER_FAIL = 3.0;
-static const double CHANCE = 0.002;
-static const double OFF_SE = 4.0;
-static const double OFF_SHARE = 0.3;
 
 /* Returns whether two estimates of 1 / speed differ. Their errors are independent or, for a
  * part of a whole, nested. The difference then has the variance of the part minus that of
@@ -108,7 +96,8 @@ static void judge_size(struct estimate *e, size_t n, double residual_s_sd,
     const double ratio = size / expected;
     /* A median has the efficiency of about 0.37 of its values. */
     const double count = fmax(0.37 * (double)held->n, 1.0);
-    if (ratio > LARGER_MARGINAL && gsl_cdf_chisq_Q(count * ratio * ratio, count) < CHANCE) {
+    if (ratio > LARGER_MARGINAL &&
+        gsl_cdf_chisq_Q(count * ratio * ratio, count) < HELD_OUT_CHANCE) {
         estimate_reason_first(e, ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                               "the held-out moves contradict the fit: it is off by %.3g s "
                               "there, by %.3g s on its own moves",

@@ -5,24 +5,11 @@
 
 #include "base/numbers/constants.h"
 #include "identification/fit/plausible.h"
+#include "identification/travel/travel_thresholds.def"
 
-/* A speed with a wider relative half width is a guess. */
-static const double HALF_WIDTH_RATIO_MAX = 0.3;
-/* A delay is negative if it is below zero by this many standard errors and seconds. One of
- * five terms is below zero by two standard errors quite often. */
-static const double NEGATIVE_SE = 3.0;
-static const double NEGATIVE_S = 1e-3;
-static const double R2_MARGINAL = 0.5;
-static const double R2_FAIL = 0.2;
-static const double OUTLIER_RATIO_FAIL = 0.3;
-static const double REFUSED_RATIO_MAX = 0.1;
 /* Squared share of a row outside what is determined, as in robust_ls.c but coarser: advice
  * is only for moves that clearly help. */
 static const double NEW_DIRECTION = 1e-4;
-
-/* Two fits of the same moves differ by this many standard errors and this share. */
-static const double ASIDE_SE = 3.0;
-static const double ASIDE_SHARE = 0.03;
 
 /* Classes of moves in a session, and their typical size. */
 struct classes {
@@ -341,10 +328,6 @@ static const struct plausible_range plausible[] = {
     {"linear_speed_mps", 0.003, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_LENGTH, 0.0},
     {"t0_s", 0.0, 15.0, 0, PLAUSIBLE_TIME, 0.0},
 };
-/* Larger rotations are not in radians. */
-static const double ROTATION_MAX = 25.0;
-static const double SIGNED_RATIO = 0.2;
-enum { SIGNED_MIN = 10 };
 
 void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves, size_t n)
 {

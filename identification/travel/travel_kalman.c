@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "identification/travel/travel_thresholds.def"
+
 /* Prior: delays of a tenth of a second, and nominal speeds. It is wide, because the nominal
  * speeds may be guesses. */
 static const double PRIOR_DELAY_S = 0.1;
@@ -24,24 +26,11 @@ static const double MEDIAN_SD = 0.6744897501960817;
 /* Range of the noise, s: no link is timed better, and no working one is worse. */
 static const double NOISE_S_MIN = 1e-4;
 static const double NOISE_S_MAX = 1e3;
-/* Sum of log likelihood ratios that counts as a change. Wald's bound for ideal noise would
- * be 11. This value keeps false alarms below one in 10 000 moves also with skewed noise and
- * outliers (docs/model/evidence.md, "Travel times"). */
-static const double ALARM_SUM = 17.0;
-/* The test assumes a shift of at most this many sd. It detects larger shifts too, and sums
- * of small steps are less sensitive to a skewed tail. */
-static const double SHIFT_SD_MAX = 0.75;
-/* Change of the delay that matters, in sd of the noise. */
-static const double DELAY_STEP_SD = 1.0;
-/* A change below this ratio of the one that matters is followed without an alarm. */
-static const double ALARM_RATIO_MIN = 0.5;
 /* Passes over the recorded moves at the start of the fixed filter. The last one has Huber's
  * weights, the earlier ones nearly those of absolute deviations. */
 enum { START_PASSES = 8 };
 static const double START_LIMIT = 0.1;
 static const double FINAL_LIMIT = 2.0;
-/* Smallest number of moves for a median: with fewer, a single one could decide. */
-enum { CHANGE_MOVES_MIN = 6 };
 /* Largest step for which a change opens the wandering filter. It arrives within a few moves
  * anyway, and a single late reply must not move it far. */
 static const double STEP_RATIO_MAX = 0.15;

@@ -10,27 +10,12 @@
 
 #include "identification/numeric/dot.h"
 #include "identification/travel/travel_law_parts.h"
+#include "identification/travel/travel_thresholds.def"
 
 enum {
-    STEPS = 19,   /* trial positions of a change of the speeds, evenly spaced */
-    SIDE_MIN = 4, /* smallest number of moves on each side */
+    STEPS = 19, /* trial positions of a change of the speeds, evenly spaced */
     KINDS_ROUNDS = 12
 };
-
-/* A residual beyond this many standard deviations is a late reply, unless there are many. */
-static const double FAR_SD = 10.0;
-/* Levels of the tests among right laws. */
-static const double DRIFT_CHANCE = 0.003;
-static const double STEP_CHANCE = 0.005;
-static const double SPREAD_CHANCE = 0.005;
-static const double ASIDE_CHANCE = 0.005;
-static const double MAY_SPREAD_CHANCE = 0.1;
-/* Ratio of the squares with two kinds of moves to those with one, below which there are two
- * kinds. */
-static const double KINDS_RATIO = 0.15;
-enum { KIND_MIN = 4 };
-/* Relative differences of a speed below this do not matter. */
-static const double MATTERS = 0.03;
 
 /* Adds a row with the sizes of a move, multiplied by `by`. */
 static void add_sizes(const struct law_rows *w, size_t i, double by,
@@ -235,9 +220,6 @@ bool travel_law_leaves_a_kind(const struct travel_law *law)
 {
     return law->tested && law->aside_p < ASIDE_CHANCE;
 }
-
-/* Moves beyond this many standard deviations are tested for a common cause. */
-static const double ASIDE_SD = 4.0;
 
 /* Tests by rank correlation whether outliers share a cause: the sizes of the moves, or their
  * order. */

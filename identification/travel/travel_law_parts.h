@@ -6,11 +6,6 @@
 #include "identification/numeric/column_space.h"
 #include "identification/travel/travel_law.h"
 
-enum {
-    DOF_TESTED = 6, /* degrees of freedom that remain with the added columns */
-    ASIDE_MIN = 3   /* outliers that may share a cause */
-};
-
 /* The moves, those that count, and their plain least-squares fit. */
 struct law_rows {
     const struct robust_ls_problem *problem;

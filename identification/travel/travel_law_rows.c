@@ -6,12 +6,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "identification/numeric/dot.h"
-
-/* If one reply in twenty is late, a tenth of such moves is exceeded by chance, above all in
- * short tables. */
-static const double MANY_RATIO = 0.1;
-static const double LATE_RATIO = 0.05;
-static const double LATE_CHANCE = 0.02;
+#include "identification/travel/travel_thresholds.def"
 
 bool travel_law_many(size_t out, size_t n)
 {

@@ -13,20 +13,12 @@
 #include "identification/numeric/robust_ls.h"
 #include "identification/numeric/svd.h"
 #include "identification/travel/travel_judge.h"
+#include "identification/travel/travel_thresholds.def"
 
 /* Largest difference of a move from a combination that counts as equal. */
 static const double SAME_MOVE = 1e-6;
 /* No robot link is timed better than this, s. */
 static const double FLOOR_S = 1e-4;
-static const double OUTLIER_SD = 4.0;
-/* AUTO: a residual beyond this many standard deviations is not Gaussian. */
-static const double WILD_SD = 5.0;
-/* Ratio of scales below which a robust fit is a different solution. */
-static const double CLOSER_RATIO = 0.3;
-/* Upper 1 % point of chi-square with two degrees of freedom. */
-static const double SHAPE_MAX = 9.21;
-/* With fewer degrees of freedom, the shape of the residuals is unknown. */
-enum { SHAPE_DOF_MIN = 8 };
 
 /* Memory of one call. */
 struct room {

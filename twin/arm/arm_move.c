@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "twin/arm/arm_motion_thresholds.def"
 
 /* A shorter path, m or rad, has no length. */
 static const double NOTHING = 1e-9;
@@ -12,10 +13,6 @@ static const double STEP_M = 0.002;
 static const double STEP_RAD = 0.01;
 static const double STEPS_MIN = 50.0;
 static const double STEPS_MAX = 2000.0;
-/* A larger turn of a joint between two steps means another branch of solutions. */
-static const double JUMP_RAD = 0.5;
-/* Maximum factor by which a move is slowed down. */
-static const double STRETCH_MAX = 20.0;
 static const double ROUNDING = 1e-12;
 
 const struct arm_rates arm_rates_default = {

@@ -3,22 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Set points at rest have a speed of exactly zero; this covers rounding. */
-static const double REST_RADPS = 1e-5;
-static const double NO_MOVE_RAD = 1e-4;
-/* A faster fall of the speed is not braking: UR arms reach 40 rad/s^2 at most. */
-static const double CUT_RADPS2 = 60.0;
-/* A larger distance between samples, in periods, means that samples are missing. */
-static const double GAP_PERIODS = 1.6;
-static const double SCALING_OFF = 0.005;
-/* Tolerance of a straight path: a real arm's set points leave their line by 0.4 mrad. */
-static const double JOINTS_OFF_RAD = 1e-3;
-static const double TOOL_OFF_M = 1e-3;
-static const double TURN_OFF_RAD = 3e-3;
-static const double LINE_LEAST_M = 1e-3;
-static const double TURN_LEAST_RAD = 2e-3;
-/* Tolerance of the trapezoid, as a share of the path. */
-static const double SHAPE_OFF = 0.01;
+#include "twin/arm/arm_motion_thresholds.def"
 
 static double largest_of(const double v[ARM_JOINTS], size_t *which)
 {

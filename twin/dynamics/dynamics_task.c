@@ -11,18 +11,7 @@
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/unmodelled_term.h"
 #include "identification/model/models.h"
-
-/* Share of the newest samples, on which a fit of the older ones is tested. */
-static const double HELD_OUT_SHARE = 0.3;
-/* Share of their motion that this fit must explain. */
-static const double R2_PASS = 0.9;
-static const double R2_MIN = 0.5;
-/* Below this signal-to-noise ratio a velocity says nothing about the model. */
-static const double SIGNAL_MIN = 3.0;
-/* Limits of the relative standard error of a parameter that must be positive: MARGINAL beyond
- * the smaller one, FAIL beyond the larger one. */
-static const double SE_RATIO_MAX = 0.25;
-static const double SE_RATIO_PASS = 0.10;
+#include "twin/dynamics/pair_dynamics_thresholds.def"
 
 /* ---- data ---------------------------------------------------------------------------------
  */

@@ -7,6 +7,7 @@
 
 #include "identification/model/models.h"
 #include "twin/dynamics/pair_dynamics_parts.h"
+#include "twin/dynamics/pair_dynamics_thresholds.def"
 
 ENUM_NAMES(fit_cause, FIT_CAUSE_COUNT, "start", "time", "drift", "request");
 
@@ -97,13 +98,8 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
     }
 }
 
-/* Samples for the estimate of a robot's period. The period may exceed the window's by this
- * share, and by more while there are few samples. */
+/* Samples for the estimate of a robot's period. */
 enum { PERIODS_MAX = 32 };
-static const double PERIOD_RATIO = 0.125;
-static const double PERIOD_RATIO_FIRST = 0.2;
-/* Longer times are gaps, and count as this many periods. */
-static const double GAP_PERIODS = 4.0;
 
 /* ---- the window ---------------------------------------------------------------------------
  */
@@ -257,13 +253,8 @@ void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamic
  * -------------------------------------------------------- */
 
 enum {
-    RECEIVED_MIN = 10, /* samples before any alarm */
-    RECEIVED_MAX = 50  /* samples that count at most */
+    RECEIVED_MAX = 50 /* samples that count at most */
 };
-/* Share of misfits that raises the alarm; single ones are only dropped. The alarm can come
- * again after nearly all samples have fitted. */
-static const double WRONG_RATIO = 0.2;
-static const double RIGHT_RATIO = 0.05;
 
 static enum dynamics_misfit misfit_of(const struct model *model,
                                       const struct event_telemetry *m, struct online_sample *s)

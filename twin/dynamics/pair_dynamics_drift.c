@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "twin/dynamics/pair_dynamics_parts.h"
+#include "twin/dynamics/pair_dynamics_thresholds.def"
 
-/* Rate of false drift alarms of fits. It sets the threshold of each comparison. */
-static const double FALSE_ALARMS_PER_DAY = 0.5;
-static const double LEVEL_MAX = 0.01;
 /* Degrees of freedom of a filter whose noise is estimated from thousands of samples. */
 static const double FREEDOM_KNOWN = 1e4;
 
@@ -231,10 +229,6 @@ static void update_reference(struct dynamics_side *side, bool agrees, int64_t si
     }
     side->reference_us = side->began_us;
 }
-
-/* A reported change that continues slowly from fit to fit counts as the same change, up to this
- * multiple of the drift ratio. */
-static const double CREEP_RATIOS = 2.0;
 
 static bool creeps_on(const struct pair_dynamics *d, const struct pair_run *run,
                       const struct dynamics_side *side)

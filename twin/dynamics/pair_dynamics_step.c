@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "twin/dynamics/pair_dynamics_parts.h"
+#include "twin/dynamics/pair_dynamics_thresholds.def"
 
-/* Number of consecutive older stamps that means that the clock was set. */
-enum { OUT_OF_ORDER_MAX = 50 };
 /* Period of publishing the estimates. */
 static const int64_t PUBLISH_US = 10000000;
 /* No parameter is known better than to this share. */
 static const double SE_RATIO_MIN = 0.005;
-/* If a batch fit is this many standard errors away, and by half of what counts as drift, the
- * filter has diverged. */
-static const double FILTER_Z_MAX = 6.0;
 /* Default noise, as a share of the velocity's spread; initial disturbances, as a share of the
  * noise. */
 static const double NOISE_MIN_RATIO = 1e-3;

@@ -4,11 +4,7 @@
 #include <string.h>
 
 #include "twin/following/follower.h"
-
-/* Samples closer than this add no information. */
-static const int64_t SPACING_US = 5000;
-/* A larger step back in time means that the clock was set. */
-static const int64_t BACK_US = 1000000;
+#include "twin/following/following_thresholds.def"
 
 static int64_t track_spacing(const struct fidelity_params *p)
 {

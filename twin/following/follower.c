@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
-
-/* A bandwidth above this share of 1 / period, a limit like Nyquist's, is refused. */
-static const double FASTEST_RATIO = 0.5;
+#include "twin/following/following_thresholds.def"
 
 bool follower_all_finite(const double *x, size_t n)
 {

@@ -8,9 +8,7 @@
 #include "base/numbers/hash.h"
 #include "base/numbers/lab_time.h"
 #include "identification/model/models.h"
-
-/* Hysteresis: fidelity counts as recovered only if it exceeds its target by this share. */
-static const double TARGET_HYSTERESIS = 0.02;
+#include "twin/following/following_thresholds.def"
 
 /* --- the machine ---------------------------------------------------------------------------
  */
@@ -298,8 +296,6 @@ bool following_tick(struct following *f, const struct following_params *p, int64
 
 /* Publication period of the fidelity. */
 static const int64_t PUBLISH_US = 1000000;
-/* Below this multiple of a sample's standard deviation, a robot may be at rest. */
-static const double STANDING_SD = 5.0;
 /* The simulated robot's samples are used without filtering. */
 static const double SIMULATED_DRIFT_PER_S = 1e4;
 

@@ -7,21 +7,15 @@
 
 #include "base/numbers/lab_time.h"
 #include "identification/fit/estimate.h"
+#include "twin/pair/pair_thresholds.def"
 
 /* ---- the lower envelope -------------------------------------------------------------------
  */
 
 enum {
-    OLDEST = 2,      /* points that may remain from before a change of the clock */
-    LAST_RUN = 8,    /* newest points above the median: by chance once in 256 */
+    OLDEST = 2,      /* points that may be left over from before a change of the clock */
     SHAPE_STEPS = 12 /* bisections for the shape: 4096 steps over its range */
 };
-
-/* One-sided 1 % point. The test repeats with each closed bucket, so a laxer one would shorten
- * good windows. */
-#define RUNS_Z (-2.326)
-/* Range of 1/shape: 1 is exponential; below 0.2 the tail has no edge at all. */
-#define SHAPE_INV_MIN 0.2
 
 struct residuals {
     double r_us[CLOCK_MAP_BUCKETS];    /* in order of time, >= 0 */
@@ -213,12 +207,8 @@ void clock_line_fit(const struct clock_line_points *p, double slope_max,
  */
 
 enum {
-    FIRM_MIN = 8,      /* samples after which a drop is a jump and not a slow first message */
-    STAGES_OLDER = 2,  /* agreeing stages that prove a step back after an older stamp, */
-    STAGES_PLAIN = 10, /* or otherwise */
-    STAGE_MIN = 5,     /* samples in each of these stages */
-    SHAPES_MAX = 200,  /* windows over which the shape is averaged */
-    SHAPE_KNOWN = 16   /* weight of the prior shape, in residuals */
+    SHAPES_MAX = 200, /* windows over which the shape is averaged */
+    SHAPE_KNOWN = 16  /* residuals that what is known of the shape beforehand is worth */
 };
 
 /* Drift of a crystal between windows: widens the margin for jumps after a silence. */

@@ -3,18 +3,7 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
-
-/* A repetition of a command with the same id and content within this time comes from a client
- * whose broker disappeared before the acknowledgement. */
-static const int64_t RESENT_WITHIN_US = 30000000;
-
-/* Our acknowledgement has reached the broker after this time. If it then still uses the next
- * number, it counts upwards; otherwise it would have reused the lowest free number. */
-static const int64_t ACKNOWLEDGED_US = 50000;
-
-/* A broker sends waiting messages as fast as they are acknowledged, so after such a pause all
- * messages are new. */
-static const int64_t DRAINED_US = 1000000;
+#include "twin/pair/pair_thresholds.def"
 
 enum {
     PACKET_IDS = 65535,        /* 1 .. 65535, then 1 again */

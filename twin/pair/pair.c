@@ -7,6 +7,7 @@
 
 #include "twin/pair/pair_machines.h"
 #include "twin/pair/pair_run.h"
+#include "twin/pair/pair_thresholds.def"
 
 /* ---- effects of a step
  * -------------------------------------------------------------------- */
@@ -32,11 +33,6 @@ void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum s
     pair_emit(run, (struct effect){
                        .kind = kind, .side = side, .payload = {.text = text, .bytes = bytes}});
 }
-
-/* A burst of this many alarms of one type is recorded in full; after it one per second. A flood
- * then only costs counters, and each recorded alarm has the number of dropped ones. */
-static const double ALARM_BURST = 20.0;
-static const double ALARM_RATE_HZ = 1.0;
 
 static bool may_record(struct pair *pair, enum alarm_type type, int64_t t_us)
 {

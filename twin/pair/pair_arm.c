@@ -11,11 +11,8 @@
 #include "twin/arm/arm_move.h"
 #include "twin/pair/pair_arm_state.h"
 #include "twin/pair/pair_run.h"
+#include "twin/pair/pair_thresholds.def"
 
-/* An older sample does not show where the arm is while it moves. */
-static const int64_t FRESH_US = 250000;
-/* For a reply without joint angles: a sample up to this old still shows the end of the move. */
-static const int64_t ENDED_US = 500000;
 static const double MM_PER_M = 1e3;
 /* Smaller sizes mean no motion. */
 static const double NO_MOVE = 1e-6;

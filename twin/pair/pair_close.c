@@ -11,11 +11,10 @@
 #include "identification/travel/profile_time.h"
 #include "identification/travel/travel_judge.h"
 #include "twin/pair/pair_run.h"
+#include "twin/pair/pair_thresholds.def"
 
 /* Half width of a 95 % interval in sigmas. */
 static const double Z95 = 1.96;
-/* A simulator within one per cent of real time counts as real time. */
-static const double PACE_MATTERS = 0.01;
 
 /* ---- the command that a reply belongs to --------------------------------------------------
  */

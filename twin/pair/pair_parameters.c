@@ -5,16 +5,8 @@
 #include <string.h>
 
 #include "twin/pair/pair_run.h"
+#include "twin/pair/pair_thresholds.def"
 #include "twin/pair/parameter_laps.h"
-
-/* With fewer moves the held-out error is not meaningful. */
-enum { PROPOSE_MOVES_MIN = 20 };
-/* Moves of the virtual robot under the sets in force that suffice to judge them, if they
- * determine its terms; more are not waited for. For an arm per class. */
-enum { VIRTUAL_MOVES_MAX = 30 };
-/* Limit of consecutive sets that are promoted only to correct the simulator's response. If two
- * such sets do not correct it, further ones will not. */
-enum { REFINED_MAX = 4 };
 
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change)
 {

@@ -3,14 +3,7 @@
 #include <math.h>
 
 #include "base/numbers/hash.h"
-
-/* A difference beyond this number of standard errors is not chance. */
-static const double MISS_Z = 3.0;
-/* A smaller difference is irrelevant: s for a delay, share of a speed. */
-static const double MISS_MIN = 1e-3;
-/* A simulator's speed with a larger relative standard error is not used, like a real
- * robot's. */
-static const double NEEDED_SE_RATIO_MAX = 0.10;
+#include "twin/pair/pair_thresholds.def"
 
 static bool has_bit(uint8_t bits, size_t j)
 {

@@ -6,13 +6,9 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 
-/* Threshold for the largest error over all sums of three parameters, as rare as 3 standard
- * errors of a single one (chi-squared, three degrees of freedom). */
-static const double LAPS_Z = 3.76;
-/* A smaller difference is irrelevant: a real arm's end of motion shows in its controller's
- * samples, 2 ms apart at best. */
-static const double LAPS_MIN_S = 1e-3;
-/* Prior error of a simulator: share of a ratio, of a lap. */
+#include "twin/pair/pair_thresholds.def"
+
+/* Before anything is known of it, a simulator is off by so much: share of a ratio, of a lap. */
 static const double OFF_SHARE = 0.2;
 /* Allowed change of a delay that is fixed. */
 static const double HELD_S = 1e-6;

@@ -12,19 +12,7 @@
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/travel_judge.h"
 #include "twin/pair/pair_params.h"
-
-/* A speed with a larger relative standard error is a guess; MARGINAL beyond half of it. */
-static const double SPEED_SE_RATIO_MAX = 0.10;
-/* Allowed error of new moves, as a multiple of the spread of the fitted moves. */
-static const double HELD_OUT_RATIO_MAX = 2.5;
-/* A smaller spread of laps is irrelevant in practice. */
-static const double HELD_OUT_FLOOR_S = 0.002;
-/* A difference beyond this number of standard errors is not chance. */
-static const double DIFFERENCE_Z = 3.0;
-enum { HELD_OUT_MIN = 6 };
-/* With fewer moves of an arm's class nothing tests the law, and its curvature decides its
- * errors. */
-enum { CLASS_MOVES_MIN = 12 };
+#include "twin/pair/pair_thresholds.def"
 
 /* ---- checks -------------------------------------------------------------------------------
  */

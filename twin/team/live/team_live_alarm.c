@@ -3,18 +3,15 @@
 #include <stdio.h>
 
 #include "twin/team/live/team_live_parts.h"
-
-/* Each kind of alarm may come in a burst of this many; then one per second is recorded. */
-static const double BURST = 20.0;
-static const double RATE_HZ = 1.0;
+#include "twin/team/live/team_live_thresholds.def"
 
 static bool may_record(struct team_live *live, enum team_alarm kind, int64_t t_us)
 {
     const bool first = live->counts.alarm[kind] == 1;
-    double tokens = first ? BURST
+    double tokens = first ? ALARM_BURST
                           : live->alarm_rate[kind].tokens +
-                                RATE_HZ * lab_s(t_us - live->alarm_rate[kind].t_us);
-    tokens = tokens < BURST ? tokens : BURST;
+                                ALARM_RATE_HZ * lab_s(t_us - live->alarm_rate[kind].t_us);
+    tokens = tokens < ALARM_BURST ? tokens : ALARM_BURST;
     const bool may = tokens >= 1.0;
     live->alarm_rate[kind].tokens = may ? tokens - 1.0 : tokens;
     live->alarm_rate[kind].t_us = t_us;

@@ -8,11 +8,8 @@
 #include "logger/message/codec_native.h"
 #include "twin/pair/pair_run.h"
 #include "twin/team/live/team_live_parts.h"
+#include "twin/team/live/team_live_thresholds.def"
 
-/* A smaller turn (rad) or distance (m) needs no command: simulated robots are not more
- * precise. */
-static const double LEAST_RAD = 1e-3;
-static const double LEAST_M = 1e-3;
 /* Numbers in commands are rounded to this. */
 static const double STEP = 1e-6;
 

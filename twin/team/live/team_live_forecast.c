@@ -4,11 +4,7 @@
 #include <stdio.h>
 
 #include "twin/team/live/team_live_parts.h"
-
-/* A forecast made later than this share of the predicted time does not count for its beginning.
- * A small delay is always accepted. */
-static const double LATE_SHARE = 0.05;
-static const int64_t LATE_US = 1000000;
+#include "twin/team/live/team_live_thresholds.def"
 
 void team_live_request_forecast(const struct team_live_run *run)
 {
