@@ -2,8 +2,9 @@
 """thresholds.py ROOT: a limit that decides a verdict is a row with unit, source and test, and none is outside.
 
 Checks that the tables (*_thresholds.def) are complete, that each named test exists, that the code uses each row, and
-that the rooms in ROOMS have no constant of a decision outside of them. thresholds_allowed.tsv lists the constants that
-stay where they are, with the reason.
+that the rooms in ROOMS have no constant of a decision outside of them. tests/mutation/thresholds.tsv has what the
+named tests say of other values (?: not yet judged). thresholds_allowed.tsv lists the constants that stay where they
+are, with the reason.
 """
 import pathlib
 import re
@@ -63,6 +64,18 @@ def check_rows(root):
                 yield f"{row.key}: nobody uses it"
 
 
+def check_records(root):
+    """Each row is in tests/mutation/thresholds.tsv as it is, and its test may not pass whatever the value is."""
+    lines = (root / "tests/mutation/thresholds.tsv").read_text().splitlines()[1:]
+    records = {key: (value, test, seen) for _, key, value, test, *seen in (line.split("\t") for line in lines)}
+    for row in read_rows(root):
+        value, test, seen = records.get(row.key, (None, None, []))
+        if (value, test) != (row.value, row.test):
+            yield f"{row.key}: no record; run tests/mutation/thresholds.py run {row.key}"
+        elif set(seen) == {"passes"}:
+            yield f"{row.key}: {test} passes whatever the value is"
+
+
 def check_constants(root):
     allowed = {}
     for line in (root / "tests/arch/thresholds_allowed.tsv").read_text().splitlines()[1:]:
@@ -79,7 +92,7 @@ def check_constants(root):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    faults = [*check_rows(root), *check_constants(root)]
+    faults = [*check_rows(root), *check_records(root), *check_constants(root)]
     print(*faults, sep="\n", end="\n" if faults else "")
     return 1 if faults else 0
 

@@ -9,7 +9,8 @@ usage: thresholds.py run [ROW...] [--minutes M] [--jobs N] [--nice N]
 
 A threshold is set to 0, to half, to twice its value and out of reach, and its test runs each time. The programs are
 linked once with tables whose names read the environment, so no build is needed for a value. `find` first runs unit,
-golden and property tests once, and each program writes which thresholds it read. Selftest scenarios run with 20 recordings.
+golden and property tests once, and each program writes which thresholds it read. Selftest scenarios run with 20
+recordings.
 """
 import argparse
 import concurrent.futures
