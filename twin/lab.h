@@ -20,9 +20,9 @@
 
 enum { LAB_PAIRS_MAX = 100000 };
 
-/* Where lines of the journal may be lost, numbers go on this much higher: by more than a run can
- * have published without having synced their lines. Those wait for the store, which takes the
- * lines' sync with it (65 536), or it had no room for them (effect_executor.c: 16 384). */
+/* If lines of the journal may be lost, numbers continue this much higher. A run cannot have
+ * published more without synced lines: 65 536 wait for the store, which syncs the lines first,
+ * and 16 384 wait for room in it (effect_executor.c). */
 enum { LAB_NUMBER_GAP = 100000 };
 
 struct lab_params {
@@ -83,8 +83,8 @@ size_t lab_touched_bytes(const struct lab_params *p);
 /* memory: at least lab_bytes(p), aligned for any type. Never fails. */
 struct lab *lab_init(void *memory, const struct lab_params *p);
 
-/* Lines may be lost: numbers that were published for them are not used again, they go on higher by
- * gap. Commands that wait for their turn may have had it: they are not sent again. */
+/* Lines may be lost: numbers that were published for them are not used again, they go on higher
+ * by gap. Commands that wait for their turn may have had it: they are not sent again. */
 void lab_skip_numbers(struct lab *lab, uint64_t gap);
 
 /* Fire every deadline before event->t_us, then take the event in. */

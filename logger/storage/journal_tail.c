@@ -25,7 +25,7 @@ static int64_t read_stamp(const char *line, size_t bytes)
                : LAB_TIME_NONE;
 }
 
-/* Where the last line begins that is older than within_us before the newest; -1: errno. */
+/* Returns where the last line begins that is older than the newest by within_us; -1: errno. */
 static int64_t find_window(int fd, int64_t size, int64_t within_us, char block[BLOCK_BYTES])
 {
     int64_t newest_us = LAB_TIME_NONE;

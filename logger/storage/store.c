@@ -15,7 +15,7 @@
 enum {
     RUNS_MAX = 1000,              /* that the store remembers; older ones are forgotten */
     APPLICATION_ID = 1414415437,  /* "TNDM": tells a store from other SQLite files */
-    WAL_PAGES = 1000,             /* from so many on it is written back */
+    WAL_PAGES = 1000,             /* from this size on it is written back */
     CHECKED_BYTES_MAX = 64 << 20, /* larger files are not read through at the opening */
     SQL_MAX = 4096
 };
@@ -329,7 +329,7 @@ static void remove_leftovers(const char *path, const struct file_place *gone)
     }
 }
 
-/* As SQLite does it by itself, but for the code, which it drops. */
+/* SQLite would do the same by itself, but it drops the result code. */
 static int write_wal_back(void *context, sqlite3 *db, const char *name, int pages)
 {
     struct store *s = context;

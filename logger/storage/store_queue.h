@@ -49,8 +49,8 @@ struct store_queue_stats {
     struct err lack;        /* last reason for lacking rows; code STATUS_OK: never */
     struct store_mark mark; /* as of the last commit */
     struct err last_error;  /* of the last failure; code STATUS_OK: there was none */
-    /* Of work that no row waits for, each is tried again: the WAL written back, entries added
-     * up for charts, old rows removed. */
+    /* Failures of work that no row waits for. It is tried again: writing back the WAL, summing
+     * entries for charts, removing old rows. */
     uint64_t upkeep_failures;
     struct err upkeep_error;
 };
