@@ -159,7 +159,7 @@ struct effect_executor_counts {
     uint64_t overruns; /* efforts so late that the next one replaces them: not sent */
 };
 
-enum { EFFECT_EXECUTOR_GRANTS = 16 }; /* of one instant that are timed */
+enum { EFFECT_EXECUTOR_GRANTS = 16 }; /* grants of one instant whose latency is measured */
 
 struct effect_executor {
     bool live;
@@ -185,8 +185,8 @@ void effect_executor_emit(void *context, const struct effect *effect);
 /* Lab thread: store and publish the waiting alarms of the lab. */
 void effect_executor_publish_alarms(struct daemon *daemon);
 
-/* The journal's tail and the start of this run are in: from now on everything is carried out.
- */
+/* The journal's tail and this run's start are processed: from now on every effect is carried
+ * out. */
 void effect_executor_go_live(struct daemon *daemon);
 
 /* ---- maintenance.c: the thread for slow work ----
@@ -536,10 +536,10 @@ struct daemon {
     struct effect_executor effect_executor;
     struct lab_thread thread;
     struct backfill backfill;
-    struct store_mark mark; /* of the store, in the checkpoint that was loaded */
-    bool resumes;           /* from that checkpoint */
-    uint64_t stream_number; /* of the newest record in the store, of any kind */
-    bool is_first;          /* there is neither journal nor checkpoint: no number was used */
+    struct store_mark mark; /* mark of the store in the loaded checkpoint */
+    bool resumes;           /* the lab continues from that checkpoint */
+    uint64_t stream_number; /* number of the newest record in the store, of any kind */
+    bool is_first;          /* no journal and no checkpoint: no number was used */
     int64_t started_us;
     _Atomic bool running; /* all members are ready; server threads may use them */
 };

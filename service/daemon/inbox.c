@@ -299,7 +299,7 @@ static bool defer_line(struct inbox *inbox, size_t bytes, int64_t t_us)
     return true;
 }
 
-/* A sample that is not to be journalled. */
+/* Delivers a sample that is not journalled. */
 static void deliver_unjournalled(struct inbox *inbox, size_t bytes, int64_t t_us)
 {
     if (!inbox->begun || inbox->behind || !push_line(inbox, bytes, true)) {

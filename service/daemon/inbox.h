@@ -99,11 +99,11 @@ MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const ch
  * reached, and the next run begins after it. */
 void inbox_write_time(struct inbox *inbox, int64_t t_us);
 
-/* Lab thread, behind a round: what is due before t_us is about to happen. False: lines came
- * meanwhile, and what they tell of the past decides what is due. */
+/* Lab thread, after a round: deadlines before t_us are about to fire. False: lines arrived
+ * meanwhile, and must be processed first because they may change the deadlines. */
 MUST_USE bool inbox_reach(struct inbox *inbox, int64_t t_us);
 
-/* The journal's files from that of position on are needed. Any thread. */
+/* Retain the journal's files from that of position on. Any thread. */
 void inbox_retain_from(struct inbox *inbox, struct journal_position position);
 
 /* The present in lab time, never before a given stamp. Any thread. */

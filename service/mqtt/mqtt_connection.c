@@ -277,8 +277,9 @@ static void check_marker(struct mqtt_client *client, const char *payload, size_t
 /* The heartbeat returns several times a second, so a second without anything is an absence. */
 static const int64_t SILENCE_US = 1000000;
 
-/* Where that is refused nothing counts as heard, and the next connection tells of it. While a
- * backlog comes it is told once a second how long its messages can have waited. */
+/* If the silence cannot be recorded, the time of the last message stays, and the next
+ * connection reports it. During a backlog the longest wait of its messages is reported once a
+ * second. */
 static void report_silence(struct mqtt_client *client)
 {
     const int64_t now_us = lab_clock_now_us();

@@ -133,8 +133,8 @@ struct mqtt_client {
 void mqtt_link_enter_paho(void);
 void mqtt_link_leave_paho(void);
 
-/* Wait until it is so, asked under mutex at each news, at most until lab_clock_monotonic_us()
- * is until_us. Returns whether it came to be so. */
+/* Wait for a condition, tested under mutex at each change, until lab_clock_monotonic_us() is
+ * until_us. Returns whether it became true. */
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
                           int64_t until_us);
 /* Set "doing host:port: reason". Under mutex. */

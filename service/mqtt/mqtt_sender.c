@@ -17,8 +17,8 @@
 enum {
     PAYLOAD_MAX = 268435455,          /* MQTT's own limit */
     WINDOW = MQTT_CLIENT_RECEIVE_MAX, /* messages that Paho has at once */
-    HANDED_MAX = 5,   /* so often lost with the connection, a message is sent alone; */
-    ALONE_MAX = 5,    /* so often lost alone, it costs the connection, and is given up */
+    HANDED_MAX = 5,   /* lost this often with the connection, a message is sent alone; */
+    ALONE_MAX = 5,    /* lost this often alone, it breaks the connection and is given up */
     COUNT_US = 10000, /* within which those published are counted, */
     MANY_HZ = 1000,   /* and beyond which rate they are many, */
     REST_US = 1000    /* and wait for so long */

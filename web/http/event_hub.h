@@ -98,8 +98,8 @@ void event_hub_destroy(struct event_hub *hub); /* NULL allowed; nobody may be wa
  * chooses. One thread. */
 uint64_t event_hub_number(struct event_hub *hub, enum event_type type);
 
-/* The next record of each kind is numbered higher than this: the run before may have published
- * records that the store never got. The same thread. */
+/* Number the next record of each kind above this: the previous run may have published records
+ * that the store never got. The same thread. */
 void event_hub_pass(struct event_hub *hub, uint64_t number);
 
 /* Does the place belong to another store, beyond this stream and its skipped numbers? */
