@@ -79,13 +79,13 @@ class Lab(Rig):
             if t > 3 * moves:
                 moves += 1
                 q = [angle + 0.4 * math.sin(2.4 * moves + k) for k, angle in enumerate(WORK)]
-                self.publish(self.pilots[0], json.dumps({"id": f"ur{moves}", "op": "movej", "q_rad": q}))
+                self.write_line(self.pilots[0], json.dumps({"id": f"ur{moves}", "op": "movej", "q_rad": q}))
             tau = (50 + 15 * math.sin(t / 2.1), 0, 10 + 8 * math.sin(t / 1.4) + 4 * math.sin(2 * t))
             for pilot in self.pilots[1:]:
-                self.publish(pilot, '{"tau":[%.3f,%.3f,%.3f]}' % tau)
+                self.write_line(pilot, '{"tau":[%.3f,%.3f,%.3f]}' % tau)
 
     @staticmethod
-    def publish(pilot, line):
+    def write_line(pilot, line):
         try:
             pilot.stdin.write(line + "\n")
             pilot.stdin.flush()

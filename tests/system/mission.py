@@ -133,7 +133,7 @@ def no_daemon(rig):
     began = time.monotonic()
     said = mission(rig, MISSIONS / "path.yaml", status=1).stderr
     assert time.monotonic() - began < 10, said  # of a patience of 30 s
-    assert "no daemon says online at tandem/v1/connection" in said and "tandem serve" in said, said
+    assert "no daemon is online at tandem/v1/connection" in said and "tandem serve" in said, said
 
 
 def around_what_no_map_knows(rig):

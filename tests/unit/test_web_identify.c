@@ -400,7 +400,7 @@ static void test_refit(void)
         {"no such pair", "r9", AUTH, "", 500, false, STATUS_OK, 404, "no-such-pair"},
         {"other side", "r1", AUTH, "{\"side\":\"virtual\"}", 500, false, STATUS_OK, 409,
          "of this side are not followed"},
-        {"under way", "r1", AUTH, "", 500, true, STATUS_OK, 409, "under way"},
+        {"under way", "r1", AUTH, "", 500, true, STATUS_OK, 409, "is running"},
         {"too few", "r1", AUTH, "", 99, false, STATUS_OK, 409, "99 samples, 100 are"},
         {"no side", "r1", AUTH, "{\"side\":\"left\"}", 500, false, STATUS_OK, 400, "bad-body"},
         {"no text", "r1", AUTH, "{\"side\":1}", 500, false, STATUS_OK, 400, "bad-body"},
