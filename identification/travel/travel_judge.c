@@ -408,7 +408,7 @@ static bool judge_order(struct travel_fit *fit, const struct travel_law *law)
     } else if (travel_law_drifts(law)) {
         const char *name = changed_speed(law->trend, &percent);
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "speeds change little by little: %s by %+.0f %% from the first move to "
+                        "speeds change gradually: %s by %+.0f %% from the first move to "
                         "the last",
                         name, percent);
     } else {

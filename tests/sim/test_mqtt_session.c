@@ -133,7 +133,7 @@ static void test_hold(void)
     broker_finish(&b, NULL);
 }
 
-/* Of the numbers below n, and n + 1: those that did not come. */
+/* How many of the numbers below n, and n + 1, did not come. */
 static size_t count_missing(struct inbox *in, size_t n)
 {
     (void)pthread_mutex_lock(&in->mutex);

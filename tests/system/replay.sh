@@ -34,7 +34,7 @@ grep -q '"real_lap_s":3,"virtual_lap_s":2,"lag_s":1,"verdict":"AHEAD"' one || fa
 
 # What was not taken as it stands there is said.
 "$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl >text
-for words in '9 lines, 7 events, 0 malformed' '1 of topics that are not read' '1 of pairs that are not in the lab file' '1 earlier than the one before' \
+for words in '9 lines, 7 events, 0 malformed' '1 of topics that are not read' '1 of pairs that are not in the lab file' '1 earlier than the previous one' \
     '1 torn at the end of a file'; do
     grep -qF "$words" text || fail "no '$words' in $(cat text)"
 done

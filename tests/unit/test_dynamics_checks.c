@@ -283,7 +283,7 @@ static void test_units(void)
         {"mm/s", 1000, 1, 1, ESTIMATE_FAIL, "is it in mm/s"},
         {"ms", 1, 1, 1000, ESTIMATE_FAIL, "are the times in ms"},
         {"minutes", 1, 1, 1 / 60.0, ESTIMATE_FAIL, "are the times in minutes"},
-        {"a wild sample", -1, 1, 1, ESTIMATE_FAIL, "wrong samples"},
+        {"a wild sample", -1, 1, 1, ESTIMATE_FAIL, "wild samples"},
     };
     const struct model_limits limits = {
         .nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0};
@@ -597,9 +597,9 @@ static void test_causes(void)
         const char *reason, *advice;
     } rows[] = {
         {"nothing", {0}, 0, NULL, NULL},
-        {"slope", {6, 0, 0}, 0, "a constant surge force of", "--biases"},
-        {"wind", {0, -6, 0}, 0, "a constant sway force of -", "--biases"},
-        {"zero of a thruster", {0, 0, -3}, 0, "a constant yaw moment of -", "--biases"},
+        {"slope", {6, 0, 0}, 0, "a constant additional surge force of", "--biases"},
+        {"wind", {0, -6, 0}, 0, "a constant additional sway force of -", "--biases"},
+        {"zero of a thruster", {0, 0, -3}, 0, "a constant additional yaw moment of -", "--biases"},
         {"rudder", {0}, 4, "", "forces depend on more than the efforts given"},
     };
     static double force[USV_SAMPLES][3];

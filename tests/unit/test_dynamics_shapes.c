@@ -54,7 +54,7 @@ static const struct shape {
     {"no velocity", "joint", 0, 1, 1, 0.0, 0.0, "nu of telemetry has 0 numbers, joint wants it as [velocity]"},
     {"body of a joint", "joint", 3, 1, 0, 0.0, 0.0, "nu of telemetry has 3 numbers, joint wants it as [velocity]"},
     {"efforts of a body", "joint", 1, 2, 0, 0.0, 0.0, "tau of telemetry has 2 numbers, joint wants it as [effort]"},
-    {"no position", "joint_load", 1, 1, 0, 0.0, 0.0, "tells no pose, joint_load needs it: pose must begin with position"},
+    {"no position", "joint_load", 1, 1, 0, 0.0, 0.0, "has no pose, joint_load needs it: pose must begin with position"},
     {"two channels", "first_order", 2, 1, 0, 0.0, 0.0, "nu of telemetry has 2 numbers, first_order wants it as [velocity]"},
     {"no command", "first_order", 1, 0, 0, 0.0, 0.0, "tau as [command]"},
     {"dead band", "first_order_deadband", 3, 3, 0, 0.0, 0.0, "first_order_deadband wants it as [velocity]"},

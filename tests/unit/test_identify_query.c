@@ -18,7 +18,7 @@ static void test_values(void)
         "all",
         identify_query_read("model=usv3&method=pem&side=virtual&columns=u%3Da,v=b&biases=true"
                             "&name=trial%201.csv&pair=r1&robust=true&ridge=2.5e-3"
-                            "&delay_max_s=10&heading_m=0.4&current=d1%3D5&hold=linear"
+                            "&delay_max_s=10&heading_m=0.4&reference=d1%3D5&hold=linear"
                             "&plausible=off&arm=ur5e",
                             &words, &r, &err),
         STATUS_OK);

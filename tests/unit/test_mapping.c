@@ -447,8 +447,7 @@ static void test_lacks(void)
          "1}}}]\n"
          "send: [{event: command, topic: \"c/{pair}/{side}\", text: x}]",
          false,
-         "what send[0] says on c/r1/real, mappings[0] would hear as said by others; give it "
-         "another topic"},
+         "mappings[0] would receive what send[0] sends on c/r1/real; give it another topic"},
         {"of another pair",
          "mappings: [{topic: \"c/{pair}/+\", pair: r2, event: command, format: text, "
          "fields: {op: {at: 1}}}]\nsend: [{event: command, topic: \"c/{pair}/{side}\", text: "

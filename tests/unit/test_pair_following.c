@@ -403,7 +403,7 @@ static void test_numbers_that_are_none(void)
     }
     send_fit(&s, SIDE_VIRTUAL, theta, ESTIMATE_PASS);
     run_stage(&s, 1.0);
-    CHECK("is told", strstr(write_report(&s), "no effort that is a number"));
+    CHECK("is told", strstr(write_report(&s), "no finite effort"));
     CHECK("is not called tracking", strstr(write_report(&s), "\"state\":\"OFF\""));
     CHECK_NEAR("nothing is sent", s.tau[0], 0.0, 0.0, 0.0);
     fit_both(&s);

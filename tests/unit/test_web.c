@@ -553,8 +553,8 @@ static void test_metrics_page(void)
           strstr(reply.body, "\ntandem_consistency_total{pair=\"r2\",consistent=\"false\"} "));
     CHECK("consistent",
           strstr(reply.body, "\ntandem_lab_consistency_total{consistent=\"true\"} "));
-    CHECK("left out", strstr(reply.body, "\ntandem_values_left_out_total{pair=\"r2\"} 3\n"));
-    CHECK("left out", strstr(reply.body, "\ntandem_lab_values_left_out_total 7\n"));
+    CHECK("left out", strstr(reply.body, "\ntandem_values_omitted_total{pair=\"r2\"} 3\n"));
+    CHECK("left out", strstr(reply.body, "\ntandem_lab_values_omitted_total 7\n"));
     CHECK("speed", strstr(reply.body, "\ntandem_linear_speed_meters_per_second{pair=\"r1\","
                                       "side=\"real\"} 0."));
     CHECK("source", strstr(reply.body, "\ntandem_journal_lines_total 4711\n"));
