@@ -63,7 +63,7 @@ def path_and_sweep(rig):
 
 def goal(rig):
     text = mission(rig, MISSIONS / "goal.yaml").stdout
-    assert "goal: a route of" in text and "home: a way of" in text, text
+    assert "goal: a route of" in text and "home: a route of" in text, text
     assert "done, " in text.splitlines()[-1], text
     quiet = mission(rig, MISSIONS / "sweep.yaml", "-q", "--pair", "r1").stdout
     assert quiet.startswith("\nstep"), quiet

@@ -105,7 +105,7 @@ class JobRequest {
         const found = about.columns.length > 0 ? `; in it: ${about.columns.join(", ")}` : "";
         this.columnsField = labelled("columns", "Columns", this.columns,
             `role=column, …, where the names differ from the model's${found}`);
-        show(root, el("form", {class: "panel", onsubmit: event => {
+        show(root, el("form", {class: "panel job-request", onsubmit: event => {
             event.preventDefault();
             this.run();
         }}, el("h2", {}, file.name, el("small", {}, ` ${megabytes(file.size)}, ${KINDS[about.kind]}`)),
