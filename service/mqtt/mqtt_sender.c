@@ -21,7 +21,7 @@ enum {
     ALONE_MAX = 5,    /* lost this often alone, it breaks the connection and is given up */
     COUNT_US = 10000, /* within which those published are counted, */
     MANY_HZ = 1000,   /* and beyond which rate they are many, */
-    REST_US = 1000    /* and wait for so long */
+    REST_US = 1000    /* the pause behind that */
 };
 
 struct mqtt_outgoing {

@@ -59,9 +59,9 @@ static void judge_lab(uint64_t seed, uint64_t number, struct tally *tally)
         rig_run_forecasts(&rig);
         forget_commands(&rig);
     }
-    CHECK_INT("each course was foretold", live->judged_courses.predicted - courses.predicted,
+    CHECK_INT("each course was predicted", live->judged_courses.predicted - courses.predicted,
               JUDGED);
-    CHECK_INT("each job was foretold", live->judged_jobs.predicted - jobs.predicted,
+    CHECK_INT("each job was predicted", live->judged_jobs.predicted - jobs.predicted,
               JUDGED * JOBS);
     tally->courses += (unsigned)(live->judged_courses.predicted - courses.predicted);
     tally->courses_inside += (unsigned)(live->judged_courses.inside - courses.inside);
@@ -94,6 +94,6 @@ static void test_prediction_holds(void)
 int main(void)
 {
     CU_pSuite suite = campaign_open("team_live_coverage", 7, 40, 0);
-    CU_add_test(suite, "what was foretold holds", test_prediction_holds);
+    CU_add_test(suite, "what was predicted holds", test_prediction_holds);
     return check_run();
 }

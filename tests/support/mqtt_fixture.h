@@ -22,7 +22,7 @@ struct inbox {
     char last[256];
     size_t seen[STORED_MAX]; /* how often the payload "n" came */
     int64_t worst_us;      /* latest payload "@<monotonic time>" */
-    atomic_long slow_ms;   /* taking one in takes so long */
+    atomic_long slow_ms;   /* duration of one callback */
     struct mqtt_client *refuser;
     unsigned refusals, connections; /* messages to refuse, and callbacks about them: */
     bool resumed[8];

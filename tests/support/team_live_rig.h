@@ -46,7 +46,7 @@ struct rig_robot {
     struct rig_course commanded[32];
     unsigned commanded_count;
     double pose[3];
-    int64_t asked_us; /* so long it has taken to say where it stands */
+    int64_t asked_us; /* duration of its last answer about its state */
 };
 
 struct rig {

@@ -37,7 +37,7 @@ struct fixture {
     struct view view;
     atomic_int acquired; /* views out; must be 0 at the end */
     atomic_int given;    /* views ever */
-    atomic_int slow_ms;  /* acquire waits so long: a slow handler */
+    atomic_int slow_ms;  /* acquire waits for this: a slow handler */
     atomic_int command_status;
     atomic_int commands;
     pthread_mutex_t lock;

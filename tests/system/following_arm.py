@@ -105,7 +105,7 @@ def follows(rig, received, name):
     pass_time(0.5)  # what was said last
     rms = tools_apart(received, began)
     late_s, shown = predicted(rig, received, began)
-    print(f"{name}: {1e3 * rms:.1f} mm apart, telemetry {1e3 * late_s:.0f} ms late, foretold",
+    print(f"{name}: {1e3 * rms:.1f} mm apart, telemetry {1e3 * late_s:.0f} ms late, predicted",
           {k: f"{1e3 * v:.2f} mm" for k, v in shown.items()})
     seen = tools_apart(received, fidelity["t"] - WINDOW_S, fidelity["t"], moving=False)
     print(f"over the last {WINDOW_S} s {1e3 * seen:.2f} mm apart, the daemon says {1e3 * fidelity['tool']['rmse_m']:.2f}")
@@ -144,7 +144,7 @@ def main():
         assert alone > 0.3, alone
         rig.fetch("/api/v1/pairs/a1/following", "PUT", b'{"active":true}', TOKEN)
         rig.wait(lambda: rig.get("/api/v1/pairs/a1/following")["state"] == "TRACKING", "it follows")
-        assert follows(rig, received, "round-"), "further apart than was foretold"
+        assert follows(rig, received, "round-"), "further apart than was predicted"
         check_rates(received)
         check_messages(load(SOURCE), "tandem/v1", [(topic, m) for _, topic, m in received.messages()])
     print(f"following_arm: fine; {1e3 * alone:.0f} mm apart without")

@@ -140,7 +140,7 @@ static void test_picture(void)
     CHECK("nothing else", !strstr(text, "A<&"));
     CHECK("alarm", strstr(text, "<title>task_error: R2 holds A&lt;&amp;, 9.000 s</title>"));
     CHECK("one of R2's waits", strstr(text, "R2: waits for A&lt;&amp;, 0.000 s to 3.000 s"));
-    CHECK("nothing was foretold", !strstr(text, "forecast") && !strstr(text, "now"));
+    CHECK("nothing was predicted", !strstr(text, "forecast") && !strstr(text, "now"));
     for (size_t i = 0; i < bar_count; i++) {
         bars[i].has_forecast = bars[i].kind == BAR_TASK && strcmp(bars[i].robot, "R1") == 0;
         bars[i].predicted_from_us = bars[i].from_us + 100000;

@@ -66,12 +66,12 @@ static void test_jobs_and_courses(void)
     learn_courses(1);
     CHECK("nothing was known",
           strstr(get_live()->forecast.detail, "nothing says how long R1 takes for"));
-    CHECK("not foretold",
+    CHECK("not predicted",
           !get_live()->result.has_forecast && get_live()->judged_courses.predicted == 0);
     learn_courses(4);
     const struct team_live_result *last = &get_live()->result;
     CHECK_INT("courses", last->number, 5);
-    CHECK("foretold", last->has_forecast && !last->disturbed);
+    CHECK("predicted", last->has_forecast && !last->disturbed);
     CHECK_NEAR("near what came", lab_s(last->predicted.p50_us), lab_s(last->real_us), 0.02, 0);
     CHECK("in order", last->predicted.p05_us <= last->predicted.p50_us &&
                           last->predicted.p50_us <= last->predicted.p95_us);
@@ -134,7 +134,7 @@ static void test_another_way(void)
     rig_run(&rig, 3);
     CHECK("wanted", rig_forecast(&rig, 0));
     rig_run_until(&rig, lab_time(rig.lab) + 1000000);
-    CHECK("foretold", get_live()->course.has_forecast);
+    CHECK("predicted", get_live()->course.has_forecast);
     const int64_t abort_us = lab_time(rig.lab) + 1000;
     rig_queue(&rig, abort_us, "$lab/request",
               "{\"team\":\"cell\",\"op\":\"abort\",\"robot\":\"R1\",\"id\":\"a1\"}");

@@ -279,7 +279,7 @@ static void *run_client(void *context)
         const char *target = targets[((size_t)i + (size_t)c->port) % COUNT(targets)];
         const double began_s = now_s();
         struct http_reply reply = http_get(c->port, target);
-        /* The server hangs up on what rests for so long, also where it had no time itself. */
+        /* The server hangs up on connections that rest for that time, also when it was busy itself. */
         if (reply.status == 0 && now_s() - began_s > 9.5) {
             i--;
         }

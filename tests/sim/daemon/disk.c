@@ -158,7 +158,7 @@ static int free_file(void)
     abort();
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t larger_us(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -167,7 +167,7 @@ void disk_mark_dirty(int file, int64_t from, int64_t to)
 {
     struct disk_file *f = &world->disk.files[file];
     if (from <= f->lost_from) {
-        f->lost_from = larger(f->lost_from, to);
+        f->lost_from = larger_us(f->lost_from, to);
     } else if (to >= f->lost_to) {
         f->lost_to = min_us(f->lost_to, from);
     }
@@ -322,7 +322,7 @@ static void lose_dirty(int file)
     if (f->dirty_from < f->dirty_to) {
         const bool none = f->lost_from >= f->lost_to;
         f->lost_from = none ? f->dirty_from : min_us(f->lost_from, f->dirty_from);
-        f->lost_to = none ? f->dirty_to : larger(f->lost_to, f->dirty_to);
+        f->lost_to = none ? f->dirty_to : larger_us(f->lost_to, f->dirty_to);
         f->dirty_from = f->dirty_to = 0;
     }
 }
