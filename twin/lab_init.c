@@ -88,7 +88,7 @@ size_t lab_bytes(const struct lab_params *p)
 }
 
 /* Size of the state without deliveries. */
-size_t lab_fixed_bytes(const struct lab *lab)
+static size_t count_fixed_bytes(const struct lab *lab)
 {
     return lab->state_bytes - delivery_bytes(remember_max(&lab->p));
 }
@@ -202,7 +202,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     memset(at, 0, align_bytes(sizeof *lab->state));
     lab->state = (void *)at;
     at += align_bytes(sizeof *lab->state);
-    lab->deliveries = (void *)((char *)lab->state + lab_fixed_bytes(lab));
+    lab->deliveries = (void *)((char *)lab->state + count_fixed_bytes(lab));
     delivery_init(lab->deliveries, remember_max(p), lab_remember_us(p));
     at = place_teams(lab, place_parts(lab, at));
     lab->heap = (void *)at;

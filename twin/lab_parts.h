@@ -95,7 +95,5 @@ long lab_find_from(const struct lab *lab, const char *id, size_t k);
 int64_t lab_remember_us(const struct lab_params *p);
 /* Size of the state with room for all deliveries that it may remember. */
 size_t lab_state_bytes(const struct lab_params *p);
-/* Size of the state without deliveries. */
-size_t lab_fixed_bytes(const struct lab *lab);
 
 #endif

@@ -21,7 +21,7 @@ static const char purpose[] =
     "\n"
     "  Tables are CSV with a header line, SI units, decimal points. A unit in brackets is "
     "part\n"
-    "  of a column's name: lap1[s] is lap1_s. Columns of other names and units are told by\n"
+    "  of a column's name: lap1[s] is lap1_s. Columns of other names and units are given by\n"
     "  --columns: t=stamp:ns,theta=yaw:deg with s ms us ns, m cm mm, rad deg turn and\n"
     "  iso8601, which are per second of a speed; --columns @FILE reads them from a file, a\n"
     "  line each. Lines that begin with '#' are remarks. Models "
