@@ -15,7 +15,7 @@ for patch in tests/arch/additions/*.patch; do
         "$patch")
     [ "$new" -le 2 ] && [ "$rows" -le 4 ] || { echo "$patch: $new new files, $rows changed lines: no row of a table"; \
         exit 1; }
-    patch -d "$work" -p1 -s --no-backup-if-mismatch -F3 <"$patch" \
+    patch -d "$work" -p1 -s --no-backup-if-mismatch -F1 <"$patch" \
         || { echo "$patch no longer applies: docs/adding.md is out of date"; exit 1; }
 done
 [ -z "${TANDEM_SHORT:-}" ] || exit 0 # building the copy costs a minute of computing
