@@ -52,7 +52,7 @@ def run_one(library, kind, mode, at):
     row = {"kind": kind, "mode": mode, "at": at, "hits": life.hits, "first": life.first, "calls": life.calls,
            "acknowledged": found.acknowledged, "lost": found.lost[:5], "doubled": found.twice[:5],
            "untrue": found.untrue[:5] + found.differs[:5], "failed": found.failed[:5], "deaths": life.deaths[:3],
-           "phase": life.phase, "told": reported, "seconds": round(time.monotonic() - began, 1)}
+           "phase": life.phase, "reported": reported, "seconds": round(time.monotonic() - began, 1)}
     print(json.dumps(row))
 
 
@@ -79,7 +79,7 @@ def run_once(library, kind, mode, at):
     finally:
         end_group(process)
     return {"kind": kind, "mode": mode, "at": at, "hits": 0, "first": "", "calls": {}, "acknowledged": 0, "lost": [],
-            "doubled": [], "untrue": [], "failed": [words], "deaths": [], "phase": "", "told": [], "seconds": LIFE_S}
+            "doubled": [], "untrue": [], "failed": [words], "deaths": [], "phase": "", "reported": [], "seconds": LIFE_S}
 
 
 def is_harmless(row):
@@ -87,7 +87,7 @@ def is_harmless(row):
 
 
 def is_silent(row):
-    return bool(row["hits"] and not row["told"] and not is_harmless(row))
+    return bool(row["hits"] and not row["reported"] and not is_harmless(row))
 
 
 def held(row):
@@ -129,7 +129,7 @@ class Sweep:
         """How many calls of each kind a life makes: the most of three, for threads take turns as they like."""
         counts = list(self.pool.map(lambda _: run_apart(self.preload, None, None, 0), range(3)))
         for row in counts:
-            if row["failed"] or row["deaths"] or row["lost"] or set(row["told"]):
+            if row["failed"] or row["deaths"] or row["lost"] or set(row["reported"]):
                 sys.exit(f"a life without a fault does not hold: {row}")
         return {kind: max(row["calls"][kind] for row in counts) for kind in KINDS}
 
