@@ -44,7 +44,8 @@ def list_files(root):
     if (root / ".git").exists():
         listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.split("\n")
         return [f for f in listed if f and (root / f).is_file()]
-    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+    paths = (p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+    return sorted(path for path in paths if not path.startswith("build/"))
 
 
 class Tree:
