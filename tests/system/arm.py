@@ -1,6 +1,7 @@
-"""A pair of arms in link mode: what L1 asks for is done by both, or refused by both with a reason and the share of the
-path; stops overtake; telemetry tells joints, tool, set points and currents. An arm that is interrupted, by commands of
-its own. Every message keeps to its schema."""
+"""A pair of arms in link mode: both execute a command, or both refuse it with a reason and the share of the path.
+Stops overtake other commands. Telemetry reports joints, tool, set points and currents. A later command interrupts
+an arm. Every message satisfies its schema.
+"""
 import json
 import math
 import subprocess

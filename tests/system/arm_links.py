@@ -1,5 +1,7 @@
-"""A virtual arm that stands where the real one does: poses of a real arm whose links differ are recorded from its
-telemetry, its corrections identified, and a virtual arm begun with them. Both do the same moves before and after."""
+"""A virtual arm with the links of the real one: the poses of a real arm with wrong links are recorded from its
+telemetry, its corrections are identified, and a virtual arm is started with them. Both do the same moves before
+and after.
+"""
 import csv
 import json
 import math
@@ -14,7 +16,7 @@ from waiting import limit_s  # noqa: E402
 
 NOISE_M, NOISE_RAD = 5e-5, 1e-4
 WORK = [0, -1.57, -1.57, -1.57, 1.57, 0]
-# What is wrong with the real one: up to 1 mm and 3 mrad a link, and a wrist of 0.8 mm.
+# Link errors of the real arm: up to 1 mm and 3 mrad a link, and a wrist of 0.8 mm.
 LINKS = {"link1_y_m": 0.0004, "link1_rx_rad": 0.0015, "link2_rx_rad": -0.002, "link2_x_m": -0.0008,
          "link3_rx_rad": 0.0027, "link3_x_m": 0.001, "link4_ry_rad": -0.001, "link4_rx_rad": 0.0012, "link5_rx_rad": 0.001, "link6_z_m": 0.0008}
 
@@ -30,7 +32,7 @@ class Lab:
         return [json.loads(text) for t, text in lines if t == f"tandem/v1/a1/{topic}"]
 
     def move(self, q):
-        """Both arms go there: their replies."""
+        """Moves both arms there and returns their replies."""
         self.count += 1
         id = f"m{self.count}"
         self.rig.publish("tandem/v1/a1/command", {"id": id, "op": "movej", "q_rad": q, "v_radps": 3, "a_radps2": 30})
@@ -48,14 +50,14 @@ class Lab:
 
 
 def draw_places(count, seed):
-    """About the work pose, the wrist in all directions; none of them too near itself."""
+    """Joint angles around the work pose, the wrist in all directions, no two poses too close together."""
     source = random.Random(seed)
     spread = [1.2, 0.5, 0.6, 1.0, 1.0, 2.5]
     return [[q + source.uniform(-s, s) for q, s in zip(WORK, spread)] for _ in range(count)]
 
 
 def record(lab, places, path):
-    """Rows of angles and poses at rest, as telemetry tells them, measured with noise as by a tracker."""
+    """Rows of angles and poses at rest from telemetry, with noise as a tracker would add."""
     gaps, noise = [], random.Random(path.name)
     with open(path, "w", newline="") as f:
         out = csv.writer(f)
@@ -112,7 +114,7 @@ def main():
         assert fit["verdict"] == "PASS", (fit["verdict"], fit["reasons"])
         start_virtual(rig, boots, "--parameters", rig.folder / "virtual.yaml", "--links", links)
         rig.wait_online("a1")
-        lab.move(WORK)  # the new one is at work, the real one where it was
+        lab.move(WORK)  # the new arm is in the work pose, the real one where it was
         after = [lab.gap_mm(lab.move(q)) for q in draw_places(12, 3)]
         print(f"tools apart: {statistics.fmean(before):.2f} mm, at most {max(before):.2f}, with nominal links; "
               f"{statistics.fmean(after):.4f} mm, at most {max(after):.4f}, with those that were found "

@@ -1,5 +1,6 @@
 #!/bin/sh
 # needs: real time
-# Poses of a real arm, its links from them, a virtual arm with these: how far their tools are apart before and after.
+# The links of a real arm are identified from its poses; the test measures how far the tools are apart before and
+# after.
 command -v python3 >/dev/null && command -v mosquitto_sub >/dev/null || exit 77
 exec python3 tests/system/arm_links.py

@@ -1,4 +1,6 @@
-"""`tandem bridge` between a controller that speaks RTDE and a whole lab, with a virtual robot that repeats what it hears."""
+"""`tandem bridge` between an RTDE controller and a whole lab, with a virtual robot that repeats the bridge's
+commands.
+"""
 import json
 import math
 import pathlib
@@ -18,7 +20,7 @@ PAIRS = "arm: {timeout_s: 30}\n  lab: {timeout_s: 30}\n  old: {timeout_s: 30}\n 
 
 
 class Lab:
-    """What is said, and a virtual robot that takes as long as each command says."""
+    """Collects the published messages, and plays a virtual robot that takes the time that each command states."""
 
     def __init__(self, port):
         self.messages, self.lock = [], threading.Lock()
@@ -151,13 +153,13 @@ def test_away(rig, lab, controller):
     controller.mute = False
     rig.wait(lambda: count(rig, "arm", "real", "connection") == "online", "heard again", 20)
     controller.kill()
-    controller.begun = time.monotonic() - 3.0  # a controller that was started anew
+    controller.begun = time.monotonic() - 3.0  # a controller that was restarted
     controller.open()
     rig.wait(lambda: alarms(rig, "arm", "reboot"), "a reboot", 20)
 
 
 def test_received(rig, lab, controller):
-    """The lab's own controller says what it commands, under its own ids."""
+    """The lab's own controller publishes its commands under its own ids."""
     bridge = rig.start("bridge", "--ur", f"127.0.0.1:{controller.port}", "--pair", "lab", "--commands", "received")
     rig.wait(lambda: count(rig, "lab", "real", "connection") == "online", "online")
     controller.move([0.1] * 6)
@@ -174,7 +176,7 @@ def test_received(rig, lab, controller):
 
 
 def test_old(rig, lab):
-    """A controller of before: version 1, and nothing but what is needed."""
+    """An older controller: protocol version 1, and only the required variables."""
     controller = Controller(version=1, lacks=("actual_current", "speed_scaling", "target_speed_fraction", "robot_mode",
                                               "target_qdd"))
     bridge = rig.start("bridge", "--ur", f"localhost:{controller.port}", "--pair", "old", "--telemetry-rate", "5")
@@ -188,7 +190,7 @@ def test_old(rig, lab):
 
 
 def set_slider(port, fraction):
-    """As who stands at the teach pendant; returns the connection, which holds it."""
+    """Commands the arm as a teach pendant would; returns the connection, which holds the arm."""
     client = socket.create_connection(("127.0.0.1", port), 5)
     client.sendall(frame("V", b"\0\2") + frame("I", b"speed_slider_mask,speed_slider_fraction"))
     answer = b""
@@ -201,7 +203,9 @@ def set_slider(port, fraction):
 
 
 def test_arm6(rig, lab):
-    """Two simulated arms: one of them behind RTDE, commanded by somebody else, the other its twin. They begin at `work`."""
+    """Two simulated arms: one is behind RTDE and commanded by somebody else, the other is its twin. Both start at
+    `work`.
+    """
     port = free_port()
     work = [0.0, -1.5708, -1.5708, -1.5708, 1.5708, 0.0]
     moves = [[0.5, -1.3, -1.7, -1.6, 1.4, 0.3], [0.45, -1.35, -1.7, -1.6, 1.4, 0.3], work]
@@ -237,7 +241,7 @@ def test_arm6(rig, lab):
     for measured, own in zip(seen, truth):
         near(measured["t_start"] + offset, own["t_start"], 2 * PERIOD, "start on the arm's own clock")
         assert measured["status"] == "done" and measured.get("calibrate", True), measured
-        # The arm says done when its joints have come, the bridge when its set points have.
+        # The arm reports done when its joints have arrived, the bridge when its set points have.
         assert -PERIOD < own["t"] - measured["t"] - offset < 0.5, (own, measured)
     ops = [c["op"] for c in lab.said("twin/command")]
     assert ops == ["movej"] * 3 + ["movel"], ops
@@ -250,7 +254,7 @@ def test_arm6(rig, lab):
     rig.wait(lambda: len(lab.said("twin/real/reply")) == len(truth) + 1, "the slow move", 30)
     slow = lab.said("twin/real/reply")[-1]
     assert slow["calibrate"] is False and "scaled" in slow["detail"], slow
-    fast = math.sqrt(4 * 0.5 / 1.4)  # half a radian is a triangle
+    fast = math.sqrt(4 * 0.5 / 1.4)  # the speed profile over half a radian is a triangle
     assert slow["t"] - slow["t_start"] > 1.5 * fast, slow
     slider.close()
     real.terminate()

@@ -1,6 +1,7 @@
-"""Who may say and hear what at a real mosquitto, with the settings, access list and passwords that Tandem ships.
+"""Who may publish and receive what at a real mosquitto with the settings, access list and passwords that Tandem
+ships.
 
-What is right is read from the table of docs/protocol.md, not from the program's own.
+The expected rights are read from the table of docs/protocol.md, not from the program.
 """
 import concurrent.futures
 import os
@@ -30,7 +31,7 @@ def read_protocol():
 
 
 def parties(words, topic, pair):
-    """Users of a pair that words of the table mean."""
+    """The users of a pair that a word of the table stands for."""
     users = set()
     if re.search(r"robot|simulator", words):
         users |= {f"{pair}-{topic.partition('/')[0]}"} if "/" in topic else {f"{pair}-real", f"{pair}-virtual"}
@@ -40,7 +41,7 @@ def parties(words, topic, pair):
 
 
 def expected(rows):
-    """topic -> who may write it, who has to hear it."""
+    """topic -> who may write it, who must receive it."""
     table = {}
     for topic, source, target in rows:
         if topic.startswith("tandem/v1/"):
@@ -87,7 +88,7 @@ class Lab(Rig):
 
 
 def receive_all(lab, users):
-    """What each user gets to hear of everything, as lists of lines that grow."""
+    """Records what each user receives, as lists of lines that grow."""
     files = {}
     for user in users:
         path = lab.folder / f"heard-{user}"
@@ -98,13 +99,13 @@ def receive_all(lab, users):
 
 
 def check_matrix(lab):
-    """Every user writes to every topic; what came through, and to whom, is what the protocol says."""
+    """Every user writes to every topic; the test compares what arrived, and at whom, with the protocol."""
     table = expected(read_protocol())
     table |= {f"{PREFIX}/r1/nonsense": ({"tandem"}, {"reader"}), f"{PREFIX}/r1/real": ({"tandem"}, {"reader"}),
               f"{PREFIX}/r1/real/reply/more": ({"tandem"}, {"reader"}), f"{PREFIX}": ({"tandem"}, {"reader"}),
               "tandem/v1/r1/command": (set(), set()), "elsewhere": (set(), set())}
     users = [user for user in lab.passwords if user != "reader"]
-    # A user has one connection: those who listen here do not speak, and the other way round.
+    # A user has one connection: users who subscribe here do not publish, and the other way round.
     for listeners, speakers in ((["reader", "r1-real", "r2-virtual"], ["tandem", "r1-virtual", "r1-l1", "r2-real", "r2-l1"]),
                                 (["reader", "r1-virtual", "r1-l1"], ["tandem", "r1-real", "r2-virtual", "r2-l1", "r2-real"])):
         received = receive_all(lab, listeners)
@@ -141,7 +142,7 @@ def end_clients(lab):
 
 
 def check_strangers(lab):
-    """No name, a wrong password, a will on another's topic: not let in."""
+    """The broker refuses a client without a name, with a wrong password, or with a will on another user's topic."""
     for login in ([], ["-u", "r1-real"], ["-u", "r1-real", "-P", "wrong"], ["-u", "nobody", "-P", "wrong"]):
         client = lab.client("mosquitto_pub", "-p", lab.broker_port, *login, "-t", f"{PREFIX}/r1/real/reply", "-m", "x")
         assert client.wait(limit_s(20)) != 0, login
@@ -158,7 +159,7 @@ def check_strangers(lab):
 
 
 def check_lab(lab):
-    """A whole lab with names: commands, replies, entries in both modes; nobody takes the daemon's place."""
+    """A whole lab with user names: commands, replies, entries in both modes; nobody can impersonate the daemon."""
     broker_log = lab.folder / "mosquitto.log"
     had = broker_log.read_text().count(" as tandem ")
     lab.start_daemon()
@@ -171,7 +172,7 @@ def check_lab(lab):
     for pair, mode in (("r1", "observe"), ("r2", "link")):
         driver = lab.program(f"{pair}-l1", "drive", "--pair", pair, "--mode", mode, "--count", MOVES, "--interval", 0)
         assert driver.wait(limit_s(60)) == 0
-    # An answer by another, and a command: neither is heard.
+    # A reply and a command of another user do not reach the daemon.
     before = lab.get("/api/v1/pairs/r1")
     for user, topic in (("r2-real", "r1/real/reply"), ("r1-virtual", "r1/real/reply"), ("r1-real", "r1/command")):
         pause = [p for p in lab.processes if p.poll() is None and user in map(str, p.args)]
@@ -197,7 +198,7 @@ def check_lab(lab):
 
 
 def check_again(lab):
-    """Another reader, one robot less: passwords stay, the broker takes the new list over."""
+    """Another reader, one robot less: the passwords stay, and the broker loads the new list."""
     before = dict(lab.passwords)
     lab.lab.write_text(lab.lab.read_text().replace("\n  r2: {mode: link}", ""))
     lab.make_access("--reader", "anna", "--reader", "ben b")
@@ -210,7 +211,7 @@ def check_again(lab):
 
 
 def check_wrong(lab):
-    """What would make another list than meant is refused."""
+    """Input that would make a different list than the user meant is refused."""
     for text, options, words in (
             ("broker: {prefix: \"a\\nuser x\"}", [], "control characters"), ("broker: {prefix: \" a\"}", [], "blanks"),
             ("broker: {username: \"a\\ntopic write #\"}", [], "control characters"), ("broker: {username: \"a:b\"}", [], "without ':'"),

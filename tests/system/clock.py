@@ -1,5 +1,6 @@
-"""The machine's clock is set between two runs and in one of them, and the machine sleeps. Every (pair, n) is used once, store
-and replay agree to the byte, laps are true or marked, and people are told."""
+"""The machine's clock is set between two runs and during one, and the machine sleeps. Every (pair, n) is used
+once, store and replay agree to the byte, laps are true or marked, and people are warned.
+"""
 import itertools
 import json
 import shutil
@@ -12,7 +13,7 @@ from stepped_clock import SteppedClock
 from waiting import wait_until
 
 TIMEOUT_S = 1
-TOLERANCE_S = 0.5  # of a busy machine
+TOLERANCE_S = 0.5  # limit on a busy machine
 
 
 class Lab:
@@ -42,7 +43,7 @@ class Lab:
             return [row[0] for row in db.execute("SELECT json FROM entries ORDER BY t_us, n")]
 
     def entry(self, name):
-        """Of this command, once it is in the store; there is one."""
+        """The one entry of this command, once it is in the store."""
         def find():
             return [one for one in map(json.loads, self.stored()) if one["id"] == name]
         found = wait_until(find, f"an entry of {name}")
@@ -50,7 +51,7 @@ class Lab:
         return found[0]
 
     def watched(self):
-        """The first entry that has a verdict again: what comes within two seconds of an absence may have waited."""
+        """The first entry that has a verdict again: messages within two seconds after an absence may have waited."""
         def ask():
             name = f"w{next(self.asked)}"
             self.command(name)
@@ -70,7 +71,7 @@ class Lab:
         wait_until(lambda: f" {word}: " in self.rig.daemon_log.read_text(), f"'{word}' in the log")
 
     def judge(self):
-        """In the store, by HTTP and in a replay: the same entries; no number twice."""
+        """Store, HTTP and a replay have the same entries; no number occurs twice."""
         self.rig.wait_stored("r1")
         served = self.rig.records("r1", "entries")
         assert served == self.stored(), (served, self.stored())
@@ -100,7 +101,7 @@ def set_back_between_runs(lab, how):
 
 
 def journal_behind_the_store(lab):
-    """What the store knows has been: lab time begins behind it, though the journal is gone."""
+    """Times in the store are in the past: lab time starts after them, although the journal is gone."""
     lab.clock.set_by(30)
     lab.start()
     lab.command("c1")
@@ -116,7 +117,7 @@ def journal_behind_the_store(lab):
 
 
 def set_while_running(lab, seconds):
-    """Laps go on by lab time, which does not follow; people are told at once."""
+    """Laps follow lab time, which ignores the change of the clock; people are warned at once."""
     lab.start()
     lab.command("c1")
     began = time.monotonic()
@@ -136,7 +137,7 @@ def set_while_running(lab, seconds):
 
 
 def asleep(lab, seconds):
-    """The machine sleeps while a command is open. Its probes are not made up for."""
+    """The machine sleeps while a command is open. Missed clock probes are not sent later."""
     lab.start()
     probes = lab.rig.listen("probes", "tandem/v1/r1/real/probe")
     lab.watched()
@@ -160,7 +161,7 @@ def asleep(lab, seconds):
 
 
 def asleep_for_moments(lab, seconds):
-    """For less than the robots have: their answers are taken, and no lap is made of the sleep."""
+    """The sleep is shorter than timeout_s: the replies count, and the laps include the sleep."""
     asleep(lab, seconds)
     entry = lab.entry("c1")
     assert "timeout_side" not in entry and entry["real_lap_s"] > seconds, entry

@@ -1,6 +1,8 @@
-"""The shipped mission with robots whose motors are 3 % off: with `correct: each_move` the two begin each move with one
-heading, to the end; without, they do not. Each entry has a timing verdict and its correction, the simulator
-acknowledges each, and a replay sees the same. A simulator that does not answer is told of once."""
+"""The shipped mission with robots whose motors are 3 % off: with `correct: each_move` both robots begin each move
+with the same heading, to the end; without it they do not. Each entry has a timing verdict and its correction, the
+simulator acknowledges each one, and a replay gives the same. A simulator that does not acknowledge is reported
+once.
+"""
 import json
 import math
 import subprocess
@@ -19,8 +21,9 @@ POSE = ("x_m", "y_m", "psi_rad")
 
 
 def listen(rig):
-    """What is said from now on, in the order of the broker: a function that gives (topic below the pair, payload)s of
-    a pair."""
+    """Records messages from now on, in the order of the broker. Returns a function that gives the (topic below the
+    pair, payload)s of a pair.
+    """
     received = rig.folder / "heard"
     rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-R", "-t", "tandem/v1/+/+/#", "-F", "%t %p"],
             stdout=open(received, "w"))
@@ -38,8 +41,9 @@ def degrees(a, b):
 
 
 def starts(messages):
-    """How far apart the headings are when the virtual robot is sent its next command, and at the end; degrees. The real
-    robot's is the one that it told with the command before: in link mode it may already turn."""
+    """How far apart the headings are when the virtual robot gets its next command, and at the end; degrees. The
+    real robot's heading is the one that it reported before the command: in link mode it may already turn.
+    """
     apart, real, virtual = [], {}, None
     for topic, m in messages:
         if topic == "real/reply" and "psi_rad" in m.get("values", {}):
@@ -54,7 +58,7 @@ def starts(messages):
 
 
 def fly(rig, received, pair):
-    """The mission, and what came of it."""
+    """Runs the mission and returns its results."""
     robots = rig.start("robot", "--kind", "diffdrive", "--pair", pair, "--side", "both", "--mode", "link", "--seed", 3,
                        "--pace", PACE, "--telemetry-rate", 20, "--map", MISSIONS / "room.yaml",
                        "--gain-mismatch", "0.03")
@@ -64,7 +68,7 @@ def fly(rig, received, pair):
     assert done.returncode == 0 and json.loads(done.stdout)["verdict"] == "done", (done.stdout[-2000:], done.stderr)
     rig.wait(lambda: rig.get(f"/api/v1/pairs/{pair}")["outstanding"] == 0, "all is closed")
     rig.wait_stored(pair)
-    # One more sample of each after all, at rest: what they are, not what they say they will be.
+    # Adds one more sample of each robot at rest: their true headings, not predicted ones.
     count = len(received(pair))
     rig.wait(lambda: {"real/telemetry", "virtual/telemetry"} <= {t for t, _ in received(pair)[count + 40:]}, "at rest")
     messages = received(pair)
@@ -90,7 +94,7 @@ def check_corrected(rig, pair, entries, messages):
     correction = rig.get(f"/api/v1/pairs/{pair}")["correction"]
     assert correction == {"after": "each_move", "sent": len(sent), "applied": len(sent), "refused": 0, "unanswered": 0}, correction
     open_at = set()
-    for topic, m in messages:  # never while it is in work
+    for topic, m in messages:  # the simulator never answers while it is working
         open_at |= {m["id"]} if topic == "virtual/command" else set()
         open_at -= {m["id"]} if topic == "virtual/reply" else set()
         assert topic != "virtual/pose" or not open_at, (m, open_at)
@@ -102,7 +106,7 @@ def check_corrected(rig, pair, entries, messages):
 
 
 def silent_simulator(rig):
-    """It answers commands, and knows nothing of poses."""
+    """A robot that answers commands but does not report poses."""
     for n in range(3):
         rig.publish("tandem/v1/silent/command", {"id": f"s{n}", "op": "go", "displacement_m": 1})
         for side, x_m in (("real", 1.0), ("virtual", 1.5)):

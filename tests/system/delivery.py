@@ -1,6 +1,7 @@
-"""What comes again is told from what is merely alike, with a real broker: messages lost with a connection that is cut,
-acknowledgements lost with it, a daemon that is killed meanwhile, a broker that is killed and delivers again what it had
-saved half a minute before. See delivery.sh."""
+"""The daemon distinguishes repeated messages from merely equal ones, with a real broker: messages and
+acknowledgements are lost with a cut connection, the daemon is killed meanwhile, and a killed broker delivers again
+what it saved half a minute earlier. See delivery.sh.
+"""
 import json
 import os
 import signal
@@ -16,10 +17,10 @@ DONE = {"status": "done"}
 
 
 class Cut(Rig):
-    """A lab whose daemon reaches the broker through a network that fails."""
+    """A lab whose daemon reaches the broker through a network that can fail."""
 
     def __init__(self, pairs):
-        # What it comes back with is what this test had it save.
+        # The broker restarts with the state that this test made it save.
         super().__init__(pairs=pairs, extra="defaults: {timeout_s: 3}", broker="autosave_interval 3600\n")
         self.network = Network(self.broker_port)
         text = self.lab.read_text()
@@ -27,12 +28,12 @@ class Cut(Rig):
         (self.folder / "daemon.log").touch()
 
     def restore_link(self):
-        """All connections end; new ones work again."""
+        """Cuts all connections; new ones work again."""
         self.network.cut()
         self.network.swallow = frozenset()
 
     def round(self, pair, command=GO, reply=DONE):
-        """One command and both replies."""
+        """Publishes one command and both replies."""
         self.publish(f"tandem/v1/{pair}/command", command)
         self.publish(f"tandem/v1/{pair}/real/reply", reply)
         self.publish(f"tandem/v1/{pair}/virtual/reply", reply)
@@ -46,7 +47,7 @@ class Cut(Rig):
     def wait_entries(self, pair, count):
         self.wait(lambda: len(self.entries(pair)) >= count,
                   f"{count} entries of {pair}, there are {len(self.entries(pair))}", 15)
-        pass_time(0.3)  # no more come
+        pass_time(0.3)  # no more arrive
         return self.entries(pair)
 
     def kill_daemon(self):
@@ -66,7 +67,7 @@ class Cut(Rig):
 
 
 def check_sure(lab, pair, count):
-    """So many entries, all answered, none in doubt, nothing odd."""
+    """There is this number of entries, all answered, none uncertain, no anomaly."""
     entries = lab.wait_entries(pair, count)
     assert len(entries) == count, f"{pair}: {len(entries)} entries instead of {count}"
     assert all("ambiguous" not in e and e["verdict"] != "TIMEOUT" for e in entries), entries
@@ -74,7 +75,7 @@ def check_sure(lab, pair, count):
 
 
 def lose_messages(lab):
-    """Equal messages that are lost with the connection are no repetitions of those before it."""
+    """Equal messages that are lost with the connection are not repetitions of earlier ones."""
     for _ in range(3):
         lab.round("r1")
         pass_time(0.25)
@@ -87,7 +88,7 @@ def lose_messages(lab):
 
 
 def lose_acknowledgements(lab):
-    """What was taken in but not acknowledged comes again and is no second command."""
+    """A message that was received but not acknowledged comes again; it is not a second command."""
     before = lab.get("/api/v1/status")["redelivered"]
     lab.network.swallow = {"up"}
     for _ in range(4):
@@ -99,7 +100,9 @@ def lose_acknowledgements(lab):
 
 
 def kill_the_daemon(lab):
-    """The same with a daemon that knows them from its journal only, and messages it never saw."""
+    """The same with a daemon that knows the messages from its journal only, and with messages that it never
+    received.
+    """
     for _ in range(3):
         lab.network.swallow = {"up"}
         count = len(lab.entries("r1"))
@@ -116,17 +119,17 @@ def kill_the_daemon(lab):
 
 
 def moves(lab, pair):
-    """Of the real robot, that its travel times are learnt from."""
+    """The real robot's estimate; travel times are learnt from it."""
     return lab.get(f"/api/v1/pairs/{pair}/travel-time")["real"]["n"]
 
 
 def lose_a_reply(lab):
-    """A reply that never comes shifts those without ids behind it: none of them is calibrated on."""
+    """A reply that never comes shifts later replies without ids: the calibration uses none of them."""
     def command(n):
         lab.publish("tandem/v1/r2/command", GO | {"id": f"c{n}"})
 
     def answer(n):
-        pass_time(0.05)  # nobody calibrates on a move that takes no time
+        pass_time(0.05)  # the calibration uses no move that takes no time
         lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": f"c{n}"})
         lab.publish("tandem/v1/r2/real/reply", DONE)
 
@@ -136,7 +139,7 @@ def lose_a_reply(lab):
     lab.restore_link()
     lab.wait(lambda: lab.get("/readyz")["ready"], "the daemon is back")
     command(1)
-    lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": "c1"})  # the real one's is lost
+    lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": "c1"})  # the real robot's reply is lost
     pass_time(0.2)
     for n in range(2, 8):
         command(n)
@@ -147,7 +150,7 @@ def lose_a_reply(lab):
     assert all(e.get("ambiguous") == "real" and e["verdict"] == "UNRESOLVED" for e in shifted), entries
     assert "reply_order_ambiguous" in lab.alarms("r2"), lab.alarms("r2")
     assert moves(lab, "r2") == 0, moves(lab, "r2")  # nor on the first one, which came with the daemon
-    # Once everything has come, it is sure again.
+    # Once everything has arrived, the pairing is certain again.
     pass_time(3)
     count = len(lab.entries("r2"))
     for n in range(8, 11):
@@ -160,8 +163,10 @@ def lose_a_reply(lab):
 
 
 def restore_the_broker(lab):
-    """Killed half a minute after it saved what waited for the daemon, the broker delivers that again, without DUP. In link
-    mode no robot moves again, and L1 is told what became of it; in observe mode ids, else packet ids, tell."""
+    """The broker is killed half a minute after it saved the messages that waited for the daemon, and delivers them
+    again, without DUP. In link mode no robot moves again, and L1 gets the earlier result. In observe mode ids, or
+    else packet ids, identify the repetitions.
+    """
     received = lab.folder / "heard"
     with open(received, "w") as out:
         lab.run(["mosquitto_sub", "-p", lab.broker_port, "-c", "-i", "watch", "-q", "1", "-v", "-t", "tandem/v1/link/real/command",
@@ -193,7 +198,7 @@ def restore_the_broker(lab):
     assert (marked["id"], marked["status"], marked["from"]) == ("m1", "done", "real"), marked
     assert len(lab.entries("link")) == 1 and len(lab.entries("r3")) == 1, lab.entries("r3")
     assert lab.alarms("r3") == [], lab.alarms("r3")
-    entries = lab.wait_entries("r4", 2)  # nothing tells: it says so
+    entries = lab.wait_entries("r4", 2)  # nothing identifies the repetition: the entry says so
     assert len(entries) == 2 and entries[1]["ambiguous"] == "command" and entries[1]["verdict"] == "TIMEOUT", entries
     assert "command_ambiguous" in lab.alarms("r4"), lab.alarms("r4")
 
@@ -218,7 +223,7 @@ def main():
 
 
 def lab_entries(lab, pair):
-    """From the store."""
+    """Read from the store."""
     import sqlite3
     with sqlite3.connect(f"file:{lab.folder}/store.db?mode=ro", uri=True) as db:
         return [json.loads(row[0]) for row in db.execute("SELECT json FROM entries WHERE pair = ? ORDER BY n", [pair])]

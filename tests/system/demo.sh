@@ -1,6 +1,6 @@
 #!/bin/sh
 # needs: virtual time
-# The demo: compares, ends by itself, on Ctrl-C and when a part dies, and leaves nobody behind.
+# The demo compares the robots, ends by itself, on Ctrl-C and when a part dies, and leaves no process behind.
 set -eu
 . tests/support/wait.sh
 TANDEM=${TANDEM:-build/dev/tandem}
@@ -14,7 +14,7 @@ fail() {
     exit 1
 }
 
-# Processes whose working directory is $1: the children of the demo in it.
+# Processes whose working directory is $1: the children of a demo that runs there.
 children() {
     for process in /proc/[0-9]*; do
         if [ "$(readlink "$process/cwd" 2>/dev/null)" = "$1" ]; then
@@ -27,7 +27,7 @@ rows() { [ "$(grep -cE '(AHEAD|BEHIND|SYNC|UNRESOLVED)' "$work/out")" -ge "$1" ]
 nobody() { [ -z "$(children "$1")" ]; }
 
 start() { # OPTION...
-    : >"$work/out" # here, not in the child: it must be empty before anybody looks
+    : >"$work/out" # the file must be empty before anybody reads it, so this shell creates it, not the child
     "$TANDEM" demo "$@" >"$work/out" 2>&1 &
     demo=$!
 }
@@ -46,7 +46,7 @@ if grep -q "$(printf '\033')" "$work/out"; then
 fi
 nobody "$work/a" || fail "children are left: $(children "$work/a")"
 
-# Its journal replays to the same number of entries, and the broker ran as recommended.
+# The demo's journal replays to the same number of entries, and the broker ran with the recommended settings.
 entries=$(sed -n 's/^\([0-9]*\) commands, .*/\1/p' "$work/out")
 "$TANDEM" replay -c "$work/a/lab.yaml" "$work/a/journal" >"$work/replay" || fail "replay"
 grep -q "^r1: $entries commands, " "$work/replay" || fail "replay differs: $(tail -n 5 "$work/replay")"

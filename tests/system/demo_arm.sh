@@ -1,7 +1,7 @@
 #!/bin/sh
 # needs: virtual time
-# tandem demo --kind arm6: two arms are driven and calibrated, the simulated one gets the real one's times, and the gap
-# between their tools, before and after, is printed. Then its journal replays.
+# tandem demo --kind arm6: two arms are driven and calibrated, the simulated one gets the real one's times, and the
+# demo prints the gap between their tools before and after. Then its journal replays.
 set -eu
 TANDEM=${TANDEM:-build/dev/tandem}
 work=$(mktemp -dt tandem-demo-arm-test.XXXXXX)
@@ -22,7 +22,7 @@ grep -qE 'parameter set [0-9]+ goes to the simulator: its joints move at 0\.8[0-
 grep -qE '^([0-9]+) commands, \1 entries: [^;]*; 0 alarms$' "$work/out" || fail "a command without an entry, other values, or an alarm"
 grep -qE '^real    moves joints at 0\.8[0-9]+ .* true 0\.8500; lines at 0\.8[0-9]+ .* true 0\.8500; fit ' "$work/out" ||
     fail "fit of the real arm"
-# 57 mm and 3 mm when nothing else runs.
+# The gaps are 57 mm and 3 mm when the machine is otherwise idle.
 sed -n 's/^tools apart on the way.*: \([0-9.]*\) mm before, \([0-9.]*\) mm after.*/\1 \2/p' "$work/out" |
     awk '{ print "tools", $1, "mm apart before,", $2, "mm after"; good = $1 > 20 && $2 < $1 / 3 } END { exit !good }' ||
     fail "the gap between the tools"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # needs: virtual time
-# tandem demo --team: two simulated robots share a place; ends by itself and in its time, tells what a simulation makes of the
-# work, leaves nobody behind, and its journal replays.
+# tandem demo --team: two simulated robots share a place. The demo ends by itself and in time, prints what a
+# simulation predicts of the work, leaves no process behind, and its journal replays.
 set -eu
 TANDEM=${TANDEM:-build/dev/tandem}
 SOURCE=${SOURCE:-.}
@@ -14,7 +14,7 @@ fail() {
     exit 1
 }
 
-nobody() { # has its working directory in $1
+nobody() { # matches processes with working directory $1
     for process in /proc/[0-9]*; do
         if [ "$(readlink "$process/cwd" 2>/dev/null)" = "$1" ]; then
             fail "left behind: ${process#/proc/}"

@@ -1,4 +1,6 @@
-"""With few descriptors listeners take every place that HTTP has; journal, store, broker and health go on."""
+"""With few descriptors, listeners occupy every HTTP connection; journal, store, broker and health checks still
+work.
+"""
 import json
 import os
 import re
@@ -14,9 +16,9 @@ TANDEM = os.environ["TANDEM"]
 
 
 def start_with(rig, descriptors):
-    """The daemon with this limit, hard and soft."""
+    """Starts the daemon with this limit, hard and soft."""
     rig.start_daemon()
-    rig.stop_daemon()  # with its files made
+    rig.stop_daemon()  # the daemon has created its files
     command = ["prlimit", f"--nofile={descriptors}:{descriptors}", TANDEM, "serve", "-c", rig.lab]
     rig.daemon = rig.run(command, stdout=subprocess.DEVNULL, stderr=open(rig.daemon_log, "a"))
     rig.wait(rig.ready, "the daemon is ready", 20)
@@ -27,7 +29,7 @@ def count_open(rig):
 
 
 def move(rig, name):
-    """A command and its replies, through the broker."""
+    """Publishes a command and its replies through the broker."""
     rig.publish("tandem/v1/r1/command", {"id": name, "op": "go", "displacement_m": 0.1})
     for side in ("real", "virtual"):
         rig.publish(f"tandem/v1/r1/{side}/reply", {"id": name, "status": "done"})
@@ -46,13 +48,14 @@ def starve(descriptors):
         for k in range(descriptors + 100):
             try:
                 s = connect(rig, f"127.0.5.{k % 5 + 1}")
-                # Every third one is no listener, but a request whose body does not come: it holds its place as well.
+                # Every third client is not a listener but a request whose body never comes: it occupies a connection
+                # as well.
                 s.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n" if k % 3 else
                           b"POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\n"
                           b"Authorization: Bearer secret-of-the-test\r\nContent-Length: 9\r\n\r\n")
                 held.append(s)
             except OSError:
-                pass  # turned away
+                pass  # refused
         assert len(held) > descriptors // 2, len(held)
         for target in ("/healthz", "/readyz"):
             answer = ask(rig, target)
@@ -80,7 +83,7 @@ def too_few():
 
 
 def raised():
-    """A soft limit is raised as far as it is needed."""
+    """The daemon raises a soft limit as far as it needs."""
     with Rig() as rig:
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         if hard == resource.RLIM_INFINITY or hard >= 4096:

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # needs: virtual time
-"""document.py FILE.md: what a document says to type works, in its order, from a fresh checkout.
+"""document.py FILE.md: the commands of a document work in their order, from a fresh checkout.
 
-Every block fenced as sh runs, as written, in one shell that begins in a copy of the source tree and ends at the first command
-that fails. A fence with more words (```sh as root on a machine with systemd) is not run; the words are the reason, and printed.
-A block fenced as text right behind one that runs shows what that prints: each word of it must occur there, figures may differ.
-The copy has the program under test at build/tandem, where ./run puts it, and a cmake that builds nothing. Network and home are the
-document's own: ports are free, and what it starts in the background ends with it.
+Every block fenced as sh runs as written, in one shell that starts in a copy of the source tree and ends at the
+first command that fails. A fence with more words (```sh as root on a machine with systemd) does not run; the words
+are the reason, and the test prints them. A block fenced as text directly after one that runs shows its output:
+each word of it must occur there, figures may differ. The copy has the program under test at build/tandem, where
+./run puts it, and a cmake that builds nothing. Each document has its own network and home: ports are free, and
+what it starts in the background ends with it.
 """
 import ctypes
 import fcntl
@@ -34,7 +35,7 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 0x1
 
 
 def read_blocks(text):
-    """[(commands, words it must print)]; what is not run is told."""
+    """[(commands, words that they must print)]; blocks that do not run are printed."""
     blocks, behind = [], False
     for language, words, body in FENCE.findall(text):
         if language == "sh" and words:
@@ -48,7 +49,7 @@ def read_blocks(text):
 
 
 def enter_own_network():
-    """This process, and all that it starts, on a loopback of its own."""
+    """Puts this process and all that it starts on a loopback of its own."""
     libc = ctypes.CDLL(None, use_errno=True)
     user = os.getuid()
     if libc.unshare(CLONE_NEWNET if user == 0 else CLONE_NEWUSER | CLONE_NEWNET) != 0:

@@ -1,4 +1,6 @@
-"""GET /api/v1/events over a daemon that is killed: every entry is heard once, whoever was away meanwhile."""
+"""GET /api/v1/events over a daemon that is killed: every listener receives every entry once, even after an
+absence.
+"""
 import json
 import signal
 import threading
@@ -42,7 +44,7 @@ class Listener(threading.Thread):
 
 
 def move(rig, pair, n):
-    """A command and both replies."""
+    """Publishes a command and both replies."""
     command = {"id": f"{pair}-{n}", "op": "go", "displacement_m": 0.1}
     rig.publish(f"tandem/v1/{pair}/command", command)
     for side in ("real", "virtual"):
@@ -70,7 +72,7 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     received = [e for e in everything.of("entry") if e["pair"] == "r1"]
     assert [json.loads(text) for text in served] == received, (served, received)
 
-    # Killed while nothing is on its way, and at once after a move.
+    # The daemon is killed while nothing is in transit, and directly after a move.
     move(rig, "r1", 3)
     rig.wait(lambda: len(everything.of("entry")) == 7, "the seventh")
     rig.daemon.send_signal(signal.SIGKILL)
@@ -87,14 +89,14 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     assert ids(late.of("entry")) == ["r2-3"], late.events
     assert not again.of("missed") and not late.of("missed")
 
-    # One that was away all the time.
+    # A listener that was away all the time.
     first = [i for i, name, _ in everything.events if name == "entry"][0]
     away = Listener(rig, "?type=entry", last_id=first)
     rig.wait(lambda: len(away.events) == 8, "the entries it has not heard")
     assert ids(away.of("entry")) == ["r2-0", "r1-1", "r2-1", "r1-2", "r2-2", "r1-3", "r2-3", "r1-4"], away.events
     assert len({i for i, _, _ in away.events}) == 8
 
-    # An orderly stop ends the streams, at once.
+    # An orderly stop ends the streams at once.
     began = time.monotonic()
     rig.stop_daemon()
     assert time.monotonic() - began < 10

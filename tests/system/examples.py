@@ -1,5 +1,6 @@
-"""docs/examples do what they say: who_was_late.py hears every command once, over a restart of the daemon too, and
-calibration.sh prints what the daemon has found."""
+"""docs/examples work as described: who_was_late.py prints every command once, also over a restart of the daemon,
+and calibration.sh prints the daemon's estimates.
+"""
 import http.server
 import json
 import os
@@ -17,7 +18,8 @@ EXAMPLES = SOURCE / "docs/examples"
 def drive(rig, total):
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5, "--seed", total)
     assert driver.wait(limit_s(60)) == 0
-    # Longer than the pair's timeout_s: a robot that hung for as long as the broker waits for it has missed a command.
+    # The wait is longer than the pair's timeout_s: a robot that hung while the broker waited for it has missed a
+    # command.
     rig.wait(lambda: rig.get("/api/v1/pairs/r1")["entries"] == total, f"{total} verdicts", 60)
     rig.wait_stored("r1")
 
@@ -72,7 +74,7 @@ class Interrupted(http.server.BaseHTTPRequestHandler):
 
 
 def come_back():
-    """It goes on behind the last event that it heard, a comment after that or not."""
+    """The script resumes after the last event that it received, with or without a comment after that event."""
     with http.server.HTTPServer(("127.0.0.1", 0), Interrupted) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         done = subprocess.run(["python3", EXAMPLES / "who_was_late.py", "--url", f"http://127.0.0.1:{server.server_port}", "--count", "2"],

@@ -1,6 +1,6 @@
 #!/bin/sh
 # needs: real time
-# The judge of the fault rounds sees what is wrong, docs/reliability.md has every kind, and a round of some kinds is played.
+# The judge of the fault rounds detects faults, docs/reliability.md has every kind, and one round of some kinds runs.
 set -eu
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
 PYTHONPATH=tests/support:tests/faults python3 tests/faults/check.py

@@ -1,5 +1,5 @@
-# ./run where everything is missing, with stand-ins for apt-get, sudo and cmake. If all goes well, it prints
-# little. After a failure it prints the last lines of the tool, and what to do. It needs no root and no network.
+# ./run where everything is missing, with stand-ins for apt-get, sudo and cmake. On success it prints little. After a
+# failure it prints the last lines of the tool, and what to do. It needs no root and no network.
 set -eu
 for tool in ninja script; do command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool"; exit 77; }; done
 work=$(mktemp -d)
@@ -31,7 +31,7 @@ END
 stub dpkg-query <<'END'
 [ ! -e "$STUB/installed" ] || echo installed
 END
-# As sudo does, it closes the descriptors of its caller. The system's policy file stays as it is.
+# Like the real sudo, the stand-in closes its caller's descriptors. The system's policy file stays as it is.
 stub sudo <<'END'
 case "$*" in *tee*policy-rc.d*) cat >/dev/null; exit ;; *policy-rc.d*) exit ;; esac
 exec 3>&- 4>&-
@@ -58,7 +58,7 @@ case " $* " in
     touch "$STUB/installed" ;;
 esac
 END
-# It prepares a build of 60 steps for the real ninja, each of which prints something.
+# The stand-in prepares a build of 60 steps for the real ninja; each step prints something.
 stub cmake <<'END'
 [ "$1" != --build ] || { build=$2; shift 3; exec ninja -C "$build" "$@"; }
 echo "NOISE from cmake"
@@ -117,7 +117,7 @@ bare
 try 0 16 STUB_UPGRADED=1
 ! grep -q force-unsafe-io "$work/arguments" || fail "a power cut could break packages that are in use"
 
-bare # On a terminal one line is rewritten in place: three lines, however much is done.
+bare # A terminal shows progress in one line that is rewritten: three lines in total, whatever the work.
 rm -rf "$work/tree/build"
 (cd "$work/tree" && env PATH="$work/bin" STUB="$work" TERM=xterm SHELL=/bin/sh script -qec ./run /dev/null) \
     >"$work/out" </dev/null

@@ -1,5 +1,6 @@
-"""Fits of travel times over time, of a pair that promotes nothing: the same records after a kill, and after the store was
-lost, when they are made again from the journal."""
+"""The history of travel time fits of a pair that promotes nothing: the records are equal after a kill, and after
+the store was lost and rebuilt from the journal.
+"""
 import json
 import signal
 
@@ -48,7 +49,7 @@ with Rig(pairs="r1: {calibration: {publish_every: 3}}") as rig:
     rig.start_daemon(60)
     assert fits(rig) == before, f"other fits are made up: {len(fits(rig))} of {len(before)}"
 
-    # Nothing but the journal.
+    # Only the journal remains.
     rig.stop_daemon()
     for path in [*rig.folder.glob("store.db*"), rig.folder / "checkpoint"]:
         path.unlink()

@@ -1,5 +1,6 @@
-"""fleet.py - fleets of simulated robots over a real broker: as many as `--count` says, each heard at its rate, and not all
-of them in one moment; so many are told to be too many."""
+"""fleet.py - fleets of simulated robots over a real broker: as many as `--count` says, each at its rate, not all
+in the same moment; a count above the limit is refused.
+"""
 import collections
 import time
 
@@ -40,7 +41,7 @@ def spread():
 
 
 def most():
-    """10 000 are as many as there may be, and all of them speak."""
+    """10 000 robots are the limit, and all of them publish."""
     received = set()
     with Rig() as rig:
         refused = rig.start("robot", "--count", 10001)

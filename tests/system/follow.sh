@@ -1,5 +1,5 @@
 #!/bin/sh
-# tandem follow: every experiment that is shipped, its outputs, and what is said about a bad one.
+# tandem follow: every shipped experiment, its outputs, and the errors for wrong ones.
 set -eu
 . "$SOURCE/tests/support/fault_code.sh"
 work=$(mktemp -d)
@@ -55,7 +55,7 @@ P
     grep -q '^u  *[0-9]\|^time_optimal  *[0-9]\|^ *125 Hz  *100 ms  *[0-9]' "$work/page" || fail "$name: no row of figures"
 done
 
-# A recording in place of an arm's moves: what one writes is read again; and only an arm has any.
+# A recording in place of an arm's moves: a recording that an arm wrote is read again; only an arm accepts one.
 awk -F, 'NR == 1 {
     printf "t_s"
     for (j = 1; j <= 6; j++) printf ",q%d_target_rad,q%d_actual_rad,qd%d_target_radps,qd%d_actual_radps", j, j, j, j
@@ -80,7 +80,7 @@ sed 's/^moves:/joves:/' "$SOURCE/config/experiments/arm.yaml" >"$work/joves.yaml
 grep -q 'joves' "$work/err" || fail "which key: $(cat "$work/err")"
 has_fault_code '[missing_key' "$work/err" joves.yaml
 
-# Pictures, of all kinds; a title with quotes is text and nothing else.
+# Pictures of all formats; a title with quotes is plain text.
 if command -v gnuplot >/dev/null; then
     for name in table7 joint arm; do
         "$TANDEM" follow "$SOURCE/config/experiments/$name.yaml" --runs 1 --plot "$work/$name.svg" >/dev/null ||
@@ -108,7 +108,7 @@ has_fault_code '[file_unwritable' "$work/err" 'a picture nowhere'
 has_fault_code '[process_failed' "$work/err" 'no gnuplot'
 [ ! -e "$work/no.svg" ] || fail "an empty picture is left"
 
-# What is wrong is said once, with its place; 2 for a bad file, 1 for what cannot be run.
+# Each error is reported once, with its place; status 2 for a bad file, 1 for an experiment that cannot run.
 refused() { # status, pattern that may begin with "[CODE] ", file's content
     text=$2
     printf '%s' "$3" >"$work/bad.yaml"

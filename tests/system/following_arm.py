@@ -1,6 +1,7 @@
 """One arm of `tandem robot --kind arm6` follows another over a real broker, by telemetry alone: the real one has
-a clock of its own, lags, errors and noise, its telemetry comes unevenly. How far the tools are apart is held against what
-`tandem follow` says of the very same motion, and against what the daemon says."""
+its own clock, lags, errors and noise, and its telemetry is irregular. The distance of the tools is compared with
+what `tandem follow` predicts for the same motion, and with what the daemon reports.
+"""
 import csv
 import json
 import math
@@ -32,7 +33,7 @@ PAIRS = f"""a1:
 
 
 class Recording:
-    """What the arms tell, and when it came."""
+    """Telemetry of the arms, with the times of receipt."""
 
     def __init__(self, rig):
         self.rig, self.path = rig, rig.folder / "heard"
@@ -51,7 +52,7 @@ class Recording:
 
 
 def drive(rig, received, name):
-    """Round through all places; at the broker the virtual arm hears none of it."""
+    """Drives a round through all places; at the broker the virtual arm receives no command of it."""
     for i, q in enumerate(PLACES):
         rig.publish("tandem/v1/a1/real/command", {"id": f"{name}{i}", "op": "movej", "q_rad": q, "v_radps": 1.05})
     rig.wait(lambda: received.replied(f"{name}{len(PLACES) - 1}"), "all moves", 60)
@@ -59,7 +60,9 @@ def drive(rig, received, name):
 
 
 def tools_apart(received, since, until=math.inf, moving=True):
-    """At each sample of the real arm: distance of the tools, the virtual one's between its samples. Rms, m."""
+    """At each sample of the real arm: the distance of the tools, the virtual one interpolated between its samples.
+    Rms, m.
+    """
     virtual = [(m["t"], m["tcp"][:3]) for _, m in received.samples("virtual")]
     gaps, k = [], 0
     for _, m in received.samples("real"):
@@ -78,7 +81,9 @@ def tools_apart(received, since, until=math.inf, moving=True):
 
 
 def predicted(rig, received, since):
-    """What `tandem follow` says of this motion and telemetry as late as 95 % of it was: by what is shown, rms in m."""
+    """What `tandem follow` predicts for this motion and for the 95 % quantile of the telemetry's delay: rms in m
+    when the twin is only displayed.
+    """
     recorded_real = received.samples("real", since)
     ages = sorted(t - m["t"] + CLOCK_S for t, m in recorded_real)
     late_s = max(ages[len(ages) * 95 // 100], 0.0)
@@ -97,12 +102,13 @@ def predicted(rig, received, since):
 
 
 def follows(rig, received, name):
-    """One round: in time, and as near as was predicted. What is shown offline is there at once; a virtual arm has to be
-    driven there, which is worth a factor (docs/model/following.md) and some mm."""
+    """One round: in time, and as close as predicted. The offline figure has no motion of the twin; a virtual arm
+    has to be driven, which costs a factor (docs/model/following.md) and some mm.
+    """
     began = time.time()
     drive(rig, received, name)
     fidelity = rig.get("/api/v1/pairs/a1/fidelity")
-    pass_time(0.5)  # what was said last
+    pass_time(0.5)  # the latest report
     rms = tools_apart(received, began)
     late_s, shown = predicted(rig, received, began)
     print(f"{name}: {1e3 * rms:.1f} mm apart, telemetry {1e3 * late_s:.0f} ms late, predicted",
@@ -114,7 +120,7 @@ def follows(rig, received, name):
 
 
 def check_rates(received):
-    """How fast the set points change is fidelity on moves and at rest, and not by who is driven."""
+    """The rate of the set points is a matter of fidelity on moves and at rest, whoever drives the arm."""
     real = [m for _, m in received.samples("real")]
     assert all("tau_dot" in m for m in real)
     most = max(max(map(abs, m["tau_dot"])) for m in real)

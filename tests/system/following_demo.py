@@ -1,4 +1,4 @@
-"""tandem demo --kind usv3: what HTTP tells of the gap before and after, what the demo prints, and its journal replayed."""
+"""tandem demo --kind usv3: the gap before and after over HTTP, the demo's output, and a replay of its journal."""
 import json
 import os
 import pathlib
@@ -25,7 +25,7 @@ class Demo:
                                         stdout=open(self.out, "w"), stderr=subprocess.STDOUT)
 
     def get(self, what):
-        """None while, or as soon as, the daemon does not answer."""
+        """None while the daemon does not answer."""
         try:
             url = f"http://127.0.0.1:{self.port}/api/v1/pairs/r1/{what}"
             return json.loads(urllib.request.urlopen(url, timeout=limit_s(10)).read())
@@ -33,7 +33,7 @@ class Demo:
             return None
 
     def watch(self):
-        """The last that was told before following, and all that was told after."""
+        """The last report before following, and all reports after it."""
         before, after = None, []
         while self.process.poll() is None:
             following, fidelity = self.get("following"), self.get("fidelity")
@@ -51,7 +51,7 @@ def rmse(fidelity):
 
 
 def least(before, after):
-    """So many times less is the gap, of the velocity of which it is least."""
+    """The factor by which the gap shrinks, for the velocity with the smallest gain."""
     return min(before["states"][name]["rmse"] / after["states"][name]["rmse"] for name in "uvr")
 
 

@@ -1,6 +1,7 @@
-"""What goes wrong in a lab goes wrong, one thing after the other, while a virtual vessel follows a real one. No effort that
-the virtual one hears may be anything but a number within its limits, and it follows again by itself each time. In the end the
-journal replays to the same efforts and figures."""
+"""Faults of a lab, one after the other, while a virtual vessel follows a real one. Every effort that the virtual
+vessel receives is a number within its limits, and it follows again by itself each time. In the end the journal
+replays to the same efforts and figures.
+"""
 import datetime
 import json
 import math
@@ -42,7 +43,7 @@ virtual:
 
 
 class Pilot:
-    """Pushes the real vessel, and at first the virtual one alike."""
+    """Drives the real vessel, and at first the virtual one with the same efforts."""
 
     def __init__(self, rig):
         self.both = True
@@ -64,7 +65,7 @@ class Lab:
     def __init__(self, rig):
         self.rig = rig
         (rig.folder / "robots.yaml").write_text(ROBOTS)
-        # A session that lasts: it misses nothing that the broker took.
+        # A persistent session: it misses nothing that the broker accepted.
         self.received = rig.folder / "efforts"
         self.silences = []
         rig.run(["mosquitto_sub", "-p", rig.broker_port, "-c", "-i", "listener", "-q", "1", "-t",
@@ -108,7 +109,7 @@ class Lab:
                                                  for now, before in zip(self.rmse(), self.before))
 
     def wait_follows(self, what, seconds=90):
-        """As truly as it shall, and over a window that began now."""
+        """Waits until the twin follows as accurately as required, over a window that begins now."""
         began = time.monotonic()
         pass_time(WINDOW_S + 0.1)
         try:
@@ -118,13 +119,13 @@ class Lab:
         print(f"{what}: follows again after {time.monotonic() - began:.1f} s, {self.rmse()}", flush=True)
 
     def network(self, **faults):
-        """Of what the real robot says from now on."""
+        """Telemetry of the real robot from now on."""
         for relay in self.relays:
             for name, value in faults.items():
                 setattr(relay, name, value)
 
     def stay_silent(self, seconds):
-        """No effort made meanwhile may go out, not even later."""
+        """No effort computed meanwhile may be published, not even later."""
         began = time.time()
         pass_time(seconds)
         self.silences.append((began + 0.05, time.time() - 0.05))
@@ -186,7 +187,9 @@ def robot_clock(lab):
 
 
 def lab_clock(lab):
-    """The daemon starts again a minute later, by its journal, than the wall clock says: so it is when that was set back."""
+    """The journal makes the daemon restart at a time that is a minute ahead of the wall clock, as after the clock
+    was set back.
+    """
     lab.rig.stop_daemon()
     newest = max((lab.rig.folder / "journal").iterdir(), key=lambda path: path.stat().st_mtime)
     with open(newest, "a") as journal:
@@ -200,7 +203,7 @@ def lab_clock(lab):
 
 
 def check_priority(lab):
-    """The thread that makes the efforts is real-time, or it is said why not."""
+    """The thread that computes the efforts is real-time, or the log says why not."""
     tasks = pathlib.Path(f"/proc/{lab.rig.daemon.pid}/task").iterdir()
     urgent = [os.sched_getscheduler(int(task.name)) == os.SCHED_FIFO for task in tasks
               if (task / "comm").read_text() == "tandem-lab\n"]

@@ -1,5 +1,7 @@
-"""Following that was learnt is as good as following by the lab file, of vessels and of robots on wheels: over the broker,
-after a promotion, of which the wheels' simulator refuses parts, after reboots and after the daemon began anew."""
+"""Following with learnt parameters is as good as with those of the lab file, for vessels and for robots on wheels:
+over the broker, after a promotion of which the wheels' simulator refuses parts, after reboots and after a restart
+of the daemon.
+"""
 import json
 import math
 import sys
@@ -14,10 +16,10 @@ from waiting import limit_s, pass_time
 TOKEN = "secret-of-the-test"
 WINDOW_S = 4
 RATIO = 1.1
-# u v r, or v w: what it makes of accelerations up to 0.5 m/s2 and 2 rad/s2 when a busy machine serves one pair 5 ms later
-# than the other; unit.test_pair_following compares without that.
+# Limits for u v r, or v w: on a busy machine one pair is served 5 ms later than the other, with accelerations up to
+# 0.5 m/s2 and 2 rad/s2. unit.test_pair_following compares without that.
 LATE = {"boat": (0.001, 0.001, 0.001), "car": (0.002, 0.01)}
-WELL = (0.05, 0.1, 0.05)  # u v r, or v w: what the other pair reaches once nothing of before is in the window
+WELL = (0.05, 0.1, 0.05)  # u v r, or v w: what the other pair reaches once its window has no earlier samples
 REAL = (0.25, 0.18, 0.03, 1.05, 0.15, 1.08)
 VIRTUAL = (0.2, 0.24, 0.02, 0.9, 0.1, 1.3)
 LEARNS = "dynamics: {model: %s, window_s: 20, sides: both, refit_s: 0}"
@@ -45,13 +47,15 @@ def lab():
 
 
 def steer_wheels(t):
-    """Without steps: what these cost is up to when the samples of a pair come, which no two pairs share."""
+    """The efforts have no steps: the cost of a step depends on when a pair's samples come, which differs between
+    pairs.
+    """
     return (0.2 + 0.25 * math.sin(1.1 * t) + 0.12 * math.sin(2.3 * t + 1),
             0.8 * math.sin(0.9 * t) + 0.7 * math.sin(1.7 * t + 1) + 0.3 * math.sin(3.1 * t))
 
 
 class Boats:
-    """The shipped vessels, and a pilot who pushes the simulated ones alike until they follow."""
+    """The shipped vessels, and a pilot who drives the simulated ones with the same efforts until they follow."""
 
     def __init__(self, rig):
         self.rig, self.both = rig, True
@@ -113,7 +117,7 @@ class Lab:
         return [states[name]["rmse"] for name in names]
 
     def alike(self, pair):
-        """As good as the pair that was instructed, both over the window that ends now; and tracking, all of it."""
+        """As good as the pair with given parameters, both over the window that ends now, and tracking throughout."""
         following, other = self.get(pair, "following"), self.get(f"{pair}_told", "following")
         learnt, instructed = self.rmse(pair), self.rmse(f"{pair}_told")
         self.last = f"{pair}: {following['state']}, {following['obstacle']}, {learnt} against {instructed}"

@@ -1,5 +1,7 @@
-"""Robots of `tandem robot --kind diffdrive` over a real broker: told velocities, the simulated one follows the real one
-by the lab file's parameters and by those that were learnt; when it no longer does, it turns and drives as it is asked."""
+"""Robots of `tandem robot --kind diffdrive` over a real broker: under velocity commands the simulated one follows
+the real one by the lab file's parameters and by learnt ones; when it no longer follows, it turns and drives by
+commands.
+"""
 import json
 import math
 import threading
@@ -28,7 +30,7 @@ PAIRS = f"""told:
 
 
 class Pilot:
-    """Tells the real robots velocities, and the simulated ones until they follow."""
+    """Sends velocities to the real robots, and to the simulated ones until they follow."""
 
     def __init__(self, rig):
         self.both = True

@@ -1,5 +1,5 @@
 #!/bin/sh
 # needs: virtual time
-# The lab's own robots on wheels take efforts: one follows the other, as the lab file says and as was learnt.
+# The lab's robots on wheels accept efforts: one follows the other, by the lab file's and by learnt parameters.
 set -eu
 PYTHONPATH="$SOURCE/tests/support" exec python3 "$SOURCE/tests/system/following_wheels.py"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # needs: full, a minute
-# Journal, checkpoint, store and codecs on other machines: 32 bit (i386), and big-endian (s390x). Their unit tests are
-# built by Debian's cross compilers and run by qemu-user. Where these are not installed, that is said (exit status 77).
-# CUnit, Jansson, SQLite and zlib for those machines are fetched once, from the same Debian, into the folder TANDEM_FOREIGN
-# (~/.cache/tandem-foreign). Nothing is installed.
+# Journal, checkpoint, store and codecs on other machines: 32 bit (i386) and big-endian (s390x). Debian's cross
+# compilers build their unit tests, qemu-user runs them. Where these are not installed, the test says so (exit status
+# 77). CUnit, Jansson, SQLite and zlib for those machines are fetched once, from the same Debian, into the folder
+# TANDEM_FOREIGN (~/.cache/tandem-foreign). Nothing is installed.
 set -eu
 packages='gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static'
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,8 @@ tests='test_checkpoint test_codec test_csv test_expression test_journal test_jou
     test_topic_index'
 rooms='base/text base/errors base/numbers base/expression logger/message logger/codec logger/storage'
 
-# fetch ARCH: its libraries below $store/ARCH. apt works on lists of its own, so that the machine's stay as they are.
+# fetch ARCH: puts its libraries below $store/ARCH. apt uses lists of its own here, so the machine's lists do not
+# change.
 fetch() {
     [ ! -e "$store/$1/done" ] || return 0
     mkdir -p "$store/$1/state/lists/partial" "$store/$1/cache/archives/partial"
@@ -30,7 +31,7 @@ fetch() {
     touch "$store/$1/done"
 }
 
-# build ARCH TRIPLE QEMU OPTIONS: the tests, linked statically, in $scratch/ARCH.
+# build ARCH TRIPLE QEMU OPTIONS: builds the tests, linked statically, in $scratch/ARCH.
 build() {
     out=$scratch/$1
     root=$store/$1/root/usr
@@ -42,7 +43,7 @@ build() {
         ls "$room"/*.c
     done >"$out/sources"
     xargs -P "$(nproc)" -I '{}' sh -c 'exec $1 -c -o "$2/$(echo "{}" | tr / @).o" "{}"' - "$compile" "$out" <"$out/sources"
-    # Linux writes into such a lock in the byte order of the machine that qemu runs on.
+    # Linux writes such a lock in the byte order of the machine that runs qemu.
     echo 'int pthread_mutexattr_setprotocol(void *a, int b); int pthread_mutexattr_setprotocol(void *a, int b) { return !a || b < 0; }' |
         "$2-gcc" -x c -c -o "$out/no_priority.o" -
     "$2-ar" rcs "$out/rooms.a" "$out"/*.o
@@ -75,7 +76,7 @@ check() {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed='' skipped=''
-# SSE2: a double is a double, as everywhere else.
+# With SSE2 a double has 64 bits in registers, as on all other machines.
 check i386 i686-linux-gnu qemu-i386-static '-msse2 -mfpmath=sse -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64'
 check s390x s390x-linux-gnu qemu-s390x-static ''
 [ -z "$failed" ] || exit 1

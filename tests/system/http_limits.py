@@ -1,4 +1,6 @@
-"""What connections may do to each other: hold places, take their time, say two things at once, go away."""
+"""Limits between HTTP connections: clients that hold connections, send slowly, send ambiguous requests, or
+disconnect.
+"""
 import resource
 import socket
 import time
@@ -12,7 +14,7 @@ OTHER = "127.0.0.2"  # another address of this machine
 HOST = b"Host: localhost\r\n"
 CLOSE = b"Connection: close\r\n"
 BODY = b'{"op":"go","displacement_m":0.1}'
-SOON_S = 0.1  # nobody waits for longer, whatever others do
+SOON_S = 0.1  # limit of a wait, whatever the other clients do
 
 
 def ask_soon(rig, target, source="127.0.0.1"):
@@ -34,7 +36,7 @@ def is_closed(s):
 
 
 def slow_heads(rig):
-    """A request line and headers that come byte by byte have ten seconds, and lock nobody out of the health answers."""
+    """A request line and headers that come byte by byte have ten seconds, and do not block the health checks."""
     used = connect(rig, OTHER)
     began = time.monotonic()
     held = [connect(rig) for _ in range(530)]
@@ -45,7 +47,7 @@ def slow_heads(rig):
         for target in ("/healthz", "/readyz"):
             assert ask_soon(rig, target).status == 200
         assert ask_soon(rig, "/api/v1/status", OTHER).status == 200
-        # A connection that is used goes on for longer than that.
+        # A connection that is used lives longer than that.
         used.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
         assert used.recv(4096).startswith(b"HTTP/1.1 200"), "a connection that is used"
         for s in held:
@@ -66,7 +68,7 @@ def slow_heads(rig):
 
 
 def crowd(rig):
-    """Ten thousand that say nothing: of one address, then of many."""
+    """Ten thousand silent connections: from one address, then from many."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     count = min(10000, files - 2000)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -80,7 +82,7 @@ def crowd(rig):
         if len(sources) == 1:
 
             def is_crowded():
-                """Where it took long to connect all, the last that had places have had their ten seconds."""
+                """When it took long to connect all, the last accepted clients have used up their ten seconds."""
                 held.extend(connect(rig) for _ in range(100))
                 answer = ask_soon(rig, "/api/v1/status")
                 return answer.status == 429 and answer.problem() == "too-many-connections"
@@ -96,14 +98,14 @@ def crowd(rig):
 
 
 def all_places():
-    """Bodies that do not come hold every place that there is: health answers and words are left."""
+    """Requests without their bodies occupy every connection: health checks and error texts are still served."""
     with Rig() as rig:
         rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {connections_max: 4, listeners_max: 0, "))
         rig.start_daemon()
         head = f"POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
 
         def hold_place():
-            """Those that asked whether the daemon is ready may have theirs for a moment yet."""
+            """Clients that asked whether the daemon is ready may hold their connections for a moment more."""
             s = connect(rig)
             s.sendall(head.encode() + b"Expect: 100-continue\r\nContent-Length: 30\r\n\r\n")
             said = s.recv(4096)
@@ -117,7 +119,7 @@ def all_places():
         answer = ask_soon(rig, "/api/v1/status", OTHER)
         assert answer.problem() == "too-many-connections" and b"http.connections_max" in answer.body, answer.raw
         assert ask_soon(rig, "/healthz").status == 200
-        # Silence holds none.
+        # Silent clients hold no connection.
         for s in held:
             s.close()
         rig.wait(lambda: ask(rig, "/api/v1/status").status == 200, "there is room again")
@@ -127,7 +129,7 @@ def all_places():
 
 
 def strict(rig):
-    """What two readers may understand differently is refused, and nothing after it is read."""
+    """A request that two parsers may understand differently is refused, and nothing after it is read."""
     get = b"GET /api/v1/status HTTP/1.1\r\n"
     post = b"POST /api/v1/pairs/r1/commands HTTP/1.1\r\n" + HOST + f"Authorization: Bearer {TOKEN}\r\n".encode()
     n = str(len(BODY)).encode()
@@ -181,20 +183,20 @@ def strict(rig):
         "a length": (post + CLOSE + b"Content-Length: " + n + b"\r\n\r\n" + BODY, 202),
         "chunks": (post + CLOSE + b"Transfer-Encoding: Chunked\r\n\r\n" + chunks, 202),
         "1.0 without Host": (b"GET /api/v1/status HTTP/1.0\r\n\r\n", 200),
-        # libmicrohttpd has taken a NUL before LF for the end of the line: nothing is hidden by it (docs/http.md).
+        # libmicrohttpd accepts a NUL before LF as the end of the line: this hides nothing (docs/http.md).
         "NUL in place of CR": (get + HOST + CLOSE + b"X-A: a\x00\n\r\n", 200),
         "values of all kinds": (get + HOST + CLOSE + b"X-A:\r\nX-B:b\r\nX-C: \t c \r\nX-D: \xc3\xa4\td\r\n\r\n", 200),
     }
     for name, (request, status) in right.items():
         answer = send(rig, request)
         assert answer.status == status, (name, answer.raw)
-    # Of a body in chunks another reader may see another end: nothing behind it is read.
+    # Another parser may see a different end of a chunked body: nothing after it is read.
     answer = send(rig, post + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
     assert answer.status == 202 and b'{"alive":true}' not in answer.raw, answer.raw
 
 
 def listeners():
-    """A listener that hangs up has no place any more when the next one comes."""
+    """A listener that hangs up frees its connection before the next one comes."""
     with Rig() as rig:
         rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {listeners_max: 10, "))
         rig.start_daemon()
@@ -216,7 +218,7 @@ def listeners():
             assert status == 503, status
             for s, _ in held:
                 s.close()
-        # Hung up on in the middle of much: reset, and with something unread.
+        # Hung up in the middle of a long answer: with a reset, and with unread bytes.
         held = [listen()[0] for _ in range(10)]
         for s in held:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
@@ -226,13 +228,13 @@ def listeners():
         assert [status for _, status in held] == 10 * [200], [status for _, status in held]
         for s, _ in held:
             s.close()
-        # Not only when a place is wanted: those who count see it, too.
+        # The connection is also freed when nobody waits for one: metrics show it.
         rig.wait(lambda: "\ntandem_stream_listeners 0\n" in rig.fetch("/metrics"), "nobody listens", 2)
         rig.stop_daemon()
 
 
 def places_of_listeners():
-    """Nor has it one of the connections of its address: the next request of it is answered."""
+    """The address has its connection back, too: its next request is answered."""
     with Rig() as rig:
         rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_connections_max: 4, "))
         rig.start_daemon()

@@ -1,5 +1,5 @@
 # needs: full
-# tandem identify: what it prints, and what it says about wrong usage and wrong files.
+# tandem identify: its output, and its errors for wrong usage and wrong files.
 set -eu
 . "$SOURCE/tests/support/identify.sh"
 log=$SOURCE/tests/golden/smartlog.csv
@@ -32,7 +32,7 @@ refuse 1 "[missing_header] $work/empty.csv:1: " --model travel_time "$work/empty
 printf 'a,b\n1,2\n' >"$work/other.csv"
 refuse 1 "[missing_column] 'lap_s'" --model travel_time "$work/other.csv"
 
-# Few moves are an answer, with moves that would help.
+# Few moves still give an answer, with moves that would help.
 printf '%s\n' "$head" >"$work/none_yet.csv"
 "$TANDEM" identify --model travel_time "$work/none_yet.csv" >"$work/out" || fail "no moves: exit $?"
 grep -q '^travel times of .*: FAIL$' "$work/out" || fail "no moves: no verdict"
@@ -51,13 +51,13 @@ for side in real virtual; do
     [ ! -s "$work/err" ] || fail "$side: $(cat "$work/err")"
 done
 "$TANDEM" identify --model travel_time --method tukey --json --validate "$log" "$log" >"$work/held.json"
-# A joint: angles alone. All files must be alike.
+# A joint: angles alone. All files must have the same columns.
 printf 'lap_s,rotation_rad\n1.5,1\n2.0,1.5\n2.52,2\n3.0,2.5\n3.5,3\n3.98,3.5\n4.5,4\n' >"$work/joint.csv"
 refuse 1 "[missing_column] 'displacement_m'" --model travel_time "$work/joint.csv"
 "$TANDEM" identify --model travel_time --columns displacement_m=- "$work/joint.csv" >"$work/named"
 "$TANDEM" identify --model travel_time --columns rotation_rad=rotation_rad "$work/joint.csv" >"$work/out" || fail "joint: exit $?"
 grep -q ': PASS$' "$work/out" && grep -qE '^  t0   t0_s +0\.5' "$work/out" && ! grep -q linear "$work/out" && cmp "$work/out" "$work/named" || fail "joint: $(cat "$work/out")"
-# Held out moves that are too few to tell anything are said to be.
+# The output says when there are too few held-out moves for a judgement.
 for held in 0 2; do
     head -n $((held + 1)) "$work/joint.csv" >"$work/few.csv"
     "$TANDEM" identify --model travel_time --columns displacement_m=- --validate "$work/few.csv" "$work/joint.csv" >"$work/out" || fail "few: exit $?"
@@ -73,7 +73,7 @@ refuse 1 "[inconsistent] none_yet.csv:1: " --model travel_time --columns rotatio
     echo go,,9,1,0,,done
 } >"$work/entries.csv"
 "$TANDEM" identify --model travel_time --json "$work/entries.csv" | grep -q '"n":7,.*"skipped":3' || fail "what is no move is not left out"
-# Dynamics of a vessel: a recording with its truth, read by the names of its columns.
+# Dynamics of a vessel: a recording with known truth, read by its column names.
 vessel="--model usv3 --columns tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 W=$SOURCE/tests/golden/usv_W.csv
 refuse 2 "[unknown_value] 'best'" $vessel --method best "$W"
@@ -101,7 +101,7 @@ refuse 1 '[out_of_range] u_mps' $vessel "$work/huge.csv"
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 += 1.5; print }' "$W" >"$work/part.csv"
 "$TANDEM" identify $vessel --json --method output_error --biases "$W" "$work/part.csv" >"$work/biases.json"
 grep -q '^usv3 by output_error: PASS' "$work/page" || fail "page: $(head -3 "$work/page")"
-# A joint: torque as a product of columns, no velocity, friction that sticks.
+# A joint: torque as a product of columns, no velocity, static friction.
 awk 'BEGIN {
     print "t_s,u_v,q_rad"
     for (k = 0; k < 3000; k++) {
@@ -119,7 +119,7 @@ refuse 1 "[missing_column] 'velocity'" --model joint --columns effort=u_v "$work
 refuse 1 "[missing_column] 'position'" --model joint_load --columns effort=u_v,velocity=q_rad "$work/joint.csv"
 refuse 1 "[missing_column] 'i_a'" --model joint --columns 'effort=2*i_a,position=q_rad' "$work/joint.csv"
 refuse 1 "[missing_column] '2*3'" --model joint --columns 'effort=2*3,position=q_rad' "$work/joint.csv"
-# Yaw in deg/s, and a recording in which nothing happens.
+# Yaw in deg/s, and a recording without motion.
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $7 *= 57.29578; print }' "$W" >"$work/deg.csv"
 "$TANDEM" identify $vessel "$work/deg.csv" >"$work/page"
 grep -q 'FAIL' "$work/page" && grep -q 'another unit' "$work/page" || fail "deg/s: $(head -5 "$work/page")"
@@ -128,7 +128,7 @@ awk 'BEGIN { print "'$body'"; for (k = 0; k < 900; k++) print k / 10 ",5,0,0,0,0
 "$TANDEM" identify --model usv3 "$work/still.csv" >"$work/page"
 grep -q 'FAIL' "$work/page" && grep -q 'does not determine\|do not determine' "$work/page" || fail "still: $(head -5 "$work/page")"
 
-# A unit by its magnitude: one clear reason, the first.
+# A wrong unit is recognised by its magnitude: the first reason is one clear sentence.
 unit() {
     awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { '"$1"'; print }' "$W" >"$work/unit.csv"
     "$TANDEM" identify $vessel --method weak_iv "$work/unit.csv" >"$work/page"
@@ -140,7 +140,7 @@ unit '$1 /= 60' 'are the times in minutes'
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 *= 10; print }' "$W" >"$work/slow.csv"
 "$TANDEM" identify $vessel --method weak_iv "$work/slow.csv" >"$work/page"
 ! grep -q 'They must be in seconds' "$work/page" || fail "ten times slower is no other unit: $(head -3 "$work/page")"
-# The parameters in use: by a list, by what the command printed, and wrong ones.
+# The parameters in use: as a list, as the command printed them, and wrong ones.
 refuse 2 "[unknown_name] 'd10'" $vessel --reference d10=1 "$W"
 refuse 2 "[bad_format] 'd1='" $vessel --reference d1= "$W"
 refuse 2 "[file_unreadable] $work/none.json: " $vessel --reference "$work/none.json" "$W"
@@ -156,7 +156,7 @@ refuse 2 "[bad_path] '$work/a.b/x.svg'" $vessel --plot "$work/a.b/x.png" "$W"
 grep -q 'contradicts 2 of the 3 given, and all together' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
 grep -q 'contradicts the parameters in use: sway_mass_kg\|contradicts the parameters in use: .* not ' "$work/page" || fail "no reason: $(sed -n 1,9p "$work/page")"
 grep -q 'use the values of this fit for usv3' "$work/page" || fail "no advice: $(sed -n 1,12p "$work/page")"
-# exits WANTED ARGUMENT...: the exit status, and a result all the same.
+# exits WANTED ARGUMENT...: checks the exit status, and that there is a result all the same.
 exits() {
     local wanted=$1 code=0
     shift
@@ -167,7 +167,7 @@ exits 3 --fail-if contradicts --reference d1=125.9712,d3=60
 exits 0 --fail-if contradicts --reference "$work/vessel.json"
 exits 0 --fail-if marginal,fail --reference d1=125.9712,d3=60
 exits 3 --fail-if marginal --method ols_central
-# The same of moves: what the command printed holds for them, and not for a robot half as fast.
+# The same for moves: the printed parameters hold for them, and not for a robot half as fast.
 awk -F, 'BEGIN { print "lap_s,rotation_rad,displacement_m"; for (k = 0; k < 48; k++) {
     r = k % 3 == 1 ? 0 : 0.3 + k % 5 / 2; d = k % 3 == 0 ? 0 : 0.2 + k % 7 / 5
     printf "%.4f,%s,%s\n", 0.06 + (r > 0 ? 0.12 + r / 1.2 : 0) + (d > 0 ? 0.16 + d / 0.2 : 0) + (k * 37 % 11 - 5) / 500, r, d } }' >"$work/moves.csv"
@@ -207,7 +207,7 @@ refuse 2 '[unknown_name] u=u_meas' $vessel "$work/log.jsonl"
 refuse 2 "[ambiguous_pair] 'r1' and 'r2'" --model usv3 "$work/two.jsonl"
 sed 's/,"tau":[^}]*//' "$work/log.jsonl" >"$work/no_tau.jsonl"
 refuse 1 "[missing_column] tau[0]" --model usv3 "$work/no_tau.jsonl"
-# A picture: any name is text, gnuplot may be missing, and then no file is left.
+# A picture: any name is plain text; gnuplot may be missing, and then no file is left behind.
 if command -v gnuplot >/dev/null; then
     odd="$work/it's \"odd\" \$(touch hit) \`touch hit\`; a.csv"
     cp "$W" "$odd"
@@ -227,7 +227,7 @@ code=0
 grep -q '^  tandem identify \[OPTION\]... FILE...' "$work/help" || fail "no synopsis"
 grep -q '^model travel_time' "$work/help" || fail "no model in the help"
 if command -v python3 >/dev/null; then
-    # Ctrl-C on a terminal, while a bar is drawn.
+    # Ctrl-C on a terminal, while a progress bar is drawn.
     awk 'BEGIN { print "'$body'"; for (k = 0; k < 200000; k++) print k / 10 "," sin(k / 30) ",0,0," cos(k / 30) ",0,0" }' >"$work/long.csv"
     python3 - "$TANDEM" "$work/long.csv" <<'PY' || fail 'Ctrl-C'
 import os, pty, sys

@@ -1,4 +1,4 @@
-# tandem identify --model arm_kinematics and arm_friction: what they read, refuse, print, and say of wrong columns and units.
+# tandem identify --model arm_kinematics and arm_friction: input, refusals, output, and wrong columns and units.
 set -eu
 . "$SOURCE/tests/support/identify.sh"
 data=$SOURCE/examples/data
@@ -12,7 +12,7 @@ say() {
     grep -qF -- "$text" "$work/page" || fail "no '$text' from '$*': $(head -5 "$work/page")"
 }
 
-# The maker makes the same bytes.
+# make.py writes the same bytes each time.
 python3 "$data/make.py" "$work" && for f in arm_poses arm_poses2 arm_joints; do
     cmp "$work/$f.csv" "$data/$f.csv" || fail "$f is not what make.py makes"
 done
@@ -50,7 +50,7 @@ say FAIL 'angles in degrees' --model arm_friction "$work/bent.csv"
 scale '$1 *= 1000' "$data/arm_joints.csv"
 refuse 1 '[wrong_unit] ' --model arm_friction "$work/bent.csv"
 "$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
-# As a fit said, and as no joint is.
+# One value as a fit printed it, and one that no joint has.
 "$TANDEM" identify --model arm_friction --reference "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
 grep -q 'does not contradict what is in use (all joints' "$work/page" || fail "not compared: $(cat "$work/page")"
 code=0

@@ -1,8 +1,10 @@
 """Recordings that are wrong in every way, for every model that `tandem identify --help` lists.
 
-Each must end in exactly one line that says what is wrong (exit status 1, or 2 for usage), or in one JSON document
-without NaN or infinity, whose verdict is not PASS where the data cannot carry a result. Nothing else: no crash, no
-second line, no silent number. A model that comes later is covered by its roles in the help."""
+Each must end in exactly one line with the error (exit status 1, or 2 for usage), or in one JSON document without
+NaN or infinity, whose verdict is not PASS where the data cannot support a result. It must not crash, print a
+second line, or give a wrong number without a warning. The help lists the roles of each model, so a new model is
+covered without a change here.
+"""
 import json, math, os, random, re, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +16,7 @@ ROWS = 240
 
 
 def models():
-    """(name, roles) in the order of the help; a model without a list of roles has those of the one before."""
+    """(name, roles) in the order of the help; a model without a list of roles has those of the previous one."""
     text = subprocess.run([PROGRAM, "identify", "--help"], capture_output=True, text=True, check=True).stdout
     roles = []
     for part in re.split(r"^model ", text, flags=re.M)[1:]:
@@ -35,8 +37,9 @@ def models():
 
 
 def record(name, roles):
-    """Rows a model can work with: a recording, or what a robot of this kind would do. Of a model that is not known here,
-    half of the columns are commands and the others follow them."""
+    """Rows that a model can process: a recording, or the motion of such a robot. Of an unknown model half of the
+    columns are commands and the others follow them.
+    """
     draw = random.Random(name)
     if name == "travel_time":
         moves = ((k % 5 * 0.7, k % 4 * 0.5) for k in range(40))
@@ -67,7 +70,7 @@ def record(name, roles):
 
 
 def sample(name, roles):
-    """Columns of a recording that is shipped: a role's name is that of its column without the unit."""
+    """Columns of a shipped recording: a role's name is that of its column without the unit."""
     with open(os.path.join(SOURCE, "examples/data", name)) as lines:
         header = [column.split("_")[0] for column in next(lines).rstrip().split(",")]
         at = [header.index(role) for role in roles]
@@ -75,7 +78,7 @@ def sample(name, roles):
 
 
 def ride(draw):
-    """Wheels of 3 cm, 30 cm apart, and where they take the robot."""
+    """Wheels of 3 cm, 30 cm apart, and the path on which they move the robot."""
     rows, left, right, x, y, theta = [], 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(ROWS):
         rows.append([k * 0.1, left, right, x + draw.gauss(0, 0.001), y + draw.gauss(0, 0.001), theta + draw.gauss(0, 0.002)])
@@ -88,7 +91,7 @@ def ride(draw):
 
 
 def swing(draw, name, roles):
-    """A joint with the friction and the load of its name, which efforts take to and fro."""
+    """A joint with the friction and the load of its name, driven to and fro by efforts."""
     rows, step, parts, q, w = [], 0.01, 20, 0.0, 0.0
     effort, left = 0.0, 0
     for k in range(2 * ROWS):
@@ -117,16 +120,16 @@ def changed(rows, column, change):
 ERROR, BAD, SAME, ANY = "error", "error or no PASS", "as the good one", "anything but a crash"
 # Models whose good recording above is good.
 KNOWN = ("travel_time", "arm_time", "usv3", "diffdrive", "first_order", "arm6", "odometry", "arm_friction", "arm_kinematics", "joint", "joint_load", "joint_stribeck")
-# Of the variants of a model with its columns each takes a fifth of the cases; with TANDEM_SHORT each model takes a
-# fifteenth, so that some model still takes each case.
+# Variants of a model with equal columns share the cases, a fifth each; with TANDEM_SHORT each model gets a fifteenth,
+# so that each case still runs with some model.
 SHORT = bool(os.environ.get("TANDEM_SHORT"))
 VARIANTS, SHARE = ("joint_stribeck",), 15 if SHORT else 5
-# And nothing is to be said against it.
+# The good recording has no warning.
 FINE = ("joint", "joint_load", "joint_stribeck")
 
 
 def cases(roles, rows):
-    """(what, bytes, what must come of it); the first column is time, or the lap."""
+    """(what, bytes, expected outcome); the first column is time, or the lap."""
     last = len(roles) - 1
     good = text(roles, rows)
     yield "good", good, ANY
@@ -139,7 +142,7 @@ def cases(roles, rows):
     yield "header only", ",".join(roles) + "\n", BAD
     yield "half a header", roles[0][:1], ERROR
     for n in (1, 2, 3, 8, 9):
-        # A pose is six numbers: eight of them are 48 about 26 unknowns.
+        # A pose has six numbers: eight poses are 48 equations for 26 parameters.
         yield f"{n} rows", text(roles, rows[:n]), ANY if roles[0] == "q1" and n >= 8 else BAD
     yield "60 rows", text(roles, rows[:60]), ANY
     for c, role in enumerate(roles):
@@ -201,7 +204,7 @@ def refuse_constant(word):
 
 
 def look(model, what, want, path, good):
-    """What is wrong with how the program takes a file, or None; and its document."""
+    """What is wrong with how the program handles a file, or None; and its document."""
     run = subprocess.run([PROGRAM, "identify", "--model", model, "--json", path], capture_output=True, timeout=limit_s(120))
     out, err = run.stdout.decode(errors="replace"), run.stderr.decode(errors="replace")
     if run.returncode not in (0, 1, 2):
@@ -241,7 +244,7 @@ def main():
         for number, (model, roles) in enumerate(models()):
             rows, good, jobs = record(model, roles), None, []
             for i, (what, content, want) in enumerate(cases(roles, rows)):
-                # TANDEM_ALL: each takes all.
+                # With TANDEM_ALL each model gets all cases.
                 whole = os.environ.get("TANDEM_ALL") or model in KNOWN and model not in VARIANTS and not SHORT
                 if not whole and i % SHARE != number % SHARE and what != "good":
                     continue

@@ -1,12 +1,12 @@
 # needs: full
-# tandem identify --model first_order, first_order_deadband, diffdrive: known robots out of tables.
+# tandem identify --model first_order, first_order_deadband, diffdrive: known robots from tables.
 set -eu
 fail() { echo "identify_channels: $*" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A wheel of gain 1.6, time constant 0.2 s and dead band 5, 50 ms late, that counts backwards; a
-# new command every 0.7 s; both the wheel as it is and rounded to whole ticks.
+# A wheel of gain 1.6, time constant 0.2 s and dead band 5, 50 ms late, with reversed sign. The command changes every
+# 0.7 s. The wheel is recorded as it is and rounded to whole ticks.
 awk 'BEGIN {
     print "t_s,power,right,coarse"
     split("20 45 -30 0 60 8 -50 25 -12 40 0 -60 33 -20 55", c, " ")
@@ -21,7 +21,7 @@ awk 'BEGIN {
     }
 }' >"$work/wheel.csv"
 
-# value FILE NAME: of a fit in JSON
+# value FILE NAME: a value of a fit in JSON
 value() {
     python3 -c 'import json, sys
 fit = json.load(open(sys.argv[1]))
@@ -45,17 +45,17 @@ done
 "$TANDEM" identify --model first_order_deadband --columns command=power,velocity=-right "$work/wheel.csv" >"$work/page"
 grep -q '^first_order_deadband by \(output_error\|pem\)' "$work/page" || fail "page: $(head -3 "$work/page")"
 grep -q 'time_constant_s  *0\.\(19[89]\|20[0-2]\)' "$work/page" || fail "no time constant: $(cat "$work/page")"
-# Without a delay the lag takes it over.
+# Without a delay in the model the lag absorbs it.
 "$TANDEM" identify --model first_order_deadband --columns command=power,velocity=-right --delay-max 0 --json \
     --method output_error "$work/wheel.csv" >"$work/wheel.json"
 [ "$(value "$work/wheel.json" delay_s)" = None ] || fail "a delay where none was to be sought"
 near 'lag and delay' "$(value "$work/wheel.json" command_per_acceleration)" 0.16 0.015
-# The sign as it stands: no robot turns against its command.
+# The sign is fixed: no robot turns against its command.
 "$TANDEM" identify --model first_order --columns command=power,velocity=right "$work/wheel.csv" >"$work/page"
 grep -q 'is negative' "$work/page" || fail "nothing about the sign: $(cat "$work/page")"
 grep -q 'FAIL' "$work/page" || fail "a wheel that runs backwards passes: $(head -3 "$work/page")"
 
-# A robot with its mass ahead of the axle, by the usual names of columns.
+# A robot with its centre of mass ahead of the axle, with the usual column names.
 awk 'BEGIN {
     print "t_s,v_cmd_mps,w_cmd_radps,v_mps,w_radps"
     srand(7)
@@ -78,7 +78,7 @@ for row in forward_inertia_s:0.25 turn_inertia_s:0.18 centrifugal_sm:0.03 forwar
 done
 near 'delay of the robot' "$(value "$work/drive.json" delay_s)" 0 0.002
 
-# A pendulum, its velocity noisy, taken for a free joint: a position named beside the velocity is read, and blamed.
+# A pendulum with noisy velocity, fitted as a free joint: the optional position column is read, and shows the fault.
 awk 'BEGIN {
     srand(3)
     print "t_s,effort,velocity,angle"

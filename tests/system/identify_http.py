@@ -1,5 +1,6 @@
-"""POST /api/v1/identify over a real port: the same result as `tandem identify --json`, bounded uploads,
-cancelling, and a daemon that stops while a fit runs."""
+"""POST /api/v1/identify over a real port: the result equals that of `tandem identify --json`, uploads are bounded,
+jobs can be cancelled, and a daemon can stop while a fit runs.
+"""
 import http.client
 import json
 import pathlib
@@ -15,7 +16,7 @@ TOKEN = "secret-of-the-test"
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 VESSEL = f"model=usv3&columns={COLUMNS.replace('=', '%3D')}"
 UPLOAD_MAX = 12_000_000
-# Some thousand samples of a fit, with sanitizers and others on the same processor.
+# Some thousand samples a fit, with sanitizers and other work on the same processor.
 STEP_S = 5.0
 golden = SOURCE / "tests/golden"
 
@@ -75,7 +76,7 @@ def same_as_command(rig, model, query, path, *options):
 
 
 def degrees():
-    """Moves whose rotations are degrees, as if they were radians."""
+    """Moves whose rotations are in degrees but are declared as radians."""
     rows = ["lap_s,rotation_deg,displacement_m"]
     for k in range(40):
         turn, drive = (0 if k % 3 == 1 else 20 + 25 * (k % 6)), (0 if k % 3 == 0 else 0.2 + 0.2 * (k % 5))
@@ -141,7 +142,7 @@ def check_sizes(rig):
                                   Content_Type="text/csv", Expect="100-continue")
         assert status == 413 and json.loads(text)["code"] == "body_too_large" and "12000000" in text, text
     except (BrokenPipeError, ConnectionResetError):
-        pass  # it said so and closed, while the client was still sending
+        pass  # the daemon answered and closed while the client was still sending
     pieces = (b"x" * 10000 for _ in range(UPLOAD_MAX // 10000 + 1))
     status, _, text = request(rig, "POST", "/api/v1/identify?" + VESSEL, pieces, Content_Type="text/csv",
                               Transfer_Encoding="chunked")
@@ -149,7 +150,7 @@ def check_sizes(rig):
 
 
 def long_recording(copies):
-    """The golden recording over and over: a fit that takes its time."""
+    """The golden recording repeated many times: a fit that takes long."""
     rows = [line.split(b",", 1) for line in (golden / "usv_W.csv").read_bytes().splitlines()]
     header = [line for line in rows if line[0].startswith(b"#") or not line[0][:1].isdigit()]
     data = rows[len(header):]

@@ -1,5 +1,5 @@
-# Files of a size nobody looks through: many rows, many columns, one endless line, a field without an end, and too little
-# memory for them. TANDEM_ROWS=10000000 makes the long file as long as it may get (600 MB); 300000 rows without it.
+# Very large files: many rows, many columns, one endless line, a field without an end, and too little memory for them.
+# TANDEM_ROWS=10000000 makes the long file as long as allowed (600 MB); the default is 300000 rows.
 set -eu
 fail() { echo "identify_large: $*" >&2; exit 1; }
 rows=${TANDEM_ROWS:-300000}
@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 . "$SOURCE/tests/support/fault_code.sh"
-# identify STATUS TEXT|CODE ARGUMENT...: from standard input; one line on stderr where it fails, none else
+# identify STATUS TEXT|CODE ARGUMENT...: reads standard input; prints one line on stderr if it fails, else none
 identify() {
     want=$1 text=$2 code=0
     shift 2
@@ -38,7 +38,7 @@ long_table() {
 long_table "$rows" >"$work/long.csv"
 identify 0 "\"n\":$rows," <"$work/long.csv"
 
-# One row twice the length of what a line may have; a header of a million names; a line, a field and a quote that do not end.
+# One row twice as long as a line may be; a header of a million names; a line, a field and a quote that do not end.
 much() { head -c "${1}000000" /dev/zero | tr '\0' "$2"; }
 { echo t,tau_u,tau_v,tau_r,u,v,r; much 100 1; } | identify 1 too_long
 { echo t,tau_u,tau_v,tau_r,u,v,r; printf '"'; much 100 1; } | identify 1 too_long
@@ -53,7 +53,7 @@ much 50 '\n' | identify 1 missing_header
 much 50 '#' | identify 1 too_long
 yes '# a remark' | head -n 2000000 | identify 1 missing_header
 
-# Too little memory is an answer as well. A sanitizer wants more than there is to give.
+# Too little memory gives an error, too. A sanitizer needs more memory than the limit, so it is left out.
 if (ulimit -v 300000 && "$TANDEM" version >/dev/null 2>&1); then
     refused=0
     for limit in 20000 30000 45000 60000 90000 120000; do
@@ -65,7 +65,7 @@ if (ulimit -v 300000 && "$TANDEM" version >/dev/null 2>&1); then
         1) refused=1
            has_fault_code '[no_memory' "$work/err" "$limit kB"
            [ "$(wc -l <"$work/err")" = 1 ] || fail "within $limit kB: $(head -c 300 "$work/err")" ;;
-        127) ;; # the loader itself had too little
+        127) ;; # the dynamic loader itself had too little
         *) fail "exit $code within $limit kB: $(head -c 300 "$work/err")" ;;
         esac
     done

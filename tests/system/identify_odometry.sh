@@ -1,9 +1,9 @@
 # needs: real time
-# tandem identify --model odometry: what it reads, refuses and prints.
+# tandem identify --model odometry: input, refusals and output.
 set -eu
 . "$SOURCE/tests/support/identify.sh"
 
-# Wheels under a camera: curves to both sides and a straight, with poses as numbers between -pi and pi.
+# Wheels under a camera: curves to both sides and a straight line, with poses as numbers between -pi and pi.
 awk 'BEGIN { pi = 3.141592653589793; print "t_s,cam_x_m,cam_y_m,cam_theta_rad,wheel_left_rad,wheel_right_rad"
     rr = 0.08; rl = 0.079; b = 0.4; dt = 0.05; h = 0.3
     for (k = 0; k < 1200; k++) {
@@ -29,13 +29,13 @@ refuse 1 '[wrong_unit] ' --model odometry "$work/degrees.csv"
 "$TANDEM" identify --model odometry --json --heading-m 0.5 "$work/wheels.csv" | grep -q '"heading_m":0.5' || fail "no weight in the provenance"
 "$TANDEM" identify --model odometry "$work/wheels.csv" >"$work/page"
 grep -q '^odometry of 1200 poses in 1 run: PASS' "$work/page" || fail "wheels: $(head -5 "$work/page")"
-# The parameters in use: what the command printed, a wider track, and no such name.
+# The parameters in use: as the command printed them, a wider track, and an unknown name.
 refuse 2 "[unknown_name] 'delay_s'" --model odometry --reference delay_s=0 "$work/wheels.csv"
 "$TANDEM" identify --model odometry --fail-if contradicts --reference "$work/wheels.json" "$work/wheels.csv" >"$work/page" || fail "its own values do not hold: $(cat "$work/page")"
 code=0
 "$TANDEM" identify --model odometry --fail-if contradicts --reference b=0.41,radius_left_m=0.079 "$work/wheels.csv" >"$work/page" || code=$?
 [ "$code" -eq 3 ] && grep -q 'contradicts the parameters in use: track_m 0.41, not' "$work/page" || fail "another track: exit $code, $(cat "$work/page")"
-# Other units: what they make of wheels and speeds, named; but for who says that they are so.
+# Other units: the output names their effect on wheels and speeds, unless the user declares the units.
 doubt() { # TEXT FILE
     "$TANDEM" identify --model odometry "$2" >"$work/page"
     grep -qE ': (MARGINAL|FAIL)$' "$work/page" && grep -qF "$1" "$work/page" || fail "no '$1': $(head -5 "$work/page")"
@@ -45,7 +45,7 @@ doubt 'a factor of 2 pi' "$work/revolutions.csv"
 "$TANDEM" identify --model odometry --plausible off "$work/revolutions.csv" | grep -q 'run: PASS' || fail "revolutions doubted"
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $5 *= 57.29578; $6 *= 57.29578 } { print }' "$work/wheels.csv" >"$work/wheels_deg.csv"
 refuse 1 '[too_few] 1199 ' --model odometry "$work/wheels_deg.csv"
-refuse 1 'radians' --model odometry "$work/wheels_deg.csv" # the unit that it doubts
+refuse 1 'radians' --model odometry "$work/wheels_deg.csv" # the unit that it suspects
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 *= 1000 } { print }' "$work/wheels.csv" >"$work/ms.csv"
 doubt 'looks like milliseconds' "$work/ms.csv"
 sed -n '1p; 502,701p' "$work/wheels.csv" | "$TANDEM" identify --model odometry - >"$work/page"

@@ -1,5 +1,6 @@
-"""The C client of examples/robot on an ATmega328P: its size by avr-size; the firmware of the lab's L0 in simavr, on a serial
-line, by the bridge to a broker: checked, driven, calibrated, its clock known."""
+"""The C client of examples/robot on an ATmega328P: its size by avr-size; the firmware of the lab's L0 in simavr,
+on a serial line, through the bridge to a broker: checked, driven, calibrated, its clock known.
+"""
 import pathlib
 import subprocess
 import sys
@@ -12,7 +13,7 @@ FLAGS = ["-mmcu=atmega328p", "-Os", "-std=c99", "-Wall", "-Wextra", "-Werror", "
          "-flto", "-I", ROBOT / "c"]
 CLIENT = ROBOT / "c/tandem_robot.c"
 FLASH_BYTES, RAM_BYTES = 5 * 1024, 1024
-FIRMWARE_BYTES, FIRMWARE_RAM_BYTES = 10 * 1024, 1280  # of 32 KB and 2 KB, where the stack is, too
+FIRMWARE_BYTES, FIRMWARE_RAM_BYTES = 10 * 1024, 1280  # of 32 KB and 2 KB; the 2 KB include the stack
 MOVES = 24
 
 
@@ -26,7 +27,7 @@ def build(folder, name, source, *options):
 
 
 def check_sizes(folder):
-    """The runtime, the least of a program and the client, all that is linked."""
+    """The runtime, a minimal program and the client, linked together."""
     _, flash, ram = build(folder, "least", SOURCE / "tests/support/avr/least.c")
     assert flash <= FLASH_BYTES and ram <= RAM_BYTES, (flash, ram)
 
@@ -47,7 +48,7 @@ def check_json_lines(folder, simulator):
         run_firmware(rig, simulator, firmware, "tandem/v1/avr", "real")
         entries = drive(rig, "avr", MOVES)
         assert all(e["real_status"] == "done" and e["verdict"] in ("SYNC", "AHEAD", "BEHIND") for e in entries), entries
-        # simavr makes up for what it was late: its clock then runs fast for some ms.
+        # simavr catches up after a delay: its clock then runs fast for some ms.
         assert all(0.0 < e["real_motion_s"] < e["real_lap_s"] + 0.1 for e in entries), entries
         check_speeds(rig, "avr", "real", angular_speed_radps=2.0, linear_speed_mps=0.25)
         rig.wait(lambda: rig.get("/api/v1/pairs/avr/clock")["real"]["drift_ppm"] is not None, "the drift is known", 120)
@@ -59,7 +60,9 @@ def check_json_lines(folder, simulator):
 
 
 def check_positional(folder, simulator):
-    """By the mapping that is shipped, of the real robot alone: the simulated one is Tandem's own. The bridge passes lines on."""
+    """The shipped mapping, for the real robot only: the simulated one is Tandem's own. The bridge forwards the
+    lines.
+    """
     shipped, mapping = SOURCE / "config/mappings/positional_text.yaml", folder / "positional_text.yaml"
     if not shipped.exists():
         print("SKIPPED: positional text, for there is no", shipped)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # needs: virtual time
-# The C client on an ATmega328P: how large it is, and the lab's L0 in simavr, in JSON lines and in positional text.
+# The C client on an ATmega328P: its size, and the lab's L0 in simavr, in JSON lines and in positional text.
 command -v mosquitto_sub >/dev/null || { echo "no mosquitto-clients"; exit 77; }
 for need in avr-gcc avr-size cc; do
     command -v "$need" >/dev/null || { echo "SKIPPED: the firmware, for there is no $need (gcc-avr, avr-libc)"; exit 77; }

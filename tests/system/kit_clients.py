@@ -1,5 +1,6 @@
-"""The robots of examples/robot and its controller over a real broker: checked, driven, calibrated, clocks known, parameters
-applied."""
+"""The robots of examples/robot and its controller over a real broker: checked, driven, calibrated, with known
+clocks and applied parameters.
+"""
 import concurrent.futures
 import os
 import pathlib
@@ -27,24 +28,24 @@ def start_python(rig, *arguments):
 
 
 def check_pair(rig, pair, missing=()):
-    """A real robot of this kind beside our own of the same speeds."""
+    """A real robot of this kind together with a simulated one of ours with the same speeds."""
     twin = rig.start("robot", "--pair", pair, "--side", "virtual", "--angular-speed", 1.0, "--linear-speed", 0.2, "--t0", 0.0)
     entries = drive(rig, pair, MOVES)
     print(pair, [e["verdict"] for e in entries])
     assert all(e["real_status"] == "done" for e in entries), entries
-    # Half of them: a busy machine holds up either robot now and then.
+    # At least half of them: a busy machine delays either robot now and then.
     assert statistics.median(abs(e["real_motion_s"] - e["virtual_motion_s"]) for e in entries) < 0.03, entries
     check_speeds(rig, pair, "real", 0.03, **SPEEDS)
     clock = rig.get(f"/api/v1/pairs/{pair}/clock")["real"]
     assert clock["state"] != "none" and clock["probes"] > 20, clock
-    assert clock["refused"] <= clock["probes"] / 10, clock  # of clocks of ms an echo may seem to have come before its probe
+    assert clock["refused"] <= clock["probes"] / 10, clock  # clocks of ms: an echo may seem early
     assert clock["round_trip_s"] < 0.1, clock
     check_robot(rig, pair, "real", missing)
     twin.terminate()
 
 
 def check_controller(rig):
-    """It drives the pair, and the twin takes the real one's speeds."""
+    """The controller drives the pair, and the twin gets the real one's speeds."""
     rig.start("robot", "--pair", "twin", "--side", "real", "--angular-speed", 0.7, "--linear-speed", 0.3, "--t0", 0.0)
     start_python(rig, ROBOT / "python/robot.py", "twin", "virtual", "127.0.0.1", rig.broker_port)
     rig.wait_online("twin")
@@ -61,7 +62,7 @@ def check_controller(rig):
 
 
 def npm_has(package):
-    """Installed beside the build, once."""
+    """Installs the packages next to the build, once."""
     npm = shutil.which("npm")
     return (BUILD / "npm/node_modules" / package.split("@")[0]).exists() or (npm is not None and subprocess.run(
         [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", BUILD / "npm", package],
@@ -69,7 +70,7 @@ def npm_has(package):
 
 
 def start_robots(rig):
-    """The pairs whose robots there are."""
+    """The pairs whose robots are available."""
     pairs = ["upy"]
     rig.run([sys.executable, SOURCE / "tests/support/micropython_robot.py", str(rig.broker_port), "upy", "real"],
             env={**os.environ, "PYTHONPATH": f"{ROBOT}/micropython:{SOURCE}/tests/support"})
@@ -91,7 +92,7 @@ def main():
     with Rig(pairs=PAIRS) as rig, concurrent.futures.ThreadPoolExecutor() as pool:
         rig.start_daemon()
         pairs = start_robots(rig)
-        tasks = [pool.submit(check_pair, rig, pair) for pair in pairs]  # beside each other: they mostly wait
+        tasks = [pool.submit(check_pair, rig, pair) for pair in pairs]  # in parallel: they mostly wait
         if "py" in pairs:
             tasks.append(pool.submit(check_controller, rig))
         for task in tasks:

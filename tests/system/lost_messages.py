@@ -1,5 +1,7 @@
-"""Commands that never came: told by gaps in the commands' seq, by robots that count more than was heard, by a broker that has
-forgotten its session or let them expire. Messages that are too large; two daemons of one client id."""
+"""Lost commands are detected by gaps in the commands' seq, by robots that count more than was received, and by a
+broker that has forgotten its session or let messages expire. Messages that are too large; two daemons with one
+client id.
+"""
 import json
 import pathlib
 import re
@@ -41,12 +43,12 @@ def move(n, seq=None, real=None, virtual=None, **more):
 def gaps_in_seq(rig):
     found = replay(rig, *move(1, 7), *move(2, 8), *move(3, 12), *move(4, 13))
     assert found == [(None, "c3", "command_seq_gap", [3, 8, 12])], found
-    # Anew, without, no count at all: nothing is known, and nothing is said.
+    # After a restart, or without any count, nothing is known, and nothing is reported.
     for seqs in ((7, 8, 0, 1), (7, 8, None, 9), (None, 5), ("a", "z"), (1.5, {"n": 4}), (-5, 7), (7, 7, 8), (1e300, 5)):
         found = replay(rig, *(row for n, seq in enumerate(seqs) for row in move(n, seq)))
         assert not found, (seqs, found)
     assert replay(rig, *(row for n, seq in enumerate((3, None, 5)) for row in move(n, seq)))[0][1] == "c2"
-    # What came and could not be read is not missing, whatever its count was; what is missing beside it is.
+    # A message that could not be parsed is not missing, whatever its count; others that are missing are reported.
     for wrong in ("no JSON", {"op": 1, "seq": 8}, {"seq": 8, "op": "go", "rotation": 1}):
         assert not replay(rig, *move(1, 7), ("r1/command", wrong), *move(2, 9), *move(3, 10)), wrong
         found = replay(rig, *move(1, 7), ("r1/command", wrong), *move(2, 10), ("r1/real/reply", wrong), *move(3, 12))
@@ -57,18 +59,18 @@ def gaps_in_seq(rig):
 def robots_count(rig):
     found = replay(rig, *move(1, None, 41, 1), *move(2, None, 42, 2), *move(3, None, 45, 3), *move(4, None, 46, 4))
     assert found == [("real", "c3", "command_count_gap", [2])], found
-    # One that could not be read may count with robots, or not; the reply before it may come behind it.
+    # A command that could not be parsed may or may not count at robots; the reply before it may come after it.
     wrong = ("r1/command", "no JSON")
     two = [move(1, None, 41, 1), move(2, None, 43, 2)]
     assert not replay(rig, *two[0], wrong, *two[1], *move(3, None, 44, 3))
     assert not replay(rig, two[0][0], wrong, *two[0][1:], *two[1], *move(3, None, 44, 3))
     assert [id for _, id, *_ in replay(rig, *two[0], wrong, *two[1], *move(3, None, 45, 3))] == ["c3"]
-    # Started anew; lost on the way to the robot; not told by each reply; out of order.
+    # Restarted robots; commands lost on the way to the robot; a count that not every reply has; replies out of order.
     boot = [("r1/real/connection", {"state": "online", "boot": "b1"})], [("r1/real/connection", {"state": "online", "boot": "b2"})]
     assert not replay(rig, *boot[0], *move(1, None, 5), *boot[1], *move(2, None, 40))
     assert not replay(rig, *move(1, None, 5), *move(2, None, None), *move(3, None, 6), *move(4, None, 7))
     assert len(replay(rig, *move(1, None, 5), *move(2, None, 5), *move(3, None, 7))) == 1
-    # Observed robots have got what is not followed: one that was too many, and one under an id that is open.
+    # Observed robots receive commands that are not followed: one above the limit, and one under an id that is open.
     for last in ({"id": "c17"}, {"id": "c3"}):
         many = [move(n, None, n, n) for n in range(1, 18)]
         many[16][0] = ("r1/command", {"op": "go", "displacement_m": 1, **last})
@@ -79,7 +81,7 @@ def robots_count(rig):
 
 
 def sessions(rig):
-    """Only one that the broker should have kept is lost, and only to who had anything in it."""
+    """Only a session that the broker should have kept is lost, and only if it had messages."""
     def session(**more):
         return ("$lab/session", {"away_s": 0, **more})
     assert not replay(rig, session(resumed=False, persistent=True), *move(1), session(resumed=True, persistent=True), *move(2))
@@ -89,7 +91,7 @@ def sessions(rig):
 
 
 def forgetful_broker():
-    """Killed before it has ever saved, while the daemon is connected and while it is away."""
+    """The broker is killed before its first save, while the daemon is connected and while it is away."""
     with Rig() as rig:
         rig.start_daemon()
         for side in ("real", "virtual"):
@@ -116,7 +118,7 @@ def forgetful_broker():
         lose(None)
         rig.start_daemon()
         rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 2, "it is told after a start", 30)
-        # An orderly restart loses nothing, and nothing is said.
+        # An orderly restart loses nothing, and nothing is reported.
         before = rig.get("/api/v1/status")["broker"]["connections"] if "broker" in rig.get("/api/v1/status") else None
         rig.broker.terminate()
         rig.broker.wait(limit_s(10))
@@ -136,7 +138,7 @@ def publish5(rig, n, *more, topic="tandem/v1/r1/command"):
 
 
 def expired():
-    """A command that expires at the broker while the daemon is away shows when the next one comes."""
+    """A command that expires at the broker while the daemon is away is noticed when the next one comes."""
     with Rig() as rig:
         rig.start_daemon()
         publish5(rig, 1)
@@ -163,15 +165,16 @@ def peak_mb(rig):
 
 
 def large(protocol):
-    """What is larger than Tandem reads costs no memory, and what has many properties is counted. With MQTT 5 Tandem refuses
-    it, with 3.1.1 the broker's settings do."""
+    """A message above the size limit costs no memory, and one with many properties is counted. With MQTT 5 Tandem
+    refuses it, with 3.1.1 the broker's settings do.
+    """
     with Rig(broker="\nmessage_size_limit 0\n" if protocol == "5" else "") as rig:
         rig.lab.write_text(rig.lab.read_text().replace("broker: {", f"broker: {{protocol: \"{protocol}\", "))
         rig.start_daemon()
         before, file = peak_mb(rig), rig.folder / "large"
         for size in (100_000, 50_000_000):
             file.write_bytes(b"x" * size)
-            # mosquitto_pub fails where the broker refuses the message.
+            # mosquitto_pub fails if the broker refuses the message.
             subprocess.run(["mosquitto_pub", "-p", str(rig.broker_port), "-q", "1", "-t", "tandem/v1/r1/command", "-f", file],
                            stderr=subprocess.DEVNULL)
         publish5(rig, 1, *(word for n in range(300) for word in ("-D", "publish", "user-property", f"k{n}", "v")))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Generated programs against the engine: each machine, in each language, on random inputs, the step table to the byte.
+"""Generated programs against the engine: each machine, in each language, on random inputs, compared to the byte.
 
-TANDEM_RUNS: random runs of 200 cycles for each machine (4); of Lua and Python the first three of them. Lua is skipped,
-and that is said, where it is not installed.
+TANDEM_RUNS: random runs of 200 cycles for each machine (4); Lua and Python execute the first three of them. Where
+Lua is not installed the test skips it and says so.
 """
 import glob
 import itertools
@@ -19,7 +19,7 @@ ENGINE = [SOURCE / "twin/efsm/efsm.c", SOURCE / "twin/efsm/efsm_describe.c",
           *(path for room in ("errors", "numbers", "text") for path in (SOURCE / "base" / room).glob("*.c"))]
 WARNINGS = ["-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-DEFSM_TEST"]
 LUAS = [lua for lua in ("lua5.1", "lua5.4", "luajit") if shutil.which(lua)]
-# Names that are words of the languages, an output that is a variable, several starts, ends and dots.
+# Names that are reserved words of the languages, an output that is a variable, several starts, ends and dots.
 ODD = """
 machine: double
 purpose: names that are none of the languages' own
@@ -104,7 +104,7 @@ def main():
         run(["ar", "rc", work / "engine.a", *sorted(work.glob("*.o"))])
         (work / "odd.yaml").write_text(ODD)
         shipped = [path for path in sorted(glob.glob(f"{SOURCE}/config/machines/*.yaml")) if "handshake_" not in path]
-        # What is wrong with these is told, and no program is made of it.
+        # Machines with errors: each error is reported, and no program is generated.
         golden = [path for path in sorted(glob.glob(f"{SOURCE}/tests/golden/machines/*.yaml"))
                   if not any(bad in path for bad in ("f01", "f02", "f09", "f11"))]
         machines = cycles = differ = 0

@@ -1,5 +1,5 @@
 # needs: real time
-# tandem machines: every form of output, and what wrong usage says.
+# tandem machines: every output format, and the errors for wrong usage.
 set -eu
 fail() { echo "machines: $*" >&2; exit 1; }
 work=$(mktemp -d)
@@ -48,17 +48,17 @@ golden=tests/golden/machines
 refused "exactly one machine of a drawing goes with '--svg'" "$golden/handshake.drawio" --svg
 refused "take --dot in place of '--svg'" config/machines/counter.yaml --svg
 
-# Written as a drawing, and read back: the same to the letter.
+# A machine written as a drawing and read back is identical to the letter.
 for file in config/machines/*.yaml; do
     "$TANDEM" machines "$file" --yaml >"$work/before" 2>/dev/null
     "$TANDEM" machines "$file" --drawio >"$work/again.drawio" 2>/dev/null
     "$TANDEM" machines "$work/again.drawio" --yaml >"$work/after" 2>/dev/null
     cmp "$work/before" "$work/after" || fail "$file: not the same after --drawio"
 done
-# The firmware's machine is the one that is shipped.
+# The machine generated from the firmware equals the shipped one.
 "$TANDEM" machines generate config/machines/l0firmware.yaml --lang c | cmp - examples/robot/avr/L0Firmware.c ||
     fail "examples/robot/avr: tandem machines generate ../../../config/machines/l0firmware.yaml --lang c --out ."
-# A drawing in its own layout; nothing lit, that apart as in unit.test_drawing.
+# A drawing keeps its own layout; only the highlighted state of unit.test_drawing's picture is missing.
 "$TANDEM" machines "$golden/plans.drawio" --svg 2>/dev/null >"$work/svg"
 sed 's/#ffd75e/#fff/' "$golden/plans.svg" | cmp - "$work/svg" || fail "--svg"
 refused "exactly one NAME goes with '--dot'" --dot
@@ -78,7 +78,7 @@ status=0
 grep -q '^Counter: 4 cycles, 3 of 4 arcs taken, 2 of 2 states$' "$work/out" || fail "coverage: $(cat "$work/out")"
 grep -q '^  never: 3 COUNT -> WAIT: !(C > 0) / e = true$' "$work/out" || fail "coverage: $(cat "$work/out")"
 [ "$(tail -1 "$work/steps.csv")" = '3,0.074999999999999997,-,3,COUNT,1,0,,2,COUNT,1' ] || fail "steps: $(cat "$work/steps.csv")"
-printf 'b,P\n1,2\n,2\n' >"$work/in.csv" # nobody is connected, and the state asks for nothing of it
+printf 'b,P\n1,2\n,2\n' >"$work/in.csv" # nobody is connected, and the state does not need anybody
 "$TANDEM" machines run "$machines/counter.yaml" --inputs "$work/in.csv" >"$work/steps.csv" 2>"$work/err" || fail "connected: $(cat "$work/err")"
 printf 'b,P\n,2\n' >"$work/in.csv"
 status=0
@@ -117,7 +117,7 @@ refused_file 2 "machines of files go with '--yaml'" --yaml smartlog
 "$TANDEM" machines "$machines/plans.yaml" --yaml >"$work/plans.yaml" 2>/dev/null
 "$TANDEM" machines "$work/plans.yaml" --yaml 2>/dev/null | cmp -s - "$work/plans.yaml" || fail "YAML is not read back"
 
-# ---- what was understood is shown, whatever the checks say of it; to be run it has to be without errors ----
+# ---- `show` prints a machine despite its errors; `run` needs one without errors ----
 for name in f01_incomplete f02_overlap f09_unreachable_sink f11_label_between; do
     status=0
     "$TANDEM" machines "$SOURCE/tests/golden/machines/$name.drawio" --yaml >"$work/out" 2>"$work/err" || status=$?

@@ -1,4 +1,4 @@
-# tandem machines check: what it prints of drawings and texts, its exit status, and what it says as JSON.
+# tandem machines check: its output for drawings and texts, its exit status, and its JSON.
 set -eu
 fail() { echo "machines check: $*" >&2; exit 1; }
 work=$(mktemp -d)
@@ -30,13 +30,13 @@ check 1 "$SOURCE"/tests/golden/machines/f02_overlap.F.yaml
 overlap="COUNT: 'C >= 0 / C+ = C - 1' and 'C <= 0 / e = true' both hold when C = 0"
 grep -qx "E-OVERLAP  f02_overlap.F.yaml:25:7: $overlap" "$work/out" || fail "the overlap: $(cat "$work/out")"
 
-# Several files, one of which is not there.
+# Several files, one of which does not exist.
 check 1 "$SOURCE"/tests/golden/machines/lamp.Lamp.yaml "$work/none.yaml"
 grep -q "^E-FILE  none.yaml: cannot read .*: No such file or directory$" "$work/out" || fail "a missing file"
 check 2
 check 2 --word x.yaml
 
-# JSON says the same.
+# JSON reports the same.
 if command -v python3 >/dev/null; then
     check 1 --json "$SOURCE"/tests/golden/machines/f0*.drawio "$SOURCE"/tests/golden/machines/f02_overlap.F.yaml
     python3 - "$work/out" "$SOURCE/tests/golden/machines" <<'PY' || fail "JSON"

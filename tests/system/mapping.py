@@ -1,6 +1,7 @@
-"""Tables for robots that speak another way. `tandem codec try` says byte for byte what the recorded cases say; wrong tables
-are refused with the place and what would be right; and two robots over a real broker that know nothing but positional
-text ("1 -90 50") are observed and driven in link mode: verdicts, calibration, the same again in a replay."""
+"""Mapping tables for robots with another message format. `tandem codec try` gives the recorded bytes; wrong tables
+are refused with the place and the right form. Two robots over a real broker that use only positional text ("1 -90
+50") are observed and driven in link mode: verdicts, calibration, and the same in a replay.
+"""
 import json
 import math
 import random
@@ -19,7 +20,7 @@ from waiting import limit_s  # noqa: E402
 GOLDEN = SOURCE / "tests/golden/mapping"
 SHIPPED = SOURCE / "config/mappings"
 MOVES = 36
-# What each robot really does: turning in rad/s, driving in m/s, and seconds before each move.
+# The robots' true values: turning in rad/s, driving in m/s, and seconds before each move.
 TRUTH = {"bt": (4.0, 1.6, 0.05), "sim": (5.0, 2.0, 0.02)}
 
 
@@ -28,7 +29,7 @@ def codec_try(lab, messages, *options):
 
 
 def without_sentences(lines):
-    """What is malformed is known by its code; its sentence may change."""
+    """A malformed message has a code; its sentence may change."""
     return re.sub(r', "detail": "(?:[^"\\\\]|\\\\.)*"\}$', "}", lines, flags=re.M) if '"malformed"' in lines else lines
 
 
@@ -42,7 +43,8 @@ def recorded_cases(folder):
     said = "".join(map(without_sentences, done.stdout.splitlines(keepends=True)))
     assert said == expected and done.returncode == 0, (done.stdout, done.stderr)
     assert expected.count('"malformed"') == 15
-    # Of one pair; as a journal and mosquitto_sub -F %j have it; what is no message is told with its line.
+    # Messages of one pair, as a journal and mosquitto_sub -F %j write them; a line without a message is reported by
+    # number.
     ours = codec_try(lab, messages, "--pair", "r4").stdout.splitlines()
     assert [without_sentences(line) for line in ours if '"r4"' in line] == [line for line in expected.splitlines() if '"r4"' in line]
     assert len(ours) == 25 and ours.count('{"event": null, "detail": "no mapping has this topic"}') == 22, ours
@@ -55,7 +57,7 @@ def recorded_cases(folder):
 
 
 def refused(folder):
-    """What is wrong, where, and what would be right."""
+    """The error, its place, and the right form."""
     field = "mappings: [{topic: 't/{pair}', side: real, event: reply, fields: {%s}}]"
     tables = [field % "status: {path: result.ok}", field % "stats: {path: /a}", field % "status: {path: /a, at: 1}",
               field % "status: {path: /a}, t: {path: /b, unit: minutes}", field % "id: {path: /a}",
@@ -69,7 +71,7 @@ def refused(folder):
 
 
 def shipped(folder):
-    """The tables of config/mappings are whole, and take what their heads say."""
+    """The tables of config/mappings are complete, and accept the messages that their heads show."""
     stamp = {"stamp": {"sec": 12, "nanosec": 500000000}, "frame_id": "c4"}
     quarter = {"x": 0, "y": 0, "z": math.sin(math.pi / 4), "w": math.cos(math.pi / 4)}
     zero = {"x": 0, "y": 0, "z": 0}
@@ -111,8 +113,9 @@ def shipped(folder):
 
 
 class TextRobot:
-    """Positional text: hears "1 -90 50" and "4", answers "D x_mm y_mm heading_deg began_ms ended_ms" by its own clock. It
-    moves for as long as it says; a second command while it moves is ignored."""
+    """A robot with positional text: receives "1 -90 50" and "4", answers "D x_mm y_mm heading_deg began_ms ended_ms"
+    by its own clock. It moves for the time that it reports; it ignores a second command while it moves.
+    """
 
     def __init__(self, rig, pair, name, topics):
         self.turn, self.drive, self.start = TRUTH[name]
@@ -151,18 +154,18 @@ class TextRobot:
 
 
 def check_pair(rig, pair, entries):
-    """Verdicts as the robots are, and their speeds within what calibration says of them."""
+    """Verdicts match the robots, and the calibrated intervals contain their speeds."""
     state = rig.get(f"/api/v1/pairs/{pair}")
     assert state["entries"] == entries, state["entries"]
     rig.wait_stored(pair)
     reported = [json.loads(text) for text in rig.records(pair, "entries")]
     assert all(e["real_status"] == e["virtual_status"] == "done" for e in reported), reported
-    behind = sum(e["verdict"] == "AHEAD" for e in reported)  # the simulated one is the faster
+    behind = sum(e["verdict"] == "AHEAD" for e in reported)  # the simulated robot is the faster one
     assert behind > 0.6 * entries, [e["verdict"] for e in reported]
     assert not [a for a in map(json.loads, rig.records(pair, "alarms")) if a["type"] in ("malformed", "missed", "out_of_context")]
     for side, fit in rig.get(f"/api/v1/pairs/{pair}/travel-time").items():
         turn, drive, _ = TRUTH["bt" if side == "real" else "sim"]
-        # A machine with other work makes its moves uneven: that may be said of them.
+        # Other work on the machine makes moves irregular: a reason of that kind is allowed.
         assert fit["verdict"] in ("PASS", "MARGINAL") and fit["n"] == entries, fit
         for name, truth in (("angular_speed_radps", turn), ("linear_speed_mps", drive)):
             assert abs(fit["values"][name] / truth - 1) < 0.03, (pair, side, name, fit)
@@ -181,7 +184,7 @@ def observed_and_driven():
         recorder = rig.run([TANDEM, "record", "-c", rig.lab, recording], stderr=subprocess.PIPE, text=True)
         assert "listening" in recorder.stderr.readline()
         driver = rig.start("drive", "--pair", "l1", "--mode", "link", "--count", MOVES, "--interval", 0.02)
-        # Who commands the observed pair speaks as the robots do, and waits for both.
+        # The controller of the observed pair uses the robots' own format, and waits for both.
         course, random_moves = Client(rig.broker_port, "course"), random.Random(5)
         for n in range(MOVES):
             turn, way = random_moves.choice([(random_moves.randint(-170, 170), 0), (0, random_moves.randint(10, 100)),
@@ -191,14 +194,14 @@ def observed_and_driven():
         assert driver.wait(limit_s(90)) == 0
         check_pair(rig, "o1", MOVES)
         check_pair(rig, "l1", MOVES)
-        # What robots say elsewhere than below the prefix is in a recording, too, and once.
+        # A recording also has the robots' messages outside of the prefix, each once.
         recorder.send_signal(signal.SIGTERM)
         assert recorder.wait(limit_s(20)) == 0
         again = json.loads(replay(rig.lab, recording))
         assert [len(again["pairs"][pair]["entries"]) for pair in ("o1", "l1")] == [MOVES, MOVES], again["pairs"]
         for robot in robots[2:]:
             assert len(robot.received) == MOVES and all(len(line.split()) == 3 for line in robot.received), robot.received
-        # HALT overtakes what is under way, in the robots' words.
+        # HALT overtakes the command in progress, in the robots' own format.
         rig.publish("tandem/v1/l1/command", {"id": "long", "op": "go", "displacement_m": 5})
         rig.wait(lambda: all(robot.received[-1] == "1 0 500" for robot in robots[2:]), "the long move is under way")
         rig.publish("tandem/v1/l1/command", {"id": "stop", "op": "halt"})

@@ -1,4 +1,4 @@
 # needs: real time
-# Robots that speak positional text alone, and other payloads, by tables: what is made of them, and what they are told.
+# Robots with positional text or other payloads, read and written by mapping tables.
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
 exec python3 tests/system/mapping.py

@@ -1,5 +1,6 @@
-"""Missions on a live pair in link mode: every leg has its laps and a verdict, a signal halts the
-robot, a missing robot is stood in for, and wrong files are refused with line and column."""
+"""Missions on a live pair in link mode: every leg has its laps and a verdict, a signal halts the robot, the virtual
+robot replaces a missing real one, and wrong files are refused with line and column.
+"""
 import json
 import math
 import signal
@@ -70,7 +71,9 @@ def goal(rig):
 
 
 def start_mission(rig, path, *options):
-    """Under way: its first command was heard. Returns the process, and how many commands were heard before it."""
+    """Starts a mission until its first command was received. Returns the process, and the number of earlier
+    commands.
+    """
     before = commands(rig)
     process = rig.run([TANDEM, "mission", "-c", rig.lab, path, "--json", *options], stdout=subprocess.PIPE, text=True)
     rig.wait(lambda: commands(rig) > before, "the mission begins", 20)
@@ -90,16 +93,16 @@ def stop_by_signal(rig):
     assert report["verdict"] == "quit", report
     assert report["duration_s"] < 30, report
     assert report["commands_of_others"] == 1, report
-    # Nobody drives the 900 m, not even where the leg waited for the command of somebody else.
+    # No robot drives the 900 m, even if the leg waited for another controller's command.
     rig.wait(lambda: rig.get("/api/v1/pairs/r1")["outstanding"] == 0, "nothing is under way", 10)
 
 
 def broker_restart(rig):
-    """Replies that come while the link is down are kept by the broker for the mission."""
+    """The broker keeps replies that come while the link is down for the mission."""
     path = write(rig, "long.yaml", "pair: r1\npose: reckoned\nstart: {x_m: 0}\n"
                                    "steps: [{path_m: [[4, 0], [4, 4], [0, 4]]}]\n")
     process, _ = start_mission(rig, path)
-    pass_time(0.5)  # both robots have it: what the broker had not taken is sent to no robot again
+    pass_time(0.5)  # both robots have it: a command that the broker had not accepted is never sent again
     rig.broker.terminate()
     rig.broker.wait(limit_s(10))
     rig.start_broker()
@@ -129,15 +132,17 @@ def stand_in(rig, robots):
 
 
 def no_daemon(rig):
-    """Nobody hands commands on: that is said at once, before the daemon came and after it has gone."""
+    """Without a daemon no command is forwarded: the mission reports it at once, before the daemon starts and after
+    it ends.
+    """
     began = time.monotonic()
     said = mission(rig, MISSIONS / "path.yaml", status=1).stderr
-    assert time.monotonic() - began < 10, said  # of a patience of 30 s
+    assert time.monotonic() - began < 10, said  # far below the patience of 30 s
     assert "no daemon is online at tandem/v1/connection" in said and "tandem serve" in said, said
 
 
 def around_what_no_map_knows(rig):
-    """The lab's own robot, five times as fast as real time, with a crate in the planned way."""
+    """The lab's own robot, five times as fast as real time, with a crate in the planned path."""
     world = write(rig, "world.yaml", """
 bounds: {x_min_m: -1, y_min_m: -2, x_max_m: 4, y_max_m: 2}
 obstacles:

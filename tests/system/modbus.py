@@ -1,5 +1,6 @@
-"""A simulated arm by Modbus TCP: mbpoll, pymodbus, modbus-serial and Node-RED's nodes read and write, the controllers of
-examples/ drive it by a stream, and one that lies there with half a request makes nobody wait."""
+"""A simulated arm by Modbus TCP: mbpoll, pymodbus, modbus-serial and Node-RED's nodes read and write, the
+controllers of examples/ drive it by a stream of set points, and a client that sent half a request delays nobody.
+"""
 import csv
 import math
 import os
@@ -24,7 +25,7 @@ MOVING, DONE, REFUSED, STOPPED = range(1, 5)
 
 
 class Arm:
-    """By pymodbus."""
+    """Connects with pymodbus."""
 
     def __init__(self, port):
         self.client = ModbusTcpClient("127.0.0.1", port=port)
@@ -45,7 +46,7 @@ class Arm:
         self.write(128, self.counter, operation, *to_words(numbers), speed, time_ms)
 
     def state(self):
-        """(what, why) of the command given last, once it was taken."""
+        """(state, reason) of the latest command, once it was accepted."""
         accepted, what, why = self.read(144, 3)
         return (what, why) if accepted == self.counter else (None, None)
 
@@ -111,7 +112,7 @@ def check_stream(arm):
         target[0] = begin[0] + 0.2 * k / 125
         arm.write(160, *to_words(target))
         pass_time(0.008)
-    # Alive by the watchdog alone, then not.
+    # The watchdog alone keeps the connection alive; then it stops.
     for k in range(40):
         arm.write(151, k + 1)
         pass_time(0.02)
@@ -149,15 +150,16 @@ def check_mbpoll(arm, port):
 
 
 def same_indices(rig, ise, iae):
-    """As the arm has summed them up; null until a goal was told."""
+    """The sums that the arm itself computes; null until it had a goal."""
     shown = (rig.get("/api/v1/pairs/r1/machines")["real"] or {}).get("modbus", {})
     return None not in (shown.get("ise1_rad2s"), shown.get("iae1_rads")) and (
         abs(shown["ise1_rad2s"] - ise) < 0.1 * ise + 1e-3 and abs(shown["iae1_rads"] - iae) < 0.1 * iae + 1e-3)
 
 
 def check_controllers(rig, arm, port):
-    """The same machine in two languages; both bring the arm there, and the arm's own indices, by HTTP, are theirs
-    within what a loaded machine allows."""
+    """The same machine in two languages: both move the arm to its goal, and the arm's own indices over HTTP match
+    theirs within the tolerance of a loaded machine.
+    """
     folder, found = rig.folder, {}
     for name, sign in (("python", 1), ("c", -1)):
         target = [0.4 * sign + q for q in WORK]

@@ -22,7 +22,7 @@ assert built_in["parameters"] == file["parameters"] and built_in["axes"] == file
 assert file["equations"][0]["rows"]["d2"] == "-(v*r)", file["equations"][0]
 PY
 
-# All that is wrong, where it stands; 1 as a file that is none.
+# All errors with their places; status 1 as for a file that does not exist.
 printf 'model: m\nvelocities: {w: rad/s}\nefforts: {U: V}\nparameters: {J: {}, f: {}}\nequations: ["J*w'"'"' + f*J*w = U"]\nplanar: [up]\n' >"$work/bad.yaml"
 code=0
 "$TANDEM" models --check "$work/bad.yaml" 2>"$work/err" || code=$?
@@ -34,7 +34,7 @@ code=0
 "$TANDEM" models usv4 2>"$work/err" || code=$?
 [ "$code" = 2 ] && grep -q "no model 'usv4' (did you mean usv3?)" "$work/err" || fail "unknown: $code"
 
-# A vessel as a file finds what the built-in one finds, to the last digits that sums leave.
+# A vessel as a file gives the estimates of the built-in model, up to rounding.
 data=$SOURCE/examples/data/vessel1.csv
 for method in weak weak_iv; do
     "$TANDEM" identify --model usv3 --method $method --json "$data" >"$work/built_in"
@@ -49,7 +49,7 @@ done
 "$TANDEM" identify --model "$work/bad.yaml" "$data" 2>"$work/err" && fail 'a bad model'
 has_fault_code '[nonlinear_term' "$work/err" 'identify, bad'
 
-# Weak forms need a constant inertia; the others find what was put in.
+# Weak forms need a constant inertia; the other methods find the true values.
 cat >"$work/arm.yaml" <<'YAML'
 model: swing
 velocities: {w: rad/s}
@@ -78,7 +78,7 @@ done
 "$TANDEM" selftest --model "$models/dc_motor.yaml" --runs 4 >"$work/out" 2>"$work/err" && fail 'a self test without a robot'
 grep -q 'has no robot to test it with' "$work/err" || fail "selftest: $(cat "$work/err")"
 
-# In a lab file, beside it; printed, and read again.
+# A model file next to its lab file, loaded; its print-out can be read again.
 cp "$models/dc_motor.yaml" "$work/motor.yaml"
 printf 'models: [motor.yaml]\npairs: {r1: {dynamics: {model: dc_motor}}}\n' >"$work/lab.yaml"
 "$TANDEM" config "$work/lab.yaml" >"$work/printed.yaml" || fail 'a lab with a model'

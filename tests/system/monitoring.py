@@ -1,4 +1,5 @@
-"""Every expression of the Grafana dashboard yields data in a Prometheus that scrapes a live daemon; alert rules evaluate.
+"""Every expression of the Grafana dashboard yields data in a Prometheus that scrapes a live daemon; alert rules
+evaluate.
 
 Each metric, label and fixed label value that dashboard or alerts name must be on /metrics.
 """
@@ -22,7 +23,7 @@ def panels():
 
 
 def fill_in(expression):
-    """What Grafana makes of it with everything chosen."""
+    """Replaces the variables as Grafana does when everything is selected."""
     for variable, value in (("$__rate_interval", "4s"), ("$instance", ".*"), ("$pair", ".*")):
         expression = expression.replace(variable, value)
     assert "$" not in expression, expression
@@ -47,7 +48,7 @@ def check_names(expression, metrics):
         assert name in metrics, f"{name} is not on /metrics: {expression}"
         for key, relation, value in MATCHER.findall(matchers):
             if key == "instance":
-                continue  # Prometheus' own
+                continue  # labels that Prometheus adds
             assert key in metrics[name], f"{name} has no label {key}: {expression}"
             if relation == "=":
                 assert value in metrics[name][key], f"{name} has no {key}={value}: {expression}"
@@ -105,7 +106,7 @@ def drive(rig, count):
 
 
 def contradict(rig, count):
-    """Robots by hand that agree about the time alone."""
+    """Robots under the test's control; their replies agree in time only."""
     for n in range(count):
         rig.publish("tandem/v1/hand/command", {"id": f"h{n}", "op": "go"})
         for side, status in (("real", "done"), ("virtual", "blocked")):
@@ -130,7 +131,7 @@ def main():
             for target in panel["targets"]:
                 expression = fill_in(target["expr"])
                 selectors += check_names(expression, metrics)
-                # A scrape that came too late makes all of it stale until the next one.
+                # A scrape that comes too late makes all series stale until the next one.
                 result = []
                 rig.wait(lambda: result.extend(prometheus.query(expression)) or result, f"{panel['title']}: data for {expression}", 30)
                 for label in re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]):

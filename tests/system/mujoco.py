@@ -1,5 +1,7 @@
-"""Robots in MuJoCo as both sides of pairs: intervals hold what MuJoCo does in the long run, slip and stiction are no PASS,
-promotion and following bring the two together. `long` as argument: more moves, and figures for docs/robots/simulators.md."""
+"""Robots in MuJoCo as both sides of pairs: intervals contain MuJoCo's long-run values, slip and stiction give no
+PASS, promotion and following bring the two together. `long` as argument: more moves, and figures for
+docs/robots/simulators.md.
+"""
 import json
 import math
 import random
@@ -19,7 +21,7 @@ TOKEN = "secret-of-the-test"
 LONG = "long" in sys.argv[1:]
 MOVES = (45, 30) if LONG else (20, 2)  # before and after the promotion
 SIZES = ("--turn-min", "1.5", "--turn-max", "2.5" if LONG else "2.1", "--drive-min", "0.5", "--drive-max",
-         "0.8" if LONG else "0.7")  # long enough to reach their speed: shorter ones do not keep to the law
+         "0.8" if LONG else "0.7")  # long enough to reach full speed: shorter moves do not follow the law
 WINDOW_S = 30 if LONG else 6
 ROBOTS = {
     ("way", "real"): ("--telemetry", "0", "--payload", "0.3", "--turn", "2.4", "--drive", "0.45"),
@@ -37,11 +39,11 @@ PAIRS = f"""way: {{}}
     following: {{model: diffdrive, limits: "1, 6", noise_sd: "0.003, 0.01", window_s: {WINDOW_S}, target_m: 0}}
   ice: {{dynamics: {LEARNS.replace("SIDES", "real")}}}
   stuck: {{dynamics: {LEARNS.replace("SIDES", "real")}}}"""
-CERTAIN = 4.5  # standard errors: one interval in 10^5 does not hold the truth so far
+CERTAIN = 4.5  # standard errors: so far one interval in 10^5 misses the truth
 
 
 def offline(folder, side, *what):
-    """What MuJoCo does in the long run, without broker and clock: the rows of a table."""
+    """Long-run values of MuJoCo without broker and clock: the rows of a table."""
     run = subprocess.run(["node", folder / "robot.mjs", *ROBOTS[side], *what], check=True, capture_output=True, text=True)
     return run.stdout
 
@@ -54,7 +56,7 @@ def identify(folder, model, table):
 
 
 def hold(what, fit, truth):
-    """Of intervals that were found live, how many hold the values of the long run; none may be beyond chance."""
+    """How many of the live intervals contain the long-run values; misses must be explicable by chance."""
     inside = 0
     for name, value in truth.items():
         low, high = fit["ci95"][name]
@@ -67,13 +69,13 @@ def hold(what, fit, truth):
 
 
 def steer_smoothly(t):
-    """Steps would cost what they are up to when each of a pair's robots hears of them."""
+    """Commands without steps: the cost of a step depends on when each of a pair's robots receives it."""
     return [0.2 + 0.25 * math.sin(1.1 * t) + 0.12 * math.sin(2.3 * t + 1), 0,
             0.8 * math.sin(0.9 * t) + 0.7 * math.sin(1.7 * t + 1) + 0.5 * math.sin(3.1 * t)]
 
 
 class Pilot:
-    """Tells robots velocities, and those of the simulators too until they follow. Alone, robots get steps."""
+    """Sends velocities to robots, and to the simulators too until they follow. Without a twin, robots get steps."""
 
     def __init__(self, rig):
         self.both, self.random = True, random.Random(7)
@@ -120,7 +122,7 @@ class Lab:
         return last()[0]["action"] == "proposed"
 
     def promote(self, pair, model):
-        """Until the simulator says what it took of it."""
+        """Waits until the simulator acknowledges the values."""
         def acknowledged():
             return sum(change["action"] == "acknowledged" for change in self.get(pair, "parameters/changes?limit=100")["changes"])
         before = acknowledged()
@@ -129,7 +131,7 @@ class Lab:
 
 
 class DrivenPair(threading.Thread):
-    """The pair that moves by commands: times, before and after the simulator was told them."""
+    """The pair that moves by commands: times before and after its simulator got the real robot's values."""
 
     def __init__(self, lab):
         super().__init__()
@@ -149,14 +151,14 @@ class DrivenPair(threading.Thread):
     def run(self):
         try:
             self.verdicts, self.before = self.drive(MOVES[0], 1)
-            for seed in range(3, 7):  # some of six moves may be further off than the others say: a few more, then
+            for seed in range(3, 7):  # some of six moves may deviate from the others: a few more moves then
                 if self.lab.propose("way", "travel_time"):
                     break
                 self.drive(MOVES[1], seed)
             self.fits = self.lab.get("way", "travel-time")
             self.lab.promote("way", "travel_time")
             self.verdicts_after, self.after = self.drive(MOVES[1], 2)
-        except Exception as fault:  # told by the thread that waits
+        except Exception as fault:  # reported by the thread that waits
             self.fault = fault
 
 
@@ -206,7 +208,7 @@ def check_bodies(lab, pilot):
     for what, by in (("told nothing", before), ("promoted", promoted), ("following", following)):
         print(f"body, {what}: differs by {by['v']:.4f} m/s, {by['w']:.4f} rad/s, x {by['x']:.2f} m, y {by['y']:.2f} m")
     assert all(before[name] > 2 * promoted[name] for name in ("v", "w")), "the promotion brought nothing"
-    # 1 to 2 cm; 12 cm where messages were late, with twenty other jobs on two cores.
+    # The distance is 1 to 2 cm; 12 cm when messages were late, with twenty other jobs on two cores.
     assert max(following["x"], following["y"]) < 0.3, "the places drift apart"
 
 

@@ -1,5 +1,6 @@
-"""packaging/node-red-flow.json is a whole flow, hears topics of the protocol, and says of the messages of a live lab what it
-should. So is examples/node-red/move.json, whose buttons Node-RED itself (of npm) presses, and a pair moves."""
+"""packaging/node-red-flow.json is a complete flow, subscribes to topics of the protocol, and shows the right text
+for the messages of a live lab. The buttons of examples/node-red/move.json move a pair in Node-RED itself (from npm).
+"""
 import json
 import re
 import shutil
@@ -55,7 +56,7 @@ def check_topics(nodes):
 
 
 def answer(rig, command, *sides):
-    """As robots without clocks that need their time."""
+    """Robots that take time for their moves and have no clocks."""
     rig.publish("tandem/v1/hand/command", {"id": command, "op": "go"})
     for side in sides:
         status = "blocked" if (command, side) == ("b", "virtual") else "done"
@@ -64,7 +65,7 @@ def answer(rig, command, *sides):
 
 
 def collect(rig):
-    """What a lab publishes: moves of simulated robots; answers by hand of one first, of the other first, of neither."""
+    """Messages of a lab: moves of simulated robots, then replies by hand: one side first, the other first, none."""
     received = rig.folder / "heard.jsonl"
     rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/+/entry", "-t", "tandem/v1/+/alarm", "-F", "%J"],
             stdout=open(received, "w"))
@@ -119,7 +120,7 @@ def check_words(said, messages):
 
 
 def start_node_red(rig, nodes):
-    """With the flow, at the rig's broker; its port, when it listens, and its log."""
+    """Starts Node-RED with the flow, connected to the rig's broker; returns its port, once it listens, and its log."""
     folder, port = rig.folder / "node-red", free_port()
     folder.mkdir()
     for node in nodes:
@@ -135,7 +136,7 @@ def start_node_red(rig, nodes):
 
 
 def move_by_hand(rig, nodes):
-    """Each button is pressed, by Node-RED's own HTTP; the pair moves so, and its verdict is told."""
+    """Presses each button over Node-RED's own HTTP; the pair moves, and the flow shows its verdict."""
     port, log = start_node_red(rig, nodes)
     moves = [("left 90 deg", 1.5708, 0), ("right 90 deg", -1.5708, 0), ("ahead 0.5 m", 0, 0.5), ("back 0.5 m", 0, -0.5),
              ("left 45 deg, ahead 0.3 m", 0.7854, 0.3), ("halt", 0, 0)]

@@ -1,4 +1,4 @@
-"""What replay, play and identify say of recordings that are none."""
+"""replay, play and identify refuse files that are no recordings, with an error that says what they are."""
 import json
 import os
 import subprocess
@@ -67,7 +67,7 @@ def no_recordings(rig):
                 _, said = run(rig, *options, operand, stdin=stdin, status=1)
                 assert words[command] in said or says(words[command], said), (command, name, said)
                 assert "tandem: " in said, (command, name, said)
-    # What is called .csv is a table of moves to replay.
+    # A file named .csv is a table of moves to replay.
     _, said = run(rig, "replay", "-c", rig.lab, write(rig, "table.csv", odd["table.txt"][0]), status=1)
     assert says("missing_column", said) and "table.csv:1: " in said and "'real_lap_s'" in said, said
 
@@ -81,7 +81,7 @@ def other_labs(rig):
     path = write(rig, "prefix.jsonl", moves("r1", prefix="elsewhere"))
     _, said = run(rig, "replay", "-c", rig.lab, path, status=1)
     assert says("no_data", said) and "'tandem/v1/'" in said and "'elsewhere/r1/command'" in said, said
-    # One pair of the lab suffices, and so does a daemon that heard nothing.
+    # A recording with one pair of the lab is enough, and so is the journal of a daemon that received nothing.
     run(rig, "replay", "-c", rig.lab, write(rig, "both.jsonl", moves("boat") + moves("r1")), status=0)
     run(rig, "replay", "-c", rig.lab, write(rig, "quiet.jsonl", line(1, "tandem/v1/$lab/start", {"version": "1"})), status=0)
 
@@ -104,7 +104,7 @@ def marks(rig):
     plain, marked = write(rig, "plain.jsonl", moves("r1")), write(rig, "marked.jsonl", MARK + moves("r1"))
     both = [run(rig, "replay", "-c", rig.lab, "--json", path, status=0)[1] for path in (plain, marked)]
     assert both[0] == both[1] and both[0].count('"verdict":"AHEAD"') == 3, both[1]
-    # Beside another file, by its time.
+    # Lines of a marked file and of another file are merged by time.
     halves = moves("r1").splitlines(keepends=True)
     first, second = write(rig, "first.jsonl", MARK + b"".join(halves[::2])), write(rig, "second.jsonl", MARK + b"".join(halves[1::2]))
     assert run(rig, "replay", "-c", rig.lab, "--json", second, first, status=0)[1] == both[0]
@@ -134,11 +134,11 @@ def no_files(rig):
         for command, options in commands(rig).items():
             _, said = run(rig, *options, path, status=2 if command == "identify" else 1)
             assert says("not_a_file", said) and "'-'" in said, (command, said)
-    # What the shell has opened is fine.
+    # A pipe that the shell has opened is accepted.
     script = f'"$TANDEM" replay -c {rig.lab} <(cat {rig.folder}/plain.jsonl)'
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=limit_s(60))
     assert done.returncode == 0 and "3 commands, 3 AHEAD" in done.stdout, done
-    # The daemon neither hangs nor writes into it.
+    # The daemon neither hangs on the file nor writes into it.
     lab = rig.folder / "fifo.yaml"
     lab.write_text(rig.lab.read_text().replace(f"{rig.folder}/journal", str(folder)))
     _, said = run(rig, "serve", "-c", lab, status=1)
@@ -146,7 +146,7 @@ def no_files(rig):
 
 
 def terminal(rig):
-    """Nothing but line ends and tabs of what a terminal obeys comes out, whatever stands in a file."""
+    """A terminal gets no control characters of a file but line ends and tabs."""
     bad = "\x1b[2J\x9b31m\x07"
     topic = f"tandem/v1/{bad}r1/real/telemetry"
     path = write(rig, "bad.jsonl", line(0, "tandem/v1/r1/command", {"id": "a" + bad, "op": "g" + bad[:5]}) +
@@ -168,7 +168,7 @@ def terminal(rig):
 
 
 def record(rig):
-    """`tandem record` and the recipe of docs/protocol.md write down the same, without heartbeats; and it is replayed."""
+    """`tandem record` and the recipe of docs/protocol.md record the same without heartbeats; the recording replays."""
     path, by_recipe = rig.folder / "recorded.jsonl", rig.folder / "recipe.jsonl"
     recorder = rig.run([TANDEM, "record", "-c", rig.lab, path], stderr=subprocess.PIPE, text=True)
     assert "listening" in recorder.stderr.readline()
@@ -194,7 +194,7 @@ def record(rig):
     assert read(path) == read(by_recipe), (read(path), read(by_recipe))
     _, said = run(rig, "replay", "-c", rig.lab, path, status=0)
     assert "r1: 3 commands" in said, said
-    # Never over another recording; of nothing, or nowhere.
+    # `tandem record` never overwrites a recording; it refuses no topics, and a folder that does not exist.
     _, said = run(rig, "record", "-c", rig.lab, path, "--for", 1, status=1)
     assert says("file_unwritable", said) and f"{path}: " in said and "File exists" in said, said
     _, said = run(rig, "record", "-c", rig.lab, rig.folder / "none" / "x", "--for", 1, status=1)

@@ -1,5 +1,6 @@
-"""A real and a wrong virtual vessel over a real broker, ten times as fast as real time: dynamics identified online and
-in batches, promoted over HTTP, applied by the simulator; the daemon killed in between; the journal replayed."""
+"""A real and a wrong virtual vessel over a real broker, ten times as fast as real time: dynamics identified online
+and in batches, promoted over HTTP, applied by the simulator; the daemon is killed in between; the journal replays.
+"""
 import json
 import random
 import signal
@@ -16,7 +17,7 @@ PAIR = ("boat: {kind: usv3, dynamics: {model: usv3, window: 800, window_s: 80, r
 
 
 class Pilot(threading.Thread):
-    """The same efforts for both, in steps of HOLD_S."""
+    """Sends the same efforts to both, in steps of HOLD_S."""
 
     def __init__(self, rig):
         super().__init__(daemon=True)
@@ -54,7 +55,7 @@ def start_robots(rig):
 
 
 def published(rig):
-    """What the daemon last said of the dynamics; {} before."""
+    """The daemon's latest report of the dynamics; {} before the first."""
     done = subprocess.run(["mosquitto_sub", "-p", str(rig.broker_port), "-C", "1", "-W", "3", "-t",
                            "tandem/v1/boat/calibration/dynamics"], stdout=subprocess.PIPE, check=False)
     return json.loads(done.stdout)["dynamics"] if done.stdout.strip() else {}
@@ -83,7 +84,7 @@ def check_values(values, where, tolerance):
 
 
 def follow(rig, side, tolerance, seconds):
-    """Until the filter of this side has found the real vessel's parameters."""
+    """Waits until the filter of this side has found the real vessel's parameters."""
     def found():
         state = published(rig)
         estimate = state and state[side]["estimate"]
@@ -123,7 +124,7 @@ def main():
         pilot.stop()
         robots.terminate()
         robots.wait(limit_s(10))
-        # They say so behind all that they have measured: nothing begins any more.
+        # The report comes after all samples are processed: no fit starts later.
         rig.wait(lambda: all(rig.get("/api/v1/pairs/boat")[side]["connection"] == "offline" for side in ("real", "virtual")),
                  "both are gone", 20)
         rig.wait(lambda: idle(rig), "no fit is under way", 180)

@@ -1,4 +1,4 @@
-"""GET .../dynamics and POST .../identify on a vessel that is driven about: the lab's fit is a job like any other."""
+"""GET .../dynamics and POST .../identify on a vessel in motion: the lab's fit is a job like any other."""
 import json
 import urllib.error
 import urllib.request
@@ -13,7 +13,7 @@ PAIRS = ("boat: {kind: usv3, dynamics: {model: usv3, sides: real, method: weak_i
 
 
 def ask(rig, path, body=b""):
-    """Status and document of a POST, of errors too."""
+    """Status and document of a POST, also of errors."""
     request = urllib.request.Request(f"http://127.0.0.1:{rig.http_port}{path}", method="POST", data=body,
                                      headers={"Authorization": "Bearer " + TOKEN, "Content-Type": "text/csv"})
     try:
@@ -33,7 +33,7 @@ def refused(rig, pair, body, status, fault, number=""):
 
 
 def fit(rig):
-    """On request; its job, done."""
+    """Requests a fit and returns its job when it is done."""
     rig.wait(lambda: real(rig)["job"] is None, "no fit is under way", 60)
     code, job = ask(rig, "/api/v1/pairs/boat/identify", body=b'{"side": "real"}')
     assert code == 202 and job["kind"] == "lab" and job["pair"] == "boat" and job["model"] == "usv3", job

@@ -1,7 +1,7 @@
 #!/bin/sh
 # needs: full, real time
-# The power fails (tests/faults/kinds_power.py): a round of each kind holds, and one in which syncs of the journal are
-# overlooked does not. TANDEM_SEED chooses other rounds.
+# The power fails (tests/faults/kinds_power.py): a round of each kind passes, and one that ignores syncs of the journal
+# does not. TANDEM_SEED chooses other rounds.
 set -eu
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
 FAULTS_FOLDER=$(mktemp -d)

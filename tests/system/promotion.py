@@ -1,6 +1,7 @@
-"""Simulators of other people over a real broker: start and stop times that cannot be set, wheels that slip. After
-promotion their moves take the real robot's times, in either form; a second promotion, redelivery, a reboot and the way
-back lead where they are to lead. Then the journal replays to the same changes."""
+"""Foreign simulators over a real broker: start and stop times that cannot be set, wheels that slip. After promotion
+their moves take the real robot's times, in either form. A second promotion, redelivery, a reboot and roll back have
+the right result. Then the journal replays to the same changes.
+"""
 import json
 import statistics
 
@@ -12,13 +13,14 @@ TOKEN = "secret-of-the-test"
 MOVES = 30
 LAG_S = 0.05
 REAL = dict(own={"angular_speed_radps": 4.2, "linear_speed_mps": 1.3}, start=(0.02, 0.16, 0.14))
-# Its waits can be set, but its moves take more; of the third none can be set, and it starts and stops as the real one.
+# The first simulator's waits can be set, but its moves take longer; the third has fixed waits, equal to the real
+# robot's.
 OWN = {"angular_speed_radps": 6, "linear_speed_mps": 1.2}
 VIRTUAL = {"rel": dict(own=OWN, start=(0, 0.1, 0.08), slip=0.8, form="relative"),
            "abs": dict(own=OWN, start=(0, 0.1, 0.08), slip=0.8),
            "fixed": dict(own=OWN, start=REAL["start"], slip=0.8, form="relative", refuses=("t0_s", "ta_s", "tr_s"))}
 
-# Takes values as they are and says nothing of it; nobody does anything but wait.
+# A simulator that applies values without acknowledgement; the test can only wait.
 AUTO = {"lazy": dict(own=OWN, start=(0, 0.1, 0.08), slip=0.8)}
 PAIRS = {**VIRTUAL, **AUTO}
 
@@ -33,7 +35,7 @@ class Loop:
         rig.wait_online(*PAIRS)
 
     def drive(self):
-        """Mean |lag| of the pairs, by the robots' stamps: a busy machine delays replies, too."""
+        """Mean |lag| of the pairs, by the robots' stamps: a busy machine delays replies."""
         self.count += 1
         drivers = [self.rig.start("drive", "--pair", pair, "--count", MOVES, "--interval", "0.02", "--seed", self.count,
                                   "--turn-max", "2", "--timeout", "5") for pair in PAIRS]
@@ -59,7 +61,7 @@ class Loop:
         return sum(c["action"] == "acknowledged" for c in self.changes(pair))
 
     def post(self, pair, *actions):
-        """And what comes of the last one is acknowledged."""
+        """The result of the last promotion is acknowledged."""
         before = self.acknowledged(pair)
         for action in actions:
             count = len(self.changes(pair))

@@ -1,5 +1,6 @@
 """Two arms that differ: the virtual one moves as commanded, the real one slower, later, and more so on lines. With
-`promote: auto` the virtual arm takes the real one's times, and the tools stay together on the way."""
+`promote: auto` the virtual arm gets the real one's times, and the tools stay together during moves.
+"""
 import json
 import math
 import random
@@ -14,7 +15,7 @@ WORK = [0, -HALF_PI, -HALF_PI, -HALF_PI, HALF_PI, 0]
 POSE = [0.4869, -0.10915, 0.431859, -2.221441469, 2.221441469, 0]
 REAL = "{speed_ratio: 0.9, t0_s: 0.05, line_acceleration_ratio: 0.8, noise_s: 0.002}"
 QUICK = dict(v_radps=2, a_radps2=8), dict(v_mps=0.4, a_mps2=4)
-BEFORE = 20  # nothing is promoted of fewer
+BEFORE = 20  # fewer moves promote nothing
 MOVES = 40
 
 
@@ -36,8 +37,9 @@ class Arms:
         self.rig.wait(lambda: self.rig.get("/api/v1/pairs/a1")["entries"] == self.count, f"entry {self.count}")
 
     def drive(self, moves):
-        """Out and back with the joints, up and down with the tool, half of them too short for full speed. Median |lag| in
-        s, median gap in mm: where the machine is busy single moves of the robots come late."""
+        """Moves out and back with the joints, up and down with the tool, half of them too short for full speed.
+        Median |lag| in s, median gap in mm: on a busy machine single moves are late.
+        """
         joints, lines = QUICK
         before = self.count
         for k in range(moves // 4):

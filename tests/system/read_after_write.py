@@ -1,4 +1,4 @@
-"""Read after write. Tandem tells an entry over MQTT as soon as it has it: from then on HTTP has it, too."""
+"""Read after write: once Tandem has published an entry over MQTT, HTTP has it, too."""
 import json
 import queue
 import shutil
@@ -13,7 +13,7 @@ ROUNDS = 50
 
 
 def send_command(rig, name, *sides):
-    """A move and its replies."""
+    """Publishes a move and its replies."""
     rig.publish("tandem/v1/r1/command", {"id": name, "op": "go", "rotation_rad": 1.57, "displacement_m": 0.5})
     for side in sides:
         rig.publish(f"tandem/v1/r1/{side}/reply", {"id": name, "status": "done"})
@@ -25,7 +25,7 @@ def newest(rig):
 
 
 def commanded_first(rig):
-    """Whoever has heard of the entry finds it, in the list, in a chart and at the pair."""
+    """A client that received the entry finds it in the list, in a chart and at the pair."""
     received = queue.Queue()
     listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/r1/entry"],
                       on_message=lambda _, payload: received.put(json.loads(payload)["id"]))
@@ -44,7 +44,9 @@ def commanded_first(rig):
 
 
 def pasted(rig):
-    """The README's lines, one behind the other. A moment before the last one, for the messages may still be the broker's."""
+    """The README's commands, one after the other. Before the last one a moment passes: the broker may still have the
+    messages.
+    """
     text = """set -e
 mosquitto_pub -p {broker} -q 1 -t tandem/v1/r1/command       -m '{{"id":"{name}","op":"go","rotation_rad":1.57}}'
 mosquitto_pub -p {broker} -q 1 -t tandem/v1/r1/virtual/reply -m '{{"id":"{name}","status":"done"}}'
@@ -59,7 +61,7 @@ mosquitto_pub -p {broker} -q 1 -t tandem/v1/r1/real/reply    -m '{{"id":"{name}"
 
 
 def quick(rig):
-    """When nothing has come nobody waits."""
+    """Without new messages a request does not wait."""
     began = time.monotonic()
     for _ in range(200):
         rig.get("/api/v1/pairs/r1/entries?limit=1")

@@ -1,4 +1,4 @@
-"""The recipes of docs/operations.md, run as they stand there with other folders; and what it says of disk."""
+"""The recipes of docs/operations.md, run as written but in other folders; and its figures of disk space."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ ENTRIES = "/api/v1/pairs/r1/entries?limit=500"
 
 
 class Lab(Rig):
-    """Below its folder: etc/tandem, etc/mosquitto, var/lib/tandem, as on a machine of its own."""
+    """A machine's folders below a folder of the test: etc/tandem, etc/mosquitto, var/lib/tandem."""
 
     def __init__(self):
         super().__init__("r1: {}", shipped="mosquitto_lab.conf")
@@ -27,12 +27,12 @@ class Lab(Rig):
         self.lab.rename(self.folder / "etc/tandem/lab.yaml")
         self.lab = self.folder / "etc/tandem/lab.yaml"
         self.lab.write_text(text)
-        for command in ("systemctl", "chown"):  # the test starts and stops, and is one user
+        for command in ("systemctl", "chown"):  # the test itself starts and stops the services, and is one user
             (self.folder / "bin" / command).symlink_to("/bin/true")
         give_access(self)
 
     def type(self, name, **variables):
-        """One block of the document, in a folder that has what the package brings."""
+        """Runs one block of the document, in a folder that has the package's files."""
         block = re.search(rf"^```sh {name}\n(.*?)^```", TEXT, re.S | re.M).group(1)
         block = re.sub(r"/(etc|var|backup)/", rf"{self.folder}/\1/", block).replace("-g tandem ", "")
         path = f"{self.folder}/bin:{SOURCE}/docs/examples:{os.environ['PATH']}"
@@ -66,7 +66,7 @@ def drive(lab, moves):
 
 
 def back_up(lab):
-    """While it runs; what comes afterwards is not in it. Returns the entries of that time and the folder."""
+    """A backup of the running daemon lacks later entries. Returns the entries of that time and the folder."""
     lab.wait(lambda: (lab.folder / "var/lib/tandem/tandem.checkpoint").exists(), "a checkpoint")
     drive(lab, MOVES)
     at_backup = lab.get(ENTRIES)["entries"]
@@ -89,7 +89,7 @@ def restore(lab, at_backup, folder):
 
 
 def restore_journal_alone(lab, at_backup, folder):
-    """Store and checkpoint are made anew."""
+    """Store and checkpoint are rebuilt."""
     lab.stop_daemon()
     data = lab.folder / "var/lib/tandem"
     shutil.rmtree(data)

@@ -18,8 +18,9 @@ def read_moves(data, robot):
 
 
 def recording(pairs, path):
-    """pairs: {id: moves}. Command at the start, real reply at the end, virtual reply from nominal speeds;
-    replies carry start and end on the robots' clocks."""
+    """pairs: {id: moves}. The command comes at the start, the real reply at the end, the virtual reply by nominal
+    speeds; replies have start and end on the robots' clocks.
+    """
     lines = []
     for pair, moves in pairs.items():
         for k, move in enumerate(moves):
@@ -55,7 +56,7 @@ def play(rig, path, speed, pairs, count):
 
 
 def at_its_own_speed(data):
-    """Short moves, as fast as they were: the same laps and verdicts."""
+    """Short moves in real time: the same laps and verdicts."""
     moves = [m for m in read_moves(data, 4) if m["duration_s"] < 1.5][:10]
     start = 0.0
     for move in moves:
@@ -74,7 +75,7 @@ def at_its_own_speed(data):
 
 
 def faster(data):
-    """All moves of all five robots, 200 times as fast: laps shrink, what the robots' clocks say does not."""
+    """All moves of all five robots, 200 times as fast: laps shrink, durations by the robots' clocks do not."""
     pairs = {f"m{robot}": read_moves(data, robot) for robot in range(1, 6)}
     count = sum(len(moves) for moves in pairs.values())
     lab = "\n  ".join(f"{pair}: {{timeout_s: 1000, outstanding_max: 16}}" for pair in pairs)

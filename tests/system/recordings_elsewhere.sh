@@ -1,12 +1,12 @@
 # needs: full
-# Recordings from elsewhere: their columns, units and times told by --columns or a file of columns; the same estimates as
-# of the recording in SI units; what is wrong is refused with its place.
+# Recordings of other programs: --columns or a file of columns declares their columns, units and times; the estimates
+# equal those of the recording in SI units; errors are refused with their place.
 set -eu
 . "$SOURCE/tests/support/identify.sh"
 data=$SOURCE/examples/data
 
-# rosbag FILE: the vessel as a bag's export has it: stamps in nanoseconds since 1970, its yaw rate in degrees, speeds in
-# other lengths; and the same with stamps in other units.
+# rosbag FILE: writes the vessel as a bag's export has it: stamps in nanoseconds since 1970, yaw rate in degrees, speeds
+# in other lengths; and the same with stamps in other units.
 cat >"$work/rosbag.py" <<'EOF'
 import csv, datetime, math, sys
 kind = sys.argv[1]
@@ -21,7 +21,7 @@ for r in rows:
     print(",".join([stamp(ns), r["tau_u_n"], r["tau_v_n"], r["tau_r_nm"], repr(float(r["u_mps"]) * 1e3),
                     repr(float(r["v_mps"]) * 100), repr(math.degrees(float(r["r_radps"])))]))
 EOF
-# Two fits in JSON are alike, but for the last digits.
+# Two fits in JSON are equal up to the last digits.
 cat >"$work/same.py" <<'EOF'
 import json, sys
 one, other = (json.load(open(name)) for name in sys.argv[1:3])
@@ -78,7 +78,7 @@ assert all(abs(other[name] - value) <= 1e-6 for name, value in one.items()), (on
 assert abs(one["radius_left_m"] - 0.04) < 1e-3, one
 EOF
 
-# Moves: laps in milliseconds, turns in degrees, as travel times and as a replay.
+# Moves: laps in milliseconds, turns in degrees, for travel times and for a replay.
 printf 'ms,turn,drive\n' >"$work/moves.csv"
 awk -F, 'NR > 1 { printf "%.4f,%.8f,%.8f\n", $1 * 1000, $2 * 57.29577951308232, $3 * 100 }' "$data/moves.csv" >>"$work/moves.csv"
 "$TANDEM" identify --model travel_time --json --columns lap_s=duration_s "$data/moves.csv" >"$work/si.json"
@@ -103,7 +103,7 @@ printf 't=when:iso8601\nrotation_rad=turned:deg\ndisplacement_m=driven:cm\nreal_
     cmp - "$work/table.json" || fail 'replay: other entries'
 grep -q '"t":1795149890.5,.*"verdict":"BEHIND"' "$work/table.json" || fail "replay: $(head -c 600 "$work/table.json")"
 
-# What is wrong.
+# Wrong declarations.
 bag="$work/bag.csv"
 printf 't=%%time:ns\nw=x\n' >"$work/role.columns"
 refuse 2 "[unknown_name] $work/role.columns:2: " --model usv3 --columns "@$work/role.columns" "$bag"

@@ -1,4 +1,4 @@
-# tandem replay: odd recordings, several files, what it says of them, and wrong usage.
+# tandem replay: odd recordings, several files, its remarks on them, and wrong usage.
 set -eu
 fail() { echo "replay: $*" >&2; exit 1; }
 . "$SOURCE/tests/support/fault_code.sh"
@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 echo 'pairs: {r1: {}}' >lab.yaml
 
-# line SECOND TOPIC PAYLOAD: as other programs write it, with spaces after the colons
+# line SECOND TOPIC PAYLOAD: a message as other programs write it, with spaces after the colons
 line() { echo "{\"tst\": \"2026-11-20T05:00:$1Z\", \"topic\": \"tandem/v1/$2\", \"qos\": 1, \"retain\": 0, \"payload\": $3}"; }
 {
     line 00 r1/command '{"id": "a", "op": "go", "displacement_m": 1}'
@@ -23,7 +23,7 @@ line() { echo "{\"tst\": \"2026-11-20T05:00:$1Z\", \"topic\": \"tandem/v1/$2\", 
     line 08 r1/command '{"id": "c", "op": "go"}' | head -c 60
 } >even.jsonl
 
-# Whatever the order of the files, and from standard input: one and the same document.
+# The order of the files does not matter, and standard input gives the same document.
 "$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl --json >one
 "$TANDEM" replay even.jsonl --json odd.jsonl --config=lab.yaml >two
 "$TANDEM" replay -c lab.yaml even.jsonl - --json <odd.jsonl >three
@@ -32,14 +32,14 @@ cmp one two && cmp one three || fail "the order of the files shows"
 cmp one four || fail "by three threads it is another document"
 grep -q '"real_lap_s":3,"virtual_lap_s":2,"lag_s":1,"verdict":"AHEAD"' one || fail "verdict: $(cat one)"
 
-# What was not taken as it stands there is said.
+# Replay reports each line that it could not use as written.
 "$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl >text
 for words in '9 lines, 7 events, 0 malformed' '1 of topics that are not read' '1 of pairs that are not in the lab file' '1 earlier than the previous one' \
     '1 torn at the end of a file'; do
     grep -qF "$words" text || fail "no '$words' in $(cat text)"
 done
 
-# A line stamped years ahead is not taken in, or every probe up to there would be fired, and all that follows would come late.
+# A line stamped years ahead is skipped: it would fire every probe until then, and make all later messages late.
 at() { echo "{\"tst\":\"$1\",\"topic\":\"$2\",\"qos\":1,\"retain\":0,\"payload\":$3}"; }
 move() {
     at "$1T05:00:00Z" tandem/v1/r1/command "{\"id\":\"$2\",\"op\":\"go\",\"displacement_m\":1}"
@@ -60,7 +60,7 @@ has_fault_code '[time_jump' err 'a line far ahead'
 "$TANDEM" replay -c probed.yaml clean.jsonl --json >want
 sed 's/"ahead":1/"ahead":0/; s/"lines":7/"lines":6/' out | cmp - want || fail "far ahead: $(cat out) instead of $(cat want)"
 { "$TANDEM" replay -c probed.yaml ahead.jsonl 2>/dev/null || true; } | grep -qF '1 stamped far ahead' || fail "far ahead is not counted"
-# Whoever knows better says so; and where the daemon was away, months pass by themselves.
+# --pause-max accepts such a line. Months in which the daemon was away need no option.
 { move 2026-11-20 a; move 2027-02-20 b; } >months.jsonl
 { "$TANDEM" replay -c lab.yaml months.jsonl --json 2>/dev/null || true; } | grep -q '"ahead":3' || fail "three months"
 "$TANDEM" replay -c lab.yaml --pause-max 100 months.jsonl --json | grep -q '"ahead":0' || fail "three months, allowed"
@@ -74,7 +74,7 @@ timeout 120 "$TANDEM" replay -c probed.yaml away.jsonl --json >out 2>err || fail
 grep -q '"ahead":0' out && ! [ -s err ] || fail "three months away: $(cat err)"
 [ "$(grep -o '"verdict":"AHEAD"' out | wc -l)" = 2 ] || fail "three months away: $(cat out)"
 
-# What is left out is counted and named. Only whole lines that time steps drop fail by themselves; with --strict all do.
+# Skipped lines are counted and named. Whole lines skipped for a time step give a failure; with --strict any line does.
 torn_end() { clean; printf '{"tst":"2026-11-22T05:00:00Z","topic":"tandem/v1/r1/com'; }
 for row in "clean 0 0" "torn_end 0 1 torn" "ahead 1 1 too.far.ahead" "no_message 0 1 no.message" \
     "elsewhere 0 1 topics.that.are.not.read" "stranger 0 1 not.in.the.lab.file"; do
@@ -90,13 +90,13 @@ for row in "clean 0 0" "torn_end 0 1 torn" "ahead 1 1 too.far.ahead" "no_message
     done
 done
 
-# The tables that --help names are there.
+# The tables that --help names exist.
 "$TANDEM" replay -c lab.yaml odd.jsonl --csv tables >/dev/null
 for table in entries alarms log changes travel_time; do
     [ -s "tables/$table.csv" ] || fail "no $table.csv"
 done
 
-# By threads they are the same, and so is what becomes of a table of moves, and of a place that takes nothing.
+# Any number of threads gives the same document; tables of moves, and an output that cannot be written.
 "$TANDEM" replay -c lab.yaml odd.jsonl --csv by_threads --jobs 3 >/dev/null
 diff -r tables by_threads || fail "by three threads they are other tables"
 for jobs in 1 3; do "$TANDEM" replay -c lab.yaml tables/entries.csv --json --jobs "$jobs" >"moves.$jobs"; done

@@ -1,6 +1,7 @@
-"""A lab runs for a while over a real broker: two pairs, one in link mode, robots with loss, jitter and
-clocks of their own, rubbish in between. Then the journal, and a recording made beside it with plain
-mosquitto_sub, go through `tandem replay`."""
+"""A lab runs for a while over a real broker: two pairs, one in link mode, robots with loss, jitter and clocks of
+their own, and malformed messages. Then `tandem replay` reads the journal, and a recording that plain mosquitto_sub
+made meanwhile.
+"""
 import json
 import os
 import signal
@@ -52,7 +53,7 @@ def compare(rig, document, live):
 
 
 def compare_recording(document, live):
-    """mosquitto_sub stamped the same messages at the same time, for computing takes none."""
+    """mosquitto_sub stamped the messages with the same times: computing takes no virtual time."""
     for pair in ("p1", "p2"):
         got = [json.loads(text) for text in cut_records(member(member(document, "pairs"), pair), "entries")]
         want = [json.loads(text) for text in live[pair]["entries"]]

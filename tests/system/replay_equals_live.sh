@@ -1,5 +1,5 @@
 #!/bin/sh
 # needs: virtual time
-# What the API returned is, byte for byte, what a replay of the journal gives.
+# A replay of the journal gives, byte for byte, what the API returned.
 set -eu
 PYTHONPATH="$SOURCE/tests/support" exec python3 "$SOURCE/tests/system/replay_equals_live.py"

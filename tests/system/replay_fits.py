@@ -1,5 +1,6 @@
-"""tandem replay of telemetry whose dynamics are fitted: a recording without lines of the daemon, a journal that tells how its
-fits ended, pieces of one, and --refit."""
+"""tandem replay of telemetry whose dynamics are fitted: a recording without lines of the daemon, a journal that
+states how its fits ended, pieces of one, and --refit.
+"""
 import datetime
 import gzip
 import json
@@ -14,7 +15,7 @@ TANDEM = os.environ["TANDEM"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 BEGIN_S, SECONDS, RATE_HZ = 1763800000, 100, 10
 GAIN, LAG_S = 2.0, 0.5
-REPLAYED_S = 5.0  # how long a fit takes that no line tells the end of
+REPLAYED_S = 5.0  # assumed duration of a fit whose end no line states
 LAB = "pairs:\n  r1: {dynamics: {model: first_order, sides: real, window: 400, window_s: 40, refit_s: 30, fit_timeout_s: 20}}\n"
 
 
@@ -58,7 +59,7 @@ def look(document):
 
 
 def check_made(document, ends_after, where):
-    """Every fit was made, each so long after it could begin; the values are the channel's."""
+    """Every fit was made, each after its assumed duration; the values are the channel's."""
     real, ends, alarms = look(document)
     assert not alarms, (where, alarms)
     assert real["counts"]["started"] == real["counts"]["done"] == len(ends) == len(ends_after), (where, real["counts"], ends)
@@ -70,13 +71,13 @@ def check_made(document, ends_after, where):
 
 
 def check_plain(folder, lines):
-    """The first one begins after half a window, the next ones each 30 s later."""
+    """The first fit starts after half a window, the next ones each 30 s later."""
     made = [20 + REPLAYED_S, 50 + REPLAYED_S, 80 + REPLAYED_S]
     document = run(folder, lines)
     check_made(document, made, "plain")
     assert run(folder, lines, "--refit") == document, "--refit has nothing to pass over"
     assert run(folder, lines) == document, "two replays differ"
-    # It ends while a fit is under way.
+    # The recording ends while a fit is in progress.
     check_made(run(folder, lines[:22 * RATE_HZ]), made[:1], "short")
     return made
 
@@ -87,7 +88,7 @@ def check_fits(folder, lines, made):
     for first in ([start()], []):
         check_made(run(folder, first + lines + ends), sample, "told")
         check_made(run(folder, first + lines + ends, "--refit"), made, "told, made anew")
-    # One failed, and one the daemon gave up: that is what happened.
+    # One fit failed, and the daemon gave up one: replay repeats what happened.
     real, _, _ = look(run(folder, [start(), *lines[:70 * RATE_HZ], ends[0], fit(BEGIN_S + 53, 2, "failed")]))
     assert (real["counts"]["done"], real["counts"]["failed"], real["counts"]["lost"]) == (1, 1, 0), real["counts"]
     real, _, alarms = look(run(folder, [start(), *lines, ends[0]]))
@@ -95,9 +96,11 @@ def check_fits(folder, lines, made):
 
 
 def check_untold(folder, lines, made):
-    """The lab that wrote the journal followed no dynamics: it is certain when the first one would have been given up."""
+    """The lab that wrote the journal followed no dynamics: replay gives up the first fit at the time when the daemon
+    would.
+    """
     check_made(run(folder, [start(), *lines]), [40, 50 + REPLAYED_S, 80 + REPLAYED_S], "untold")
-    # A piece of a journal: what it tells is of other fits.
+    # A piece of a journal: its lines are about other fits.
     pieces = [fit(BEGIN_S + t, 17 + k) for k, t in enumerate((5, 21, 35, 65, 95))]
     document = run(folder, lines + pieces)
     check_made(document, made, "a piece")
@@ -106,7 +109,7 @@ def check_untold(folder, lines, made):
 
 
 def check_recorded():
-    """Longer recordings, where there are any: without the daemon's lines as with them."""
+    """Long recordings, if available: the result is the same without the daemon's lines."""
     cases = pathlib.Path(os.environ.get("TANDEM_DATA") or SOURCE / "../shared/data").parent / "trust"
     def first_fit(lines):
         command = [TANDEM, "replay", "-c", cases / "lab_dynamics.yaml", "--json", "-"]

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Fits of dynamics in a replay: where the journal tells their ends, there; where it does not, all the same.
+# Fits of dynamics in a replay: they end where the journal says so; without such lines they are made all the same.
 command -v python3 >/dev/null || exit 77
 PYTHONPATH=tests/support exec python3 tests/system/replay_fits.py

@@ -1,5 +1,6 @@
-"""POST /api/v1/replay over a real port: the daemon's own journal gives what the daemon has, its entries as a table the
-same laps and verdicts; bounded, cancelled, and without effect on the lab."""
+"""POST /api/v1/replay over a real port: the daemon's own journal gives the daemon's results, its entries as a table
+give the same laps and verdicts; bounded, cancellable, and without effect on the lab.
+"""
 import json
 import random
 import time
@@ -38,7 +39,7 @@ def wait(rig, location, seconds=60):
 
 
 def drive(rig):
-    """Some moves of two pairs, and a reply that nobody waits for."""
+    """Some moves of two pairs, and a reply without a command."""
     rig.start_daemon()
     for pair in ("r1", "s2"):
         for k in range(6):
@@ -52,7 +53,7 @@ def drive(rig):
 
 
 def check_journal(rig):
-    """The journal so far: what the daemon has, what the command prints."""
+    """The journal so far gives the daemon's results, and those of the command."""
     files = sorted((rig.folder / "journal").glob("*.jsonl"))
     body = b"".join(path.read_bytes() for path in files)
     text = wait(rig, upload(rig, body, "?name=so-far.jsonl"))
@@ -95,7 +96,7 @@ def check_refusals(rig):
     try:
         request(rig, "POST", "/api/v1/replay", b"x" * 2_000_001, "text/csv", 413)
     except urllib.error.URLError as error:
-        assert isinstance(error.reason, (BrokenPipeError, ConnectionResetError)), error  # it closed while this still sent
+        assert isinstance(error.reason, (BrokenPipeError, ConnectionResetError)), error  # closed while this still sent
     request(rig, "GET", "/api/v1/replay/1", want=404)
     request(rig, "DELETE", "/api/v1/replay/1", want=404)
     job = json.loads(wait(rig, upload(rig, b"{}\n{", "?name=what.jsonl")))
@@ -104,7 +105,7 @@ def check_refusals(rig):
 
 
 def check_cancel(rig):
-    """Two may be in memory; both end when they are told to."""
+    """Two replays may be in memory; both end on request."""
     moves = b"pair,t,rotation_rad,displacement_m,real_lap_s,virtual_lap_s\n" + b"".join(
         b"r1,%d,1,0,1,1\n" % (10 * k) for k in range(100000))
     first = upload(rig, moves, media="text/csv")
@@ -125,7 +126,7 @@ def check_cancel(rig):
 
 
 def telemetry(pair, axes, seconds):
-    """As mosquitto_sub records it: first-order channels, ten samples a second in batches of five seconds."""
+    """First-order channels as mosquitto_sub records them, ten samples a second in batches of five seconds."""
     draw = random.Random(3)
     nu, lines = [0.0] * axes, []
     for k in range(seconds * 10):
@@ -143,7 +144,7 @@ def telemetry(pair, axes, seconds):
 
 
 def check_fits(rig):
-    """A recording without the daemon's lines: fits as on the command line; one that takes long ends when it is told to."""
+    """A recording without the daemon's lines: fits as on the command line; a long fit ends on request."""
     body = telemetry("d1", 1, 100)
     copy = rig.folder / "plain.jsonl"
     copy.write_bytes(body)

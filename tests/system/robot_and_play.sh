@@ -1,7 +1,7 @@
 #!/bin/sh
 # needs: real time
-# Two robots, a driver and a recording, over a real broker: every command is answered, the
-# recording plays back message for message, and wrong usage says so.
+# Two robots, a driver and a recording, over a real broker: every command is answered, the recording plays back message
+# for message, and wrong usage gives an error.
 set -eu
 . tests/support/broker.sh
 . tests/support/wait.sh
@@ -24,8 +24,8 @@ finish() {
 }
 trap finish EXIT
 
-# Topic and payload of the lab's messages. %J writes numbers anew, so that lengths differ, and an
-# empty line for what is no JSON.
+# Topic and payload of the lab's messages. %J formats numbers again, so that lengths differ, and writes an empty line
+# for a payload that is no JSON.
 strip() {
     grep -v -e '/heartbeat/' -e '^$' "$1" |
         sed 's/.*"topic":"[a-z]*\/v1\///; s/"\(qos\|retain\|mid\|payloadlen\)":[0-9]*,//g'
@@ -80,12 +80,12 @@ wait "$first" || true
 [ "$(count '"status":"ignored"')" -ge 2 ] || fail "ignored"
 grep -q 'malformed$' "$work/real.log" || fail "summary"
 grep -q ' 1 malformed$' "$work/real.log" || fail "malformed is counted"
-# A killed robot's will is for test_mqtt_client; its clock is 0.8 s ahead here.
+# test_mqtt_client tests the will of a killed robot; here its clock is 0.8 s ahead.
 awk -F'"t":' '/real\/telemetry/ { split($2, t, ","); split($1, s, "\""); print t[1]; exit }' \
     "$work/first.jsonl" | awk -v now="$(date +%s)" \
     '{ d = $1 - now; exit !(d > -60 && d < 60) }' || fail "the robot's clock is far off"
 
-# --- play it back, ten times as fast, under another prefix -----------------------------------
+# --- played back, ten times as fast, under another prefix ------------------------------------
 record "$work/second.jsonl" 'again/v1/#'
 second=$recorder
 wait_for 20 "the recorder" hears "$work/second.jsonl" again/v1/heartbeat/ready
@@ -100,7 +100,7 @@ diff "$work/first.txt" "$work/second.txt" >"$work/diff.log" || fail "the recordi
 grep -q "$(wc -l <"$work/first.txt") sent, $(wc -l <"$work/first.txt") acknowledged" \
     "$work/play.log" || fail "counts of play"
 
-# --- link mode: a robot hears its own side only ----------------------------------------------
+# --- link mode: a robot receives the commands of its own side only ---------------------------
 "$TANDEM" robot --side real --mode link $broker --for 6 >"$work/link.log" 2>&1 &
 link=$!
 pids="$pids $link"

@@ -1,4 +1,4 @@
-"""`tandem robot --check` finds nothing in robots that keep to the protocol, and in each wrong one what is wrong, and that alone."""
+"""`tandem robot --check` finds nothing in correct robots, and in each wrong robot exactly its fault."""
 import json
 import math
 import re
@@ -16,7 +16,7 @@ SET = {"t0_s": 0.0, "angular_speed_radps": 1.0, "linear_speed_mps": 0.5}
 
 
 class Robot:
-    """Does as docs/protocol says, but for its flaw."""
+    """A robot that follows docs/protocol, except for its flaw."""
 
     def __init__(self, port, pair, side, flaw=""):
         self.flaw, self.own, self.now_set = flaw, dict(SET), dict(SET)
@@ -35,7 +35,7 @@ class Robot:
         return {} if self.flaw == "no boot" else {"boot": "b1"}
 
     def clock(self):
-        """On its own clock, which began at its start, or another's."""
+        """A time on its own clock, which began at its start, or on another's."""
         t = time.monotonic() - 100.0
         return {"ms stamps": 1e3 * t, "us stamps": 1e6 * t, "slow clock": 0.3 * t}.get(self.flaw, t)
 
@@ -168,7 +168,7 @@ class Robot:
 
 
 MISSING, WRONG = "missing", "wrong"
-# Flaw: what is found beside what is right.
+# Flaw: the findings in addition to the results of a correct robot.
 FLAWS = {
     "": {}, "ros stamps": {},
     "no id": {"reply.id": MISSING},
@@ -227,7 +227,7 @@ def odd(page):
 
 
 def check_rules(page):
-    """Each rule is in its document, whose lines may end within it."""
+    """Each rule is in its document, whose lines may break within it."""
     for finding in page["findings"]:
         document = " ".join((SOURCE / finding["document"]).read_text().split())
         assert finding["rule"] in document, f"{finding['document']} does not say: {finding['rule']}"
@@ -245,7 +245,7 @@ def check_flaws(rig):
             robot.end()
 
     todo = list(enumerate(FLAWS.items()))
-    while todo:  # some at once: they mostly wait
+    while todo:  # several at once: they mostly wait
         threads = [threading.Thread(target=one, args=(n, flaw, expected)) for n, (flaw, expected) in todo[:16]]
         todo = todo[16:]
         for thread in threads:
@@ -279,7 +279,7 @@ def check_own(rig):
 
 
 def check_page(rig):
-    """In words; nobody there; a set that was in force is put back."""
+    """The output as text; an absent robot; the check restores a parameter set that was in force."""
     robot = Robot(rig.broker_port, "w1", "virtual", "degrees")
     rig.publish("tandem/v1/w1/virtual/parameters", {"version": 7, "model": "travel_time", "values": {"linear_speed_mps": 0.4}}, "-r")
     run = subprocess.run([TANDEM, "robot", "-p", str(rig.broker_port), "--check", "w1/virtual"], stdout=subprocess.PIPE, text=True)

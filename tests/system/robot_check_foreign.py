@@ -1,5 +1,6 @@
-"""`tandem robot --check PAIR/SIDE -c LAB`: robots that speak by a mapping, as VDA 5050 has it and in Sparkplug B, each in the words of
-its codec: nothing is found in right ones, and in each wrong one, or under each wrong table, what is wrong, and that alone."""
+"""`tandem robot --check PAIR/SIDE -c LAB`: robots behind a mapping, VDA 5050 and Sparkplug B, in the terms of their
+codec. Correct robots have no findings; each wrong robot or wrong table has exactly its own.
+"""
 import datetime
 import json
 import math
@@ -28,7 +29,7 @@ send:
 
 
 class Border(Robot):
-    """The same robot behind other words: say() and take() are theirs."""
+    """The same robot behind another format; say() and take() translate."""
 
     def __init__(self, port, pair, side, flaw, topics, will, hello):
         self.flaw, self.own, self.now_set = flaw, {}, {"angular_speed_radps": 1.0, "linear_speed_mps": 0.5}
@@ -71,7 +72,7 @@ class Shop(Border):
 
 
 class Vehicle(Border):
-    """Of VDA 5050: drives to the last node of its order, turning on the spot."""
+    """A VDA 5050 vehicle: drives to the last node of its order, turning on the spot."""
 
     def __init__(self, port, pair, side, flaw=""):
         self.address = f"uagv/v2/acme/{pair}-{side}"
@@ -134,7 +135,7 @@ class Vehicle(Border):
             self.publish_state()
 
     def say(self, word, body, qos=1):
-        """Its states say it."""
+        """The vehicle's states show the result."""
 
     def publish_state(self):
         self.next_s = time.monotonic() + 0.1
@@ -215,7 +216,7 @@ def read_sparkplug(data):
 
 
 class Device(Border):
-    """Of Sparkplug B: silent until it is asked for its birth; then it tells where it is, ten times a second."""
+    """A Sparkplug B robot: silent until its birth is requested; then it reports its pose ten times a second."""
 
     def __init__(self, port, pair, side, flaw=""):
         self.counted = 0
@@ -248,7 +249,7 @@ class Device(Border):
             self.publish("DDATA", self.place("P", "p"))
 
 
-# Of whom, robot's flaw, what its table says in place of what: what is found beside what is right.
+# Codec, robot's flaw, replacement in its table: the findings in addition to those of a correct robot.
 FLAWS = [
     (Shop, "", (), {}),
     (Shop, "", ((", unit: deg, scale: -1}}}\n  - {topic", ", scale: -1}}}\n  - {topic"),), {"values": WRONG}),
@@ -271,7 +272,7 @@ FLAWS = [
     (Vehicle, "", (), {}),
     (Vehicle, "degrees", (), {"telemetry.pose": WRONG, "go": None, "busy": None, "halt": None}),
     (Vehicle, "never drives", (), {"reply.t_start": MISSING}),
-    (Vehicle, "busy without a word", (), {}),  # the next order that it takes tells that it never took this one
+    (Vehicle, "busy without a word", (), {}),  # with its next order the robot reports that it never received this one
     (Vehicle, "cancel unanswered", (), {"reply": WRONG, "halt": None, "halt.late": None, "reply.twice": None}),
     (Vehicle, "cancels at its end", (), {"halt": WRONG, "halt.late": WRONG}),
     (Vehicle, "no connection", (), {"connection": MISSING, "boot": MISSING}),
@@ -318,7 +319,7 @@ def check_flaws(rig):
             robot.end()
 
     todo = list(enumerate(FLAWS))
-    while todo:  # some at once: they mostly wait
+    while todo:  # several at once: they mostly wait
         threads = [threading.Thread(target=one, args=(n, *row[:3])) for n, row in todo[:10]]
         todo = todo[10:]
         for thread in threads:
@@ -340,7 +341,7 @@ def check_flaws(rig):
 
 
 def check_words(rig):
-    """Named as the codec names it; who cannot be checked so is told why."""
+    """The pair is named as the codec names it; an error says why such a robot cannot be checked."""
     lab = lab_of(rig, "words", Shop, FLAWS[1][2])
     robot = Shop(rig.broker_port, "words", "real")
     run = subprocess.run([TANDEM, "robot", "--check", "words/real", "-c", lab], stdout=subprocess.PIPE, text=True)

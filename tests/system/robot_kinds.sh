@@ -1,7 +1,7 @@
 #!/bin/sh
 # needs: virtual time
-# The lab's robots over a real broker: every command answered once, parameters applied and
-# acknowledged, machines published, restarts, a slow simulator, many robots in one process.
+# The lab's robots over a real broker: every command answered once, parameters applied and acknowledged, machines
+# published, restarts, a slow simulator, many robots in one process.
 set -eu
 . tests/support/broker.sh
 . tests/support/wait.sh
@@ -62,14 +62,14 @@ wait_seen 2 '{"id":"g","t_start"'
 wait_seen 1 'r1/real/machines {"t":'
 [ "$(seen '"l0main":{"state":')" -ge 2 ] || fail "machines"
 
-# Parameters: known ones at once, unknown ones refused with a reason, version 0 takes all back.
+# Parameters: known ones apply at once, unknown ones are refused with a reason, version 0 restores the start values.
 pub r1/virtual/parameters '{"version":3,"model":"travel_time","values":{"t0_s":1.0,"colour":3,"kp":-1}}'
 wait_seen 1 'ack {"version":3,"applied":["t0_s"],"refused":[{"name":"colour","reason":"a diffdrive has no such parameter"},{"name":"kp","reason":'
 pub r1/command '{"id":"h","op":"go","rotation_rad":0.5}'
 wait_seen 1 'r1/real/reply {"id":"h"'
 [ "$(seen 'r1/virtual/reply {"id":"h"')" = 0 ] || fail "the new t0_s had no effect"
 wait_seen 1 'r1/virtual/reply {"id":"h"'
-# Relative ones change its own start values, however often they come; of both forms, adjust.
+# Relative values change the robot's own start values, however often they come; adjust comes in both forms.
 for _ in 1 2; do
     pub r1/virtual/parameters '{"version":4,"values":{"t0_s":9,"ta_s":0},"adjust":{"t0_s":{"add":0.25},"linear_speed_mps":{"factor":0.9},"kp":3,"colour":{"add":1}}}'
 done

@@ -21,7 +21,7 @@ WRITE = "/api/v1/pairs/r1/commands"
 
 
 def is_guarded(answer):
-    """Whatever it is, no browser takes it for something else, and no other site may read it."""
+    """No browser interprets the answer as another type, and no other site may read it."""
     assert answer.headers["x-content-type-options"] == "nosniff", answer.raw
     assert answer.headers["cross-origin-resource-policy"] == "same-origin", answer.raw
     assert not [name for name in answer.headers if name.startswith("access-control")], answer.raw
@@ -47,7 +47,7 @@ def path_traversal(rig):
 
 
 def random_requests(rig, draw):
-    """Broken in every way, hundreds of them: answered with an error of the client's, or hung up on."""
+    """Hundreds of malformed requests: each gets a client error, or the daemon hangs up."""
     good = [b"GET /api/v1/pairs/r1/entries?limit=5&order=oldest HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv;q=0.5\r\n",
             b"GET /api/v1/pairs/r1/series?points=7&since=5 HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \"abc\", *\r\n",
             b"GET /api/v1/events?pair=r1&type=nothing HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1.2.3.4.5\r\n",
@@ -73,7 +73,7 @@ def random_requests(rig, draw):
 
     def try_one(text):
         with connect(rig) as s:
-            s.settimeout(1)  # many are no whole request, and would be waited for
+            s.settimeout(1)  # many are incomplete requests, and the daemon would wait for the rest
             try:
                 s.sendall(text)
             except OSError:
@@ -101,7 +101,7 @@ def oversized(rig):
 
 
 def slow(rig):
-    """Clients that dribble take nobody's place, and are hung up on."""
+    """Clients that send slowly block nobody, and the daemon hangs up on them."""
     head = f"POST {WRITE} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
     slow_ones = []
     for i in range(24):
@@ -130,7 +130,7 @@ def slow(rig):
 
 
 def tokens(rig):
-    """Nothing but the whole token in its header lets anybody write."""
+    """Only the whole token in its header permits writing."""
     wrong = [[], ["Authorization: Bearer"], ["Authorization: Bearer "], [f"Authorization: {TOKEN}"],
              [f"Authorization: Basic {TOKEN}"], [f"Authorization: Bearer {TOKEN[:-1]}"],
              [f"Authorization: Bearer {TOKEN}x"], [f"Authorization: Bearer {TOKEN}{TOKEN}"],
@@ -139,7 +139,7 @@ def tokens(rig):
              ["Authorization: Bearer wrong"]]
     writes = [("POST", WRITE), ("POST", "/api/v1/pairs/r1/parameters/promote"), ("PUT", "/api/v1/pairs/r1/following"),
               ("POST", "/api/v1/identify?model=usv3"), ("DELETE", "/api/v1/identify/1")]
-    sources = (f"127.0.3.{k // 9 + 1}" for k in itertools.count())  # nine of each are free
+    sources = (f"127.0.3.{k // 9 + 1}" for k in itertools.count())  # nine of each are allowed without a delay
     for method, target in writes:
         for headers in wrong:
             answer = ask(rig, target, method, headers, COMMAND, source=next(sources))
@@ -152,7 +152,7 @@ def tokens(rig):
 
 
 def guesses(rig):
-    """After ten wrong tokens an address waits; who has the right one does not, nor do others."""
+    """After ten wrong tokens an address must wait; the right token need not, nor must other addresses."""
     wrong, right = ["Authorization: Bearer wrong"], [f"Authorization: Bearer {TOKEN}"]
     source = "127.0.4.1"
     for _ in range(10):
@@ -171,7 +171,7 @@ def guesses(rig):
 
 
 def other_sites(rig):
-    """What the page of another site can have a browser send."""
+    """Requests that the page of another site can make a browser send."""
     site = ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors",
             "Referer: https://evil.example/", "Cookie: a=b"]
     for media_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"):
@@ -189,7 +189,7 @@ def other_sites(rig):
 
 
 def hosts(rig):
-    """A name that was made to point here."""
+    """A foreign name that resolves to this address."""
     for host in ("evil.example", "evil.example:8420", "localhost.evil.example", "127.0.0.1.evil.example"):
         for target in ("/", "/api/v1/pairs", "/api/v1/events", "/healthz"):
             answer = ask(rig, target, host=host)
@@ -198,7 +198,7 @@ def hosts(rig):
 
 
 def markup(rig):
-    """A robot's words come out as data: never as a page, and as they were said."""
+    """A robot's text comes out as data: never as a page, and unchanged."""
     evil = "</script><script>alert(1)</script>\"'&"
     rig.publish("tandem/v1/r1/command", {"id": evil[:20], "op": "go", "displacement_m": 0.1})
     for side in ("real", "virtual"):
@@ -213,7 +213,7 @@ def markup(rig):
         answer = ask(rig, target)
         assert answer.headers["content-type"].startswith(kind), answer.raw
         is_guarded(answer)
-    # Reflected: in a path, a parameter, a header.
+    # Input reflected in an error: in a path, a parameter, a header.
     for target in ("/%3Cscript%3Ealert(1)%3C/script%3E", "/api/v1/pairs/%3Cb%3E", "/api/v1/pairs?%3Cscript%3E=1",
                    "/api/v1/pairs/r1/entries?limit=%3Cscript%3E", "/<script>", "/api/v1/pairs/r1/alarms?type=<b>"):
         answer = ask(rig, target)
@@ -237,7 +237,7 @@ def wait_log(rig):
 
 def limits():
     with Rig() as rig:
-        # As much as a page of a thousand pairs may ask for at once.
+        # The number of requests that a page of a thousand pairs may send at once.
         rig.start_daemon()
         with connect(rig) as s:
             s.sendall(b"GET /api/v1/pairs/r1 HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1199 +
@@ -248,7 +248,7 @@ def limits():
         rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_requests_per_s: 5, client_connections_max: 4, "))
         rig.daemon = rig.run([os.environ["TANDEM"], "serve", "-c", rig.lab], stderr=open(rig.daemon_log, "a"))
         rig.wait(lambda: socket.socket().connect_ex(("127.0.0.1", rig.http_port)) == 0, "the daemon listens")
-        # All at once: a slow machine too has them within the time in which so many more may come.
+        # All at once: a slow machine also answers them within the time in which as many more are allowed.
         with connect(rig) as s:
             s.sendall(b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n" * 60)
             answers = [Answer(b"HTTP/1.1 " + raw) for raw in receive(s).raw.split(b"HTTP/1.1 ")[1:]]
@@ -261,7 +261,9 @@ def limits():
         held = []
 
         def hold_place():
-            """Those before may have theirs for a moment yet; who gets none is hung up on, once answered."""
+            """Earlier clients may hold their connections a moment longer; a refused client gets its answer and is
+            hung up on.
+            """
             s = connect(rig)
             s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             said = Answer(s.recv(4096))
@@ -287,7 +289,7 @@ def make_certificate(rig, name, kind=("ec", "-pkeyopt", "ec_paramgen_curve:prime
 
 
 def try_cipher(rig, cipher):
-    """Is it spoken, in TLS 1.2?"""
+    """Whether the server accepts it in TLS 1.2."""
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname = False
     client.verify_mode = ssl.CERT_NONE
@@ -301,7 +303,9 @@ def try_cipher(rig, cipher):
 
 
 def renewal(rig, shown):
-    """A renewed certificate is shown after a reload; one that is none leaves the old one where it is. The key becomes one of RSA."""
+    """A renewed certificate is used after a reload; an invalid one leaves the old one in use. The key becomes an RSA
+    key.
+    """
     files = {name: (rig.folder / name).read_text() for name in ("a.pem", "b.pem", "a.key", "b.key")}
 
     def reload(words):
@@ -326,7 +330,7 @@ def renewal(rig, shown):
     make_certificate(rig, "a", ["rsa:2048"])
     reload("a.pem is shown now")
     assert shown() == (rig.folder / "a.pem").read_text().strip()
-    # Of RSA too nothing goes without forward secrecy.
+    # With an RSA key, too, no cipher without forward secrecy is accepted.
     assert try_cipher(rig, "ECDHE-RSA-AES256-GCM-SHA384")
     assert not try_cipher(rig, "AES128-GCM-SHA256") and not try_cipher(rig, "AES256-SHA256"), "no forward secrecy"
     held.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -381,7 +385,7 @@ def tls():
         assert version == "TLSv1.3" and answer.status == 200, (version, answer.raw)
         assert f"https://127.0.0.1:{rig.http_port}" in rig.daemon_log.read_text()
         assert ask(rig, "/api/v1/pairs").status == 0, "plain HTTP is not answered"
-        # Events come over it too.
+        # Events are served over TLS, too.
         with connect(rig) as s, context.wrap_socket(s, server_hostname="localhost") as t:
             t.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = t.recv(4096)
@@ -423,7 +427,7 @@ with Rig() as rig:
     rig.start_daemon()
     tokens(rig)
     guesses(rig)
-    pass_time(1.1)  # the log says so much in a second, and then what it left out
+    pass_time(1.1)  # the log writes this number a second, and then counts what it left out
     hosts(rig)
     pass_time(1.1)
     other_sites(rig)

@@ -1,4 +1,4 @@
-# tandem selftest: what it says, in words and in JSON, and that a seed fixes every byte.
+# tandem selftest: its output as text and JSON; a seed fixes every byte.
 set -eu
 fail() { echo "selftest: $*" >&2; exit 1; }
 work=$(mktemp -d)
@@ -17,7 +17,7 @@ code=0
 [ "$code" = 2 ] && grep -q "no model 'walk'" "$work/err" || fail "unknown model: $code"
 "$TANDEM" selftest --runs 1 2>/dev/null && fail 'one run' || true
 
-# Of a joint with a delay, residuals that are a little off white: error bars are what estimates scatter by.
+# A joint with a delay has slightly autocorrelated residuals: its error bars match the scatter of the estimates.
 "$TANDEM" selftest --model joint --scenario none --runs 4 --json >"$work/joint" || fail "joint: $(cat "$work/joint")"
 python3 -c 'import json, sys
 for p in json.load(open(sys.argv[1]))["models"][0]["parameters"]:

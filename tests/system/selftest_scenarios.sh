@@ -1,6 +1,6 @@
 # needs: a minute, full
-# What is said of worlds that are not the models', in short: docs/model/trust.md has the long form. Judged by what chance
-# brings in one of 1000 self tests.
+# The verdicts on scenarios outside of the models, in a short run: docs/model/trust.md has the long form. A correct
+# program fails by chance in one of 1000 runs.
 set -eu
 fail() { echo "selftest_scenarios: $*" >&2; exit 1; }
 work=$(mktemp -d)

@@ -1,6 +1,7 @@
-"""A disk that syncs late or never. The daemon reports the age of what is not synced. The store gets no record before the
-journal has its line on the disk. SIGTERM ends within its limits, while the daemon starts too. What was acknowledged is
-there afterwards."""
+"""A disk that syncs late or never. The daemon reports the age of unsynced data. The store gets no record before the
+journal has its line on the disk. SIGTERM ends the daemon within its limits, also during its start. Everything
+acknowledged is there afterwards.
+"""
 import json
 import os
 import pathlib
@@ -14,11 +15,11 @@ from io_faults import Page, build
 from rig import SOURCE, TANDEM, Rig
 
 NEVER_S = 1e6
-FSYNC_S, UNSYNCED_S = 1, 5  # journal.fsync_s, and what is allowed beyond it
+FSYNC_S, UNSYNCED_S = 1, 5  # journal.fsync_s, and the tolerance beyond it
 COMMIT_S = 0.2  # store.commit_ms
-STOP_S = 45  # what SIGTERM may take, whatever the disk does
-SLOW_STOP_S = 10  # and where a sync takes a second
-LATE_S = 1.5  # the daemon looks this often, at least
+STOP_S = 45  # limit of SIGTERM, whatever the disk does
+SLOW_STOP_S = 10  # the limit where a sync takes a second
+LATE_S = 1.5  # the daemon checks at least this often
 IS_VIRTUAL = "TANDEM_CLOCK" in os.environ
 
 
@@ -64,12 +65,12 @@ class SlowDisk(Rig):
         return f" {event}: " in self.daemon_log.read_text()
 
     def launch(self):
-        """Without waiting."""
+        """Starts the daemon without waiting."""
         self.daemon_log = self.folder / "daemon.log"
         self.daemon = self.run([TANDEM, "serve", "-c", self.lab], stderr=open(self.daemon_log, "a"))
 
     def stop(self):
-        """Seconds that SIGTERM took, and the exit status."""
+        """Sends SIGTERM; returns the seconds that it took, and the exit status."""
         began = time.monotonic()
         self.daemon.send_signal(signal.SIGTERM)
         status = self.daemon.wait(NEVER_S)
@@ -93,7 +94,7 @@ def check_limit(run_s, least_s, most_s):
 
 
 def unsynced():
-    """Journal syncs hang: metric, /readyz, log and alarm report for how long; the store waits; then all is well again."""
+    """Journal syncs hang: metric, /readyz, log and alarm report the duration; the store waits; then all recovers."""
     with SlowDisk("journal") as rig:
         rig.start_daemon()
         rig.command(3)
@@ -134,7 +135,9 @@ def each_sync_takes_a_second():
 
 
 def check_incomplete(rig):
-    """A sync hangs for ever: the end comes by itself, before a supervisor's, with an error that names what is missing."""
+    """A sync hangs for ever: the daemon ends by itself before a supervisor's limit, with an error that names what is
+    missing.
+    """
     run_s, status = rig.stop()
     check_limit(run_s, STOP_S, STOP_S + 1)
     unit_s = int(re.search(r"^TimeoutStopSec=(\d+)$", (SOURCE / "packaging/tandem.service").read_text(), re.M)[1])
@@ -163,7 +166,7 @@ def launch_hung(rig):
 
 
 def hung_at_first_start():
-    """The store is being made: no signal is read yet."""
+    """The store is being created: the daemon does not read signals yet."""
     with SlowDisk() as rig:
         launch_hung(rig)
         assert not rig.has_logged("serving"), rig.daemon_log.read_text()

@@ -1,6 +1,8 @@
-"""A pair of Sparkplug devices over a real broker. Their node is Eclipse Tahu's own client (npm sparkplug-client), born before
-anybody listened: a birth is asked for. Moves by DCMD, verdicts; a gap, a death of a device and of the node; what the daemon
-remembers over a restart; the journal's replay gives the same records, so it keeps what is no text byte for byte."""
+"""A pair of Sparkplug devices over a real broker. Their node is Eclipse Tahu's own client (npm sparkplug-client);
+its birth came before anybody subscribed, so Tandem requests one. The test covers moves by DCMD, verdicts, a gap, a
+death of a device and of the node, and the state after a restart. The journal's replay gives the same records, so it
+stores binary payloads byte for byte.
+"""
 import json
 import os
 import pathlib
@@ -44,7 +46,7 @@ def npm_has(*packages):
 
 
 class Node:
-    """The edge node; what it told so far, line by line."""
+    """The edge node, and its output, line by line."""
 
     def __init__(self, rig):
         self.log_file = rig.folder / "node.log"
@@ -94,7 +96,7 @@ with Rig(pairs=PAIRS) as rig:
         assert abs(e["real_lap_s"] - metres / 0.5) < 0.15 and abs(e["virtual_lap_s"] - metres / 0.25) < 0.15, e
     assert len(node.wait_for_line("dcmd")) == 8 and '"Go/id":"m0"' in node.wait_for_line("dcmd")[0], node.wait_for_line("dcmd")
 
-    # What was born before a restart is still known after it: no other birth is needed.
+    # Births from before a restart are still known after it: no other birth is needed.
     rig.stop_daemon()
     rig.start_daemon()
     asked = len(node.wait_for_line("rebirth"))

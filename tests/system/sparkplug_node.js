@@ -1,5 +1,5 @@
-// An edge node with two devices, by Eclipse Tahu's own client: arms that go on DCMD, and say so by report of exception.
-//     node sparkplug_node.js PORT   reads words from the standard input: pose, gap, leave DEVICE; tells what happens
+// An edge node with two devices, by Eclipse Tahu's own client: arms that go on DCMD, and report by exception.
+//    node sparkplug_node.js PORT   reads words from the standard input: pose, gap, leave DEVICE; prints events
 const { newClient } = require("sparkplug-client");
 
 const speeds = { "arm-real": 0.5, "arm-sim": 0.25 }; // m/s

@@ -1,6 +1,6 @@
 #!/bin/sh
 # needs: full, real time
-# A sample of the sweep over I/O calls (tests/faults/sweeps.py): one of them fails in each of these lives. TANDEM_SEED repeats it.
+# A sample of the sweep over I/O calls (tests/faults/sweeps.py): one call fails in each life. TANDEM_SEED repeats it.
 set -eu
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
 FAULTS_FOLDER=$(mktemp -d)

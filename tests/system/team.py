@@ -1,6 +1,6 @@
-"""A team over a real broker: two simulated robots share a place, from the shipped file of class 3; what it does is told,
-its entries say for what they were, its journal replays to the same; the daemon is killed in the middle of it, round after
-round, and no fence is given twice, no place to two, no work done under two ids or twice.
+"""A team over a real broker: two simulated robots share a place, from the shipped file of class 3. Its work is
+published, its entries name their steps, its journal replays to the same. The daemon is killed during the work, round
+after round: no fence is given twice, no place to two robots, no work done under two ids or twice.
 
     team.py [ROUNDS]      TANDEM_RUNS=200: the long form
 """
@@ -15,14 +15,14 @@ import sys
 
 from rig import Rig, SOURCE, TANDEM, replay
 
-GAP = 100000  # of fences, after a run that was killed
+GAP = 100000  # how far fences skip after a run that was killed
 ROUNDS = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TANDEM_RUNS", "5"))
 SPEED = ("--linear-speed", "20", "--angular-speed", "50", "--t0", "0.02")
 TOKEN = "secret-of-the-test"
 
 
 def class3(parts):
-    """The shipped file, with so many parts; its robots get other places of rest so that nobody waits long."""
+    """The shipped file with this number of parts; its robots get other places of rest so that none waits long."""
     text = (SOURCE / "config/examples/class3.yaml").read_text()
     text = text[text.index("defaults:"):]
     return re.sub(r"buffers: .*", f"buffers: {{IB: [{', '.join(parts)}]}}", text)
@@ -51,7 +51,7 @@ def read_recording(received):
 
 
 def check_exclusion(events):
-    """Of all events, in their order: who holds the place, and under which fence."""
+    """All events in their order: which robot holds the place, and under which fence."""
     owner, last = None, 0
     for event in events:
         if event["type"] == "grant":
@@ -112,13 +112,13 @@ def run_class3():
 def post(rig, path):
     try:
         rig.fetch("/api/v1/teams/cell" + path, "POST", b"", TOKEN)
-    except OSError as error:  # the team refuses, or the daemon is not there yet
+    except OSError as error:  # the team refuses, or the daemon has not started yet
         return error
     return None
 
 
 def check_work(messages):
-    """Each command under one id, once: what is sent again is the same; and each is answered once by each robot."""
+    """Each command has one id, once: a repetition is identical; and each robot answers each command once."""
     sent, answered = collections.defaultdict(set), collections.Counter()
     for topic, payload in messages:
         pair, _, rest = topic.partition("/")

@@ -1,4 +1,4 @@
-# tandem team check: what it finds, and says, and the exit status.
+# tandem team check: its findings, its output, and the exit status.
 set -eu
 fail() { echo "team_check: $*" >&2; exit 1; }
 work=$(mktemp -d)
@@ -34,7 +34,7 @@ check 1 '"worst":{"end":"deadlock","path":\["R1 ends Go","R2 ends Go"\]' --json 
 sed 's/free/ordered/' "$work/ab_ba.yaml" >"$work/against.yaml"
 check 2 'against.yaml:9:' "$work/against.yaml"
 
-# Everybody keeps the order, and yet.
+# All teams follow the locking rule, and still have a fault.
 team trap.yaml free 'Lock: A, Go, Lock: B, Go, UnLock: [A, B]' 'Lock: [A, B], Go, UnLock: [A, B]'
 check 1 'R1 holds A wants B, R2 wants A B' "$work/trap.yaml"
 sed 's/free/ordered/' "$work/trap.yaml" >"$work/ordered.yaml"
@@ -42,7 +42,7 @@ check 0 'complete, ' "$work/ordered.yaml"
 check 0 'blocked ' --failures 1 "$work/ordered.yaml"
 check 3 'not complete, .* states seen, limit 3' --failures 2 --states 3 "$work/ordered.yaml"
 
-# What nobody does.
+# Work that no robot does.
 sed 's/^      two:.*/&\n      three: [Go]/' "$work/ordered.yaml" >"$work/unused.yaml"
 check 0 'sequence three: never used' "$work/unused.yaml"
 

@@ -1,8 +1,8 @@
-"""Each class of interaction, the same file three times: offline (`team check`, `team simulate`), with simulated robots over
-a broker, and from the recording of that, whose replay says of the team what the daemon said, bar by bar.
+"""Each class of interaction, the same file three times: offline (`team check`, `team simulate`), with simulated robots
+over a broker, and from a recording of that run. The replay reports of the team what the daemon reported, bar by bar.
 
-Live it must be that class: work of its own with nobody waiting (0, 1, 2), a place for one at a time (3), one begin of what
-two do together (4), help (5), a tool, a robot that joins (6).
+The live run must show its class: independent work where nobody waits (0, 1, 2), a place for one at a time (3), a common
+start of common work (4), help (5), a tool, a robot that joins (6).
 
     team_classes.py [CLASS]...      e.g. class3; all without
 """
@@ -28,7 +28,7 @@ def tandem(*arguments):
 
 
 def run_offline(path):
-    """Every order in which it can go ends well; the run without chance."""
+    """Every possible order ends well; the nominal run has no randomness."""
     assert "complete, " in (said := tandem("team", "check", path)) and "deadlock " not in said, said
     study = json.loads(tandem("team", "simulate", path, "--runs", "100", "--json"))
     assert study["finished"] == study["runs"] == 100 and study["expected"]["end"] == "finished", study
@@ -67,7 +67,7 @@ class Live:
         return self.rig.fetch("/api/v1/teams/cell" + path, "POST", json.dumps(body).encode() if body else b"", TOKEN)
 
     def is_over(self):
-        """And the twins are through, too."""
+        """The twins have finished, too."""
         team = self.team()
         return team["finished"] and team["last_run"] is not None
 
@@ -77,7 +77,9 @@ class Live:
 
 
 def run_joining(live):
-    """R3, which was there, is away when its job comes: it waits; he joins, and it is done; then nobody can do another one."""
+    """R3 was connected and is away when its job comes: the job waits. R3 returns, and the job is done. Then a job
+    has no robot.
+    """
     robots = {pair: live.start_robot(pair) for pair in live.pairs}
     live.leave(robots["r3"], "r3")
     live.post("/start")
@@ -108,14 +110,14 @@ def run_live(live):
 
 
 def run_replayed(live, team, bars):
-    """The recording says of the team what the daemon said."""
+    """The recording reports of the team what the daemon reported."""
     document = json.loads(replay(live.rig.lab, *sorted((live.rig.folder / "journal").iterdir())))["teams"]["cell"]
     assert document["bars"] == bars, [pair for pair in zip(document["bars"], bars) if pair[0] != pair[1]][:3]
     assert document["alarms"] == [] and {**document["end"], "t": 0} == {**team, "t": 0}, (document["end"], team)
 
 
 def check_other_recording(live, bars):
-    """Without one robot's last word it is another course."""
+    """Without the last message of one robot the course differs."""
     files = sorted((live.rig.folder / "journal").iterdir())
     lines = [line for file in files for line in file.read_text().splitlines()]
     last = max(k for k, line in enumerate(lines) if "/real/reply" in line)
@@ -124,7 +126,7 @@ def check_other_recording(live, bars):
     assert json.loads(replay(live.rig.lab, other))["teams"]["cell"]["bars"] != bars, "a word that lacks is not seen"
 
 
-# ---- is it that class? ----
+# ---- does the run show its class? ----
 
 
 def of_kind(bars, kind):
@@ -162,7 +164,7 @@ def check_class(name, bars, offline):
 
 
 def check_help(bars):
-    """R1's backlog is long: R2, whose one job is done, takes some."""
+    """R1's backlog is long: R2, whose one job is done, takes over some."""
     jobs = {"R1": 0, "R2": 0}
     for bar in of_kind(bars, "task"):
         jobs[bar["robot"]] += bar["task"] == "PlacePrt"

@@ -1,8 +1,9 @@
-"""Robots that the team does not command: their own controllers lock and unlock a tool over a broker, and are answered.
+"""Robots that the team does not command: their own controllers lock and unlock a tool over a broker, and get answers.
 
-Each answer is what VDA 5050 3.0 says of responses to zone requests (GRANTED, QUEUED, REVOKED, REJECTED; a lease's end), with
-the fence of each grant besides: granted, queued, handed over, renewed by a sign of life, revoked by silence and by a
-person, refused under an old fence; said again, it is answered again, and nothing is done twice.
+Each answer has the form of VDA 5050 3.0's responses to zone requests (GRANTED, QUEUED, REVOKED, REJECTED; a lease's
+end), and the fence of each grant. The cases: granted, queued, handed over, renewed by a sign of life, revoked by
+silence and by a person, refused under an old fence. A repeated request gets its answer again, and nothing is done
+twice.
 """
 import datetime
 import json
@@ -29,7 +30,9 @@ teams:
 
 
 def as_vda(answer):
-    """The answer as an item of `responses`: requestId, grantType, and a leaseExpiry by ISO 8601 where it is granted for a time."""
+    """The answer as an item of `responses`: requestId, grantType, and an ISO 8601 leaseExpiry if it is granted for a
+    time.
+    """
     item = {"requestId": answer["id"], "grantType": answer["grant"]}
     if answer.get("lease_expiry") is not None:
         item["leaseExpiry"] = datetime.datetime.fromtimestamp(answer["lease_expiry"], datetime.timezone.utc).isoformat()
@@ -39,7 +42,7 @@ def as_vda(answer):
 
 
 class Controllers:
-    """Both robots' controllers, and what they receive."""
+    """Both robots' controllers, and the answers that they receive."""
 
     def __init__(self, rig):
         self.received, self.count = queue.Queue(), 0
@@ -48,12 +51,12 @@ class Controllers:
         assert self.client.subscribed.wait(limit_s(10))
 
     def add_answer(self, answer):
-        """Those of a person's wish over HTTP stand on this topic, too."""
+        """This topic also has the answers to a person's request over HTTP."""
         if answer["robot"] is not None:
             self.received.put(answer)
 
     def say(self, robot, op, number=None, **what):
-        """The id that it has."""
+        """The id of this request."""
         self.count += number is None
         name = f"z{number or self.count}"
         self.client.publish("tandem/v1/cell/request", json.dumps({"id": name, "robot": robot, "op": op, **what}))
@@ -73,7 +76,7 @@ class Controllers:
 
 
 def hand_over(c):
-    """One of two, then the other; each under a fence of its own."""
+    """One robot has the tool, then the other; each under a fence of its own."""
     first = c.say("R1", "lock", resources=["Place"])
     held = c.receive(first, "R1", "GRANTED")
     assert held["fences"] == {"Place": 1} and held["lease_expiry"] is None, held
@@ -92,7 +95,7 @@ def hand_over(c):
 
 
 def revoke(c, rig, granted):
-    """A person frees the place under the present fence, and under no other."""
+    """A person frees the place under its present fence, and under no other."""
     path = "/api/v1/teams/cell/resources/Place/release"
     try:
         rig.fetch(path, "POST", json.dumps({"fence": 1, "reason": "seen empty"}).encode(), TOKEN)
@@ -106,7 +109,9 @@ def revoke(c, rig, granted):
 
 
 def let_lease_end(c):
-    """Signs of life renew it; silence ends it, and the next one has it under a higher fence, after the delay."""
+    """Signs of life renew the grant; silence ends it, and the next robot gets it under a higher fence, after the
+    delay.
+    """
     first = c.say("R1", "lock", resources=["Tool"])
     held = c.receive(first, "R1", "GRANTED")
     assert abs(held["lease_expiry"] - held["t"] - LEASE_S) < 0.01, held
@@ -140,7 +145,7 @@ def main():
         c.receive(c.say("R1", "lock", resources=["Nothing"]), "R1", "REJECTED")
         assert "Error" in c.receive(c.say("R1", "lock", resources=["Place"]), "R1", "REJECTED")["detail"], "its lease has ended"
         rig.fetch("/api/v1/teams/cell/robots/R1/reset", "POST", b"", TOKEN)
-        # The answer does not wait for the lab, so that a message over MQTT may be there before it.
+        # The answer does not wait for the lab, so a message over MQTT may arrive earlier.
         rig.wait(lambda: rig.get("/api/v1/teams/cell")["state"]["robots"]["R1"]["state"] != "ERROR", "the reset")
         both = c.receive(c.say("R1", "lock", resources=["Place", "Tool"]), "R1", "GRANTED")
         assert len(both["fences"]) == 2, both

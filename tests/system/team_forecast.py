@@ -1,5 +1,6 @@
-"""A team at work twice over a real broker. What its recording says of its robots predicts how long it takes: activity by
-activity, and in all, from the first run alone and from both."""
+"""A team works twice over a real broker. The robots' recorded times predict how long the work takes: by activity and
+in all, from the first run alone and from both.
+"""
 import json
 import subprocess
 
@@ -35,7 +36,7 @@ def simulate(rig, *options):
 
 
 def check(study, runs):
-    """Loosely: the machine is busy with other things, now more and then less."""
+    """The tolerance is wide: other work on the machine varies."""
     recorded = [run["makespan_s"] for run in study["recorded"]]
     makespan = {name: figure["value"] for name, figure in study["makespan_s"].items()}
     print(f"recorded {recorded}, predicted {makespan['p05']:.2f} .. {makespan['p95']:.2f}", flush=True)

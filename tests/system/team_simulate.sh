@@ -1,4 +1,5 @@
-# tandem team simulate: what it says of the classes, the same on any number of threads, what is learnt from a recording, what if.
+# tandem team simulate: its output for the classes, the same on any number of threads, learning from a recording, what
+# if.
 set -eu
 fail() { echo "team_simulate: $*" >&2; exit 1; }
 work=$(mktemp -d)
@@ -19,7 +20,7 @@ team:
 EOF
 sed 's/op: pick/&, nominal_s: 2/; s/Move: {to: position/&, nominal_s: 5, nominal_sd_s: 0.2/' cell.yaml >nominal.yaml
 
-# Nominal times: known without chance; of the same seed the same bytes.
+# Nominal times are known without chance; the same seed gives the same bytes.
 simulate nominal.yaml --seed 5 --runs 500 --threads 1 --json >one
 simulate nominal.yaml --seed 5 --runs 500 --threads 7 --json >two
 cmp one two || fail "threads show"
@@ -45,7 +46,8 @@ simulate nominal.yaml --trace >trace
 head -1 trace | grep -q '^{"t":0,"type":"grant","robot":"R1","resource":"IB","fence":1,"waited_s":0}$' || fail "trace: $(head -1 trace)"
 tail -1 trace | grep -q '^{"t":126.5,"type":"finish","robot":"R2"}$' || fail "trace: $(tail -1 trace)"
 
-# Learnt from a recording: lap = 0.1 + |rotation| + |way| / 0.5, and 2.2 s for picking; both robots stand at the origin at its end.
+# Learnt from a recording: lap = 0.1 + |rotation| + |distance| / 0.5, and 2.2 s for picking; both robots end at the
+# origin.
 python3 - <<'EOF'
 import datetime, json, random
 random.seed(3)
@@ -103,7 +105,7 @@ simulate cell.yaml --from moves.jsonl --side virtual --runs 10 >page || fail "th
 grep -q 'R1: travel times .* 50 moves' page || fail "page of what was learnt: $(cat page)"
 grep -q 'R1: no moves' page && fail "moves"
 
-# What is wrong is said, all of it.
+# All errors are reported.
 . "$SOURCE/tests/support/fault_code.sh"
 says() { # STATUS TEXT ARGUMENT...: TEXT may begin with "[CODE] "
     want=$1; text=$2; shift 2
@@ -131,7 +133,7 @@ says 2 "--team is one of team" nominal.yaml --team cell
 got=0; "$TANDEM" team simulat x 2>err || got=$?
 [ $got = 2 ] && grep -q "did you mean simulate?" err || fail "misspelt: $(cat err)"
 
-# A team that cannot come to its end says so: 1.
+# A team that cannot reach its end gives status 1.
 sed 's/cycle: .*/cycle: [Move: IB, Repeat]/' nominal.yaml >endless.yaml
 got=0; simulate endless.yaml --horizon 60 --runs 3 >out || got=$?
 [ $got = 1 ] || fail "endless: exit $got"

@@ -1,7 +1,7 @@
-"""A place that two simulated robots share, over a real broker, at ten times their pace: late and doubled replies, robots
-that start anew, replies lost for ever and people who reset. By telemetry, in which simulated robots tell where they
-truly stand, they are never in the place together, and none is in it without having the grant. With an UnLock before the place
-is left that is not so, and must be seen.
+"""A place that two simulated robots share, over a real broker, at ten times their pace: late and doubled replies,
+robots that restart, replies lost for ever and operators who reset. Simulated robots report their true positions by
+telemetry: they are never in the place together, and none is in it without the grant. With an UnLock before the place is
+left the test must see a violation.
 
     team_world.py [HAND_OVERS]      TANDEM_RUNS=1000: the long form
 """
@@ -17,8 +17,8 @@ from rig import Rig
 from waiting import limit_s, pass_time
 
 HAND_OVERS = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TANDEM_RUNS", "40"))
-BEHIND_S = 0.08  # robots that had to wait for the processor tell times that are past: they do not count
-REBOOT_S = 1.5  # the robot's clock stands still meanwhile
+BEHIND_S = 0.08  # robots that had to wait for the processor report times that are past: they do not count
+REBOOT_S = 1.5  # the robot's clock stops meanwhile
 INSIDE_M = 0.35  # of the place, and the robot's body
 TOKEN = "secret-of-the-test"
 RIGHT, WRONG = "Move: SPos, UnLock: IB", "UnLock: IB, Move: SPos"
@@ -39,7 +39,7 @@ teams:
 
 
 class World:
-    """What was told: where the robots stood, when; and who had the place, from when to when."""
+    """The reported facts: positions of the robots with times; and who held the place, from when to when."""
 
     def __init__(self):
         self.inside, self.samples, self.grants, self.seen = {"r1": [], "r2": []}, 0, [], set()
@@ -76,19 +76,19 @@ class World:
 
 
 def help_robots(rig, names):
-    """Somebody sees the robot in Error, and tells it to do its step again."""
+    """An operator sees the robot in Error, and makes it repeat its step."""
     helped = 0
     for name in names:
         try:
             rig.fetch(f"/api/v1/teams/cell/robots/{name}/reset", "POST", b"", TOKEN)
             helped += 1
         except OSError:
-            pass  # it has been helped
+            pass  # the operator has acted
     return helped
 
 
 def share_place(wanted, leave):
-    """What was seen of so many hand-overs: places told from within, those of them without the grant, fences."""
+    """Counts over the hand-overs: positions inside the place, those of them without the grant, fences."""
     world, resets = World(), 0
     with Rig() as rig:
         head = rig.lab.read_text()

@@ -1,5 +1,6 @@
-"""The connection for telemetry, beside the one for all the rest: a flood that waits in it, or nobody there to take it, holds up no
-reply; what is wrong with it is told; labs that cannot have it have one connection, and hear all. See telemetry_apart.sh."""
+"""Telemetry has a connection of its own: a flood that waits in it, or its absence, delays no reply; its faults are
+reported; labs that cannot have it use one connection, and receive everything. See telemetry_apart.sh.
+"""
 import json
 import re
 import subprocess
@@ -36,14 +37,14 @@ class Lab(Rig):
         return self.metric('tandem_inbox_messages_total{kind="sample"}')
 
     def flood(self, count=FLOOD):
-        """Telemetry of both sides; returns when the broker has it."""
+        """Publishes telemetry of both sides; returns when the broker has it."""
         lines = "".join(json.dumps({"t": 1763617674.2 + n * 0.01, "seq": n, "nu": [0.5, 0, 0.1], "pose": [1, 2, 0.5]}) + "\n"
                         for n in range(count))
         subprocess.run(["mosquitto_pub", "-p", str(self.broker_port), "-l", "-t", "tandem/v1/r1/real/telemetry"],
                        input=lines, text=True, check=True)
 
     def move(self, pair="r1"):
-        """One command, both replies: the entry, and how long it took."""
+        """One command, both replies: the entry, and the time that it took."""
         self.moves += 1
         said = {"id": f"c{self.moves}"}
         self.publish(f"tandem/v1/{pair}/command", {**said, "op": "go", "displacement_m": 1})
@@ -61,7 +62,7 @@ class Lab(Rig):
 
 
 def held_up():
-    """Telemetry waits for seconds, in sockets and at the broker: replies do not, and no verdict is the worse for it."""
+    """Telemetry waits for seconds, in sockets and at the broker: replies do not, and no verdict suffers."""
     with Lab() as lab:
         lab.start_daemon()
         assert sorted(lab.connections()) == ["tandem", "tandem-telemetry"], lab.connections()
@@ -86,7 +87,7 @@ def held_up():
 
 
 def refused():
-    """The broker does not take the second connection: that is told, and verdicts come all the same."""
+    """The broker refuses the second connection: the daemon reports it, and verdicts come all the same."""
     with Lab() as lab:
         lab.start_daemon()
         lab.network.open = False
@@ -95,7 +96,7 @@ def refused():
         lab.wait(lambda: lab.metric("tandem_telemetry_failed_connections_total") > 0, "tried again")
         lab.wait(lambda: "telemetry: " in json.dumps(health(lab)), "named")
         lab.wait(lambda: lab.connections().count("tandem") == 2, "the other one is back")
-        pass_time(2.5)  # what comes soon after a connection may have waited
+        pass_time(2.5)  # messages soon after a connection may have waited
         lab.move()
         assert lab.metric("tandem_broker_connected") == 0
         assert "telemetry_down" in lab.daemon_log.read_text()
@@ -108,7 +109,9 @@ def refused():
 
 
 def session_goes_on():
-    """The session at the broker may be of a program that had one connection, and be subscribed to telemetry: it comes once."""
+    """An old session with one connection may be subscribed to telemetry at the broker: each message still counts
+    once.
+    """
     with Lab() as lab:
         subprocess.run(["mosquitto_sub", "-p", str(lab.broker_port), "-V", "mqttv5", "-i", "tandem", "-c", "-x", "3600", "-E",
                         "-t", "tandem/v1/+/+/telemetry"], check=True)
@@ -121,13 +124,13 @@ def session_goes_on():
 
 
 def health(lab):
-    """/readyz, which answers 503."""
+    """The body of /readyz, which answers 503."""
     return subprocess.run(["curl", "-s", f"http://127.0.0.1:{lab.http_port}/readyz"], stdout=subprocess.PIPE, check=True,
                           text=True).stdout
 
 
 def together():
-    """A broker may know clients by their users: with one there is one connection, unless another is named."""
+    """A broker may identify clients by their users: with one user there is one connection, unless another is named."""
     with Lab(broker=", username: tandem") as lab:
         lab.start_daemon()
         lab.flood(100)

@@ -1,4 +1,6 @@
-"""Recordings whose truth is known: what is said of each is what may be said. Every case is told; TANDEM_TRUST is their folder."""
+"""Recordings with known truth: each verdict must be one of the allowed ones. The test prints every case;
+TANDEM_TRUST is their folder.
+"""
 import gzip
 import json
 import os
@@ -11,12 +13,12 @@ import tempfile
 TANDEM = os.environ["TANDEM"]
 TRUST = pathlib.Path(os.environ["TANDEM_TRUST"])
 
-# What is known to be said wrongly, and why; a case that has become right is told, and to be taken out.
+# Known wrong verdicts, with reasons; a case that has become right is reported, and must leave this list.
 EXPECTED_FAILURES = {}
 
 REAL = "t1=0.27, t2=0.20, t3=0.013, t4=1.18, t5=-6.4, t6=3.77"
 DOUBT = ("MARGINAL", "FAIL")
-# name: model, file, what it is held against, verdicts that may be, words that must stand in a reason.
+# name: model, file, reference parameters, allowed verdicts, words that a reason must have.
 FITS = {
     "day1": ("first_order", "day1.csv", None, ("PASS",), ""),
     "usv_day1": ("usv3", "usv_day1.csv", None, ("PASS",), ""),
@@ -60,20 +62,21 @@ def check_still():
 
 
 def reported_ratio(details, parameter):
-    """By how much the one alarm says that this parameter changed."""
+    """The change that the one alarm reports for this parameter."""
     found = [re.search(r"(\w+_\w+).*?([-+][.0-9]+) %", detail) for detail in details]
     assert len(found) == 1 and found[0] and found[0][1] == parameter, details
     return 1.0 + float(found[0][2]) / 100.0
 
 
-# d4 is the drag in surge, -X_u (docs/model/usv3.md). The halves of this recording, fitted apart by pem: 18.8 ± 0.9 and 34.7 ± 1.2 kg/s; in
-# sway 30.8 ± 1.7 and 29.0 ± 1.6; all else within 1.1 errors. weak_iv and output_error say so, too.
+# d4 is the drag in surge, -X_u (docs/model/usv3.md). pem fits the halves of this recording as 18.8 ± 0.9 and 34.7 ± 1.2
+# kg/s; in sway 30.8 ± 1.7 and 29.0 ± 1.6; all else agrees within 1.1 errors. weak_iv and output_error agree.
 def check_drag():
     ratio = reported_ratio(drifts("gust_drag_doubles.jsonl.gz"), "surge_linear_kgps")
     assert 1.7 < ratio < 2.3, ratio
 
 
-# The same robot as in the others, and half as much d4 again from half time on: 18.10 ± 0.07 and 27.06 ± 0.11 kg/s in its halves.
+# The same robot as in the other cases, with d4 half as large again from half time on: 18.10 ± 0.07 and 27.06 ± 0.11
+# kg/s in its halves.
 def check_telemetry():
     pair = replay("plain_telemetry.jsonl.gz")
     assert [change["action"] for change in pair["changes"]].count("proposed") > 1, pair["alarms"][:2]
@@ -82,7 +85,7 @@ def check_telemetry():
 
 
 def check_following(given):
-    """Both robots' dynamics are fitted, that of the real one badly; or the real one's are given."""
+    """Both robots' dynamics are fitted, the real one's badly; or the real one's are given."""
     lab = (TRUST / "lab_following.yaml").read_text()
     assert "limits:" in lab
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:

@@ -1,5 +1,6 @@
-"""A real and a wrong virtual robot over a real broker: lag before, propose and promote over HTTP, lag after,
-rollback, lag again. Then the journal replays to the same changes."""
+"""A real and a wrong virtual robot over a real broker: lag before, propose and promote over HTTP, lag after, roll
+back, lag again. Then the journal replays to the same changes.
+"""
 import json
 import statistics
 
@@ -17,7 +18,7 @@ def drive(rig, seed):
 
 
 def usual_lag(rig, since):
-    """Half of the moves lag by less: some do by more on a busy machine, whatever the robots are."""
+    """Half of the moves have a smaller lag; on a busy machine some have a larger one, whatever the robots do."""
     lags = [abs(json.loads(e)["lag_s"]) for e in rig.records("p1", "entries")[since:]]
     assert len(lags) == MOVES, lags
     return statistics.median(lags)

@@ -1,16 +1,17 @@
 #!/bin/sh
 # needs: full, real time
-# Programs of the last three versions of the store's schema write a data directory, this one goes on in it (tests/faults/upgrade.py).
+# Programs of the last three versions of the store's schema write a data directory, this program continues in it
+# (tests/faults/upgrade.py).
 #
 #   tests/system/upgrade.sh build   builds those programs from this repository, once, into the folder TANDEM_OLD
 #                                   (~/.cache/tandem-old); some minutes
-#   tests/system/upgrade.sh         the test; where they are not built that is said, and the exit status is 77
+#   tests/system/upgrade.sh         the test; if they are not built it says so, and the exit status is 77
 set -eu
 cd "$(dirname "$0")/../.."
 old=${TANDEM_OLD:-${XDG_CACHE_HOME:-$HOME/.cache}/tandem-old}
 schema=logger/storage/store_schema.h
 
-# version COMMIT: of its store.
+# version COMMIT: the version of its store.
 version() {
     git show "$1:$schema" | sed -n 's/.*STORE_SCHEMA_VERSION = \([0-9]*\).*/\1/p'
 }
@@ -26,7 +27,7 @@ build() {
         scratch=$(mktemp -d)
         echo "store version $of_store: commit $before"
         git archive "$before" | tar -x -C "$scratch"
-        sed -i '/^ *add_subdirectory(tests)/d' "$scratch/CMakeLists.txt" # not every earlier commit has whole tests
+        sed -i '/^ *add_subdirectory(tests)/d' "$scratch/CMakeLists.txt" # not every earlier commit has all tests
         cmake -S "$scratch" -B "$scratch/build" -G Ninja -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 >/dev/null
         cmake --build "$scratch/build" --target tandem >"$scratch/log" || { tail -n 20 "$scratch/log" && exit 1; }
         mkdir -p "$old"

@@ -1,6 +1,7 @@
-"""VDA 5050: vehicles and a master of vda-5050-lib, over a real broker. Every node that the master hears was traversed is an
-entry, and no other; calibrated speeds hold the vehicles' own; with a tenth of the states lost no time is wrong that is not marked;
-a twin gets each order once; in link mode a command drives both."""
+"""VDA 5050: vehicles and a master of vda-5050-lib, over a real broker. Every node that the master saw traversed is
+an entry, and no other. Calibrated intervals contain the vehicles' speeds. With a tenth of the states lost, every
+wrong time is marked. A twin gets each order once; in link mode a command drives both.
+"""
 import collections
 import json
 import os
@@ -24,7 +25,7 @@ TRUTH = {"real": 1.6, "virtual": 2.0}  # m/s
 
 
 def npm_has_it():
-    """Installed beside the build, once; False where npm, or what it fetches, is not to be had."""
+    """Installs the packages next to the build, once; False if npm or its downloads are not available."""
     if (NPM / "node_modules" / PACKAGE.rpartition("@")[0]).exists():
         return True
     npm = shutil.which("npm")
@@ -37,7 +38,7 @@ def npm_has_it():
 
 
 def drive_fleet(rig):
-    """The node traversals that the master told, by vehicle and order."""
+    """The node traversals that the master reported, by vehicle and order."""
     fleet = rig.run(["node", "tests/support/vda_fleet.js", rig.broker_port, ORDERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                     env={**os.environ, "NODE_PATH": str(NPM.resolve() / "node_modules")})
     sent = []
@@ -58,7 +59,7 @@ def sent_legs(sent, serial):
 
 
 def check_speeds(pair):
-    """By moves of one kind without turns: lap = t0 + length / speed."""
+    """Moves of one kind without turns: lap = t0 + length / speed."""
     for side, truth in TRUTH.items():
         fit = pair[side]
         low, high = fit["ci95"]["linear_speed_mps"]
@@ -76,7 +77,7 @@ TIMES = ("lap_s", "motion_s")
 
 
 def check_lost(lab, folder, lines):
-    """Each time that is not marked is that of the whole recording."""
+    """Each time that is not marked equals that of the whole recording."""
     whole_path = folder / "whole.jsonl"
     whole_path.write_text("".join(lines))
     whole = {e["id"]: e for e in json.loads(replay(lab, whole_path))["pairs"]["r1"]["entries"]}
@@ -87,7 +88,7 @@ def check_lost(lab, folder, lines):
         entries = json.loads(replay(lab, path))["pairs"]["r1"]["entries"]
         ids = [e["id"] for e in entries]
         assert len(ids) == len(set(ids)) and set(ids) <= set(whole), (seed, set(ids) - set(whole))
-        # Nothing comes behind the last state of all, by which its loss would be seen.
+        # No later state follows the very last one, so its loss cannot be seen.
         missed = {i for i in whole if i not in ids and whole[i]["op"] == "go"}
         counts["missed"] += len(missed - {f"o{ORDERS - 1}/9"})
         for entry in entries:

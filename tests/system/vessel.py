@@ -1,4 +1,4 @@
-"""A simulated vessel obeys virtual/control and virtual/parameters, and tells what it does."""
+"""A simulated vessel follows virtual/control and virtual/parameters, and reports its motion."""
 import json
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def near(got, want, tolerance):
 
 
 def efforts(rig, listener):
-    rig.publish(f"{STEM}/control", {"tau": [62.45, 0, 0]})  # what 1 m/s takes
+    rig.publish(f"{STEM}/control", {"tau": [62.45, 0, 0]})  # the force for 1 m/s
     rig.wait(lambda: near(listener.sample()["tau"], [62.45, 0, 0], 1e-9), "the effort is told")
     rig.wait(lambda: near(listener.sample()["nu"], [1.0, 0, 0], 0.002), "1 m/s", 20)
     rig.publish(f"{STEM}/control", {"tau": [1, 2]})

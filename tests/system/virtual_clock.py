@@ -1,5 +1,6 @@
-"""The clock that system tests run on (tests/support/virtual_clock.c). The test starts itself on such a clock, once for each
-of the parts below."""
+"""The clock that system tests run on (tests/support/virtual_clock.c). The test starts itself on such a clock, once
+for each of the parts below.
+"""
 import ctypes
 import os
 import pathlib
@@ -27,7 +28,7 @@ WAIT_S = 100
 
 def play():
     """A broker and two players, each a process: a message a second, to and fro."""
-    from rig import Rig  # asks for TANDEM, which the other parts do without
+    from rig import Rig  # needs TANDEM, which the other parts do not
     with Rig() as rig:
         start = str(time.time_ns() // 10**9 + 10)
         players = [subprocess.Popen([sys.executable, __file__, "player", str(rig.broker_port), me, other, start],
@@ -108,7 +109,7 @@ WAITS = {
 
 
 def waits():
-    """Every way to wait takes its time to the nanosecond on both clocks, and the times between them nothing."""
+    """Every way to wait takes its time to the nanosecond on both clocks, and computing in between takes none."""
     start_ns, wall_ns = time.monotonic_ns(), time.time_ns()
     for n, (name, wait) in enumerate(WAITS.items(), 1):
         wait()
@@ -140,7 +141,7 @@ def starting():
 
 
 def killed():
-    """Time goes on without a process that was killed while it waited, and with one that is stopped."""
+    """Time continues without a process that was killed while it waited, and with one that is stopped."""
     sleepers = [subprocess.Popen(["sleep", "10"]) for _ in range(2)]
     time.sleep(1)
     sleepers[0].kill()
@@ -154,7 +155,7 @@ def killed():
 
 
 def leak():
-    """A sanitizer finds what it finds without the clock."""
+    """A sanitizer finds the same as without the clock."""
     if not shutil.which("cc"):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +169,7 @@ def leak():
 # The test, in real time.
 
 def run(*part):
-    """A part on a clock of its own: its output and how long it took, really."""
+    """A part on a clock of its own: its output and the real time that it took."""
     start = time.monotonic()
     done = subprocess.run([CLOCK, sys.executable, __file__, *part], stdout=subprocess.PIPE, timeout=600)
     assert done.returncode == 0, (part, done.returncode)
@@ -192,7 +193,7 @@ def main():
     assert loaded == quiet, "other times beside busy loops"
     status = subprocess.run([CLOCK, "sh", "-c", "sleep 1000 & exit 3"], timeout=60).returncode
     assert status == 3, status
-    with tempfile.TemporaryFile() as out:  # and what it left behind is gone
+    with tempfile.TemporaryFile() as out:  # the files that it left behind are gone
         subprocess.run([CLOCK, "sh", "-c", "sleep 5000 & echo $!"], stdout=out, timeout=60, check=True)
         out.seek(0)
         assert not pathlib.Path("/proc", out.read().decode().strip()).exists()

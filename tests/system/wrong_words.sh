@@ -1,4 +1,5 @@
-# What is said of words that nobody knows: the nearest one that there is, for commands, options, models and kinds; and `tandem help`.
+# Unknown words get a suggestion, the nearest one that exists, for commands, options, models and kinds; and `tandem
+# help`.
 set -eu
 fail() { echo "wrong_words: $*" >&2; exit 1; }
 work=$(mktemp -d)
