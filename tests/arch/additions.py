@@ -1,4 +1,4 @@
-"""Are the additions of tests/arch/additions/ seen: command line, lab file, HTTP, replay?"""
+"""Tests that command line, lab file, HTTP and replay show the additions of tests/arch/additions/."""
 import os
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 #!/bin/sh
 # short: TANDEM_SHORT=1
-# The recipes of docs/adding.md: each patch of additions/ adds one thing, all of them to one copy of the tree; what they
-# add must be seen from all sides without another line of code.
+# The recipes of docs/adding.md: each patch of additions/ adds one thing, all of them to one copy of the tree; the
+# additions must be visible from all sides without another line of code.
 set -eu
 command -v patch >/dev/null && command -v mosquitto >/dev/null && command -v python3 >/dev/null || exit 77
 work=$(mktemp -d)
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$SOURCE"
 tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C "$work"
 for patch in tests/arch/additions/*.patch; do
-    # A recipe: at most one new source with its header, and one row (an option has its field beside it).
+    # A recipe adds at most one new source with its header, and one row (an option also has its field).
     new=$(grep -c '^--- /dev/null' "$patch" || true)
     rows=$(awk '/^\+\+\+ /{next} /^--- /{fresh = ($2 == "/dev/null"); next} /^\+/ && !fresh {n++} END {print n + 0}' \
         "$patch")
@@ -19,8 +19,8 @@ for patch in tests/arch/additions/*.patch; do
         || { echo "$patch no longer applies: docs/adding.md is out of date"; exit 1; }
 done
 [ -z "${TANDEM_SHORT:-}" ] || exit 0 # building the copy costs a minute of computing
-# What ./test --full has built optimized, and no recipe touches, is not compiled again where the copy can stand, for this build,
-# at the tree's own place.
+# Objects that ./test --full has built optimized, and that no recipe touches, are not compiled again if the copy can be
+# mounted, for this build, at the tree's own place.
 built=build/optimized
 if [ "$(id -u)" = 0 ] && [ -f $built/tandem ] && unshare -m mount --bind "$work" "$SOURCE" 2>/dev/null; then
     mkdir "$work/build" && cp -a $built "$work/build/" &&

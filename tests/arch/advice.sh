@@ -1,5 +1,5 @@
 #!/bin/sh
-# Advice is in the words of people who run robots: what the sources give out as advice names no parameter or
-# column as code does. (What is put in at run time: tests/unit/test_advice.c.)
+# Advice is in the words of people who run robots: no text of advice in the sources has a parameter or column by its
+# name in code. (tests/unit/test_advice.c tests what is inserted at run time.)
 set -eu
 exec python3 "$SOURCE/tests/arch/advice.py" "$SOURCE"

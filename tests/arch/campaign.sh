@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tables of the documents are those of the stored campaign, and campaign.py finds what is not: a table edited by hand, a
-# falsified count, a row that a run lacks.
+# Tables of the documents equal those of the stored campaign, and campaign.py finds differences: a table edited by hand,
+# a falsified count, a row that a run lacks.
 set -eu
 command -v python3 >/dev/null || exit 77
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ cp -r "$SOURCE/docs" "$work"
 cp -r "$SOURCE/tests/campaign" "$SOURCE/tests/stat" "$work/tests"
 cd "$work"
 campaign() { python3 tests/campaign/campaign.py "$@"; }
-# refused WORDS ARGUMENT...: the check fails, and says why in these words.
+# refused WORDS ARGUMENT...: the check fails, and gives the reason in these words.
 refused() {
     words=$1
     shift
@@ -40,7 +40,7 @@ refused 'measurement noise · d1: stored, but not in a run' --fresh less
 sed -i '/"output_error": /d' tests/campaign/campaign.py
 refused 'output_error: is not both in tests/stat and in STUDIES' --documents
 
-# Fisher's lady and her cups of tea; R's binom.test(187, 200).
+# Fisher's lady tasting tea; R's binom.test(187, 200).
 cd tests/campaign
 python3 -c '
 import campaign

@@ -1,4 +1,4 @@
-"""changed.py BUILD: does tests/changed.py select what it must, and little more?"""
+"""changed.py BUILD: tests that tests/changed.py selects every test that it must, and few others."""
 import pathlib
 import sys
 import time
@@ -6,7 +6,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from changed import Reach  # noqa: E402
 
-# Tests that run lines of a file. Through tables of functions: lab_memory, identify, serve.
+# Tests that run lines of a file. Files that are reached through tables of functions: lab_memory, identify, serve.
 KNOWN = """
 identification/numeric/svd.c: unit.test_svd golden.test_mrclam system.identify
 identification/travel/travel_kalman.c: unit.test_travel_kalman unit.test_pair golden.replay.moves system.online
@@ -27,7 +27,7 @@ service/sim/robot/robot_command.c: system.demo
 examples/robot/python/robot.py: system.kit_clients
 docs/tutorials/follow.md: system.document_follow
 """
-# At most this share of the tests, those of the architecture apart.
+# At most this share of the tests, without those of the architecture.
 FEW = {"tests/unit/test_svd.c": 0.01, "tests/golden/replay/moves/lab.yaml": 0.03,
        "identification/arm/arm_friction.c": 0.3, "service/machine/code_lua.c": 0.06,
        "docs/modbus.md": 0.02, "README.md": 0.02, "CHANGELOG.md": 0.02}

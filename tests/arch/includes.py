@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Do the rooms include each other only downwards, and is no circle among files?
+"""Tests that rooms include each other only downwards, and that files form no circle.
 
 usage: includes.py SOURCE_DIR [--tree] [--symbols BUILD_DIR]. Prints each include that the table does not allow, each
-circle of files, each room that has no row or no library; exit status 1 then. --tree: the rooms and what they include.
---symbols: the same by what object files call and define, whatever they include: a declaration by hand is seen too.
+circle of files, each room that has no row or no library; exit status 1 then. --tree: the rooms and their includes.
+--symbols: the same for calls and definitions of object files, whatever they include: this also finds a declaration by
+hand.
 
-A room is a folder. ROOMS lists them from the ground up: a room may include itself, what stands in its row, and nothing
-that stands below it in the list, so that no circle of rooms can be written down.
+A room is a folder. ROOMS lists them from the ground up: a room may include itself and the rooms of its row, which
+are all above it in the list, so a circle of rooms cannot be written down.
 """
 import pathlib
 import re
@@ -100,7 +101,7 @@ service/daemon: base/errors logger/message logger/codec twin/dynamics twin/team/
 service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/mqtt service/team
 service/program: base/text base/errors logger/codec identification/model config/model service/tool
 """
-# The core does no I/O: of the C library it may use these headers, of other libraries GSL.
+# The core does no I/O: it may use these headers of the C library, and of other libraries only GSL.
 CORE = ("base", "logger/message", "logger/codec", "identification", "twin")
 CORE_LIBC = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
              "stdlib.h", "string.h"}
@@ -168,7 +169,7 @@ def circles(edges):
 
 
 def through_headers(root, edges):
-    """A header without a source of its own passes what it includes on to who includes it: it is not a step of its own."""
+    """A header without a source passes its includes on to the file that includes it: it is not a step of its own."""
     def targets(module, seen):
         for target in edges.get(module, ()):
             if target not in seen:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The include directions, and that the check itself can fail.
+# Tests the include directions, and that the check itself can fail.
 set -eu
 python3 "$SOURCE/tests/arch/includes.py" "$SOURCE" --symbols "$BUILD"
 bad=$(mktemp -d)

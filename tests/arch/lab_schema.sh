@@ -1,5 +1,5 @@
-# The JSON Schema of lab files agrees with the program: examples and print-outs satisfy it, files
-# that the program refuses for a key, a type or a range do not.
+# The JSON Schema of lab files agrees with the program: examples and print-outs satisfy it; files that the program
+# refuses for a key, a type or a range do not.
 set -eu
 python3 -c 'import jsonschema, yaml' 2>/dev/null || { echo "no python3-jsonschema or python3-yaml"; exit 77; }
 dir=$(mktemp -d)
@@ -63,6 +63,6 @@ for path in good:
     check.validate(load(path))
 for path in bad:
     value = load(path)
-    # JSON knows no nan, so that no schema can refuse it.
+    # JSON has no nan, so that no schema can refuse it.
     assert has_nan(value) or not check.is_valid(value), open(path).read()
 END

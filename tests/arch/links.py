@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""links.py SOURCE_DIR: links of documents lead somewhere, and every page of docs/ is reached from docs/README.md.
+"""links.py SOURCE_DIR: links of documents have targets, and docs/README.md leads to every page of docs/.
 
-Checked are links to files and headings of this tree, in Markdown and where code names a page with its heading.
+The test checks links to files and headings of this tree, in Markdown and where code names a page with its heading.
 """
 import pathlib
 import re
@@ -31,7 +31,7 @@ def anchors_of(text):
 
 
 def check_links(root, pages):
-    """Yields what leads nowhere; fills in the pages that each page links."""
+    """Yields links without a target; fills in the pages that each page links."""
     for page, (text, links) in pages.items():
         for link in LINK.findall(without_code(text)):
             if re.match(r"[a-z]+:", link):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Links of documents lead somewhere, every page is reached from docs/README.md; and the check itself can fail.
+# Links of documents have targets, docs/README.md leads to every page; and the check itself can fail.
 set -eu
 python3 "$SOURCE/tests/arch/links.py" "$SOURCE"
 bad=$(mktemp -d)

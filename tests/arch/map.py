@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""map.py [SOURCE_DIR] [ROOM...]: what every module is for, room by room, from the first lines of the sources.
+"""map.py [SOURCE_DIR] [ROOM...]: prints the purpose of every module, room by room, from the first lines of the sources.
 
-The first comment of a header is `/* its/own/path.h - what it is for. ...`; the text up to the first full stop is printed.
-A source without a header of its own may begin like that, or without its path. Without ROOM: all rooms of includes.py.
---check: prints instead each header whose first line does not name its own path and purpose, and each room that the
-table of docs/map.md lacks, or names too far up; exit status 1 then.
+The first comment of a header is `/* its/own/path.h - what it is for. ...`; the text up to the first full stop is
+printed. A source without a header of its own may begin like that, or without its path. Without ROOM: all rooms of
+includes.py. --check: prints instead each header whose first line does not name its own path and purpose, and each
+room that the table of docs/map.md lacks, or names too far up; exit status 1 then.
 """
 import pathlib
 import re
@@ -18,7 +18,7 @@ STOP = re.compile(r"(?<![ (][A-Z])\.(?= [A-Z]|\s*\n|\s*$)|\n\s*\*?\s*\n")
 
 
 def purpose(path, name):
-    """What the first comment says behind the path, up to its first full stop; None if it does not say."""
+    """The text of the first comment after the path, up to its first full stop; None if there is none."""
     text = path.read_text()
     comment = COMMENT.match(text)
     if not comment:
@@ -37,7 +37,9 @@ def modules(root, room):
 
 
 def check_table(text, table):
-    """The rooms of docs/map.md, `twin/sim/robot`, `mission` in one cell, against those of includes.py and their order."""
+    """The rooms of docs/map.md, `twin/sim/robot`, `mission` in one cell, against those of includes.py and their
+    order.
+    """
     listed = []
     for cell in re.findall(r"^\| (`.*?) \|", text, re.M):
         parent = ""

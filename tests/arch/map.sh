@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each header begins with its own path and purpose, which is what map.py prints; and the check itself can fail.
+# Each header begins with its own path and purpose, which map.py prints; and the check itself can fail.
 set -eu
 python3 "$SOURCE/tests/arch/map.py" "$SOURCE" --check
 out=$(python3 "$SOURCE/tests/arch/map.py" "$SOURCE" twin/pair)

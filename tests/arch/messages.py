@@ -14,9 +14,9 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\
 
 # One row an output:
 # * codes: the file of its table, the pattern of (identifier, code, meaning), names that pass on the code of a cause;
-# * functions that write it: name, position of the code, first position where the sentence may stand, counted from 0. A
+# * functions that write it: name, position of the code, first possible position of the sentence, counted from 0. A
 #   text in place of a position is the code of all sentences of that function; FILE:NAME is static there;
-# * texts: files whose sentences stand in tables, or are returned, with a word in place of the code;
+# * texts: files with sentences in tables or return values, with a word in place of the code;
 # * contract: the OpenAPI file whose list of codes is made from the first.
 OUTPUTS = {
     "alarms": {
@@ -102,7 +102,7 @@ def arguments(found, at):
 
 
 def literals(argument):
-    """The texts in an argument; those that follow each other are one, a macro between them stands as <NAME>."""
+    """The texts in an argument; adjacent texts are joined, with a macro between them as <NAME>."""
     out, joined = [], False
     for at, token in enumerate(argument):
         beside = {t[0] for t in (argument[at - 1] if at else " ", argument[at + 1] if at + 1 < len(argument) else " ")}
@@ -118,12 +118,12 @@ def literals(argument):
 
 
 def sentence_of(text):
-    """Is there more than conversions and a name?"""
+    """Whether a text has more than conversions and a name."""
     return re.search(r"[A-Za-z]{2}", re.sub(r"%[-.*0-9]*(?:ll?|z)?[a-zA-Z]", "", text))
 
 
 def read_calls(found, output, codes):
-    """The lines of the calls, and what is wrong with them."""
+    """The lines of the calls, and their faults."""
     rows = {name: (code, text) for name, code, text in output["functions"]}
     lines, faults = set(), []
     for path, line, name, given in found:
@@ -142,7 +142,7 @@ def read_calls(found, output, codes):
 
 
 def read_output(source, found, output):
-    """The lines of one list, the rows of its table of codes, and what is wrong with the calls."""
+    """The lines of one list, the rows of its table of codes, and the faults of the calls."""
     table, pattern, _ = output["codes"]
     rows = re.findall(pattern, (source / table).read_text())
     lines, faults = read_calls(found, output, {row[0]: row[1] for row in rows})
@@ -151,7 +151,7 @@ def read_output(source, found, output):
         known = "\n".join(lines)
         lines |= {f"{code}: {text}" for text in all_texts
                   if " " in text and text[-1] != "." and sentence_of(text) and text not in known}
-    # Its own row does not use a code; what a function beside the table returns does.
+    # The row itself is no use of a code; a return value of a function next to the table is one.
     uses = "\n".join(re.sub(pattern, "", path.read_text()) for path in source_files(source))
     named = set(re.findall(r"[A-Z]\w+", uses))
     faults += [f"{table}: {row[1]} is used nowhere" for row in rows if row[0] not in named]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the Debian package holds fits the program: lab file, manual page, completion, versions, unit.
+# The content of the Debian package fits the program: lab file, manual page, completion, versions, unit.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -27,7 +27,7 @@ if command -v mandoc >/dev/null; then
 fi
 
 if command -v bash >/dev/null; then
-    # complete WORD...: what is offered for the last word, sorted, one a line
+    # complete WORD...: the completions of the last word, sorted, one a line
     complete() {
         PATH="$(dirname "$TANDEM"):$PATH" bash -c '. packaging/tandem.bash-completion
             COMP_WORDS=(tandem "$@"); COMP_CWORD=$#; _tandem; printf "%s\n" "${COMPREPLY[@]}"' - "$@" | sort
@@ -42,7 +42,7 @@ if command -v bash >/dev/null; then
     offers "$(echo $commands)" help ''
     offers 'serve selftest' se
     offers --check serve --ch
-    # Every option of every page, and every word that one of them takes.
+    # Every option of every page, and every word that one of them accepts.
     for command in $commands; do
         "$TANDEM" "$command" --help >"$dir/page"
         sed -nE 's/^  (-., |    )(--[a-z0-9-]+)( [^ ]*)?( .*)?$/\2\3/p' "$dir/page" >"$dir/options"
@@ -65,11 +65,11 @@ for script in packaging/debian/postinst packaging/debian/prerm packaging/debian/
     [ -x "$script" ] || fail "$script cannot be executed"
 done
 if command -v systemd-analyze >/dev/null; then
-    # The program is not where the unit looks for it; a manual page is none of the unit's faults.
+    # The program is not at the unit's path here, and there is no manual page: both are no faults of the unit.
     sed "s|/usr/bin/tandem|$TANDEM|" packaging/tandem.service >"$dir/tandem.service"
     faults=$(systemd-analyze --man=no verify "$dir/tandem.service" 2>&1 | grep tandem || true)
     [ -z "$faults" ] || fail "$faults"
-    # "→ Overall exposure level for tandem.service: 1.4 OK"
+    # The output is "→ Overall exposure level for tandem.service: 1.4 OK"
     level=$(systemd-analyze security --offline=true "$dir/tandem.service" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
     awk -v level="$level" 'BEGIN { exit !(level != "" && level <= 1.4) }' || fail "exposure level '$level', 1.4 is the most"
     grep -q "an exposure level of $level " docs/operations.md || fail "docs/operations.md has another exposure level than $level"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""renamed.py SOURCE_DIR: what docs/renamed.tsv names by its old name is gone, and by its new name exists.
+"""renamed.py SOURCE_DIR: old names of docs/renamed.tsv are gone, and new names exist.
 
 A row is kind, old, new and, where the name differs by place, globs of the files that the row is about (else all).
   room, path, file  a folder (new: one or more), a file, a module (header and source, without its ending)
   id                a C identifier
   member key option metric event alert route schema thread  names that users see, in JSON, YAML, help, metrics, log
-Old names may not occur as whole words in code, documents, client kits and packaging. A plain word such as `told` is also
-English: as id it counts in C without comments and texts, as another kind only where it is quoted or is a key.
+Old names may not occur as whole words in code, documents, client kits and packaging. A plain word such as `told` is
+also English: as id it counts in C without comments and texts, as another kind only where it is quoted or is a key.
 """
 import fnmatch
 import pathlib
@@ -20,9 +20,9 @@ NAMES = ("id", "member", "key", "option", "metric", "event", "alert", "route", "
 C = (".c", ".h", ".def", ".in")
 TEXT = C + (".md", ".py", ".sh", ".js", ".css", ".html", ".json", ".yaml", ".yml", ".txt", ".tsv", ".cmake", ".conf", ".patch",
             ".ino", ".service", ".bash-completion", "")
-# Recorded data keep the names of their day: replays read them.
+# Recorded data have old names: replays read them.
 DATA = ("tests/golden/replay/*", "tests/golden/*.jsonl", "tests/fuzz/corpus/*")
-# kind, old name, files, and why the old name stands there.
+# kind, old name, files, and the reason why the old name stays there.
 EXCEPTIONS = (
     ("*", "*", "tests/mutation/*.tsv", "rooms and lines of code as they were when they were measured"),
     ("*", "*", "tests/arch/words.tsv", "old identifiers, which the check of words looks for"),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Does the code keep the measures of CONTRIBUTING.md?
+"""Tests that the code keeps the measures of CONTRIBUTING.md.
 
-usage: shape.py SOURCE_DIR. Prints each static function of one word, each function and file that is too long, each line
-that is too wide, each folder with too many sources; exit status 1 then. Of tests/ the files: tables of rows are long
-and wide, and each program there is a file.
+usage: shape.py SOURCE_DIR. Prints each static function of one word, each function and file that is too long, each
+line that is too wide, each folder with too many sources; exit status 1 then. In tests/ only the
+length of files counts: tables of rows are long and wide, and each program there is a file.
 """
 import collections
 import pathlib

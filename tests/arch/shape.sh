@@ -1,5 +1,5 @@
 #!/bin/sh
-# The measures of the code, and that the check itself can fail.
+# Tests the measures of the code, and that the check itself can fail.
 set -eu
 python3 "$SOURCE/tests/arch/shape.py" "$SOURCE"
 bad=$(mktemp -d)

@@ -2,9 +2,9 @@
 """thresholds.py ROOT: a limit that decides a verdict is a row with unit, source and test, and none is outside.
 
 Checks that the tables (*_thresholds.def) are complete, that each named test exists, that the code uses each row, and
-that the rooms in ROOMS have no constant of a decision outside of them. tests/mutation/thresholds.tsv has what the
-named tests say of other values (?: not yet judged). thresholds_allowed.tsv lists the constants that stay where they
-are, with the reason.
+that the rooms in ROOMS have no constant of a decision outside of them. tests/mutation/thresholds.tsv has the results
+of the named tests for other values (?: not yet judged). thresholds_allowed.tsv lists the constants that stay in the
+code, with the reason.
 """
 import pathlib
 import re
@@ -65,7 +65,7 @@ def check_rows(root):
 
 
 def check_records(root):
-    """Each row is in tests/mutation/thresholds.tsv as it is, and its test may not pass whatever the value is."""
+    """Each row is in tests/mutation/thresholds.tsv unchanged, and its test may not pass for every value."""
     lines = (root / "tests/mutation/thresholds.tsv").read_text().splitlines()[1:]
     records = {key: (value, test, seen) for _, key, value, test, *seen in (line.split("\t") for line in lines)}
     for row in read_rows(root):

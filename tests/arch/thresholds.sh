@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tables of thresholds, and that the check itself can fail.
+# Tests the tables of thresholds, and that the check itself can fail.
 set -eu
 python3 "$SOURCE/tests/arch/thresholds.py" "$SOURCE"
 bad=$(mktemp -d)

@@ -2,7 +2,7 @@
 # A system test does not sleep: it waits for an event, or lets virtual time pass. And this check itself can fail.
 set -eu
 
-# What is wrong in the folder $1. virtual_clock.py tests sleeps; test_nothing_lost.c says why it passes real time.
+# Prints the sleeps in the folder $1. virtual_clock.py tests sleeps; test_nothing_lost.c says why it passes real time.
 find_sleeps() {
     cd "$1"
     for file in *.py *.sh *.c; do

@@ -1,5 +1,6 @@
-"""check.py - do the judge and the readers see what is wrong? Does the disk of the power cuts leave what POSIX allows, all
-of it and nothing else? And does docs/reliability.md name every kind, and no other?"""
+"""check.py - tests that judge and readers detect faults, that the disk of the power cuts leaves every state that
+POSIX allows and no other, and that docs/reliability.md names every kind and no other.
+"""
 import json
 import os
 import pathlib
@@ -72,7 +73,7 @@ def check_judge():
 
 
 def shown(events=(), messages=(), walks=(), last=None, gaps=(), **allowed):
-    """What is wrong with what readers were shown of pair p: names of the readers."""
+    """Faults in what readers received of pair p: names of the readers."""
     history = History()
     for n, *more in events:
         history.add_event("entry", record(n, *more))
@@ -115,7 +116,7 @@ def check_readers():
 
 
 def disk_of(*changes):
-    """A directory /d that is empty; files are inodes, a sync covers what came before it."""
+    """An empty directory /d; files are inodes, a sync covers all earlier changes."""
     disk = Disk("/d", {})
     for what, path, inode, *more in changes:
         at, data = more or (0, b"")
@@ -129,7 +130,7 @@ def check_disk():
     named = new + [("sync", "/d", 0)]
     whole = b"a" * 700 + b"b" * 700
     renamed = named + [("sync", "/d/new", 1), ("rename", "/d/new", 1, 0, b"/d/old")]
-    rows = [  # changes, what must be seen among many cuts, what must never be
+    rows = [  # changes, states that must occur among many cuts, states that never may
         ("no name without a sync of the directory", new, [{}], []),
         ("nothing synced of a file", named, [{"/d/new": b""}, {"/d/new": whole}, {"/d/new": b"a" * 700},
                                              {"/d/new": bytes(700) + b"b" * 700}, {"/d/new": b"a" * 512}], [{}]),

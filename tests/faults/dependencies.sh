@@ -1,13 +1,13 @@
 #!/bin/sh
-# The libraries' own faults: libpaho, libmicrohttpd and SQLite from Debian's sources, under a sanitizer, in a soak that cuts
-# the daemon's link under load (flaps.py). By hand: it fetches sources and takes minutes.
+# The libraries' own faults: libpaho, libmicrohttpd and SQLite from Debian's sources, under a sanitizer, in a soak that
+# cuts the daemon's link under load (flaps.py). Run it by hand: it fetches sources and takes minutes.
 #
 #   tests/faults/dependencies.sh                     AddressSanitizer, 200 cuts
 #   tests/faults/dependencies.sh address --cuts 5000 the long form: 45 minutes
 #   tests/faults/dependencies.sh thread              ThreadSanitizer, with the program of the preset tsan
 #
-# Environment: TANDEM, another program; DEPENDENCIES, which libraries ("paho.mqtt.c libmicrohttpd sqlite3"); CACHE, where
-# sources and libraries are kept ($HOME/.cache/tandem-dependencies). A source that is unpacked there is used as it is.
+# Environment: TANDEM, another program; DEPENDENCIES, the libraries ("paho.mqtt.c libmicrohttpd sqlite3"); CACHE, the
+# folder of sources and libraries ($HOME/.cache/tandem-dependencies). A source that is unpacked there is used as it is.
 # `apt-get source` needs deb-src lines in apt's sources.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -38,7 +38,7 @@ build_libmicrohttpd() {
         cp -d "$2"/src/microhttpd/.libs/libmicrohttpd.so* "$prefix/lib"
 }
 
-# The tools that make SQLite's sources end with leaks of their own: they are built without a sanitizer.
+# The tools that generate SQLite's sources end with leaks of their own: they are built without a sanitizer.
 build_sqlite3() {
     (cd "$2" && BUILD_CFLAGS=-O1 "$1/configure" --disable-static --disable-tcl --disable-readline CFLAGS="$flags" &&
         make BCC="${CC:-gcc} -O1" libsqlite3.la) &&

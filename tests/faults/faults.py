@@ -1,6 +1,6 @@
-"""faults.py - rounds of faults, by kind and number: run, remembered, told in a table. See run.sh --help.
+"""faults.py - runs rounds of faults by kind and number, stores their results, and prints a table. See run.sh --help.
 
-A round is a process of its own (--one KIND NUMBER), so that one which hangs is ended with all that it started.
+A round is a process of its own (--one KIND NUMBER), so one that hangs is ended with all that it started.
 """
 import argparse
 import collections
@@ -31,7 +31,7 @@ COUNTS = ("said", "acknowledged", "entries", "ambiguous", "reported")
 
 
 def run_one(name, number):
-    """Here; prints what was found as one line of JSON."""
+    """Runs a round in this process; prints its result as one line of JSON."""
     began = time.monotonic()
     found = Round(KINDS[name], number).play()
     row = {count: getattr(found, count) for count in COUNTS}
@@ -59,7 +59,7 @@ def run_apart(name, number):
 
 
 def end_group(process):
-    """What a round started and left behind."""
+    """Ends the processes that a round left behind."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -68,7 +68,7 @@ def end_group(process):
 
 
 def commit(source):
-    """What is tested; "" outside a repository."""
+    """The commit under test; "" outside a repository."""
     def git(*words):
         return subprocess.run(["git", "-C", str(source), *words], capture_output=True, text=True).stdout.strip()
     if not shutil.which("git") or not git("rev-parse", "HEAD"):
@@ -77,7 +77,7 @@ def commit(source):
 
 
 def read_rows(path, version):
-    """Rounds of this version that were played before."""
+    """Earlier rounds of this version."""
     if not path.exists():
         return []
     rows = [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
@@ -85,7 +85,7 @@ def read_rows(path, version):
 
 
 def choose(arguments):
-    """(kind, number) of the rounds to be played, all kinds once before any is played again."""
+    """(kind, number) of the next rounds; every kind runs once before any runs again."""
     names = arguments.kinds or list(KINDS)
     for name in names:
         if name not in KINDS:
@@ -106,7 +106,7 @@ def print_row(row):
 
 
 def table(rows, version):
-    """Markdown, as docs/reliability.md has it."""
+    """The Markdown table of docs/reliability.md."""
     kinds = collections.defaultdict(list)
     for row in rows:
         kinds[row["kind"]].append(row)

@@ -1,14 +1,14 @@
-"""flaps.py - a daemon whose link is cut again and again under load lives, and loses and doubles nothing, while HTTP clients
-read and hang up. dependencies.sh runs it with libraries that look for their own faults.
+"""flaps.py - a daemon whose link is cut again and again under load survives, and neither loses nor doubles a command,
+while HTTP clients read and hang up. dependencies.sh runs it with libraries that detect their own faults.
 
     PYTHONPATH=tests/support TANDEM=… SOURCE=. python3 tests/faults/flaps.py --cuts 5000 --rate 2000
-    … flaps.py --cuts 500 --runs 10 --results FILE    ten runs, summed; those in FILE are not made again
+    … flaps.py --cuts 500 --runs 10 --results FILE    ten runs, summed; runs that FILE already has are skipped
 
-If commands are lost, the result has how often the journal has the first of them: what is there, the daemon received. If the
-broker dropped messages for the daemon, the run fails for that reason.
+If commands are lost, the result states how often the journal has the first of them: if it is there, the daemon received
+it. If the broker dropped messages for the daemon, the run fails for that reason.
 
-Environment: FLAPS_LIBRARIES and FLAPS_PRELOAD are LD_LIBRARY_PATH and LD_PRELOAD of the daemon alone. Reports of sanitizers
-go to files in the folder of the run, and each one is a finding.
+Environment: FLAPS_LIBRARIES and FLAPS_PRELOAD are LD_LIBRARY_PATH and LD_PRELOAD of the daemon alone. Reports of
+sanitizers go to files in the folder of the run, and each one is a finding.
 """
 import argparse
 import collections
@@ -31,11 +31,11 @@ from waiting import limit_s
 PAIRS = 20
 BEHIND_MAX = 10_000  # commands that may wait for the daemon at the broker
 QUEUE_MAX = 100 * BEHIND_MAX  # messages that the broker keeps for it
-STILL_S = 30  # without a new entry: what is missing then does not come any more
+STILL_S = 30  # without a new entry: a command that is missing then is lost
 PATHS = ("/metrics", "/api/v1/pairs", "/api/v1/pairs/r1/entries?limit=200", "/api/v1/pairs/r2/entries?order=oldest&limit=20",
          "/api/v1/alarms?limit=50", "/api/v1/pairs/r3/series?points=60", "/api/v1/events", "/x?" + "a&" * 300)
 READ_S = 0.1  # between two requests
-FLOW_BYTES, FLOW_S = 10_000, 5  # a cut meets a session that so much has come through, or nothing comes any more
+FLOW_BYTES, FLOW_S = 10_000, 5  # a session that received this number is cut, or one that receives nothing more
 SUMS = ("cuts", "seconds", "messages", "requests", "connections", "broken_writes", "acknowledged", "entries", "lost", "doubled",
         "findings", "blamed", "dropped_by_broker", "deaths")
 BAD = ("lost", "doubled", "findings", "blamed", "dropped_by_broker", "deaths")
@@ -44,8 +44,9 @@ SUMMARY = re.compile(r"SUMMARY: \w+Sanitizer: (.+)")
 
 
 def publish(port, rate, stop, done, acknowledged):
-    """Commands with both replies until stop, as far as the daemon has done what came before; then wait for the
-    acknowledgements. Puts the number of commands, and the ids of those that have one."""
+    """Sends commands with both replies until stop, limited by the daemon's backlog; then waits for the
+    acknowledgements. Puts the number of commands, and the ids of the acknowledged ones.
+    """
     client = Client(port, "flaps-publisher")
     sent, began, draw = [], time.monotonic(), random.Random(1)
     while not stop.is_set():
@@ -98,7 +99,7 @@ class Flaps(Rig):
         self.broker_settings += f"\nmax_queued_messages {QUEUE_MAX}\n"
         self.network = Network(target)
         if not tls:
-            self.network.only = b"\0\6tandem"  # as the client id stands in CONNECT
+            self.network.only = b"\0\6tandem"  # the client id as CONNECT has it
         text = self.lab.read_text().replace(f"port: {self.broker_port}", f"port: {self.network.port}{more}")
         self.lab.write_text(text.replace("http: {", "http: {client_requests_per_s: 0, "))
 
@@ -118,7 +119,7 @@ class Flaps(Rig):
         return [line for text in texts for line in FINDING.findall(text)], texts
 
     def summaries(self, texts):
-        """Findings by place, and how often each came."""
+        """Reports of sanitizers by place, with their number."""
         lines = [line for text in texts for line in SUMMARY.findall(text)]
         return collections.Counter(re.sub(r"/\S*/(?=[^/ ]+:\d)", "", line) for line in lines)
 
@@ -130,15 +131,16 @@ class Flaps(Rig):
             return 0
 
     def wait_flow(self):
-        """The daemon has a session again, and messages come through it."""
+        """Waits until the daemon has a session again and messages arrive through it."""
         before, end = self.network.carried, time.monotonic() + FLOW_S
         while self.network.carried - before < FLOW_BYTES and time.monotonic() < end and self.daemon.poll() is None:
             time.sleep(0.005)
 
     def cut(self, cuts, seconds, after_s, seed, done):
-        """A number of cuts within a time, each some seconds after messages have begun to come, on average. Mostly the
-        connection of commands alone is cut: Paho is back in a quarter of a second while another connection wakes its
-        thread, else after one second. Returns early when the daemon dies."""
+        """Cuts the link a number of times within a time limit, on average some seconds after messages have begun to
+        arrive. Mostly only the connection of commands is cut: Paho reconnects within a quarter of a second while
+        another connection wakes its thread, else after one second. Returns early when the daemon dies.
+        """
         draw, made, end = random.Random(seed), 0, time.monotonic() + seconds
         while made < cuts and time.monotonic() < end and self.daemon.poll() is None:
             self.wait_flow()
@@ -150,8 +152,9 @@ class Flaps(Rig):
         return made
 
     def wait_until_idle(self, acknowledged):
-        """The broker delivers in order: with the last command of each pair all others are there. Then wait for what is
-        missing all the same, as long as entries come."""
+        """The broker delivers in order: with the last command of each pair all others have arrived. Then waits for
+        missing ones all the same, as long as entries come.
+        """
         client = Client(self.broker_port, "flaps-last")
         for n in range(PAIRS):
             client.publish(f"tandem/v1/r{n + 1}/command", json.dumps({"id": "last", "op": "go"}))
@@ -172,7 +175,7 @@ class Flaps(Rig):
             return collections.Counter(row[0] for row in db.execute("SELECT id FROM entries WHERE id <> 'last'"))
 
     def count_in_journal(self, name):
-        """Lines with the command, delivered first and again."""
+        """Journal lines with the command, delivered first and again."""
         text = f'{{"id": "{name}", "seq"'.encode()
         return sum(path.read_bytes().count(text) for path in (self.folder / "journal").iterdir())
 
@@ -228,7 +231,7 @@ def play(options, seed):
 
 
 def known_runs(options):
-    """Those of the same commit and settings that were made before, by their seeds."""
+    """Earlier runs of the same commit and settings, by their seeds."""
     if not options.results or not os.path.exists(options.results):
         return {}
     with open(options.results) as lines:

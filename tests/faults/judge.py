@@ -1,33 +1,34 @@
-"""judge.py - what a round showed, against what its load knows: no command lost, none twice, nothing untrue, nothing silent.
+"""judge.py - compares the results of a round with its load: no command lost, none twice, nothing untrue, nothing
+silent.
 
-An entry is untrue when it says of laps that were not disturbed what the publisher's clock denies, or when a merged reply
-tells of a move that its robot did not make.
+An entry is untrue if it contradicts the publisher's clock for laps that were not disturbed, or if a merged reply
+reports a move that its robot did not make.
 """
 import collections
 import dataclasses
 import json
 
-LAP_S = 1.1  # less than a second of silence is not noticed (docs/operations.md); laps of the load are 1.4 s apart
+LAP_S = 1.1  # silence below a second is not noticed (docs/operations.md); laps of the load are 1.4 s apart
 UNCERTAIN = ("UNRESOLVED", "TIMEOUT", "OVERFLOW", "REAL_ONLY", "VIRTUAL_ONLY", "HALTED")
 
 
 @dataclasses.dataclass
 class Found:
-    """What a round was seen to do, as it goes into the table; the lists are of words for people."""
+    """The results of a round, a row of the table; the lists have sentences for people."""
     said: int = 0
     acknowledged: int = 0
     entries: int = 0
     ambiguous: int = 0
-    reported: int = 0  # acknowledged, without an entry, but it was said that there may be such
+    reported: int = 0  # acknowledged, without an entry, but the daemon reported that commands may be lost
     lost: list = dataclasses.field(default_factory=list)
     twice: list = dataclasses.field(default_factory=list)
     untrue: list = dataclasses.field(default_factory=list)
     differs: list = dataclasses.field(default_factory=list)
-    history: list = dataclasses.field(default_factory=list)  # what readers were shown and must not have been
+    history: list = dataclasses.field(default_factory=list)  # records that readers received and must not have received
     failed: list = dataclasses.field(default_factory=list)
 
     def add(self, other, where):
-        """What another part of the round was seen to do."""
+        """Adds the results of another part of the round."""
         for field in dataclasses.fields(self):
             more = getattr(other, field.name)
             more = [f"{where}: {words}" for words in more] if isinstance(more, list) else more
@@ -38,12 +39,12 @@ class Found:
 
 
 def count_ambiguous(entries, *kinds):
-    """Entries that say that what they tell of cannot be told apart from something else: of a command, of replies."""
+    """Entries that report an ambiguity: of a command, or of replies."""
     return sum(bool(entry.get("ambiguous")) and (not kinds or entry["ambiguous"] in kinds) for entry in entries)
 
 
 def judge_ids(found, commands, entries, may_lose):
-    """Of a pair whose commands have ids."""
+    """Judges a pair whose commands have ids."""
     count = collections.Counter(entry["id"] for entry in entries)
     for command in commands:
         n = count.pop(command.id, 0)
@@ -58,11 +59,12 @@ def judge_ids(found, commands, entries, may_lose):
 
 
 def judge_count(found, pair, commands, entries, may_lose):
-    """Of a pair whose commands cannot be told apart: not fewer entries than were acknowledged, not more than copies were
-    sent, but for those that say so."""
+    """Judges a pair whose commands cannot be distinguished: at least as many entries as acknowledgements, at most as
+    many as copies were sent, apart from entries that report an ambiguity.
+    """
     acknowledged = sum(command.acknowledged() for command in commands)
     copies = sum(command.message.copies for command in commands)
-    uncertain = count_ambiguous(entries, "command")  # it may have been delivered before
+    uncertain = count_ambiguous(entries, "command")  # an earlier copy may have been delivered
     if len(entries) > copies + uncertain:
         words = f"{pair}: {len(entries)} entries of {copies} commands, {uncertain} of them ambiguous"
         found.twice += [words] * (len(entries) - copies - uncertain)
@@ -107,7 +109,7 @@ def judge_link(found, load, may_twice=False):
 
 
 def judge(load, live, may_lose=False):
-    """live: {pair: texts of entries, as HTTP tells them}."""
+    """live: {pair: texts of entries, as HTTP serves them}."""
     found = Found()
     for pair, style in load.pairs.items():
         commands = [command for command in load.commands if command.pair == pair]

@@ -1,4 +1,4 @@
-"""kinds.py - what a kind of fault is, and the table of them; the kinds themselves stand in kinds_*.py."""
+"""kinds.py - defines a kind of fault, and the table of kinds; the kinds themselves are in kinds_*.py."""
 import dataclasses
 import typing
 
@@ -14,14 +14,14 @@ class Kind:
     pairs: dict = dataclasses.field(default_factory=lambda: USUAL)  # {pair: style}, load.py
     options: dict = dataclasses.field(default_factory=dict)  # {pair: its options in the lab file}
     extra: str = ""  # lines of the lab file
-    http: str = ""  # of its http settings: "listeners_max: 10"
+    http: str = ""  # members of its http settings: "listeners_max: 10"
     broker: str = ""  # lines of the broker's settings
     rate: float = 1.0  # of the load
     before: typing.Callable = None  # prepares the round, before the daemon starts
-    after: typing.Callable = None  # goes on when the round is judged, and adds to what was found
-    may_lose: bool = False  # what was acknowledged may be gone, if that is said: play checks that it is
+    after: typing.Callable = None  # continues after the round is judged, and adds to its results
+    may_lose: bool = False  # acknowledged commands may be gone if the daemon reports it: play checks that it does
     journal: str = "whole"  # replay has the same bytes; "ids": the same commands
-    history: str = "stays"  # what readers were shown; "vanishes": what HTTP did not show may be gone; "lost": anything
+    history: str = "stays"  # readers agree; "vanishes": records that HTTP did not show may be gone; "lost": anything
     mounts: bool = False  # needs to mount a small disk
 
 

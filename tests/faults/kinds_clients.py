@@ -1,4 +1,6 @@
-"""kinds_clients.py - others at the daemon and the broker: floods, slow readers, rubbish, doubles, reloads, overload."""
+"""kinds_clients.py - other clients at the daemon and the broker: floods, slow readers, malformed messages, doubles,
+reloads, overload.
+"""
 import concurrent.futures
 import contextlib
 import http.client
@@ -25,7 +27,7 @@ def http_socket(r):
 
 
 def open_many(r, count):
-    """As many of them as are let in."""
+    """Connects as many listeners as the daemon accepts."""
     some = []
     for _ in range(count):
         with contextlib.suppress(OSError):
@@ -34,7 +36,7 @@ def open_many(r, count):
 
 
 def check_healthy(r, address="127.0.0.1", within_s=1):
-    """Another asks meanwhile, of this address."""
+    """Another client of this address sends requests meanwhile."""
     began, status = time.monotonic(), 0
     connection = http.client.HTTPConnection("127.0.0.1", r.rig.http_port, timeout=10, source_address=(address, 0))
     with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
@@ -160,7 +162,7 @@ def reconnect_storm(r):
 
 @kind("a second daemon with the same client id takes the first one's session away: both are told who")
 def same_client_id(r):
-    """What the other took of the shared session is in its journal, not in ours: commands rest meanwhile."""
+    """The other daemon's share of the session is in its own journal, so no commands are sent meanwhile."""
     r.load.hold()
     r.wait(r.load.is_quiet, "all acknowledged")
     r.wait(r.is_idle, "no command is open")
@@ -192,7 +194,7 @@ def rubbish(r):
     client = Client(r.rig.broker_port, "rubbish")
     r.cleanup.callback(client.end)
     for _ in range(300):
-        # Some of it is a command: of a pair for that.
+        # Some of the malformed messages are commands: a pair of their own receives them.
         pair = r.draw.choice(["rubbish", "nobody"])
         client.publish(f"{STEM}/{pair}/{r.draw.choice(tails)}", r.draw.choice(texts), qos=r.draw.choice([0, 1]))
         time.sleep(0.005)
@@ -252,5 +254,5 @@ def http_commands(r):
     r.rig.wait_stored("h")
     entries = [json.loads(text)["id"] for text in r.rig.records("h", "entries")]
     r.check(len(entries) == len(set(entries)), f"twice over HTTP: {entries}")
-    # 202 says handed to the broker's client: what it had not sent when it was killed is gone, at most one of each kill.
+    # 202 means handed to the broker's client: a kill may lose what it had not sent, at most one command each time.
     r.check(len(set(received) - set(entries)) <= 2, f"taken over HTTP, no entry: {sorted(set(received) - set(entries))}")

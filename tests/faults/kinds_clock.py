@@ -1,10 +1,12 @@
-"""kinds_clock.py - the machine's clock as an input: set between runs and in one, the machine asleep, crossed with kills."""
+"""kinds_clock.py - the machine's clock as an input: set between runs and during one, the machine asleep, crossed
+with kills.
+"""
 from kinds import kind
 from stepped_clock import SteppedClock
 
 
 def wear_clock(r):
-    """Before the daemon starts: every run of it has the round's clock."""
+    """Runs before the daemon starts: every run of the daemon has the round's clock."""
     r.clock = SteppedClock(r.rig.folder)
     r.cleanup.enter_context(r.clock.worn())
 
@@ -15,7 +17,7 @@ def wear_clock_ahead(r):
 
 
 def timed_out(r):
-    """A command that no robot answers: what follows from time alone is the last that this run does."""
+    """A command that no robot answers: the last event of this run follows from time alone."""
     r.load.hold()
     r.wait(r.load.is_quiet, "all acknowledged")
     silent = r.load.say("a", f"silent-{r.draw.random()}", None, None)
@@ -67,7 +69,7 @@ def clock_stepped_killed(r):
 
 
 def suspend(r):
-    """For longer than timeouts or not. The process stands still meanwhile; nobody else's clock knows of it."""
+    """The sleep may be longer than timeouts. Only this process stands still; no other clock changes."""
     r.clock.suspend(r.draw.choice((r.draw.uniform(1.5, 2.5), r.draw.uniform(5, 20000))))
 
 
@@ -76,7 +78,7 @@ def machine_suspended(r):
     for _ in r.times(1, 3):
         r.freeze(r.rig.daemon, 0.2, suspend, r)
         r.wait_load(2.5, 4)
-    r.check("suspended" in r.events(), "a suspend is taken without a word")  # told once a minute
+    r.check("suspended" in r.events(), "a suspend is taken without a word")  # reported once a minute
 
 
 @kind("the machine is suspended, and the daemon killed asleep or just awake", before=wear_clock)

@@ -1,4 +1,4 @@
-"""kinds_disk.py - files that are removed, damaged, put back old, made by another version; disks without room."""
+"""kinds_disk.py - files that are removed, damaged, replaced by old ones, made by another version; full disks."""
 import contextlib
 import os
 import shutil
@@ -9,7 +9,7 @@ from kinds import kind
 
 
 def wait_for_files(r):
-    """Store and checkpoint hold what has come so far."""
+    """Store and checkpoint hold all that has come."""
     r.load.hold()
     r.wait(r.load.is_quiet, "all acknowledged")
     r.wait(r.is_idle, "no command is open")
@@ -18,7 +18,7 @@ def wait_for_files(r):
 
 
 def stop_any(r):
-    """In good order, or not."""
+    """Stops the daemon, orderly or by a kill."""
     (r.stop_daemon if r.draw.random() < 0.5 else r.kill_daemon)()
 
 
@@ -27,14 +27,14 @@ def store_files(r):
 
 
 def copy_store(r, name):
-    """The store as its backup has it, by SQLite's own means."""
+    """A backup of the store, made by SQLite itself."""
     with contextlib.closing(sqlite3.connect(r.path("store.db"))) as source, \
             contextlib.closing(sqlite3.connect(r.path(name))) as target:
         source.backup(target)
 
 
 def damage(r, path, first=0, count=20):
-    """So many bytes become others."""
+    """Overwrites this number of bytes."""
     size = path.stat().st_size
     with open(path, "r+b") as out:
         for _ in range(count):
@@ -160,7 +160,7 @@ def checkpoint_damaged(r):
     r.check("checkpoint_unused" in r.events(since), "a damaged checkpoint is taken without a word")
 
 
-# A store as version 1 of the schema had it (tests/unit/test_store.c has all that changed since).
+# A store as version 1 of the schema had it (tests/unit/test_store.c has all later changes).
 VERSION_1 = """
 PRAGMA application_id = 1414415437;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -306,11 +306,11 @@ def checkpoint_removed_running(r):
 
 # ---- disks without room ----
 
-DISK_MB = 300  # more than is "little" by default (journal.min_free_mb)
+DISK_MB = 300  # more than the default limit of little space (journal.min_free_mb)
 
 
 def fill(disk, left_mb=0):
-    """But for so much."""
+    """Fills the disk but for this number of bytes."""
     with open(disk / "ballast", "wb", buffering=0) as out:
         if left_mb:
             out.write(bytes((DISK_MB - left_mb) * 1000000))
@@ -381,7 +381,7 @@ def disk_full_killed(r):
 def disk_read_only(r):
     def remount(how):
         return os.system(f"mount -o remount,{how} {r.disk} 2>/dev/null") == 0
-    if not remount("ro"):  # files are open for writing: a tmpfs refuses that; then no new ones, and none may grow
+    if not remount("ro"):  # a tmpfs with open files cannot become read-only; instead no new files, and none may grow
         full_for_a_while(r, lambda: r.limit_files(0), lambda: r.limit_files(None))
         r.remark("limited instead of read-only")
         return

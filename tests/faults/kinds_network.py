@@ -1,4 +1,4 @@
-"""kinds_network.py - connections that are cut, lose what was sent, hang, are slow; messages that come twice."""
+"""kinds_network.py - connections that are cut, lose messages, hang, are slow; messages that come twice."""
 import json
 import time
 
@@ -9,7 +9,7 @@ REPLIES = {"a": "ids", "nameless": "no_reply_ids"}
 
 
 def lose(r, directions, seconds=1):
-    """So long nothing gets through, though both sides' systems take it; then the connection is gone."""
+    """For some time all messages are lost, though both systems accept them; then the connection is cut."""
     r.network.swallow = frozenset(directions)
     r.wait_load(seconds)
     r.network.cut()
@@ -33,7 +33,7 @@ def network_cut(r):
 
 @kind("the daemon's connection is cut again and again under load", rate=10)
 def flaps(r):
-    r.network.only = b"\0\6tandem"  # as the client id stands in CONNECT: the connection of commands comes back soonest
+    r.network.only = b"\0\6tandem"  # the client id in CONNECT: the connection of commands reconnects first
     for _ in r.times(30, 60):
         r.wait(r.network.named, "the daemon connects")
         r.wait_load(0.05, 0.4)

@@ -1,8 +1,8 @@
-"""kinds_power.py - the power fails. A run is recorded, and stands still at some moments: what broker, robots and readers
-know then is kept. Afterwards the daemon starts on several disks that POSIX allows for each moment (power.py), with the
-broker as it was at that moment. Sometimes the power fails again.
+"""kinds_power.py - the power fails. A run is recorded, and stands still at some moments: the test copies the state of
+broker, robots and readers then. Afterwards the daemon starts on several disks that POSIX allows for each moment
+(power.py), with the broker of that moment. Sometimes the power fails again.
 
-POWER_PLANT=NAME is a fault for the test to find: syncs of files that have NAME in their path are overlooked.
+POWER_PLANT=NAME plants a fault that the test must find: syncs of files that have NAME in their path are ignored.
 """
 import contextlib
 import copy
@@ -29,8 +29,8 @@ from waiting import limit_s
 
 MOMENTS, STATES = 4, 2  # of each round
 FILLED_BYTES = 60000
-SLACK_S = 1.0  # a sync that is due has to begin, and to end
-# A change behind which the process stops itself, and a part of the file's name. Other moments are random.
+SLACK_S = 1.0  # limit for a due sync to begin and to end
+# A change after which the process stops itself, and a part of the file's name. Other moments are random.
 PLACES = (("create", ".jsonl"), ("sync", ".jsonl"), ("write", ".jsonl"), ("write", "-wal"), ("sync", "-wal"),
           ("write", "store.db"), ("rename", "checkpoint"), ("write", "checkpoint"), ("sync", "/journal"),
           ("remove", "/data/"))
@@ -39,7 +39,7 @@ COMMAND = re.compile(rb'"topic":"[^"]*/command"[^\n]*"payload":{"id": ?"([^"]+)"
 
 @dataclasses.dataclass
 class Moment:
-    """The disk when the power fails, and all that the world beyond the daemon's machine knows then."""
+    """The disk when the power fails, and the state of everything outside of the daemon's machine."""
     disk: Disk = None
     broker: pathlib.Path = None
     commands: list = dataclasses.field(default_factory=list)
@@ -47,7 +47,7 @@ class Moment:
     answers: list = dataclasses.field(default_factory=list)
     history: History = dataclasses.field(default_factory=History)
     last_id: str = None
-    lost: set = dataclasses.field(default_factory=set)  # ids of commands whose lines the cut may take
+    lost: set = dataclasses.field(default_factory=set)  # ids of commands whose lines the cut may remove
 
 
 # ---- the recorded run ----
@@ -72,7 +72,7 @@ def is_stopped(process):
 
 
 def stand_still(r, most_s):
-    """Behind a change that is drawn, or at any moment."""
+    """Stops after a change drawn at random, or at any moment."""
     if r.draw.random() < 0.7:
         r.recorder.arm(*r.draw.choice(PLACES), r.draw.randint(1, 3))
     end = time.monotonic() + r.draw.uniform(0, most_s)
@@ -85,7 +85,7 @@ def stand_still(r, most_s):
 
 
 def fail_power(r, before, most_s):
-    """The daemon stands still. What is on its way to others arrives, and the broker's state is copied."""
+    """The daemon stands still. Messages in transit arrive, and the broker's state is copied."""
     cut_s = stand_still(r, most_s)
     time.sleep(0.1)
     saved_s = time.time()
@@ -105,7 +105,7 @@ def copy_robots(robots, left_out=()):
 
 
 def freeze_command(command, saved_s):
-    """Later acknowledgements belong to another world than the one that the broker was saved in."""
+    """Later acknowledgements do not belong to the saved state of the broker."""
     frozen = copy.copy(command)
     frozen.message = freeze_message(command.message, saved_s)
     frozen.replies = {side: freeze_message(message, saved_s) for side, message in dict(command.replies).items()}
@@ -120,7 +120,9 @@ def freeze_message(message, saved_s):
 
 
 def find_unsynced(r, disk, cut_s):
-    """Commands whose lines the cut may take, so that nobody has them. With fsync_s 0 the broker still has them all."""
+    """Commands whose lines the cut may remove, and that nobody else has. With fsync_s 0 the broker still has them
+    all.
+    """
     writes = list(disk.unsynced_writes(".jsonl"))
     t_us, data = min(writes, default=(cut_s * 1e6, b""))
     age_s = cut_s - t_us / 1e6
@@ -130,7 +132,7 @@ def find_unsynced(r, disk, cut_s):
 
 def fail_often(r):
     for _ in range(MOMENTS):
-        for _ in range(r.draw.randint(0, 9)):  # files of the journal end soon
+        for _ in range(r.draw.randint(0, 9)):  # fills journal files, so that they end soon
             r.load.say("a", f"a-{next(r.load.count)}", remark="x" * FILLED_BYTES)
         for _ in range(r.draw.randint(0, 12)):  # entries that are published between two syncs
             r.load.say("b", f"b-{next(r.load.count)}", 0.05, 0.05)
@@ -139,10 +141,10 @@ def fail_often(r):
         r.wait_load(0.2, 1)
 
 
-# ---- starts on what is left ----
+# ---- starts after the cut ----
 
 def start_often(r, found):
-    """The recorded run has been judged; nothing of it goes on."""
+    """The recorded run has been judged; nothing of it continues."""
     left = {path: content for path, (_, content) in read_files(r.disk).items()}
     made = r.recorder.replay(r.recorder.mark()).whole()
     missed = sorted(path for path in left.keys() | made.keys() if left.get(path, b"") != made.get(path, b""))
@@ -180,7 +182,7 @@ def start_after(r, moment):
 
 
 def restore(r, moment):
-    """The disk after the cut, the broker as it was, load and readers that go on."""
+    """The disk after the cut, the broker of that moment, load and readers that continue."""
     r.readers.end()
     r.load.end()
     r.kill_broker()
@@ -195,7 +197,7 @@ def restore(r, moment):
 
 
 def compare_store(r):
-    """The store, as it lies on the disk after the cut, has nothing that the journal lacks."""
+    """The store on the disk after the cut has nothing that the journal lacks."""
     if not (r.disk / "store.db").exists():
         return []
     copied = r.path("store-after-cut")
@@ -218,7 +220,9 @@ def entry_id(text):
 
 
 def judge_after(r, moment, live):
-    """All commands. Those whose lines the cut took may lack an entry, or come again and move a robot again."""
+    """Judges all commands. Commands whose lines the cut removed may lack an entry, or come again and move a robot
+    again.
+    """
     lost = moment.lost
     commands = [command for command in moment.commands if command.id not in lost] + r.load.commands
     robots = copy_robots(moment.robots + r.load.robots, lost)

@@ -1,4 +1,4 @@
-"""kinds_process.py - programs that are killed, frozen, restarted; broker and daemon that find an older world."""
+"""kinds_process.py - programs that are killed, frozen, restarted; a broker and a daemon with an older state."""
 import shutil
 import signal
 import time
@@ -59,7 +59,7 @@ def broker_restarted(r):
 
 @kind("the broker is killed while the daemon is away: what it had not saved is gone", may_lose=True)
 def broker_killed(r):
-    """Nobody can know what such a broker had acknowledged; that it may have lost something has to be said."""
+    """Nobody can know what such a broker had acknowledged; the daemon must report that messages may be lost."""
     r.network.open = False
     r.network.cut()
     r.wait_load(1, 2)
@@ -74,7 +74,7 @@ def broker_killed(r):
 
 @kind("the broker is killed under a daemon that listens")
 def broker_killed_listening(r):
-    """Its session was saved; what was published meanwhile was not acknowledged: its publisher sends it again."""
+    """Its session was saved; later messages were not acknowledged: their publisher sends them again."""
     r.load.hold()
     r.wait(r.load.is_quiet, "all acknowledged")
     r.wait(r.is_idle, "all delivered")

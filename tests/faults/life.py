@@ -1,8 +1,8 @@
-"""life.py - a short life of a daemon in which one I/O call fails, once or until it is released, and what became of it.
+"""life.py - a short life of a daemon in which one I/O call fails, once or until it is released, and the results.
 
-The life: a start on an empty directory, commands to two pairs with robots, checkpoints, a second journal file, HTTP, a
-listener, a kill; a start without the store, which the journal makes again; commands, a stop. Then the fault is released,
-and a last run is judged as the other rounds are.
+The life: a start on an empty directory, commands to two pairs with robots, checkpoints, a second journal file, HTTP,
+a listener, a kill; a start without the store, which is rebuilt from the journal; commands, a stop. Then the fault is
+released, and a last run is judged as other rounds are.
 """
 import re
 import signal
@@ -19,9 +19,9 @@ from load import Load
 from round import LOUD, Round
 
 HELD_S = 0.6  # calls go on failing for this time after the first
-STARTS = 3  # before the fault is released: a supervisor starts again what ended with an error
-FILLED_BYTES, FILLS = 60000, 18  # more than one journal file takes
-# Of these a daemon without a fault counts none.
+STARTS = 3  # before the fault is released: a supervisor restarts a daemon that ended with an error
+FILLED_BYTES, FILLS = 60000, 18  # more than one journal file holds
+# Metrics that are 0 in a daemon without a fault.
 FAILURES = ("tandem_broker_failed_total", "tandem_checkpoints_failed_total", "tandem_http_refused_total",
             "tandem_inbox_refused_total", "tandem_journal_errors_total", "tandem_journal_sync_errors_total",
             "tandem_journal_torn_total", "tandem_lab_journal_faults_total", "tandem_store_failures_total",
@@ -49,7 +49,7 @@ class Life(Round):
             threading.Thread(target=self.hold, daemon=True).start()
 
     def hold(self):
-        """Calls go on failing for a while, then no more."""
+        """Calls fail for a while, then no more."""
         while not self.released.wait(0.02):
             if self.page.hits():
                 self.released.wait(HELD_S)
@@ -60,7 +60,7 @@ class Life(Round):
         self.released.set()
         self.page.release()
 
-    # ---- what the life does ----
+    # ---- steps of the life ----
 
     def wait(self, condition, what, seconds=20):
         def done():
@@ -70,10 +70,10 @@ class Life(Round):
         super().wait(done, what, seconds)
 
     def wait_load(self, least_s, most_s=None):
-        pass  # this load does not go on meanwhile
+        pass  # this load does not continue meanwhile
 
     def begin(self):
-        """As a supervisor does it: what ends with an error is started again."""
+        """Restarts a daemon that ended with an error, as a supervisor does."""
         for attempt in range(STARTS + 1):
             if attempt == STARTS:
                 self.release()
@@ -91,7 +91,9 @@ class Life(Round):
         return self.rig.daemon.poll() is None and super().is_ready()
 
     def record_end(self):
-        """To end with a status above 0 and a sentence is an answer; to die of a signal, or without a word, is none."""
+        """An end with a status above 0 and a sentence is an answer; an end by a signal, or without a sentence, is
+        not.
+        """
         status, words = self.rig.daemon.returncode, self.log().rstrip().splitlines()[-1:]
         if status > 0 and words and re.match(r"tandem: |\S+ (error|warn|info) ", words[0]):
             self.reported.add(f"exit {status}")
@@ -117,7 +119,7 @@ class Life(Round):
         self.wait(self.load.is_quiet, "everything is acknowledged")
 
     def is_complete(self):
-        """As many entries as commands; the client may be told that there is no answer now."""
+        """As many entries as commands; the daemon may answer that it has no result now."""
         try:
             for pair in self.load.pairs:
                 said = sum(command.pair == pair for command in self.load.commands)
@@ -175,9 +177,9 @@ class Life(Round):
         self.fill_journal()
         self.wait(self.is_complete, "every command has an entry")
         self.read_pages()
-        time.sleep(0.3)  # a checkpoint or two, and then what only the journal has
+        time.sleep(0.3)  # a checkpoint or two, and then records that only the journal has
         self.say(1)
-        time.sleep(0.15)  # what has begun to fail is counted
+        time.sleep(0.15)  # calls that begin to fail now are counted
         self.watch_metrics()
         self.running = False
         self.kill_daemon()
@@ -188,7 +190,7 @@ class Life(Round):
         self.wait(self.is_complete, "every command has an entry")
         self.end()
 
-    # ---- what became of it ----
+    # ---- results ----
 
     def play(self):
         found = Found()

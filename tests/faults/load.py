@@ -1,9 +1,9 @@
-"""load.py - a load whose truth is known: commands and replies of a lab, what of them the broker acknowledged, what robots
-did, and when.
+"""load.py - a load with known truth: the commands and replies of a lab, which of them the broker acknowledged, what
+robots did, and when.
 
 Styles of pairs: "ids" (observe), "no_ids" (observe; neither commands nor replies have ids, and all are equal),
-"no_reply_ids" (observe; commands have ids, replies none), "played" (observe; somebody else replies), "link" (robots of our own count
-their moves), "none" (nobody says anything but the kind).
+"no_reply_ids" (observe; commands have ids, replies none), "played" (observe; another program replies), "link"
+(robots of this load count their moves), "none" (only the kind publishes).
 """
 import heapq
 import itertools
@@ -15,7 +15,7 @@ from mqtt import Client
 
 STEM = "tandem/v1"
 SIDES = ("real", "virtual")
-LAPS = (0.1, 1.5)  # s, of either side, by turns: verdicts of all kinds
+LAPS = (0.1, 1.5)  # s, of either side in turn: verdicts of all kinds
 PERIOD_S = {"ids": 0.12, "no_ids": 0.4, "no_reply_ids": 1.8, "played": 0.5, "link": 0.4}
 MOVE_S = 0.1  # also the laps where all are equal
 
@@ -29,7 +29,7 @@ class Command:
         return self.message.acknowledged_s is not None
 
     def lap_s(self, side):
-        """By the publisher's clock; None where a message went out again, or late: then nobody knows."""
+        """The lap by the publisher's clock; None if a message was sent again, or late: then it is unknown."""
         reply = self.replies.get(side)
         for message in (self.message, reply):
             if not message or message.copies != 1 or not message.acknowledged_s or \
@@ -39,8 +39,9 @@ class Command:
 
 
 class Robot:
-    """Of a pair in link mode: every command that comes is a move. Its session ends with its connection, so that no broker
-    delivers a command to it twice: only who sends it twice moves it twice."""
+    """A robot of a pair in link mode: it counts every command as a move. Its session ends with its connection, so
+    the broker delivers no command to it twice: only a sender that repeats a command moves it twice.
+    """
 
     def __init__(self, port, pair, side):
         self.pair, self.side, self.moves, self.boots = pair, side, [], itertools.count()
@@ -61,7 +62,7 @@ class Load:
     """Publishes on a client of its own until end(); hold() and go_on() in between."""
 
     def __init__(self, port, pairs, rate=1.0, count=None):
-        """count: numbers of commands, where another load's went before."""
+        """count: numbers of commands, continued from another load."""
         self.pairs, self.rate = pairs, rate  # {pair: style}
         self.commands, self.count = [], count or itertools.count()
         self.client = Client(port, "l1", topics=[f"{STEM}/{pair}/reply" for pair, style in pairs.items() if style == "link"],
@@ -97,7 +98,7 @@ class Load:
             what(*arguments)
 
     def command(self, pair):
-        """The next one of this pair, and when the one after it is due."""
+        """The next command of this pair, and the time of the one after it."""
         style = self.pairs[pair]
         self.schedule(time.monotonic() + PERIOD_S[style] / self.rate, self.command, pair)
         if self.on:
@@ -106,7 +107,7 @@ class Load:
             self.say(pair, f"{pair}-{next(self.count)}", *laps)
 
     def say(self, pair, name, real_s=MOVE_S, virtual_s=MOVE_S, retain=False, **members):
-        """A command, and in observe mode its two replies so much later; None: that robot says nothing."""
+        """Publishes a command, and in observe mode its two replies after their delays; None: that robot is silent."""
         style = self.pairs[pair]
         body = {"op": "go", "rotation_rad": 1, "displacement_m": 0.5, **members}
         if style != "no_ids":
@@ -124,14 +125,14 @@ class Load:
         command.replies[side] = self.client.publish(f"{STEM}/{command.pair}/{side}/reply", json.dumps(body))
 
     def hold(self):
-        """No more commands; replies to those that are out still come."""
+        """Sends no more commands; replies to open ones still come."""
         self.on = False
 
     def go_on(self):
         self.on = True
 
     def is_quiet(self):
-        """Everything said is acknowledged, and nothing is to come."""
+        """Everything published is acknowledged, and nothing is outstanding."""
         with self.changed:
             replies_due = any(what == self.reply for _, _, what, _ in self.due)
         return not replies_due and self.client.waiting() == 0 and all(r.client.waiting() == 0 for r in self.robots)

@@ -6,9 +6,9 @@
     disk = recorder.replay(mark)
     disk.write(disk.cut(random.Random(7)), folder / "disk")
 
-POSIX promises that what was synced is on the disk, and nothing else. So each unsynced write may be there, be missing or
-be torn, in any order. Each creation, renaming and removal may be there or not, unless the directory was synced after it. A
-rename is on the disk as a whole or not at all. A file without an unsynced change is as it was.
+POSIX promises that synced data are on the disk, and nothing else. So each unsynced write may be there, be missing or
+be torn, in any order. Each creation, renaming and removal may be there or not, unless the directory was synced after
+it. A rename is on the disk as a whole or not at all. A file without an unsynced change is as it was.
 """
 import mmap
 import os
@@ -16,13 +16,13 @@ import pathlib
 import shutil
 import struct
 
-# In the order of tests/support/io_record.c.
+# The order of tests/support/io_record.c.
 CHANGES = ("write", "truncate", "create", "mkdir", "rename", "link", "remove", "sync")
 HEAD = struct.Struct("=IIQqQq")
 PAGE = struct.Struct("=iii116s")
 SECTOR_BYTES = 512
 DIRECTORY = -1  # instead of a file
-UNSYNCED = ("none", "all", "first", "some")  # how much of what was not synced is there
+UNSYNCED = ("none", "all", "first", "some")  # share of the unsynced changes that survive
 
 
 class Recorder:
@@ -48,7 +48,7 @@ class Recorder:
         self.disarm()
 
     def arm(self, change, name, count):
-        """The process stops behind the count-th change from now on of a path that contains this name."""
+        """The process stops after the count-th change from now on of a path that contains this name."""
         PAGE.pack_into(self.page, 0, -1, count, self.sync_us, name.encode())
         struct.pack_into("=i", self.page, 0, CHANGES.index(change))
 
@@ -56,11 +56,11 @@ class Recorder:
         return self.path.stat().st_size
 
     def begin_again(self):
-        """Before a run on what was written by somebody else: all of it is on the disk."""
+        """Before a run on another program's files: all of them are on the disk."""
         self.begun = (self.mark(), read_files(self.directory))
 
     def replay(self, mark, unsynced=None):
-        """The disk at a mark since the last beginning. unsynced: names of files whose syncs are overlooked."""
+        """The disk at a mark since the last beginning. unsynced: names of files whose syncs are ignored."""
         start, files = self.begun
         disk = Disk(self.directory, files)
         with open(self.path, "rb") as file:
@@ -106,7 +106,7 @@ class File:
 
 
 def change(content, at, data):
-    """Write, or truncate where there is no data. What lies between the end and a write reads as zeros."""
+    """Writes, or truncates without data. A gap between the end and a write reads as zeros."""
     if len(content) < at:
         content.extend(bytes(at - len(content)))
     if data is None:
@@ -128,7 +128,7 @@ class Disk:
         self.inodes[inode] = len(self.files) - 1
         return self.inodes[inode]
 
-    # ---- what the process does ----
+    # ---- changes of the process ----
 
     def apply(self, what, path, inode, at, data, t_us):
         self.t_us = t_us
@@ -163,10 +163,10 @@ class Disk:
         elif inode in self.inodes:
             self.files[self.inodes[inode]].sync(covered)
 
-    # ---- what a cut leaves ----
+    # ---- states after a cut ----
 
     def whole(self):
-        """Without a cut."""
+        """The state without a cut."""
         return {path: None if file == DIRECTORY else bytes(self.files[file].whole())
                 for path, file in self.live.items()}
 
@@ -187,21 +187,21 @@ class Disk:
     def write(self, found):
         shutil.rmtree(self.directory)
         os.mkdir(self.directory)
-        for path in sorted(found, key=len):  # directories before what is in them
+        for path in sorted(found, key=len):  # directories before their contents
             if found[path] is None:
                 os.mkdir(path)
             else:
                 pathlib.Path(path).write_bytes(found[path])
 
     def unsynced_writes(self, part):
-        """(t_us, text) of each write to files of this name that is not on the disk for certain."""
+        """(t_us, text) of each write to files of this name that may be missing on the disk."""
         certain = set(self.names.values())
         for number, file in enumerate(self.files):
             for _, path, _, data, t_us in file.pending:
                 if part in path and data:
                     yield t_us, data
             if number not in certain and number in self.live.values() and file.synced:
-                yield self.t_us, bytes(file.synced)  # nobody can find it by its name
+                yield self.t_us, bytes(file.synced)  # no name leads to it
 
 
 def set_names(names, changed):
@@ -213,7 +213,7 @@ def set_names(names, changed):
 
 
 def choose(draw, changes, way=None):
-    """Those of unsynced changes that are on the disk all the same."""
+    """Draws the unsynced changes that survive on the disk."""
     way = way or draw.choice(UNSYNCED)
     if way in ("none", "all"):
         return changes if way == "all" else []

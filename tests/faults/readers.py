@@ -1,13 +1,13 @@
-"""readers.py - those who read results while faults are played, as the documents say it. Does what they were shown hold
-together?
+"""readers.py - clients that read results during faults, as the documents describe it, and a check that their records
+agree.
 
     readers = Readers(rig.http_port, rig.broker_port, pairs)
     readers.wait_complete(live)
     wrong = check_history(readers.history, live)
 
-A listener to the events resumes with Last-Event-ID (docs/http.md, "Listening"). A subscriber has a session at the broker
-(docs/operations.md, "Results over MQTT"). A pager walks all lists of entries and alarms again and again (docs/http.md,
-"Lists"). A record is a text under (table, pair, n).
+A listener to the events resumes with Last-Event-ID (docs/http.md, "Listening"). A subscriber has a session at the
+broker (docs/operations.md, "Results over MQTT"). A pager walks all lists of entries and alarms again and again
+(docs/http.md, "Lists"). A record is a text under (table, pair, n).
 """
 import collections
 import contextlib
@@ -23,19 +23,19 @@ from waiting import limit_s, wait_until
 
 STEM = "tandem/v1"
 TABLES = {"entry": "entries", "alarm": "alarms"}  # events and their lists
-LIMITS = (50, 100, 1000)  # rows of a page, by turns
+LIMITS = (50, 100, 1000)  # rows of a page, in turn
 ORDERS = ("oldest", "newest")
-ADDRESS = "127.0.0.4"  # limits of others' addresses are not those of the readers
+ADDRESS = "127.0.0.4"  # limits of others' addresses do not apply to the readers
 
 
 class History:
-    """Records that readers were shown, and what was wrong with them."""
+    """Records that readers received, and their faults."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.shown = collections.defaultdict(dict)  # reader: {(table, pair, n): text}
         self.copies = collections.Counter()  # (reader, key)
-        self.last = {}  # (table, pair): the number that the listener was shown last
+        self.last = {}  # (table, pair): the latest number of the listener
         self.wrong, self.missed, self.walks = [], 0, 0
         self.gaps = []  # walks that lacked rows
         self.walked = collections.defaultdict(set)  # list: keys of the last whole walk
@@ -48,7 +48,7 @@ class History:
             return other
 
     def add(self, reader, table, text):
-        """Under the lock. Returns the record's key, and when it happened."""
+        """Needs the lock. Returns the record's key, and its time."""
         record = json.loads(text)
         key = (table, record["pair"], record["n"])
         before = self.shown[reader].setdefault(key, text)
@@ -97,7 +97,7 @@ class Readers:
             threading.Thread(target=work, daemon=True).start()
 
     def wait_listening(self):
-        """The listener has a place to resume from: what comes now it is shown."""
+        """The listener has a place to resume from: it receives all later records."""
         wait_until(lambda: self.last_id, "the listener has a place")
 
     def receive_message(self, topic, text):
@@ -105,7 +105,7 @@ class Readers:
 
     @contextlib.contextmanager
     def answer(self, path, headers=None):
-        """The daemon's answer; OSError where it does not answer, or refuses."""
+        """The daemon's answer; OSError if it does not answer, or refuses."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=limit_s(20),
                                                 source_address=(ADDRESS, 0))
         with contextlib.closing(connection):
@@ -140,7 +140,7 @@ class Readers:
             event = {}
 
     def receive_event(self, event):
-        """Only a whole one moves the place to resume from."""
+        """Only a whole event moves the place to resume from."""
         if self.ended:
             return
         if event.get("event") == "missed":
@@ -185,13 +185,15 @@ class Readers:
 
 
 def find_lacking(history, live):
-    """Entries that the listener was not shown, though it has missed nothing."""
+    """Entries that the listener did not receive, though it has missed nothing."""
     return [] if history.missed else sorted(key for key in keys_of(live) if key not in history.shown["listener"])
 
 
 def check_history(history, live, rebuilt=False, vanishing=False):
-    """Faults, as sentences. live: {pair: texts of entries, as HTTP shows them in the end}. rebuilt: the store was made
-    again from the journal, whose records nobody is notified of. vanishing: what HTTP did not show may be gone."""
+    """Faults, as sentences. live: {pair: texts of entries, as HTTP shows them in the end}. rebuilt: the store was
+    rebuilt from the journal; nobody is notified of such records. vanishing: records that HTTP did not show may be
+    gone.
+    """
     with history.lock:
         wrong, last = list(history.wrong), keys_of(live)
         for reader, records in history.shown.items():

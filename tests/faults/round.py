@@ -1,4 +1,4 @@
-"""round.py - one round: a lab on loopback with a network that can fail, a load whose truth is known, a fault, a judgement.
+"""round.py - one round: a lab on loopback with a network that can fail, a load with known truth, a fault, a judgement.
 
 A kind (kinds_*.py) is a function that plays a fault on a running round:
 
@@ -82,12 +82,12 @@ class Round:
         self.network = self.rig.network
         self.load, self.remarks, self.failed, self.may_lose, self.alarms = None, [], [], kind.may_lose, []
         self.readers = None
-        self.program, self.environment = TANDEM, None  # of the daemon; None: ours
+        self.program, self.environment = TANDEM, None  # of the daemon; None: the clock of this process
 
-    # ---- what a kind does ----
+    # ---- actions of a kind ----
 
     def wait_load(self, least_s, most_s=None):
-        """The load goes on meanwhile."""
+        """Waits while the load goes on."""
         time.sleep(self.draw.uniform(least_s, most_s or least_s))
 
     def times(self, least, most):
@@ -104,7 +104,7 @@ class Round:
         self.rig.daemon.wait()
 
     def launch(self, lab, log):
-        """Its log goes through us: a disk without room for the daemon has room for that."""
+        """The daemon's log is a pipe to this process: a full disk of the daemon does not stop its log."""
         process = self.rig.run([self.program, "serve", "-c", lab], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                env=self.environment)
         log_thread = threading.Thread(target=copy_log, args=[process.stderr, log], daemon=True)
@@ -113,7 +113,7 @@ class Round:
         return process
 
     def launch_daemon(self):
-        """Without waiting."""
+        """Starts the daemon without waiting."""
         self.rig.daemon_log = self.path("daemon.log")
         self.rig.daemon = self.launch(self.rig.lab, self.rig.daemon_log)
 
@@ -125,7 +125,7 @@ class Round:
         return self.rig.ready()
 
     def stop_daemon(self, within_s=5, status=0):
-        """In good order."""
+        """Stops the daemon in an orderly way."""
         began = time.monotonic()
         self.rig.daemon.send_signal(signal.SIGTERM)
         try:
@@ -161,16 +161,16 @@ class Round:
         self.wait(lambda: saved.exists() and saved.stat().st_mtime_ns >= before - 20_000_000, "the broker saves")
 
     def limit_files(self, size):
-        """The longest file that the daemon may write: 0 is a disk without room."""
+        """The longest file that the daemon may write: 0 is a full disk."""
         hard = resource.prlimit(self.rig.daemon.pid, resource.RLIMIT_FSIZE)[1]
         resource.prlimit(self.rig.daemon.pid, resource.RLIMIT_FSIZE, (size if size is not None else hard, hard))
 
     def start_simulator(self, pair, side):
-        """A robot of `tandem robot`, fast."""
+        """A fast robot of `tandem robot`."""
         return self.rig.start("robot", "--pair", pair, "--side", side, "--linear-speed", "5", "--angular-speed", "20")
 
     def mount_disk(self, megabytes):
-        """A small disk for journal, store and checkpoint; needs a mount name space of our own (run.sh makes one)."""
+        """A small disk for journal, store and checkpoint; needs a mount name space of its own (run.sh makes one)."""
         disk = self.path("disk")
         disk.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tandem", str(disk)], check=True)
@@ -181,10 +181,10 @@ class Round:
         self.rig.lab.write_text(text)
         self.disk = disk
 
-    # ---- what a kind sees ----
+    # ---- observations of a kind ----
 
     def check(self, truth, words):
-        """A promise of this kind; the round goes on, to see what else."""
+        """Checks a promise of this kind; the round goes on, to find other faults, too."""
         if not truth:
             self.remarks.append(words)
             self.failed.append(words)
@@ -205,7 +205,7 @@ class Round:
         return len(self.log())
 
     def events(self, since=0, levels=LOUD):
-        """Names of what the daemon has said since, of these levels."""
+        """Names of the daemon's log events since then, of these levels."""
         found = (LINE.match(line) for line in self.log(since).splitlines())
         return [m[2] for m in found if m and m[1] in levels]
 
@@ -213,7 +213,7 @@ class Round:
         return " / ".join(self.log().splitlines()[-8:])
 
     def unreadiness(self):
-        """Why the daemon is not ready, in the words of /readyz; "" when it is, or does not answer."""
+        """The reason why the daemon is not ready, from /readyz; "" when it is, or does not answer."""
         try:
             self.rig.fetch("/readyz")
         except urllib.error.HTTPError as e:
@@ -223,8 +223,9 @@ class Round:
         return ""
 
     def check_reported(self, since, words, lasting, seconds=2):
-        """Within so long the daemon says aloud what this names: in its log and, when it lasts and cannot be mended at once, to
-        those who ask whether it is ready."""
+        """Within this time the daemon reports this fault: in its log and, if it lasts and cannot be repaired at
+        once, also in /readyz.
+        """
         end = time.monotonic() + limit_s(seconds)
         in_log, in_answer = False, not lasting
         while time.monotonic() < end and not (in_log and in_answer):
@@ -236,7 +237,7 @@ class Round:
         self.check(in_answer, f"/readyz does not say within {seconds} s: {words}")
 
     def is_up(self):
-        """It answers, ready or not."""
+        """The daemon answers, ready or not."""
         return self.http_status("/healthz") != 0
 
     def wait_file(self, name):
@@ -255,7 +256,7 @@ class Round:
     # ---- the round ----
 
     def play(self):
-        """The round from its start to its judgement; AssertionError when it could not be played to its end."""
+        """Runs the round from its start to its judgement; AssertionError when it could not be completed."""
         with self.rig, self.cleanup:
             try:
                 if self.kind.before:
@@ -294,7 +295,7 @@ class Round:
             found.history += check_history(self.readers.history, live, rebuilt, self.kind.history == "vanishes")
 
     def wait_until_idle(self):
-        """Everything is up again and drained; what HTTP tells of every pair."""
+        """Everything is running again and idle; returns the entries of every pair over HTTP."""
         self.wait(self.rig.broker_answers, "the broker answers")
         self.wait(self.is_ready, "the daemon is ready again", 30)
         self.wait_load(1)
@@ -314,7 +315,7 @@ class Round:
         self.alarms = [json.loads(text) for pair in self.kind.pairs for text in self.rig.records(pair, "alarms")]
 
     def is_idle(self):
-        """Twice in a row, for what has just come is not open yet."""
+        """Idle twice in a row: a message that has just arrived is not open yet."""
         for _ in range(2):
             if any(pair["outstanding"] for pair in self.rig.get("/api/v1/pairs")["pairs"]):
                 return False
@@ -326,7 +327,7 @@ class Round:
         return any(entry["id"] == command.id for entry in newest)
 
     def compare(self, found, live):
-        """Store and replay have what HTTP told."""
+        """Store and replay have the entries that HTTP served."""
         self.stop_daemon()
         config = self.rig.lab.read_text()
         store = re.search(r"store: \{file: ([^,}]+)", config)[1]
@@ -340,7 +341,7 @@ class Round:
         document = replay(self.rig.lab, journal)
         found.history += check_times(journal)
         for pair, texts in live.items():
-            # HTTP goes by the time of the command, replay by when it was closed.
+            # HTTP sorts by the time of the command, replay by the time when the entry was closed.
             texts = sorted(texts, key=number_of)
             again = sorted(cut_records(member(member(document, "pairs"), pair), "entries"), key=number_of)
             if self.kind.journal == "ids":
@@ -351,7 +352,7 @@ class Round:
                                      f"{again[other:other + 1]} / {texts[other:other + 1]}")
 
     def archive(self, found):
-        """The folder of a round that did not hold, for whoever looks into it."""
+        """The folder of a round that failed, for later analysis."""
         archive_folder = os.environ.get("FAULTS_KEPT")
         if archive_folder:
             folder = os.path.join(archive_folder, f"{self.kind.name}.{self.number}")

@@ -1,6 +1,7 @@
-"""sweeps.py - every I/O call of a short life (life.py) fails, one after the other: once, then on and on until it is released.
+"""sweeps.py - every I/O call of a short life (life.py) fails, one after the other: once, then on and on until it is
+released.
 
-    tests/faults/run.sh sweep                    all, as the table of docs/reliability.md has them
+    tests/faults/run.sh sweep                    all; writes the table of docs/reliability.md
     tests/faults/run.sh sweep --sample 40 --seed 7   some, drawn
     tests/faults/run.sh sweep --only write on 12     one life
 """
@@ -24,7 +25,7 @@ from life import Life
 
 LIFE_S = 150
 WRONG = ("lost", "doubled", "untrue", "failed", "deaths")
-# Calls whose failure costs nothing, so that nobody is told: function and file, phases, why.
+# Calls whose failure has no effect, so that no report is needed: function and file, phases, reason.
 HARMLESS = [
     (r"close ", "starting running stopping", "the descriptor is closed all the same; what was written was synced before"),
     (r"accept ", "starting running stopping", "the client waits in the kernel's queue until the next look"),
@@ -40,7 +41,7 @@ HARMLESS = [
     (r"(scandir|open|openat|read|pread) /journal", "starting running", "the reader tries again"),
     (r"scandir /journal$", "stopping", "the next run removes what is old"),
 ]
-# What a life shows without a fault: the start without the store.
+# Reports of a life without a fault: the start without the store.
 USUAL = {"log store_lacks", "alarm storage", "log alarm"}
 
 
@@ -57,7 +58,7 @@ def run_one(library, kind, mode, at):
 
 
 def run_apart(library, kind, mode, at):
-    """Again where another life had the same port."""
+    """Runs a life; repeats it if another life had the same port."""
     for _ in range(3):
         row = run_once(library, kind, mode, at)
         if "already in use" not in str(row):
@@ -107,7 +108,7 @@ class Sweep:
         self.pool, self.rows = concurrent.futures.ThreadPoolExecutor(jobs), []
 
     def known(self):
-        """Lives of this commit that were lived before."""
+        """Earlier lives of this commit."""
         if not self.path.exists():
             return {}
         rows = [json.loads(line) for line in self.path.read_text().splitlines() if line.endswith("}")]
@@ -126,7 +127,7 @@ class Sweep:
                 self.rows.append(row)
 
     def count(self):
-        """How many calls of each kind a life makes: the most of three, for threads take turns as they like."""
+        """How many calls of each kind a life makes: the maximum of three lives, because the order of threads varies."""
         counts = list(self.pool.map(lambda _: run_apart(self.preload, None, None, 0), range(3)))
         for row in counts:
             if row["failed"] or row["deaths"] or row["lost"] or set(row["reported"]):

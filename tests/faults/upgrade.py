@@ -1,8 +1,9 @@
-"""upgrade.py - data directories of earlier programs: each writes one, and is stopped or killed; this program goes on in it.
+"""upgrade.py - data directories of earlier programs: each program writes one, and is stopped or killed; this program
+continues in it.
 
-Every acknowledged command has one entry, before and after. Store, HTTP and a replay by this program have the same entries;
-of those that the earlier program made, members may differ that have been named, added or judged otherwise since: they are
-told. Then the earlier program is started once more: it refuses the store, and names both versions.
+Every acknowledged command has one entry, before and after. Store, HTTP and a replay by this program have the same
+entries. Of entries of the earlier program, members may differ that were named, added or judged differently since:
+the test prints them. Then the earlier program is started once more: it refuses the store, and names both versions.
 """
 import contextlib
 import datetime
@@ -22,7 +23,7 @@ from rig import TANDEM, cut_records, member, replay
 from round import Round
 
 ENDS = ("stopped", "killed")
-# What an entry is about; never another after an upgrade.
+# Members that identify an entry; an upgrade never changes them.
 FIXED = ("pair", "n", "id", "t", "verdict", "real_lap_s", "virtual_lap_s", "lag_s")
 
 
@@ -73,7 +74,7 @@ class Upgrade(Round):
         self.check(schema_version(self.path("store.db")) == new, "the earlier program changed the store")
 
     def compare_all(self, found, live):
-        """Entries by HTTP, in the store, replayed."""
+        """Entries from HTTP, from the store, and from a replay."""
         self.stop_daemon()
         document = replay(self.rig.lab, self.path("journal"))
         with contextlib.closing(sqlite3.connect(f"file:{self.path('store.db')}?mode=ro", uri=True)) as db:
