@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What a broker that is killed forgets, and what it costs to forget less.
+"""Measures what a killed broker loses, and the cost of losing less.
 
 usage: broker_saves.py [--rounds N] [--rate HZ] [--there S] [--away S] [--spread S] SETTING...
        SETTING: "interval 60" (seconds between saves) or "changes 1" (changes between saves)
 
-A round: mosquitto with Tandem's settings and this SETTING; a session like the daemon's takes QoS 1 messages for some
-seconds, leaves, and after some more the broker is killed. It starts again, the session comes back. A message is lost
-that its sender was told to have arrived, and that the session never gets. Beside that, in both phases: the broker's
-processor time and bytes written, and how long senders wait for their acknowledgement.
+A round: mosquitto with Tandem's settings and this SETTING; a session like the daemon's receives QoS 1 messages for
+some seconds and leaves; the broker is killed some seconds later. It starts again, and the session returns. A message
+is lost if its sender got an acknowledgement and the session never gets the message. In both phases the bench also
+measures the broker's processor time and bytes written, and how long senders wait for their acknowledgement.
 """
 import argparse
 import pathlib
@@ -25,7 +25,7 @@ PAYLOAD_BYTES = 120  # of a reply with values
 
 
 class Client:
-    """As much of MQTT 3.1.1 as this needs; a thread reads."""
+    """The part of MQTT 3.1.1 that this bench needs; a thread reads."""
 
     def __init__(self, port, name, clean, on_publish=None):
         self.socket = socket.create_connection(("127.0.0.1", port), 20)
@@ -137,7 +137,7 @@ class Broker:
 
 
 def send_for(broker, sender, seconds, rate, sent):
-    """Send; returns the share of a processor, bytes written a second, seconds that acknowledgements took."""
+    """Sends messages; returns the share of a processor, bytes written a second, seconds that acknowledgements took."""
     began, (cpu, written) = time.monotonic(), broker.spent()
     first = len(sent) + 1
     for k in range(int(seconds * rate)):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Does a fleet speak in one moment? Messages of telemetry within each 5 ms, as they arrive over a real broker.
+"""Tests whether a fleet publishes in bursts: messages of telemetry within each 5 ms, as they arrive over a real broker.
 
 usage: TANDEM=build/release/tandem SOURCE=. PYTHONPATH=tests/support tests/bench/fleet_bursts.py [PAIRS [RATE_HZ]]
 
-One JSON line: as many robots as were heard, the share of the slots of 5 ms in which any spoke, and how many messages
-came in one: on average, in the median and the 99th percentile of those with any, at most.
+One JSON line: the number of robots that published, the share of the slots of 5 ms with any message, and the messages
+in one slot: on average, in the median and the 99th percentile of those with any, at most.
 """
 import collections
 import json

@@ -1,5 +1,6 @@
-"""What numpy.linalg.lstsq needs for a ready matrix: lstsq.py FILE N DT_S, FILE as bench_identify writes it (t, three
-efforts, three velocities, N doubles each). Prints CPU seconds and the nine parameters."""
+"""The time of numpy.linalg.lstsq for a ready matrix: lstsq.py FILE N DT_S, FILE as bench_identify writes it (t,
+three efforts, three velocities, N doubles each). Prints CPU seconds and the nine parameters.
+"""
 import sys, time
 try:
     import numpy as np

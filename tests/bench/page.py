@@ -1,8 +1,10 @@
-"""page.py - how soon the page is there: the overview of many pairs, and a long history after the click. JSON lines.
+"""page.py - measures the time until the page is shown: the overview of many pairs, and a long history after the click.
+JSON lines.
 
 The daemon reads a journal made for it, then a headless Chromium on the same machine opens the page, five times each.
-Times are the browser's: from the beginning of the navigation, or the click, to the second frame after what is waited
-for stands in the document. Floors: the page's icon, shown in the same way; the click for one hour of the history."""
+Times are the browser's: from the beginning of the navigation, or the click, to the second frame after the document
+has the element. Lower bounds: the page's icon, shown in the same way; the click for one hour of the history.
+"""
 import json
 import os
 import random
@@ -23,7 +25,7 @@ PAINTED = """
 
 
 def write_moves(path, pairs, moves, seed):
-    """Each pair so many moves, one a second, the last one a minute ago."""
+    """Each pair has this number of moves, one a second, the last one a minute ago."""
     draw = random.Random(seed)
     start = time.time() - 60 - moves
     with open(path, "w", buffering=1 << 20) as out:
@@ -79,7 +81,7 @@ def overview(count, limit_ms):
             floor = [navigate(browser, bench.address + "page/icon.svg", "true") for _ in range(RUNS + 1)]
             first = [navigate(browser, bench.address, "document.querySelectorAll('.card h2').length >= 12") for _ in range(RUNS + 1)]
             whole = [navigate(browser, bench.address, f"document.querySelectorAll('.card h2').length >= {count}") for _ in range(RUNS)]
-            browser.check_quiet(allowed=("favicon.ico",))  # asked for with the icon alone
+            browser.check_quiet(allowed=("favicon.ico",))  # requested with the icon alone
         # The first one warms up.
         return report(f"overview of {count} pairs, first paint", first[1:], floor[1:], limit_ms, all_pairs_ms=round(statistics.median(whole)))
 

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Build release and run the benches, one after the other: tests/bench/run.sh [WHAT...]
+# Builds release and runs the benches, one after the other: tests/bench/run.sh [WHAT...]
 # Their JSON lines go to stdout and to build/bench.jsonl. docs/benchmarks.md says what they measure.
 set -eu
 cd "$(dirname "$0")/../.."
 cmake --preset release >/dev/null
 cmake --build --preset release --target benches >&2
 [ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page fleet_bursts team_grants
-# A peer of bench_replay in C++, where compiler and library are (Debian: g++, libsimdjson-dev).
+# A peer of bench_replay in C++, if compiler and library are installed (Debian: g++, libsimdjson-dev).
 c++ -O3 -o build/release/tests/bench/lines_simdjson tests/bench/peers/lines.cpp -lsimdjson 2>/dev/null ||
     echo "bench_replay goes without simdjson" >&2
-# A peer of bench_ingest in Node (npm; better-sqlite3 is compiled where npm has it not ready for this machine).
+# A peer of bench_ingest in Node (npm; better-sqlite3 is compiled if npm has no binary for this machine).
 [ -d build/release/npm/node_modules/better-sqlite3/build/Release ] ||
     npm install --silent --no-audit --no-fund --prefix build/release/npm mqtt@5 better-sqlite3@12 >/dev/null 2>&1 ||
     echo "bench_ingest goes without Node" >&2
@@ -21,7 +21,7 @@ bench() {
         TANDEM=build/release/tandem SOURCE=$PWD PYTHONPATH=tests/support python3 tests/bench/"$1".py
     else
         build/release/tests/bench/bench_"$1"
-        # Commands and replies among the telemetry, of many pairs: entries and calibrations come of them.
+        # Commands and replies among the telemetry, of many pairs: they give entries and calibrations.
         [ "$1" != ingest ] || build/release/tests/bench/bench_ingest 20000 4 3 100 15
     fi
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How long after an UnLock's arrival the next robot has its grant, over a real broker.
+"""The time from an UnLock's arrival until the next robot has its grant, over a real broker.
 
 usage: TANDEM=build/release/tandem SOURCE=. PYTHONPATH=tests/support tests/bench/team_grants.py [ROUNDS]
 
 Two robots' own controllers hand one place over to each other. `grant_ms` is from the UnLock's arrival, as the daemon
-stamped it (the grant's `t`), until the other controller has read GRANTED: the broker's way back and this program are in
-it. `inside_within_s`: the daemon's own measure, `tandem_team_grant_seconds`, until the answer is with the broker's
-client: the share within each bound. `round_ms`: from the UnLock's sending. `broker_ms`: a message through the broker alone, to its own sender. One JSON
-line.
+stamped it (the grant's `t`), until the other controller has read GRANTED: it includes the broker's way back and this
+program. `inside_within_s`: the daemon's own measure, `tandem_team_grant_seconds`, until the answer is with the
+broker's client: the share within each bound. `round_ms`: from the UnLock's sending. `broker_ms`: a message through
+the broker alone, to its own sender. One JSON line.
 """
 import json
 import os
@@ -49,7 +49,7 @@ def measure_grants(client, heard):
         owner, other = ("R1", "R2") if k % 2 == 0 else ("R2", "R1")
         ask(client, 2 * k + 1, other, op="lock", resources=["IB"])
         await_grant(heard, 2 * k + 1, "QUEUED")
-        time.sleep(0.002)  # not in the middle of what was written of the wait
+        time.sleep(0.002)  # not while the previous wait is being recorded
         sent_s = time.time()
         ask(client, 2 * k + 2, owner, op="unlock", resources=["IB"], fence=held["fences"]["IB"])
         held, at_s = await_grant(heard, 2 * k + 1, "GRANTED")
@@ -72,7 +72,7 @@ def measure_broker(client, heard):
 
 
 def read_histogram(page):
-    """The daemon's own: the share of grants within each of its bounds."""
+    """The daemon's own measure: the share of grants within each of its bounds."""
     buckets = dict(re.findall(r'tandem_team_grant_seconds_bucket\{le="(.+?)"\} (\d+)', page if isinstance(page, str) else page.decode()))
     return {bound: round(int(count) / max(1, int(buckets["+Inf"])), 4) for bound, count in buckets.items()}
 

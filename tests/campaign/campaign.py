@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Studies of known truth: runs them, stores their counts, and makes the tables of docs/model from what is stored.
+"""Studies of known truth: runs them, stores their counts, and makes the tables of docs/model from the stored counts.
 
 usage: campaign.py list                                  the studies, and how many draws each takes
        campaign.py run [STUDY...] [--runs page|short]    run studies, all of them, and store their rows in results.tsv
        campaign.py docs                                  write the tables of the documents from results.tsv
-       campaign.py check [STUDY...]                      does a short run agree with what is stored? Without STUDY:
-                                                         of all studies, and do the documents hold what is stored?
+       campaign.py check [STUDY...]                      does a short run agree with the stored rows? Without STUDY:
+                                                         of all studies, and do the documents show the stored rows?
                   --documents                            the documents only
                   --fresh FILE                           with records of a run that was made before
        --build DIR                                       the build whose programs run (build/optimized)
 
-A table in a document stands between two comments. The first names what it shows, with a pattern of rows, and may lay it
-out:
+A table in a document stands between two comments. The first names its study, with a pattern of rows, and may set its
+layout:
 
     <!-- campaign: travel_time/accuracy ~ gauss.*
     noise, N, method
@@ -19,8 +19,8 @@ out:
     t0 = {t0} -->
     <!-- end -->
 
-{name} shows a value, or a share in percent with its exact 95 % interval. {name*1000} multiplies the value, or the share
-by 1000 in place of 100. {name:n} shows "count of draws".
+{name} shows a value, or a share in percent with its exact 95 % interval. {name*1000} multiplies the value, or the
+share by 1000 in place of 100. {name:n} shows "count of draws".
 """
 import argparse
 import collections
@@ -43,10 +43,11 @@ STORED = ROOT / "tests/campaign/results.tsv"
 # check that has passed fails only after the programs have changed.
 LEVEL = 1e-4
 
-# study: draws for the page, draws for a short run (0: none is made). What begins with selftest_ is a model of `tandem
-# selftest`, with the recordings of each scenario; other studies are tests/stat/test_<study>.c, with TANDEM_RUNS.
+# study: draws for the page, draws for a short run (0: none is made). A name that begins with selftest_ is a model of
+# `tandem selftest`, with the recordings of each scenario; other studies are tests/stat/test_<study>.c, with
+# TANDEM_RUNS.
 STUDIES = {
-    "clock_accuracy": (1, 1),  # 100 or 200 robots a row, whatever is asked for
+    "clock_accuracy": (1, 1),  # 100 or 200 robots a row, whatever the number of draws
     "team_live_coverage": (400, 20),
     "diffdrive": (1000, 100),
     "drift": (81, 1),  # half an hour; 381 draws of 16 seeds are stored
@@ -128,7 +129,7 @@ def selftest_records(study, document):
 
 
 def run_study(study, draws, build):
-    """Its records, and whether it finds all as it should be."""
+    """The records of a study, and whether it passed its own checks."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "records")
         if study.startswith("selftest_"):
@@ -142,7 +143,7 @@ def run_study(study, draws, build):
 
 
 def find_commit():
-    """Of the programs: tables that are made from what is stored change nothing of them."""
+    """The commit of the programs: tables made from stored counts do not change them."""
     git = ["git", "-C", str(ROOT)]
     commit = subprocess.check_output([*git, "rev-parse", "--short=8", "HEAD"], text=True).strip()
     others = [":!tests/campaign/results.tsv", ":!docs"]
@@ -151,7 +152,7 @@ def find_commit():
 
 
 def store(study, records):
-    """Replaces what is stored of a study."""
+    """Replaces the stored rows of a study."""
     commit = find_commit()
     today = time.strftime("%Y-%m-%d", time.gmtime())
     fresh = [record._replace(commit=commit, date=today) for record in records]
@@ -203,7 +204,7 @@ def compare_counts(a, n, b, m):
 
 
 def find_contradictions(study, stored, fresh):
-    """What a fresh run of a study says against its stored rows."""
+    """Differences between a fresh run of a study and its stored rows."""
     stored = {(r.table, r.row): r for r in stored if r.study == study}
     fresh = {(r.table, r.row): r for r in fresh if r.study == study}
     for key in stored.keys() ^ fresh.keys():
@@ -214,7 +215,7 @@ def find_contradictions(study, stored, fresh):
             counts = []
             for record in (stored[key], fresh[key]):
                 count = as_count(record.cells[name])
-                # Several counts of one draw depend on each other: they stand for one.
+                # Several counts of one draw depend on each other: they count as one.
                 if count and count[1] > record.runs:
                     count = round(count[0] * record.runs / count[1]), record.runs
                 counts.append(count)
@@ -228,14 +229,14 @@ def find_contradictions(study, stored, fresh):
 
 
 def format_number(value):
-    """Three digits, all of a whole number."""
+    """Three digits, all digits of a whole number."""
     if not math.isfinite(value) or abs(value) < 1e-4:
         return f"{value:.2g}"
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
 def format_share(share, scale):
-    """One digit after the point, more where little is left to all or none."""
+    """One digit after the point, more if the share is close to all or none."""
     left = scale * max(min(share, 1 - share), 1e-6)
     return f"{scale * share:.{max(1, min(3, 1 - math.floor(math.log10(left))))}f}"
 
@@ -286,7 +287,9 @@ def format_table(spec, records):
 
 
 def sum_scenarios(records):
-    """One record a model of the self test, and one of all: how often its verdicts were wrong, and in which scenarios."""
+    """One record for each model of the self test, and one for all: how often its verdicts were wrong, and in which
+    scenarios.
+    """
     scenarios = [r for r in records if r.table == "scenarios" and r.cells["is"] != "held"]
     for study in [*dict.fromkeys(r.study for r in scenarios), "selftest_all"]:
         rows = [r for r in scenarios if study in (r.study, "selftest_all")]
@@ -310,7 +313,7 @@ def fill_tables(text, records):
 
 
 def find_stale(records, write):
-    """Documents whose tables are not those of the records; written anew where that is asked for."""
+    """Documents whose tables differ from the records; written again if requested."""
     records = [*records, *sum_scenarios(records)]
     for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text()

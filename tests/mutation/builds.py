@@ -1,8 +1,8 @@
 """Programs of the tests in which one object can be replaced within a second.
 
-The objects come from a build of the preset dev. All rooms are linked into one shared library, the programs are linked
-with it once: a mutant costs one compilation and one link. The sources are copied first, so that work on the tree may
-go on meanwhile.
+The objects come from a build of the preset dev. All rooms are linked into one shared library, the programs are
+linked with it once: a mutant costs one compilation and one link. The sources are copied first, so work on the tree
+may continue meanwhile.
 """
 import json
 import os
@@ -25,7 +25,7 @@ def call(command, **options):
 
 
 class Build:
-    """The preset dev of root, linked anew in a folder of its own; core objects from another build, if one is given."""
+    """The preset dev of root, linked again in a folder of its own; core objects from another build, if one is given."""
 
     def __init__(self, root, name, core_from=None):
         self.root, self.dev = root, root / "build" / "dev"
@@ -60,7 +60,7 @@ class Build:
         return programs, sorted(archives), sorted(objects), libraries
 
     def source_of(self, name):
-        """twin/pair/pair.c of CMakeFiles/tandem_twin_pair.dir/twin/pair/pair.c.o"""
+        """twin/pair/pair.c from CMakeFiles/tandem_twin_pair.dir/twin/pair/pair.c.o"""
         return name.partition(".dir/")[2].removesuffix(".o")
 
     def copy_object(self, name):
@@ -80,7 +80,7 @@ class Build:
                 shutil.copy2(self.root / name, target)
 
     def read_commands(self):
-        """How each source of the core is compiled, from the copy."""
+        """The command that compiles each source of the core, from the copy."""
         self.compile = {}
         for entry in json.loads((self.dev / "compile_commands.json").read_text()):
             words = shlex.split(entry["command"])
@@ -109,7 +109,7 @@ class Build:
               *self.libraries, "-lm", "-pthread"], check=True, cwd=self.dev)
 
     def compile_text(self, name, text, output, *extra):
-        """Compile a text in place of a source of the core; False when it does not compile."""
+        """Compiles a text in place of a source of the core; False when it does not compile."""
         changed = self.sources / pathlib.PurePath(name).with_name("mutant.c")
         changed.write_text(text)
         words = list(self.compile[name])

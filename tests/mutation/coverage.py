@@ -1,4 +1,4 @@
-"""Which lines of the rooms each test runs, by gcov, and how long the test takes."""
+"""Measures by gcov which lines of the rooms each test runs, and how long the test takes."""
 import json
 import os
 import pathlib
@@ -10,12 +10,12 @@ from changed import differing
 from judge import KINDS, SKIPPED, run_test
 
 LIMIT_S = 6  # of a test that judges mutants; longer ones are left out
-SLOWED = 4  # by counting
+SLOWED = 4  # the slowdown by counting
 COUNTERS = 0x01A10000
 
 
 def candidates(reach):
-    """C tests, recorded cases and scripts that compute, without what only ./test --full runs."""
+    """C tests, recorded cases and scripts that compute, without those that only ./test --full runs."""
     def place(name):
         kind = name.split(".")[0]
         return KINDS.index(kind) if kind in KINDS else len(KINDS)
@@ -74,7 +74,7 @@ class Measurement:
             self.save()
 
     def unchanged(self, reach):
-        """What was measured of tests that reach nothing that has changed."""
+        """The measurements of tests that reach nothing that has changed."""
         changed = set(differing(self.root, self.data["commit"]))
         return {name: test for name, test in self.data["tests"].items() if name in reach.tests and
                 not any(changed & part.files.keys() for part in reach.of(name) or ())}
@@ -112,7 +112,7 @@ class Measurement:
         return files
 
     def covering(self, reach, file, line):
-        """Tests that may notice a fault in a line: those that ran it when last measured, and changed ones."""
+        """Tests that may detect a fault in a line: those that ran it when last measured, and changed ones."""
         selected = [t for t in reach.select([file]) if t in self.times]
         changed = set(differing(self.root, self.data["commit"]))
         if file in changed or line not in self.data["lines"].get(file, ()):

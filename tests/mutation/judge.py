@@ -1,4 +1,4 @@
-"""Run one test with limits, and the tests of a mutant until one fails."""
+"""Runs one test with limits, and the tests of a mutant until one fails."""
 import os
 import pathlib
 import resource
@@ -10,7 +10,7 @@ import time
 
 SKIPPED = 77
 KINDS = ("unit", "golden", "property", "fuzz", "sim", "stat", "system")
-SLOWER = 8  # a mutant may take so much longer than the right program, and GRACE_S on top, before it counts as hanging
+SLOWER = 8  # limit for a mutant, as a factor of the right program's time; GRACE_S is added
 GRACE_S = 3
 
 
@@ -53,7 +53,7 @@ def run_test(build, test, wall_limit_s, cpu_limit_s, extra=None):
 
 
 def end_group(process):
-    """End what a test left behind, gently: a program that is killed at once writes no counters."""
+    """Ends the processes that a test left behind, gently: a program that is killed at once writes no counters."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -64,7 +64,7 @@ def end_group(process):
 
 
 def order(tests, times):
-    """Cheap ones first within their kind, C tests before scripts."""
+    """Quick ones first within their kind, C tests before scripts."""
     def key(test):
         kind = test.split(".")[0]
         return (test.startswith("golden.replay."), kind in ("sim", "stat", "system", "browser"), times[test])
@@ -72,7 +72,7 @@ def order(tests, times):
 
 
 def run_limited(build, test, times):
-    """A test that computes for too long ends by its processor time; only one that waits for ever by the clock."""
+    """A processor time limit ends a test that computes too long; the clock only ends one that waits for ever."""
     limit_s = times[test] * SLOWER + GRACE_S
     return run_test(build, test, 40 * limit_s, limit_s)
 

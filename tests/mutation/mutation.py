@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""How much would the tests notice? Small faults are put into the core, one at a time, and the tests judge each.
+"""Measures how many faults the tests detect: small faults are inserted into the core, one at a time, and the tests
+judge each.
 
 usage: mutation.py measure            which lines each test runs, and how long it takes (build/mutation/measured.json)
        mutation.py run [--seed N] [--count N] [--minutes M] [--room ROOM] [--share S] [--nice N]
                                       judge mutants that were not judged before, append them to table.tsv
        mutation.py again [--minutes M] [--room ROOM]
-                                      judge once more what lived, after tests were added
-       mutation.py survivors [ROOM]   what lived, with the line
+                                      judge once more the mutants that lived, after tests were added
+       mutation.py survivors [ROOM]   the mutants that lived, with the line
        mutation.py report             write the table into CONTRIBUTING.md
 
-A mutant is one operator at one place of a file of the core; --share S of them lie in the rooms that matter most. It is
-judged by the tests that tests/changed.py names and that ran the line when last measured: C tests, recorded cases and
-scripts that compute, not tests that wait for robots.
-A mutant that gives the same machine code at -O2 is not one. What is known to change nothing stands in equivalent.tsv,
-with the reason. Everything can be interrupted and started again.
+A mutant is one operator at one place of a file of the core; --share S of them lie in the rooms that matter most. It
+is judged by the tests that tests/changed.py names and that ran the line when last measured: C tests, recorded cases
+and scripts that compute, not tests that wait for robots. A mutant that gives the same machine code at -O2 does not
+count. equivalent.tsv lists mutants that change nothing, with the reason. Every command can be interrupted and
+started again.
 """
 import argparse
 import hashlib
@@ -127,7 +128,7 @@ class Judge:
         light = [n for n in sizes if n not in set(heavy)]
         if heavy and light:
             names = heavy if random_one.random() < self.options.share else light
-            if names is heavy:  # each of these rooms alike, whatever its size
+            if names is heavy:  # each of these rooms has the same weight, whatever its size
                 room = random_one.choice(HEAVY)
                 names = [n for n in heavy if room_of(n) == room]
         else:
@@ -168,7 +169,7 @@ class Judge:
             if not found:
                 print_words(f"{row['file']}:{row['line']}: the line is gone: {row['text']}")
                 continue
-            # The same line may stand in a file twice.
+            # A file may have the same line twice.
             mutant = min(found, key=lambda m: abs(describe(row["file"], source, m)["line"] - int(row["line"])))
             new = self.judge_mutant(row["file"], mutant, row["seed"])
             if new:

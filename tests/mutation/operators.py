@@ -77,7 +77,7 @@ def of_token(tokens, i):
 
 
 def of_statement(source, tokens, i, ends):
-    """Conditions, values that are returned, statements that are left out; i is the statement's first token."""
+    """Conditions, return values, omitted statements; i is the statement's first token."""
     kind, text, start = tokens[i]
     if text in ("if", "while") and i + 1 in ends:
         first, last = tokens[i + 1][2], tokens[ends[i + 1]][2] + 1

@@ -1,4 +1,4 @@
-"""The table in CONTRIBUTING.md, from what is stored: table.tsv, coverage.tsv, equivalent.tsv."""
+"""The table in CONTRIBUTING.md, from the stored files table.tsv, coverage.tsv, equivalent.tsv."""
 import csv
 import pathlib
 import re
@@ -25,7 +25,7 @@ def read_table(path):
 
 
 def read_equivalent():
-    """{key: reason} of mutants that change nothing that anybody can see."""
+    """{key: reason} of mutants without any visible effect."""
     return {key_of(row): row["reason"] for row in read_table(HERE / "equivalent.tsv")}
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does the test that a threshold names fail without it?
+"""Tests that the named test of each threshold fails for other values.
 
 usage: thresholds.py run [ROW...] [--minutes M] [--jobs N] [--nice N]
                               judge rows (identification/travel/travel/BEND_MIN), those without a record or with a
@@ -8,7 +8,7 @@ usage: thresholds.py run [ROW...] [--minutes M] [--jobs N] [--nice N]
                               print the tests that fail
 
 A threshold is set to 0, to half, to twice its value and out of reach, and its test runs each time. The programs are
-linked once with tables whose names read the environment, so no build is needed for a value. `find` first runs unit,
+linked once with tables whose names read the environment, so a new value needs no build. `find` first runs unit,
 golden and property tests once, and each program writes which thresholds it read. Selftest scenarios run with 20
 recordings.
 """
@@ -139,7 +139,7 @@ def judge_row(build, row, test):
 
 
 def read_measured(path):
-    """{test: [CPU seconds, rows that it reads]}; a test that is not there was not measured with these rows."""
+    """{test: [CPU seconds, rows that it reads]}; a missing test was not measured with these rows."""
     if not path.exists():
         return {}
     stored = json.loads(path.read_text())
@@ -147,7 +147,7 @@ def read_measured(path):
 
 
 def measure(build, jobs):
-    """{row index: tests that read it, quick ones first}, kept in measured.json; delete that to measure again."""
+    """{row index: tests that read it, quick ones first}, stored in measured.json; delete that to measure again."""
     path = build.folder / "measured.json"
     measured = read_measured(path)
     tests = [name for name, test in build.reach.tests.items()

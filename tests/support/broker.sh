@@ -5,8 +5,8 @@
 #   broker_restart KILL     # the same port and database again, after SIGKILL (default TERM)
 #   broker_stop             # also done by the trap that broker_start sets
 #
-# Uses the settings file that Tandem ships; what stands in $broker_settings is added to it.
-# A test with a trap of its own calls broker_stop there.
+# It uses the settings file that Tandem ships, plus the lines of $broker_settings. A test with a trap of its own calls
+# broker_stop there.
 
 broker_program=$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v mosquitto || true)
 
@@ -51,13 +51,13 @@ broker_start() {
     broker_dir=$(mktemp -dt tandem-broker.XXXXXX)
     broker_port=$(free_port)
     {
-        # Where it listens and who may come is the test's own.
+        # The test itself sets the address and the permitted clients.
         grep -Ev '^(listener|allow_anonymous|persistence_location) ' \
             "${SOURCE:-.}/config/mosquitto.conf"
         echo "listener $broker_port 127.0.0.1"
         echo "persistence_location $broker_dir/"
         echo "log_dest file $broker_dir/mosquitto.log"
-        # Else mosquitto changes to a user who cannot write here.
+        # Otherwise mosquitto changes to a user who cannot write here.
         [ "$(id -u)" != 0 ] || echo "user root"
         case ${broker_settings:-} in
             *allow_anonymous*) ;;

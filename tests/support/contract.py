@@ -1,4 +1,5 @@
-"""contract.py - an OpenAPI 3.1 document: is it well formed, what are its examples, does an answer keep to it?
+"""contract.py - checks that an OpenAPI 3.1 document is well formed, gives its examples, and checks that answers satisfy
+it.
 
     contract = Contract(document)
     for operation in contract.operations:
@@ -11,9 +12,9 @@ import re
 import jsonschema
 
 METHODS = ("get", "put", "post", "delete")
-# What a response of these statuses says is nowhere but under "default".
+# Answers with these statuses are described only under "default".
 OTHER_STATUSES = {413, 414, 421, 429, 500}
-# What a browser shows needs no example.
+# An answer for a browser needs no example.
 PAGE = {"text/html", "text/css", "text/javascript", "image/svg+xml"}
 
 # The part of OpenAPI 3.1 that this contract uses, closed: a misspelt key is found.
@@ -95,7 +96,9 @@ class Contract:
         assert error is None, f"{where}: {error.json_path}: {error.message}"
 
     def check_shape(self):
-        """The document is OpenAPI, its schemas are JSON Schemas that say whether they are closed, its examples keep to them."""
+        """The document is OpenAPI, its schemas are JSON Schemas that state whether they are closed, its examples
+        satisfy them.
+        """
         error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(SHAPE).iter_errors(self.document))
         assert error is None, f"the contract: {error.json_path}: {error.message}"
         ids = [operation.id for operation in self.operations]
@@ -118,7 +121,7 @@ class Contract:
 
 
 def walk(node, where=""):
-    """Every object in it that is no map of names, with its place; examples are no part of it."""
+    """Every object in it that is no map of names, with its place; examples are left out."""
     if isinstance(node, dict):
         if not where.endswith("/properties"):
             yield where, node
@@ -146,11 +149,11 @@ class Operation:
         return f"{self.method} {self.path}"
 
     def path_with(self, **ids):
-        """With the ids given, else those of the examples."""
+        """The path with the ids given, else with those of the examples."""
         return re.sub(r"\{(\w+)\}", lambda m: str(ids.get(m[1], self.in_path[m[1]].get("example"))), self.path)
 
     def values(self, name):
-        """What the contract shows of a query parameter."""
+        """The example of a query parameter."""
         parameter = self.in_query[name]
         schema = self.contract.resolve(parameter["schema"])
         shown = [parameter["example"]] if "example" in parameter else []
@@ -166,7 +169,7 @@ class Operation:
                 yield media, example if isinstance(example, str) else json.dumps(example)
 
     def lacks(self):
-        """What is missing for an example of this operation, or None."""
+        """The reason why this operation has no example, or None."""
         for name, parameter in self.in_path.items():
             if "example" not in parameter:
                 return f"parameter {name} has no example"

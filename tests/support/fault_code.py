@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""fault_code.py CODE FILE: does FILE say a fault of this code, by a sentence of tests/golden/messages/faults.txt?
+"""fault_code.py CODE FILE: FILE reports a fault of this code, by a sentence of tests/golden/messages/faults.txt.
 
-What goes to a terminal shows no codes. So a test names the code, and a reworded sentence changes no test.
+A terminal shows no codes. So a test names the code, and a reworded sentence changes no test.
 """
 import pathlib
 import re

@@ -1,12 +1,12 @@
-# For tests of tandem identify: a folder of its own, and what a refusal looks like.
+# For tests of tandem identify: a folder for each test, and a check of refusals.
 fail() { echo "${0##*/}: $*" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 . "$SOURCE/tests/support/fault_code.sh"
 
-# refuse STATUS TEXT ARGUMENT...: exit status, words on stderr, nothing on stdout. TEXT that begins with "[CODE] " is a
-# fault of this code, with what follows in its line.
+# refuse STATUS TEXT ARGUMENT...: checks the exit status, words on stderr, nothing on stdout. TEXT that begins with
+# "[CODE] " is a fault of this code, with the following words in its line.
 refuse() {
     want=$1 text=$2
     shift 2

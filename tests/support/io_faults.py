@@ -14,7 +14,7 @@ import struct
 import subprocess
 
 SOURCE_FILE = pathlib.Path(__file__).with_suffix(".c")
-# In the order of io_faults.c; with the errno of a call that fails once, and of those that fail on and on.
+# The order of io_faults.c; with the errno of a call that fails once, and of one that fails on and on.
 KINDS = {"write": ("EIO", "ENOSPC"), "sync": ("EIO", "EIO"), "open": ("EMFILE", "EMFILE"), "rename": ("EIO", "ENOSPC"),
          "unlink": ("EIO", "EROFS"), "truncate": ("EIO", "ENOSPC"), "read": ("EIO", "EIO"), "map": ("ENOMEM", "ENOMEM"),
          "close": ("EIO", "EIO"), "accept": ("EMFILE", "EMFILE"), "send": ("ECONNRESET", "ENOBUFS")}
@@ -26,14 +26,14 @@ PAGE_BYTES = CALLS_AT + 8 * len(KINDS) + FIRST_BYTES
 
 
 def build(path):
-    """Compile the library that is loaded before libc."""
+    """Compiles the library that is loaded before libc."""
     subprocess.run([os.environ.get("CC", "cc"), "-D_GNU_SOURCE", "-std=c17", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC",
                     "-o", path, SOURCE_FILE], check=True)
     return path
 
 
 class Page:
-    """What the daemon's calls and this process share."""
+    """The memory that the daemon's calls and this process share."""
 
     def __init__(self, path):
         self.path = path
@@ -42,7 +42,7 @@ class Page:
             self.bytes = mmap.mmap(file.fileno(), PAGE_BYTES)
 
     def environment(self, library, folder):
-        """For a process whose calls on files below the folder, and on sockets, count."""
+        """The environment of a process whose calls on files below the folder, and on sockets, count."""
         sanitizer = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
         return {**os.environ, "IO_FAULTS": str(self.path), "IO_FAULTS_DIR": str(folder), "ASAN_OPTIONS": sanitizer,
                 "LD_PRELOAD": " ".join(filter(None, [str(library), os.environ.get("LD_PRELOAD")]))}

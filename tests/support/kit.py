@@ -1,4 +1,4 @@
-"""kit.py - what tests of examples/robot share: who runs them, and what a pair with such a robot must come to."""
+"""kit.py - shared parts of the tests of examples/robot: interpreters, and the results of a pair with such a robot."""
 import json
 import subprocess
 
@@ -6,7 +6,7 @@ from rig import SOURCE, TANDEM
 from waiting import limit_s
 
 ROBOT = SOURCE / "examples/robot"
-DEBIAN_PYTHON = "/usr/bin/python3"  # Debian's packages are its own, whatever else is on the path
+DEBIAN_PYTHON = "/usr/bin/python3"  # Debian's packages must not change with the path
 
 
 def python_has(module):
@@ -38,7 +38,7 @@ def fit(rig, pair, side):
 
 
 def check_speeds(rig, pair, side, ratio=0.05, **truth):
-    """The calibrated speeds are these, but for a share."""
+    """The calibrated speeds equal these within a share."""
     values = fit(rig, pair, side)["values"]
     for name, value in truth.items():
         assert abs(values[name] / value - 1.0) < ratio, (side, name, value, values)

@@ -1,9 +1,9 @@
-"""message_schemas.py - the JSON Schemas of docs/protocol, and which of them a message is to fit."""
+"""message_schemas.py - the JSON Schemas of docs/protocol, and the schema of each message."""
 import json
 
 import jsonschema
 
-# Of topics below PREFIX/PAIR/.
+# Schemas of topics below PREFIX/PAIR/.
 OF_TOPIC = {"command": "command", "reply": "merged_reply", "notice": "notice", "entry": "entry", "alarm": "alarm",
             "change": "change", "calibration": "calibration", "calibration/dynamics": "dynamics", "fidelity": "fidelity",
             "virtual/parameters": "parameters", "virtual/parameters/ack": "ack",
@@ -26,7 +26,7 @@ def validator(schemas, name):
 
 
 def check_messages(schemas, prefix, messages):
-    """Each (topic, payload) fits its schema; the names of the schemas that were used."""
+    """Checks that each (topic, payload) satisfies its schema; returns the names of the schemas that were used."""
     validators = {name: validator(schemas, name) for name in schemas}
     used = set()
     for topic, payload in messages:

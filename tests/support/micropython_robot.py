@@ -1,9 +1,11 @@
-"""micropython_robot.py PORT PAIR SIDE: the class of examples/robot/micropython under CPython, with a body on two wheels."""
+"""micropython_robot.py PORT PAIR SIDE: the class of examples/robot/micropython under CPython, with a body on two
+wheels.
+"""
 import math
 import sys
 import time
 
-time.monotonic_clock_ms = lambda: time.monotonic_ns() // 1000000 % (1 << 30)  # as there
+time.monotonic_clock_ms = lambda: time.monotonic_ns() // 1000000 % (1 << 30)  # the same path as on a board
 time.ticks_us = lambda: time.monotonic_ns() // 1000 % (1 << 30)
 time.ticks_diff = lambda a, b: (a - b + (1 << 29)) % (1 << 30) - (1 << 29)
 

@@ -1,5 +1,5 @@
-"""mover.py - a robot that turns and drives, by docs/protocol.md alone: a stand-in for simulators of other people, whose
-moves take what nobody can set: start and stop times, wheels that slip.
+"""mover.py - a robot that turns and drives, by docs/protocol.md alone: a stand-in for foreign simulators, whose moves
+have parts that cannot be set: start and stop times, wheels that slip.
 
     Mover(rig, "r1", "virtual", own={"angular_speed_radps": 6, "linear_speed_mps": 2}, start=(0, 0.1, 0.08), slip=0.8)
 """
@@ -16,8 +16,7 @@ TERMS = ("t0_s", "ta_s", "tr_s", "angular_speed_radps", "linear_speed_mps")
 
 class Mover:
     def __init__(self, rig, pair, side, own, start=(0, 0, 0), slip=1, form=None, refuses=()):
-        """start: seconds of every move, turn and drive. form: as its acknowledgements tell it; only "relative" reads
-        adjust."""
+        """start: seconds of every move, turn and drive. form: of its acknowledgements; only "relative" reads adjust."""
         self.stem = f"tandem/v1/{pair}/{side}"
         self.own = {term: own.get(term, 0) for term in TERMS}
         self.now, self.start, self.slip, self.form, self.refuses = dict(self.own), start, slip, form, refuses
@@ -34,7 +33,7 @@ class Mover:
         self.writers[word].say(json.dumps(payload))
 
     def boot(self):
-        """Anew, with its own settings."""
+        """Restarts with its own settings."""
         self.boots += 1
         self.now = dict(self.own)
         self.say("connection", state="online", boot=f"b{self.boots}")

@@ -1,5 +1,5 @@
-"""mqtt.py - an MQTT 3.1.1 client that knows what was acknowledged: the independent truth of the fault rounds. It comes
-back by itself and sends again, marked DUP and in order, what has no acknowledgement.
+"""mqtt.py - an MQTT 3.1.1 client that knows which messages were acknowledged: the independent truth of the fault
+rounds. It reconnects by itself and sends messages without acknowledgement again, marked DUP and in order.
 
     client = Client(port, "l1", topics=["tandem/v1/+/reply"], on_message=print)
     message = client.publish("tandem/v1/r1/command", '{"op":"lidar"}')
@@ -20,7 +20,7 @@ CONNECT, CONNACK, PUBLISH, PUBACK, SUBSCRIBE, SUBACK, PINGREQ, DISCONNECT = 1, 2
 class Message:
     def __init__(self, topic, payload, qos=1, retain=False):
         self.topic, self.payload, self.qos, self.retain = topic, payload, qos, retain
-        self.copies = 0  # so often it was written to a socket
+        self.copies = 0  # how often it was written to a socket
         self.sent_s = self.acknowledged_s = None  # Unix time
 
 
@@ -60,9 +60,10 @@ def read_packet(s):
 
 class Client:
     def __init__(self, port, name, clean=False, topics=(), on_message=None, will=None, hello=None, beat_s=5, raw=False):
-        """will, hello: (topic, payload) that the broker tells when this client is gone; that it tells itself, both
-        retained. take(topic, payload): what came, in the thread that reads. beat_s: how often a silent connection is
-        asked whether it lives. raw: payloads are handed over as bytes."""
+        """will, hello: (topic, payload) that the broker publishes when this client is gone, and that it publishes
+        itself, both retained. take(topic, payload): receives messages, in the thread that reads. beat_s: interval of
+        pings on a silent connection. raw: payloads are handed over as bytes.
+        """
         self.port, self.name, self.clean, self.topics, self.on_message = port, name, clean, list(topics), on_message
         self.will, self.hello, self.beat_s, self.raw = will, hello, beat_s, raw
         self.lock = threading.RLock()
@@ -84,7 +85,7 @@ class Client:
         return message
 
     def write(self, name, message):
-        """With the lock. What cannot be written is sent again by the next connection."""
+        """Needs the lock. The next connection sends again what cannot be written."""
         if not self.socket or not self.subscribed.is_set():
             return
         flags = (8 if message.copies and message.qos else 0) | message.qos << 1 | message.retain
@@ -94,7 +95,7 @@ class Client:
         try:
             self.socket.sendall(packet(PUBLISH, flags, body))
         except OSError:
-            self.cut()  # half a packet may be out
+            self.cut()  # half a packet may have been sent
 
     def live(self):
         while not self.ended:
@@ -167,7 +168,7 @@ class Client:
                 self.on_message(topic, body[end:] if self.raw else body[end:].decode("utf-8", "replace"))
 
     def cut(self):
-        """As a network does it: nobody is told."""
+        """Cuts the connection as a network does: nobody is notified."""
         with self.lock:
             if self.socket:
                 try:

@@ -4,9 +4,9 @@
     network.swallow = {"down"}; network.late_s = 0.3; network.hold = True; network.open = False
     network.only = b"name"; network.cut()
 
-"up" is towards the broker, "down" from it. What is swallowed is lost although the sender's system took it: a stream of
-MQTT cannot go on after that, so cut it. With `only`, set before, it is held or closed to those alone who begin with a packet
-that has these bytes in it, as a CONNECT has its client's id.
+"up" is towards the broker, "down" from it. Swallowed bytes are lost although the sender's system accepted them: a
+stream of MQTT cannot continue then, so cut it. With `only`, set before, only connections are held or closed whose
+first packet has these bytes in it, as a CONNECT has its client's id.
 """
 import socket
 import struct
@@ -68,7 +68,7 @@ class Network:
                 pass
 
     def cut(self, named=False):
-        """All, or those alone that began with the bytes of `only`."""
+        """Cuts all connections, or only those that began with the bytes of `only`."""
         with self.lock:
             links = [link for link in self.links if link[2] or not named]
             self.links = [link for link in self.links if link not in links]
@@ -83,7 +83,7 @@ class Network:
 
 
 def reset(s):
-    """Close without a farewell."""
+    """Closes a connection without a farewell."""
     try:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         s.shutdown(socket.SHUT_RDWR)

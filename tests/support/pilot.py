@@ -1,4 +1,4 @@
-"""pilot.py - efforts for the real vessel of the pair "boat", drawn at random, so that it has something to show."""
+"""pilot.py - efforts for the real vessel of the pair "boat", drawn at random, so that its motion is informative."""
 import json
 import random
 import subprocess

@@ -6,7 +6,7 @@ from waiting import limit_s
 
 
 class Answer:
-    """All that came over a connection, taken apart; status 0: nothing."""
+    """Everything received over a connection, parsed; status 0: nothing."""
 
     def __init__(self, raw):
         self.raw = raw
@@ -41,7 +41,7 @@ def send(rig, raw, source="127.0.0.1"):
         try:
             s.sendall(raw)
         except ConnectionError:
-            pass  # refused before it was all there
+            pass  # refused before the whole request was there
         return receive(s)
 
 

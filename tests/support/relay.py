@@ -1,4 +1,4 @@
-"""relay.py - what can happen to messages between a robot and the lab: one topic to another, over the broker's own tools.
+"""relay.py - disturbs messages between a robot and the lab: forwards one topic to another, with the broker's own tools.
 
     relay = Relay(rig, "raw/r1/real/telemetry", "tandem/v1/r1/real/telemetry")
     relay.late_s = 0.2; relay.twice = True; relay.swap = True; relay.clock_s = 3600
@@ -12,7 +12,7 @@ import time
 
 
 class Writer:
-    """mosquitto_pub with a line a message; a new one when the broker has gone."""
+    """mosquitto_pub with a line a message; a new one after the broker was gone."""
 
     def __init__(self, rig, topic):
         self.rig, self.topic, self.process = rig, topic, None
@@ -32,8 +32,8 @@ class Writer:
 
 class Relay:
     def __init__(self, rig, source, target):
-        self.late_s, self.clock_s = 0.0, 0.0  # transport; what the sender's clock is ahead
-        self.twice, self.swap = False, False  # every message; every second with the one behind it
+        self.late_s, self.clock_s = 0.0, 0.0  # transport; offset of the sender's clock
+        self.twice, self.swap = False, False  # repeats every message; swaps every second one with the next
         self.writer = Writer(rig, target)
         self.due, self.numbers = [], itertools.count()
         self.changed = threading.Condition()

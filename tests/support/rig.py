@@ -5,8 +5,8 @@
         rig.start("robot", "--pair", "r1", "--side", "real")
         rig.get("/api/v1/pairs/r1")
 
-Everything listens on free loopback ports, lives in a temporary folder and is ended by its process id.
-Environment: TANDEM (the program), SOURCE (the source tree).
+Everything listens on free loopback ports, lives in a temporary folder and is ended by its process id. Environment:
+TANDEM (the program), SOURCE (the source tree).
 """
 import itertools
 import json
@@ -30,8 +30,9 @@ LINES_PRINTED = 60  # of each log, when a test gives up
 
 
 def free_port():
-    """A loopback port that nobody listens on; below those that the kernel gives to whoever asks for any, for it may do so
-    before the port is used here."""
+    """A loopback port that nobody listens on. It is below the range of the kernel's ephemeral ports: the kernel
+    could give one of those to another program before the test uses it.
+    """
     while True:
         port = random.SystemRandom().randrange(20000, 32000)
         with socket.socket() as s:
@@ -84,7 +85,7 @@ class Rig:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def print_logs(self):
-        """What the parts said, and what came last, for whoever has to find out why a test gave up."""
+        """Prints the logs of all parts and the last messages, for the analysis of a test that gave up."""
         logs = [self.folder / "mosquitto.log", self.folder / "daemon.log", *sorted((self.folder / "journal").glob("*"))[-1:]]
         for log in logs:
             if log.exists():
@@ -128,12 +129,12 @@ class Rig:
             return False
 
     def wait_online(self, *pairs, seconds=20):
-        """Both robots of the pairs listen, as far as the daemon knows."""
+        """Waits until the daemon knows that both robots of the pairs listen."""
         self.wait(lambda: all(self.get(f"/api/v1/pairs/{pair}")[side]["connection"] == "online"
                               for pair in pairs for side in ("real", "virtual")), f"{pairs}: robots", seconds)
 
     def wait_stored(self, *pairs, seconds=20):
-        """The store has every entry that the pairs count, and what came before."""
+        """The store has every entry that the pairs count, and all earlier ones."""
         self.wait(lambda: all(len(self.records(pair, "entries")) == self.get(f"/api/v1/pairs/{pair}")["entries"]
                               for pair in pairs), f"{pairs}: entries in the store", seconds)
 
@@ -142,7 +143,7 @@ class Rig:
         assert self.daemon.wait(limit_s(20)) == 0, self.daemon_log.read_text()
 
     def start(self, *arguments, **options):
-        """A subcommand that talks to the broker."""
+        """A subcommand that connects to the broker."""
         options.setdefault("stdout", subprocess.DEVNULL)
         options.setdefault("stderr", subprocess.DEVNULL)
         return self.run([TANDEM, arguments[0], "--port", self.broker_port, *arguments[1:]],
@@ -154,7 +155,7 @@ class Rig:
                        check=True)
 
     def listen(self, name, topic="tandem/v1/#"):
-        """All messages of the topic from now on, in the file that is returned, one a line as JSON."""
+        """Records all messages of the topic from now on, in the file that is returned, one a line as JSON."""
         recording = self.folder / name
         self.run(["mosquitto_sub", "-p", self.broker_port, "-i", name, "-c", "-q", "1", "-t", topic, "-t", "marker/#", "-F", "%j"],
                  stdout=open(recording, "w"))
@@ -162,7 +163,9 @@ class Rig:
         return recording
 
     def catch_up(self, recording):
-        """Until all that the broker had before now is in the file: it comes in order, so a marker comes behind it."""
+        """Waits until the file has everything that the broker had before now: it delivers in order, so a marker
+        comes last.
+        """
         marker = f"marker/{next(self.markers)}"
 
         def came():

@@ -1,10 +1,10 @@
-"""stepped_clock.py - the clock of a process that a test sets, or lets sleep (stepped_clock_preload.c).
+"""stepped_clock.py - the clock of a process that a test sets, or suspends (stepped_clock_preload.c).
 
     clock = SteppedClock(rig.folder)
-    with clock.worn():      # what is started here has this clock
+    with clock.worn():      # processes started here have this clock
         rig.start_daemon()
     clock.set_by(30)        # its wall clock is set forwards
-    clock.suspend(3600)       # its machine was suspended for an hour
+    clock.suspend(3600)     # its machine was suspended for an hour
 """
 import contextlib
 import mmap
@@ -25,7 +25,7 @@ class SteppedClock:
             self.shift = mmap.mmap(opened.fileno(), 16)
 
     def add(self, at, seconds):
-        """In one write, as the process reads it in one."""
+        """One write, because the process reads the page in one read."""
         struct.pack_into("=q", self.shift, at, struct.unpack_from("=q", self.shift, at)[0] + round(seconds * 1e9))
 
     def set_by(self, seconds):
@@ -36,7 +36,7 @@ class SteppedClock:
 
     @contextlib.contextmanager
     def worn(self):
-        """For the children that are started meanwhile."""
+        """The clock of the children that are started meanwhile."""
         before = dict(os.environ)
         sanitizer = ":".join(filter(None, [before.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
         os.environ.update(LD_PRELOAD=str(self.preload), STEPPED_CLOCK=str(self.file), ASAN_OPTIONS=sanitizer)

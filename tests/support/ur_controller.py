@@ -1,10 +1,11 @@
-"""ur_controller.py - a controller that tells by RTDE how an arm moves, for tests of who listens to it.
+"""ur_controller.py - a controller that reports an arm's motion by RTDE, for tests of RTDE clients.
 
     controller = Controller()
     move = controller.move([0.5, 0, 0, 0, 0, 0])   # returns when it has ended
     move.start, move.end, move.seconds             # on the controller's clock
 
-Its own small sums, none of the product's: trapezoids of joints; "lines" whose pose moves straight and whose joints do not.
+It has its own simple kinematics, none of the product's: trapezoids of joints; "lines" whose pose moves straight and
+whose joints do not.
 """
 import math
 import socket
@@ -32,7 +33,7 @@ class Move:
         self.start = self.end = None
 
     def share(self, t):
-        """Share of the way, its speed, its acceleration."""
+        """Share of the path, its speed, its acceleration."""
         ramp, a = self.v / self.a, self.a / self.size
         t = min(max(t, 0.0), self.seconds)
         left = self.seconds - t
@@ -167,7 +168,7 @@ class Controller:
         return move
 
     def stop(self, mode=3):
-        """A safety function: it stands at once."""
+        """A safety function: the arm stops at once."""
         with self.lock:
             move = self.playing
             self.q = move.at((self.clock() - move.start) * self.slider)[0]

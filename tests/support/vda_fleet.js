@@ -1,7 +1,7 @@
-// Vehicles and a master of VDA 5050 by vda-5050-lib, which nobody here wrote: node vda_fleet.js PORT ORDERS.
-// amr-real, amr-virtual get the same orders; amr-m orders that its twin amr-m-sim is to get from Tandem; amr-l and amr-l-sim none:
-// they are for link mode. Prints a JSON line for each node that the master hears was traversed, then "done", and ends with its
-// standard input.
+// Vehicles and a master of VDA 5050 by vda-5050-lib, an independent library: node vda_fleet.js PORT ORDERS. amr-real,
+// amr-virtual get the same orders; amr-m gets orders that Tandem passes on to its twin amr-m-sim; amr-l and amr-l-sim
+// get none: they are for link mode. Prints a JSON line for each node that the master saw traversed, then "done", and
+// ends with its standard input.
 const { AgvController, VirtualAgvAdapter, MasterController, BlockingType, createUuid } = require("vda-5050-lib");
 const port = process.argv[2], orders = +process.argv[3], url = "mqtt://127.0.0.1:" + port, version = "2.0.0";
 const say = record => console.log(JSON.stringify(record));
@@ -14,7 +14,7 @@ const vehicle = (serial, speed) => new AgvController({ manufacturer: "acme", ser
 const round = [0, 1, 2, 3, 4, 0];
 
 function order(k) {
-    // Vehicles end an edge at a tick of 20 ms: of edges always as long that would be the same part of a tick each time.
+    // Vehicles end an edge at a tick of 20 ms: with equal edges that would be the same part of a tick each time.
     const size = 1 + 0.037 * k, corners = [[0, 0], [1, 0], [1, 2.5], [-1, 2.5], [-1, 0]].map(at => at.map(m => m * size));
     // Each vehicle gets action ids of its own.
     const wait = () => k % 2 ? [{ actionType: "noop", actionId: createUuid(), blockingType: BlockingType.Hard,

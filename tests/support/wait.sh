@@ -1,8 +1,8 @@
-# tests/support/wait.sh - for shell tests that wait for something to be so:
+# tests/support/wait.sh - for shell tests that wait for an event:
 #
 #   . tests/support/wait.sh
-#   wait_for SECONDS WHAT COMMAND...    calls the test's fail(), which shows the logs, with what it waited for
-#   pass_time SECONDS                   where the time itself is the matter: the test needs virtual time
+#   wait_for SECONDS WHAT COMMAND...    calls the test's fail(), which shows the logs, with the event that is missing
+#   pass_time SECONDS                   if the time itself matters: the test needs virtual time
 #
 # TANDEM_PATIENCE multiplies the limits: a busy machine takes longer.
 

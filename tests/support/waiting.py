@@ -1,7 +1,7 @@
 """waiting.py - waits of tests: for an event, with a limit that only a test that fails reaches.
 
     wait_until(lambda: path.exists(), "the file", 20)
-    pass_time(2)  # where the time itself is the matter: the test needs virtual time
+    pass_time(2)  # if the time itself matters: the test needs virtual time
 """
 import os
 import time
@@ -10,12 +10,12 @@ PATIENCE = max(1.0, float(os.environ.get("TANDEM_PATIENCE", "1")))  # a busy mac
 
 
 def limit_s(seconds):
-    """A limit of a wait, longer by the patience that the machine needs."""
+    """A limit of a wait, multiplied by TANDEM_PATIENCE."""
     return seconds * PATIENCE
 
 
 def wait_until(condition, what, seconds=10, every_s=0.05):
-    """Returns what the condition gave."""
+    """Returns the value of the condition."""
     end = time.monotonic() + limit_s(seconds)
     while not (result := condition()):
         if time.monotonic() > end:

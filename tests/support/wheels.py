@@ -1,5 +1,5 @@
-"""wheels.py - a robot on two wheels that follows velocity commands, by docs/protocol.md alone: a stand-in for simulators
-that take efforts and only some of the parameters they are told.
+"""wheels.py - a robot on two wheels that follows velocity commands, by docs/protocol.md alone: a stand-in for
+simulators that accept efforts and only some of the parameters.
 
     Wheels(rig, "car", "virtual", theta, pilot, refuses=("coupling_spm",))
 """
@@ -15,7 +15,7 @@ from relay import Writer
 NAMES = ("forward_inertia_s", "turn_inertia_s", "centrifugal_sm", "forward_drag_ratio", "coupling_spm", "turn_drag_ratio")
 STEP_S = 0.002
 SAMPLE_S = 0.02
-SILENT_S = 0.5  # without an effort for so long the pilot's counts
+SILENT_S = 0.5  # after this time without an effort the pilot's velocities count
 
 
 class Wheels:
@@ -34,7 +34,7 @@ class Wheels:
         threading.Thread(target=self.live, daemon=True).start()
 
     def boot(self):
-        """Anew, at another place, by its own parameters; what it was told stands at the broker."""
+        """Restarts at another place, with its own parameters; retained messages remain at the broker."""
         with self.lock:
             self.boots += 1
             self.seq = 0
@@ -47,7 +47,7 @@ class Wheels:
         threading.Thread(target=self.listen, args=[reader.stdout, on_message], daemon=True).start()
 
     def subscribe_parameters(self):
-        """What stands at the broker, and what is told later."""
+        """Receives retained messages, and later ones."""
         self.subscribe("parameters", self.receive_parameters)
 
     def listen(self, lines, on_message):
@@ -78,7 +78,7 @@ class Wheels:
                      math.remainder(psi + STEP_S * w, 2 * math.pi)]
 
     def advance(self):
-        """Up to now, under the effort there was."""
+        """Simulates until now, under the latest effort."""
         while self.at < time.time():
             self.step()
             self.at += STEP_S

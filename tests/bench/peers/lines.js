@@ -1,4 +1,4 @@
-// lines.js FILE: reads each line as JSON and adds up what its payload holds, as a replay must at least (bench_replay).
+// lines.js FILE: reads each line as JSON and sums its payload, the minimum work of a replay (bench_replay).
 'use strict';
 const lines = require('readline').createInterface({ input: require('fs').createReadStream(process.argv[2]) });
 let members = 0;

@@ -1,4 +1,4 @@
-"""lines.py FILE: reads each line as JSON and adds up what its payload holds, as a replay must at least (bench_replay)."""
+"""lines.py FILE: reads each line as JSON and sums its payload, the minimum work of a replay (bench_replay)."""
 import json
 import sys
 

@@ -1,6 +1,7 @@
-// pairs.js PORT FILTER FILE: the least that a pair's daemon must do, as one writes it with Node, mqtt.js and better-sqlite3 (npm):
-// laps from commands and their replies, an entry a move in SQLite and on the broker, telemetry counted (bench_ingest). No journal, no
-// calibration; what came less than a tenth of a second ago is lost with the process. SIGTERM: prints the number of its messages.
+// pairs.js PORT FILTER FILE: the minimum of a pair's daemon, with Node, mqtt.js and better-sqlite3 (npm): laps from
+// commands and their replies, an entry a move in SQLite and on the broker, telemetry counted (bench_ingest). It has no
+// journal and no calibration; messages of the last tenth of a second are lost with the process. SIGTERM: prints the
+// number of its messages.
 'use strict';
 const [port, filter, file] = process.argv.slice(2);
 const store = new (require('better-sqlite3'))(file);

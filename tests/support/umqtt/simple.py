@@ -1,5 +1,6 @@
-"""The calls of MicroPython's umqtt.simple that examples/robot/micropython makes, for CPython: one socket, nothing kept, QoS 1
-is waited for, messages are taken in check_msg() alone."""
+"""The calls of MicroPython's umqtt.simple that examples/robot/micropython makes, for CPython: one socket, no queue;
+a publish with QoS 1 waits for its acknowledgement, and check_msg() alone receives messages.
+"""
 import select
 import socket
 import struct
