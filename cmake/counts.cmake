@@ -1,7 +1,7 @@
-# The program that counts what its rooms do most, on the recorded cases of the tests (cmake/flags.cmake).
+# The program that counts which code its rooms run most, on the recorded cases of the tests (cmake/flags.cmake).
 add_executable(count_cases cmake/count_cases.c)
 target_link_libraries(count_cases PRIVATE tandem_service_replay tandem_flags)
-# Some cases are wrong on purpose: what is said of them would look like a fault of the build.
+# Some cases are wrong on purpose: their errors would look like a fault of the build.
 file(GLOB cases CONFIGURE_DEPENDS tests/golden/replay/*/lab.yaml)
 foreach(lab ${cases})
   string(REPLACE lab.yaml input.jsonl recording ${lab})

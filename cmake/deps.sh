@@ -1,9 +1,9 @@
-# cmake/deps.sh - what Tandem needs from Debian 12, and why; sourced by ./run and ./test.
+# cmake/deps.sh - the packages that Tandem needs from Debian 12, and why; sourced by ./run and ./test.
 #
-#   deps_install PACKAGE...      install what is missing (with sudo when not root)
+#   deps_install PACKAGE...      install missing packages (with sudo when not root)
 #   deps_build PRESET TARGET...  configure the source tree $root and build into build/PRESET
 #
-# Both show one line that moves. What the tools print is shown only if they fail: its last lines, and what to do.
+# Both show one line that moves. They show the tools' output only after a failure: its last lines, and what to do.
 
 deps_to_build='
     gcc                 the compiler
@@ -83,7 +83,7 @@ deps_root() {
     fi
 }
 
-# Take back the ban on starting services, if it is ours.
+# Removes the ban on starting services, if it is ours.
 deps_allow_services() {
     if [ -n "${deps_policy:-}" ]; then
         deps_root rm -f "$deps_policy"
@@ -91,7 +91,7 @@ deps_allow_services() {
     fi
 }
 
-# Packages that bring a service (mosquitto) would start it: not on somebody's machine, unasked.
+# Packages that bring a service (mosquitto) would start it; nobody asked for that.
 deps_forbid_services() {
     if [ ! -e /usr/sbin/policy-rc.d ]; then
         deps_policy=/usr/sbin/policy-rc.d
@@ -106,7 +106,7 @@ deps_on_terminal() {
     [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]
 }
 
-# Show "LABEL TEXT" as the line that moves: rewritten in place on a terminal, elsewhere a line at each quarter.
+# Shows "LABEL TEXT" as the line that moves: rewritten in place on a terminal, elsewhere a line at each quarter.
 deps_show() { # LABEL TEXT PERCENT
     if deps_on_terminal; then
         printf '\r%s %s\033[K' "$1" "$2"
@@ -118,7 +118,7 @@ deps_show() { # LABEL TEXT PERCENT
     fi
 }
 
-# Show how far apt or ninja on standard input is, and return its exit status. All other lines go to deps_log.
+# Shows the progress of apt or ninja from standard input, and returns its exit status. All other lines go to deps_log.
 deps_follow() { # LABEL [LABEL OF FETCHING]
     deps_label=
     deps_status=1
@@ -144,9 +144,9 @@ deps_follow() { # LABEL [LABEL OF FETCHING]
     return "$deps_status"
 }
 
-# Say why apt or the build failed: the last lines of deps_log, and what to do about it.
+# Prints why apt or the build failed: the last lines of deps_log, and what to do about it.
 deps_explain() { # ADVICE
-    if grep -q '^FAILED: ' "$deps_log"; then # by ninja: what failed first, without the long command
+    if grep -q '^FAILED: ' "$deps_log"; then # by ninja: the first failure, without the long command
         sed -n '/^FAILED: /,$p' "$deps_log" | sed 2d | head -n 20 >&2
     else
         tail -n 10 "$deps_log" >&2
@@ -160,7 +160,7 @@ deps_explain() { # ADVICE
     fi
 }
 
-# Fail if the disk of the folder DIR has less than MB megabytes free.
+# Fails if the disk of the folder DIR has less than MB megabytes free.
 deps_check_room() { # MB DIR
     deps_free=$(df -Pm "$2" | awk 'NR == 2 { print $4 }')
     if [ "$deps_free" -lt "$1" ]; then
@@ -177,14 +177,14 @@ deps_find_missing() { # PACKAGE...
     done
 }
 
-# Ask apt what deps_missing bring: deps_count new packages, deps_upgrades of installed ones, deps_mb on the disk.
+# Asks apt about deps_missing: deps_count new packages, deps_upgrades of installed ones, deps_mb on the disk.
 deps_plan() {
     # shellcheck disable=SC2086 # a list of packages
     deps_answer=$(LC_ALL=C apt-get -o Debug::NoLocking=true install --no-install-recommends --assume-no \
         $deps_missing 2>&1) || true
     deps_count=$(echo "$deps_answer" | sed -n 's/.* \([0-9]*\) newly installed.*/\1/p')
     deps_upgrades=$(echo "$deps_answer" | sed -n 's/^\([0-9]*\) upgraded.*/\1/p')
-    # The archives stay on the disk (apt clean removes them), next to what was in them.
+    # The archives stay on the disk (apt clean removes them), in addition to their contents.
     deps_mb=$(echo "$deps_answer" | awk '/^Need to get|^After this operation/ {
         for (i = 2; i <= NF; i++)
             if ($i == "MB" || $i == "GB") { sub(/.*\//, "", $(i - 1)); sum += $(i - 1) * ($i == "GB" ? 1000 : 1) }
@@ -228,7 +228,7 @@ deps_install_missing() ( # a shell of its own: the traps of the caller stay
     if [ $deps_result = 0 ] && [ -d /run/systemd/system ]; then
         for deps_service in mosquitto prometheus; do
             case " $deps_missing " in
-                *" $deps_service "*) # came with us: not at the next boot either
+                *" $deps_service "*) # it was installed with ours: it must not start at the next boot either
                     deps_root systemctl disable "$deps_service" >/dev/null 2>&1 || true ;;
             esac
         done
@@ -236,7 +236,7 @@ deps_install_missing() ( # a shell of its own: the traps of the caller stay
     exit $deps_result
 )
 
-# deps_next and deps_next_mb, if set, say for the first line what the caller does next.
+# deps_next and deps_next_mb, if set, add the caller's next step to the first line.
 deps_install() { # PACKAGE...
     deps_find_missing "$@"
     [ -n "$deps_missing" ] || return 0

@@ -1,4 +1,4 @@
-# Warnings, sanitizers and hardening for every target, and the one way a room becomes a library.
+# Warnings, sanitizers and hardening for every target, and the function that makes a library of a room.
 add_library(tandem_flags INTERFACE)
 target_compile_options(tandem_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wfloat-equal -Wformat=2 -Wundef
@@ -25,11 +25,11 @@ if(CMAKE_SIZEOF_VOID_P EQUAL 4) # files above 2 GB, and times after 2038
   target_compile_definitions(tandem_flags INTERFACE _FILE_OFFSET_BITS=64 _TIME_BITS=64)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# A build for use (gcc) is optimized across the files that each message goes through: across all of them it is no
-# faster, and linking takes a minute more. Their objects hold their code as well ("fat"), so that the hundreds of test
-# programs are linked as ever. It is optimized, too, by what a run does most: another program, built below this one
-# (TANDEM_COUNTS, cmake/counts.cmake), counts that while it replays the recorded cases of the tests; what these never
-# do is optimized as ever. What is computed is the same, to the bit.
+# A build for use (gcc) is optimized across the files that each message goes through. Optimizing across all files is no
+# faster, and linking takes a minute more. Their objects also hold their code ("fat"), so that the hundreds of test
+# programs link as usual. The compiler also uses counts of a run: another program, built below this one (TANDEM_COUNTS,
+# cmake/counts.cmake), counts while it replays the recorded cases of the tests; code that these never run is optimized
+# as usual. The results are the same, to the bit.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TANDEM_SANITIZE)
   option(TANDEM_LTO "The program is optimized across its files and by what they do most" ON)
 endif()
@@ -40,7 +40,7 @@ set(TANDEM_COUNTED_ROOMS ${TANDEM_LTO_ROOMS} identification/fit identification/n
   twin/report)
 if(TANDEM_COUNTS)
   set(TANDEM_LTO OFF)
-  add_compile_options(-O0) # in the other rooms nothing is counted
+  add_compile_options(-O0) # the other rooms count nothing
   add_link_options(-fprofile-generate)
   set(TANDEM_COUNT_FLAGS -O3 -fprofile-generate=${TANDEM_COUNTS} -fprofile-prefix-path=${PROJECT_BINARY_DIR})
 elseif(TANDEM_LTO)

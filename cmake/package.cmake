@@ -1,4 +1,4 @@
-# What is installed where, and the Debian package: cmake --build build/release --target deb
+# Installed files and their places, and the Debian package: cmake --build build/release --target deb
 include(GNUInstallDirs)
 set(share ${CMAKE_INSTALL_DATADIR}/tandem)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/tandem)
@@ -8,7 +8,7 @@ install(FILES config/lab.schema.json packaging/grafana-dashboard.json packaging/
   packaging/node-red-flow.json DESTINATION ${share})
 install(DIRECTORY docs/protocol/ DESTINATION ${share}/protocol FILES_MATCHING PATTERN "*.json")
 install(FILES README.md CHANGELOG.md DESTINATION ${doc})
-# dygraphs is inside the program: its licence asks to be told.
+# dygraphs is inside the program: its licence must be shipped.
 install(FILES /usr/share/doc/libjs-dygraphs/copyright DESTINATION ${doc} RENAME copyright.dygraphs OPTIONAL)
 install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol/*.json" EXCLUDE PATTERN "docs/examples" EXCLUDE)
 install(DIRECTORY config/machines config/mappings config/missions config/experiments examples/data
@@ -62,6 +62,6 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(scripts ${PROJECT_SOURCE_DIR}/packaging/debian)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${scripts}/conffiles ${scripts}/postinst ${scripts}/prerm ${scripts}/postrm)
 include(CPack)
-# All that a package holds, without the tests.
+# All files of a package, without the tests.
 add_custom_target(deb DEPENDS tandem manual WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
   COMMAND ${CMAKE_CPACK_COMMAND} --config ${PROJECT_BINARY_DIR}/CPackConfig.cmake VERBATIM)

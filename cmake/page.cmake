@@ -1,5 +1,5 @@
 # The dashboard is compiled in: every file of web/page/, dygraphs, which draws its charts, and the diagrams of Tandem's
-# state machines, drawn by Graphviz from the tables that run.
+# state machines, drawn by Graphviz from the tables that the daemon runs.
 find_file(DYGRAPHS_JS dygraph.min.js PATHS /usr/share/javascript/dygraphs REQUIRED)
 find_file(DYGRAPHS_CSS dygraph.min.css PATHS /usr/share/javascript/dygraphs REQUIRED)
 find_program(GZIP gzip REQUIRED)
@@ -13,7 +13,7 @@ target_link_libraries(machine_diagrams PRIVATE tandem_twin tandem_flags)
 add_custom_command(OUTPUT ${page_build}/machines.html DEPENDS machine_diagrams
   COMMAND machine_diagrams ${page_build}/machines.dot
   COMMAND ${DOT} -Tsvg ${page_build}/machines.dot > ${page_build}/machines.html VERBATIM)
-# The models that recordings are fitted to, nor does a new one of these.
+# The models for fits of recordings; a new model needs no line here either.
 add_executable(model_list cmake/model_list.c)
 target_link_libraries(model_list PRIVATE tandem_identification_model tandem_flags)
 add_custom_command(OUTPUT ${page_build}/models.js DEPENDS model_list COMMAND model_list ${page_build}/models.js

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""A position controller of its own for Tandem's simulated arm, over Modbus TCP (docs/modbus.md).
+"""An independent position controller for Tandem's simulated arm, over Modbus TCP (docs/modbus.md).
 
     tandem robot --kind arm6 --modbus 127.0.0.1:1502
     examples/arm_controller.py --target 1,-1.2,-1.6,-1.8,1.2,0.5 --csv arm.csv
 
-Each period it reads where the joints are (registers 172 to 183), decides how fast each of them is to go, and streams
-where that brings them (160 to 171). What decides is Fsm.step(): put your own there. At the end it prints, of each joint,
-the integrals of its error (rad and s)
+Each period it reads the joint angles (registers 172 to 183), decides the speed of each joint, and streams the next
+angles (160 to 171). Fsm.step() decides: replace it by your own. At the end it prints, for each joint, the integrals of
+its error (rad and s)
 
     ISE = h sum e^2,  IAE = h sum |e|,  ITAE = h sum t |e|,  e = target - angle
 
-and when it stayed within 2 % of its way; --csv keeps every period. Needs pymodbus (Debian: python3-pymodbus,
-python3-serial-asyncio).
+and the time after which it stayed within 2 % of its path; --csv records every period. Needs pymodbus (Debian:
+python3-pymodbus, python3-serial-asyncio).
 """
 import argparse
 import csv
@@ -27,16 +27,16 @@ JOINTS = 6
 
 
 class Fsm:
-    """Full speed while it is far, slow while it is not, proportional when it is near, then rest: four states."""
+    """Four states: full speed far from the target, slow closer to it, proportional near it, then rest."""
 
     def __init__(self, options):
         self.o = options
         self.state = "REST"
 
     def step(self, error, speed):
-        """rad and rad/s of a joint -> the speed that it is to take, rad/s."""
+        """rad and rad/s of a joint -> its next speed, rad/s."""
         o, far = self.o, abs(error)
-        coasts = o.lag * abs(speed)  # so far it goes on by itself
+        coasts = o.lag * abs(speed)  # the distance that it still moves by itself
         if far > o.slow_window + coasts:
             self.state = "FAST"
         elif far > o.near_window:
@@ -52,7 +52,7 @@ class Fsm:
 
 
 class Index:
-    """Of one joint: the integrals of its error, and since when it has stayed within 2 % of its way."""
+    """For one joint: the integrals of its error, and since when it has stayed within 2 % of its path."""
 
     def __init__(self, distance):
         self.distance, self.ise, self.iae, self.itae, self.settled_s = abs(distance), 0.0, 0.0, 0.0, None
@@ -102,13 +102,13 @@ class Arm:
 
 
 def drive(arm, target, o, rows):
-    """Until all joints rest for half a second; the indices."""
+    """Runs until all joints rest for half a second; returns the indices."""
     machines = [Fsm(o) for _ in range(JOINTS)]
     angles = before = stream = arm.angles()
     indices = [Index(t - q) for t, q in zip(target, angles)]
     arm.write(STREAM, to_words(stream))
     arm.write(MODE, [EXTERNAL])
-    arm.write(GOAL, to_words(target))  # the arm sums up the same indices, for all to see (docs/modbus.md)
+    arm.write(GOAL, to_words(target))  # the arm sums the same indices and publishes them (docs/modbus.md)
     begin = last = time.monotonic()
     rested = 0.0
     while rested < 0.5:
@@ -120,7 +120,7 @@ def drive(arm, target, o, rows):
         angles, before = arm.angles(), angles
         errors = [t - q for t, q in zip(target, angles)]
         speeds = [m.step(e, (q - b) / h) for m, e, q, b in zip(machines, errors, angles, before)]
-        # Not further ahead of the joints than they can be asked to go.
+        # The set point stays within reach of the joints.
         ahead = o.speed * (o.lag + 3 * o.period)
         stream = [min(max(s + u * h, q - ahead), q + ahead) if m.state != "REST" else s
                   for s, u, q, m in zip(stream, speeds, angles, machines)]

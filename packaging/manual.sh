@@ -1,6 +1,6 @@
 #!/bin/sh
-# manual.sh TANDEM DIR: the manual pages tandem(1), tandem-COMMAND(1) and tandem-lab(5) in DIR/man1 and DIR/man5, out of what the
-# program says of itself: its help pages and its reference of the lab file. SOURCE_DATE_EPOCH dates them.
+# manual.sh TANDEM DIR: writes the manual pages tandem(1), tandem-COMMAND(1) and tandem-lab(5) to DIR/man1 and DIR/man5,
+# from the program's own help pages and its reference of the lab file. SOURCE_DATE_EPOCH dates them.
 set -eu
 tandem=$1
 dir=$2
@@ -13,7 +13,7 @@ head_line() { # NAME SECTION TITLE
     printf '.TH %s %s "%s" "Tandem %s" "%s"\n' "$(echo "$1" | tr a-z A-Z)" "$2" "$date" "$version" "$3"
 }
 
-# A help page: headings stand at the margin in capitals, everything else is text as it stands.
+# A help page: headings stand at the margin in capitals, all other text is copied unchanged.
 help_page() {
     awk '
         /^[A-Z][A-Z ]*$/ { if (text) print ".fi"; print ".SH " $0; text = 0; name = $0 == "NAME"; next }

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Print the tests that can see a change, one name a line.
+"""Prints the tests that can detect a change, one name a line.
 
 usage: changed.py BUILD COMMIT [--explain NAME]     what differs from COMMIT, the working tree included
        changed.py BUILD --of FILE... [--explain NAME]
 
 BUILD is a configured build directory with object files (any preset). A test reaches a file when
   * its object file needs it: the includes that ninja recorded, then the objects that define what it calls or reads,
-    as the linker would take them from the libraries;
+    as the linker would select them from the libraries;
   * it runs a subcommand of `tandem` whose objects need the file;
   * it is a script that runs, imports or sources the file;
-  * something that it reaches names a data file, or the test has the file or its folder as an argument.
-Tests of the architecture are always printed. A file that nobody is known to use selects every test.
---explain says why NAME is selected.
+  * a file that it reaches names a data file, or the test has the file or its folder as an argument.
+Tests of the architecture are always printed. A file that no test is known to use selects every test. --explain gives
+the reason why NAME is selected.
 """
 import argparse
 import functools
@@ -22,11 +22,11 @@ import subprocess
 import sys
 
 SCRIPTS = {".py", ".sh", ".js", ".mjs", ".ino", ".lua", ".m"}
-# Nobody runs these from a test, unless a test names them.
+# No test runs these, unless it names them.
 UNTESTED = re.compile(r"(.*\.md|docs/.*|LICENSE|\.(ci|clang|git).*|test|run|tests/(bench|package|mutation)/.*|"
                       r"tests/(tidy|valgrind)\.sh|tests/changed\.py)$")
 EVERYTHING = re.compile(r"(.*/)?(CMakeLists\.txt|CMakePresets\.json)$|cmake/|.*\.(cmake|in)$")
-RUNNING = re.compile(r"(tests|docs|examples|packaging)/|README\.md$|run$")  # what may run `tandem`
+RUNNING = re.compile(r"(tests|docs|examples|packaging)/|README\.md$|run$")  # kinds of tests that may run `tandem`
 TOKEN = re.compile(r"[\w./-]+\.[a-z]+\b")
 IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.M)
 
@@ -36,7 +36,7 @@ def run(*command):
 
 
 class Objects:
-    """What was built: the repository's files behind each object, and the objects behind each program."""
+    """The build: the repository's files behind each object, and the objects behind each program."""
 
     def __init__(self, build):
         self.build = build
@@ -64,7 +64,7 @@ class Objects:
                 self.members[outputs[0]] = [i for i in inputs if i.endswith(".o")]
 
     def repository_files(self, path):
-        """The file in the repository that is path; of a generated file those that it is made from."""
+        """The file in the repository that is path; for a generated file those that it is made from."""
         name = str(path)
         if name in self.inputs:
             return {f for i in self.inputs[name] for f in self.repository_files(i)}
@@ -104,7 +104,7 @@ class Objects:
                 self.defined.setdefault(name, []).append(path)
 
     def closure(self, roots, without=()):
-        """{object: (object that needs it, symbol)} of all that the linker takes for roots."""
+        """{object: (object that needs it, symbol)} of every object that the linker selects for roots."""
         reached, pending = {root: None for root in roots}, list(roots)
         while pending:
             at = pending.pop()
@@ -119,7 +119,7 @@ class Objects:
 
 
 class Part:
-    """Files that a test reaches in one way; why(file) tells how."""
+    """Files that a test reaches in one way; why(file) gives the reason."""
 
     def __init__(self, files, why, objects=()):
         self.files, self.why, self.objects = files, why, objects
@@ -135,7 +135,7 @@ def list_sources(source):
 
 
 class Reach:
-    """Which files each test reaches, and how."""
+    """The files that each test reaches, with reasons."""
 
     def __init__(self, build):
         self.objects = Objects(pathlib.Path(build).resolve())
@@ -190,7 +190,7 @@ class Reach:
         every = set(self.commands.values())
         how = f"; {user} runs tandem {name}"
         parts = [self.closure(self.main, every - {self.commands[name]}, how)]
-        # A command that starts programs (tandem demo) starts this one with subcommands that its folder names.
+        # A command that starts programs (tandem demo) starts tandem with the subcommands that its folder names.
         folders = {str(pathlib.PurePath(f).parent) for o in parts[0].objects for f in self.objects.files.get(o, ())
                    if f.endswith(".c") and "child_start" in self.objects.needed.get(o, ())}
         near = [f for f in parts[0].files if str(pathlib.PurePath(f).parent) in folders]
@@ -209,7 +209,7 @@ class Reach:
         return found
 
     def script_files(self, pending):
-        """{file: why} of scripts and what they run, source and import."""
+        """{file: why} of scripts, with the files that they run, source and import."""
         files = dict(pending)
         pending = list(pending)
         while pending:
@@ -245,7 +245,7 @@ class Reach:
         return found or {command: min(files) for command in self.commands}
 
     def of(self, name):
-        """The files that a test reaches, data apart, as a list of Part; None when its program is not built."""
+        """The files that a test reaches, without data, as a list of Part; None when its program is not built."""
         if name not in self.reached:
             roots = self.roots(self.tests[name].get("command", []))
             if any(root not in self.objects.files for root in roots):
@@ -272,7 +272,7 @@ class Reach:
 
     @functools.cache
     def strings(self, name):
-        """The text of a file as far as it can name a data file; a path that Python puts together in one piece."""
+        """The text of a file as far as it can name a data file; a path that Python joins becomes one piece."""
         text = self.text(name)
         if name.endswith((".c", ".h", ".def")):
             return re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -306,7 +306,7 @@ class Reach:
         return users
 
     def users(self, name):
-        """{test: why} of the tests that can see a change of the file name."""
+        """{test: why} of the tests that can detect a change of the file name."""
         if EVERYTHING.match(name):
             return {test: f"{name} decides how everything is built" for test in self.tests}
         found = {}

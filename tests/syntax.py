@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""syntax.py BUILD: the compiler of BUILD reads every test, bench and fuzz target without a warning; it makes no code.
+"""syntax.py BUILD: the compiler of BUILD reads every test, bench and fuzz target without a warning; it generates no
+code.
 
-Nobody runs what the second compiler would make of them, so only its warnings are of use.
+Nobody runs the code of the second compiler, so only its warnings are of use.
 """
 import concurrent.futures
 import json

@@ -1,7 +1,7 @@
 #!/bin/sh
-# clang-tidy over all sources, or those named: tests/tidy.sh [FILE...]
-# One file a run: clang-tidy 14 sees faults in va_list when it has read another file before.
-# Uses the compilation database of build/clang (made when missing); exit status 1 when there is a finding.
+# clang-tidy over all sources, or those named: tests/tidy.sh [FILE...] One file a run: clang-tidy 14 reports false
+# faults of va_list after it has read another file. Uses the compilation database of build/clang (made when missing);
+# exit status 1 when there is a finding.
 set -eu
 cd "$(dirname "$0")/.."
 build=build/clang

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run the unit tests under valgrind: tests/valgrind.sh [SUITE...]   (default: every tests/unit/test_*.c)
-# Builds without sanitizers in build/valgrind. Exit status 1 when one of them fails, leaks or reads what was never written.
+# Runs the unit tests under valgrind: tests/valgrind.sh [SUITE...]   (default: every tests/unit/test_*.c)
+# Builds without sanitizers in build/valgrind. Exit status 1 if one of them fails, leaks or reads uninitialised memory.
 set -eu
 cd "$(dirname "$0")/.."
 build=build/valgrind

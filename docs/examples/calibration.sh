@@ -1,7 +1,8 @@
 #!/bin/sh
-# Prints the travel times of all robots with their 95 % intervals as a table, then advice what to record.
+# Prints the travel times of all robots with their 95 % intervals as a table, then advice on what to
+# record.
 #
-#     calibration.sh [URL]        needs curl and jq; TANDEM_TOKEN where the daemon is on another machine
+#     calibration.sh [URL]        needs curl and jq; TANDEM_TOKEN if the daemon is on another machine
 set -eu
 url=${1:-http://127.0.0.1:8420}
 ask() {

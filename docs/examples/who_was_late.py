@@ -3,7 +3,8 @@
 
     who_was_late.py [--url http://127.0.0.1:8420] [--pair r1,r2] [--token-file FILE] [--count N]
 
-It listens to Tandem's events (docs/http.md). After a restart of the daemon it goes on where it was.
+It receives Tandem's events (docs/http.md). After a restart of the daemon it continues after the
+last event.
 """
 import argparse
 import json
@@ -30,7 +31,7 @@ def events(lines):
 
 
 def listen(options):
-    """All events of the pairs, whatever becomes of the connection."""
+    """All events of the pairs; it reconnects when the connection ends."""
     last = None
     query = {"type": "entry", **({"pair": options.pair} if options.pair else {})}
     while True:
@@ -54,7 +55,7 @@ def listen(options):
 
 
 def judge(entry):
-    """The verdict in words, and in what the two answers differ, if they do."""
+    """The verdict in words, and the difference between the two answers, if any."""
     return time_verdict(entry) + (f"; the answers differ: {entry['differs']}" if entry.get("differs") else "")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the tables of this folder again: nothing here was recorded, all of it is computed from the truths below.
+"""Makes the tables of this folder again: nothing here was recorded, all of it is computed from the true values below.
 
     make.py [DIR]        moves.csv, vessel1.csv, vessel2.csv, arm_poses.csv, arm_poses2.csv and arm_joints.csv into DIR (here)
 """
@@ -61,15 +61,15 @@ def vessel(rng):
             nu = step(nu, tau, PERIOD_S / STEPS)
 
 
-# A UR5's links: nominal d, a, alpha (docs/model/arm.md), and by how much this arm's differ: x y z in m, rx ry rz in rad.
+# A UR5's links: nominal d, a, alpha (docs/model/arm.md), and the errors of this arm: x y z in m, rx ry rz in rad.
 LINKS = ((0.089159, 0.0, math.pi / 2), (0.0, -0.425, 0.0), (0.0, -0.39225, 0.0), (0.10915, 0.0, math.pi / 2),
          (0.09465, 0.0, -math.pi / 2), (0.0823, 0.0, 0.0))
 CORRECTIONS = ((3e-4, -3e-4, 0.0, -5e-4, 0.0, 0.0), (-4e-4, 0.0, 0.0, -1e-4, 7e-4, 0.0), (-2e-4, 1e-4, 0.0, 2.7e-3, 1.8e-3, 0.0),
                (0.0, 1.6e-3, 0.0, -4e-4, 1e-4, 0.0), (0.0, -3e-4, 0.0, -2e-4, -1e-4, 0.0), (0.0, 0.0, 2.6e-4, 0.0, 0.0, 0.0))
 POSE_NOISE = (5e-5, 1e-4)  # m, rad
 
-# Its joints: inertia, viscous and Coulomb friction, offset, in A by rad/s^2, rad/s, 1, 1; what weighs on each, by the terms of
-# equation (6) there; what joints 2 and 3 do to each other.
+# Its joints: inertia, viscous and Coulomb friction, offset, in A by rad/s^2, rad/s, 1, 1; the weight on each, by the
+# terms of equation (6) there; the coupling of joints 2 and 3.
 FRICTION = ((0.33, 0.89, 0.72, -0.05), (0.61, 0.91, 0.75, -0.4), (0.25, 0.4, 1.03, -0.05), (0.2, 0.33, 0.3, 0.37),
             (0.12, 0.21, 0.22, -0.1), (0.1, 0.22, 0.27, -0.17))
 GRAVITY = ((), (-3.4, -1.6, -0.7, 0.45), (-0.43, 1.4, 0.3), (0.8, -0.39), (-0.3,), ())
@@ -83,7 +83,7 @@ def multiply(a, b):
 
 
 def turn(v, at=(0.0, 0.0, 0.0)):
-    """A turn by a rotation vector, then a shift (Rodrigues)."""
+    """A rotation by a rotation vector, then a shift (Rodrigues)."""
     angle = math.hypot(*v)
     a = math.sin(angle) / angle if angle > 1e-12 else 1.0
     b = (1 - math.cos(angle)) / angle**2 if angle > 1e-6 else 0.5
@@ -93,7 +93,7 @@ def turn(v, at=(0.0, 0.0, 0.0)):
 
 
 def vector(m):
-    """The rotation vector of a turn that is not half a turn."""
+    """The rotation vector of a rotation that is not half a turn."""
     w = [(m[2][1] - m[1][2]) / 2, (m[0][2] - m[2][0]) / 2, (m[1][0] - m[0][1]) / 2]
     angle = math.atan2(math.hypot(*w), (m[0][0] + m[1][1] + m[2][2] - 1) / 2)
     return [x * (angle / math.sin(angle) if angle > 1e-12 else 1.0) for x in w]
@@ -119,7 +119,7 @@ def poses(rng, count):
 
 
 def weights(q):
-    """What weighs on each joint, by its terms."""
+    """The weight on each joint, by its terms."""
     q23, q234 = q[1] + q[2], q[1] + q[2] + q[3]
     far, wrist = math.sin(q234), math.cos(q234) * math.sin(q[4])
     return ((), (math.cos(q[1]), math.cos(q23), far, wrist), (math.cos(q23), far, wrist), (far, wrist),

@@ -1,4 +1,6 @@
-"""axe.py - what axe-core, which knows the rules of accessibility, finds wrong with a view: none of it may be serious."""
+"""axe.py - the faults that axe-core, which knows the rules of accessibility, finds in a view: none of them may be
+serious.
+"""
 import os
 import pathlib
 import shutil
@@ -14,7 +16,7 @@ axe.run(document, {resultTypes: ["violations"]}).then(
 
 
 def read_axe():
-    """Its source, or None: it is no package of Debian, npm has it."""
+    """Its source, or None: npm has it, Debian has not."""
     if not SCRIPT.exists():
         npm = shutil.which("npm")
         if not npm or subprocess.run([npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", FOLDER, "axe-core@4"],
@@ -32,7 +34,7 @@ def check_accessible(browser, what):
         return
     if not browser.value("!!window.axe"):
         browser.run(AXE)
-        # It sees what it is here for: a picture that says nothing to who cannot see it.
+        # axe-core detects a planted fault: a picture without a text for people who cannot see it.
         browser.run("const i = document.createElement('img'); i.id = 'mute'; document.querySelector('#content').append(i)")
         assert any(f.startswith("image-alt") for f in browser.driver.execute_async_script(RUN)), "axe-core is blind"
         browser.run("document.querySelector('#mute').remove()")

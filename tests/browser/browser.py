@@ -1,4 +1,4 @@
-"""browser.py - the page in a headless Chromium, and what a browser knows of it: errors, requests, sizes, contrast."""
+"""browser.py - the page in a headless Chromium, with the browser's findings: errors, requests, sizes, contrast."""
 import base64
 import json
 import os
@@ -39,7 +39,7 @@ class Browser:
         self.driver.set_page_load_timeout(30)
         self.driver.set_script_timeout(30)
         self.resize(DESKTOP)
-        # Kept over navigations: what the page's policy forbade.
+        # Recorded over navigations: actions that the page's policy forbade.
         self.command("Page.addScriptToEvaluateOnNewDocument", source="""
             addEventListener('securitypolicyviolation', e => {
                 const kept = JSON.parse(sessionStorage.getItem('violations') ?? '[]');
@@ -60,7 +60,7 @@ class Browser:
     # ---- looking ----
 
     def open(self, place=""):
-        """An address of the page, "#/…"; without reload when the page is there already."""
+        """Opens an address of the page, "#/…"; without a reload if the page is already open."""
         if self.driver.current_url.startswith(self.address):
             self.run("location.hash = arguments[0]", place or "#/")
         else:
@@ -89,7 +89,7 @@ class Browser:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def click(self, words, within="body"):
-        """The button or link that says so."""
+        """The button or link with this text."""
         script = f"""[...document.querySelector({json.dumps(within)}).querySelectorAll('button, a, summary')]
             .find(n => n.textContent.trim().endsWith({json.dumps(words)}))"""
         for last in (False, False, True):
@@ -98,7 +98,7 @@ class Browser:
                 self.run("arguments[0].scrollIntoView({block: 'center'})", node)
                 node.click()
                 return
-            except StaleElementReferenceException:  # drawn anew in this moment
+            except StaleElementReferenceException:  # drawn again at this moment
                 if last:
                     raise
 
@@ -126,7 +126,7 @@ class Browser:
         (SHOTS / f"{self.name}-{name}.png").write_bytes(base64.b64decode(data))
 
     def shots(self, name):
-        """Light, dark, and as large as a phone."""
+        """Light, dark, and in the size of a phone."""
         for theme in ("light", "dark"):
             self.theme(theme)
             self.shot(f"{name}-{theme}")
@@ -141,7 +141,7 @@ class Browser:
         wide = self.value("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{what}: the page scrolls sideways by {wide} px"
 
-    # ---- what went wrong ----
+    # ---- errors ----
 
     def read_logs(self):
         for entry in self.driver.get_log("performance"):
@@ -151,7 +151,7 @@ class Browser:
         self.messages += [entry for entry in self.driver.get_log("browser")]
 
     def check_quiet(self, allowed=()):
-        """No error in the console, nothing forbidden tried, no request to another host."""
+        """No error in the console, no forbidden action, no request to another host."""
         self.read_logs()
         loud = [m["message"] for m in self.messages if m["level"] in ("SEVERE", "WARNING")
                 and not any(words in m["message"] for words in allowed)]

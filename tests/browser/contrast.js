@@ -1,5 +1,5 @@
-// Texts that stand out too little from what is behind them (WCAG 2 AA): [[ratio, text, colours], …]. The script of a
-// browser test; what is disabled, unseen or for the eye only does not count.
+// Texts with too little contrast to their background (WCAG 2 AA): [[ratio, text, colours], …]. The script of a browser
+// test; disabled, invisible and purely decorative elements do not count.
 const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
 
 function rgba(text) {

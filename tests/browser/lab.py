@@ -1,5 +1,6 @@
-"""lab.py - a lab that lives, for the page to show: robots that answer, a base on a map, a vessel that follows, one that is
-learnt, an arm."""
+"""lab.py - a live lab for the page: robots that answer, a base on a map, a vessel that follows, one whose parameters
+are learnt, an arm.
+"""
 import json
 import math
 import subprocess

@@ -1,5 +1,6 @@
-"""The daemon is killed while somebody looks: the page says that it listens no more, and goes on without a reload and
-without a gap when the daemon is back."""
+"""The daemon is killed while the page is open: the page shows that it receives no events, and continues without a
+reload and without a gap when the daemon is back.
+"""
 import signal
 import time
 
@@ -49,12 +50,12 @@ with Lab(pairs="r1: {}") as lab:
                      "nothing is wrong any more")
         assert browser.value("window.sameDocument"), "it was reloaded"
         shown = numbers(browser)
-        # None is missing; on a slow machine more moves came meanwhile than the list has rows.
-        # Numbers jump where a killed run may have published more than its journal holds.
+        # No row is missing; on a slow machine more moves came meanwhile than the list has rows. Numbers jump where a
+        # killed run may have published more than its journal holds.
         jumps = [newer - older for newer, older in zip(shown, shown[1:]) if newer - older != 1]
         assert all(jump > 100000 for jump in jumps) and len(jumps) <= 1, shown
         assert shown[-1] < before or len(shown) == ROWS_SHOWN, (before, shown)
         assert "missed" not in state(browser), state(browser)
         browser.shot("back")
-        # A connection that is refused, or cut, is noted by the browser itself.
+        # The browser itself logs a connection that is refused, or cut.
         browser.check_quiet(allowed=("net::ERR_",))

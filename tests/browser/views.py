@@ -1,5 +1,6 @@
-"""Every view of the page over a lab that lives: drawn, live, readable, reachable by keyboard, at the size of a phone;
-what is uploaded and promoted with the token; and nothing in the console, forbidden, or from another host."""
+"""Every view of the page over a live lab: drawn, live, readable, reachable by keyboard, at the size of a phone;
+uploads and promotions with the token; no error in the console, no forbidden action, no request to another host.
+"""
 import json
 import math
 import pathlib
@@ -37,7 +38,7 @@ def check_sound(browser, what):
     browser.resize(DESKTOP)
 
 
-# ---- looking ----
+# ---- reading ----
 
 def check_overview(browser, lab):
     browser.open("#/")
@@ -59,7 +60,7 @@ def tabs_of(browser):
 
 
 def check_arm(browser):
-    """Both arms in three views, one of them turned by keys, and how far the tools are apart."""
+    """Both arms in three views, one of them turned by keys, and the distance of the tools."""
     browser.open("#/pair/ur/arm")
     drawn(browser, "ur", "arm")
     browser.wait("document.querySelectorAll('.arms .links').length === 6", "two arms in three views")
@@ -87,7 +88,7 @@ def check_tabs(browser):
 
 
 def check_dynamics(browser):
-    """What was measured and what the model makes of the efforts, axis by axis, with gain and time constant in words."""
+    """Measured and modelled response to the efforts, axis by axis, with gain and time constant in words."""
     browser.open("#/pair/vessel/dynamics")
     drawn(browser, "vessel", "dynamics")
     browser.wait("document.querySelectorAll('.predicted svg .trace.simulated').length >= 3", "simulated velocities", 60)
@@ -100,7 +101,7 @@ def check_dynamics(browser):
 
 
 def fits_shown(browser):
-    """What the history of calibration says of itself."""
+    """The texts of the calibration history."""
     browser.open("#/pair/r1/calibration")
     drawn(browser, "r1", "calibration")
     browser.wait("document.querySelector('.chart canvas')", "the history of fits")
@@ -109,9 +110,9 @@ def fits_shown(browser):
 
 
 def check_history(browser, lab):
-    """The daemon keeps it: a page that has just been opened knows of what was before."""
+    """The daemon stores it: a page that has just been opened shows earlier fits."""
     def kept():
-        """Those that tell the speed that the page shows first."""
+        """The fits with the speed that the page shows first."""
         fits = map(json.loads, lab.records("r1", "fits"))
         return sum(f["side"] == "real" and f["values"]["linear_speed_mps"] is not None for f in fits)
 
@@ -127,7 +128,9 @@ def check_history(browser, lab):
 
 
 def check_aligned_map(browser, lab):
-    """What following compares is what the map shows: the real vessel where the virtual one stood, and where it says it is."""
+    """The map shows the comparison of following: the real vessel in the virtual one's frame, and at its reported
+    place.
+    """
     def apart():
         data = lab.get("/api/v1/pairs/boat/trajectory")
         (_, rx, ry, _), (_, vx, vy, _) = data["real"][-1], data["virtual"][-1]
@@ -147,7 +150,7 @@ def check_aligned_map(browser, lab):
 
 
 def check_quiet_pair(browser):
-    """Where there is nothing, it says what is missing and how to get it."""
+    """Where data are missing, the page says which, and how to get them."""
     for tab in TABS:
         browser.open(f"#/pair/quiet/{tab}")
         drawn(browser, "quiet", tab)
@@ -159,7 +162,7 @@ def check_quiet_pair(browser):
         browser.wait("document.querySelector('#content .failure')", f"{place} is refused in words")
 
 
-# ---- what moves by itself ----
+# ---- updates without an action ----
 
 def newest(browser):
     return int(browser.value("document.querySelector('.tab tbody td')?.textContent || 0"))
@@ -197,7 +200,7 @@ def check_machines(browser):
 
 
 def check_drawn(browser, lab):
-    """A robot's own machine, as somebody drew it."""
+    """A robot's own machine, as its author drew it."""
     for state, arc in (("LISTEN", 1), ("TURN", 0)):
         lab.publish("tandem/v1/r1/real/machines", {"Drive": {"state": state, "A": 0.5, "arc": arc}})
         browser.open("#/pair/r1/machines?machine=real.Drive")
@@ -210,7 +213,7 @@ def check_drawn(browser, lab):
 
 
 def make_team(lab):
-    """The shipped team of class 3 with many parts, and robots that are quick enough to be watched."""
+    """The shipped team of class 3 with many parts, and robots fast enough for the test."""
     head = lab.lab.read_text()
     text = (SOURCE / "config/examples/class3.yaml").read_text()
     text = re.sub(r"buffers: .*", f"buffers: {{IB: [{', '.join('ab' * 40)}]}}", text[text.index("defaults:"):])
@@ -218,7 +221,7 @@ def make_team(lab):
 
 
 def check_team(browser, lab):
-    """Before it begins, at work with its prediction, in trouble; what leads to it is marked."""
+    """Before it begins, at work with its prediction, in trouble; the steps that lead to it are marked."""
     browser.open("#/team/cell")
     browser.wait("document.querySelector('h1')?.textContent === 'Team cell'", "the team")
     browser.wait("document.querySelector('.main-nav a[aria-current]')?.textContent === 'Team'", "its place is marked")
@@ -281,10 +284,10 @@ def check_keyboard(browser):
     drawn(browser, "r1", "calibration")
 
 
-# ---- what changes something ----
+# ---- actions that change the lab ----
 
 def check_promotion(browser, lab):
-    """Propose, promote and roll back, asked for the token once."""
+    """Propose, promote and roll back; the page asks for the token once."""
     browser.open("#/pair/r1/parameters")
     drawn(browser, "r1", "parameters")
     if not browser.value("[...document.querySelectorAll('button')].some(b => b.textContent.startsWith('Promote set'))"):
@@ -304,7 +307,7 @@ def check_promotion(browser, lab):
 
 
 def answer(browser, label):
-    """The question on the page, with the token where it is asked for. A wrong one is refused in words."""
+    """The question on the page, with the token where it is needed. A wrong token is refused with a text."""
     browser.wait("document.querySelector('dialog[open]')", "a question")
     if browser.value("!!document.querySelector('dialog #token')"):
         browser.find("dialog #token").send_keys("wrong")
@@ -349,7 +352,7 @@ def upload(browser, path, fill=None, refused=False):
 
 
 def check_download(browser, lab):
-    """The table as a file: asked for with the token, which a plain link could not carry."""
+    """The table as a file: fetched with the token, which a plain link could not carry."""
     browser.open("#/pair/r1/lag")
     drawn(browser, "r1", "lag")
     browser.run("""
@@ -436,7 +439,7 @@ with Lab() as lab:
         timed("promotion", check_promotion, browser, lab)
         timed("download", check_download, browser, lab)
         timed("uploads", check_uploads, browser, lab)
-        # What is not there, and the wrong token, are refused: the browser notes these answers by itself.
+        # The daemon refuses missing resources and the wrong token: the browser itself logs these answers.
         browser.check_quiet(allowed=("nobody", "replay?name=long.csv", "the server responded with a status of 401"))
 
 with Lab() as lab:

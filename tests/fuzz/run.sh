@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fuzz every target for a time, from its corpus: tests/fuzz/run.sh [--merge] [--jobs N] SECONDS [WHAT...]
-# Findings stay in build/fuzz/findings/<what>; exit status 1 when there is one. New inputs stay in
+# Fuzzes every target for a time, from its corpus: tests/fuzz/run.sh [--merge] [--jobs N] SECONDS [WHAT...]
+# Findings stay in build/fuzz/findings/<what>; exit status 1 if there is one. New inputs stay in
 # build/fuzz/found/<what> from run to run; --merge copies those that reach new code into the corpus.
 set -eu
 usage() {
@@ -27,7 +27,7 @@ cmake --build --preset fuzz --target fuzzers
 [ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c | sed 's|.*/fuzz_||; s|\.c$||')
 out=build/fuzz
 
-# -max_len: what a corpus file may have; longer inputs only slow the search down.
+# -max_len: the limit of a corpus file; longer inputs only slow the search down.
 fuzz_one() {
     mkdir -p "$out/found/$1" "$out/findings/$1"
     dict=

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Where the tool of a nominal UR arm is and how it moves, by Orocos KDL: lines of the links d1 a2 a3 d4 d5 d6 and six
-joint angles on stdin; on stdout the 3 x 4 of the pose and the 6 x 6 of the Jacobian, row by row. Exit status 77 where
-there is no PyKDL."""
+"""The tool's pose and motion of a nominal UR arm, by Orocos KDL: lines of the links d1 a2 a3 d4 d5 d6 and six joint
+angles on stdin; on stdout the 3 x 4 of the pose and the 6 x 6 of the Jacobian, row by row. Exit status 77 if PyKDL
+is missing.
+"""
 import sys
 from math import pi
 

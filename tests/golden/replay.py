@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""replay.py CASE_DIR [--bless]: a recorded case must replay to what is expected.
+"""replay.py CASE_DIR [--bless]: a recorded case must replay to its expected result.
 
-Runs `$TANDEM replay -c lab.yaml --json input.jsonl` twice: both runs must print the same bytes, and
-their values must be those of expected.json, numbers within 1e-9 of each other (another processor's
-mathematical library may round the last digit otherwise). --bless rewrites expected.json: read the
-difference before you commit it. Of the sentence of an alarm only the numbers are compared: its words
-are in tests/golden/messages/alarms.txt.
+Runs `$TANDEM replay -c lab.yaml --json input.jsonl` twice: both runs must print the same bytes, and their values
+must be those of expected.json, numbers within 1e-9 of each other (another processor's mathematical library may round
+the last digit differently). --bless rewrites expected.json: read the difference before you commit it. Of the
+sentence of an alarm only the numbers are compared: its words are in tests/golden/messages/alarms.txt.
 """
 import json
 import os
@@ -40,7 +39,7 @@ def pretty(text):
 
 
 def load(text, number):
-    """The document; the sentence of an alarm becomes the numbers in it, by their size."""
+    """The document; the sentence of an alarm becomes the numbers in it, sorted by size."""
     document = json.loads(text, parse_float=number, parse_int=number)
     for owner in [*document["pairs"].values(), *document.get("teams", {}).values()]:
         for alarm in owner["alarms"]:

@@ -1,5 +1,5 @@
-// Makes sparkplug_in.jsonl: what an edge node with one device says, in the bytes of Sparkplug's own encoder.
-//     npm install sparkplug-payload && node sparkplug_in.js >sparkplug_in.jsonl
+// Makes sparkplug_in.jsonl: messages of an edge node with one device, in the bytes of Sparkplug's own encoder.
+//    npm install sparkplug-payload && node sparkplug_in.js >sparkplug_in.jsonl
 const { encodePayload } = require("sparkplug-payload").get("spBv1.0");
 
 const t0 = 1795149880000;
@@ -17,6 +17,6 @@ say("DBIRTH", 5, 1, at(5, 1, "Double", 0.25, "Pose/x"), at(5, 2, "Float", -1.5, 
 say("DDATA", 100, 2, at(100, 1, "Double", 0.5), at(100, 2, "Float", 2.25));
 say("DDATA", 900, 3, at(900, 4, "Int32", 17), at(900, 3, "String", "COMPLETE"));
 say("DDATA", 1200, 5, at(1200, 1, "Double", 0.75)); // seq 4 is missing
-say("DDATA", 1300, 6, at(1300, 9, "Double", 1)); // of no birth
+say("DDATA", 1300, 6, at(1300, 9, "Double", 1)); // not announced by a birth
 say("DDEATH", 2000, 7);
 say("NDEATH", 2500, null, bdSeq);

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The Debian package in a bare Debian 12 (minbase): build it, install it, run its service as the unit says, upgrade,
-# remove and purge it; nothing may be left.
+# The Debian package in a bare Debian 12 (minbase): build it, install it, run its service with the unit's settings,
+# upgrade, remove and purge it; nothing may be left.
 #
 #   tests/package/run.sh            needs root, the network (apt) and some 700 MB in /var/tmp; takes some minutes
 #
 # No systemd runs in there: unit.py does what systemd would with the unit's lines (user, directory, capabilities, notify
-# socket). The base system is kept in ${FRESH_BASE:-/var/tmp/fresh-base}. Exit status 77: skipped.
+# socket). The base system is stored in ${FRESH_BASE:-/var/tmp/fresh-base}. Exit status 77: skipped.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 base=${FRESH_BASE:-/var/tmp/fresh-base}
@@ -64,13 +64,13 @@ need_not() {
     shift
     if inside "$@" >/dev/null 2>&1; then fail "$need_text"; fi
 }
-# All that packages and their scripts could leave behind.
+# Every file that packages and their scripts could leave behind.
 picture() {
     inside find / -xdev \( -path /proc -o -path /dev -o -path /tmp -o -path /run -o -path /root -o -path /var/log \
         -o -path /var/cache -o -path /var/lib/dpkg -o -path /var/lib/apt \) -prune -o -printf '%M %u %g %p\n' | sort
     sort "$root/etc/passwd" "$root/etc/group" "$root/etc/shadow" "$root/etc/gshadow" | sed 's/^/account /'
 }
-run_unit() { # run as the unit says, with a network of its own: the ports are free
+run_unit() { # runs with the unit's settings and a network of its own: the ports are free
     unshare --net --fork --kill-child python3 "$source/tests/package/unit.py" "$root" "$@"
 }
 

@@ -1,7 +1,7 @@
 """unit.py ROOT first|again: run the installed tandem.service of a chroot without systemd.
 
-Takes the lines of the unit that can be had without it: user, group, directory, umask, no capabilities, no new
-privileges, notify socket and watchdog; its commands are run as they stand. Runs in a network of its own.
+Applies the lines of the unit that work without it: user, group, directory, umask, no capabilities, no new
+privileges, notify socket and watchdog; its commands run as written. Runs in a network of its own.
 """
 import fcntl
 import json
@@ -45,7 +45,7 @@ def wait(condition, what, seconds=20):
 
 
 class Notified:
-    """The notify socket, and what came on it."""
+    """The notify socket, and the messages that came on it."""
 
     def __init__(self):
         path = ROOT / "run/notify"
@@ -66,7 +66,7 @@ class Notified:
 
 
 def start(command, *, as_user=None, env=None, cwd="/", **options):
-    """In the chroot; as_user: with nothing but its own rights."""
+    """Runs in the chroot; as_user: with only the user's rights."""
     clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", **(env or {})}
     before = ["chroot", str(ROOT), "/usr/bin/env", "-i", "-C", cwd, *(f"{k}={v}" for k, v in clean.items())]
     if as_user:

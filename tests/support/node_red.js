@@ -1,6 +1,6 @@
-// node_red.js FLOW URL: runs a Node-RED flow on messages, as far as our flow needs Node-RED. On stdin MQTT messages, one
-// {"topic": …, "payload": text} a line; inject nodes fire once before. Requests over HTTP go to the host of URL. Prints
-// {"debug": [[name, payload]…], "status": [[name, text]…]}.
+// node_red.js FLOW URL: runs a Node-RED flow on messages, as far as our flow needs Node-RED. On stdin MQTT messages,
+// one {"topic": …, "payload": text} a line; inject nodes fire once before. Requests over HTTP go to the host of URL.
+// Prints {"debug": [[name, payload]…], "status": [[name, text]…]}.
 "use strict";
 const fs = require("fs");
 

@@ -1,5 +1,5 @@
-// Diagrams of state machines: Tandem's own, made by Graphviz when the daemon was built, and those of the lab
-// file's `machines`, as drawn.
+// Diagrams of state machines: Tandem's own, made by Graphviz when the daemon was built, and those of the lab file's
+// `machines`, in their own layout.
 
 import {authorized, reach} from "./api.js";
 import {el} from "./ui.js";

@@ -69,7 +69,7 @@ export function dataSummary(data) {
 
 // ---- travel times: what their parameters mean, and how long a move takes (docs/model/travel_time.md, eq. 1) ----
 
-export const TINY = 1e-6; // rad, m: less is no turn, no way
+export const TINY = 1e-6; // rad, m: a smaller one is no turn, no distance
 
 export const TERMS = {
     t0_s: "delay of every command (t0)", ta_s: "starting and stopping a turn (ta)",

@@ -1,4 +1,5 @@
-// An arm and its twin as lines, from the side, from above, and as one turns them; tools' trails, joints within limits.
+// An arm and its twin as lines, from the side, from above, and from a direction that the user turns; tools' trails,
+// joints within limits.
 
 import {get} from "./api.js";
 import {fixed, known, time, withUnit} from "./format.js";
@@ -21,7 +22,7 @@ const TOP = {azimuth: 0, elevation: Math.PI / 2};
 function projection({azimuth, elevation}, reach) {
     const [ca, sa] = [Math.cos(azimuth), Math.sin(azimuth)];
     const [ce, se] = [Math.cos(elevation), Math.sin(elevation)];
-    const low = -reach * (0.25 + 0.85 * se); // the whole of what it reaches, above the floor from the side
+    const low = -reach * (0.25 + 0.85 * se); // its whole reach, above the floor in the view from the side
     const k = SIZE / (2.2 * reach);
     return {
         k, low,
@@ -116,7 +117,7 @@ function words(data) {
 
 // ---- the tab ----
 
-// Turned by dragging, or by the arrow keys: both are one figure's.
+// Dragging and the arrow keys turn it: both write the same angles.
 function turner(view, redrawn) {
     const turn = (right, up) => {
         view.azimuth += right * Math.PI / 180;

@@ -64,8 +64,7 @@ function span(values, fallback) {
     return values.length > 0 ? Math.max(...values) * 1.08 : fallback;
 }
 
-// Moves of one kind against the length of the way or the turn, with the fitted lines and the band
-// that holds 95 % of the moves.
+// Moves of one kind against their distance or turn, with the fitted lines and the band that holds 95 % of the moves.
 function kindPlot(title, label, fits, moves, choose, unit) {
     const chosen = SIDES.map(side => moves[side].filter(choose.accepts));
     const all = chosen.flat();
@@ -84,7 +83,7 @@ function kindPlot(title, label, fits, moves, choose, unit) {
     ]);
 }
 
-// Lines of equal duration over way and turn: of the real robot, and of the virtual one next to them.
+// Lines of equal duration over distance and turn: of the real robot, and of the virtual one next to them.
 function surfacePlot(fits, moves) {
     const all = SIDES.flatMap(side => moves[side]);
     const dMax = span(all.map(m => m.displacement), 1);

@@ -192,7 +192,7 @@ export function mount(root, {pair, path, signal}) {
         section("Models", parts.parameters));
     const traces = new Map();
     let buttons = "";
-    let follows = null; // the lab file says, so it stays as it is
+    let follows = null; // the lab file prescribes it, so it stays
     watch(signal, async s => {
         follows ??= (await get(path, s)).following !== null;
         const [following, report] = follows ? await Promise.all([get(`${path}/following`, s),

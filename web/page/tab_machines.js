@@ -75,7 +75,7 @@ function value(name, v) {
         return "not set";
     }
     if (typeof v === "number" && v > 1e9) {
-        return time(v > 1e14 ? v / 1e6 : v); // a moment, in seconds or, of a robot's, microseconds
+        return time(v > 1e14 ? v / 1e6 : v); // a time, in seconds or, for a robot's, microseconds
     }
     return typeof v === "number" ? figures(v, 4) : String(v);
 }

@@ -13,11 +13,11 @@ const GAP_M = 1.5; // a longer step between two poses means that somebody moved 
 const WIDTH_MAX = 1000; // of the drawing, in its own units: pixels where there is room
 const WIDTH_MIN = 280;
 const MIN_SPAN_M = 1;
-const SAME = 0.005; // metres and radians: worlds that differ by less are one
+const SAME = 0.005; // metres and radians: frames that differ by less are the same
 
-// ---- as following sees them ----
+// ---- poses as following compares them ----
 
-// The real robot's poses in the virtual one's world, as they are compared; the reported ones stay in `reported`.
+// The real robot's poses in the virtual one's frame, as they are compared; the reported ones stay in `reported`.
 function seen(data) {
     const frame = data.aligned;
     if (!frame || Math.hypot(frame.x_m, frame.y_m) + Math.abs(frame.yaw_rad) < SAME) {

@@ -57,9 +57,9 @@ export function show(node, ...children) {
     return append(node, ...children);
 }
 
-// Replace a node's children by new ones without disturbing the reader: equal ones
-// stay, so that a focus, a table scrolled sideways, an opened detail and a click under
-// way survive. Nobody may hold on to the children; what a control does must show in its label.
+// Replaces a node's children by new ones without disturbing the reader: equal ones stay, so that a focus, a table
+// scrolled sideways, an opened detail and a click in progress survive. Nobody may hold references to the children; the
+// effect of a control must show in its label.
 export function redraw(node, ...children) {
     const fresh = append(document.createDocumentFragment(), ...children);
     morphChildren(node, fresh);

@@ -19,8 +19,8 @@ function megabytes(bytes) {
 
 const SNIFFED_BYTES = 65536;
 
-// "journal", "moves" (a table that can be replayed) or "motion" (a table that a model is fitted
-// to), and whether a table says whose moves it has. By its beginning.
+// "journal", "moves" (a table that can be replayed) or "motion" (a table that a model is fitted to), and whether a
+// table names the pair of its moves. Judged by the beginning of the file.
 async function sniff(file) {
     const text = await file.slice(0, SNIFFED_BYTES).text();
     if (text.trimStart().startsWith("{")) {
@@ -37,8 +37,8 @@ async function sniff(file) {
     return {kind: moves ? "moves" : "motion", columns, hasPair: columns.includes("pair")};
 }
 
-// May recordings be uploaded with this token? While a long one is on its way, a refusal is easily
-// lost: then it is asked for again with nothing on its way. There is no job 1.
+// Whether recordings may be uploaded with this token. During a long upload a refusal is easily lost: then the page asks
+// again when nothing is in transit. There is no job 1.
 async function mayUpload() {
     await send("DELETE", "replay/1").catch(error => {
         if (error.status !== 404) {

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""A serial line <-> a broker; it knows nothing of what is said. Ends with the line.
+"""A serial line <-> a broker; it does not interpret the messages. Ends with the line.
 
 bridge.py TTY [HOST[:PORT]] tandem/v1/PAIR SIDE   lines are "word payload", as the firmware in ../avr has them
-bridge.py TTY [HOST[:PORT]] BASE                  lines as they are: BASE/cmd to the robot, BASE/msg from it (a mapping)"""
+bridge.py TTY [HOST[:PORT]] BASE                  lines unchanged: BASE/cmd to the robot, BASE/msg from it (a mapping)
+"""
 import os
 import sys
 import tty

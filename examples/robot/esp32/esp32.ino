@@ -1,8 +1,8 @@
-// NOT RUN HERE: written against PubSubClient 2.8 and the ESP32 core's headers as they are documented, compiled by nobody of
-// us. The client in ../c is tested on a PC and, in simavr, on an ATmega328P (docs/robots/kit.md).
+// NOT TESTED: written for PubSubClient 2.8 and the ESP32 core by their documentation, but never compiled.
+// The client in ../c is tested on a PC and, in simavr, on an ATmega328P (docs/robots/kit.md).
 //
-// A robot with Wi-Fi. Copy ../c/tandem_robot.h and ../c/tandem_robot.c beside this file (the latter as tandem_robot.c);
-// yours are begin_move(), stop_move(), step_robot() and robot.pose.
+// A robot with Wi-Fi. Copy ../c/tandem_robot.h and ../c/tandem_robot.c next to this file (the latter as
+// tandem_robot.c); your parts are begin_move(), stop_move(), step_robot() and robot.pose.
 #include <PubSubClient.h>
 #include <WiFi.h>
 
@@ -21,7 +21,7 @@ static char boot[9];
 static bool publish(void *, const char *word, const char *payload, uint16_t bytes, uint8_t, bool retained) {
     char topic[64];
     snprintf(topic, sizeof topic, "%s/%s/%s", BASE, SIDE, word);
-    // PubSubClient publishes with QoS 0 only: a reply that is lost is a timeout of Tandem's.
+    // PubSubClient publishes with QoS 0 only: a lost reply is a timeout in Tandem.
     return mqtt.publish(topic, reinterpret_cast<const uint8_t *>(payload), bytes, retained);
 }
 
@@ -31,13 +31,13 @@ static tandem_time read_clock(void *) {
 }
 
 static bool begin_move(void *, const tandem_command *command) {
-    return strcmp(command->op, "go") == 0; // and begin to move: command->rotation_rad, command->displacement_m
+    return strcmp(command->op, "go") == 0; // and start to move: command->rotation_rad, command->displacement_m
 }
 
 static void stop_move(void *) {
 }
 
-// One period; true when the move in work has ended.
+// One period; true when the current move has ended.
 static bool step_robot() {
     return true;
 }
@@ -80,7 +80,7 @@ void setup() {
     WiFi.begin(WIFI, PASSWORD);
     mqtt.setServer(BROKER, 1883);
     mqtt.setCallback(take_message);
-    mqtt.setBufferSize(1024); // 256 by default: longer messages are dropped without a word
+    mqtt.setBufferSize(1024); // 256 by default: longer messages are dropped silently
     mqtt.setKeepAlive(10);
 }
 

@@ -1,8 +1,9 @@
 """A robot on Tandem's protocol, with MicroPython and umqtt.simple (Pico W, ESP32).
 
-Give it a body: begin(turn_rad, way_m) begins a move, stop() stands still at once, step() does a period and is true at rest,
-pose() is [x_m, y_m, psi_rad], nu() is [ahead_mps, turn_radps]. Then: robot = Robot(body, "192.168.1.2", "r1", "real");
-while True: robot.step(); every so often robot.sample()."""
+Write a class for its body: begin(turn_rad, way_m) begins a move, stop() stops at once, step() does a period and is
+true at rest, pose() is [x_m, y_m, psi_rad], nu() is [ahead_mps, turn_radps]. Then: robot = Robot(body,
+"192.168.1.2", "r1", "real"); while True: robot.step(); every so often robot.sample().
+"""
 import json
 import time
 
@@ -26,7 +27,7 @@ class Robot:
         self.say("connection", {"state": "online", "boot": self.boot}, 1, True)
 
     def now(self):
-        """Since the start, exactly: floats have 24 bits there, and ticks begin anew."""
+        """Exact time since the start: floats have 24 bits there, and ticks wrap around."""
         ticks = time.monotonic_clock_ms()
         self.ms, self.ticks = self.ms + time.ticks_diff(ticks, self.ticks), ticks
         return {"sec": self.ms // 1000, "nanosec": self.ms % 1000 * 1000000}
@@ -52,11 +53,11 @@ class Robot:
             if job:
                 self.reply(job[0], "halted", job[1])
             self.reply(m, "done" if job else "ignored", t)
-        elif m["op"] != "go" or m.get("id", 0) != self.job[0].get("id"):  # else it came again, and is in work
+        elif m["op"] != "go" or m.get("id", 0) != self.job[0].get("id"):  # else it came again, and is in progress
             self.reply(m, "ignored" if m["op"] == "go" else "error", t)
 
     def step(self):
-        """As often as the body is controlled."""
+        """Call it as often as the body is controlled."""
         self.client.check_msg()
         while self.inbox:
             topic, m, t = self.inbox.pop(0)

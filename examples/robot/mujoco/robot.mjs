@@ -9,7 +9,8 @@ import mqtt from "mqtt";
 const defaults = {
   pair: "r1", side: "real", host: "127.0.0.1", port: 1883, prefix: "tandem/v1", mode: "observe",
   turn: 2, drive: 0.4, rate: 100, telemetry: 1, seed: 1, moves: 0, record: 0,
-  // hidden physics: kg, 1, 1, N m a wheel, m (torque over load of a tyre that turns on the spot); noise of telemetry, s of its clock
+  // hidden physics: kg, 1, 1, N m a wheel, m (torque over load of a tyre that turns on the spot); noise of telemetry, s
+  // of its clock
   payload: 0, motor: 1, grip: 1, stiction: 0, scrub: 0, noise_u: 0, noise_w: 0, clock: 0,
 };
 const options = {...defaults};
@@ -25,7 +26,7 @@ for (let k = 2; k < process.argv.length; k += 2) {
 
 // ---- The body: a platform on two driven wheels and two castors without friction
 const R = 0.033, TRACK = 0.16, MASS = 1.2, WHEEL = 0.05, INERTIA = 0.006, SERVO = 0.004, DAMPING = 0.0002, STEP_S = 0.002;
-const COAST_S = 0.17; // how long such a robot rolls on, times its speed, as its maker measured it
+const COAST_S = 0.17; // rolling time after a stop, times its speed, as its maker measured it
 const {payload, motor, grip, stiction, scrub} = options;
 const wheel = (name, y) => `<body name="${name}" pos="0 ${y} 0"><joint name="${name}" type="hinge" axis="0 1 0" damping="${DAMPING}" frictionloss="${stiction}"/>
   <geom type="ellipsoid" solref="0.004 1" solimp="0.99 0.999 0.001" size="${R} 0.008 ${R}" mass="${WHEEL}" condim="${scrub > 0 ? 4 : 3}" friction="${grip} ${scrub} 0" priority="1"/></body>`;
@@ -43,7 +44,7 @@ function body() { // its true motion, as cameras would see it
   const q = data.qpos, v = data.qvel, psi = Math.atan2(2 * (q[3] * q[6] + q[4] * q[5]), 1 - 2 * (q[5] ** 2 + q[6] ** 2));
   return {x: q[0], y: q[1], psi, u: v[0] * Math.cos(psi) + v[1] * Math.sin(psi), w: v[5]};
 }
-let effort = [0, 0]; // ahead m/s, turn rad/s, asked of the wheels' servos from the last period on
+let effort = [0, 0]; // ahead m/s, turn rad/s, requested from the wheels' servos from the last period on
 function ask(u, w) {
   effort = [u, w];
   data.ctrl.set([(u - w * TRACK / 2) / R, (u + w * TRACK / 2) / R]);
@@ -57,7 +58,7 @@ function* wait(seconds) {
   const until = data.time + seconds - 1e-9;
   for (ask(0, 0); data.time < until; ask(0, 0)) yield;
 }
-function* travel(read, goal, ask_for) { // until what is left is what it will coast, then to rest; read: way or turn of two wheels
+function* travel(read, goal, ask_for) { // until only coasting remains, then to rest; read: distance or turn
   const began = wheels(), left = () => goal - read(wheels().map((way, k) => way - began[k]));
   while (left() * Math.sign(goal) > COAST_S * Math.abs(read([data.qvel[6] * R, data.qvel[7] * R]))) { ask(...ask_for()); yield; }
   do { ask(0, 0); yield; } while (!still());
@@ -73,7 +74,7 @@ function* go(rotation, way) {
     yield* travel(ahead, way, () => [Math.sign(way) * now.linear_speed_mps, 3 * (course - turned(wheels()))]);
   }
 }
-let job = null, pushed = null, ended = 0; // the command in work; the newest effort from outside, and when it came
+let job = null, pushed = null, ended = 0; // the command in progress; the newest effort from outside, and its time
 const queue = [];
 function period() {
   if (!job && queue.length && !(queue[0].arrived > clock())) job = {command: queue[0], run: null, began: clock(), due: data.time + now.t0_s - 1e-9};
@@ -92,23 +93,23 @@ function finish(status, detail) {
   answer(queue.shift(), {status, detail, t_start: began, values: {x_m: x, y_m: y, psi_rad: psi}});
 }
 
-// ---- What Tandem learnt: travel times are L0's, dynamics are the physics'. Both change what the robot began with.
+// ---- Parameters from Tandem: travel times belong to L0, dynamics to the physics. Both change its start values.
 const nominal = {kv: SERVO * motor, damping: DAMPING, inertia: INERTIA, ahead: 0};
 function physics({forward_inertia_s: t1, turn_inertia_s: t2, centrifugal_sm: t3, forward_drag_ratio: t4, coupling_spm: t5, turn_drag_ratio: t6}) { // docs/model/velocity_dynamics.md, (6)
   const p = {...nominal}, mass = MASS + 2 * WHEEL, J = 0.4 * WHEEL * R * R, per = 2 * R * R / TRACK ** 2, can = {};
   if (can.forward_inertia_s = t1 > 0) p.kv = (mass * R * R / 2 + J) / t1;
   if (can.forward_drag_ratio = t4 >= 1) p.damping = (t4 - 1) * p.kv;
-  if (can.coupling_spm = Math.abs(t5) < 1) p.ahead = t5 * p.kv / per / MASS; // how far the mass of the platform lies before the axle
+  if (can.coupling_spm = Math.abs(t5) < 1) p.ahead = t5 * p.kv / per / MASS; // the platform's mass ahead of the axle
   const around = (t2 * p.kv - J) / per - 2 * WHEEL * (TRACK ** 2 / 4 + (R * R + 0.008 ** 2) / 5) - MASS * p.ahead ** 2;
   if (can.turn_inertia_s = around > 0.0045) p.inertia = around; // less no such body has
-  can.turn_drag_ratio = Math.abs(t6 / t4 - 1) < 0.01; // one damping makes both, one place of the mass both of the next
+  can.turn_drag_ratio = Math.abs(t6 / t4 - 1) < 0.01; // one damping gives both, one place of the mass both of the next
   can.centrifugal_sm = Math.abs(t3 - t5 * TRACK ** 2 / 4) < 1e-3;
   model.actuator_gainprm.forEach((_, k, all) => { if (k % 10 === 0) all[k] = p.kv; });
   model.actuator_biasprm.forEach((_, k, all) => { if (k % 10 === 2) all[k] = -p.kv; });
   model.dof_damping.set([p.damping, p.damping], 6);
   model.body_inertia[3 + 2] = p.inertia;
   model.body_ipos[3] = p.ahead;
-  model.body_sameframe[1] = 0; // or MuJoCo goes on taking the mass to lie in the middle
+  model.body_sameframe[1] = 0; // or MuJoCo still assumes the mass in the middle
   mujoco.mj_setConst(model, data);
   return can;
 }
@@ -122,17 +123,17 @@ function apply({version, values = {}, adjust = {}}) {
   }
   publish("parameters/ack", {version, applied, refused, form: relative ? "relative" : "absolute"}, 1);
 }
-function place(m) { // where the real robot stands; a robot at work stays where it is
+function place(m) { // the real robot's pose; a robot at work does not apply it
   const names = ["x_m", "y_m", "psi_rad"], half = m.psi_rad / 2;
   if (!job) data.qpos.set([m.x_m, m.y_m, data.qpos[2], Math.cos(half), 0, 0, Math.sin(half)]);
   publish("pose/ack", {correction: m.correction, applied: job ? [] : names, refused: job ? names.map(name => ({name, reason: "at work"})) : []}, 1);
 }
 
-// ---- Offline, as fast as it goes
+// ---- Offline, as fast as possible
 let seed = options.seed;
 const random = () => (seed = seed * 48271 % 2147483647) / 2147483647;
 const gauss = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-function advance(each) { // one period; each: between the efforts and their effect, what they have met
+function advance(each) { // one period; each: a callback between the efforts and their effect
   period();
   each?.();
   for (let k = Math.round(1 / options.rate / STEP_S); k > 0; k--) mujoco.mj_step(model, data);
@@ -186,7 +187,7 @@ function live() {
   live.client.on("message", (heard, bytes) => hear(heard.slice(heard.lastIndexOf("/") + 1), JSON.parse(bytes)));
   let seq = 0;
   setInterval(() => {
-    if (wall() - clock() > 2) live.origin = wall() - data.time; // a process that was held up goes on from there
+    if (wall() - clock() > 2) live.origin = wall() - data.time; // a process that was held up continues from there
     while (clock() < wall()) {
       advance(() => {
         const {x, y, psi, u, w} = body();

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// A robot on Tandem's protocol: robot.js PAIR SIDE [HOST [PORT]]; npm install mqtt. Yours are step(), goal and pose.
+// A robot on Tandem's protocol: robot.js PAIR SIDE [HOST [PORT]]; npm install mqtt. Your parts are step(), goal and
+// pose.
 const mqtt = require('mqtt');
 
 const [pair, side, host = '127.0.0.1', port = '1883'] = process.argv.slice(2);
@@ -48,7 +49,7 @@ client.on('message', (name, payload) => {
         state.goal = [0, 0];
         if (halted) reply(halted.command, 'halted', halted.t);
         reply(body, halted ? 'done' : 'ignored', t);
-    } else if (body.op !== 'go' || (body.id ?? 0) !== state.job.command.id) { // else it came again, and is in work
+    } else if (body.op !== 'go' || (body.id ?? 0) !== state.job.command.id) { // else it came again, and is in progress
         reply(body, body.op === 'go' ? 'ignored' : 'error', t);
     }
 });

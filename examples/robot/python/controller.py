@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""An L1: drives a pair through random moves and tells what Tandem finds: controller.py PAIR MOVES [HOST [PORT]]."""
+"""An L1: drives a pair through random moves and prints Tandem's results: controller.py PAIR MOVES [HOST [PORT]]."""
 import json, random, sys, threading, time
 import paho.mqtt.client as mqtt
 
 pair, moves, host, port = (sys.argv[1:] + ["127.0.0.1", "1883"][len(sys.argv) - 3:])[:4]
-base, run = f"tandem/v1/{pair}", f"{int(time.time()):x}"  # ids are not used again
+base, run = f"tandem/v1/{pair}", f"{int(time.time()):x}"  # ids must not be used again
 entries, arrived = {}, threading.Condition()
 
 
@@ -15,7 +15,7 @@ def receive(_, __, message):
         arrived.notify()
 
 
-client = mqtt.Client(*list(getattr(mqtt, "CallbackAPIVersion", []))[:1])  # paho-mqtt 2 asks which
+client = mqtt.Client(*list(getattr(mqtt, "CallbackAPIVersion", []))[:1])  # paho-mqtt 2 needs the version
 client.on_connect = lambda *_: client.subscribe(f"{base}/entry", 1)
 client.on_message = receive
 client.connect(host, int(port))

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A robot on Tandem's protocol: robot.py PAIR SIDE [HOST [PORT]]. Yours are step(), goal and pose."""
+"""A robot on Tandem's protocol: robot.py PAIR SIDE [HOST [PORT]]. Your parts are step(), goal and pose."""
 import json, math, sys, time, uuid
 import paho.mqtt.client as mqtt
 
 pair, side, host, port = (sys.argv[1:] + ["127.0.0.1", "1883"][len(sys.argv) - 3:])[:4]
-own = {"angular_speed_radps": 1.0, "linear_speed_mps": 0.2}  # of a simulator, until Tandem tells it others
+own = {"angular_speed_radps": 1.0, "linear_speed_mps": 0.2}  # of a simulator, until Tandem sends others
 goal, pose, speeds = [0.0, 0.0], [0.0, 0.0, 0.0], dict(own)
 job, seq, last, base, boot = None, 0, time.time(), f"tandem/v1/{pair}", uuid.uuid4().hex[:8]
 
@@ -27,7 +27,7 @@ def receive(_, __, message):
     values, op = body.get("values", {}), body.get("op")
     if word == "probe":
         say("echo", {"probe": body["probe"], "t_received": t, "t": time.time()})
-    elif word == "parameters":  # `adjust` changes what it had at its start, `values` stand for themselves
+    elif word == "parameters":  # `adjust` changes its start values, `values` replace them
         factors = {n: a.get("factor", 1) for n, a in body.get("adjust", {}).items()}
         speeds = {n: own[n] * factors[n] if n in factors else values.get(n, own[n]) for n in own}
         lists = {"applied": [n for n in values if n in own],
@@ -40,12 +40,12 @@ def receive(_, __, message):
             reply(job[0], "halted", job[1])
         reply(body, "done" if job else "ignored", t)
         job, goal[:] = None, [0.0, 0.0]
-    elif op != "go" or body.get("id", 0) != job[0].get("id"):  # else it came again, and is in work
+    elif op != "go" or body.get("id", 0) != job[0].get("id"):  # else it came again, and is in progress
         reply(body, "ignored" if op == "go" else "error", t)
 def connected(*_):
     client.subscribe([(f"{base}/command", 1), (f"{base}/{side}/probe", 0), (f"{base}/{side}/parameters", 1)])
     say("connection", {"state": "online", "boot": boot}, retain=True)
-version = list(getattr(mqtt, "CallbackAPIVersion", []))[:1]  # paho-mqtt 2 asks which
+version = list(getattr(mqtt, "CallbackAPIVersion", []))[:1]  # paho-mqtt 2 needs the version
 client = mqtt.Client(*version, client_id=f"{pair}-{side}", clean_session=False)
 client.on_connect, client.on_message = connected, receive
 client.will_set(f"{base}/{side}/connection", '{"state":"offline"}', 1, True)
