@@ -169,7 +169,7 @@ static json_t *walk_pointer(json_t *root, const char *pointer)
 
 /* Members next to the $ref override those of its target. The other file's version and
  * definitions are dropped. */
-static bool put_beside(json_t *target, json_t *node)
+static bool merge_members(json_t *target, json_t *node)
 {
     const char *key = NULL;
     json_t *value = NULL;
@@ -186,8 +186,8 @@ static bool put_beside(json_t *target, json_t *node)
 
 /* Loads the document named by the first n characters of a reference, relative to the referring
  * document. */
-static json_t *load_beside(const char *from, const char *ref, size_t n,
-                           char path[PATH_LENGTH_MAX])
+static json_t *load_relative(const char *from, const char *ref, size_t n,
+                             char path[PATH_LENGTH_MAX])
 {
     const char *slash = strrchr(from, '/');
     const int folder_n = slash ? (int)(slash + 1 - from) : 0;
@@ -204,7 +204,7 @@ static json_t *follow_reference(json_t *node, const char *ref, const struct sour
 {
     char path[PATH_LENGTH_MAX];
     const size_t name_n = strcspn(ref, "#");
-    json_t *loaded = name_n > 0 ? load_beside(from->path, ref, name_n, path) : NULL;
+    json_t *loaded = name_n > 0 ? load_relative(from->path, ref, name_n, path) : NULL;
     if (name_n > 0 && !loaded) {
         return NULL;
     }
@@ -215,7 +215,7 @@ static json_t *follow_reference(json_t *node, const char *ref, const struct sour
     if (!found) {
         (void)fprintf(stderr, "%s: there is nothing at %s\n", from->path, ref);
     }
-    if (target && !put_beside(target, node)) {
+    if (target && !merge_members(target, node)) {
         json_decref(target);
         target = NULL;
     }

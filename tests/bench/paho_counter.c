@@ -1,6 +1,6 @@
 /* A bare subscriber on Paho that only counts: the floor of what receiving over MQTT costs.
  *
- * paho_counter PORT FILTER: prints its count when it is told to end (SIGTERM). */
+ * paho_counter PORT FILTER: prints its count when it receives SIGTERM. */
 #include <MQTTAsync.h>
 #include <signal.h>
 #include <stdatomic.h>

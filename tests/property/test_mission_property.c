@@ -121,8 +121,8 @@ static void add_value(struct event_reply *reply, const char *name, double value)
     v->number = value;
 }
 
-static void obey_command(struct robot *robot, const struct event_command *command,
-                         struct event_reply *reply)
+static void apply_command(struct robot *robot, const struct event_command *command,
+                          struct event_reply *reply)
 {
     enum { RAYS = 5 };
     *reply = (struct event_reply){.status = REPLY_DONE};
@@ -158,7 +158,7 @@ static void run_mission(struct robot *robot)
     for (int i = 0; i < 500 && is_busy(); i++) {
         struct event_reply reply;
         CHECK("a command is out", watch.open);
-        obey_command(robot, &watch.last, &reply);
+        apply_command(robot, &watch.last, &reply);
         watch.open = false;
         t_us += 1000000;
         mission_reply(&mission, &reply, t_us, check_effect, &watch);

@@ -238,7 +238,7 @@ static void copy_event(void *context, const struct event *event)
     *(struct event *)context = *event;
 }
 
-static void obey_command(struct scenario *w, struct simulated_robot *r, const struct flying *m)
+static void apply_command(struct scenario *w, struct simulated_robot *r, const struct flying *m)
 {
     struct message message = {.t_us = w->now_us,
                               .topic = "t/p/command",
@@ -410,7 +410,7 @@ static void deliver_flying(struct scenario *w, size_t k)
     w->speaking = r;
     w->speaking_robot = m.robot;
     w->speaking_side = m.side;
-    obey_command(w, r, &m);
+    apply_command(w, r, &m);
 }
 
 /* All that happens until t, in its order. */

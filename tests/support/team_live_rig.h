@@ -129,7 +129,7 @@ static inline void rig_halt(struct rig *rig, int64_t t_us, size_t pair, enum sid
     rig_reply(rig, t_us, pair, side, id, "done");
 }
 
-static inline void rig_obey(struct rig *rig, const struct effect *effect)
+static inline void rig_apply(struct rig *rig, const struct effect *effect)
 {
     json_error_t error;
     json_t *c = json_loadb(effect->payload.text, effect->payload.bytes, 0, &error);
@@ -252,7 +252,7 @@ static inline void rig_emit(void *context, const struct effect *effect)
     CHECK("whole", json_write_end(&w));
     rig_line(rig->log, &rig->log_used, &w);
     if (effect->kind == EFFECT_COMMAND && !rig->plain) {
-        rig_obey(rig, effect);
+        rig_apply(rig, effect);
     }
 }
 

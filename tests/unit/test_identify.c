@@ -286,8 +286,8 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("identify", NULL, NULL);
     CU_add_test(suite, "from memory", test_memory);
-    CU_add_test(suite, "told to end", test_patience);
-    CU_add_test(suite, "told to end within an iteration", test_within);
+    CU_add_test(suite, "cancelled", test_patience);
+    CU_add_test(suite, "cancelled within an iteration", test_within);
     CU_add_test(suite, "held out", test_held_out);
     CU_add_test(suite, "faults", test_faults);
     return check_run();

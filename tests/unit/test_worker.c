@@ -19,7 +19,7 @@ static int64_t test_now(void *context)
     return atomic_load(&clock_us);
 }
 
-/* A job of the test: says when it began, and works until it is let go or told to end. */
+/* A job of the test: says when it began, and works until it is released or cancelled. */
 struct work {
     const char *name;
     atomic_bool began, go;

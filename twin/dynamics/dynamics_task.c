@@ -111,7 +111,7 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
     options.go_on = ask_whether;
     options.context = &asking;
     if (!may_go_on(&asking)) {
-        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "told to end");
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "cancelled");
     }
     const enum status status =
         task->method == DYNAMICS_METHOD_COUNT
@@ -119,7 +119,7 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
             : dynamics_estimate(task->model, set, (enum dynamics_method)task->method, &options,
                                 fit);
     if (asking.ended) {
-        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "told to end");
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "cancelled");
     }
     return status == STATUS_OK ? status
                                : err_set(err, status, FAULT_FIT_FAILED, "fit", "%s: %s", stage,
@@ -383,7 +383,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
     if (status == STATUS_E_STALE) {
-        return err_set(err, status, FAULT_CANCELLED, "fit", "told to end");
+        return err_set(err, status, FAULT_CANCELLED, "fit", "cancelled");
     }
     return status == STATUS_E_NOMEM
                ? err_set(err, status, FAULT_NO_MEMORY, "fit", "no memory for a simulation")

@@ -187,7 +187,7 @@ static void start_robot(void)
     send_text("B\n", 2);
 }
 
-static void obey_line(char *text)
+static void apply_line(char *text)
 {
     char *at = text;
     const long op = strtol(at, &at, 10), right_deg = strtol(at, &at, 10),
@@ -255,7 +255,7 @@ static void start_robot(void)
     tandem_online(&robot);
 }
 
-static void obey_line(char *text)
+static void apply_line(char *text)
 {
     char *payload = strchr(text, ' ');
     if (payload) {
@@ -289,7 +289,7 @@ int main(void)
             char text[sizeof line + 1];
             memcpy(text, (const char *)line, line_bytes);
             text[line_bytes] = '\0';
-            obey_line(text);
+            apply_line(text);
             line_bytes = 0;
         }
         sleep_mode();

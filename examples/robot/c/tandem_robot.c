@@ -350,8 +350,8 @@ void tandem_end(struct tandem_robot *r, const char *status)
     }
 }
 
-static void obey(struct tandem_robot *r, const struct tandem_command *c,
-                 const struct tandem_time *received)
+static void apply_command(struct tandem_robot *r, const struct tandem_command *c,
+                          const struct tandem_time *received)
 {
     const char *status = "ignored";
     if (strcmp(c->op, "halt") == 0) {
@@ -408,7 +408,7 @@ void tandem_receive(struct tandem_robot *r, const char *word, const char *payloa
     } else if (strcmp(word, "command") == 0) {
         struct tandem_command c;
         if (read_command(t, &c)) {
-            obey(r, &c, &received);
+            apply_command(r, &c, &received);
         } else {
             r->dropped++;
         }

@@ -201,8 +201,8 @@ static void step_robot(struct fleet *f, struct fleet_robot *r)
         return;
     }
     f->speaking = r;
-    fleet_modbus_obey(f, r, fleet_publish_reply);
-    fleet_rtde_obey(f, r);
+    fleet_modbus_apply(f, r, fleet_publish_reply);
+    fleet_rtde_apply(f, r);
     f->options.kind->step(r->memory, fleet_publish_reply, f);
     fleet_modbus_show(f, r);
     fleet_rtde_show(f, r);

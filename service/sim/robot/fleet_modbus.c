@@ -55,8 +55,8 @@ void fleet_modbus_stop(struct fleet *f)
     f->modbus = NULL;
 }
 
-static void obey_order(struct fleet *f, struct fleet_robot *r, robot_sink *reply,
-                       const struct modbus_order *order)
+static void apply_order(struct fleet *f, struct fleet_robot *r, robot_sink *reply,
+                        const struct modbus_order *order)
 {
     struct fleet_modbus *m = f->modbus;
     struct event_command command;
@@ -75,7 +75,7 @@ static void obey_order(struct fleet *f, struct fleet_robot *r, robot_sink *reply
     }
 }
 
-void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply)
+void fleet_modbus_apply(struct fleet *f, struct fleet_robot *r, robot_sink *reply)
 {
     if (!f->modbus) {
         return;
@@ -83,7 +83,7 @@ void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply
     struct modbus_orders *orders = &f->modbus->orders;
     modbus_server_pop_orders(f->modbus->server, orders);
     for (size_t i = 0; i < orders->count; i++) {
-        obey_order(f, r, reply, &orders->order[i]);
+        apply_order(f, r, reply, &orders->order[i]);
     }
     if (orders->stream) {
         /* Refused if no client may stream, or beyond a joint's range. The arm then keeps its

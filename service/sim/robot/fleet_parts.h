@@ -146,7 +146,7 @@ bool fleet_modbus_start(struct fleet *f);
 void fleet_modbus_stop(struct fleet *f);
 
 /* Before a period: pass clients' requests to the arm. After it: update the registers. */
-void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply);
+void fleet_modbus_apply(struct fleet *f, struct fleet_robot *r, robot_sink *reply);
 void fleet_modbus_show(struct fleet *f, const struct fleet_robot *r);
 
 /* Write it among the robot's machines; nothing without Modbus. */
@@ -160,7 +160,7 @@ bool fleet_modbus_answer(struct fleet *f, const struct robot_reply *reply);
 /* The same for RTDE. */
 bool fleet_rtde_start(struct fleet *f);
 void fleet_rtde_stop(struct fleet *f);
-void fleet_rtde_obey(struct fleet *f, struct fleet_robot *r);
+void fleet_rtde_apply(struct fleet *f, struct fleet_robot *r);
 void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r);
 
 #endif

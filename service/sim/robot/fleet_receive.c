@@ -104,7 +104,7 @@ static bool is_repeat(const struct fleet *f, struct fleet_robot *r, const char *
     return false;
 }
 
-static void obey_command(struct fleet *f, struct fleet_robot *r, const struct received *h)
+static void apply_command(struct fleet *f, struct fleet_robot *r, const struct received *h)
 {
     if (is_repeat(f, r, h->command.id)) {
         return;
@@ -126,7 +126,7 @@ static bool read_probe(struct received *h)
     return whole || complain_of(h, "probe: \"probe\" and \"sent\" were expected");
 }
 
-static void obey_probe(struct fleet *f, struct fleet_robot *r, const struct received *h)
+static void apply_probe(struct fleet *f, struct fleet_robot *r, const struct received *h)
 {
     fleet_publish_echo(f, r, &h->probe);
 }
@@ -145,7 +145,7 @@ static bool read_effort(struct received *h)
     return whole || complain_of(h, "control: \"tau\" with 1 to 6 numbers was expected");
 }
 
-static void obey_effort(struct fleet *f, struct fleet_robot *r, const struct received *h)
+static void apply_effort(struct fleet *f, struct fleet_robot *r, const struct received *h)
 {
     if (f->options.kind->effort(r->memory, h->tau, h->tau_count) != STATUS_OK) {
         f->counts.malformed++;
@@ -160,7 +160,7 @@ static bool read_parameters(struct received *h)
                          complain_of(h, "parameters: at most 8192 bytes were expected"));
 }
 
-static void obey_parameters(struct fleet *f, struct fleet_robot *r, const struct received *h)
+static void apply_parameters(struct fleet *f, struct fleet_robot *r, const struct received *h)
 {
     fleet_apply_parameters(f, r, h->message);
 }
@@ -171,7 +171,7 @@ static bool read_pose(struct received *h)
     return bytes > 0 && bytes == h->message->stored_bytes;
 }
 
-static void obey_pose(struct fleet *f, struct fleet_robot *r, const struct received *h)
+static void apply_pose(struct fleet *f, struct fleet_robot *r, const struct received *h)
 {
     fleet_apply_pose(f, r, h->message);
 }
@@ -179,12 +179,12 @@ static void obey_pose(struct fleet *f, struct fleet_robot *r, const struct recei
 static const struct {
     const char *word;
     bool (*read)(struct received *h); /* false, with a message, for an invalid one */
-    void (*obey)(struct fleet *f, struct fleet_robot *r, const struct received *h);
-} words[] = {{"command", read_command, obey_command},
-             {"probe", read_probe, obey_probe},
-             {"control", read_effort, obey_effort},
-             {"pose", read_pose, obey_pose},
-             {"parameters", read_parameters, obey_parameters}};
+    void (*apply)(struct fleet *f, struct fleet_robot *r, const struct received *h);
+} words[] = {{"command", read_command, apply_command},
+             {"probe", read_probe, apply_probe},
+             {"control", read_effort, apply_effort},
+             {"pose", read_pose, apply_pose},
+             {"parameters", read_parameters, apply_parameters}};
 
 /* --- receivers ------------------------------------------------------------------------ */
 
@@ -244,7 +244,7 @@ void fleet_receive(void *context, const struct message *message)
             f->counts.lost++;
         } else if (h.sides[r->side]) {
             f->speaking = r;
-            words[word].obey(f, r, &h);
+            words[word].apply(f, r, &h);
         }
     }
 }

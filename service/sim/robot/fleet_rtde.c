@@ -80,7 +80,7 @@ static void scale_parameter(struct fleet *f, struct fleet_robot *r, const char *
 
 /* Scales time: speeds by the slider, accelerations by its square. Moves are planned as a whole,
  * so a change takes effect between them. */
-void fleet_rtde_obey(struct fleet *f, struct fleet_robot *r)
+void fleet_rtde_apply(struct fleet *f, struct fleet_robot *r)
 {
     struct fleet_rtde *m = f->rtde;
     struct arm6_state arm;
