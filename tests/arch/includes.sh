@@ -16,7 +16,7 @@ for want in twin/wrong.c:1 identification/fit/wrong.c:1 logger/message/wrong.c:1
     'web/anything/new.c: no row'; do
     case $out in *"$want"*) ;; *) echo "the check overlooks $want"; exit 1 ;; esac
 done
-# By symbols: a core room calls the shell, and two files call each other, without any include.
+# The check by symbols: a core room calls the shell, and two files call each other, without any include.
 cd "$bad"
 build() { # ARCHIVE FILE TEXT: one object in one archive
     printf '%s\n' "$3" >"$2.c"

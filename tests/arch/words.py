@@ -5,20 +5,25 @@ Checks sentences (at most 35 words, the mean of a page at most 18), lines (100 c
 rules out, old identifiers, and comments that begin without a subject. Without FILE: everything that git lists, but for what STILL_OLD
 names. --all: these too. --count: one line per file, worst first.
 """
+import ast
 import fnmatch
+import io
 import pathlib
 import re
 import subprocess
 import sys
+import tokenize
 
 WORDS_MAX = 35   # of a sentence
 WORDS_MEAN = 18  # of a page with at least SENTENCES sentences
 SENTENCES = 10
 COLUMNS = 100    # of a document's line
 PROSE = (".md",)
-COMMENTED = (".c", ".h", ".def")
-# What was written before these rules; each entry goes when its files keep them.
-STILL_OLD = ()
+C_LIKE = (".c", ".h", ".def", ".js", ".mjs", ".css", ".ino")
+HASHED = (".sh", ".yaml", ".cmake", ".conf", ".service", "CMakeLists.txt", ".ci/run", "/postinst", "/postrm", "/prerm")
+SCRIPTS = ("run", "test")
+# Files that do not follow these rules: inputs that fuzzing found.
+STILL_OLD = ("tests/fuzz/corpus/*",)
 NO_SUBJECT = re.compile(r"(Of|Where|By|As|What|Whose)\b(?! (if|is|are|happens) [^.]*\?)")
 
 
@@ -58,11 +63,62 @@ def sentences_of(prose):
             yield count, sentence
 
 
-def comments_of(text):
+def c_comments(text):
+    """(line, words) of block comments and of lines that begin with //; adjacent lines are one comment."""
     for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*(.*?)\*/', text, re.S):
         if match.group(1):
             words = re.sub(r"\n\s*\*? ?", " ", match.group(1)).strip(" -\n")
             yield text.count("\n", 0, match.start()) + 1, words
+    yield from joined((number, at, text) for number, at, text in line_comments(text, "//"))
+
+
+def line_comments(text, mark):
+    """(line, column, words) of comments that begin with the mark outside of quotes."""
+    for number, line in enumerate(text.splitlines(), 1):
+        at, quote = 0, ""
+        while at < len(line) and (quote or not line.startswith(mark, at) or line[at - 1:at] not in ("", " ", "\t")):
+            if line[at] == "\\":
+                at += 1
+            elif line[at] in "\"'`" and quote in ("", line[at]):
+                quote = "" if quote else line[at]
+            at += 1
+        if at < len(line) and not (number == 1 and line.startswith("#!")):
+            yield number, at if not line[:at].strip() else -number, line[at + len(mark):].strip(" -/")
+
+
+def joined(comments):
+    """(line, words): comments in the same column of adjacent lines become one; an empty line separates them."""
+    last, column, start, words = 0, None, 0, []
+    for number, at, text in comments:
+        if words and (number != last + 1 or at != column or not text):
+            yield start, " ".join(words)
+            words = []
+        if text:
+            start = start if words else number
+            words.append(text)
+        last, column = number, at
+    if words:
+        yield start, " ".join(words)
+
+
+def python_comments(text):
+    """(line, words) of comments, and of the paragraphs of docstrings."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    hashed = [(t.start[0], t.start[1] if not t.line[:t.start[1]].strip() else -t.start[0], t.string.lstrip("# "))
+              for t in tokens if t.type == tokenize.COMMENT and not t.string.startswith("#!")]
+    yield from joined(hashed)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (words := ast.get_docstring(node)):
+            at = node.body[0].lineno
+            for paragraph in words.split("\n\n"):
+                yield at, " ".join(paragraph.split())
+                at += paragraph.count("\n") + 2
+
+
+def comments_of(path, text):
+    if path.endswith(".py"):
+        return python_comments(text)
+    return c_comments(text) if path.endswith(C_LIKE) else joined(line_comments(text, "#"))
 
 
 def phrases(root):
@@ -95,7 +151,7 @@ def check_file(root, path, ruled_out):
         yield from check_document(path, text)
         spoken = [(at, without_code(prose)) for at, prose in blocks_of(text)]
     else:
-        spoken = list(comments_of(text))
+        spoken = list(comments_of(path, text))
         for at, comment in spoken:
             if NO_SUBJECT.match(comment):
                 yield f"{path}:{at}: a comment without a subject: {comment[:60]}"
@@ -113,7 +169,7 @@ def main():
     files = [a for a in sys.argv[1:] if not a.startswith("--")]
     if not files:
         listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.split("\n")
-        files = [f for f in listed if f.endswith(PROSE + COMMENTED)]
+        files = [f for f in listed if f.endswith((*PROSE, *C_LIKE, *HASHED, ".py")) or f in SCRIPTS]
         if "--all" not in flags:
             files = [f for f in files if not any(fnmatch.fnmatch(f, old) for old in STILL_OLD)]
     ruled_out = phrases(root)

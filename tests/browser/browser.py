@@ -27,7 +27,7 @@ class Browser:
         self.profile = tempfile.mkdtemp(prefix="tandem-browser-")
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
-        # As root in a container there is no sandbox, and /dev/shm is small.
+        # Root in a container has no sandbox, and /dev/shm is small.
         for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
                          "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
                          "--disable-component-update", "--disable-sync",

@@ -150,7 +150,7 @@ def check_aligned_map(browser, lab):
 
 
 def check_quiet_pair(browser):
-    """Where data are missing, the page says which, and how to get them."""
+    """If data are missing, the page says which, and how to get them."""
     for tab in TABS:
         browser.open(f"#/pair/quiet/{tab}")
         drawn(browser, "quiet", tab)

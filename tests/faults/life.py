@@ -119,7 +119,7 @@ class Life(Round):
         self.wait(self.load.is_quiet, "everything is acknowledged")
 
     def is_complete(self):
-        """As many entries as commands; the daemon may answer that it has no result now."""
+        """The number of entries equals that of commands; the daemon may answer that it has no result now."""
         try:
             for pair in self.load.pairs:
                 said = sum(command.pair == pair for command in self.load.commands)

@@ -81,7 +81,7 @@ def tools_apart(received, since, until=math.inf, moving=True):
 
 
 def predicted(rig, received, since):
-    """What `tandem follow` predicts for this motion and for the 95 % quantile of the telemetry's delay: rms in m
+    """The prediction of `tandem follow` for this motion and for the 95 % quantile of the telemetry's delay: rms in m
     when the twin is only displayed.
     """
     recorded_real = received.samples("real", since)

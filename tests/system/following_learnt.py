@@ -117,7 +117,9 @@ class Lab:
         return [states[name]["rmse"] for name in names]
 
     def alike(self, pair):
-        """As good as the pair with given parameters, both over the window that ends now, and tracking throughout."""
+        """The error is that of the pair with given parameters, both over the window that ends now, and the state is
+        tracking throughout.
+        """
         following, other = self.get(pair, "following"), self.get(f"{pair}_told", "following")
         learnt, instructed = self.rmse(pair), self.rmse(f"{pair}_told")
         self.last = f"{pair}: {following['state']}, {following['obstacle']}, {learnt} against {instructed}"

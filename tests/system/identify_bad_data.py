@@ -204,7 +204,7 @@ def refuse_constant(word):
 
 
 def look(model, what, want, path, good):
-    """What is wrong with how the program handles a file, or None; and its document."""
+    """The fault in how the program handles a file, or None; and its document."""
     run = subprocess.run([PROGRAM, "identify", "--model", model, "--json", path], capture_output=True, timeout=limit_s(120))
     out, err = run.stdout.decode(errors="replace"), run.stderr.decode(errors="replace")
     if run.returncode not in (0, 1, 2):

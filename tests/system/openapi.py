@@ -1,8 +1,8 @@
-"""Every example of the HTTP contract is sent to a live daemon, each declared error is provoked, and every answer is held
-against the contract. A route without an example, or a declared answer that never came, is a fault. What goes over the
-broker meanwhile is held against the schemas of docs/protocol.
+"""Every example of the HTTP contract is sent to a live daemon, each declared error is provoked, and every answer must
+satisfy the contract. A route without an example, or a declared answer that never came, is a fault. Messages over the
+broker must satisfy the schemas of docs/protocol.
 
-    openapi.py [apart]     apart: in a network of its own, where other addresses than loopback can be had
+    openapi.py [apart]     apart: in a network of its own, with addresses other than loopback
 """
 import fcntl
 import http.client
@@ -52,10 +52,10 @@ WRONG = {"limit": "0", "cursor": "abc", "since": "yesterday", "until": "2026-13-
          "biases": "perhaps", "plausible": "perhaps", "hold": "fast", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "heading_m": "-1", "arm": "snake", "reference": "mass",
          "name": "", "pair": "", "refit": "again", "last_event_id": "last", "points": "0", "field": "lag",
          "runs": "0", "seed": "-1", "horizon_s": "0", "team": "", "job": "", "set": "faster"}
-# What else a value needs to be right.
+# Further parameters that a value needs to be right.
 WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "heading_m"): {"model": "odometry"},
         ("postIdentify", "arm"): {"model": "arm_kinematics"}}
-# Declared answers that nothing here can bring about, and why.
+# Declared answers that this test cannot provoke, with the reason.
 NOT_PROVOKED = {
     **{(operation, "503"): "while it starts or stops; unit.test_web has it"
        for operation in ("postPropose", "postPromote", "postRollback", "putFollowing", "postPairIdentify", "postIdentify",
@@ -81,7 +81,7 @@ class Lab:
         rig.lab.write_text(rig.lab.read_text().replace("http: {", f"http: {{{bind}upload_mb: 2, uploads_max: 2, listeners_max: {LISTENERS}, "))
 
     def open(self):
-        """The daemon, and what it says of itself."""
+        """The daemon, and its log."""
         self.rig.start_daemon()
         self.contract = Contract(self.rig.get("/api/v1/openapi.json"))
         self.by_id = {operation.id: operation for operation in self.contract.operations}
@@ -102,7 +102,7 @@ class Lab:
             connection.close()
 
     def send(self, operation, ids=None, query=None, media=None, body=None, token=TOKEN, want=None, host="127.0.0.1", **headers):
-        """An answer that keeps to the contract."""
+        """An answer that satisfies the contract."""
         path = operation.path_with(**(ids or {})) + ("?" + urllib.parse.urlencode(query) if query else "")
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         headers |= {"Authorization": "Bearer " + token} if token else {}
@@ -114,11 +114,11 @@ class Lab:
         return answer
 
 
-# ---- a lab in which there is something to tell ----
+# ---- a lab with data for every answer ----
 
 
 def contradict(rig):
-    """Two robots by hand of which L1 hears that they do not say the same; the simulator is told where the real one stands."""
+    """Two robots under the test's control, whose answers differ; the simulator receives the real robot's pose."""
     rig.wait(lambda: len(rig.records("r2", "entries")) == 1, "the command before has timed out", 10)
     rig.publish("tandem/v1/r2/command", {"id": "c2", "op": "go"})
     rig.wait(lambda: rig.get("/api/v1/pairs/r2")["outstanding"] == 1, "it is under way", 5)
@@ -141,7 +141,7 @@ def fill(lab):
                          for side in ("real", "virtual")), "robots", 60)
     for _ in range(2):
         rig.publish("tandem/v1/r1/real/reply", WRONG_REPLY)
-    rig.publish("tandem/v1/r2/command", {"id": "c1", "op": "go"})  # nobody is there: Tandem itself replies
+    rig.publish("tandem/v1/r2/command", {"id": "c1", "op": "go"})  # no robot is connected: Tandem itself replies
     contradict(rig)
     rig.publish("tandem/v1/cell/request", {"id": "q1", "op": "lock", "robot": "R9", "resources": ["IB"]})
     rig.publish("tandem/v1/cell/job", {"id": "q2", "part": "a", "seq": "nothing"})
@@ -153,14 +153,14 @@ def fill(lab):
 
 
 def listen(rig):
-    """All that goes over the broker, into a file."""
+    """Records all messages of the broker in a file."""
     received = rig.folder / "heard.jsonl"
     rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/#", "-F", "%j"], stdout=open(received, "w"))
     return received
 
 
 def check_received(received):
-    """Every message fits its schema, and there was one of each."""
+    """Every message satisfies its schema, and there was one of each."""
     messages = [json.loads(line) for line in received.read_text().splitlines()]
     messages = [(m["topic"], json.loads(m["payload"])) for m in messages if m["payload"] != WRONG_REPLY]
     schemas = load(SOURCE)
@@ -182,11 +182,11 @@ def follows(lab):
 
 
 def fails(lab):
-    """Nobody is there who would do what R1 is told."""
+    """No robot is connected that would execute R1's commands."""
     lab.rig.wait(lambda: lab.rig.get("/api/v1/teams/cell")["state"]["robots"]["R1"]["state"] == "ERROR", "R1 in Error", 10)
 
 
-# What becomes of an example that was accepted.
+# Waits for the result of an example that was accepted.
 AFTER = {"postTeamRelease": fails,
          "postPropose": lambda lab: changed(lab, "proposed"), "postPromote": lambda lab: changed(lab, "acknowledged"),
          "postRollback": lambda lab: changed(lab, "rolled_back"), "putFollowing": follows}
@@ -204,7 +204,7 @@ def end_job(lab, answer):
 
 
 def queries(operation):
-    """Each value that the contract shows of each parameter, with what must be there."""
+    """Each example value of each parameter, with the parameters that it needs."""
     needed = {name: operation.values(name)[0] for name, p in operation.in_query.items() if p.get("required")}
     yield needed
     for name in operation.in_query:
@@ -215,14 +215,14 @@ def queries(operation):
 
 def walk_pages(lab, operation):
     cursor = lab.send(operation, query={"limit": 1}).json()["next_cursor"]
-    if operation.id == "getLabAlarms":  # nothing ails this lab's disk; their pages are those of pairs
+    if operation.id == "getLabAlarms":  # this lab has no alarm outside of its pairs
         return
     assert cursor, f"{operation}: one page only"
     lab.send(operation, query={"limit": 1, "cursor": cursor}, want=(200,))
 
 
 def last_job(lab, operation):
-    """Ids of examples are those of the lab, but of jobs."""
+    """Ids of examples are those of the lab, apart from jobs."""
     return {"job": lab.send(lab.by_id["getJobs"]).json()["jobs"][0]["id"]} if "job" in operation.in_path else {}
 
 
@@ -237,7 +237,7 @@ def run_examples(lab, operation):
             count += 1
             if answer.status == 202 and "location" in answer.headers:
                 job = end_job(lab, answer)
-                # A table that is short enough for an example holds too little for a fit.
+                # A table that is short enough for an example is too small for a fit.
                 assert job["state"] == "done" or operation.id == "postIdentify", job
     if "cursor" in operation.in_query:
         walk_pages(lab, operation)
@@ -260,7 +260,9 @@ def read_everything(lab):
 
 
 def refuse_teams(lab):
-    """What a team cannot do now. R2 has not begun; that of its start and of its stop the second one finds nobody."""
+    """Requests that a team must refuse now. R2 has not begun; the second start and the second stop find nothing to
+    do.
+    """
     for name in ("postTeamReset", "postTeamAbort", "postTeamSkip"):
         lab.send(lab.by_id[name], {"robot": "R2"}, want=(409,))
     lab.send(lab.by_id["postTeamRelease"], media="application/json", body='{"fence": 99}', want=(409,))
@@ -274,7 +276,7 @@ def refuse_teams(lab):
 
 
 def long_recording():
-    """The golden recording over and over: a fit that takes its time."""
+    """The golden recording repeated many times: a fit that takes long."""
     rows = [line.split(",", 1) for line in (SOURCE / "tests/golden/usv_W.csv").read_text().splitlines()]
     data = [row for row in rows if row[0][:1].isdigit()]
     head = [",".join(row) for row in rows if not row[0][:1].isdigit()]
@@ -288,7 +290,9 @@ def fit(lab, body, **query):
 
 
 def cancel(lab, post, get, delete):
-    """A fit that runs, a job that waits, and none that may be here besides; told to end by the addresses of jobs of this kind."""
+    """A running fit, a waiting job, and one more that is refused; both are cancelled at the addresses of jobs of
+    this kind.
+    """
     text = long_recording()
     assert 700_000 < len(text) < 2_000_000, len(text)
     post, get, delete = [lab.by_id[name] for name in (post, get, delete)]
@@ -349,7 +353,9 @@ def ask_wrongly(lab, operation):
 
 
 def guess_from_elsewhere(lab):
-    """A stranger waits, whatever token he shows; once he has shown the right one it passes, also while wrong ones wait."""
+    """A client with wrong tokens must wait, whatever token it shows; after the right one it passes, also while wrong
+    ones wait.
+    """
     if lab.apart:
         pairs = lab.by_id["getPairs"]
         assert any(lab.send(pairs, token="wrong", host=ELSEWHERE).status == 429 for _ in range(12)), "wrong tokens"
@@ -362,7 +368,7 @@ def guess_from_elsewhere(lab):
 
 
 def read_from_elsewhere(lab):
-    """With the token from any machine; without it only whether all is well."""
+    """With the token from any machine; without it only the summary of its health."""
     if lab.apart:
         for operation in ("getMetrics", "getPairs", "getEntries"):
             lab.send(lab.by_id[operation], host=ELSEWHERE, want=(200,))
@@ -371,7 +377,7 @@ def read_from_elsewhere(lab):
 
 
 def check_unchanged(lab, operation):
-    """What a robot or the time has changed meanwhile is asked for again."""
+    """Requests that a robot or the time has made invalid."""
     for _ in range(20):
         tag = lab.send(operation, last_job(lab, operation), want=(200,)).headers["etag"]
         if lab.send(operation, last_job(lab, operation), want=(200, 304), If_None_Match=tag).status == 304:
@@ -380,11 +386,11 @@ def check_unchanged(lab, operation):
 
 
 def check_methods(lab):
-    """What a path does not take is refused, with what it takes."""
+    """A path refuses other methods, and names those that it has."""
     problem = {"$ref": "#/components/schemas/Problem"}
     for path in lab.contract.document["paths"]:
         example = next(operation for operation in lab.contract.operations if operation.path == path).path_with()
-        # A team may be called "simulate": that path is of two.
+        # A team may be called "simulate": that path has two meanings.
         there = {operation.method: operation for operation in lab.contract.operations
                  if operation.path == path or re.fullmatch(re.sub(r"\{team\}", "simulate", operation.path), example)}
         for method in {"GET", "PUT", "POST", "DELETE", "PATCH"} - set(there):
@@ -395,7 +401,7 @@ def check_methods(lab):
 
 
 def crowd(lab):
-    """More listeners than may be. That those before have left may be noticed only now."""
+    """More listeners than allowed. The daemon may notice late that earlier ones have left."""
     listeners = []
     try:
         while lab.send(lab.by_id["getEvents"], want=(200, 503)).status == 200:
@@ -423,7 +429,9 @@ def hurry(lab):
 
 
 def block_store(store):
-    """A folder in its place, which the daemon cannot make a store of; it makes a removed one anew within a moment."""
+    """A folder in its place, where the daemon cannot create a store; a removed store is created again within a
+    moment.
+    """
     store.rename(store.with_name("hidden.db"))
     while not store.is_dir():
         try:
@@ -433,7 +441,7 @@ def block_store(store):
 
 
 def without_token_and_store(lab):
-    """Another daemon, that may not write, does not find its store and takes few requests."""
+    """A second daemon without write access does not find its store and accepts few requests."""
     rig = lab.rig
     rig.stop_daemon()
     text = re.sub(r", token_file: [^}]*", ", client_requests_per_s: 40", rig.lab.read_text()).replace("bind: 0.0.0.0, ", "")
@@ -449,7 +457,7 @@ def without_token_and_store(lab):
     (rig.folder / "store.db").rmdir()
 
 
-# ---- what was not seen ----
+# ---- declared answers that never came ----
 
 
 def routes():

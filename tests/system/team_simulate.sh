@@ -36,7 +36,7 @@ grep -q '^R1  *R2  *[0-9.]*$' page || fail "waits of the page"
 for table in robots resources waits activities; do [ -s tables/$table.csv ] || fail "$table.csv"; done
 if command -v gnuplot >/dev/null; then grep -q '<svg' tables/simulate.svg || fail "no picture"; fi
 
-# What if: a place for both, or a faster robot.
+# Changed teams: a place for both, or a faster robot.
 simulate nominal.yaml --set IB.capacity=2 --runs 1 --json | grep -q '"expected":{"makespan_s":92.5,' || fail "capacity"
 simulate nominal.yaml --set R1.cycles=1 --set R2.cycles=1 --set R2.speed=+25% --runs 1 --json |
     grep -q '"expected":{"makespan_s":27.5,' || fail "speed"

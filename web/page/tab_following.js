@@ -18,7 +18,7 @@ const MOTIONS = {u: "surge, ahead", v: "sway, sideways", r: "yaw rate", w: "turn
 const UNITS = {u: "m/s", v: "m/s", r: "rad/s", w: "rad/s", x: "m", y: "m", psi: "rad"};
 
 function motionOf(name, kinds) {
-    // Of two velocities v is the one ahead.
+    // A robot with two velocities calls the one ahead v.
     return name === "v" && !("u" in kinds) ? "speed ahead" : MOTIONS[name] ?? "";
 }
 

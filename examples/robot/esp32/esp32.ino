@@ -44,13 +44,13 @@ static bool step_robot() {
 
 static tandem_body body;
 
-static void take_message(char *topic, uint8_t *payload, unsigned int bytes) {
+static void receive_message(char *topic, uint8_t *payload, unsigned int bytes) {
     const tandem_time received = read_clock(nullptr);
-    // The client's buffer is used again by publish(), within tandem_hear(): away with the message from there.
+    // The client's buffer is used again by publish(), within tandem_receive(), so the message is copied first.
     static char copy[512];
     if (bytes <= sizeof copy) {
         memcpy(copy, payload, bytes);
-        tandem_hear(&robot, strcmp(strrchr(topic, '/'), "/probe") == 0 ? "probe" : "command", copy, bytes, received);
+        tandem_receive(&robot, strcmp(strrchr(topic, '/'), "/probe") == 0 ? "probe" : "command", copy, bytes, received);
     }
 }
 
@@ -79,7 +79,7 @@ void setup() {
     robot.has = &body;
     WiFi.begin(WIFI, PASSWORD);
     mqtt.setServer(BROKER, 1883);
-    mqtt.setCallback(take_message);
+    mqtt.setCallback(receive_message);
     mqtt.setBufferSize(1024); // 256 by default: longer messages are dropped silently
     mqtt.setKeepAlive(10);
 }
