@@ -126,6 +126,16 @@ static double gravity_at(const struct arm_friction_set *set, enum gravity term, 
 
 /* ---- one joint ---- */
 
+/* Least squares fit of a joint's current by equation (5) of docs/model/arm.md. It estimates
+ * inertia, viscous and dry friction, offset, gravity terms and couplings. With a fixed width
+ * of dry friction the current is linear in all of them, so one QR factorization gives the
+ * optimum, without start values. Accelerations are not measured: they are differences of the
+ * filtered speeds. All other columns and the current pass the same filter. The equation then
+ * holds for the filtered signals as well, while a delay of one column would bias all values.
+ * The method assumes that the noise is in the currents; encoders have little. Each joint has
+ * its own fit, because (5) has own parameters for each. Reference: Khalil and Dombre, Modeling,
+ * Identification and Control of Robots (2002), chapter 12. */
+
 /* Filtered columns of the regression: terms, one tried term, the current. */
 struct work {
     const struct arm_friction_set *set;
@@ -488,7 +498,10 @@ static void fill_estimate(const struct work *w, double freedom, const double cov
     }
 }
 
-/* Fits each third of the rows. */
+/* Fits each third of the rows. A value that changes during the recording, such as friction
+ * that falls as the gears warm up, makes the thirds differ by more than their errors. A third
+ * does not count if it leaves a parameter undetermined, or if it is too short for an estimate
+ * of its errors: two windows of the covariance. */
 static enum status fit_thirds(const struct work *w, size_t reach,
                               struct arm_friction_thirds *thirds)
 {
@@ -533,7 +546,11 @@ static void find_effects(const struct work *w, const struct arm_friction_check *
 
 /* ---- unmodelled terms ---- */
 
-/* Share of the squared residuals that one more column explains. */
+/* Share of the squared residuals that one more column explains. The tried column is the last
+ * but one of the triangle. Its diagonal element is the part that the terms cannot replace;
+ * the element above the residual's is what that part contributes to the current. So one
+ * factorization gives the gain, without a new fit: it is the squared partial correlation of
+ * column and current, given the terms. */
 static double try_column(struct work *w)
 {
     struct qr_accumulator qr;

@@ -183,6 +183,8 @@ struct biquad {
     double b0, b1, b2, a1, a2;
 };
 
+/* Second-order Butterworth low pass by the bilinear transform. The tangent compensates its
+ * distortion of frequencies, so that the gain at the cut-off is exactly 1 / sqrt(2). */
 static struct biquad make_butterworth(double cut_hz, double rate_hz)
 {
     const double k = tan(PI * cut_hz / rate_hz);
@@ -205,6 +207,10 @@ static void run_biquad(const struct biquad *f, double *x, size_t n, ptrdiff_t st
     }
 }
 
+/* The filter runs forwards and then backwards over each run. The second pass cancels the
+ * delay of the first one, so columns stay aligned in time; the gain is the square of the
+ * filter's. Both passes start from an assumed constant past. Rows near the ends of a run
+ * depend on this assumption, so the fit leaves out `edge` rows there. */
 void arm_friction_smooth(const struct arm_friction_set *set, double *x)
 {
     const struct biquad filter = make_butterworth(set->cut_hz, set->rate_hz);
@@ -215,6 +221,7 @@ void arm_friction_smooth(const struct arm_friction_set *set, double *x)
     }
 }
 
+/* Central differences have no delay, and their error is of second order in the period. */
 void arm_friction_rate(const struct arm_friction_set *set, const double *x, double *out)
 {
     for (size_t r = 0; r < set->run_count; r++) {

@@ -110,6 +110,10 @@ static void judge_parameters(struct estimate *e, size_t number,
     }
 }
 
+/* Compares the thirds of a recording by a chi-squared test of their values with their errors.
+ * The limit of chance is divided by the number of tests, 6 joints of p parameters, so that
+ * one joint in a good recording rarely fails. The difference must also matter: it must change
+ * the current by a share PARTS_EFFECT of its spread. */
 static void judge_thirds(struct estimate *e, const struct arm_friction_thirds *thirds)
 {
     for (size_t i = 0; i < e->p && thirds->count > 1; i++) {

@@ -192,7 +192,11 @@ static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *it
     return STATUS_OK;
 }
 
-/* Estimates the noise from the residuals; returns true if the weights hardly changed. */
+/* Estimates the noise of places and rotations from the residuals; returns true if the weights
+ * hardly changed. The parameters absorb some of the noise: `share` divides the squares by the
+ * degrees of freedom that are left, as if both kinds of rows lost the same part. Places and
+ * rotations have different units, so weights of one would favour one of them by the choice of
+ * units. Weighted by their own noise they contribute as their precision allows. */
 static bool weigh_rows(struct work *w, struct arm_kinematics_fit *fit)
 {
     const double rows = 6.0 * (double)w->used;
@@ -209,7 +213,9 @@ static bool weigh_rows(struct work *w, struct arm_kinematics_fit *fit)
     return same;
 }
 
-/* Rejects poses far from the others; returns their number. */
+/* Rejects poses far from the others; returns their number. The limit is a multiple of the
+ * median, because a few wrong poses change the median little but the mean much. All poses are
+ * judged each time, so a pose may return when the fit improves. */
 static size_t reject_poses(struct work *w, double *scratch)
 {
     size_t out = 0;
@@ -284,6 +290,11 @@ static const struct {
     {"links give way under their weight", sag_joint, 3},
 };
 
+/* Finds the effect outside of the model that explains most of the residuals. Each term is
+ * added as one more column of the linearized problem, at the solution. `gain` is the decrease
+ * of the squares, `rest` the squares that remain. A term counts if its value exceeds
+ * MISSING_T standard errors, and if it explains more than the share MISSING_SHARE. The first
+ * limit rejects chance, the second one effects that are too small to matter. */
 static void find_unmodelled(struct work *w, struct arm_kinematics_fit *fit)
 {
     struct qr_accumulator qr;

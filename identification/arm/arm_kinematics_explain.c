@@ -108,8 +108,13 @@ static double find_apart(const struct seen *a, const struct seen *b)
            LEVER_M * hypot(hypot(twist[3], twist[4]), twist[5]);
 }
 
-/* Median distance by which the tool moves in the flange's frame, from one of two reference
- * poses. */
+/* Score of a reading: the median distance by which the tool moves in the flange's frame, from
+ * one of two reference poses. The tool is fixed to the flange, so the right reading gives
+ * about zero, whatever the tool is; a wrong unit or column makes it move. Rotations count by
+ * the lever LEVER_M. The median tolerates wrong poses, and two references tolerate one that
+ * is wrong itself. A unit that makes all places small also makes this distance small. So a
+ * reading in other units counts only if the distance is small relative to the tool's path in
+ * the room. */
 static double find_spread(const struct reading *how, const struct arm_pairs *pairs,
                           double *tool_m)
 {
