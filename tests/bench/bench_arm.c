@@ -17,7 +17,7 @@ static const double WORK[6] = {0.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0
 static struct arm_geometry ur5;
 static double q[POSES][6];
 static struct rigid pose[POSES];
-static double sum; /* of what is computed, so that it is */
+static double sum; /* of the results, so that the compiler keeps them */
 
 static double forward_us(void)
 {

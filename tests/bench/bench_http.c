@@ -41,7 +41,7 @@ static void write_event(char text[EVENT_BYTES + 1])
     memcpy(text + EVENT_BYTES - 2, "\"}", 3);
 }
 
-/* Fork; the child tells its port and serves until it is killed. */
+/* Forks; the child sends its port and serves until it is killed. */
 static struct server start_server(uint16_t (*serve)(void *), void *context, void (*tick)(void))
 {
     int pipe_fd[2];
@@ -312,8 +312,8 @@ static void do_nothing(void)
 {
 }
 
-/* Servers are started anew a few times, for a process may be lucky or not all its life; a ratio
- * is of two rounds that follow each other. */
+/* Servers are restarted a few times, because the speed of a process depends on its addresses; a
+ * ratio is of two consecutive rounds. */
 static void bench_requests(char *target)
 {
     double tandem_s[SERVERS * ROUNDS];

@@ -64,7 +64,7 @@ static void run_flood(int port, struct load *load)
     (void)waitpid(pid, NULL, 0);
 }
 
-/* Until no CPU time is used any more: what was queued has been taken. */
+/* Waits until the daemon uses no CPU time: it has processed its queue. */
 static void wait_quiet(pid_t pid)
 {
     double before = -1.0;
@@ -78,7 +78,8 @@ static void wait_quiet(pid_t pid)
     }
 }
 
-/* A subscriber that says when it is ready, and at its end how many messages it has counted. */
+/* A subscriber that reports when it is ready, and at its end how many messages it has
+ * counted. */
 static void run_subscriber(const struct broker *broker, const char *const argv[],
                            struct load *load, struct side *side, int round)
 {

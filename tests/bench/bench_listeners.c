@@ -50,7 +50,7 @@ struct scenario {
 
 struct audience {
     pid_t pid;
-    int in, out; /* a byte: what was heard since the last one, as struct report */
+    int in, out; /* a byte: requests what was received since the last one, as struct report */
 };
 
 struct report {
@@ -95,7 +95,8 @@ static struct audience start_audience(uint16_t port)
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         (void)close(in[1]);
         (void)close(out[0]);
-        /* They stand for other machines: what they need is not to come off the daemon's. */
+        /* The subscribers stand for other machines: their CPU time must not reduce the
+         * daemon's. */
         (void)setpriority(PRIO_PROCESS, 0, 10);
         listen_until_stopped(port, in[0], out[1]);
     }

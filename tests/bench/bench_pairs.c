@@ -47,7 +47,7 @@ static void lab_start(struct bench_lab *b, uint32_t pairs, uint32_t telemetry_pe
     if (!b->lab) {
         bench_fail("no memory");
     }
-    /* Every pair is heard ten times a second. */
+    /* Every pair sends telemetry ten times a second. */
     recording_start(&b->recording, pairs, telemetry_percent, 100000 / pairs);
     b->effects = (struct effects){count_effect, b};
 }

@@ -50,7 +50,7 @@ static double write_recording(uint32_t pairs, uint32_t telemetry_percent, long l
     return bytes_written;
 }
 
-/* ---- who reads the recording ---- */
+/* ---- readers of the recording ---- */
 
 enum who { OURS, OURS_BY_TWO, JQ, NODE, PYTHON, SIMDJSON, WHO_COUNT };
 

@@ -195,7 +195,7 @@ static void run_team(struct bench_team *b, struct team *team)
     }
 }
 
-/* The driver with nobody to drive: each end begins the next activity. */
+/* The driver without robots: each end begins the next activity. */
 static double run_floor(struct bench_team *b)
 {
     const double from_s = bench_cpu_s();

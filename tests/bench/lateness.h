@@ -1,7 +1,6 @@
-/* tests/bench/lateness.h - how late a daemon's efforts go out, as it says itself, and how late
- * a thread is that does nothing but sleep until each hundredth of a second: what that one is
- * late, the machine is.
- */
+/* tests/bench/lateness.h - how late a daemon's efforts are published, by its own measure, and
+ * how late a thread is that only sleeps until each hundredth of a second: the lateness of that
+ * thread is the machine's. */
 #ifndef TESTS_BENCH_LATENESS_H
 #define TESTS_BENCH_LATENESS_H
 
@@ -141,7 +140,7 @@ static inline size_t lateness_find(const struct lateness *l, double share, doubl
     return i;
 }
 
-/* The class that holds the quantile: "0.001" says at most a millisecond. */
+/* The class that holds the quantile: "0.001" means at most a millisecond. */
 static inline const char *lateness_bound(const struct lateness *l, double share)
 {
     double part = 0.0;

@@ -15,7 +15,7 @@ enum { LISTENERS_MAX = 2000, LISTENERS_FILES = 8192 };
 struct listeners {
     int fd[LISTENERS_MAX];
     int count, epoll;
-    const char *key; /* what stands before an event's time stamp (CLOCK_MONOTONIC), ns */
+    const char *key; /* text before an event's time stamp (CLOCK_MONOTONIC), ns */
     double *late_ms; /* [capacity] of the events that came */
     size_t received, capacity;
 };
@@ -45,7 +45,7 @@ static inline void listeners_allow_files(void)
     }
 }
 
-/* target: of the stream. capacity: events whose lateness is kept. */
+/* target: of the stream. capacity: number of events whose lateness is recorded. */
 static inline void listeners_open(struct listeners *l, int count, uint16_t port,
                                   const char *target, const char *key, size_t capacity)
 {
@@ -112,7 +112,7 @@ static inline void listeners_receive_for(struct listeners *l, double seconds)
     }
 }
 
-/* Sorts; as much of it as was kept. */
+/* Sorts the recorded part. */
 static inline double listeners_late_ms(struct listeners *l, double share)
 {
     const size_t retained = l->received < l->capacity ? l->received : l->capacity;

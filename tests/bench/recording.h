@@ -1,7 +1,6 @@
-/* tests/bench/recording.h - messages of a lab, as they would be recorded.
- *
- * Each pair in turn says what comes next: telemetry of both sides, or the next message of its
- * present move (command, virtual reply, real reply). */
+/* tests/bench/recording.h - messages of a lab, as they would be recorded. Each pair in turn
+ * sends its next message: telemetry of both sides, or the next message of its present move
+ * (command, virtual reply, real reply). */
 #ifndef TESTS_BENCH_RECORDING_H
 #define TESTS_BENCH_RECORDING_H
 

@@ -1,4 +1,4 @@
-/* tests/bench/tools.h - the programs beside a bench, started and ended by it. */
+/* tests/bench/tools.h - the programs that a bench needs, started and ended by it. */
 #ifndef TESTS_BENCH_TOOLS_H
 #define TESTS_BENCH_TOOLS_H
 

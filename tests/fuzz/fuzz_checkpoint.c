@@ -1,6 +1,6 @@
-/* Any bytes as a checkpoint: none is taken but a whole one. The first byte says what the rest
- * is: 0, the file as it lies on the disk; else a payload, which reads back as it was written,
- * and no longer once any one bit of its file has changed. */
+/* Any bytes as a checkpoint: only a whole one is accepted. The first byte chooses the meaning
+ * of the rest: 0, the file as it is on the disk; else a payload, which reads back unchanged,
+ * and is refused after any one bit of its file has changed. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ static bool fuzz_is_accepted(const uint8_t *data, size_t size, struct journal_ch
     return status == STATUS_OK;
 }
 
-/* Bytes from the disk: whatever is taken has the pieces that were there. */
+/* Bytes from the disk: an accepted checkpoint has the pieces of the file. */
 static void fuzz_disk(const uint8_t *data, size_t size)
 {
     struct journal_checkpoint read = {0};

@@ -220,7 +220,7 @@ static void fuzz_event(void *context, const struct event *event)
     lab_step(f->lab, event, &f->effects);
 }
 
-/* "<flags><time><topic> <payload>" into *m; the time goes on from *t_us. */
+/* Parses "<flags><time><topic> <payload>" into *m; the time continues from *t_us. */
 static void fuzz_message(const uint8_t *text, size_t bytes, int64_t *t_us, struct message *m)
 {
     *m = (struct message){.t_us = *t_us, .payload = ""};
@@ -263,7 +263,7 @@ static void fuzz_run(struct fuzz *f, const uint8_t *data, size_t size)
     }
 }
 
-/* The memory is made once: a lab is started anew in it. */
+/* The memory is allocated once: each lab starts in it. */
 static void fuzz_start(struct fuzz *f)
 {
     static void *memory;

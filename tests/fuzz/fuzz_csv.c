@@ -1,5 +1,5 @@
 /* Any bytes as a CSV file: the rows do not depend on how the bytes are cut into pieces, fields
- * lie inside the row, faults have a place. The first byte says how long the pieces are. */
+ * lie inside the row, faults have a place. The first byte chooses the length of the pieces. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

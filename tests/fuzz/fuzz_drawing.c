@@ -1,5 +1,6 @@
-/* Any bytes as a drawing: no crash; what is refused is told; what is read is within every bound,
- * builds or says why not, and can be shown and written; what was written is read as the same. */
+/* Any bytes as a drawing: no crash; a refusal has an error; an accepted drawing is within every
+ * bound, builds or gives the reason, and can be shown and written; the written form reads back
+ * the same. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { PAIRS = 2, SAID = 40, OUT = 4096 };
 
-/* A ring that has forgotten the first of what was said. */
+/* A ring that has dropped its first events. */
 static struct event_hub *fuzz_hub(void)
 {
     static struct pair_params pairs[PAIRS];

@@ -1,6 +1,6 @@
-/* Any bytes as an expression: no crash, faults with a place and a text; what is accepted prints
- * as what reads back the same, has a type, is computed in bounded time, one by one as by
- * blocks, and has factors and a derivative, or words why not. */
+/* Any bytes as an expression: no crash, faults with a place and a text. An accepted expression
+ * prints as text that reads back the same, has a type, is computed in bounded time, one by one
+ * as by blocks, and has factors and a derivative, or a reason why not. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* Any bytes over a connection to the real server, libmicrohttpd included: it answers with no
- * fault of its own, or hangs up, and gives back what each request acquired. LeakSanitizer looks
- * at the end of the process, when the server has stopped. */
+/* Any bytes over a connection to the real server, libmicrohttpd included: it answers without an
+ * internal error, or hangs up, and frees the resources of each request. LeakSanitizer checks at
+ * the end of the process, when the server has stopped. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Any text as the --columns of `tandem identify`, for every model: taken whole or refused with
- * words; what was taken is found again. */
+/* Any text as the --columns of `tandem identify`, for every model: accepted as a whole or
+ * refused with an error; accepted columns are found again. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -111,14 +111,14 @@ static void fuzz_compare(struct json_scan *s, const json_t *value)
     assert(read);
 }
 
-/* A reason of ours to refuse what jansson takes? */
+/* Returns whether our reader refuses this for a known reason. */
 static bool fuzz_ours_only(const struct json_scan *s)
 {
     return (s->at < s->end && *s->at == '\0') || strcmp(s->error, "nested too deep") == 0 ||
            strcmp(s->error, "a number of at most 511 characters was expected") == 0;
 }
 
-/* A reason of jansson's to refuse what ours takes? */
+/* Returns whether jansson refuses this for a known reason. */
 static bool fuzz_theirs_only(const json_error_t *error)
 {
     const enum json_error_code code = json_error_code(error);

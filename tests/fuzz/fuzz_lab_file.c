@@ -1,4 +1,4 @@
-/* Any bytes as a lab file: no crash, faults with a place, and what is accepted prints to a file
+/* Any bytes as a lab file: no crash, faults with a place, and an accepted file prints to a file
  * that reads back to the same print-out. Also run over the corpus by test_lab_file. */
 #include <assert.h>
 #include <stdint.h>

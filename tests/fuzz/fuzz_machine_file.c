@@ -1,6 +1,6 @@
-/* Any bytes as a machine in text: no crash, bounded time; what is told has a code, a text and
- * stands in order; what is accepted has programs, and is written as what reads back the same.
- */
+/* Any bytes as a machine in text: no crash, bounded time; diagnostics have a code and a text,
+ * and are in order; an accepted machine has programs, and its written form reads back the
+ * same. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

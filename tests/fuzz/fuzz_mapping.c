@@ -1,6 +1,6 @@
 /* Any lab file with a table of a mapping, any message to its pair, any native payload out to
- * it: no crash, and what comes of it keeps its limits. The input is LAB \0 TOPIC \0 PAYLOAD;
- * without LAB a table that has everything is taken. */
+ * it: no crash, and the results keep their limits. The input is LAB \0 TOPIC \0 PAYLOAD;
+ * without LAB a table that has every kind of row is used. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
@@ -174,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *payload =
         lab_bytes + topic_bytes + 2 <= size ? topic + topic_bytes + 1 : text + size;
     const size_t bytes = (size_t)(text + size - payload);
-    char *copy = malloc(bytes + 1); /* what is read behind it is found */
+    char *copy = malloc(bytes + 1); /* a table that is read after another one is found */
     char *whole = realloc(copy, bytes > 0 ? bytes : 1);
     memcpy(whole, payload, bytes);
     if (lab_bytes == 0) {

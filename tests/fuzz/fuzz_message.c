@@ -1,5 +1,6 @@
-/* Any bytes as one journal line, and any bytes as a payload: what is read can be written, what
- * is written reads back as the same message, to the byte, and the codec takes it. */
+/* Any bytes as one journal line, and any bytes as a payload: an accepted message can be
+ * written, its written form reads back as the same message, to the byte, and the codec accepts
+ * it. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a mission with a map in it: no crash, faults with a text, and what is accepted
- * is within every bound that the machines and the planner rely on. */
+/* Any bytes as a mission with a map in it: no crash, faults with a text, and an accepted
+ * mission is within every bound that the machines and the planner rely on. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Any bytes as a model: no crash, faults with a text; what is accepted has a name, is within
+/* Any bytes as a model: no crash, faults with a text; an accepted model has a name, is within
  * every bound, and computes rows, rates and slopes in bounded time. */
 #include <assert.h>
 #include <stdint.h>

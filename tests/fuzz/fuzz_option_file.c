@@ -1,6 +1,6 @@
 /* Any bytes as a map, an experiment, or the parameters of a simulated robot: the first line
  * says which ("map", "experiment", the name of a robot kind). No crash, faults with a place and
- * a text, and what is accepted is within every bound that its users rely on. */
+ * a text, and accepted input is within every bound that its users rely on. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* Any bytes as a parameter set: as the values in use that a person gives (a list, a file), and
- * as what a simulator is told. No crash, refusals with words, and whatever a simulator takes is
- * within its own ranges. The first line says which: "list", "file", or a robot kind. */
+ * as a message to a simulator. No crash, refusals with an error, and values that a simulator
+ * accepts are within its own ranges. The first line says which: "list", "file", or a robot
+ * kind. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static void fuzz_simulator(const struct robot_kind *kind, char *text, size_t byt
         assert(
             robot_value_fits(&kind->parameters[i], robot_get_parameter(kind, robot.memory, i)));
     }
-    /* It is answered once, or its sender is told why not. */
+    /* The message is answered once, or its sender gets an error. */
     assert(bytes == 0 ||
            fleet.outgoing_count + fleet.counts.malformed + fleet.counts.dropped == 1);
     struct outgoing *out = TAILQ_FIRST(&fleet.outgoing_queue);

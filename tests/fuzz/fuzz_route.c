@@ -1,5 +1,5 @@
-/* Any bytes as the URL of a request: no crash; what is found, parsed and echoed keeps its
- * promises. A first line that is a method is taken as one; the rest is path and query. */
+/* Any bytes as the URL of a request: no crash; found, parsed and echoed parts are as promised.
+ * A first line that is a method is used as one; the rest is path and query. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Any bytes as what an RTDE client says to a controller, and as what a controller says to a
- * client: no crash; answers are whole frames, and what is taken is of the length promised. The
- * first byte chooses the side and the version. */
+/* Any bytes as messages of an RTDE client to a controller, and of a controller to a client: no
+ * crash; answers are whole frames, and accepted frames have the promised length. The first byte
+ * chooses the side and the version. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

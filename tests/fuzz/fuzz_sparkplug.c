@@ -1,6 +1,6 @@
 /* Any messages of a Sparkplug node and two of its devices, one after the other: each is a byte
- * of its kind, one of whose it is, two of its length, and its payload. What is told borrows
- * from the message or the device, is counted as it stands, and is found again. */
+ * of its kind, one of its sender, two of its length, and its payload. Emitted texts point into
+ * the message or the device, their count is right, and each is found again. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>

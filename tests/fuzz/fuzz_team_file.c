@@ -1,6 +1,6 @@
-/* Any bytes as a file of teams: no crash, faults with a text, and what is accepted is within
- * every bound that the core relies on, has one way to be printed and runs for a while. Also run
- * over the corpus by test_team_file. */
+/* Any bytes as a file of teams: no crash, faults with a text. An accepted team is within every
+ * bound that the core relies on, prints in one form only, and runs for a while. Also run over
+ * the corpus by test_team_file. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

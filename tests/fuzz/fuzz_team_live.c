@@ -1,8 +1,8 @@
-/* Any bytes as what a team at work is told: requests of controllers, jobs, people's wishes, and
- * what its robots say. Each line is a message: a letter for its topic, one for the time that
- * passes, and a payload. Nobody holds what another one has, fences rise, nobody is granted
- * anything who is silent, every answer and effect can be told, and the state goes on elsewhere
- * as it does here. */
+/* Any bytes as messages to a team at work: requests of controllers, jobs, people's requests,
+ * and messages of its robots. Each line is a message: a letter for its topic, one for the time
+ * that passes, and a payload. No robot holds what another one has, fences rise, no silent robot
+ * gets a grant, every answer and effect can be printed, and the state continues in another lab
+ * as in this one. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

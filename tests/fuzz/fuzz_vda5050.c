@@ -1,6 +1,6 @@
-/* Any messages of the vehicles of a pair, one after the other, through the codec that
- * remembers, into a lab: what is emitted keeps to its limits, what is sent is JSON, and a
- * replay, which sends nothing, tells and sends the same. */
+/* Any messages of the vehicles of a pair, one after the other, through the codec that keeps a
+ * state, into a lab: emitted records keep to their limits, sent messages are JSON, and a
+ * replay, which sends nothing, emits the same. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>

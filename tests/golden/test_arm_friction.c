@@ -1,5 +1,5 @@
-/* Friction of a real UR5's joints from its currents, where the data are at hand: in
- * $TANDEM_DATA, else beside the source tree. The data are not ours to ship. */
+/* Friction of a real UR5's joints from its currents, if the data are available: in
+ * $TANDEM_DATA, else next to the source tree. The data cannot be shipped. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

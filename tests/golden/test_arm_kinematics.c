@@ -244,7 +244,7 @@ static const struct arm_dh REAL[ARM_JOINTS] = {
     {8.1737463495365e-06, 0.0825625014554953, 0.0, 0.0},
 };
 
-/* Links as the table says, hundreds of metres apart. */
+/* Links as the table has them, hundreds of metres apart. */
 static struct rigid go_by_table(const double q[6])
 {
     struct rigid at = rigid_identity;

@@ -78,7 +78,7 @@ static void read_start(const json_t *c, struct arm_rates *rates, double *v, doub
     read_numbers(json_object_get(c, "q0"), 6, q0);
 }
 
-/* Whether it was refused as the golden says, or takes as long and the same way. */
+/* Checks that the move was refused as in the golden file, or has the same duration and path. */
 static void check_move(const char *name, const json_t *c, const struct arm_fault *f,
                        struct arm_move *m)
 {
@@ -171,7 +171,8 @@ static double stray_m(const struct arm_move *m, const double at[3])
     return sqrt(off);
 }
 
-/* At every period on the path, speeds as told, no joint faster than it can be. */
+/* At every period on the path the speeds are the reported ones, and no joint is faster than it
+ * can be. */
 static void check_tool_path(const char *name, struct arm_move *m)
 {
     double q[6];
@@ -301,7 +302,7 @@ static void test_clearance(void)
               ARM_ACCEPTED);
 }
 
-/* A real arm stops where a virtual one slows down: the caller says which it is. */
+/* A real arm stops where a virtual one slows down: the caller chooses. */
 static void test_limits(void)
 {
     const double q0[6] = {0.2, -1.3, -1.6, -1.6, 0.06, 0.3};

@@ -90,7 +90,7 @@ static void test_steps(void)
     }
 }
 
-/* The heading error tells sides apart, where the formula as printed did not. */
+/* The sign of the heading error distinguishes the sides, which the printed formula did not. */
 static void test_heading_error(void)
 {
     static const struct {

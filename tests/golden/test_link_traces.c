@@ -63,7 +63,7 @@ static void play_trace(struct script *s, const struct trace *t)
     script_tick(s, CYCLE(20));
 }
 
-/* L1 is told of an inconsistency when it is found, whether it has its reply or not. */
+/* L1 gets a notice of an inconsistency when it is found, with or without its reply. */
 static void check_notice(const struct trace *t, const struct script *s)
 {
     const struct script_effect *notice = script_find(s, EFFECT_NOTICE, 0);
@@ -125,7 +125,7 @@ static void test_traces(void)
     }
 }
 
-/* Trace e goes on: the real robot's reply at cycle 12 finds its command closed. */
+/* Trace e continues: the real robot's reply at cycle 12 finds its command closed. */
 static void test_late_reply(void)
 {
     static struct script s;

@@ -1,5 +1,5 @@
-/* Steps of a micromouse's wheel motors, 100 samples each, from rest to three powers: where the
- * data are at hand, in $TANDEM_DATA, else beside the source tree. */
+/* Steps of a micromouse's wheel motors, 100 samples each, from rest to three powers, if the
+ * data are available: in $TANDEM_DATA, else next to the source tree. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -101,8 +101,8 @@ static void test_pooled(void)
     }
 }
 
-/* One step cannot tell gain from dead band: the plain model takes both for gain. From rest it
- * tells a delay, which the reference has none of. */
+/* One step cannot distinguish gain and dead band: the plain model puts both into the gain. From
+ * rest it reports a delay, which the reference does not have. */
 static void test_single(void)
 {
     static const double gain[] = {1.307, 1.199};

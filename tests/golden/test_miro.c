@@ -1,5 +1,5 @@
-/* Wheels of a real robot under a camera, where the data are at hand: in $TANDEM_DATA, else
- * beside the source tree. The data are not ours to ship. Prints reached against reference. */
+/* Wheels of a real robot under a camera, if the data are available: in $TANDEM_DATA, else next
+ * to the source tree. The data cannot be shipped. Prints results and references. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

@@ -1,5 +1,5 @@
-/* Moves of five real robots (iRobot Create under a camera system), where the data are at hand:
- * in $TANDEM_DATA, else beside the source tree. The data are not ours to ship. */
+/* Moves of five real robots (iRobot Create under a camera system), if the data are available:
+ * in $TANDEM_DATA, else next to the source tree. The data cannot be shipped. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

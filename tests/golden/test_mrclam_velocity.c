@@ -70,7 +70,7 @@ static void make_half(const struct motion_file *file, const struct channels *cha
     CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, table, summary, NULL), STATUS_OK);
 }
 
-/* Fits as the command does, which chooses output_error by itself and takes longer. */
+/* Fits as the command does, which chooses output_error automatically and takes longer. */
 static void fit_half(const struct motion_file *file, const struct channels *channels,
                      const struct dynamics_options *options, bool choose, struct outcome *out)
 {
@@ -123,7 +123,7 @@ static void print_row(size_t robot, const struct outcome *o, double time_s, doub
                  want->time_s + want->delay_s, want->gain, want->r2);
 }
 
-/* Lag and delay look alike here: their sum is what steps tell. */
+/* Lag and delay look alike here: steps determine only their sum. */
 static void test_turning(void)
 {
     struct dynamics_options options = dynamics_options_defaults();

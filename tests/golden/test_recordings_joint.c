@@ -1,7 +1,7 @@
 /* needs: a minute */
-/* Joints that were recorded: a slide, a servo with a pendulum, the base of an arm; where the
- * data are at hand: in $TANDEM_DATA, else beside the source tree. They are not ours to ship.
- * Prints what is reached beside what others reached with the same files. */
+/* Recorded joints: a slide, a servo with a pendulum, the base of an arm; if the data are
+ * available: in $TANDEM_DATA, else next to the source tree. They cannot be shipped. Prints our
+ * results and those of others for the same files. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -102,7 +102,7 @@ enum { SLOPE_HALF = 2 };
 
 struct smoother {
     size_t half;
-    double value[LOCAL_POLYNOMIAL_MAX]; /* of the effort and of what is computed, alike */
+    double value[LOCAL_POLYNOMIAL_MAX]; /* of the effort and of the computed signal, alike */
     double rate[LOCAL_POLYNOMIAL_MAX];  /* of the velocity, over 2 SLOPE_HALF + 1 samples */
 };
 

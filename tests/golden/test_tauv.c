@@ -1,7 +1,7 @@
 /* needs: a minute */
 /* short: TANDEM_WITHOUT=simulated */
-/* An underwater vehicle in its horizontal plane, driven by commanded forces, where the data are
- * at hand: in $TANDEM_DATA, else beside the source tree. The data are not ours to ship. */
+/* An underwater vehicle in its horizontal plane, driven by commanded forces, if the data are
+ * available: in $TANDEM_DATA, else next to the source tree. The data cannot be shipped. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

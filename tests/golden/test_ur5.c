@@ -1,6 +1,6 @@
-/* Move times of a real robot arm, where the data are at hand: in $TANDEM_DATA, else beside the
- * source tree. The data are not ours to ship. Six of the 24 moves are two or three in one, and
- * they are the long ones. Prints reached against reference. */
+/* Move times of a real robot arm, if the data are available: in $TANDEM_DATA, else next to the
+ * source tree. The data cannot be shipped. Six of the 24 moves are two or three in one, and
+ * they are the long ones. Prints results and references. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -63,7 +63,7 @@ static void test_robust(void)
     }
 }
 
-/* Plain least squares follows the composites, and says that it does. */
+/* Plain least squares follows the composites, and reports it. */
 static void test_plain(void)
 {
     const struct travel_fit fit = fit_all(TRAVEL_OLS);

@@ -1,6 +1,6 @@
-/* Move times of a real UR5 by the law with accelerations, where the data are at hand: in
- * $TANDEM_DATA, else beside the source tree. The data are not ours to ship. All 24 moves are
- * in; six of them were interrupted by the next command, and so are two in one. */
+/* Move times of a real UR5 by the law with accelerations, if the data are available: in
+ * $TANDEM_DATA, else next to the source tree. The data cannot be shipped. All 24 moves are in;
+ * six of them were interrupted by the next command, and so are two in one. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

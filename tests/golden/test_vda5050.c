@@ -347,7 +347,7 @@ static void store_entry(void *context, const struct effect *effect)
     }
 }
 
-/* A command that is heard of one robot at a time: each begins its own leg. */
+/* One robot at a time receives the command: each begins its own leg. */
 static void test_sided_commands(void)
 {
     static struct rig r;
@@ -382,7 +382,7 @@ static void test_sided_commands(void)
     end_rig(&r);
 }
 
-/* ---- what does not come, and what is wrong ---- */
+/* ---- missing messages, and wrong ones ---- */
 
 static void send_state(struct rig *r, int header, double s, const char *node, int at,
                        bool driving, const char *ahead, const char *estop)
@@ -525,8 +525,8 @@ static void send_state_of(struct rig *r, int header, double s, const char *id, c
     (void)decode_message(r, "uagv/v2/acme/a/state", text, lab_us(s));
 }
 
-/* The vehicle is on its way to n1 when the state that says so is lost: what the next one says
- * decides, whatever order it names, and nothing is said before it. */
+/* The vehicle is on its way to n1 when the state that reports it is lost: the next state
+ * decides, whatever order it names, and no record comes before it. */
 static void test_last_state(void)
 {
     static const char ahead[] = "{\"nodeId\":\"n1\",\"sequenceId\":2}";
@@ -600,7 +600,7 @@ static void send_motion(struct rig *r, int header, double s, const char *node, i
     (void)decode_message(r, "uagv/v2/acme/a/state", text, lab_us(s));
 }
 
-/* A vehicle on a zigzag of edges of 2 m at 1 m/s; turn_s: how long it stands and turns before
+/* A vehicle on a zigzag of edges of 2 m at 1 m/s; turn_s: time at rest and turning before
  * each. */
 static int64_t drive_zigzag(const char *yaml, double turn_s, int edges)
 {

@@ -131,8 +131,8 @@ static void test_zones(void)
     end_rig(&z.rig);
 }
 
-/* Leases go on while the vehicle speaks; a lost answer is told again; a restart is no way out.
- */
+/* Leases continue while the vehicle sends; a lost answer is sent again; a restart does not end
+ * a lease. */
 static void test_zone_leases(void)
 {
     static struct zone_rig z;
@@ -166,8 +166,8 @@ static void test_zone_leases(void)
     end_rig(&z.rig);
 }
 
-/* The twin stands in no real zone; a vehicle of no team is not left to wait without a word;
- * others' masters answer theirs. */
+/* The twin is in no real zone; a vehicle without a team gets an answer, too; masters of other
+ * vehicles answer these. */
 static void test_zones_of_others(void)
 {
     static struct zone_rig z;

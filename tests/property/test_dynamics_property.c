@@ -1,5 +1,5 @@
-/* Laws of dynamics followed by the lab that hold whatever arrives: motion and rubbish, clocks
- * that jump, robots that start anew, fits that end in every way or never, from a seed. */
+/* Laws of the lab's dynamics that hold whatever arrives: motion and malformed messages, clocks
+ * that jump, robots that restart, fits that end in every way or never, from a seed. */
 #include "tests/support/lab_script.h"
 
 #include <gsl/gsl_errno.h>

@@ -26,7 +26,7 @@ struct world {
     struct efsm_machine machines[MACHINES];
     struct efsm_trace trace;
     struct efsm_network net;
-    unsigned word; /* the outside world of the coming cycles */
+    unsigned word; /* the environment in the coming cycles */
 };
 
 static uint64_t random_state;
@@ -201,7 +201,7 @@ static void wire_network(struct world *w, const size_t *order)
 
 static const size_t straight[MACHINES] = {0, 1, 2, 3};
 
-/* A copy with its own tables: nothing points into the old world. */
+/* A copy with its own tables: nothing points into the old environment. */
 static void copy_world(struct world *to, const struct world *from, const size_t *order)
 {
     *to = *from;
@@ -291,13 +291,13 @@ static void test_order_does_not_matter(void)
             faults += a.stats[i].faults;
         }
     }
-    /* The worlds must be neither dead nor tame, or the rest says nothing. */
+    /* The environments must be neither dead nor tame, or the other checks mean nothing. */
     (void)printf("%u transitions, %u faults\n", transitions, faults);
     CHECK("lively", transitions > 10 * ROUNDS && faults > ROUNDS);
 }
 
-/* A run cut at any point, its machines saved as bytes and loaded elsewhere, goes on the same.
- */
+/* A run cut at any point, with its machines saved as bytes and loaded elsewhere, continues the
+ * same. */
 static void test_bytes_carry_the_run(void)
 {
     static struct world a;
@@ -363,7 +363,7 @@ static void test_executive_equals_instant(void)
     }
 }
 
-/* Bytes from anywhere: those that efsm_is_sound() takes run within bounds; the sanitizers watch
+/* Arbitrary bytes: those that efsm_is_sound() accepts run within bounds; the sanitizers check
  * the rest. */
 static void test_damaged_bytes(void)
 {
@@ -381,7 +381,7 @@ static void test_damaged_bytes(void)
             bytes[pick_below(offsetof(struct efsm, entered_us))] =
                 (unsigned char)pick_below(256);
         }
-        if (pick_below(2) == 0) { /* the same damage in both copies, or little would be taken */
+        if (pick_below(2) == 0) { /* the same damage in both copies, or few would be accepted */
             m.next = m.state;
             m.next_depth = m.depth;
             memcpy(m.next_stack, m.stack, sizeof m.stack);

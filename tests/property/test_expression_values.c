@@ -1,6 +1,6 @@
-/* Random expressions: what programs compute, one by one and by blocks, is what an evaluator
- * says that reads the text by the grammar of docs/model/expressions.md and shares no code with
- * them; what is printed reads back as the same. */
+/* Random expressions: the results of programs, one by one and by blocks, equal those of an
+ * evaluator that reads the text by the grammar of docs/model/expressions.md and shares no code
+ * with them; printed expressions read back the same. */
 #include "tests/support/check.h"
 
 #include "base/expression/expression_program.h"

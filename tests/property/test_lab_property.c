@@ -239,7 +239,7 @@ static void test_laws(void)
     lab_finish(lab, &fx);
     check_conservation(lab, &first);
 
-    /* The same events give the same effects, however often somebody looks at the clock. */
+    /* The same events give the same effects, however often the clock is read. */
     struct lab *ticked = new_lab();
     const struct effects fx2 = {record_effect, &second};
     for (int k = 0; k < EVENTS; k++) {
@@ -289,7 +289,8 @@ static void test_checkpoint(void)
     free(parts.text);
 }
 
-/* A state that is saved while the lab goes on: that of the moment at which it began. */
+/* A state that is saved while the lab continues is that of the moment at which the saving
+ * began. */
 struct saved_state {
     const struct lab *lab;
     struct saved_lab state;
@@ -369,7 +370,7 @@ static void test_saved_on_the_way(void)
 }
 
 /* Saved changes, applied to a whole state, give the later whole state: again and again, and
- * while the lab goes on. */
+ * while the lab continues. */
 static void test_saved_changes(void)
 {
     struct log ignored;

@@ -254,7 +254,7 @@ static void mutate_draft(struct machine_draft *d)
     }
 }
 
-/* A state that no arc leaves is told otherwise, once for all cases. */
+/* A state without arcs has one diagnostic for all cases. */
 static bool is_predicted(const struct machine *m, const char *fault)
 {
     if (fault && strcmp(fault, "UNDEFINED") == 0) {

@@ -105,7 +105,7 @@ static void add_step(enum l2_step kind, const struct world_point *points, size_t
     }
 }
 
-/* --- a robot that does what it is told, in a world with obstacles ----------------------- */
+/* --- a robot that follows its commands, in a scenario with obstacles -------------------- */
 
 struct robot {
     const struct world *world; /* the truth */
@@ -221,7 +221,7 @@ static void test_goal(void)
     CHECK_INT("around the wall and back", watch.verdict, L2_VERDICT_DONE);
     check_at("home", &robot, 0.0, 0.0);
     CHECK_INT("nothing new", mission.obstacles_found, 0);
-    /* Something that is on no map stands where the way bends. */
+    /* Something that is on no map blocks the bend of the path. */
     CU_ASSERT_EQUAL_FATAL(
         world_add(
             &w,
@@ -495,7 +495,7 @@ static void test_random_lives(void)
     }
 }
 
-/* L1 by itself: what L2 never asks of it. */
+/* L1 alone: requests that L2 never makes. */
 static void drive_l1(struct efsm *m, enum l1_event event, int64_t t_us)
 {
     struct l1_in in = {.event = event,

@@ -1,4 +1,4 @@
-/* Profiles under random limits, starts and targets, also made anew while they run: no limit is
+/* Profiles under random limits, starts and targets, also replaced while they run: no limit is
  * ever exceeded, nothing jumps, each ends at rest exactly on its target, and none is slower
  * than it must be. */
 #include "tests/support/check.h"
@@ -170,7 +170,7 @@ static void test_turn(void)
     CHECK_NEAR("duration", p.duration_s, 0.25 + 1.25, 1e-9, 0.0);
 }
 
-/* Made anew on the way to the same target it stays what it was. */
+/* Replanned to the same target, the profile stays the same. */
 static void test_same_again(void)
 {
     for (int run = 0; run < RUNS; run++) {

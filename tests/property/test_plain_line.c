@@ -93,7 +93,7 @@ static void test_which_are_plain(void)
     }
 }
 
-/* A few bytes changed, gone or said twice. */
+/* A few bytes changed, removed or repeated. */
 static void test_damaged_lines(void)
 {
     size_t agreed = 0;

@@ -1,7 +1,7 @@
-/* Stamps make verdicts sharper, never worse. Robots whose true laps are known, with clocks that
- * are off and drift and networks that are slow, in bursts or steady; the same messages go once
- * with and once without their stamps into a pair: with them it is never less decided, and says
- * the truth of the robots at least as often. */
+/* Stamps make verdicts sharper, never worse. Robots with known laps, with clocks that have
+ * offset and drift, and networks that are slow, in bursts or steady; the same messages go into
+ * a pair once with and once without their stamps: with them a verdict is never less decided,
+ * and it is right at least as often. */
 #include <math.h>
 
 #include "tests/support/lab_script.h"
@@ -12,7 +12,7 @@ enum { WORLDS = 120, MOVES = 30 };
 
 /* Information that a message carries besides its arrival. */
 struct habits {
-    bool telemetry, start; /* stamped telemetry; replies tell when the move began */
+    bool telemetry, start; /* stamped telemetry; replies have the start of the move */
     double burst_ratio, burst_s, delay_s;
     double drift, offset_s; /* of the robot's clock */
     double late_s;          /* from the command to t_start, part of no motion */

@@ -1,10 +1,10 @@
-/* Random teams: 2 to 50 robots, 1 to 40 resources of capacity 1 to 3, every discipline,
+/* Random teams: 2 to 50 robots, 1 to 40 resources of capacity 1 to 3, every locking rule,
  * priorities, leases, failures, losses, people who release, reset, skip and abort, jobs,
- * meetings, clients that lock by themselves. Of each trace: mutual exclusion, fences that rise,
- * service in the order of keys, every wait ends or is told, no deadlock where the discipline
- * excludes it, none told that is none. The same team with the events of each instant in another
- * order, and with its state moved to other memory as bytes, must leave the same bytes.
- * TANDEM_RUNS: how many teams. */
+ * meetings, clients that lock themselves. Checked in each trace: mutual exclusion, fences that
+ * rise, service in the order of keys, every wait ends or is reported, no deadlock where the
+ * locking rule excludes it, no false deadlock. The same team with the events of each instant in
+ * another order, and with its state moved to other memory as bytes, must leave the same bytes.
+ * TANDEM_RUNS: number of teams. */
 #include "tests/support/check.h"
 
 #include "base/numbers/hash.h"
@@ -30,14 +30,14 @@ struct run {
     unsigned long lines;
     bool ended, watches;
     const char *wrong; /* the first law that was broken */
-    /* what the trace says so far */
+    /* state according to the trace so far */
     uint64_t fence;
     uint64_t held[RESOURCES][ROBOTS];
     struct waiting queue[RESOURCES][ROBOTS];
     int64_t asked_us[ROBOTS];
     bool asking[ROBOTS], reported[ROBOTS], blocked[ROBOTS], dead[ROBOTS];
     bool skipped;
-    bool of_client[RESOURCES][ROBOTS]; /* what it holds it has asked for by itself */
+    bool of_client[RESOURCES][ROBOTS]; /* it requested what it holds itself */
     bool revoked[RESOURCES][ROBOTS];   /* away from its sequence */
 };
 
@@ -159,14 +159,15 @@ static void check_alarm(struct run *r, const struct team_effect *e)
             break_law(r, "no deadlock in this discipline");
         }
     }
-    r->skipped |= e->alarm == TEAM_ALARM_FINISHED_HOLDING; /* and its next job meets somebody */
+    r->skipped |=
+        e->alarm == TEAM_ALARM_FINISHED_HOLDING; /* and its next job meets another robot */
     seen.deadlocks += e->alarm == TEAM_ALARM_DEADLOCK;
     seen.errors += e->alarm == TEAM_ALARM_TASK_ERROR;
     seen.expired += e->alarm == TEAM_ALARM_LEASE_EXPIRED;
     seen.livelocks += e->alarm == TEAM_ALARM_LIVELOCK;
 }
 
-/* Away from a sequence: not by the UnLock that it stands at. */
+/* Removes it from a sequence, but not from the UnLock where it is. */
 static void record_revoked(struct run *r, const struct team_effect *e)
 {
     struct team_robot_view m;
@@ -260,7 +261,7 @@ static void check_effect(struct run *r, const struct team_effect *e)
         }
         seen.meets++;
     }
-    /* Help: also that somebody is passed who has fallen silent before them in a queue. */
+    /* Help also passes a robot that fell silent earlier in the queue. */
     if (e->kind == TEAM_JOB || e->kind == TEAM_ONLINE || e->kind == TEAM_RESET ||
         e->kind == TEAM_EXPIRE) {
         memset(r->dead, 0, sizeof r->dead);
@@ -268,8 +269,7 @@ static void check_effect(struct run *r, const struct team_effect *e)
     seen.jobs += e->kind == TEAM_ASSIGN;
 }
 
-/* ---- what the world does ------------------------------------------------------------------
- */
+/* ---- events from outside ---- */
 
 static int64_t draw_time(struct run *r, uint32_t most_s)
 {
@@ -521,7 +521,7 @@ static void check_end(struct run *r)
         struct team_robot_view m;
         team_robot(r->drive.team, i, &m);
         waits[i] = m.phase == TEAM_PHASE_WAITING || m.phase == TEAM_PHASE_MEETING;
-        /* An activity without end, a partner of one, a client that keeps what it has. */
+        /* An activity without end, a partner of one, a client that keeps its locks. */
         const bool stays = m.phase == TEAM_PHASE_ACTIVE || m.phase == TEAM_PHASE_JOINED ||
                            (m.phase == TEAM_PHASE_PARKED && m.held_count > 0) || m.silent;
         explained[i] = waits[i] ? r->reported[i] || m.silent : stays;

@@ -126,7 +126,7 @@ static void test_goal(void)
     end_robot(&lab, "goal");
 }
 
-/* Somebody stands in the planned way, and stays. */
+/* A person stands in the planned path, and stays. */
 static void test_detour(void)
 {
     static struct lab lab;

@@ -61,7 +61,7 @@ static void test_now_or_never(void)
     CHECK_INT("now", mqtt_client_publish_now(client, "t/x", "9", 1), STATUS_OK);
     CHECK("both come", inbox_wait(&in, 2, UP_MS));
     memset(big, 'x', sizeof big);
-    (void)kill(b.pid, SIGSTOP); /* it takes nothing, and nobody knows yet */
+    (void)kill(b.pid, SIGSTOP); /* it receives nothing, and nobody knows yet */
     for (int i = 0; i < 3000; i++) {
         CHECK_INT("handed over", mqtt_client_publish_now(client, "t/x", big, sizeof big),
                   STATUS_OK);
@@ -96,7 +96,7 @@ static void test_once(void)
     CHECK("subscribed", wait_subscribed(client));
     CHECK_INT("now", mqtt_client_publish_once(client, "t/x", "6", 1), STATUS_OK);
     CHECK("comes", inbox_wait(&in, 1, UP_MS) && mqtt_client_wait_sent(client, UP_MS));
-    (void)kill(b.pid, SIGSTOP); /* it may have what it does not acknowledge */
+    (void)kill(b.pid, SIGSTOP); /* the broker may have an unacknowledged message */
     CHECK_INT("in doubt", mqtt_client_publish_once(client, "t/x", "7", 1), STATUS_OK);
     CHECK_INT("in doubt", publish_text(client, "t/x", "8"), STATUS_OK);
     pass_time_ms(3000);
@@ -211,7 +211,7 @@ static void test_broker_restarts(void)
     restart_round("SIGKILL, MQTT 3.1.1", "3.1.1", SIGKILL);
 }
 
-/* A publisher with QoS 1 whose broker restarts in good order loses nothing. */
+/* A publisher with QoS 1 loses nothing when its broker restarts in an orderly way. */
 static void test_publisher_survives_restart(void)
 {
     enum { N = 2000 };
@@ -391,7 +391,7 @@ static void test_password(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(client);
         CHECK("refused", wait_error(client, rows[i].refusal, &state));
         CHECK("not connected", !state.connected);
-        /* It goes on trying, and reads the file again. */
+        /* The client keeps trying, and reads the file again. */
         CHECK("right", write_file(&b, "password", "secret\n"));
         CHECK("accepted", wait_subscribed(client));
         end_client(client);

@@ -1,6 +1,6 @@
 /* needs: threads, real time */
-/* Sessions of the MQTT client: what the broker keeps while nobody is there to take it, and what
- * waits in the client; a real mosquitto, threads. */
+/* Sessions of the MQTT client: messages that the broker queues while no client is there, and
+ * messages that wait in the client; a real mosquitto, threads. */
 #include "tests/support/mqtt_fixture.h"
 
 static void session_round(const char *row, const char *protocol)
@@ -40,8 +40,8 @@ static void test_session_outlives_the_client(void)
     session_round("MQTT 3.1.1", "3.1.1");
 }
 
-/* Who has to stop while there is more than it can take in acknowledges nothing that it has not
- * taken in. */
+/* A client that has to stop with more messages than it can process acknowledges only those that
+ * it has processed. */
 static void test_stop_in_a_backlog(void)
 {
     enum { N = 600 };
@@ -100,7 +100,7 @@ static bool has_socket_to(int port)
     return any;
 }
 
-/* Messages published while the client holds back arrive later, once, if nobody kills it. */
+/* Messages published while the client holds back arrive later, once, unless it is killed. */
 static void test_hold(void)
 {
     struct broker b;
@@ -145,8 +145,8 @@ static size_t count_missing(struct inbox *in, size_t n)
     return missing;
 }
 
-/* Links that are cut again and again give up no result; one message that the broker does not
- * stand is given up alone. */
+/* Links that are cut again and again lose no result; only a message that the broker refuses is
+ * dropped. */
 static void test_flaps(void)
 {
     enum { N = 3000, FLAPS = 20 };
@@ -161,7 +161,7 @@ static void test_flaps(void)
     struct mqtt_client_options listen = options_for(&b, "listener", &in);
     listen.persistent = true; /* all links of this process are cut */
     struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
-    speak.protocol = "3.1.1"; /* it is not told what the broker does not take */
+    speak.protocol = "3.1.1"; /* the client does not learn what the broker refuses */
     struct mqtt_client *listener = make_client("flaps", &listen);
     struct mqtt_client *speaker = make_client("flaps", &speak);
     CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener));
@@ -199,7 +199,7 @@ static void test_flaps(void)
     broker_finish(&b, NULL);
 }
 
-/* A connection that comes up behind the stop brings messages: the broker keeps them. */
+/* A connection that comes up after the stop brings messages: the broker keeps them. */
 static void test_stop_while_connecting(void)
 {
     enum { N = 20 };
@@ -253,8 +253,8 @@ static void refuse_connection(void *context, bool resumed, int64_t silent_us, in
     }
 }
 
-/* Who cannot note that a session began hears of it with the next connection, for which it is an
- * old one. */
+/* A client that cannot record that a session began learns of it at the next connection, to
+ * which the session is old. */
 static void test_refused_connections(void)
 {
     struct broker b;

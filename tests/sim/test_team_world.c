@@ -57,17 +57,17 @@ enum { PLACE_LOCK = 1, PLACE_UNLOCK = 5 }; /* of the good one's steps */
 static const double homes[ROBOTS][3] = {
     {-0.9, 0.0, 0.0}, {0.9, 0.0, PI}, {0.0, 0.9, -PI / 2.0}};
 
-/* Special rules of a world. */
+/* Special rules of a scenario. */
 struct rules {
     const char *name;
     size_t robots;
     unsigned hand_overs;
     uint64_t seed;
     const char *steps, *lease_s, *on_lost;
-    bool lies;      /* says "done" in the place, before it has left it */
+    bool lies;      /* reports "done" in the place, before it has left it */
     double calm_s;  /* mean time between two disturbances of each kind; 0: none */
     double loss;    /* share of replies that are lost for ever */
-    double twice;   /* share of replies and commands said twice */
+    double twice;   /* share of replies and commands that are sent twice */
     bool retained;  /* the broker keeps commands for robots that are down */
     bool must_fail; /* what the checks are for has to be seen here */
 };
@@ -88,11 +88,11 @@ struct simulated_robot {
     struct diffdrive body;
     char boot[EVENT_BOOT_MAX];
     unsigned boots;
-    int64_t down_until_us, silent_until_us; /* 0: up, heard */
+    int64_t down_until_us, silent_until_us; /* 0: up, connected */
     bool will_due;                          /* the broker is to say that it is gone */
     uint64_t taken[IDS];
     unsigned revoked_count;
-    int64_t last_us[2]; /* of what it hears and of what it says: order is kept */
+    int64_t last_us[2]; /* of messages to and from the robot: their order is kept */
     int64_t telemetry_us, seq;
     char lied[EVENT_ID_MAX];
 };
@@ -147,7 +147,7 @@ static int64_t draw_due(struct scenario *w, struct simulated_robot *r, bool to_l
     return due_us;
 }
 
-/* A robot says it, or its last will does. */
+/* The robot publishes it, or its last will does. */
 static void publish_word(struct scenario *w, uint16_t robot, enum side side, const char *word,
                          int qos, const char *payload)
 {
@@ -217,7 +217,7 @@ static bool is_inside(const struct simulated_robot *r)
     return hypot(r->body.plant.pose[0], r->body.plant.pose[1]) < ZONE_M + BODY_M;
 }
 
-/* It is asked to leave, and says at once that it has. */
+/* The robot is asked to leave, and immediately reports that it has. */
 static void send_lie(struct scenario *w, struct simulated_robot *r,
                      const struct event_command *c)
 {
@@ -352,7 +352,7 @@ static struct lab *make_lab(const struct scenario *w)
     return lab_init(memory, &w->params);
 }
 
-/* Killed: what it was about to say may have been said or not, and some time passes. */
+/* Killed: messages that it was about to send may be sent or not, and some time passes. */
 static void kill_lab(struct scenario *w)
 {
     const bool silenced = random_uniform(&w->random) < 0.5;
@@ -506,7 +506,7 @@ static void disturb_robot(struct scenario *w, uint16_t robot, enum side side)
         publish_presence(w, robot, side, true);
     } else if (r->silent_until_us == 0 && draw_chance(w)) {
         publish_presence(w, robot, side,
-                         false); /* its last will: said before, for it must not wait */
+                         false); /* its last will: published first, because it must not wait */
         r->silent_until_us = w->now_us + lab_us(random_between(&w->random, 0.5, 8.0));
         w->silences++;
     }
@@ -558,8 +558,8 @@ static void send_request(struct scenario *w, const char *op, uint16_t robot, uin
     decode_message(w, "$lab/request", text);
 }
 
-/* Somebody goes there: it is told to do its step again, or it is carried home, its place is
- * freed, and it goes on behind what it had the place for. */
+/* A person goes to the robot: it repeats its step, or it is carried home, its place is freed,
+ * and it continues after the steps that needed the place. */
 static void help_robot(struct scenario *w, uint16_t robot)
 {
     struct team_robot_view view;

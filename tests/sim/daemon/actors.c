@@ -116,7 +116,7 @@ static void begin_next(struct robot *r)
     r->at_us = after_s(chance(0.02) ? 30.0 + draw_mean(10.0) : chance(0.02) ? 0.0 : lap_s);
 }
 
-/* The reply to what is done; at times none, or twice. */
+/* The reply to an executed command; sometimes none, or twice. */
 static void end_command(int robot)
 {
     static const char *const others[] = {"blocked", "ignored", "error", "halted"};

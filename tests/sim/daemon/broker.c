@@ -1,4 +1,4 @@
-/* A broker: one session that outlives its connection, queues of robots, what it saved. */
+/* A broker: one session that outlives its connection, queues of robots, and its saved state. */
 #include <stdio.h>
 #include <string.h>
 

@@ -41,7 +41,7 @@ const char *disk_short_path(const char *path)
     return rest && strstr(rest, "-shm") == NULL && rest[0] != '\0' ? rest : NULL;
 }
 
-/* ---- what is known of files and names ---- */
+/* ---- state of files and names ---- */
 
 int disk_find_file(uint64_t inode)
 {
@@ -108,7 +108,7 @@ static void drop_changes(uint32_t count)
 static void add_change(int from, int to, int file)
 {
     struct disk *d = &world->disk;
-    if (d->change_count == CHANGES_MAX) { /* a file system commits by itself, too */
+    if (d->change_count == CHANGES_MAX) { /* a file system also commits without a request */
         apply_change(&d->changes[0]);
         drop_changes(1);
     }

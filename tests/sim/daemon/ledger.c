@@ -67,8 +67,8 @@ void ledger_sync(int64_t began_us)
     world->synced_us = began_us;
 }
 
-/* A power cut takes what was not synced, of the last fsync_s. What was sent and published for
- * these lines is unknown to the next run, which may do it once more. */
+/* A power cut removes unsynced lines of the last fsync_s. The next run does not know the
+ * messages that were sent for these lines, and may send them once more. */
 void ledger_fail_power(void)
 {
     const double limit_s = world->temper.fsync_s + 2.5;
@@ -83,7 +83,7 @@ void ledger_fail_power(void)
         } else {
             c->published[u->kind - UNSYNCED_SENT_REAL]--;
         }
-        /* While no daemon runs nobody syncs. */
+        /* While no daemon runs nothing is synced. */
         const int64_t since_us = u->t_us > world->run_us ? u->t_us : world->run_us;
         const double age_s = lab_s(world->t_us - since_us);
         if (age_s > limit_s && !disk_was_faulty(60 * SECOND_US) &&
@@ -328,7 +328,7 @@ static void report_difference(const char *stored, const char *replayed)
              replayed + from);
 }
 
-/* "kind pair n t id", by which records of both are told apart. */
+/* "kind pair n t id", which identifies records of both. */
 static size_t key_bytes(const char *line)
 {
     size_t n = 0;

@@ -130,7 +130,7 @@ static void drop_packets(struct packet **list, const struct handle *h)
     }
 }
 
-/* ---- the network, as the broker and the world see it ---- */
+/* ---- the network, as the broker and the scenario see it ---- */
 
 bool link_is_up(int link)
 {

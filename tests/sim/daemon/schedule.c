@@ -59,7 +59,7 @@ static int64_t true_us(int64_t mono_us)
     return mono_us - MONO_START_US + world->suspended_us;
 }
 
-/* ---- whose turn it is ---- */
+/* ---- the next thread ---- */
 
 static void pass_to(int64_t t_us)
 {
@@ -419,7 +419,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
 {
     schedule_point();
-    world->t_us++; /* who reads a clock until it shows something gets there */
+    world->t_us++; /* a thread that reads a clock until it shows something gets there */
     int64_t us = monotonic_us();
     if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
         us = WALL_START_US + world->t_us + world->wall_us +

@@ -1,11 +1,10 @@
-/* The whole daemon in a simulated world, from one seed:
+/* The whole daemon in a simulated scenario, from one seed:
  *
- *   sim_daemon [--seed N] [--count K] [--hours H] [--plant NAME] [--without NAMES] [--verbose]
+ * sim_daemon [--seed N] [--count K] [--hours H] [--plant NAME] [--without NAMES] [--verbose]
  *
  * Each seed is one history of H hours: broker, disk, clocks, robots, the order of threads, and
  * crashes are drawn from it. A seed whose invariants do not hold is printed, and the exit
- * status is 1; the same seed gives the same history again, with the same hash of its trace.
- */
+ * status is 1; the same seed gives the same history again, with the same hash of its trace. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
@@ -90,7 +89,7 @@ void sim_trace(const char *what, const void *bytes, size_t n)
     world->trace = hash_long(world->trace, bytes, n);
 }
 
-/* ---- the world's time ---- */
+/* ---- the scenario's time ---- */
 
 int64_t world_next_us(void)
 {
@@ -132,7 +131,8 @@ static void write_lab(void)
         exit(EXIT_FAILURE);
     }
     (void)fprintf(f,
-                  /* The clock steps by less than what is remembered, also between two runs. */
+                  /* The clock steps by less than the daemon remembers, also between two
+                   * runs. */
                   "name: simulation\nbroker: {heartbeat_hz: 5, remember_s: 86400}\n"
                   "http: {enabled: false}\n"
                   "journal: {dir: %s/data/journal, fsync_s: %.3f, rotate_s: 600}\n"

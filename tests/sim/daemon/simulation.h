@@ -44,7 +44,7 @@ enum plant {
     PLANT_NO_SYNC,    /* the journal's sync before a checkpoint does nothing */
     PLANT_CHECKPOINT, /* a checkpoint is written though the store lacks its rows */
     PLANT_SENT_TWICE, /* a command is sent again after the link came back */
-    PLANT_COMMIT,     /* a commit that failed is taken for one that did not */
+    PLANT_COMMIT,     /* a failed commit counts as no commit */
     PLANT_LEAK,       /* memory is not given back; a build with ASan sees it */
     PLANT_COUNT
 };
@@ -69,10 +69,10 @@ struct command {
     uint8_t pair;
     bool accepted;            /* by the broker, for the daemon's session */
     bool handed;              /* the daemon has it in its journal */
-    bool forgotten;           /* by the broker, and the daemon had not taken it */
-    bool lost_power;          /* taken by the daemon, and not synced when the power failed */
-    uint8_t published[SIDES]; /* times the daemon published it to a robot; a power cut takes
-                                 back what was not synced */
+    bool forgotten;           /* by the broker, and the daemon had not received it */
+    bool lost_power;          /* received by the daemon, and not synced when the power failed */
+    uint8_t published[SIDES]; /* times the daemon published it to a robot; a power cut undoes
+                                 unsynced changes */
     bool known[SIDES];        /* by the robot */
     uint16_t entries;         /* in the store at the end */
     uint32_t n, n_published;  /* of its entry; 0: none, or a power cut took it back */
@@ -152,7 +152,7 @@ struct disk_name {
     int32_t live, stable; /* files; -1: none */
 };
 
-/* A change of a directory that is not synced: file appears at to, what is at from vanishes. */
+/* An unsynced change of a directory: file appears at to, the name from vanishes. */
 struct disk_change {
     int32_t from, to, file;
 };
@@ -223,7 +223,7 @@ double draw_mean(double mean); /* exponential */
 bool chance(double share);
 uint32_t draw_index(uint32_t count);
 
-/* A violation, or what the world does (told with --verbose). */
+/* A violation, or an event of the scenario (printed with --verbose). */
 void sim_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 void sim_log(const char *format, ...) PRINTF_LIKE(1, 2);
 void sim_trace(const char *what, const void *bytes, size_t n);
@@ -245,7 +245,7 @@ int schedule_current(void);
 void disk_register_vfs(void);
 void disk_make(void);
 void disk_cut_power(void);
-/* The next run does not know what a failed sync lost: such a run keeps it
+/* The next run does not know what a failed sync lost, so such a run keeps it
  * (docs/reliability.md). */
 void disk_end_run(void);
 void disk_remove(void);
@@ -264,7 +264,7 @@ void broker_daemon_gone(void);
 bool broker_has_room(void);
 uint32_t broker_waiting(void); /* for the daemon, and for robots */
 bool broker_topic_fits(const char *filter, const char *topic);
-bool broker_commands_pair(const char *topic); /* to the daemon, none of its own */
+bool broker_commands_pair(const char *topic);           /* to the daemon, none of its own */
 bool broker_receive_robot(int robot, int32_t *command); /* the next one for this robot */
 /* The daemon's packets, as they arrive. */
 bool broker_connected(int link, bool clean); /* whether there was a session */
@@ -295,7 +295,7 @@ void actors_command_arrives(int robot); /* at the broker, for this robot */
 bool actors_are_done(void);
 
 /* ---- ledger.c: what must hold ---- */
-void ledger_hand_over(int32_t command); /* the daemon has taken it */
+void ledger_hand_over(int32_t command); /* the daemon has received it */
 void ledger_sync(int64_t began_us);     /* the whole journal, as it was then, is on the disk */
 void ledger_daemon_publishes(const char *topic, const char *payload, int64_t sent_us);
 void ledger_fail_power(void);
