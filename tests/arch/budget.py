@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """budget.py [SOURCE_DIR] [--lower]: how many lines of code each capability has, against its budget in docs/map.md.
 
-Counted are lines of .c, .h and .def files of the product that hold more than comments and blanks. Each room belongs to
+It counts lines of .c, .h and .def files of the product that hold more than comments and blanks. Each room belongs to
 one capability. A capability above its budget is a fault; so is a budget with more than SLACK of room, for a saving must
 not be used up unseen (--lower writes what is used, in tens). Who raises a budget says why in the commit.
 """
