@@ -37,8 +37,9 @@ struct setting {
 #define PID      {"PID, nothing carried over",  DIFFDRIVE_PID, DIFFDRIVE_CARRY_NOTHING, 300, 300, 15, 0.5, 80, 0.08, 1, 1}
 #define PID_POSE {"PID, pose carried over",     DIFFDRIVE_PID, DIFFDRIVE_CARRY_POSE, 300, 300, 15, 0.5, 80, 0.08, 1, 1}
 
-/* The reference's figures; 0: it gives none. PID with the pose carried over makes up for the
- * errors of the moves before, so that a single move against its own start says nothing. */
+/* The reference's figures; 0: it gives none. A PID with the pose carried over corrects the
+ * errors of earlier moves, so the error of a single move against its own start means
+ * nothing. */
 static const struct row {
     struct setting setting;
     int period_ms;

@@ -1,9 +1,9 @@
 /* needs: full */
-/* How often a change of a vessel's parameters is found and named by fits that follow each
- * other, under forces that nobody measures and without, and how often one is told where there
- * is none (docs/model/online.md). Fits of windows of 200 s each 300 s, as the lab
- * would make them; the vessel changes between the second and the third. TANDEM_RUNS: draws
- * (default 2, one of them under forces: d4 x 2); TANDEM_SHOW prints each fit. */
+/* How often fits in sequence find and name a change of a vessel's parameters, under unmeasured
+ * forces and without, and how often they report one where there is none (docs/model/online.md).
+ * Fits of windows of 200 s each 300 s, as the lab would make them; the vessel changes between
+ * the second and the third. TANDEM_RUNS: draws (default 2, one of them under forces: d4 x 2);
+ * TANDEM_SHOW prints each fit. */
 #include "tests/support/campaign.h"
 
 #include "base/numbers/random.h"
@@ -71,10 +71,10 @@ static struct vessel change_vessel(const struct row *row)
     return vessel;
 }
 
-/* The same efforts, noise and forces whatever changes: at any time between the second fit and
- * the third, which is amid the window of the latter two times of three; without forces, where
- * the filter tells a change in a minute and the window begins anew there, before that window.
- */
+/* The same efforts, noise and forces for every change. It comes at any time between the second
+ * fit and the third, which is within the window of the third two times of three. Without forces
+ * the filter reports a change within a minute and the window restarts there; then it comes
+ * before that window. */
 static void drive_vessel(const struct vessel *changed, bool with_forces, uint64_t seed)
 {
     struct random_source when = {.state = ~seed};

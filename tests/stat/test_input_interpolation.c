@@ -146,7 +146,7 @@ static void test_auto(void)
     }
 }
 
-/* Noise as large as a twentieth of the velocity is not taken for late commands. */
+/* Noise of a twentieth of the velocity does not count as late commands. */
 static void test_noise(void)
 {
     enum { RUNS = 60 };

@@ -1,8 +1,7 @@
 /* short: TANDEM_ROW=diffdrive */
-/* Live pairs with `promote: auto`: robots that are as their model says are promoted although
- * their timers jitter, robots that change within the window are not (docs/model/online.md).
- * TANDEM_RUNS: draws of each, default 1; TANDEM_SHOW prints what the checks said.
- */
+/* Live pairs with `promote: auto`: robots that match their model are promoted although their
+ * timers jitter; robots that change within the window are not (docs/model/online.md).
+ * TANDEM_RUNS: draws of each, default 1; TANDEM_SHOW prints the results of the checks. */
 #include "tests/support/campaign.h"
 #include "tests/support/lab_script.h"
 
@@ -15,7 +14,7 @@ static const int64_t BOOT_US = INT64_C(1763617674000000);
 static const double NOT_PASS_RATIO = 0.05;
 static const double PASS_RATIO = 0.01;
 
-/* A robot and its world; each changes in the middle of the window. */
+/* A robot and its scenario; each changes in the middle of the window. */
 static const struct row {
     const char *name, *model, *method;
     bool right;
@@ -23,7 +22,7 @@ static const struct row {
     double gain;     /* by which efforts are worth more from half time on */
     double at_70;    /* the same after 70 %: of the samples held out alone */
     uint32_t window; /* samples */
-    double unit;     /* efforts are told times this; 0: as they are */
+    double unit;     /* reported efforts are multiplied by this; 0: unchanged */
     bool as_it_is;   /* plausible: off */
 } rows[] = {
     {"usv3", "usv3", "auto", true, 0.15, 0.0, 0.0, 3000, 0.0, false},
@@ -65,7 +64,7 @@ static void choose_efforts(struct robot *r, int64_t t_us)
     }
 }
 
-/* Moves on to its next sample, with the efforts that it told at the last. */
+/* Moves on to its next sample, with the efforts that it reported at the last. */
 static void move_robot(struct robot *r, int64_t t_us, double worth)
 {
     const double h_s = lab_s(t_us - r->reported_us) / FINE;
@@ -112,8 +111,7 @@ static void open_pair(struct script *s, const struct row *row)
     script_open(s);
 }
 
-/* A whole window, and the fit that somebody asks for then. *said is to be read before the next
- * call. */
+/* A whole window, then a requested fit. *said must be read before the next call. */
 static const struct dynamics_side *fit_window(struct script *s, const struct row *row,
                                               uint64_t seed)
 {

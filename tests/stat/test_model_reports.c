@@ -103,7 +103,7 @@ static void test_reports(void)
         size_t bytes = 0;
         CU_ASSERT_EQUAL_FATAL(
             selftest_record(built_in, NULL, false, &draws, &text, &bytes, &err), STATUS_OK);
-        /* auto tries all five widths of a joint by all methods, which takes its time. */
+        /* auto tries all five widths of a joint by all methods, which takes long. */
         const size_t count = COUNT(methods) - (built_in->variants ? 1 : 0);
         for (size_t m = 0; m < count; m++) {
             (void)printf("%s %s\n", names[i], methods[m].method);
@@ -197,8 +197,8 @@ static double dead_thrust(double p)
     return p < 0.3 ? 0.0 : square_thrust(p);
 }
 
-/* A thrust curve is found where there is one, and a model without what is known, or with
- * another curve, is no PASS by any method. */
+/* A thrust curve is found where there is one; a model without the known term, or with another
+ * curve, gives no PASS by any method. */
 static void test_worlds(void)
 {
     static const char head[] =

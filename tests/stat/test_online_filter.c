@@ -1,7 +1,7 @@
 /* The online filter on known truth: a vessel's nine parameters from a start 30 % off, under
- * measurement noise and under forces that nobody measures; noise given and noise learnt; and
- * how a change of a parameter is found (docs/model/online.md). TANDEM_RUNS: draws, default 8.
- */
+ * measurement noise and under unmeasured forces; with given and with learnt noise; and
+ * detection of a change of a parameter (docs/model/online.md). TANDEM_RUNS: draws, default
+ * 8. */
 #include "tests/support/campaign.h"
 
 #include "identification/online/online_filter.h"
@@ -167,7 +167,7 @@ static void run_filter(const char *row, bool with_forces, bool adapt, double wro
     CHECK("alarms", alarms * 10 <= runs + 10);
     CHECK("outliers", outliers <= runs * ALL / 200);
     CHECK_INT("diverged", half.diverged + end.diverged, 0);
-    /* White forces stand for forces that last: only what was learnt fits the innovations. */
+    /* White forces as a model of lasting forces: only learnt noise fits the innovations. */
     CHECK("consistent", (with_forces && !adapt) || end.consistent * 10 >= runs * 9);
 }
 

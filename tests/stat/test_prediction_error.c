@@ -1,8 +1,8 @@
 /* needs: a minute */
 /* short: TANDEM_RUNS=1 */
-/* Prediction error on known truth, with forces that nobody measures and without: bias, error
- * bars, and the output error of the same draws (docs/model/prediction_error.md). TANDEM_RUNS:
- * draws, default 10. */
+/* Prediction error on known truth, with unmeasured forces and without: bias, error bars, and
+ * the output error of the same draws (docs/model/prediction_error.md). TANDEM_RUNS: draws,
+ * default 10. */
 #include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"

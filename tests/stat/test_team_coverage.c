@@ -203,7 +203,8 @@ static void test_predicted_intervals_hold(void)
         campaign_end();
         CHECK(name, campaign_is_enough(o.inside[0], runs, 0.85));
         CHECK(name, campaign_is_few(o.inside[0], runs, 0.95));
-        /* After few moves the wrong way is told from the right one by its coverage, too. */
+        /* After few moves the coverage, too, distinguishes the wrong method from the right
+         * one. */
         CHECK("each move is too narrow", o.width_s[1] < o.width_s[0]);
         CHECK("and does not hold",
               moves[i] > 10 || !campaign_is_enough(o.inside[1], runs, 0.85));

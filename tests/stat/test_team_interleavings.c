@@ -97,7 +97,7 @@ static void check_team(const struct row *row, size_t size, const char *const *te
     b.p.head_start_us = 3000000;
     const struct model_checker_result r = build_checker(&b, &options);
     const bool dead = r.ends[TEAM_END_DEADLOCK] > 0;
-    /* At a meeting one that is told may be one that too few can come to, in the end. */
+    /* At a meeting a reported robot may be one that too few others can reach in the end. */
     const bool reported = row->meetings ? !dead || r.deadlocks > 0 : dead == (r.deadlocks > 0);
     const bool right = r.stop == TEAM_STOP_COMPLETE && r.unsound == 0 && r.violations == 0 &&
                        r.ends[TEAM_END_UNEXPLAINED] == 0 && r.ends[TEAM_END_LIVELOCK] == 0 &&

@@ -1,9 +1,6 @@
 /* tests/support/broker.h - a private mosquitto on a free loopback port, for tests with real
- * parts.
- *
- * Uses the settings file that Tandem ships, keeps everything in an own directory under /tmp,
- * and dies with the test. broker_skip() says whether there is a mosquitto at all.
- */
+ * parts. It uses the settings file that Tandem ships, has its own directory under /tmp, and
+ * ends with the test. broker_skip() returns whether there is a mosquitto at all. */
 #ifndef TESTS_SUPPORT_BROKER_H
 #define TESTS_SUPPORT_BROKER_H
 
@@ -41,8 +38,9 @@ static inline bool broker_answers(int port)
     return ok;
 }
 
-/* A loopback port that nobody listens on; below those that the kernel gives to whoever asks for
- * any, for it may do so before the port is used here. -1 without random numbers. */
+/* A loopback port that nobody listens on. It is below the range of the kernel's ephemeral
+ * ports, because the kernel could give one of those to another program before the test uses it.
+ * -1 without random numbers. */
 static inline int broker_free_port(void)
 {
     enum { FIRST = 20000, PORTS = 12000 };
@@ -77,8 +75,7 @@ static inline bool broker_init(struct broker *b)
     return mkdtemp(scratch_template(b->dir, "broker")) != NULL && b->port > 0;
 }
 
-/* Lines of the shipped file that say where the broker listens and who may come: a test's are
- * its own. */
+/* Lines of the shipped file with the broker's address and access; a test has its own. */
 static inline bool broker_is_own_setting(const char *line)
 {
     static const char *const own[] = {"listener ", "allow_anonymous ", "persistence_location "};

@@ -1,6 +1,5 @@
-/* tests/support/daemon.h - a `tandem serve` in a directory of its own, for tests with real
- * parts. It dies with the test.
- */
+/* tests/support/daemon.h - a `tandem serve` in its own directory, for tests with real parts. It
+ * ends with the test. */
 #ifndef TESTS_SUPPORT_DAEMON_H
 #define TESTS_SUPPORT_DAEMON_H
 
@@ -38,9 +37,9 @@ static inline const char *daemon_path(const struct daemon_run *d, const char *na
     return out;
 }
 
-/* Make the directory and the lab file (checkpoints come faster than the store commits, which
- * must not lose anything): what every daemon of a test needs, and more lines. http: its
- * settings beside the port, ", threads: 1" or "". */
+/* Makes the directory and the lab file, with the lines that every daemon of a test needs, and
+ * more lines. Checkpoints come faster than the store commits, which must not lose anything.
+ * http: further settings, ", threads: 1" or "". */
 static inline bool daemon_init_http(struct daemon_run *d, int broker_port, const char *http,
                                     const char *more)
 {
@@ -105,7 +104,7 @@ static inline const char *daemon_log(const struct daemon_run *d)
     return text;
 }
 
-/* The end of every wait: when it was in vain, say for what, and what the daemon said. */
+/* The end of every wait: after a failure it prints the missing event and the daemon's log. */
 static inline bool daemon_waited(const struct daemon_run *d, bool came, const char *what)
 {
     if (!came) {
@@ -115,7 +114,7 @@ static inline bool daemon_waited(const struct daemon_run *d, bool came, const ch
     return came;
 }
 
-/* Wait until it says so in its log; false after timeout_ms or when it ended. */
+/* Waits for this text in its log; false after timeout_ms or when it ended. */
 static inline bool daemon_wait_log(struct daemon_run *d, const char *words, int timeout_ms)
 {
     for (int64_t end_us = 0;

@@ -1,5 +1,5 @@
-/* tests/support/journal_fixture.h - a journal in a directory of its own, filled with lines that
- * carry a number, and what reads them back. The test makes base with mkdtemp(). */
+/* tests/support/journal_fixture.h - a journal in its own directory, filled with lines that have
+ * a number, and a reader of them. The test makes base with mkdtemp(). */
 #ifndef TESTS_SUPPORT_JOURNAL_FIXTURE_H
 #define TESTS_SUPPORT_JOURNAL_FIXTURE_H
 

@@ -1,5 +1,5 @@
-/* tests/support/lab_script.h - a lab with one or more pairs, driven by hand, its effects kept.
- */
+/* tests/support/lab_script.h - a lab with one or more pairs, driven step by step; it records
+ * the effects. */
 #ifndef TESTS_SUPPORT_LAB_SCRIPT_H
 #define TESTS_SUPPORT_LAB_SCRIPT_H
 

@@ -31,7 +31,7 @@ static inline size_t motion_file_place(const char *header, const char *name)
     exit(EXIT_FAILURE);
 }
 
-/* Append the rows of a file. False, and told, when there is none. */
+/* Appends the rows of a file. Without one it prints that and returns false. */
 static inline bool motion_file_add(struct motion_file *file, const char *name,
                                    const char *const *columns, size_t count)
 {

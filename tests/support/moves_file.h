@@ -68,7 +68,7 @@ static inline int moves_file_read(struct moves_file *file, const char *path, str
     return 1;
 }
 
-/* The moves of a recording; false, and says so, where it is not at hand. */
+/* The moves of a recording; if it is not available, it prints that and returns false. */
 static inline bool moves_file_find(struct moves_file *file, const char *name)
 {
     char path[1024];

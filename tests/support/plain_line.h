@@ -1,5 +1,5 @@
-/* tests/support/plain_line.h - a line read in one go says what it says when it is read in two.
- */
+/* tests/support/plain_line.h - a line read in one pass means the same as when it is read in
+ * two. */
 #ifndef TESTS_SUPPORT_PLAIN_LINE_H
 #define TESTS_SUPPORT_PLAIN_LINE_H
 
@@ -63,7 +63,7 @@ static inline void plain_hash(const void *context, uint64_t hash)
 
 enum plain_line { PLAIN_NOT, PLAIN_AGREES, PLAIN_DIFFERS };
 
-/* Whether it can be read in one go, and whether that says the same. */
+/* Whether it can be read in one pass, and whether that gives the same. */
 static inline enum plain_line plain_line_read(const char *line, size_t bytes)
 {
     static const struct codec_set set = {

@@ -1,5 +1,5 @@
-/* tests/support/preloaded_clock.h - what a preloaded clock_gettime() needs beside it: the older
- * calls for the wall clock. For one source of a preload each. */
+/* tests/support/preloaded_clock.h - the older calls for the wall clock, which a preloaded
+ * clock_gettime() also needs. For one source of a preload each. */
 #ifndef TESTS_SUPPORT_PRELOADED_CLOCK_H
 #define TESTS_SUPPORT_PRELOADED_CLOCK_H
 

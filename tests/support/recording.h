@@ -1,5 +1,5 @@
-/* tests/support/recording.h - where recordings are that are not ours to ship: in $TANDEM_DATA,
- * else beside the source tree. */
+/* tests/support/recording.h - the folder of recordings that cannot be shipped: $TANDEM_DATA,
+ * else next to the source tree. */
 #ifndef TESTS_SUPPORT_RECORDING_H
 #define TESTS_SUPPORT_RECORDING_H
 

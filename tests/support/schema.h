@@ -112,7 +112,7 @@ static inline bool schema_check_object(json_t *root, json_t *schema, json_t *val
     return true;
 }
 
-/* Does value fit the schema? Else why[size] says where it does not. */
+/* Does value fit the schema? Otherwise why[size] has the place of the fault. */
 static inline bool schema_check(json_t *root, json_t *node, json_t *value, const char *path,
                                 char *why, size_t size)
 {

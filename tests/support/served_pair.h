@@ -1,6 +1,5 @@
 /* tests/support/served_pair.h - a daemon at a broker, and a client that plays both robots of
- * its pair r1: commands that both answer at once, what of it is stored, what is heard of it.
- */
+ * its pair r1: commands that both answer at once, and their stored and published results. */
 #ifndef TESTS_SUPPORT_SERVED_PAIR_H
 #define TESTS_SUPPORT_SERVED_PAIR_H
 
@@ -112,7 +111,7 @@ static inline void start(void)
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
 }
 
-/* Wait until /readyz says so. */
+/* Waits until /readyz reports it. */
 static inline bool wait_body(const char *text)
 {
     char body[8192];

@@ -1,10 +1,8 @@
 /* tests/support/stepped_clock_preload.c - a machine whose wall clock is set, and which sleeps,
- * for one process (LD_PRELOAD).
- *
- * The file named by STEPPED_CLOCK holds two int64_t, mapped, in nanoseconds: what is added to
- * the wall clock, and how long the machine has slept. The wall clock and CLOCK_BOOTTIME count
- * that sleep, CLOCK_MONOTONIC does not. Waits are true, because they go by that clock.
- */
+ * for one process (LD_PRELOAD). The file named by STEPPED_CLOCK holds two int64_t, mapped, in
+ * nanoseconds: an offset of the wall clock, and how long the machine has slept. The wall clock
+ * and CLOCK_BOOTTIME count that sleep, CLOCK_MONOTONIC does not. Waits are true, because they
+ * use that clock. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* tests/support/store_fixture.h - a store in a directory of its own, rows to put in, and what
- * lists them as a text. The test makes base with mkdtemp(). */
+/* tests/support/store_fixture.h - a store in its own directory, rows to insert, and functions
+ * that list them as a text. The test makes base with mkdtemp(). */
 #ifndef TESTS_SUPPORT_STORE_FIXTURE_H
 #define TESTS_SUPPORT_STORE_FIXTURE_H
 

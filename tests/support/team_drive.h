@@ -1,5 +1,5 @@
-/* tests/support/team_drive.h - runs a team in simulated time: activities end when they are told
- * to, and events of a script come when they are due. */
+/* tests/support/team_drive.h - runs a team in simulated time: activities end on request, and
+ * events of a script come when they are due. */
 #ifndef TESTS_SUPPORT_TEAM_DRIVE_H
 #define TESTS_SUPPORT_TEAM_DRIVE_H
 
@@ -14,7 +14,7 @@ struct team_due_event {
     struct team_event event;
 };
 
-/* How long an activity takes; `event` is DONE, and may be made FAIL. False: it never ends. */
+/* Duration of an activity; `event` is DONE, and may be made FAIL. False: it never ends. */
 typedef bool team_duration(void *context, uint16_t robot, const struct team_step *step,
                            uint32_t n, int64_t *took_us, enum team_event_kind *event);
 
@@ -71,7 +71,7 @@ static inline int64_t team_drive_next(const struct team_drive *d)
     return next_us;
 }
 
-/* One instant's events, or what is due then; false: nothing will ever happen again. */
+/* Events of one instant, or those that are due then; false: no event will ever come. */
 static inline bool team_drive_step(struct team_drive *d)
 {
     const struct team_effects fx = {team_drive_effect, d};

@@ -44,8 +44,8 @@ static inline void check_same(const char *row, const char *ours, const char *the
     CHECK(row, strcmp(ours, theirs) == 0);
 }
 
-/* Another lab that gets the same messages: with ticks between them or without, and with the
- * state taken out and put into a third one before message `cut`. */
+/* Another lab that gets the same messages: with ticks between them or without, and with its
+ * state moved to a third lab before message `cut`. */
 static inline void check_again(const struct rig *rig, bool ticks, size_t cut)
 {
     static struct rig again;

@@ -1,6 +1,6 @@
-/* tests/support/team_live_rig.h - a lab with one team, whose robots answer their commands when
- * they are told to; everything goes in as messages, which can be stepped through another lab
- * again, and all that comes out is kept in words. */
+/* tests/support/team_live_rig.h - a lab with one team, whose robots answer their commands on
+ * request; all input is messages, which can be stepped through another lab again, and all
+ * output is recorded as text. */
 #ifndef TESTS_SUPPORT_TEAM_LIVE_RIG_H
 #define TESTS_SUPPORT_TEAM_LIVE_RIG_H
 
@@ -34,7 +34,8 @@ struct rig_message {
     char payload[RIG_PAYLOAD];
 };
 
-/* How a command goes, as told when the real robot got it; the twin may get it later. */
+/* The course of a command, by the time when the real robot got it; the twin may get it
+ * later. */
 struct rig_course {
     char id[EVENT_ID_MAX];
     bool ends;
@@ -70,10 +71,10 @@ struct rig {
     struct team_live_result result;
     uint64_t forecast_number; /* newest forecast that was made (team_live_forecast.h) */
     double slower;            /* factor by which the twins are slower */
-    /* How long this step takes, false: for ever; *status of its reply. */
+    /* Duration of this step, false: for ever; *status of its reply. */
     bool (*lap)(struct rig *rig, uint16_t robot, const struct team_step *step, int64_t *us,
                 const char **status);
-    bool deaf;  /* robots go on when they are told to halt */
+    bool deaf;  /* robots continue after a halt */
     bool plain; /* nobody answers: another lab's messages are stepped */
 };
 
@@ -256,7 +257,7 @@ static inline void rig_emit(void *context, const struct effect *effect)
     }
 }
 
-/* A lab of its own, as that of rig will be. */
+/* A lab that will be equal to that of rig. */
 static inline void rig_open_lab(struct rig *rig)
 {
     rig->lab =
@@ -392,7 +393,7 @@ static inline void rig_run_until(struct rig *rig, int64_t t_us)
     }
 }
 
-/* How often a text stands in the log. */
+/* The number of times that a text is in the log. */
 static inline unsigned rig_count(const struct rig *rig, const char *text)
 {
     unsigned count = 0;

@@ -16,7 +16,7 @@
 
 static const double TRUTH_PI = 3.14159265358979323846;
 
-/* Byte for byte: what is promised of doubles here. */
+/* Compares to the byte, as the product promises for doubles. */
 static inline int truth_same(const void *a, const void *b, size_t bytes)
 {
     return memcmp(a, b, bytes) == 0;

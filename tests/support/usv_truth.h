@@ -97,8 +97,8 @@ static inline void usv_measure(struct usv_record *record, uint64_t *state)
     }
 }
 
-/* The truth anew: from rest, under the record's efforts delay_s late and forces [n][3] beside
- * them (NULL: none). */
+/* Simulates the truth again: from rest, under the record's efforts delay_s late and additional
+ * forces [n][3] (NULL: none). */
 static inline void usv_drive(struct usv_record *record, const double *theta, double delay_s,
                              double (*force)[3])
 {

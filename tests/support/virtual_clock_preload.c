@@ -252,7 +252,7 @@ unsigned alarm(unsigned seconds)
                : (unsigned)((before_ns - now + SECOND_NS - 1) / SECOND_NS);
 }
 
-/* Who finds no timers, as timeout(1), takes alarm(). */
+/* Fails, so that a program such as timeout(1) uses alarm() instead. */
 int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer)
 {
     (void)clock;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ./test sets by how much all limits are multiplied: a busy machine takes longer. */
+/* ./test sets the factor of all limits: a busy machine takes longer. */
 static inline double wait_patience(void)
 {
     const char *text = getenv("TANDEM_PATIENCE");
@@ -28,8 +28,8 @@ static inline int wait_limit_ms(int limit_ms)
     return (int)(limit_ms * wait_patience());
 }
 
-/* Whether the test runs on virtual time: only there computing takes no time, and a time may be
- * held to a limit. */
+/* Whether the test runs on virtual time: only there computing takes no time, and a duration can
+ * have a limit. */
 static inline bool wait_is_virtual(void)
 {
     return getenv("TANDEM_CLOCK") != NULL;
@@ -47,8 +47,8 @@ static inline void pass_time_ms(long ms)
     pass_time_us(INT64_C(1000) * ms);
 }
 
-/* Whether the wait goes on: false once the limit is over. `end_us` is 0 before the first call.
- */
+/* Whether the wait continues: false once the limit is over. `end_us` is 0 before the first
+ * call. */
 static inline bool wait_more(int64_t *end_us, long limit_ms)
 {
     struct timespec now;

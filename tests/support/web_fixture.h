@@ -42,7 +42,7 @@ struct fixture {
     atomic_int commands;
     pthread_mutex_t lock;
     char command_pair[EVENT_PAIR_MAX], command_payload[EVENT_RAW_MAX + 1];
-    char request[256];  /* the last wish about parameter sets */
+    char request[256];  /* the last request about parameter sets */
     atomic_int uploads; /* claimed now */
     atomic_int uploads_max;
     atomic_int identify_status, refit_status;
@@ -387,8 +387,8 @@ static inline void fixture_step(struct fixture *f, size_t pair, struct event *ev
     pair_step(&parts, &f->params[pair], event, &fx);
 }
 
-/* Command k at k * 10 s and its two replies; every tenth time the virtual robot keeps silent,
- * every seventh the real one answers twice, every eleventh they tell different x. */
+/* Command k at k * 10 s and its two replies; every tenth time the virtual robot is silent,
+ * every seventh the real one answers twice, every eleventh they report different x. */
 static inline void fixture_move(struct fixture *f, size_t pair, int k)
 {
     const double t = 10.0 * k;

@@ -1,5 +1,5 @@
-/* tests/support/web_served.h - the web fixture served over real sockets, and whether an answer
- * keeps the contract. */
+/* tests/support/web_served.h - the web fixture served over real sockets, and a check that
+ * answers satisfy the contract. */
 #ifndef TESTS_SUPPORT_WEB_SERVED_H
 #define TESTS_SUPPORT_WEB_SERVED_H
 

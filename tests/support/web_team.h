@@ -1,5 +1,5 @@
-/* tests/support/web_team.h - a team for the web fixture: R1 asks by itself, R2 has a sequence;
- * what is asked of it over HTTP it takes in at once, as the lab would. */
+/* tests/support/web_team.h - a team for the web fixture: R1 requests by itself, R2 has a
+ * sequence; the team applies requests over HTTP at once, as the lab would. */
 #ifndef TESTS_SUPPORT_WEB_TEAM_H
 #define TESTS_SUPPORT_WEB_TEAM_H
 

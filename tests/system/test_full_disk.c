@@ -1,7 +1,7 @@
 /* needs: virtual time */
-/* A full disk: readyz says so, nothing is acknowledged, and once there is room again the broker
- * delivers all of it. First with a limit on the size of files, which every user may set, then
- * with a small file system of its own, which takes root. Uses threads. */
+/* A full disk: readyz reports it, nothing is acknowledged, and once there is room again the
+ * broker delivers all of it. First with a limit on the size of files, which every user may set,
+ * then with a small file system of its own, which needs root. Uses threads. */
 #include "tests/support/check.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(vo
     publish_commands(10);
     const unsigned total = commands;
     CHECK(row, wait_for(stored_entries, total));
-    /* Full again when it has to stop: quickly, and what it says is true. */
+    /* Full again when it has to stop: it stops quickly, and its reports are true. */
     fill();
     publish_commands(60);
     wait_refused();
@@ -107,8 +107,8 @@ static unsigned recorded_sessions(void)
     return count;
 }
 
-/* A connection that the journal cannot note is none: a restart would take what came over it for
- * what came before. */
+/* A connection that the journal cannot record does not count: after a restart its messages
+ * would count as earlier ones. */
 static void test_connection(void)
 {
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
@@ -172,7 +172,7 @@ static void test_small_disk(void)
     }
     CHECK("link", symlink("journal/store.db", daemon_path(&served, "store.db")) == 0);
     start();
-    /* Less than is asked for by default: told, and ready all the same. */
+    /* Less room than the default limit: reported, and ready all the same. */
     CHECK("told", daemon_wait_log(&served, "space_low: little space is left", 10000));
     CHECK("in words", wait_body("\"journal\":{\"ok\":true,\"text\":\"little space is left"));
     CHECK("ready", daemon_wait_ready(&served, 200, 2000));

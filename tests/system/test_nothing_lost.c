@@ -35,7 +35,7 @@ static struct mqtt_client *client;
 static unsigned char state[COMMANDS_MAX]; /* of command n; the publisher's until it stopped */
 static unsigned entries[COMMANDS_MAX];
 static unsigned verdicts[8];
-static _Atomic unsigned commands; /* said so far */
+static _Atomic unsigned commands; /* published so far */
 static _Atomic bool load_on, load_end;
 static pthread_t publisher;
 
@@ -51,8 +51,8 @@ static void publish_command(unsigned n, const char *what, const char *rest)
     char payload[128];
     (void)snprintf(topic, sizeof topic, "tandem/v1/r%u/%s", n % PAIRS + 1, what);
     const int bytes = snprintf(payload, sizeof payload, "{\"id\":\"k%u\",%s}", n, rest);
-    /* The buffer of the client holds what comes while the broker is away; when it is full the
-     * command counts as not said. */
+    /* The buffer of the client holds messages while the broker is away; when it is full the
+     * command counts as not published. */
     while (mqtt_client_publish(client, topic, payload, (size_t)bytes, 1, false) != STATUS_OK) {
         pass_time_ms(5);
     }
@@ -66,7 +66,7 @@ static void publish_numbered(unsigned n)
     state[n] = SAID;
 }
 
-/* Everything said so far is acknowledged: the client keeps count. */
+/* Everything published so far is acknowledged: the client counts it. */
 static void record_acknowledged(unsigned from, unsigned to)
 {
     struct mqtt_client_state s;
@@ -141,7 +141,7 @@ static unsigned count_entries(void)
     return total;
 }
 
-/* However slow the machine: as long as entries come, it goes on. */
+/* The limit depends on progress: as long as entries come, the wait continues. */
 static bool wait_entries(unsigned count, int idle_ms)
 {
     char words[64];
@@ -180,7 +180,7 @@ static void check_entries(const char *row, unsigned from)
         acknowledged, missing, twice, verdicts[1]);
 }
 
-/* Let the load pause and the daemon settle; then judge the store. */
+/* The load pauses and the daemon becomes idle; then the store is judged. */
 static void await_settled(const char *row, unsigned from)
 {
     atomic_store(&load_on, false);

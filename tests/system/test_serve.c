@@ -20,7 +20,7 @@ enum { STORED_MAX = 512 };
 static struct broker broker;
 static struct daemon_run served;
 
-/* ---- a client that keeps what it hears ---- */
+/* ---- a client that records what it receives ---- */
 
 static struct {
     pthread_mutex_t lock;
@@ -149,7 +149,7 @@ static int wait_stored(char ids[64][64], int count)
 
 /* ---- wrong usage and what cannot be had ---- */
 
-/* Run `tandem serve` with these arguments; its exit status and what it printed. */
+/* Runs `tandem serve` with these arguments; its exit status and its output. */
 static int run_serve(const char *arguments, char *output, size_t size)
 {
     char command[512];
@@ -334,7 +334,7 @@ static void check_metrics(void)
     char name[128];
     size_t named = 0;
     for (const char *at = docs; (at = strstr(at, "`tandem_")) != NULL; at++, named++) {
-        /* A name that ends in the sign for "and so on" stands for all that begin so. */
+        /* A name that ends in the sign for "and so on" matches all that begin so. */
         const size_t bytes = 1 + strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_");
         const bool whole = at[bytes] == '`' || at[bytes] == '{';
         (void)snprintf(name, sizeof name, "# HELP %.*s%s", (int)bytes - 1, at + 1,
@@ -362,7 +362,7 @@ static void test_results(void)
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
     CHECK("online", wait_received("tandem/v1/connection", "online", 1));
     publish_text("r1/command", "{\"id\":\"a\",\"op\":\"go\",\"displacement_m\":1}");
-    pass_time_ms(10); /* nobody calibrates on a move that takes no time */
+    pass_time_ms(10); /* the calibration uses no move that takes no time */
     publish_text("r1/real/reply", "{\"id\":\"a\",\"status\":\"done\"}");
     publish_text("r1/virtual/reply", "{\"id\":\"a\",\"status\":\"done\"}");
     publish_text("r1/command", "{\"id\":\"b\",\"op\":\"go\",\"displacement_m\":2}");
@@ -389,7 +389,7 @@ static void test_results(void)
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     CHECK("offline", wait_received("tandem/v1/connection", "offline", 1));
     CHECK("no warning", strstr(daemon_log(&served), "broker_down") == NULL);
-    /* The retained calibration is there for who comes later. */
+    /* The calibration is retained for clients that connect later. */
     stop_receiving();
     start_receiving();
     CHECK("retained", wait_received("tandem/v1/r1/calibration", "\"pair\":\"r1\"", 1));
@@ -485,7 +485,7 @@ static void test_link(void)
     daemon_finish(&served);
 }
 
-/* Read the journal anew, with other parameters: nothing is stored or published twice. */
+/* The journal read again with other parameters: nothing is stored or published twice. */
 static void test_other_lab_file(void)
 {
     char ids[64][64];
@@ -526,8 +526,8 @@ static void test_other_lab_file(void)
     daemon_finish(&served);
 }
 
-/* A checkpoint of a program that laid its state out otherwise: refused in words, and the
- * journal makes up for it. */
+/* A checkpoint of a program with another layout of its state is refused with a message, and the
+ * state is rebuilt from the journal. */
 static void test_older_checkpoint(void)
 {
     char ids[64][64];
@@ -674,8 +674,8 @@ static void write_motor(const char *remark, const char *friction)
     CU_ASSERT_FATAL(fclose(to) == 0);
 }
 
-/* A model whose file says something else is told by name, once, with both hashes; one whose
- * file is only written otherwise is the same. */
+/* A model whose file has another meaning is reported by name, once, with both hashes; one whose
+ * file is only formatted differently is the same. */
 static void test_model_changed(void)
 {
     CU_ASSERT_FATAL(daemon_init(&served, broker.port,

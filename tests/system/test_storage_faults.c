@@ -47,7 +47,7 @@ static void wait_checkpoint(void)
     CHECK("stored", wait_for(stored_entries, commands));
 }
 
-/* Nothing is missing, nothing is there twice, and replay says the same. */
+/* Nothing is missing, nothing is there twice, and replay gives the same. */
 static void check_all(const char *row)
 {
     char body[1 << 16];
@@ -148,7 +148,7 @@ static void test_files_removed(void)
         const char *row;
         const char *damage;
         const char *event; /* in the log */
-        bool store;        /* its records are made up */
+        bool store;        /* its records are rebuilt */
     } rows[] = {
         {"store", "rm db/store.db", "store_removed", true},
         {"store and what is beside it", "rm db/store.db*", "store_removed", true},
@@ -167,7 +167,8 @@ static void test_files_removed(void)
         run_in(rows[i].damage);
         CHECK(rows[i].row, daemon_wait_log(&served, rows[i].event, 5000));
         publish_commands(AFTER);
-        CHECK(rows[i].row, !rows[i].store || daemon_wait_log(&served, "store_backfilled", 10000));
+        CHECK(rows[i].row,
+              !rows[i].store || daemon_wait_log(&served, "store_backfilled", 10000));
         CHECK(rows[i].row, daemon_wait_ready(&served, 200, 10000));
         check_all(rows[i].row);
         char body[1 << 14];

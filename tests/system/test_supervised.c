@@ -1,5 +1,5 @@
 /* needs: threads, virtual time */
-/* The daemon under a supervisor: what it says on NOTIFY_SOCKET, and when; threads. */
+/* The daemon under a supervisor: its messages on NOTIFY_SOCKET, and their times; threads. */
 #include "tests/support/check.h"
 #include "tests/support/fault_code.h"
 
@@ -40,7 +40,7 @@ static bool listen_to_daemon(void)
     return bind(received.fd, (const struct sockaddr *)&a, sizeof a) == 0;
 }
 
-/* Take in what has been said. */
+/* Receives the messages so far. */
 static void listen_now(void)
 {
     while (received.count < RECEIVED_MAX) {
@@ -54,7 +54,7 @@ static void listen_now(void)
     }
 }
 
-/* The place of the first message from `from` on that begins with this; -1: not said yet. */
+/* The place of the first message from `from` on that begins with this; -1: not sent yet. */
 static long find_received(size_t from, const char *start)
 {
     listen_now();
@@ -188,7 +188,7 @@ static pid_t find_thread(const char *name)
     return found;
 }
 
-/* A thread names itself, which may be later than what the daemon says of itself. */
+/* A thread names itself, which may be later than the daemon's message. */
 static pid_t wait_thread(const char *name, int timeout_ms)
 {
     pid_t found = find_thread(name);
@@ -216,7 +216,7 @@ static void test_hung_thread(void)
         }
         CHECK_INT("held up", ptrace(PTRACE_INTERRUPT, thread, NULL, NULL), 0);
         CHECK_INT("stands", waitpid(thread, NULL, __WALL), thread);
-        /* The beat before it may still be told once. */
+        /* The previous beat may still come once. */
         CHECK("no more signs of life", count_alive_within(2 * WATCHDOG_MS) <= 1);
         CHECK_INT("though others work", daemon_get(&served, "/healthz", body, sizeof body),
                   200);
@@ -228,7 +228,7 @@ static void test_hung_thread(void)
     daemon_finish(&served);
 }
 
-/* Write the lab file anew, and have it read again. */
+/* Writes the lab file again, and makes the daemon read it. */
 static void reload_config(const char *log_level, const char *more)
 {
     FILE *out = fopen(daemon_path(&served, "lab.yaml"), "we");

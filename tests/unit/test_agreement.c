@@ -25,7 +25,8 @@ static void test_by_hand(void)
     CHECK_NEAR("nothing between", out.between_sd, 0.0, 0.0, 0.0);
 }
 
-/* Errors from few samples, of different size: said to differ as often as promised. */
+/* Errors from few samples, of different size: the test rejects equal values as often as
+ * promised. */
 static void test_honest(void)
 {
     enum { DRAWS = 4000, FREEDOM = 6 };

@@ -9,7 +9,7 @@ enum { ROWS = 300, ASKING = 3 };
 
 static struct fixture fixture;
 
-/* ---- what is given ---- */
+/* ---- inputs ---- */
 
 /* A row that the lab did not make, to be seen in the list. */
 static void add_row(enum store_kind kind, uint64_t n)

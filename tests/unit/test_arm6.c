@@ -1,4 +1,5 @@
-/* The simulated arm: what it obeys, what it refuses and why, and what is seen of it. */
+/* The simulated arm: commands that it executes, refusals with reasons, and what telemetry shows
+ * of it. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -148,7 +149,7 @@ static void test_law(void)
               received[0].end_us);
 }
 
-/* Each class of moves has a law of its own, beside what is of all. */
+/* Each class of moves has a law of its own, in addition to the common one. */
 static void test_laws_of_classes(void)
 {
     static const struct {
@@ -499,7 +500,7 @@ static void test_efforts(void)
     CHECK_NEAR("there", state.q_rad[0], 0.0, 0, 1e-5);
 }
 
-/* How fast the set points' speeds change, as telemetry tells it; NULL: it does not. */
+/* Rate of the set points' speeds, as telemetry reports it; NULL: it does not. */
 static const double *commanded_rates(void)
 {
     static struct robot_sample sample;
@@ -573,8 +574,8 @@ static unsigned draw_below(struct random_source *random, size_t count)
     return (unsigned)(random_uniform(random) * (double)count);
 }
 
-/* Whatever comes, with whatever numbers: each command has one answer, what is told is finite,
- * and no joint leaves its range. */
+/* Any commands with any numbers: each command has one answer, telemetry is finite, and no joint
+ * leaves its range. */
 static void test_random(void)
 {
     static const char *const ops[] = {"movej", "movel", "movec", "speedj", "speedl",

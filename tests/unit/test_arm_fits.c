@@ -1,6 +1,7 @@
 /* short: TANDEM_WITHOUT=friction */
-/* An arm's links from poses, and its friction from currents: truth found, intervals that hold
- * it, wrong frames and units that are told, too little data, and memory that runs out. */
+/* An arm's links from poses, and its friction from currents: true values are found, intervals
+ * contain them, wrong frames and units are reported, too little data, and memory that runs
+ * out. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -82,7 +83,7 @@ static bool has_reason(const struct estimate *e, const char *text)
     return false;
 }
 
-/* How far the corrected arm is from the true one where nobody measured. */
+/* How far the corrected arm is from the true one where nothing was measured. */
 static struct arm_kinematics_check check_truth(const struct arm_geometry *truth)
 {
     struct arm_geometry found = find_arm("ur5");
@@ -118,7 +119,7 @@ static void test_real_links(void)
     }
 }
 
-/* Over many recordings: parameters within their intervals, the tool as near as was told. */
+/* Over many recordings: parameters within their intervals, the tool as close as reported. */
 static void test_links_intervals(void)
 {
     const struct arm_geometry nominal = find_arm("ur5");
@@ -150,7 +151,7 @@ static void test_links_intervals(void)
     CHECK_NEAR("the tool, as near as told", sqrt(far2 / reported2), 1.0, 0.0, 0.1);
 }
 
-/* ---- what is not of this arm ---- */
+/* ---- recordings of something else ---- */
 
 static void shift_tool(struct arm_pair *pair, double by_m)
 {
@@ -361,8 +362,8 @@ static enum status fit_joints(const struct arm_friction_raw *raw, struct err *er
 
 static const double truth[] = {J, FV, FC, O};
 
-/* Is what is in use contradicted: all joints, values (NULL: none) with their errors; of joint 3
- * a viscous friction that is off by a share of it. */
+/* Whether the parameters in use are contradicted: all joints, values (NULL: none) with their
+ * errors; joint 3 has a viscous friction that is off by a share of it. */
 static bool is_contradicted(const struct estimate *before, double off)
 {
     struct reference_check extra[ARM_JOINTS];

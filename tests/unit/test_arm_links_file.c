@@ -1,5 +1,5 @@
-/* Links of one arm from what is at hand of it: each form means the same arm, and every fault
- * has its place. */
+/* Links of one arm in every file format: each format means the same arm, and every fault has
+ * its place. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -70,8 +70,8 @@ static double worst_difference(const struct rigid *a, const struct rigid *b)
     return worst;
 }
 
-/* Does the arm that was read stand where the other one does? Returns how far the nominal arm's
- * tool is from it in the mean. */
+/* Whether the arm that was read equals the other one; returns the mean distance of the nominal
+ * arm's tool from it. */
 static double check_poses(const char *row, struct rigid (*stand)(const double q[ARM_JOINTS]))
 {
     struct random_source random = {.state = 4};
@@ -101,7 +101,7 @@ static struct rigid place_frame(struct rigid at, double x, double y, double z, d
     return rigid_multiply(&at, &step);
 }
 
-/* A controller's table, link by link as it stands there. */
+/* A controller's table, link by link. */
 static struct rigid stand_by_table(const double q[ARM_JOINTS])
 {
     static const double theta[] = {2.07750978653505926e-05, 0.96821571555565844,
@@ -167,7 +167,7 @@ static void test_forms(void)
     CHECK_INT("conf", load_links(conf, &errors), STATUS_OK);
     const double off_m = check_poses("conf", stand_by_table);
     (void)printf("a real UR5's tool is %.2f mm off nominal in the mean\n", 1e3 * off_m);
-    /* "2-3 mm", says who printed it. */
+    /* the author writes "2-3 mm" */
     CHECK("conf", off_m > 1e-3 && off_m < 4e-3);
 }
 

@@ -1,5 +1,5 @@
 /* Moves recognised in an arm's set points: ends within a period, path, speed and acceleration,
- * and what must not be taken for a whole move. */
+ * and motions that must not count as a whole move. */
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
@@ -155,7 +155,7 @@ static void test_whole_moves(void)
             for (double offset = 0.0; offset < 1.0; offset += 0.23) {
                 struct seen seen;
                 const struct script c = {.hz = rates[k], .offset_s = offset / rates[k]};
-                /* Fewer than a dozen samples tell no trapezoid. */
+                /* Fewer than a dozen samples determine no trapezoid. */
                 if (m.duration_s * rates[k] > 12.0) {
                     run_script(&c, &m, &seen);
                     check_whole(rows[i].row, &seen, &m, 1.0 / rates[k]);
@@ -200,7 +200,7 @@ static void test_lacks(void)
     CHECK_TEXT("arc", seen.move[0].lacks, "neither a line of joint angles nor of the tool");
 }
 
-/* A pause that the slider does not tell, and a move at even speed: no trapezoids. */
+/* A pause that the slider does not show, and a move at even speed: no trapezoids. */
 static void test_shapes(void)
 {
     const double to[6] = {1.8, -1.0, -2.0, -1.7, 1.2, 0.0};
@@ -257,7 +257,7 @@ static void test_cut(void)
     CHECK_TEXT("next", seen.move[1].lacks ? seen.move[1].lacks : "", "");
 }
 
-/* Longer than what is kept; a clock that goes back; numbers that are none. */
+/* Longer than the stored history; a clock that goes back; numbers that are not finite. */
 static void test_odd_samples(void)
 {
     const double to[6] = {2.3, -1.2, -1.7, -1.8, 1.5707963, 0.4};

@@ -194,7 +194,7 @@ static void test_damage(void)
     CHECK("untouched", out.payload == NULL);
 }
 
-/* Pieces go where they belong, in any order; what none says is 0. */
+/* Pieces go where they belong, in any order; bytes without a piece are 0. */
 static void test_pieces(void)
 {
     static const unsigned char want[] = {0, 0, 'a', 'b', 0, 'c', 'e', 'f', 0};

@@ -176,7 +176,8 @@ static void test_malformed(void)
     }
 }
 
-/* The id of what is malformed is told where it stands before the fault; never another's. */
+/* The id of a malformed message is reported if it stands before the fault; never another
+ * message's. */
 static void test_malformed_id(void)
 {
     static struct seen seen;
@@ -326,8 +327,8 @@ static void test_arm_malformed(void)
     }
 }
 
-/* A misspelt size is told; members of one's own beside a size, or of another operation, are
- * not anybody's business. */
+/* A misspelt size is reported; unknown members next to a size, or of another operation, are
+ * ignored. */
 static void test_misspelt(void)
 {
     static const struct {
@@ -612,7 +613,7 @@ static void test_foreign_codec(void)
     CHECK("to a robot that takes none", !codec_encode(&codec_count_up, &go, &answer));
 }
 
-/* Each pair is heard in its own codec only. */
+/* Each pair receives messages in its own codec only. */
 static void test_two_codecs(void)
 {
     static const struct {
@@ -698,8 +699,8 @@ static void test_table(void)
     CHECK("event", !codec_native.is_sample("tandem/v1", "tandem/v1/r1/real/reply"));
 }
 
-/* Does every topic that one of the two stands for fit the other: '+' one level, '#' the rest?
- */
+/* Whether one of the two fits every topic that the other stands for: '+' one level, '#' the
+ * rest. */
 static bool fits_filter(const char *topic, const char *filter)
 {
     for (; *filter == '+' || *filter == *topic; filter++) {

@@ -1,5 +1,5 @@
-/* Is the simulator told where the real robot stands, when and only when it should, and what
- * becomes of it? */
+/* The simulator receives the real robot's pose when and only when it should, and the outcome is
+ * recorded. */
 #include "tests/support/check.h"
 
 #include "tests/support/lab_script.h"
@@ -21,7 +21,7 @@ static void open_lab(struct script *s, struct setting setting)
     script_open(s);
 }
 
-/* A reply that tells `count` of the names, each with this value. */
+/* A reply that reports `count` of the names, each with this value. */
 static void reply_values(struct script *s, int64_t t_us, enum side side, const char *id,
                          size_t count, const double *values)
 {
@@ -103,7 +103,7 @@ static void test_when(void)
     }
 }
 
-/* Who does not tell all of it cannot be corrected, or by. */
+/* A robot that does not report the whole pose cannot be corrected, nor correct another. */
 static void test_half_a_pose(void)
 {
     static struct script s;
@@ -126,7 +126,7 @@ static void test_half_a_pose(void)
     script_close(&s);
 }
 
-/* Observe: both heard the next command while the first was open. */
+/* Observe: both received the next command while the first was open. */
 static void test_open_in_observe(void)
 {
     static struct script s;
@@ -227,7 +227,7 @@ static void test_answers(void)
     script_close(&s);
 }
 
-/* Replies that waited while nobody listened are of who knows when. */
+/* Replies that waited while nobody listened have an unknown time. */
 static void test_away(void)
 {
     static struct script s;

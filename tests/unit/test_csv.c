@@ -160,7 +160,7 @@ static void test_faults(void)
             CHECK_INT(rows[i].row, err.line, rows[i].line);
             CHECK_INT(rows[i].row, err.column, rows[i].column);
             CHECK_TEXT(rows[i].row, fault_name(err.fault), rows[i].code);
-            /* Nothing goes on after a fault. */
+            /* The reader stops after a fault. */
             CHECK_INT(rows[i].row, csv_feed(&csv, "x\n1\n", 4, &err), STATUS_E_PARSE);
             CHECK_INT(rows[i].row, csv_finish(&csv, &err), STATUS_E_PARSE);
         }
@@ -308,7 +308,7 @@ static void test_stop(void)
     CHECK_INT("no header callback", seen.count, 2);
 }
 
-/* Ten thousand rows through a small door: the reader keeps one line only. */
+/* Ten thousand rows through a small buffer: the reader stores one line only. */
 static void test_long_file(void)
 {
     struct seen seen = {.number = "x"};

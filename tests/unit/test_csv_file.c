@@ -1,4 +1,4 @@
-/* Whole files through the CSV reader: what they were, an early end, what cannot be read; uses
+/* Whole files through the CSV reader: their format, an early end, unreadable files; uses
  * threads. */
 #include "tests/support/check.h"
 
@@ -19,7 +19,7 @@ static char expected_byte(size_t i)
 }
 
 struct rows {
-    size_t count, most; /* of rows; the last one says no */
+    size_t count, most; /* of rows; the last one returns false */
 };
 
 static enum status record_row(void *context, const struct csv *csv, struct err *err)

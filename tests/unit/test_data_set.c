@@ -1,4 +1,5 @@
-/* Recordings with every fault there is, to data sets; and fits of data that cannot tell. */
+/* Recordings with every fault there is, to data sets; and fits of data that determine
+ * nothing. */
 #include "tests/support/check.h"
 
 #include <dlfcn.h>
@@ -200,10 +201,9 @@ static const struct row {
     /* clang-format on */
 };
 
-/* A row that is lost where an effort changes: nobody knows when it did. Where that is seldom
- * the recording is cut there; else it may have been at either end, and halfway is right on
- * average.
- */
+/* A row is lost where an effort changes, so the time of the change is unknown. If that is rare
+ * the recording is cut there; else the change may have been at either end, and halfway is right
+ * on average. */
 static void test_jumps(void)
 {
     static const struct {
@@ -338,7 +338,7 @@ static void test_channels(void)
     data_table_free(&table);
 }
 
-/* Data in order that do not tell everything. */
+/* Data in order that do not determine everything. */
 static void make_still(struct recording *r)
 {
     memset(r->nu, 0, sizeof r->nu);
@@ -526,7 +526,7 @@ static void test_biases(void)
     data_table_free(&table);
 }
 
-/* Output error needs a start: where there is none it says so. */
+/* Output error needs a start: without one the report says so. */
 static void test_estimate(void)
 {
     static struct recording r;

@@ -1,5 +1,5 @@
-/* Messages that come again, from the line of the journal to the effect: by packet ids, by ids,
- * and when nothing tells. */
+/* Repeated messages, from the line of the journal to the effect: identified by packet ids, by
+ * ids, or by nothing. */
 #include "tests/support/lab_script.h"
 #include "tests/support/saved_lab.h"
 
@@ -13,7 +13,7 @@ static void step_script(void *context, const struct event *event)
     lab_step(script->lab, event, &script->fx);
 }
 
-/* A lab of one pair whose journal says these things, a line each. */
+/* A lab of one pair whose journal has these lines. */
 static void step_message(double t_s, const char *topic, const char *more, const char *payload)
 {
     static char scratch[MESSAGE_PAYLOAD_MAX + 1];
@@ -74,7 +74,7 @@ static void restart_lab(void)
 #define DONE    "{\"status\":\"done\"}"
 #define DONE_ID "{\"id\":\"c1\",\"status\":\"done\"}"
 
-/* A command, 4 to 6 with its replies, and one like it later: what is it taken for? */
+/* A command, 4 to 6 with its replies, and an equal one later: is it a repetition? */
 static void test_observe(void)
 {
     enum { NEW, AGAIN, AMBIGUOUS };
@@ -143,7 +143,7 @@ static void test_observe(void)
     }
 }
 
-/* A broker that takes the lowest free number says nothing by it. */
+/* A broker that uses the lowest free number gives no information by it. */
 static void test_lowest_free(void)
 {
     start_lab(PAIR_OBSERVE);

@@ -1,5 +1,5 @@
-/* Machines drawn with draw.io: the golden drawings with what is told of them, the forms in
- * which files come, what may be drawn and how, and what strangers' files are refused for. */
+/* Machines drawn with draw.io: the golden drawings with their diagnostics, the file formats,
+ * what may be drawn and how, and the refusals of foreign files. */
 #include "tests/support/check.h"
 
 #include <glob.h>
@@ -31,7 +31,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* ---- from a drawing to what is told of it ---- */
+/* ---- from a drawing to its diagnostics ---- */
 
 static void understand_page(struct drawing *drawing, size_t page, bool words)
 {
@@ -105,7 +105,7 @@ static void compare_file(const char *path, const char *got)
     while (got[same] != '\0' && got[same] == want[same]) {
         same++;
     }
-    const size_t from = same < 40 ? 0 : same - 40; /* the difference and what is before it */
+    const size_t from = same < 40 ? 0 : same - 40; /* the difference and the text before it */
     CHECK_TEXT(base_name(path), got + from, want + from);
 }
 
@@ -417,8 +417,8 @@ static void test_forms(void)
 
 static const struct row {
     const char *name, *body;
-    const char *arcs;  /* "" when nothing is to be said of them */
-    const char *codes; /* of all that is told */
+    const char *arcs;  /* "" without diagnostics */
+    const char *codes; /* of all diagnostics */
     const char *says;  /* part of one of them */
 } rows[] = {
     {"two states", TWO ARROW("e", "x", "a", "b") ARROW("f", "y / n+ = 1", "b", "a"),
@@ -670,7 +670,7 @@ static void test_refused(void)
     check_refused(deep, strlen(deep), "too_deep");
 }
 
-/* A page that cannot be read is told as such; the others are. */
+/* A page that cannot be read is reported as such; the others are read. */
 static void test_damaged_pages(void)
 {
     static const struct {

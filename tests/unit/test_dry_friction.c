@@ -1,8 +1,8 @@
 /* short: 'TANDEM_WITHOUT=finds wheels' */
-/* A differential drive whose wheels rub: it stands until the command exceeds its friction,
- * stops in finite time, pivots about a wheel that holds; what a simulation says of its
- * sensitivities; the distance of its wheels from a recording; a fit without friction, which is
- * told. And lags that samples cannot have told, of any model. */
+/* A differential drive with friction in its wheels: it rests until the command exceeds its
+ * friction, stops in finite time, and pivots about a wheel that sticks. Tests the sensitivities
+ * of a simulation, the wheel distance from a recording, a fit without friction, which is
+ * reported, and lags of any model that are too short for the samples. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -264,7 +264,7 @@ static void test_friction_reported(void)
     CHECK("none", !has_reason(fit.estimate.advice, fit.estimate.advice_count, "friction"));
 }
 
-/* Time constants by the sampling: what samples see is fitted, what they do not is FAIL. */
+/* Time constants against the sampling: a visible one is fitted, a shorter one is FAIL. */
 static void test_lags(void)
 {
     static const struct {

@@ -61,7 +61,7 @@ static void test_names(void)
     CHECK_NEAR("factor", change.after[0], 1.4, 1e-9, 0.0);
 }
 
-/* Each parameter known to 2 %, by itself. */
+/* Each parameter has an error of 2 %, independent of the others. */
 static struct dynamics_change change_model(const struct model *model, const double *before,
                                            const double *factor)
 {
@@ -129,7 +129,7 @@ static void test_together(void)
     }
 }
 
-/* Linear damping and quadratic damping that nobody can tell apart: one of them. */
+/* Linear and quadratic damping that the data cannot distinguish: one of them. */
 static void test_rival(void)
 {
     double value[P];

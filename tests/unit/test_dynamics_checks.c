@@ -52,8 +52,8 @@ static bool has_reason(const struct dynamics_fit *fit, const char *words)
     return published;
 }
 
-/* Through half and double the window the same comes out of the weak form, and something else
- * out of derivatives, whose bias depends on it. */
+/* The weak form gives the same with half and double the window; derivatives do not, because
+ * their bias depends on it. */
 static void test_sensitivity(void)
 {
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -114,7 +114,7 @@ static struct data_set drive_channel(double t_s[USV_SAMPLES], double command[USV
                              .noise_sd = {0.02}};
 }
 
-/* A delay makes the weak form lean on its window, unless it is told of it. */
+/* A delay makes the weak form depend on its window, unless the delay is given. */
 static void test_sensitivity_late(void)
 {
     static double t_s[USV_SAMPLES];
@@ -237,7 +237,7 @@ static void test_compare(void)
     allocations_left = -1;
 }
 
-/* One step ahead and simulated are told apart, with a delay as without. */
+/* One step ahead and simulated are distinguished, with a delay as without. */
 static void test_one_step(void)
 {
     static struct usv_record late;
@@ -258,7 +258,7 @@ static void test_one_step(void)
         for (size_t a = 0; a < 3; a++) {
             const struct dynamics_axis_check *axis = &check.axis[a];
             CHECK_NEAR(row, axis->run.rmse, usv_noise_sd[a], 0.06, 0);
-            /* Noise of this sample, and that of the one before carried on. */
+            /* Noise of this sample, plus a part of the previous one. */
             CHECK_NEAR(row, axis->one_step.rmse, sqrt(2.0) * usv_noise_sd[a], 0.12, 0);
             const size_t lost = (size_t)ceil(delays[i] / 0.1 + 0.01) + 1;
             CHECK_INT(row, axis->one_step.n + lost >= USV_SAMPLES, true);
@@ -268,7 +268,7 @@ static void test_one_step(void)
     }
 }
 
-/* The same numbers in other units, and what is said first. */
+/* The same numbers in other units, and the first reason. */
 static void test_units(void)
 {
     static const struct {
@@ -332,7 +332,7 @@ static void test_units(void)
     }
 }
 
-/* Few rows tell nothing of the unit of time. */
+/* Few rows do not determine the unit of time. */
 static void test_unit_of_few(void)
 {
     const struct model_limits limits = {
@@ -373,7 +373,7 @@ static void test_unit_of_short_runs(void)
     }
 }
 
-/* A column that tells nothing is named, and what comes of it stands behind. */
+/* A column without information is named, and its consequences come after it. */
 static void test_dead_columns(void)
 {
     static double level[USV_SAMPLES];
@@ -473,7 +473,7 @@ static void test_nearly_zero(void)
     CHECK("negative", !check.simulated);
 }
 
-/* Wrong samples that were not looked past are told, but not what a poor model leaves. */
+/* Wrong samples that were not rejected are reported, but not the residuals of a poor model. */
 static void test_outliers_reported(void)
 {
     static const struct model_limits none;
@@ -516,7 +516,8 @@ static void test_misfit(void)
         enum estimate_verdict verdict;
         const char *says;
     } rows[] = {
-        {"arm, efforts", 0.35, 0.962, 0.99, 0, ESTIMATE_MARGINAL, "correlated with efforts (0.35)"},
+        {"arm, efforts", 0.35, 0.962, 0.99, 0, ESTIMATE_MARGINAL,
+         "correlated with efforts (0.35)"},
         {"arm, samples", 0.05, 0.962, 0.99, 3273, ESTIMATE_MARGINAL, "the model does not hold"},
         {"significant", 0.1, 0.962, 0.99, 0, ESTIMATE_PASS, NULL},
         {"not felt", 0.35, 0.99999, 0.99, 3273, ESTIMATE_PASS, NULL},
@@ -599,7 +600,11 @@ static void test_causes(void)
         {"nothing", {0}, 0, NULL, NULL},
         {"slope", {6, 0, 0}, 0, "a constant additional surge force of", "--biases"},
         {"wind", {0, -6, 0}, 0, "a constant additional sway force of -", "--biases"},
-        {"zero of a thruster", {0, 0, -3}, 0, "a constant additional yaw moment of -", "--biases"},
+        {"zero of a thruster",
+         {0, 0, -3},
+         0,
+         "a constant additional yaw moment of -",
+         "--biases"},
         {"rudder", {0}, 4, "", "forces depend on more than the efforts given"},
     };
     static double force[USV_SAMPLES][3];

@@ -1,4 +1,4 @@
-/* Telemetry out of a journal: which rows come out, and what is counted on the way. */
+/* Telemetry from a journal: the rows that come out, and the counts on the way. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* needs: a minute */
 /* short: TANDEM_WITHOUT=outliers */
-/* Options of an estimator besides its method: a ridge, and robustness to outliers. */
+/* Further options of an estimator: a ridge, and robustness to outliers. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -98,7 +98,7 @@ static void test_ridge_range(void)
         CHECK_INT("range", dynamics_estimate_auto(&usv3_model, &set, &options, &fit),
                   STATUS_E_ARG);
     }
-    /* Search by simulation does without, and says so. */
+    /* Search by simulation does not use it, and says so. */
     struct dynamics_options options = dynamics_options_defaults();
     const struct dynamics_fit none = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
     options.ridge = 0.01;
@@ -189,7 +189,8 @@ static void test_outliers(void)
     CHECK("misled", worst_misled > 6.0);
 }
 
-/* More samples than a search by simulation takes: regression with the delay of a part. */
+/* More samples than a search by simulation accepts: regression with the delay from a part of
+ * them. */
 static void test_many_samples(void)
 {
     enum { MANY = 51000 };

@@ -1,5 +1,5 @@
-/* Telemetry that is of the model's shape, of the plane, or of neither: online, in a journal,
- * and what is said of it. */
+/* Telemetry with the shape of the model, of the plane, or of neither: online, in a journal, and
+ * the reports on it. */
 #include "tests/support/lab_script.h"
 
 #include <gsl/gsl_errno.h>
@@ -150,7 +150,7 @@ static void test_online(void)
     }
 }
 
-/* Mended, it goes on; a slip now and then is left out and no more. */
+/* After a repair it continues; an occasional wrong sample is left out, nothing more. */
 static void test_repaired(void)
 {
     static struct script s;
@@ -315,7 +315,7 @@ static void test_refused_from_journal(void)
 {
     static const struct {
         struct shape shape;
-        const char *columns, *code; /* NULL: it is taken */
+        const char *columns, *code; /* NULL: it is accepted */
     } rows[] = {
         {{"", "diffdrive", 3, 2, 0, -0.4, 0.0, NULL}, "", "inconsistent"},
         {{"", "diffdrive", 3, 3, 0, 0.0, 7.0, NULL}, "", "inconsistent"},

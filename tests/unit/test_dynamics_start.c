@@ -1,6 +1,6 @@
 /* needs: a minute */
 /* short: 'TANDEM_WITHOUT=drifting sensor,coloured noise' */
-/* The choice of window, start and delay range, and what is said where a method cannot be
+/* The choice of window, start and delay range, and the reports when a method cannot be
  * computed: short runs, fast sampling, decompositions that fail, memory that runs out. */
 #include "tests/support/check.h"
 
@@ -118,14 +118,14 @@ static void check_fit(const char *row, const struct drive *d, const struct dynam
     CHECK(row, fit->estimate.verdict != ESTIMATE_FAIL);
 }
 
-/* Machines and recordings of all sizes with nothing said about windows or delays. */
+/* Machines and recordings of all sizes without options for windows or delays. */
 static void test_windows(void)
 {
     static const struct {
         const char *row;
         struct drive drive;
         double half_s_min, half_s_max; /* of the window */
-        const char *start;             /* what it says about its start; NULL: nothing */
+        const char *start;             /* its report about its start; NULL: none */
     } cases[] = {
         {"vessel", {0.1, 4.0, 0.02, 0.0, 0.01, 2, 600, 120}, 2.0, 2.0, NULL},
         {"motor", {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 50}, 0.08, 0.13, NULL},
@@ -213,7 +213,7 @@ static void test_short_runs(void)
     }
 }
 
-/* Lag and delay stand in for each other: their sum is known better than two apart. */
+/* Lag and delay replace each other: their sum has a smaller error than each alone. */
 static void test_lag_and_delay(void)
 {
     static const struct drive motor = {0.01, 0.05, 1.0, 0.03, 1.0, 6, 400, 40};
@@ -295,8 +295,8 @@ static void test_delay_loss(void)
     CHECK_INT("not sought", fit.rows, 600);
 }
 
-/* One command a run. From rest the first answer tells how late it comes, and no sample is left
- * out; in motion nothing tells, and it counts as none. */
+/* One command a run. From rest the first response determines the delay, and no sample is left
+ * out; in motion nothing does, and the delay counts as none. */
 static void test_steps_from_rest(void)
 {
     struct drive motor = {0.01, 0.2, 1.6, 0.03, 0.5, 6, 100, 1000};
@@ -365,7 +365,7 @@ static void test_long(void)
     CHECK_NEAR("not sought", fit.estimate.value[0], without.estimate.value[0], 0.0, 0.0);
 }
 
-/* The part is where efforts change; what they did before it says when. */
+/* The part is where efforts change; its earlier efforts are known, too. */
 static void test_busiest(void)
 {
     static const struct drive quiet = {0.1, 0.4, 1.0, 0.0, 0.2, 3, 1000, 25};
@@ -424,9 +424,9 @@ static void test_reversed(void)
     }
 }
 
-/* A sensor whose error drifts: prediction error takes it for forces, output error stays right
- * and is what auto keeps. */
-/* Drift of a sensor is no force: `auto` takes it for one in few recordings (5 of 60). */
+/* A sensor whose error drifts: prediction error treats it as forces, output error stays right,
+ * and auto chooses it. */
+/* Drift of a sensor is no force: `auto` confuses them in few recordings (5 of 60). */
 static void test_drifting_sensor(void)
 {
     const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.0, 2, 3000, 80};

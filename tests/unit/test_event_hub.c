@@ -1,5 +1,6 @@
 /* needs: threads */
-/* The ring of events: what a cursor gets, what it misses, where it resumes; threads. */
+/* The ring of events: the events that a cursor gets and misses, the place where it resumes;
+ * threads. */
 #include "tests/support/check.h"
 
 #include <pthread.h>
@@ -40,8 +41,8 @@ static void publish_event(struct event_hub *hub, enum event_type type, size_t pa
     event_hub_publish(hub, type, pair, record, json, strlen(json));
 }
 
-/* Everything there is for a cursor, in pieces of at most `piece` bytes; "[missed n]" where it
- * has missed some, "[broken]" at the end of what cannot go on. */
+/* All events for a cursor, in pieces of at most `piece` bytes; "[missed n]" where it has missed
+ * some, "[broken]" at the end of a stream that cannot continue. */
 static const char *read_events(struct event_hub *hub, const struct event_filter *filter,
                                struct event_cursor *cursor, size_t piece)
 {
@@ -137,7 +138,7 @@ static void test_missed(void)
         publish_event(hub, i % 4 == 0 ? EVENT_TYPE_ALARM : EVENT_TYPE_ENTRY, 0, "1");
     }
     CHECK("all", strstr(read_events(hub, &ALL, &all, 10000), "[missed 12]id: 1000.13."));
-    /* Alarms are 0, 4, 8, 12, 16 of the twenty; the last eight stand. */
+    /* Alarms are 0, 4, 8, 12, 16 of the twenty; the last eight are in the ring. */
     CHECK("alarms", strstr(read_events(hub, &alarms, &some, 10000), "[missed 3]id: 1000.13."));
     for (int i = 0; i < 30; i++) {
         publish_event(hub, EVENT_TYPE_ENTRY, 0, "1");
@@ -254,8 +255,8 @@ static void test_resume(void)
     event_hub_destroy(hub);
 }
 
-/* After a run that was cut off: what it published and the store never got is not numbered
- * again, and whoever has heard it is no stranger. */
+/* After a run that was killed: published events that the store never got keep their numbers,
+ * and a client that received them can resume. */
 static void test_skip(void)
 {
     struct event_hub *hub = make_hub(BIG, 8);
@@ -270,7 +271,7 @@ static void test_skip(void)
     event_hub_destroy(hub);
 }
 
-/* ---- threads: every event is heard or counted as missed, in order ---- */
+/* ---- threads: every event is received or counted as missed, in order ---- */
 
 enum { WRITERS = 2, READERS = 3, EACH = 20000 };
 static struct event_hub *shared;

@@ -1,5 +1,5 @@
-/* Expressions: what they mean, what is wrong with others and where, types, what has no value,
- * factors and derivatives. */
+/* Expressions: their meaning, faults of others with their places, types, values that do not
+ * exist, factors and derivatives. */
 #include "tests/support/check.h"
 
 #include "base/expression/expression_algebra.h"
@@ -218,7 +218,7 @@ static void test_names(void)
     CHECK_TEXT("its name", pool.names[0].text, "I_12");
 }
 
-/* text: opened count times, x, closed; and what is said of it. */
+/* text: opened count times, x, closed; and its fault. */
 static const char *repeat_text(const char *open, const char *close, size_t count)
 {
     static char text[EXPRESSION_BYTES_MAX + 2];
@@ -264,7 +264,7 @@ static void test_limits(void)
     CHECK("long", expression_parse(&pool, repeat_text(" ", "", 8192), 8193, &root, &err) ==
                       STATUS_E_PARSE);
     CHECK_TEXT("long", fault_name(err.fault), "too_long");
-    /* A pool that is full says so, and holds. */
+    /* A full pool reports it, and stays intact. */
     enum status st = STATUS_OK;
     for (int i = 0; i < 200 && st == STATUS_OK; i++) {
         st = read_text(repeat_text("", "+x", 255), 0, &root, &err);
@@ -288,7 +288,7 @@ static void test_undefined(void)
         {"if(false, 1, x) > 0", 0},
         {"defined(x) && x > 0", EXPRESSION_ALL_THERE},
         {"!defined(b) || b", EXPRESSION_ALL_THERE},
-        /* A name read only in a branch that was not taken must be read again. */
+        /* A name read only in a branch that was not executed must be read again. */
         {"(defined(x) && x > 0) || x > 0", 0},
         {"if(defined(x), x, 0) + x > 0", 0},
     };

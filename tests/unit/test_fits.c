@@ -118,7 +118,7 @@ static void copy_event(void *context, const struct event *event)
     *out = *event;
 }
 
-/* The next line of the journal that tells a fit's end; false when none comes. */
+/* The next line of the journal with a fit's end; false when none comes. */
 static bool next_end(struct event *out)
 {
     for (int wait = 0; wait < (int)wait_limit_ms(60000) / 2; wait++) {
@@ -184,7 +184,7 @@ static void test_again(void)
     apply_result(&e);
     CU_ASSERT_FATAL(next_end(&e));
     CHECK_TEXT("second", e.pair, "r3");
-    /* Nobody takes it: given back at the end. */
+    /* Nobody fetches it: released at the end. */
     tear_down();
 }
 
@@ -237,7 +237,7 @@ static void test_cancelled(void)
     tear_down();
 }
 
-/* At the daemon's end nothing is noted: the next start begins them again. */
+/* At the daemon's end nothing is recorded: the next start begins them again. */
 static void test_stopped(void)
 {
     set_up(DYNAMICS_METHOD_COUNT, 4);

@@ -38,7 +38,7 @@ struct run {
     struct follower f;
     struct follower_output out;
     double nu[AXES], pose[AXES];
-    double force_n[2]; /* in the world */
+    double force_n[2]; /* in the fixed frame */
 };
 
 /* The law against the model itself, target constant. */

@@ -7,7 +7,7 @@ enum { AXES = USV3_AXES, TICK_US = 10000 };
 
 static const double REAL_PUSH[AXES] = {60.0, 0.0, 12.0};
 
-/* A real and a simulated vessel, and what stands between them and the follower. */
+/* A real and a simulated vessel, and the network between them and the follower. */
 struct stage {
     struct following f;
     struct following_params p;
@@ -187,7 +187,7 @@ static void test_simulated_falls_silent(void)
     CHECK("from nothing, gently", s.jump < 40.0);
 }
 
-/* Each begins anew at another place, before anybody noticed that it was gone. */
+/* Each restarts at another place, before its absence was noticed. */
 static void test_restarts(void)
 {
     for (int real = 0; real < 2; real++) {
@@ -292,7 +292,8 @@ static void test_bumpless_parameters(void)
     run_stage(&s, 20.0);
     s.jump = 0.0;
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-        s.p.simulated.theta[i] *= 1.3; /* what is believed of it; the plant here follows suit */
+        s.p.simulated.theta[i] *=
+            1.3; /* its assumed parameters; the plant here changes with them */
     }
     const struct follower_params before = s.p.follower;
     memcpy(s.p.follower.theta, s.p.simulated.theta, sizeof before.theta);

@@ -1,6 +1,6 @@
 /* short: TANDEM_WITHOUT=courses */
-/* A simulated arm follows a real one that is heard late: where it stands, by how many turns,
- * and what is said when something is wrong with either. */
+/* A simulated arm follows a real one whose telemetry is late: its position, its turns, and the
+ * reports when something is wrong with either. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -33,7 +33,7 @@ struct course {
     double noise;              /* rad, rad/s */
     double rms_m;              /* at most, from the tenth second on */
     bool missed;               /* of the target of 10 mm */
-    bool reported;             /* the real arm tells how fast its set points change */
+    bool reported;             /* the real arm reports the rate of its set points */
 };
 
 /* clang-format off */
@@ -274,8 +274,8 @@ static void test_courses(void)
     }
 }
 
-/* It stands where the real one says, turns and all, wherever it was; nothing is aligned away.
- */
+/* It moves to the real one's reported position, turns included, from anywhere; nothing is
+ * aligned away. */
 static void test_turns(void)
 {
     static struct scenario s;
@@ -293,7 +293,7 @@ static void test_turns(void)
                follower_pose_step(s.p.follower.model, 5, 0.0, 4.8), 4.8, 0.0, 0.0);
 }
 
-/* Unheard, it comes to rest; heard again, it is where the real one is. */
+/* Without telemetry it comes to rest; with telemetry again, it reaches the real one. */
 static void test_silence(void)
 {
     static struct scenario s;

@@ -1,6 +1,6 @@
 /* short: 'TANDEM_WITHOUT=stays where the real one is' */
-/* A simulated robot on wheels follows a real one whose parameters, and its own, are known
- * wrongly: it stays where the real one is, however long it goes on. */
+/* A simulated robot on wheels follows a real one, with wrong parameters of both: it stays at
+ * the real one's place for any time. */
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
@@ -219,8 +219,9 @@ static void test_drifts_away_otherwise(void)
     CHECK("drifts", apart_m > 0.5);
 }
 
-/* Unheard for less than it takes to ramp down, on a straight: it goes on at the held velocity,
- * and its place with it; and comes to the real one's place when it is heard again. */
+/* Telemetry is missing for less than the ramp-down takes, on a straight: it continues at the
+ * held velocity, and its place with it; and it comes to the real one's place when telemetry is
+ * back. */
 static void test_silence(void)
 {
     static struct scenario s;

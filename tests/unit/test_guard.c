@@ -95,7 +95,7 @@ static struct client *open_from(struct clients *c, const struct sockaddr_storage
     return clients_open(c, (const struct sockaddr *)address, -1, now_ms);
 }
 
-/* Exactly the rate over any long time, whoever else asks. */
+/* Exactly the rate over any long time, whatever the other clients request. */
 static void test_rate(void)
 {
     const struct clients_params params = {.connections_total = 4, .requests_per_s = 10};
@@ -258,7 +258,7 @@ static void test_beyond(void)
               CLIENT_OVER_CONNECTIONS);
     close_line(c, &lines[1]);
     CHECK_INT("it asks again", ask_client(c, lines[TAKEN + 20].client, 100), CLIENT_FINE);
-    /* All places are taken by those who are being answered. */
+    /* Clients that are being answered occupy all places. */
     struct line busy[10];
     for (int i = 0; i < 10; i++) {
         char text[32];
@@ -361,7 +361,7 @@ static void test_whole_heads(void)
         {"GET#/a#HTTP/1.1##X##Host#a####", false}, /* a line that ends with LF alone */
         {"GET#/a#HTTP/1.1#Host#a####", false},
         {"GET#/a#HTTP/1.1##Host#a###", false},
-        {"GET#/a#HTTP/1.1##Host#a## more####", false}, /* goes on in the next line */
+        {"GET#/a#HTTP/1.1##Host#a## more####", false}, /* continues in the next line */
         {"GET#/a#HTTP/1.1##Host#a##", false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -468,7 +468,8 @@ static void test_wrong_tokens(void)
     clients_clear(c);
 }
 
-/* Who must wait is told so, whether his token is the right one or not, unless he is trusted. */
+/* A client that must wait gets that answer with the right token and with a wrong one, unless it
+ * is trusted. */
 static void test_held_tokens(void)
 {
     static const struct {

@@ -48,7 +48,7 @@ static void copy_event(void *context, const struct event *event)
     *(struct event *)context = *event;
 }
 
-/* A text that ends early would stand for another one. */
+/* A text that ends early would match another one. */
 static void test_nul(void)
 {
     static const struct {
@@ -103,7 +103,7 @@ static void test_formulas(void)
         {"{\"id\":\"\\r=1\"}", "\"'\r=1\"\n"},
         {"{\"id\":\"=\\\"a\\\"\"}", "\"'=\"\"a\"\"\"\n"},
         {"{\"id\":\"-\"}", "'-\n"},
-        /* what is no formula stays as it is */
+        /* a text that is no formula is unchanged */
         {"{\"id\":\"-12.5\"}", "-12.5\n"},
         {"{\"id\":-12.5}", "-12.5\n"},
         {"{\"id\":\"a=1\"}", "a=1\n"},

@@ -1,5 +1,5 @@
-/* tests/unit/test_identify.c - what `tandem identify` does, asked for by a program: from memory
- * as from a file, with its progress told, and ended early. */
+/* tests/unit/test_identify.c - `tandem identify` called by a program: from memory as from a
+ * file, with progress reports, and cancelled. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -165,7 +165,7 @@ static char *make_long(size_t copies, size_t *bytes)
     return out;
 }
 
-/* One iteration over a long recording takes long: it ends within. */
+/* One iteration over a long recording takes long: a cancellation ends it. */
 static bool end_within(void *context, const char *stage, double share)
 {
     struct watch *watch = context;

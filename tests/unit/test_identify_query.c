@@ -1,5 +1,5 @@
-/* The query of an identification over HTTP: what it means and what is refused, and that the
- * table of options, the command line and the HTTP contract know the same of each. */
+/* The query of an identification over HTTP: its meaning and its refusals; the table of options,
+ * the command line and the HTTP contract agree. */
 #include <jansson.h>
 #include <string.h>
 

@@ -207,7 +207,7 @@ static void test_overflow(void)
         CHECK_INT("all of each", t.next[i], EACH);
     }
     CHECK_INT("lines", t.lines, WRITERS * EACH);
-    run_round(b.inbox, &t); /* what was taken is reached when nothing is behind */
+    run_round(b.inbox, &t); /* the received part is reached when nothing follows */
     CHECK_INT("never ahead", ahead, 0);
     CHECK_INT("all is reached", inbox_reached(b.inbox), inbox_added_count(b.inbox));
     CHECK_INT("taken", inbox_added_count(b.inbox), WRITERS * EACH);
@@ -247,7 +247,7 @@ static void test_full_disk(void)
         atomic_store(&disk_full, i >= 100 && i < 120);
         const bool taken = push_message(b.inbox, 0, number, INBOX_EVENT) == STATUS_OK;
         CHECK_INT("taken", taken, i < 100 || i >= 120);
-        if (!taken) { /* who asked over HTTP is told: the broker has nothing of it */
+        if (!taken) { /* the client over HTTP gets an error: the broker has nothing of it */
             CHECK_INT("offer", inbox_offer(b.inbox, "request", "{}", 2), STATUS_E_IO);
         }
         number += taken;
@@ -367,7 +367,7 @@ static void test_own_lines_wait(void)
     tear_down(&b);
 }
 
-/* sync_each: an event is taken in when it is synced, else it is not acknowledged. */
+/* sync_each: an event is applied when it is synced, else it is not acknowledged. */
 static void test_sync_each(void)
 {
     struct bench b = set_up();
@@ -419,7 +419,7 @@ static void test_samples_together(void)
     tear_down(&b);
 }
 
-/* A disk that takes a part of them: the lab gets those that are whole on it, and the rest is
+/* A disk that accepts a part of them: the lab gets those that are whole on it, and the rest is
  * counted. */
 static void test_together_on_full_disk(void)
 {
@@ -462,7 +462,7 @@ static void test_unjournalled_samples(void)
         }
     }
     run_round(b.inbox, &t); /* what the buffer holds */
-    run_round(b.inbox, &t); /* what stands in the journal only */
+    run_round(b.inbox, &t); /* lines that only the journal has */
     struct inbox_counts counts;
     inbox_read_counts(b.inbox, &counts);
     struct journal_stats stats;
@@ -475,7 +475,7 @@ static void test_unjournalled_samples(void)
     tear_down(&b);
 }
 
-/* A line that tells of the past stands behind what the lab does before it gets it. */
+/* A line about the past comes after the lab's earlier actions. */
 static void test_reach(void)
 {
     for (int way = 0; way < 3; way++) {
@@ -500,8 +500,8 @@ static void test_reach(void)
     }
 }
 
-/* Time that results follow from is in the journal, by a line of its own where no other tells
- * it: a sample that is not journalled tells nothing. */
+/* A time that results depend on is in the journal, in a line of its own if no other line has
+ * it: a sample that is not journalled has none. */
 static void test_write_time(void)
 {
     struct bench b = set_up();
@@ -539,8 +539,8 @@ static void test_write_time(void)
     tear_down(&b);
 }
 
-/* More than can be taken in soon: samples are left out, before the journal, and nothing else.
- */
+/* More samples than can be processed soon: samples are left out, before the journal, and
+ * nothing else. */
 static void test_thinned(void)
 {
     enum { COST_NS = 10000, BEHIND_US = 4000, FIT = BEHIND_US * 1000 / COST_NS, MORE = 50 };

@@ -1,5 +1,5 @@
 /* A joint that friction holds to the last digit, under steps that act late: its rests are
- * found, and without them the regression tells how late. */
+ * found, and without them the regression determines the delay. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

@@ -225,8 +225,8 @@ static void test_load(void)
     CHECK("held", held >= runs * 4 / 5);
 }
 
-/* Recordings that differ a little: errors grow by how much, and a note says so; by a random
- * effect their mean is inside. Those that do not are told alike. */
+/* Recordings that differ a little: errors grow by the difference, and a remark says so; with a
+ * random effect their mean is inside. Recordings that agree are reported as such. */
 static void test_recordings(void)
 {
     static const char published[] = "the recordings differ by more than their errors";

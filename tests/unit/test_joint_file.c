@@ -75,7 +75,7 @@ static void test_motor(void)
     }
 }
 
-/* A load costs a controller without an integral its way; by the speed that it takes, over the
+/* A load makes a controller without an integral stop short, by the speed for the load over the
  * gain. */
 static void test_load(void)
 {

@@ -77,7 +77,7 @@ static void write_and_read(void)
     journal_close(j);
     expect_numbers("all", 101);
 
-    /* A second run goes on in the same file. */
+    /* A second run continues in the same file. */
     j = open_or_die(&params);
     CHECK_INT("append", append(j, 101, T0_US + S_US), STATUS_OK);
     journal_close(j);
@@ -138,7 +138,7 @@ static void test_rotation(void)
     expect_numbers("across files", 100);
     journal_close(j);
 
-    /* A run whose clock is earlier still writes behind what there is. */
+    /* A run with an earlier clock still appends to the existing lines. */
     params.rotate_us = 10 * S_US;
     params.rotate_bytes = 1 << 20;
     j = open_or_die(&params);
@@ -152,7 +152,7 @@ static void test_rotation(void)
     expect_numbers("still in order", 103);
 }
 
-/* Without anybody who syncs, rotation stops rather than hoarding open files. */
+/* Without a syncing thread, rotation stops instead of opening more and more files. */
 static void rotation_waits_for_sync(void)
 {
     fresh_dir();
@@ -182,8 +182,8 @@ static void make_hole(struct journal_position line, struct journal_position afte
     free(path);
 }
 
-/* Lines behind a hole among the last ones never were synced: they do not count, and what is
- * written next stands in their place. An older hole is damage of lines that were. */
+/* Lines after a hole among the last ones were never synced: they do not count, and later lines
+ * replace them. An older hole is damage of synced lines. */
 static void test_hole(void)
 {
     enum { LINES = 2000, PAUSE = LINES / 2, LATER_US = 60000000 };
@@ -261,8 +261,8 @@ static void test_retention(void)
     journal_close(j);
 }
 
-/* The present file unlinked, its directory removed with all that is in it, or moved away: what
- * was written stays, under the same name, and writing goes on in a new file. */
+/* The present file is unlinked, its directory removed with its contents, or moved away: written
+ * lines stay under the same name, and writing continues in a new file. */
 static void test_removed(void)
 {
     static const struct {

@@ -190,7 +190,7 @@ static void fsync_fails(void)
     journal_close(j);
 }
 
-/* Linux takes pages for clean once their sync has failed: the next one writes nothing. */
+/* Linux marks pages as clean after a failed sync: the next sync writes nothing. */
 enum { DISK_BYTES = 4096 };
 struct forgetful {
     bool fails;
@@ -378,7 +378,8 @@ static void refused_line_stays_refused(void)
     journal_reader_close(r);
 }
 
-/* A process died inside a write: the piece is closed and becomes no line, the rest goes on. */
+/* A process died inside a write: the piece is closed and becomes no line, the journal
+ * continues. */
 static void torn_before_restart(void)
 {
     static const char *const pieces[] = {"{\"tst\":\"2026-11-", "x", "{\"n\":-1}"};

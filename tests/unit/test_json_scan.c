@@ -105,8 +105,7 @@ static void test_numbers_are_exact(void)
     }
 }
 
-/* Short numbers are read in one go as the others are, and some of those that stand elsewhere.
- */
+/* Short numbers have a fast path with the same results; some numbers are outside of it. */
 static void test_short_numbers(void)
 {
     srand(check_seed(5));

@@ -80,12 +80,12 @@ static double draw_real(int kind)
         return value;
     case 1: /* as fits have them */
         return ldexp((double)(bits >> 11), -53 - (int)(bits % 32));
-    case 2: /* beside a power of two, where the doubles below lie closer */
+    case 2: /* next to a power of two, where the doubles below lie closer */
         return ldexp(1.0 + DBL_EPSILON * (double)(bits % 3), (int)(bits % 121) - 60) -
                (bits % 2 > 0 ? 0.0 : ldexp(DBL_EPSILON, (int)(bits % 121) - 61));
     case 3: /* halfway between decimals, whole ones first of all */
         return ldexp((double)(bits % UINT64_C(1000000000000)), -(int)(bits >> 40) % 40);
-    case 4: /* beside a power of ten */
+    case 4: /* next to a power of ten */
         return pow(10.0, (int)(bits % 40) - 20) * (1.0 + DBL_EPSILON * ((int)(bits % 7) - 3));
     case 5: /* of few decimals */
         (void)snprintf(text, sizeof text, "%.*f", 1 + (int)(bits % 9),

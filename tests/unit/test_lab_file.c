@@ -281,7 +281,7 @@ static void test_more_than_fit(void)
     CHECK("", strstr(printed, "tandem: t.yaml:2:14: pairs.r0.kind: 'x' ") != NULL);
     CHECK("", strstr(printed, "tandem: and 68 more faults\n") != NULL);
     free(printed);
-    /* Nobody who wants to hear: the status says enough. */
+    /* Without an error structure: the status is enough. */
     CHECK_INT("", lab_file_parse(text, n, "t", &lab, NULL), STATUS_E_PARSE);
 }
 
@@ -502,7 +502,7 @@ static void check_table(const struct option_table *table)
         CHECK(row->path, option_find(table, row->path) == row);
         const bool number =
             row->type == OPTION_INTEGER || row->type == OPTION_REAL || row->type == OPTION_TIME;
-        /* Below zero is -1 only, which stands for: as the model has it. */
+        /* Below zero is -1 only, which means: as the model has it. */
         const double least = number && strcmp(row->fallback, "-1") == 0 ? -1.0 : 0.0;
         CHECK(row->path, !number || (row->min <= row->max && row->min >= least));
         CHECK(row->path,
@@ -528,7 +528,7 @@ static void test_tables(void)
     CHECK("", !option_choice(kind, PAIR_KIND_COUNT, word, sizeof word));
 }
 
-/* Each option tells states apart, but those that are only shown. */
+/* Each option changes the hash of the state, except those for display. */
 static void test_fingerprint(void)
 {
     struct lab_pair pair = {0};
@@ -555,7 +555,7 @@ static void test_fingerprint(void)
     CHECK("id", lab_fingerprint(&params) != print);
 }
 
-/* And so does what is said of teams. */
+/* The same holds for teams. */
 static void test_fingerprint_of_teams(void)
 {
     static const char *const rows[] = {

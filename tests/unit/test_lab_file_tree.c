@@ -84,7 +84,7 @@ static void check_same(const char *path, const char *printed, size_t printed_byt
     free(text);
 }
 
-/* docs/config.md and the schema are what the tables say: make them anew when this fails
+/* docs/config.md and the schema are those of the tables: write them again when this fails
  * (`tandem config --docs`, `tandem config --schema`). */
 static void test_generated(void)
 {

@@ -1,5 +1,5 @@
-/* Labs of one lab file are the same bytes, whatever stood in their memory before: what is new
- * counts on zeros, and checkpoints are compared and kept as bytes. */
+/* Labs of one lab file are the same bytes, whatever their memory held before: new objects rely
+ * on zeros, and checkpoints are compared and stored as bytes. */
 #include "tests/support/check.h"
 
 #include "config/labfile/lab_file.h"

@@ -44,7 +44,7 @@ static void test_definition(void)
         const struct lag_series first = {x, rows[r].x_mean};
         const struct lag_series second = {y, rows[r].y_mean};
         double sums[LAG_PRODUCTS_MAX + 1] = {0.0};
-        sums[0] = 5.0; /* what is there is kept */
+        sums[0] = 5.0; /* existing sums are kept */
         lag_products_add(&first, &second, rows[r].first, rows[r].end, rows[r].lags, sums);
         for (size_t l = 0; l <= rows[r].lags; l++) {
             long double want = l == 0 ? 5.0L : 0.0L;

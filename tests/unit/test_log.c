@@ -114,7 +114,7 @@ static void test_rate(void)
     CHECK("and counted", suppressed != 998 || strstr(text, closing) != NULL);
 }
 
-/* docs/events.md is this table. TANDEM_BLESS=1 writes it anew. */
+/* docs/events.md is this table. TANDEM_BLESS=1 writes it again. */
 static void test_docs(void)
 {
     static char want[32768];

@@ -1,5 +1,5 @@
-/* Machines from text: what is told of them, line by line; what is understood; and that a
- * machine is written as it was read. */
+/* Machines from text: diagnostics line by line; the meaning of valid parts; and a machine is
+ * written as it was read. */
 #include "tests/support/check.h"
 
 #include "config/machine/machine_file.h"
@@ -13,7 +13,7 @@ static struct machine_file *parse_text(const char *text)
     return file;
 }
 
-/* All that is told, a line each: its code and place, without the sentence. */
+/* All diagnostics, a line each: code and place, without the sentence. */
 static void list_diagnostics(const struct machine_file *file, char *out, size_t size)
 {
     FILE *stream = fmemopen(out, size, "w");
@@ -132,7 +132,7 @@ static const struct {
      "  A:\n    arcs:\n    - {when: Cuont > 0, to: A}\n    - {when: Cuont <= 0, do: ['Count+ = 1'], to: A}\n",
      "W-NAME  m.yaml\n"
      "note  M\n"},
-    /* Forms that share a name: told only with values for which it is so. */
+    /* Forms that share a name: reported only with values for which it is so. */
     {"shared, complete", ONE("    - {when: x > 3, to: A}\n    - {when: 2*x <= 6, to: A}\n"), ""},
     {"shared, exact by one form", ONE("    - {when: x - t > 3, to: A}\n    - {when: 't - x >= -3', to: A}\n"), ""},
     {"after", ONE("    - {when: after(2), to: A}\n    - {when: elapsed < 2, to: A}\n"), ""},
@@ -220,7 +220,7 @@ static void test_print(void)
     }
 }
 
-/* A list of files beside it; what cannot be read is told. */
+/* A list of files next to it; an unreadable one is reported. */
 static void test_list(void)
 {
     char folder[SCRATCH_MAX];

@@ -4,8 +4,8 @@
 #include "tests/support/efsm_check.h"
 
 #include "config/machine/machine_file.h"
-#include "service/tool/commands.h"
 #include "service/machine/machine_steps.h"
+#include "service/tool/commands.h"
 #include "twin/machines.h"
 
 #define GOLDEN  TANDEM_SOURCE_DIR "/tests/golden/machines/"
@@ -116,7 +116,7 @@ static void test_network(void)
     }
     CHECK("handshake", strcmp(got, read_whole(GOLDEN "handshake.trace.txt")) == 0);
 
-    /* The same by who connects them by name. */
+    /* The same, connected by names. */
     const struct machine *const both[] = {file->machines[0], file->machines[1]};
     const struct steps_options options = {NULL, 25000, 9};
     char *table = NULL;
@@ -223,7 +223,7 @@ static void test_stack_words(void)
     machine_file_free(file);
 }
 
-/* All arcs that fire at once are told, not only the two that the engine keeps. */
+/* All arcs that fire at once are reported, not only the two that the engine stores. */
 static void test_all_fired(void)
 {
     struct machine_file *file = NULL;
@@ -252,7 +252,7 @@ static void test_all_fired(void)
     machine_file_free(file);
 }
 
-/* ---- what is shipped ---- */
+/* ---- shipped machines ---- */
 
 static void compare_arcs(const char *name, const struct efsm_table *own,
                          const struct efsm_table *file)
@@ -265,7 +265,7 @@ static void compare_arcs(const char *name, const struct efsm_table *own,
     for (size_t s = 0; s < own->state_count; s++) {
         CHECK_TEXT(name, efsm_state_name(file, (uint8_t)s), own->states[s].name);
     }
-    /* State by state, in order: in a file arcs stand with their states. */
+    /* State by state, in order: in a file arcs belong to their states. */
     for (size_t s = 0; s < own->state_count; s++) {
         size_t k = 0;
         for (size_t i = 0; i < own->arc_count && own->arc_count == file->arc_count; i++) {

@@ -1,5 +1,5 @@
-/* Every machine of the product: well formed, found by name, and a picture that Graphviz takes.
- */
+/* Every machine of the product: well formed, found by name, with a picture that Graphviz
+ * accepts. */
 #include "tests/support/check.h"
 #include "tests/support/efsm_check.h"
 

@@ -1,5 +1,5 @@
-/* tests/unit/test_mapping.c - tables for robots that speak another way: what rows make of
- * messages, what is refused when they are read, and what goes out. */
+/* tests/unit/test_mapping.c - tables for robots with another message format: the events that
+ * rows make of messages, refusals when tables are read, and outgoing messages. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ static struct mapping_table *read_table(const char *yaml, char code[ERR_TEXT_MAX
     return table;
 }
 
-/* The event as a line, and the payload that is told on. */
+/* The event as a line, and the payload that is passed on. */
 struct seen {
     char line[4096], raw[4096];
     size_t count;
@@ -289,7 +289,7 @@ static void test_order(void)
     mapping_table_free(table);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void test_refused(void)
 {

@@ -153,9 +153,9 @@ static void test_json_payload_is_embedded(void)
     CHECK_INT("too small", message_format(&m, line, 40), 0);
 }
 
-/* Each bit counts, and what is alike spreads over the chains: of 65536 commands numbered
- * through over 4 times as many chains 57983 are expected in a chain of their own first (1 -
- * exp(-1/4) of the chains), with a standard deviation of 80. */
+/* Each bit counts, and similar messages spread over the chains: of 65536 numbered commands over
+ * 4 times as many chains, 57983 are expected to be the first in a chain (1 - exp(-1/4) of the
+ * chains), with a standard deviation of 80. */
 static void test_hash(void)
 {
     enum { COMMANDS = 65536, CHAINS = 4 * COMMANDS };

@@ -1,4 +1,4 @@
-/* Frames of Modbus TCP: whole, in parts, alien, and such whose counts lie. */
+/* Frames of Modbus TCP: whole, in parts, of other protocols, and with wrong counts. */
 #include "tests/support/check.h"
 
 #include "service/wire/modbus_frame.h"

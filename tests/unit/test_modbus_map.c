@@ -1,5 +1,5 @@
-/* Commands by registers: what they say to the arm, what its answers say to the registers, and
- * which registers and coils are whose. */
+/* Commands by registers: their effect on the arm, the effect of its answers on the registers,
+ * and the owners of registers and coils. */
 #include "tests/support/check.h"
 
 #include "service/wire/modbus_map.h"

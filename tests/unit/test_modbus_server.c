@@ -153,7 +153,7 @@ static void test_outputs(void)
     modbus_server_stop(s);
 }
 
-/* Nobody takes orders: clients are told to wait, and nothing of what they wrote is kept. */
+/* Nobody processes orders: clients must wait, and nothing that they wrote is stored. */
 static void test_full_and_closed(void)
 {
     struct modbus_server *s = start_server("127.0.0.1", true);
@@ -192,7 +192,7 @@ static void test_full_and_closed(void)
     modbus_server_stop(s);
 }
 
-/* Frames with bytes cut or made up, ten in one segment, and one that does not end while others
+/* Frames with bytes cut or invented, ten in one segment, and one that does not end while others
  * are answered. None of them makes the server sleep, as libmodbus would. */
 static void test_bare_bytes(void)
 {

@@ -1,4 +1,4 @@
-/* The model checker of teams, on teams whose ends are known. */
+/* The model checker of teams, on teams with known terminal states. */
 #include "tests/support/check.h"
 #include "tests/support/team_build.h"
 
@@ -156,7 +156,7 @@ static void test_units(void)
     }
 }
 
-/* A head start lets one pass those who asked before, for a time: both are explored. */
+/* A head start lets one robot pass earlier requests for a time: both orders are explored. */
 static void test_priorities(void)
 {
     static const struct {
@@ -365,7 +365,7 @@ static void test_limits(void)
     }
 }
 
-/* Who and what is never used; jobs; who starts later; parts. */
+/* Resources and robots that are never used; jobs; robots that start later; parts. */
 static void test_used(void)
 {
     struct team_build b;
@@ -378,7 +378,7 @@ static void test_used(void)
     build_robot(&b)->start_us = 5;
     build_sequence(&b, "+A go -A"); /* of jobs */
     build_robot(&b)->sequence = TEAM_NONE;
-    build_sequence(&b, "go"); /* of nobody */
+    build_sequence(&b, "go"); /* of no robot */
     build_robot(&b)->sequence = TEAM_NONE;
     b.robots[2].handles_all = false; /* nothing at all */
     build_parts(&b, 2);

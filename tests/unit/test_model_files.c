@@ -1,6 +1,5 @@
-/* Models from files: the built-in ones written as files are the same to the bit; everything
- * that is refused, by its text; equations whose rates go together, and whose inertia depends on
- * the motion. */
+/* Models from files: the built-in ones written as files are the same to the bit; every refusal,
+ * by its text; equations with coupled rates, and with inertia that depends on the motion. */
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
@@ -233,7 +232,7 @@ static void test_refusals(void)
     }
 }
 
-/* All of them at once, each where it stands. */
+/* All faults at once, each with its place. */
 static void test_places(void)
 {
     static const char text[] = "model: m\n"

@@ -272,8 +272,8 @@ static void test_every_method(void)
     model_file_free(file);
 }
 
-/* Without noise nothing but the steps of a derivative is lost; a period in which two efforts
- * act is neither's, nor that of their mean. */
+/* Without noise only the steps of a derivative are lost; a period in which two efforts act
+ * belongs to neither, nor to their mean. */
 static void test_late(void)
 {
     static struct recording r;
@@ -317,7 +317,7 @@ static void test_late(void)
     model_file_free(file);
 }
 
-/* A force beside the efforts, of the equation's unit: what is missing of gravity. */
+/* A force in addition to the efforts, of the equation's unit: the missing gravity. */
 static void test_bias(void)
 {
     static const char text[] =
@@ -390,8 +390,8 @@ static void test_online(void)
 
 /* ---- following ---- */
 
-/* The law asks for the throttle under which the model does what it is to do, from the first
- * step on, at the foot of a curve too, and stays at its end where no throttle does. */
+/* The law requests the throttle under which the model moves as required, from the first step
+ * on, at the foot of a curve too, and stays at its end where no throttle does. */
 static void test_follower(void)
 {
     static const char square[] =

@@ -1,5 +1,5 @@
-/* Every table of names: none is forgotten, none stands for two values, and each leads back to
- * its value. */
+/* Every table of names: it is complete, no name has two values, and each leads back to its
+ * value. */
 #include "tests/support/check.h"
 
 #include <glob.h>

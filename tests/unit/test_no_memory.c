@@ -124,7 +124,7 @@ static enum status carry_out(const struct work *work, union outcome *out)
     return st;
 }
 
-/* A push that nobody measured, for pem. */
+/* An unmeasured force, for pem. */
 static void draw_recording(bool disturbed)
 {
     CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);

@@ -1,5 +1,5 @@
-/* Odometry: what is made of rows, sensitivities, what paths leave open, wrong columns and
- * units, poses that jump, wrong calls and memory that runs out. */
+/* Odometry: conversion of rows, sensitivities, parameters that paths leave open, wrong columns
+ * and units, poses that jump, wrong calls and memory that runs out. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -253,7 +253,7 @@ static void test_truth(void)
     check_truth("few poses", &fit, 0.004);
 }
 
-/* Headings as heavy as somebody wants them: the truth all the same, by another estimate. */
+/* Headings with any given weight: the true values all the same, by another estimate. */
 static void test_weight(void)
 {
     struct odometry_set set;
@@ -343,7 +343,7 @@ static void test_open(void)
     CHECK("left only", has_reason(&fit, "in the other direction too"));
 }
 
-/* Columns and units that are not what they should be. */
+/* Wrong columns and units. */
 static void test_wrong(void)
 {
     struct odometry_summary summary;

@@ -93,7 +93,7 @@ static void test_gates(void)
     CHECK_INT("told", f.gate[ONLINE_STALE], 1);
 }
 
-/* A velocity that stands still at the end of its range. */
+/* A velocity that stays at the end of its range. */
 static void test_stuck(void)
 {
     begin_filter();
@@ -177,7 +177,7 @@ static void test_every_model(void)
         double before = 0.0;
         double after = 0.0;
         uint64_t state = 5;
-        const double most = model->by_effort ? 4.0 : 2.0; /* friction takes 0.4 of them */
+        const double most = model->by_effort ? 4.0 : 2.0; /* friction absorbs 0.4 of them */
         p = online_params_defaults();
         online_filter_reset(&f, model, &p);
         for (size_t j = 0; j < model->parameter_count; j++) {

@@ -128,7 +128,7 @@ static void test_delays(void)
     options.delay_s_max = 0.6;
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
     CHECK_NEAR("early", fit.delay_s, -0.1, 0.0, 5e-4);
-    /* A bound in the way is said. */
+    /* A bound in the way is reported. */
     options.delay_s_min = 0.0;
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
     CHECK("bound", report.delay_at_bound);
@@ -136,7 +136,7 @@ static void test_delays(void)
     CHECK_INT("bound", fit.estimate.verdict, ESTIMATE_MARGINAL);
 }
 
-/* Pieces of one recording, each with velocities at the start of its own. */
+/* Pieces of one recording, each with its own start velocities. */
 static void test_runs(void)
 {
     struct data_set set = quiet_set(0.0, 2e-3);
@@ -220,8 +220,8 @@ static void test_bounds(void)
     CHECK("robust", fit.se_hac[1] > fit.estimate.se_white[1]);
 }
 
-/* Never turned, never slid: yaw and sway cannot be known, and it is said which. */
-/* Without efforts a motion tells ratios of parameters only: all but one of them, and one
+/* Without turns and slides yaw and sway cannot be estimated, and the report names them. */
+/* Without efforts a motion determines only ratios of parameters: all but one of them, and one
  * combination each. */
 static void test_combinations(void)
 {
@@ -299,8 +299,8 @@ static void test_stops(void)
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
     CHECK_INT("limit", fit.stop, DYNAMICS_STOP_LIMIT);
     CHECK_INT("limit", fit.iterations, 1);
-    /* A hull without mass or damping is thrown out of the water: it is said, not tried for
-     * ever. */
+    /* A hull without mass or damping is thrown out of the water: the fit reports it and
+     * ends. */
     search_defaults(&usv3_model, &options);
     const double light[P] = {1e-9, 1e-9, 1e-9};
     CU_ASSERT_EQUAL_FATAL(

@@ -194,7 +194,7 @@ static void test_no_markup(void)
     }
 }
 
-/* Every state of every machine has a node of its own in the diagrams. */
+/* Every state of every machine has its own node in the diagrams. */
 static void test_diagrams(void)
 {
     const struct page_file *file = page_find("machines.html");

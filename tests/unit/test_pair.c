@@ -354,7 +354,7 @@ static void test_reported(void)
     script_close(&s);
 }
 
-/* L1 would wait for a reply to a command that nobody will ever get. */
+/* L1 would wait for a reply to a command that no robot will ever get. */
 static void test_link_malformed(void)
 {
     for (int link = 0; link < 2; link++) {

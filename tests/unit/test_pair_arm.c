@@ -1,5 +1,5 @@
-/* A pair of arms: sizes of moves that were not told, distances of the tools, lines, times by
- * what was commanded. Both robots are simulated here: a move's own plan, by ratios of its speed
+/* A pair of arms: sizes of moves that were not reported, distances of the tools, lines,
+ * commanded times. Both robots are simulated here: a move's own plan, by ratios of its speed
  * and acceleration. */
 #include "tests/support/lab_script.h"
 
@@ -14,7 +14,7 @@
 
 static const double WORK[ARM_JOINTS] = {0.0, -1.5708, -1.5708, -1.5708, 1.5708, 0.0};
 
-/* How a robot differs from what it is told, and what it tells. */
+/* How a robot differs from its commands, and what it reports. */
 struct robot {
     double t0_s, speed, acceleration;
     double off_rad; /* of its first joint, all the time */
@@ -72,7 +72,7 @@ static struct event to_joints(struct lab_of_arms *lab, const double q[ARM_JOINTS
     return e;
 }
 
-/* The tool moved by so much, its turn kept. */
+/* The tool shifted by this vector, its rotation unchanged. */
 static struct event to_place(struct lab_of_arms *lab, double x_m, double y_m, double z_m)
 {
     struct event e = command_event(lab, "movel");
@@ -197,7 +197,7 @@ static void test_sizes(void)
         double q[ARM_JOINTS];
         memcpy(q, WORK, sizeof q);
         struct event e = to_joints(&lab, q);
-        e.command.arm.q_rad[0] = 0.1; /* from nobody knows where, unless it was told before */
+        e.command.arm.q_rad[0] = 0.1; /* from an unknown place, unless it was reported before */
         (void)run_move(&lab, &e);
         CHECK_INT(rows[k].row, moves_of(&lab, SIDE_REAL), 0);
         q[0] = -0.9;
@@ -244,7 +244,7 @@ static void test_out_of_reach(void)
     script_close(&lab.s);
 }
 
-/* A size that was told stands; one whose time was commanded is no evidence of speeds. */
+/* A reported size counts; a move with a commanded time is no evidence of speeds. */
 static void test_given_size(void)
 {
     static struct lab_of_arms lab;
@@ -268,7 +268,7 @@ static void test_given_size(void)
     script_close(&lab.s);
 }
 
-/* A move that the real arm has ended when it is told, for the virtual one to repeat. */
+/* A move that the real arm has completed when it is reported, for the virtual one to repeat. */
 static void test_repeated(void)
 {
     static struct lab_of_arms lab;
@@ -295,8 +295,8 @@ static void test_repeated(void)
     }
 }
 
-/* One that waits begins where the one before it ends; one that was halted takes those behind it
- * out of the calibration, too. */
+/* A waiting move begins where the previous one ends; a halted one also excludes its successors
+ * from the calibration. */
 static void test_waiting(void)
 {
     for (enum reply_status first = REPLY_DONE; first <= REPLY_HALTED;
@@ -365,13 +365,13 @@ static void test_gaps(void)
     e = to_place(&lab, 0.05, -0.06, 0.02);
     entry = run_move(&lab, &e);
     CHECK("line", entry.arm.path_error_mm[SIDE_VIRTUAL] < 1e-3);
-    /* Both ends of its line are off by a millirad of the base; the line was taken from where
-     * the real arm stood. */
+    /* Both ends of its line are off by a millirad of the base; the line started at the real
+     * arm's place. */
     CHECK("off", entry.arm.path_error_mm[SIDE_REAL] < 1.0);
     script_close(&lab.s);
 }
 
-/* A tool that leaves its line by 3 mm half way is told so. */
+/* A tool that leaves its line by 3 mm half way is reported. */
 static void test_bent_line(void)
 {
     static struct lab_of_arms lab;
@@ -506,7 +506,7 @@ static void command_robot(struct two_arms *two, enum side s, size_t k)
     robot_command(&arm6_kind, two->memory[s], &two->given[k].command, receive_answer, two);
 }
 
-/* In link mode what the lab sends; else what L1 says is heard by all. */
+/* In link mode the robots receive the lab's messages; else all receive L1's. */
 static void pass_on(struct two_arms *two, bool link)
 {
     for (size_t k = 0; k < two->given_count; k++) {
@@ -603,9 +603,9 @@ static const struct entry *entry_of(const struct two_arms *two, size_t k)
     }
 }
 
-/* A move that another one takes the place of is no evidence of speeds, nor is that other one,
- * which begins elsewhere. In link mode none takes another's place, for the lab sends it when
- * the one before is answered; but a stop overtakes. */
+/* A move that another one replaces is no evidence of speeds, nor is that other one, which
+ * begins elsewhere. In link mode none replaces another, because the lab sends it when the
+ * previous one is answered; but a stop overtakes. */
 static void test_interrupts(void)
 {
     static const struct turn moves[] = {{0.1, 2.0, NULL}, {1.0, 0.5, NULL}, {12.0, 0.0, NULL}};

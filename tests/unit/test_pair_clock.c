@@ -78,9 +78,7 @@ static void test_network_lag(void)
     script_close(&s);
 }
 
-/* A robot whose telemetry comes up to 0.5 s late, and whose reply does not say when it was
- * sent.
- */
+/* A robot whose telemetry comes up to 0.5 s late, and whose reply has no send time. */
 static void test_unresolved(void)
 {
     static struct script s;
@@ -99,12 +97,12 @@ static void test_unresolved(void)
     script_close(&s);
 }
 
-/* The first move of two robots whose clocks nobody knows yet. */
+/* The first move of two robots with unknown clocks. */
 static void test_first_move(void)
 {
     static const struct {
         const char *row;
-        double lap_s[SIDE_COUNT], motion_s[SIDE_COUNT]; /* < 0: not told */
+        double lap_s[SIDE_COUNT], motion_s[SIDE_COUNT]; /* < 0: not reported */
         enum pair_clock clock;
         const char *verdict;
         double uncertainty_s; /* NaN: not known */
@@ -165,7 +163,7 @@ static void test_clock_jump(void)
     script_close(&s);
 }
 
-/* A simulator at 0.8 of real time with the right model: late, and it is said why. */
+/* A simulator at 0.8 of real time with the right model: late, with the reason. */
 static void test_pace(void)
 {
     static const struct {
@@ -214,7 +212,7 @@ static void test_pace(void)
 }
 
 /* Messages that waited while nobody listened: their times are those of the delivery, and the
- * entry says so instead of a verdict. */
+ * entry reports that instead of a verdict. */
 static void test_absence(void)
 {
     static struct script s;
@@ -248,7 +246,7 @@ static void test_absence(void)
     CHECK_TEXT("later all is well", verdict_name(entry->verdict), "SYNC");
     CHECK_INT("later all is well", entry->interrupted_us, 0);
 
-    /* A restart: the last message before it tells how long at most. */
+    /* A restart: the last message before it gives an upper bound. */
     script_clear(&s);
     const struct event start = script_event("", AT(81), EVENT_START, SIDE_COUNT);
     lab_step(s.lab, &start, &s.fx);
@@ -330,7 +328,7 @@ static void test_unwatched_deadline(void)
 {
     static const struct {
         const char *row;
-        double asked_s, away_s; /* with 30 s for the answer; noted at 100 s */
+        double asked_s, away_s; /* with 30 s for the answer; recorded at 100 s */
         const char *verdict;
         double interrupted_s;
     } rows[] = {
@@ -380,7 +378,7 @@ static void test_probes(void)
     lab_step(s.lab, &e, &s.fx);
     const struct clock_map *clock = &lab_pair(s.lab, 0)->side[SIDE_REAL].clock;
     CHECK_INT("round trip", clock->rtt_us, 20000);
-    /* Told in single precision, or not at all: the probe's number says when it left. */
+    /* Reported in single precision, or not at all: the probe's number gives its send time. */
     script_tick(&s, AT(24.001)); /* probes 4 to 7, of 18, 20, 22 and 24 s */
     const int64_t reported[] = {LAB_TIME_NONE, AT(23), AT(300), AT(24.004)};
     for (size_t i = 0; i < COUNT(reported); i++) {
@@ -391,7 +389,7 @@ static void test_probes(void)
         CHECK_INT("whatever it told", clock->rtt_us, 5000 - (int64_t)i);
     }
     CHECK_INT("none was refused", clock->refused, 0);
-    /* One that was never asked, or is forgotten: what it tells is all there is. */
+    /* A probe that was never sent, or is forgotten: only its own report is known. */
     e.echo = (struct event_echo){70, LAB_TIME_NONE, AT(124), AT(124)};
     lab_step(s.lab, &e, &s.fx);
     CHECK_INT("nobody knows when it left", clock->refused, 1);

@@ -13,7 +13,7 @@ enum { N = USV3_AXES, P = USV3_PARAMETERS };
 
 static struct usv_record record;
 static const double *truth;
-/* The lab's own answer to a fit is kept for the runs that are handed it. */
+/* The lab's own response to a fit is stored for the runs that get it. */
 static struct dynamics_result result;
 
 struct boat {
@@ -255,7 +255,7 @@ static void test_bad_ends(void)
     CHECK_TEXT("its code", script_alarm(&r->s, 1), "fit_cancelled");
     run_samples(r, 400);
     CHECK("again", side_of(r, SIDE_REAL)->running && side_of(r, SIDE_REAL)->job == 2);
-    /* Nothing is heard any more. */
+    /* No messages come any more. */
     CHECK("deadline", lab_next_deadline(r->s.lab) < LAB_TIME_MAX);
     script_tick(&r->s, time_of_sample(r->k) + INT64_C(400000000));
     CHECK_INT("given up", side_of(r, SIDE_REAL)->counts.lost, 1);
@@ -269,7 +269,7 @@ static void test_bad_ends(void)
     script_close(&r->s);
 }
 
-/* The hull grows: an alarm that says which parameter, and a fit of what came after. */
+/* The hull grows: an alarm names the parameter, and a fit of later samples follows. */
 static void test_drift(void)
 {
     struct run *r = &run;
@@ -348,8 +348,8 @@ static struct dynamics_result begin_with_fit(struct run *r, double variance_rati
     return given;
 }
 
-/* Under forces, what takes several to explain waits for a fit that has nothing from before;
- * one is told at once. */
+/* Under forces, a change that needs several parameters waits for a fit without earlier samples;
+ * a change of one is reported at once. */
 static void test_waits_for_whole(void)
 {
     struct run *r = &run;
@@ -520,7 +520,7 @@ static bool go_on_for_a_while(void *context, const char *stage)
     return (*left)-- > 0;
 }
 
-/* Told to end at any of its questions, a fit ends there, and leaves nothing half written. */
+/* Cancelled at any of its questions, a fit ends there, and leaves nothing half written. */
 static void test_ended_anywhere(void)
 {
     enum { SAMPLES = 200, ASKED_MAX = 5000 };

@@ -1,4 +1,4 @@
-/* A pair whose virtual robot follows the real one, in the lab: efforts out, alarms, wishes;
+/* A pair whose virtual robot follows the real one, in the lab: efforts out, alarms, requests;
  * recorded and replayed alike, restarted alike. */
 #include "tests/support/lab_script.h"
 #include "tests/support/saved_lab.h"
@@ -137,7 +137,7 @@ static void send_following(struct stage *s, int active, double bandwidth)
     step_event(s, &e);
 }
 
-/* Both robots move, telemetry every 20 ms, the lab's time goes on every millisecond. */
+/* Both robots move, telemetry every 20 ms, the lab's time advances every millisecond. */
 static void run_stage(struct stage *s, double seconds)
 {
     const struct usv3_vessel *real = usv3_vessel_find("iacquabot");
@@ -256,7 +256,7 @@ static void test_silence(void)
     close_lab(&s);
 }
 
-/* The simulator's answer: all applied but what is refused; "": nothing. */
+/* The simulator's answer: all applied except the refused ones; "": nothing. */
 static void send_ack(struct stage *s, uint32_t version, const char *refused)
 {
     struct event e = script_event("r1", s->now_us, EVENT_ACK, SIDE_VIRTUAL);
@@ -361,7 +361,7 @@ static void begin_learning(struct stage *s)
     run_stage(s, 15.0);
 }
 
-/* A fit that fails is none, and takes nothing away. */
+/* A failed fit gives nothing, and removes nothing. */
 static void test_failed_fits(void)
 {
     static struct stage s;
@@ -383,7 +383,7 @@ static void test_failed_fits(void)
     close_lab(&s);
 }
 
-/* Parameters that no effort can be made of: told, nothing is sent, and others heal it. */
+/* Parameters that give no effort: reported, nothing is sent, and other parameters repair it. */
 static void test_numbers_that_are_none(void)
 {
     static struct stage s;
@@ -455,8 +455,8 @@ static void test_promotion(void)
     close_lab(&s);
 }
 
-/* If the simulator refuses parts of a set, these keep their values, and so do all after the set
- * is taken back. */
+/* If the simulator refuses parts of a set, these keep their values, and so do all after the
+ * roll back. */
 static void test_refused_parameters(void)
 {
     const double *own = usv3_vessel_find("wamv")->theta;

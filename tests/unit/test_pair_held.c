@@ -21,7 +21,7 @@ static void run_moves(struct script *s, int moves, double held_s, bool uncalibra
         script_command(s, "r1", AT(begins), id);
         struct event real =
             script_reply_event("r1", AT(begins + 4.01), SIDE_REAL, id, REPLY_DONE);
-        /* The move ended when the command was said, 4 s before its reply. */
+        /* The move ended when the command was sent, 4 s before its reply. */
         real.reply.source_start_us = AT(begins - 504.0);
         real.reply.source_us = AT(begins - 500.0);
         real.reply.held_s = held_s;

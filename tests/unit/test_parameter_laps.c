@@ -48,7 +48,7 @@ static void test_every_move_counts(void)
     }
 }
 
-/* A simulator that needs 80 ms more by itself cannot be told to wait less than nothing. */
+/* A simulator that needs 80 ms more by itself cannot be made to wait less than nothing. */
 static void test_delay_not_negative(void)
 {
     const struct parameter_force force = {.applied = 7, .sent = {0.02, 1.0, 1.0}};

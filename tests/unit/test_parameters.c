@@ -77,7 +77,7 @@ struct cause {
     double mixed, varies;       /* those of every other move, and from move to move */
     double turns, drives, laps; /* numbers as they are, times this; 0: 1 */
     double late;                /* share of replies that are 2 s late */
-    double noise_s;             /* beside 10 ms */
+    double noise_s;             /* in addition to 10 ms */
     bool accelerates, turns_only, chance;
     size_t n; /* moves; 0: 60 */
     const char *reason, *advice;
@@ -127,7 +127,7 @@ static size_t make_cause(const struct cause *c, struct travel_move *moves)
     return n;
 }
 
-/* Each cause is said, with what to do; and no set of such moves is promoted. */
+/* Each cause is reported, with advice; and no set of such moves is promoted. */
 static void test_causes(void)
 {
     static const struct cause rows[] = {

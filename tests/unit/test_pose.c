@@ -1,5 +1,5 @@
-/* Recordings with a pose: resampled and cut like the rest, asked for by models that need it,
- * and the source of velocities that nobody recorded. */
+/* Recordings with a pose: resampled and cut like the rest, required by models that need it, and
+ * the source of velocities that were not recorded. */
 #include "tests/support/check.h"
 
 #include "identification/data/data_set.h"
@@ -185,7 +185,7 @@ static void test_resampled(void)
     data_table_free(&table);
 }
 
-/* Without noise nothing is lost; with noise the error is what the card says. */
+/* Without noise nothing is lost; with noise the error is that of the data summary. */
 static void test_derived(void)
 {
     static const double sds[] = {0.0, 1e-5, 1e-3};

@@ -36,8 +36,8 @@ static struct data_set draw_set(double delay_s, bool with_forces)
     return draw_seeded(delay_s, with_forces, 11);
 }
 
-/* Efforts that change as samples are taken: a delay of none, or of one period, is a bend of the
- * likelihood, and in one recording of five the lowest point of it. */
+/* Efforts that change at the samples: a delay of zero, or of one period, is a bend of the
+ * likelihood, and in one recording of five its lowest point. */
 static void test_bend(void)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {

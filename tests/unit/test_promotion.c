@@ -1,6 +1,6 @@
-/* Promotion to simulators that keep something of their own: start and stop times that nobody
- * can set, wheels that slip. The loop is closed: what the lab asks for changes how the virtual
- * robot moves. */
+/* Promotion to simulators with some fixed values: start and stop times that cannot be set,
+ * wheels that slip. The loop is closed: the lab's requests change how the virtual robot
+ * moves. */
 #include "tests/support/lab_script.h"
 
 #include "base/numbers/hash.h"
@@ -10,11 +10,11 @@
 
 enum { STEPS_MAX = 400 };
 
-/* A lap is t0 + start[0] + [turn](ta + start[1] + turn / (slip w)) + …: told are its settings,
- * which were `own` when it began. */
+/* A lap is t0 + start[0] + [turn](ta + start[1] + turn / (slip w)) + …: promotion changes its
+ * settings, which were `own` when it began. */
 struct sim {
     const char *row;
-    int form;         /* as its ack tells it */
+    int form;         /* as its ack reports it */
     bool takes;       /* its adjust, where there is one */
     unsigned refuses; /* bit j: term j */
     double start[3], slip;
@@ -86,7 +86,7 @@ static enum simulator_state get_state(struct stage *g)
     return pair_simulator_state(lab_pair(g->s.lab, 0));
 }
 
-/* Apply what is in force, and acknowledge it `later_s` after the last move. */
+/* Applies the set in force, and acknowledges it `later_s` after the last move. */
 static void apply_set(struct stage *g, double later_s)
 {
     const struct parameter_set *set = find_active(g);
@@ -188,7 +188,7 @@ static void test_by_hand(void)
         CHECK("far away before", g.lag_s > 0.08);
         promote_set(&g);
         make_moves(&g, 30);
-        /* Settings taken as they are need moves made under them. */
+        /* Absolute settings need moves made under them. */
         CHECK_INT(sims[i].row, g.lag_s <= 0.05, sims[i].takes);
         promote_set(&g);
         make_moves(&g, 30);
@@ -218,7 +218,7 @@ static void test_by_hand(void)
     }
 }
 
-/* Promotion by itself mends what a simulator makes of it, and comes to an end. */
+/* Promotion corrects the simulator's deviations automatically, and comes to an end. */
 static void test_by_itself(void)
 {
     for (size_t i = 0; i < COUNT(sims); i++) {
@@ -231,7 +231,7 @@ static void test_by_itself(void)
             const uint64_t now = lab_pair(g.s.lab, 0)->parameters.promotions;
             if (now != promotions) {
                 CHECK_INT("told", get_state(&g), SIMULATOR_SENT);
-                /* Whenever its answer comes: these moves are nobody's. */
+                /* Moves before the acknowledgement count for no set, whenever it comes. */
                 make_moves(&g, (int)i % 2);
                 apply_set(&g, 0.0);
                 CHECK_INT("to be seen", get_state(&g), SIMULATOR_SETTLING);
@@ -286,8 +286,8 @@ static void test_settling_by_hand(void)
     script_close(&g.s);
 }
 
-/* A simulator whose moves take the real robot's times already is left alone: told them as
- * settings it would add what it keeps of its own. */
+/* A simulator whose moves already take the real robot's times is left alone: with these as
+ * settings it would add its own fixed times. */
 static void test_right_before(void)
 {
     static const struct sim right = {"right",
@@ -366,8 +366,8 @@ static void send_boot(struct stage *g, const char *mark, double later_s)
     lab_step(g->s.lab, &e, &g->s.fx);
 }
 
-/* A fit rests on moves under what is in force: not on one that was under way, not on those
- * between a reboot and the acknowledgement after it. */
+/* A fit uses moves under the set in force: not one that was in progress, not those between a
+ * reboot and the acknowledgement after it. */
 static void test_moves_in_force(void)
 {
     static struct stage g;
@@ -380,7 +380,7 @@ static void test_moves_in_force(void)
     CHECK_INT("ten", virtual_moves(&g), 10);
     apply_set(&g, 0.5);
     CHECK_INT("told again: as it was", virtual_moves(&g), 10);
-    /* It begins anew with its own parameters, and is told again. */
+    /* It restarts with its own parameters, and gets the set again. */
     script_clear(&g.s);
     send_boot(&g, "b", 1.0);
     CHECK_INT("told", script_count(&g.s, EFFECT_PARAMETERS), 1);

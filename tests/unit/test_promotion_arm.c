@@ -21,12 +21,12 @@ static const double TOGETHER_S = 0.004;
 /* A lap is t0 + start + T(v slip sv, a sa), each of the move's class. */
 struct sim {
     const char *row;
-    int form;         /* as its ack tells it */
+    int form;         /* as its ack reports it */
     bool takes;       /* its adjust, where there is one */
     unsigned refuses; /* bit j: term j */
     double start_s, slip;
-    double cap;   /* of its speeds, whatever they are told to be; 0: none */
-    bool ignores; /* says that it took a set, and goes on as before */
+    double cap;   /* factor of its speeds, whatever the settings; 0: none */
+    bool ignores; /* acknowledges a set, and does not change */
     double own[PROFILE_P], sent[PROFILE_P];
 };
 
@@ -147,7 +147,7 @@ static uint64_t count_promotions(struct stage *g)
     return lab_pair(g->s.lab, 0)->parameters.promotions;
 }
 
-/* Apply what is in force, and acknowledge it. */
+/* Applies the set in force, and acknowledges it. */
 static void apply_set(struct stage *g)
 {
     const struct parameter_set *set = find_active(g);
@@ -329,7 +329,7 @@ static void test_by_hand(void)
     script_close(&g.s);
 }
 
-/* Simulators that take a part, or nothing: what is not taken is not in force, and Tandem does
+/* Simulators that apply a part, or nothing: refused values are not in force, and Tandem does
  * not promote for ever. */
 static void test_refused(void)
 {
@@ -380,7 +380,7 @@ static void test_form(void)
     make_moves(&g, 40);
     send_request(&g, REQUEST_PROPOSE);
     send_request(&g, REQUEST_PROMOTE);
-    apply_set(&g); /* all as factors, which it says that it does not know */
+    apply_set(&g); /* all as factors; it reports that it does not know them */
     script_clear(&g.s);
     send_request(&g, REQUEST_PROPOSE);
     const struct script_effect *change = script_find(&g.s, EFFECT_CHANGE, 0);
@@ -392,7 +392,7 @@ static void test_form(void)
     script_close(&g.s);
 }
 
-/* Long moves alone determine the speed; what they do not tell is not handed on. */
+/* Long moves alone determine the speed; undetermined values are not passed on. */
 static void test_long_moves(void)
 {
     static struct profile_move moves[30];

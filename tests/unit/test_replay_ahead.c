@@ -1,5 +1,6 @@
 /* needs: threads */
-/* Recordings read by several threads, and documents made by them, say what they say by one. */
+/* Recordings read by several threads, and the documents made by them, equal those of one
+ * thread. */
 #include "tests/support/check.h"
 
 #include <unistd.h>
@@ -253,7 +254,7 @@ static void test_many(void)
     lab_file_free(&lab);
 }
 
-/* A codec that remembers hears each line in its order. */
+/* A codec with a state receives each line in its order. */
 static void test_foreign(void)
 {
     const char *const paths[] = {path[0], path[1]};
@@ -262,7 +263,7 @@ static void test_foreign(void)
     lab_file_free(&lab);
 }
 
-/* Threads that nobody asks anything of end, too. */
+/* Idle threads end, too. */
 static void test_unread(void)
 {
     const char *const paths[] = {path[0]};

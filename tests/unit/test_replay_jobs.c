@@ -1,6 +1,6 @@
 /* needs: threads */
 /* tests/unit/test_replay_jobs.c - with threads: uploaded journals and tables of moves through
- * the lab's code, what the document keeps, what is refused. */
+ * the lab's code, the document, the refusals. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -199,7 +199,7 @@ static void test_others(void)
     json_decref(o.result);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void test_faults(void)
 {

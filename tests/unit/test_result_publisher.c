@@ -1,6 +1,5 @@
-/* tests/unit/test_result_publisher.c - what is known of pairs is published of a snapshot that
- * has it, once each time it changed, what has waited for longest first, within a share of a
- * core. */
+/* tests/unit/test_result_publisher.c - results of pairs are published from a snapshot that has
+ * them, once for each change, the longest waiting first, within a share of a core. */
 #include "tests/support/check.h"
 
 #include "config/labfile/lab_file.h"
@@ -56,7 +55,7 @@ static void move_pair(struct bench *b, int pair, double rotation_rad)
     }
 }
 
-/* Nobody listens at the broker's port: what is published waits in the client. */
+/* No broker at this port: published messages wait in the client. */
 static void make_client(struct bench *b)
 {
     struct err err = {0};

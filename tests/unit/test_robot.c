@@ -41,8 +41,8 @@ static void test_tables(void)
     CHECK("unknown", robot_kind_find("submarine") == NULL);
 }
 
-/* Whatever the kind: it begins with its presets, takes each parameter back, lives, samples
- * finite numbers, and answers a command that it does not know. */
+/* Every kind: it begins with its presets, restores each parameter, runs, samples finite
+ * numbers, and answers an unknown command. */
 static void test_life(void)
 {
     for (size_t k = 0; k < robot_kind_count; k++) {
@@ -94,7 +94,7 @@ static double lap_s(struct diffdrive *d, double rotation_rad, double displacemen
     const struct event_command go = {
         .op = "go", .rotation_rad = rotation_rad, .displacement_m = displacement_m};
     replies = 0;
-    for (int i = 0; i < 80; i++) { /* until it stands, and the lidar looks ahead */
+    for (int i = 0; i < 80; i++) { /* until it rests, and the lidar looks ahead */
         diffdrive_kind.step(d, record_reply, NULL);
     }
     robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
@@ -105,8 +105,8 @@ static double lap_s(struct diffdrive *d, double rotation_rad, double displacemen
     return lab_s(last.end_us - last.start_us);
 }
 
-/* A move takes what its travel-time parameters say, as long as that is more than the robot's
- * own steps take: so a fit of another robot's laps can be given to this one as it is. */
+/* A move takes the time of its travel-time parameters, if that is more than the robot's own
+ * steps take: so it can get the fit of another robot's laps unchanged. */
 static void test_travel_times(void)
 {
     static const struct {
@@ -232,8 +232,8 @@ static void test_placed(void)
 }
 
 /* A robot placed elsewhere at the moment of its reply, while its motors run out, comes to rest
- * there, in truth and by its own estimate. The next move makes up for the remaining distance to
- * its goal. After a long way off, or a halt, nothing remains. */
+ * there, in truth and by its own estimate. The next move covers the remaining distance to its
+ * goal. After a long distance, or a halt, nothing remains. */
 static void test_placed_running_out(void)
 {
     static const struct {
@@ -250,7 +250,7 @@ static void test_placed_running_out(void)
     const struct event_command halt = {.op = "halt"};
     for (size_t i = 0; i < COUNT(rows); i++) {
         diffdrive_kind.init(d, &setup);
-        d->params.wheel_radius_error_ratio = 0.05; /* what it believes is wrong */
+        d->params.wheel_radius_error_ratio = 0.05; /* its estimate is wrong */
         replies = 0;
         robot_command(&diffdrive_kind, d, &go, record_reply, NULL);
         for (int k = 0; replies == 0 || (rows[i].halted && replies < 2); k++) {
@@ -270,7 +270,7 @@ static void test_placed_running_out(void)
             CHECK_NEAR(rows[i].row, d->plant.pose[a], pose[a], 0, 1e-3);
             CHECK_NEAR(rows[i].row, d->odometry[a], pose[a], 0, 2e-3);
         }
-        /* From the way of the goal, which it was about to reach, to where it stands. */
+        /* From the direction of its goal, which it had almost reached, to its new place. */
         const double *cell = d->machine[DIFFDRIVE_MAIN].cell;
         const double left_m = hypot(cell[L0MAIN_X], cell[L0MAIN_Y]);
         CHECK_NEAR(rows[i].row, left_m, rows[i].retained * 0.02, 0, 0.012);
@@ -311,7 +311,7 @@ static void test_wall(void)
     CHECK("bump", d->plant.pose[0] <= 1.0 - d->params.radius_m);
 }
 
-/* A robot that stood within a wall would never get out of it: it is not put there. */
+/* A robot inside a wall would never get out of it: it is not placed there. */
 static void test_place_in_wall(void)
 {
     static struct world world;
@@ -327,8 +327,9 @@ static void test_place_in_wall(void)
     CHECK_INT("before it", diffdrive_kind.place(d, (const double[]){0.8, 0, 0}), STATUS_OK);
 }
 
-/* Told a velocity, it tends to it with its motors' lag, on its track, for as long as an effort
- * counts; a command in work goes before, and one that comes later begins where it stands. */
+/* Under a velocity command, it approaches the velocity with its motors' lag, on its track, for
+ * as long as an effort counts; a command in progress has priority, and a later one begins where
+ * the robot is. */
 static void test_effort(void)
 {
     struct diffdrive *d = (struct diffdrive *)memory;

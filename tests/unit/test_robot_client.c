@@ -3,8 +3,7 @@
 #include "examples/robot/c/tandem_robot.h"
 #include "logger/message/codec_native.h"
 
-/* The client of examples/robot/c: what it makes of messages, and that Tandem reads what it
- * says. */
+/* The client of examples/robot/c: it parses messages, and Tandem can read its own. */
 
 enum { PUBLISHED_MAX = 8 };
 

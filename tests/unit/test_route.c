@@ -71,8 +71,8 @@ static void test_ways(void)
     }
 }
 
-/* Random maps: a way that is found keeps off everything and is no shorter than the crow's; and
- * when there is none, flooding a fine grid finds none either. */
+/* Random maps: a path that is found keeps off everything and is no shorter than the straight
+ * line; and when there is none, flooding a fine grid finds none either. */
 enum { GRID = 96 };
 
 static bool is_reachable(const struct world *w, struct world_point from, struct world_point to,

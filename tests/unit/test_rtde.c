@@ -357,7 +357,7 @@ static void test_frames(void)
 static const char *const requested_fields[] = {"timestamp", "actual_q", "robot_mode",
                                                "payload"};
 
-/* Let them talk until nothing is said any more; what came last. */
+/* Both sides exchange messages until none is left; returns the last one. */
 static enum rtde_outcome exchange_frames(struct rtde_client *c, struct talk *t, uint8_t *ask,
                                          size_t n)
 {
@@ -401,12 +401,12 @@ static void test_both(void)
     CHECK_TEXT("text", c.text, "there are no such frames");
 }
 
-/* An old controller: no version 2, not all fields; and one that lacks what is needed. */
+/* An old controller: no version 2, not all fields; and one without the required fields. */
 static void test_old_controller(void)
 {
     static const struct {
         const char *row;
-        const char *types; /* answered to the first wish */
+        const char *types; /* answered to the first request */
         enum rtde_outcome changes;
         enum rtde_stage stage;
     } rows[] = {
@@ -537,7 +537,7 @@ static void test_registers(void)
     send_hex(fd, "000353");
     expect_hex("start", fd, "00045301");
     send_hex(fd, "000855010000002a");
-    send_hex(fd, "000376"); /* what is answered to it comes behind */
+    send_hex(fd, "000376"); /* the answer to it comes afterwards */
     expect_hex("controller", fd, golden_hex("controller_version"));
     rtde_server_publish(s, &state, &inputs);
     CHECK_INT("in", inputs.input_int_register[0], 42);

@@ -1,5 +1,5 @@
 /* short: TANDEM_RUNS=1 */
-/* The self test: passes what is right, and objects to what is not. */
+/* The self test passes correct results, and objects to wrong ones. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static void test_cases(void)
     }
 }
 
-/* Every world is of a model that there is, under a name of its own, and bends what there is. */
+/* Every scenario has an existing model and its own name, and changes only existing parts. */
 static void test_worlds(void)
 {
     for (size_t i = 0; i < selftest_scenario_count; i++) {
@@ -157,7 +157,7 @@ static void test_worlds(void)
     }
 }
 
-/* Whether `tandem identify` of a recording of this world gives such a reason. */
+/* Whether `tandem identify` of a recording of this scenario gives such a reason. */
 static bool has_reason(const struct model_row *row, const struct selftest_scenario *scenario,
                        size_t run, const char *words)
 {
@@ -184,7 +184,7 @@ static bool has_reason(const struct model_row *row, const struct selftest_scenar
     return reported;
 }
 
-/* Each cause, made, is told by its name. */
+/* Each cause, simulated, is reported by its name. */
 static void test_causes(void)
 {
     static const struct {

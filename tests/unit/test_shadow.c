@@ -159,7 +159,7 @@ static void test_before_the_first_sample(void)
     CHECK_NEAR("from a standstill", target.nu[0], 0.0, 0.0, 1e-9);
 }
 
-/* A rate that is told counts in place of the samples', but not through zero. */
+/* A reported rate replaces that of the samples, but not through zero. */
 static void test_given_rates(void)
 {
     struct scenario c = begin_scenario(SHADOW_RAMP);

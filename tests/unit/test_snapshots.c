@@ -122,7 +122,7 @@ static size_t fitted_moves(const struct view *v, size_t pair)
     return fits.fit[SIDE_REAL].n;
 }
 
-/* More pairs are asked for than fits are kept. */
+/* More pairs are requested than fits are cached. */
 static void test_many_fits(void)
 {
     struct bench b;
@@ -133,7 +133,7 @@ static void test_many_fits(void)
             move_pair(&b, i + 1);
         }
     }
-    move_pair(&b, PAIRS - 512); /* the last one's is kept where this one's is */
+    move_pair(&b, PAIRS - 512); /* the last one's entry is cached where this one's is */
     publish_views(&b);
     const struct view *v = snapshots_acquire(b.snapshots);
     for (size_t i = 0; i < 2; i++) {
@@ -192,7 +192,7 @@ static void test_sharing(void)
     struct snapshots_counts counts;
     snapshots_read_counts(b.snapshots, &counts);
     CHECK_INT("copied at first, and one", counts.copied, PAIRS + 1);
-    /* Released in the other order than made: pairs live as long as somebody sees them. */
+    /* Released in another order: pairs live as long as a reader uses them. */
     snapshots_release(b.snapshots, old);
     publish_views(&b);
     CHECK_INT("still there", now->pairs[1]->counts.commands, 1);

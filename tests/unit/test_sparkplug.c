@@ -1,6 +1,6 @@
 /* tests/unit/test_sparkplug.c - Sparkplug B: bytes of the official encoder (npm
- * sparkplug-payload; tests/golden/ sparkplug_in.js says what it was given) to what they mean,
- * and what is remembered over messages. */
+ * sparkplug-payload; tests/golden/ sparkplug_in.js has its input) to their meaning, and the
+ * state over messages. */
 #include "tests/support/check.h"
 
 #include <jansson.h>
@@ -12,7 +12,7 @@
 struct received {
     struct sparkplug_node node;
     struct sparkplug_device device[2];
-    char text[8192]; /* what was told, a line each */
+    char text[8192]; /* the emitted records, a line each */
     const char *name;
 };
 
@@ -99,7 +99,7 @@ static void decode_payload(struct received *h, const char *topic, const char *pa
     struct sparkplug_topic t;
     const struct sparkplug_place place = {{h->name, strlen(h->name)}, &h->device[0]};
     CU_ASSERT_FATAL(sparkplug_topic_read(topic, &t));
-    char *copy = malloc(bytes + 1); /* so that the sanitizer sees what is read beyond it */
+    char *copy = malloc(bytes + 1); /* so that the sanitizer sees reads beyond it */
     CU_ASSERT_FATAL(copy != NULL);
     memcpy(copy, payload, bytes);
     char *exact = realloc(copy, bytes > 0 ? bytes : 1);

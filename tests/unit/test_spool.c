@@ -1,7 +1,6 @@
 /* needs: threads */
-/* The spool of a replay, and its queue with threads: lists come back whole and in order,
- * whatever of them is in memory and what in the file, and a file that cannot be written is
- * told. */
+/* The spool of a replay, and its queue with threads: lists come back whole and in order, from
+ * memory or from the file, and a file that cannot be written is reported. */
 #include "tests/support/check.h"
 
 #include <signal.h>

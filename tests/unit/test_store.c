@@ -295,7 +295,7 @@ static void test_marks(void)
     const struct store_mark mark = store_read_mark(s);
     CHECK_INT("rows", mark.rows, 2);
     add_one(s, STORE_ENTRIES, "a", 3, 30, "SYNC");
-    /* Retention takes rows, not what was taken in. */
+    /* Retention removes rows, not the record of what was applied. */
     uint64_t removed = 0;
     CHECK_INT("remove", store_remove_before(s, 15, 10, &removed, NULL), STATUS_OK);
     CHECK_INT("removed", removed, 1);
@@ -323,8 +323,8 @@ static void test_marks(void)
     (void)unlink(old);
 }
 
-/* A row made again is left out where it was there before, whatever its number, and takes none
- * of the places that are given out. */
+/* A rebuilt row is left out if it exists already, whatever its number, and uses none of the new
+ * numbers. */
 static void made_again(void)
 {
     fresh_path();
@@ -453,7 +453,7 @@ static const char version_5_rows[] =
     "('c', 1, 41, '', 'AHEAD', 0.03, '{\"verdict\":\"AHEAD\"}'),"
     "('c', 2, 42, '', 'INCONSISTENT', 0.04, '{\"verdict\":\"INCONSISTENT\"}');";
 
-/* "n:VERDICT:consistent" by pair and n, and the rows that are told as inconsistent. */
+/* "n VERDICT consistent" by pair and n, and the rows that are reported as inconsistent. */
 struct judged {
     char text[2048];
 };

@@ -48,7 +48,7 @@ static void queue_commits(void)
     for (uint64_t n = 96; n <= 105; n++) {
         CHECK_INT("push", push_row(q, n), STATUS_OK);
     }
-    /* Without anybody who flushes, the clock commits. */
+    /* Without a call to flush, the clock commits. */
     struct store_queue_stats stats = {0};
     for (int64_t end_us = 0; stats.committed < 110 && wait_more(&end_us, 5000);) {
         store_queue_stats(q, &stats);
@@ -73,8 +73,8 @@ static void queue_commits(void)
     CHECK_INT("parameters", store_queue_start(&params, s, &q, NULL), STATUS_E_ARG);
 }
 
-/* Its own file cannot be written, the WAL can: rows are committed, the WAL grows, and somebody
- * is told of it. */
+/* Its own file cannot be written, the WAL can: rows are committed, the WAL grows, and the
+ * daemon gets a report. */
 static void wal_cannot_be_written_back(void)
 {
     enum { ROWS = 600, JSON_BYTES = 16000 };
@@ -239,8 +239,8 @@ static bool wait_reopened(struct store_queue *q, uint64_t times)
     return stats.reopened == times;
 }
 
-/* The file is removed, and later put back: each time the queue says whether rows are missing,
- * until somebody has made them again. */
+/* The file is removed, and later restored: each time the queue reports whether rows are
+ * missing, until they are rebuilt. */
 static void queue_loses_its_file(void)
 {
     char aside[160];
@@ -376,7 +376,7 @@ static void queue_ring(void)
     expect_counts("all", STORE_ALARMS, NULL, "late:600");
     sqlite3 *db = NULL;
     CHECK_INT("open", sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    /* Each text is made of its own letter alone. */
+    /* Each text consists of its own letter alone. */
     sqlite3_stmt *statement = NULL;
     CHECK_INT(
         "prepare",
@@ -421,7 +421,7 @@ static void queue_retention(void)
     store_close(s);
 }
 
-/* Two producers, a reader that pages, somebody who asks: for the thread sanitizer. */
+/* Two producers, a reader that pages, and a client that queries: for the thread sanitizer. */
 struct race {
     struct store_queue *queue;
     _Atomic bool over;

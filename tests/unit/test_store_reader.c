@@ -45,7 +45,7 @@ static void test_pages(void)
     expect_counts("alarms", STORE_ALARMS, NULL, "late:1 timeout:1");
     expect_counts("nobody", STORE_ALARMS, "c", "");
 
-    /* The callback may stop; the cursor goes on behind the last row it saw. */
+    /* The callback may stop; the cursor continues after the last row it saw. */
     struct store_query query = everything;
     struct listing listing = {.stop_at = 3};
     char next[STORE_CURSOR_MAX];
@@ -135,8 +135,8 @@ static void held_reader(void)
     store_close(s);
 }
 
-/* Looked for in the order of storing, with leaps forwards and back, twice, and what is not
- * there in between: the answer is that of the rows, whoever was asked before. */
+/* Searched in the order of storing, with leaps forwards and back, twice, and numbers that do
+ * not exist: the answer is that of the rows, whatever the earlier queries. */
 static void looked_for_in_turn(void)
 {
     enum { ROWS = 40 };
@@ -244,7 +244,7 @@ static void test_query_plans(void)
         query.newest_first = i & 8;
         query.inconsistent = i & 16;
         if (query.inconsistent && (query.type || query.kind != STORE_ENTRIES)) {
-            continue; /* nobody asks for both */
+            continue; /* nobody requests both */
         }
         char sql[STORE_SQL_MAX];
         char explain[STORE_SQL_MAX + 32];

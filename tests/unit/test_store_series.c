@@ -1,5 +1,5 @@
-/* Entries added up for charts: whatever came in which order, late, again or not at all any
- * more, the store tells what its entries say, and from few rows. */
+/* Entries summed for charts: in any order, late, repeated or removed, the store's series equal
+ * those of its entries, and it reads few rows. */
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
@@ -34,7 +34,7 @@ static void add_entry(struct store *s, int64_t t_us)
     row.inconsistent = t->inconsistent;
     CHECK("new", add(s, &row));
     row.n = reported_count + 1;
-    row.pair = "b"; /* of whom nothing may be told */
+    row.pair = "b"; /* nothing may be reported of this pair */
     CHECK("new", add(s, &row));
 }
 
@@ -175,8 +175,8 @@ static void random_orders(void)
     }
 }
 
-/* A batch that fails leaves nothing behind; what is removed is in no bucket any more, and what
- * comes back from the journal is. */
+/* A batch that fails leaves nothing behind; a removed row is in no bucket any more, and a row
+ * that comes back from the journal is. */
 static void test_replaced_rows(void)
 {
     fresh_path();
@@ -231,8 +231,8 @@ static void test_replaced_rows(void)
     store_close(s);
 }
 
-/* Entries of a version that kept no buckets are told as they are, and added up slice by slice;
- * so are many of the same time. */
+/* Entries of a version without buckets are served unchanged, and summed slice by slice; so are
+ * many of the same time. */
 static void of_before(void)
 {
     fresh_path();

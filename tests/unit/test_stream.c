@@ -16,7 +16,7 @@ enum { MOVES = 30, MANY = 200, LISTENERS = 220, HEARTBEAT_MS = 1500 };
 static struct fixture fixture;
 static struct web *web;
 
-/* The lab stands still while somebody looks at it. */
+/* The lab does not step while a client reads it. */
 static pthread_mutex_t still = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct view *acquire_view(void *context)
@@ -197,7 +197,7 @@ static void test_resume(void)
     stop_web();
 
     /* Another run: thirty moves of two pairs were stored by the fixture, all but ten entries
-     * had been heard. */
+     * had been received. */
     open_hub(1000, 8);
     serve_web(1);
     struct event_place place = {
@@ -227,7 +227,7 @@ static void test_resume(void)
     stop_web();
 }
 
-/* While the journal is read back nobody knows what there is: who resumes waits. */
+/* While the journal is read back the latest number is unknown: a client that resumes waits. */
 static void test_restoring(void)
 {
     fixture.view.health.restored = false;
@@ -243,7 +243,7 @@ static void test_restoring(void)
     stop_web();
 }
 
-/* A listener that does not read holds nobody up, and hears how much it has missed. */
+/* A listener that does not read holds up nobody, and learns how much it has missed. */
 static void test_slow(void)
 {
     enum { FLOOD = 40000 };
@@ -269,7 +269,7 @@ static void test_slow(void)
     while (more) {
         more =
             !wait_words(slow, "{\"done\":true}", 5000) && slow->used == sizeof slow->text - 1;
-        /* Count what is whole, keep the rest. */
+        /* Counts whole events, keeps the rest. */
         char *end = slow->text;
         for (char *p = slow->text; (p = strstr(p, "event: ")) != NULL; p++) {
             const char *data = strstr(p, "\n\n");

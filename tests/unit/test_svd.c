@@ -11,8 +11,7 @@
 
 enum { P = 4 };
 
-/* Normal equations of a joint: the rotations of gsl_linalg_SV_decomp_jacobi() go on for ever.
- */
+/* Normal equations of a joint: the rotations of gsl_linalg_SV_decomp_jacobi() never end. */
 static const double stubborn[P * P] = {
     385003793.94848275,  5284087.1640922707, 1400990.6175777675,  -1729063.5586324125,
     5215666.1402421528,  95097733.413898304, 16548260.393339286,  1203391.7614181044,

@@ -1,4 +1,4 @@
-/* The small TCP server: who may listen where, whole and half requests, mute and greedy clients.
+/* The small TCP server: allowed addresses, whole and half requests, mute and greedy clients.
  * threads */
 #include "tests/support/check.h"
 
@@ -33,7 +33,7 @@ static ssize_t echo_bytes(void *context, struct tcp_client *client, const uint8_
     return (ssize_t)done;
 }
 
-/* A beat for those who asked for something before. */
+/* A beat for clients that requested something before. */
 static bool beat_client(void *context, struct tcp_client *client)
 {
     (void)context;

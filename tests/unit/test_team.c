@@ -1,5 +1,5 @@
 /* Cases beyond the golden traces of teams: loops, conditions, endless steps, a Lock aborted
- * halfway, a step skipped, robots that lock by themselves, locks taken away from a sequence,
+ * halfway, a step skipped, robots that lock by themselves, locks revoked from a sequence,
  * silent robots. Every activity takes 1 s, those with a z 9 s. */
 #include "tests/support/check.h"
 
@@ -37,7 +37,7 @@ static bool last_one_second(void *context, uint16_t robot, const struct team_ste
     return true;
 }
 
-/* Runs the team with these events, of which times are told in seconds. */
+/* Runs the team with these events, whose times are in seconds. */
 static void check_team(const char *row, const char *json, const struct team_due_event *events,
                        size_t count, const char *want)
 {
@@ -105,8 +105,8 @@ static void test_livelock(void)
                "0 start Q x; 0 livelock; 0 error R; 0 task_error R; 1 done Q x; 1 finish Q; ");
 }
 
-/* A Lock of A and B that has A and waits for B is aborted: A stays, the reset goes on with B.
- */
+/* A Lock of A and B that has A and waits for B is aborted: A stays, the reset continues with
+ * B. */
 static void test_abort(void)
 {
     static const struct team_due_event events[] = {
@@ -190,8 +190,8 @@ static void test_clients(void)
         }                                                                                      \
     }
 
-/* A place that was taken away from a robot is locked again before anything of its sequence
- * begins there, with a fresh fence and behind those who wait. */
+/* A place that was revoked from a robot is locked again before its sequence continues there,
+ * with a new fence and after the waiting robots. */
 static void test_revoked(void)
 {
     static const char door[] =
@@ -266,8 +266,8 @@ static void test_revoked(void)
                "release R A; 18 out_of_context R; ");
 }
 
-/* R holds A, waits for B, and falls silent: those behind it are served; when it is heard again
- * it is the first one. */
+/* R1 holds A, waits for B, and falls silent: the robots after it are served; when it sends
+ * again it is the first one. */
 static void test_silence(void)
 {
     static const struct team_due_event received[] = {HAPPENS(17, ALIVE, 1)};

@@ -1,4 +1,4 @@
-/* A team's chart: bars from what it does, and their picture. */
+/* A team's chart: bars from its activities, and their picture. */
 #include "tests/support/check.h"
 
 #include <jansson.h>
@@ -31,7 +31,7 @@ static void record_effect(void *context, const struct team_effect *effect)
     team_bars_ended(&spec.p, effect, store_bar, NULL);
 }
 
-/* R1 takes three seconds for anything, R2 two; R2 fails its third activity. */
+/* R1 takes three seconds for each activity, R2 two; R2 fails its third activity. */
 static bool find_duration(void *context, uint16_t robot, const struct team_step *step,
                           uint32_t n, int64_t *took_us, enum team_event_kind *event)
 {

@@ -5,7 +5,7 @@
 #include "base/text/names.h"
 #include "config/options/option_file.h"
 #include "twin/team/check/team_static_check.h"
-/* Its checks of what is accepted are ours, and its corpus runs here. */
+/* Its checks of accepted files are ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_team_file.c" // NOLINT(bugprone-suspicious-include)
 
 #include <dirent.h>
@@ -189,8 +189,7 @@ static void test_faults(void)
     }
 }
 
-/* --- what is accepted ----------------------------------------------------------------------
- */
+/* --- accepted files  */
 
 static void test_values(void)
 {

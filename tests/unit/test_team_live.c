@@ -18,7 +18,7 @@ static void open_one(struct rig *rig)
     rig->lap = golden_lap;
 }
 
-/* A robot whose lease has ended is halted; one that is away gets that when it is back. */
+/* A robot whose lease has ended is halted; an absent one gets the halt when it is back. */
 static void test_halts(void)
 {
     static const struct {
@@ -82,8 +82,8 @@ static void count_command(void *context, const struct effect *effect)
     *sides |= effect->kind == EFFECT_COMMAND ? 1U << effect->side : 0;
 }
 
-/* After a start a command is sent again, under its id, to whom the broker does not have it for;
- * until it is answered. */
+/* After a start a command is sent again, under its id, to robots for which the broker does not
+ * have it; until it is answered. */
 static void test_sent_again(void)
 {
     static const char sent[] =
@@ -156,9 +156,8 @@ static void test_numbers_skipped(void)
     }
 }
 
-/* Names that are too long for an id, arguments within a payload, and what is too long for a
- * link.
- */
+/* Names that are too long for an id, arguments within a payload, and a text that is too long
+ * for a link. */
 static void test_commands(void)
 {
     static struct rig rig;
@@ -484,8 +483,8 @@ static const char BOTH[] =
     "[[\"lock\",[\"A\",\"B\"]],[\"do\",\"Go\"],[\"unlock\",[\"A\",\"B\"]]]},\"robots\":{\"R1\":"
     "{\"prog\":\"s\"}}},\"durations_ms\":{\"R1\":{\"Go\":5000}}}";
 
-/* A robot from which a place was taken away locks it again before it goes on; where it may not,
- * the person is told what to do. */
+/* A robot from which a place was revoked locks it again before it continues; if it may not, the
+ * operator gets advice. */
 static void test_revoked(void)
 {
     static const char refused[] = "A was taken away and may not be locked while it holds B: "
@@ -537,7 +536,7 @@ static void test_revoked(void)
     rig_close(&rig);
 }
 
-/* R1 has a sequence of its own, R2 handles a, R3 b; locks alone is a step of others. */
+/* R1 has its own sequence, R2 handles a, R3 b; locks alone is a step of others. */
 static const char WORKERS[] =
     "{\"team\":{\"locking\":\"ordered\",\"resources\":{\"IB\":{}},\"buffers\":{\"box\":"
     "[\"b\"],\"bin\":[]},\"sequences\":{\"own\":[[\"do\",\"Go\"]],\"j\":[[\"do\",\"Go\"]],"
@@ -553,7 +552,7 @@ static void test_jobs(void)
 {
     static const struct {
         const char *row, *rest;
-        const char *refused; /* NULL: taken */
+        const char *refused; /* NULL: accepted */
     } rows[] = {
         {"fine", "\"part\":\"a\",\"seq\":\"j\"", NULL},
         {"of one home", "\"part\":\"b\",\"seq\":\"j\",\"home\":\"R3\"", NULL},
@@ -592,7 +591,7 @@ static void test_jobs(void)
                                   {rows[k].refused ? "REJECTED" : "\"type\":\"job\"",
                                    rows[k].refused ? rows[k].refused : "\"type\":\"assign\""},
                                   rows[k].refused ? "\"effect\"" : "REJECTED"};
-        /* A tool that somebody could fetch: the job waits for it, and is told. */
+        /* A tool that a robot could fetch: the job waits for it, and this is reported. */
         struct asked waits = one;
         waits.wanted[1] = "nobody_can";
         ask_one(&rig, strcmp(rows[k].row, "by a tool") == 0 ? &waits : &one);

@@ -6,7 +6,7 @@
 
 static struct rig rig;
 
-/* Each takes its own time, a little more or less each time. */
+/* Each activity takes its own time, with some scatter. */
 static bool steady_lap(struct rig *r, uint16_t robot, const struct team_step *step, int64_t *us,
                        const char **status)
 {

@@ -1,4 +1,4 @@
-/* The golden traces of teams, through the lab: what it does is what they say. */
+/* The golden traces of teams, through the lab: it does what they prescribe. */
 #include "tests/support/team_live_rerun.h"
 
 /* Other events: releases by people, signs of life. */
@@ -64,7 +64,7 @@ static char *golden_trace(const char *path)
     return text;
 }
 
-/* Each command to a real robot has an id of its own. */
+/* Each command to a real robot has its own id. */
 static void check_ids(const char *row, const struct rig *rig)
 {
     static const char mark[] = "\"payload\":{\"id\":\"cell-";

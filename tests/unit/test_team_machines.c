@@ -1,6 +1,5 @@
-/* The machines of a team: in every state the engine, running the table, does with every signal
- * what the array says by which the team's step moves; where that has no arc, the engine stops.
- */
+/* The machines of a team: in every state and for every signal the engine, running the table,
+ * does the same as the array of the team's step; where that has no arc, the engine stops. */
 #include "tests/support/check.h"
 
 #include "twin/team/step/team_machines.h"

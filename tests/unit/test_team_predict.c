@@ -66,7 +66,7 @@ static void make_runs(const struct team_prediction *tp, size_t runs, unsigned th
     CHECK_INT("runs", out->makespan_s.n, runs);
 }
 
-/* ---- laps that were asked for, and what they come to without the core ---- */
+/* ---- commanded laps, and their sum without the core ---- */
 
 enum { LAPS_MAX = 64, ROBOTS_MAX = 3 };
 
@@ -208,7 +208,7 @@ static void test_makespans_are_those_of_the_table(void)
     }
 }
 
-/* One robot waits for nobody: its time is a sum, of known mean and variance. Parameters drawn
+/* One robot waits for no other: its time is a sum, of known mean and variance. Parameters drawn
  * for each move would have a deviation of less than half of it. */
 static void test_one_robot_has_a_closed_form(void)
 {
@@ -421,7 +421,7 @@ static void test_endless_runs_end(void)
     }
 }
 
-/* All that nobody knows the time of is named at once. */
+/* All activities with unknown time are named at once. */
 static void test_unknown_times_are_named(void)
 {
     cell_transport(&cell, 2, false);
@@ -541,7 +541,7 @@ static void test_streams_are_each_robots_own(void)
     free(tp);
 }
 
-/* Moves that all turned and drove alike tell of such moves, and of no others. */
+/* Moves that all turned and drove alike give predictions for such moves, and for no others. */
 static void test_moves_without_fit(void)
 {
     struct travel_move moves[12];

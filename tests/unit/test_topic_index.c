@@ -1,5 +1,5 @@
-/* Whoever's filter a topic fits is found, and few others; what finds no room leaves nobody out.
- */
+/* Every filter that a topic fits is found, and few others; one that finds no room is still
+ * served. */
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"

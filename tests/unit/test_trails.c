@@ -1,4 +1,4 @@
-/* tests/unit/test_trails.c - what is kept of where robots have been. */
+/* tests/unit/test_trails.c - the stored trails of robots. */
 #include "tests/support/check.h"
 
 #include <jansson.h>
@@ -71,7 +71,7 @@ static void test_retained(void)
     open_trails(2);
     trails_look(trails, &view);
     add_sample(0, SIDE_REAL, 1, 1.0, 2.0, 0.5);
-    add_sample(0, SIDE_REAL, 2, 1.01, 2.0, 0.5); /* stands */
+    add_sample(0, SIDE_REAL, 2, 1.01, 2.0, 0.5); /* at rest */
     add_sample(0, SIDE_REAL, 3, 1.015, 2.0, 0.6);
     add_sample(0, SIDE_REAL, 4, 1.5, 2.0, 0.6);
     trails_look(trails, &view); /* no news */
@@ -103,9 +103,7 @@ static void test_arm(void)
     for (int k = 0; k < 4; k++) {
         s->telemetry++;
         s->seen_us = INT64_C(1000000) * k;
-        s->pose[0] = k == 1   ? 0.001
-                     : k >= 2 ? 0.1
-                              : 0.0; /* 0.5 mm, then 5 cm, then it stands */
+        s->pose[0] = k == 1 ? 0.001 : k >= 2 ? 0.1 : 0.0; /* 0.5 mm, then 5 cm, then at rest */
         trails_look(trails, &view);
     }
     s->telemetry++;

@@ -1,4 +1,4 @@
-/* The travel-time fit: what moves determine, what is said about it, and odd input. */
+/* The travel-time fit: parameters that moves determine, the reports, and odd input. */
 #include "tests/support/check.h"
 
 #include <float.h>
@@ -339,7 +339,7 @@ static void test_refused(void)
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(&rows[i].move, 1, TRAVEL_TUKEY, &fit), STATUS_OK);
         CHECK_INT(rows[i].row, fit.estimate.verdict, ESTIMATE_FAIL);
     }
-    /* The largest numbers that are taken must not overflow either. */
+    /* The largest accepted numbers must not overflow either. */
     const struct travel_move large[] = {{1e6, 0.0, 1e9}, {5e5, 0.0, 4e8},    {0.0, 1e9, 1e9},
                                         {0.0, 1e8, 2e8}, {1e5, 1e9, 7e8},    {2e-6, 2e-6, 1e-9},
                                         {1e6, 1e9, 1e9}, {3e-6, 0.0, 1e-300}};
@@ -454,7 +454,7 @@ static void test_parts(void)
     CHECK_INT("bad part", whole.estimate.advice_count, 1);
 }
 
-/* A joint turns, a slide drives; nobody asks them for the other. */
+/* A joint turns, a slide drives; the other kind of move is not required. */
 static void test_motion(void)
 {
     struct travel_move moves[MOVES_MAX];
@@ -501,7 +501,7 @@ static void test_motion(void)
     CHECK("nothing", !has_reason(fit.estimate.advice, fit.estimate.advice_count, "turn"));
 }
 
-/* Long moves that are several in one: plain least squares follows them, and says so. */
+/* Long moves that are several in one: plain least squares follows them, and reports it. */
 static void test_composites(void)
 {
     struct travel_move moves[MOVES_MAX];
@@ -528,7 +528,7 @@ static void test_composites(void)
                                  "use method tukey or auto"));
 }
 
-/* From corners alone nothing bends, and it is said which moves would tell. */
+/* Corners alone show no bend, and the report names the moves that would. */
 static void test_middle(void)
 {
     static const double turns[] = {0.4, 3.0, 1.7};
@@ -564,8 +564,8 @@ static double accelerated_s(double size, double speed, double acceleration)
                                                  : 2.0 * sqrt(size / acceleration);
 }
 
-/* A robot that accelerates is told by its short moves, which plain laws take for outliers; so
- * it is with late replies among them, and with a start of its own for turns and for drives. */
+/* Short moves reveal a robot that accelerates; plain laws treat them as outliers. The same with
+ * late replies among them, and with different starts of turns and of drives. */
 static void test_accelerates(void)
 {
     static const struct {

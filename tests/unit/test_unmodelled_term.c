@@ -21,7 +21,7 @@ struct extra {
 
 static double t[N], tau[N], nu[N], pose[N];
 
-/* 40 s at 100 Hz; the effort that a given motion takes. */
+/* 40 s at 100 Hz; the effort for a given motion. */
 static void record_run(const struct model *model, const struct extra *extra,
                        struct data_set *set)
 {
@@ -68,7 +68,7 @@ static bool gives_advice(const struct dynamics_fit *fit, const char *words)
     return false;
 }
 
-/* Friction by the effort that the joint itself is told (held, so half a sample off), with the
+/* Friction by the commanded effort of the joint itself (held, so half a sample off), with the
  * model's other terms. */
 static void test_friction(void)
 {
@@ -105,7 +105,7 @@ static void test_friction(void)
 }
 
 /* Efforts in steps carry a joint past its Stribeck friction within some samples, which windows
- * do not see: simulation does. Where there is none, none is said to matter. */
+ * do not see: simulation does. Without such friction the report names none. */
 static void test_quick(void)
 {
     const struct model *model = &joint_models[0][2];

@@ -1,5 +1,5 @@
-/* Which value of a constant a recording asks for: the right one where it is told, a doubt where
- * another one does as well and makes a difference, none where it makes none. */
+/* The value of a constant that a recording supports: the right one where it is determined, a
+ * warning where another one fits as well and changes the result, none where it does not. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

@@ -103,7 +103,7 @@ static void test_diffdrive_from_its_parts(void)
 
 static void test_diffdrive_circle(void)
 {
-    /* No mass beside the axle and commands that hold the speeds: a circle of 0.4 m. */
+    /* No mass off the axle and commands that hold the speeds: a circle of 0.4 m. */
     const double theta[DIFFDRIVE_PARAMETERS] = {0.2, 0.3, 0.0, 1.25, 0.0, 1.5};
     const double command[DIFFDRIVE_AXES] = {0.25, 0.75};
     double nu[MODEL_AXES_MAX] = {0.2, 0.5};
@@ -268,7 +268,8 @@ static void test_begins_at_rest(void)
     CHECK_INT("held", fit.estimate.rank, 2);
 }
 
-/* A wheel that turns before its command does: the delay ends at a period early, and says so. */
+/* A wheel that turns before its command does: the delay ends at a period early, and the report
+ * says so. */
 static void test_too_early(void)
 {
     enum { SAMPLES = 400, EARLY = 3 };
@@ -306,8 +307,8 @@ static void test_too_early(void)
     CHECK("early", published);
 }
 
-/* A channel that is where its command is within a sample: no lag is told, and no sign blamed.
- */
+/* A channel that follows its command within a sample: no lag is reported, and no sign is
+ * blamed. */
 static void test_answers_at_once(void)
 {
     enum { SAMPLES = 400 };

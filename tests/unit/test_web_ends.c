@@ -16,7 +16,7 @@ static struct fixture fixture;
 #define CHUNKS POST "Transfer-Encoding: chunked\r\n\r\n"
 #define NUL    "\x01" /* sent as NUL */
 
-/* `repeat` stands `times` times between `begin` and `end`. */
+/* `repeat` occurs `times` times between `begin` and `end`. */
 static const struct way {
     const char *begin, *repeat;
     int times;

@@ -1,6 +1,5 @@
 /* needs: threads, virtual time */
-/* Uploads and jobs over real sockets: what is taken, what is refused and when. It runs threads.
- */
+/* Uploads and jobs over real sockets: acceptance, refusals and their times. It runs threads. */
 #include "tests/support/check.h"
 
 #include <time.h>
@@ -26,7 +25,7 @@ static json_t *get_member(json_t *node, const char *a, const char *b, const char
     return c ? json_object_get(node, c) : node;
 }
 
-/* The answer is what the contract says of this operation and status. */
+/* The answer is one that the contract declares for this operation and status. */
 static void check_contract(const char *row, const char *path, const char *method,
                            const char *media, const struct http_reply *reply)
 {
@@ -264,8 +263,8 @@ static void test_crowd(void)
     (void)close(fd[0]);
     wait_uploads(1);
     (void)http_send(fd[1], "\n1\n2\n", 5);
-    /* Comparing with the contract takes seconds under a sanitizer, and the server cuts off
-     * whoever sends nothing for that long. */
+    /* Comparing with the contract takes seconds under a sanitizer, and the server cuts off a
+     * client that sends nothing for that long. */
     check_contract("no room", "/api/v1/identify", "post", PROBLEM_MEDIA_TYPE, &reply);
     http_free(&reply);
     reply = http_receive(fd[1]);

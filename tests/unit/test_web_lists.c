@@ -140,7 +140,7 @@ static void test_selection(void)
                "reply_repeated");
     CHECK("more", json_is_string(json_object_get(body, "next_cursor")));
     json_decref(body);
-    /* Commands 10 and 11 stand at 100 s and 110 s. */
+    /* Commands 10 and 11 are at 100 s and 110 s. */
     char target[256];
     (void)snprintf(target, sizeof target, "/api/v1/pairs/r2/entries?since=%d&until=%d.000001",
                    FIXTURE_START_S + 100, FIXTURE_START_S + 110);
@@ -240,7 +240,7 @@ static void test_series(void)
     json_decref(none);
 }
 
-/* Answers are kept as long as nobody commits anything, and no longer. */
+/* Answers are cached as long as nothing is committed, and no longer. */
 static void test_after_commit(void)
 {
     static const char *const targets[] = {
@@ -271,7 +271,7 @@ static void test_after_commit(void)
         http_free(&again);
         http_free(&then);
     }
-    /* More than are kept, each of them again in the next round. */
+    /* More than the cache holds, each of them again in the next round. */
     for (int k = 0; k < 60; k++) {
         char target[128];
         const int limit = k % 20 + 1;
@@ -397,7 +397,7 @@ static void test_csv(void)
     http_free(&reply);
 }
 
-/* CSV says what JSON says, number for number, and the Link header leads through it. */
+/* CSV has the values of JSON, number for number, and the Link header leads through it. */
 static void test_csv_pages(void)
 {
     char target[1024] = "/api/v1/pairs/r2/entries?order=oldest&limit=25&format=csv";

@@ -279,7 +279,8 @@ static void *run_client(void *context)
         const char *target = targets[((size_t)i + (size_t)c->port) % COUNT(targets)];
         const double began_s = now_s();
         struct http_reply reply = http_get(c->port, target);
-        /* The server hangs up on connections that rest for that time, also when it was busy itself. */
+        /* The server hangs up on connections that rest for that time, also when it was busy
+         * itself. */
         if (reply.status == 0 && now_s() - began_s > 9.5) {
             i--;
         }
@@ -384,7 +385,7 @@ static void test_stop(void)
 
 struct caller {
     pthread_t thread;
-    atomic_uint_fast16_t port; /* 0: nobody is to be called */
+    atomic_uint_fast16_t port; /* 0: no callback */
     atomic_bool end;
 };
 
@@ -397,12 +398,12 @@ static void *call_on(void *context)
             struct http_reply reply = http_get(port, "/healthz");
             http_free(&reply);
         }
-        (void)usleep(100); /* the server's threads stand behind these */
+        (void)usleep(100); /* the server's threads follow these */
     }
     return NULL;
 }
 
-/* It stops in the moment in which its threads wake up for somebody who calls. */
+/* It stops at the moment in which its threads wake up for a callback. */
 static void test_stop_again(void)
 {
     enum { CALLERS = 4, STOPS = 40 };

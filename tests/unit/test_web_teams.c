@@ -1,5 +1,5 @@
 /* needs: threads */
-/* Teams over HTTP: what is asked of them, what they answer. It runs threads. */
+/* Teams over HTTP: requests and answers. It runs threads. */
 #include "tests/support/web_served.h"
 
 /* Requests to a team, in turn. */

@@ -251,7 +251,7 @@ static uint64_t count_jobs(struct worker *w)
     return seen[2] == 0 ? seen[0] : UINT64_MAX;
 }
 
-/* Kept by number and by time, for each class by itself. */
+/* Stored by number and by time, for each class separately. */
 static void test_retention(void)
 {
     struct worker *w = start_worker(4, 3);

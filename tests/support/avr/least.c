@@ -1,5 +1,5 @@
-/* The least program with the client in it: what it takes of an ATmega328P is what the client
- * takes, and the C runtime. */
+/* The smallest program with the client in it: its size on an ATmega328P is that of the client
+ * and the C runtime. */
 #include "tandem_robot.h"
 
 static volatile uint32_t ms;

@@ -20,7 +20,7 @@
 enum { HZ = 16000000, SLICE = HZ / 1000 };
 
 static int terminal;
-static bool ready = true; /* the UART takes a byte */
+static bool ready = true; /* the UART accepts a byte */
 
 static void receive_byte(struct avr_irq_t *irq, uint32_t value, void *context)
 {
