@@ -50,8 +50,8 @@ def lab_file(folder):
     lab = folder / "addition.yaml"
     lab.write_text(LAB)
     printed = tandem("config", str(lab))
-    check("pair option: taken and printed", "room: 7" in printed)
-    check("model: taken by the lab file", "parachute" in printed)
+    check("pair option: accepted and printed", "room: 7" in printed)
+    check("model: accepted by the lab file", "parachute" in printed)
     lab.write_text(LAB.replace("7", "100"))
     check("pair option: out of range refused", "room: 100 is out of range" in tandem("config", str(lab), code=2))
     lab.write_text(LAB.replace("parachute", "parasol"))
@@ -100,7 +100,7 @@ def http():
         lab.stop_daemon()
         lab.lab.write_text(lab.lab.read_text().replace("room: 7", "room: 8"))
         lab.start_daemon()
-        check("pair option: a checkpoint of another value is not taken",
+        check("pair option: a checkpoint of another value is refused",
             "belongs to another program or lab file" in lab.daemon_log.read_text())
         check("pair option: the journal makes up for it", lab.get("/api/v1/pairs/r1")["entries"] == 1)
 

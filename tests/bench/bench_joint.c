@@ -72,7 +72,7 @@ static double plan_s(void)
         sum += profile.duration_s;
     }
     if (!(sum > 0.0)) {
-        bench_fail("a profile takes no time");
+        bench_fail("computing a profile took no time");
     }
     return (bench_cpu_s() - from_s) / PLANS;
 }

@@ -34,10 +34,10 @@ with Lab(pairs="r1: {}") as lab:
         lab.daemon.send_signal(signal.SIGKILL)
         lab.daemon.wait()
         browser.wait("!document.querySelector('.stream-state').innerText.includes('live')",
-                     "the page says that it listens no more")
+                     "the page reports that it receives no events")
         said = state(browser)
         assert 'reconnecting' in said, said
-        browser.wait("/does not answer/.test(document.body.innerText)", "the page says what is wrong")
+        browser.wait("/does not answer/.test(document.body.innerText)", "the page names the cause")
         browser.shot("away")
         time.sleep(2)
 

@@ -332,7 +332,7 @@ def give_token(browser):
     field.send_keys(TOKEN)
     browser.press(Keys.ENTER)
     browser.wait("!document.querySelector('dialog')"
-                 " && document.querySelector('#top').innerText.includes('Token given')", "the token is kept")
+                 " && document.querySelector('#top').innerText.includes('Token given')", "the token is stored")
 
 
 def upload(browser, path, fill=None, refused=False):

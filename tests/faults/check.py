@@ -100,7 +100,7 @@ def check_readers():
         ("an event of another command", {"listener"}, shown([(1,), (2, "d")], walks=[one])),
         ("a message twice", set(), shown(one, [(1,), (1,)], walks=[one])),
         ("a message with another content", {"subscriber"}, shown(one, [(1,), (1, "d")], [one])),
-        ("a message of what is not there", {"subscriber"}, shown(one, [(9,)], [one])),
+        ("a message that was never published", {"subscriber"}, shown(one, [(9,)], [one])),
         ("the same after a power cut", set(), shown(one, [(9,)], [one], vanishing=True)),
         ("a number that means another command after it", {"subscriber"}, shown(one, [(2, "d")], [one], vanishing=True)),
         ("a row that is gone", {"pager"}, shown(one, [], [two, one], one)),

@@ -105,7 +105,7 @@ def judge_link(found, load, may_twice=False):
     for pair, answer in load.answers:
         side = answer.get("from")
         if answer["status"] == "done" and side in ("real", "virtual") and not moves[(pair, side, answer["id"])]:
-            found.untrue.append(f"{answer['id']}: told as done by the {side} robot, which did not move")
+            found.untrue.append(f"{answer['id']}: reported as done by the {side} robot, which did not move")
 
 
 def judge(load, live, may_lose=False):

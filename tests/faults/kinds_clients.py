@@ -255,4 +255,4 @@ def http_commands(r):
     entries = [json.loads(text)["id"] for text in r.rig.records("h", "entries")]
     r.check(len(entries) == len(set(entries)), f"twice over HTTP: {entries}")
     # 202 means handed to the broker's client: a kill may lose what it had not sent, at most one command each time.
-    r.check(len(set(received) - set(entries)) <= 2, f"taken over HTTP, no entry: {sorted(set(received) - set(entries))}")
+    r.check(len(set(received) - set(entries)) <= 2, f"accepted over HTTP, no entry: {sorted(set(received) - set(entries))}")

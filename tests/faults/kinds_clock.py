@@ -31,7 +31,7 @@ def set_back(r, end):
         r.clock.set_by(-r.draw.uniform(5, 15))
         since = r.path("daemon.log").stat().st_size
         r.start_daemon()
-        r.check("clock_behind" in r.events(since), "a clock that was set back is taken without a word")
+        r.check("clock_behind" in r.events(since), "a clock that was set back is not reported")
         r.load.go_on()
         r.wait_load(0.5, 1.5)
 
@@ -78,7 +78,7 @@ def machine_suspended(r):
     for _ in r.times(1, 3):
         r.freeze(r.rig.daemon, 0.2, suspend, r)
         r.wait_load(2.5, 4)
-    r.check("suspended" in r.events(), "a suspend is taken without a word")  # reported once a minute
+    r.check("suspended" in r.events(), "a suspend is not reported")  # reported once a minute
 
 
 @kind("the machine is suspended, and the daemon killed asleep or just awake", before=wear_clock)

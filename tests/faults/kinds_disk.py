@@ -59,7 +59,7 @@ def store_removed_stopped(r):
         path.unlink()
     since = r.log_size()
     r.start_daemon()
-    r.check([e for e in r.events(since) if "store" in e], f"the log does not say that the store was made anew: {r.tail()}")
+    r.check([e for e in r.events(since) if "store" in e], f"the log does not report that the store was created again: {r.tail()}")
     r.load.go_on()
 
 
@@ -109,10 +109,10 @@ def store_damaged(r):
     since = r.log_size()
     r.launch_daemon()
     r.wait(lambda: r.rig.daemon.poll() is not None or [e for e in r.events(since) if "store" in e] or r.is_up(),
-           "the daemon says what it makes of its store")
+           "the daemon reports the state of its store")
     words = r.log(since)
     if r.rig.daemon.poll() is None and not [e for e in r.events(since) if "store" in e]:
-        r.check(False, f"a damaged store is taken without a word: {words}")
+        r.check(False, f"a damaged store is not reported: {words}")
     if r.rig.daemon.poll() is None:
         r.kill_daemon()
     for path in store_files(r):
@@ -157,7 +157,7 @@ def checkpoint_damaged(r):
     since = r.log_size()
     r.load.go_on()
     r.start_daemon()
-    r.check("checkpoint_unused" in r.events(since), "a damaged checkpoint is taken without a word")
+    r.check("checkpoint_unused" in r.events(since), "a damaged checkpoint is not reported")
 
 
 # A store as version 1 of the schema had it (tests/unit/test_store.c has all later changes).
@@ -257,7 +257,7 @@ def clock_set_back(r):
         out.write(f'{{"tst":"{tst}.000000Z","topic":"tandem/v1/$lab/stop","qos":1,"retain":0,"payloadlen":2,"payload":{{}}}}\n')
     since = r.log_size()
     r.start_daemon()
-    r.check("clock_behind" in r.events(since), "a clock that was set back is taken without a word")
+    r.check("clock_behind" in r.events(since), "a clock that was set back is not reported")
     r.load.go_on()
     r.wait_load(1)
 
@@ -271,7 +271,7 @@ def store_removed(r):
     for path in store_files(r):
         path.unlink()
     r.check_reported(since, "store", lasting=False)
-    r.wait(r.is_ready, "the store is made anew", 30)
+    r.wait(r.is_ready, "the store is created again", 30)
     r.wait_load(1)
 
 
@@ -349,7 +349,7 @@ def files_limited_stopped(r):
     r.wait_load(1, 3)
     since = r.log_size()
     r.stop_daemon(5, None)
-    r.check(" stopped: all is on the disk" not in r.log(since), "it says that all is on the disk, which has no room")
+    r.check(" stopped: all is on the disk" not in r.log(since), "it reports that all is on the disk, which has no room")
     r.start_daemon()
 
 

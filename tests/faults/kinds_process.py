@@ -69,7 +69,7 @@ def broker_killed(r):
     r.wait(r.is_ready, "the daemon is back", 30)
     r.wait_load(1)
     alarms = r.rig.get("/api/v1/pairs/a/alarms?limit=1000")["alarms"]
-    r.check(any(alarm["code"] == "session_lost" for alarm in alarms), "no alarm that the broker has forgotten the session, and what it kept")
+    r.check(any(alarm["code"] == "session_lost" for alarm in alarms), "no alarm that the broker has lost the session and its messages")
 
 
 @kind("the broker is killed under a daemon that listens")

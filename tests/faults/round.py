@@ -193,7 +193,7 @@ class Round:
         end = time.monotonic() + limit_s(seconds)
         while not condition():
             if time.monotonic() > end:
-                raise AssertionError(f"not within {seconds} s: {what}; the daemon said: {self.tail()}")
+                raise AssertionError(f"not within {seconds} s: {what}; the daemon's log: {self.tail()}")
             time.sleep(0.05)
 
     def log(self, since=0):

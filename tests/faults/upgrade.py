@@ -53,7 +53,7 @@ class Upgrade(Round):
         self.program = TANDEM
         since = self.log_size()
         self.start_daemon()
-        self.check("store_update" in self.log(since), "the log does not tell of the store's update")
+        self.check("store_update" in self.log(since), "the log does not report the store's update")
         self.wait_load(2)
         return self.wait_until_idle()
 

@@ -1,14 +1,14 @@
-/* Our JSON reader against jansson's: both accept, or both refuse, but for what either says it
- * does not take; and what both accept has the same shape, names, texts and numbers.
+/* Our JSON reader against jansson's: both accept, or both refuse, apart from documented
+ * differences; an accepted text has the same shape, names, texts and numbers in both.
  *
  * Known differences:
  * - ours refuses to nest deeper than JSON_SCAN_DEPTH_MAX, jansson deeper than 2048;
  * - ours refuses a number of more than 511 characters that needs exact rounding;
  * - jansson passes over a NUL byte behind a number or a word (its reader puts the byte back
- *   and then takes it for the end of its buffer), which ours refuses;
- * - jansson refuses "\u0000" in a name, which ours takes;
- * - jansson is told to refuse equal names (else the last one wins); ours hands out each;
- * - jansson is told to read whole numbers as reals: beyond 64 bits it would refuse them. */
+ *   and then mistakes it for the end of its buffer), which ours refuses;
+ * - jansson refuses "\u0000" in a name, which ours accepts;
+ * - jansson has the option to refuse equal names (else the last one wins); ours emits each;
+ * - jansson has the option to read whole numbers as reals: it would refuse large ones. */
 #include <assert.h>
 #include <jansson.h>
 #include <math.h>

@@ -304,7 +304,7 @@ static void test_real_arm(void)
     CHECK_NEAR("mean distance from nominal, mm", off_mm / RUNS, 1.81, 0.03, 0.0);
     /* 1.1 % of poses have no nominal solution to begin from. */
     CHECK("solved", met >= 0.975 * RUNS);
-    CHECK_INT("the rest is told", met + reported, RUNS);
+    CHECK_INT("the rest is reported", met + reported, RUNS);
     struct arm_geometry other = ur5;
     struct arm_dh wrong[ARM_JOINTS];
     memcpy(wrong, REAL, sizeof wrong);

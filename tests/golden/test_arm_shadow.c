@@ -78,7 +78,7 @@ static void test_telemetry(void)
                         tool_mm(&shown[ARM_SHOWN_RAMP]) >=
                             tool_mm(&shown[ARM_SHOWN_COMMANDED]) - 0.001);
     }
-    CHECK("at 125 Hz, 100 ms late, without being told more",
+    CHECK("at 125 Hz, 100 ms late, without further values",
           tool_mm(&study.shown[0][ARM_SHOWN_RAMP]) <= 1.5);
 }
 
@@ -103,7 +103,7 @@ int main(void)
 {
     (void)gsl_set_error_handler_off();
     CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("an arm heard late", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("an arm with late telemetry", NULL, NULL);
     if (load_recording()) {
         (void)printf("reached | reference\n");
         CU_add_test(suite, "by telemetry", test_telemetry);

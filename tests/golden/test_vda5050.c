@@ -236,7 +236,7 @@ static void test_mirror(void)
                   "{\"headerId\":1,\"manufacturer\":\"acme\",\"serialNumber\":\"b\",",
                   79) == 0);
     CHECK(
-        "what else it says",
+        "its other members",
         strstr(r.sent, "\"orderId\":\"o1\",\"orderUpdateId\":1,\"nodes\":[{\"nodeId\":\"n0\""));
     CHECK("one name", !strstr(r.sent, "\"serialNumber\":\"a\""));
     (void)decode_message(&r, "fleet/x/v2/acme/b/order", strchr(r.sent, '{'), 3);
@@ -299,7 +299,7 @@ static void test_link(void)
     CHECK_TEXT("where", out.topic, "uagv/v2/acme/a/order");
     CHECK("an order of its own",
           strstr(out.payload, "\"orderId\":\"c7@1\",\"orderUpdateId\":0"));
-    CHECK("from where it stands",
+    CHECK("from its present place",
           strstr(out.payload,
                  "{\"nodeId\":\"dock\",\"sequenceId\":0,\"released\":true,\"nodePosition\""
                  ":{\"x\":1,\"y\":2,\"theta\":0.5,\"mapId\":\"lab\"}"));
@@ -544,7 +544,7 @@ static void test_last_state(void)
         {"it was cancelled", true, true, true, "o2", "n1", ahead, 0, "halted", false},
         {"it never took it", false, false, true, "o2", "n1", ahead, 0, "halted", false},
         {"none", true, false, false, "", "n1", "", 0, "done", true},
-        {"one that nobody heard of", true, false, false, "o7", "n3", "", 4, "halted", false},
+        {"one that never came", true, false, false, "o7", "n3", "", 4, "halted", false},
         {"it is still at work on it", true, false, true, "o1", "n0", ahead, 0, "", false},
         {"it has done it, and the next one waits", true, false, true, "o1", "n1", "", 2, "done",
          true},

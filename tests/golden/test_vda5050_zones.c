@@ -103,10 +103,11 @@ static void test_zones(void)
     CHECK_TEXT("nothing more is asked", z.reported, "");
     list_zones(&z, 'c', 3, ZONE("1", "B", "REQUESTED"));
     CHECK_TEXT("another vehicle waits", z.reported, "B#1 QUEUED\n");
-    CHECK("and hears that", strstr(z.answers, "uagv/v3/acme/c/responses {\"headerId\":0,") &&
-                                strstr(z.answers, "\"QUEUED\""));
+    CHECK("and gets that answer",
+          strstr(z.answers, "uagv/v3/acme/c/responses {\"headerId\":0,") &&
+              strstr(z.answers, "\"QUEUED\""));
     list_zones(&z, 'a', 4, ZONE("1", "A", "GRANTED"));
-    CHECK_TEXT("who is out of one of two", z.reported, "B#1 GRANTED\n");
+    CHECK_TEXT("the vehicle outside of one of two", z.reported, "B#1 GRANTED\n");
     CHECK("makes room in that",
           strstr(z.answers, "/c/responses") && strstr(z.answers, "\"GRANTED\""));
     list_zones(&z, 'a', 5, ZONE("1", "A", "GRANTED") "," ZONE("3", "B", "REQUESTED"));
@@ -156,7 +157,7 @@ static void test_zone_leases(void)
     (void)codec_decode(&z.rig.set, "tandem/v1", &m, step_zones, &z);
     z.header[0] = 0;
     list_zones(&z, 'a', 15, "");
-    CHECK_TEXT("it began anew: nobody has seen it leave", z.reported, "");
+    CHECK_TEXT("it restarted: nobody has seen it leave", z.reported, "");
     list_zones(&z, 'a', 16, ZONE("r2", "T", "REQUESTED"));
     CHECK("its own place is still its own",
           strstr(z.answers, "\"requestId\":\"r2\",\"grantType\":\"GRANTED\""));
@@ -181,11 +182,12 @@ static void test_zones_of_others(void)
     list_zones(&z, 'a', 3,
                ZONE("1", "A", "GRANTED") ",{\"requestId\":\"4\",\"requestType\":\"REPLANNING\","
                                          "\"zoneId\":\"A\"}");
-    CHECK("another wish", strstr(z.rig.sent, "\"requestId\":\"4\",\"grantType\":\"REJECTED\""));
+    CHECK("another request",
+          strstr(z.rig.sent, "\"requestId\":\"4\",\"grantType\":\"REJECTED\""));
     list_zones(&z, 'l', 4, ZONE("1", "A", "REQUESTED"));
     CHECK_TEXT("in no team", z.reported, "");
     const struct pair *pair = lab_pair(z.rig.lab, 2);
-    CHECK_INT("is told to people", pair->counts.alarm[ALARM_TYPE_CONTRADICTION], 1);
+    CHECK_INT("an operator gets an alarm", pair->counts.alarm[ALARM_TYPE_CONTRADICTION], 1);
     list_zones(&z, 'l', 5, ZONE("1", "A", "REQUESTED"));
     CHECK_INT("once", pair->counts.alarm[ALARM_TYPE_CONTRADICTION], 1);
     list_zones(&z, 'a', 6, "{\"zoneId\":\"A\"}");

@@ -162,7 +162,7 @@ def measure(build, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for test, outcome, found in pool.map(measure_one, tests):
             if not outcome.passed:
-                print(f"{test} fails as it is, and judges nothing", file=sys.stderr, flush=True)
+                print(f"{test} fails without a change, and judges nothing", file=sys.stderr, flush=True)
             measured[test] = [outcome.cpu_s, sorted(found) if outcome.passed else []]
             path.write_text(json.dumps({"rows": [row.key for row in ROWS], "tests": measured}))
     readers = {k: [] for k in range(len(ROWS))}

@@ -131,7 +131,7 @@ def main():
                    env={"NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "1000000"})
     wait(lambda: notified.has("READY=1"), "ready")
     wait(lambda: notified.has("STATUS=1 pairs, all parts work"), "all parts work")
-    wait(lambda: answers("/readyz"), "/readyz says so too")
+    wait(lambda: answers("/readyz"), "/readyz reports it, too")
     check_process(daemon.pid, unit)
     assert [pair["id"] for pair in get("/api/v1/pairs")["pairs"]] == ["r1"]
     assert "/api/v1/pairs" in get("/api/v1/openapi.json")["paths"]

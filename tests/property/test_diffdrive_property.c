@@ -335,7 +335,7 @@ static void test_coverage(void)
             (void)printf("%10llu  %s\n", (unsigned long long)arcs[m][i], row);
             taken += arcs[m][i] > 0;
         }
-        (void)printf("%s: %zu of %zu arcs taken\n", t->name, taken, t->arc_count);
+        (void)printf("%s: %zu of %zu arcs executed\n", t->name, taken, t->arc_count);
     }
 }
 

@@ -203,7 +203,7 @@ static void check_conservation(const struct lab *lab, const struct log *log)
         entries += c->entries;
         alarms += c->alarms;
         CHECK_INT("every entry has one verdict", verdicts, c->entries);
-        CHECK_INT("and says whether it is consistent",
+        CHECK_INT("and reports whether it is consistent",
                   c->consistency[CONSISTENCY_UNKNOWN] + c->consistency[CONSISTENT] +
                       c->consistency[INCONSISTENT],
                   c->entries);

@@ -258,7 +258,7 @@ static void test_failures(void)
     run_mission(&robot);
     CHECK_INT("failed", watch.verdict, L2_VERDICT_FAILED);
     check_at("it stayed", &robot, 2.9, 0.0);
-    CHECK("said why", strstr(watch.text, "failed") != NULL);
+    CHECK("gave the reason", strstr(watch.text, "failed") != NULL);
     /* A goal within walls that the map knows: no way, nothing moves. */
     make_plan();
     plan.map = w;
@@ -538,7 +538,7 @@ static void show_coverage(const struct efsm_table *table, const uint32_t *taken)
     for (size_t i = 0; i < table->arc_count; i++) {
         count += taken[i] > 0;
         if (taken[i] == 0) {
-            (void)printf("not taken: %s: %s to %s: %s\n", table->name,
+            (void)printf("not executed: %s: %s to %s: %s\n", table->name,
                          efsm_state_name(table, table->arcs[i].from),
                          table->arcs[i].to == EFSM_POP
                              ? "top"
@@ -546,7 +546,7 @@ static void show_coverage(const struct efsm_table *table, const uint32_t *taken)
                          table->arcs[i].label);
         }
     }
-    (void)printf("%s: %zu of %zu arcs taken\n", table->name, count, table->arc_count);
+    (void)printf("%s: %zu of %zu arcs executed\n", table->name, count, table->arc_count);
     CHECK_INT(table->name, count, table->arc_count);
 }
 

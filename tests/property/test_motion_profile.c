@@ -184,7 +184,7 @@ static void test_same_again(void)
         const double t_s = p.duration_s * draw_uniform(0.05, 0.95);
         motion_profile_at(&p, t_s, &m);
         motion_profile_make(&again, &l, &m, target);
-        CHECK_NEAR("what is left", again.duration_s, p.duration_s - t_s, 1e-3,
+        CHECK_NEAR("remaining distance", again.duration_s, p.duration_s - t_s, 1e-3,
                    1e-3 * p.duration_s);
     }
 }

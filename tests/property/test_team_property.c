@@ -90,15 +90,15 @@ static void check_grant(struct run *r, const struct team_effect *e)
         break_law(r, "fences rise by one");
     }
     if (r->held[e->resource][e->robot] != 0) {
-        break_law(r, "nobody holds a resource twice");
+        break_law(r, "no robot holds a resource twice");
     }
     if (r->dead[e->robot]) {
-        break_law(r, "who was told to be in a deadlock is served only after help");
+        break_law(r, "a robot in a reported deadlock is served only after help");
     }
     struct team_robot_view view;
     team_robot(r->drive.team, e->robot, &view);
     if (view.silent) {
-        break_law(r, "nobody is granted anything who is silent");
+        break_law(r, "no silent robot gets a grant");
     }
     for (uint16_t i = 0; i < ROBOTS; i++) {
         const struct waiting *q = &r->queue[e->resource][i];
@@ -110,7 +110,7 @@ static void check_grant(struct run *r, const struct team_effect *e)
                   (q->key_us != key_us ? q->key_us < key_us : i < e->robot);
     }
     if (held + before >= capacity) {
-        break_law(r, "nobody is overtaken");
+        break_law(r, "no robot is overtaken");
     }
     r->fence = e->fence;
     r->held[e->resource][e->robot] = e->fence;
@@ -133,7 +133,7 @@ static void check_wait(struct run *r, const struct team_effect *e)
     }
     for (size_t k = 0; k < e->robot_count; k++) {
         if (e->robots[k] == e->robot || (k > 0 && e->robots[k] <= e->robots[k - 1])) {
-            break_law(r, "whom it stands behind: others, in their order");
+            break_law(r, "its predecessors in the queue, in their order");
         }
     }
     seen.waits++;
@@ -143,7 +143,7 @@ static void check_alarm(struct run *r, const struct team_effect *e)
 {
     if (e->alarm == TEAM_ALARM_BLOCKED) {
         if (r->blocked[e->robot]) {
-            break_law(r, "a wait is told once to be blocked");
+            break_law(r, "a blocked wait is reported once");
         }
         r->reported[e->robot] = r->blocked[e->robot] = true;
         seen.blocked++;
@@ -205,7 +205,7 @@ static void check_revoked(struct run *r, const struct team_effect *e)
         m.step && (m.step->kind == TEAM_STEP_LOCK || m.step->kind == TEAM_STEP_UNLOCK);
     for (uint16_t x = 0; e->kind == TEAM_START && x < RESOURCES; x++) {
         if (r->revoked[x][e->robot]) {
-            break_law(r, "nothing begins where its Lock was taken away");
+            break_law(r, "nothing begins whose Lock was revoked");
         }
     }
     if (e->kind == TEAM_FINISH || e->kind == TEAM_ASSIGN) {
@@ -220,7 +220,7 @@ static void check_revoked(struct run *r, const struct team_effect *e)
 static void check_freed(struct run *r, const struct team_effect *e)
 {
     if (r->held[e->resource][e->robot] != e->fence) {
-        break_law(r, "what is released was held under this fence");
+        break_law(r, "a released resource was held under this fence");
     }
     r->held[e->resource][e->robot] = 0;
     record_revoked(r, e);
@@ -255,7 +255,7 @@ static void check_effect(struct run *r, const struct team_effect *e)
     } else if (e->kind == TEAM_MEET) {
         for (size_t k = 0; k < e->robot_count; k++) {
             if (r->dead[e->robots[k]]) {
-                break_law(r, "who was told to be in a deadlock meets only after help");
+                break_law(r, "a robot in a reported deadlock meets only after help");
             }
             forget_wait(r, e->robots[k]);
         }
@@ -343,7 +343,7 @@ static void handle_effect(void *context, const struct team_effect *e)
     json_write_start(&w, text, sizeof text, NULL, NULL);
     team_report_effect(&w, NULL, &r->world->p, e, TEAM_TIME_S);
     if (!json_write_end(&w)) {
-        break_law(r, "every effect can be told");
+        break_law(r, "every effect can be printed");
     }
     r->hash = hash_bytes(r->hash, text, w.used);
     r->lines++;
@@ -526,7 +526,7 @@ static void check_end(struct run *r)
                            (m.phase == TEAM_PHASE_PARKED && m.held_count > 0) || m.silent;
         explained[i] = waits[i] ? r->reported[i] || m.silent : stays;
         if (m.phase == TEAM_PHASE_BEGIN || m.phase == TEAM_PHASE_RETRY) {
-            break_law(r, "nobody stops in the middle");
+            break_law(r, "no robot stops in the middle");
         }
     }
     for (size_t rounds = 0; rounds < count; rounds++) {
@@ -536,7 +536,7 @@ static void check_end(struct run *r)
     }
     for (uint16_t i = 0; i < count; i++) {
         if (waits[i] && !explained[i]) {
-            break_law(r, "every wait ends or is told");
+            break_law(r, "every wait ends or is reported");
         }
     }
     seen.ended++;
@@ -574,7 +574,7 @@ static void test_teams(void)
     (void)printf(
         "%lu teams, %lu of them to their end: %lu grants, %lu waits, %lu deadlocks, "
         "%lu blocked, %lu leases, "
-        "%lu errors, %lu meetings, %lu jobs, %lu rejected, %lu livelocks, %lu taken away\n",
+        "%lu errors, %lu meetings, %lu jobs, %lu rejected, %lu livelocks, %lu revoked\n",
         runs, seen.ended, seen.grants, seen.waits, seen.deadlocks, seen.blocked, seen.expired,
         seen.errors, seen.meets, seen.jobs, seen.rejects, seen.livelocks, seen.revoked);
     /* It can only hold what was there. */

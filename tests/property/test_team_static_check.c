@@ -332,7 +332,7 @@ static void test_random(void)
             print_steps();
         }
     }
-    CHECK_INT("as it is", differ, 0);
+    CHECK_INT("unchanged", differ, 0);
     CHECK("some of both", wrong > TEAMS / 20 && fine > TEAMS / 20);
     (void)printf("%u wrong, %u fine\n", wrong, fine);
 }

@@ -123,7 +123,7 @@ static void test_rows(void)
          "robot_after_the_move_in_the_lab_frame_x_m: real 1, virtual 2"},
         {"a long one's unit", "{\"" LONG_NAME "_rad\":0}",
          "{\"" LONG_NAME "_rad\":6.283185307179586}", NULL},
-        {"told by one side", "{\"a\":1,\"b\":2}", "{\"a\":1,\"c\":3}", NULL},
+        {"reported by one side", "{\"a\":1,\"b\":2}", "{\"a\":1,\"c\":3}", NULL},
         {"given twice, the last counts", "{\"a\":1,\"a\":2}", "{\"a\":2}", NULL},
         {"no object", "[1,2]", "[1,3]", "[1]: real 2, virtual 3"},
         {"several", "{\"x_m\":1,\"y_m\":\"a\",\"psi_rad\":0}",

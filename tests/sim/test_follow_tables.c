@@ -147,7 +147,7 @@ static void test_table8(void)
         if (run_study(&file, &study)) {
             check_limits(&study, under);
             CHECK_NEAR("lateral force found", study.found_ratio[1], 1.0, 0.05, 0.0);
-            CHECK("and what it takes is told as unmatched",
+            CHECK("and its input is reported as unmatched",
                   study.unmatched_rms[1] >
                       0.3 * hypot(file.trial.inertial_n[0], file.trial.inertial_n[1]));
             follow_study_free(&study);

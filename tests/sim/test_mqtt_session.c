@@ -231,7 +231,7 @@ static void test_stop_while_connecting(void)
     (void)kill(b.pid, SIGCONT);
     CHECK("cut", wait_error(listener, "stopped", &state));
     mqtt_client_destroy(listener);
-    CHECK_INT("nobody took them", inbox_count(&in), 0);
+    CHECK_INT("nobody received them", inbox_count(&in), 0);
     listener = make_client("connecting", &listen);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
     CHECK("all came", inbox_wait(&in, N, UP_MS));
@@ -249,7 +249,7 @@ static void refuse_connection(void *context, bool resumed, int64_t silent_us, in
     const bool refuses = in->connections <= in->refusals;
     (void)pthread_mutex_unlock(&in->mutex);
     if (refuses) {
-        mqtt_client_refuse(in->refuser, "it cannot be noted");
+        mqtt_client_refuse(in->refuser, "it cannot be recorded");
     }
 }
 
@@ -269,7 +269,7 @@ static void test_refused_connections(void)
     options.accepted = refuse_connection;
     CU_ASSERT_FATAL(mqtt_client_create(&in.refuser, &options, NULL) == STATUS_OK);
     for (unsigned i = 1; i <= in.refusals; i++) {
-        CHECK("refused", wait_error(in.refuser, "it cannot be noted", &state));
+        CHECK("refused", wait_error(in.refuser, "it cannot be recorded", &state));
         CHECK("not again by itself", !mqtt_client_wait_subscribed(in.refuser, 300));
         mqtt_client_read_state(in.refuser, &state);
         CHECK("down", state.refusing && !state.connected);
@@ -283,7 +283,7 @@ static void test_refused_connections(void)
     broker_stop(&b, SIGTERM);
     CHECK("again", broker_start(&b) && wait_subscribed(in.refuser));
     end_client(in.refuser);
-    CHECK("a session began, says each until one is taken",
+    CHECK("each reports that a session began, until one report is accepted",
           !in.resumed[0] && !in.resumed[1] && !in.resumed[2]);
     CHECK("then it goes on", in.connections >= 4 && in.resumed[in.connections - 1]);
     broker_finish(&b, NULL);

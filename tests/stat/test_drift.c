@@ -236,7 +236,7 @@ static void draw_worlds(size_t run, bool with_forces, bool all, uint64_t seed)
     watch.reference = fit_window(0, with_forces);
     const struct dynamics_reference second = fit_window(1, with_forces);
     const bool early = reports_change(&watch, &second, &change);
-    /* Told there, it is not what comes. */
+    /* A change reported there is not the simulated one. */
     watch.settling = false;
     for (size_t r = 0; r < (all ? COUNT(rows) : 1); r++) {
         if (rows[r].with_forces == with_forces && run % rows[r].every == 0) {

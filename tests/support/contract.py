@@ -104,7 +104,7 @@ class Contract:
         ids = [operation.id for operation in self.operations]
         assert len(set(ids)) == len(ids), "an operationId is there twice"
         tags = {tag["name"] for tag in self.document["tags"]}
-        assert tags == {tag for operation in self.operations for tag in operation.tags}, "tags that are not told of, or not used"
+        assert tags == {tag for operation in self.operations for tag in operation.tags}, "tags that are not described, or not used"
         count = 0
         for schema in self.document["components"]["schemas"].values():
             jsonschema.Draft202012Validator.check_schema(schema)

@@ -16,5 +16,5 @@ refuse() {
     case $text in "["*) has_fault_code "${text%%]*}" "$work/err" "$*"; text=${text#*] } ;; esac
     grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
     grep -q '^tandem: ' "$work/err" || fail "no 'tandem: ' from '$*'"
-    [ ! -s "$work/out" ] || fail "output beside an error: $*"
+    [ ! -s "$work/out" ] || fail "output in addition to an error: $*"
 }

@@ -342,7 +342,7 @@ static bool move_time(void)
 static void report_stuck(bool rests)
 {
     (void)fprintf(stderr, "virtual_clock: %s for %d s:\n",
-                  rests ? "everybody sleeps and nobody has a limit" : "no rest", STUCK_S);
+                  rests ? "every process sleeps and none has a limit" : "no rest", STUCK_S);
     for (size_t i = 0; i < v.count; i++) {
         char text[512];
         if (rests || !is_asleep(read_state(&v.task[i]))) {

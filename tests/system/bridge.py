@@ -151,7 +151,7 @@ def test_away(rig, lab, controller):
     controller.mute = True  # in the middle of a frame
     rig.wait(lambda: count(rig, "arm", "real", "connection") == "offline", "silent", 20)
     controller.mute = False
-    rig.wait(lambda: count(rig, "arm", "real", "connection") == "online", "heard again", 20)
+    rig.wait(lambda: count(rig, "arm", "real", "connection") == "online", "messages again", 20)
     controller.kill()
     controller.begun = time.monotonic() - 3.0  # a controller that was restarted
     controller.open()
@@ -216,7 +216,7 @@ def test_arm6(rig, lab):
     def start_real():
         before = hellos()
         robot = rig.start("robot", "--kind", "arm6", "--pair", "bench", "--rtde", f"127.0.0.1:{port}")
-        rig.wait(lambda: hellos() > before, "it hears commands")
+        rig.wait(lambda: hellos() > before, "it receives commands")
         return robot
 
     def command(name, **members):

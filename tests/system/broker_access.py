@@ -113,19 +113,19 @@ def check_matrix(lab):
         with concurrent.futures.ThreadPoolExecutor(len(speakers)) as pool:
             list(pool.map(lambda user: [lab.say(user, topic, f"from {user}").wait(limit_s(20)) for topic in table], speakers))
         assert says(lab, "tandem", f"{PREFIX}/end")
-        lab.wait(lambda: f"{PREFIX}/end" in received["reader"].read_text(), "the reader hears the end")
+        lab.wait(lambda: f"{PREFIX}/end" in received["reader"].read_text(), "the reader receives the end")
         got = {user: set(re.findall(r"^(\S+) from (?!nobody)(\S+)$", path.read_text(), re.M)) for user, path in received.items()}
         came = {(topic, user) for topic, (writers, _) in table.items() for user in writers if user in speakers}
-        assert got["reader"] == came, (got["reader"] ^ came, "heard by the reader, or right")
+        assert got["reader"] == came, (got["reader"] ^ came, "received by the reader, or right")
         for user in listeners[1:]:
             mine = {topic for topic, (_, hearers) in table.items() if user in hearers}
             lacks = {(t, u) for t, u in came if t in mine} - got[user]
-            assert not lacks, f"{user} does not hear {lacks}"
+            assert not lacks, f"{user} does not receive {lacks}"
             pair, role = user.split("-")
             strange = {t for t, _ in got[user] if not t.startswith((f"{PREFIX}/{pair}/", f"{PREFIX}/heartbeat/"))}
-            assert not strange, f"{user} hears {strange}"
+            assert not strange, f"{user} receives {strange}"
             side = {"real": "virtual", "virtual": "real"}.get(role)
-            assert not [t for t, _ in got[user] if side and t.startswith(f"{PREFIX}/{pair}/{side}/")], f"{user} hears the other robot"
+            assert not [t for t, _ in got[user] if side and t.startswith(f"{PREFIX}/{pair}/{side}/")], f"{user} receives the other robot"
         end_clients(lab)
     return len(table) * len(users)
 
@@ -153,7 +153,7 @@ def check_strangers(lab):
     will.send_signal(signal.SIGKILL) if will.poll() is None else None
     assert will.wait(limit_s(10)) != 0
     assert says(lab, "tandem", f"{PREFIX}/end")
-    lab.wait(lambda: f"{PREFIX}/end" in received.read_text(), "the reader hears the end")
+    lab.wait(lambda: f"{PREFIX}/end" in received.read_text(), "the reader receives the end")
     assert "will" not in received.read_text(), "a will on another robot's topic"
     end_clients(lab)
 
@@ -188,11 +188,11 @@ def check_lab(lab):
         assert len(entries) == MOVES and all(entry["consistent"] for entry in entries), entries
     after = lab.get("/api/v1/pairs/r1")
     assert after["alarm_counts"]["out_of_context"] == before["alarm_counts"]["out_of_context"] == 0, after
-    assert broker_log.read_text().count(" as tandem ") == had + 1, "somebody took the daemon's place"
+    assert broker_log.read_text().count(" as tandem ") == had + 1, "another client impersonated the daemon"
     assert broker_log.read_text().count(" as tandem-telemetry ") == 1
     assert lab.say("r1-real", f"{PREFIX}/r1/real/telemetry", '{"t":1763617674.2,"seq":1}').wait(limit_s(20)) is not None
     lab.wait(lambda: lab.get("/api/v1/pairs/r1")["real"]["telemetry"] == 1, "telemetry comes")
-    lab.wait(lambda: received.read_text().count(f"{PREFIX}/r1/entry ") == MOVES, "the reader hears the entries")
+    lab.wait(lambda: received.read_text().count(f"{PREFIX}/r1/entry ") == MOVES, "the reader receives the entries")
     lab.stop_daemon()
     end_clients(lab)
 

@@ -112,7 +112,7 @@ def silent_simulator(rig):
         for side, x_m in (("real", 1.0), ("virtual", 1.5)):
             rig.publish(f"tandem/v1/silent/{side}/reply", {"id": f"s{n}", "status": "done",
                                                            "values": {"x_m": x_m, "y_m": 0, "psi_rad": 0}})
-        rig.wait(lambda: rig.get("/api/v1/pairs/silent")["correction"]["unanswered"] == n + 1, "nobody answers", 30)
+        rig.wait(lambda: rig.get("/api/v1/pairs/silent")["correction"]["unanswered"] == n + 1, "no robot answers", 30)
     alarms = [json.loads(text) for text in rig.records("silent", "alarms")]
     correction = [(alarm["code"], alarm["id"]) for alarm in alarms if alarm["type"] == "correction"]
     assert correction == [("pose_unanswered", "s0")], alarms

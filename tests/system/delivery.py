@@ -179,7 +179,7 @@ def restore_the_broker(lab):
     lab.publish("tandem/v1/r4/command", GO)
     lab.save_broker()
     lab.start_daemon()
-    lab.wait(lambda: received.read_text().count("/command") == 2, "both robots are told")
+    lab.wait(lambda: received.read_text().count("/command") == 2, "both robots get the command")
     for side in ("real", "virtual"):
         lab.publish(f"tandem/v1/link/{side}/reply", DONE | {"id": "m1"})
         lab.publish(f"tandem/v1/r4/{side}/reply", DONE)
@@ -190,7 +190,7 @@ def restore_the_broker(lab):
     pass_time(float(os.environ.get("TANDEM_RESTORED_AFTER_S", "31")))
     lab.kill_broker()
     lab.start_broker()
-    lab.wait(lambda: received.read_text().count("sent again") == 1, "L1 is told what became of it", 20)
+    lab.wait(lambda: received.read_text().count("sent again") == 1, "L1 gets the earlier result", 20)
     pass_time(1)
     lines = received.read_text().splitlines()
     assert sum("/command" in line for line in lines) == 2, lines
@@ -219,7 +219,7 @@ def main():
         document = json.loads(subprocess.run([os.environ["TANDEM"], "replay", "-c", str(lab.lab), "--json", f"{lab.folder}/journal"],
                                              check=True, stdout=subprocess.PIPE).stdout)
         for pair, entries in before.items():
-            assert document["pairs"][pair]["entries"] == entries, f"{pair}: the replay says something else"
+            assert document["pairs"][pair]["entries"] == entries, f"{pair}: the replay differs"
 
 
 def lab_entries(lab, pair):

@@ -25,7 +25,7 @@ nobody() { # matches processes with working directory $1
 # --- its time is over before the team has ended ------------------------------------------------
 "$TANDEM" demo --team "$SOURCE/config/examples/class3.yaml" --for 30 --dir "$work/a" >"$work/out" 2>&1 || fail "exit status $?"
 grep -q 'page     http://127.0.0.1:[0-9]*/#/team/cell ' "$work/out" || fail "no address"
-grep -qE '^ +0\.[0-9]+ s  R2       wait     IB behind R1$' "$work/out" || fail "not told for what R2 waits"
+grep -qE '^ +0\.[0-9]+ s  R2       wait     IB behind R1$' "$work/out" || fail "no reason why R2 waits"
 grep -qE '^ +[0-9.]+ s  R1       done     Move IB, [0-9.]+ s$' "$work/out" || fail "no robot moved"
 grep -qE '^cell: not ended after .* 0 alarms, 0 activities failed$' "$work/out" || fail "no end"
 nobody "$work/a"

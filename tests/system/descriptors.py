@@ -66,7 +66,7 @@ def starve(descriptors):
         rig.broker.wait(limit_s(10))
         rig.wait(lambda: ask(rig, "/readyz").status == 503, "it sees that the broker is away", 20)
         rig.start_broker()
-        rig.wait(lambda: ask(rig, "/readyz").status == 200, "the broker is back, and all places are taken", 60)
+        rig.wait(lambda: ask(rig, "/readyz").status == 200, "the broker is back, and all places are occupied", 60)
         move(rig, "after")
         for s in held:
             s.close()
@@ -100,4 +100,4 @@ for descriptors in (128, 256):
     starve(descriptors)
 too_few()
 raised()
-print("descriptors: the reserve is kept")
+print("descriptors: the reserve stays free")

@@ -92,7 +92,7 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     # A listener that was away all the time.
     first = [i for i, name, _ in everything.events if name == "entry"][0]
     away = Listener(rig, "?type=entry", last_id=first)
-    rig.wait(lambda: len(away.events) == 8, "the entries it has not heard")
+    rig.wait(lambda: len(away.events) == 8, "the entries that it has not received")
     assert ids(away.of("entry")) == ["r2-0", "r1-1", "r2-1", "r1-2", "r2-2", "r1-3", "r2-3", "r1-4"], away.events
     assert len({i for i, _, _ in away.events}) == 8
 
@@ -103,4 +103,4 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     for listener in (again, late, away):
         listener.join(10)
         assert not listener.is_alive()
-print("events: heard once each, over a kill and a stop")
+print("events: received once each, over a kill and a stop")

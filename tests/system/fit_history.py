@@ -47,7 +47,7 @@ with Rig(pairs="r1: {calibration: {publish_every: 3}}") as rig:
     for path in rig.folder.glob("store.db*"):
         path.unlink()
     rig.start_daemon(60)
-    assert fits(rig) == before, f"other fits are made up: {len(fits(rig))} of {len(before)}"
+    assert fits(rig) == before, f"other fits are rebuilt: {len(fits(rig))} of {len(before)}"
 
     # Only the journal remains.
     rig.stop_daemon()

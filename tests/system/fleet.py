@@ -33,7 +33,7 @@ def spread():
         listener.ended = True
         messages = sum(slots.values())
         assert fleet.poll() is None
-        assert len(received) == 2 * ROBOTS, f"{len(received)} of {2 * ROBOTS} are heard"
+        assert len(received) == 2 * ROBOTS, f"telemetry of {len(received)} of {2 * ROBOTS}"
         assert max(received.values()) <= LISTEN_S + 2, f"one spoke {max(received.values())} times"
         share = max(slots.values()) / messages
         assert share < 0.12, f"{share:.2f} of what {LISTEN_S} s brought came within {SLOT_S} s"

@@ -114,7 +114,7 @@ def follows(rig, received, name):
     print(f"{name}: {1e3 * rms:.1f} mm apart, telemetry {1e3 * late_s:.0f} ms late, predicted",
           {k: f"{1e3 * v:.2f} mm" for k, v in shown.items()})
     seen = tools_apart(received, fidelity["t"] - WINDOW_S, fidelity["t"], moving=False)
-    print(f"over the last {WINDOW_S} s {1e3 * seen:.2f} mm apart, the daemon says {1e3 * fidelity['tool']['rmse_m']:.2f}")
+    print(f"over the last {WINDOW_S} s {1e3 * seen:.2f} mm apart, the daemon reports {1e3 * fidelity['tool']['rmse_m']:.2f}")
     assert abs(fidelity["tool"]["rmse_m"] - seen) < 0.3 * seen + 0.5e-3, (fidelity, seen)
     return rms < 0.5 * shown["hold"] and rms < 5 * shown["commanded"] + 2e-3
 

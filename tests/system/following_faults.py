@@ -249,7 +249,7 @@ def main():
         lab_clock(lab)
         following = same_again(lab)
         count = check_efforts(lab)
-        print(f"{count} efforts heard, all within limits; {following['sent']} replayed, hash {following['efforts_hash']}")
+        print(f"{count} efforts received, all within limits; {following['sent']} replayed, hash {following['efforts_hash']}")
 
 
 main()

@@ -168,7 +168,7 @@ def restart_learning(lab):
     lab.rig.stop_daemon()
     lab.rig.start_daemon()
     assert lab.sources("boat") == ["fit", "set"] and lab.sources("car") == ["fit", "set_partly"]
-    lab.check("after the daemon began anew")
+    lab.check("after the daemon restarted")
 
 
 def main():

@@ -72,7 +72,7 @@ refuse 1 "[inconsistent] none_yet.csv:1: " --model travel_time --columns rotatio
     echo lidar,9,9,0,0,done,done
     echo go,,9,1,0,,done
 } >"$work/entries.csv"
-"$TANDEM" identify --model travel_time --json "$work/entries.csv" | grep -q '"n":7,.*"skipped":3' || fail "what is no move is not left out"
+"$TANDEM" identify --model travel_time --json "$work/entries.csv" | grep -q '"n":7,.*"skipped":3' || fail "a row without a move is not left out"
 # Dynamics of a vessel: a recording with known truth, read by its column names.
 vessel="--model usv3 --columns tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 W=$SOURCE/tests/golden/usv_W.csv

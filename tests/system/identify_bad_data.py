@@ -219,9 +219,9 @@ def look(model, what, want, path, good):
             return f"blames the usage: {lines[0]}", None
         return None, None
     if want == ERROR:
-        return f"taken without an error: {out[:200]}", None
+        return f"accepted without an error: {out[:200]}", None
     if err:
-        return f"words beside a result: {err[:500]}", None
+        return f"an error in addition to a result: {err[:500]}", None
     try:
         document = json.loads(out, parse_constant=refuse_constant)
     except ValueError as fault:

@@ -42,7 +42,7 @@ doubt() { # TEXT FILE
 }
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $5 /= 6.2831853; $6 /= 6.2831853 } { print }' "$work/wheels.csv" >"$work/revolutions.csv"
 doubt 'a factor of 2 pi' "$work/revolutions.csv"
-"$TANDEM" identify --model odometry --plausible off "$work/revolutions.csv" | grep -q 'run: PASS' || fail "revolutions doubted"
+"$TANDEM" identify --model odometry --plausible off "$work/revolutions.csv" | grep -q 'run: PASS' || fail "revolutions suspected"
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $5 *= 57.29578; $6 *= 57.29578 } { print }' "$work/wheels.csv" >"$work/wheels_deg.csv"
 refuse 1 '[too_few] 1199 ' --model odometry "$work/wheels_deg.csv"
 refuse 1 'radians' --model odometry "$work/wheels_deg.csv" # the unit that it suspects

@@ -107,17 +107,17 @@ def forgetful_broker():
             (rig.folder / "mosquitto.db").unlink(missing_ok=True)
             rig.start_broker()
             if count is not None:
-                rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == count, "it is told", 30)
+                rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == count, "it is reported", 30)
 
         lose(1)
         rig.wait(lambda: rig.get("/api/v1/pairs/r1/alarms")["alarms"], "the alarm is stored")
         alarm = rig.get("/api/v1/pairs/r1/alarms")["alarms"][0]
         assert alarm["code"] == "session_lost", alarm
-        rig.wait(lambda: "connection 2, a new session" in rig.daemon_log.read_text(), "the log says it too")
+        rig.wait(lambda: "connection 2, a new session" in rig.daemon_log.read_text(), "the log reports it too")
         rig.stop_daemon()
         lose(None)
         rig.start_daemon()
-        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 2, "it is told after a start", 30)
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 2, "it is reported after a start", 30)
         # An orderly restart loses nothing, and nothing is reported.
         before = rig.get("/api/v1/status")["broker"]["connections"] if "broker" in rig.get("/api/v1/status") else None
         rig.broker.terminate()
@@ -128,7 +128,7 @@ def forgetful_broker():
         assert rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 2
         rig.stop_daemon()
         done = subprocess.run([TANDEM, "replay", "-c", rig.lab, "--json", rig.folder / "journal"], capture_output=True, text=True, check=True)
-        assert json.loads(done.stdout)["pairs"]["r1"]["alarm_counts"]["lost"] == 2, "replay says what was said live"
+        assert json.loads(done.stdout)["pairs"]["r1"]["alarm_counts"]["lost"] == 2, "replay equals live"
 
 
 def publish5(rig, n, *more, topic="tandem/v1/r1/command"):
@@ -149,7 +149,7 @@ def expired():
         gone = time.monotonic() + 2.5  # the broker counts whole seconds
         rig.wait(lambda: time.monotonic() > gone, "the second command is too old")
         rig.start_daemon()
-        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 1, "the gap is told", 30)
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 1, "the gap is reported", 30)
         rig.wait(lambda: rig.get("/api/v1/pairs/r1/alarms?type=lost")["alarms"], "the alarm is stored")
         alarm = rig.get("/api/v1/pairs/r1/alarms?type=lost")["alarms"][0]
         assert (alarm["code"], alarm["id"]) == ("command_seq_gap", "c3"), alarm
@@ -197,7 +197,7 @@ def rivals(protocol):
         log = open(other / "log", "w")
         rival = rig.run([TANDEM, "serve", "-c", lab], stdout=subprocess.DEVNULL, stderr=log)
         words = "another program has the client id 'lab-one': each needs its own"
-        rig.wait(lambda: words in rig.daemon_log.read_text() and words in (other / "log").read_text(), "each says what it sees", 40)
+        rig.wait(lambda: words in rig.daemon_log.read_text() and words in (other / "log").read_text(), "each reports its view", 40)
         rival.send_signal(signal.SIGTERM)
         rival.wait(limit_s(20))
         rig.wait(rig.ready, "alone again", 20)

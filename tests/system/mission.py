@@ -84,7 +84,7 @@ def stop_by_signal(rig):
     path = write(rig, "far.yaml", "pair: r1\nsteps: [{path_m: [[900, 0]]}]\n")
     process, before = start_mission(rig, path, "--linger", "1")
     rig.publish("tandem/v1/r1/command", {"id": "someone", "op": "resume"})
-    rig.wait(lambda: commands(rig) > before + 1, "the command of somebody else")
+    rig.wait(lambda: commands(rig) > before + 1, "another controller's command")
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=limit_s(30))
     report = json.loads(out)

@@ -121,7 +121,7 @@ def check_stream(arm):
     assert max(arm.read(280, 6)) == 0, "it does not stand"
     arm.write(160, *to_words([7.0] + begin[1:]))
     pass_time(0.2)
-    assert arm.read(261) == [1] and apart(arm.angles(), target) < 2e-3, "set points beyond the joint's range were taken"
+    assert arm.read(261) == [1] and apart(arm.angles(), target) < 2e-3, "set points out of range were accepted"
     arm.command(MOVEJ, begin)
     arm.wait(REFUSED, 7)
     answer = arm.client.write_registers(160, to_words(begin)[:6])

@@ -151,7 +151,7 @@ def main():
             check_names(rule["query"], metrics)
             assert rule["health"] == "ok", rule
             assert rule["state"] != "firing", f"{rule['name']} fires in a lab where all is well"
-        print(f"{queries} queries of the dashboard give data, {selectors} selectors name what is there, {len(rules)} alerts evaluate")
+        print(f"{queries} queries of the dashboard give data, {selectors} selectors name existing elements, {len(rules)} alerts evaluate")
 
 
 main()

@@ -205,7 +205,7 @@ def check_bodies(lab, pilot):
     lab.send("body", "following", {"active": True}, "PUT")
     rig.wait(lambda: lab.get("body", "following")["state"] == "TRACKING", "it follows", 20)
     following = gap(lab)
-    for what, by in (("told nothing", before), ("promoted", promoted), ("following", following)):
+    for what, by in (("received nothing", before), ("promoted", promoted), ("following", following)):
         print(f"body, {what}: differs by {by['v']:.4f} m/s, {by['w']:.4f} rad/s, x {by['x']:.2f} m, y {by['y']:.2f} m")
     assert all(before[name] > 2 * promoted[name] for name in ("v", "w")), "the promotion brought nothing"
     # The distance is 1 to 2 cm; 12 cm when messages were late, with twenty other jobs on two cores.

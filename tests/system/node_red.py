@@ -39,7 +39,7 @@ def check_shape(nodes):
         if node["type"].startswith("mqtt "):
             assert node["broker"] == brokers[0], node["name"]
     begin = ("tab", "mqtt-broker", "mqtt in", "inject", "comment")
-    assert ends == {node["id"] for node in nodes if node["type"] not in begin}, "a node hears of nothing"
+    assert ends == {node["id"] for node in nodes if node["type"] not in begin}, "a node receives nothing"
     assert len({(node["x"], node["y"]) for node in nodes if "x" in node}) == len(nodes) - 2, "two nodes lie on each other"
 
 
@@ -77,7 +77,7 @@ def collect(rig):
     answer(rig, "b", "real", "virtual")
     answer(rig, "c")
     rig.publish("tandem/v1/r1/virtual/reply", "no reply")
-    rig.wait(lambda: received.read_text().count('/entry"') == MOVES + 3 and received.read_text().count('/alarm"') >= 3, "all is heard", 20)
+    rig.wait(lambda: received.read_text().count('/entry"') == MOVES + 3 and received.read_text().count('/alarm"') >= 3, "all is received", 20)
     messages = [json.loads(line) for line in received.read_text().splitlines()]
     return [(message["topic"], message["payload"]) for message in messages]
 

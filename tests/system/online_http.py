@@ -79,7 +79,7 @@ def main():
         last = rig.fetch("/api/v1/pairs/boat/dynamics").strip()
         rig.stop_daemon()
         results = member(member(replay(rig.lab, rig.folder / "journal"), "pairs"), "boat")
-        assert member(results, "dynamics") == last, "replay says something else of the dynamics"
+        assert member(results, "dynamics") == last, "replay reports other dynamics"
         print(f"fit of {job['result']['n']} samples on request; the same bytes from replay")
 
 

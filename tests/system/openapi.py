@@ -425,7 +425,7 @@ def without_broker(lab):
 def hurry(lab):
     """More requests than one client may make."""
     status = lab.by_id["getStatus"]
-    assert any(lab.send(status, want=(200, 429)).status == 429 for _ in range(1000)), "nobody is told to wait"
+    assert any(lab.send(status, want=(200, 429)).status == 429 for _ in range(1000)), "no client must wait"
 
 
 def block_store(store):

@@ -99,7 +99,7 @@ def main():
         for pair, robot in loop.virtual.items():
             count = loop.acknowledged(pair)
             robot.boot()
-            rig.wait(lambda: loop.acknowledged(pair) > count, f"{pair}: told again after its reboot")
+            rig.wait(lambda: loop.acknowledged(pair) > count, f"{pair}: sent again after its reboot")
             assert close(robot.now, second[pair], 1e-4), (pair, robot.now, second[pair])
         lag = loop.drive()
         assert all(lag[pair] <= LAG_S for pair in PAIRS), lag

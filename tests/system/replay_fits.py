@@ -87,7 +87,7 @@ def check_fits(folder, lines, made):
     ends = [fit(BEGIN_S + t, job + 1) for job, t in enumerate(sample)]
     for first in ([start()], []):
         check_made(run(folder, first + lines + ends), sample, "told")
-        check_made(run(folder, first + lines + ends, "--refit"), made, "told, made anew")
+        check_made(run(folder, first + lines + ends, "--refit"), made, "reported, made again")
     # One fit failed, and the daemon gave up one: replay repeats what happened.
     real, _, _ = look(run(folder, [start(), *lines[:70 * RATE_HZ], ends[0], fit(BEGIN_S + 53, 2, "failed")]))
     assert (real["counts"]["done"], real["counts"]["failed"], real["counts"]["lost"]) == (1, 1, 0), real["counts"]

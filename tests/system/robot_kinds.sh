@@ -86,7 +86,7 @@ for id in a b c d e f g h i; do
 done
 [ "$(seen '{"state":"offline","boot":"')" = 2 ] || fail "offline"
 
-# --- half as fast, its simulated time told; restarts ---------------------------------------------
+# --- half as fast, with its simulated time in telemetry; restarts ---------------------------------
 # shellcheck disable=SC2086
 "$TANDEM" robot $broker --pair slow --kind diffdrive --side virtual --pace 0.5 --telemetry-rate 10 --for 3 \
     >"$work/slow.log" 2>&1 || fail "the slow robot"

@@ -255,7 +255,7 @@ def limits():
         refused = answers.pop()
         assert len(answers) >= 25 and {a.status for a in answers} == {200}, [a.status for a in answers]
         assert refused.problem() == "too-many-requests" and int(refused.headers["retry-after"]) >= 1, refused.raw
-        assert ask(rig, "/healthz").status == 200, "whoever watches over it sees that it lives"
+        assert ask(rig, "/healthz").status == 200, "a supervisor sees that it lives"
         pass_time(1.5)
         assert ask(rig, "/api/v1/status").status == 200
         held = []
@@ -404,7 +404,7 @@ def tls():
         old.set_ciphers("ALL:@SECLEVEL=0")
         try:
             with connect(rig) as s, old.wrap_socket(s):
-                raise AssertionError("TLS 1.1 was taken")
+                raise AssertionError("TLS 1.1 was accepted")
         except ssl.SSLError as refused:
             assert "NO_PROTOCOLS" not in str(refused), "this client itself does not speak it"
         assert try_cipher(rig, "ECDHE-ECDSA-AES128-GCM-SHA256") and try_cipher(rig, "ECDHE-ECDSA-CHACHA20-POLY1305")

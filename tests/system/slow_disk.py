@@ -111,7 +111,7 @@ def unsynced():
         age_s = rig.metric("tandem_journal_unsynced_seconds")
         check_limit(age_s - (time.monotonic() - began), -LATE_S, 0.1)
         rig.wait(lambda: rig.has_logged("journal_unsynced"), "the log reports it")
-        assert rig.stored() == ["k1", "k2", "k3"], "the store has records whose journal lines a power cut would take"
+        assert rig.stored() == ["k1", "k2", "k3"], "the store has records whose journal lines a power cut would remove"
         rig.page.release()
         rig.wait(lambda: len(rig.stored()) == 6, "the store has them")
         rig.wait(rig.ready, "it is ready again")

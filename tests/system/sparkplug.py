@@ -105,7 +105,7 @@ with Rig(pairs=PAIRS) as rig:
 
     lost = len(alarms(rig, "lost"))
     node.say("gap")
-    rig.wait(lambda: len(alarms(rig, "lost")) >= lost + 2, "what is missing is told of both")
+    rig.wait(lambda: len(alarms(rig, "lost")) >= lost + 2, "missing messages are reported for both")
     rig.wait(lambda: len(node.wait_for_line("rebirth")) == asked + 1, "and a birth is asked for")
     go(rig, "more", 0.2, 6)
 

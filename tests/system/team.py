@@ -79,7 +79,7 @@ def run_class3():
         team = rig.get("/api/v1/teams/cell")
         assert team["finished"] and team["fence"] == 5 and team["alarms"] == 0, team
         assert team["counts"]["activities"] == 25, team["counts"]
-        rig.wait(lambda: '"tandem/v1/cell/result"' in received.read_text(), "the result is heard")
+        rig.wait(lambda: '"tandem/v1/cell/result"' in received.read_text(), "the result is received")
         rig.catch_up(received)
         messages = list(read_recording(received))
         events = [payload for topic, payload in messages if topic == "cell/event"]
@@ -102,7 +102,7 @@ def run_class3():
         rig.stop_daemon()
         document = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").iterdir())))
         replayed = [entry for pair in ("r1", "r2") for entry in document["pairs"][pair]["entries"]]
-        assert replayed == entries, "the journal says the same"
+        assert replayed == entries, "the journal agrees"
         print(f"class 3: {len(entries)} commands, {len(events)} events; {run.stdout.splitlines()[-1]}", flush=True)
 
 
@@ -163,7 +163,7 @@ def run_killed(rounds):
         document = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").iterdir())))
         end = document["teams"]["cell"]["end"]
         assert {**end, "t": 0} == {**team, "t": 0}, (end, team)
-        print(f"{rounds} kills: {count} commands, {len(parts)} grants, {len(fences)} of them heard; the journal says the same", flush=True)
+        print(f"{rounds} kills: {count} commands, {len(parts)} grants, {len(fences)} of them received; the journal agrees", flush=True)
 
 
 def main():

@@ -57,4 +57,4 @@ check 2 'needs FILE'
 check 2 'one FILE is wanted' "$work/trap.yaml" "$work/ordered.yaml"
 check 2 'within' --failures x "$work/ordered.yaml"
 "$TANDEM" team check --help | grep -q '^SYNOPSIS' || fail "help"
-echo "tandem team check says what it finds"
+echo "tandem team check reports its findings"

@@ -152,7 +152,7 @@ def check_class(name, bars, offline):
         assert robots == ({"R1"} if name == "class0" else {"R1", "R2"}) and waits == 0 and not of_kind(bars, "hold"), bars
     else:
         check_one_at_a_time(bars)
-        assert waits > 0, "nobody waited"
+        assert waits > 0, "no robot waited"
     if name == "class4":
         assert len(begun) == 2 and begun[0] == begun[1] and of_kind(bars, "meet"), (begun, bars)
     elif name == "class6_join":
@@ -182,7 +182,7 @@ def run_class(name):
         run_replayed(live, team, bars)
         check_other_recording(live, bars)
         print(f"{name}: {len(of_kind(bars, 'task'))} activities, {team['fence']} grants, {offline['makespan_s']:g} s offline, "
-              f"{team['last_run']['makespan_real_s']:.2f} s live; the recording says the same", flush=True)
+              f"{team['last_run']['makespan_real_s']:.2f} s live; the recording agrees", flush=True)
 
 
 def main():

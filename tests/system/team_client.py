@@ -83,7 +83,7 @@ def hand_over(c):
     second = c.say("R2", "lock", resources=["Place"])
     assert c.receive(second, "R2", "QUEUED")["behind"] == ["R1"]
     c.say("R1", "lock", number=first[1:], resources=["Place"])
-    assert c.receive(first, "R1", "GRANTED")["fences"] == {"Place": 1}, "said again: the same grant"
+    assert c.receive(first, "R1", "GRANTED")["fences"] == {"Place": 1}, "repeated: the same grant"
     refused = c.say("R1", "unlock", resources=["Place"], fence=99)
     assert "fence" in c.receive(refused, "R1", "REJECTED")["detail"]
     freed = c.say("R1", "unlock", resources=["Place"], fence=1)
@@ -99,7 +99,7 @@ def revoke(c, rig, granted):
     path = "/api/v1/teams/cell/resources/Place/release"
     try:
         rig.fetch(path, "POST", json.dumps({"fence": 1, "reason": "seen empty"}).encode(), TOKEN)
-        raise AssertionError("an old fence was taken")
+        raise AssertionError("an old fence was accepted")
     except OSError as error:
         assert error.code == 409, error
     rig.fetch(path, "POST", json.dumps({"fence": 2, "reason": "seen empty"}).encode(), TOKEN)

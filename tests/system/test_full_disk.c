@@ -56,8 +56,7 @@ static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(vo
     const int64_t took_us = lab_clock_monotonic_us() - began_us;
     CHECK("stops in time", took_us < 5000000);
     (void)printf("    %s: stopped after %" PRId64 " us\n", row, took_us);
-    CHECK("says what is where",
-          code == 0 || strstr(daemon_log(&served), "the broker has them"));
+    CHECK("names the place", code == 0 || strstr(daemon_log(&served), "the broker has them"));
     clear();
     CHECK("starts again", daemon_start_run(&served));
     CHECK(row, wait_for(stored_entries, commands));
@@ -119,12 +118,12 @@ static void test_connection(void)
     fill_by_limit();
     broker_stop(&broker, SIGTERM);
     CHECK("broker", broker_start(&broker));
-    CHECK("says why", wait_body("acknowledging nothing to"));
-    CHECK_INT("not noted", recorded_sessions(), 1);
+    CHECK("gives the reason", wait_body("acknowledging nothing to"));
+    CHECK_INT("not recorded", recorded_sessions(), 1);
     clear_limit();
     CHECK("recovers by itself", daemon_wait_ready(&served, 200, 15000));
-    CHECK_INT("noted, that one", recorded_sessions(), 2);
-    CHECK_INT("nothing is known that is not noted",
+    CHECK_INT("recorded, that one", recorded_sessions(), 2);
+    CHECK_INT("only recorded ones are known",
               (long long)daemon_metric(&served, "tandem_inbox_not_journalled_total"), 0);
     publish_commands(10);
     CHECK("goes on", wait_for(stored_entries, 20));

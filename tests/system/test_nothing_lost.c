@@ -303,7 +303,7 @@ static void test_stop(void)
     mqtt_client_stop(client, 1000);
     mqtt_client_destroy(client);
     CHECK_INT("stops in good order", daemon_end(&served, SIGTERM), 0);
-    CHECK("says so", strstr(daemon_log(&served), "stopped: all is on the disk") != NULL);
+    CHECK("reports it", strstr(daemon_log(&served), "stopped: all is on the disk") != NULL);
     if (CU_get_number_of_failures() > 0) {
         (void)printf("    see %s and %s\n", served.dir, broker.dir);
         return;

@@ -235,7 +235,7 @@ static void test_refusals(void)
          "/nowhere/token: http.token_file \n/nowhere/pem: http.tls_certificate \n"
          "/nowhere/pem.key: http.tls_key ",
          "file_unreadable"},
-        {"files of what is off",
+        {"files of inactive parts",
          "http: {enabled: false, token_file: /nowhere/token}\npairs: {r1: {}}\n", "--check", 0,
          "enabled: false", NULL},
         {"a short token", "http: {token_file: DIR/short}\npairs: {r1: {}}\n", "--check", 2,
@@ -299,7 +299,7 @@ static void test_late_broker(void)
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("not ready", daemon_wait_ready(&served, 503, 5000));
-    CHECK("says why", daemon_wait_log(&served, "broker_down: connecting to", 5000));
+    CHECK("gives the reason", daemon_wait_log(&served, "broker_down: connecting to", 5000));
     CHECK("broker", broker_start(&broker));
     CHECK("ready by itself", daemon_wait_ready(&served, 200, 10000));
     CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
@@ -309,8 +309,8 @@ static void test_late_broker(void)
     (void)fputs("colour: red\n", lab);
     (void)fclose(lab);
     CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
-    CHECK("says what is wrong", daemon_wait_log(&served, "'colour'", 5000) &&
-                                    has_fault_code("unknown_key", daemon_log(&served)));
+    CHECK("names the fault", daemon_wait_log(&served, "'colour'", 5000) &&
+                                 has_fault_code("unknown_key", daemon_log(&served)));
     CHECK_INT("interrupt", daemon_end(&served, SIGINT), 0);
     daemon_finish(&served);
 }
@@ -511,7 +511,7 @@ static void test_other_lab_file(void)
     (void)fclose(lab);
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    CHECK("says so", strstr(daemon_log(&served), "checkpoint_unused") != NULL);
+    CHECK("reports it", strstr(daemon_log(&served), "checkpoint_unused") != NULL);
     publish_text("r1/command", "{\"id\":\"k10\",\"op\":\"go\"}");
     publish_text("r1/virtual/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
     publish_text("r1/real/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
@@ -631,7 +631,7 @@ static void test_store_from_journal(void)
         (void)remove(daemon_path(&served, files[i]));
     }
     CU_ASSERT_FATAL(daemon_start_run(&served));
-    CHECK_INT("made anew", wait_stored(ids, 2), 2);
+    CHECK_INT("created again", wait_stored(ids, 2), 2);
     CHECK_TEXT("the same", ids[0], "a=TIMEOUT");
     publish_text("r1/command", "{\"id\":\"c\",\"op\":\"go\"}");
     CHECK("published", wait_received("tandem/v1/r1/entry", "\"id\":\"c\"", 1));
@@ -640,7 +640,7 @@ static void test_store_from_journal(void)
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     remove_oldest_entry();
     CU_ASSERT_FATAL(daemon_start_run(&served));
-    CHECK("what it lacks", wait_received("tandem/v1/r1/entry", "\"id\":\"a\"", 2));
+    CHECK("missing rows", wait_received("tandem/v1/r1/entry", "\"id\":\"a\"", 2));
     CHECK_INT("no other", count_received("tandem/v1/r1/entry", "\"id\":\"b\""), 1);
     CHECK_INT("all there", wait_stored(ids, 3), 3);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
@@ -694,8 +694,8 @@ static void test_model_changed(void)
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
     const char *reported = strstr(daemon_log(&served), "model_changed");
-    CHECK("says so", reported && strstr(reported, "motor: its file has hash ") &&
-                         strstr(reported, "the checkpoint's had "));
+    CHECK("reports it", reported && strstr(reported, "motor: its file has hash ") &&
+                            strstr(reported, "the checkpoint's had "));
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));

@@ -109,7 +109,7 @@ static void test_found_at_start(void)
         CHECK_INT(rows[i].row, stored_entries(), commands);
         CHECK(rows[i].row, strstr(daemon_log(&served), "store_lacks") != NULL);
         CHECK(rows[i].row, has_fault_code(rows[i].fault, daemon_log(&served)));
-        CHECK(rows[i].row, strstr(daemon_log(&served), "made up from the journal, 20") != NULL);
+        CHECK(rows[i].row, strstr(daemon_log(&served), "rebuilt from the journal, 20") != NULL);
         publish_commands(5);
         check_all(rows[i].row);
         /* The next checkpoint knows the store as it is now. */
@@ -135,8 +135,8 @@ static void test_newer_store(void)
               SQLITE_OK);
     (void)sqlite3_close(db);
     CHECK("launch", daemon_launch(&served));
-    CHECK("says so", daemon_wait_log(&served, "store.db: ", 10000));
-    CHECK("what is wrong", has_fault_code("version_mismatch", daemon_log(&served)));
+    CHECK("reports it", daemon_wait_log(&served, "store.db: ", 10000));
+    CHECK("names the fault", has_fault_code("version_mismatch", daemon_log(&served)));
     end();
 }
 
@@ -151,7 +151,7 @@ static void test_files_removed(void)
         bool store;        /* its records are rebuilt */
     } rows[] = {
         {"store", "rm db/store.db", "store_removed", true},
-        {"store and what is beside it", "rm db/store.db*", "store_removed", true},
+        {"store and its other files", "rm db/store.db*", "store_removed", true},
         {"store directory", "rm -r db", "store_removed", true},
         {"store moved", "mv db aside", "store_removed", true},
         {"another store in its place", "cp db/store.db other && mv other db/store.db",
@@ -191,7 +191,7 @@ int main(void)
     static const CU_TestInfo tests[] = {
         {"found at a start", test_found_at_start},
         {"newer store", test_newer_store},
-        {"taken away", test_files_removed},
+        {"removed", test_files_removed},
         CU_TEST_INFO_NULL,
     };
     return broker_run_tests(&broker, "storage faults", tests);

@@ -132,7 +132,7 @@ static void test_without_broker(void)
     CHECK_INT("HTTP answers", daemon_get(&served, "/healthz", body, sizeof body), 200);
     CHECK("the broker was tried",
           daemon_metric(&served, "tandem_broker_failed_connections_total") > 0.0);
-    CHECK("says what is missing", wait_received(0, "STATUS=broker: connecting to", 5000) >= 0);
+    CHECK("names what is missing", wait_received(0, "STATUS=broker: connecting to", 5000) >= 0);
     CHECK("alive", wait_received(0, "WATCHDOG=1", 5000) >= 0);
     forget_messages();
     CHECK("broker", broker_start(&broker));
@@ -158,7 +158,7 @@ static void test_life(void)
     forget_messages();
     CHECK_INT("stopped", daemon_end(&served, SIGINT), 0);
     const long stopping = find_received(0, "STOPPING=1\nSTATUS=stopping");
-    CHECK("says so", stopping >= 0);
+    CHECK("reports it", stopping >= 0);
     CHECK("and no other status after it", find_received((size_t)stopping + 1, "STATUS=") < 0);
     daemon_finish(&served);
 }
@@ -280,7 +280,7 @@ static void test_reload(void)
         CHECK(rows[i].row,
               !rows[i].fault || has_fault_code(rows[i].fault, daemon_log(&served)));
     }
-    CHECK("the level of the refused ones was not taken",
+    CHECK("the level of the refused file was not applied",
           strstr(daemon_log(&served), "log.level is error") == NULL);
     CHECK_INT("stopped", daemon_end(&served, SIGTERM), 0);
     daemon_finish(&served);

@@ -135,7 +135,7 @@ def main():
         rig.wait(lambda: rig.get("/api/v1/pairs/m")["entries"] >= MIRRORED * 5 and
                  rig.get("/api/v1/pairs/m")["outstanding"] == 0, "the twin has done its orders", 20)
         rig.wait(lambda: rig.get("/api/v1/pairs/r1")["outstanding"] == 0 and
-                 len(rig.records("r1", "entries")) >= rig.get("/api/v1/pairs/r1")["entries"], "its entries are kept", 20)
+                 len(rig.records("r1", "entries")) >= rig.get("/api/v1/pairs/r1")["entries"], "its entries are retained", 20)
         for pair, serials in (("r1", ("amr-real", "amr-virtual")), ("m", ("amr-m", None))):
             entries = list(map(json.loads, rig.records(pair, "entries")))
             for side, serial in zip(("real", "virtual"), serials):
@@ -157,7 +157,7 @@ def main():
         for pair, records in live.items():
             assert len(records) == len(again[pair])
             for said, repeated in zip(sorted(map(json.loads, records), key=lambda e: e["n"]), again[pair]):
-                assert said == repeated, f"replay does not say what was said live: {repeated} {said}"
+                assert said == repeated, f"replay differs from the live run: {repeated} {said}"
         check_speeds(document["pairs"]["r1"]["travel_time"])
         check_lost(rig.lab, rig.folder, [line for path in journal for line in path.read_text().splitlines(True)])
 

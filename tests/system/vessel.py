@@ -34,13 +34,13 @@ def near(got, want, tolerance):
 
 def efforts(rig, listener):
     rig.publish(f"{STEM}/control", {"tau": [62.45, 0, 0]})  # the force for 1 m/s
-    rig.wait(lambda: near(listener.sample()["tau"], [62.45, 0, 0], 1e-9), "the effort is told")
+    rig.wait(lambda: near(listener.sample()["tau"], [62.45, 0, 0], 1e-9), "the effort is reported")
     rig.wait(lambda: near(listener.sample()["nu"], [1.0, 0, 0], 0.002), "1 m/s", 20)
     rig.publish(f"{STEM}/control", {"tau": [1, 2]})
     rig.publish(f"{STEM}/control", {"tau": "much"})
     later = len(listener.received("telemetry")) + 10
     rig.wait(lambda: len(listener.received("telemetry")) >= later, "telemetry goes on")
-    assert near(listener.sample()["tau"], [62.45, 0, 0], 1e-9), "a wrong effort was taken"
+    assert near(listener.sample()["tau"], [62.45, 0, 0], 1e-9), "a wrong effort was accepted"
     samples = listener.received("telemetry")
     assert len(samples) > 20 and samples[-1]["pose"][0] > 1, samples[-1]
 

@@ -190,7 +190,7 @@ def main():
         for process in loops:
             process.kill()
             process.wait()
-    assert loaded == quiet, "other times beside busy loops"
+    assert loaded == quiet, "other times next to busy loops"
     status = subprocess.run([CLOCK, "sh", "-c", "sleep 1000 & exit 3"], timeout=60).returncode
     assert status == 3, status
     with tempfile.TemporaryFile() as out:  # the files that it left behind are gone
@@ -198,7 +198,7 @@ def main():
         out.seek(0)
         assert not pathlib.Path("/proc", out.read().decode().strip()).exists()
     print(f"virtual clock: {2 * TURNS} messages in {2 * TURNS} s to the microsecond, in {quiet_s:.1f} s and, "
-          f"beside {BUSY_LOOPS} busy loops, {loaded_s:.1f} s")
+          f"next to {BUSY_LOOPS} busy loops, {loaded_s:.1f} s")
 
 
 if __name__ == "__main__":

@@ -118,9 +118,9 @@ static void test_movej(void)
     CHECK_TEXT("eighth", received[0].values[7].name, "path_error_m");
     CHECK_TEXT("last", received[0].values[10].name, "z_m");
     CHECK("on its path", value_of(&received[0], "path_error_m") < 1e-4);
-    CHECK_INT("told as done", state.phase, ARM6_DONE);
-    CHECK_NEAR("told lap", state.lap_s, 2.2459964, 0, 1e-6);
-    CHECK_NEAR("told all", state.progress, 1.0, 0, 0);
+    CHECK_INT("reported as done", state.phase, ARM6_DONE);
+    CHECK_NEAR("reported lap", state.lap_s, 2.2459964, 0, 1e-6);
+    CHECK_NEAR("reported all", state.progress, 1.0, 0, 0);
     CHECK_NEAR("tool", state.tcp[0], 0.4869, 0, 1e-5);
 }
 
@@ -193,7 +193,7 @@ static void test_lines(void)
     run_for(2.0);
     CHECK_INT("line", received[0].status, REPLY_DONE);
     CHECK("on it", value_of(&received[0], "path_error_m") < 1e-5);
-    CHECK_NEAR("as long as it takes", lap_s(&received[0]), 1.0329545, 0, 2e-6);
+    CHECK_NEAR("full duration", lap_s(&received[0]), 1.0329545, 0, 2e-6);
     c = make_movel("back", -0.1, -0.15, 0.1);
     (void)snprintf(c.op, sizeof c.op, "movec");
     c.arm.present |= 1U << EVENT_ARM_VIA | 1U << EVENT_ARM_TURNS;
@@ -301,7 +301,7 @@ static void test_queue_and_interrupt(void)
         const double before = state.q_rad[0];
         send_command(&back);
         run_for(0.008);
-        CHECK_INT("target stands, or goes on", fabs(state.qd_sp_radps[0]) < 0.02, busy);
+        CHECK_INT("target is fixed, or moves", fabs(state.qd_sp_radps[0]) < 0.02, busy);
         run_for(5.0);
         CHECK_INT("two answers", received_count, 2);
         CHECK_TEXT("in order", received[0].id, "there");
@@ -368,12 +368,12 @@ static void test_bounds(void)
         const struct event_command c = make_movej("m", to);
         send_command(&c);
     }
-    CHECK_INT("16 wait, the rest is told so", received_count, 9);
+    CHECK_INT("16 wait, the rest is refused", received_count, 9);
     CHECK(received[0].detail, strstr(received[0].detail, "too many"));
     const struct event_command halt = {.id = "h", .op = "halt"};
     send_command(&halt);
     run_for(1.0);
-    CHECK_INT("a halt is always taken", received_count, 9 + 16 + 1);
+    CHECK_INT("a halt is always accepted", received_count, 9 + 16 + 1);
     CHECK_INT("and done", received[25].status, REPLY_DONE);
 }
 
@@ -448,18 +448,18 @@ static void test_external(void)
         CHECK_INT("taken", arm6_stream(memory, q), STATUS_OK);
         run_for(0.008);
     }
-    CHECK_NEAR("as told", state.q_sp_rad[0], 0.4, 0, 1e-9);
+    CHECK_NEAR("as reported", state.q_sp_rad[0], 0.4, 0, 1e-9);
     CHECK_NEAR("follows", state.q_rad[0], 0.4, 0, 0.02);
     CHECK_NEAR("speed", state.qd_radps[0], 0.5, 0, 0.01);
     CHECK_INT("moves are refused", state.reason, ARM6_BUSY);
     run_for(1.0);
-    CHECK("without it stands", !state.stream_alive && fabs(state.qd_radps[0]) < 1e-6);
+    CHECK("without it at rest", !state.stream_alive && fabs(state.qd_radps[0]) < 1e-6);
     q[1] = NAN;
     CHECK_INT("no number", arm6_stream(memory, q), STATUS_E_RANGE);
     q[1] = 7.0;
     CHECK_INT("beyond", arm6_stream(memory, q), STATUS_E_RANGE);
     run_for(0.008);
-    CHECK("and said", state.protective_stop);
+    CHECK("and reported", state.protective_stop);
     const struct event_command halt = {.id = "h", .op = "halt"};
     send_command(&halt);
     run_for(0.1);

@@ -148,7 +148,7 @@ static void test_links_intervals(void)
     /* 95 % of 1560 within chance (5 sd, parameters of one fit counted as independent). */
     CHECK_NEAR("held", (double)held / (SEEDS * ARM_KINEMATICS_P), 0.95, 0.0, 0.03);
     CHECK("passed", passed >= SEEDS - 5);
-    CHECK_NEAR("the tool, as near as told", sqrt(far2 / reported2), 1.0, 0.0, 0.1);
+    CHECK_NEAR("the tool, as close as reported", sqrt(far2 / reported2), 1.0, 0.0, 0.1);
 }
 
 /* ---- recordings of something else ---- */
@@ -303,7 +303,7 @@ static void test_few_poses(void)
     CHECK_INT("one joint only", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK("one joint only", fit.estimate.rank < ARM_KINEMATICS_P);
     CHECK("one joint only", has_reason(&fit.estimate, "corrections only"));
-    CHECK("what is told holds there", fit.own.max_m < 1e-5);
+    CHECK("the report holds there", fit.own.max_m < 1e-5);
     /* One pose in thirty is nonsense: left out, the others as good. */
     some = draw_pairs(&real, 90, 5e-5, 1e-4, 9);
     for (size_t k = 5; k < some.n; k += 30) {

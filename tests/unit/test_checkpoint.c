@@ -128,7 +128,7 @@ static void other_byte_order(void)
     }
     write_all(bytes, n);
     CHECK_INT("refused", read_back(&out, &err), STATUS_E_STALE);
-    CHECK_TEXT("says so", fault_name(err.fault), "wrong_file");
+    CHECK_TEXT("reports it", fault_name(err.fault), "wrong_file");
     CHECK("untouched", out.payload == NULL);
 }
 
@@ -146,12 +146,12 @@ static void test_refusals(void)
     err = (struct err){0};
     CHECK_INT("version", journal_checkpoint_read(path, 4, in.fingerprint, true, &out, &err),
               STATUS_E_STALE);
-    CHECK_TEXT("says both", fault_name(err.fault), "version_mismatch");
+    CHECK_TEXT("names both", fault_name(err.fault), "version_mismatch");
     CHECK(err.text, strstr(err.text, " 3") && strstr(err.text, " 4"));
     err = (struct err){0};
     CHECK_INT("fingerprint", journal_checkpoint_read(path, 3, 1, true, &out, &err),
               STATUS_E_STALE);
-    CHECK_TEXT("says lab file", fault_name(err.fault), "wrong_file");
+    CHECK_TEXT("names the lab file", fault_name(err.fault), "wrong_file");
     char note[JOURNAL_NOTE_MAX] = "";
     CHECK_INT("note", journal_checkpoint_read_note(path, note, &err), STATUS_OK);
     CHECK_TEXT("note", note, in.note);
@@ -174,7 +174,7 @@ static void test_damage(void)
         struct err err = {0};
         write_all(whole, cut);
         CHECK_INT("cut", read_back(&out, &err), STATUS_E_PARSE);
-        CHECK_TEXT("says damaged", fault_name(err.fault), "file_damaged");
+        CHECK_TEXT("reports damage", fault_name(err.fault), "file_damaged");
     }
     for (size_t bit = 0; bit < 8 * n; bit++) {
         struct err err = {0};
@@ -359,7 +359,7 @@ static void chaos_of_changes(void)
         failed = write_changes(&later, id, &piece, "newer", &io) != STATUS_OK;
         const bool is_new = has_state("newer", in.t_us);
         CHECK("one of them", is_new || has_state("older", in.t_us));
-        CHECK("new when told so", failed || is_new);
+        CHECK("new on request", failed || is_new);
     }
     CHECK("every call failed once", n >= 5 && n < 50);
     char extra[160];
@@ -388,7 +388,7 @@ static void test_chaos(void)
             const bool is_old = out.bytes == 3 && memcmp(out.payload, "old", 3) == 0;
             const bool is_new = out.bytes == 5 && memcmp(out.payload, "newer", 5) == 0;
             CHECK("one of them", is_old || is_new);
-            CHECK("new when told so", failed || is_new);
+            CHECK("new on request", failed || is_new);
             journal_checkpoint_free(&out);
         }
         CHECK("every call failed once", n >= 5 && n < 50);

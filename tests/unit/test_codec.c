@@ -228,7 +228,7 @@ static void test_ros_stamps(void)
                       "{\"probe\":7,\"t_received\":{\"sec\":1,\"nanosec\":0},\"t\":2}", &seen);
     CHECK_INT("echo", seen.event[0].kind, EVENT_ECHO);
     CHECK_INT("received", seen.event[0].echo.source_received_us, 1000000);
-    CHECK("sent was not told", seen.event[0].echo.sent_us == LAB_TIME_NONE);
+    CHECK("sent was not reported", seen.event[0].echo.sent_us == LAB_TIME_NONE);
 }
 
 /* A probe as it goes to a robot, and a robot's fault as the event log shows it. */
@@ -275,12 +275,12 @@ static void test_arm_members(void)
     CHECK_INT("via", arm->via_count, 3);
     CHECK_INT("pose", arm->pose_count, 6);
     CHECK_NEAR("turns", arm->pose[5] + 8.0 * arm->turns, 9.0, 0, 0);
-    CHECK_INT("the joints of before are gone", arm->q_count, 0);
+    CHECK_INT("the previous joints are gone", arm->q_count, 0);
     decode_command("{\"op\":\"mode\",\"cartesian\":true,\"external\":false,"
                    "\"dynamics\":\"ideal\"}",
                    &seen);
     CHECK_INT("cartesian", arm->cartesian, 1);
-    CHECK_INT("told to be false", arm->present >> EVENT_ARM_EXTERNAL, 1);
+    CHECK_INT("set to false", arm->present >> EVENT_ARM_EXTERNAL, 1);
     CHECK_INT("ideal", arm->dynamics, ARM_DYNAMICS_IDEAL);
     decode_command("{\"op\":\"speedl\",\"twist\":[0,0,0.1,0,0,0],\"time_s\":1}", &seen);
     CHECK_NEAR("twist", arm->twist[2], 0.1, 0, 0);
@@ -395,11 +395,11 @@ static void test_reply_values(void)
     CHECK_INT("left out", seen.event[0].reply.values_omitted, 101 - EVENT_VALUES_MAX);
     (void)decode_text("tandem/v1/r1/real/reply",
                       "{\"status\":\"done\",\"calibrate\":false,\"held_s\":2.5}", &seen);
-    CHECK("told not to", seen.event[0].reply.uncalibrated);
+    CHECK("switched off", seen.event[0].reply.uncalibrated);
     CHECK_NEAR("held", seen.event[0].reply.held_s, 2.5, 0.0, 0.0);
     (void)decode_text("tandem/v1/r1/real/reply", "{\"status\":\"done\",\"calibrate\":true}",
                       &seen);
-    CHECK("told to", !seen.event[0].reply.uncalibrated);
+    CHECK("switched on", !seen.event[0].reply.uncalibrated);
 }
 
 /* Written events are read back the same. */
@@ -610,7 +610,7 @@ static void test_foreign_codec(void)
     CHECK_TEXT("natively", answer.topic, "f1/reply");
     const struct codec_out go = {
         .kind = CODEC_COMMAND, .pair = "f1", .side = SIDE_REAL, .payload = "{}", .bytes = 2};
-    CHECK("to a robot that takes none", !codec_encode(&codec_count_up, &go, &answer));
+    CHECK("to a robot that accepts none", !codec_encode(&codec_count_up, &go, &answer));
 }
 
 /* Each pair receives messages in its own codec only. */

@@ -77,7 +77,7 @@ static void test_when(void)
         {"each", "go", PAIR_CORRECT_EACH_MOVE, 1.5, 1},
         {"each, though they agree", "go", PAIR_CORRECT_EACH_MOVE, 1.0, 1},
         {"after a halt", "halt", PAIR_CORRECT_EACH_MOVE, 1.5, 1},
-        {"not after what is no move", "lidar", PAIR_CORRECT_EACH_MOVE, 1.5, 0},
+        {"not after an op without a move", "lidar", PAIR_CORRECT_EACH_MOVE, 1.5, 0},
         {"they differ", "go", PAIR_CORRECT_AFTER_INCONSISTENCY, 1.5, 1},
         {"they agree, on the circle", "go", PAIR_CORRECT_AFTER_INCONSISTENCY, 1.01, 0},
     };
@@ -122,7 +122,7 @@ static void test_half_a_pose(void)
     reply_values(&s, AT(2), SIDE_REAL, "c", 3, pose);
     script_tick(&s, AT(60));
     CHECK_INT("a twin that timed out", script_count(&s, EFFECT_ENTRY), 1);
-    CHECK_INT("is not where it says", script_count(&s, EFFECT_POSE), 0);
+    CHECK_INT("is not at its reported place", script_count(&s, EFFECT_POSE), 0);
     script_close(&s);
 }
 
@@ -178,7 +178,7 @@ static void test_open_in_link(void)
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         reply_pose(&s, AT(7), side, "h", 1.0 + (double)side, 0.0);
     }
-    CHECK_INT("now it stands", script_count(&s, EFFECT_POSE), 1);
+    CHECK_INT("now it rests", script_count(&s, EFFECT_POSE), 1);
     script_close(&s);
 }
 
@@ -204,7 +204,7 @@ static void test_answers(void)
     make_move(&s, AT(100), "go", 1.5, true);
     send_answer(&s, AT(104), 2, 1);
     CHECK_INT("refused", c->refused, 1);
-    CHECK_INT("is told", count_alarms(&s, "pose_refused"), 1);
+    CHECK_INT("is reported", count_alarms(&s, "pose_refused"), 1);
     make_move(&s, AT(150), "go", 1.5, true);
     send_answer(&s, AT(154), 3, 1);
     CHECK_INT("once", count_alarms(&s, "pose_refused"), 1);
@@ -217,7 +217,7 @@ static void test_answers(void)
     script_tick(&s, AT(900));
     CHECK_INT("unanswered", c->unanswered, 5);
     CHECK_INT("never sent again", script_count(&s, EFFECT_POSE), 5);
-    CHECK_INT("told once", count_alarms(&s, "pose_unanswered"), 1);
+    CHECK_INT("reported once", count_alarms(&s, "pose_unanswered"), 1);
     make_move(&s, AT(1000), "go", 1.5, true);
     send_answer(&s, AT(1004), (int64_t)c->sent, 0);
     make_move(&s, AT(1100), "go", 1.5, true);

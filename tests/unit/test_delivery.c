@@ -104,7 +104,7 @@ static void test_observe(void)
         {"id: sent again", GO_ID, ",\"mid\":4", ",\"mid\":7", 29, 0, AGAIN},
         {"id: a new command", GO_ID, ",\"mid\":4", ",\"mid\":7", 31, 0, NEW},
         {"id: of a restored broker", GO_ID, ",\"mid\":4", ",\"mid\":4", 800, 1, AGAIN},
-        {"id: beyond what is remembered", GO_ID, ",\"mid\":4", ",\"mid\":4", 1000, 1, NEW},
+        {"id: older than the memory", GO_ID, ",\"mid\":4", ",\"mid\":4", 1000, 1, NEW},
         {"id: sent again once the broker was back", GO_ID, ",\"mid\":4", ",\"mid\":2", 60, 1,
          AGAIN},
         {"id: no packet id before", GO_ID, "", ",\"dup\":1,\"mid\":4", 5, 1, AGAIN},
@@ -156,7 +156,7 @@ static void test_lowest_free(void)
     CHECK_INT("all are new", lab_pair(s.lab, 0)->counts.entries, 3);
     connect_at(9, true);
     step_message(9.1, "r1/command", ",\"dup\":1,\"mid\":1", GO);
-    CHECK_INT("nothing tells", lab_counts(s.lab)->ambiguous, 1);
+    CHECK_INT("nothing identifies it", lab_counts(s.lab)->ambiguous, 1);
     CHECK_INT("it is followed", lab_pair(s.lab, 0)->outstanding, 1);
     script_close(&s);
 }
@@ -173,7 +173,7 @@ static void test_link(void)
     start_lab(PAIR_LINK);
     connect_at(0, false);
     step_message(1, "r1/command", ",\"mid\":1", GO_ID);
-    CHECK_INT("both are told", script_count(&s, EFFECT_COMMAND), 2);
+    CHECK_INT("both get it", script_count(&s, EFFECT_COMMAND), 2);
     script_clear(&s);
     step_message(1.5, "r1/command", ",\"mid\":2", GO_ID);
     CHECK_INT("while it is open: nothing", s.count, 0);
@@ -185,13 +185,13 @@ static void test_link(void)
     CHECK_INT("not sent", script_count(&s, EFFECT_COMMAND), 0);
     CHECK("what became of it", strstr(last_reply(), "\"status\":\"blocked\"") != NULL);
     CHECK("of it", strstr(last_reply(), "\"id\":\"c1\"") != NULL);
-    CHECK("who said so", strstr(last_reply(), "\"from\":\"real\"") != NULL);
+    CHECK("the sender", strstr(last_reply(), "\"from\":\"real\"") != NULL);
     script_clear(&s);
     step_message(800, "r1/command", ",\"mid\":7",
                  "{\"id\":\"c1\",\"op\":\"go\",\"rotation_rad\":2}");
     CHECK_INT("another one under its id", script_count(&s, EFFECT_COMMAND), 0);
     CHECK("is refused", strstr(last_reply(), "\"status\":\"error\"") != NULL);
-    CHECK_TEXT("and told", script_alarm(&s, 0), "command_id_reused");
+    CHECK_TEXT("and reported", script_alarm(&s, 0), "command_id_reused");
 
     restart_lab();
     script_clear(&s);
@@ -245,9 +245,9 @@ static void test_link_ends(void)
     connect_at(100.9, true);
     script_clear(&s);
     step_message(101, "r1/command", ",\"mid\":5", GO);
-    CHECK_INT("in doubt no robot is told", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK_INT("in doubt no robot gets it", script_count(&s, EFFECT_COMMAND), 0);
     CHECK_TEXT("people are", script_alarm(&s, 0), "command_ambiguous");
-    CHECK_TEXT("the entry says so",
+    CHECK_TEXT("the entry reports it",
                entry_ambiguity_name(script_find(&s, EFFECT_ENTRY, 0)->entry.ambiguous),
                "command");
     CHECK("and L1 knows", strstr(last_reply(), "\"status\":\"error\"") != NULL);
@@ -274,7 +274,7 @@ static void test_bound(void)
     CHECK_INT("and the oldest that has room", lab_counts(s.lab)->redelivered, 2);
     step_message(41.4, "r1/command", ",\"dup\":1", "{\"id\":\"c9\",\"op\":\"go\"}");
     CHECK_INT("but not the one before", lab_counts(s.lab)->redelivered, 2);
-    CHECK_INT("which takes the place of the next", lab_counts(s.lab)->forgotten_early, 11);
+    CHECK_INT("which replaces the next", lab_counts(s.lab)->forgotten_early, 11);
     step_message(200, "r1/command", "", GO_ID);
     CHECK_INT("this one's time was over", lab_counts(s.lab)->forgotten_early, 11);
     script_close(&s);

@@ -441,7 +441,7 @@ static const struct row {
          ARROW("e", "", "a", "d") ARROW("f", "= 1", "d", "b") ARROW("g", "&gt; 1", "d", "a")
              ARROW("h", "else", "d", "b") ARROW("i", "", "b", "a"),
      "A > B: k == 1\nA > A: k > 1\nA > B: !(k == 1 || k > 1)\nB > A: true\n", "", NULL},
-    {"a decision that says nothing",
+    {"a decision without a text",
      TWO SHAPE("d", "rhombus;", "", 250, 100, 60, 60) ARROW("e", "u", "a", "d")
          ARROW("f", "x", "d", "b") ARROW("g", "else / n+ = 1", "d", "a")
              ARROW("i", "", "b", "a") ARROW("j", "!u", "a", "a"),
@@ -500,7 +500,7 @@ static const struct row {
                                                               "b")
          EDGE("g", "startArrow=classic;endArrow=none;", "", "a", "b") ARROW("h", "", "a", "b"),
      "A > B: true\nB > A: true\n", "E-NO-HEAD E-TWO-HEADS", NULL},
-    {"texts beside arrows, and in an empty shape",
+    {"texts next to arrows, and in an empty shape",
      STATE("a", "", 100, 100) TEXT("t", "A", 130, 120) STATE("b", "B", 400, 100) START("a")
          ARROW("e", "", "a", "b") TEXT("u", "x", 280, 100)
              LOOSE("f", "/ n+ = 1", 450, 170, 150, 170) TEXT("v", "far off", 280, 600)
@@ -546,7 +546,7 @@ static const struct row {
      TWO NOTE("machine M&#xa;clocked: no") EDGE("e", "dashed=1;", "", "a", "b")
          ARROW("f", "", "b", "a"),
      "A > B: true waits\nB > A: true\n", "", NULL},
-    {"what is wrong with a note",
+    {"faults of a note",
      TWO NOTE("machine M&#xa;inputs: else, a b, x&#xa;wrong: 1&#xa;constants: N = 2 +, K = 2*3")
          ARROW("e", "x &gt; K", "a", "b"),
      "", "E-DECLARATION E-EXPR E-NAME E-NAME", "'wrong: 1': machine, purpose"},

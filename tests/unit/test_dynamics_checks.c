@@ -135,7 +135,7 @@ static void test_sensitivity_late(void)
         }
         CHECK_INT("efforts are as they were", set.tau[0] == command, true);
     }
-    CHECK_INT("not told", most[0] > 3.0, true);
+    CHECK_INT("not reported", most[0] > 3.0, true);
     CHECK_INT("told", most[1] < 2.0, true);
     CHECK_INT("told", found.moved[0] || found.moved[1], false);
     allocations_left = 0;
@@ -516,8 +516,7 @@ static void test_misfit(void)
         enum estimate_verdict verdict;
         const char *says;
     } rows[] = {
-        {"arm, efforts", 0.35, 0.962, 0.99, 0, ESTIMATE_MARGINAL,
-         "correlated with efforts (0.35)"},
+        {"efforts", 0.35, 0.962, 0.99, 0, ESTIMATE_MARGINAL, "correlated with efforts (0.35)"},
         {"arm, samples", 0.05, 0.962, 0.99, 3273, ESTIMATE_MARGINAL, "the model does not hold"},
         {"significant", 0.1, 0.962, 0.99, 0, ESTIMATE_PASS, NULL},
         {"not felt", 0.35, 0.99999, 0.99, 3273, ESTIMATE_PASS, NULL},
@@ -600,11 +599,7 @@ static void test_causes(void)
         {"nothing", {0}, 0, NULL, NULL},
         {"slope", {6, 0, 0}, 0, "a constant additional surge force of", "--biases"},
         {"wind", {0, -6, 0}, 0, "a constant additional sway force of -", "--biases"},
-        {"zero of a thruster",
-         {0, 0, -3},
-         0,
-         "a constant additional yaw moment of -",
-         "--biases"},
+        {"thruster", {0, 0, -3}, 0, "a constant additional yaw moment of -", "--biases"},
         {"rudder", {0}, 4, "", "forces depend on more than the efforts given"},
     };
     static double force[USV_SAMPLES][3];
@@ -646,7 +641,7 @@ static void test_advice_for_all(void)
         {"sampling is uneven: periods differ by 40 %", "where they are measured"},
         {"the model cannot be simulated with these values", "exchanged columns"},
         {"residuals of u are not white", "look for other influences"},
-        {"nobody has thought of it", "record again"}};
+        {"unknown cause", "record again"}};
     struct dynamics_fit fit;
     for (size_t i = 0; i < COUNT(reasons); i++) {
         dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
@@ -791,7 +786,7 @@ int main(void)
     CU_add_test(suite, "unit of short runs", test_unit_of_short_runs);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearly zero", test_nearly_zero);
-    CU_add_test(suite, "outliers told", test_outliers_reported);
+    CU_add_test(suite, "outliers reported", test_outliers_reported);
     CU_add_test(suite, "misfit", test_misfit);
     CU_add_test(suite, "effort", test_effort);
     CU_add_test(suite, "report parts", test_report_parts);

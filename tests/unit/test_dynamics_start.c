@@ -511,8 +511,8 @@ static void test_failed_decomposition(void)
                           has_reason(&fit, "no delay was found"));
     }
     decompositions_left = -1;
-    CHECK("start kept", from_start > 0);
-    CHECK("simulation kept", from_simulation > 0);
+    CHECK("start unchanged", from_start > 0);
+    CHECK("simulation unchanged", from_simulation > 0);
 }
 
 static void test_no_memory(void)

@@ -87,7 +87,7 @@ static void test_undefined(void)
     run(&m, READ_X, 2);
     CHECK_INT("can be read in the next cycle", m.state, B);
     efsm_reset(&table, &m, 3);
-    CHECK_INT("a reset takes the value away", m.defined, 0);
+    CHECK_INT("a reset removes the value", m.defined, 0);
     efsm_init_cell(&m, X, -1.0);
     run(&m, READ_X, 4);
     CHECK_INT("initialised from outside", m.state, A);

@@ -35,8 +35,8 @@ static void test_values(void)
                          &file, &errors),
               STATUS_OK);
     CHECK_TEXT("name", file.name, "mine");
-    CHECK_TEXT("beside the file", file.input_path, "folder/a.csv");
-    CHECK_TEXT("or where it says", file.draws_path, "/abs/d.csv");
+    CHECK_TEXT("next to the file", file.input_path, "folder/a.csv");
+    CHECK_TEXT("or at its path", file.draws_path, "/abs/d.csv");
     CHECK_INT("runs", file.runs, 7);
     CHECK_NEAR("period", file.trial.follower.period_s, 0.02, 0.0, 0.0);
     CHECK_NEAR("bandwidth of every axis", file.trial.follower.gains.bandwidth_radps[2], 3.0,

@@ -251,7 +251,7 @@ static void test_stopped(void)
     struct inbox_counts c;
     inbox_read_counts(b.inbox, &c);
     /* The first one may have come to its end just before. */
-    CHECK("nothing noted", c.events <= 1);
+    CHECK("nothing recorded", c.events <= 1);
     CHECK("still under way", lab_dynamics(b.s.lab, 1)->side[SIDE_REAL].running);
     tear_down();
 }

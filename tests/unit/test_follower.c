@@ -97,9 +97,9 @@ static void test_underactuated(void)
     CHECK_NEAR("surge follows", r.nu[0], 1.0, 0.0, 1e-3);
     CHECK_NEAR("yaw follows", r.nu[2], 0.1, 0.0, 1e-3);
     CHECK_NEAR("no effort in sway", r.out.tau[1], 0.0, 0.0, 0.0);
-    CHECK("what sway lacks is told", fabs(r.out.unmatched[1]) > 1.0);
+    CHECK("the lack of sway is reported", fabs(r.out.unmatched[1]) > 1.0);
     const double extra = 8.0 * cos(r.pose[2]);
-    CHECK_NEAR("the force beside it is known", r.out.disturbance[1], extra, 0.0,
+    CHECK_NEAR("the additional force is known", r.out.disturbance[1], extra, 0.0,
                0.05 * fabs(extra) + 0.2);
 
     p.gains.pose_per_s2 = 2.0;
@@ -189,7 +189,7 @@ static void test_bad_numbers(void)
     const struct follower_target target = {.nu = {1.0, 0.0, 0.0}};
     struct follower f = before;
     struct follower_output out;
-    CHECK("says so", !follower_step(&f, &p, &target, nan_nu, r.pose, &out));
+    CHECK("reports it", !follower_step(&f, &p, &target, nan_nu, r.pose, &out));
     CHECK("and keeps its state", memcmp(&f, &before, sizeof f) == 0);
 }
 

@@ -161,7 +161,7 @@ static void test_real_falls_silent(void)
     s.jump = 0.0;
     run_stage(&s, 8.0);
     CHECK_INT("tracking again", s.f.machine.state, FOLLOWING_TRACKING);
-    CHECK("told too", s.changes & FOLLOWING_CHANGE_RESUMED);
+    CHECK("reported too", s.changes & FOLLOWING_CHANGE_RESUMED);
     CHECK("alike again", measure_gap(&s) < 2e-3);
     CHECK("no jump", s.jump < 20.0 && s.jump > 0.0);
 }
@@ -178,7 +178,7 @@ static void test_simulated_falls_silent(void)
     CHECK_NEAR("no effort blindly", s.tau[0], 0.0, 0.0, 0.0);
     const int sent = s.sent;
     run_stage(&s, 1.0);
-    CHECK_INT("zero is said once", s.sent, sent);
+    CHECK_INT("zero is sent once", s.sent, sent);
     s.deaf_simulated = false;
     s.jump = 0.0;
     run_stage(&s, 10.0);
@@ -322,7 +322,7 @@ int main(void)
     CU_add_test(suite, "pose feedback", test_pose_feedback_brings_it_to_the_place);
     CU_add_test(suite, "the real robot falls silent", test_real_falls_silent);
     CU_add_test(suite, "the simulated one falls silent", test_simulated_falls_silent);
-    CU_add_test(suite, "each begins anew", test_restarts);
+    CU_add_test(suite, "each restarts", test_restarts);
     CU_add_test(suite, "the first periods", test_first_periods);
     CU_add_test(suite, "stop", test_stop);
     CU_add_test(suite, "disorder", test_disorder);

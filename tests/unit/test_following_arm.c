@@ -38,10 +38,10 @@ struct course {
 
 /* clang-format off */
 static const struct course courses[] = {
-    /* name, method, wrong, late, every, lost, lag, known, noise, at most, missed, told */
+    /* name, method, wrong, late, every, lost, lag, known, noise, at most, missed, reported */
     {"at once", SHADOW_RAMP, NOTHING, 0.0, 0.008, 0.0, 0.02, 0.02, 0.0, 0.2e-3, false, false},
     {"100 ms late", SHADOW_RAMP, NOTHING, 0.1, 0.008, 0.0, 0.02, 0.02, 0.0, 4e-3, false, false},
-    {"100 ms late, told", SHADOW_RAMP, NOTHING, 0.1, 0.008, 0.0, 0.02, 0.02, 0.0, 3.5e-3, false, true},
+    {"100 ms late, reported", SHADOW_RAMP, NOTHING, 0.1, 0.008, 0.0, 0.02, 0.02, 0.0, 3.5e-3, false, true},
     {"measured speeds", SHADOW_RAW, NOTHING, 0.1, 0.008, 0.0, 0.02, 0.02, 0.0, 20e-3, true, false},
     {"25 Hz", SHADOW_RAMP, NOTHING, 0.1, 0.04, 0.0, 0.02, 0.02, 0.0, 7e-3, false, false},
     {"three of ten samples lost", SHADOW_RAMP, NOTHING, 0.1, 0.008, 0.3, 0.02, 0.02, 0.0, 4.5e-3, false, false},
@@ -254,11 +254,11 @@ static void test_courses(void)
         const struct course *c = &courses[i];
         const struct fidelity_report r = run_course(&s, c, 60.0);
         const double rms_m = sqrt(s.square_m2 / s.n);
-        (void)printf("%-36s tools %.2f mm apart, as told %.2f (most %.1f), within %.3f, joint "
-                     "%zu by %.4f rad%s\n",
-                     c->name, 1e3 * rms_m, 1e3 * r.tool_rmse_m, 1e3 * r.tool_max_m,
-                     r.within_ratio, worst_joint(&r), r.rmse[AXES + worst_joint(&r) - 1],
-                     s.f.missed ? ", missed" : "");
+        (void)printf(
+            "%-36s tools %.2f mm apart, as reported %.2f (most %.1f), within %.3f, joint "
+            "%zu by %.4f rad%s\n",
+            c->name, 1e3 * rms_m, 1e3 * r.tool_rmse_m, 1e3 * r.tool_max_m, r.within_ratio,
+            worst_joint(&r), r.rmse[AXES + worst_joint(&r) - 1], s.f.missed ? ", missed" : "");
         CHECK(c->name, rms_m <= c->rms_m);
         CHECK_INT(c->name, s.f.missed, c->missed);
         CHECK(c->name, s.effort <= 3.1416);
@@ -329,7 +329,7 @@ static void test_text(void)
     (void)snprintf(p->arm, sizeof p->arm, "ur5");
     (void)snprintf(p->vessel, sizeof p->vessel, "wamv");
     CHECK_INT("joints", following_text_parse(p, &err), STATUS_E_RANGE);
-    CHECK_TEXT("whose there are", fault_name(err.fault), "unknown_name");
+    CHECK_TEXT("the joints' owner", fault_name(err.fault), "unknown_name");
 }
 
 int main(void)

@@ -256,7 +256,7 @@ static void test_gains(void)
     CHECK_INT("well", follower_check(&p.follower, &err), STATUS_OK);
     p.follower.gains.pose_per_s2 = 26.0;
     CHECK_INT("swings", follower_check(&p.follower, &err), STATUS_E_RANGE);
-    CHECK_TEXT("says up to where", fault_name(err.fault), "out_of_range");
+    CHECK_TEXT("names its limit", fault_name(err.fault), "out_of_range");
     CHECK(err.text, strstr(err.text, "25") != NULL);
     p.follower.model = model_find("usv3");
     p.follower.gains.pose_per_s2 = -1.0;

@@ -208,7 +208,7 @@ static void test_slow_heads(void)
     clients_hang_up(c, 125);
     CHECK("too late", is_hung_up(&lines[2]) && !is_hung_up(&lines[3]));
     clients_hang_up(c, 1000);
-    CHECK("an answer takes its time", is_hung_up(&lines[3]) && !is_hung_up(&lines[1]));
+    CHECK("an answer needs time", is_hung_up(&lines[3]) && !is_hung_up(&lines[1]));
     clients_answered(c, lines[1].client, 1000);
     clients_hang_up(c, 1100);
     CHECK("it may ask again", !is_hung_up(&lines[1]));
@@ -225,7 +225,7 @@ static void test_slow_heads(void)
         close_line(c, &lines[i]);
     }
     CHECK_INT("all places are free", c->places, 0);
-    CHECK("nobody waits", !c->waiting.first && !c->waiting.last && c->waiting.count == 0);
+    CHECK("no client waits", !c->waiting.first && !c->waiting.last && c->waiting.count == 0);
     clients_clear(c);
 }
 
@@ -245,7 +245,7 @@ static void test_beyond(void)
         lines[i] = open_line(c, "10.0.0.1", i);
     }
     for (int i = 0; i < TAKEN + MORE; i++) {
-        CHECK_INT("the latest are kept", is_hung_up(&lines[i]), i >= TAKEN && i < TAKEN + 10);
+        CHECK_INT("the latest are stored", is_hung_up(&lines[i]), i >= TAKEN && i < TAKEN + 10);
     }
     CHECK_INT("with a place", ask_client(c, lines[0].client, 100), CLIENT_FINE);
     CHECK_INT("without", ask_client(c, lines[TAKEN + 20].client, 100), CLIENT_OVER_CONNECTIONS);
@@ -271,7 +271,8 @@ static void test_beyond(void)
     CHECK_INT("who waits gives way", ask_client(c, busy[9].client, 101), CLIENT_FINE);
     CHECK("who waits gives way", is_hung_up(&busy[0]) && !is_hung_up(&next));
     clients_leave(c, busy[9].client);
-    CHECK_INT("who has left has no place", ask_client(c, busy[8].client, 101), CLIENT_FINE);
+    CHECK_INT("a client that left has no place", ask_client(c, busy[8].client, 101),
+              CLIENT_FINE);
     clients_hang_up(c, 201);
     CHECK("none stays beyond", c->beyond.count == 1 && is_hung_up(&lines[TAKEN + MORE - 1]));
     for (int i = 0; i < 10; i++) {
@@ -414,7 +415,7 @@ static void test_room(void)
         CHECK_INT("listeners", room.listeners, rows[i].has_listeners);
         CHECK("the rest is reserved",
               !enough || room.sockets + CLIENTS_RESERVED <= rows[i].descriptors);
-        CHECK("somebody may be beyond", !enough || room.beyond >= 4);
+        CHECK("one client may be beyond", !enough || room.beyond >= 4);
     }
 }
 

@@ -290,7 +290,7 @@ static void check_journal(const struct bench *b, struct tally *t)
         CHECK_INT("the same", written.next[who], t->next[who]);
     }
     const struct journal_position at = inbox_position(b->inbox);
-    CHECK("the lab stands behind the last", at.file == last.file && at.offset == last.offset);
+    CHECK("the lab is after the last", at.file == last.file && at.offset == last.offset);
 }
 
 /* A run that cannot write its start has not begun: its own lines wait, all of them come later,
@@ -511,7 +511,7 @@ static void test_write_time(void)
     const int64_t event_us = inbox_now_us(b.inbox) - 1;
     inbox_write_time(b.inbox, event_us);
     journal_stats(b.journal, &stats);
-    CHECK_INT("the event tells it", stats.lines, 1);
+    CHECK_INT("the event has it", stats.lines, 1);
     (void)push_message(b.inbox, 1, 1, INBOX_SAMPLE);
     inbox_write_time(b.inbox, event_us + 1);
     journal_stats(b.journal, &stats);

@@ -172,7 +172,7 @@ static void test_causes(void)
          ESTIMATE_MARGINAL,
          "the recordings differ: inertia",
          "each recording"},
-        {"not told by efforts",
+        {"not determined by efforts",
          {.disturbed = 0.9},
          ESTIMATE_MARGINAL,
          "judged by efforts",

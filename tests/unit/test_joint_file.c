@@ -35,7 +35,7 @@ static void test_values(void)
     struct joint_trial_params trial;
     joint_file_trial(&file, 0, POSITION_FSM, &trial);
     CHECK_NEAR("lag of the joint", trial.joint.lag_s, 0.2, 0.0, 0.0);
-    CHECK_NEAR("as it is known", trial.control.lag_s, 0.2, 0.0, 0.0);
+    CHECK_NEAR("in its usual form", trial.control.lag_s, 0.2, 0.0, 0.0);
     CHECK_NEAR("gain of the joint", trial.joint.position_gain, 0.5, 0.0, 0.0);
     CHECK_INT("kind", trial.control.kind, POSITION_FSM);
     CHECK_INT("method", trial.method, SERVO_EULER);

@@ -93,7 +93,7 @@ static void one_writer(void)
     struct journal *second = NULL;
     struct err err = {0};
     CHECK_INT("locked", journal_open(&params, &second, &err), STATUS_E_IO);
-    CHECK_TEXT("says so", fault_name(err.fault), "in_use");
+    CHECK_TEXT("reports it", fault_name(err.fault), "in_use");
     journal_close(j);
     j = open_or_die(&params);
     journal_close(j);
@@ -106,7 +106,7 @@ static void bad_params(void)
     params.directory = "/nowhere/at/all";
     struct err err = {0};
     CHECK_INT("parent missing", journal_open(&params, &j, &err), STATUS_E_IO);
-    CHECK_TEXT("says why", fault_name(err.fault), "file_unwritable");
+    CHECK_TEXT("gives the reason", fault_name(err.fault), "file_unwritable");
     params.directory = "/dev/null";
     CHECK_INT("no directory", journal_open(&params, &j, NULL), STATUS_E_IO);
     params.directory = "";
@@ -250,7 +250,7 @@ static void test_retention(void)
     struct journal_reader *r = NULL;
     struct err err = {0};
     CHECK_INT("gone", journal_reader_open_directory(dir, retained, &r, &err), STATUS_E_STALE);
-    CHECK_TEXT("says so", fault_name(err.fault), "position_lost");
+    CHECK_TEXT("reports it", fault_name(err.fault), "position_lost");
 
     /* Never the current file, however small the limit. */
     journal_close(j);
@@ -322,7 +322,7 @@ static void test_removed_for_good(void)
     const int fd = open(dir, O_WRONLY | O_CREAT, 0600); /* a file in its place */
     CHECK("file", fd >= 0);
     (void)close(fd);
-    CHECK_INT("not mended", journal_watch(j), STATUS_E_IO);
+    CHECK_INT("not repaired", journal_watch(j), STATUS_E_IO);
     CHECK_INT("refused", append(j, 1, T0_US + 1), STATUS_E_IO);
     struct journal_stats stats;
     journal_stats(j, &stats);
@@ -351,8 +351,8 @@ int main(void)
     CU_add_test(suite, "rotation waits for sync", rotation_waits_for_sync);
     CU_add_test(suite, "hole", test_hole);
     CU_add_test(suite, "retention", test_retention);
-    CU_add_test(suite, "taken away", test_removed);
-    CU_add_test(suite, "taken away for good", test_removed_for_good);
+    CU_add_test(suite, "removed", test_removed);
+    CU_add_test(suite, "removed for good", test_removed_for_good);
     const int result = check_run();
     fresh_dir();
     (void)rmdir(base);

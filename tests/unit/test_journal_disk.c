@@ -130,7 +130,8 @@ static void full_disk(void)
     journal_stats(j, &stats);
     CHECK("failing", stats.failing);
     CHECK_INT("lost", stats.lost_lines, 10000);
-    CHECK_TEXT("says why", stats.error, "cannot write the journal: No space left on device");
+    CHECK_TEXT("gives the reason", stats.error,
+               "cannot write the journal: No space left on device");
     CHECK_INT("no flood of files", count_files(), 1);
     chaos.fail_to = 0;
     CHECK_INT("not yet", append(j, 10, t_us - 1), STATUS_E_IO);
@@ -182,7 +183,7 @@ static void fsync_fails(void)
     journal_stats(j, &stats);
     CHECK("sync failing", stats.sync_failing && !stats.failing);
     CHECK_INT("nothing is sure", stats.synced.offset, 0);
-    CHECK_TEXT("says why", stats.error, "cannot sync the journal: Input/output error");
+    CHECK_TEXT("gives the reason", stats.error, "cannot sync the journal: Input/output error");
     CHECK_INT("ingestion goes on", append(j, 1, T0_US + 1), STATUS_OK);
     CHECK_INT("again", journal_sync(j, T0_US + S_US), STATUS_OK);
     journal_stats(j, &stats);

@@ -148,12 +148,12 @@ static void test_positions(void)
     struct journal_position wrong = {after[0].file, after[0].offset - 1};
     CHECK_INT("inside a line", journal_reader_open_directory(dir, wrong, &r, &err),
               STATUS_E_STALE);
-    CHECK_TEXT("says so", fault_name(err.fault), "position_lost");
+    CHECK_TEXT("reports it", fault_name(err.fault), "position_lost");
     err = (struct err){0};
     wrong.offset = 1 << 20;
     CHECK_INT("behind the end", journal_reader_open_directory(dir, wrong, &r, &err),
               STATUS_E_STALE);
-    CHECK_TEXT("says so", fault_name(err.fault), "position_lost");
+    CHECK_TEXT("reports it", fault_name(err.fault), "position_lost");
     CHECK_INT("no directory", journal_reader_open_directory("/nowhere", beginning, &r, NULL),
               STATUS_E_IO);
     CHECK("untouched", r == NULL);
@@ -173,7 +173,7 @@ static void test_refusals(void)
     const char *empty[] = {dir};
     err = (struct err){0};
     CHECK_INT("empty directory", journal_reader_open_files(empty, 1, &r, &err), STATUS_E_IO);
-    CHECK_TEXT("says what it looks for", fault_name(err.fault), "file_missing");
+    CHECK_TEXT("names what it looks for", fault_name(err.fault), "file_missing");
     char path[160];
     write_file("a.jsonl.gz", "\x1f\x8b\x08\x00 and so on\n", 15, path);
     const char *compressed[] = {path};
@@ -181,7 +181,7 @@ static void test_refusals(void)
     struct journal_line line;
     err = (struct err){0};
     CHECK_INT("compressed", journal_reader_next(r, &line, &err), STATUS_E_PARSE);
-    CHECK_TEXT("says what to do", fault_name(err.fault), "compressed_file");
+    CHECK_TEXT("gives advice", fault_name(err.fault), "compressed_file");
     CHECK_INT("given up", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
     journal_reader_close(r);
     journal_reader_close(NULL);

@@ -200,7 +200,7 @@ static void test_plain(void)
             memset(text, byte % 2 > 0 ? '~' : ' ', sizeof text);
             memset(text + at, byte, sizeof text - at);
             for (size_t bytes = at; bytes <= sizeof text; bytes++) {
-                CHECK_INT("as it is", json_skip_plain(text, text + bytes) - text,
+                CHECK_INT("unchanged", json_skip_plain(text, text + bytes) - text,
                           plain ? bytes : at);
             }
         }
@@ -354,7 +354,7 @@ int main(void)
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "numbers again", test_numbers_again);
     CU_add_test(suite, "floats", test_floats);
-    CU_add_test(suite, "what stands as it is", test_plain);
+    CU_add_test(suite, "unchanged text", test_plain);
     CU_add_test(suite, "texts", test_texts);
     CU_add_test(suite, "document", test_document);
     CU_add_test(suite, "members", test_members);

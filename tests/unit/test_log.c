@@ -109,8 +109,9 @@ static void test_rate(void)
     char closing[64];
     (void)snprintf(closing, sizeof closing, "malformed: suppressed (%llu more)\n",
                    (unsigned long long)suppressed);
-    CHECK("told once", strstr(text, "suppressed (") != NULL &&
-                           strstr(strstr(text, "suppressed (") + 1, "suppressed (") == NULL);
+    CHECK("reported once",
+          strstr(text, "suppressed (") != NULL &&
+              strstr(strstr(text, "suppressed (") + 1, "suppressed (") == NULL);
     CHECK("and counted", suppressed != 998 || strstr(text, closing) != NULL);
 }
 

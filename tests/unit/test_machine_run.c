@@ -173,7 +173,7 @@ static void test_faults(void)
          HEAD "initial: S\nstates:\n  S:\n    arcs:\n    - {when: a && b, to: S}\n"
               "    - {when: '!(a && b)', to: S}\n",
          "1011-1", "M: UNDEFINED in S at 2 s: 'a && b' read a, which has no value yet"},
-        {"what is not looked at need not be there",
+        {"an input that is not read need not be there",
          HEAD "initial: S\nstates:\n  S:\n    arcs:\n    - {when: a && b, to: S}\n"
               "    - {when: '!(a && b)', to: S}\n",
          "0-0-", "S"},
@@ -246,7 +246,7 @@ static void test_all_fired(void)
     machine_run_update(run, 0);
     CHECK_INT("and then none", machine_run_fired(run, 1, fired), 0);
     machine_run_outputs(run, 1);
-    CHECK_INT("a sink tells nothing", run->out.there, 0);
+    CHECK_INT("a sink reports nothing", run->out.there, 0);
     free(run);
     free(memory);
     machine_file_free(file);

@@ -16,7 +16,7 @@ static void test_example(void)
     CHECK_NEAR("bounds", w.bounds.y_max_m, 2.0, 0.0, 0.0);
     CHECK_NEAR("pillar", world_range(&w, 0.0, 0.1, 0.0, 9.0), 0.95, 0.0, 1e-12);
     CHECK("in the turned box", world_blocked(&w, -1.5 + 0.45, -1.0 + 0.14, 0.0));
-    CHECK("beside it", !world_blocked(&w, -1.5 + 0.45, -1.0 - 0.25, 0.0));
+    CHECK("next to it", !world_blocked(&w, -1.5 + 0.45, -1.0 - 0.25, 0.0));
     CHECK("visitor is not there", !world_blocked(&w, 0.2, -0.9, 0.0));
     w.t_s = 30.0;
     CHECK("visitor is there", world_blocked(&w, 0.2, -0.9, 0.0));
@@ -96,7 +96,7 @@ static void test_limits(void)
     CHECK_INT("untouched", w.obstacle_count, 77);
     CHECK_INT("empty file", option_file_parse(&map_file, "", 0, "m.yaml", &w, &errors),
               STATUS_OK);
-    CHECK_INT("empty world", w.obstacle_count, 0);
+    CHECK_INT("empty map", w.obstacle_count, 0);
     CHECK_INT("no file", option_file_load(&map_file, "/no/such/map.yaml", &w, &errors),
               STATUS_E_IO);
 }

@@ -212,8 +212,8 @@ static void test_rows(void)
          "{\"event\": \"connection\", \"pair\": \"r1\", \"side\": \"real\", \"state\": "
          "\"online\", \"boot\": \"b7\"}",
          ""},
-        {"taken back", ROW("connection, format: text, fields: {state: {at: 1}}"), "a/r1/real/z",
-         "", "", ""},
+        {"rolled back", ROW("connection, format: text, fields: {state: {at: 1}}"),
+         "a/r1/real/z", "", "", ""},
         {"command",
          "mappings: [{topic: \"+/{pair}/#\", event: command, format: text, fields: {op: {at: "
          "1}, "

@@ -100,7 +100,7 @@ static void test_defaults_and_mode(void)
         CHECK("no operation", !modbus_map_command(words, false, &program, &c));
         CHECK_INT("refused", program.phase, ARM6_REFUSED);
         CHECK_INT("bad value", program.reason, 1);
-        CHECK_INT("taken all the same", program.counter, 3);
+        CHECK_INT("accepted all the same", program.counter, 3);
     }
 }
 

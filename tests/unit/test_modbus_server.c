@@ -145,7 +145,7 @@ static void test_outputs(void)
     CHECK_INT("coils that clear", modbus_write_bits(client, 48 + 6, 2, both), 2);
     CHECK_INT("read", modbus_read_registers(client, 0, 4, words), 4);
     CHECK_INT("outputs", words[1], 0x1001);
-    CHECK("nothing kept", words[0] == 0 && words[2] == 0 && words[3] == 0);
+    CHECK("nothing stored", words[0] == 0 && words[2] == 0 && words[3] == 0);
     CHECK_INT("coil", modbus_read_bits(client, 16 + 12, 1, &bit), 1);
     CHECK_INT("coil", bit, 1);
     CHECK_INT("an input", modbus_write_bit(client, 3, 1), -1);
@@ -167,8 +167,8 @@ static void test_full_and_closed(void)
         CU_ASSERT_FATAL(counter < 100);
     }
     CHECK_INT("busy", errno, EMBXSBUSY);
-    CHECK_INT("not kept", modbus_read_registers(client, 128, 1, &word), 1);
-    CHECK_INT("not kept", word, counter);
+    CHECK_INT("not stored", modbus_read_registers(client, 128, 1, &word), 1);
+    CHECK_INT("not stored", word, counter);
     CHECK_INT("others go on", modbus_write_register(client, 210, 1), 1);
     modbus_server_pop_orders(s, &o);
     CHECK_INT("orders", o.count, counter);

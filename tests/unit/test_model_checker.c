@@ -53,7 +53,7 @@ static void test_traps(void)
          ROBOTS("+A go +B go -AB", "+C go +D go -CD", "+BC go -BC", "+AD go -AD"), TEAM_ORDERED,
          false},
         {"meeting", ROBOTS("+A go meet2 -A", "+A go -A meet2"), TEAM_FREE, true},
-        {"beside a third who goes on",
+        {"with a third robot that continues",
          ROBOTS("+A go +B go -AB", "+B go +A go -AB", "go repeat"), TEAM_FREE, true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -83,7 +83,7 @@ static void test_ends(void)
         {"looks for parts that never come", ROBOTS("look go repeat"), 0, TEAM_END_ENDLESS},
         {"the same, with the place", ROBOTS("+A look go -A", "go +A go -A"), 0,
          TEAM_END_STARVED},
-        {"nobody comes", ROBOTS("meet2", "go repeat"), 0, TEAM_END_BLOCKED},
+        {"no robot comes", ROBOTS("meet2", "go repeat"), 0, TEAM_END_BLOCKED},
         {"failed", ROBOTS("go", "go"), 2, TEAM_END_FAILED},
         {"behind a failure", ROBOTS("+A go -A", "go +A go -A"), 1, TEAM_END_BLOCKED},
         {"behind one who waits behind it", ROBOTS("+A go -A", "+B go +A -AB", "+B go -B"), 1,
@@ -92,7 +92,7 @@ static void test_ends(void)
         {"a partner fails in it", ROBOTS("both2 go", "both2 go"), 1, TEAM_END_FAILED},
         {"a partner ends before", ROBOTS("meet2", "go"), 0, TEAM_END_BLOCKED},
         {"finished with it", ROBOTS("+A go", "go +A go -A"), 0, TEAM_END_BLOCKED},
-        {"freed what it has not", ROBOTS("+B go +A go -A -A", "go +B go -B"), 0,
+        {"freed a resource that it has not", ROBOTS("+B go +A go -A -A", "go +B go -B"), 0,
          TEAM_END_BLOCKED},
         {"the same, twice", ROBOTS("+A go +B go +A", "go +B go -B"), 0, TEAM_END_BLOCKED},
         {"no time passes", ROBOTS("+A -A repeat"), 0, TEAM_END_LIVELOCK},
@@ -134,7 +134,7 @@ static void test_units(void)
          ROBOTS("+C go +AB go -ACB", "+C go +A go -AC", "+B go +AC go -BAC"),
          {2, 1, 2},
          true},
-        {"a unit free, kept for one before",
+        {"a unit free, reserved for an earlier one",
          ROBOTS("+A go +BC go -CAB", "+C go +AB go -CAB", "+AC go -AC"),
          {2, 1, 1},
          true},
@@ -228,7 +228,7 @@ static void test_policies(void)
         {"silent, kept", TEAM_RELEASE, TEAM_HOLD, 0, 1000000, 0, 1, true},
         {"silent, free", TEAM_HOLD, TEAM_RELEASE, 0, 1000000, 0, 1, false},
         {"silent, free after a delay", TEAM_HOLD, TEAM_RELEASE, 2000000, 1000000, 0, 1, false},
-        {"leases, nobody silent", TEAM_HOLD, TEAM_RELEASE, 0, 1000000, 0, 0, false},
+        {"leases, no robot silent", TEAM_HOLD, TEAM_RELEASE, 0, 1000000, 0, 0, false},
         {"both", TEAM_RELEASE, TEAM_RELEASE, 2000000, 1000000, 2, 2, false},
     };
     static const char *const texts[] = ROBOTS("go +A go -A go", "+A go go -A", "+AB go -AB");
@@ -389,7 +389,7 @@ static void test_used(void)
     CHECK_INT("ends", r.ends[TEAM_END_FINISHED], 1);
     CHECK_INT("stop", r.stop, TEAM_STOP_COMPLETE);
     CHECK("sequences", model_checker_used_sequence(x, 0) && model_checker_used_sequence(x, 1));
-    CHECK("sequence of nobody", !model_checker_used_sequence(x, 2));
+    CHECK("sequence of no robot", !model_checker_used_sequence(x, 2));
     CHECK("robots", model_checker_used_robot(x, 0) && model_checker_used_robot(x, 1));
     CHECK("robot without work", !model_checker_used_robot(x, 2));
     CHECK("jobs", model_checker_used_job(x, 0) && model_checker_used_job(x, 1));

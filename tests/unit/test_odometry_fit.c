@@ -177,8 +177,8 @@ static void test_refusals(void)
         record.t[k] = 3.0;
     }
     err = (struct err){.code = STATUS_OK};
-    CHECK_INT("time stands", make_set(&set, &summary, &err), STATUS_E_EMPTY);
-    CHECK_INT("time stands", summary.duplicates, record.n - 1);
+    CHECK_INT("time stops", make_set(&set, &summary, &err), STATUS_E_EMPTY);
+    CHECK_INT("time stops", summary.duplicates, record.n - 1);
 }
 
 static void walk_to(const struct odometry_set *set, const double x[ODOMETRY_COLUMNS],

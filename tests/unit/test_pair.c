@@ -74,7 +74,8 @@ static void test_observe(void)
         {"late again", VIRT, "c4", 14.3, DONE, NULL, "reply_repeated", 0},
         {"send 5", SEND, "c5", 20.0, DONE, NULL, NULL, 0},
         {"blocked", REAL, "c5", 20.5, REPLY_BLOCKED, NULL, NULL, 0},
-        {"says done, and late too", VIRT, "c5", 20.6, DONE, "BEHIND", "replies_differ", -0.1},
+        {"reports done, and late too", VIRT, "c5", 20.6, DONE, "BEHIND", "replies_differ",
+         -0.1},
         {"send 6", SEND, "c6", 30.0, DONE, NULL, NULL, 0},
         {"send 7 meanwhile", SEND, "c7", 30.1, DONE, NULL, NULL, 0},
         {"7 before 6", REAL, "c7", 30.2, DONE, NULL, NULL, 0},
@@ -132,7 +133,7 @@ static void test_values(void)
         {"within abs", 0.001, 0.02, true, false, true},
         {"a share of it is not within", 100.0, 104.0, true, false, false},
         {"beyond", 1.5, 1.7, true, false, false},
-        {"one side does not tell it", 1.5, 9.0, false, false, true},
+        {"one side does not report it", 1.5, 9.0, false, false, true},
         {"text equal", 7.0, 7.0, true, true, true},
         {"text differs", 7.0, 8.0, true, true, false},
     };
@@ -268,7 +269,7 @@ static void test_link_overflow(void)
     script_clear(&s);
     script_command(&s, "r1", AT(0.2), "c");
     CHECK_INT("not sent", script_count(&s, EFFECT_COMMAND), 0);
-    CHECK_INT("L1 is told", script_count(&s, EFFECT_REPLY), 1);
+    CHECK_INT("L1 gets a reply", script_count(&s, EFFECT_REPLY), 1);
     CHECK("error",
           strstr(script_find(&s, EFFECT_REPLY, 0)->payload, "\"status\":\"error\"") != NULL);
     CHECK_TEXT("entry", verdict_name(script_find(&s, EFFECT_ENTRY, 0)->entry.verdict),
@@ -369,7 +370,7 @@ static void test_link_malformed(void)
         lab_step(s.lab, &e, &s.fx);
         CHECK_INT("alarm", script_count(&s, EFFECT_ALARM), 1);
         CHECK_TEXT("its code", script_alarm(&s, 0), "malformed_message");
-        CHECK_INT("L1 is told", script_count(&s, EFFECT_REPLY), link);
+        CHECK_INT("L1 gets a reply", script_count(&s, EFFECT_REPLY), link);
         const struct script_effect *reply = script_find(&s, EFFECT_REPLY, 0);
         CHECK("why", !reply || strstr(reply->payload,
                                       "\"status\":\"error\",\"code\":\"unexpected_value\","));
@@ -469,7 +470,7 @@ static void test_connection(void)
     connect_side(&s, AT(6), SIDE_REAL, false, "", false);
     connect_side(&s, AT(6), SIDE_REAL, false, "", false);
     CHECK_TEXT("offline", script_alarm(&s, 1), "robot_offline");
-    CHECK_INT("said once", script_count(&s, EFFECT_ALARM), 2);
+    CHECK_INT("reported once", script_count(&s, EFFECT_ALARM), 2);
     script_close(&s);
 }
 

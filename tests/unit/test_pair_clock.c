@@ -28,7 +28,7 @@ static void test_telemetry(void)
     CHECK_INT("no alarm", s.count, 0);
     send_telemetry(&s, AT(4), LAB_TIME_NONE, 0, "y");
     CHECK_TEXT("reboot", script_alarm(&s, 0), "boot_changed");
-    CHECK_INT("seq begins anew", real->seq_missing, 3);
+    CHECK_INT("seq restarts", real->seq_missing, 3);
     send_telemetry(&s, AT(5), LAB_TIME_NONE, 0, "y");
     CHECK_INT("the same boot is none", script_count(&s, EFFECT_ALARM), 1);
     script_close(&s);
@@ -109,7 +109,7 @@ static void test_first_move(void)
     } rows[] = {
         {"as the motions", {4.0, 3.8}, {3.98, 3.79}, PAIR_CLOCK_WALL, "AHEAD", 0.013885},
         {"late by the network", {4.3, 4.0}, {3.99, 3.99}, PAIR_CLOCK_WALL, "SYNC", 0.30399},
-        {"no start told", {4.0, 3.8}, {3.98, -1.0}, PAIR_CLOCK_WALL, "AHEAD", NAN},
+        {"no start reported", {4.0, 3.8}, {3.98, -1.0}, PAIR_CLOCK_WALL, "AHEAD", NAN},
         {"begins a second later", {4.0, 5.2}, {3.9, 3.9}, PAIR_CLOCK_WALL, "BEHIND", 0.692965},
         {"longer than its lap", {4.0, 3.8}, {4.1, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
         {"no time at all", {4.0, 3.8}, {0.0, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
@@ -175,7 +175,7 @@ static void test_pace(void)
         bool explained;
     } rows[] = {
         {"slow simulator, right model", 0.8, 5.0, false, "BEHIND", true},
-        {"the same told by t", 0.8, 5.0, true, "BEHIND", true},
+        {"the same reported by t", 0.8, 5.0, true, "BEHIND", true},
         {"slow simulator, wrong model", 0.8, 7.0, false, "BEHIND", false},
         {"fast simulator", 1.25, 3.2, false, "AHEAD", true},
         {"real time, wrong model", 1.0, 5.0, false, "BEHIND", false},
@@ -315,7 +315,7 @@ static void test_withheld_command(void)
         script_reply(&s, "r1", AT(6), SIDE_REAL, "b", DONE);
         script_reply(&s, "r1", AT(6), SIDE_VIRTUAL, "b", DONE);
         CHECK_INT("both have an entry", script_count(&s, EFFECT_ENTRY), 2);
-        CHECK_TEXT("of laps that nobody knows",
+        CHECK_TEXT("of unknown laps",
                    verdict_name(script_find(&s, EFFECT_ENTRY, 1)->entry.verdict), "UNRESOLVED");
         script_command(&s, "r1", AT(20), "c");
         CHECK_INT("the next one is sent", script_count(&s, EFFECT_COMMAND), stopped ? 4 : 2);
@@ -386,16 +386,16 @@ static void test_probes(void)
         e.echo = (struct event_echo){7, reported[i], AT(124), AT(124) + (int64_t)i};
         lab_step(s.lab, &e, &s.fx);
         CHECK_INT("taken", clock->probes, 2 + i);
-        CHECK_INT("whatever it told", clock->rtt_us, 5000 - (int64_t)i);
+        CHECK_INT("whatever it reported", clock->rtt_us, 5000 - (int64_t)i);
     }
     CHECK_INT("none was refused", clock->refused, 0);
     /* A probe that was never sent, or is forgotten: only its own report is known. */
     e.echo = (struct event_echo){70, LAB_TIME_NONE, AT(124), AT(124)};
     lab_step(s.lab, &e, &s.fx);
-    CHECK_INT("nobody knows when it left", clock->refused, 1);
+    CHECK_INT("its send time is unknown", clock->refused, 1);
     e.echo = (struct event_echo){70, AT(24.004), AT(124), AT(124)};
     lab_step(s.lab, &e, &s.fx);
-    CHECK_INT("as it tells", clock->rtt_us, 1000);
+    CHECK_INT("as it reports", clock->rtt_us, 1000);
     e = script_event("", AT(25), EVENT_STOP, SIDE_COUNT);
     lab_step(s.lab, &e, &s.fx);
     CHECK("stopped", lab_next_deadline(s.lab) == LAB_TIME_MAX && lab_stopped(s.lab));

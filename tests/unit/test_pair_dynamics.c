@@ -188,7 +188,7 @@ static void test_from_window_to_simulator(void)
           strstr(script_find(&r->s, EFFECT_PARAMETERS, 0)->payload, "\"model\":\"usv3\""));
     CU_ASSERT_FATAL(find_active(r) != NULL);
     CHECK_INT("version", find_active(r)->version, 1);
-    CHECK("simulator began anew",
+    CHECK("simulator restarted",
           !side_of(r, SIDE_VIRTUAL)->filter.running && side_of(r, SIDE_VIRTUAL)->count == 0);
     run_samples(r, 600);
     CHECK("follows", real->filter.gate[ONLINE_USED] > 500);
@@ -200,7 +200,7 @@ static void test_from_window_to_simulator(void)
     script_clear(&r->s);
     send_request(r, REQUEST_ROLLBACK, "");
     CHECK("none in force", !find_active(r));
-    CHECK_INT("told again", script_count(&r->s, EFFECT_PARAMETERS), 1);
+    CHECK_INT("reported again", script_count(&r->s, EFFECT_PARAMETERS), 1);
     CHECK("its own",
           strstr(script_find(&r->s, EFFECT_PARAMETERS, 0)->payload, "{\"version\":0") != NULL);
     send_request(r, REQUEST_PROMOTE, "usv3");
@@ -290,7 +290,7 @@ static void test_drift(void)
     CHECK("named", strstr(alarm->alarm.detail, "surge_linear_kgps") != NULL);
     run_samples(r, 400);
     const struct dynamics_side *real = side_of(r, SIDE_REAL);
-    CHECK("fits anew", real->job >= 2 && real->cause == (uint8_t)FIT_BY_DRIFT);
+    CHECK("fits again", real->job >= 2 && real->cause == (uint8_t)FIT_BY_DRIFT);
     CHECK("only what came after", (int)real->frozen < r->k - changed + 30);
     end_fit(r, SIDE_REAL, real->job, FIT_DONE, NULL);
     CHECK_NEAR("new value", real->result.fit.estimate.value[3], 1.8 * truth[3], 0.2, 0.0);

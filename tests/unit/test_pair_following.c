@@ -199,21 +199,21 @@ static void test_follows(void)
     static struct stage s;
     configure_stage(&s, "iacquabot", "wamv");
     open_lab(&s);
-    CHECK("no world yet", strstr(write_report(&s), "\"aligned\":null"));
+    CHECK("no common frame yet", strstr(write_report(&s), "\"aligned\":null"));
     run_stage(&s, 5.0);
     CHECK_INT("not asked", s.controls, 0);
-    CHECK("fidelity is told all the same", s.fidelities >= 4);
-    CHECK("and says how far apart they are", strstr(write_report(&s), "\"within_ratio\":0"));
+    CHECK("fidelity is reported all the same", s.fidelities >= 4);
+    CHECK("and reports the distance", strstr(write_report(&s), "\"within_ratio\":0"));
     send_following(&s, 1, -1.0);
     run_stage(&s, 20.0);
-    CHECK_NEAR("it was off since it was heard",
+    CHECK_NEAR("it was off since the first message",
                1e-6 * (double)get_following(&s)->f.stats.stay_us[FOLLOWING_OFF], 5.0, 0.0, 0.1);
     CHECK("a hundred efforts a second", s.controls > 1950 && s.controls <= 2000);
     CHECK("alike", measure_gap(&s) < 2e-3);
-    CHECK("by what the lab file says", strstr(write_report(&s), "\"source\":\"lab_file\""));
+    CHECK("by the lab file", strstr(write_report(&s), "\"source\":\"lab_file\""));
     CHECK("tracking", strstr(write_report(&s), "\"state\":\"TRACKING\""));
-    CHECK("in one world", strstr(write_report(&s), "\"aligned\":{\"since_t\":1763617679."));
-    CHECK_NEAR("but for what it had to catch up", seen_apart(&s), 0.0, 0.0, 1.0);
+    CHECK("in one frame", strstr(write_report(&s), "\"aligned\":{\"since_t\":1763617679."));
+    CHECK_NEAR("apart from the distance to catch up", seen_apart(&s), 0.0, 0.0, 1.0);
     const size_t controls = s.controls;
     send_following(&s, 0, -1.0);
     run_stage(&s, 1.0);
@@ -233,13 +233,13 @@ static void test_silence(void)
     s.deaf[SIDE_REAL] = true;
     s.jump = 0.0;
     run_stage(&s, 8.0);
-    CHECK_INT("told once", s.alarms[ALARM_TYPE_FOLLOWING], 1);
-    CHECK_TEXT("who is silent", s.code, "real_telemetry_stale");
+    CHECK_INT("reported once", s.alarms[ALARM_TYPE_FOLLOWING], 1);
+    CHECK_TEXT("the silent side", s.code, "real_telemetry_stale");
     CHECK("stopped", fabs(s.nu[0]) < 0.02 && strstr(write_report(&s), "STOPPED"));
     CHECK("gently", s.jump < 30.0);
     s.deaf[SIDE_REAL] = false;
     run_stage(&s, 10.0);
-    CHECK_INT("told again", s.alarms[ALARM_TYPE_FOLLOWING], 2);
+    CHECK_INT("reported again", s.alarms[ALARM_TYPE_FOLLOWING], 2);
     CHECK_TEXT("it goes on", s.code, "following_resumed");
     CHECK("alike again", measure_gap(&s) < 3e-3);
     s.deaf[SIDE_VIRTUAL] = true;
@@ -248,7 +248,7 @@ static void test_silence(void)
     const size_t controls = s.controls;
     s.deaf[SIDE_REAL] = true;
     run_stage(&s, 5.0);
-    CHECK_INT("nobody heard, nothing done", s.controls, controls);
+    CHECK_INT("no messages, no action", s.controls, controls);
     CHECK_INT("and no control period either", lab_next_deadline(s.lab) == LAB_TIME_MAX, 1);
     s.deaf[SIDE_REAL] = s.deaf[SIDE_VIRTUAL] = false;
     run_stage(&s, 10.0);
@@ -327,8 +327,8 @@ static void test_learnt(void)
         open_lab(&s);
         run_stage(&s, 15.0);
         if (learnt) {
-            CHECK_INT("nothing runs on what is not known", s.controls, 0);
-            CHECK("says what is missing",
+            CHECK_INT("nothing runs on unknown parameters", s.controls, 0);
+            CHECK("names what is missing",
                   strstr(write_report(&s), "virtual robot are not known"));
             fit_both(&s);
             CHECK("by fits", strstr(write_report(&s), "\"virtual\":{\"source\":\"fit\""));
@@ -343,7 +343,7 @@ static void test_learnt(void)
             s.real_pose[0] += 7.0;
             run_stage(&s, 30.0);
             CHECK("and after reboots", measure_gap(&s) < 2e-3);
-            CHECK("where it stands now", surge_rmse(&s) <= 1.1 * reported + 1e-4);
+            CHECK("at its present place", surge_rmse(&s) <= 1.1 * reported + 1e-4);
             CHECK_TEXT("while nothing drove it, while it was followed, after the jump",
                        s.fidelity, " fidelity_missed fidelity_met fidelity_missed");
         }
@@ -371,7 +371,7 @@ static void test_failed_fits(void)
     send_fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
     run_stage(&s, 1.0);
     CHECK_INT("nothing is sent", s.controls, 0);
-    CHECK("says what failed",
+    CHECK("names what failed",
           strstr(write_report(&s), "the real robot failed its checks (vague)"));
     fit_both(&s);
     run_stage(&s, 10.0);
@@ -396,14 +396,14 @@ static void test_numbers_that_are_none(void)
     theta[0] = 1e-300; /* what moves without inertia moves at once, and for ever */
     send_fit(&s, SIDE_REAL, theta, ESTIMATE_PASS);
     run_stage(&s, 1.0);
-    CHECK_TEXT("is told", s.code, "model_reset");
+    CHECK_TEXT("is reported", s.code, "model_reset");
     CHECK("goes on by the samples", measure_gap(&s) < 0.2);
     for (size_t k = 0; k < USV3_PARAMETERS; k++) {
         theta[k] = DBL_MAX;
     }
     send_fit(&s, SIDE_VIRTUAL, theta, ESTIMATE_PASS);
     run_stage(&s, 1.0);
-    CHECK("is told", strstr(write_report(&s), "no finite effort"));
+    CHECK("is reported", strstr(write_report(&s), "no finite effort"));
     CHECK("is not called tracking", strstr(write_report(&s), "\"state\":\"OFF\""));
     CHECK_NEAR("nothing is sent", s.tau[0], 0.0, 0.0, 0.0);
     fit_both(&s);
@@ -442,16 +442,16 @@ static void test_promotion(void)
     CHECK("the fit is used", strstr(write_report(&s), "\"real\":{\"source\":\"fit\""));
     s.jump = 0.0;
     send_request(&s, REQUEST_PROMOTE);
-    CHECK("in force, and told", s.taught);
-    CHECK("but not yet heard",
+    CHECK("in force, and sent", s.taught);
+    CHECK("but not yet acknowledged",
           strstr(write_report(&s), "\"virtual\":{\"source\":\"lab_file\""));
     send_ack(&s, 1, "");
     run_stage(&s, 0.1);
-    CHECK("what was told is used", strstr(write_report(&s), "\"virtual\":{\"source\":\"set\""));
+    CHECK("the sent set is used", strstr(write_report(&s), "\"virtual\":{\"source\":\"set\""));
     run_stage(&s, 10.0);
     CHECK("no jump of the effort", s.jump < 1.0);
     CHECK("alike", measure_gap(&s) < 2e-3);
-    CHECK_NEAR("the same vessel takes the same push", s.tau[2], PUSH[2], 0.02, 0.0);
+    CHECK_NEAR("the same vessel needs the same force", s.tau[2], PUSH[2], 0.02, 0.0);
     close_lab(&s);
 }
 
@@ -468,13 +468,13 @@ static void test_refused_parameters(void)
     run_stage(&s, 5.0);
     send_request(&s, REQUEST_PROMOTE);
     const double *used = get_following(&s)->known.side[SIDE_VIRTUAL].theta;
-    CHECK_NEAR("told is not taken", used[0], own[0], 0.0, 0.0);
+    CHECK_NEAR("sent is not applied", used[0], own[0], 0.0, 0.0);
     send_ack(&s, 7, "");
     CHECK_NEAR("nor is another version", used[0], own[0], 0.0, 0.0);
     send_ack(&s, 1, "surge_mass_kg, yaw_inertia_kgm2");
     CHECK_NEAR("refused", used[0], own[0], 0.0, 0.0);
     CHECK_NEAR("applied", used[1], reported[1], 0.0, 0.0);
-    CHECK("says so", strstr(write_report(&s), "\"source\":\"set_partly\""));
+    CHECK("reports it", strstr(write_report(&s), "\"source\":\"set_partly\""));
     s.boot++;
     run_stage(&s, 1.0);
     CHECK_NEAR("likewise after a reboot", used[0], own[0], 0.0, 0.0);
@@ -492,7 +492,7 @@ static void test_refused_parameters(void)
     send_fit(&s, SIDE_REAL, reported, ESTIMATE_PASS);
     send_request(&s, REQUEST_PROMOTE);
     send_ack(&s, 1, "surge_mass_kg");
-    CHECK("nothing runs on what is not known",
+    CHECK("nothing runs on unknown parameters",
           strstr(write_report(&s), "refused parameters of"));
     send_ack(&s, 1, "");
     CHECK("all of it is known now", strstr(write_report(&s), "\"obstacle\":null"));
@@ -506,7 +506,7 @@ static void test_refusals(void)
     open_lab(&s);
     send_following(&s, 1, -1.0);
     run_stage(&s, 1.0);
-    CHECK_TEXT("says what is missing", s.code, "following_not_ready");
+    CHECK_TEXT("names what is missing", s.code, "following_not_ready");
     CHECK_INT("nothing is sent", s.controls, 0);
     close_lab(&s);
     configure_stage(&s, "iacquabot", "wamv");
@@ -514,7 +514,7 @@ static void test_refusals(void)
     send_following(&s, -1, 400.0);
     CHECK_TEXT("gains beyond the period", s.code, "gains_refused");
     CHECK("and their limit", strstr(s.published, "50"));
-    CHECK("are not taken", get_following(&s)->gains.bandwidth_radps[0] < 6.0);
+    CHECK("are not applied", get_following(&s)->gains.bandwidth_radps[0] < 6.0);
     send_following(&s, -1, 3.0);
     CHECK_NEAR("others are", get_following(&s)->gains.bandwidth_radps[1], 3.0, 0.0, 0.0);
     CHECK("without being switched on", !get_following(&s)->asked);
@@ -626,7 +626,7 @@ static void test_plain_pairs_pay_nothing(void)
     CHECK("the second has", lab_following(s.lab, 1) != NULL);
     const uint64_t print = lab_fingerprint(&s.lab_params);
     p->rate_hz = 50.0;
-    CHECK("options tell states apart", lab_fingerprint(&s.lab_params) != print);
+    CHECK("options change the hash", lab_fingerprint(&s.lab_params) != print);
     script_close(&s);
 }
 

@@ -327,7 +327,7 @@ static void test_by_hand(void)
     script_init(&s, 1);
     script_open(&s);
     send_request(&s, 0, REQUEST_PROPOSE, 0);
-    CHECK_INT("too early: said", script_count(&s, EFFECT_CHANGE), 1);
+    CHECK_INT("too early: reported", script_count(&s, EFFECT_CHANGE), 1);
     do_moves(&s, 1, 60, 0.2, 0.25);
     script_clear(&s);
     send_request(&s, 1300, REQUEST_PROPOSE, 0);
@@ -342,7 +342,7 @@ static void test_by_hand(void)
     CHECK("own again",
           strstr(script_find(&s, EFFECT_PARAMETERS, 1)->payload, "\"version\":0") != NULL);
     send_request(&s, 1303, REQUEST_PROMOTE, 7);
-    CHECK_INT("declined, and said", script_count(&s, EFFECT_CHANGE), 4);
+    CHECK_INT("declined, and reported", script_count(&s, EFFECT_CHANGE), 4);
     struct event e = script_event("r1", AT(1304), EVENT_ACK, SIDE_VIRTUAL);
     e.ack = (struct event_ack){
         .version = 1, .applied = 3, .refused = 1, .reason = "ta_s: below zero"};

@@ -208,8 +208,8 @@ static void test_derived(void)
             const double error = table.set.nu[0][k] - r.w[k + half];
             squares += error * error / (double)table.set.n;
         }
-        (void)printf("%s: window %zu, error %.2g, said %.2g\n", row, summary.derived_window[0],
-                     sqrt(squares), table.set.noise_sd[0]);
+        (void)printf("%s: window %zu, error %.2g, reported %.2g\n", row,
+                     summary.derived_window[0], sqrt(squares), table.set.noise_sd[0]);
         CHECK(row, sqrt(squares) <= 1.7 * table.set.noise_sd[0] + 1e-4);
         CHECK(row, sds[i] < 1e-4 || summary.derived_window[0] > 20);
         data_table_free(&table);

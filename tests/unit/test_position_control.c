@@ -183,7 +183,7 @@ static void test_time_optimal(void)
     }
     struct time_optimal plan;
     time_optimal_make(&plan, 10.0, 1.0, 0.1, 25.0, 0.0);
-    CHECK_NEAR("as the reference says", plan.end_s, 2.639, 0.0, 5e-4);
+    CHECK_NEAR("as in the reference", plan.end_s, 2.639, 0.0, 5e-4);
     CHECK_NEAR("travel", time_optimal_travel(&plan, 1e9), 25.0, 1e-12, 0.0);
 }
 

@@ -168,7 +168,7 @@ static const struct sim sims[] = {
      0.85,
      {0.05, 0, 0, 1.5, 0.3},
      {0}},
-    {"absolute, says nothing of it",
+    {"absolute, no acknowledgement",
      PARAMETERS_FORM_COUNT,
      false,
      0,
@@ -240,7 +240,7 @@ static void test_by_itself(void)
             }
         }
         CHECK_INT("in the end", get_state(&g), SIMULATOR_AS_ASKED);
-        CHECK_INT("settings taken as they are: mended as soon as the moves tell",
+        CHECK_INT("absolute settings: corrected as soon as moves show it",
                   promotions > 1 && at[1] - at[0] <= 12, !sims[i].takes);
         CHECK("promoted, and not for ever", promotions >= 1 && promotions <= 3);
         make_moves(&g, 30);
@@ -269,7 +269,7 @@ static void test_settling_by_hand(void)
     CHECK_INT("on its own", get_state(&g), SIMULATOR_OWN);
     promote_set(&g);
     make_moves(&g, 9);
-    CHECK_INT("nine moves do not tell", get_state(&g), SIMULATOR_SETTLING);
+    CHECK_INT("nine moves do not determine it", get_state(&g), SIMULATOR_SETTLING);
     make_moves(&g, 1);
     CHECK_INT("ten do", get_state(&g), SIMULATOR_MISSES);
     make_moves(&g, 20);
@@ -328,12 +328,12 @@ static void test_acknowledged_only(void)
     send_request(&g, REQUEST_PROPOSE);
     send_request(&g, REQUEST_PROMOTE);
     const struct pair *pair = lab_pair(g.s.lab, 0);
-    CHECK_INT("told, not taken", pair->force.applied, 0);
+    CHECK_INT("sent, not applied", pair->force.applied, 0);
     CHECK("known", isfinite(find_active(&g)->sent.adjust[TRAVEL_INV_V]));
     make_moves(&g, 30);
     send_request(&g, REQUEST_PROPOSE);
     send_request(&g, REQUEST_PROMOTE);
-    CHECK("nobody knows what it runs on", isnan(find_active(&g)->sent.adjust[TRAVEL_INV_V]));
+    CHECK("its parameters are unknown", isnan(find_active(&g)->sent.adjust[TRAVEL_INV_V]));
     struct event e = script_event("r1", AT(20 * g.move - 11), EVENT_ACK, SIDE_VIRTUAL);
     e.ack = (struct event_ack){
         .version = 1, .applied = 1, .applied_hash = {hash_text("linear_speed_mps")}};
@@ -379,7 +379,7 @@ static void test_moves_in_force(void)
     make_moves(&g, 10);
     CHECK_INT("ten", virtual_moves(&g), 10);
     apply_set(&g, 0.5);
-    CHECK_INT("told again: as it was", virtual_moves(&g), 10);
+    CHECK_INT("sent again: unchanged", virtual_moves(&g), 10);
     /* It restarts with its own parameters, and gets the set again. */
     script_clear(&g.s);
     send_boot(&g, "b", 1.0);

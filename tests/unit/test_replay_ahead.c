@@ -259,7 +259,7 @@ static void test_foreign(void)
 {
     const char *const paths[] = {path[0], path[1]};
     load_lab(PAIRS, "  v1: {codec: vda5050, real: acme/amr-01, virtual: acme/amr-02}\n");
-    compare_threads("beside another codec", paths, false, "column");
+    compare_threads("next to another codec", paths, false, "column");
     lab_file_free(&lab);
 }
 

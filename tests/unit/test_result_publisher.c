@@ -316,6 +316,6 @@ int main(void)
     CU_add_test(suite, "new while it waits", test_new_while_it_waits);
     CU_add_test(suite, "rests", test_rests);
     CU_add_test(suite, "share of a core", test_share_of_a_core);
-    CU_add_test(suite, "client that takes nothing", test_client_that_reads_nothing);
+    CU_add_test(suite, "client that reads nothing", test_client_that_reads_nothing);
     return check_run();
 }

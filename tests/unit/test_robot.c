@@ -347,8 +347,8 @@ static void test_effort(void)
             diffdrive_kind.step(d, record_reply, NULL);
         }
         diffdrive_kind.sample(d, &sample);
-        CHECK_NEAR("told, ahead", sample.tau[0], efforts[i][0], 0, 1e-12);
-        CHECK_NEAR("told, turn", sample.tau[2], efforts[i][2], 0, 1e-12);
+        CHECK_NEAR("reported, ahead", sample.tau[0], efforts[i][0], 0, 1e-12);
+        CHECK_NEAR("reported, turn", sample.tau[2], efforts[i][2], 0, 1e-12);
         CHECK_NEAR("ahead", sample.nu[0], efforts[i][0], 0, 1e-3);
         CHECK_NEAR("turn", sample.nu[2], efforts[i][2], 0, 0.01);
     }

@@ -256,7 +256,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("robot client", NULL, NULL);
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "a course", test_course);
-    CU_add_test(suite, "what it tells", test_publishing);
-    CU_add_test(suite, "what it cannot tell", test_untold);
+    CU_add_test(suite, "its reports", test_publishing);
+    CU_add_test(suite, "values that it cannot report", test_untold);
     return check_run();
 }

@@ -253,7 +253,7 @@ static void test_halt(void)
     check_reply(r, "halted", 2, "g1", REPLY_HALTED);
     check_reply(r, "halted", 3, "h1", REPLY_DONE);
     (void)run_robot(r, 1.0, REPLIES_MAX);
-    CHECK("it stands", fabs(r->robot.control[0]) + fabs(r->robot.control[1]) < 1e-9);
+    CHECK("it rests", fabs(r->robot.control[0]) + fabs(r->robot.control[1]) < 1e-9);
     command_robot(r, "w1", "dance", 0.0, 0.0);
     (void)run_robot(r, 1.0, 5);
     check_reply(r, "no such command", 4, "w1", REPLY_ERROR);
@@ -328,7 +328,7 @@ static void test_fault(void)
     CHECK("in words",
           strstr(r->replies[1].detail, "M: STACK_EMPTY in GO at ") == r->replies[1].detail);
     (void)run_robot(r, 2.0, REPLIES_MAX);
-    CHECK("it stands", fabs(r->robot.control[0]) + fabs(r->robot.control[1]) < 1e-9);
+    CHECK("it rests", fabs(r->robot.control[0]) + fabs(r->robot.control[1]) < 1e-9);
     CHECK_INT("machines", diffdrive_kind.machines(&r->robot, machines), 2);
     CHECK_TEXT("it shows", efsm_state_name(machines[0].table, machines[0].m->state),
                "__STACK_EMPTY__");
@@ -336,7 +336,7 @@ static void test_fault(void)
     CHECK_INT("the lidar goes on", efsm_is_active(machines[1].table, machines[1].m), true);
     command_robot(r, "g3", "go", 0.0, 0.1);
     (void)run_robot(r, 5.0, 3);
-    check_reply(r, "begins anew", 2, "g3", REPLY_DONE);
+    check_reply(r, "restarts", 2, "g3", REPLY_DONE);
     free_rig(r);
 }
 
@@ -357,7 +357,7 @@ static void test_end(void)
     check_reply(r, "ends", 0, "g1", REPLY_ERROR);
     CHECK_TEXT("ends", r->replies[0].detail, "M ended in END without an answer");
     (void)run_robot(r, 1.0, REPLIES_MAX);
-    CHECK("it stands", fabs(r->robot.control[0]) < 1e-9);
+    CHECK("it rests", fabs(r->robot.control[0]) < 1e-9);
     free_rig(r);
 }
 

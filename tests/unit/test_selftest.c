@@ -102,7 +102,7 @@ static void test_scatter(void)
         {"nearly three times", 100, 0.299, 0.1, 95, true},
         {"beyond three times", 100, 0.301, 0.1, 95, false},
         {"ten times, and no interval holds", 100, 1.0, 0.1, 15, false},
-        {"far below what is claimed", 100, 0.001, 0.1, 100, true},
+        {"far below the claim", 100, 0.001, 0.1, 100, true},
         {"no errors", 100, 0.1, 0.0, 95, false},
         {"three times of two is chance", 2, 0.32, 0.1, 2, true},
         {"ten times of three is none", 3, 1.0, 0.1, 3, false},
@@ -234,11 +234,11 @@ static void test_world_chance(void)
         size_t pass, covered;
         bool well;
     } rows[] = {
-        {"wrong, told so", CLAIM_WRONG, 0, 0, true},
+        {"wrong, reported", CLAIM_WRONG, 0, 0, true},
         {"wrong, one in a hundred passes", CLAIM_WRONG, 10, 0, true},
         {"wrong, three in a hundred pass", CLAIM_WRONG, 30, 0, false},
         {"right", CLAIM_RIGHT, 960, 950, true},
-        {"right, one of ten told otherwise", CLAIM_RIGHT, 900, 950, false},
+        {"right, one of ten wrongly reported", CLAIM_RIGHT, 900, 950, false},
         {"right, narrow", CLAIM_RIGHT, 1000, 890, false},
         {"right, wide", CLAIM_RIGHT, 1000, 995, false},
         {"any verdict, held", CLAIM_HELD, 300, 940, true},
@@ -271,7 +271,7 @@ int main(void)
     CU_add_test(suite, "worlds", test_worlds);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "gusts", test_gusts);
-    CU_add_test(suite, "world chance", test_world_chance);
+    CU_add_test(suite, "chance of a scenario", test_world_chance);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();

@@ -187,7 +187,7 @@ static void test_windup(void)
     struct loop l = speed_loop(0.5, 0.1);
     l.p.tracking_s = 0.05;
     const double lowest = lowest_after_limit(&l, true);
-    CHECK("little below what is wanted", lowest > 0.38 && lowest < 0.5);
+    CHECK("little below the wanted value", lowest > 0.38 && lowest < 0.5);
     CHECK_NEAR("there", l.joint.w_radps, 0.5, 0.0, 5e-3);
     struct loop free = speed_loop(0.5, 0.1);
     CHECK("without, it does not even come down in 3 s", lowest_after_limit(&free, false) > 0.9);

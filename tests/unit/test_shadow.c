@@ -100,11 +100,11 @@ static void test_gates(void)
     CHECK_INT("of the future",
               shadow_sample(&c.s, &c.p, now + 9000000, now + 10000, c.nu, PUSH, NULL),
               SHADOW_CLAMPED);
-    CHECK_INT("taken as of now", c.s.at_us, now + 10000);
+    CHECK_INT("counts as of now", c.s.at_us, now + 10000);
     CHECK_INT("of long ago",
               shadow_sample(&c.s, &c.p, now - 90000000, now + 2000000, c.nu, PUSH, NULL),
               SHADOW_CLAMPED);
-    CHECK_INT("taken as a second old", c.s.at_us, now + 1000000);
+    CHECK_INT("counts as a second old", c.s.at_us, now + 1000000);
     CHECK_INT("all counted", c.s.count[SHADOW_ACCEPTED], 12);
     for (int g = 0; g < SHADOW_GATE_COUNT; g++) {
         CHECK("has a name", strcmp(shadow_gate_name((enum shadow_gate)g), "unknown") != 0);
@@ -216,7 +216,7 @@ int main(void)
     CU_add_test(suite, "gates", test_gates);
     CU_add_test(suite, "silence and return", test_silence_and_return);
     CU_add_test(suite, "before the first sample", test_before_the_first_sample);
-    CU_add_test(suite, "told rates", test_given_rates);
+    CU_add_test(suite, "reported rates", test_given_rates);
     CU_add_test(suite, "noise is filtered", test_noise_is_filtered);
     return check_run();
 }

@@ -219,8 +219,8 @@ static void test_slices(void)
     snapshots_release(b.snapshots, old);
     const struct view *now = snapshots_acquire(b.snapshots);
     const uint64_t before = now->pairs[0]->counts.commands;
-    CHECK("was taken before", before < (uint64_t)slices - 1);
-    CHECK_INT("was taken behind", now->pairs[PAIRS - 1]->counts.commands, slices - 1);
+    CHECK("was acquired before", before < (uint64_t)slices - 1);
+    CHECK_INT("was acquired later", now->pairs[PAIRS - 1]->counts.commands, slices - 1);
     publish_views(&b);
     CHECK_INT("it stays", now->pairs[0]->counts.commands, before);
     snapshots_release(b.snapshots, now);

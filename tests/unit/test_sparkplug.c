@@ -184,7 +184,7 @@ static void test_damaged(void)
             payload[k][bit / 8] ^= (char)(1U << bit % 8);
         }
     }
-    CHECK("cut ones are told", malformed > 200);
+    CHECK("cut ones are reported", malformed > 200);
 }
 
 static void test_topics(void)
@@ -359,7 +359,7 @@ static void test_held(void)
     CHECK_INT("kept", h.device[0].count, SPARKPLUG_METRICS_MAX);
     h.text[0] = '\0';
     receive_hex(&h, "spBv1.0/g/DDATA/n/d", "120510ab0250091804"); /* alias 299 */
-    CHECK_TEXT("not told again and again", h.text, "");
+    CHECK_TEXT("not reported again and again", h.text, "");
 }
 
 static void test_written(void)
@@ -389,7 +389,7 @@ static void test_written(void)
         sparkplug_append(&less, "v", &real);
         sparkplug_append(&less, "n", &whole);
         sparkplug_append(&less, "op", &text);
-        CHECK("no room is told", less.failed && less.used <= room);
+        CHECK("lack of room is reported", less.failed && less.used <= room);
     }
 }
 
@@ -659,7 +659,7 @@ int main(void)
     CU_add_test(suite, "topics", test_topics);
     CU_add_test(suite, "births, data, deaths", test_life);
     CU_add_test(suite, "the count comes round", test_round);
-    CU_add_test(suite, "what is held", test_held);
+    CU_add_test(suite, "held values", test_held);
     CU_add_test(suite, "what goes out", test_written);
     CU_add_test(suite, "the codec of a pair", test_codec);
     CU_add_test(suite, "what a lab file refuses", test_refused);

@@ -167,7 +167,7 @@ static void test_full(void)
     }
     CHECK_INT("told", status, STATUS_E_IO);
     CHECK_TEXT("why", fault_name(err[0].fault), "file_unwritable");
-    CHECK_INT("told by the queue", spool_queue_end(q, &err[1]), STATUS_E_IO);
+    CHECK_INT("reported by the queue", spool_queue_end(q, &err[1]), STATUS_E_IO);
     CHECK_TEXT("why", err[1].text, err[0].text);
     CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &before), 0);
     spool_queue_destroy(q);

@@ -319,7 +319,7 @@ static void test_marks(void)
     store_close(s);
     expect_mark("another way", &mark, FAULT_OUTDATED_COPY);
     fresh_path();
-    expect_mark("made anew", &mark, FAULT_STORE_REPLACED);
+    expect_mark("rebuilt", &mark, FAULT_STORE_REPLACED);
     (void)unlink(old);
 }
 

@@ -159,7 +159,7 @@ static void meet_failing_disk(int code)
     CHECK_INT("committed", stats.committed, 51);
     chaos_between(0, 1 << 30, code);
     CHECK_INT("push", push_row(q, 100), STATUS_OK);
-    CHECK_INT("stop tells of what is left", store_queue_stop(q, 30), STATUS_E_IO);
+    CHECK_INT("stop reports the remaining rows", store_queue_stop(q, 30), STATUS_E_IO);
     chaos_between(1 << 30, 1 << 30, SQLITE_OK);
     struct store_reader *r = open_reader();
     expect_counts("what was accepted", STORE_ENTRIES, "a", "SYNC:51");
@@ -255,7 +255,7 @@ static void queue_loses_its_file(void)
     CHECK_INT("push", push_row(q, 1), STATUS_OK);
     CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
     CHECK_INT("moved", rename(path, aside), 0);
-    CHECK("made anew", wait_reopened(q, 1));
+    CHECK("created again", wait_reopened(q, 1));
     struct store_queue_stats stats;
     store_queue_stats(q, &stats);
     CHECK("behind", stats.behind && stats.lacks == 1 && !store_queue_covers(q, 1));

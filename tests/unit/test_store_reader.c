@@ -123,12 +123,12 @@ static void held_reader(void)
     for (uint64_t n = 2; n <= 3; n++) {
         store_reader_hold(r, true);
         store_reader_hold(r, true);
-        CHECK("what is there", holds_number(r, n - 1));
+        CHECK("existing rows", holds_number(r, n - 1));
         add_one(s, STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
         CHECK("of another moment", !holds_number(r, n));
         store_reader_hold(r, false);
         store_reader_hold(r, false);
-        CHECK("what is there now", holds_number(r, n));
+        CHECK("rows that exist now", holds_number(r, n));
     }
     store_reader_hold(r, true);
     store_reader_close(r);

@@ -296,8 +296,8 @@ int main(void)
     CU_pSuite suite = CU_add_suite("store series", NULL, NULL);
     CU_add_test(suite, "widths", test_widths);
     CU_add_test(suite, "random orders", random_orders);
-    CU_add_test(suite, "taken back", test_replaced_rows);
-    CU_add_test(suite, "of before", of_before);
+    CU_add_test(suite, "restored", test_replaced_rows);
+    CU_add_test(suite, "the earlier ones", of_before);
     const int result = check_run();
     fresh_path();
     (void)rmdir(base);

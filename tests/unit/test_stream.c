@@ -207,7 +207,7 @@ static void test_resume(void)
     publish_event(EVENT_TYPE_ENTRY, 0, "{\"live\":true}");
     l = listen_to("", header);
     CHECK("out of the store", wait_words(l, "{\"live\":true}", 5000));
-    CHECK_INT("those not heard", count_words(l, "event: entry\n"), 11);
+    CHECK_INT("those not received", count_words(l, "event: entry\n"), 11);
     CHECK_INT("whole", count_words(l, "\"verdict\":"), 10);
     hang_up(l);
     l = listen_to("?pair=r2", header);
@@ -262,7 +262,7 @@ static void test_slow(void)
         }
     }
     publish_event(EVENT_TYPE_ALARM, 0, "{\"done\":true}");
-    CHECK("nobody else waits", wait_words(quick, "{\"done\":true}", 5000));
+    CHECK("no other client waits", wait_words(quick, "{\"done\":true}", 5000));
     uint64_t received = 0;
     uint64_t missed = 0;
     bool more = true;

@@ -383,7 +383,7 @@ static void test_clients(void)
          "{\"id\":\"j1\",\"seq\":\"j\"}",
          {"\"id\":\"j1\"", "REJECTED"},
          "\"effect\""},
-        {"a job that nobody knows",
+        {"an unknown job",
          18.2,
          "cell/job",
          "{\"id\":\"j1\",\"part\":\"a\",\"seq\":\"walk\"}",
@@ -426,7 +426,7 @@ static void test_part_of_a_lock(void)
          both,
          {"\"grant\":\"GRANTED\",\"fences\":{\"T\":2}"},
          "\"effect\""},
-        {"and taken away",
+        {"and revoked",
          3,
          "$lab/request",
          ORDER("\"op\":\"release\",\"resource\":\"T\",\"fence\":2,\"id\":\"h1\""),
@@ -440,7 +440,7 @@ static void test_part_of_a_lock(void)
          LOCK("z3", "R2", "\"IB\",\"T\""),
          {"\"fences\":{\"IB\":3,\"T\":4}"},
          NULL},
-        {"one is taken away",
+        {"one is revoked",
          6,
          "$lab/request",
          ORDER("\"op\":\"release\",\"resource\":\"IB\",\"fence\":3,\"id\":\"h2\""),
@@ -613,6 +613,6 @@ int main(void)
     CU_add_test(suite, "clients", test_clients);
     CU_add_test(suite, "part of a lock", test_part_of_a_lock);
     CU_add_test(suite, "jobs", test_jobs);
-    CU_add_test(suite, "taken away", test_revoked);
+    CU_add_test(suite, "revoked", test_revoked);
     return check_run();
 }

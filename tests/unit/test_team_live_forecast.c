@@ -54,7 +54,7 @@ static void check_replay(void)
         rig_step(&again, &rig.journal[k]);
     }
     rig_tick(&again, lab_time(rig.lab));
-    CHECK("the journal says the same", strcmp(again.log, rig.log) == 0);
+    CHECK("the journal agrees", strcmp(again.log, rig.log) == 0);
     free(again.lab);
     free(again.log);
     free(again.trace);
@@ -87,7 +87,7 @@ static void test_jobs_and_courses(void)
     CHECK("an older one", team_live_find_job(get_live(), 1) &&
                               !team_live_find_job(get_live(), 0) &&
                               !team_live_find_job(get_live(), 21));
-    CHECK_INT("told, and again with the twins' times", rig.jobs_reported, 40);
+    CHECK_INT("reported, and again with the twins' times", rig.jobs_reported, 40);
     CHECK("as JSON",
           strstr(rig.log, "\"predicted\":{\"p05_s\":") && strstr(rig.log, "\"inside\":true"));
     check_replay();
@@ -187,7 +187,7 @@ static void test_lines(void)
         {"a time that is none",
          "{\"team\":\"cell\",\"t\":1,\"number\":1,\"bars\":[[\"R1\",1,\"Pick\",1e300,3,4]]}",
          false},
-        {"nobody asked", "{\"team\":\"cell\",\"t\":1,\"number\":9,\"end\":[1,2,3]}", true},
+        {"no request", "{\"team\":\"cell\",\"t\":1,\"number\":9,\"end\":[1,2,3]}", true},
         {"strangers",
          "{\"team\":\"cell\",\"t\":1000,\"number\":1,\"runs\":200,\"jobs\":[[\"R9\",1,1,2,3]],"
          "\"bars\":[[\"R9\",1,\"Pick\",1,2,3],[\"R1\",1,\"Fly\",1,2,3]],\"detail\":\"why\"}",

@@ -557,7 +557,7 @@ static void test_moves_without_fit(void)
     } rows[] = {{"alike", 0.5 * 0.5403023058681398, 0.5 * 0.8414709848078965, 0.0, true},
                 {"further", 1.0, 1.0, 0.0, false},
                 {"straight on", 0.5, 0.0, 0.0, false},
-                {"nobody knows from where", 0.5, 0.0, (double)NAN, false}};
+                {"from an unknown place", 0.5, 0.0, (double)NAN, false}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         cell_start(&cell, "cell", TEAM_ORDERED);
         (void)cell_sequence(&cell, "s");
@@ -701,6 +701,6 @@ int main(void)
     CU_add_test(suite, "laps are not negative", test_laps_are_not_negative);
     CU_add_test(suite, "faster moves", test_faster_moves);
     CU_add_test(suite, "streams are each robot's own", test_streams_are_each_robots_own);
-    CU_add_test(suite, "moves that a fit does not tell", test_moves_without_fit);
+    CU_add_test(suite, "moves without a fit", test_moves_without_fit);
     return check_run();
 }

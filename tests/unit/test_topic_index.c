@@ -81,7 +81,7 @@ static void test_any(void)
                 CHECK(topic, !wanted || is_hit(&hits, w));
                 more -= wanted;
             }
-            CHECK_INT("nobody else, but for chance", more, 0);
+            CHECK_INT("no other filter, but for chance", more, 0);
             for (size_t k = 1; k < hits.count; k++) {
                 CHECK("rising", hits.whose[k - 1] < hits.whose[k]);
             }
@@ -104,7 +104,7 @@ static void test_room(void)
         topic_index_add(index, "all/+", k);
     }
     CHECK("more: anybody's", !topic_index_find(index, "all/x", &hits));
-    CHECK("of another topic nobody's",
+    CHECK("no filter for another topic",
           topic_index_find(index, "none/x", &hits) && hits.count == 0);
     char deep[FILTER_MAX] = "a";
     for (int k = 0; k < TOPIC_LEVELS_MAX; k++) {

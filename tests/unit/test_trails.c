@@ -176,7 +176,7 @@ int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("trails", NULL, NULL);
-    CU_add_test(suite, "what is kept", test_retained);
+    CU_add_test(suite, "stored trail", test_retained);
     CU_add_test(suite, "ring", test_ring);
     CU_add_test(suite, "arm", test_arm);
     CU_add_test(suite, "many pairs", test_many_pairs);

@@ -60,7 +60,7 @@ static void test_choice(void)
         bool doubted;
     } rows[] = {
         {"told", 2000, 1.0, 0.01, 1.0, 6.0, 1, false},
-        {"told, the outermost", 2000, 2.0, 0.01, 1.0, 6.0, 2, false},
+        {"reported, the outermost", 2000, 2.0, 0.01, 1.0, 6.0, 2, false},
         {"hardly anything changes", 300, 1.0, 0.05, 3.8, 4.2, 3, true},
     };
     struct model_file *file = NULL;

@@ -195,7 +195,7 @@ static void test_halt_and_timeout(void)
     robot_command(b.kind, b.memory, &go, record_reply, &b);
     run_boat(&b, 1);
     CHECK_INT("ignored", b.last.status, REPLY_IGNORED);
-    CHECK("says why", b.last.detail[0] != '\0');
+    CHECK("gives the reason", b.last.detail[0] != '\0');
     for (int i = 0; i < 20; i++) { /* more than can wait */
         robot_command(b.kind, b.memory, &halt, record_reply, &b);
     }

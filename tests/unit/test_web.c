@@ -123,12 +123,12 @@ static const struct {
      "unauthorized"},
     {"basic", "POST", "/api/v1/pairs/r1/commands", "Authorization: Basic czNjcmV0\r\n",
      "{\"op\":\"go\"}", 401, "unauthorized"},
-    {"command to nobody", "POST", "/api/v1/pairs/r9/commands", AUTH, "{\"op\":\"go\"}", 404,
-     "no-such-pair"},
+    {"command to an unknown pair", "POST", "/api/v1/pairs/r9/commands", AUTH, "{\"op\":\"go\"}",
+     404, "no-such-pair"},
     {"parameters without a token", "POST", "/api/v1/pairs/r1/parameters/promote", "", "", 401,
      "unauthorized"},
-    {"parameters of nobody", "POST", "/api/v1/pairs/r9/parameters/promote", AUTH, "", 404,
-     "no-such-pair"},
+    {"parameters of an unknown pair", "POST", "/api/v1/pairs/r9/parameters/promote", AUTH, "",
+     404, "no-such-pair"},
     {"bad version", "POST", "/api/v1/pairs/r1/parameters/promote", AUTH, "{\"version\":-1}",
      400, "bad-body"},
     {"version as text", "POST", "/api/v1/pairs/r1/parameters/promote", AUTH,
@@ -139,8 +139,8 @@ static const struct {
      "bad-body"},
     {"following without a token", "PUT", "/api/v1/pairs/r1/following", "", "{\"active\":true}",
      401, "unauthorized"},
-    {"following of nobody", "PUT", "/api/v1/pairs/r9/following", AUTH, "{\"active\":true}", 404,
-     "no-such-pair"},
+    {"following of an unknown pair", "PUT", "/api/v1/pairs/r9/following", AUTH,
+     "{\"active\":true}", 404, "no-such-pair"},
     {"following of a pair without", "PUT", "/api/v1/pairs/r2/following", AUTH,
      "{\"active\":true}", 404, "no-following"},
     {"how it follows", "GET", "/api/v1/pairs/r2/following", "", NULL, 404, "no-following"},
@@ -324,7 +324,7 @@ static void test_following(void)
     }
     struct http_reply reply = http_request(port, "PUT", "/api/v1/pairs/r1/following", AUTH,
                                            "{\"bandwidth_radps\":400}");
-    CHECK("says what is wrong", strstr(reply.body, "\"code\":\"out_of_range\""));
+    CHECK("names the fault", strstr(reply.body, "\"code\":\"out_of_range\""));
     http_free(&reply);
     reply = http_get(port, "/api/v1/pairs/r1/fidelity");
     CHECK("compared", strstr(reply.body, "\"u\":{\"rmse\":0,"));
@@ -396,7 +396,7 @@ static void test_commands(void)
         "\n {\"id\":\"c17\", \"op\":\"go\",\"rotation_rad\":1.57,\"speed\":[1,2]} \n");
     CHECK_INT("id given", reply.status, 202);
     CHECK_TEXT("id given", reply.body, "{\"id\":\"c17\",\"pair\":\"r2\"}\n");
-    CHECK_TEXT("passed on as it is", fixture.command_payload,
+    CHECK_TEXT("passed on unchanged", fixture.command_payload,
                "{\"id\":\"c17\", \"op\":\"go\",\"rotation_rad\":1.57,\"speed\":[1,2]}");
     CHECK_TEXT("pair", fixture.command_pair, "r2");
     check_contract("/api/v1/pairs/{id}/commands", "post", "202", "application/json", &reply);
@@ -404,8 +404,8 @@ static void test_commands(void)
 
     reply = http_request(port, "POST", TARGET, "authorization: bearer   s3cret-token\r\n",
                          "{\"op\":\"halt\"}");
-    CHECK_INT("id made up", reply.status, 202);
-    CHECK_TEXT("id made up", reply.body,
+    CHECK_INT("id generated", reply.status, 202);
+    CHECK_TEXT("id generated", reply.body,
                "{\"id\":\"http-1763618674000000-1\",\"pair\":\"r2\"}\n");
     CHECK_TEXT("id put in", fixture.command_payload,
                "{\"id\":\"http-1763618674000000-1\",\"op\":\"halt\"}");
@@ -533,7 +533,8 @@ static void test_ready(void)
     CHECK_INT("not ready", reply.status, 503);
     check_contract("/readyz", "get", "503", PROBLEM_MEDIA_TYPE, &reply);
     CHECK("names them", strstr(reply.body, "\"detail\":\"not ready: broker store\""));
-    CHECK("says why", strstr(reply.body, "\"store\":{\"ok\":false,\"text\":\"disk full\"}"));
+    CHECK("gives the reason",
+          strstr(reply.body, "\"store\":{\"ok\":false,\"text\":\"disk full\"}"));
     http_free(&reply);
     reply = http_get(port, "/healthz");
     CHECK_INT("alive all the same", reply.status, 200);
@@ -624,7 +625,7 @@ int main(void)
     CU_add_test(suite, "problem members", test_problem_members);
     CU_add_test(suite, "etag", test_etag);
     CU_add_test(suite, "travel time", test_travel_time_follows);
-    CU_add_test(suite, "kept until changed", test_cached_until_changed);
+    CU_add_test(suite, "cached until changed", test_cached_until_changed);
     CU_add_test(suite, "readiness", test_ready);
     CU_add_test(suite, "metrics", test_metrics_page);
     CU_add_test(suite, "pure helpers", test_pure_helpers);

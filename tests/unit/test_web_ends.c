@@ -174,7 +174,7 @@ static void test_ends(void)
             CHECK(name, k != ENDING_READ || ways[i].status == 0 || status == ways[i].status);
         }
     }
-    CHECK("those that nobody could read are counted",
+    CHECK("unreadable ones are counted",
           read_metric(port, "\ntandem_http_refused_total{reason=\"unreadable\"} ") > 60);
     for (size_t i = 0; i < COUNT(halves); i++) {
         CHECK("hung up on", wait_input(fds[i], 30000));

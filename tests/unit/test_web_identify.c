@@ -73,7 +73,7 @@ static void test_upload(void)
     http_free(&reply);
     reply = http_request(port, "POST", "/api/v1/identify?model=usv3", AUTH, "x");
     CHECK_INT("no media type", reply.status, 202);
-    CHECK_TEXT("what is not said", fixture.wish, "model=usv3");
+    CHECK_TEXT("omitted options", fixture.wish, "model=usv3");
     http_free(&reply);
 }
 
@@ -268,7 +268,7 @@ static void test_crowd(void)
     check_contract("no room", "/api/v1/identify", "post", PROBLEM_MEDIA_TYPE, &reply);
     http_free(&reply);
     reply = http_receive(fd[1]);
-    CHECK_INT("slow, and taken", reply.status, 202);
+    CHECK_INT("slow, and accepted", reply.status, 202);
     CHECK_TEXT("in pieces", fixture.upload, "t\n0\n1\n2\n");
     http_free(&reply);
     (void)close(fd[1]);
@@ -375,8 +375,8 @@ static void test_dynamics(void)
     http_free(&reply);
     reply = http_get(port, "/api/v1/pairs/r2/dynamics");
     CHECK_INT("not followed", reply.status, 404);
-    CHECK("says what to do", strstr(reply.body, "/problems/no-dynamics") &&
-                                 strstr(reply.body, "'dynamics: {model: usv3}'"));
+    CHECK("gives advice", strstr(reply.body, "/problems/no-dynamics") &&
+                              strstr(reply.body, "'dynamics: {model: usv3}'"));
     check_contract("not followed", "/api/v1/pairs/{id}/dynamics", "get", PROBLEM_MEDIA_TYPE,
                    &reply);
     http_free(&reply);
@@ -444,7 +444,7 @@ int main(void)
     CU_add_test(suite, "upload", test_upload);
     CU_add_test(suite, "replay", test_replay);
     CU_add_test(suite, "refusals", test_refusals);
-    CU_add_test(suite, "not taken", test_refused_jobs);
+    CU_add_test(suite, "refused", test_refused_jobs);
     CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "crowd", test_crowd);
     CU_add_test(suite, "dribble", test_dribble);

@@ -471,7 +471,7 @@ static void test_store_away(void)
     char text[64];
     struct http_reply reply = http_get(web_port(w), "/api/v1/pairs/r1/entries");
     CHECK_INT("away", reply.status, 503);
-    CHECK("says so", strstr(reply.body, "/problems/no-store"));
+    CHECK("reports it", strstr(reply.body, "/problems/no-store"));
     CHECK_TEXT("again", http_header(&reply, "Retry-After", text, sizeof text), "1");
     http_free(&reply);
     reply = http_get(web_port(w), "/api/v1/pairs/r1/entries?format=csv");

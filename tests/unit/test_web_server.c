@@ -361,7 +361,7 @@ static void test_stop(void)
         good += clients[i].good;
     }
     /* On a busy machine the last ones may come too late, and are turned away. */
-    CHECK_INT("all taken in are answered", good, atomic_load(&fixture.given) - given);
+    CHECK_INT("all accepted ones are answered", good, atomic_load(&fixture.given) - given);
     CHECK("those too that waited", good >= 3);
     CHECK_INT("views", atomic_load(&fixture.acquired), 0);
     atomic_store(&fixture.slow_ms, 0);

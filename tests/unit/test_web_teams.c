@@ -40,7 +40,8 @@ static void test_teams(void)
          "{\"part\":\"a\",\"seq\":\"x\"}", 409, "no sequence of this name"},
         {"job without its part", "/api/v1/teams/cell/jobs", AUTH, "{\"seq\":\"s\"}", 400,
          "part"},
-        {"a body where none is taken", "/api/v1/teams/cell/stop", AUTH, "{}", 413, "0 bytes"},
+        {"a body where none is accepted", "/api/v1/teams/cell/stop", AUTH, "{}", 413,
+         "0 bytes"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct http_reply reply =
@@ -126,7 +127,7 @@ static void test_simulate(void)
         CHECK_INT(target, reply.status, rows[i].status);
         CHECK(target, strstr(reply.body, rows[i].words) != NULL);
         if (rows[i].status == 202) {
-            CHECK("it stands among the others",
+            CHECK("it is among the others",
                   strstr(reply.head, "Location: /api/v1/identify/77") != NULL);
         }
         http_free(&reply);

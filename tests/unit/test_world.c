@@ -91,7 +91,7 @@ static void test_blocked(void)
         {"person", 6.0, false, 0.9, 0.0, 0.2, true},
         {"person is not on the map", 6.0, true, 0.9, 0.0, 0.2, false},
         {"near the pillar", 0.0, false, 1.31, 0.0, 0.2, true},
-        {"beside it", 0.0, false, 1.29, 0.0, 0.2, false},
+        {"next to it", 0.0, false, 1.29, 0.0, 0.2, false},
         {"point in the pillar", 0.0, false, 2.0, 0.0, 0.0, true},
         {"point in the table", 0.0, false, -1.2, -0.7, 0.0, true},
         {"edge of the table", 0.0, false, -0.85, -1.0, 0.2, true},
@@ -203,7 +203,7 @@ static void test_lidar(void)
         nearer |= draw < -0.1;
     }
     CHECK("both were", beyond && nearer);
-    CHECK_NEAR("no world", ping_range(NULL, 0.5, 0.0, 1, &draw), 2.0, 0.0, 0.0);
+    CHECK_NEAR("no map", ping_range(NULL, 0.5, 0.0, 1, &draw), 2.0, 0.0, 0.0);
 }
 
 /* A ray ends where the world is blocked, and the way there is free. */

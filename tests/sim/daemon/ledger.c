@@ -38,7 +38,7 @@ static void add_unsynced(uint32_t command, enum unsynced_kind kind, int64_t t_us
         return;
     }
     if (world->unsynced_count == UNSYNCED_MAX) {
-        sim_fail("the ledger has no room for what is not synced");
+        sim_fail("the ledger has no room for unsynced lines");
         return;
     }
     world->unsynced[world->unsynced_count++] = (struct unsynced){command, kind, t_us};
@@ -209,7 +209,7 @@ static void count_entry(const struct store_row *row)
     const int pair = find_pair(row->pair);
     if (pair < 0 || row->id[0] != 'c' || index >= world->command_count ||
         world->commands[index].pair != pair) {
-        sim_fail("an entry of nobody's command: %s %s", row->pair, row->id);
+        sim_fail("an entry without a command: %s %s", row->pair, row->id);
         return;
     }
     struct command *c = &world->commands[index];
@@ -366,7 +366,7 @@ static void judge_commands(void)
         const struct command *c = &world->commands[i];
         const bool may_lack = c->forgotten || c->lost_power;
         if (c->accepted && c->entries == 0 && !may_lack) {
-            sim_fail("c%u of %s was acknowledged and has no entry (taken at %.3f s%s)", i,
+            sim_fail("c%u of %s was acknowledged and has no entry (received at %.3f s%s)", i,
                      pair_names[c->pair], (double)c->handed_us / SECOND_US,
                      c->handed ? "" : ": never");
         }
