@@ -219,7 +219,7 @@ static bool is_idle(const struct option_reading *reading, bool wanted, const cha
     return !wanted;
 }
 
-/* Tells whether a name extends another model's name: "joint_load" extends "joint". */
+/* Returns whether a name extends another model's name: "joint_load" extends "joint". */
 static bool is_form(const char *name)
 {
     bool form = false;

@@ -243,7 +243,7 @@ enum status machine_file_load(const char *path, bool words, struct machine_file 
     return finish_file(file, out);
 }
 
-/* ---- what is told ---- */
+/* ---- diagnostics ---- */
 
 size_t machine_file_count(const struct machine_file *file, enum machine_severity severity)
 {

@@ -670,7 +670,7 @@ static size_t find_echo(const struct mapping *mapping, const char *pair, const c
     return k;
 }
 
-/* Tells whether a robot of this side answers by the table although the table never commands
+/* Returns whether a robot of this side answers by the table although the table never commands
  * it. */
 static bool is_mute(const struct mapping *mapping, enum side side)
 {

@@ -113,7 +113,7 @@ void team_file_print(const struct team_file *file, FILE *out)
     }
 }
 
-/* --- what tells teams apart -------------------------------------------------------------- */
+/* --- hash of a team's options ------------------------------------------------------------ */
 
 static uint64_t hash_number(uint64_t hash, int64_t number)
 {

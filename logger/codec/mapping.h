@@ -257,8 +257,8 @@ enum mapping_outcome {
     MAPPING_DECODED /* one event, possibly EVENT_MALFORMED */
 };
 
-/* Decodes a message to this pair with the first matching row. told: commands and replies are
- * republished, so they get a native payload. */
+/* Decodes a message to this pair with the first matching row. republished: commands and
+ * replies are published again, so they get a native payload. */
 enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair,
                                     bool republished, const struct message *message,
                                     event_emit *emit, void *context);

@@ -17,7 +17,7 @@
     X(VERDICT_SYNC, "SYNC") /* within the tolerance of each other */                           \
     /* beyond the tolerance, but within what transport and clocks explain */                   \
     X(VERDICT_UNRESOLVED, "UNRESOLVED")                                                        \
-    X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual tells the side */         \
+    X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual is the side */            \
     /* the real robot was absent, or halted before sending: nothing to compare */              \
     X(VERDICT_VIRTUAL_ONLY, "VIRTUAL_ONLY")                                                    \
     X(VERDICT_REAL_ONLY, "REAL_ONLY") /* the same of the virtual robot */                      \

@@ -14,7 +14,7 @@
 
 enum {
     RUNS_MAX = 1000,              /* that the store remembers; older ones are forgotten */
-    APPLICATION_ID = 1414415437,  /* "TNDM": tells a store from other SQLite files */
+    APPLICATION_ID = 1414415437,  /* "TNDM": distinguishes a store from other SQLite files */
     WAL_PAGES = 1000,             /* from this size on it is written back */
     CHECKED_BYTES_MAX = 64 << 20, /* larger files are not read through at the opening */
     SQL_MAX = 4096

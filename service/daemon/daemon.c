@@ -428,8 +428,8 @@ static enum status restore_lab(struct daemon *d, struct err *err)
     return STATUS_OK;
 }
 
-/* An update of the store may take minutes without any answers, so the supervisor is told how
- * long. */
+/* An update of the store may take minutes without any answers, so the supervisor gets a
+ * limit. */
 static void report_store_update(const char *path)
 {
     const int64_t entries = store_outdated_entries(path);

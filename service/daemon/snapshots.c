@@ -265,7 +265,7 @@ static bool copy_part(struct snapshot *s, const struct snapshot *before, size_t 
     return gathered;
 }
 
-/* Tells whether it has no reader. The lock prevents new ones. */
+/* Returns whether it has no reader. The lock prevents new ones. */
 static bool is_unread(const struct snapshot *s)
 {
     return atomic_load_explicit(&s->holders, memory_order_acquire) == 1;

@@ -216,8 +216,8 @@ static bool split_topic(const char *topic, const char *end, char *prefix, const 
     return true;
 }
 
-/* Tells whether a message belongs to the wanted robot. Reports an error when none was named and
- * there are two.
+/* Returns whether a message belongs to the wanted robot. Reports an error when none was named
+ * and there are two.
  */
 static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telemetry)
 {

@@ -253,7 +253,7 @@ enum status selftest_scenario_run(const struct selftest_scenario *scenario, uint
     return st;
 }
 
-/* Tells whether chance explains this number of hits for a ratio of lo to hi. */
+/* Returns whether chance explains this number of hits for a ratio of lo to hi. */
 static bool is_chance(size_t hits, size_t runs, double lo, double hi, double error_ratio)
 {
     const bool few = gsl_cdf_binomial_P((unsigned)hits, lo, (unsigned)runs) < error_ratio;

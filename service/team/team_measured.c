@@ -24,7 +24,7 @@ struct reading {
 
 /* ---- entries ---- */
 
-/* Tells whether a reply gives a valid duration. */
+/* Returns whether a reply gives a valid duration. */
 static bool is_clean(const struct entry *e, enum side s)
 {
     return e->answered[s] && e->status[s] == REPLY_DONE && !e->uncalibrated[s] &&

@@ -655,7 +655,7 @@ static void give_up(struct pair_following *x, const struct pair_run *run)
     pair_alarm(run, ALARM_FOLLOWING_ENDED, SIDE_VIRTUAL, "", "following ends: %s", x->stuck);
 }
 
-/* With no robot driven and none heard, the next sample starts again. */
+/* With no robot driven and both silent, the next sample starts again. */
 static bool goes_on(const struct pair_following *x)
 {
     const uint8_t state = x->f.machine.state;

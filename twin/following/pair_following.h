@@ -29,8 +29,8 @@
  * Input is telemetry of both sides, output an effort for the simulated robot at every control
  * tick. The state machine `following` handles silence of either robot:
  *
- *   OFF --wanted--> WAITING --both heard--> TRACKING --real silent--> HOLDING --> STOPPING
- *   --> STOPPED;   back to TRACKING when it is heard again;   LOST while the simulated robot is
+ *   OFF --wanted--> WAITING --both send--> TRACKING --real silent--> HOLDING --> STOPPING
+ *   --> STOPPED;   back to TRACKING when it sends again;   LOST while the simulated robot is
  *   silent, because no effort is sent blindly.          (docs/model/following.md)
  *
  * Plain data without pointers. */

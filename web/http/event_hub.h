@@ -2,7 +2,7 @@
  * its own cursor.
  *
  * Publishing copies the event into the ring and wakes the listeners; it never waits for one. A
- * listener that is too slow for the ring is told how many events it missed. Events are stored
+ * listener that is too slow for the ring gets the number of missed events. Events are stored
  * as the text that is sent (Server-Sent Events):
  *
  *     id: 1763617674000000.17.5.2.0

@@ -239,7 +239,7 @@ void clients_leave(struct clients *c, struct client *client)
     }
 }
 
-/* Tells whether unread bytes are here: then the client is not the slow one. */
+/* Returns whether unread bytes are here: then the client is not the slow one. */
 static bool has_sent(const struct client *client)
 {
     char byte = 0;

@@ -11,7 +11,7 @@
  * A line is "word payload", as on Tandem's topics: `command {"op":"go",...}` in, `reply {...}`
  * out. With -DPOSITIONAL it is positional text, as the papers' robots have it: "1 90 50" is GO,
  * 90 degrees to the right, 50 cm, "4" is HALT; it answers "D x_mm y_mm heading_deg began_ms
- * ended_ms", "H ..." halted, "I ..." ignored; "B" tells its start. */
+ * ended_ms", "H ..." halted, "I ..." ignored; "B" announces its start. */
 #include <avr/interrupt.h>
 #include <avr/io.h>
 #include <avr/sleep.h>

@@ -61,7 +61,7 @@ struct tandem_robot { /* all zero but for `has`: at rest */
     const struct tandem_body *has;
     float pose[3]; /* x_m, y_m, psi_rad: where it is */
     uint16_t used;
-    struct { /* what the payload in work tells; which of it, its form says */
+    struct { /* values of the payload in progress; its form selects them */
         const char *id, *status;
         const struct tandem_time *t;
         const float *nu, *tau;

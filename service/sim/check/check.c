@@ -160,7 +160,7 @@ static void record_malformed(struct check_received *h, const struct event_malfor
     }
 }
 
-/* Natively the topic tells whether a message is retained; with a foreign protocol its content
+/* A native topic determines whether a message is retained; in a foreign protocol its content
  * does. */
 static bool is_old(struct check_received *h, const struct event *e)
 {

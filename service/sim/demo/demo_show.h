@@ -3,8 +3,8 @@
  * For robots whose laps are compared it prints a row per command, and a summary with the true
  * speeds; for arms also the distance between their tools. For vessels it shows the gap between
  * them, and drives them by a pilot. At first the simulator gets the pilot's efforts like the
- * real vessel: the open loop that labs have today. Then it is told to follow, and Tandem
- * computes its efforts.
+ * real vessel: the open loop that labs have today. Then it follows, and Tandem computes its
+ * efforts.
  */
 #ifndef SERVICE_SIM_DEMO_DEMO_SHOW_H
 #define SERVICE_SIM_DEMO_DEMO_SHOW_H

@@ -40,7 +40,7 @@ static bool does_handle(const struct team_params *p, const struct team_robot_par
     return does;
 }
 
-/* Tells whether a robot takes parts from buffers in a loop. */
+/* Returns whether a robot takes parts from buffers in a loop. */
 static bool goes_round(const struct team_params *p, const struct team_robot_params *r)
 {
     const struct team_sequence none = {.count = 0};

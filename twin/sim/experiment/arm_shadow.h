@@ -71,7 +71,7 @@ void arm_commands_run(const struct arm_geometry *arm, const struct arm_rates *ra
 
 /* Records a simulated arm: its joints follow the set points of moves through to[count], from
  * the first one on, by model arm6 with theta, with rest_s between moves, one row per period_s.
- * Returns the filled rows of rows[room]; 0 if a move is refused, which *refused then tells. */
+ * Returns the filled rows of rows[room]; 0 if a move is refused; *refused is its index. */
 size_t arm_record_moves(const struct arm_geometry *arm, const double *theta,
                         const struct arm_rates *rates, const double (*to)[ARM_JOINTS],
                         size_t count, double rest_s, double period_s, struct arm_row *rows,

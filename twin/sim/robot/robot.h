@@ -167,7 +167,7 @@ double robot_get_parameter(const struct robot_kind *kind, const void *memory, si
 void robot_set_parameter(const struct robot_kind *kind, void *memory, size_t index,
                          double value);
 
-/* Sets a parameter of a running robot by its name. If refused: STATUS_E_RANGE, and reason tells
+/* Sets a parameter of a running robot by its name. If refused: STATUS_E_RANGE, and reason says
  * what would be right. */
 MUST_USE enum status robot_set(const struct robot_kind *kind, void *memory, const char *name,
                                double value, char reason[ROBOT_REASON_MAX]);

@@ -27,7 +27,7 @@ static void use_job(struct model_checker *x, const struct team_job *job)
     }
 }
 
-/* A waiting robot that falls silent is overtaken until it is heard again. */
+/* A waiting robot that falls silent is overtaken until it sends again. */
 static bool is_passed(const struct model_checker *x, const struct team_effect *effect)
 {
     struct team_robot_view view = {.phase = TEAM_PHASE_IDLE};

@@ -27,7 +27,7 @@ size_t team_live_predict_bytes(const struct team_params *p);
 
 /* Predicts from the team's state at t_us, for its newest request. memory:
  * team_live_predict_bytes(), aligned for any type. fits NULL: use the measured durations of
- * moves. *out is always valid; its detail tells why there is no end, if so. */
+ * moves. *out is always valid; its detail has the reason if there is no end. */
 void team_live_predict(void *memory, const struct team_live *live, const struct team_params *p,
                        int64_t t_us, team_live_pair_fits *fits, void *context,
                        struct team_forecast *out);

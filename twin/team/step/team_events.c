@@ -300,7 +300,7 @@ static void end_lease(const struct team_work *w, uint32_t hold)
     const uint16_t robot = h->robot;
     struct team_member *m = &w->members[robot];
     const struct team_resource_params *r = &w->p->resources[h->resource];
-    if (w->t_us - m->last_message_us < r->lease_us) { /* it was heard since */
+    if (w->t_us - m->last_message_us < r->lease_us) { /* a message came since */
         team_set_timer(w, team_slot_of_lease(w, hold), TEAM_DUE_LEASE,
                        m->last_message_us + r->lease_us);
         return;

@@ -209,13 +209,13 @@ void team_withdraw(const struct team_work *w, uint16_t robot, const char *why);
 /* Lists what it still lacks, and whom it is queued behind. */
 size_t team_lacks(const struct team_work *w, uint16_t robot, uint16_t *resources);
 void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *robots);
-/* A waiting robot that is silent too long is overtaken, and keeps its place until it is heard
+/* A waiting robot that is silent too long is overtaken, and keeps its place until it sends
  * again. A grant to an absent robot would only block the others. */
 static inline bool team_is_passed(const struct team_work *w, uint16_t robot)
 {
     return team_set_has(&w->team->broken, robot);
 }
-/* The robot fell silent or is heard again, so its waits must be evaluated. */
+/* The robot fell silent or sends again, so its waits must be evaluated. */
 void team_look_again(const struct team_work *w, uint16_t robot);
 /* Returns bits of its wants: those that it lacks and is queued for. */
 unsigned team_queued(const struct team_work *w, const struct team_request *request);
@@ -252,7 +252,7 @@ size_t team_ring(const struct team_work *w, uint16_t robot, uint16_t *robots);
 void team_end_together(const struct team_work *w, uint16_t robot);
 /* Lists the robots that may still come to the meeting where this robot waits. */
 void team_coming(const struct team_work *w, uint16_t robot, struct team_set *robots);
-/* May a silent robot still come there when it is heard again? */
+/* May a silent robot still come there when it sends again? */
 bool team_awaits_silent(const struct team_work *w, uint16_t robot);
 
 /* ---- team_jobs.c ---- */
