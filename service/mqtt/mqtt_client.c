@@ -176,7 +176,7 @@ static enum status copy_options(struct mqtt_client *client, const struct mqtt_cl
         (void)snprintf(topic, sizeof topic, "%s/heartbeat/%s", o->prefix, o->client_id);
         client->heartbeat_topic = own_text(client, topic, &failed);
         client->filters[client->filter_count] = client->heartbeat_topic;
-        client->qos[client->filter_count++] = 1; /* in a backlog it comes behind it */
+        client->qos[client->filter_count++] = 1; /* behind messages that wait */
     }
     return failed ? STATUS_E_NOMEM : STATUS_OK;
 }
@@ -212,6 +212,7 @@ enum status mqtt_client_create(struct mqtt_client **out,
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
     client->state.heartbeat_rtt_us = -1;
     client->received_us = lab_clock_now_us();
+    client->passed_us = INT64_MAX;
     status = copy_options(client, options);
     if (status == STATUS_OK) {
         format_address(client);

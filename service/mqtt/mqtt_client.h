@@ -48,9 +48,10 @@ typedef void mqtt_client_message(void *context, const char *topic, const void *p
 typedef void mqtt_client_connected(void *context, bool resumed, int64_t silent_us,
                                    int64_t unsure_us);
 
-/* Nothing was received for silent_us, not even the own heartbeat: the link was down or the
- * process was frozen. The next message may have waited. Called before it, on the same
- * thread. */
+/* The next message may have waited for silent_us: nothing was received for that long, or the
+ * own heartbeat did not come back. The link was down, the process was frozen, or messages come
+ * faster than they are received. Called before the message, on the same thread, and once a
+ * second while this lasts. */
 typedef void mqtt_client_silence(void *context, int64_t silent_us);
 
 /* The broker has a message of mqtt_client_publish_once(). Everything is borrowed for the call.
@@ -117,7 +118,6 @@ struct mqtt_client_state {
     uint64_t crowded;         /* of these: with more than MQTT_CLIENT_PROPERTIES_MAX */
     uint64_t broken_writes;   /* failed writes of all clients of the process */
     int64_t heartbeat_rtt_us; /* round trip of the last heartbeat; -1 before the first */
-    int64_t heartbeat_us;     /* lab_clock_monotonic_us() when it returned; 0 before */
 };
 
 struct mqtt_client;

@@ -28,14 +28,13 @@ static const int64_t MARGIN_US = 100000;
 
 static void notify_accepted(struct mqtt_client *client, bool resumed)
 {
-    const int64_t now_us = lab_clock_monotonic_us();
+    const int64_t now_us = lab_clock_now_us();
     lock_acquire(&client->mutex);
     const int64_t beat_back_us = client->beat_back_us;
     lock_release(&client->mutex);
     (void)pthread_mutex_lock(&client->delivery);
     if (client->options.accepted && !client->closed) {
-        client->options.accepted(client->options.context, resumed,
-                                 lab_clock_now_us() - client->received_us,
+        client->options.accepted(client->options.context, resumed, now_us - client->received_us,
                                  beat_back_us > 0 ? now_us - beat_back_us + MARGIN_US : -1);
     }
     (void)pthread_mutex_unlock(&client->delivery);
@@ -43,19 +42,20 @@ static void notify_accepted(struct mqtt_client *client, bool resumed)
 
 static void came_up(struct mqtt_client *client, bool resumed)
 {
+    /* The last heartbeat of an earlier connection bounds the wait of a session's messages. */
+    if (!resumed) {
+        client->passed_us = INT64_MAX;
+    } else if (client->passed_us > client->received_us) {
+        client->passed_us = client->received_us;
+    }
     client->refused = false;
     resumed = resumed && !client->begun_untold;
     notify_accepted(client, resumed);
     client->begun_untold = client->refused && !resumed;
-    if (!resumed) {
-        client->backlog_us = 0;
-    } else if (client->backlog_us == 0) {
-        client->backlog_us = client->received_us;
-        /* That the link was away is noted already: a backlog is what takes longer than that. */
-        client->silence_reported_us = lab_clock_now_us();
-    }
+    /* This connection's record has the absence until now. */
+    client->reported_us = lab_clock_now_us();
     lock_acquire(&client->mutex);
-    client->up_us = lab_clock_monotonic_us();
+    client->up_us = client->reported_us;
     client->sent_away = false;
     client->phase = MQTT_LINK_UP;
     client->worn = true;
@@ -137,7 +137,7 @@ static void record_loss(struct mqtt_client *client, const char *cause)
     if (client->sent_away) {
         return; /* the broker has given the reason */
     }
-    if (client->rival && lab_clock_monotonic_us() - client->up_us < SOON_US) {
+    if (client->rival && lab_clock_now_us() - client->up_us < SOON_US) {
         record_rival(client, "lost connection to", "");
     } else {
         mqtt_link_set_error(client, "lost connection to", cause);
@@ -237,8 +237,8 @@ static void record_not_subscribed(struct mqtt_client *client)
 
 MQTT_LINK_CALLBACKS(on_subscribe_failure, failure, record_not_subscribed(context))
 
-static void handle_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes,
-                             int qos)
+/* A heartbeat of this connection came back. Messages behind it passed the broker after it. */
+static void handle_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes)
 {
     char text[24];
     if (bytes == 0 || bytes >= sizeof text) {
@@ -247,15 +247,12 @@ static void handle_heartbeat(struct mqtt_client *client, const char *payload, si
     memcpy(text, payload, bytes);
     text[bytes] = '\0';
     const int64_t left_us = strtoll(text, NULL, 10);
-    const int64_t now_us = lab_clock_monotonic_us();
+    const int64_t now_us = lab_clock_now_us();
     lock_acquire(&client->mutex);
-    if (left_us > 0 && left_us <= now_us) {
+    if (left_us >= client->up_us && left_us <= now_us) {
         client->state.heartbeat_rtt_us = now_us - left_us;
-        client->state.heartbeat_us = now_us;
         client->beat_back_us = left_us;
-        /* One that left by this connection came behind all that waited. With QoS 0 it would
-         * overtake. */
-        client->backlog_us = qos > 0 && left_us >= client->up_us ? 0 : client->backlog_us;
+        client->passed_us = left_us;
         if (client->stopping) {
             (void)pthread_cond_broadcast(&client->changed);
         }
@@ -274,25 +271,25 @@ static void check_marker(struct mqtt_client *client, const char *payload, size_t
     lock_release(&client->mutex);
 }
 
-/* The heartbeat returns several times a second, so a second without anything is an absence. */
+/* The heartbeat returns several times a second, so a second without it is an absence. */
 static const int64_t SILENCE_US = 1000000;
 
 /* If the silence cannot be recorded, the time of the last message stays, and the next
- * connection reports it. During a backlog the longest wait of its messages is reported once a
- * second. */
+ * connection reports it. While messages keep coming that may have waited for longer, their
+ * longest wait is reported once a second. */
 static void report_silence(struct mqtt_client *client)
 {
     const int64_t now_us = lab_clock_now_us();
     const int64_t silent_us = now_us - client->received_us;
-    const int64_t backlog_us = client->backlog_us;
-    const bool waited = backlog_us > 0 && now_us - client->silence_reported_us > SILENCE_US;
+    const int64_t waited_us = now_us - client->passed_us;
+    const bool waited = waited_us > SILENCE_US && now_us - client->reported_us > SILENCE_US;
     if ((silent_us > SILENCE_US || waited) && client->heartbeat_topic &&
         client->options.silence) {
-        client->silence_reported_us = now_us;
+        client->reported_us = now_us;
         (void)pthread_mutex_lock(&client->delivery);
         if (!client->closed) {
             client->options.silence(client->options.context,
-                                    backlog_us > 0 ? now_us - backlog_us : silent_us);
+                                    waited_us > silent_us ? waited_us : silent_us);
         }
         (void)pthread_mutex_unlock(&client->delivery);
     }
@@ -313,7 +310,7 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
         if (message->retained) {
             check_marker(client, message->payload, bytes);
         } else {
-            handle_heartbeat(client, message->payload, bytes, message->qos);
+            handle_heartbeat(client, message->payload, bytes);
         }
     } else if (client->options.message) {
         (void)pthread_mutex_lock(&client->delivery);
@@ -568,17 +565,17 @@ static void leave_marker(struct mqtt_client *client)
     }
 }
 
+/* With QoS 0 it would overtake messages that wait at the broker. */
 static void send_beat(struct mqtt_client *client)
 {
     char text[24];
-    const int64_t now_us = lab_clock_monotonic_us();
+    const int64_t now_us = lab_clock_now_us();
     const int bytes = snprintf(text, sizeof text, "%" PRId64, now_us);
     lock_acquire(&client->mutex);
     client->beat_us = now_us;
     lock_release(&client->mutex);
     mqtt_link_enter_paho();
-    (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text,
-                         client->backlog_us > 0, 0, NULL);
+    (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text, 1, 0, NULL);
     mqtt_link_leave_paho();
 }
 

@@ -62,19 +62,19 @@ struct mqtt_client {
     bool subscribe_due;
     bool subscribing;
     int64_t attempt_us; /* time of the next attempt, or start of the current one */
-    int64_t up_us;      /* time of the last connection */
+    int64_t up_us;      /* lab time of the last connection */
     bool rival;         /* when it began, the last marker was another program's */
     bool sent_away;     /* the broker has given its reason for ending the last one */
     int64_t subscribe_us;
     int64_t heartbeat_due_us;
-    int64_t beat_us; /* stamp of the last heartbeat that left, */
+    int64_t beat_us;      /* stamp of the last heartbeat that left, */
+    int64_t beat_back_us; /* and in the last one that came back */
     _Atomic int64_t
         received_us; /* lab_clock_now_us() when anything came last; Paho's thread sets it */
-    int64_t beat_back_us; /* and in the last one that came back */
-    /* When anything came last before a session was resumed whose backlog is not over; 0: none
-     * is. Paho's thread sets it. */
-    _Atomic int64_t backlog_us;
-    int64_t silence_reported_us; /* Paho's thread's */
+    /* Paho's thread's: messages that come now passed the broker at this time or later;
+     * INT64_MAX: none is old, because the session is new */
+    int64_t passed_us;
+    int64_t reported_us; /* Paho's thread's: time of the last report of silence */
     int64_t backoff_us;
     uint64_t attempts;
     bool closing; /* no more messages are accepted */

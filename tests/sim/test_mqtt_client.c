@@ -339,7 +339,6 @@ static void test_idle_link_is_awake(void)
     CHECK("all came", inbox_wait(&in, 10, UP_MS));
     mqtt_client_read_state(listener, &state);
     CHECK("heart beats", state.heartbeat_rtt_us > 0 && state.heartbeat_rtt_us < 1000000);
-    CHECK("just now", lab_clock_monotonic_us() - state.heartbeat_us < 1000000);
     CHECK_INT("beats are not handed out", state.received, 10);
     end_client(listener);
     end_client(speaker);

@@ -289,6 +289,75 @@ static void test_refused_connections(void)
     broker_finish(&b, NULL);
 }
 
+/* Reports of waiting messages that the owner of a client received. */
+struct waits {
+    int64_t reported_us, published_us; /* 0: not yet */
+    size_t count, late, unreported;
+};
+
+static void store_wait(void *context, int64_t silent_us)
+{
+    struct waits *w = context;
+    (void)silent_us;
+    w->reported_us = lab_clock_now_us();
+}
+
+/* Takes half a millisecond. All messages were at the broker by published_us. */
+static void receive_slowly(void *context, const char *topic, const void *payload, size_t bytes,
+                           int qos, bool retained, bool dup, uint16_t packet_id)
+{
+    struct waits *w = context;
+    const int64_t now_us = lab_clock_now_us();
+    (void)topic;
+    (void)payload;
+    (void)bytes;
+    (void)qos;
+    (void)retained;
+    (void)dup;
+    (void)packet_id;
+    const int64_t published_us = __atomic_load_n(&w->published_us, __ATOMIC_SEQ_CST);
+    if (published_us > 0 && now_us - published_us > 1000000) {
+        w->late++;
+        w->unreported += now_us - w->reported_us > 2000000;
+    }
+    pass_time_us(500);
+    (void)__atomic_add_fetch(&w->count, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Messages that come faster than they are received wait at the broker, although the connection
+ * is new and never silent. A report precedes each message that waited for more than a second,
+ * by 2 s at most. */
+static void test_queue_is_reported(void)
+{
+    enum { N = 4000 };
+    struct broker b;
+    struct waits w = {0};
+    char command[256];
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "slow", NULL);
+    listen.topics = all_topics;
+    listen.topic_count = COUNT(all_topics);
+    listen.message = receive_slowly;
+    listen.silence = store_wait;
+    listen.context = &w;
+    struct mqtt_client *listener = make_client("queue", &listen);
+    CU_ASSERT_FATAL(listener && wait_subscribed(listener));
+    (void)snprintf(command, sizeof command,
+                   "seq 1 %d | mosquitto_pub -h 127.0.0.1 -p %d -q 1 -t t/n -l", N, b.port);
+    CHECK_INT("published", system(command), 0);
+    __atomic_store_n(&w.published_us, lab_clock_now_us(), __ATOMIC_SEQ_CST);
+    for (int64_t end_us = 0;
+         __atomic_load_n(&w.count, __ATOMIC_SEQ_CST) < N && wait_more(&end_us, 3 * UP_MS);
+         pass_time_ms(10)) {
+    }
+    end_client(listener);
+    CHECK_INT("all came", w.count, N);
+    CHECK("some waited", w.late > 0);
+    CHECK_INT("all that waited were reported", w.unreported, 0);
+    (void)printf("    %zu of %d waited for more than a second\n", w.late, N);
+    broker_finish(&b, NULL);
+}
+
 int main(void)
 {
     if (broker_skip()) {
@@ -305,5 +374,6 @@ int main(void)
     (void)CU_add_test(suite, "hold", test_hold);
     (void)CU_add_test(suite, "flaps", test_flaps);
     (void)CU_add_test(suite, "refused connections", test_refused_connections);
+    (void)CU_add_test(suite, "a queue is reported", test_queue_is_reported);
     return check_run();
 }

@@ -228,9 +228,13 @@ void broker_publish(const char *topic, const char *payload, int qos, bool retain
 
 uint32_t broker_waiting(void)
 {
-    uint32_t waiting = world->broker.now.count;
+    const struct broker_memory *b = &world->broker.now;
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        waiting += strstr(b->queue[i].topic, "/heartbeat/") == NULL;
+    }
     for (int robot = 0; robot < ROBOTS; robot++) {
-        waiting += world->broker.now.robot_count[robot];
+        waiting += b->robot_count[robot];
     }
     return waiting;
 }
