@@ -223,38 +223,38 @@ static void count_entry(const struct store_row *row)
     }
 }
 
-struct reading {
-    struct lines lines;
-    uint64_t seq, last;
-};
-
 static bool add_row(void *context, const struct store_row *row)
 {
-    struct reading *r = context;
-    r->seq = row->seq;
+    struct lines *lines = context;
     if (row->kind == STORE_ENTRIES) {
         count_entry(row);
     }
     if (strcmp(row->pair, "$lab") != 0) { /* of the daemon itself: no replay knows them */
-        add_line(&r->lines, row);
+        add_line(lines, row);
     }
     return true;
 }
 
 static const enum store_kind kinds[] = {STORE_ENTRIES, STORE_ALARMS, STORE_CHANGES};
 
-static void read_store(const char *path, struct reading *r)
+/* All rows, those too that were made again from the journal. */
+static void read_store(const char *path, struct lines *lines)
 {
     struct store_reader *reader = NULL;
     struct err err = {0};
     enum status status = store_reader_open(path, &reader, &err);
     for (size_t k = 0; status == STATUS_OK && k < COUNT(kinds); k++) {
-        r->seq = 0;
-        uint64_t before = 0;
+        char cursor[STORE_CURSOR_MAX] = "";
+        char next[STORE_CURSOR_MAX];
+        const struct store_query query = {.kind = kinds[k],
+                                          .since_us = INT64_MIN,
+                                          .until_us = INT64_MAX,
+                                          .limit = STORE_PAGE_MAX,
+                                          .cursor = cursor};
         do {
-            before = r->seq;
-            status = store_since(reader, kinds[k], before, STORE_PAGE_MAX, add_row, r, &err);
-        } while (status == STATUS_OK && r->seq != before);
+            status = store_query(reader, &query, add_row, lines, next, &err);
+            memcpy(cursor, next, sizeof cursor);
+        } while (status == STATUS_OK && next[0] != '\0');
     }
     if (status != STATUS_OK) {
         sim_fail("the store cannot be read: %s: %s", err.where, err.text);
@@ -380,7 +380,7 @@ void ledger_judge(const char *lab_path)
 {
     struct lab_file lab = {0};
     struct err_list errors = {0};
-    struct reading stored = {0};
+    struct lines stored = {0};
     struct replaying replayed = {0};
     if (lab_file_load(lab_path, &lab, &errors) != STATUS_OK) {
         sim_fail("the lab file: %s", errors.items[0].text);
@@ -389,8 +389,8 @@ void ledger_judge(const char *lab_path)
     read_store(lab.store.file, &stored);
     replay_journal(&lab, &replayed);
     judge_commands();
-    compare_store(&stored.lines, &replayed.lines);
-    free_lines(&stored.lines);
+    compare_store(&stored, &replayed.lines);
+    free_lines(&stored);
     free_lines(&replayed.lines);
     lab_file_free(&lab);
 }

@@ -195,6 +195,7 @@ struct world {
     int64_t frozen_until_us;
     bool suspends;
     int64_t run_us, stop_us, kill_us; /* of this run */
+    int64_t stopping_us;              /* when it began to stop */
     bool kill_cuts_power;
     bool kill_waits;     /* for the next checkpoint after kill_us */
     uint64_t kill_steps; /* after kill_us */
