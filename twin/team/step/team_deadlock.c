@@ -57,42 +57,6 @@ static void find_behind(const struct team_work *w, uint16_t robot, struct team_s
     }
 }
 
-static bool reaches_itself(const struct team_work *w, uint16_t robot)
-{
-    uint16_t stack[TEAM_ROBOTS_MAX];
-    struct team_set seen;
-    team_set_clear(&seen);
-    size_t depth = 0;
-    stack[depth++] = robot;
-    while (depth > 0) {
-        struct team_set behind;
-        team_set_clear(&behind);
-        find_behind(w, stack[--depth], &behind);
-        TEAM_EACH(i, &behind)
-        {
-            if (i == robot) {
-                return true;
-            }
-            if (!team_set_has(&seen, i)) {
-                team_set_add(&seen, i);
-                stack[depth++] = i;
-            }
-        }
-    }
-    return false;
-}
-
-static bool any_reaches_itself(const struct team_work *w)
-{
-    TEAM_EACH(robot, &w->team->new_waits)
-    {
-        if (reaches_itself(w, robot)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const struct team_meeting *meeting_of(const struct team_work *w, uint16_t robot)
 {
     return &w->meetings[team_step_of(w, robot)->meeting];
@@ -165,6 +129,34 @@ static void reduce_waits(const struct team_work *w, struct knot *knot)
     }
 }
 
+/* Adds the robots of `core` that wait, directly or indirectly, for one of these or of `also`.
+ */
+static void spread_waits(const struct team_work *w, const struct team_set *core,
+                         const struct team_set *also, struct team_set *robots)
+{
+    bool grew = true;
+    while (grew) {
+        grew = false;
+        TEAM_EACH(i, core)
+        {
+            struct team_set behind;
+            team_set_clear(&behind);
+            if (team_set_has(robots, i)) {
+                continue;
+            }
+            find_behind(w, i, &behind);
+            TEAM_EACH(k, &behind)
+            {
+                if (team_set_has(also, k) || team_set_has(robots, k)) {
+                    team_set_add(robots, i);
+                    grew = true;
+                    break;
+                }
+            }
+        }
+    }
+}
+
 /* Finds the robots whose wait leads to a failed robot, or to a meeting that can never be
  * complete. */
 static void find_blocked(const struct team_work *w, struct knot *knot)
@@ -179,27 +171,7 @@ static void find_blocked(const struct team_work *w, struct knot *knot)
             team_set_add(&knot->blocked, i);
         }
     }
-    bool grew = true;
-    while (grew) {
-        grew = false;
-        TEAM_EACH(i, &knot->dead)
-        {
-            struct team_set behind;
-            team_set_clear(&behind);
-            if (team_set_has(&knot->blocked, i)) {
-                continue;
-            }
-            find_behind(w, i, &behind);
-            TEAM_EACH(k, &behind)
-            {
-                if (team_set_has(&knot->stuck, k) || team_set_has(&knot->blocked, k)) {
-                    team_set_add(&knot->blocked, i);
-                    grew = true;
-                    break;
-                }
-            }
-        }
-    }
+    spread_waits(w, &knot->dead, &knot->stuck, &knot->blocked);
 }
 
 static void emit_blocked(const struct team_work *w, uint16_t robot)
@@ -225,7 +197,8 @@ static void emit_blocked(const struct team_work *w, uint16_t robot)
 /* ---- the circle ---------------------------------------------------------------------------
  */
 
-/* Finds the shortest circle through this robot within `core`; returns its length, 0: none. */
+/* Finds the shortest circle through this robot within `core`, NULL: all robots; returns its
+ * length, 0: none. */
 static size_t find_circle(const struct team_work *w, const struct team_set *core,
                           uint16_t robot, uint16_t *circle)
 {
@@ -254,7 +227,7 @@ static size_t find_circle(const struct team_work *w, const struct team_set *core
         }
         TEAM_EACH(i, &behind)
         {
-            if (team_set_has(core, i) && !team_set_has(&seen, i)) {
+            if ((!core || team_set_has(core, i)) && !team_set_has(&seen, i)) {
                 team_set_add(&seen, i);
                 from[i] = at;
                 queue[last++] = i;
@@ -262,6 +235,19 @@ static size_t find_circle(const struct team_work *w, const struct team_set *core
         }
     }
     return 0;
+}
+
+/* Does a wait that began in this instant lead back to its robot? */
+static bool any_closes_circle(const struct team_work *w)
+{
+    uint16_t circle[TEAM_ROBOTS_MAX];
+    TEAM_EACH(robot, &w->team->new_waits)
+    {
+        if (find_circle(w, NULL, robot, circle) > 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* One list has what they hold and want; a very large circle is cut there. */
@@ -325,40 +311,13 @@ static void find_reported(const struct team_work *w, const struct team_set *core
     }
 }
 
-/* Adds the robots that wait for one of these, directly or indirectly. */
-static void spread_reported(const struct team_work *w, const struct team_set *core,
-                            struct team_set *reported)
-{
-    bool grew = true;
-    while (grew) {
-        grew = false;
-        TEAM_EACH(i, core)
-        {
-            struct team_set behind;
-            team_set_clear(&behind);
-            if (team_set_has(reported, i)) {
-                continue;
-            }
-            find_behind(w, i, &behind);
-            TEAM_EACH(k, &behind)
-            {
-                if (team_set_has(reported, k)) {
-                    team_set_add(reported, i);
-                    grew = true;
-                    break;
-                }
-            }
-        }
-    }
-}
-
 /* Emits the shortest circle not yet reported, the first robot's if several are equal. */
 static bool emit_next_circle(const struct team_work *w, const struct team_set *core,
                              struct team_set *reported)
 {
     uint16_t circle[TEAM_ROBOTS_MAX], best[TEAM_ROBOTS_MAX];
     size_t best_length = 0;
-    spread_reported(w, core, reported);
+    spread_waits(w, core, reported, reported);
     TEAM_EACH(i, core)
     {
         const size_t length = team_set_has(reported, i) ? 0 : find_circle(w, core, i, circle);
@@ -415,7 +374,7 @@ void team_find_deadlocks(const struct team_work *w)
         struct knot knot;
         find_stuck(w, &knot.stuck);
         if (team->check || team_set_any(&knot.stuck) || team_set_any(&team->meeting) ||
-            (w->p->locking == TEAM_FREE && any_reaches_itself(w))) {
+            (w->p->locking == TEAM_FREE && any_closes_circle(w))) {
             emit_knot(w, &knot);
         }
     }
