@@ -76,23 +76,13 @@ static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
 
 /* ---- the team at work ---- */
 
-static uint16_t find_robot(const struct team_params *p, const char *name)
-{
-    for (size_t i = 0; i < p->robot_count; i++) {
-        if (strcmp(p->robots[i].name, name) == 0) {
-            return (uint16_t)i;
-        }
-    }
-    return TEAM_NONE;
-}
-
 /* The lab's team has the same name, but may differ from the given one, so activities are found
  * by name. */
 static struct team_laps *find_activity(const struct reading *r, const struct team_effect *e)
 {
     const struct team_params *theirs = &r->lab->teams.teams[r->team];
     const size_t kinds = team_activity_count(r->measured->tp);
-    const uint16_t robot = find_robot(r->p, theirs->robots[e->robot].name);
+    const uint16_t robot = team_find_robot(r->p, theirs->robots[e->robot].name);
     for (size_t k = 0; k < kinds && robot != TEAM_NONE; k++) {
         const struct team_activity a = team_activity(r->measured->tp, k);
         if (strcmp(r->p->tasks[a.task].name, theirs->tasks[e->step->task].name) == 0 &&
@@ -188,7 +178,7 @@ static void find_place(const struct reading *r, const struct lab *lab, size_t ro
         return;
     }
     const struct team_params *theirs = &r->lab->teams.teams[r->team];
-    const uint16_t same = find_robot(theirs, r->p->robots[robot].name);
+    const uint16_t same = team_find_robot(theirs, r->p->robots[robot].name);
     if (same != TEAM_NONE) {
         const struct team_live_robot *c = team_live_robot(lab_team(lab, r->team), theirs, same);
         if (c->posed) {

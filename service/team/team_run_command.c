@@ -43,19 +43,10 @@ struct team_following {
 
 /* ---- output -------------------------------------------------------------------------- */
 
-static size_t find_robot(const struct team_following *f, const char *name)
-{
-    size_t i = 0;
-    while (i < f->p->robot_count && strcmp(f->p->robots[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 static void set_open(struct team_following *f, const char *name, bool open)
 {
-    const size_t i = find_robot(f, name);
-    if (i == f->p->robot_count || (f->open[i] != 0) == open) {
+    const uint16_t i = team_find_robot(f->p, name);
+    if (i == TEAM_NONE || (f->open[i] != 0) == open) {
         return;
     }
     f->open[i] = open;

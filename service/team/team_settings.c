@@ -106,24 +106,6 @@ static bool split_setting(const char *text, struct setting *out)
            (out->value = equals + 1);
 }
 
-static size_t find_robot(const struct team_params *p, const char *name)
-{
-    size_t i = 0;
-    while (i < p->robot_count && strcmp(p->robots[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
-static size_t find_resource(const struct team_params *p, const char *name)
-{
-    size_t i = 0;
-    while (i < p->resource_count && strcmp(p->resources[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 static void apply_setting(struct team_settings *s, const char *text, struct err_list *errors)
 {
     struct setting set;
@@ -132,30 +114,28 @@ static void apply_setting(struct team_settings *s, const char *text, struct err_
                            "'NAME.WHAT=VALUE' was expected, as in 'R1.speed=+10%%'");
         return;
     }
-    const size_t robot = find_robot(&s->params, set.name);
-    const size_t resource = find_resource(&s->params, set.name);
+    const uint16_t robot = team_find_robot(&s->params, set.name);
+    const uint16_t resource = team_find_resource(&s->params, set.name);
     bool known = false;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const bool has = rows[i].of_robot ? robot < s->params.robot_count
-                                          : resource < s->params.resource_count;
-        if (!has || strcmp(rows[i].what, set.what) != 0) {
+        const uint16_t at = rows[i].of_robot ? robot : resource;
+        if (at == TEAM_NONE || strcmp(rows[i].what, set.what) != 0) {
             continue;
         }
         known = true;
-        if (!rows[i].set(s, rows[i].of_robot ? robot : resource, set.value)) {
+        if (!rows[i].set(s, at, set.value)) {
             (void)err_list_add(errors, STATUS_E_PARSE, FAULT_BAD_FORMAT, text, 0, 0,
                                "%s was expected", rows[i].expected);
         }
     }
-    if (robot == s->params.robot_count && resource == s->params.resource_count) {
+    if (robot == TEAM_NONE && resource == TEAM_NONE) {
         (void)err_list_add(errors, STATUS_E_PARSE, FAULT_UNKNOWN_NAME, text, 0, 0,
                            "no robot and no resource of team %s is called '%s'", s->params.name,
                            set.name);
     } else if (!known) {
         (void)err_list_add(errors, STATUS_E_PARSE, FAULT_UNKNOWN_NAME, text, 0, 0,
                            "of %s can be set: %s", set.name,
-                           robot < s->params.robot_count ? "speed, at, cycles, priority"
-                                                         : "capacity");
+                           robot != TEAM_NONE ? "speed, at, cycles, priority" : "capacity");
     }
 }
 

@@ -1,7 +1,6 @@
 #include "twin/team/live/team_live_bars.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void copy_prediction(struct bar *bar, const struct team_live_bar *from)
 {
@@ -14,14 +13,11 @@ static void copy_prediction(struct bar *bar, const struct team_live_bar *from)
 void team_live_predict_bar(const struct team_live *live, const struct team_params *p,
                            struct bar *bar)
 {
-    uint16_t robot = 0;
     if ((bar->kind != BAR_TASK && bar->kind != BAR_FAILED) || bar->number > UINT32_MAX) {
         return;
     }
-    while (robot < p->robot_count && strcmp(p->robots[robot].name, bar->robot) != 0) {
-        robot++;
-    }
-    const struct team_live_bar *from = team_live_find_bar(live, robot, (uint32_t)bar->number);
+    const struct team_live_bar *from =
+        team_live_find_bar(live, team_find_robot(p, bar->robot), (uint32_t)bar->number);
     if (from) {
         copy_prediction(bar, from);
     }

@@ -53,11 +53,9 @@ void team_live_label_entry(const struct team_live_run *run, uint16_t robot, stru
     for (size_t k = 0; hash != 0 && k < TEAM_LIVE_COMMANDS; k++) {
         const struct team_live_command *sent = &r->sent[k];
         if (sent->id_hash == hash && sent->task < p->task_count) {
-            const char *arg = team_name(p, sent->arg);
             (void)snprintf(entry->team, sizeof entry->team, "%s", p->name);
             memcpy(entry->job, sent->job, sizeof entry->job);
-            (void)snprintf(entry->task, sizeof entry->task, "%s%s%s", p->tasks[sent->task].name,
-                           arg[0] ? " " : "", arg);
+            team_task_text(p, sent->task, sent->arg, entry->task, sizeof entry->task);
             team_live_learn_entry(run, robot, sent, entry);
             team_live_add_entry(run, robot, sent->n, entry);
             return;

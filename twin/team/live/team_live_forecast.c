@@ -1,8 +1,6 @@
 /* twin/team/live/team_live_forecast.c - predictions of the team: requested when something
  * begins, and retained until it ends.
  */
-#include <stdio.h>
-
 #include "twin/team/live/team_live_parts.h"
 #include "twin/team/live/team_live_thresholds.def"
 
@@ -60,35 +58,16 @@ void team_live_update_forecast(const struct team_live_run *run,
 /* ---- a new forecast
  * ----------------------------------------------------------------------- */
 
-static uint16_t find_robot(const struct team_params *p, const char *name)
-{
-    uint16_t i = 0;
-    while (i < p->robot_count && strcmp(p->robots[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
-/* Is this the name of the step, such as "Move IB"? */
-static bool is_named(const struct team_params *p, const struct team_step *step,
-                     const char *name)
-{
-    const char *arg = team_name(p, step->arg);
-    char text[TEAM_FORECAST_TASK_MAX];
-    (void)snprintf(text, sizeof text, "%s%s%s", p->tasks[step->task].name, arg[0] ? " " : "",
-                   arg);
-    return strcmp(text, name) == 0;
-}
-
 /* Returns the team's first step of this name; NULL: none. */
 static const struct team_step *find_step(const struct team_params *p, const char *name)
 {
     for (size_t i = 0; i < p->step_count; i++) {
-        const struct team_step *step = &p->steps[i];
-        const bool works = step->kind == TEAM_STEP_TASK || step->kind == TEAM_STEP_TOOL ||
-                           step->kind == TEAM_STEP_TOGETHER;
-        if (works && is_named(p, step, name)) {
-            return step;
+        char text[TEAM_FORECAST_TASK_MAX];
+        if (team_step_acts(&p->steps[i])) {
+            team_task_text(p, p->steps[i].task, p->steps[i].arg, text, sizeof text);
+            if (strcmp(text, name) == 0) {
+                return &p->steps[i];
+            }
         }
     }
     return NULL;
@@ -115,9 +94,9 @@ static void apply_bars(const struct team_live_run *run, const struct team_foreca
     retain_begun(run);
     for (size_t k = 0; k < forecast->bar_count && f->bar_count < TEAM_FORECAST_BARS; k++) {
         const struct forecast_bar *from = &forecast->bars[k];
-        const uint16_t robot = find_robot(run->p, from->robot);
+        const uint16_t robot = team_find_robot(run->p, from->robot);
         const struct team_step *step = find_step(run->p, from->task);
-        if (robot == run->p->robot_count || !step) {
+        if (robot == TEAM_NONE || !step) {
             continue;
         }
         struct team_robot_view view;

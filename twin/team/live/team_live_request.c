@@ -210,37 +210,13 @@ void team_live_update_answer(const struct team_live_run *run, const struct team_
 /* ---- kinds of requests
  * -------------------------------------------------------------------- */
 
-static uint16_t find_robot(const struct team_params *p, const char *name)
-{
-    for (uint16_t i = 0; i < p->robot_count; i++) {
-        if (strcmp(p->robots[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return TEAM_NONE;
-}
-
-static uint16_t find_name(const struct team_params *p, const char *name)
-{
-    for (uint16_t i = 0; i < p->name_count; i++) {
-        if (strcmp(p->names[i], name) == 0) {
-            return i;
-        }
-    }
-    return TEAM_NONE;
-}
-
 /* Reads the resources by name; false, and rejected, if one does not exist. */
 static bool read_resources(const struct team_live_run *run, const struct event_team *ask,
                            struct team_live_answer *a)
 {
     for (size_t k = 0; k < ask->resource_count; k++) {
-        uint16_t i = 0;
-        while (i < run->p->resource_count &&
-               strcmp(run->p->resources[i].name, ask->resources[k]) != 0) {
-            i++;
-        }
-        if (i == run->p->resource_count) {
+        const uint16_t i = team_find_resource(run->p, ask->resources[k]);
+        if (i == TEAM_NONE) {
             char why[TEAM_LIVE_DETAIL_MAX];
             (void)snprintf(why, sizeof why, "there is no resource %s", ask->resources[k]);
             reject_request(run, a, why);
@@ -312,16 +288,11 @@ static void ask_job(const struct team_live_run *run, const struct event_team *as
     const struct team_params *p = run->p;
     struct team_event e = {.kind = TEAM_EVENT_JOB, .robot = TEAM_NONE};
     char why[TEAM_JOB_FAULT_MAX];
-    uint16_t sequence = 0;
-    while (sequence < p->sequence_count &&
-           strcmp(p->sequences[sequence].name, ask->sequence) != 0) {
-        sequence++;
-    }
-    e.job.part = find_name(p, ask->part);
-    e.job.sequence = sequence;
-    e.job.home = ask->home[0] ? find_robot(p, ask->home) : TEAM_NONE;
+    e.job.part = team_find_name(p, ask->part);
+    e.job.sequence = team_find_sequence(p, ask->sequence);
+    e.job.home = ask->home[0] ? team_find_robot(p, ask->home) : TEAM_NONE;
     memcpy(e.job.id, ask->id, sizeof e.job.id);
-    if (sequence == p->sequence_count) {
+    if (e.job.sequence == TEAM_NONE) {
         reject_request(run, a, "there is no sequence of this name");
     } else if (e.job.part == TEAM_NONE) {
         reject_request(run, a, "there is no part of this name");
@@ -528,7 +499,7 @@ void team_live_apply_request(const struct team_live_run *run, const struct event
         team_live_apply_forecast(run, event->forecast);
         return;
     }
-    const uint16_t robot = ask->robot[0] ? find_robot(run->p, ask->robot) : TEAM_NONE;
+    const uint16_t robot = ask->robot[0] ? team_find_robot(run->p, ask->robot) : TEAM_NONE;
     if (ask->op == TEAM_OP_SENT) {
         if (robot != TEAM_NONE) {
             team_live_confirm_command(&team_live_robots(run->live)[robot], ask->id,

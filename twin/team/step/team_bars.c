@@ -22,16 +22,10 @@ static void name_activity(struct bar *bar, const struct team_params *p,
     (void)snprintf(bar->arg, sizeof bar->arg, "%s", team_name(p, step->arg));
 }
 
-static bool is_activity(const struct team_step *step)
-{
-    return step && (step->kind == TEAM_STEP_TASK || step->kind == TEAM_STEP_TOOL ||
-                    step->kind == TEAM_STEP_TOGETHER);
-}
-
 static void end_activity(const struct team_params *p, const struct team_effect *e,
                          enum bar_kind kind, team_bar_emit *emit, void *context)
 {
-    if (is_activity(e->step)) {
+    if (e->step && team_step_acts(e->step)) {
         struct bar bar = make_bar(p, kind, e->robot, e->t_us - e->took_us, e->t_us);
         name_activity(&bar, p, e->step);
         bar.number = e->n;
@@ -86,7 +80,7 @@ static void open_robot(const struct team_params *p, const struct team *team, uin
     const struct team_step *step = view.step;
     struct bar bar = make_bar(p, BAR_TASK, robot, view.since_us, t_us);
     bar.open = true;
-    if (view.phase == TEAM_PHASE_ACTIVE && is_activity(step)) {
+    if (view.phase == TEAM_PHASE_ACTIVE && step && team_step_acts(step)) {
         name_activity(&bar, p, step);
         bar.number = view.n;
     } else if (view.phase == TEAM_PHASE_MEETING && step) {

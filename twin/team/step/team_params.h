@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/errors/status.h"
 #include "base/numbers/lab_time.h"
 #include "base/text/names.h"
-#include "base/errors/status.h"
 #include "logger/message/event.h"
 
 enum {
@@ -72,7 +72,8 @@ enum team_step_kind { TEAM_STEP_KINDS(NAMES_VALUE) TEAM_STEP_KIND_COUNT };
  * (then it has failed). poll > 0: checked every poll from min on, as INTF of the paper
  * (REFERENCE 6.1). */
 struct team_window {
-    int64_t min_us, max_us, poll_us; /* max: LAB_TIME_MAX: unlimited; poll 0: ends at its reply */
+    int64_t min_us, max_us,
+        poll_us; /* max: LAB_TIME_MAX: unlimited; poll 0: ends at its reply */
 };
 
 struct team_resource_params {
@@ -80,7 +81,7 @@ struct team_resource_params {
     enum team_resource_kind kind;
     uint32_t capacity; /* 1 .. TEAM_CAPACITY_MAX: simultaneous owners */
     int64_t lease_us;  /* silence of an owner that ends its lease; 0: no lease */
-    int64_t delay_us;  /* time between a release by error, loss or a person and the next grant */
+    int64_t delay_us; /* time between a release by error, loss or a person and the next grant */
     enum team_policy on_error, on_lost;
 };
 
@@ -100,9 +101,10 @@ struct team_nominal {
 struct team_task_params {
     char name[TEAM_NAME_MAX]; /* "Move", "PickPrt" … */
     bool to_position;         /* its arg is a position: turn, then distance, as needed */
-    bool safe;                /* after it the robot is outside every zone, whatever the target */
-    char op[EVENT_OP_MAX];    /* operation of the pair for other tasks; "": offline only */
-    char payload[EVENT_RAW_MAX]; /* other members of the command, a JSON object; {arg} is replaced */
+    bool safe;             /* after it the robot is outside every zone, whatever the target */
+    char op[EVENT_OP_MAX]; /* operation of the pair for other tasks; "": offline only */
+    char payload[EVENT_RAW_MAX]; /* other members of the command, a JSON object; {arg} is
+                                    replaced */
     struct team_window window;
 };
 
@@ -117,8 +119,9 @@ struct team_step {
     uint32_t line;     /* line of the file; 0: not written */
     uint32_t to;       /* index in steps */
     uint32_t times;    /* repetitions of a loop, >= 1 */
-    uint32_t first_resource, resource_count; /* range in lists: as written, without duplicates */
-    int64_t retry_us; /* IdPrt: time until the next look; 0: the sequence ends */
+    uint32_t first_resource,
+        resource_count; /* range in lists: as written, without duplicates */
+    int64_t retry_us;   /* IdPrt: time until the next look; 0: the sequence ends */
 };
 
 struct team_sequence {
@@ -184,6 +187,16 @@ const char *team_step_kind_name(enum team_step_kind kind);
 
 /* Returns "" for TEAM_NONE. */
 const char *team_name(const struct team_params *p, uint16_t name);
+/* Writes "TASK ARG", or "TASK" without an arg; cut if too long. */
+void team_task_text(const struct team_params *p, uint16_t task, uint16_t arg, char *text,
+                    size_t size);
+/* Find by name; TEAM_NONE: there is none. */
+uint16_t team_find_robot(const struct team_params *p, const char *name);
+uint16_t team_find_resource(const struct team_params *p, const char *name);
+uint16_t team_find_sequence(const struct team_params *p, const char *name);
+uint16_t team_find_name(const struct team_params *p, const char *name);
+/* Is the step an activity, which takes the robot some time? */
+bool team_step_acts(const struct team_step *step);
 /* Finds this robot's position of this name; NULL: none. */
 const struct team_position *team_position(const struct team_params *p, uint16_t robot,
                                           uint16_t name);
