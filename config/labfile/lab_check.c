@@ -12,14 +12,6 @@
 #include "identification/model/models.h"
 #include "logger/codec/codecs.h"
 
-bool lab_check_id(const char *id)
-{
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                  "0123456789_-";
-    const size_t n = strlen(id);
-    return n > 0 && n < EVENT_PAIR_MAX && strspn(id, allowed) == n;
-}
-
 static bool is_loopback(const char *address)
 {
     struct in_addr v4;

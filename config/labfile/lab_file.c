@@ -23,6 +23,10 @@ void lab_file_free(struct lab_file *lab)
     }
 }
 
+_Static_assert((int)OPTION_NAME_MAX == (int)EVENT_PAIR_MAX - 1 &&
+                   (int)OPTION_NAME_MAX == (int)TEAM_NAME_MAX - 1,
+               "ids and names have one length");
+
 /* --- pairs ---------------------------------------------------------------------------- */
 
 struct pair_list {
@@ -178,8 +182,8 @@ static void read_options(struct option_reader *r, uint32_t node, const char *sho
                          struct lab_pair *pair, struct mapping_table **tables)
 {
     uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_reading reading = {r, &lab_pair_options, given, node, shown};
-    option_read(r, &lab_pair_options, "", node, shown, pair, given);
+    const struct option_reading reading = {r, &lab_pair_options, given, node, shown, 0, false};
+    option_read(&reading, NULL, pair);
     if (pair_following_wanted(&pair->following)) {
         (void)snprintf(pair->following.arm, sizeof pair->following.arm, "%s", pair->params.arm);
     }
@@ -229,7 +233,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
     if (r->tree->nodes[node].kind == TREE_SKIPPED) {
         return STATUS_OK;
     }
-    if (!lab_check_id(id)) {
+    if (!option_is_name(OPTION_ID, id)) {
         fault_at_key(r, node, FAULT_BAD_NAME, "an id has 1 to 31 letters, digits, '_' or '-'");
         return STATUS_OK;
     }

@@ -181,10 +181,6 @@ MUST_USE enum status lab_file_print_schema(FILE *out);
 /* --- what a lab file must fulfil beyond the range of each single value ----------------------
  */
 
-/* An id has 1 to 31 characters of A-Z a-z 0-9 _ and -, because it becomes a level of MQTT
- * topics and HTTP paths. */
-bool lab_check_id(const char *id);
-
 /* Report contradictions: in the whole file, in one pair's options, or in the defaults. */
 void lab_check_file(const struct option_reading *reading, const struct lab_file *lab);
 void lab_check_pair(const struct option_reading *reading, const struct lab_pair *pair);

@@ -9,7 +9,7 @@
 /* clang-format off */
 #define IN_LAB(m)     OPTION_AT(struct lab_file, m)
 #define IN_PAIR(m)    OPTION_AT(struct lab_pair, m)
-#define SHOWN_PAIR(m) offsetof(struct lab_pair, m), sizeof(((struct lab_pair *)0)->m), true
+#define SHOWN_PAIR(m) offsetof(struct lab_pair, m), sizeof(((struct lab_pair *)0)->m), true, NULL
 #define NO_RANGE      OPTION_NO_RANGE
 #define NOT_EMPTY     1.0, 0.0, ""
 

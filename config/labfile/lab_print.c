@@ -261,12 +261,12 @@ static int add_pairs(json_t *schema)
     failed |= json_object_set_new(properties, "defaults", defaults);
     failed |= json_object_set_new(defaults, "description", json_string(help_of("defaults")));
     failed |= option_add_schema(defaults, &lab_pair_options, "count");
+    failed |= option_add_schema(pair, &lab_pair_options, "");
     failed |= add_mapping(defaults) | add_mapping(pair);
     json_t *pairs = json_pack("{s:s, s:s, s:i, s:{s:s}, s:o}", "description", help_of("pairs"),
                               "type", "object", "minProperties", 1, "propertyNames", "pattern",
                               "^[A-Za-z0-9_-]{1,31}$", "additionalProperties", pair);
-    failed |= json_object_set_new(properties, "pairs", pairs);
-    return failed | option_add_schema(pair, &lab_pair_options, "");
+    return failed | json_object_set_new(properties, "pairs", pairs);
 }
 
 enum status lab_file_print_schema(FILE *out)

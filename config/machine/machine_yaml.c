@@ -71,9 +71,9 @@ struct yaml_reader {
     struct machine_draft *draft;
 };
 
-/* A map after it was read by its table. */
+/* A map that is read by its table. */
 struct yaml_map {
-    const struct option_table *table;
+    struct option_reading reading;
     uint32_t given[OPTION_ROWS_MAX];
 };
 
@@ -81,14 +81,14 @@ static void read_map(struct yaml_reader *r, struct yaml_map *map,
                      const struct option_table *table, uint32_t node, const char *shown,
                      void *values)
 {
-    *map = (struct yaml_map){.table = table};
+    *map = (struct yaml_map){{&r->options, table, map->given, node, shown, 0, false}, {0}};
     option_defaults(table, values);
-    option_read(&r->options, table, "", node, shown, values, map->given);
+    option_read(&map->reading, NULL, values);
 }
 
 static uint32_t node_of(const struct yaml_map *map, const char *key)
 {
-    return option_given(map->table, map->given, key);
+    return option_node(&map->reading, key);
 }
 
 static struct machine_place place_of(const struct yaml_reader *r, uint32_t node)
@@ -412,7 +412,7 @@ void machine_yaml_read(const char *text, size_t bytes, struct machine_draft *dra
     const enum status status = tree_parse(text, bytes, "", &tree, &errors);
     if (status != STATUS_E_NOMEM && tree.count > 0) {
         struct yaml_reader r = {.tree = &tree,
-                                .options = {&tree, "", &errors, status != STATUS_OK},
+                                .options = {&tree, "", &errors, status != STATUS_OK, NULL},
                                 .draft = draft};
         read_machine(&r);
     } else if (errors.count == 0) {

@@ -47,6 +47,7 @@ struct row_reading {
     struct mapping_build *b;
     const char *shown; /* "mappings[0]" */
     uint32_t given[COUNT(row_rows)];
+    struct option_reading reading;
     struct row_values values;
     struct mapping_row *row;
     struct mapping_sources sources;
@@ -56,7 +57,7 @@ struct row_reading {
 
 static uint32_t find_given(const struct row_reading *rr, const char *key, uint32_t otherwise)
 {
-    const uint32_t node = option_given(&row_options, rr->given, key);
+    const uint32_t node = option_node(&rr->reading, key);
     return node == TREE_NONE ? otherwise : node;
 }
 
@@ -424,7 +425,8 @@ static bool fill_row(struct row_reading *rr, uint32_t node, struct mapping_table
     const bool failed = r->failed;
     (void)snprintf(below, sizeof below, "%s.", rr->shown);
     r->failed = false;
-    option_read(r, &row_options, "", node, below, &rr->values, rr->given);
+    rr->reading = (struct option_reading){r, &row_options, rr->given, node, below, 0, false};
+    option_read(&rr->reading, NULL, &rr->values);
     bool fine = !r->failed;
     r->failed = failed || r->failed;
     if (!fine) {

@@ -36,6 +36,7 @@ struct send_reading {
     const char *shown; /* "send[0]" */
     uint32_t node;
     uint32_t given[COUNT(send_rows)];
+    struct option_reading reading;
     struct send_values values;
     struct mapping_send *send;
     struct mapping_sources sources;
@@ -49,7 +50,7 @@ struct send_reading {
 
 static uint32_t find_given(const struct send_reading *sr, const char *key)
 {
-    const uint32_t node = option_given(&send_options, sr->given, key);
+    const uint32_t node = option_node(&sr->reading, key);
     return node == TREE_NONE ? sr->node : node;
 }
 
@@ -119,7 +120,7 @@ static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
     const bool command = sr->send->kind == CODEC_COMMAND;
     const struct mapping_member *member =
         command ? mapping_member_find(EVENT_COMMAND, name, &axis) : NULL;
-    const uint32_t fields = option_given(&send_options, sr->given, "fields");
+    const uint32_t fields = option_node(&sr->reading, "fields");
     const uint32_t field =
         fields == TREE_NONE ? TREE_NONE : mapping_child(b->r->tree, fields, name);
     const bool has_path =
@@ -302,7 +303,7 @@ static bool read_kind(struct send_reading *sr)
 static bool read_side(struct send_reading *sr)
 {
     const char *side = sr->values.side;
-    const uint32_t sides = option_given(&send_options, sr->given, "sides");
+    const uint32_t sides = option_node(&sr->reading, "sides");
     const bool to_simulator = sr->send->kind != CODEC_COMMAND && sr->send->kind != CODEC_PROBE;
     char shown[OPTION_PREFIX_MAX];
     sr->send->side = side[0]        ? (enum side)names_value(&side_names, side)
@@ -326,8 +327,8 @@ static bool read_side(struct send_reading *sr)
 
 static bool read_payload(struct send_reading *sr)
 {
-    const uint32_t text = option_given(&send_options, sr->given, "text");
-    const uint32_t json = option_given(&send_options, sr->given, "json");
+    const uint32_t text = option_node(&sr->reading, "text");
+    const uint32_t json = option_node(&sr->reading, "json");
     if ((text == TREE_NONE) == (json == TREE_NONE)) {
         option_fault(sr->b->r, sr->node, FAULT_UNKNOWN_VALUE,
                      "%s: one of text, json was expected", sr->shown);
@@ -342,7 +343,7 @@ static bool read_payload(struct send_reading *sr)
 static bool check_fields(struct send_reading *sr)
 {
     const struct tree *tree = sr->b->r->tree;
-    const uint32_t fields = option_given(&send_options, sr->given, "fields");
+    const uint32_t fields = option_node(&sr->reading, "fields");
     uint32_t i = fields == TREE_NONE ? TREE_NONE : tree->nodes[fields].first;
     for (; i != TREE_NONE; i = tree->nodes[i].next) {
         size_t k = 0;
@@ -383,7 +384,9 @@ static bool fill_send(struct send_reading *sr)
     const bool failed = r->failed;
     (void)snprintf(below, sizeof below, "%s.", sr->shown);
     r->failed = false;
-    option_read(r, &send_options, "", sr->node, below, &sr->values, sr->given);
+    sr->reading =
+        (struct option_reading){r, &send_options, sr->given, sr->node, below, 0, false};
+    option_read(&sr->reading, NULL, &sr->values);
     const bool fine = !r->failed;
     r->failed = failed || r->failed;
     if (!fine || !read_kind(sr)) {

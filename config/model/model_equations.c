@@ -228,7 +228,8 @@ static void parse_derived(struct model_loader *l, uint32_t node, size_t i)
     char shown[OPTION_PREFIX_MAX];
     uint16_t root = 0;
     (void)snprintf(shown, sizeof shown, "derived %zu: ", i + 1);
-    option_read(l->r, &derived_table, "", node, shown, &values, given);
+    const struct option_reading reading = {l->r, &derived_table, given, node, shown, 0, false};
+    option_read(&reading, NULL, &values);
     struct model_file_texts *t = &f->quantity[i];
     *t = values.texts;
     if (!expression_is_name(t->name, false)) {
@@ -238,7 +239,7 @@ static void parse_derived(struct model_loader *l, uint32_t node, size_t i)
     if (t->symbol[0] == '\0') {
         memcpy(t->symbol, t->name, sizeof t->symbol);
     }
-    const uint32_t value = option_given(&derived_table, given, "value");
+    const uint32_t value = option_node(&reading, "value");
     (void)snprintf(shown, sizeof shown, "derived %zu", i + 1);
     if (value == TREE_NONE) {
         option_fault(l->r, node, FAULT_MISSING_KEY, "%s: value is missing, as in value: J/f",

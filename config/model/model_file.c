@@ -105,7 +105,9 @@ static void read_quantity(struct model_loader *l, uint32_t node, const char *sec
     if (model_is_kind(l, node, TREE_SCALAR) && !option_is_empty(l->tree, node)) {
         copy_text(out->texts.unit, sizeof out->texts.unit, tree_text(l->tree, node));
     } else {
-        option_read(l->r, table, "", node, shown, out, NULL);
+        uint32_t given[OPTION_ROWS_MAX] = {0};
+        option_read(&(struct option_reading){l->r, table, given, node, shown, 0, false}, NULL,
+                    out);
     }
     copy_text(out->texts.symbol, sizeof out->texts.symbol, symbol);
     if (out->texts.name[0] == '\0') {

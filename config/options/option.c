@@ -7,8 +7,8 @@
 
 #include "base/numbers/hash.h"
 #include "base/numbers/lab_time.h"
-#include "base/text/names.h"
 #include "base/numbers/number.h"
+#include "base/text/names.h"
 #include "logger/message/json_write.h"
 
 enum { WORD_MAX = 48 };
@@ -44,6 +44,12 @@ static int64_t load_int(const struct option_row *row, const void *values)
     return value;
 }
 
+/* Has the row no single value with a default? */
+static bool is_read_apart(const struct option_row *row)
+{
+    return row->type == OPTION_MAP || row->type == OPTION_ITEMS;
+}
+
 bool option_equal(const struct option_row *row, const void *a, const void *b)
 {
     return memcmp(member_const(row, a), member_const(row, b), row->size) == 0;
@@ -54,7 +60,7 @@ uint64_t option_hash(const struct option_table *table, const void *values, uint6
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
         const char *at = member_const(row, values);
-        if (!row->shown_only && row->type != OPTION_MAP) {
+        if (!row->shown_only && !is_read_apart(row)) {
             hash = hash_bytes(hash, at, row->type == OPTION_TEXT ? strlen(at) + 1 : row->size);
         }
     }
@@ -98,6 +104,22 @@ static size_t numbers_max(const struct option_row *row)
     return row->size / sizeof(struct named_number);
 }
 
+static void describe_items(const struct option_items *items, char *out, size_t size)
+{
+    const char *what = items->what ? items->what : "values";
+    const char *one = items->shape == OPTION_LIST_OR_ONE ? "value or " : "";
+    if (items->shape == OPTION_NAMED) {
+        (void)snprintf(out, size, "map from names to %s", what);
+    } else if (items->most == 0) {
+        (void)snprintf(out, size, "%slist of %s", one, what);
+    } else if (items->least == items->most) {
+        (void)snprintf(out, size, "%slist of %zu %s", one, items->most, what);
+    } else {
+        (void)snprintf(out, size, "%slist of %zu to %zu %s", one, items->least, items->most,
+                       what);
+    }
+}
+
 void option_describe(const struct option_row *row, char *out, size_t size)
 {
     char low[JSON_WRITE_NUMBER_MAX];
@@ -107,6 +129,9 @@ void option_describe(const struct option_row *row, char *out, size_t size)
     switch (row->type) {
     case OPTION_TEXT:
         (void)snprintf(out, size, "text");
+        break;
+    case OPTION_NAME:
+        (void)snprintf(out, size, "name");
         break;
     case OPTION_BOOL:
         (void)snprintf(out, size, "true or false");
@@ -123,6 +148,9 @@ void option_describe(const struct option_row *row, char *out, size_t size)
     case OPTION_NUMBERS:
         (void)snprintf(out, size, "at most %zu names, each with %s to %s", numbers_max(row),
                        low, high);
+        break;
+    case OPTION_ITEMS:
+        describe_items(row->items, out, size);
         break;
     case OPTION_MAP:
         (void)snprintf(out, size, "map");
@@ -156,6 +184,28 @@ bool option_is_no_text(const char *text)
     double real = 0.0;
     const enum number_fault fault = number_parse_real(text, &real);
     return fault != NUMBER_NONE && fault != NUMBER_UNIT && fault != NUMBER_COMMA;
+}
+
+bool option_is_name(enum option_names names, const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-.";
+    const size_t n = strlen(name);
+    return names == OPTION_ANY_NAME ||
+           (n > 0 && n <= OPTION_NAME_MAX && strspn(name, letters) == n &&
+            (names == OPTION_DOTTED_ID || !strchr(name, '.')));
+}
+
+static bool parse_name(const struct option_row *row, const char *text, void *values,
+                       struct err *why)
+{
+    if (!option_is_name(OPTION_DOTTED_ID, text)) {
+        (void)err_set(why, STATUS_E_RANGE, FAULT_BAD_NAME, "",
+                      "'%.40s': a name has 1 to 31 letters, digits, '_', '-' or '.'", text);
+        return false;
+    }
+    (void)snprintf(member_at(row, values), row->size, "%s", text);
+    return true;
 }
 
 static bool parse_text(const struct option_row *row, const char *text, bool plain, void *values,
@@ -271,6 +321,8 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
     switch (row->type) {
     case OPTION_TEXT:
         return parse_text(row, text, plain, values, why);
+    case OPTION_NAME:
+        return parse_name(row, text, values, why);
     case OPTION_BOOL:
         return parse_bool(row, text, plain, values, why);
     case OPTION_INTEGER:
@@ -280,6 +332,7 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
     case OPTION_CHOICE:
         return parse_choice(row, text, values, why);
     case OPTION_NUMBERS:
+    case OPTION_ITEMS:
     case OPTION_MAP:
         break;
     }
@@ -327,6 +380,7 @@ bool option_has_fallback(const struct option_row *row)
     double value = 0.0;
     switch (row->type) {
     case OPTION_TEXT:
+    case OPTION_NAME:
         return row->fallback[0] != '\0';
     case OPTION_INTEGER:
     case OPTION_REAL:
@@ -337,6 +391,7 @@ bool option_has_fallback(const struct option_row *row)
     case OPTION_CHOICE:
     case OPTION_NUMBERS:
         return true;
+    case OPTION_ITEMS:
     case OPTION_MAP:
         break;
     }
@@ -348,7 +403,7 @@ void option_defaults(const struct option_table *table, void *values)
     struct err why = {0};
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
-        if (row->type == OPTION_MAP) {
+        if (is_read_apart(row)) {
             continue;
         }
         memset(member_at(row, values), 0, row->size);
@@ -416,6 +471,7 @@ void option_format(const struct option_row *row, const void *values, char out[OP
     out[0] = '\0';
     switch (row->type) {
     case OPTION_TEXT:
+    case OPTION_NAME:
         quote_text(member_const(row, values), out);
         break;
     case OPTION_BOOL:
@@ -440,6 +496,7 @@ void option_format(const struct option_row *row, const void *values, char out[OP
     case OPTION_NUMBERS:
         format_numbers(row, values, out, size);
         break;
+    case OPTION_ITEMS:
     case OPTION_MAP:
         break;
     }

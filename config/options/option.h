@@ -19,7 +19,8 @@ enum {
     OPTION_PRINT_MAX = 1280, /* bytes of a value as YAML text */
     OPTION_PREFIX_MAX = 96,
     OPTION_ROWS_MAX = 96,
-    OPTION_WHY_MAX = 192
+    OPTION_WHY_MAX = 192,
+    OPTION_NAME_MAX = 31 /* bytes of a name or id, without the terminator */
 };
 
 enum option_type {
@@ -29,9 +30,11 @@ enum option_type {
     OPTION_REAL,    /* double */
     OPTION_TIME,    /* seconds in the file, int64_t microseconds in the struct */
     OPTION_CHOICE,  /* integer of size 1, 2 or 4: position in choices */
+    OPTION_NAME,    /* char[size]: a name of 1 to 31 letters, digits, '_', '-' or '.' */
     /* struct named_number[] with names chosen by the user; a later table adds to it */
     OPTION_NUMBERS,
-    OPTION_MAP /* the table's owner reads it */
+    OPTION_ITEMS, /* a list, or a map from names, as its struct option_items describes */
+    OPTION_MAP    /* the table's owner reads it */
 };
 
 struct option_row {
@@ -40,17 +43,60 @@ struct option_row {
     const char *unit; /* "s", "Hz" …; "" when it has none */
     /* default as a file would give it; numbers out of range mean "none" */
     const char *fallback;
-    double min, max;     /* range of numbers, in the file's unit */
-    const char *choices; /* "a|b|c" for OPTION_CHOICE */
-    size_t offset, size; /* place and size of the struct's member */
-    bool shown_only;     /* no decision depends on it */
-    const char *help;    /* one sentence for a person */
+    double min, max;                  /* range of numbers, in the file's unit */
+    const char *choices;              /* "a|b|c" for OPTION_CHOICE */
+    size_t offset, size;              /* place and size of the struct's member */
+    bool shown_only;                  /* no decision depends on it */
+    const struct option_items *items; /* for OPTION_ITEMS */
+    const char *help;                 /* one sentence for a person */
 };
 
 struct option_table {
     const struct option_row *rows;
     size_t count; /* <= OPTION_ROWS_MAX */
 };
+
+enum option_shape {
+    OPTION_LIST,        /* [a, b] */
+    OPTION_LIST_OR_ONE, /* the same, or a without brackets */
+    OPTION_NAMED        /* {name: a, other: b} with names that the user chooses */
+};
+
+/* Which names are allowed. */
+enum option_names {
+    OPTION_ANY_NAME,
+    OPTION_ID,       /* 1 to 31 letters, digits, '_' or '-' */
+    OPTION_DOTTED_ID /* the same, or '.' */
+};
+
+struct option_reading; /* config/options/option_file.h */
+
+/* The items of a list, or of a map from names. Each is a map with a table of its own, or one
+ * value. They are stored in the row's member (an array of items), or `add` copies each. */
+struct option_items {
+    enum option_shape shape;
+    enum option_names names;
+    const struct option_table *table; /* keys of an item; NULL: it is one value … */
+    const struct option_row *value;   /* … of this kind, at offset 0; NULL: add reads it */
+    const char *required;             /* keys that each item has: "x_m y_m"; NULL: none */
+    bool later;                       /* option_read() leaves it to option_read_items() */
+    bool short_form;                  /* a scalar stands for the table's first key */
+    size_t least, most;               /* number of items; most 0: any number */
+    size_t bytes;                     /* size of an item's struct, zeroed and with defaults */
+    size_t count_at;                  /* offset of the array's size_t count, if least < most */
+    enum fault fault;                 /* for another kind or number; FAULT_NONE: the usual */
+    const char *what;                 /* "points"; NULL: "values" */
+    const char *example;              /* "[0.1, 0.2]"; NULL: none */
+    const char *reference;            /* an item's schema: "#/$defs/x"; NULL: its own */
+    /* Fills the defaults of an item; NULL: those of the table. */
+    void (*start)(const struct option_reading *item, void *value, void *owner);
+    /* Checks an item after it was read, with or without faults; owner is the struct with the
+     * row. */
+    void (*add)(const struct option_reading *item, void *value, void *owner);
+};
+
+/* Is it a name of this kind? */
+bool option_is_name(enum option_names names, const char *name);
 
 /* Write every row's default into *values. */
 void option_defaults(const struct option_table *table, void *values);

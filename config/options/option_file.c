@@ -21,8 +21,9 @@ static const struct tree_node *node_at(const struct option_reader *r, uint32_t n
     return &r->tree->nodes[node];
 }
 
-void option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
-                  ...)
+static void PRINTF_LIKE(5, 0)
+    report_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *name,
+                 const char *format, va_list args)
 {
     r->failed = true;
     /* On a line that is no YAML a value is unreliable, and the line is reported already. */
@@ -30,22 +31,37 @@ void option_fault(struct option_reader *r, uint32_t node, enum fault fault, cons
         return;
     }
     char text[ERR_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    const int n = snprintf(text, sizeof text, "%s%s", name, name[0] ? ": " : "");
+    (void)vsnprintf(text + n, sizeof text - (size_t)n, format, args);
     const bool placed = node < r->tree->count;
     (void)err_list_add(r->errors, STATUS_E_RANGE, fault, r->file,
                        placed ? node_at(r, node)->line : 0,
                        placed ? node_at(r, node)->column : 0, "%s", text);
-    r->failed = true;
 }
 
-uint32_t option_given(const struct option_table *table, const uint32_t *given, const char *path)
+void option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
+                  ...)
 {
-    const struct option_row *row = option_find(table, path);
-    assert(row);
-    return given[row - table->rows];
+    va_list args;
+    va_start(args, format);
+    report_fault(r, node, fault, "", format, args);
+    va_end(args);
+}
+
+void option_fault_at(const struct option_reading *reading, const char *key, enum fault fault,
+                     const char *format, ...)
+{
+    char name[2 * OPTION_PREFIX_MAX];
+    const uint32_t node = key[0] ? option_node(reading, key) : TREE_NONE;
+    (void)snprintf(name, sizeof name, "%s%.90s", reading->shown, key);
+    if (key[0] == '\0' && name[0] && name[strlen(name) - 1] == '.') {
+        name[strlen(name) - 1] = '\0';
+    }
+    va_list args;
+    va_start(args, format);
+    report_fault(reading->r, node != TREE_NONE ? node : reading->node, fault, name, format,
+                 args);
+    va_end(args);
 }
 
 bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value)
@@ -191,25 +207,33 @@ static void report_unknown(struct option_reader *r, const struct option_table *t
     r->failed = true;
 }
 
+static bool is_number(const struct option_row *row)
+{
+    return row->type == OPTION_REAL || row->type == OPTION_INTEGER || row->type == OPTION_TIME;
+}
+
 static void read_value(struct option_reader *r, const struct option_row *row, uint32_t node,
-                       const char *shown, void *values)
+                       const char *name, void *values)
 {
     const struct tree_node *n = node_at(r, node);
-    const char *key = tree_key(r->tree, node);
+    const bool empty = option_is_empty(r->tree, node);
     char range[OPTION_WHY_MAX / 2];
     struct err why = {0};
 
     option_describe(row, range, sizeof range);
-    if (n->kind != TREE_SCALAR) {
-        option_fault(r, node, FAULT_VALUE_EXPECTED,
-                     "%s%s: one value is wanted, not a %s; allowed: %s", shown, key,
+    if ((n->kind != TREE_SCALAR || empty) && is_number(row) &&
+        tree_key(r->tree, node)[0] == '\0') { /* in a list */
+        option_fault(r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected", name);
+    } else if (n->kind != TREE_SCALAR) {
+        option_fault(r, node, row->type == OPTION_NAME ? FAULT_BAD_NAME : FAULT_VALUE_EXPECTED,
+                     "%s: one value is wanted, not a %s; allowed: %s", name,
                      n->kind == TREE_LIST ? "list" : "map", range);
-    } else if (option_is_empty(r->tree, node)) {
+    } else if (empty) {
         option_fault(r, node, FAULT_MISSING_VALUE,
-                     "%s%s has no value, give one (%s) or leave the key out for the default",
-                     shown, key, range);
+                     "%s has no value, give one (%s) or leave the key out for the default",
+                     name, range);
     } else if (!option_parse(row, tree_text(r->tree, node), n->plain, values, &why)) {
-        option_fault(r, node, why.fault, "%s%s: %s", shown, key, why.text);
+        option_fault(r, node, why.fault, "%s: %s", name, why.text);
     }
 }
 
@@ -218,29 +242,28 @@ static void read_numbers(struct option_reader *r, const struct option_row *row, 
                          const char *shown, void *values)
 {
     const struct tree_node *map = node_at(r, node);
-    const char *key = tree_key(r->tree, node);
     char range[OPTION_WHY_MAX];
     if (map->kind != TREE_MAP) {
         if (!option_is_empty(r->tree, node)) {
             option_describe(row, range, sizeof range);
-            option_fault(r, node, FAULT_OBJECT_EXPECTED, "%s%s: a map is wanted, of %s", shown,
-                         key, range);
+            option_fault(r, node, FAULT_OBJECT_EXPECTED, "%s: a map is wanted, of %s", shown,
+                         range);
         }
         return;
     }
     for (uint32_t i = map->first; i != TREE_NONE; i = node_at(r, i)->next) {
         const struct tree_node *n = node_at(r, i);
+        const char *name = tree_key(r->tree, i);
         struct err why = {0};
         if (n->kind == TREE_SKIPPED) {
             continue;
         }
         if (n->kind != TREE_SCALAR) {
-            option_fault(r, i, FAULT_NOT_A_NUMBER, "%s%s.%.40s: a number was expected", shown,
-                         key, tree_key(r->tree, i));
-        } else if (!option_parse_named(row, tree_key(r->tree, i), tree_text(r->tree, i),
-                                       n->plain, values, &why)) {
-            option_fault(r, i, why.fault, "%s%s.%.40s: %s", shown, key, tree_key(r->tree, i),
-                         why.text);
+            option_fault(r, i, FAULT_NOT_A_NUMBER, "%s.%.40s: a number was expected", shown,
+                         name);
+        } else if (!option_parse_named(row, name, tree_text(r->tree, i), n->plain, values,
+                                       &why)) {
+            option_fault(r, i, why.fault, "%s.%.40s: %s", shown, name, why.text);
         }
     }
 }
@@ -265,55 +288,242 @@ static const struct option_row *match_key(const struct option_table *table, cons
     return NULL;
 }
 
-/* Recursion is as deep as the dots in the table's paths. */
+static void read_items(const struct option_row *row, struct option_reader *r, uint32_t node,
+                       const char *name, void *owner);
+
+/* Recursion is as deep as the tables are nested. */
 // NOLINTNEXTLINE(misc-no-recursion)
-void option_read(struct option_reader *r, const struct option_table *table, const char *path,
-                 uint32_t node, const char *shown, void *values, uint32_t *given)
+static void read_row(struct option_reader *r, const struct option_row *row, uint32_t node,
+                     const char *name, void *values)
+{
+    if (row->type == OPTION_ITEMS) {
+        read_items(row, r, node, name, values);
+    } else if (row->type == OPTION_NUMBERS) {
+        read_numbers(r, row, node, name, values);
+    } else if (row->type != OPTION_MAP) {
+        read_value(r, row, node, name, values);
+    }
+}
+
+/* Reports a node that is no map; false then. */
+static bool is_map(struct option_reader *r, const struct option_table *table, const char *path,
+                   uint32_t node, const char *shown)
 {
     const struct tree_node *map = node_at(r, node);
-    if (map->kind == TREE_SKIPPED || option_is_empty(r->tree, node)) {
-        return;
-    }
+    char names[ERR_TEXT_MAX / 2];
     if (map->kind == TREE_SCALAR && map->plain && strchr(tree_text(r->tree, node), ':')) {
         option_fault(r, node, FAULT_BAD_SYNTAX, "'%.40s': a space is missing behind the colon",
                      tree_text(r->tree, node));
-        return;
-    }
-    if (map->kind != TREE_MAP) {
-        char names[ERR_TEXT_MAX / 2];
+    } else if (map->kind != TREE_MAP) {
         list_names(table, path, names, sizeof names);
         option_fault(r, node, FAULT_OBJECT_EXPECTED,
                      "%.*s%s: 'key: value' lines are wanted here, with keys: %s",
                      (int)(strlen(shown) > 0 ? strlen(shown) - 1 : 0), shown,
                      strlen(shown) > 0 ? "" : "the file", names);
+    }
+    return map->kind == TREE_MAP;
+}
+
+/* Reads the values below path ("" or "broker.") of a table; recursion is as deep as the dots in
+ * its paths. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static void read_section(const struct option_reading *reading, const char *path, uint32_t node,
+                         const char *shown, void *values)
+{
+    struct option_reader *r = reading->r;
+    const struct option_table *table = reading->table;
+    if (node_at(r, node)->kind == TREE_SKIPPED || option_is_empty(r->tree, node) ||
+        !is_map(r, table, path, node, shown)) {
         return;
     }
-    for (uint32_t i = map->first; i != TREE_NONE; i = node_at(r, i)->next) {
+    for (uint32_t i = node_at(r, node)->first; i != TREE_NONE; i = node_at(r, i)->next) {
         if (node_at(r, i)->kind == TREE_SKIPPED) {
             continue;
         }
+        const char *key = tree_key(r->tree, i);
+        char name[OPTION_PREFIX_MAX];
         bool section = false;
-        const struct option_row *row = match_key(table, path, tree_key(r->tree, i), &section);
+        const struct option_row *row = match_key(table, path, key, &section);
+        (void)snprintf(name, sizeof name, "%s%s%s", shown, key, section ? "." : "");
         if (!row) {
             report_unknown(r, table, path, i, shown);
         } else if (section) {
             char deeper[OPTION_PREFIX_MAX];
-            char deeper_shown[OPTION_PREFIX_MAX];
-            (void)snprintf(deeper, sizeof deeper, "%s%s.", path, tree_key(r->tree, i));
-            (void)snprintf(deeper_shown, sizeof deeper_shown, "%s%s.", shown,
-                           tree_key(r->tree, i));
-            option_read(r, table, deeper, i, deeper_shown, values, given);
+            (void)snprintf(deeper, sizeof deeper, "%s%s.", path, key);
+            read_section(reading, deeper, i, name, values);
         } else {
-            if (given) {
-                given[row - table->rows] = i;
-            }
-            if (row->type == OPTION_NUMBERS) {
-                read_numbers(r, row, i, shown, values);
-            } else if (row->type != OPTION_MAP) {
-                read_value(r, row, i, shown, values);
+            reading->given[row - table->rows] = i;
+            if (row->type != OPTION_ITEMS) {
+                read_row(r, row, i, name, values);
             }
         }
     }
+}
+
+/* required: "x_m y_m" */
+static void check_required(const struct option_reading *reading, const char *required)
+{
+    struct option_reader *r = reading->r;
+    const bool empty = option_is_empty(r->tree, reading->node);
+    char key[NAME_MAX_BYTES];
+    if (r->tree->partial || (!empty && node_at(r, reading->node)->kind != TREE_MAP)) {
+        return; /* the keys may be in the part that was not read */
+    }
+    for (const char *at = required; *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        (void)snprintf(key, sizeof key, "%.*s", (int)n, at);
+        at += n;
+        const struct option_row *row = option_find(reading->table, key);
+        assert(row);
+        if (reading->given[row - reading->table->rows] == TREE_NONE) {
+            char what[OPTION_WHY_MAX];
+            option_describe(row, what, sizeof what);
+            option_fault(r, reading->node, FAULT_MISSING_KEY, "%s%s is missing (%s)",
+                         reading->shown, key, what);
+        }
+    }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+void option_read_items(const struct option_reading *reading, const char *path, void *values)
+{
+    const uint32_t node = option_node(reading, path);
+    char name[OPTION_PREFIX_MAX];
+    (void)snprintf(name, sizeof name, "%s%s", reading->shown, path);
+    if (node != TREE_NONE) {
+        read_items(option_find(reading->table, path), reading->r, node, name, values);
+    }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+void option_read(const struct option_reading *reading, const char *required, void *values)
+{
+    const struct option_table *table = reading->table;
+    read_section(reading, "", reading->node, reading->shown, values);
+    if (required) {
+        check_required(reading, required);
+    }
+    for (size_t i = 0; i < table->count && node_at(reading->r, reading->node)->count > 0; i++) {
+        if (table->rows[i].type == OPTION_ITEMS && !table->rows[i].items->later) {
+            option_read_items(reading, table->rows[i].path, values);
+        }
+    }
+}
+
+/* --- items -------------------------------------------------------------------------------- */
+
+const char *option_name(const struct option_reading *item)
+{
+    return tree_key(item->r->tree, item->node);
+}
+
+/* Reports another kind of node, or another number of items; false then. */
+static bool check_items(const struct option_row *row, struct option_reader *r, uint32_t node,
+                        const char *name)
+{
+    const struct option_items *items = row->items;
+    const struct tree_node *n = node_at(r, node);
+    const bool kind = n->kind == (items->shape == OPTION_NAMED ? TREE_MAP : TREE_LIST);
+    char what[OPTION_WHY_MAX / 2];
+    if (kind && n->count >= items->least && (items->most == 0 || n->count <= items->most)) {
+        return true;
+    }
+    option_describe(row, what, sizeof what);
+    option_fault(r, node,
+                 items->fault                   ? items->fault
+                 : kind                         ? FAULT_WRONG_COUNT
+                 : items->shape == OPTION_NAMED ? FAULT_OBJECT_EXPECTED
+                                                : FAULT_LIST_EXPECTED,
+                 "%s: a %s is wanted%s%s", name, what, items->example ? ", as in " : "",
+                 items->example ? items->example : "");
+    return false;
+}
+
+static bool check_item_name(const struct option_items *items, struct option_reader *r,
+                            uint32_t node, const char *name)
+{
+    const struct tree_node *n = node_at(r, node);
+    const char *key = tree_key(r->tree, node);
+    if (items->shape != OPTION_NAMED || option_is_name(items->names, key)) {
+        return true;
+    }
+    (void)err_list_add(r->errors, STATUS_E_RANGE, FAULT_BAD_NAME, r->file, n->key_line,
+                       n->key_column, "%s: '%.40s': a name has 1 to 31 letters, digits, %s",
+                       name, key, items->names == OPTION_ID ? "'_' or '-'" : "'_', '-' or '.'");
+    r->failed = true;
+    return false;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static void read_item(const struct option_items *items, struct option_reading *item,
+                      void *value, void *owner)
+{
+    struct option_reader *r = item->r;
+    const bool failed = r->failed;
+    const bool scalar =
+        tree_is(r->tree, item->node, TREE_SCALAR) && !option_is_empty(r->tree, item->node);
+    r->failed = false;
+    if (items->start) {
+        items->start(item, value, owner);
+    } else if (items->table) {
+        option_defaults(items->table, value);
+    }
+    if (items->table && !(items->short_form && scalar)) {
+        option_read(item, items->required, value);
+    } else if (items->table || items->value) {
+        read_row(r, items->table ? &items->table->rows[0] : items->value, item->node,
+                 item->shown, value);
+    }
+    item->failed = r->failed;
+    if (items->add) {
+        items->add(item, value, owner);
+    }
+    r->failed = r->failed || failed;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static void read_items(const struct option_row *row, struct option_reader *r, uint32_t node,
+                       const char *name, void *owner)
+{
+    const struct option_items *items = row->items;
+    const struct tree_node *n = node_at(r, node);
+    const bool empty = option_is_empty(r->tree, node);
+    const bool one = items->shape == OPTION_LIST_OR_ONE && n->kind == TREE_SCALAR && !empty;
+    char *slot = row->size > 0 ? (char *)owner + row->offset : NULL;
+    size_t count = 0;
+    if (n->kind == TREE_SKIPPED ||
+        (items->shape == OPTION_NAMED && empty && items->least == 0) ||
+        (!one && !check_items(row, r, node, name))) {
+        return;
+    }
+    void *room = slot ? NULL : calloc(1, items->bytes + 1);
+    if (!slot && !room) {
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+        return;
+    }
+    for (uint32_t i = one ? node : n->first; i != TREE_NONE;
+         i = one ? TREE_NONE : node_at(r, i)->next) {
+        uint32_t given[OPTION_ROWS_MAX] = {0};
+        char shown[OPTION_PREFIX_MAX];
+        struct option_reading item = {r, items->table, given, i, shown, count, false};
+        const char *dot = items->table ? "." : "";
+        if (items->shape == OPTION_NAMED) {
+            (void)snprintf(shown, sizeof shown, "%s.%s%s", name, tree_key(r->tree, i), dot);
+        } else {
+            (void)snprintf(shown, sizeof shown, "%s[%zu]%s", name, count, dot);
+        }
+        if (node_at(r, i)->kind == TREE_SKIPPED || !check_item_name(items, r, i, name)) {
+            continue;
+        }
+        void *value = slot ? slot + count * items->bytes : room;
+        memset(value, 0, items->bytes);
+        read_item(items, &item, value, owner);
+        count++;
+    }
+    if (slot && items->least != items->most) {
+        memcpy((char *)owner + items->count_at, &count, sizeof count);
+    }
+    free(room);
 }
 
 /* --- a map by its table ------------------------------------------------------------------ */
@@ -323,7 +533,9 @@ uint32_t option_node(const struct option_reading *reading, const char *path)
     /* A large lab's pairs mostly have empty maps, which need no table walk. */
     const bool empty =
         reading->node != TREE_NONE && node_at(reading->r, reading->node)->count == 0;
-    return empty ? TREE_NONE : option_given(reading->table, reading->given, path);
+    const struct option_row *row = empty ? NULL : option_find(reading->table, path);
+    assert(empty || row);
+    return empty ? TREE_NONE : reading->given[row - reading->table->rows];
 }
 
 /* Reads a map into new memory, to be freed; NULL without memory. */
@@ -331,7 +543,7 @@ static void *read_values(const struct option_file *file, struct option_reader *r
                          const char *shown, const void *out)
 {
     uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_reading reading = {r, file->table, given, node, shown};
+    const struct option_reading reading = {r, file->table, given, node, shown, 0, false};
     void *values = calloc(1, file->bytes);
     if (!values) {
         option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
@@ -339,7 +551,7 @@ static void *read_values(const struct option_file *file, struct option_reader *r
     }
     if (file->table) {
         option_defaults(file->table, values);
-        option_read(r, file->table, "", node, shown, values, given);
+        option_read(&reading, file->required, values);
     } else {
         memcpy(values, out, file->out_bytes);
     }
@@ -363,7 +575,7 @@ enum status option_file_parse(const struct option_file *file, const char *text, 
     struct tree tree = {0};
     void *values = NULL;
     enum status status = tree_parse(text, bytes, name, &tree, errors);
-    struct option_reader r = {&tree, name, errors, status != STATUS_OK};
+    struct option_reader r = {&tree, name, errors, status != STATUS_OK, NULL};
     const bool nothing = tree.count == 0 || (file->empty && option_is_empty(&tree, TREE_ROOT));
     if (status != STATUS_E_NOMEM && !nothing) {
         values = read_values(file, &r, TREE_ROOT, "", out);

@@ -12,25 +12,34 @@
 
 /* For rows: the member that receives the value, no range, and a key that the file's own
  * function reads. */
-#define OPTION_AT(type, m) offsetof(type, m), sizeof(((type *)0)->m), false
+#define OPTION_AT(type, m) offsetof(type, m), sizeof(((type *)0)->m), false, NULL
 #define OPTION_NO_RANGE    0.0, 0.0, ""
-#define OPTION_BY_HAND     OPTION_NO_RANGE, 0, 0, false
+#define OPTION_BY_HAND     OPTION_NO_RANGE, 0, 0, false, NULL
+
+/* The rest of a row of OPTION_ITEMS: items whose `add` stores them, and items in an array. */
+#define OPTION_EACH(items) OPTION_ITEMS, "", "", OPTION_NO_RANGE, 0, 0, false, &(items)
+#define OPTION_ARRAY(items, type, m)                                                           \
+    OPTION_ITEMS, "", "", OPTION_NO_RANGE, offsetof(type, m), sizeof(((type *)0)->m), false,   \
+        &(items)
 
 /* A file while it is read. */
 struct option_reader {
     const struct tree *tree;
     const char *file;
     struct err_list *errors;
-    bool failed; /* out: at least one fault was reported */
+    bool failed;   /* out: at least one fault was reported */
+    void *context; /* for the functions of struct option_items */
 };
 
-/* A map that was read by a table. */
+/* A map that is read by a table, or one item. */
 struct option_reading {
     struct option_reader *r;
     const struct option_table *table;
-    const uint32_t *given; /* [table->count] */
-    uint32_t node;         /* node of the map */
-    const char *shown;     /* prefix of its keys in messages: "map." */
+    uint32_t *given; /* [table->count] out: node of each key that is present, else TREE_NONE */
+    uint32_t node;   /* node of the map or item */
+    const char *shown; /* its name in messages, of a map with a dot: "map." */
+    size_t index;      /* of an item: position in its list or map */
+    bool failed;       /* of an item: a fault was reported in it */
 };
 
 /* Describes how a kind of file is read. */
@@ -39,6 +48,7 @@ struct option_file {
     const char *empty; /* message for an empty file; NULL: an empty file leaves *out zero */
     /* NULL: the function reads everything, into a copy of *out */
     const struct option_table *table;
+    const char *required; /* keys that it must have: "x_m y_m"; NULL: none */
     size_t bytes; /* size of the struct that the table writes to, zeroed and with defaults … */
     size_t out_bytes; /* … of which the caller gets this many bytes from the start */
     /* converts the text to YAML in place; NULL: it is YAML */
@@ -62,17 +72,16 @@ MUST_USE enum status option_file_parse(const struct option_file *file, const cha
 void option_file_read(const struct option_file *file, struct option_reader *r, uint32_t node,
                       const char *shown, void *out);
 
-/* Read the map at node: keys below path ("" or "broker.") of the table go into *values, every
- * fault into the reader's list. shown is the prefix of keys in messages ("pairs.r1."). given,
- * [table->count] or NULL, receives the node of each key that is present and stays TREE_NONE for
- * the others. A node without value is an empty map. */
-void option_read(struct option_reader *r, const struct option_table *table, const char *path,
-                 uint32_t node, const char *shown, void *values, uint32_t *given);
+/* Read the map at reading->node: its values and items go into *values, every fault into the
+ * reader's list. Items are read after all values, in the order of the table. required: keys
+ * that must be present, NULL: none. A node without value is an empty map. */
+void option_read(const struct option_reading *reading, const char *required, void *values);
 
-/* The node of a row's value as option_read() recorded it; TREE_NONE when the key was absent.
- * path is one of the table's. */
-uint32_t option_given(const struct option_table *table, const uint32_t *given,
-                      const char *path);
+/* Read the items of a row that option_read() has left. */
+void option_read_items(const struct option_reading *reading, const char *path, void *values);
+
+/* The name of an item in its map; "" in a list. */
+const char *option_name(const struct option_reading *item);
 
 /* Parse the scalar at node as a number. False, with a fault that begins with shown, when it is
  * none. */
@@ -85,6 +94,11 @@ bool option_number_from(struct option_reader *r, uint32_t node, const char *show
 /* Add a fault at the value of node, or at the top of the file for TREE_NONE. */
 void option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
                   ...) PRINTF_LIKE(4, 5);
+
+/* Add a fault "name: text" at the value of a key, or at its map when the key is absent. key "":
+ * of the map or item itself. */
+void option_fault_at(const struct option_reading *reading, const char *key, enum fault fault,
+                     const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Is the plain scalar node empty: nothing, ~ or null? */
 bool option_is_empty(const struct tree *tree, uint32_t node);

@@ -71,7 +71,9 @@ static int set_text(json_t *schema, const struct option_row *row)
 {
     const double most = row->max > 0.0 ? row->max : (double)row->size - 1.0;
     int failed = json_object_set_new(schema, "type", json_string("string"));
-    failed |= json_object_set_new(schema, "default", json_string(row->fallback));
+    if (row->fallback[0] != '\0' || !(row->min > 0.0)) {
+        failed |= json_object_set_new(schema, "default", json_string(row->fallback));
+    }
     if (row->min > 0.0) {
         failed |= json_object_set_new(schema, "minLength", json_integer((json_int_t)row->min));
     }
@@ -92,6 +94,67 @@ static int set_numbers(json_t *schema, const struct option_row *row)
            set_range(number, row) | json_object_set_new(schema, "additionalProperties", number);
 }
 
+static int set_type(json_t *schema, const struct option_row *row);
+
+/* The schema of one item; nothing is asked of one that the reader checks. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static json_t *item_schema(const struct option_items *items)
+{
+    json_t *schema = items->reference ? json_pack("{s:s}", "$ref", items->reference)
+                     : items->table   ? option_table_schema(items->table, items->required)
+                                      : json_object();
+    if (items->value && set_type(schema, items->value) != 0) {
+        json_decref(schema);
+        return NULL;
+    }
+    return schema;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static int set_list(json_t *schema, const struct option_items *items)
+{
+    json_t *list = items->shape == OPTION_LIST ? json_incref(schema) : json_object();
+    int failed = json_object_set_new(list, "type", json_string("array")) |
+                 json_object_set_new(list, "items", item_schema(items));
+    if (items->least > 0) {
+        failed |= json_object_set_new(list, "minItems", json_integer((json_int_t)items->least));
+    }
+    if (items->most > 0) {
+        failed |= json_object_set_new(list, "maxItems", json_integer((json_int_t)items->most));
+    }
+    if (items->shape == OPTION_LIST_OR_ONE) {
+        failed |=
+            json_object_set_new(schema, "anyOf", json_pack("[o,O]", item_schema(items), list));
+    }
+    json_decref(list);
+    return failed;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static int set_map(json_t *schema, const struct option_items *items)
+{
+    static const char *const patterns[] = {
+        [OPTION_ID] = "^[A-Za-z0-9_-]{1,31}$", [OPTION_DOTTED_ID] = "^[A-Za-z0-9_.-]{1,31}$"};
+    const char *pattern = patterns[items->names];
+    int failed = json_object_set_new(schema, "type",
+                                     items->least > 0 ? json_string("object")
+                                                      : json_pack("[s,s]", "object", "null"));
+    if (items->least > 0) {
+        failed |= json_object_set_new(schema, "minProperties",
+                                      json_integer((json_int_t)items->least));
+    }
+    if (items->most > 0) {
+        failed |=
+            json_object_set_new(schema, "maxProperties", json_integer((json_int_t)items->most));
+    }
+    if (pattern) {
+        failed |= json_object_set_new(schema, "propertyNames",
+                                      json_pack("{s:s}", "pattern", pattern));
+    }
+    return failed | json_object_set_new(schema, "additionalProperties", item_schema(items));
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
 static int set_type(json_t *schema, const struct option_row *row)
 {
     const bool truth = strcmp(row->fallback, "true") == 0;
@@ -112,6 +175,11 @@ static int set_type(json_t *schema, const struct option_row *row)
         return set_choices(schema, row);
     case OPTION_NUMBERS:
         return set_numbers(schema, row);
+    case OPTION_NAME: /* a plain number is a name, too */
+        return json_object_set_new(schema, "type", json_pack("[s,s]", "string", "number"));
+    case OPTION_ITEMS:
+        return row->items->shape == OPTION_NAMED ? set_map(schema, row->items)
+                                                 : set_list(schema, row->items);
     case OPTION_MAP:
         break;
     }
@@ -144,11 +212,35 @@ static json_t *open_section(json_t *schema, const char *path, const char **name)
     return schema;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion)
+json_t *option_table_schema(const struct option_table *table, const char *required)
+{
+    json_t *map = option_map_schema();
+    json_t *list = json_array();
+    int failed = map && list ? option_add_schema(map, table, "") : -1;
+    for (const char *key = required ? required : ""; *key && !failed; key += strspn(key, " ")) {
+        const size_t n = strcspn(key, " ");
+        failed = json_array_append_new(list, json_stringn(key, n));
+        key += n;
+    }
+    if (!failed && json_array_size(list) > 0) {
+        failed = json_object_set_new(map, "type", json_string("object")) |
+                 json_object_set(map, "required", list);
+    }
+    json_decref(list);
+    if (failed) {
+        json_decref(map);
+        return NULL;
+    }
+    return map;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
 int option_add_schema(json_t *schema, const struct option_table *table, const char *leave_out)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
-        if (row->type == OPTION_MAP || strcmp(row->path, leave_out) == 0) {
+        if (strcmp(row->path, leave_out) == 0) {
             continue;
         }
         const char *name = NULL;

@@ -16,8 +16,14 @@ void option_print_row(const struct option_row *row, const void *defaults, const 
 /* A map without properties; an empty value is an empty map. New reference; NULL without memory.
  */
 json_t *option_map_schema(void);
-/* Add the rows of a table as properties of a map with sections. Maps and leave_out ("": none)
- * are left out. Returns nonzero without memory. */
+
+/* The schema of a map with a table; required: keys separated by blanks, NULL: none. New
+ * reference; NULL without memory. */
+json_t *option_table_schema(const struct option_table *table, const char *required);
+
+/* Add the rows of a table as properties of a map with sections, but for leave_out ("": none).
+ * Maps that the table's owner reads get their description only. Returns nonzero without memory.
+ */
 int option_add_schema(json_t *schema, const struct option_table *table, const char *leave_out);
 
 #endif

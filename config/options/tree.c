@@ -520,3 +520,23 @@ enum status tree_parse(const char *text, size_t bytes, const char *file, struct 
     yaml_parser_delete(&parser);
     return b.status;
 }
+
+bool tree_is(const struct tree *tree, uint32_t node, enum tree_kind kind)
+{
+    return node != TREE_NONE && tree->nodes[node].kind == kind;
+}
+
+const char *tree_scalar(const struct tree *tree, uint32_t node)
+{
+    return tree_is(tree, node, TREE_SCALAR) ? tree_text(tree, node) : "";
+}
+
+uint32_t tree_child(const struct tree *tree, uint32_t node, const char *key)
+{
+    uint32_t i = tree->nodes[node].kind == TREE_MAP ? tree->nodes[node].first : TREE_NONE;
+    while (i != TREE_NONE &&
+           (tree->nodes[i].kind == TREE_SKIPPED || strcmp(tree_key(tree, i), key) != 0)) {
+        i = tree->nodes[i].next;
+    }
+    return i;
+}

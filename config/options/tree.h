@@ -63,4 +63,13 @@ void tree_finish(struct tree *tree);
 const char *tree_key(const struct tree *tree, uint32_t node);
 const char *tree_text(const struct tree *tree, uint32_t node);
 
+/* The text of a scalar; "" for TREE_NONE and any other node. */
+const char *tree_scalar(const struct tree *tree, uint32_t node);
+
+/* False for TREE_NONE. */
+bool tree_is(const struct tree *tree, uint32_t node, enum tree_kind kind);
+
+/* The child of a map under a key; TREE_NONE when there is none. */
+uint32_t tree_child(const struct tree *tree, uint32_t node, const char *key);
+
 #endif

@@ -6,9 +6,6 @@
 #include "base/text/edit_distance.h"
 #include "base/text/names.h"
 
-#define ID_LETTERS   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-#define NAME_LETTERS ID_LETTERS "."
-
 enum { KNOWN_MAX = 110 };
 
 void *team_build_append(struct team_build *b, struct team_list *list, size_t bytes)
@@ -29,98 +26,12 @@ void *team_build_append(struct team_build *b, struct team_list *list, size_t byt
     return item;
 }
 
-/* --- maps and lists ---------------------------------------------------------------------- */
-
-static void read_children(struct team_build *b, uint32_t node, team_each *read)
-{
-    const struct tree *tree = b->r->tree;
-    for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
-        if (tree->nodes[i].kind != TREE_SKIPPED) {
-            read(b, i);
-        }
-    }
-}
-
-void team_build_map(struct team_build *b, uint32_t node, const char *key, team_each *read)
-{
-    const enum tree_kind kind = b->r->tree->nodes[node].kind;
-    if (node == TREE_NONE || kind == TREE_SKIPPED || option_is_empty(b->r->tree, node)) {
-        return;
-    }
-    if (kind != TREE_MAP) {
-        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
-                     "%s%s: a map from names to values is required here", b->shown, key);
-        return;
-    }
-    read_children(b, node, read);
-}
-
-void team_build_list(struct team_build *b, uint32_t node, const char *key, team_each *read)
-{
-    const enum tree_kind kind = b->r->tree->nodes[node].kind;
-    if (node == TREE_NONE || kind == TREE_SKIPPED) {
-        return;
-    }
-    if (kind == TREE_MAP || option_is_empty(b->r->tree, node)) {
-        option_fault(b->r, node, FAULT_LIST_EXPECTED, "%s: a list is wanted, as in [a, b]",
-                     key);
-    } else if (kind == TREE_SCALAR) {
-        read(b, node);
-    } else {
-        read_children(b, node, read);
-    }
-}
-
-void team_build_shown(const struct team_build *b, const char *section, uint32_t node,
-                      char out[OPTION_PREFIX_MAX])
-{
-    (void)snprintf(out, OPTION_PREFIX_MAX, "%s%s.%.31s.", b->shown, section,
-                   tree_key(b->r->tree, node));
-}
-
-void team_build_require(struct team_build *b, const struct option_table *table,
-                        const uint32_t *given, uint32_t node, const char *shown,
-                        const char *key)
-{
-    if (option_given(table, given, key) == TREE_NONE) {
-        option_fault(b->r, node, FAULT_MISSING_KEY, "%s%s is missing", shown, key);
-    }
-}
-
 /* --- names ------------------------------------------------------------------------------- */
-
-bool team_is_id(const char *name)
-{
-    const size_t n = strlen(name);
-    return n > 0 && n < TEAM_NAME_MAX && strspn(name, ID_LETTERS) == n;
-}
-
-static bool is_name(const char *name)
-{
-    const size_t n = strlen(name);
-    return n > 0 && n < TEAM_NAME_MAX && strspn(name, NAME_LETTERS) == n;
-}
-
-bool team_build_key(struct team_build *b, uint32_t node, const char *what)
-{
-    const struct tree_node *n = &b->r->tree->nodes[node];
-    const char *key = tree_key(b->r->tree, node);
-    if (is_name(key)) {
-        return true;
-    }
-    (void)err_list_add(b->r->errors, STATUS_E_RANGE, FAULT_BAD_NAME, b->r->file, n->key_line,
-                       n->key_column,
-                       "%.*s: '%.40s': %s has 1 to 31 letters, digits, '_', '-' or '.'",
-                       (int)strlen(b->shown) - 1, b->shown, key, what);
-    b->r->failed = true;
-    return false;
-}
 
 bool team_build_text(struct team_build *b, uint32_t node, const char *what)
 {
-    const struct tree_node *n = &b->r->tree->nodes[node];
-    const char *text = n->kind == TREE_SCALAR ? tree_text(b->r->tree, node) : "";
-    if (n->kind == TREE_SCALAR && is_name(text)) {
+    const char *text = tree_scalar(b->r->tree, node);
+    if (option_is_name(OPTION_DOTTED_ID, text)) {
         return true;
     }
     option_fault(b->r, node, FAULT_BAD_NAME,
@@ -215,4 +126,15 @@ uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
     option_fault(b->r, node, FAULT_UNKNOWN_NAME, "%s: there is no '%.31s'%s%s%s", what, text,
                  edit_guess_text(&guess, meant), count > 0 ? "; there is " : "", known);
     return TEAM_NONE;
+}
+
+uint16_t team_build_find_at(const struct option_reading *reading, const char *key,
+                            const char *text, size_t count, team_nth *nth)
+{
+    char what[2 * OPTION_PREFIX_MAX];
+    const int shown = (int)strlen(reading->shown) - (key[0] ? 0 : 1); /* without the dot */
+    (void)snprintf(what, sizeof what, "%.*s%.90s", shown, reading->shown, key);
+    return team_build_find(reading->r->context,
+                           key[0] ? option_node(reading, key) : reading->node, text, what,
+                           count, nth);
 }

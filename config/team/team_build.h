@@ -67,17 +67,17 @@ struct team_build {
     struct option_reader *r;
     const char *shown; /* prefix of keys in messages: "teams.cell." */
     struct team_memory memory;
-    struct team_params params;  /* numbers and choices; arrays are attached at the end */
-    struct team_window window;  /* default window of tasks */
-    struct team_list written;   /* struct written_step, from 1 on */
-    struct team_list sequences; /* struct written_sequence, as in the team's sequences */
-    struct team_list given;     /* struct given_nominal; those of all robots come first */
-    size_t given_first;         /* first index for the robot that is being read */
-    char own_shown[OPTION_PREFIX_MAX + 16]; /* "teams.cell.robots.R1.positions" */
-    unsigned place;                         /* place of the last step in its sequence */
-    struct team_list robot_nodes;           /* uint32_t, as in the team's robots */
-    struct team_list job_nodes;             /* the same for its jobs */
-    struct team_list step_nodes;            /* the same for its flattened steps */
+    struct team_params params;    /* numbers and choices; arrays are attached at the end */
+    struct team_window window;    /* default window of tasks */
+    struct team_list written;     /* struct written_step, from 1 on */
+    struct team_list sequences;   /* struct written_sequence, as in the team's sequences */
+    struct team_list given;       /* struct given_nominal; those of all robots come first */
+    size_t given_first;           /* first index for the robot that is being read */
+    uint16_t given_robot;         /* that robot; TEAM_NONE: durations of all robots */
+    unsigned place;               /* place of the last step in its sequence */
+    struct team_list robot_nodes; /* uint32_t, as in the team's robots */
+    struct team_list job_nodes;   /* the same for its jobs */
+    struct team_list step_nodes;  /* the same for its flattened steps */
     /* number of known tasks: listed under tasks, or with a duration */
     size_t known_tasks;
     bool no_memory;
@@ -102,27 +102,7 @@ void *team_build_append(struct team_build *b, struct team_list *list, size_t byt
 #define TEAM_COUNT(b, of)        ((b)->memory.arrays[of].count)
 /* clang-format on */
 
-typedef void team_each(struct team_build *b, uint32_t node);
-
-/* Call read for each value of the map at node. A fault when it is no map; nothing for TREE_NONE
- * or an empty value.
- */
-void team_build_map(struct team_build *b, uint32_t node, const char *key, team_each *read);
-/* Call read for each value of a list, or for node itself when it is one scalar. */
-void team_build_list(struct team_build *b, uint32_t node, const char *key, team_each *read);
-
-/* Report a fault for each required key that is missing. */
-void team_build_require(struct team_build *b, const struct option_table *table,
-                        const uint32_t *given, uint32_t node, const char *shown,
-                        const char *key);
-
-/* Format the prefix of keys in messages: "teams.cell.robots.R1." */
-void team_build_shown(const struct team_build *b, const char *section, uint32_t node,
-                      char out[OPTION_PREFIX_MAX]);
-
-/* Check that the key of node, or its text, is a name of 1 to 31 letters, digits, '_', '-' or
- * '.'; a fault otherwise. */
-bool team_build_key(struct team_build *b, uint32_t node, const char *what);
+/* Is the text of node a name of 1 to 31 letters, digits, '_', '-' or '.'? A fault otherwise. */
 bool team_build_text(struct team_build *b, uint32_t node, const char *what);
 
 /* The index of a name in names, which it joins when new; TEAM_NONE when there are too many. */
@@ -137,6 +117,9 @@ typedef const char *team_nth(const struct team_build *b, size_t i);
  * that lists what exists. */
 uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
                          const char *what, size_t count, team_nth *nth);
+/* The same for the text of a key, or with key "" for the name of the item itself. */
+uint16_t team_build_find_at(const struct option_reading *reading, const char *key,
+                            const char *text, size_t count, team_nth *nth);
 const char *team_nth_resource(const struct team_build *b, size_t i);
 const char *team_nth_robot(const struct team_build *b, size_t i);
 const char *team_nth_sequence(const struct team_build *b, size_t i);
@@ -144,19 +127,23 @@ const char *team_nth_task(const struct team_build *b, size_t i);
 const char *team_nth_buffer(const struct team_build *b, size_t i);
 const char *team_nth_position(const struct team_build *b, size_t i);
 
-/* tasks, windows, nominal_s, nominal_sd_s (team_tasks.c) */
+/* Items of a team's sections, for team_options.c: they go into its arrays. */
+typedef void team_item(const struct option_reading *item, void *value, void *owner);
+team_item team_add_resource, team_start_position, team_add_position, team_start_own_position,
+    team_add_own_position, team_add_part, team_start_buffer, team_add_buffer, team_start_robot,
+    team_add_robot, team_add_job;
+team_item team_add_task, team_add_member, team_start_window, team_add_window, team_add_mean,
+    team_add_sd;
+team_item team_add_sequence;
+
+/* team_tasks.c */
 uint16_t team_build_task(struct team_build *b, const char *name); /* added when new */
-void team_build_task_row(struct team_build *b, uint32_t node);
-void team_build_window(struct team_build *b, uint32_t node);
-void team_build_check_window(struct team_build *b, const struct team_window *window,
-                             uint32_t node, const char *shown);
-/* Read the durations of a robot, TEAM_NONE: of all robots; mean and sd are maps in the file. */
-void team_build_given(struct team_build *b, uint32_t mean, uint32_t sd, uint16_t robot);
+void team_build_check_window(const struct option_reading *reading, const char *key,
+                             const struct team_window *window);
 void team_build_nominals(struct team_build *b);
 
-/* sequences (team_steps.c, team_flat.c): names first, then steps, then flattening */
-void team_build_sequence(struct team_build *b, uint32_t node);
-
+/* The sequences were read by their names; then come steps (team_steps.c), then flattening
+ * (team_flat.c). */
 /* The keywords of sequences, each with the function of team_steps.c that reads it. Any other
  * word names a task. */
 #define TEAM_STEP_WORDS(X)                                                                     \
@@ -171,8 +158,6 @@ bool team_is_step_word(const char *name); /* team_tasks.c */
 void team_build_steps(struct team_build *b);
 void team_build_flat(struct team_build *b);
 
-/* 1 to 31 of A-Z a-z 0-9 _ and -. */
-bool team_is_id(const char *name);
 /* The YAML text of node: teams, or a single one; NULL without memory (team_print.c). */
 char *team_file_text(const struct tree *tree, uint32_t node, bool single);
 

@@ -31,7 +31,7 @@ static void check_robots(struct team_build *b)
     for (size_t i = 0; i < p->robot_count; i++) {
         const uint32_t node = ((uint32_t *)b->robot_nodes.items)[i];
         const char *pair = p->robots[i].pair;
-        if (pair[0] && !team_is_id(pair)) {
+        if (pair[0] && !option_is_name(OPTION_ID, pair)) {
             option_fault(b->r, node, FAULT_BAD_NAME,
                          "%srobots.%s.pair: an id has 1 to 31 letters, digits, '_' "
                          "or '-'",

@@ -53,70 +53,22 @@ void team_docs_print(FILE *out)
 
 /* --- the schema --------------------------------------------------------------------------- */
 
-#define NAME_PATTERN "^[A-Za-z0-9_.-]{1,31}$"
-
-/* Makes the schema of a map from a table's rows; required: keys separated by blanks. NULL: no
- * memory. */
-static json_t *table_schema(const struct option_table *table, const char *required)
-{
-    json_t *map = option_map_schema();
-    json_t *list = json_array();
-    int failed = map && list ? option_add_schema(map, table, "") : -1;
-    for (const char *key = required; *key && !failed;) {
-        const size_t n = strcspn(key, " ");
-        failed = json_array_append_new(list, json_stringn(key, n));
-        key += n + strspn(key + n, " ");
-    }
-    if (!failed && required[0]) {
-        failed = json_object_set_new(map, "type", json_string("object")) |
-                 json_object_set(map, "required", list);
-    }
-    json_decref(list);
-    if (failed) {
-        json_decref(map);
-        return NULL;
-    }
-    return map;
-}
-
-static const char *help_in(const struct option_table *table, const char *key)
-{
-    const struct option_row *row = option_find(table, key);
-    return row ? row->help : "";
-}
-
 /* Sets a member of a map's schema, with the help text of the table's row. Consumes value. */
 static int set_member(json_t *map, const struct option_table *table, const char *key,
                       json_t *value)
 {
     json_t *properties = json_object_get(map, "properties");
-    return json_object_set_new(value, "description", json_string(help_in(table, key))) |
+    return json_object_set_new(value, "description",
+                               json_string(option_find(table, key)->help)) |
            json_object_set_new(properties, key, value);
 }
 
-/* Makes the schema of a map whose names the user chooses. Consumes value. */
-static json_t *names_schema(json_t *value)
+/* Makes the schema of one name, or of a list of them. */
+static json_t *words_schema(void)
 {
-    return json_pack("{s:[s,s], s:{s:s}, s:o}", "type", "object", "null", "propertyNames",
-                     "pattern", NAME_PATTERN, "additionalProperties", value);
-}
-
-static json_t *durations_schema(double least)
-{
-    return json_pack("{s:[s,s], s:{s:s, s:f}}", "type", "object", "null",
-                     "additionalProperties", "type", "number", "minimum", least);
-}
-
-/* Makes the schema of one word, or of a list of at least `least` words. */
-static json_t *words_schema(int least, int most)
-{
-    json_t *list = json_pack("{s:s, s:{s:[s,s]}, s:i}", "type", "array", "items", "type",
-                             "string", "number", "minItems", least);
-    if (most > 0 && json_object_set_new(list, "maxItems", json_integer(most)) != 0) {
-        json_decref(list);
-        return NULL;
-    }
-    return json_pack("{s:[{s:[s,s]}, o]}", "anyOf", "type", "string", "number", list);
+    return json_pack("{s:[{s:[s,s]}, {s:s, s:{s:[s,s]}, s:i, s:i}]}", "anyOf", "type", "string",
+                     "number", "type", "array", "items", "type", "string", "number", "minItems",
+                     1, "maxItems", TEAM_WANT_MAX);
 }
 
 static json_t *steps_reference(void)
@@ -127,19 +79,17 @@ static json_t *steps_reference(void)
 /* Makes the schema of the values that the keywords accept. */
 static json_t *words_of_steps(void)
 {
-    json_t *repeat = table_schema(&team_repeat_options, "steps");
-    json_t *if_part = table_schema(&team_if_options, "part");
-    const int failed =
-        set_member(repeat, &team_repeat_options, "steps", steps_reference()) |
-        set_member(if_part, &team_if_options, "part", words_schema(1, TEAM_WANT_MAX)) |
-        set_member(if_part, &team_if_options, "then", steps_reference()) |
-        set_member(if_part, &team_if_options, "else", steps_reference());
+    json_t *repeat = option_table_schema(&team_repeat_options, "steps");
+    json_t *if_part = option_table_schema(&team_if_options, "part");
+    const int failed = set_member(repeat, &team_repeat_options, "steps", steps_reference()) |
+                       set_member(if_part, &team_if_options, "then", steps_reference()) |
+                       set_member(if_part, &team_if_options, "else", steps_reference());
     json_t *words =
         json_pack("{s:{s:[{s:s}, o]}, s:o, s:o, s:o, s:o, s:{s:s}, s:o, s:o}", "IdPrt", "anyOf",
-                  "type", "string", table_schema(&team_take_options, "from"), "Lock",
-                  words_schema(1, TEAM_WANT_MAX), "UnLock", words_schema(1, TEAM_WANT_MAX),
-                  "Meet", table_schema(&team_meet_options, "name robots"), "Together",
-                  table_schema(&team_together_options, "name robots task"), "ChangeTool",
+                  "type", "string", option_table_schema(&team_take_options, "from"), "Lock",
+                  words_schema(), "UnLock", words_schema(), "Meet",
+                  option_table_schema(&team_meet_options, "name robots"), "Together",
+                  option_table_schema(&team_together_options, "name robots task"), "ChangeTool",
                   "type", "string", "Repeat", repeat, "If", if_part);
     if (failed) {
         json_decref(words);
@@ -157,68 +107,12 @@ static json_t *steps_schema(void)
                      "boolean");
 }
 
-static json_t *robots_schema(void)
-{
-    json_t *robot = table_schema(&team_robot_options, "");
-    const struct option_table *table = &team_robot_options;
-    const int failed = set_member(robot, table, "handles", words_schema(0, 0)) |
-                       set_member(robot, table, "positions",
-                                  names_schema(table_schema(&team_position_options, ""))) |
-                       set_member(robot, table, "nominal_s", durations_schema(0.001)) |
-                       set_member(robot, table, "nominal_sd_s", durations_schema(0.0));
-    if (failed) {
-        json_decref(robot);
-        return NULL;
-    }
-    json_t *robots = names_schema(robot);
-    (void)json_object_set_new(robots, "type", json_string("object"));
-    (void)json_object_set_new(robots, "minProperties", json_integer(1));
-    return robots;
-}
-
-static json_t *tasks_schema(void)
-{
-    json_t *task = table_schema(&team_task_options, "");
-    if (set_member(task, &team_task_options, "payload", json_pack("{s:s}", "type", "object"))) {
-        json_decref(task);
-        return NULL;
-    }
-    return names_schema(task);
-}
-
-static json_t *team_schema(void)
-{
-    const struct option_table *table = &team_options;
-    json_t *team = table_schema(table, "robots");
-    const int failed =
-        set_member(team, table, "windows",
-                   names_schema(table_schema(&team_window_options, ""))) |
-        set_member(team, table, "resources",
-                   names_schema(table_schema(&team_resource_options, ""))) |
-        set_member(team, table, "positions",
-                   names_schema(table_schema(&team_position_options, "x_m y_m"))) |
-        set_member(team, table, "tasks", tasks_schema()) |
-        set_member(team, table, "nominal_s", durations_schema(0.001)) |
-        set_member(team, table, "nominal_sd_s", durations_schema(0.0)) |
-        set_member(team, table, "buffers", names_schema(words_schema(0, 0))) |
-        set_member(team, table, "robots", robots_schema()) |
-        set_member(team, table, "sequences", names_schema(steps_reference())) |
-        set_member(team, table, "jobs",
-                   json_pack("{s:s, s:o}", "type", "array", "items",
-                             table_schema(&team_job_options, "part seq")));
-    if (failed) {
-        json_decref(team);
-        return NULL;
-    }
-    return team;
-}
-
 int team_docs_add_schema(json_t *schema, const char *help)
 {
-    json_t *teams =
-        json_pack("{s:s, s:[s,s], s:i, s:{s:s}, s:o}", "description", help, "type", "object",
-                  "null", "maxProperties", TEAMS_MAX, "propertyNames", "pattern",
-                  "^[A-Za-z0-9_-]{1,31}$", "additionalProperties", team_schema());
+    json_t *teams = json_pack("{s:s, s:[s,s], s:i, s:{s:s}, s:o}", "description", help, "type",
+                              "object", "null", "maxProperties", TEAMS_MAX, "propertyNames",
+                              "pattern", "^[A-Za-z0-9_-]{1,31}$", "additionalProperties",
+                              option_table_schema(&team_options, "robots"));
     json_t *defs = json_pack("{s:o}", "team_steps", steps_schema());
     return json_object_set_new(schema, "$defs", defs) |
            json_object_set_new(json_object_get(schema, "properties"), "teams", teams);

@@ -63,223 +63,169 @@ static void place_arrays(struct team_build *b)
 
 /* --- resources, positions, buffers ------------------------------------------------------- */
 
-static bool is_full(struct team_build *b, uint32_t node, size_t count, size_t most,
-                    const char *what)
+static bool is_full(const struct option_reading *item, size_t count, size_t most)
 {
     if (count == most) {
-        option_fault(b->r, node, FAULT_TOO_MANY, "%s%s: more than %zu are too many", b->shown,
-                     what, most);
+        option_fault_at(item, "", FAULT_TOO_MANY, "more than %zu are too many", most);
     }
     return count >= most;
 }
 
-static void read_resource(struct team_build *b, uint32_t node)
+void team_add_resource(const struct option_reading *item, void *value, void *owner)
 {
-    char shown[OPTION_PREFIX_MAX];
-    struct team_resource_params resource = {.kind = TEAM_ZONE};
-    team_build_shown(b, "resources", node, shown);
-    option_defaults(&team_resource_options, &resource);
-    option_read(b->r, &team_resource_options, "", node, shown, &resource, NULL);
-    if (!team_build_key(b, node, "a resource") ||
-        is_full(b, node, TEAM_COUNT(b, TEAM_OF_RESOURCES), TEAM_RESOURCES_MAX, "resources")) {
-        return;
-    }
-    (void)snprintf(resource.name, sizeof resource.name, "%s", tree_key(b->r->tree, node));
-    *TEAM_ADD(b, TEAM_OF_RESOURCES, struct team_resource_params) = resource;
-}
-
-/* Reads a position, for all robots or for one. A robot's own position inherits missing values
- * from the one for all. */
-static void place_robot(struct team_build *b, uint32_t node, uint16_t robot, const char *shown,
-                        const struct team_position *common)
-{
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_table *table = &team_position_options;
-    struct team_position position = {.heading_rad = (double)nanf("")};
-    if (common) {
-        position = *common;
-    }
-    position.robot = robot;
-    option_read(b->r, table, "", node, shown, &position, given);
-    if (!common &&
-        (b->r->tree->nodes[node].kind == TREE_MAP || option_is_empty(b->r->tree, node))) {
-        team_build_require(b, table, given, node, shown, "x_m");
-        team_build_require(b, table, given, node, shown, "y_m");
-    }
-    position.name = team_build_name(b, tree_key(b->r->tree, node));
-    *TEAM_ADD(b, TEAM_OF_POSITIONS, struct team_position) = position;
-}
-
-static void read_position(struct team_build *b, uint32_t node)
-{
-    char shown[OPTION_PREFIX_MAX];
-    team_build_shown(b, "positions", node, shown);
-    if (team_build_key(b, node, "a position")) {
-        place_robot(b, node, TEAM_NONE, shown, NULL);
+    struct team_build *b = owner;
+    struct team_resource_params *resource = value;
+    if (!is_full(item, TEAM_COUNT(b, TEAM_OF_RESOURCES), TEAM_RESOURCES_MAX)) {
+        (void)snprintf(resource->name, sizeof resource->name, "%s", option_name(item));
+        *TEAM_ADD(b, TEAM_OF_RESOURCES, struct team_resource_params) = *resource;
     }
 }
 
-/* The position belongs to the robot that is being read. */
-static void read_own_position(struct team_build *b, uint32_t node)
+void team_start_position(const struct option_reading *item, void *value, void *owner)
 {
-    char shown[OPTION_PREFIX_MAX];
-    const uint16_t at = team_build_find(b, node, tree_key(b->r->tree, node), b->own_shown,
-                                        TEAM_COUNT(b, TEAM_OF_POSITIONS), team_nth_position);
-    (void)snprintf(shown, sizeof shown, "%.62s.%.31s.", b->own_shown,
-                   tree_key(b->r->tree, node));
+    (void)item;
+    (void)owner;
+    *(struct team_position *)value =
+        (struct team_position){.heading_rad = (double)nanf(""), .robot = TEAM_NONE};
+}
+
+void team_add_position(const struct option_reading *item, void *value, void *owner)
+{
+    struct team_position *position = value;
+    position->name = team_build_name(owner, option_name(item));
+    *TEAM_ADD((struct team_build *)owner, TEAM_OF_POSITIONS, struct team_position) = *position;
+}
+
+/* A robot's own position inherits missing values from the one for all; name TEAM_NONE: there is
+ * none. */
+void team_start_own_position(const struct option_reading *item, void *value, void *owner)
+{
+    struct team_build *b = item->r->context;
+    struct team_position *position = value;
+    const uint16_t at = team_build_find_at(item, "", option_name(item),
+                                           TEAM_COUNT(b, TEAM_OF_POSITIONS), team_nth_position);
+    (void)owner;
+    position->name = TEAM_NONE;
     if (at != TEAM_NONE) {
-        const struct team_position common =
-            *TEAM_AT(b, TEAM_OF_POSITIONS, struct team_position, at);
-        place_robot(b, node, (uint16_t)TEAM_COUNT(b, TEAM_OF_ROBOTS), shown, &common);
+        *position = *TEAM_AT(b, TEAM_OF_POSITIONS, struct team_position, at);
+        position->robot = (uint16_t)TEAM_COUNT(b, TEAM_OF_ROBOTS);
     }
 }
 
-/* Reads a part of a list: of a buffer, or of the parts that a robot handles. */
-static void read_part(struct team_build *b, uint32_t node)
+void team_add_own_position(const struct option_reading *item, void *value, void *owner)
 {
-    if (team_build_text(b, node, "a part")) {
-        *TEAM_ADD(b, TEAM_OF_LISTS, uint16_t) = team_build_name(b, tree_text(b->r->tree, node));
+    struct team_build *b = item->r->context;
+    const struct team_position *position = value;
+    (void)owner;
+    if (position->name != TEAM_NONE) {
+        *TEAM_ADD(b, TEAM_OF_POSITIONS, struct team_position) = *position;
     }
 }
 
-static void read_buffer(struct team_build *b, uint32_t node)
+void team_add_part(const struct option_reading *item, void *value, void *owner)
 {
-    char shown[OPTION_PREFIX_MAX];
-    struct team_buffer buffer = {.first_part = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS)};
-    team_build_shown(b, "buffers", node, shown);
-    shown[strlen(shown) - 1] = '\0';
-    if (!team_build_key(b, node, "a buffer")) {
-        return;
+    struct team_build *b = item->r->context;
+    (void)owner;
+    if (!item->failed) {
+        *TEAM_ADD(b, TEAM_OF_LISTS, uint16_t) = team_build_name(b, value);
     }
-    team_build_list(b, node, shown, read_part);
-    buffer.part_count = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS) - buffer.first_part;
-    buffer.name = team_build_name(b, tree_key(b->r->tree, node));
-    *TEAM_ADD(b, TEAM_OF_BUFFERS, struct team_buffer) = buffer;
+}
+
+void team_start_buffer(const struct option_reading *item, void *value, void *owner)
+{
+    (void)item;
+    ((struct team_buffer *)value)->first_part =
+        (uint32_t)TEAM_COUNT((struct team_build *)owner, TEAM_OF_LISTS);
+}
+
+void team_add_buffer(const struct option_reading *item, void *value, void *owner)
+{
+    struct team_build *b = owner;
+    struct team_buffer *buffer = value;
+    buffer->part_count = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS) - buffer->first_part;
+    buffer->name = team_build_name(b, option_name(item));
+    *TEAM_ADD(b, TEAM_OF_BUFFERS, struct team_buffer) = *buffer;
 }
 
 /* --- robots and jobs --------------------------------------------------------------------- */
 
-static void read_handled(struct team_build *b, uint32_t node, const char *shown,
-                         struct team_robot_params *robot)
+void team_start_robot(const struct option_reading *item, void *value, void *owner)
 {
-    char key[OPTION_PREFIX_MAX + 8];
-    (void)snprintf(key, sizeof key, "%shandles", shown);
-    robot->handles_all = node == TREE_NONE;
-    robot->first_handled = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
-    team_build_list(b, node, key, read_part);
-    robot->handled_count = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS) - robot->first_handled;
+    struct team_build *b = owner;
+    struct robot_values *values = value;
+    option_defaults(item->table, values);
+    values->params.first_handled = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
+    b->given_first = b->given.count;
+    b->given_robot = (uint16_t)TEAM_COUNT(b, TEAM_OF_ROBOTS);
 }
 
-static void read_robot(struct team_build *b, uint32_t node)
+void team_add_robot(const struct option_reading *item, void *value, void *owner)
 {
-    char shown[OPTION_PREFIX_MAX];
-    char what[OPTION_PREFIX_MAX + 16];
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    struct robot_values values = {.sequence = ""};
-    struct team_robot_params *robot = &values.params;
-    const struct option_table *table = &team_robot_options;
-    team_build_shown(b, "robots", node, shown);
-    option_defaults(table, &values);
-    option_read(b->r, table, "", node, shown, &values, given);
-    if (!team_build_key(b, node, "a robot") ||
-        is_full(b, node, TEAM_COUNT(b, TEAM_OF_ROBOTS), TEAM_ROBOTS_MAX, "robots")) {
+    struct team_build *b = owner;
+    const struct robot_values *values = value;
+    struct team_robot_params robot = values->params;
+    if (is_full(item, TEAM_COUNT(b, TEAM_OF_ROBOTS), TEAM_ROBOTS_MAX)) {
         return;
     }
-    (void)snprintf(robot->name, sizeof robot->name, "%s", tree_key(b->r->tree, node));
-    robot->sequence = TEAM_NONE;
-    if (values.sequence[0]) {
-        (void)snprintf(what, sizeof what, "%ssequence", shown);
-        robot->sequence =
-            team_build_find(b, option_given(table, given, "sequence"), values.sequence, what,
-                            b->sequences.count, team_nth_sequence);
-    } else if (option_given(table, given, "cycles") != TREE_NONE) {
-        option_fault(b->r, option_given(table, given, "cycles"), FAULT_NOT_APPLICABLE,
-                     "%scycles is given, but the robot has no sequence to repeat", shown);
+    (void)snprintf(robot.name, sizeof robot.name, "%s", option_name(item));
+    robot.sequence = TEAM_NONE;
+    if (values->sequence[0]) {
+        robot.sequence = team_build_find_at(item, "sequence", values->sequence,
+                                            b->sequences.count, team_nth_sequence);
+    } else if (option_node(item, "cycles") != TREE_NONE) {
+        option_fault_at(item, "cycles", FAULT_NOT_APPLICABLE,
+                        "the robot has no sequence to repeat");
     }
-    read_handled(b, option_given(table, given, "handles"), shown, robot);
-    (void)snprintf(b->own_shown, sizeof b->own_shown, "%spositions", shown);
-    team_build_map(b, option_given(table, given, "positions"), b->own_shown + strlen(b->shown),
-                   read_own_position);
-    team_build_given(b, option_given(table, given, "nominal_s"),
-                     option_given(table, given, "nominal_sd_s"),
-                     (uint16_t)TEAM_COUNT(b, TEAM_OF_ROBOTS));
-    *TEAM_ADD(b, TEAM_OF_ROBOTS, struct team_robot_params) = *robot;
-    *(uint32_t *)team_build_append(b, &b->robot_nodes, sizeof(uint32_t)) = node;
+    robot.handles_all = option_node(item, "handles") == TREE_NONE;
+    robot.handled_count = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS) - robot.first_handled;
+    *TEAM_ADD(b, TEAM_OF_ROBOTS, struct team_robot_params) = robot;
+    *(uint32_t *)team_build_append(b, &b->robot_nodes, sizeof(uint32_t)) = item->node;
 }
 
-static void read_job(struct team_build *b, uint32_t node)
+void team_add_job(const struct option_reading *item, void *value, void *owner)
 {
-    char shown[OPTION_PREFIX_MAX];
-    char what[OPTION_PREFIX_MAX + 8];
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    struct job_values values = {.part = ""};
+    struct team_build *b = owner;
+    const struct job_values *values = value;
     struct team_job job = {.home = TEAM_NONE};
-    const struct option_table *table = &team_job_options;
-    (void)snprintf(shown, sizeof shown, "%sjobs.", b->shown);
-    option_defaults(table, &values);
-    option_read(b->r, table, "", node, shown, &values, given);
-    if (b->r->tree->nodes[node].kind != TREE_MAP) {
-        return; /* reported already */
+    if (values->part[0]) {
+        job.part = team_build_name(b, values->part);
     }
-    team_build_require(b, table, given, node, shown, "part");
-    team_build_require(b, table, given, node, shown, "seq");
-    if (values.part[0] && team_build_text(b, option_given(table, given, "part"), "a part")) {
-        job.part = team_build_name(b, values.part);
+    if (values->sequence[0]) {
+        job.sequence = team_build_find_at(item, "seq", values->sequence, b->sequences.count,
+                                          team_nth_sequence);
     }
-    if (values.sequence[0]) {
-        (void)snprintf(what, sizeof what, "%sseq", shown);
-        job.sequence = team_build_find(b, option_given(table, given, "seq"), values.sequence,
-                                       what, b->sequences.count, team_nth_sequence);
+    if (values->home[0]) {
+        job.home = team_build_find_at(item, "home", values->home, TEAM_COUNT(b, TEAM_OF_ROBOTS),
+                                      team_nth_robot);
     }
-    if (values.home[0]) {
-        (void)snprintf(what, sizeof what, "%shome", shown);
-        job.home = team_build_find(b, option_given(table, given, "home"), values.home, what,
-                                   TEAM_COUNT(b, TEAM_OF_ROBOTS), team_nth_robot);
-    }
-    for (uint32_t i = 0; i < values.count; i++) {
-        if (is_full(b, node, TEAM_COUNT(b, TEAM_OF_JOBS), TEAM_JOBS_MAX, "jobs")) {
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (is_full(item, TEAM_COUNT(b, TEAM_OF_JOBS), TEAM_JOBS_MAX)) {
             return;
         }
         *TEAM_ADD(b, TEAM_OF_JOBS, struct team_job) = job;
-        *(uint32_t *)team_build_append(b, &b->job_nodes, sizeof(uint32_t)) = node;
+        *(uint32_t *)team_build_append(b, &b->job_nodes, sizeof(uint32_t)) = item->node;
     }
 }
 
 /* --- a team ------------------------------------------------------------------------------ */
 
-static void read_parts(struct team_build *b, const struct option_reading *reading)
-{
-    team_build_map(b, option_node(reading, "resources"), "resources", read_resource);
-    team_build_map(b, option_node(reading, "positions"), "positions", read_position);
-    team_build_map(b, option_node(reading, "tasks"), "tasks", team_build_task_row);
-    team_build_map(b, option_node(reading, "buffers"), "buffers", read_buffer);
-    team_build_map(b, option_node(reading, "sequences"), "sequences", team_build_sequence);
-    team_build_given(b, option_node(reading, "nominal_s"), option_node(reading, "nominal_sd_s"),
-                     TEAM_NONE);
-    team_build_map(b, option_node(reading, "robots"), "robots", read_robot);
-    team_build_nominals(b);
-    team_build_steps(b);
-    team_build_map(b, option_node(reading, "windows"), "windows", team_build_window);
-    team_build_list(b, option_node(reading, "jobs"), "jobs", read_job);
-}
-
 static void read_team(struct team_build *b, uint32_t node, struct err_list *warnings)
 {
     uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_reading reading = {b->r, &team_options, given, node, b->shown};
+    const struct option_reading reading = {b->r, &team_options, given, node, b->shown,
+                                           0,    false};
     const bool failed_before = b->r->failed;
     b->r->failed = false;
+    b->r->context = b;
+    b->given_robot = TEAM_NONE;
     option_defaults(&team_options, b);
-    option_read(b->r, &team_options, "", node, b->shown, b, given);
-    if (b->window.max_us == 0) {
-        b->window.max_us = LAB_TIME_MAX;
-    }
-    team_build_check_window(b, &b->window,
-                            option_node(&reading, "window.min_s") != TREE_NONE
-                                ? option_node(&reading, "window.min_s")
-                                : option_node(&reading, "window.max_s"),
-                            "window");
-    read_parts(b, &reading);
+    b->window.max_us = LAB_TIME_MAX;
+    option_read(&reading, NULL, b);
+    team_build_check_window(&reading, "window.min_s", &b->window);
+    team_build_nominals(b);
+    team_build_steps(b);
+    option_read_items(&reading, "windows", b);
+    option_read_items(&reading, "jobs", b);
     if (TEAM_COUNT(b, TEAM_OF_ROBOTS) == 0 && !b->r->failed && !b->r->tree->partial) {
         option_fault(b->r, node, FAULT_MISSING_KEY,
                      "%srobots are missing, the least is \"robots: {R1: {}}\"", b->shown);
@@ -332,27 +278,15 @@ static void append_team(struct option_reader *r, uint32_t node, const char *name
 
 /* --- places in the file ------------------------------------------------------------------ */
 
-static uint32_t child_of(const struct tree *tree, uint32_t node, const char *key)
-{
-    const struct tree_node *map = &tree->nodes[node];
-    for (uint32_t i = map->kind == TREE_MAP ? map->first : TREE_NONE; i != TREE_NONE;
-         i = tree->nodes[i].next) {
-        if (tree->nodes[i].kind != TREE_SKIPPED && strcmp(tree_key(tree, i), key) == 0) {
-            return i;
-        }
-    }
-    return TREE_NONE;
-}
-
 /* Searches the robots of one team for a pair; *skip counts down. */
 static uint32_t pair_of_team(const struct tree *tree, uint32_t team, const char *pair,
                              size_t *skip)
 {
-    const uint32_t robots = child_of(tree, team, "robots");
+    const uint32_t robots = tree_child(tree, team, "robots");
     const bool any = robots != TREE_NONE && tree->nodes[robots].kind == TREE_MAP;
     for (uint32_t i = any ? tree->nodes[robots].first : TREE_NONE; i != TREE_NONE;
          i = tree->nodes[i].next) {
-        const uint32_t at = child_of(tree, i, "pair");
+        const uint32_t at = tree_child(tree, i, "pair");
         if (at != TREE_NONE && tree->nodes[at].kind == TREE_SCALAR &&
             strcmp(tree_text(tree, at), pair) == 0 && (*skip)-- == 0) {
             return at;
@@ -376,7 +310,7 @@ uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const
 
 uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char *team)
 {
-    return child_of(r->tree, node, team);
+    return tree_child(r->tree, node, team);
 }
 
 /* --- teams ------------------------------------------------------------------------------- */
@@ -389,7 +323,7 @@ static void read_named(struct option_reader *r, uint32_t node, struct team_file 
     if (r->tree->nodes[node].kind == TREE_SKIPPED) {
         return;
     }
-    if (!team_is_id(name)) {
+    if (!option_is_name(OPTION_ID, name)) {
         option_fault(r, node, FAULT_BAD_NAME,
                      "team '%.40s': a name has 1 to 31 letters, digits, '_' or '-'", name);
     } else if (out->team_count == TEAMS_MAX) {
@@ -474,8 +408,8 @@ static void read_single(struct option_reader *r, uint32_t node, struct team_file
 /* --- a file of their own ----------------------------------------------------------------- */
 
 static const struct option_row file_rows[] = {
-    {"team", OPTION_MAP, "", "", OPTION_NO_RANGE, 0, 0, false, "One team."},
-    {"teams", OPTION_MAP, "", "", OPTION_NO_RANGE, 0, 0, false, "Teams, by their names."},
+    {"team", OPTION_MAP, "", "", OPTION_BY_HAND, "One team."},
+    {"teams", OPTION_MAP, "", "", OPTION_BY_HAND, "Teams, by their names."},
 };
 static const struct option_table file_options = {file_rows, COUNT(file_rows)};
 

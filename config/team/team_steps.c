@@ -12,46 +12,51 @@ struct place {
     uint32_t value;                /* node of the value after its word; TREE_NONE: none */
     char shown[OPTION_PREFIX_MAX]; /* "teams.cell.sequences.cycle[3]" */
     char below[OPTION_PREFIX_MAX]; /* "teams.cell.sequences.cycle[3].Meet." */
+    struct option_reading map;     /* of the value, when it is a map */
+    uint32_t given[OPTION_ROWS_MAX];
 };
 
-typedef void step_reader(struct team_build *b, const struct place *at,
-                         struct written_step *out);
+typedef void step_reader(struct team_build *b, struct place *at, struct written_step *out);
 
 static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node,
                           const char *shown);
 
 static const char *text_of(const struct team_build *b, uint32_t node)
 {
-    return b->r->tree->nodes[node].kind == TREE_SCALAR ? tree_text(b->r->tree, node) : "";
+    return tree_scalar(b->r->tree, node);
 }
 
 static bool is_map(const struct team_build *b, uint32_t node)
 {
-    return node != TREE_NONE && b->r->tree->nodes[node].kind == TREE_MAP;
+    return tree_is(b->r->tree, node, TREE_MAP);
 }
 
 static bool is_scalar(const struct team_build *b, uint32_t node)
 {
-    return node != TREE_NONE && b->r->tree->nodes[node].kind == TREE_SCALAR &&
-           !option_is_empty(b->r->tree, node);
+    return tree_is(b->r->tree, node, TREE_SCALAR) && !option_is_empty(b->r->tree, node);
+}
+
+/* Reads the map behind a word. */
+static void read_map(struct team_build *b, struct place *at, const struct option_table *table,
+                     const char *required, void *values)
+{
+    at->map = (struct option_reading){b->r, table, at->given, at->value, at->below, 0, false};
+    option_defaults(table, values);
+    option_read(&at->map, required, values);
 }
 
 /* --- words ------------------------------------------------------------------------------- */
 
-static uint16_t find_buffer(struct team_build *b, const struct place *at, uint32_t node,
-                            const char *name)
+static uint16_t buffer_name(const struct team_build *b, uint16_t buffer)
 {
-    const uint16_t i = team_build_find(b, node, name, at->shown, TEAM_COUNT(b, TEAM_OF_BUFFERS),
-                                       team_nth_buffer);
-    return i == TEAM_NONE ? TEAM_NONE
-                          : TEAM_AT(b, TEAM_OF_BUFFERS, struct team_buffer, i)->name;
+    return buffer == TEAM_NONE ? TEAM_NONE
+                               : TEAM_AT(b, TEAM_OF_BUFFERS, struct team_buffer, buffer)->name;
 }
 
-static void read_take(struct team_build *b, const struct place *at, struct written_step *out)
+static void read_take(struct team_build *b, struct place *at, struct written_step *out)
 {
     struct take_values values = {.from = ""};
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_table *table = &team_take_options;
+    const size_t count = TEAM_COUNT(b, TEAM_OF_BUFFERS);
     out->step.kind = TEAM_STEP_TAKE;
     if (at->value == TREE_NONE) { /* The paper defines it without duration and always done. */
         out->step.kind = TEAM_STEP_DONE;
@@ -59,27 +64,23 @@ static void read_take(struct team_build *b, const struct place *at, struct writt
         return;
     }
     if (is_scalar(b, at->value)) {
-        out->step.arg = find_buffer(b, at, at->value, text_of(b, at->value));
+        out->step.arg = buffer_name(b, team_build_find(b, at->value, text_of(b, at->value),
+                                                       at->shown, count, team_nth_buffer));
         return;
     }
-    option_defaults(table, &values);
-    option_read(b->r, table, "", at->value, at->below, &values, given);
+    read_map(b, at, &team_take_options, "from", &values);
     out->step.retry_us = values.retry_us;
-    if (is_map(b, at->value)) {
-        team_build_require(b, table, given, at->value, at->below, "from");
-    }
     if (values.from[0]) {
-        out->step.arg = find_buffer(b, at, option_given(table, given, "from"), values.from);
+        out->step.arg = buffer_name(
+            b, team_build_find_at(&at->map, "from", values.from, count, team_nth_buffer));
     }
-    if (values.retry_us > 0 && option_given(table, given, "none") != TREE_NONE) {
-        option_fault(b->r, option_given(table, given, "none"), FAULT_CONFLICTING_KEYS,
-                     "%snone: the sequence ends, or looks again after retry_s; leave one out",
-                     at->below);
+    if (values.retry_us > 0 && option_node(&at->map, "none") != TREE_NONE) {
+        option_fault_at(&at->map, "none", FAULT_CONFLICTING_KEYS,
+                        "the sequence ends, or looks again after retry_s; leave one out");
     }
 }
 
-static void read_resources(struct team_build *b, const struct place *at,
-                           struct written_step *out)
+static void read_resources(struct team_build *b, struct place *at, struct written_step *out)
 {
     const struct tree *tree = b->r->tree;
     const bool list = at->value != TREE_NONE && tree->nodes[at->value].kind == TREE_LIST;
@@ -108,13 +109,13 @@ static void read_resources(struct team_build *b, const struct place *at,
     }
 }
 
-static void read_lock(struct team_build *b, const struct place *at, struct written_step *out)
+static void read_lock(struct team_build *b, struct place *at, struct written_step *out)
 {
     out->step.kind = TEAM_STEP_LOCK;
     read_resources(b, at, out);
 }
 
-static void read_unlock(struct team_build *b, const struct place *at, struct written_step *out)
+static void read_unlock(struct team_build *b, struct place *at, struct written_step *out)
 {
     out->step.kind = TEAM_STEP_UNLOCK;
     read_resources(b, at, out);
@@ -145,57 +146,48 @@ static void check_meeting(struct team_build *b, const struct place *at,
     }
 }
 
-static void read_meeting(struct team_build *b, const struct place *at, struct written_step *out)
+static void read_meeting(struct team_build *b, struct place *at, struct written_step *out)
 {
     const bool together = out->step.kind == TEAM_STEP_TOGETHER;
-    const struct option_table *table = together ? &team_together_options : &team_meet_options;
     struct meet_values values = {.name = ""};
-    uint32_t given[OPTION_ROWS_MAX] = {0};
     if (!is_map(b, at->value)) {
         option_fault(b->r, at->node, FAULT_BAD_STEP, "%s: {name: m, robots: 2%s} is wanted",
                      at->shown, together ? ", task: Lift" : "");
         return;
     }
-    option_defaults(table, &values);
-    option_read(b->r, table, "", at->value, at->below, &values, given);
-    team_build_require(b, table, given, at->value, at->below, "name");
-    team_build_require(b, table, given, at->value, at->below, "robots");
+    read_map(b, at, together ? &team_together_options : &team_meet_options,
+             together ? "name robots task" : "name robots", &values);
     out->step.robots = (uint16_t)values.robots;
-    if (values.name[0] && team_build_text(b, option_given(table, given, "name"), "a meeting")) {
+    if (values.name[0]) {
         out->step.meeting = team_build_name(b, values.name);
         if (values.robots > 0) {
             check_meeting(b, at, &out->step);
         }
     }
     if (values.robots > TEAM_COUNT(b, TEAM_OF_ROBOTS)) {
-        option_fault(b->r, option_given(table, given, "robots"), FAULT_OUT_OF_RANGE,
-                     "%srobots: the team has %zu only", at->below,
-                     TEAM_COUNT(b, TEAM_OF_ROBOTS));
-    }
-    if (together) {
-        team_build_require(b, table, given, at->value, at->below, "task");
+        option_fault_at(&at->map, "robots", FAULT_OUT_OF_RANGE, "the team has %zu only",
+                        TEAM_COUNT(b, TEAM_OF_ROBOTS));
     }
     if (together && values.task[0]) {
-        const uint32_t to = option_given(table, given, "to");
-        set_task(b, at, values.task, to != TREE_NONE ? to : option_given(table, given, "task"),
+        const uint32_t to = option_node(&at->map, "to");
+        set_task(b, at, values.task, to != TREE_NONE ? to : option_node(&at->map, "task"),
                  values.to, &out->step);
     }
 }
 
-static void read_meet(struct team_build *b, const struct place *at, struct written_step *out)
+static void read_meet(struct team_build *b, struct place *at, struct written_step *out)
 {
     out->step.kind = TEAM_STEP_MEET;
     read_meeting(b, at, out);
 }
 
-static void read_together(struct team_build *b, const struct place *at,
-                          struct written_step *out)
+static void read_together(struct team_build *b, struct place *at, struct written_step *out)
 {
     out->step.kind = TEAM_STEP_TOGETHER;
     read_meeting(b, at, out);
 }
 
-static void read_tool(struct team_build *b, const struct place *at, struct written_step *out)
+static void read_tool(struct team_build *b, struct place *at, struct written_step *out)
 {
     out->step.kind = TEAM_STEP_TOOL;
     out->step.task = team_build_task(b, "ChangeTool");
@@ -207,11 +199,9 @@ static void read_tool(struct team_build *b, const struct place *at, struct writt
     }
 }
 
-static void read_repeat(struct team_build *b, const struct place *at, struct written_step *out)
+static void read_repeat(struct team_build *b, struct place *at, struct written_step *out)
 {
     struct repeat_values values = {.times = 0};
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_table *table = &team_repeat_options;
     out->kind = WRITTEN_REPEAT;
     if (at->value == TREE_NONE) {
         return;
@@ -222,48 +212,28 @@ static void read_repeat(struct team_build *b, const struct place *at, struct wri
                      at->shown);
         return;
     }
-    option_defaults(table, &values);
-    option_read(b->r, table, "", at->value, at->below, &values, given);
-    team_build_require(b, table, given, at->value, at->below, "steps");
+    read_map(b, at, &team_repeat_options, "steps", &values);
     out->times = values.times;
-    out->first = read_list(b, at->sequence, option_given(table, given, "steps"), at->shown);
+    out->first = read_list(b, at->sequence, option_node(&at->map, "steps"), at->shown);
 }
 
-static void read_asked(struct team_build *b, uint32_t node)
+static void read_if(struct team_build *b, struct place *at, struct written_step *out)
 {
-    if (team_build_text(b, node, "a part")) {
-        *TEAM_ADD(b, TEAM_OF_LISTS, uint16_t) = team_build_name(b, tree_text(b->r->tree, node));
-    }
-}
-
-static void read_if(struct team_build *b, const struct place *at, struct written_step *out)
-{
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_table *table = &team_if_options;
     char nothing = 0;
-    char part[OPTION_PREFIX_MAX + 8];
     out->kind = WRITTEN_IF;
     if (!is_map(b, at->value)) {
         option_fault(b->r, at->node, FAULT_BAD_STEP,
                      "%s: If: {part: a, then: [...], else: [...]} is wanted", at->shown);
         return;
     }
-    option_read(b->r, table, "", at->value, at->below, &nothing, given);
-    team_build_require(b, table, given, at->value, at->below, "part");
-    const uint32_t then = option_given(table, given, "then");
-    const uint32_t other = option_given(table, given, "else");
+    out->parts = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
+    read_map(b, at, &team_if_options, "part", &nothing);
+    out->part_end = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
+    const uint32_t then = option_node(&at->map, "then");
+    const uint32_t other = option_node(&at->map, "else");
     if (then == TREE_NONE && other == TREE_NONE) {
         option_fault(b->r, at->value, FAULT_MISSING_KEY, "%sthen is missing, or else",
                      at->below);
-    }
-    (void)snprintf(part, sizeof part, "%spart", at->below);
-    out->parts = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
-    team_build_list(b, option_given(table, given, "part"), part, read_asked);
-    out->part_end = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
-    if (out->part_end - out->parts > TEAM_WANT_MAX ||
-        (out->part_end == out->parts && option_given(table, given, "part") != TREE_NONE)) {
-        option_fault(b->r, at->value, FAULT_WRONG_COUNT, "%spart: 1 to %d parts are wanted",
-                     at->below, TEAM_WANT_MAX);
     }
     out->first = then == TREE_NONE ? 0 : read_list(b, at->sequence, then, at->shown);
     out->other = other == TREE_NONE ? 0 : read_list(b, at->sequence, other, at->shown);
@@ -466,37 +436,32 @@ static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node
     return first;
 }
 
-void team_build_sequence(struct team_build *b, uint32_t node)
+void team_add_sequence(const struct option_reading *item, void *value, void *owner)
 {
-    const char *name = tree_key(b->r->tree, node);
-    if (!team_build_key(b, node, "a sequence")) {
-        return;
-    }
+    struct team_build *b = owner;
+    const char *name = option_name(item);
+    (void)value;
     for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_TASKS); i++) {
         if (strcmp(team_nth_task(b, i), name) == 0) {
-            option_fault(b->r, node, FAULT_DUPLICATE_NAME,
-                         "%ssequences.%s: a task has this name, too; as a step it "
-                         "could be either",
-                         b->shown, name);
+            option_fault_at(item, "", FAULT_DUPLICATE_NAME,
+                            "a task has this name, too; as a step it could be either");
         }
     }
     for (size_t i = 0; i < COUNT(words); i++) {
         if (strcmp(words[i].word, name) == 0) {
-            option_fault(b->r, node, FAULT_RESERVED_NAME,
-                         "%ssequences.%s is a word of sequences, give it another "
-                         "name",
-                         b->shown, name);
+            option_fault_at(item, "", FAULT_RESERVED_NAME,
+                            "it is a word of sequences, give it another name");
         }
     }
     struct team_sequence *sequence = TEAM_ADD(b, TEAM_OF_SEQUENCES, struct team_sequence);
     (void)snprintf(sequence->name, sizeof sequence->name, "%s", name);
-    sequence->line = b->r->tree->nodes[node].key_line;
+    sequence->line = b->r->tree->nodes[item->node].key_line;
     if (b->no_memory) {
         return;
     }
     ((struct written_sequence *)team_build_append(b, &b->sequences,
                                                   sizeof(struct written_sequence)))
-        ->node = node;
+        ->node = item->node;
 }
 
 void team_build_steps(struct team_build *b)
@@ -507,8 +472,8 @@ void team_build_steps(struct team_build *b)
     for (size_t i = 0; i < b->sequences.count && !b->no_memory; i++) {
         const uint32_t node = ((struct written_sequence *)b->sequences.items)[i].node;
         b->place = 0;
-        team_build_shown(b, "sequences", node, shown);
-        shown[strlen(shown) - 1] = '\0';
+        (void)snprintf(shown, sizeof shown, "%ssequences.%.31s", b->shown,
+                       tree_key(b->r->tree, node));
         const uint32_t first = read_list(b, (uint16_t)i, node, shown);
         ((struct written_sequence *)b->sequences.items)[i].first = first;
     }

@@ -73,36 +73,31 @@ static bool is_own_member(const char *key)
     return strcmp(key, "id") == 0 || strcmp(key, "op") == 0 || strcmp(key, "t") == 0;
 }
 
-static void read_payload(struct team_build *b, uint32_t node, const char *shown,
-                         struct team_task_params *task)
+void team_add_member(const struct option_reading *item, void *value, void *owner)
 {
-    const struct tree *tree = b->r->tree;
-    if (node == TREE_NONE) {
+    (void)value;
+    (void)owner;
+    if (is_own_member(option_name(item))) {
+        option_fault_at(item, "", FAULT_RESERVED_NAME,
+                        "Tandem itself gives this member, leave it out");
+    }
+}
+
+static void read_payload(const struct option_reading *item, struct team_task_params *task)
+{
+    struct team_build *b = item->r->context;
+    const uint32_t node = option_node(item, "payload");
+    if (!tree_is(item->r->tree, node, TREE_MAP)) {
         return;
     }
-    if (tree->nodes[node].kind != TREE_MAP) {
-        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
-                     "%spayload: members of a command are wanted, as in "
-                     "{force_n: 5, at: \"{arg}\"}",
-                     shown);
-        return;
-    }
-    for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
-        if (is_own_member(tree_key(tree, i))) {
-            option_fault(b->r, i, FAULT_RESERVED_NAME,
-                         "%spayload.%s is given by Tandem itself, leave it out", shown,
-                         tree_key(tree, i));
-            return;
-        }
-    }
-    json_t *json = tree_json(tree, node);
+    json_t *json = tree_json(item->r->tree, node);
     char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (!text) {
         b->no_memory = true;
     } else if (strlen(text) >= sizeof task->payload) {
-        option_fault(b->r, node, FAULT_TOO_LONG,
-                     "%spayload: %zu bytes are too long as JSON, at most %zu", shown,
-                     strlen(text), sizeof task->payload - 1);
+        option_fault_at(item, "payload", FAULT_TOO_LONG,
+                        "%zu bytes are too long as JSON, at most %zu", strlen(text),
+                        sizeof task->payload - 1);
     } else {
         (void)snprintf(task->payload, sizeof task->payload, "%s", text);
     }
@@ -112,28 +107,21 @@ static void read_payload(struct team_build *b, uint32_t node, const char *shown,
 
 /* --- rows of tasks and windows ----------------------------------------------------------- */
 
-static void add_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
-                        double sd_s);
-
-static void check_task(struct team_build *b, uint32_t node, const char *shown,
-                       const struct task_values *values, const uint32_t *given)
+static void check_task(const struct option_reading *item, const struct task_values *values)
 {
-    const struct option_table *table = &team_task_options;
-    const uint32_t payload = option_given(table, given, "payload");
+    const bool payload = option_node(item, "payload") != TREE_NONE;
     if (values->params.to_position && values->params.op[0]) {
-        option_fault(b->r, option_given(table, given, "op"), FAULT_CONFLICTING_KEYS,
-                     "%sop: a task with to: position is a go; leave one of both out", shown);
-    } else if (payload != TREE_NONE && !values->params.op[0]) {
-        option_fault(b->r, payload, FAULT_NEEDS_KEY, "%spayload needs op", shown);
+        option_fault_at(item, "op", FAULT_CONFLICTING_KEYS,
+                        "a task with to: position is a go; leave one of both out");
+    } else if (payload && !values->params.op[0]) {
+        option_fault_at(item, "payload", FAULT_NEEDS_KEY, "it needs op");
     }
-    if (option_given(table, given, "nominal_sd_s") != TREE_NONE && values->mean_us == 0) {
-        option_fault(b->r, option_given(table, given, "nominal_sd_s"), FAULT_NEEDS_KEY,
-                     "%snominal_sd_s needs nominal_s", shown);
+    if (option_node(item, "nominal_sd_s") != TREE_NONE && values->mean_us == 0) {
+        option_fault_at(item, "nominal_sd_s", FAULT_NEEDS_KEY, "it needs nominal_s");
     }
-    if (team_is_step_word(tree_key(b->r->tree, node))) {
-        option_fault(b->r, node, FAULT_RESERVED_NAME,
-                     "%.*s is a word of sequences, give the task another name",
-                     (int)strlen(shown) - 1, shown);
+    if (team_is_step_word(option_name(item))) {
+        option_fault_at(item, "", FAULT_RESERVED_NAME,
+                        "it is a word of sequences, give the task another name");
     }
 }
 
@@ -144,55 +132,56 @@ bool team_is_step_word(const char *name)
 #undef IS_WORD
 }
 
-void team_build_task_row(struct team_build *b, uint32_t node)
+static struct given_nominal *add_given(struct team_build *b, uint16_t task, uint16_t arg,
+                                       uint32_t node);
+
+/* The duration in a row of tasks; durations given by robots and by the team have priority. */
+void team_add_task(const struct option_reading *item, void *value, void *owner)
 {
-    char shown[OPTION_PREFIX_MAX];
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    struct task_values values = {.mean_us = 0};
-    team_build_shown(b, "tasks", node, shown);
-    option_defaults(&team_task_options, &values);
-    option_read(b->r, &team_task_options, "", node, shown, &values, given);
-    check_task(b, node, shown, &values, given);
-    read_payload(b, option_given(&team_task_options, given, "payload"), shown, &values.params);
-    if (!team_build_key(b, node, "a task")) {
-        return;
-    }
-    const char *name = tree_key(b->r->tree, node);
+    struct team_build *b = owner;
+    struct task_values *values = value;
+    const char *name = option_name(item);
+    check_task(item, values);
+    read_payload(item, &values->params);
     const uint16_t at = team_build_task(b, name);
-    (void)snprintf(values.params.name, sizeof values.params.name, "%s", name);
-    values.params.window = b->window;
+    (void)snprintf(values->params.name, sizeof values->params.name, "%s", name);
+    values->params.window = b->window;
     if (at < TEAM_COUNT(b, TEAM_OF_TASKS)) {
-        *TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, at) = values.params;
+        *TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, at) = values->params;
     }
-    if (values.mean_us > 0) {
-        add_nominal(b, node, name, lab_s(values.mean_us), lab_s(values.sd_us));
+    if (values->mean_us > 0) {
+        struct given_nominal *one = add_given(b, at, TEAM_NONE, item->node);
+        one->nominal.mean_us = values->mean_us;
+        one->nominal.sd_us = values->sd_us;
     }
 }
 
-void team_build_check_window(struct team_build *b, const struct team_window *window,
-                             uint32_t node, const char *shown)
+void team_build_check_window(const struct option_reading *reading, const char *key,
+                             const struct team_window *window)
 {
     if (window->min_us > window->max_us) {
-        option_fault(b->r, node, FAULT_WRONG_ORDER,
-                     "%s%s.min_s (%g s) is more than max_s (%g s)", b->shown, shown,
-                     lab_s(window->min_us), lab_s(window->max_us));
+        option_fault_at(reading, key, FAULT_WRONG_ORDER,
+                        "min_s (%g s) is more than max_s (%g s)", lab_s(window->min_us),
+                        lab_s(window->max_us));
     }
 }
 
-void team_build_window(struct team_build *b, uint32_t node)
+/* The window of all tasks is read before any item; it is the default of each. */
+void team_start_window(const struct option_reading *item, void *value, void *owner)
 {
-    char shown[OPTION_PREFIX_MAX];
-    char what[OPTION_PREFIX_MAX];
-    struct team_window window = b->window;
-    team_build_shown(b, "windows", node, shown);
-    option_read(b->r, &team_window_options, "", node, shown, &window, NULL);
-    (void)snprintf(what, sizeof what, "%swindows", b->shown);
-    const uint16_t task = team_build_find(b, node, tree_key(b->r->tree, node), what,
-                                          TEAM_COUNT(b, TEAM_OF_TASKS), team_nth_task);
-    (void)snprintf(what, sizeof what, "windows.%.31s", tree_key(b->r->tree, node));
-    team_build_check_window(b, &window, node, what);
+    (void)item;
+    *(struct team_window *)value = ((const struct team_build *)owner)->window;
+}
+
+void team_add_window(const struct option_reading *item, void *value, void *owner)
+{
+    struct team_build *b = owner;
+    const struct team_window *window = value;
+    const uint16_t task = team_build_find_at(item, "", option_name(item),
+                                             TEAM_COUNT(b, TEAM_OF_TASKS), team_nth_task);
+    team_build_check_window(item, "", window);
     if (task != TEAM_NONE) {
-        TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, task)->window = window;
+        TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, task)->window = *window;
     }
 }
 
@@ -211,45 +200,27 @@ static struct given_nominal *find_given(const struct team_build *b, size_t first
     return NULL;
 }
 
-static struct given_nominal *add_given(struct team_build *b, uint16_t robot, uint16_t task,
-                                       uint16_t arg, uint32_t node)
+/* Durations belong to the robot that is being read, or to all robots. */
+static struct given_nominal *add_given(struct team_build *b, uint16_t task, uint16_t arg,
+                                       uint32_t node)
 {
-    struct given_nominal *one = find_given(b, b->given_first, robot, task, arg);
+    struct given_nominal *one = find_given(b, b->given_first, b->given_robot, task, arg);
     if (!one) {
         one = team_build_append(b, &b->given, sizeof *one);
-        one->nominal = (struct team_nominal){robot, task, arg, -1, -1};
+        one->nominal = (struct team_nominal){b->given_robot, task, arg, -1, -1};
         one->node = node;
     }
     return one;
 }
 
-/* Adds the duration in a row of tasks; durations given by robots and by the team have
- * priority. */
-static void add_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
-                        double sd_s)
+/* Adds a duration in seconds by its name, "Move" or "Move IB"; NULL when it has a fault. */
+static struct given_nominal *add_duration(const struct option_reading *item)
 {
-    struct given_nominal *one =
-        add_given(b, TEAM_NONE, team_build_task(b, task), TEAM_NONE, node);
-    one->nominal.mean_us = lab_us(mean_s);
-    one->nominal.sd_us = lab_us(sd_s);
-}
-
-struct duration_map {
-    const char *key;
-    uint16_t robot;
-    bool sd;
-};
-
-static void read_duration(struct team_build *b, uint32_t node, const struct duration_map *map)
-{
-    char what[OPTION_PREFIX_MAX];
+    struct team_build *b = item->r->context;
     char name[2 * TEAM_NAME_MAX];
-    double value_s = 0.0;
-    const double least_s = map->sd ? 0.0 : 0.001;
-    const char *key = tree_key(b->r->tree, node);
-    (void)snprintf(what, sizeof what, "%s%s.%.40s", b->shown, map->key, key);
-    if (!option_number_from(b->r, node, what, least_s, &value_s)) {
-        return;
+    const char *key = option_name(item);
+    if (item->failed) {
+        return NULL;
     }
     (void)snprintf(name, sizeof name, "%s", key);
     char *space = strchr(name, ' ');
@@ -257,46 +228,33 @@ static void read_duration(struct team_build *b, uint32_t node, const struct dura
     if (space) {
         *space = '\0';
     }
-    if (value_s > 1e9 || strlen(key) >= sizeof name || name[0] == '\0' ||
-        strlen(name) >= TEAM_NAME_MAX || strlen(arg) >= TEAM_NAME_MAX ||
-        (space && (!arg[0] || strchr(arg, ' ')))) {
-        option_fault(b->r, node, FAULT_BAD_FORMAT,
-                     "%s: a task, or a task and its value with one space between, "
-                     "and seconds are wanted, as in \"Move IB: 6\"",
-                     what);
-        return;
+    if (strlen(key) >= sizeof name || name[0] == '\0' || strlen(name) >= TEAM_NAME_MAX ||
+        strlen(arg) >= TEAM_NAME_MAX || (space && (!arg[0] || strchr(arg, ' ')))) {
+        option_fault_at(item, "", FAULT_BAD_FORMAT,
+                        "a task, or a task and its value with one space between, "
+                        "and seconds are wanted, as in \"Move IB: 6\"");
+        return NULL;
     }
     const uint16_t task = team_build_task(b, name);
-    const uint16_t of = space ? team_build_name(b, arg) : TEAM_NONE;
-    struct given_nominal *one = add_given(b, map->robot, task, of, node);
-    *(map->sd ? &one->nominal.sd_us : &one->nominal.mean_us) = lab_us(value_s);
+    return add_given(b, task, space ? team_build_name(b, arg) : TEAM_NONE, item->node);
 }
 
-static void read_durations(struct team_build *b, uint32_t node, const struct duration_map *map)
+void team_add_mean(const struct option_reading *item, void *value, void *owner)
 {
-    const struct tree *tree = b->r->tree;
-    if (node == TREE_NONE || tree->nodes[node].kind == TREE_SKIPPED ||
-        option_is_empty(tree, node)) {
-        return;
-    }
-    if (tree->nodes[node].kind != TREE_MAP) {
-        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
-                     "%s%s: tasks and seconds are wanted, as in {Move IB: 6}", b->shown,
-                     map->key);
-        return;
-    }
-    for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
-        if (tree->nodes[i].kind != TREE_SKIPPED) {
-            read_duration(b, i, map);
-        }
+    struct given_nominal *one = add_duration(item);
+    (void)owner;
+    if (one) {
+        one->nominal.mean_us = lab_us(*(const double *)value);
     }
 }
 
-void team_build_given(struct team_build *b, uint32_t mean, uint32_t sd, uint16_t robot)
+void team_add_sd(const struct option_reading *item, void *value, void *owner)
 {
-    b->given_first = robot == TEAM_NONE ? 0 : b->given.count;
-    read_durations(b, mean, &(struct duration_map){"nominal_s", robot, false});
-    read_durations(b, sd, &(struct duration_map){"nominal_sd_s", robot, true});
+    struct given_nominal *one = add_duration(item);
+    (void)owner;
+    if (one) {
+        one->nominal.sd_us = lab_us(*(const double *)value);
+    }
 }
 
 /* Returns the most specific duration given for this activity: the robot's own (they begin at

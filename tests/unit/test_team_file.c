@@ -139,7 +139,7 @@ static const struct fault_row fault_rows[] = {
     {S "  sequences: {s: [Repeat: {times: 2, steps: [Go, Repeat]}]}\n", 5, 50, "bad_step", 1},
     {S "  sequences: {s: [If: {part: a}]}\n", 5, 23, "missing_key", 1},
     {S "  sequences: {s: [If: {then: [Go]}]}\n", 5, 23, "missing_key", 1},
-    {S "  sequences: {s: [If: {part: [], then: [Go]}]}\n", 5, 23, "wrong_count", 1},
+    {S "  sequences: {s: [If: {part: [], then: [Go]}]}\n", 5, 30, "wrong_count", 1},
     /* circles and limits */
     {S "  sequences: {s: [t], t: [Go, u], u: [If: {part: a, then: [s]}]}\n", 5, 60, "circular_sequence", 1},
     {S "  sequences: {s: [Go, s]}\n", 5, 23, "circular_sequence", 1},

@@ -20,25 +20,31 @@ struct obstacle {
     enum shape shape;
     bool mapped;
     double x_m, y_m, width_m, depth_m, rotation_rad;
+    size_t point_count;
+    struct world_point points[WORLD_POINTS_MAX];
     struct world_obstacle what;
 };
 
 /* clang-format off */
 #define IN_MAP(m)      OPTION_AT(struct map, m), ""
 #define IN_OBSTACLE(m) OPTION_AT(struct obstacle, m), ""
-#define BY_HAND        OPTION_BY_HAND, ""
 #define PLACE          -POINTS_LIMIT_M, POINTS_LIMIT_M, ""
 #define SIZE           1e-3, POINTS_LIMIT_M, ""
 
-static const struct option_row map_rows[] = {
-    {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_MAP(name)}, /* Name of the place. */
-    /* Robots stay within the bounds; without them the plane is endless. */
-    {"bounds.x_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_min_m)},
-    {"bounds.y_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_min_m)},
-    {"bounds.x_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_max_m)},
-    {"bounds.y_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_max_m)},
-    {"obstacles", OPTION_MAP, "", "", BY_HAND}, /* The obstacles by their names. */
-};
+static const struct option_row coordinate = {
+    .type = OPTION_REAL, .unit = "m", .fallback = "", .min = -POINTS_LIMIT_M, .max = POINTS_LIMIT_M, .choices = "",
+    .size = sizeof(double)};
+const struct option_items point_items = {
+    .shape = OPTION_LIST, .value = &coordinate, .least = 2, .most = 2, .bytes = sizeof(double),
+    .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers", .example = "[1.5, -0.2]"};
+const struct option_row point_value = {
+    .type = OPTION_ITEMS, .size = sizeof(struct world_point), .items = &point_items};
+_Static_assert(sizeof(struct world_point) == 2 * sizeof(double), "a point is two numbers");
+static const struct option_items corner_items = {
+    .shape = OPTION_LIST, .value = &point_value, .least = 2, .most = WORLD_POINTS_MAX,
+    .bytes = sizeof(struct world_point), .count_at = offsetof(struct obstacle, point_count), .what = "points",
+    .example = "[[0, 0], [1.5, -0.2]]"};
+static void add_obstacle(const struct option_reading *item, void *value, void *owner);
 
 static const struct option_row obstacle_rows[] = {
     /* Shape from above. */
@@ -53,7 +59,7 @@ static const struct option_row obstacle_rows[] = {
     {"depth_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(depth_m)},
     /* Rotation of a box, counter-clockwise. */
     {"rotation_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_OBSTACLE(rotation_rad)},
-    {"points_m", OPTION_MAP, "", "", BY_HAND}, /* Corners of a polygon or wall. */
+    {"points_m", OPTION_ARRAY(corner_items, struct obstacle, points), ""}, /* Corners of a polygon or wall. */
     /* Is it known to plans? */
     {"mapped", OPTION_BOOL, "", "true", OPTION_NO_RANGE, IN_OBSTACLE(mapped)},
     /* s after the robot's start at which it appears. */
@@ -61,84 +67,22 @@ static const struct option_row obstacle_rows[] = {
     /* s at which it disappears; default: never. */
     {"leaves_s", OPTION_REAL, "s", "0", 1e-3, 1e9, "", IN_OBSTACLE(what.leaves_s)},
 };
-/* clang-format on */
-
-static const struct option_table map_options = {map_rows, COUNT(map_rows)};
 static const struct option_table obstacle_options = {obstacle_rows, COUNT(obstacle_rows)};
+static const struct option_items obstacle_items = {
+    .shape = OPTION_NAMED, .names = OPTION_ID, .table = &obstacle_options, .bytes = sizeof(struct obstacle),
+    .what = "shapes", .example = "{post: {x_m: 1, y_m: 2, radius_m: 0.1}}", .add = add_obstacle};
 
-/* --- points ------------------------------------------------------------------------------ */
-
-static bool read_coordinate(struct option_reader *r, uint32_t node, const char *shown,
-                            double *value)
-{
-    const struct tree_node *n = &r->tree->nodes[node];
-    if (n->kind != TREE_SCALAR || !n->plain) {
-        if (n->kind != TREE_SKIPPED) {
-            option_fault(r, node, FAULT_NUMBERS_EXPECTED,
-                         "%s: a point is two numbers, as in [1.5, -0.2]", shown);
-        }
-        return false;
-    }
-    if (!option_number(r, node, shown, value)) {
-        return false;
-    }
-    if (!(fabs(*value) <= POINTS_LIMIT_M)) {
-        option_fault(r, node, FAULT_OUT_OF_RANGE, "%s: from -1e6 to 1e6 m was expected", shown);
-        return false;
-    }
-    return true;
-}
-
-static bool read_point(struct option_reader *r, uint32_t node, const char *shown,
-                       struct world_point *point)
-{
-    const struct tree_node *n = &r->tree->nodes[node];
-    if (n->kind == TREE_SKIPPED) {
-        return false;
-    }
-    if (n->kind != TREE_LIST || n->count != 2) {
-        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
-                     "%s: a point is two numbers, as in [1.5, -0.2]", shown);
-        return false;
-    }
-    const uint32_t y = r->tree->nodes[n->first].next;
-    const bool x_fits = read_coordinate(r, n->first, shown, &point->x_m);
-    return read_coordinate(r, y, shown, &point->y_m) && x_fits;
-}
-
-void points_read(struct option_reader *r, uint32_t node, const char *shown, size_t min,
-                 size_t max, struct world_point *points, size_t *count)
-{
-    const struct tree_node *list = &r->tree->nodes[node];
-    size_t n = 0;
-    bool all = true;
-    *count = 0;
-    if (list->kind == TREE_SKIPPED) {
-        return;
-    }
-    if (list->kind != TREE_LIST) {
-        option_fault(r, node, FAULT_LIST_EXPECTED,
-                     "%s: a list of points is wanted, as in [[0, 0], [1.5, -0.2]]", shown);
-        return;
-    }
-    if (list->count < min || list->count > max) {
-        option_fault(r, node, FAULT_WRONG_COUNT,
-                     "%s: %zu to %zu points were expected, these are %u", shown, min, max,
-                     (unsigned)list->count);
-        return;
-    }
-    for (uint32_t i = list->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
-        all = read_point(r, i, shown, &points[n]) && all;
-        n++;
-    }
-    *count = all ? n : 0;
-}
-
-void points_read_one(struct option_reader *r, uint32_t node, const char *shown,
-                     struct world_point *point, size_t *count)
-{
-    *count = read_point(r, node, shown, point) ? 1 : 0;
-}
+static const struct option_row map_rows[] = {
+    {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_MAP(name)}, /* Name of the place. */
+    /* Robots stay within the bounds; without them the plane is endless. */
+    {"bounds.x_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_min_m)},
+    {"bounds.y_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_min_m)},
+    {"bounds.x_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_max_m)},
+    {"bounds.y_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_max_m)},
+    {"obstacles", OPTION_EACH(obstacle_items), ""}, /* The obstacles by their names. */
+};
+static const struct option_table map_options = {map_rows, COUNT(map_rows)};
+/* clang-format on */
 
 /* --- obstacles --------------------------------------------------------------------------- */
 
@@ -160,27 +104,29 @@ static const struct {
 static const char *const shape_names[] = {"circle", "box", "polygon", "wall"};
 
 /* Checks that the keys fit the shape. */
-static bool check_keys(struct option_reader *r, uint32_t node, const char *shown,
-                       const struct obstacle *o, const uint32_t *given)
+static bool check_keys(const struct option_reading *item, const struct obstacle *o)
 {
     bool fine = true;
     for (size_t i = 0; i < COUNT(shape_keys); i++) {
-        const uint32_t at = option_given(&obstacle_options, given, shape_keys[i].key);
-        if (at == TREE_NONE && shape_keys[i].wanted[o->shape]) {
-            option_fault(r, node, FAULT_MISSING_KEY, "%s%s is missing, a %s needs it", shown,
-                         shape_keys[i].key, shape_names[o->shape]);
+        const bool given = option_node(item, shape_keys[i].key) != TREE_NONE;
+        if (!given && shape_keys[i].wanted[o->shape]) {
+            option_fault_at(item, shape_keys[i].key, FAULT_MISSING_KEY,
+                            "it is missing, a %s needs it", shape_names[o->shape]);
             fine = false;
-        } else if (at != TREE_NONE && !shape_keys[i].allowed[o->shape]) {
-            option_fault(r, at, FAULT_NOT_APPLICABLE, "%s%s: a %s has none", shown,
-                         shape_keys[i].key, shape_names[o->shape]);
+        } else if (given && !shape_keys[i].allowed[o->shape]) {
+            option_fault_at(item, shape_keys[i].key, FAULT_NOT_APPLICABLE, "a %s has none",
+                            shape_names[o->shape]);
             fine = false;
         }
     }
-    const uint32_t leaves = option_given(&obstacle_options, given, "leaves_s");
-    if (leaves != TREE_NONE && !(o->what.leaves_s > o->what.appears_s)) {
-        option_fault(r, leaves, FAULT_WRONG_ORDER,
-                     "%sleaves_s: it goes before it comes, more than %g was expected", shown,
-                     o->what.appears_s);
+    if (option_node(item, "leaves_s") != TREE_NONE && !(o->what.leaves_s > o->what.appears_s)) {
+        option_fault_at(item, "leaves_s", FAULT_WRONG_ORDER,
+                        "it goes before it comes, more than %g was expected",
+                        o->what.appears_s);
+        fine = false;
+    }
+    if (o->shape == SHAPE_POLYGON && o->point_count == 2) {
+        option_fault_at(item, "points_m", FAULT_WRONG_COUNT, "a polygon has at least 3 points");
         fine = false;
     }
     return fine;
@@ -198,110 +144,44 @@ static void make_box(const struct obstacle *o, struct world_point corners[4])
     }
 }
 
-static void add_obstacle(struct option_reader *r, uint32_t node, const char *shown,
-                         const struct obstacle *o, uint32_t points_node, struct world *out)
+static void add_obstacle(const struct option_reading *item, void *value, void *owner)
 {
     static const enum world_shape shapes[] = {WORLD_CIRCLE, WORLD_POLYGON, WORLD_POLYGON,
                                               WORLD_WALL};
-    struct world_point points[WORLD_POINTS_MAX];
-    struct world_obstacle what = o->what;
-    char list[OPTION_PREFIX_MAX + 16];
-    size_t count = 1;
-
-    what.shape = shapes[o->shape];
-    what.unmapped = !o->mapped;
-    (void)snprintf(what.name, sizeof what.name, "%s", tree_key(r->tree, node));
+    struct obstacle *o = value;
+    struct map *map = owner;
+    if (!check_keys(item, o) || item->failed) {
+        return;
+    }
+    o->what.shape = shapes[o->shape];
+    o->what.unmapped = !o->mapped;
+    (void)snprintf(o->what.name, sizeof o->what.name, "%s", option_name(item));
     if (o->shape == SHAPE_CIRCLE) {
-        points[0] = (struct world_point){o->x_m, o->y_m};
+        o->points[0] = (struct world_point){o->x_m, o->y_m};
+        o->point_count = 1;
     } else if (o->shape == SHAPE_BOX) {
-        make_box(o, points);
-        count = 4;
-    } else {
-        (void)snprintf(list, sizeof list, "%spoints_m", shown);
-        points_read(r, points_node, list, o->shape == SHAPE_WALL ? 2 : 3, WORLD_POINTS_MAX,
-                    points, &count);
+        make_box(o, o->points);
+        o->point_count = 4;
     }
-    if (count > 0 && world_add(out, &what, points, count) != STATUS_OK) {
-        option_fault(r, node, FAULT_TOO_MANY,
-                     "%.*s: at most %d obstacles with %d points in all were expected",
-                     (int)strlen(shown) - 1, shown, WORLD_OBSTACLES_MAX, WORLD_POINTS_MAX);
-    }
-}
-
-static void read_obstacle(struct option_reader *r, uint32_t node, const char *prefix,
-                          struct world *out)
-{
-    const struct tree_node *n = &r->tree->nodes[node];
-    const char *name = tree_key(r->tree, node);
-    char shown[OPTION_PREFIX_MAX];
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    struct obstacle o = {0};
-
-    if (n->kind == TREE_SKIPPED) {
-        return;
-    }
-    if (!lab_check_id(name)) {
-        (void)err_list_add(
-            r->errors, STATUS_E_RANGE, FAULT_BAD_NAME, r->file, n->key_line, n->key_column,
-            "obstacle '%.40s': a name has 1 to 31 letters, digits, '_' or '-'", name);
-        r->failed = true;
-        return;
-    }
-    (void)snprintf(shown, sizeof shown, "%sobstacles.%s.", prefix, name);
-    option_defaults(&obstacle_options, &o);
-    const bool failed = r->failed;
-    r->failed = false;
-    option_read(r, &obstacle_options, "", node, shown, &o, given);
-    const bool clean = !r->failed;
-    r->failed = r->failed || failed;
-    if (check_keys(r, node, shown, &o, given) && clean) {
-        add_obstacle(r, node, shown, &o, option_given(&obstacle_options, given, "points_m"),
-                     out);
-    }
-}
-
-static void read_obstacles(struct option_reader *r, uint32_t node, const char *shown,
-                           struct world *out)
-{
-    const struct tree_node *map = &r->tree->nodes[node];
-    if (map->kind == TREE_SKIPPED || option_is_empty(r->tree, node)) {
-        return;
-    }
-    if (map->kind != TREE_MAP) {
-        option_fault(r, node, FAULT_OBJECT_EXPECTED,
-                     "%sobstacles: names and their shapes are wanted, as in {post: {x_m: 1, "
-                     "y_m: 2, radius_m: 0.1}}",
-                     shown);
-        return;
-    }
-    for (uint32_t i = map->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
-        read_obstacle(r, i, shown, out);
-    }
-}
-
-static void check_bounds(const struct option_reading *reading, const struct world_bounds *b)
-{
-    static const char *const keys[] = {"bounds.x_min_m", "bounds.y_min_m", "bounds.x_max_m",
-                                       "bounds.y_max_m"};
-    uint32_t some = TREE_NONE;
-    for (size_t i = 0; i < COUNT(keys); i++) {
-        const uint32_t at = option_node(reading, keys[i]);
-        some = at != TREE_NONE ? at : some;
-    }
-    if (some != TREE_NONE && (!(b->x_max_m > b->x_min_m) || !(b->y_max_m > b->y_min_m))) {
-        option_fault(reading->r, some, FAULT_WRONG_ORDER,
-                     "%sbounds: x_max_m and y_max_m beyond x_min_m and y_min_m were expected",
-                     reading->shown);
+    if (world_add(&map->world, &o->what, o->points, o->point_count) != STATUS_OK) {
+        option_fault_at(item, "", FAULT_TOO_MANY,
+                        "at most %d obstacles with %d points in all were expected",
+                        WORLD_OBSTACLES_MAX, WORLD_POINTS_MAX);
     }
 }
 
 static void finish_map(const struct option_reading *reading, void *values)
 {
-    struct map *map = values;
-    check_bounds(reading, &map->world.bounds);
-    const uint32_t obstacles = option_node(reading, "obstacles");
-    if (obstacles != TREE_NONE) {
-        read_obstacles(reading->r, obstacles, reading->shown, &map->world);
+    static const char *const keys[] = {"bounds.x_min_m", "bounds.y_min_m", "bounds.x_max_m",
+                                       "bounds.y_max_m"};
+    const struct world_bounds *b = &((const struct map *)values)->world.bounds;
+    const char *some = NULL;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        some = option_node(reading, keys[i]) != TREE_NONE ? keys[i] : some;
+    }
+    if (some && (!(b->x_max_m > b->x_min_m) || !(b->y_max_m > b->y_min_m))) {
+        option_fault_at(reading, some, FAULT_WRONG_ORDER,
+                        "x_max_m and y_max_m beyond x_min_m and y_min_m were expected");
     }
 }
 

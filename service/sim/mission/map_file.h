@@ -16,15 +16,9 @@ extern const struct option_file map_file;
 /* Larger coordinates are refused: a map is in metres. */
 #define POINTS_LIMIT_M 1e6
 
-/* Read the list of points [x, y] at node into points[max] and its length into *count. Faults,
- * also for fewer than min points, go into the reader's list and leave *count 0. shown names the
- * list in messages. A node that was refused before is skipped. */
-void points_read(struct option_reader *r, uint32_t node, const char *shown, size_t min,
-                 size_t max, struct world_point *points, size_t *count);
-
-/* The same for one point, [x, y] itself: *count becomes 1 or 0. */
-void points_read_one(struct option_reader *r, uint32_t node, const char *shown,
-                     struct world_point *point, size_t *count);
+/* A point [x, y], for tables with points: the row of a struct world_point, and its items. */
+extern const struct option_row point_value;
+extern const struct option_items point_items;
 
 /* The maps named by the lab file, as JSON for display. */
 struct maps;

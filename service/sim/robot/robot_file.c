@@ -68,7 +68,9 @@ static void read_parameters(const struct option_reading *reading, void *values)
         }
     }
     const struct option_table table = {rows.row, rows.count};
-    option_read(reading->r, &table, "", reading->node, "", &slots, given);
+    option_read(
+        &(struct option_reading){reading->r, &table, given, reading->node, "", 0, false}, NULL,
+        &slots);
     for (size_t k = 0; k < rows.count; k++) {
         const size_t block = k / kind->parameter_count;
         const size_t i = k % kind->parameter_count;
