@@ -10,6 +10,9 @@ struct mapping_build {
     struct option_reader *r;
     struct mapping_memory **memory;
     bool alone;
+    struct mapping_table *table;
+    struct mapping_row *rows; /* room for all of the file */
+    struct mapping_send *sends;
 };
 
 /* Zeroed memory that lives as long as the table; NULL, with a fault, when there is none. */
@@ -53,11 +56,7 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
 /* Format the names of a table as "one, two". */
 void mapping_list_names(const struct names *names, char *out, size_t size);
 
-/* Read the row of `send` at node. */
-bool mapping_read_send(struct mapping_build *b, uint32_t node, const char *shown,
-                       struct mapping_send *send);
-
-/* The child of a map under a key; TREE_NONE when it has none. */
-uint32_t mapping_child(const struct tree *tree, uint32_t node, const char *key);
+/* The rows of `send` (mapping_outgoing.c); the owner is a struct mapping_build. */
+extern const struct option_items mapping_send_items;
 
 #endif

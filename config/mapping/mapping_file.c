@@ -12,59 +12,63 @@
 
 /* ---- rows, as they are written ---- */
 
-struct row_values {
-    char topic[OPTION_TEXT_MAX], only[OPTION_TEXT_MAX], event[EVENT_NAME_MAX];
-    char pair[EVENT_PAIR_MAX], side[EVENT_NAME_MAX], format[EVENT_NAME_MAX];
-    char separator[16];
-    uint32_t columns;
-};
-
-#define TEXT_AT(m) OPTION_TEXT, "", "", 0.0, 0.0, "", OPTION_AT(struct row_values, m)
-#define BY_HAND    OPTION_MAP, "", "", OPTION_BY_HAND
-
-/* clang-format off */
-static const struct option_row row_rows[] = {
-    {"topic", TEXT_AT(topic), "Which topics: levels that are a word, +, # or a {name}."},
-    {"only", TEXT_AT(only), "A regular expression (POSIX, extended) that the payload fits, from its beginning on."},
-    {"event", TEXT_AT(event), "What it is: command, reply, telemetry or connection."},
-    {"pair", TEXT_AT(pair), "Of which pair."},
-    {"side", TEXT_AT(side), "Of which robot: real or virtual."},
-    {"sides", BY_HAND, "What the level {side} calls them: {bt: real, sim: virtual}."},
-    {"format", TEXT_AT(format), "What the payload is: json, text, csv or sparkplug."},
-    {"separator", TEXT_AT(separator), "Between columns; tab is a tabulator."},
-    {"columns", OPTION_INTEGER, "", "0", 0.0, MAPPING_COLUMNS_MAX, "", OPTION_AT(struct row_values, columns),
-     "Exact number of columns."},
-    {"fields", BY_HAND, "Where its members stand."},
-};
-/* clang-format on */
-static const struct option_table row_options = {row_rows, COUNT(row_rows)};
-
-static const enum event_kind kinds[] = {EVENT_COMMAND, EVENT_REPLY, EVENT_TELEMETRY,
-                                        EVENT_CONNECTION};
-
-/* A row while it is read. */
+/* A row while it is read: what it says, then what is made of it. */
 struct row_reading {
+    char topic[OPTION_TEXT_MAX], only[OPTION_TEXT_MAX], pair[EVENT_PAIR_MAX], separator[16];
+    uint8_t event, side, format; /* side: without meaning when it is not given */
+    uint32_t columns;
+    const struct option_reading *item;
     struct mapping_build *b;
-    const char *shown; /* "mappings[0]" */
-    uint32_t given[COUNT(row_rows)];
-    struct option_reading reading;
-    struct row_values values;
+    char shown[OPTION_PREFIX_MAX]; /* "mappings[0]" */
     struct mapping_row *row;
     struct mapping_sources sources;
     struct mapping_field fields[MAPPING_FIELDS_MAX];
     size_t field_count;
 };
 
-static uint32_t find_given(const struct row_reading *rr, const char *key, uint32_t otherwise)
+static const enum event_kind kinds[] = {EVENT_COMMAND, EVENT_REPLY, EVENT_TELEMETRY,
+                                        EVENT_CONNECTION};
+static void add_row(const struct option_reading *item, void *value, void *owner);
+
+#define ROW_AT(m)                 OPTION_AT(struct row_reading, m)
+#define TEXT_AT(m)                OPTION_TEXT, "", "", OPTION_NO_RANGE, ROW_AT(m)
+#define CHOICE(fallback, choices) OPTION_CHOICE, "", fallback, 0.0, 0.0, choices
+#define BY_HAND                   OPTION_MAP, "", "", OPTION_BY_HAND
+
+/* clang-format off */
+static const struct option_row row_rows[] = {
+    {"topic", TEXT_AT(topic), "Which topics: levels that are a word, +, # or a {name}."},
+    {"only", TEXT_AT(only), "A regular expression (POSIX, extended) that the payload fits, from its beginning on."},
+    {"event", CHOICE("command", "command|reply|telemetry|connection"), ROW_AT(event), "What it is."},
+    {"pair", TEXT_AT(pair), "Of which pair."},
+    {"side", CHOICE("real", "real|virtual"), ROW_AT(side), "Of which robot."},
+    {"sides", BY_HAND, "What the level {side} calls them: {bt: real, sim: virtual}."},
+    {"format", CHOICE("json", "json|text|csv|sparkplug"), ROW_AT(format), "What the payload is."},
+    {"separator", TEXT_AT(separator), "Between columns; tab is a tabulator."},
+    {"columns", OPTION_INTEGER, "", "0", 0.0, MAPPING_COLUMNS_MAX, "", ROW_AT(columns), "Exact number of columns."},
+    {"fields", BY_HAND, "Where its members stand."},
+};
+static const struct option_table row_options = {row_rows, COUNT(row_rows)};
+static const struct option_items row_items = {
+    .shape = OPTION_LIST, .table = &row_options, .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct row_reading),
+    .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_row};
+
+static const struct option_row table_rows[] = {
+    {"mappings", OPTION_EACH(row_items), "Rows for what robots send."},
+    {"send", OPTION_EACH(mapping_send_items), "Rows for what is sent to robots."},
+};
+/* clang-format on */
+static const struct option_table table_options = {table_rows, COUNT(table_rows)};
+
+static bool is_given(const struct row_reading *rr, const char *key)
 {
-    const uint32_t node = option_node(&rr->reading, key);
-    return node == TREE_NONE ? otherwise : node;
+    return option_node(rr->item, key) != TREE_NONE;
 }
 
 /* ---- topics ---- */
 
-static bool add_level(struct mapping_build *b, uint32_t node, const char *shown,
-                      const struct mapping_text part, bool last, struct mapping_level *level)
+static bool add_level(struct row_reading *rr, const struct mapping_text part, bool last,
+                      struct mapping_level *level)
 {
     char text[OPTION_TEXT_MAX];
     (void)snprintf(text, sizeof text, "%.*s", (int)part.bytes, part.at);
@@ -80,44 +84,42 @@ static bool add_level(struct mapping_build *b, uint32_t node, const char *shown,
                                                                      : MAPPING_LEVEL,
                                     .bytes = strlen(text)};
     if (named ? strpbrk(text, "+#{}") != NULL : special && level->kind == MAPPING_LEVEL) {
-        option_fault(b->r, node, FAULT_BAD_TOPIC,
-                     "%s.topic: a level is a word, '+', '#' or a {name} alone, not '%.*s'",
-                     shown, (int)part.bytes, part.at);
+        option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC,
+                        "a level is a word, '+', '#' or a {name} alone, not '%.*s'",
+                        (int)part.bytes, part.at);
         return false;
     }
     if (level->kind == MAPPING_LEVEL_REST && !last) {
-        option_fault(b->r, node, FAULT_BAD_TOPIC, "%s.topic: nothing follows '#'", shown);
+        option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC, "nothing follows '#'");
         return false;
     }
-    level->text = mapping_copy_text(b, text);
+    level->text = mapping_copy_text(rr->b, text);
     return level->text != NULL;
 }
 
-static bool read_topic(struct row_reading *rr, uint32_t node)
+static bool read_topic(struct row_reading *rr)
 {
-    struct mapping_build *b = rr->b;
-    const uint32_t at = find_given(rr, "topic", node);
     struct mapping_level levels[MAPPING_LEVELS_MAX];
     size_t count = 0;
-    if (rr->values.topic[0] == '\0') {
-        option_fault(b->r, at, FAULT_BAD_TOPIC,
-                     "%s.topic: a topic was expected, such as 'robots/{pair}/cmd'", rr->shown);
+    if (rr->topic[0] == '\0') {
+        option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC,
+                        "a topic was expected, such as 'robots/{pair}/cmd'");
         return false;
     }
-    for (const char *part = rr->values.topic; part; count++) {
+    for (const char *part = rr->topic; part; count++) {
         const size_t bytes = strcspn(part, "/");
         if (count == MAPPING_LEVELS_MAX) {
-            option_fault(b->r, at, FAULT_TOO_MANY, "%s.topic: at most %d levels were expected",
-                         rr->shown, MAPPING_LEVELS_MAX);
+            option_fault_at(rr->item, "topic", FAULT_TOO_MANY,
+                            "at most %d levels were expected", MAPPING_LEVELS_MAX);
             return false;
         }
-        if (!add_level(b, at, rr->shown, (struct mapping_text){part, bytes},
-                       part[bytes] == '\0', &levels[count])) {
+        if (!add_level(rr, (struct mapping_text){part, bytes}, part[bytes] == '\0',
+                       &levels[count])) {
             return false;
         }
         part = part[bytes] ? part + bytes + 1 : NULL;
     }
-    struct mapping_level *copied = mapping_alloc(b, count * sizeof *copied);
+    struct mapping_level *copied = mapping_alloc(rr->b, count * sizeof *copied);
     if (!copied) {
         return false;
     }
@@ -141,48 +143,30 @@ static int find_level(const struct mapping_row *row, const char *name)
 
 /* ---- what a row is about ---- */
 
-static bool read_event(struct row_reading *rr, uint32_t node)
+static bool read_event(struct row_reading *rr)
 {
-    char names[96] = "";
-    for (size_t k = 0; k < COUNT(kinds); k++) {
-        names_append(names, sizeof names, event_kind_name(kinds[k]));
-        if (strcmp(rr->values.event, event_kind_name(kinds[k])) == 0) {
-            rr->row->kind = kinds[k];
-            return true;
-        }
-    }
-    option_fault(rr->b->r, find_given(rr, "event", node), FAULT_UNKNOWN_VALUE,
-                 "%s.event: one of %s was expected, not '%s'", rr->shown, names,
-                 rr->values.event);
-    return false;
-}
-
-static bool read_format(struct row_reading *rr, uint32_t node)
-{
-    static const char *const names[MAPPING_FORMAT_COUNT] = {"json", "text", "csv", "sparkplug"};
-    struct mapping_row *row = rr->row;
-    const char *format = rr->values.format;
-    const char *separator = rr->values.separator;
-    size_t k = 0;
-    while (k < COUNT(names) && format[0] && strcmp(names[k], format) != 0) {
-        k++;
-    }
-    if (k == COUNT(names)) {
-        option_fault(rr->b->r, find_given(rr, "format", node), FAULT_UNKNOWN_VALUE,
-                     "%s.format: one of json, text, csv, sparkplug was expected, not '%s'",
-                     rr->shown, format);
+    if (!is_given(rr, "event")) {
+        option_fault_at(rr->item, "event", FAULT_UNKNOWN_VALUE,
+                        "command, reply, telemetry or connection was expected");
         return false;
     }
-    row->format = (enum mapping_format)k;
-    row->columns = rr->values.columns;
+    rr->row->kind = kinds[rr->event];
+    return true;
+}
+
+static bool read_format(struct row_reading *rr)
+{
+    struct mapping_row *row = rr->row;
+    const char *separator = rr->separator;
+    row->format = (enum mapping_format)rr->format;
+    row->columns = rr->columns;
     row->separator = strcmp(separator, "tab") == 0 ? "\t"
                      : separator[0]                ? mapping_copy_text(rr->b, separator)
                      : row->format == MAPPING_CSV  ? ","
                                                    : "";
     if (mapping_is_json(row->format) && (separator[0] || row->columns > 0)) {
-        option_fault(rr->b->r, find_given(rr, separator[0] ? "separator" : "columns", node),
-                     FAULT_NOT_APPLICABLE, "%s.%s: it needs format: text or csv", rr->shown,
-                     separator[0] ? "separator" : "columns");
+        option_fault_at(rr->item, separator[0] ? "separator" : "columns", FAULT_NOT_APPLICABLE,
+                        "it needs format: text or csv");
         return false;
     }
     return row->separator != NULL;
@@ -190,9 +174,9 @@ static bool read_format(struct row_reading *rr, uint32_t node)
 
 static bool read_sides(struct row_reading *rr)
 {
-    const uint32_t node = find_given(rr, "sides", TREE_NONE);
+    const uint32_t node = option_node(rr->item, "sides");
     struct mapping_row *row = rr->row;
-    char shown[OPTION_PREFIX_MAX];
+    char shown[2 * OPTION_PREFIX_MAX];
     (void)snprintf(shown, sizeof shown, "%s.sides", rr->shown);
     if (node == TREE_NONE) {
         return true;
@@ -212,37 +196,23 @@ static bool read_sides(struct row_reading *rr)
 }
 
 /* Reads which pair and which robot a row is about. */
-static bool read_whose(struct row_reading *rr, uint32_t node)
+static bool read_whose(struct row_reading *rr)
 {
     struct mapping_row *row = rr->row;
-    const char *side = rr->values.side;
+    const bool side = is_given(rr, "side");
     bool fine = true;
     row->pair_level = find_level(row, "pair");
-    row->side_level = side[0] ? -1 : find_level(row, "side");
-    row->side = SIDE_COUNT;
-    row->pair = rr->values.pair[0] ? mapping_copy_text(rr->b, rr->values.pair) : NULL;
+    row->side_level = side || row->kind == EVENT_COMMAND ? -1 : find_level(row, "side");
+    row->side = side && row->kind != EVENT_COMMAND ? (enum side)rr->side : SIDE_COUNT;
+    row->pair = rr->pair[0] ? mapping_copy_text(rr->b, rr->pair) : NULL;
     if (!row->pair && row->pair_level < 0 && !rr->b->alone) {
-        option_fault(rr->b->r, node, FAULT_MISSING_KEY,
-                     "%s: pair is missing: give 'pair: r1' or a level {pair} in the topic",
-                     rr->shown);
+        option_fault_at(rr->item, "", FAULT_MISSING_KEY,
+                        "pair is missing: give 'pair: r1' or a level {pair} in the topic");
         fine = false;
     }
-    if (row->kind == EVENT_COMMAND) {
-        row->side_level = -1;
-        return fine && read_sides(rr);
-    }
-    if (!side[0] && row->side_level < 0) {
-        option_fault(rr->b->r, node, FAULT_MISSING_KEY,
-                     "%s: side is missing: give 'side: real' or a level {side} in the topic",
-                     rr->shown);
-        return false;
-    }
-    if (side[0]) {
-        row->side = (enum side)names_value(&side_names, side);
-    }
-    if (side[0] && row->side == SIDE_COUNT) {
-        option_fault(rr->b->r, find_given(rr, "side", node), FAULT_UNKNOWN_VALUE,
-                     "%s.side: 'real' or 'virtual' was expected, not '%s'", rr->shown, side);
+    if (row->kind != EVENT_COMMAND && !side && row->side_level < 0) {
+        option_fault_at(rr->item, "", FAULT_MISSING_KEY,
+                        "side is missing: give 'side: real' or a level {side} in the topic");
         return false;
     }
     return read_sides(rr) && fine;
@@ -275,10 +245,11 @@ static bool refers_back(const char *pattern)
     return false;
 }
 
-static bool read_only(struct row_reading *rr, struct mapping_table *table)
+static bool read_only(struct row_reading *rr)
 {
+    struct mapping_table *table = rr->b->table;
     char why[128];
-    const char *pattern = rr->values.only;
+    const char *pattern = rr->only;
     if (pattern[0] == '\0') {
         return true;
     }
@@ -286,9 +257,9 @@ static bool read_only(struct row_reading *rr, struct mapping_table *table)
     int code = refers_back(pattern) ? REG_ESUBREG : regcomp(to, pattern, REG_EXTENDED);
     if (code != 0) {
         (void)regerror(code, NULL, why, sizeof why);
-        option_fault(rr->b->r, find_given(rr, "only", TREE_NONE), FAULT_BAD_SYNTAX,
-                     "%s.only: a regular expression (POSIX, extended) was expected: %s",
-                     rr->shown, code == REG_ESUBREG ? "it refers back" : why);
+        option_fault_at(rr->item, "only", FAULT_BAD_SYNTAX,
+                        "a regular expression (POSIX, extended) was expected: %s",
+                        code == REG_ESUBREG ? "it refers back" : why);
         return false;
     }
     table->pattern_count++;
@@ -319,7 +290,7 @@ static bool read_field(struct row_reading *rr, uint32_t node)
     const struct tree *tree = rr->b->r->tree;
     const char *name = tree_key(tree, node);
     const size_t before = rr->sources.count;
-    char shown[OPTION_PREFIX_MAX];
+    char shown[2 * OPTION_PREFIX_MAX];
     size_t axis = 0;
     const struct mapping_member *member = mapping_member_find(rr->row->kind, name, &axis);
     (void)snprintf(shown, sizeof shown, "%s.fields.%.60s", rr->shown, name);
@@ -361,7 +332,7 @@ static bool check_required(struct row_reading *rr, uint32_t node)
     for (size_t k = 0; k < mapping_member_count; k++) {
         const struct mapping_member *m = &mapping_members[k];
         bool given = !m->required || m->kind != rr->row->kind;
-        given = given || mapping_child(rr->b->r->tree, node, m->name) != TREE_NONE;
+        given = given || tree_child(rr->b->r->tree, node, m->name) != TREE_NONE;
         if (!given) {
             option_fault(rr->b->r, node, FAULT_MISSING_KEY, "%s.fields: '%s' is missing",
                          rr->shown, m->name);
@@ -397,14 +368,13 @@ static bool copy_fields(struct row_reading *rr)
     return row->nodes != NULL;
 }
 
-static bool read_fields(struct row_reading *rr, uint32_t node)
+static bool read_fields(struct row_reading *rr)
 {
     const struct tree *tree = rr->b->r->tree;
-    const uint32_t at = find_given(rr, "fields", TREE_NONE);
-    if (at == TREE_NONE || tree->nodes[at].kind != TREE_MAP) {
-        option_fault(rr->b->r, at == TREE_NONE ? node : at, FAULT_OBJECT_EXPECTED,
-                     "%s.fields: members were expected, as in {status: {path: /result}}",
-                     rr->shown);
+    const uint32_t at = option_node(rr->item, "fields");
+    if (!tree_is(tree, at, TREE_MAP)) {
+        option_fault_at(rr->item, "fields", FAULT_OBJECT_EXPECTED,
+                        "members were expected, as in {status: {path: /result}}");
         return false;
     }
     bool fine = true;
@@ -418,145 +388,60 @@ static bool read_fields(struct row_reading *rr, uint32_t node)
     return fine && check_required(rr, at) && copy_fields(rr);
 }
 
-static bool fill_row(struct row_reading *rr, uint32_t node, struct mapping_table *table)
+static void add_row(const struct option_reading *item, void *value, void *owner)
 {
-    char below[OPTION_PREFIX_MAX + 1];
-    struct option_reader *r = rr->b->r;
-    const bool failed = r->failed;
-    (void)snprintf(below, sizeof below, "%s.", rr->shown);
-    r->failed = false;
-    rr->reading = (struct option_reading){r, &row_options, rr->given, node, below, 0, false};
-    option_read(&rr->reading, NULL, &rr->values);
-    bool fine = !r->failed;
-    r->failed = failed || r->failed;
-    if (!fine) {
-        return false;
+    struct row_reading *rr = value;
+    rr->item = item;
+    rr->b = owner;
+    (void)snprintf(rr->shown, sizeof rr->shown, "%.*s", (int)strlen(item->shown) - 1,
+                   item->shown);
+    rr->row = &rr->b->rows[rr->b->table->mapping.row_count++];
+    if (item->failed) {
+        return;
     }
-    const bool topic = read_topic(rr, node);
-    const bool about = read_event(rr, node) && read_format(rr, node);
-    if (topic && about) {
-        fine = read_fields(rr, node);
-        fine = read_whose(rr, node) && fine;
+    const bool topic = read_topic(rr);
+    if (read_event(rr) && read_format(rr) && topic) {
+        (void)read_fields(rr);
+        (void)read_whose(rr);
     }
-    return read_only(rr, table) && topic && about && fine;
-}
-
-static bool read_row(struct mapping_build *b, uint32_t node, const char *shown,
-                     struct mapping_table *table, struct mapping_row *row)
-{
-    struct row_reading *rr = calloc(1, sizeof *rr);
-    if (!rr) {
-        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
-        return false;
-    }
-    rr->b = b;
-    rr->shown = shown;
-    rr->row = row;
-    const bool fine = fill_row(rr, node, table);
-    free(rr);
-    return fine;
+    (void)read_only(rr);
 }
 
 /* ---- tables ---- */
 
-/* Finds the list under a key; TREE_NONE when there is none. False when the value is no list. */
-static bool find_list(struct option_reader *r, uint32_t node, const char *shown,
-                      const char *key, uint32_t *list)
+/* Rows need memory that does not move. */
+static bool prepare_rows(struct mapping_build *b, uint32_t rows, uint32_t sends)
 {
-    const bool itself = r->tree->nodes[node].kind == TREE_LIST && strcmp(key, "mappings") == 0;
-    *list = itself ? node : mapping_child(r->tree, node, key);
-    if (*list == TREE_NONE && !itself) {
-        return true;
-    }
-    if (r->tree->nodes[*list].kind != TREE_LIST ||
-        r->tree->nodes[*list].count > MAPPING_ROWS_MAX) {
-        option_fault(r, *list, FAULT_LIST_EXPECTED,
-                     "%s%s: a list of at most %d rows was expected", shown, key,
-                     MAPPING_ROWS_MAX);
-        return false;
-    }
-    return true;
+    const struct tree_node *nodes = b->r->tree->nodes;
+    b->rows = mapping_alloc(b, (nodes[rows].count + 1) * sizeof *b->rows);
+    b->sends = mapping_alloc(b, (nodes[sends].count + 1) * sizeof *b->sends);
+    b->table->patterns = calloc(nodes[rows].count + 1, sizeof *b->table->patterns);
+    b->table->mapping.rows = b->rows;
+    b->table->mapping.sends = b->sends;
+    return b->rows && b->sends && b->table->patterns;
 }
 
-static bool check_top(struct option_reader *r, uint32_t node, const char *shown)
+/* The table is a list of rows, or has the keys mappings and send. */
+static void fill_table(struct mapping_build *b, uint32_t node, const char *shown)
 {
-    const struct tree_node *top = &r->tree->nodes[node];
-    if (top->kind == TREE_LIST) {
-        return true;
+    const enum tree_kind kind = b->r->tree->nodes[node].kind;
+    const bool list = kind == TREE_LIST;
+    const uint32_t rows = list ? node : tree_child(b->r->tree, node, "mappings");
+    uint32_t given[COUNT(table_rows)] = {0};
+    char name[OPTION_PREFIX_MAX];
+    (void)snprintf(name, sizeof name, "%smappings", shown);
+    if (!prepare_rows(b, rows, tree_child(b->r->tree, node, "send"))) {
+        b->r->failed = true;
+    } else if (list) {
+        option_read_node(b->r, &table_rows[0], node, name, b);
+    } else if (kind == TREE_MAP) {
+        option_read(
+            &(struct option_reading){b->r, &table_options, given, node, shown, 0, false}, NULL,
+            b);
     }
-    if (top->kind != TREE_MAP || top->count == 0) {
-        option_fault(r, node, FAULT_LIST_EXPECTED, "%smappings: a list of rows was expected",
-                     shown);
-        return false;
+    if (rows == TREE_NONE && !list && !b->r->failed) {
+        option_fault(b->r, node, FAULT_LIST_EXPECTED, "%s: a list of rows was expected", name);
     }
-    bool fine = true;
-    for (uint32_t i = top->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
-        const char *key = tree_key(r->tree, i);
-        if (strcmp(key, "mappings") != 0 && strcmp(key, "send") != 0) {
-            option_fault(r, i, FAULT_UNKNOWN_KEY,
-                         "unknown key '%s%.40s', known: mappings, send", shown, key);
-            fine = false;
-        }
-    }
-    return fine;
-}
-
-static bool read_rows(struct mapping_build *b, uint32_t list, const char *shown,
-                      struct mapping_table *table)
-{
-    const struct tree_node *node = &b->r->tree->nodes[list];
-    struct mapping_row *rows = mapping_alloc(b, (node->count + 1) * sizeof *rows);
-    table->patterns = calloc(node->count + 1, sizeof *table->patterns);
-    bool fine = rows && table->patterns;
-    size_t count = 0;
-    for (uint32_t i = node->first; rows && table->patterns && i != TREE_NONE;
-         i = b->r->tree->nodes[i].next) {
-        char name[OPTION_PREFIX_MAX];
-        (void)snprintf(name, sizeof name, "%smappings[%zu]", shown, count);
-        fine = read_row(b, i, name, table, &rows[count]) && fine;
-        count++;
-    }
-    table->mapping.rows = rows;
-    table->mapping.row_count = count;
-    return fine;
-}
-
-static bool read_sends(struct mapping_build *b, uint32_t list, const char *shown,
-                       struct mapping_table *table)
-{
-    const struct tree_node *node = &b->r->tree->nodes[list];
-    struct mapping_send *sends = mapping_alloc(b, (node->count + 1) * sizeof *sends);
-    bool fine = sends != NULL;
-    size_t count = 0;
-    for (uint32_t i = node->first; sends && i != TREE_NONE; i = b->r->tree->nodes[i].next) {
-        char name[OPTION_PREFIX_MAX];
-        (void)snprintf(name, sizeof name, "%ssend[%zu]", shown, count);
-        fine = mapping_read_send(b, i, name, &sends[count]) && fine;
-        count++;
-    }
-    table->mapping.sends = sends;
-    table->mapping.send_count = count;
-    return fine;
-}
-
-static bool fill_table(struct mapping_build *b, uint32_t node, const char *shown,
-                       struct mapping_table *table)
-{
-    uint32_t rows = TREE_NONE;
-    uint32_t sends = TREE_NONE;
-    bool fine = check_top(b->r, node, shown);
-    if (!find_list(b->r, node, shown, "mappings", &rows) ||
-        !find_list(b->r, node, shown, "send", &sends)) {
-        return false;
-    }
-    if (rows != TREE_NONE || b->r->tree->nodes[node].kind == TREE_LIST) {
-        fine = read_rows(b, rows, shown, table) && fine;
-    } else if (fine) {
-        option_fault(b->r, node, FAULT_LIST_EXPECTED, "%smappings: a list of rows was expected",
-                     shown);
-        fine = false;
-    }
-    return (sends == TREE_NONE || read_sends(b, sends, shown, table)) && fine;
 }
 
 /* Quotes a text that a YAML reader might parse as something else. */
@@ -620,16 +505,20 @@ struct mapping_table *mapping_table_read(struct option_reader *r, uint32_t node,
         option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return NULL;
     }
-    struct mapping_build b = {r, &table->memory, alone};
-    if (!fill_table(&b, node, shown, table)) {
-        r->failed = true;
-    } else if (!copy_text(r->tree, node, table)) {
-        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
-    } else {
-        return table;
+    struct mapping_build b = {r, &table->memory, alone, table, NULL, NULL};
+    const bool failed = r->failed;
+    r->failed = false;
+    fill_table(&b, node, shown);
+    const bool fine = !r->failed;
+    r->failed = r->failed || failed;
+    if (!fine) {
+        mapping_table_free(table);
+        return NULL;
     }
-    mapping_table_free(table);
-    return NULL;
+    if (!copy_text(r->tree, node, table)) {
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+    }
+    return table;
 }
 
 _Static_assert(offsetof(struct mapping_table, mapping) == 0, "a table begins with it");
@@ -741,7 +630,7 @@ struct mapping_table *mapping_table_load(const char *path, struct err_list *erro
     if (option_file_load(&file, path, &table, errors) != STATUS_OK) {
         return NULL;
     }
-    struct mapping_build b = {NULL, &table->memory, false};
+    struct mapping_build b = {NULL, &table->memory, false, table, NULL, NULL};
     table->file = mapping_copy_text(&b, path);
     return table;
 }

@@ -8,36 +8,15 @@
 #include "config/mapping/mapping_build.h"
 #include "logger/message/json_write.h"
 
-struct send_values {
-    char event[EVENT_NAME_MAX], op[EVENT_OP_MAX], side[EVENT_NAME_MAX];
-    char topic[OPTION_TEXT_MAX], text[OPTION_TEXT_MAX];
-};
-
-#define TEXT_AT(m) OPTION_TEXT, "", "", 0.0, 0.0, "", OPTION_AT(struct send_values, m)
-#define BY_HAND    OPTION_MAP, "", "", OPTION_BY_HAND
-
-static const struct option_row send_rows[] = {
-    {"event", TEXT_AT(event), "What goes out: command, parameters, pose, control or probe."},
-    {"op", TEXT_AT(op), "Commands of this operation only."},
-    {"side", TEXT_AT(side), "To which robot: real or virtual; {side} in the topic: to either."},
-    {"sides", BY_HAND, "What {side} becomes: {bt: real, sim: virtual}."},
-    {"topic", TEXT_AT(topic), "Under which topic."},
-    {"text", TEXT_AT(text), "The payload: \"1 {rotation_rad} {displacement_m}\"."},
-    {"json", BY_HAND, "The same as JSON: {angle: \"{rotation_rad}\"}."},
-    {"fields", BY_HAND, "Units, scales, maps and digits of what stands in it."},
-};
-static const struct option_table send_options = {send_rows, COUNT(send_rows)};
-
 enum { LITERAL_MAX = 2048, PLACE_MAX = 64 };
 
-/* An outgoing row while it is read. */
+/* An outgoing row while it is read: what it says, then what is made of it. */
 struct send_reading {
+    char op[EVENT_OP_MAX], topic[OPTION_TEXT_MAX], text[OPTION_TEXT_MAX];
+    uint8_t event, side; /* without meaning when they are not given */
+    const struct option_reading *item;
     struct mapping_build *b;
-    const char *shown; /* "send[0]" */
-    uint32_t node;
-    uint32_t given[COUNT(send_rows)];
-    struct option_reading reading;
-    struct send_values values;
+    char shown[OPTION_PREFIX_MAX]; /* "send[0]" */
     struct mapping_send *send;
     struct mapping_sources sources;
     char name[MAPPING_SOURCES_MAX][PLACE_MAX]; /* names of the sources in the templates */
@@ -48,19 +27,39 @@ struct send_reading {
     size_t literal_bytes;
 };
 
-static uint32_t find_given(const struct send_reading *sr, const char *key)
-{
-    const uint32_t node = option_node(&sr->reading, key);
-    return node == TREE_NONE ? sr->node : node;
-}
+static const enum codec_kind kinds[] = {CODEC_COMMAND, CODEC_PARAMETERS, CODEC_POSE,
+                                        CODEC_CONTROL, CODEC_PROBE};
+static void add_send(const struct option_reading *item, void *value, void *owner);
+
+#define SEND_AT(m)                OPTION_AT(struct send_reading, m)
+#define TEXT_AT(m)                OPTION_TEXT, "", "", OPTION_NO_RANGE, SEND_AT(m)
+#define CHOICE(fallback, choices) OPTION_CHOICE, "", fallback, 0.0, 0.0, choices
+#define BY_HAND                   OPTION_MAP, "", "", OPTION_BY_HAND
+
+/* clang-format off */
+static const struct option_row send_rows[] = {
+    {"event", CHOICE("command", "command|parameters|pose|control|probe"), SEND_AT(event), "What goes out."},
+    {"op", TEXT_AT(op), "Commands of this operation only."},
+    {"side", CHOICE("real", "real|virtual"), SEND_AT(side), "To which robot; {side} in the topic: to either."},
+    {"sides", BY_HAND, "What {side} becomes: {bt: real, sim: virtual}."},
+    {"topic", TEXT_AT(topic), "Under which topic."},
+    {"text", TEXT_AT(text), "The payload: \"1 {rotation_rad} {displacement_m}\"."},
+    {"json", BY_HAND, "The same as JSON: {angle: \"{rotation_rad}\"}."},
+    {"fields", BY_HAND, "Units, scales, maps and digits of what stands in it."},
+};
+static const struct option_table send_options = {send_rows, COUNT(send_rows)};
+const struct option_items mapping_send_items = {
+    .shape = OPTION_LIST, .table = &send_options, .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct send_reading),
+    .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_send};
+/* clang-format on */
 
 /* ---- parts ---- */
 
 static bool add_part(struct send_reading *sr, struct mapping_part part)
 {
     if (sr->part_count == MAPPING_PARTS_MAX) {
-        option_fault(sr->b->r, sr->node, FAULT_TOO_MANY, "%s: at most %d parts were expected",
-                     sr->shown, MAPPING_PARTS_MAX);
+        option_fault_at(sr->item, "", FAULT_TOO_MANY, "at most %d parts were expected",
+                        MAPPING_PARTS_MAX);
         return false;
     }
     sr->parts[sr->part_count++] = part;
@@ -83,8 +82,7 @@ static bool flush_literal(struct send_reading *sr)
 static bool add_literal(struct send_reading *sr, const char *text, size_t bytes)
 {
     if (sr->literal_bytes + bytes >= LITERAL_MAX) {
-        option_fault(sr->b->r, sr->node, FAULT_TOO_LONG, "%s: a shorter template was expected",
-                     sr->shown);
+        option_fault_at(sr->item, "", FAULT_TOO_LONG, "a shorter template was expected");
         return false;
     }
     memcpy(sr->literal + sr->literal_bytes, text, bytes);
@@ -113,18 +111,18 @@ static bool is_size(const struct mapping_member *member)
 static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
 {
     struct mapping_build *b = sr->b;
-    char shown[OPTION_PREFIX_MAX];
+    char shown[2 * OPTION_PREFIX_MAX];
     char path[PLACE_MAX + 1];
     size_t axis = 0;
     const bool pointer = name[0] == '/';
     const bool command = sr->send->kind == CODEC_COMMAND;
     const struct mapping_member *member =
         command ? mapping_member_find(EVENT_COMMAND, name, &axis) : NULL;
-    const uint32_t fields = option_node(&sr->reading, "fields");
+    const uint32_t fields = option_node(sr->item, "fields");
     const uint32_t field =
-        fields == TREE_NONE ? TREE_NONE : mapping_child(b->r->tree, fields, name);
+        fields == TREE_NONE ? TREE_NONE : tree_child(b->r->tree, fields, name);
     const bool has_path =
-        field != TREE_NONE && mapping_child(b->r->tree, field, "path") != TREE_NONE;
+        field != TREE_NONE && tree_child(b->r->tree, field, "path") != TREE_NONE;
     (void)snprintf(path, sizeof path, "%s%s", pointer ? "" : "/", name);
     if (!pointer && !member && !has_path) {
         option_fault(b->r, node, FAULT_UNKNOWN_KEY,
@@ -276,48 +274,17 @@ static bool copy_parts(struct send_reading *sr, const struct mapping_part **part
 
 /* ---- a row ---- */
 
-static bool read_kind(struct send_reading *sr)
-{
-    static const struct {
-        const char *name;
-        enum codec_kind kind;
-    } kinds[] = {{"command", CODEC_COMMAND},
-                 {"parameters", CODEC_PARAMETERS},
-                 {"pose", CODEC_POSE},
-                 {"control", CODEC_CONTROL},
-                 {"probe", CODEC_PROBE}};
-    char names[96] = "";
-    for (size_t k = 0; k < COUNT(kinds); k++) {
-        names_append(names, sizeof names, kinds[k].name);
-        if (strcmp(sr->values.event, kinds[k].name) == 0) {
-            sr->send->kind = kinds[k].kind;
-            return true;
-        }
-    }
-    option_fault(sr->b->r, find_given(sr, "event"), FAULT_UNKNOWN_VALUE,
-                 "%s.event: one of %s was expected, not '%s'", sr->shown, names,
-                 sr->values.event);
-    return false;
-}
-
 static bool read_side(struct send_reading *sr)
 {
-    const char *side = sr->values.side;
-    const uint32_t sides = option_node(&sr->reading, "sides");
+    const uint32_t sides = option_node(sr->item, "sides");
     const bool to_simulator = sr->send->kind != CODEC_COMMAND && sr->send->kind != CODEC_PROBE;
-    char shown[OPTION_PREFIX_MAX];
-    sr->send->side = side[0]        ? (enum side)names_value(&side_names, side)
-                     : to_simulator ? SIDE_VIRTUAL
-                                    : SIDE_COUNT;
-    if (side[0] && sr->send->side == SIDE_COUNT) {
-        option_fault(sr->b->r, find_given(sr, "side"), FAULT_UNKNOWN_VALUE,
-                     "%s.side: 'real' or 'virtual' was expected, not '%s'", sr->shown, side);
-        return false;
-    }
+    char shown[OPTION_PREFIX_MAX + 8];
+    sr->send->side = option_node(sr->item, "side") != TREE_NONE ? (enum side)sr->side
+                     : to_simulator                             ? SIDE_VIRTUAL
+                                                                : SIDE_COUNT;
     if (sr->send->side == SIDE_COUNT && !sr->by_side) {
-        option_fault(sr->b->r, sr->node, FAULT_MISSING_KEY,
-                     "%s: side is missing: give 'side: real' or a level {side} in the topic",
-                     sr->shown);
+        option_fault_at(sr->item, "", FAULT_MISSING_KEY,
+                        "side is missing: give 'side: real' or a level {side} in the topic");
         return false;
     }
     (void)snprintf(shown, sizeof shown, "%s.sides", sr->shown);
@@ -327,14 +294,13 @@ static bool read_side(struct send_reading *sr)
 
 static bool read_payload(struct send_reading *sr)
 {
-    const uint32_t text = option_node(&sr->reading, "text");
-    const uint32_t json = option_node(&sr->reading, "json");
+    const uint32_t text = option_node(sr->item, "text");
+    const uint32_t json = option_node(sr->item, "json");
     if ((text == TREE_NONE) == (json == TREE_NONE)) {
-        option_fault(sr->b->r, sr->node, FAULT_UNKNOWN_VALUE,
-                     "%s: one of text, json was expected", sr->shown);
+        option_fault_at(sr->item, "", FAULT_UNKNOWN_VALUE, "one of text, json was expected");
         return false;
     }
-    return (text != TREE_NONE ? add_template(sr, text, sr->values.text, MAPPING_FILLED)
+    return (text != TREE_NONE ? add_template(sr, text, sr->text, MAPPING_FILLED)
                               : add_json(sr, json)) &&
            copy_parts(sr, &sr->send->text, &sr->send->text_count);
 }
@@ -343,7 +309,7 @@ static bool read_payload(struct send_reading *sr)
 static bool check_fields(struct send_reading *sr)
 {
     const struct tree *tree = sr->b->r->tree;
-    const uint32_t fields = option_node(&sr->reading, "fields");
+    const uint32_t fields = option_node(sr->item, "fields");
     uint32_t i = fields == TREE_NONE ? TREE_NONE : tree->nodes[fields].first;
     for (; i != TREE_NONE; i = tree->nodes[i].next) {
         size_t k = 0;
@@ -377,52 +343,41 @@ static bool copy_sources(struct send_reading *sr)
     return sr->send->nodes != NULL;
 }
 
-static bool fill_send(struct send_reading *sr)
+static void fill_send(struct send_reading *sr)
 {
-    char below[OPTION_PREFIX_MAX];
-    struct option_reader *r = sr->b->r;
-    const bool failed = r->failed;
-    (void)snprintf(below, sizeof below, "%s.", sr->shown);
-    r->failed = false;
-    sr->reading =
-        (struct option_reading){r, &send_options, sr->given, sr->node, below, 0, false};
-    option_read(&sr->reading, NULL, &sr->values);
-    const bool fine = !r->failed;
-    r->failed = failed || r->failed;
-    if (!fine || !read_kind(sr)) {
-        return false;
+    const uint32_t topic = option_node(sr->item, "topic");
+    if (option_node(sr->item, "event") == TREE_NONE) {
+        option_fault_at(sr->item, "event", FAULT_UNKNOWN_VALUE,
+                        "command, parameters, pose, control or probe was expected");
+        return;
     }
-    if (sr->values.topic[0] == '\0') {
-        option_fault(r, find_given(sr, "topic"), FAULT_BAD_TOPIC,
-                     "%s.topic: a topic was expected, such as 'robots/{pair}/{side}/cmd'",
-                     sr->shown);
-        return false;
+    if (sr->topic[0] == '\0') {
+        option_fault_at(sr->item, "topic", FAULT_BAD_TOPIC,
+                        "a topic was expected, such as 'robots/{pair}/{side}/cmd'");
+        return;
     }
-    sr->send->op = sr->values.op[0] ? mapping_copy_text(sr->b, sr->values.op) : NULL;
+    sr->send->kind = kinds[sr->event];
+    sr->send->op = sr->op[0] ? mapping_copy_text(sr->b, sr->op) : NULL;
     sr->in_topic = true;
-    if (!add_template(sr, find_given(sr, "topic"), sr->values.topic, MAPPING_FILLED) ||
+    if (!add_template(sr, topic, sr->topic, MAPPING_FILLED) ||
         !copy_parts(sr, &sr->send->topic, &sr->send->topic_count)) {
-        return false;
+        return;
     }
     sr->in_topic = false;
-    return read_side(sr) && read_payload(sr) && check_fields(sr) && copy_sources(sr);
+    (void)(read_side(sr) && read_payload(sr) && check_fields(sr) && copy_sources(sr));
 }
 
-bool mapping_read_send(struct mapping_build *b, uint32_t node, const char *shown,
-                       struct mapping_send *send)
+static void add_send(const struct option_reading *item, void *value, void *owner)
 {
-    struct send_reading *sr = calloc(1, sizeof *sr);
-    if (!sr) {
-        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
-        return false;
-    }
-    sr->b = b;
-    sr->shown = shown;
-    sr->node = node;
-    sr->send = send;
+    struct send_reading *sr = value;
+    sr->item = item;
+    sr->b = owner;
+    (void)snprintf(sr->shown, sizeof sr->shown, "%.*s", (int)strlen(item->shown) - 1,
+                   item->shown);
+    sr->send = &sr->b->sends[sr->b->table->mapping.send_count++];
     sr->sources.sends = true;
     sr->sources.format = MAPPING_JSON;
-    const bool fine = fill_send(sr);
-    free(sr);
-    return fine;
+    if (!item->failed) {
+        fill_send(sr);
+    }
 }

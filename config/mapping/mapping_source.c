@@ -57,15 +57,6 @@ void mapping_table_free(struct mapping_table *list)
 
 /* ---- names ---- */
 
-uint32_t mapping_child(const struct tree *tree, uint32_t node, const char *key)
-{
-    uint32_t i = tree->nodes[node].kind == TREE_MAP ? tree->nodes[node].first : TREE_NONE;
-    while (i != TREE_NONE && strcmp(tree_key(tree, i), key) != 0) {
-        i = tree->nodes[i].next;
-    }
-    return i;
-}
-
 void mapping_list_names(const struct names *names, char *out, size_t size)
 {
     out[0] = '\0';
@@ -135,8 +126,8 @@ static const struct unit *find_unit(const char *name)
     return unit && (unit->kind == UNIT_LENGTH || unit->kind == UNIT_ANGLE) ? unit : NULL;
 }
 
-static bool read_unit(struct mapping_build *b, struct mapping_source *s, uint32_t node,
-                      const char *shown, const struct mapping_member *member)
+static bool read_unit(const struct option_reading *item, const char *name,
+                      struct mapping_source *s, const struct mapping_member *member)
 {
     static const struct {
         enum unit_kind kind;
@@ -145,21 +136,20 @@ static bool read_unit(struct mapping_build *b, struct mapping_source *s, uint32_
                     [MAPPING_SECONDS] = {UNIT_STAMP, "a unit of time"},
                     [MAPPING_RADIANS] = {UNIT_ANGLE, "a unit of angles"},
                     [MAPPING_METRES] = {UNIT_LENGTH, "a unit of length"}};
-    const char *name = tree_text(b->r->tree, node);
     const struct unit *unit = find_unit(name);
     const enum mapping_quantity quantity = member ? member->quantity : MAPPING_NUMBER;
     const bool any = quantity == MAPPING_NUMBER;
     if (!unit) {
-        option_fault(b->r, node, FAULT_UNKNOWN_UNIT,
-                     "%s.unit: one of %s, iso8601 was expected, not '%.40s'", shown,
-                     unit_list(UNIT_UNKNOWN), name);
+        option_fault_at(item, "unit", FAULT_UNKNOWN_UNIT,
+                        "one of %s, iso8601 was expected, not '%.40s'", unit_list(UNIT_UNKNOWN),
+                        name);
         return false;
     }
     if (!accepts_number(member) ||
         !(any || (unit_fits(unit, measured[quantity].kind) && !strchr(name, '/')))) {
-        option_fault(b->r, node, FAULT_UNKNOWN_UNIT, "%s.unit: %s was expected, not '%s'",
-                     shown, measured[accepts_number(member) ? quantity : MAPPING_NUMBER].wanted,
-                     name);
+        option_fault_at(item, "unit", FAULT_UNKNOWN_UNIT, "%s was expected, not '%s'",
+                        measured[accepts_number(member) ? quantity : MAPPING_NUMBER].wanted,
+                        name);
         return false;
     }
     s->iso8601 = unit->kind == UNIT_STAMP;
@@ -198,38 +188,28 @@ static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint3
     return to->path[k] != NULL;
 }
 
-static bool read_column(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
-                        const char *shown)
+static bool read_column(struct mapping_build *b, struct mapping_sources *to,
+                        const struct option_reading *item, uint32_t column)
 {
     struct mapping_source *s = &to->source[to->count];
     char place[32];
-    int64_t column = 0;
     if (mapping_is_json(to->format)) {
-        option_fault(b->r, node, FAULT_NOT_APPLICABLE,
-                     "%s.at: a column needs format: text or csv; in json a value is at a "
-                     "'path: /…'",
-                     shown);
-        return false;
-    }
-    if (number_parse_int(tree_text(b->r->tree, node), &column) != NUMBER_FINE || column < 1 ||
-        column > MAPPING_COLUMNS_MAX) {
-        option_fault(b->r, node, FAULT_OUT_OF_RANGE,
-                     "%s.at: a column from 1 to %d was expected, not '%.40s'", shown,
-                     MAPPING_COLUMNS_MAX, tree_text(b->r->tree, node));
+        option_fault_at(
+            item, "at", FAULT_NOT_APPLICABLE,
+            "a column needs format: text or csv; in json a value is at a 'path: /…'");
         return false;
     }
     (void)snprintf(place, sizeof place, "column %u", (unsigned)column);
     s->origin = MAPPING_AT;
-    s->at = (unsigned)column;
+    s->at = column;
     s->place = mapping_copy_text(b, place);
     return s->place != NULL;
 }
 
-static bool read_level(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
-                       const char *shown)
+static bool read_level(struct mapping_build *b, struct mapping_sources *to,
+                       const struct option_reading *item, const char *name)
 {
     struct mapping_source *s = &to->source[to->count];
-    const char *name = tree_text(b->r->tree, node);
     char place[64];
     for (size_t i = 0; i < to->level_count; i++) {
         const struct mapping_level *level = &to->levels[i];
@@ -241,8 +221,7 @@ static bool read_level(struct mapping_build *b, struct mapping_sources *to, uint
             return s->place != NULL;
         }
     }
-    option_fault(b->r, node, FAULT_UNKNOWN_NAME, "%s.topic: the topic has no level {%.40s}",
-                 shown, name);
+    option_fault_at(item, "topic", FAULT_UNKNOWN_NAME, "the topic has no level {%.40s}", name);
     return false;
 }
 
@@ -294,45 +273,56 @@ static bool read_constant(struct mapping_build *b, struct mapping_sources *to, u
 
 /* ---- one source ---- */
 
+/* The option rows write to this struct. */
+struct source_values {
+    char path[OPTION_TEXT_MAX], topic[OPTION_TEXT_MAX], value[MAPPING_WORD_MAX];
+    char metric[OPTION_TEXT_MAX], stamp[OPTION_TEXT_MAX], unit[16];
+    uint32_t at, digits;
+    bool held, optional;
+    double scale, offset;
+};
+
+#define AT(m)   OPTION_AT(struct source_values, m), ""
+#define WORD(m) #m, OPTION_WORD, "", "", OPTION_NO_RANGE, AT(m)
+#define TRUTH   OPTION_BOOL, "", "false", OPTION_NO_RANGE
+
+static const struct option_row source_rows[] = {
+    {WORD(path)},
+    {"at", OPTION_INTEGER, "", "", 1.0, MAPPING_COLUMNS_MAX, "", AT(at)},
+    {WORD(topic)},
+    {WORD(value)},
+    {WORD(metric)},
+    {WORD(stamp)},
+    {"held", TRUTH, AT(held)},
+    {WORD(unit)},
+    {"scale", OPTION_REAL, "", "1", -HUGE_VAL, HUGE_VAL, "", AT(scale)},
+    {"offset", OPTION_REAL, "", "0", -HUGE_VAL, HUGE_VAL, "", AT(offset)},
+    {"plus", OPTION_MAP, "", "", OPTION_BY_HAND, ""},
+    {"map", OPTION_MAP, "", "", OPTION_BY_HAND, ""},
+    {"optional", TRUTH, AT(optional)},
+    {"digits", OPTION_INTEGER, "", "", 0.0, 12.0, "", AT(digits)},
+};
+static const struct option_table source_options = {source_rows, COUNT(source_rows)};
+
+/* The ways to a value, the first rows of the table but for held. */
 enum { KEY_PATH, KEY_AT, KEY_TOPIC, KEY_VALUE, KEY_METRIC, KEY_STAMP, SOURCE_KINDS };
-static const char *const keys[] = {"path",  "at",   "topic",    "value", "metric",
-                                   "stamp", "held", "unit",     "scale", "offset",
-                                   "plus",  "map",  "optional", "digits"};
 
-/* Keys that only some rows have. */
-static bool has_key(const struct mapping_sources *to, const char *key)
+/* Refuses keys that only other rows have. */
+static bool check_keys(const struct option_reading *item, const struct mapping_sources *to)
 {
-    if (strcmp(key, "digits") == 0) {
-        return to->sends;
-    }
-    return to->format == MAPPING_SPARKPLUG ||
-           (strcmp(key, "metric") != 0 && strcmp(key, "stamp") != 0 &&
-            strcmp(key, "held") != 0);
-}
-
-static bool check_keys(struct mapping_build *b, const struct mapping_sources *to, uint32_t node,
-                       const char *shown)
-{
-    const struct tree *tree = b->r->tree;
+    const bool sparkplug = to->format == MAPPING_SPARKPLUG;
+    const struct {
+        const char *key;
+        bool allowed;
+    } rare[] = {{"digits", to->sends},
+                {"metric", sparkplug},
+                {"stamp", sparkplug},
+                {"held", sparkplug}};
     bool fine = true;
-    for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
-        const char *key = tree_key(tree, i);
-        char key_list[128] = "";
-        bool known = false;
-        for (size_t k = 0; k < COUNT(keys); k++) {
-            known = known || (strcmp(keys[k], key) == 0 && has_key(to, key));
-            if (has_key(to, keys[k])) {
-                names_append(key_list, sizeof key_list, keys[k]);
-            }
-        }
-        const bool map = strcmp(key, "plus") == 0 || strcmp(key, "map") == 0;
-        if (!known) {
-            option_fault(b->r, i, FAULT_UNKNOWN_KEY, "%s: unknown key '%.40s', known: %s",
-                         shown, key, key_list);
-            fine = false;
-        } else if (tree->nodes[i].kind != (map ? TREE_MAP : TREE_SCALAR)) {
-            option_fault(b->r, i, map ? FAULT_OBJECT_EXPECTED : FAULT_VALUE_EXPECTED,
-                         "%s.%s: %s was expected", shown, key, map ? "a map" : "one value");
+    for (size_t i = 0; i < COUNT(rare); i++) {
+        if (option_node(item, rare[i].key) != TREE_NONE && !rare[i].allowed) {
+            option_fault_at(item, rare[i].key, FAULT_UNKNOWN_KEY, "only rows %s have this key",
+                            i == 0 ? "of send" : "with format: sparkplug");
             fine = false;
         }
     }
@@ -368,130 +358,91 @@ static bool read_metric(struct mapping_build *b, struct mapping_sources *to, uin
 }
 
 /* Reads a metric of this message, or with `held: true` the last value received. */
-static bool read_named(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
-                       const char *shown, bool stamp)
+static bool read_named(struct mapping_build *b, struct mapping_sources *to,
+                       const struct option_reading *item, const char *shown,
+                       const struct source_values *v)
 {
-    const struct tree *tree = b->r->tree;
-    const uint32_t at = mapping_child(tree, node, stamp ? "stamp" : "metric");
-    const uint32_t held = mapping_child(tree, node, "held");
-    const char *text = held != TREE_NONE ? tree_text(tree, held) : "false";
-    const bool is_held = strcmp(text, "true") == 0;
-    if ((!is_held && strcmp(text, "false") != 0) || (stamp && held != TREE_NONE)) {
-        option_fault(b->r, held, stamp ? FAULT_NOT_APPLICABLE : FAULT_BOOLEAN_EXPECTED,
-                     "%s.held: %s", shown,
-                     stamp ? "a stamp is that of this message" : "true or false was expected");
+    const bool stamp = v->stamp[0] != '\0';
+    if (stamp && option_node(item, "held") != TREE_NONE) {
+        option_fault_at(item, "held", FAULT_NOT_APPLICABLE, "a stamp is that of this message");
         return false;
     }
-    return read_metric(b, to, at, shown,
+    return read_metric(b, to, option_node(item, stamp ? "stamp" : "metric"), shown,
                        stamp     ? "stamps"
-                       : is_held ? "held"
+                       : v->held ? "held"
                                  : "metrics",
-                       tree_text(tree, at));
+                       stamp ? v->stamp : v->metric);
 }
 
 /* Exactly one way to a value is allowed. */
-static bool read_one_source(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
+static bool read_one_source(struct mapping_build *b, struct mapping_sources *to,
+                            const struct option_reading *item, const struct source_values *v,
                             const char *shown, const struct mapping_member *member,
                             const char *path)
 {
-    const struct tree *tree = b->r->tree;
-    uint32_t at[SOURCE_KINDS];
+    static const char *const keys[] = {"path", "at", "topic", "value", "metric", "stamp"};
     size_t given_count = 0;
     size_t origin = 0;
     for (size_t k = 0; k < SOURCE_KINDS; k++) {
-        at[k] = mapping_child(tree, node, keys[k]);
-        given_count += at[k] != TREE_NONE;
-        origin = at[k] != TREE_NONE ? k : origin;
+        const bool given = option_node(item, keys[k]) != TREE_NONE;
+        given_count += given;
+        origin = given ? k : origin;
     }
-    if (to->sends && (given_count == 0 || (given_count == 1 && origin == KEY_PATH))) {
-        return given_count == 1 ? read_path(b, to, at[0], shown, tree_text(tree, at[0]))
-                                : read_path(b, to, node, shown, path);
+    const uint32_t at = option_node(item, keys[origin]);
+    if (to->sends && given_count == 0) {
+        return read_path(b, to, item->node, shown, path);
     }
-    if (given_count != 1 || to->sends) {
-        option_fault(b->r, node, FAULT_CONFLICTING_KEYS, "%s: exactly one of %s was expected",
-                     shown,
-                     to->sends                         ? "path"
-                     : to->format == MAPPING_SPARKPLUG ? "metric, stamp, path, topic, value"
-                                                       : "path, at, topic, value");
+    if (given_count != 1 || (to->sends && origin != KEY_PATH)) {
+        option_fault_at(item, "", FAULT_CONFLICTING_KEYS, "exactly one of %s was expected",
+                        to->sends                         ? "path"
+                        : to->format == MAPPING_SPARKPLUG ? "metric, stamp, path, topic, value"
+                                                          : "path, at, topic, value");
         return false;
     }
     switch (origin) {
     case KEY_PATH:
-        return read_path(b, to, at[origin], shown, tree_text(tree, at[origin]));
+        return read_path(b, to, at, shown, v->path);
     case KEY_AT:
-        return read_column(b, to, at[origin], shown);
+        return read_column(b, to, item, v->at);
     case KEY_TOPIC:
-        return read_level(b, to, at[origin], shown);
+        return read_level(b, to, item, v->topic);
     case KEY_VALUE:
-        return read_constant(b, to, at[origin], shown, member);
+        return read_constant(b, to, at, shown, member);
     default:
-        return read_named(b, to, node, shown, origin == KEY_STAMP);
+        return read_named(b, to, item, shown, v);
     }
 }
 
-static bool read_size(struct mapping_build *b, uint32_t node, const char *shown,
-                      const char *key, double *value)
-{
-    const uint32_t at = mapping_child(b->r->tree, node, key);
-    char name[OPTION_PREFIX_MAX];
-    (void)snprintf(name, sizeof name, "%s.%s", shown, key);
-    return at == TREE_NONE || option_number(b->r, at, name, value);
-}
-
-static bool read_sizes(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
-                       const char *shown, const struct mapping_member *member)
+static bool read_sizes(struct mapping_sources *to, const struct option_reading *item,
+                       const struct source_values *v, const struct mapping_member *member)
 {
     struct mapping_source *s = &to->source[to->count];
-    const struct tree *tree = b->r->tree;
-    const uint32_t unit = mapping_child(tree, node, "unit");
-    const uint32_t digits = mapping_child(tree, node, "digits");
-    int64_t places = -1;
-    s->scale = 1.0;
-    if (!read_size(b, node, shown, "scale", &s->scale) ||
-        !read_size(b, node, shown, "offset", &s->offset)) {
-        return false;
-    }
+    const bool unit = option_node(item, "unit") != TREE_NONE;
+    const bool digits = option_node(item, "digits") != TREE_NONE;
+    s->scale = v->scale;
+    s->offset = v->offset;
+    s->optional = v->optional;
     if (!(fabs(s->scale) > 0.0)) {
-        option_fault(b->r, mapping_child(tree, node, "scale"), FAULT_OUT_OF_RANGE,
-                     "%s.scale: another number than 0 was expected", shown);
+        option_fault_at(item, "scale", FAULT_OUT_OF_RANGE,
+                        "another number than 0 was expected");
         return false;
     }
-    if (digits != TREE_NONE &&
-        (number_parse_int(tree_text(tree, digits), &places) != NUMBER_FINE || places < 0 ||
-         places > 12)) {
-        option_fault(b->r, digits, FAULT_OUT_OF_RANGE, "%s.digits: 0 to 12 was expected",
-                     shown);
-        return false;
-    }
-    to->digits[to->count] = (int)places;
-    s->numeric = mapping_child(tree, node, "scale") != TREE_NONE ||
-                 mapping_child(tree, node, "offset") != TREE_NONE || digits != TREE_NONE;
-    if (unit == TREE_NONE && mapping_child(tree, node, keys[KEY_STAMP]) != TREE_NONE) {
+    to->digits[to->count] = digits ? (int)v->digits : -1;
+    s->numeric = option_node(item, "scale") != TREE_NONE ||
+                 option_node(item, "offset") != TREE_NONE || digits;
+    if (!unit && v->stamp[0]) {
         s->scale *= 1e-3; /* Sparkplug stamps are in milliseconds. */
     }
-    return unit == TREE_NONE || read_unit(b, s, unit, shown, member);
+    return !unit || read_unit(item, v->unit, s, member);
 }
 
-static bool read_optional(struct mapping_build *b, struct mapping_source *s, uint32_t node,
-                          const char *shown)
-{
-    const uint32_t at = mapping_child(b->r->tree, node, "optional");
-    const char *text = at != TREE_NONE ? tree_text(b->r->tree, at) : "false";
-    s->optional = strcmp(text, "true") == 0;
-    if (!s->optional && strcmp(text, "false") != 0) {
-        option_fault(b->r, at, FAULT_BOOLEAN_EXPECTED,
-                     "%s.optional: true or false was expected", shown);
-        return false;
-    }
-    return true;
-}
-
-static bool read_map(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
-                     const char *shown, const struct mapping_member *member)
+static bool read_map(struct mapping_build *b, struct mapping_sources *to,
+                     const struct option_reading *item, const char *shown,
+                     const struct mapping_member *member)
 {
     struct mapping_source *s = &to->source[to->count];
-    const uint32_t map = mapping_child(b->r->tree, node, "map");
-    char name[OPTION_PREFIX_MAX];
+    const uint32_t map = option_node(item, "map");
+    char name[OPTION_PREFIX_MAX + 8];
     (void)snprintf(name, sizeof name, "%s.map", shown);
     if (map == TREE_NONE) {
         return true;
@@ -546,28 +497,35 @@ bool mapping_read_source(struct mapping_build *b, struct mapping_sources *to, ui
                          const char *shown, const struct mapping_member *member,
                          const char *path)
 {
-    struct mapping_source *s = begin_source(b, to, node, shown);
-    if (!s) {
+    struct source_values values;
+    uint32_t given[COUNT(source_rows)] = {0};
+    char below[OPTION_PREFIX_MAX + 8];
+    const struct option_reading item = {b->r, &source_options, given, node, below, 0, false};
+    const bool failed = b->r->failed;
+    if (!begin_source(b, to, node, shown)) {
         return false;
     }
-    const uint32_t plus = mapping_child(b->r->tree, node, "plus");
-    if (!check_keys(b, to, node, shown) || !read_one_source(b, to, node, shown, member, path) ||
-        !read_sizes(b, to, node, shown, member) || !read_optional(b, s, node, shown) ||
-        !read_map(b, to, node, shown, member)) {
-        return false;
+    (void)snprintf(below, sizeof below, "%s.", shown);
+    b->r->failed = false;
+    option_defaults(&source_options, &values);
+    option_read(&item, NULL, &values);
+    const bool fine = !b->r->failed && check_keys(&item, to) &&
+                      read_one_source(b, to, &item, &values, shown, member, path) &&
+                      read_sizes(to, &item, &values, member) &&
+                      read_map(b, to, &item, shown, member);
+    b->r->failed = b->r->failed || failed;
+    const uint32_t plus = option_node(&item, "plus");
+    to->count += fine ? 1 : 0;
+    if (!fine || plus == TREE_NONE) {
+        return fine;
     }
-    to->count++;
-    if (plus == TREE_NONE) {
-        return true;
-    }
-    char name[OPTION_PREFIX_MAX];
-    (void)snprintf(name, sizeof name, "%s.plus", shown);
     if (to->sends || !accepts_number(member)) {
-        option_fault(b->r, plus, FAULT_NOT_APPLICABLE, "%s: a number can be added to, %s not",
-                     name, to->sends ? "what is sent" : member->name);
+        option_fault_at(&item, "plus", FAULT_NOT_APPLICABLE, "a number can be added to, %s not",
+                        to->sends ? "what is sent" : member->name);
         return false;
     }
-    return mapping_read_source(b, to, plus, name, member, NULL);
+    (void)snprintf(below, sizeof below, "%s.plus", shown);
+    return mapping_read_source(b, to, plus, below, member, NULL);
 }
 
 /* ---- the tree of pointers ---- */

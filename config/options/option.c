@@ -128,10 +128,9 @@ void option_describe(const struct option_row *row, char *out, size_t size)
     (void)json_format_real(row->max, high);
     switch (row->type) {
     case OPTION_TEXT:
-        (void)snprintf(out, size, "text");
-        break;
+    case OPTION_WORD:
     case OPTION_NAME:
-        (void)snprintf(out, size, "name");
+        (void)snprintf(out, size, row->type == OPTION_NAME ? "name" : "text");
         break;
     case OPTION_BOOL:
         (void)snprintf(out, size, "true or false");
@@ -196,6 +195,18 @@ bool option_is_name(enum option_names names, const char *name)
             (names == OPTION_DOTTED_ID || !strchr(name, '.')));
 }
 
+static bool parse_word(const struct option_row *row, const char *text, void *values,
+                       struct err *why)
+{
+    if (strlen(text) >= row->size) {
+        (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_LONG, "",
+                      "%zu bytes are too long, at most %zu", strlen(text), row->size - 1);
+        return false;
+    }
+    (void)snprintf(member_at(row, values), row->size, "%s", text);
+    return true;
+}
+
 static bool parse_name(const struct option_row *row, const char *text, void *values,
                        struct err *why)
 {
@@ -204,8 +215,7 @@ static bool parse_name(const struct option_row *row, const char *text, void *val
                       "'%.40s': a name has 1 to 31 letters, digits, '_', '-' or '.'", text);
         return false;
     }
-    (void)snprintf(member_at(row, values), row->size, "%s", text);
-    return true;
+    return parse_word(row, text, values, why);
 }
 
 static bool parse_text(const struct option_row *row, const char *text, bool plain, void *values,
@@ -321,6 +331,8 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
     switch (row->type) {
     case OPTION_TEXT:
         return parse_text(row, text, plain, values, why);
+    case OPTION_WORD:
+        return parse_word(row, text, values, why);
     case OPTION_NAME:
         return parse_name(row, text, values, why);
     case OPTION_BOOL:
@@ -380,6 +392,7 @@ bool option_has_fallback(const struct option_row *row)
     double value = 0.0;
     switch (row->type) {
     case OPTION_TEXT:
+    case OPTION_WORD:
     case OPTION_NAME:
         return row->fallback[0] != '\0';
     case OPTION_INTEGER:
@@ -471,6 +484,7 @@ void option_format(const struct option_row *row, const void *values, char out[OP
     out[0] = '\0';
     switch (row->type) {
     case OPTION_TEXT:
+    case OPTION_WORD:
     case OPTION_NAME:
         quote_text(member_const(row, values), out);
         break;

@@ -293,8 +293,8 @@ static void read_items(const struct option_row *row, struct option_reader *r, ui
 
 /* Recursion is as deep as the tables are nested. */
 // NOLINTNEXTLINE(misc-no-recursion)
-static void read_row(struct option_reader *r, const struct option_row *row, uint32_t node,
-                     const char *name, void *values)
+void option_read_node(struct option_reader *r, const struct option_row *row, uint32_t node,
+                      const char *name, void *values)
 {
     if (row->type == OPTION_ITEMS) {
         read_items(row, r, node, name, values);
@@ -354,7 +354,7 @@ static void read_section(const struct option_reading *reading, const char *path,
         } else {
             reading->given[row - table->rows] = i;
             if (row->type != OPTION_ITEMS) {
-                read_row(r, row, i, name, values);
+                option_read_node(r, row, i, name, values);
             }
         }
     }
@@ -471,8 +471,8 @@ static void read_item(const struct option_items *items, struct option_reading *i
     if (items->table && !(items->short_form && scalar)) {
         option_read(item, items->required, value);
     } else if (items->table || items->value) {
-        read_row(r, items->table ? &items->table->rows[0] : items->value, item->node,
-                 item->shown, value);
+        option_read_node(r, items->table ? &items->table->rows[0] : items->value, item->node,
+                         item->shown, value);
     }
     item->failed = r->failed;
     if (items->add) {

@@ -80,6 +80,10 @@ void option_read(const struct option_reading *reading, const char *required, voi
 /* Read the items of a row that option_read() has left. */
 void option_read_items(const struct option_reading *reading, const char *path, void *values);
 
+/* Read one value or the items at node by their row. name: for messages. */
+void option_read_node(struct option_reader *r, const struct option_row *row, uint32_t node,
+                      const char *name, void *values);
+
 /* The name of an item in its map; "" in a list. */
 const char *option_name(const struct option_reading *item);
 

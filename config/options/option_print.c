@@ -175,6 +175,7 @@ static int set_type(json_t *schema, const struct option_row *row)
         return set_choices(schema, row);
     case OPTION_NUMBERS:
         return set_numbers(schema, row);
+    case OPTION_WORD:
     case OPTION_NAME: /* a plain number is a name, too */
         return json_object_set_new(schema, "type", json_pack("[s,s]", "string", "number"));
     case OPTION_ITEMS:
