@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/names.h"
 #include "config/model/model_parts.h"
 
-#define AT(m)   OPTION_AT(struct model_quantity, m), ""
-#define BY_HAND OPTION_BY_HAND, ""
+#define AT(m) OPTION_AT(struct model_file_texts, m), ""
 /* clang-format off */
 static const struct option_row derived_rows[] = {
-    {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.name)},
-    {"symbol", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.symbol)},
-    {"unit", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.unit)},
-    {"help", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.help)},
-    {"value", OPTION_MAP, "", "", BY_HAND},
+    {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(name)},
+    {"symbol", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(symbol)},
+    {"unit", OPTION_WORD, "", "", OPTION_NO_RANGE, AT(unit)},
+    {"help", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(help)},
+    {"value", OPTION_MAP, "", "", OPTION_BY_HAND, ""},
 };
 /* clang-format on */
 static const struct option_table derived_table = {derived_rows, COUNT(derived_rows)};
@@ -23,11 +23,8 @@ static bool read_expression(struct model_loader *l, uint32_t node, const char *s
                             uint16_t *root)
 {
     struct err err = {0};
-    const char *text = model_scalar(l, node);
-    if (model_is_kind(l, node, TREE_SKIPPED)) {
-        return false;
-    }
-    if (!model_is_kind(l, node, TREE_SCALAR)) {
+    const char *text = tree_scalar(l->tree, node);
+    if (!tree_is(l->tree, node, TREE_SCALAR)) {
         option_fault(l->r, node, FAULT_TEXT_EXPECTED, "%s: one text is wanted", shown);
         return false;
     }
@@ -80,14 +77,14 @@ static void check_terms(struct model_loader *l, uint32_t section)
     const uint32_t loose = model_terms_loose(t);
     for (size_t k = 0; k < l->parameters; k++) {
         if (unused >> k & 1U) {
-            option_fault(l->r, l->nodes[3], FAULT_UNUSED_NAME, "parameter %s is in no equation",
-                         l->file->parameter[k].symbol);
+            option_fault_at(l->reading, "parameters", FAULT_UNUSED_NAME, "%s is in no equation",
+                            l->file->parameter[k].symbol);
         }
     }
     for (size_t i = 0; i < l->axes; i++) {
         if (idle >> i & 1U) {
-            option_fault(l->r, l->nodes[1], FAULT_UNUSED_NAME, "effort %s is in no equation",
-                         l->file->effort[i].symbol);
+            option_fault_at(l->reading, "efforts", FAULT_UNUSED_NAME, "%s is in no equation",
+                            l->file->effort[i].symbol);
         }
         if (loose >> i & 1U) {
             option_fault(l->r, section, FAULT_BAD_EQUATION,
@@ -99,43 +96,50 @@ static void check_terms(struct model_loader *l, uint32_t section)
     if (model_terms_finish(t, &err) != STATUS_OK) {
         blame_expression(l, section, "equations", &err);
     } else if (t->curved && l->values->sticks) {
-        option_fault(l->r, option_node(l->reading, "sticks"), FAULT_NOT_APPLICABLE,
-                     "sticks: the force that holds a model at rest is unknown if efforts act "
-                     "through terms of their own: give the force as the effort's column");
+        option_fault_at(l->reading, "sticks", FAULT_NOT_APPLICABLE,
+                        "the force that holds a model at rest is unknown if efforts act "
+                        "through terms of their own: give the force as the effort's column");
     }
 }
 
-static void read_equations(struct model_loader *l)
+static void add_equation(const struct option_reading *item, void *value, void *owner)
 {
-    const uint32_t section = model_entries(l, "equations", TREE_LIST, MODEL_AXES_MAX, true);
-    size_t i = 0;
-    size_t found_count = 0;
-    if (section == TREE_NONE || l->axes == 0) {
+    struct model_loader *l = owner;
+    const size_t i = item->index;
+    struct err err = {0};
+    char shown[32];
+    (void)value;
+    (void)snprintf(shown, sizeof shown, "equation %zu", i + 1);
+    if (i >= l->axes || !read_expression(l, item->node, shown, &l->file->equations[i]) ||
+        !l->named) {
         return;
     }
-    if (l->tree->nodes[section].count != l->axes) {
-        option_fault(l->r, section, FAULT_WRONG_COUNT,
-                     "equations: %u of them for %zu velocities, one each is wanted",
-                     (unsigned)l->tree->nodes[section].count, l->axes);
-        return;
+    if (model_terms_equation(&l->file->terms, i, l->file->equations[i], &err) != STATUS_OK) {
+        blame_expression(l, item->node, shown, &err);
+    } else {
+        l->found_equations++;
     }
-    for (uint32_t node = l->tree->nodes[section].first; node != TREE_NONE;
-         node = model_next(l, node), i++) {
-        struct err err = {0};
-        char shown[32];
-        (void)snprintf(shown, sizeof shown, "equation %zu", i + 1);
-        const bool fits = read_expression(l, node, shown, &l->file->equations[i]) && l->named;
-        const enum status st =
-            fits ? model_terms_equation(&l->file->terms, i, l->file->equations[i], &err)
-                 : STATUS_E_PARSE;
-        if (fits && st != STATUS_OK) {
-            blame_expression(l, node, shown, &err);
-        }
-        found_count += st == STATUS_OK ? 1 : 0;
+}
+
+const struct option_items model_equation_items = {.shape = OPTION_LIST,
+                                                  .least = 1,
+                                                  .most = MODEL_AXES_MAX,
+                                                  .later = true,
+                                                  .what = "equations",
+                                                  .add = add_equation};
+
+/* Reads a list with one item for each of count things; false after a fault. */
+static bool read_each(struct model_loader *l, const char *key, size_t count, const char *things)
+{
+    const uint32_t node = option_node(l->reading, key);
+    const size_t found = l->tree->nodes[node].count;
+    if (tree_is(l->tree, node, TREE_LIST) && found > 0 && found != count) {
+        option_fault_at(l->reading, key, FAULT_WRONG_COUNT,
+                        "%zu of them for %zu %s, one each is wanted", found, count, things);
+        return false;
     }
-    if (found_count == l->axes) {
-        check_terms(l, section);
-    }
+    option_read_items(l->reading, key, l);
+    return node != TREE_NONE;
 }
 
 /* The poses of all velocities are known, so a heading among them must be the robot's own. */
@@ -145,8 +149,8 @@ static void refuse_heading(struct model_loader *l)
     for (size_t i = 0; i < l->axes && l->poses > l->axes; i++) {
         const uint16_t side = l->file->terms.side[i];
         if (l->file->pool.nodes[side].reads >> (n->pose + l->axes) & 1U) {
-            option_fault(
-                l->r, option_node(l->reading, "equations"), FAULT_NOT_APPLICABLE,
+            option_fault_at(
+                l->reading, "equations", FAULT_NOT_APPLICABLE,
                 "equation %zu: %s is a heading in addition to the axes, which no recording has",
                 i + 1, l->file->pose[l->axes].symbol);
         }
@@ -154,15 +158,19 @@ static void refuse_heading(struct model_loader *l)
 }
 
 /* Parses pose' = rate, an expression of velocities and poses. */
-static void parse_rate(struct model_loader *l, uint32_t node, size_t i)
+static void add_rate(const struct option_reading *item, void *value, void *owner)
 {
+    struct model_loader *l = owner;
     struct model_file *f = l->file;
+    const uint32_t node = item->node;
+    const size_t i = item->index;
     const struct model_names *n = &f->terms.names;
     char shown[48];
     char wanted[EXPRESSION_NAME_MAX + 2];
     uint16_t root = 0;
-    const char *text = model_scalar(l, node);
+    const char *text = tree_scalar(l->tree, node);
     const char *equals = strchr(text, '=');
+    (void)value;
     (void)snprintf(shown, sizeof shown, "kinematics %zu", i + 1);
     (void)snprintf(wanted, sizeof wanted, "%s'", f->pose[i].symbol);
     const size_t blank = strspn(text, " ");
@@ -188,179 +196,167 @@ static void parse_rate(struct model_loader *l, uint32_t node, size_t i)
     f->terms.kinematics[i] = root;
 }
 
+const struct option_items model_rate_items = {.shape = OPTION_LIST,
+                                              .least = 1,
+                                              .most = MODEL_POSES_MAX,
+                                              .later = true,
+                                              .what = "rates",
+                                              .add = add_rate};
+
 /* Without kinematics each pose is the integral of its velocity. */
 static void read_kinematics(struct model_loader *l)
 {
-    const bool given = option_node(l->reading, "kinematics") != TREE_NONE;
-    const uint32_t section =
-        given ? model_entries(l, "kinematics", TREE_LIST, MODEL_POSES_MAX, false) : TREE_NONE;
     struct model_terms *t = &l->file->terms;
-    size_t i = 0;
-    if (!given && l->poses > l->axes) {
-        option_fault(
-            l->r, l->nodes[2], FAULT_MISSING_KEY,
+    if (read_each(l, "kinematics", l->poses, "poses") ||
+        option_node(l->reading, "kinematics") != TREE_NONE) {
+        return;
+    }
+    if (l->poses > l->axes) {
+        option_fault_at(
+            l->reading, "pose", FAULT_MISSING_KEY,
             "kinematics are missing: with a heading, the motion of the pose is unknown");
     }
-    for (size_t k = 0; k < l->axes && !given; k++) {
+    for (size_t k = 0; k < l->axes; k++) {
         t->kinematics[k] = expression_of_name(t->pool, t->names.nu + k);
-    }
-    if (section == TREE_NONE) {
-        return;
-    }
-    if (l->tree->nodes[section].count != l->poses) {
-        option_fault(l->r, section, FAULT_WRONG_COUNT,
-                     "kinematics: %u of them for %zu poses, one each is wanted",
-                     (unsigned)l->tree->nodes[section].count, l->poses);
-        return;
-    }
-    for (uint32_t node = l->tree->nodes[section].first; node != TREE_NONE;
-         node = model_next(l, node), i++) {
-        parse_rate(l, node, i);
     }
 }
 
-static void parse_derived(struct model_loader *l, uint32_t node, size_t i)
+static void add_derived(const struct option_reading *item, void *value, void *owner)
 {
+    struct model_loader *l = owner;
     struct model_file *f = l->file;
     const struct model_names *n = &f->terms.names;
-    struct model_quantity values = {.sign = MODEL_ANY};
-    uint32_t given[COUNT(derived_rows)] = {0};
-    char shown[OPTION_PREFIX_MAX];
-    uint16_t root = 0;
-    (void)snprintf(shown, sizeof shown, "derived %zu: ", i + 1);
-    const struct option_reading reading = {l->r, &derived_table, given, node, shown, 0, false};
-    option_read(&reading, NULL, &values);
+    const size_t i = f->terms.derived_count++;
     struct model_file_texts *t = &f->quantity[i];
-    *t = values.texts;
+    char shown[32];
+    uint16_t root = 0;
+    *t = *(const struct model_file_texts *)value;
     if (!expression_is_name(t->name, false)) {
-        option_fault(l->r, node, FAULT_BAD_NAME,
-                     "%sname: '%.40s' is no name: letters, digits and _", shown, t->name);
+        option_fault_at(item, "name", FAULT_BAD_NAME,
+                        "'%.40s' is no name: letters, digits and _", t->name);
     }
     if (t->symbol[0] == '\0') {
         memcpy(t->symbol, t->name, sizeof t->symbol);
     }
-    const uint32_t value = option_node(&reading, "value");
     (void)snprintf(shown, sizeof shown, "derived %zu", i + 1);
-    if (value == TREE_NONE) {
-        option_fault(l->r, node, FAULT_MISSING_KEY, "%s: value is missing, as in value: J/f",
-                     shown);
-    } else if (read_expression(l, value, shown, &root)) {
+    if (option_node(item, "value") != TREE_NONE &&
+        read_expression(l, option_node(item, "value"), shown, &root)) {
         const char *stranger = find_stranger(l, root, n->parameter, n->parameters);
         if (stranger) {
-            option_fault(l->r, value, FAULT_NOT_APPLICABLE,
-                         "%s: %s has no place here, only parameters and constants have", shown,
-                         stranger);
+            option_fault_at(item, "value", FAULT_NOT_APPLICABLE,
+                            "%s has no place here, only parameters and constants have",
+                            stranger);
         }
     }
     f->terms.derived[i] = root;
     f->derived[i] = (struct model_derived){t->name, t->symbol, t->unit, t->help, MODEL_ONE, 0};
 }
 
-static void read_derived(struct model_loader *l)
-{
-    const uint32_t section =
-        option_node(l->reading, "derived") == TREE_NONE
-            ? TREE_NONE
-            : model_entries(l, "derived", TREE_LIST, MODEL_DERIVED_MAX, false);
-    for (uint32_t node = section == TREE_NONE ? TREE_NONE : l->tree->nodes[section].first;
-         node != TREE_NONE; node = model_next(l, node)) {
-        parse_derived(l, node, l->file->terms.derived_count++);
-    }
-}
+const struct option_items model_derived_items = {.shape = OPTION_LIST,
+                                                 .table = &derived_table,
+                                                 .required = "value",
+                                                 .least = 1,
+                                                 .most = MODEL_DERIVED_MAX,
+                                                 .bytes = sizeof(struct model_file_texts),
+                                                 .later = true,
+                                                 .what = "quantities",
+                                                 .example = "[{name: x, value: J/f}]",
+                                                 .add = add_derived};
 
 /* ---- kinds of it ---- */
 
-static bool read_planar(struct model_loader *l)
+static void add_planar(const struct option_reading *item, void *value, void *owner)
 {
-    static const char *const words[] = {"ahead", "sideways", "turn"};
-    const uint32_t section = option_node(l->reading, "planar");
-    size_t i = 0;
-    if (section == TREE_NONE) {
-        return false;
+    struct model_loader *l = owner;
+    static const char *const texts[] = {"ahead", "sideways", "turn"};
+    static const struct names words = {texts, COUNT(texts)};
+    const size_t k = names_value(&words, tree_scalar(l->tree, item->node));
+    (void)value;
+    if (k == words.count) {
+        option_fault_at(item, "", FAULT_LIST_EXPECTED, "ahead, sideways or turn is wanted");
     }
-    const bool fits =
-        model_is_kind(l, section, TREE_LIST) && l->tree->nodes[section].count == l->axes;
-    for (uint32_t node = fits ? l->tree->nodes[section].first : TREE_NONE; node != TREE_NONE;
-         node = model_next(l, node), i++) {
-        size_t k = 0;
-        while (k < COUNT(words) && strcmp(model_scalar(l, node), words[k]) != 0) {
-            k++;
-        }
-        if (k == COUNT(words)) {
-            break;
-        }
-        l->file->planar[i] = k;
-    }
-    if (!fits || i != l->axes) {
-        option_fault(
-            l->r, section, FAULT_LIST_EXPECTED,
-            "planar: a list of ahead, sideways, turn is wanted, one for each velocity");
-    }
-    return true;
+    l->file->planar[item->index] = k;
 }
 
-/* Reads values of the constant that variants differ by. The model itself has the constant's own
- * value. Returns their number, 0: no variants. */
-static size_t read_variants(struct model_loader *l, double *widths, size_t *own)
+const struct option_items model_planar_items = {.shape = OPTION_LIST,
+                                                .least = 1,
+                                                .most = MODEL_AXES_MAX,
+                                                .later = true,
+                                                .fault = FAULT_LIST_EXPECTED,
+                                                .what = "words",
+                                                .example = "[ahead, turn]",
+                                                .add = add_planar};
+
+/* The values of the constant that variants differ by. */
+struct variant_values {
+    size_t count;
+    double widths[MODEL_FILE_VARIANTS_MAX];
+};
+
+/* Checks the values of a variant's constant. The model itself has the constant's own value. */
+static void add_variants(const struct option_reading *item, void *value, void *owner)
 {
-    const uint32_t section = option_node(l->reading, "variants");
+    struct model_loader *l = owner;
     struct model_file *f = l->file;
-    size_t count = 0;
-    if (section == TREE_NONE) {
-        return 0;
+    const struct variant_values *v = value;
+    const size_t at = expression_find(&f->pool, option_name(item));
+    size_t own = v->count;
+    if (item->failed) {
+        return;
     }
-    const uint32_t list =
-        model_is_kind(l, section, TREE_MAP) && l->tree->nodes[section].count == 1
-            ? l->tree->nodes[section].first
-            : TREE_NONE;
-    const size_t at = list == TREE_NONE ? f->pool.name_count
-                                        : expression_find(&f->pool, tree_key(l->tree, list));
-    if (!model_is_kind(l, list, TREE_LIST) || l->tree->nodes[list].count < 2 ||
-        l->tree->nodes[list].count > MODEL_FILE_VARIANTS_MAX || at == f->pool.name_count ||
-        !f->pool.names[at].constant) {
-        option_fault(l->r, section, FAULT_OBJECT_EXPECTED,
-                     "variants: one constant and its values are wanted, 2 to %d, as in "
-                     "{width: [0.01, 0.05, 0.2]}",
-                     MODEL_FILE_VARIANTS_MAX);
-        return 0;
+    if (at == f->pool.name_count || !f->pool.names[at].constant) {
+        option_fault_at(item, "", FAULT_OBJECT_EXPECTED, "the name of a constant is wanted");
+        return;
     }
-    *own = MODEL_FILE_VARIANTS_MAX;
-    for (uint32_t node = l->tree->nodes[list].first; node != TREE_NONE;
-         node = model_next(l, node)) {
-        const double value = f->pool.names[at].value;
-        if (!option_number(l->r, node, "variants", &widths[count])) {
-            return 0;
+    for (size_t k = 0; k < v->count; k++) {
+        const double width = v->widths[k];
+        if (!(width > (k > 0 ? v->widths[k - 1] : 0.0))) {
+            option_fault_at(item, "", FAULT_WRONG_ORDER,
+                            "values above 0 are wanted, from small to large");
+            return;
         }
-        if (!(widths[count] > (count > 0 ? widths[count - 1] : 0.0))) {
-            option_fault(l->r, node, FAULT_WRONG_ORDER,
-                         "variants: values above 0 are wanted, from small to large");
-            return 0;
-        }
-        *own = widths[count] <= value && widths[count] >= value ? count : *own;
-        count++;
+        own = width <= f->pool.names[at].value && width >= f->pool.names[at].value ? k : own;
     }
-    if (*own == MODEL_FILE_VARIANTS_MAX) {
-        option_fault(l->r, list, FAULT_INCONSISTENT,
-                     "variants: %g, the value of %s itself, has to be among them",
-                     f->pool.names[at].value, f->pool.names[at].text);
-        return 0;
+    if (own == v->count) {
+        option_fault_at(item, "", FAULT_INCONSISTENT,
+                        "%g, the value of %s itself, has to be among them",
+                        f->pool.names[at].value, f->pool.names[at].text);
+        return;
     }
     f->pool.names[at].constant = false;
     f->terms.names.width = (uint8_t)at;
-    return count;
+    l->kinds->own = own;
+    l->kinds->variants = v->count;
+    memcpy(l->kinds->widths, v->widths, sizeof v->widths);
 }
 
-void model_read_kinds(struct model_loader *l, struct model_kinds *kinds)
+/* clang-format off */
+static const struct option_row width_value = {
+    .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+static const struct option_items width_items = {
+    .shape = OPTION_LIST, .value = &width_value, .least = 2, .most = MODEL_FILE_VARIANTS_MAX, .bytes = sizeof(double),
+    .count_at = offsetof(struct variant_values, count), .fault = FAULT_OBJECT_EXPECTED, .what = "numbers"};
+static const struct option_row widths_value = {"", OPTION_ARRAY(width_items, struct variant_values, widths), ""};
+const struct option_items model_variant_items = {
+    .shape = OPTION_NAMED, .value = &widths_value, .least = 1, .most = 1, .bytes = sizeof(struct variant_values),
+    .later = true, .fault = FAULT_OBJECT_EXPECTED, .what = "the values of one constant",
+    .example = "{width: [0.01, 0.05, 0.2]}", .add = add_variants};
+/* clang-format on */
+
+void model_read_kinds(struct model_loader *l)
 {
-    *kinds = (struct model_kinds){.planar = read_planar(l)};
-    kinds->variants = read_variants(l, kinds->widths, &kinds->own);
+    l->kinds->planar = option_node(l->reading, "planar") != TREE_NONE;
+    (void)read_each(l, "planar", l->axes, "velocities");
+    option_read_items(l->reading, "variants", l);
 }
 
 void model_read_equations(struct model_loader *l)
 {
-    read_equations(l);
+    if (read_each(l, "equations", l->axes, "velocities") && l->found_equations == l->axes) {
+        check_terms(l, option_node(l->reading, "equations"));
+    }
     read_kinematics(l);
-    read_derived(l);
+    option_read_items(l->reading, "derived", l);
     if (!l->r->failed) {
         refuse_heading(l);
     }
@@ -375,13 +371,10 @@ static void read_trial_map(struct model_loader *l, const char *key,
 {
     const uint32_t section = option_node(l->reading, key);
     for (size_t i = 0; i < count; i++) {
-        uint32_t node =
-            model_is_kind(l, section, TREE_MAP) ? l->tree->nodes[section].first : TREE_NONE;
-        while (node != TREE_NONE && strcmp(tree_key(l->tree, node), texts[i].symbol) != 0) {
-            node = model_next(l, node);
-        }
+        const uint32_t node =
+            section == TREE_NONE ? TREE_NONE : tree_child(l->tree, section, texts[i].symbol);
         const bool pair =
-            high && model_is_kind(l, node, TREE_LIST) && l->tree->nodes[node].count == 2;
+            high && tree_is(l->tree, node, TREE_LIST) && l->tree->nodes[node].count == 2;
         if (node == TREE_NONE || (high && !pair)) {
             option_fault(l->r, section, FAULT_MISSING_KEY, "%s: %s of %s is missing", key,
                          high ? "a pair [least, most]" : "a number", texts[i].symbol);
@@ -390,10 +383,10 @@ static void read_trial_map(struct model_loader *l, const char *key,
         } else {
             const uint32_t first = l->tree->nodes[node].first;
             (void)option_number(l->r, first, key, &out[i]);
-            (void)option_number_from(l->r, model_next(l, first), key, out[i], &high[i]);
+            (void)option_number_from(l->r, l->tree->nodes[first].next, key, out[i], &high[i]);
         }
     }
-    if (model_is_kind(l, section, TREE_MAP) && l->tree->nodes[section].count > count) {
+    if (tree_is(l->tree, section, TREE_MAP) && l->tree->nodes[section].count > count) {
         option_fault(l->r, section, FAULT_TOO_MANY, "%s: more than the model has", key);
     }
 }
@@ -423,10 +416,10 @@ void model_read_trial(struct model_loader *l)
     read_trial_map(l, keys[2], f->velocity, l->axes, trial->noise_sd, NULL);
     const uint32_t hold = option_node(l->reading, keys[3]);
     if (hold != TREE_NONE) {
-        const bool pair = model_is_kind(l, hold, TREE_LIST) && l->tree->nodes[hold].count == 2;
+        const bool pair = tree_is(l->tree, hold, TREE_LIST) && l->tree->nodes[hold].count == 2;
         const uint32_t first = pair ? l->tree->nodes[hold].first : TREE_NONE;
         if (!pair || !option_number_from(l->r, first, keys[3], v->dt_s, &trial->hold_s_min) ||
-            !option_number_from(l->r, model_next(l, first), keys[3], trial->hold_s_min,
+            !option_number_from(l->r, l->tree->nodes[first].next, keys[3], trial->hold_s_min,
                                 &trial->hold_s_max)) {
             option_fault(l->r, hold, FAULT_NUMBERS_EXPECTED,
                          "trial.hold_s: [least, most] is wanted");

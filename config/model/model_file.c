@@ -7,58 +7,75 @@
 #include "base/numbers/hash.h"
 #include "base/text/names.h"
 
-#define AT(m)   OPTION_AT(struct model_values, m), ""
-#define BY_HAND OPTION_BY_HAND, ""
+#define IN_FILE(m)  OPTION_AT(struct model_values, m), ""
+#define AT(m)       OPTION_AT(struct model_quantity, m), ""
+#define BY_HAND     OPTION_MAP, "", "", OPTION_BY_HAND, ""
+#define EACH(items) OPTION_EACH(items), ""
+#define QUANTITIES(rows_table, limit, function)                                                \
+    {                                                                                          \
+        .shape = OPTION_NAMED, .table = &(rows_table), .short_form = true, .least = 1,         \
+        .most = (limit), .bytes = sizeof(struct model_quantity), .later = true,                \
+        .what = "units", .example = "{v: m/s}", .add = (function)                              \
+    }
+
+static void add_channel(const struct option_reading *item, void *value, void *owner);
+static void add_parameter(const struct option_reading *item, void *value, void *owner);
+static void add_constant(const struct option_reading *item, void *value, void *owner);
 
 /* clang-format off */
-static const struct option_row root_rows[] = {
-    {"model", OPTION_TEXT, "", "", 1.0, MODEL_FILE_NAME_MAX - 1, "", AT(name)},
-    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(purpose)},
-    {"velocities", OPTION_MAP, "", "", BY_HAND},
-    {"efforts", OPTION_MAP, "", "", BY_HAND},
-    {"pose", OPTION_MAP, "", "", BY_HAND},
-    {"constants", OPTION_MAP, "", "", BY_HAND},
-    {"parameters", OPTION_MAP, "", "", BY_HAND},
-    {"equations", OPTION_MAP, "", "", BY_HAND},
-    {"kinematics", OPTION_MAP, "", "", BY_HAND},
-    {"derived", OPTION_MAP, "", "", BY_HAND},
-    {"planar", OPTION_MAP, "", "", BY_HAND},
-    {"sticks", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(sticks)},
-    {"window_s", OPTION_REAL, "s", "0", 0.0, 1e4, "", AT(window_s)},
-    {"variants", OPTION_MAP, "", "", BY_HAND},
-    {"trial.parameters", OPTION_MAP, "", "", BY_HAND},
-    {"trial.efforts", OPTION_MAP, "", "", BY_HAND},
-    {"trial.noise_sd", OPTION_MAP, "", "", BY_HAND},
-    {"trial.hold_s", OPTION_MAP, "", "", BY_HAND},
-    {"trial.delay_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", AT(delay_s)},
-    {"trial.dt_s", OPTION_REAL, "s", "0.05", 1e-5, 1e4, "", AT(dt_s)},
-    {"trial.samples", OPTION_INTEGER, "", "1000", 50.0, 20000.0, "", AT(samples)},
-    {"trial.loss_ratio", OPTION_REAL, "", "0", 0.0, 0.5, "", AT(loss_ratio)},
-};
-#undef AT
-
-#define AT(m) OPTION_AT(struct model_quantity, m), ""
 static const struct option_row channel_rows[] = {
-    {"unit", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.unit)},
+    {"unit", OPTION_WORD, "", "", OPTION_NO_RANGE, AT(texts.unit)},
     {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.name)},
     {"words", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.words)},
 };
 static const struct option_row parameter_rows[] = {
-    {"unit", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.unit)},
+    {"unit", OPTION_WORD, "", "", OPTION_NO_RANGE, AT(texts.unit)},
     {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.name)},
     {"words", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.words)},
     {"help", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(texts.help)},
     {"sign", OPTION_CHOICE, "", "any", 0.0, 0.0, "any|not_negative|positive",
      OPTION_AT(struct model_quantity, sign), ""},
 };
+static const struct option_table channel_table = {channel_rows, COUNT(channel_rows)};
+static const struct option_table parameter_table = {parameter_rows, COUNT(parameter_rows)};
+static const struct option_items axis_items = QUANTITIES(channel_table, MODEL_AXES_MAX, add_channel);
+static const struct option_items pose_items = QUANTITIES(channel_table, MODEL_POSES_MAX, add_channel);
+static const struct option_items parameter_items = QUANTITIES(parameter_table, MODEL_PARAMETERS_MAX, add_parameter);
+static const struct option_row constant_value = {
+    .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+static const struct option_items constant_items = {
+    .shape = OPTION_NAMED, .value = &constant_value, .bytes = sizeof(double), .least = 1, .most = EXPRESSION_NAMES_MAX,
+    .later = true, .what = "numbers", .add = add_constant};
+
+static const struct option_row root_rows[] = {
+    {"model", OPTION_TEXT, "", "", 1.0, MODEL_FILE_NAME_MAX - 1, "", IN_FILE(name)},
+    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(purpose)},
+    {"velocities", EACH(axis_items)},
+    {"efforts", EACH(axis_items)},
+    {"pose", EACH(pose_items)},
+    {"constants", EACH(constant_items)},
+    {"parameters", EACH(parameter_items)},
+    {"equations", EACH(model_equation_items)},
+    {"kinematics", EACH(model_rate_items)},
+    {"derived", EACH(model_derived_items)},
+    {"planar", EACH(model_planar_items)},
+    {"sticks", OPTION_BOOL, "", "false", OPTION_NO_RANGE, IN_FILE(sticks)},
+    {"window_s", OPTION_REAL, "s", "0", 0.0, 1e4, "", IN_FILE(window_s)},
+    {"variants", EACH(model_variant_items)},
+    {"trial.parameters", BY_HAND},
+    {"trial.efforts", BY_HAND},
+    {"trial.noise_sd", BY_HAND},
+    {"trial.hold_s", BY_HAND},
+    {"trial.delay_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", IN_FILE(delay_s)},
+    {"trial.dt_s", OPTION_REAL, "s", "0.05", 1e-5, 1e4, "", IN_FILE(dt_s)},
+    {"trial.samples", OPTION_INTEGER, "", "1000", 50.0, 20000.0, "", IN_FILE(samples)},
+    {"trial.loss_ratio", OPTION_REAL, "", "0", 0.0, 0.5, "", IN_FILE(loss_ratio)},
+};
+static const struct option_table root_table = {root_rows, COUNT(root_rows)};
 /* clang-format on */
 
 _Static_assert((int)MODEL_ANY == 0 && (int)MODEL_NOT_NEGATIVE == 1 && (int)MODEL_POSITIVE == 2,
                "the choices of sign");
-
-static const struct option_table root_table = {root_rows, COUNT(root_rows)};
-static const struct option_table channel_table = {channel_rows, COUNT(channel_rows)};
-static const struct option_table parameter_table = {parameter_rows, COUNT(parameter_rows)};
 
 /* ---- quantities ---- */
 
@@ -94,66 +111,58 @@ static void format_name(char *to, size_t size, const char *name)
     }
 }
 
-/* Reads the texts at node: a unit, or a map. */
-static void read_quantity(struct model_loader *l, uint32_t node, const char *section,
-                          const struct option_table *table, struct model_quantity *out)
+/* Completes the texts of a quantity: a unit, or a map. */
+static void complete_texts(const struct option_reading *item, struct model_file_texts *texts)
 {
-    char shown[OPTION_PREFIX_MAX];
-    const char *symbol = tree_key(l->tree, node);
-    *out = (struct model_quantity){.sign = MODEL_ANY};
-    (void)snprintf(shown, sizeof shown, "%s.%.40s.", section, symbol);
-    if (model_is_kind(l, node, TREE_SCALAR) && !option_is_empty(l->tree, node)) {
-        copy_text(out->texts.unit, sizeof out->texts.unit, tree_text(l->tree, node));
-    } else {
-        uint32_t given[OPTION_ROWS_MAX] = {0};
-        option_read(&(struct option_reading){l->r, table, given, node, shown, 0, false}, NULL,
-                    out);
+    copy_text(texts->symbol, sizeof texts->symbol, option_name(item));
+    if (texts->name[0] == '\0') {
+        copy_text(texts->name, sizeof texts->name, texts->symbol);
+    } else if (!expression_is_name(texts->name, false)) {
+        option_fault_at(item, "", FAULT_BAD_NAME,
+                        "name: '%.40s' is no name: letters, digits and _", texts->name);
     }
-    copy_text(out->texts.symbol, sizeof out->texts.symbol, symbol);
-    if (out->texts.name[0] == '\0') {
-        copy_text(out->texts.name, sizeof out->texts.name, out->texts.symbol);
-    } else if (!expression_is_name(out->texts.name, false)) {
-        option_fault(l->r, node, FAULT_BAD_NAME,
-                     "%sname: '%.40s' is no name: letters, digits and _", shown,
-                     out->texts.name);
+    if (texts->words[0] == '\0') {
+        format_name(texts->words, sizeof texts->words, texts->name);
     }
-    if (out->texts.words[0] == '\0') {
-        format_name(out->texts.words, sizeof out->texts.words, out->texts.name);
-    }
+}
+
+static void add_channel(const struct option_reading *item, void *value, void *owner)
+{
+    struct model_loader *l = owner;
+    struct model_quantity *quantity = value;
+    complete_texts(item, &quantity->texts);
+    l->channels[l->channel_count++] = quantity->texts;
 }
 
 /* Reads the channels of one kind: their texts and their number. */
-static size_t read_channels(struct model_loader *l, const char *key, size_t most, bool needed,
-                            struct model_file_texts *out, uint32_t *section)
+static size_t read_channels(struct model_loader *l, const char *key,
+                            struct model_file_texts *out)
 {
-    size_t count = 0;
-    *section = model_entries(l, key, TREE_MAP, most, needed);
-    if (*section == TREE_NONE) {
-        return 0;
-    }
-    for (uint32_t i = l->tree->nodes[*section].first; i != TREE_NONE; i = model_next(l, i)) {
-        struct model_quantity values;
-        read_quantity(l, i, key, &channel_table, &values);
-        out[count++] = values.texts;
-    }
-    return count;
+    l->channels = out;
+    l->channel_count = 0;
+    option_read_items(l->reading, key, l);
+    return l->channel_count;
 }
 
-static void read_parameters(struct model_loader *l)
+static void add_parameter(const struct option_reading *item, void *value, void *owner)
 {
-    const uint32_t section =
-        model_entries(l, "parameters", TREE_MAP, MODEL_PARAMETERS_MAX, true);
-    l->nodes[3] = section;
-    if (section == TREE_NONE) {
-        return;
-    }
-    for (uint32_t i = l->tree->nodes[section].first; i != TREE_NONE; i = model_next(l, i)) {
-        struct model_quantity values;
-        struct model_file_texts *t = &l->file->parameter[l->parameters];
-        read_quantity(l, i, "parameters", &parameter_table, &values);
-        *t = values.texts;
-        l->file->parameters[l->parameters++] = (struct model_parameter){
-            t->name, t->symbol, t->unit, values.sign, t->help, t->words};
+    struct model_loader *l = owner;
+    struct model_quantity *quantity = value;
+    struct model_file_texts *t = &l->file->parameter[l->parameters];
+    complete_texts(item, &quantity->texts);
+    *t = quantity->texts;
+    l->file->parameters[l->parameters++] = (struct model_parameter){
+        t->name, t->symbol, t->unit, quantity->sign, t->help, t->words};
+}
+
+static void add_constant(const struct option_reading *item, void *value, void *owner)
+{
+    struct model_loader *l = owner;
+    struct err err = {0};
+    if (!item->failed &&
+        expression_declare_constant(&l->file->pool, option_name(item), *(const double *)value,
+                                    &err) != STATUS_OK) {
+        option_fault_at(item, "", err.fault, "%.160s", err.text);
     }
 }
 
@@ -162,8 +171,8 @@ static void declare_rate(struct model_loader *l, const char *rate)
 {
     if (expression_declare(&l->file->pool, rate, EXPRESSION_NUMBER, NULL, NULL) != STATUS_OK &&
         !l->r->failed) {
-        option_fault(l->r, l->nodes[0], FAULT_TOO_LONG,
-                     "velocities: %s is too long with its prime", rate);
+        option_fault_at(l->reading, "velocities", FAULT_TOO_LONG,
+                        "%s is too long with its prime", rate);
     }
 }
 
@@ -176,21 +185,19 @@ static void declare_names(struct model_loader *l)
         const char *key;
         const struct model_file_texts *texts;
         size_t count;
-        uint32_t node;
         uint8_t *first;
         bool rates;
     } groups[] = {
-        {"velocities", f->velocity, l->axes, l->nodes[0], &n->nu, false},
-        {"velocities", f->velocity, l->axes, TREE_NONE, &n->nu_dot, true},
-        {"pose", f->pose, l->poses, l->nodes[2], &n->pose, false},
-        {"parameters", f->parameter, l->parameters, l->nodes[3], &n->parameter, false},
-        {"efforts", f->effort, l->efforts, l->nodes[1], &n->effort, false},
+        {"velocities", f->velocity, l->axes, &n->nu, false},
+        {"velocities", f->velocity, l->axes, &n->nu_dot, true},
+        {"pose", f->pose, l->poses, &n->pose, false},
+        {"parameters", f->parameter, l->parameters, &n->parameter, false},
+        {"efforts", f->effort, l->efforts, &n->effort, false},
     };
     for (size_t g = 0; g < COUNT(groups); g++) {
-        uint32_t node =
-            groups[g].node == TREE_NONE ? TREE_NONE : l->tree->nodes[groups[g].node].first;
+        uint32_t node = l->tree->nodes[option_node(l->reading, groups[g].key)].first;
         *groups[g].first = (uint8_t)f->pool.name_count;
-        for (size_t i = 0; i < groups[g].count; i++) {
+        for (size_t i = 0; i < groups[g].count; i++, node = l->tree->nodes[node].next) {
             char rate[EXPRESSION_NAME_MAX + 2];
             (void)snprintf(rate, sizeof rate, "%s'", groups[g].texts[i].symbol);
             if (groups[g].rates) {
@@ -198,33 +205,12 @@ static void declare_names(struct model_loader *l)
             } else {
                 declare_name(l, node, groups[g].key, groups[g].texts[i].symbol);
             }
-            node = node == TREE_NONE ? TREE_NONE : model_next(l, node);
         }
     }
     n->axes = l->axes;
     n->poses = l->poses;
     n->parameters = l->parameters;
     n->width = MODEL_NONE;
-}
-
-static void read_constants(struct model_loader *l)
-{
-    const uint32_t section =
-        option_node(l->reading, "constants") == TREE_NONE
-            ? TREE_NONE
-            : model_entries(l, "constants", TREE_MAP, EXPRESSION_NAMES_MAX, false);
-    for (uint32_t i = section == TREE_NONE ? TREE_NONE : l->tree->nodes[section].first;
-         i != TREE_NONE; i = model_next(l, i)) {
-        struct err err = {0};
-        char shown[OPTION_PREFIX_MAX];
-        double value = 0.0;
-        (void)snprintf(shown, sizeof shown, "constants.%.40s", tree_key(l->tree, i));
-        if (option_number(l->r, i, shown, &value) &&
-            expression_declare_constant(&l->file->pool, tree_key(l->tree, i), value, &err) !=
-                STATUS_OK) {
-            option_fault(l->r, i, err.fault, "constants: %.160s", err.text);
-        }
-    }
 }
 
 /* Columns and roles need distinct names; equal ones would be ambiguous. */
@@ -357,26 +343,23 @@ static void fill_row(struct model_loader *l, const struct model_kinds *kinds)
 
 static void check_name(struct model_loader *l)
 {
-    const uint32_t node = option_node(l->reading, "model");
     const char *name = l->values->name;
     const struct model_row *row = model_row_find(name);
-    if (node == TREE_NONE) {
-        option_fault(l->r, TREE_NONE, FAULT_MISSING_KEY,
-                     "model is missing: its name, as in model: dc_motor");
-    } else if (name[0] != '\0' && !expression_is_name(name, false)) {
-        option_fault(l->r, node, FAULT_BAD_NAME,
-                     "model: '%s' is no name: a letter, then letters, digits and _", name);
+    if (name[0] != '\0' && !expression_is_name(name, false)) {
+        option_fault_at(l->reading, "model", FAULT_BAD_NAME,
+                        "'%s' is no name: a letter, then letters, digits and _", name);
     } else if (row && (!row->model || row->model->hash == 0)) {
-        option_fault(l->r, node, FAULT_RESERVED_NAME,
-                     "model: %s is built in, take another name", name);
+        option_fault_at(l->reading, "model", FAULT_RESERVED_NAME,
+                        "%s is built in, take another name", name);
     }
 }
 
 static void compile_model(struct model_loader *l)
 {
-    struct model_kinds kinds;
+    struct model_kinds kinds = {.planar = false};
     struct err err = {0};
-    model_read_kinds(l, &kinds);
+    l->kinds = &kinds;
+    model_read_kinds(l);
     model_read_equations(l);
     model_read_trial(l);
     if (l->r->failed) {
@@ -387,8 +370,7 @@ static void compile_model(struct model_loader *l)
         option_fault(l->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     } else if (model_program_make(&l->file->terms, memory, &l->file->program, &err) !=
                STATUS_OK) {
-        option_fault(l->r, option_node(l->reading, "equations"), err.fault, "equations: %.200s",
-                     err.text);
+        option_fault_at(l->reading, "equations", err.fault, "%.200s", err.text);
     }
     free(memory);
     if (!l->r->failed) {
@@ -410,24 +392,22 @@ static void read_model(const struct option_reading *reading, struct model_values
     expression_pool_start(&f->pool);
     f->terms.pool = &f->pool;
     check_name(&l);
-    l.axes = read_channels(&l, "velocities", MODEL_AXES_MAX, true, f->velocity, &l.nodes[0]);
-    l.efforts = read_channels(&l, "efforts", MODEL_AXES_MAX, true, f->effort, &l.nodes[1]);
-    if (option_node(reading, "pose") != TREE_NONE) {
-        l.poses = read_channels(&l, "pose", MODEL_POSES_MAX, false, f->pose, &l.nodes[2]);
-    }
-    read_parameters(&l);
+    l.axes = read_channels(&l, "velocities", f->velocity);
+    l.efforts = read_channels(&l, "efforts", f->effort);
+    l.poses = read_channels(&l, "pose", f->pose);
+    option_read_items(reading, "parameters", &l);
     if (l.axes > 0 && l.efforts > 0 && l.efforts != l.axes) {
-        option_fault(l.r, l.nodes[1], FAULT_WRONG_COUNT,
-                     "efforts: %zu for %zu velocities, one each is wanted", l.efforts, l.axes);
+        option_fault_at(reading, "efforts", FAULT_WRONG_COUNT,
+                        "%zu for %zu velocities, one each is wanted", l.efforts, l.axes);
     }
     if (l.axes > 0 && l.poses > 0 && l.poses != l.axes && l.poses != l.axes + 1) {
-        option_fault(l.r, l.nodes[2], FAULT_WRONG_COUNT,
-                     "pose: %zu for %zu velocities, one each is wanted, and a heading may be "
-                     "one more",
-                     l.poses, l.axes);
+        option_fault_at(reading, "pose", FAULT_WRONG_COUNT,
+                        "%zu for %zu velocities, one each is wanted, and a heading may be one "
+                        "more",
+                        l.poses, l.axes);
     }
     declare_names(&l);
-    read_constants(&l);
+    option_read_items(reading, "constants", &l);
     l.named = !l.r->failed;
     check_columns(&l);
     if (l.axes > 0 && l.axes == l.efforts && l.parameters > 0) {
@@ -456,6 +436,7 @@ static const struct option_file model_option_file = {
         "the file is empty, a model has at least model, velocities, efforts, parameters and "
         "equations",
     .table = &root_table,
+    .required = "model velocities efforts parameters equations",
     .bytes = sizeof(struct model_values),
     .out_bytes = sizeof(struct model_file *),
     .finish = finish_model,

@@ -221,10 +221,7 @@ static void read_value(struct option_reader *r, const struct option_row *row, ui
     struct err why = {0};
 
     option_describe(row, range, sizeof range);
-    if ((n->kind != TREE_SCALAR || empty) && is_number(row) &&
-        tree_key(r->tree, node)[0] == '\0') { /* in a list */
-        option_fault(r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected", name);
-    } else if (n->kind != TREE_SCALAR) {
+    if (n->kind != TREE_SCALAR) {
         option_fault(r, node, row->type == OPTION_NAME ? FAULT_BAD_NAME : FAULT_VALUE_EXPECTED,
                      "%s: one value is wanted, not a %s; allowed: %s", name,
                      n->kind == TREE_LIST ? "list" : "map", range);
@@ -470,6 +467,8 @@ static void read_item(const struct option_items *items, struct option_reading *i
     }
     if (items->table && !(items->short_form && scalar)) {
         option_read(item, items->required, value);
+    } else if (items->value && is_number(items->value) && !scalar) {
+        option_fault_at(item, "", FAULT_NOT_A_NUMBER, "a number was expected");
     } else if (items->table || items->value) {
         option_read_node(r, items->table ? &items->table->rows[0] : items->value, item->node,
                          item->shown, value);
