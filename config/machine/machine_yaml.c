@@ -7,6 +7,7 @@
 #include "twin/machine/machine_label.h"
 
 struct machine_values {
+    char name[MACHINE_NAME_MAX + 1], initial[MACHINE_NAME_MAX + 1];
     char purpose[MACHINE_PURPOSE_MAX];
     bool clocked;
     uint8_t otherwise;
@@ -17,79 +18,85 @@ struct state_values {
 };
 
 struct arc_values {
+    char to[MACHINE_NAME_MAX + 1];
     bool empty, waits;
     uint8_t pop;
 };
 
-#define BY_HAND OPTION_BY_HAND, ""
-#define AT(m)   OPTION_AT(struct machine_values, m), ""
-
-/* clang-format off */
-static const struct option_row root_rows[] = {
-    {"machine", OPTION_MAP, "", "", BY_HAND},
-    {"purpose", OPTION_TEXT, "", "", 0.0, MACHINE_PURPOSE_MAX - 1, "", AT(purpose)},
-    {"clocked", OPTION_BOOL, "", "true", OPTION_NO_RANGE, AT(clocked)},
-    {"otherwise", OPTION_CHOICE, "", "incomplete", 0.0, 0.0, "incomplete|stay", AT(otherwise)},
-    {"constants", OPTION_MAP, "", "", BY_HAND},
-    {"inputs", OPTION_MAP, "", "", BY_HAND},
-    {"variables", OPTION_MAP, "", "", BY_HAND},
-    {"outputs", OPTION_MAP, "", "", BY_HAND},
-    {"initial", OPTION_MAP, "", "", BY_HAND},
-    {"start", OPTION_MAP, "", "", BY_HAND},
-    {"states", OPTION_MAP, "", "", BY_HAND},
-};
-#undef AT
-
-#define AT(m) OPTION_AT(struct state_values, m), ""
-static const struct option_row state_rows[] = {
-    {"final", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(final)},
-    {"outputs", OPTION_MAP, "", "", BY_HAND},
-    {"arcs", OPTION_MAP, "", "", BY_HAND},
-};
-#undef AT
-
-#define AT(m) OPTION_AT(struct arc_values, m), ""
-static const struct option_row arc_rows[] = {
-    {"when", OPTION_MAP, "", "", BY_HAND},
-    {"do", OPTION_MAP, "", "", BY_HAND},
-    {"to", OPTION_MAP, "", "", BY_HAND},
-    {"empty", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(empty)},
-    {"pop", OPTION_INTEGER, "", "0", 0.0, EFSM_STACK_MAX, "", AT(pop)},
-    {"push", OPTION_MAP, "", "", BY_HAND},
-    {"waits", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(waits)},
-};
-#undef AT
-/* clang-format on */
-
-static const struct option_table root_table = {root_rows, COUNT(root_rows)};
-static const struct option_table state_table = {state_rows, COUNT(state_rows)};
-static const struct option_table arc_table = {arc_rows, COUNT(arc_rows)};
-
+/* The owner of all items. */
 struct yaml_reader {
     const struct tree *tree;
     struct option_reader options;
     struct machine_draft *draft;
+    enum machine_role role;   /* of the ports that are read */
+    struct machine_acts acts; /* those that are read; delayed: 1 all, 0 none, -1 as written */
+    int delayed;
+    const char *code, *refusal;
+    struct machine_draft_state *state;
+    struct machine_draft_arc *arc;
 };
 
-/* A map that is read by its table. */
-struct yaml_map {
-    struct option_reading reading;
-    uint32_t given[OPTION_ROWS_MAX];
+static void add_port(const struct option_reading *item, void *value, void *owner);
+static void add_act(const struct option_reading *item, void *value, void *owner);
+static void add_push(const struct option_reading *item, void *value, void *owner);
+static void start_state(const struct option_reading *item, void *value, void *owner);
+static void add_state(const struct option_reading *item, void *value, void *owner);
+static void add_arc(const struct option_reading *item, void *value, void *owner);
+
+#define BY_HAND     OPTION_MAP, "", "", OPTION_BY_HAND, ""
+#define EACH(items) OPTION_EACH(items), ""
+#define WORD        OPTION_WORD, "", "", OPTION_NO_RANGE
+
+/* clang-format off */
+static const struct option_items port_items = {.shape = OPTION_NAMED, .later = true, .add = add_port};
+static const struct option_items act_items = {
+    .shape = OPTION_LIST_OR_ONE, .later = true, .what = "assignments", .example = "['C+ = C + 1']", .add = add_act};
+static const struct option_items push_items = {
+    .shape = OPTION_LIST, .later = true, .what = "states", .example = "[A]", .add = add_push};
+
+#define AT(m) OPTION_AT(struct arc_values, m), ""
+static const struct option_row arc_rows[] = {
+    {"when", BY_HAND},
+    {"do", EACH(act_items)},
+    {"to", WORD, AT(to)},
+    {"empty", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(empty)},
+    {"pop", OPTION_INTEGER, "", "0", 0.0, EFSM_STACK_MAX, "", AT(pop)},
+    {"push", EACH(push_items)},
+    {"waits", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(waits)},
 };
+#undef AT
+static const struct option_table arc_table = {arc_rows, COUNT(arc_rows)};
+static const struct option_items arc_items = {
+    .shape = OPTION_LIST, .table = &arc_table, .required = "to", .bytes = sizeof(struct arc_values), .later = true,
+    .what = "arcs", .example = "[{to: A}]", .add = add_arc};
 
-static void read_map(struct yaml_reader *r, struct yaml_map *map,
-                     const struct option_table *table, uint32_t node, const char *shown,
-                     void *values)
-{
-    *map = (struct yaml_map){{&r->options, table, map->given, node, shown, 0, false}, {0}};
-    option_defaults(table, values);
-    option_read(&map->reading, NULL, values);
-}
+static const struct option_row state_rows[] = {
+    {"final", OPTION_BOOL, "", "false", OPTION_NO_RANGE, OPTION_AT(struct state_values, final), ""},
+    {"outputs", EACH(act_items)},
+    {"arcs", EACH(arc_items)},
+};
+static const struct option_table state_table = {state_rows, COUNT(state_rows)};
+static const struct option_items state_items = {
+    .shape = OPTION_NAMED, .table = &state_table, .bytes = sizeof(struct state_values), .later = true,
+    .what = "states", .start = start_state, .add = add_state};
 
-static uint32_t node_of(const struct yaml_map *map, const char *key)
-{
-    return option_node(&map->reading, key);
-}
+#define AT(m) OPTION_AT(struct machine_values, m), ""
+static const struct option_row root_rows[] = {
+    {"machine", WORD, AT(name)},
+    {"purpose", OPTION_TEXT, "", "", 0.0, MACHINE_PURPOSE_MAX - 1, "", AT(purpose)},
+    {"clocked", OPTION_BOOL, "", "true", OPTION_NO_RANGE, AT(clocked)},
+    {"otherwise", OPTION_CHOICE, "", "incomplete", 0.0, 0.0, "incomplete|stay", AT(otherwise)},
+    {"constants", EACH(port_items)},
+    {"inputs", EACH(port_items)},
+    {"variables", EACH(port_items)},
+    {"outputs", EACH(port_items)},
+    {"initial", WORD, AT(initial)},
+    {"start", EACH(act_items)},
+    {"states", EACH(state_items)},
+};
+#undef AT
+/* clang-format on */
+static const struct option_table root_table = {root_rows, COUNT(root_rows)};
 
 static struct machine_place place_of(const struct yaml_reader *r, uint32_t node)
 {
@@ -101,29 +108,6 @@ static struct machine_place key_place(const struct yaml_reader *r, uint32_t node
 {
     const struct tree_node *n = &r->tree->nodes[node];
     return (struct machine_place){n->key_line, n->key_column, NULL};
-}
-
-/* Returns the first child of the map or list at node; TREE_NONE with a fault for any other
- * kind. */
-static uint32_t enter_node(struct yaml_reader *r, uint32_t node, enum tree_kind kind,
-                           const char *what)
-{
-    if (node == TREE_NONE || r->tree->nodes[node].kind == TREE_SKIPPED ||
-        option_is_empty(r->tree, node)) {
-        return TREE_NONE;
-    }
-    if (r->tree->nodes[node].kind != kind) {
-        option_fault(&r->options, node,
-                     kind == TREE_MAP ? FAULT_OBJECT_EXPECTED : FAULT_LIST_EXPECTED,
-                     "%s: a %s is wanted", what, kind == TREE_MAP ? "map" : "list");
-        return TREE_NONE;
-    }
-    return r->tree->nodes[node].first;
-}
-
-static uint32_t next_node(const struct yaml_reader *r, uint32_t node)
-{
-    return r->tree->nodes[node].next;
 }
 
 /* Returns a scalar's text; NULL with a fault when it is none. */
@@ -172,56 +156,59 @@ static bool read_port_value(struct yaml_reader *r, uint32_t node, bool types, bo
     return false;
 }
 
-static void read_ports(struct yaml_reader *r, const struct yaml_map *root, const char *key,
-                       enum machine_role role)
+static void add_port(const struct option_reading *item, void *value, void *owner)
 {
-    const uint32_t section = node_of(root, key);
-    for (uint32_t i = enter_node(r, section, TREE_MAP, key); i != TREE_NONE;
-         i = next_node(r, i)) {
-        struct port_value value;
-        char shown[OPTION_PREFIX_MAX];
-        (void)snprintf(shown, sizeof shown, "%s.%.40s", key, tree_key(r->tree, i));
-        if (read_port_value(r, i, role != MACHINE_CONSTANT,
-                            role == MACHINE_CONSTANT || role == MACHINE_OUTPUT, shown,
-                            &value)) {
-            (void)machine_draft_declare(r->draft, role, tree_key(r->tree, i), value.type,
-                                        value.has_value ? &value.value : NULL, key_place(r, i));
-        }
+    struct yaml_reader *r = owner;
+    struct port_value port;
+    (void)value;
+    if (read_port_value(r, item->node, r->role != MACHINE_CONSTANT,
+                        r->role == MACHINE_CONSTANT || r->role == MACHINE_OUTPUT, item->shown,
+                        &port)) {
+        (void)machine_draft_declare(r->draft, r->role, option_name(item), port.type,
+                                    port.has_value ? &port.value : NULL,
+                                    key_place(r, item->node));
     }
 }
 
 /* ---- assignments ---- */
 
-/* Reads a list of assignments, or one text. delayed: 1 all are delayed, 0 none may be, -1 as
- * written. */
-static struct machine_draft_range read_acts(struct yaml_reader *r, uint32_t node,
-                                            const char *what, const char *code,
+static void add_act(const struct option_reading *item, void *value, void *owner)
+{
+    struct yaml_reader *r = owner;
+    const char *text = scalar_at(r, item->node, item->shown);
+    struct machine_words rest = {text, text ? strlen(text) : 0};
+    struct machine_words part;
+    (void)value;
+    while (machine_words_next(&rest, &part)) {
+        const size_t before = r->acts.count;
+        (void)machine_draft_assign(r->draft, part, place_of(r, item->node), r->code, r->refusal,
+                                   &r->acts);
+        if (r->acts.count == before) {
+            continue;
+        }
+        struct machine_draft_assignment *act = &r->acts.items[before];
+        if (r->delayed == 0 && act->delayed) {
+            machine_diagnostics_add(&r->draft->diagnostics, r->code, act->place, "'%.*s'%s",
+                                    (int)(part.bytes < 240 ? part.bytes : 240), part.text,
+                                    r->refusal);
+            r->acts.count = before;
+        }
+        act->delayed = r->delayed < 0 ? act->delayed : r->delayed > 0;
+    }
+}
+
+/* Reads a list of assignments, or one text. */
+static struct machine_draft_range read_acts(struct yaml_reader *r,
+                                            const struct option_reading *reading,
+                                            const char *key, const char *code,
                                             const char *refusal, int delayed)
 {
-    struct machine_acts acts = {.count = 0};
-    const bool one = node != TREE_NONE && r->tree->nodes[node].kind == TREE_SCALAR;
-    for (uint32_t i = one ? node : enter_node(r, node, TREE_LIST, what); i != TREE_NONE;
-         i = one ? TREE_NONE : next_node(r, i)) {
-        const char *text = scalar_at(r, i, what);
-        struct machine_words rest = {text, text ? strlen(text) : 0};
-        struct machine_words part;
-        while (machine_words_next(&rest, &part)) {
-            const size_t before = acts.count;
-            (void)machine_draft_assign(r->draft, part, place_of(r, i), code, refusal, &acts);
-            if (acts.count == before) {
-                continue;
-            }
-            struct machine_draft_assignment *act = &acts.items[before];
-            if (delayed == 0 && act->delayed) {
-                machine_diagnostics_add(&r->draft->diagnostics, code, act->place, "'%.*s'%s",
-                                        (int)(part.bytes < 240 ? part.bytes : 240), part.text,
-                                        refusal);
-                acts.count = before;
-            }
-            act->delayed = delayed < 0 ? act->delayed : delayed > 0;
-        }
-    }
-    return machine_draft_add_acts(r->draft, &acts);
+    r->acts.count = 0;
+    r->code = code;
+    r->refusal = refusal;
+    r->delayed = delayed;
+    option_read_items(reading, key, r);
+    return machine_draft_add_acts(r->draft, &r->acts);
 }
 
 /* ---- states and arcs ---- */
@@ -231,163 +218,125 @@ static const char *copy_text(struct yaml_reader *r, const char *text)
     return machine_draft_store_text(r->draft, text, strlen(text));
 }
 
-/* Returns the name at a key, even if YAML would read it as a truth (OFF). NULL with a fault
- * when there is none. */
-static const char *read_name(struct yaml_reader *r, const struct yaml_map *map, const char *key,
-                             uint32_t whole, const char *wanted)
+static void add_push(const struct option_reading *item, void *value, void *owner)
 {
-    const uint32_t node = node_of(map, key);
-    const char *text = node == TREE_NONE ? NULL : scalar_at(r, node, key);
-    if (text && text[0] != '\0' && strlen(text) <= MACHINE_NAME_MAX) {
-        return copy_text(r, text);
-    }
-    if (node == TREE_NONE) {
-        option_fault(&r->options, whole, FAULT_MISSING_KEY, "%s is missing: %s", key, wanted);
+    struct yaml_reader *r = owner;
+    const char *text = scalar_at(r, item->node, item->shown);
+    (void)value;
+    if (text && r->arc->push_count == EFSM_PUSH_MAX) {
+        machine_diagnostics_add(&r->draft->diagnostics, "E-TOO-MANY", place_of(r, item->node),
+                                "more than %d states are pushed at once", EFSM_PUSH_MAX);
     } else if (text) {
-        option_fault(&r->options, node, FAULT_BAD_NAME, "%s: %s, of 1 to %d bytes", key, wanted,
-                     MACHINE_NAME_MAX);
-    }
-    return NULL;
-}
-
-static void read_guard(struct yaml_reader *r, struct machine_draft_arc *arc, uint32_t node)
-{
-    const char *text = node == TREE_NONE ? NULL : scalar_at(r, node, "when");
-    if (text && !machine_draft_expression(r->draft, text, strlen(text), place_of(r, node),
-                                          &arc->when)) {
-        arc->when = 0;
+        r->arc->push[r->arc->push_count++] = copy_text(r, text);
     }
 }
 
-static void read_pushes(struct yaml_reader *r, struct machine_draft_arc *arc, uint32_t node)
+static void add_arc(const struct option_reading *item, void *value, void *owner)
 {
-    for (uint32_t i = enter_node(r, node, TREE_LIST, "push"); i != TREE_NONE;
-         i = next_node(r, i)) {
-        const char *text = scalar_at(r, i, "push");
-        if (text && arc->push_count == EFSM_PUSH_MAX) {
-            machine_diagnostics_add(&r->draft->diagnostics, "E-TOO-MANY", place_of(r, i),
-                                    "more than %d states are pushed at once", EFSM_PUSH_MAX);
-            return;
-        }
-        if (text) {
-            arc->push[arc->push_count++] = copy_text(r, text);
-        }
-    }
-}
-
-static void read_arc(struct yaml_reader *r, const char *state, uint32_t node)
-{
-    struct arc_values values = {.pop = 0};
-    struct yaml_map map;
-    read_map(r, &map, &arc_table, node, "arcs.", &values);
-    struct machine_draft_arc *arc = machine_draft_add_arc(r->draft, place_of(r, node));
+    struct yaml_reader *r = owner;
+    const struct arc_values *values = value;
+    const uint32_t when = option_node(item, "when");
+    struct machine_draft_arc *arc = machine_draft_add_arc(r->draft, place_of(r, item->node));
     if (!arc) {
         return;
     }
-    arc->from = state;
-    const char *to = read_name(r, &map, "to", node, "the state to go to, or top");
-    arc->to = to && strcmp(to, "top") == 0 ? NULL : to ? to : state;
-    read_guard(r, arc, node_of(&map, "when"));
-    arc->acts = read_acts(r, node_of(&map, "do"), "do", "E-ACTION",
+    r->arc = arc;
+    arc->from = r->state->name;
+    arc->to = strcmp(values->to, "top") == 0 ? NULL
+              : values->to[0]                ? copy_text(r, values->to)
+                                             : r->state->name;
+    const char *text = when == TREE_NONE ? NULL : scalar_at(r, when, "when");
+    if (text && !machine_draft_expression(r->draft, text, strlen(text), place_of(r, when),
+                                          &arc->when)) {
+        arc->when = 0;
+    }
+    arc->acts = read_acts(r, item, "do", "E-ACTION",
                           " is no assignment: name+ = value, or name = value of an output", -1);
-    arc->empties = values.empty;
-    arc->pops = values.pop;
-    read_pushes(r, arc, node_of(&map, "push"));
-    arc->waits = node_of(&map, "waits") == TREE_NONE ? MACHINE_WAITS_UNSAID
-                 : values.waits                      ? MACHINE_WAITS
-                                                     : MACHINE_WAITS_NOT;
+    arc->empties = values->empty;
+    arc->pops = values->pop;
+    option_read_items(item, "push", r);
+    arc->waits = option_node(item, "waits") == TREE_NONE ? MACHINE_WAITS_UNSAID
+                 : values->waits                         ? MACHINE_WAITS
+                                                         : MACHINE_WAITS_NOT;
 }
 
-static void read_state(struct yaml_reader *r, uint32_t node)
+static void start_state(const struct option_reading *item, void *value, void *owner)
 {
-    const char *name = tree_key(r->tree, node);
-    struct state_values values = {.final = false};
-    struct yaml_map map;
-    char shown[OPTION_PREFIX_MAX];
-    (void)snprintf(shown, sizeof shown, "states.%.40s.", name);
-    read_map(r, &map, &state_table, node, shown, &values);
-    struct machine_draft_state *state = machine_draft_add_state(r->draft, key_place(r, node));
-    if (!state) {
+    struct yaml_reader *r = owner;
+    option_defaults(item->table, value);
+    r->state = machine_draft_add_state(r->draft, key_place(r, item->node));
+}
+
+static void add_state(const struct option_reading *item, void *value, void *owner)
+{
+    struct yaml_reader *r = owner;
+    const char *name = option_name(item);
+    if (!r->state) {
         return;
     }
     if (!machine_is_name(name) || strcmp(name, "top") == 0) {
         machine_diagnostics_add(
-            &r->draft->diagnostics, "E-STATE-NAME", key_place(r, node),
+            &r->draft->diagnostics, "E-STATE-NAME", key_place(r, item->node),
             "'%.40s' cannot be the name of a state: letters, digits and _%s", name,
             strcmp(name, "top") == 0 ? ", and not top" : "");
     }
-    state->name = copy_text(r, name);
-    state->final = values.final;
-    state->outputs =
-        read_acts(r, node_of(&map, "outputs"), "outputs", "E-STATE-TEXT",
+    r->state->name = copy_text(r, name);
+    r->state->final = ((const struct state_values *)value)->final;
+    r->state->outputs =
+        read_acts(r, item, "outputs", "E-STATE-TEXT",
                   " among the outputs of a state: only name = value stands there", 0);
-    for (uint32_t i = enter_node(r, node_of(&map, "arcs"), TREE_LIST, "arcs"); i != TREE_NONE;
-         i = next_node(r, i)) {
-        read_arc(r, state->name, i);
-    }
-}
-
-static void read_states(struct yaml_reader *r, uint32_t node)
-{
-    for (uint32_t i = enter_node(r, node, TREE_MAP, "states"); i != TREE_NONE;
-         i = next_node(r, i)) {
-        if (r->tree->nodes[i].kind != TREE_SKIPPED) {
-            read_state(r, i);
-        }
-    }
-    if (r->draft->state_count == 0 && !r->tree->partial) {
-        machine_diagnostics_add(&r->draft->diagnostics, "E-NO-STATE", r->draft->place,
-                                "there is no state: states: and, below, their names");
-    }
+    option_read_items(item, "arcs", r);
 }
 
 /* ---- the whole ---- */
 
-static void read_heading(struct yaml_reader *r, const struct yaml_map *map,
+static void read_heading(struct yaml_reader *r, const struct option_reading *root,
                          const struct machine_values *values)
 {
     struct machine_draft *d = r->draft;
-    const uint32_t name = node_of(map, "machine");
-    const char *text = read_name(r, map, "machine", TREE_NONE, "its name");
+    const uint32_t name = option_node(root, "machine");
+    const uint32_t initial = option_node(root, "initial");
     d->place = name == TREE_NONE ? (struct machine_place){0} : place_of(r, name);
-    d->name = text ? text : "";
+    d->name = copy_text(r, values->name);
     d->purpose = copy_text(r, values->purpose);
     d->clocked = values->clocked;
     d->stays = values->otherwise == 1;
-    d->closed = node_of(map, "inputs") != TREE_NONE;
-    if (text && !machine_is_name(text)) {
+    d->closed = option_node(root, "inputs") != TREE_NONE;
+    if (values->name[0] && !machine_is_name(values->name)) {
         machine_diagnostics_add(&d->diagnostics, "E-NAME", d->place,
-                                "'%s' cannot be a name: letters, digits and _", text);
+                                "'%s' cannot be a name: letters, digits and _", values->name);
     }
-}
-
-static void read_start(struct yaml_reader *r, const struct yaml_map *map)
-{
-    struct machine_draft *d = r->draft;
-    const uint32_t node = node_of(map, "initial");
-    d->initial_place = node == TREE_NONE ? d->place : place_of(r, node);
-    if (node == TREE_NONE) {
+    d->initial_place = initial == TREE_NONE ? d->place : place_of(r, initial);
+    d->initial = values->initial[0] ? copy_text(r, values->initial) : NULL;
+    if (initial == TREE_NONE) {
         machine_diagnostics_add(&d->diagnostics, "E-NO-START", d->place,
                                 "no initial state: initial: and its name");
-    } else {
-        d->initial = read_name(r, map, "initial", TREE_NONE, "the state to begin in");
     }
-    d->starts = read_acts(r, node_of(map, "start"), "start", "E-START-LABEL",
-                          ": the start has assignments only", 1);
 }
 
 static void read_machine(struct yaml_reader *r)
 {
-    struct machine_values values = {.clocked = true};
-    struct yaml_map map;
-    read_map(r, &map, &root_table, TREE_ROOT, "", &values);
-    read_heading(r, &map, &values);
-    read_ports(r, &map, "constants", MACHINE_CONSTANT);
-    read_ports(r, &map, "inputs", MACHINE_INPUT);
-    read_ports(r, &map, "variables", MACHINE_VARIABLE);
-    read_ports(r, &map, "outputs", MACHINE_OUTPUT);
-    read_start(r, &map);
-    read_states(r, node_of(&map, "states"));
+    static const char *const ports[] = {"constants", "inputs", "variables", "outputs"};
+    static const enum machine_role roles[] = {MACHINE_CONSTANT, MACHINE_INPUT, MACHINE_VARIABLE,
+                                              MACHINE_OUTPUT};
+    struct machine_values values;
+    uint32_t given[COUNT(root_rows)] = {0};
+    const struct option_reading root = {&r->options, &root_table, given, TREE_ROOT,
+                                        "",          0,           false};
+    option_defaults(&root_table, &values);
+    option_read(&root, "machine", &values);
+    read_heading(r, &root, &values);
+    for (size_t i = 0; i < COUNT(ports); i++) {
+        r->role = roles[i];
+        option_read_items(&root, ports[i], r);
+    }
+    r->draft->starts =
+        read_acts(r, &root, "start", "E-START-LABEL", ": the start has assignments only", 1);
+    option_read_items(&root, "states", r);
+    if (r->draft->state_count == 0 && !r->tree->partial) {
+        machine_diagnostics_add(&r->draft->diagnostics, "E-NO-STATE", r->draft->place,
+                                "there is no state: states: and, below, their names");
+    }
 }
 
 /* Adds the faults of the YAML text itself. */
