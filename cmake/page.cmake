@@ -26,9 +26,8 @@ foreach(file ${page_files})
     COMMAND ${GZIP} -9nc ${file} > ${page_build}/${name}.gz VERBATIM)
   list(APPEND page_gzip ${page_build}/${name}.gz)
 endforeach()
-add_executable(page_table cmake/page_table.c)
-target_include_directories(page_table PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(page_table PRIVATE tandem_flags)
-add_custom_command(OUTPUT ${page_build}/page_files.c DEPENDS page_table ${page_files} ${page_gzip}
-  COMMAND page_table ${page_build}/page_files.c ${page_files} VERBATIM)
+add_custom_command(OUTPUT ${page_build}/page_files.c
+  DEPENDS cmake/page_table.cmake cmake/embed.cmake ${page_files} ${page_gzip}
+  COMMAND ${CMAKE_COMMAND} -D TABLE=${page_build}/page_files.c -P ${PROJECT_SOURCE_DIR}/cmake/page_table.cmake
+          -- ${page_files} VERBATIM)
 target_sources(tandem_web_resource PRIVATE ${page_build}/page_files.c)

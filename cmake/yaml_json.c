@@ -1,8 +1,7 @@
-/* cmake/yaml_json.c - build tool: converts a YAML document to JSON in a C array.
+/* cmake/yaml_json.c - build tool: converts a YAML document to JSON.
  *
- *     yaml_json IN.yaml OUT.c HEADER NAME
+ *     yaml_json IN.yaml OUT.json
  *
- * OUT.c includes HEADER and defines `const unsigned char NAME[]` and `const size_t NAME_bytes`.
  * Plain scalars follow YAML's core schema; duplicate keys are refused. {$ref: other.json#/a/b}
  * is replaced by its target, recursively, so that OUT needs no other file. Members next to the
  * $ref stay and win. Only our own files are read: an anchor that contains itself would never
@@ -259,27 +258,12 @@ static json_t *bundle_node(json_t *node, const struct source *from, int depth)
                                                        : json_incref(node);
 }
 
-static bool write_array(FILE *out, const char *header, const char *name, const char *text,
-                        size_t bytes)
-{
-    (void)fprintf(out, "/* Made by cmake/yaml_json.c. */\n#include \"%s\"\n\n", header);
-    (void)fprintf(out, "const unsigned char %s[] = {", name);
-    for (size_t i = 0; i < bytes; i++) {
-        (void)fprintf(out, "%s0x%02x,", i % 16 == 0 ? "\n    " : " ",
-                      (unsigned)(unsigned char)text[i]);
-    }
-    (void)fprintf(out, "\n};\n\nconst size_t %s_bytes = sizeof %s;\n", name, name);
-    return !ferror(out);
-}
-
-static bool convert_file(FILE *in, FILE *out, const char *header, const char *name)
+static bool convert_file(FILE *in, FILE *out)
 {
     json_t *root = load_document(in);
     const struct source source = {.path = file_name, .root = root, .whole = true};
     json_t *value = root ? bundle_node(root, &source, 0) : NULL;
-    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
-    const bool ok = text && write_array(out, header, name, text, strlen(text));
-    free(text);
+    const bool ok = value && json_dumpf(value, out, JSON_COMPACT) == 0;
     json_decref(value);
     json_decref(root);
     return ok;
@@ -287,8 +271,8 @@ static bool convert_file(FILE *in, FILE *out, const char *header, const char *na
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        (void)fprintf(stderr, "usage: yaml_json IN.yaml OUT.c HEADER NAME\n");
+    if (argc != 3) {
+        (void)fprintf(stderr, "usage: yaml_json IN.yaml OUT.json\n");
         return 2;
     }
     file_name = argv[1];
@@ -296,7 +280,7 @@ int main(int argc, char **argv)
     FILE *out = in ? fopen(argv[2], "wb") : NULL;
     bool ok = false;
     if (in && out) {
-        ok = convert_file(in, out, argv[3], argv[4]);
+        ok = convert_file(in, out);
     } else {
         (void)fprintf(stderr, "%s: cannot be opened\n", argv[in ? 2 : 1]);
     }

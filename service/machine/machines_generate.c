@@ -124,8 +124,9 @@ static bool write_machine(const struct given *g, const struct code_language *lan
     if (!file) {
         return false;
     }
-    language->write(file, m, llround(g->period_s * 1e6));
-    bool fine = g->folder ? close_file(file, path) : true;
+    bool fine = code_write(file, language, m, llround(g->period_s * 1e6)) == STATUS_OK;
+    (void)fputs(fine ? "" : "tandem: out of memory\n", stderr);
+    fine = g->folder ? close_file(file, path) && fine : fine;
     for (int test = 1; fine && test <= g->tests; test++) {
         fine = write_test(g, m, test);
     }

@@ -110,7 +110,6 @@ CORE_LIBRARIES = ("gsl/",)
 KNOTS = {
     "logger/codec": ("vda5050_order vda5050_send vda5050_state vda5050_zones", "one order of one robot"),
     "logger/storage": ("store store_buckets store_reader", "one connection and its prepared statements"),
-    "service/machine": ("code_c code_lua code_python code_table machine_code", "a table of languages and its rows"),
     "service/mqtt": ("mqtt_client mqtt_connection mqtt_sender", "one connection under one lock"),
     "twin/pair": ("pair pair_close pair_correct pair_fault pair_link pair_parameters", "the state of one pair"),
     "twin/sim/robot": ("arm6 arm6_tasks diffdrive diffdrive_control diffdrive_main diffdrive_plant diffdrive_user "
