@@ -10,7 +10,7 @@
 
 /* ---- the query, parsed by the table of service/identify/identify_request.h ----------- */
 
-enum { SHOWN_MAX = 40, VALUE_MAX = 1024 };
+enum { VALUE_MAX = 1024 };
 
 static enum status refuse_value(const struct identify_option *option, enum fault fault,
                                 const char *what, struct err *err)
@@ -55,11 +55,16 @@ static enum status parse_real(const struct identify_option *option, const char *
     return STATUS_OK;
 }
 
-static enum status parse_value(const struct identify_option *option, const char *value,
-                               struct identify_words *words, struct identify_request *request,
-                               struct err *err)
+struct query_target {
+    struct identify_words *words;
+    struct identify_request *request;
+};
+
+static enum status parse_value(void *context, size_t i, const char *value, struct err *err)
 {
-    void *at = identify_option_value(option, request);
+    const struct query_target *target = context;
+    const struct identify_option *option = &identify_options[i];
+    void *at = identify_option_value(option, target->request);
     switch (option->argument.kind) {
     case ARGUMENT_FLAG:
         return parse_flag(option, value, at, err);
@@ -70,75 +75,22 @@ static enum status parse_value(const struct identify_option *option, const char 
     case ARGUMENT_INTEGER:
         break;
     }
-    return parse_text(option, value, words, at, err);
-}
-
-static enum status refuse_name(const char *text, size_t n, struct err *err)
-{
-    char where[SHOWN_MAX + 1];
-    char names[ERR_TEXT_MAX] = "";
-    size_t used = 0;
-    (void)snprintf(where, sizeof where, "%.*s", (int)(n < SHOWN_MAX ? n : SHOWN_MAX), text);
-    for (size_t i = 0; i < identify_option_count && used < sizeof names; i++) {
-        if (identify_options[i].query) {
-            const int k =
-                snprintf(names + used, sizeof names - used, " %s", identify_options[i].query);
-            used += k > 0 ? (size_t)k : 0;
-        }
-    }
-    return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_PARAMETER, where,
-                   "unknown parameter; this resource has%s", names);
-}
-
-/* Returns the row of an option; NULL: no such name. */
-static const struct identify_option *find_option(const char *text, size_t n)
-{
-    char name[VALUE_MAX];
-    const bool is_name = percent_decode(text, n, name, sizeof name);
-    for (size_t i = 0; is_name && i < identify_option_count; i++) {
-        if (identify_options[i].query && strcmp(identify_options[i].query, name) == 0) {
-            return &identify_options[i];
-        }
-    }
-    return NULL;
-}
-
-/* Parses one "name=value"; given has a bit for each row that was set before. */
-static enum status parse_pair(const char *text, size_t n, unsigned *given,
-                              struct identify_words *words, struct identify_request *request,
-                              struct err *err)
-{
-    const char *equals = memchr(text, '=', n);
-    const size_t name_n = equals ? (size_t)(equals - text) : n;
-    char value[VALUE_MAX];
-    const struct identify_option *option = find_option(text, name_n);
-    if (!option) {
-        return refuse_name(text, name_n, err);
-    }
-    const unsigned bit = 1U << (option - identify_options);
-    if (*given & bit) {
-        return refuse_value(option, FAULT_DUPLICATE_NAME, "given twice", err);
-    }
-    *given |= bit;
-    if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
-        return refuse_value(option, FAULT_BAD_ENCODING,
-                            "has no value, a broken %XX, or is too long", err);
-    }
-    return parse_value(option, value, words, request, err);
+    return parse_text(option, value, target->words, at, err);
 }
 
 enum status identify_query_read(const char *query, struct identify_words *words,
                                 struct identify_request *request, struct err *err)
 {
-    unsigned given = 0;
-    enum status st = STATUS_OK;
+    struct query_target target = {words, request};
+    const char *names[IDENTIFY_OPTIONS_MAX] = {NULL};
+    const struct query_reader reader = {names,        identify_option_count, VALUE_MAX,
+                                        STATUS_E_ARG, parse_value,           &target};
+    for (size_t i = 0; i < identify_option_count; i++) {
+        names[i] = identify_options[i].query;
+    }
     words->used = 0;
     *request = identify_request_defaults();
-    for (const char *at = query; *at && st == STATUS_OK;) {
-        const size_t n = strcspn(at, "&");
-        st = n > 0 ? parse_pair(at, n, &given, words, request, err) : STATUS_OK;
-        at += n + (at[n] == '&');
-    }
+    enum status st = query_read(query, &reader, err);
     if (st == STATUS_OK && request->name && strchr(request->name, '/')) {
         st = err_set(err, STATUS_E_ARG, FAULT_BAD_NAME, "name",
                      "must be a file's name without folders");

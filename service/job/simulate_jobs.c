@@ -47,7 +47,7 @@ static bool read_number(const char *text, double min, double max, bool whole, do
            (!whole || !(fabs(*out - rint(*out)) > 0.0));
 }
 
-static enum status parse_runs(struct simulate_request *w, char *value, struct err *err)
+static enum status parse_runs(struct simulate_request *w, const char *value, struct err *err)
 {
     return read_number(value, 1, RUNS_MAX, true, &w->runs)
                ? STATUS_OK
@@ -55,7 +55,7 @@ static enum status parse_runs(struct simulate_request *w, char *value, struct er
                               "a whole number from 1 to 1000000 was expected", err);
 }
 
-static enum status parse_seed(struct simulate_request *w, char *value, struct err *err)
+static enum status parse_seed(struct simulate_request *w, const char *value, struct err *err)
 {
     return read_number(value, 0, SEED_MAX, true, &w->seed)
                ? STATUS_OK
@@ -63,7 +63,7 @@ static enum status parse_seed(struct simulate_request *w, char *value, struct er
                               "a whole number from 0 to 2147483647 was expected", err);
 }
 
-static enum status parse_horizon(struct simulate_request *w, char *value, struct err *err)
+static enum status parse_horizon(struct simulate_request *w, const char *value, struct err *err)
 {
     return read_number(value, 1, HORIZON_MAX_S, false, &w->horizon_s)
                ? STATUS_OK
@@ -71,7 +71,7 @@ static enum status parse_horizon(struct simulate_request *w, char *value, struct
                               "a number from 1 to 1e9 was expected", err);
 }
 
-static enum status parse_team(struct simulate_request *w, char *value, struct err *err)
+static enum status parse_team(struct simulate_request *w, const char *value, struct err *err)
 {
     const int n = snprintf(w->team, sizeof w->team, "%s", value);
     return n > 0 && (size_t)n < sizeof w->team
@@ -81,7 +81,8 @@ static enum status parse_team(struct simulate_request *w, char *value, struct er
 }
 
 /* Parses "R1.speed=+10%,IB.capacity=2". */
-static enum status parse_settings(struct simulate_request *w, char *value, struct err *err)
+static enum status parse_settings(struct simulate_request *w, const char *value,
+                                  struct err *err)
 {
     char *at = w->settings;
     (void)snprintf(w->settings, sizeof w->settings, "%s", value);
@@ -98,56 +99,22 @@ static enum status parse_settings(struct simulate_request *w, char *value, struc
     return STATUS_OK;
 }
 
-static const struct {
-    const char *name;
-    enum status (*parse)(struct simulate_request *w, char *value, struct err *err);
-} parameters[] = {{"runs", parse_runs},
-                  {"seed", parse_seed},
-                  {"horizon_s", parse_horizon},
-                  {"team", parse_team},
-                  {"set", parse_settings}};
+static const char *const parameters[] = {"runs", "seed", "horizon_s", "team", "set"};
 
-/* Parses one "name=value"; given has a bit for each name that was set before. */
-static enum status parse_pair(struct simulate_request *w, const char *text, size_t n,
-                              unsigned *given, struct err *err)
+static enum status parse_value(void *context, size_t i, const char *value, struct err *err)
 {
-    char name[32];
-    char value[QUERY_TEXT_MAX + 1];
-    const char *equals = memchr(text, '=', n);
-    const size_t name_n = equals ? (size_t)(equals - text) : n;
-    if (!percent_decode(text, name_n, name, sizeof name)) {
-        return refuse_value("query", FAULT_MISSING_VALUE,
-                            "a parameter with a name was expected", err);
-    }
-    for (size_t i = 0; i < COUNT(parameters); i++) {
-        if (strcmp(parameters[i].name, name) != 0) {
-            continue;
-        }
-        if (*given & 1U << i) {
-            return refuse_value(name, FAULT_DUPLICATE_NAME, "given twice", err);
-        }
-        *given |= 1U << i;
-        return equals && percent_decode(equals + 1, n - name_n - 1, value, sizeof value)
-                   ? parameters[i].parse(w, value, err)
-                   : refuse_value(name, FAULT_BAD_ENCODING,
-                                  "has no value, a broken %XX, or is too long", err);
-    }
-    return refuse_value(name, FAULT_UNKNOWN_PARAMETER,
-                        "unknown parameter; this resource has runs seed horizon_s team set",
-                        err);
+    static enum status (*const parse[COUNT(parameters)])(struct simulate_request * w,
+                                                         const char *value, struct err *err) = {
+        parse_runs, parse_seed, parse_horizon, parse_team, parse_settings};
+    return parse[i](context, value, err);
 }
 
 static enum status parse_request(const char *query, struct simulate_request *w, struct err *err)
 {
-    unsigned given = 0;
-    enum status st = STATUS_OK;
+    const struct query_reader reader = {parameters,   COUNT(parameters), QUERY_TEXT_MAX + 1,
+                                        STATUS_E_ARG, parse_value,       w};
     *w = (struct simulate_request){.runs = RUNS, .seed = 1, .horizon_s = HORIZON_S};
-    for (const char *at = query; *at && st == STATUS_OK;) {
-        const size_t n = strcspn(at, "&");
-        st = n > 0 ? parse_pair(w, at, n, &given, err) : STATUS_OK;
-        at += n + (at[n] == '&');
-    }
-    return st;
+    return query_read(query, &reader, err);
 }
 
 enum status simulate_jobs_check(void *worker, const char *query, struct err *err)

@@ -1,7 +1,7 @@
 #include "web/http/query.h"
 
+#include <assert.h>
 #include <ctype.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +36,81 @@ bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
     return true;
 }
 
-enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40 };
+enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40, PARAMETERS_MAX = 32 };
 
 _Static_assert((int)VALUE_MAX > (int)QUERY_CURSOR_MAX, "a cursor is a value");
+
+static enum status refuse_unknown(const struct query_reader *r, const char *name, size_t n,
+                                  struct err *err)
+{
+    char where[NAME_MAX_SHOWN + 1];
+    char names[ERR_TEXT_MAX] = " none";
+    size_t used = 0;
+    (void)snprintf(where, sizeof where, "%.*s", (int)(n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN),
+                   name);
+    for (size_t i = 0; i < r->count && used < sizeof names; i++) {
+        if (r->names[i]) {
+            const int k = snprintf(names + used, sizeof names - used, " %s", r->names[i]);
+            used += k > 0 ? (size_t)k : 0;
+        }
+    }
+    return err_set(err, r->refused, FAULT_UNKNOWN_PARAMETER, where,
+                   "unknown parameter; this resource has%s", names);
+}
+
+static enum status refuse_parameter(const struct query_reader *r, size_t i, enum fault fault,
+                                    const char *what, struct err *err)
+{
+    return err_set(err, r->refused, fault, r->names[i], "%s", what);
+}
+
+static size_t find_parameter(const struct query_reader *r, const char *text, size_t n)
+{
+    char name[QUERY_TEXT_MAX + 1];
+    size_t i = 0;
+    if (!percent_decode(text, n, name, sizeof name)) {
+        return r->count;
+    }
+    while (i < r->count && !(r->names[i] && strcmp(r->names[i], name) == 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* Reads one "name=value"; given has a bit for each parameter before it. */
+static enum status read_pair(const struct query_reader *r, const char *text, size_t n,
+                             unsigned *given, struct err *err)
+{
+    const char *equals = memchr(text, '=', n);
+    const size_t name_n = equals ? (size_t)(equals - text) : n;
+    const size_t i = find_parameter(r, text, name_n);
+    char value[QUERY_TEXT_MAX + 1];
+    if (i == r->count) {
+        return refuse_unknown(r, text, name_n, err);
+    }
+    if (*given & 1U << i) {
+        return refuse_parameter(r, i, FAULT_DUPLICATE_NAME, "given twice", err);
+    }
+    *given |= 1U << i;
+    if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, r->value_max)) {
+        return refuse_parameter(r, i, FAULT_BAD_ENCODING,
+                                "has no value, a broken %XX, or is too long", err);
+    }
+    return r->read(r->context, i, value, err);
+}
+
+enum status query_read(const char *text, const struct query_reader *reader, struct err *err)
+{
+    unsigned given = 0;
+    enum status st = STATUS_OK;
+    assert(reader->count <= PARAMETERS_MAX && reader->value_max <= QUERY_TEXT_MAX + 1);
+    while (*text && st == STATUS_OK) {
+        const size_t n = strcspn(text, "&");
+        st = n > 0 ? read_pair(reader, text, n, &given, err) : STATUS_OK;
+        text += n + (text[n] == '&');
+    }
+    return st;
+}
 
 static enum status refuse_value(struct err *err, enum query_parameter parameter,
                                 enum fault fault, const char *what)
@@ -99,16 +171,13 @@ static enum status read_time(const struct value *v)
 }
 
 /* Lists names, each after a separator, truncated to the room. */
-static void list_names(const struct names *names, unsigned wanted, const char *separator,
-                       char out[ERR_TEXT_MAX])
+static void list_names(const struct names *names, const char *separator, char out[ERR_TEXT_MAX])
 {
     size_t used = 0;
     for (size_t i = 0; i < names->count && used < ERR_TEXT_MAX; i++) {
-        if (wanted & 1U << i) {
-            const int n = snprintf(out + used, ERR_TEXT_MAX - used, "%s%s",
-                                   used > 0 ? separator : " ", names_text(names, i));
-            used += n > 0 ? (size_t)n : 0;
-        }
+        const int n = snprintf(out + used, ERR_TEXT_MAX - used, "%s%s",
+                               used > 0 ? separator : " ", names_text(names, i));
+        used += n > 0 ? (size_t)n : 0;
     }
 }
 
@@ -123,7 +192,7 @@ static enum status read_name(const struct value *v)
         *(int *)v->out = (int)value;
         return STATUS_OK;
     }
-    list_names(names, UINT_MAX, few ? " or " : " ", list);
+    list_names(names, few ? " or " : " ", list);
     return err_set(v->err, STATUS_E_PARSE, FAULT_UNKNOWN_VALUE, query_parameter_name(v->id),
                    "must be%s%s", few ? "" : " one of", list);
 }
@@ -218,54 +287,14 @@ static const struct parameter PARAMETERS[] = {
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
-/* Searches the allowed ones only, because some resources use one name differently. */
-static enum query_parameter find_parameter(const char *name, unsigned allowed)
+static enum status read_parameter(void *context, size_t parameter, const char *value,
+                                  struct err *err)
 {
-    int i = 0;
-    while (i < QUERY_PARAMETER_COUNT &&
-           (!(allowed & QUERY_BIT(i)) ||
-            strcmp(name, query_parameter_name((enum query_parameter)i)) != 0)) {
-        i++;
-    }
-    return (enum query_parameter)i;
-}
-
-static enum status refuse_unknown(struct err *err, const char *name, size_t n, unsigned allowed)
-{
-    char where[NAME_MAX_SHOWN + 1];
-    (void)snprintf(where, sizeof where, "%.*s", (int)(n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN),
-                   name);
-    char names[ERR_TEXT_MAX] = " none";
-    list_names(&query_parameter_names, allowed, " ", names);
-    return err_set(err, STATUS_E_PARSE, FAULT_UNKNOWN_PARAMETER, where,
-                   "unknown parameter; this resource has%s", names);
-}
-
-/* Parses one "name=value". */
-static enum status read_pair(const char *text, size_t n, unsigned allowed, struct query *query,
-                             struct err *err)
-{
-    const char *equals = memchr(text, '=', n);
-    const size_t name_n = equals ? (size_t)(equals - text) : n;
-    char name[VALUE_MAX];
-    char value[VALUE_MAX];
-    enum query_parameter parameter = QUERY_PARAMETER_COUNT;
-    if (percent_decode(text, name_n, name, sizeof name)) {
-        parameter = find_parameter(name, allowed);
-    }
-    if (parameter == QUERY_PARAMETER_COUNT) {
-        return refuse_unknown(err, text, name_n, allowed);
-    }
-    if (query->given & QUERY_BIT(parameter)) {
-        return refuse_value(err, parameter, FAULT_DUPLICATE_NAME, "given twice");
-    }
-    query->given |= QUERY_BIT(parameter);
-    if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
-        return refuse_value(err, parameter, FAULT_BAD_ENCODING,
-                            "has no value, a broken %XX, or is too long");
-    }
+    struct query *query = context;
     const struct parameter *how = &PARAMETERS[parameter];
-    return how->read(&(struct value){how, parameter, value, (char *)query + how->place, err});
+    query->given |= QUERY_BIT(parameter);
+    return how->read(&(struct value){how, (enum query_parameter)parameter, value,
+                                     (char *)query + how->place, err});
 }
 
 enum status query_parse(const char *text, unsigned allowed, struct query *query,
@@ -278,17 +307,17 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
                         .type = -1,
                         .points = QUERY_POINTS_DEFAULT,
                         .event_types = (1u << EVENT_TYPE_COUNT) - 1};
-    const char *p = text && allowed != QUERY_RAW ? text : "";
-    while (*p) {
-        const size_t n = strcspn(p, "&");
-        if (n > 0) {
-            const enum status status = read_pair(p, n, allowed, &out, err);
-            if (status != STATUS_OK) {
-                return status;
-            }
-        }
-        p += n;
-        p += *p == '&';
+    /* Only the allowed ones, because some resources use one name differently. */
+    const char *names[QUERY_PARAMETER_COUNT] = {NULL};
+    for (unsigned i = 0; i < QUERY_PARAMETER_COUNT; i++) {
+        names[i] = allowed & QUERY_BIT(i) ? names_text(&query_parameter_names, i) : NULL;
+    }
+    const struct query_reader reader = {names,          COUNT(names),   VALUE_MAX,
+                                        STATUS_E_PARSE, read_parameter, &out};
+    const enum status status =
+        text && allowed != QUERY_RAW ? query_read(text, &reader, err) : STATUS_OK;
+    if (status != STATUS_OK) {
+        return status;
     }
     if (out.since_us >= out.until_us) {
         return refuse_value(err, QUERY_UNTIL, FAULT_WRONG_ORDER, "must be later than since");

@@ -89,6 +89,21 @@ struct query {
  * '+' stays '+', because ISO 8601 offsets need it. */
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size);
 
+/* The parameters of a resource, and how a value is parsed. */
+struct query_reader {
+    const char *const *names; /* [count]; NULL: not available */
+    size_t count;             /* at most 32 */
+    size_t value_max;         /* bytes of a value with its NUL, at most QUERY_TEXT_MAX + 1 */
+    enum status refused;      /* the status of errors found here */
+    enum status (*read)(void *context, size_t parameter, const char *value, struct err *err);
+    void *context;
+};
+
+/* Read each "name=value" of a query. An unknown name, a name given twice and a value without
+ * its encoding are refused with the name in err->where; so is what read() refuses. */
+MUST_USE enum status query_read(const char *text, const struct query_reader *reader,
+                                struct err *err);
+
 /* Parse text, the part behind '?' as received ("" or NULL: none). allowed: set of QUERY_BIT.
  *
  * Returns STATUS_E_PARSE; err->where is the parameter (as received, truncated), err->text what
