@@ -82,7 +82,7 @@ static void print_support(const struct identify_result *result, FILE *out)
     const struct dynamics_sensitivity *s = &result->sensitivity;
     (void)fprintf(out, "\n  %-4s %10s %9s %12s %12s", "", "excitation", "its own",
                   s->known ? "half window" : "", s->known ? "double" : "");
-    if (result->is_compared) {
+    if (result->head.reference[0].given) {
         (void)fprintf(out, " %12s %8s", "in use", "z");
     }
     (void)fputc('\n', out);
@@ -95,8 +95,9 @@ static void print_support(const struct identify_result *result, FILE *out)
             estimate_page_cell(out, 9, PAGE_SIGNED, 2, s->shift[k][i]);
             (void)fputs(" se", out);
         }
-        if (result->is_compared) {
-            estimate_page_cell(out, 12, PAGE_DIGITS, 5, result->reference.value[i]);
+        if (result->head.reference[0].given) {
+            estimate_page_cell(out, 12, PAGE_DIGITS, 5,
+                               result->head.reference[0].values.value[i]);
             estimate_page_cell(out, 8, PAGE_SIGNED, 2, result->comparison.values.z[i]);
         }
         (void)fputc('\n', out);
@@ -220,9 +221,9 @@ static void print_comparison(const struct identify_result *result, FILE *out)
     const struct dynamics_comparison *c = &result->comparison;
     const size_t p = result->fit.estimate.p;
     size_t contradicted = c->values.contradicted[p] ? 1 : 0;
-    size_t given = isfinite(result->reference.delay_s) ? 1 : 0;
+    size_t given = isfinite(result->head.reference[0].values.delay_s) ? 1 : 0;
     for (size_t i = 0; i < p; i++) {
-        given += isfinite(result->reference.value[i]) ? 1 : 0;
+        given += isfinite(result->head.reference[0].values.value[i]) ? 1 : 0;
         contradicted += c->values.contradicted[i] ? 1 : 0;
     }
     (void)fprintf(out,
@@ -231,8 +232,9 @@ static void print_comparison(const struct identify_result *result, FILE *out)
                   contradicted, given, c->values.contradicts ? "and all" : "not all",
                   c->values.statistic, c->values.df, c->values.p);
     if (isfinite(c->values.z[p])) {
-        (void)fprintf(out, "  delay_s %.4g in use, z %+.2f%s\n", result->reference.delay_s,
-                      c->values.z[p], c->values.contradicted[p] ? ", contradicted" : "");
+        (void)fprintf(out, "  delay_s %.4g in use, z %+.2f%s\n",
+                      result->head.reference[0].values.delay_s, c->values.z[p],
+                      c->values.contradicted[p] ? ", contradicted" : "");
     }
     if (!c->simulated) {
         (void)fputs("  they, or those of the fit, cannot be simulated\n", out);
@@ -354,22 +356,22 @@ static void print_page(const void *what, FILE *out)
     (void)snprintf(equations, sizeof equations, ", %zu equations", result->fit.rows);
     estimate_page_rank(out, e, equations);
     print_scores(model, "on the recording itself", &result->own.check, out);
-    if (result->held_out.files.count > 0) {
+    if (result->head.is_held_out) {
         print_scores(model, "on held-out data", &result->held_out.check, out);
     }
     (void)fputs(
         "  next: correlation of one residual with the next; runs z, p: of signs, and of "
         "Ljung and Box\n",
         out);
-    if (result->held_out.files.count > 0) {
+    if (result->head.is_held_out) {
         print_asks(result, out);
     }
     print_parts(result, out);
-    if (result->is_compared) {
+    if (result->head.reference[0].given) {
         print_comparison(result, out);
     }
     print_summary(model, "data", &result->own, out);
-    if (result->held_out.files.count > 0) {
+    if (result->head.is_held_out) {
         print_summary(model, "held out", &result->held_out, out);
     }
     (void)fprintf(out, "\ntandem %s, method %s\n", TANDEM_VERSION, result->asked);
@@ -435,15 +437,17 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_close(w);
     write_held_out(w, model, &result->fit.estimate, &result->held_out);
     dynamics_report_sensitivity(w, &result->fit.estimate, &result->sensitivity);
-    dynamics_report_comparison(w, model, &result->fit.estimate, &result->reference,
-                               result->is_compared ? &result->comparison : NULL);
+    dynamics_report_comparison(w, model, &result->fit.estimate,
+                               &result->head.reference[0].values,
+                               result->head.reference[0].given ? &result->comparison : NULL);
     write_summary(w, model, &result->own);
     write_provenance(w, result);
 }
 
 const struct identify_method identify_dynamics = {.bytes = sizeof(struct identify_result),
+                                                  .name = identify_dynamics_name,
                                                   .check = identify_dynamics_check,
-                                                  .read = identify_dynamics_read,
+                                                  .load = identify_dynamics_load,
                                                   .fit = identify_dynamics_fit,
                                                   .judge = identify_dynamics_judge,
                                                   .write = write_members,

@@ -27,6 +27,21 @@ static enum status refuse_others(const struct model_row *row,
     return STATUS_OK;
 }
 
+static enum status check_reference(const struct identify_method *method,
+                                   const struct model_row *row,
+                                   const struct identify_request *request, struct err *err)
+{
+    struct identify_head *head = request->reference ? calloc(1, method->bytes) : NULL;
+    if (!head) {
+        return request->reference ? err_no_memory(err, "identify", "no memory") : STATUS_OK;
+    }
+    head->row = row;
+    const struct parameters_in_use_form known = method->name(head);
+    const enum status st = parameters_in_use_check(request->reference, &known, err);
+    free(head);
+    return st;
+}
+
 enum status identify_check(const struct model_row *row, const struct identify_request *request,
                            struct err *err)
 {
@@ -44,7 +59,8 @@ enum status identify_check(const struct model_row *row, const struct identify_re
     enum status st = refuse_others(row, request, err);
     st = st == STATUS_OK ? identify_fail_if(request, &fail_if, err) : st;
     st = st == STATUS_OK ? column_map_check(&request->columns, row->roles, row->name, err) : st;
-    return st == STATUS_OK && method->check ? method->check(row, request, err) : st;
+    st = st == STATUS_OK && method->check ? method->check(row, request, err) : st;
+    return st == STATUS_OK ? check_reference(method, row, request, err) : st;
 }
 
 /* Refuses journals for a model that reads tables only. */
@@ -64,14 +80,75 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
                    row->name, models);
 }
 
+static enum status load_recordings(const struct identify_method *method,
+                                   const struct identify_request *request, bool held_out,
+                                   struct identify_head *head, struct err *err)
+{
+    return method->form ? table_rows_load(request, method->form, held_out, head, err)
+                        : method->load(request, held_out, head, err);
+}
+
+/* Reads everything: values in use, recordings to be fitted, and held-out ones. */
+static enum status read_request(const struct identify_method *method,
+                                const struct identify_request *request,
+                                struct identify_head *head, struct err *err)
+{
+    head->known = method->name(head);
+    enum status st =
+        parameters_in_use_read(request->reference, &head->known, head->reference, err);
+    st = st == STATUS_OK ? load_recordings(method, request, false, head, err) : st;
+    head->is_held_out = request->validate_count > 0;
+    if (st == STATUS_OK && head->is_held_out) {
+        st = load_recordings(method, request, true, head, err);
+        identify_blame_held_out(request, st, err);
+    }
+    return st == STATUS_OK && method->form ? identify_ask_on(&head->caller, "fitting", 0.8, err)
+                                           : st;
+}
+
+/* Compares with the values in use, adds advice, reports the outcome. */
+static enum status conclude_fit(struct identify_head *head)
+{
+    struct estimate *e = head->known.part[0];
+    parameters_in_use_judge(&head->reference[0], head->row->name, e);
+    estimate_advise_worst(e);
+    identify_report_outcome(&head->caller, e, head->reference[0].comparison.contradicts);
+    return STATUS_OK;
+}
+
 enum status identify_find(const struct identify_method *method, const struct model_row *row,
                           const struct identify_request *request, void *result, struct err *err)
 {
     struct identify_head *head = result;
-    *head = (struct identify_head){row, request->caller, identify_doubts(request)};
-    enum status st = method->read(request, result, err);
+    *head = (struct identify_head){
+        .row = row, .caller = request->caller, .doubts = identify_doubts(request)};
+    enum status st = read_request(method, request, head, err);
     st = st == STATUS_OK ? method->fit(result, err) : st;
-    return st == STATUS_OK ? method->judge(result, err) : st;
+    if (st == STATUS_OK && head->is_held_out && method->hold_out) {
+        st = method->hold_out(result, err);
+        identify_blame_held_out(request, st, err);
+    }
+    return st != STATUS_OK ? st
+           : method->judge ? method->judge(result, err)
+                           : conclude_fit(head);
+}
+
+struct found {
+    const struct identify_method *method;
+    const struct identify_head *head; /* of the result */
+};
+
+static void write_document(const void *what, struct json_writer *w)
+{
+    const struct found *found = what;
+    found->method->write(found->head, w);
+    if (found->head->files.count > 0) {
+        identify_open_provenance(w);
+        if (found->method->write_options) {
+            found->method->write_options(found->head, w);
+        }
+        identify_close_provenance(w, &found->head->files, &found->head->held_out_files);
+    }
 }
 
 static enum status run_method(const struct identify_method *method, const struct model_row *row,
@@ -84,9 +161,10 @@ static enum status run_method(const struct identify_method *method, const struct
     }
     const enum status st = identify_find(method, row, request, result, err);
     if (st == STATUS_OK && request->json) {
-        json_file_print(out, method->write, result);
+        json_file_print(out, write_document, &(struct found){method, result});
     } else if (st == STATUS_OK) {
         method->print(result, out);
+        identify_files_print(out, "file: ", &((const struct identify_head *)result)->files);
     }
     if (method->release) {
         method->release(result);

@@ -5,7 +5,7 @@
 #define SERVICE_IDENTIFY_IDENTIFY_H
 
 #include "identification/model/models.h"
-#include "service/identify/identify_head.h"
+#include "service/identify/table_rows.h"
 
 /* Check the request without the data: the side, the roles, options that suit this kind of
  * model, and the model's own rules. STATUS_E_ARG: err->where is the faulty option. */
@@ -22,19 +22,27 @@ MUST_USE enum status identify_run(const struct model_row *row,
 /* The stages for a kind of model, in their order; none goes back to an earlier one. */
 struct identify_method {
     size_t bytes; /* size of a result: a struct identify_head first, all zero */
-    /* Checks the request before anything is read, as identify_check(). NULL: no checks. */
+    /* Sets the fit to unknown, and returns its names, which --reference accepts. */
+    struct parameters_in_use_form (*name)(void *result);
+    /* Checks the request before anything is read, as identify_check(). NULL: no checks but
+     * of --reference. */
     enum status (*check)(const struct model_row *row, const struct identify_request *request,
                          struct err *err);
-    /* Reads recordings, held-out ones included, and the values in use. */
-    enum status (*read)(const struct identify_request *request, void *result, struct err *err);
+    /* Reads recordings to be fitted, or held-out ones: a table, or as load does. */
+    const struct table_form *form;
+    enum status (*load)(const struct identify_request *request, bool held_out, void *result,
+                        struct err *err);
     enum status (*fit)(void *result, struct err *err);
-    /* Judges by checks, held-out recordings and values in use: the verdict, and
-     * identify_report_outcome().
-     */
+    /* Compares with held-out recordings, if there are any. */
+    enum status (*hold_out)(void *result, struct err *err);
+    /* Completes the verdict, and calls identify_report_outcome(). NULL: compares the only
+     * part with the values in use. */
     enum status (*judge)(void *result, struct err *err);
-    /* writes members of the document */
+    /* writes members of the document before "provenance" */
     void (*write)(const void *result, struct json_writer *w);
-    void (*print)(const void *result, FILE *out); /* prints the page */
+    /* writes further members of "provenance"; NULL: none */
+    void (*write_options)(const void *result, struct json_writer *w);
+    void (*print)(const void *result, FILE *out); /* prints the page, without the files */
     /* frees what the result points to, complete or not; NULL: nothing */
     void (*release)(void *result);
 };

@@ -42,21 +42,18 @@ static const char *const names[CHANNELS][NAMES] = {
     CURRENT(6, 5),
 };
 
-static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
-
 struct result {
     struct identify_head head;
     struct arm_friction_set set, held_out_set;
     struct arm_friction_fit fit;
     struct arm_friction_summary summary, held_out_summary;
-    struct reference_check reference[ARM_JOINTS];
     struct reference_comparison compared; /* all joints together */
-    struct identify_files files, held_out_files;
 };
 
-static enum status make_set(const struct table_rows *rows, struct arm_friction_set *set,
-                            struct arm_friction_summary *summary, struct err *err)
+static enum status make_set(const struct table_rows *rows, bool held_out, void *what,
+                            struct err *err)
 {
+    struct result *result = what;
     const struct table_channel *channel = rows->table.channel;
     struct arm_friction_raw raw = {.n = rows->table.count,
                                    .part_count = rows->part_count,
@@ -67,40 +64,23 @@ static enum status make_set(const struct table_rows *rows, struct arm_friction_s
         raw.qd_radps[j] = channel[1 + ARM_JOINTS + j].values;
         raw.current_a[j] = channel[1 + 2 * ARM_JOINTS + j].values;
     }
-    return arm_friction_set_make(&raw, set, summary, err);
+    return arm_friction_set_make(&raw, held_out ? &result->held_out_set : &result->set,
+                                 held_out ? &result->held_out_summary : &result->summary, err);
 }
 
-static enum status load_rows(const struct identify_request *request, bool held_out,
-                             struct identify_files *files, struct arm_friction_summary *summary,
-                             struct arm_friction_set *set, struct err *err)
-{
-    struct table_rows rows;
-    enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
-    st = st == STATUS_OK ? make_set(&rows, set, summary, err) : st;
-    table_free(&rows.table);
-    return st;
-}
+static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX, make_set};
 
-/* Names that --reference accepts. */
-static struct parameters_in_use_form name_references(struct arm_friction_fit *named)
+static struct parameters_in_use_form name_parameters(void *what)
 {
     _Static_assert((int)PARAMETERS_IN_USE_PARTS_MAX >= (int)ARM_JOINTS,
                    "a part for each joint");
+    struct arm_friction_fit *fit = &((struct result *)what)->fit;
     struct parameters_in_use_form known = {.model = "arm_friction"};
-    arm_friction_fit_start(named);
+    arm_friction_fit_start(fit);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        known.part[j] = &named->joint[j].estimate;
+        known.part[j] = &fit->joint[j].estimate;
     }
     return known;
-}
-
-static enum status check_request(const struct model_row *row,
-                                 const struct identify_request *request, struct err *err)
-{
-    struct arm_friction_fit named;
-    const struct parameters_in_use_form known = name_references(&named);
-    (void)row;
-    return parameters_in_use_check(request->reference, &known, err);
 }
 
 /* Names the joints that contradict the values in use. Tests of all joints together, or
@@ -110,11 +90,11 @@ static void judge_references(struct result *result, const char *model)
     struct estimate *whole = &result->fit.whole;
     bool named_any = false;
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        parameters_in_use_compare(&result->reference[j], &result->fit.joint[j].estimate);
+        parameters_in_use_compare(&result->head.reference[j], &result->fit.joint[j].estimate);
     }
-    reference_combine(result->reference, ARM_JOINTS, &result->compared);
+    reference_combine(result->head.reference, ARM_JOINTS, &result->compared);
     for (size_t j = 0; j < ARM_JOINTS && result->compared.contradicts; j++) {
-        const struct reference_check *in_use = &result->reference[j];
+        const struct reference_check *in_use = &result->head.reference[j];
         const struct estimate *e = &result->fit.joint[j].estimate;
         if (in_use->given && in_use->comparison.contradicts) {
             reference_judge(whole, model, e, &in_use->values, &in_use->comparison);
@@ -122,56 +102,34 @@ static void judge_references(struct result *result, const char *model)
         }
     }
     if (!named_any) { /* only all joints together contradict */
-        reference_judge(whole, model, whole, &result->reference[0].values, &result->compared);
+        reference_judge(whole, model, whole, &result->head.reference[0].values,
+                        &result->compared);
     }
-}
-
-static enum status read_request(const struct identify_request *request, void *what,
-                                struct err *err)
-{
-    struct result *result = what;
-    const struct parameters_in_use_form known = name_references(&result->fit);
-    enum status st = parameters_in_use_read(request->reference, &known, result->reference, err);
-    st = st == STATUS_OK
-             ? load_rows(request, false, &result->files, &result->summary, &result->set, err)
-             : st;
-    if (st == STATUS_OK && request->validate_count > 0) {
-        st = load_rows(request, true, &result->held_out_files, &result->held_out_summary,
-                       &result->held_out_set, err);
-        identify_blame_held_out(request, st, err);
-    }
-    return st;
 }
 
 static enum status fit_data(void *what, struct err *err)
 {
     struct result *result = what;
-    enum status st = identify_ask_on(&result->head.caller, "fitting", 0.8, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    st =
-        arm_friction_fit_run(&result->set, &result->summary, result->head.doubts, &result->fit);
-    return st == STATUS_OK ? st
-                           : err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
-                                     status_name(st));
+    return identify_fail_fit(
+        arm_friction_fit_run(&result->set, &result->summary, result->head.doubts, &result->fit),
+        err);
+}
+
+static enum status hold_out(void *what, struct err *err)
+{
+    struct result *result = what;
+    return identify_fail_check(arm_friction_hold_out(&result->held_out_set, &result->fit), err);
 }
 
 static enum status judge_fit(void *what, struct err *err)
 {
     struct result *result = what;
-    const enum status st = result->held_out_files.count > 0
-                               ? arm_friction_hold_out(&result->held_out_set, &result->fit)
-                               : STATUS_OK;
-    if (st != STATUS_OK) {
-        return err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
-                       status_name(st));
-    }
+    (void)err;
     judge_references(result, result->head.row->name);
     estimate_advise_worst(&result->fit.whole);
     identify_report_outcome(&result->head.caller, &result->fit.whole,
                             result->compared.contradicts);
-    return st;
+    return STATUS_OK;
 }
 
 static void release_result(void *what)
@@ -184,7 +142,7 @@ static void release_result(void *what)
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
-    arm_report_friction(w, &result->fit, result->reference, &result->compared);
+    arm_report_friction(w, &result->fit, result->head.reference, &result->compared);
     json_write_object(w, "data");
     arm_report_friction_summary(w, &result->summary);
     json_write_close(w);
@@ -192,8 +150,6 @@ static void write_members(const void *what, struct json_writer *w)
         arm_report_friction_summary(w, &result->held_out_summary);
         json_write_close(w);
     }
-    identify_open_provenance(w);
-    identify_close_provenance(w, &result->files, &result->held_out_files);
 }
 
 static void print_joint(const struct result *result, size_t j, FILE *out)
@@ -211,8 +167,9 @@ static void print_joint(const struct result *result, size_t j, FILE *out)
         estimate_page_parameter(out, e, i, "");
     }
     for (size_t i = 0; i < e->p; i++) {
-        if (result->reference[j].given && isfinite(result->reference[j].values.value[i])) {
-            parameters_in_use_print(out, e, &result->reference[j]);
+        if (result->head.reference[j].given &&
+            isfinite(result->head.reference[j].values.value[i])) {
+            parameters_in_use_print(out, e, &result->head.reference[j]);
             break;
         }
     }
@@ -239,13 +196,13 @@ static void print_page(const void *what, FILE *out)
                   "gaps, %zu in pieces too short\n",
                   summary->rows, summary->duration_s, summary->rate_hz, summary->incomplete,
                   summary->back_rows, summary->gaps, summary->short_rows);
-    identify_files_print(out, "file: ", &result->files);
 }
 
 const struct identify_method identify_arm_friction = {.bytes = sizeof(struct result),
-                                                      .check = check_request,
-                                                      .read = read_request,
+                                                      .name = name_parameters,
+                                                      .form = &form,
                                                       .fit = fit_data,
+                                                      .hold_out = hold_out,
                                                       .judge = judge_fit,
                                                       .write = write_members,
                                                       .print = print_page,

@@ -73,7 +73,7 @@ static enum status choose_interpolation(struct identify_result *result, struct e
     if (st == STATUS_E_STALE) {
         return identify_give_up(err);
     }
-    if (st == STATUS_OK && result->held_out.files.count > 0) {
+    if (st == STATUS_OK && result->head.is_held_out) {
         struct interpolation_choice same;
         st = input_interpolation_choose(result->kind->model, &result->held_out.table,
                                         &result->options, result->hold.hold, &same);
@@ -279,12 +279,14 @@ static enum status check_held_out(struct identify_result *result, struct err *er
 static enum status compare_reference(struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
-    const enum status st = dynamics_compare(model, &result->fit, &result->own.table.set,
-                                            &result->reference, &result->comparison);
+    const enum status st =
+        dynamics_compare(model, &result->fit, &result->own.table.set,
+                         &result->head.reference[0].values, &result->comparison);
     if (st != STATUS_OK) {
         return explain_failure(result, st, err);
     }
-    dynamics_compare_judge(&result->fit, model, &result->reference, &result->comparison);
+    dynamics_compare_judge(&result->fit, model, &result->head.reference[0].values,
+                           &result->comparison);
     return st;
 }
 
@@ -293,7 +295,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
     const struct model *model = result->kind->model;
     struct unmodelled_term missing;
     enum status st = check_own(result, err);
-    if (st == STATUS_OK && result->held_out.files.count > 0) {
+    if (st == STATUS_OK && result->head.is_held_out) {
         st = check_held_out(result, err);
     }
     if (st == STATUS_OK && model->sticks) {
@@ -314,25 +316,25 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
         dynamics_check_judge(&result->fit, model, &result->own.summary,
                              result->head.doubts ? &result->kind->limits : NULL,
                              &result->own.check,
-                             result->held_out.files.count > 0 ? &result->held_out.check : NULL);
+                             result->head.is_held_out ? &result->held_out.check : NULL);
     }
-    return st == STATUS_OK && result->is_compared ? compare_reference(result, err) : st;
+    return st == STATUS_OK && result->head.reference[0].given ? compare_reference(result, err)
+                                                              : st;
 }
 
-/* Names that --reference accepts: parameters, constant efforts, the delay. */
-static struct parameters_in_use_form name_references(const struct model *model,
-                                                     struct dynamics_fit *names)
+/* Parameters, constant efforts, the delay. */
+struct parameters_in_use_form identify_dynamics_name(void *what)
 {
-    dynamics_fit_start(names, model, DYNAMICS_WEAK_IV, true);
-    return (struct parameters_in_use_form){model->name, {&names->estimate}, true};
+    struct identify_result *result = what;
+    const struct model *model = result->head.row->model;
+    dynamics_fit_start(&result->fit, model, DYNAMICS_WEAK_IV, true);
+    return (struct parameters_in_use_form){model->name, {&result->fit.estimate}, true};
 }
 
 enum status identify_dynamics_check(const struct model_row *row,
                                     const struct identify_request *request, struct err *err)
 {
     const char *method = request->method ? request->method : "auto";
-    struct dynamics_fit names;
-    enum status st = STATUS_OK;
     if (names_value(&dynamics_method_names, method) == DYNAMICS_METHOD_COUNT &&
         strcmp(method, "auto") != 0) {
         return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "method",
@@ -351,9 +353,7 @@ enum status identify_dynamics_check(const struct model_row *row,
         return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "hold",
                        "hold is '%s', it must be zoh, linear or auto", request->hold);
     }
-    const struct parameters_in_use_form form = name_references(row->model, &names);
-    st = parameters_in_use_check(request->reference, &form, err);
-    return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
+    return request->plot ? gnuplot_check_path(request->plot, err) : STATUS_OK;
 }
 
 static struct dynamics_options read_options(const struct identify_request *request,
@@ -373,32 +373,22 @@ static struct dynamics_options read_options(const struct identify_request *reque
     return options;
 }
 
-enum status identify_dynamics_read(const struct identify_request *request, void *what,
-                                   struct err *err)
+enum status identify_dynamics_load(const struct identify_request *request, bool held_out,
+                                   void *what, struct err *err)
 {
     struct identify_result *result = what;
-    enum status st = STATUS_OK;
+    if (held_out) {
+        return dynamics_rows_load(result->kind, request, request->validate,
+                                  request->validate_count, &result->held_out, err);
+    }
     result->kind = result->head.row;
     result->asked = request->method ? request->method : "auto";
     result->asked_hold = (enum input_interpolation)names_value(
         &input_interpolation_names, request->hold ? request->hold : "auto");
     result->plot = request->plot;
     result->options = read_options(request, result);
-    if (request->reference) {
-        const struct parameters_in_use_form form =
-            name_references(result->kind->model, &result->fit);
-        result->is_compared = true;
-        st = parameters_in_use_parse(request->reference, &form, &result->reference, err);
-    }
-    st = st == STATUS_OK ? dynamics_rows_load(result->kind, request, request->files,
-                                              request->file_count, &result->own, err)
-                         : st;
-    if (st == STATUS_OK && request->validate_count > 0) {
-        st = dynamics_rows_load(result->kind, request, request->validate,
-                                request->validate_count, &result->held_out, err);
-        identify_blame_held_out(request, st, err);
-    }
-    return st;
+    return dynamics_rows_load(result->kind, request, request->files, request->file_count,
+                              &result->own, err);
 }
 
 enum status identify_dynamics_fit(void *what, struct err *err)

@@ -29,21 +29,18 @@ struct identify_result {
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.files.count is 0: nothing held out */
     struct dynamics_sensitivity sensitivity;
-    bool is_compared; /* with the parameters in use; comparison is valid */
-    struct reference_values reference;
-    struct dynamics_comparison comparison;
+    struct dynamics_comparison comparison; /* with the parameters in use, if given */
 };
-
-/* Check the request before anything is read, as identify_check(). */
-MUST_USE enum status identify_dynamics_check(const struct model_row *row,
-                                             const struct identify_request *request,
-                                             struct err *err);
 
 /* The stages, as in struct identify_method. What was read is borrowed from the request and to
  * be freed with identify_result_free(). Cold path: allocates. STATUS_E_STALE: cancelled by the
  * caller; as dynamics_rows_load(), and STATUS_E_MATH. */
-MUST_USE enum status identify_dynamics_read(const struct identify_request *request,
-                                            void *result, struct err *err);
+struct parameters_in_use_form identify_dynamics_name(void *result);
+MUST_USE enum status identify_dynamics_check(const struct model_row *row,
+                                             const struct identify_request *request,
+                                             struct err *err);
+MUST_USE enum status identify_dynamics_load(const struct identify_request *request,
+                                            bool held_out, void *result, struct err *err);
 MUST_USE enum status identify_dynamics_fit(void *result, struct err *err);
 MUST_USE enum status identify_dynamics_judge(void *result, struct err *err);
 

@@ -1,9 +1,15 @@
 #include "service/identify/identify_head.h"
 
-void identify_conclude(const struct identify_head *head, struct estimate *estimate,
-                       struct reference_check *in_use)
+enum status identify_fail_fit(enum status st, struct err *err)
 {
-    parameters_in_use_judge(in_use, head->row->name, estimate);
-    estimate_advise_worst(estimate);
-    identify_report_outcome(&head->caller, estimate, in_use->comparison.contradicts);
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
+                                     status_name(st));
+}
+
+enum status identify_fail_check(enum status st, struct err *err)
+{
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
+                                     status_name(st));
 }

@@ -1,5 +1,5 @@
-/* service/identify/identify_head.h - the common head of all results, and the last steps of
- * judging.
+/* service/identify/identify_head.h - the common head of all results, and what every method
+ * shares.
  */
 #ifndef SERVICE_IDENTIFY_IDENTIFY_HEAD_H
 #define SERVICE_IDENTIFY_IDENTIFY_HEAD_H
@@ -13,11 +13,16 @@
 struct identify_head {
     const struct model_row *row;
     struct identify_caller caller;
-    bool doubts; /* implausible values are reported */
+    bool doubts;                         /* implausible values are reported */
+    bool is_held_out;                    /* held-out recordings were read */
+    struct parameters_in_use_form known; /* its parts are the estimates of the fit */
+    struct reference_check reference[PARAMETERS_IN_USE_PARTS_MAX];
+    struct identify_files files, held_out_files; /* of methods that read tables */
 };
 
-/* Finish judging: compare with the values in use, add advice, report the outcome. */
-void identify_conclude(const struct identify_head *head, struct estimate *estimate,
-                       struct reference_check *in_use);
+/* The error of a failed fit, or of a failed comparison with held-out recordings, or
+ * STATUS_OK. */
+MUST_USE enum status identify_fail_fit(enum status st, struct err *err);
+MUST_USE enum status identify_fail_check(enum status st, struct err *err);
 
 #endif

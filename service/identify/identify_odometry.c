@@ -25,23 +25,20 @@ static const char *const names[CHANNELS][NAMES] = {
 
 _Static_assert(IDENTIFY_FILES_MAX <= (int)ODOMETRY_RUNS_MAX, "a run for each file");
 
-static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
-
 struct result {
     struct identify_head head;
     struct odometry_set set, held_out_set;
     struct odometry_fit fit;
     struct odometry_summary summary, held_out_summary;
-    bool is_held_out; /* the two members for held-out data are valid */
+    bool is_checked; /* held_out is valid */
     struct odometry_check held_out;
-    double heading_m;
-    struct reference_check reference;
-    struct identify_files files, held_out_files;
 };
 
-static enum status make_set(const struct table_rows *rows, struct odometry_set *set,
-                            struct odometry_summary *summary, struct err *err)
+static enum status make_set(const struct table_rows *rows, bool held_out, void *what,
+                            struct err *err)
 {
+    struct result *result = what;
+    struct odometry_set *set = held_out ? &result->held_out_set : &result->set;
     const struct table_channel *channel = rows->table.channel;
     struct odometry_raw raw = {.n = rows->table.count,
                                .t_s = channel[0].values,
@@ -52,99 +49,42 @@ static enum status make_set(const struct table_rows *rows, struct odometry_set *
                                .theta_rad = channel[5].values,
                                .part_count = rows->part_count};
     memcpy(raw.part_start, rows->part_start, (raw.part_count + 1) * sizeof *raw.part_start);
-    const enum status st = odometry_set_make(&raw, set, summary, err);
+    const enum status st = odometry_set_make(
+        &raw, set, held_out ? &result->held_out_summary : &result->summary, err);
     set->heading_m = rows->request->heading_m;
     return st;
 }
 
-/* The rows are freed before the fit begins. */
-static enum status load_rows(const struct identify_request *request, bool held_out,
-                             struct identify_files *files, struct odometry_summary *summary,
-                             struct odometry_set *set, struct err *err)
-{
-    struct table_rows rows;
-    enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
-    st = st == STATUS_OK ? make_set(&rows, set, summary, err) : st;
-    table_free(&rows.table);
-    return st;
-}
+static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX, make_set};
 
-/* Names that --reference accepts. */
-static struct parameters_in_use_form name_references(struct odometry_fit *named)
+static struct parameters_in_use_form name_parameters(void *what)
 {
-    odometry_fit_start(named);
-    return (struct parameters_in_use_form){"odometry", {&named->estimate}, false};
-}
-
-static enum status check_request(const struct model_row *row,
-                                 const struct identify_request *request, struct err *err)
-{
-    struct odometry_fit named;
-    const struct parameters_in_use_form known = name_references(&named);
-    (void)row;
-    return parameters_in_use_check(request->reference, &known, err);
-}
-
-static enum status read_request(const struct identify_request *request, void *what,
-                                struct err *err)
-{
-    struct result *result = what;
-    const struct parameters_in_use_form known = name_references(&result->fit);
-    enum status st =
-        parameters_in_use_read(request->reference, &known, &result->reference, err);
-    result->heading_m = request->heading_m;
-    st = st == STATUS_OK
-             ? load_rows(request, false, &result->files, &result->summary, &result->set, err)
-             : st;
-    if (st == STATUS_OK && request->validate_count > 0) {
-        st = load_rows(request, true, &result->held_out_files, &result->held_out_summary,
-                       &result->held_out_set, err);
-        identify_blame_held_out(request, st, err);
-    }
-    return st;
+    struct odometry_fit *fit = &((struct result *)what)->fit;
+    odometry_fit_start(fit);
+    return (struct parameters_in_use_form){"odometry", {&fit->estimate}, false};
 }
 
 static enum status fit_data(void *what, struct err *err)
 {
     struct result *result = what;
-    enum status st = identify_ask_on(&result->head.caller, "fitting", 0.8, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    st = odometry_fit_run(&result->set, &result->summary, &result->fit);
-    if (st != STATUS_OK) {
-        return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
-                       status_name(st));
-    }
-    if (result->head.doubts) {
+    const enum status st = odometry_fit_run(&result->set, &result->summary, &result->fit);
+    if (st == STATUS_OK && result->head.doubts) {
         odometry_judge_units(&result->fit, &result->summary);
     }
-    return st;
+    return identify_fail_fit(st, err);
 }
 
-static enum status hold_out(struct result *result, struct err *err)
+static enum status hold_out(void *what, struct err *err)
 {
+    struct result *result = what;
     const enum status st = odometry_check_run(&result->held_out_set, result->fit.estimate.value,
                                               &result->held_out);
-    if (st == STATUS_OK) {
-        result->is_held_out = true;
+    result->is_checked = st == STATUS_OK;
+    if (result->is_checked) {
         odometry_judge_held_out(&result->fit, &result->held_out);
     }
     /* Undetermined parameters predict nothing, and the verdict says so. */
-    return st == STATUS_OK || st == STATUS_E_ARG
-               ? STATUS_OK
-               : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
-                         status_name(st));
-}
-
-static enum status judge_fit(void *what, struct err *err)
-{
-    struct result *result = what;
-    const enum status st = result->held_out_files.count > 0 ? hold_out(result, err) : STATUS_OK;
-    if (st == STATUS_OK) {
-        identify_conclude(&result->head, &result->fit.estimate, &result->reference);
-    }
-    return st;
+    return identify_fail_check(st == STATUS_E_ARG ? STATUS_OK : st, err);
 }
 
 static void release_result(void *what)
@@ -161,20 +101,22 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_object(w, "fit");
     odometry_report_check(w, &result->fit.own);
     json_write_close(w);
-    if (json_write_known(w, "held_out", result->is_held_out)) {
+    if (json_write_known(w, "held_out", result->is_checked)) {
         odometry_report_check(w, &result->held_out);
         json_write_object(w, "data");
         odometry_report_summary(w, &result->held_out_summary);
         json_write_close(w);
         json_write_close(w);
     }
-    parameters_in_use_write(w, &result->fit.estimate, &result->reference);
+    parameters_in_use_write(w, &result->fit.estimate, &result->head.reference[0]);
     json_write_object(w, "data");
     odometry_report_summary(w, &result->summary);
     json_write_close(w);
-    identify_open_provenance(w);
-    json_write_real(w, "heading_m", result->heading_m);
-    identify_close_provenance(w, &result->files, &result->held_out_files);
+}
+
+static void write_options(const void *what, struct json_writer *w)
+{
+    json_write_real(w, "heading_m", ((const struct result *)what)->set.heading_m);
 }
 
 static void print_check(const char *what, const struct odometry_check *check, FILE *out)
@@ -216,7 +158,7 @@ static void print_page(const void *what, FILE *out)
         estimate_page_parameter(out, e, i, "");
     }
     estimate_page_correlation(out, e);
-    parameters_in_use_print(out, e, &result->reference);
+    parameters_in_use_print(out, e, &result->head.reference[0]);
     (void)snprintf(jumps, sizeof jumps, ", %zu poses skipped because they jump", fit->outliers);
     estimate_page_rank(out, e, jumps);
     (void)fprintf(
@@ -225,18 +167,18 @@ static void print_page(const void *what, FILE *out)
         "rad\n\n",
         fit->noise_m, fit->noise_rad, fit->slip_m, fit->slip_rad);
     print_check("fit", &fit->own, out);
-    if (result->is_held_out) {
+    if (result->is_checked) {
         print_check("held out", &result->held_out, out);
     }
     print_summary(&result->summary, out);
-    identify_files_print(out, "file: ", &result->files);
 }
 
 const struct identify_method identify_odometry = {.bytes = sizeof(struct result),
-                                                  .check = check_request,
-                                                  .read = read_request,
+                                                  .name = name_parameters,
+                                                  .form = &form,
                                                   .fit = fit_data,
-                                                  .judge = judge_fit,
+                                                  .hold_out = hold_out,
                                                   .write = write_members,
+                                                  .write_options = write_options,
                                                   .print = print_page,
                                                   .release = release_result};

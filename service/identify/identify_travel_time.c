@@ -17,8 +17,10 @@
 static const char NONE[] = "-";
 static const double M_PER_MM = 1e-3;
 
-struct loader {
-    struct move_list list; /* first member: callbacks get this pointer */
+/* The whole result, with the columns of the table that is being read. */
+struct result {
+    struct move_list list;
+    struct travel_fit fit;
     /* in the current table; lap1, lap2 and state are those of a smart logger */
     struct csv_quantity rotation, displacement, lap, lap1, lap2, state;
     enum travel_motion motion; /* kind of motion by the columns so far */
@@ -27,140 +29,140 @@ struct loader {
     const struct csv *csv;     /* the current table */
 };
 
-static const char *find_given(const struct loader *loader, const char *role)
+static const char *find_given(const struct result *result, const char *role)
 {
-    return column_map_find(&loader->list.request->columns, role);
+    return column_map_find(&result->list.request->columns, role);
 }
 
 /* Finds a role's column by the name in --columns (which must exist), else by the role's own
  * name and unit. */
-static enum status find_role(const struct loader *loader, const char *role, double factor,
+static enum status find_role(const struct result *result, const char *role, double factor,
                              struct csv_quantity *quantity, struct err *err)
 {
-    const char *name = find_given(loader, role);
+    const char *name = find_given(result, role);
     *quantity = (struct csv_quantity){-1, factor};
     if (name && strcmp(name, NONE) == 0) {
         return STATUS_OK;
     }
     if (name) {
-        return csv_quantity_find(loader->csv, name, unit_of_name(role), factor, quantity, err);
+        return csv_quantity_find(result->csv, name, unit_of_name(role), factor, quantity, err);
     }
-    quantity->column = csv_find(loader->csv, role);
+    quantity->column = csv_find(result->csv, role);
     return STATUS_OK;
 }
 
 /* Finds a quantity in either of two units; the column is -1 when the table has neither. */
-static enum status find_either(const struct loader *loader, const char *si, const char *other,
+static enum status find_either(const struct result *result, const char *si, const char *other,
                                double factor, struct csv_quantity *quantity, struct err *err)
 {
     struct csv_quantity in_si = {-1, 1.0};
     struct csv_quantity in_other = {-1, factor};
-    enum status st = find_role(loader, si, 1.0, &in_si, err);
-    st = st == STATUS_OK ? find_role(loader, other, factor, &in_other, err) : st;
+    enum status st = find_role(result, si, 1.0, &in_si, err);
+    st = st == STATUS_OK ? find_role(result, other, factor, &in_other, err) : st;
     if (st != STATUS_OK) {
         return st;
     }
     const bool use_other =
         in_other.column >= 0 &&
-        (in_si.column < 0 || (find_given(loader, other) && !find_given(loader, si)));
+        (in_si.column < 0 || (find_given(result, other) && !find_given(result, si)));
     *quantity = use_other ? in_other : in_si;
     return STATUS_OK;
 }
 
-static enum status find_lap(struct loader *loader, struct err *err)
+static enum status find_lap(struct result *result, struct err *err)
 {
-    const bool real = strcmp(loader->list.request->side, "real") == 0;
+    const bool real = strcmp(result->list.request->side, "real") == 0;
     struct csv_quantity sided = {-1, 1.0};
     const struct {
         const char *role;
         struct csv_quantity *quantity;
-    } roles[] = {{"lap_s", &loader->lap},
+    } roles[] = {{"lap_s", &result->lap},
                  {real ? "real_lap_s" : "virtual_lap_s", &sided},
-                 {"lap1_s", &loader->lap1},
-                 {"lap2_s", &loader->lap2},
-                 {"state", &loader->state}};
+                 {"lap1_s", &result->lap1},
+                 {"lap2_s", &result->lap2},
+                 {"state", &result->state}};
     for (size_t i = 0; i < COUNT(roles); i++) {
-        const enum status st = find_role(loader, roles[i].role, 1.0, roles[i].quantity, err);
+        const enum status st = find_role(result, roles[i].role, 1.0, roles[i].quantity, err);
         if (st != STATUS_OK) {
             return st;
         }
     }
-    const bool ours = loader->lap.column < 0;
-    loader->lap = ours ? sided : loader->lap;
-    loader->op = ours ? csv_find(loader->csv, "op") : -1;
-    loader->status = ours ? csv_find(loader->csv, real ? "real_status" : "virtual_status") : -1;
+    const bool ours = result->lap.column < 0;
+    result->lap = ours ? sided : result->lap;
+    result->op = ours ? csv_find(result->csv, "op") : -1;
+    result->status = ours ? csv_find(result->csv, real ? "real_status" : "virtual_status") : -1;
     const bool pair =
-        loader->lap1.column >= 0 && loader->lap2.column >= 0 && loader->state.column >= 0;
+        result->lap1.column >= 0 && result->lap2.column >= 0 && result->state.column >= 0;
     size_t ignored = 0;
-    return loader->lap.column >= 0 || pair ? STATUS_OK
-                                           : csv_require(loader->csv, "lap_s", &ignored, err);
+    return result->lap.column >= 0 || pair ? STATUS_OK
+                                           : csv_require(result->csv, "lap_s", &ignored, err);
 }
 
 /* The table may lack a quantity if "-" says so, or if the other one was named explicitly. A
  * misspelt column must not turn a robot into a joint. */
-static bool may_lack(const struct loader *loader, const char *si, const char *other_si,
+static bool may_lack(const struct result *result, const char *si, const char *other_si,
                      const char *other_unit)
 {
-    const char *name = find_given(loader, si);
-    return (name && strcmp(name, NONE) == 0) || find_given(loader, other_si) ||
-           find_given(loader, other_unit);
+    const char *name = find_given(result, si);
+    return (name && strcmp(name, NONE) == 0) || find_given(result, other_si) ||
+           find_given(result, other_unit);
 }
 
 /* A table without one of the two quantities is that of a joint or a slide; all files must
  * agree. */
-static enum status find_motion(struct loader *loader, struct err *err)
+static enum status find_motion(struct result *result, struct err *err)
 {
-    const bool turns = loader->rotation.column >= 0;
-    const bool drives = loader->displacement.column >= 0;
+    const bool turns = result->rotation.column >= 0;
+    const bool drives = result->displacement.column >= 0;
     const enum travel_motion motion = turns && drives ? TRAVEL_TURNS_AND_DRIVES
                                       : turns         ? TRAVEL_TURNS
                                                       : TRAVEL_DRIVES;
     size_t ignored = 0;
     if (!turns &&
-        !(drives && may_lack(loader, "rotation_rad", "displacement_m", "displacement_mm"))) {
-        return csv_require(loader->csv, "rotation_rad", &ignored, err);
+        !(drives && may_lack(result, "rotation_rad", "displacement_m", "displacement_mm"))) {
+        return csv_require(result->csv, "rotation_rad", &ignored, err);
     }
-    if (!drives && !may_lack(loader, "displacement_m", "rotation_rad", "rotation_deg")) {
-        return csv_require(loader->csv, "displacement_m", &ignored, err);
+    if (!drives && !may_lack(result, "displacement_m", "rotation_rad", "rotation_deg")) {
+        return csv_require(result->csv, "displacement_m", &ignored, err);
     }
-    if (loader->has_motion && motion != loader->motion) {
+    if (result->has_motion && motion != result->motion) {
         return err_set_at(
-            err, STATUS_E_PARSE, FAULT_INCONSISTENT, loader->csv->name, loader->csv->line, 0,
+            err, STATUS_E_PARSE, FAULT_INCONSISTENT, result->csv->name, result->csv->line, 0,
             "all files must have a rotation, a displacement, or both, as the first");
     }
-    loader->motion = motion;
-    loader->has_motion = true;
+    result->motion = motion;
+    result->has_motion = true;
     return STATUS_OK;
 }
 
 static enum status read_header(void *context, const struct csv *csv, struct err *err)
 {
-    struct loader *loader = context;
-    loader->csv = csv;
-    enum status st = find_lap(loader, err);
-    st = st == STATUS_OK ? find_either(loader, "rotation_rad", "rotation_deg", RAD_PER_DEG,
-                                       &loader->rotation, err)
+    struct result *result = context;
+    result->csv = csv;
+    enum status st = find_lap(result, err);
+    st = st == STATUS_OK ? find_either(result, "rotation_rad", "rotation_deg", RAD_PER_DEG,
+                                       &result->rotation, err)
                          : st;
-    st = st == STATUS_OK ? find_either(loader, "displacement_m", "displacement_mm", M_PER_MM,
-                                       &loader->displacement, err)
+    st = st == STATUS_OK ? find_either(result, "displacement_m", "displacement_mm", M_PER_MM,
+                                       &result->displacement, err)
                          : st;
-    return st == STATUS_OK ? find_motion(loader, err) : st;
+    return st == STATUS_OK ? find_motion(result, err) : st;
 }
 
 /* Returns this side's lap in this row; the column is -1 when the move has none. AHEAD: the
  * virtual robot answered first; SYNC: the laps are nearly equal. */
-static struct csv_quantity choose_lap(const struct loader *loader)
+static struct csv_quantity choose_lap(const struct result *result)
 {
-    if (loader->lap.column >= 0) {
-        return loader->lap;
+    if (result->lap.column >= 0) {
+        return result->lap;
     }
-    const char *state = csv_text(loader->csv, (size_t)loader->state.column);
-    const bool real = strcmp(loader->list.request->side, "real") == 0;
+    const char *state = csv_text(result->csv, (size_t)result->state.column);
+    const bool real = strcmp(result->list.request->side, "real") == 0;
     if (strcmp(state, "AHEAD") == 0) {
-        return real ? loader->lap2 : loader->lap1;
+        return real ? result->lap2 : result->lap1;
     }
     if (strcmp(state, "BEHIND") == 0 || strcmp(state, "SYNC") == 0) {
-        return real ? loader->lap1 : loader->lap2;
+        return real ? result->lap1 : result->lap2;
     }
     return (struct csv_quantity){-1, 1.0};
 }
@@ -172,37 +174,26 @@ static bool is_empty(const struct csv *csv, int column)
 
 static enum status read_row(void *context, const struct csv *csv, struct err *err)
 {
-    struct loader *loader = context;
-    const struct csv_quantity lap = choose_lap(loader);
+    struct result *result = context;
+    const struct csv_quantity lap = choose_lap(result);
     const bool other =
-        (loader->op >= 0 && strcmp(csv_text(csv, (size_t)loader->op), "go") != 0) ||
-        (loader->status >= 0 && strcmp(csv_text(csv, (size_t)loader->status), "done") != 0);
+        (result->op >= 0 && strcmp(csv_text(csv, (size_t)result->op), "go") != 0) ||
+        (result->status >= 0 && strcmp(csv_text(csv, (size_t)result->status), "done") != 0);
     struct travel_move move = {.lap_s = 0.0};
 
     if (other || lap.column < 0 || is_empty(csv, lap.column) ||
-        is_empty(csv, loader->rotation.column) || is_empty(csv, loader->displacement.column)) {
-        loader->list.skipped++;
+        is_empty(csv, result->rotation.column) || is_empty(csv, result->displacement.column)) {
+        result->list.skipped++;
         return STATUS_OK;
     }
     enum status st = csv_quantity_read(csv, lap, &move.lap_s, err);
-    st = st == STATUS_OK ? csv_quantity_read(csv, loader->rotation, &move.rotation_rad, err)
+    st = st == STATUS_OK ? csv_quantity_read(csv, result->rotation, &move.rotation_rad, err)
                          : st;
     st = st == STATUS_OK
-             ? csv_quantity_read(csv, loader->displacement, &move.displacement_m, err)
+             ? csv_quantity_read(csv, result->displacement, &move.displacement_m, err)
              : st;
-    return st == STATUS_OK ? move_list_add(&loader->list, &move, csv, err) : st;
+    return st == STATUS_OK ? move_list_add(&result->list, &move, csv, err) : st;
 }
-
-/* The whole result. */
-struct result {
-    struct identify_head head;
-    struct loader loader;
-    struct travel_fit fit;
-    size_t skipped;
-    struct travel_held_out held;
-    bool is_held_out;
-    struct reference_check reference;
-};
 
 #define HELD(field) JSON_MEMBER(struct travel_held_out, field)
 static const struct json_member held_members[] = {HELD(n),  HELD(unpredicted), HELD(rmse_s),
@@ -212,13 +203,13 @@ static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
     travel_report_members(w, &result->fit);
-    json_write_int(w, "skipped", (int64_t)result->skipped);
-    if (result->is_held_out) {
+    json_write_int(w, "skipped", (int64_t)result->list.skipped);
+    if (result->list.head.is_held_out) {
         json_write_object(w, "validation");
-        json_write_members(w, held_members, COUNT(held_members), &result->held);
+        json_write_members(w, held_members, COUNT(held_members), &result->list.held);
         json_write_close(w);
     }
-    parameters_in_use_write(w, &result->fit.estimate, &result->reference);
+    parameters_in_use_write(w, &result->fit.estimate, &result->list.head.reference[0]);
 }
 
 static void print_terms(const struct travel_fit *fit, FILE *out)
@@ -280,23 +271,22 @@ static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
     const struct travel_fit *fit = &result->fit;
-    const struct travel_held_out *held = &result->held;
+    const struct travel_held_out *held = &result->list.held;
     const struct move_residuals left = {fit->n, fit->outliers, fit->rmse_s, fit->residual_s_sd,
                                         fit->r2};
-    const size_t files = result->loader.list.request->file_count;
+    const size_t files = result->list.request->file_count;
     (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s: %s\n", fit->n,
                   motion_text(fit->motion), files, files == 1 ? "" : "s",
                   travel_method_name(fit->method),
                   estimate_verdict_name(fit->estimate.verdict));
-    move_list_print_verdict(out, &fit->estimate, result->skipped);
+    move_list_print_verdict(out, &result->list);
     print_terms(fit, out);
     print_accelerating(&fit->accelerating, out);
-    parameters_in_use_print(out, &fit->estimate, &result->reference);
-    move_list_print_residuals(out, &fit->estimate, &left);
-    if (result->is_held_out && held->n == 0) {
+    move_list_print_residuals(out, &result->list, &left);
+    if (result->list.head.is_held_out && held->n == 0) {
         (void)fprintf(out, "held out:  no move that can be predicted, of %zu\n",
                       held->unpredicted);
-    } else if (result->is_held_out) {
+    } else if (result->list.head.is_held_out) {
         (void)fprintf(
             out,
             "held out:  rmse %.4g s, R2 %.4f, median error %.4g s, mean %+.4g s on %zu moves, "
@@ -305,62 +295,30 @@ static void print_page(const void *what, FILE *out)
     }
 }
 
-/* Fits all files together, then each alone, to see whether the common fit holds for each. */
-static enum status fit_files(const struct loader *loader, struct travel_fit *whole,
-                             struct err *err)
+static struct parameters_in_use_form name_parameters(void *what)
 {
-    const struct move_list *list = &loader->list;
-    const struct identify_request *request = list->request;
+    struct travel_fit *fit = &((struct result *)what)->fit;
+    travel_fit_start(fit, TRAVEL_TURNS_AND_DRIVES);
+    return (struct parameters_in_use_form){"travel_time", {&fit->estimate}, false};
+}
+
+static enum status load_moves(const struct identify_request *request, bool held_out, void *what,
+                              struct err *err)
+{
+    static const struct move_form form = {sizeof(struct travel_move), read_header, read_row};
+    return move_list_read(request, held_out, &form, what, err);
+}
+
+static enum status fit_range(struct move_list *list, size_t from, size_t n,
+                             enum travel_method method, const char *name)
+{
+    struct result *result = (struct result *)list;
     const struct travel_move *moves = list->moves;
-    const enum travel_method method = move_list_method(request);
-    enum status st =
-        travel_time_fit_motion(moves, list->own_count, loader->motion, method, whole);
-    for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
-         i++) {
-        struct travel_fit part;
-        st = travel_time_fit_motion(moves + list->starts[i],
-                                    list->starts[i + 1] - list->starts[i], loader->motion,
-                                    method, &part);
-        if (st == STATUS_OK) {
-            travel_time_check_part(whole, identify_base_name(request->files[i].path), &part);
-        }
-    }
-    return move_list_fitted(st, err);
-}
-
-/* Names that --reference accepts. */
-static struct parameters_in_use_form name_references(struct travel_fit *names)
-{
-    travel_fit_start(names, TRAVEL_TURNS_AND_DRIVES);
-    return (struct parameters_in_use_form){"travel_time", {&names->estimate}, false};
-}
-
-static enum status check_request(const struct model_row *row,
-                                 const struct identify_request *request, struct err *err)
-{
-    struct travel_fit names;
-    const struct parameters_in_use_form known = name_references(&names);
-    return move_list_check(row, request, &known, err);
-}
-
-static enum status read_request(const struct identify_request *request, void *what,
-                                struct err *err)
-{
-    struct result *result = what;
-    struct move_list *list = &result->loader.list;
-    const struct parameters_in_use_form known = name_references(&result->fit);
-    *list = (struct move_list){.request = request,
-                               .each = sizeof(struct travel_move),
-                               .read_header = read_header,
-                               .read_row = read_row};
-    enum status st =
-        parameters_in_use_read(request->reference, &known, &result->reference, err);
-    st = st == STATUS_OK ? move_list_read(list, err) : st;
-    result->skipped = list->skipped;
-    if (st == STATUS_OK && request->validate_count > 0) {
-        result->is_held_out = true;
-        st = move_list_read_held_out(list, err);
-        identify_blame_held_out(request, st, err);
+    struct travel_fit part;
+    const enum status st = travel_time_fit_motion(moves + from, n, result->motion, method,
+                                                  name ? &part : &result->fit);
+    if (st == STATUS_OK && name) {
+        travel_time_check_part(&result->fit, name, &part);
     }
     return st;
 }
@@ -368,42 +326,29 @@ static enum status read_request(const struct identify_request *request, void *wh
 static enum status fit_data(void *what, struct err *err)
 {
     struct result *result = what;
-    const struct move_list *list = &result->loader.list;
-    const enum status st = fit_files(&result->loader, &result->fit, err);
-    if (st == STATUS_OK && result->head.doubts) {
-        travel_judge_units(&result->fit, list->moves, list->own_count);
+    const enum status st = move_list_fit(&result->list, fit_range, err);
+    if (st == STATUS_OK && result->list.head.doubts) {
+        travel_judge_units(&result->fit, result->list.moves, result->list.own_count);
     }
     return st;
 }
 
-static enum status judge_fit(void *what, struct err *err)
+static enum status hold_out(void *what, struct err *err)
 {
     struct result *result = what;
-    const struct move_list *list = &result->loader.list;
-    enum status st = STATUS_OK;
-    if (result->is_held_out) {
-        const struct travel_move *moves = list->moves;
-        st = travel_hold_out(&result->fit, moves + list->own_count,
-                             list->count - list->own_count, &result->held);
-        st = move_list_fitted(st, err);
-        identify_blame_held_out(list->request, st, err);
-    }
-    if (st == STATUS_OK) {
-        identify_conclude(&result->head, &result->fit.estimate, &result->reference);
-    }
-    return st;
-}
-
-static void release_result(void *what)
-{
-    move_list_free(&((struct result *)what)->loader.list);
+    struct move_list *list = &result->list;
+    const struct travel_move *moves = list->moves;
+    return identify_fail_fit(travel_hold_out(&result->fit, moves + list->own_count,
+                                             list->count - list->own_count, &list->held),
+                             err);
 }
 
 const struct identify_method identify_travel_time = {.bytes = sizeof(struct result),
-                                                     .check = check_request,
-                                                     .read = read_request,
+                                                     .name = name_parameters,
+                                                     .check = move_list_check,
+                                                     .load = load_moves,
                                                      .fit = fit_data,
-                                                     .judge = judge_fit,
+                                                     .hold_out = hold_out,
                                                      .write = write_members,
                                                      .print = print_page,
-                                                     .release = release_result};
+                                                     .release = move_list_free};

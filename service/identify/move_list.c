@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "service/identify/estimate_page.h"
-#include "service/identify/identify.h"
 
 /* Ratio of the total work that reading takes. */
 static const double READING_SHARE = 0.9;
@@ -18,17 +17,27 @@ static bool report_reading(void *context, uint64_t done, uint64_t total)
 static enum status read_table(struct move_list *list, const struct csv_source *input,
                               struct err *err)
 {
-    const struct csv_lines lines = {list->read_header, list->read_row, report_reading, list};
+    const struct csv_lines lines = {list->form->read_header, list->form->read_row,
+                                    report_reading, list};
     return csv_file_read(input, &lines, NULL, err);
 }
 
-enum status move_list_read(struct move_list *list, struct err *err)
+enum status move_list_read(const struct identify_request *request, bool held_out,
+                           const struct move_form *form, struct move_list *list,
+                           struct err *err)
 {
-    const struct identify_request *request = list->request;
     enum status st = STATUS_OK;
+    if (held_out) {
+        const size_t skipped = list->skipped;
+        st = read_table(list, &request->validate[0], err);
+        list->skipped = skipped;
+        return st;
+    }
+    list->request = request;
+    list->form = form;
     list->starts = calloc(request->file_count + 1, sizeof *list->starts);
     if (!list->starts) {
-        return move_list_fitted(STATUS_E_NOMEM, err);
+        return err_no_memory(err, "identify", "no memory");
     }
     for (size_t i = 0; i < request->file_count && st == STATUS_OK; i++) {
         st = read_table(list, &request->files[i], err);
@@ -38,18 +47,13 @@ enum status move_list_read(struct move_list *list, struct err *err)
     return st;
 }
 
-enum status move_list_read_held_out(struct move_list *list, struct err *err)
-{
-    return read_table(list, &list->request->validate[0], err);
-}
-
 enum status move_list_add(struct move_list *list, const void *move, const struct csv *csv,
                           struct err *err)
 {
+    const size_t each = list->form->each;
     if (list->count == list->room) {
         const size_t room = list->room ? 2 * list->room : 1024;
-        void *more =
-            room <= SIZE_MAX / 2 / list->each ? realloc(list->moves, room * list->each) : NULL;
+        void *more = room <= SIZE_MAX / 2 / each ? realloc(list->moves, room * each) : NULL;
         if (!more) {
             return err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, csv->name, csv->line, 0,
                               "no memory for more than %zu moves", list->count);
@@ -57,12 +61,13 @@ enum status move_list_add(struct move_list *list, const void *move, const struct
         list->moves = more;
         list->room = room;
     }
-    memcpy((char *)list->moves + list->each * list->count++, move, list->each);
+    memcpy((char *)list->moves + each * list->count++, move, each);
     return STATUS_OK;
 }
 
-void move_list_free(struct move_list *list)
+void move_list_free(void *what)
 {
+    struct move_list *list = what;
     free(list->moves);
     free(list->starts);
 }
@@ -75,38 +80,46 @@ enum travel_method move_list_method(const struct identify_request *request)
 }
 
 enum status move_list_check(const struct model_row *row, const struct identify_request *request,
-                            const struct parameters_in_use_form *form, struct err *err)
+                            struct err *err)
 {
     if (request->validate_count > 1) {
         return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE, "validate",
                        "more than one --validate is not for %s", row->name);
     }
     return move_list_method(request) < TRAVEL_METHOD_COUNT
-               ? parameters_in_use_check(request->reference, form, err)
+               ? STATUS_OK
                : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "method",
                          "unknown method '%s', ols, huber, tukey and auto are known",
                          request->method);
 }
 
-enum status move_list_fitted(enum status st, struct err *err)
+enum status move_list_fit(struct move_list *list, move_range_fit *fit_range, struct err *err)
 {
-    return st == STATUS_OK ? st
-                           : err_set(err, st, FAULT_FIT_FAILED, "identify",
-                                     "the fit failed: %s", status_name(st));
+    const struct identify_request *request = list->request;
+    const size_t files = request->file_count > 1 ? request->file_count : 0;
+    const enum travel_method method = move_list_method(request);
+    enum status st = fit_range(list, 0, list->own_count, method, NULL);
+    for (size_t i = 0; st == STATUS_OK && i < files; i++) {
+        st = fit_range(list, list->starts[i], list->starts[i + 1] - list->starts[i], method,
+                       identify_base_name(request->files[i].path));
+    }
+    return identify_fail_fit(st, err);
 }
 
-void move_list_print_verdict(FILE *out, const struct estimate *e, size_t skipped)
+void move_list_print_verdict(FILE *out, const struct move_list *list)
 {
-    estimate_page_verdict(out, e);
-    if (skipped > 0) {
+    estimate_page_verdict(out, list->head.known.part[0]);
+    if (list->skipped > 0) {
         (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
-                      skipped);
+                      list->skipped);
     }
 }
 
-void move_list_print_residuals(FILE *out, const struct estimate *e,
+void move_list_print_residuals(FILE *out, const struct move_list *list,
                                const struct move_residuals *left)
 {
+    const struct estimate *e = list->head.known.part[0];
+    parameters_in_use_print(out, e, &list->head.reference[0]);
     (void)fputc('\n', out);
     estimate_page_rank(out, e, "");
     if (left->n > 0) {

@@ -21,8 +21,8 @@ enum { PARAMETERS_IN_USE_PARTS_MAX = 6 };
 /* The names that the text may use. */
 struct parameters_in_use_form {
     const char *model;
-    /* Names and symbols of the separately fitted parts; NULL: no more parts. */
-    const struct estimate *part[PARAMETERS_IN_USE_PARTS_MAX];
+    /* The separately fitted parts, with their names and symbols; NULL: no more parts. */
+    struct estimate *part[PARAMETERS_IN_USE_PARTS_MAX];
     bool late; /* delay_s is allowed: it belongs to the first part */
 };
 

@@ -1,7 +1,5 @@
 #include "service/identify/table_rows.h"
 
-#include <string.h>
-
 /* Ratio of the total work that reading takes. */
 static const double READING_SHARE = 0.7;
 
@@ -11,23 +9,26 @@ static bool report_reading(void *context, uint64_t done, uint64_t total)
                           done, total);
 }
 
-enum status table_rows_read(const struct identify_request *request,
+enum status table_rows_load(const struct identify_request *request,
                             const struct table_form *form, bool held_out,
-                            struct table_rows *rows, struct identify_files *files,
-                            struct err *err)
+                            struct identify_head *head, struct err *err)
 {
-    struct table *table = &rows->table;
-    memset(rows, 0, sizeof *rows);
-    rows->request = request;
-    rows->part_count = held_out ? request->validate_count : request->file_count;
+    struct table_rows rows = {.request = request,
+                              .part_count =
+                                  held_out ? request->validate_count : request->file_count};
+    struct table *table = &rows.table;
     table->channels = form->channels;
     table->rows_max = form->rows_max;
     table->go_on = report_reading;
-    table->context = rows;
+    table->context = &rows;
     for (size_t c = 0; c < form->channels; c++) {
         table->channel[c].names = form->names + c * form->each;
         table->channel[c].given = column_map_find(&request->columns, *table->channel[c].names);
     }
-    return identify_read_tables(table, held_out ? request->validate : request->files,
-                                rows->part_count, rows->part_start, files, err);
+    enum status st = identify_read_tables(table, held_out ? request->validate : request->files,
+                                          rows.part_count, rows.part_start,
+                                          held_out ? &head->held_out_files : &head->files, err);
+    st = st == STATUS_OK ? form->make(&rows, held_out, head, err) : st;
+    table_free(table);
+    return st;
 }

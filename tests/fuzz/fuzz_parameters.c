@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_current(const char *text)
 {
-    static const struct estimate estimate = {
+    static struct estimate estimate = {
         .p = 2, .name = {"surge_mass_kg", "yaw_drag"}, .symbol = {"d1", ""}};
     const struct parameters_in_use_form form = {"usv3", {&estimate}, true};
     struct reference_values current;
