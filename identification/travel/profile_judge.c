@@ -5,7 +5,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/fit/plausible.h"
-#include "identification/travel/travel_law.h"
+#include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_thresholds.def"
 
 static const double FLOOR_S = 1e-4;
@@ -26,17 +26,7 @@ static const struct {
 static void judge_count(struct profile_fit *fit)
 {
     struct estimate *e = &fit->estimate;
-    const size_t total = fit->n + fit->refused;
-    if (fit->n == 0) {
-        estimate_reason(e, ESTIMATE_FAIL, "no usable move");
-    }
-    if (fit->refused > 0) {
-        const bool many = (double)fit->refused > REFUSED_RATIO_MAX * (double)total;
-        estimate_reason(e, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
-                        "%zu of %zu moves were refused: not a finite, sensible number, or a "
-                        "lap that is not above zero",
-                        fit->refused, total);
-    }
+    travel_judge_usable(e, fit->n, fit->refused);
     for (size_t k = 0; k < PROFILE_CLASSES; k++) {
         const struct profile_law *law = &fit->law[k];
         if (law->n > 0 && law->freedom < ESTIMATE_FREEDOM_MIN) {
@@ -94,89 +84,46 @@ static void judge_terms(struct profile_fit *fit, size_t kind)
                             j == PROFILE_SPEED ? words[kind].longer : words[kind].shorter);
         }
     }
-    if (e->identifiable[t0] && e->value[t0] < -NEGATIVE_SE * e->se[t0] &&
-        e->value[t0] < -NEGATIVE_S) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "unphysical sign: %s = %.3g s (se %.2g), a delay below zero",
-                        term_name(kind, PROFILE_T0), e->value[t0], e->se[t0]);
+    if (e->identifiable[t0]) {
+        travel_judge_delay(e, e->name[t0], e->value[t0], e->se[t0]);
     }
 }
 
 static void judge_residuals(struct profile_fit *fit)
 {
-    struct estimate *e = &fit->estimate;
-    const double ratio = (double)fit->outliers / (double)fit->n;
     /* Outliers, such as late replies, do not decide it. */
-    if (fit->outliers == 0 && fit->r2 < R2_MARGINAL && e->rank > 1) {
-        estimate_reason(e, fit->r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                        "poor fit: the model explains %.0f %% of the variance of the laps",
-                        100.0 * fmax(fit->r2, 0.0));
+    if (fit->outliers == 0) {
+        travel_judge_r2(&fit->estimate, fit->r2);
     }
-    if (travel_law_many(fit->outliers, fit->n)) {
-        estimate_reason(e, ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                        "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * ratio);
-        estimate_advise(e, "look at the laps beyond 4 sd: moves that were interrupted, or a "
-                           "reply that was late");
-    }
-}
-
-/* Returns the class whose moves changed more, and the change of their time in percent. */
-static const char *changed_moves(const double share[TRAVEL_SIZES], double *percent)
-{
-    const size_t k = fabs(share[0]) > fabs(share[1]) ? 0 : 1;
-    *percent = 100.0 * share[k];
-    return words[k].moves;
+    travel_judge_outliers(&fit->estimate, fit->outliers, fit->n, "moves that were interrupted");
 }
 
 /* Runs the tests of travel times on the times by this law: moves of joints stand in for
  * rotations, moves on lines for displacements. */
 static void judge_law(struct profile_fit *fit, const struct travel_law *law)
 {
+    static const struct travel_law_words law_words = {
+        {"the time of moves of joints", "the time of lines"},
+        false,
+        {{"shorter moves of joints", "longer moves of joints"},
+         {"shorter lines", "longer lines"},
+         {"early in the table", "late in the table"}},
+    };
     struct estimate *e = &fit->estimate;
-    double percent;
     if (!law->tested) {
         estimate_reason(e, ESTIMATE_MARGINAL,
                         "%zu moves are too few to test whether they follow the law", fit->n);
         estimate_advise(e, "make more moves, a dozen at least");
         return;
     }
-    if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
-        const char *moves = changed_moves(law->step, &percent);
-        estimate_reason(
-            e, ESTIMATE_MARGINAL,
-            "speeds change on the way: %s take %+.0f %% more time from move %zu of %zu on",
-            moves, percent, law->step_at + 1, fit->n);
-    } else if (travel_law_drifts(law)) {
-        const char *moves = changed_moves(law->trend, &percent);
-        estimate_reason(
-            e, ESTIMATE_MARGINAL,
-            "speeds change gradually: %s take %+.0f %% more time from the first to the last",
-            moves, percent);
-    } else if (travel_law_mixes(law, fit->n)) {
-        const char *moves = changed_moves(law->kinds, &percent);
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "moves of two kinds: %s differ by %.0f %% between %zu moves and the "
-                        "other %zu",
-                        moves, fabs(percent), law->second_kind, fit->n - law->second_kind);
-    } else if (travel_law_spreads(law)) {
-        const char *moves = changed_moves(law->variation, &percent);
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "%s vary by %.0f %% from one to the next: a speed slider, or loads?",
-                        moves, percent);
-    }
+    travel_judge_changes(e, law, fit->n, &law_words);
     if (travel_law_bends(law)) {
         estimate_reason(e, ESTIMATE_MARGINAL,
                         "laps bend with the size of the move otherwise than by one "
                         "acceleration (chance %.2g)",
                         law->bend_p);
     }
-    if (travel_law_leaves_a_kind(law)) {
-        static const char *const shared[TRAVEL_CAUSES] = {"the time of moves of joints",
-                                                          "the time of lines", "their order"};
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "the %zu outliers share a cause, %s, more than by chance", law->aside,
-                        shared[law->aside_cause]);
-    }
+    travel_judge_causes(e, law, &law_words);
 }
 
 /* x is [n x TRAVEL_P], followed by y and residual, [n] each. */
@@ -248,43 +195,33 @@ void profile_judge_units(struct profile_fit *fit)
     }
 }
 
-/* Nested errors: the part is contained in the whole. */
 void profile_check_part(struct profile_fit *whole, const char *name,
                         const struct profile_fit *part)
 {
     const struct estimate *w = &whole->estimate;
     const struct estimate *p = &part->estimate;
     for (size_t i = 0; i < PROFILE_P; i++) {
-        const double nested =
-            fmax(p->se[i] * p->se[i] - w->se[i] * w->se[i], 0.25 * p->se[i] * p->se[i]);
-        const double apart = fabs(p->value[i] - w->value[i]);
-        if (i % PROFILE_TERMS != PROFILE_T0 && apart > APART_SE * sqrt(nested) &&
-            apart > APART_SHARE * w->value[i]) {
-            estimate_reason(&whole->estimate, ESTIMATE_MARGINAL,
-                            "%.40s alone gives %s = %.4g +- %.2g, all together %.4g +- %.2g",
-                            name, profile_term_name((enum profile_term)i), p->value[i],
-                            p->se[i], w->value[i], w->se[i]);
-            estimate_advise(&whole->estimate,
-                            "the files are not of one robot in one state: fit each by itself");
+        const struct travel_values values = {w->value[i], w->se[i], p->value[i], p->se[i],
+                                             true};
+        if (i % PROFILE_TERMS != PROFILE_T0 && travel_values_differ(&values)) {
+            travel_report_part(&whole->estimate, name, p, i);
         }
     }
+}
+
+static double predict_lap(const void *fit, const void *moves, size_t i, double *lap_s)
+{
+    const struct profile_move *move = (const struct profile_move *)moves + i;
+    *lap_s = move->lap_s;
+    return profile_move_usable(move) ? profile_time_predict(fit, move) : (double)NAN;
 }
 
 enum status profile_hold_out(struct profile_fit *fit, const struct profile_move *moves,
                              size_t n, struct travel_held_out *held)
 {
-    gsl_vector *laps = gsl_vector_alloc(2 * n + 1);
-    if (!laps) {
-        return STATUS_E_NOMEM;
+    const enum status st = travel_held_out_score(predict_lap, fit, moves, n, held);
+    if (st == STATUS_OK) {
+        (void)travel_held_out_judge(&fit->estimate, fit->n, fit->residual_s_sd, held);
     }
-    double *predicted_s = laps->data + n;
-    for (size_t i = 0; i < n; i++) {
-        laps->data[i] = moves[i].lap_s;
-        predicted_s[i] =
-            profile_move_usable(&moves[i]) ? profile_time_predict(fit, &moves[i]) : (double)NAN;
-    }
-    travel_held_out_score(laps->data, predicted_s, n, held);
-    gsl_vector_free(laps);
-    (void)travel_held_out_judge(&fit->estimate, fit->n, fit->residual_s_sd, held);
-    return STATUS_OK;
+    return st;
 }

@@ -11,19 +11,33 @@
 #include "identification/travel/travel_thresholds.def"
 #include "identification/travel/travel_time.h"
 
-/* Returns whether two estimates of 1 / speed differ. Their errors are independent or, for a
- * part of a whole, nested. The difference then has the variance of the part minus that of
- * the whole. */
+bool travel_values_differ(const struct travel_values *values)
+{
+    const double p = values->part_se * values->part_se;
+    const double w = values->whole_se * values->whole_se;
+    const double variance = values->is_nested ? fmax(p - w, 0.25 * p) : p + w;
+    const double apart = fabs(values->part - values->whole);
+    return apart > APART_SE * sqrt(variance) && apart > APART_SHARE * fabs(values->whole);
+}
+
+void travel_report_part(struct estimate *whole, const char *name, const struct estimate *part,
+                        size_t i)
+{
+    estimate_reason(whole, ESTIMATE_MARGINAL,
+                    "%.40s alone gives %s = %.4g +- %.2g, all together %.4g +- %.2g", name,
+                    whole->name[i], part->value[i], part->se[i], whole->value[i], whole->se[i]);
+    estimate_advise(whole, "the files are not of one robot in one state: fit each by itself");
+}
+
+/* Returns whether two estimates of 1 / speed differ. */
 static bool is_apart(const struct travel_fit *whole, const struct travel_fit *part, bool nested,
                      enum travel_term term)
 {
-    const double p = part->beta_se[term] * part->beta_se[term];
-    const double w = whole->beta_se[term] * whole->beta_se[term];
-    const double variance = nested ? fmax(p - w, 0.25 * p) : p + w;
-    const double apart = fabs(part->beta[term] - whole->beta[term]);
+    const struct travel_values values = {whole->beta[term], whole->beta_se[term],
+                                         part->beta[term], part->beta_se[term], nested};
     return part->estimate.identifiable[term] && whole->estimate.identifiable[term] &&
            part->n >= part->estimate.rank + DOF_REPORTED && part->beta[term] > 0.0 &&
-           apart > APART_SE * sqrt(variance) && apart > APART_SHARE * fabs(whole->beta[term]);
+           travel_values_differ(&values);
 }
 
 void travel_time_check_part(struct travel_fit *whole, const char *name,
@@ -43,33 +57,32 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
                 part->beta_lo[term], part->beta_hi[term]);
             travel_advise_column(&whole->estimate, term);
         } else if (is_apart(whole, part, true, term)) {
-            estimate_reason(&whole->estimate, ESTIMATE_MARGINAL,
-                            "%.40s alone gives %s = %.4g +- %.2g, all together %.4g +- %.2g",
-                            name, travel_term_name(term), part->estimate.value[term],
-                            part->estimate.se[term], whole->estimate.value[term],
-                            whole->estimate.se[term]);
-            estimate_advise(&whole->estimate,
-                            "the files are not of one robot in one state: fit each by itself");
+            travel_report_part(&whole->estimate, name, &part->estimate, term);
         }
     }
 }
 
-void travel_held_out_score(double *lap_s, const double *predicted_s, size_t n,
-                           struct travel_held_out *held)
+enum status travel_held_out_score(travel_lap_predict *predict, const void *fit,
+                                  const void *moves, size_t n, struct travel_held_out *held)
 {
-    double *off = lap_s;
+    gsl_vector *off = gsl_vector_alloc(n + 1);
+    if (!off) {
+        return STATUS_E_NOMEM;
+    }
     double rss = 0.0;
     double sst = 0.0;
     double mean_lap_s = 0.0;
     double sum = 0.0;
     *held = (struct travel_held_out){.n = 0};
     for (size_t i = 0; i < n; i++) {
-        const double residual = lap_s[i] - predicted_s[i];
-        const double deviation = lap_s[i] - mean_lap_s;
+        double lap_s;
+        const double predicted_s = predict(fit, moves, i, &lap_s);
+        const double residual = lap_s - predicted_s;
+        const double deviation = lap_s - mean_lap_s;
         if (!isfinite(residual)) {
             continue;
         }
-        off[held->n++] = fabs(residual);
+        off->data[held->n++] = fabs(residual);
         sum += residual;
         rss += residual * residual;
         const double step = deviation / (double)held->n;
@@ -81,8 +94,11 @@ void travel_held_out_score(double *lap_s, const double *predicted_s, size_t n,
     held->rmse_s = held->n ? sqrt(rss / count) : nan("");
     held->mean_s = held->n ? sum / count : nan("");
     held->r2 = sst > 0.0 ? 1.0 - rss / sst : nan("");
-    gsl_sort(off, 1, held->n);
-    held->median_s = held->n ? gsl_stats_median_from_sorted_data(off, 1, held->n) : nan("");
+    gsl_sort(off->data, 1, held->n);
+    held->median_s =
+        held->n ? gsl_stats_median_from_sorted_data(off->data, 1, held->n) : nan("");
+    gsl_vector_free(off);
+    return STATUS_OK;
 }
 
 /* Uses the median, which late replies do not move, as a Gaussian standard deviation. */
@@ -137,27 +153,24 @@ static void judge_speeds(struct travel_fit *fit, const struct travel_fit *theirs
     }
 }
 
+static double predict_lap(const void *fit, const void *moves, size_t i, double *lap_s)
+{
+    const struct travel_move *move = (const struct travel_move *)moves + i;
+    *lap_s = move->lap_s;
+    return travel_move_usable(move)
+               ? travel_time_predict(fit, move->rotation_rad, move->displacement_m)
+               : (double)NAN;
+}
+
 enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *moves, size_t n,
                             struct travel_held_out *held)
 {
     struct travel_held_out out;
     struct travel_fit theirs;
     const size_t before = fit->estimate.reason_count;
-    gsl_vector *laps = gsl_vector_alloc(2 * n + 1);
-    if (!laps) {
-        return STATUS_E_NOMEM;
-    }
-    double *predicted_s = laps->data + n;
-    for (size_t i = 0; i < n; i++) {
-        laps->data[i] = moves[i].lap_s;
-        predicted_s[i] =
-            travel_move_usable(&moves[i])
-                ? travel_time_predict(fit, moves[i].rotation_rad, moves[i].displacement_m)
-                : (double)NAN;
-    }
-    travel_held_out_score(laps->data, predicted_s, n, &out);
-    gsl_vector_free(laps);
-    const enum status st = travel_time_fit_motion(moves, n, fit->motion, fit->method, &theirs);
+    enum status st = travel_held_out_score(predict_lap, fit, moves, n, &out);
+    st = st == STATUS_OK ? travel_time_fit_motion(moves, n, fit->motion, fit->method, &theirs)
+                         : st;
     if (st != STATUS_OK) {
         return st;
     }

@@ -18,10 +18,27 @@ struct travel_held_out {
     double rmse_s, r2, median_s, mean_s;
 };
 
-/* Compares laps [n] with their predictions [n], NaN where there is none; overwrites the
- * laps. */
-void travel_held_out_score(double *lap_s, const double *predicted_s, size_t n,
-                           struct travel_held_out *held);
+/* Returns the lap of moves[i] that the fit predicts, NaN without one, and the measured lap. */
+typedef double travel_lap_predict(const void *fit, const void *moves, size_t i, double *lap_s);
+
+/* Compares n laps with their predictions. STATUS_E_NOMEM. */
+MUST_USE enum status travel_held_out_score(travel_lap_predict *predict, const void *fit,
+                                           const void *moves, size_t n,
+                                           struct travel_held_out *held);
+
+/* Value i of a part of the moves, or of other moves, and the same value of the whole. */
+struct travel_values {
+    double whole, whole_se, part, part_se;
+    bool is_nested; /* the part is contained in the whole */
+};
+
+/* Returns whether both values differ by more than their errors, and so much that it matters.
+ * Nested errors: the difference has the variance of the part minus that of the whole. */
+bool travel_values_differ(const struct travel_values *values);
+
+/* Adds a reason to *whole: the part called `name` gives another entry i. */
+void travel_report_part(struct estimate *whole, const char *name, const struct estimate *part,
+                        size_t i);
 
 /* Adds a reason to *e if the residuals are larger than those of the fit's own moves allow,
  * or biased. n and residual_s_sd belong to the fit. Returns false, with a note, if there are

@@ -189,19 +189,24 @@ static void judge_rank(struct travel_fit *fit, const struct travel_evidence *evi
     advise_moves(fit, &c, blind_of(evidence->ls));
 }
 
-static void judge_count(struct travel_fit *fit)
+void travel_judge_usable(struct estimate *e, size_t n, size_t refused)
 {
-    const size_t total = fit->n + fit->refused;
-    if (fit->n == 0) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL, "no usable move");
+    const size_t total = n + refused;
+    if (n == 0) {
+        estimate_reason(e, ESTIMATE_FAIL, "no usable move");
     }
-    if (fit->refused > 0) {
-        const bool many = (double)fit->refused > REFUSED_RATIO_MAX * (double)total;
-        estimate_reason(&fit->estimate, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+    if (refused > 0) {
+        const bool many = (double)refused > REFUSED_RATIO_MAX * (double)total;
+        estimate_reason(e, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                         "%zu of %zu moves were refused: not a finite, sensible number, or a "
                         "lap that is not above zero",
-                        fit->refused, total);
+                        refused, total);
     }
+}
+
+static void judge_count(struct travel_fit *fit)
+{
+    travel_judge_usable(&fit->estimate, fit->n, fit->refused);
     if (fit->n == 0) {
         return;
     }
@@ -261,7 +266,7 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
     }
 }
 
-static void judge_delay(struct estimate *e, const char *name, double value, double se)
+void travel_judge_delay(struct estimate *e, const char *name, double value, double se)
 {
     if (value < -NEGATIVE_SE * se && value < -NEGATIVE_S) {
         estimate_reason(e, ESTIMATE_MARGINAL,
@@ -276,34 +281,39 @@ static void judge_signs(struct travel_fit *fit)
     judge_speed(fit, TRAVEL_INV_V);
     for (size_t j = 0; j < TRAVEL_INV_W; j++) {
         if (fit->estimate.identifiable[j]) {
-            judge_delay(&fit->estimate, travel_term_name((enum travel_term)j), fit->beta[j],
-                        fit->beta_se[j]);
+            travel_judge_delay(&fit->estimate, travel_term_name((enum travel_term)j),
+                               fit->beta[j], fit->beta_se[j]);
         }
     }
     for (size_t k = 0; k < fit->estimate.combination_count; k++) {
         const struct estimate_combination *c = &fit->estimate.combinations[k];
-        judge_delay(&fit->estimate, c->name, c->value, c->se);
+        travel_judge_delay(&fit->estimate, c->name, c->value, c->se);
+    }
+}
+
+void travel_judge_r2(struct estimate *e, double r2)
+{
+    if (e->rank > 1 && r2 < R2_MARGINAL) {
+        estimate_reason(e, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "poor fit: the model explains %.0f %% of the variance of the laps",
+                        100.0 * fmax(r2, 0.0));
+    }
+}
+
+void travel_judge_outliers(struct estimate *e, size_t outliers, size_t n, const char *usual)
+{
+    const double ratio = n ? (double)outliers / (double)n : 0.0;
+    if (travel_law_many(outliers, n)) {
+        estimate_reason(e, ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * ratio);
+        estimate_advise(e, "look at the laps beyond 4 sd: %s, or a reply that was late", usual);
     }
 }
 
 static void judge_residuals(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
-    const double r2 = evidence->r2_weighted;
-    const double outlier_ratio = fit->n ? (double)fit->outliers / (double)fit->n : 0.0;
-
-    if (fit->estimate.rank > 1 && r2 < R2_MARGINAL) {
-        estimate_reason(&fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                        "poor fit: the model explains %.0f %% of the variance of the laps",
-                        100.0 * fmax(r2, 0.0));
-    }
-    if (travel_law_many(fit->outliers, fit->n)) {
-        estimate_reason(&fit->estimate,
-                        outlier_ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                        "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * outlier_ratio);
-        estimate_advise(
-            &fit->estimate,
-            "look at the laps beyond 4 sd: several moves in one, or a reply that was late");
-    }
+    travel_judge_r2(&fit->estimate, evidence->r2_weighted);
+    travel_judge_outliers(&fit->estimate, fit->outliers, fit->n, "several moves in one");
     if (fit->method == TRAVEL_OLS && evidence->wild_count > 0) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "%zu of %zu moves deviate from a law that the others follow within "
@@ -388,54 +398,48 @@ static void judge_aside(struct travel_fit *fit, const struct travel_evidence *ev
  * them. */
 static const double MIDDLE = 0.15;
 
-/* Returns the speed that changed more, and its change in percent: a share of 1/v is the
- * inverse share of v. */
-static const char *changed_speed(const double share[TRAVEL_SIZES], double *percent)
+/* Returns what changed more, and its change in percent: a share of 1/v is the inverse share
+ * of v. */
+static const char *find_changed(const struct travel_law_words *words,
+                                const double share[TRAVEL_SIZES], double *percent)
 {
     const size_t k = fabs(share[0]) > fabs(share[1]) ? 0 : 1;
-    *percent = 100.0 * (1.0 / (1.0 + share[k]) - 1.0);
-    return travel_term_name(k == 0 ? TRAVEL_INV_W : TRAVEL_INV_V);
+    *percent = 100.0 * (words->is_inverse ? 1.0 / (1.0 + share[k]) - 1.0 : share[k]);
+    return words->changed[k];
 }
 
-static bool judge_order(struct travel_fit *fit, const struct travel_law *law)
+static bool judge_order(struct estimate *e, const struct travel_law *law, size_t n,
+                        const struct travel_law_words *words)
 {
     double percent;
     if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
-        const char *name = changed_speed(law->step, &percent);
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        const char *name = find_changed(words, law->step, &percent);
+        estimate_reason(e, ESTIMATE_MARGINAL,
                         "speeds change on the way: %s by %+.0f %% from move %zu of %zu on",
-                        name, percent, law->step_at + 1, fit->n);
+                        name, percent, law->step_at + 1, n);
     } else if (travel_law_drifts(law)) {
-        const char *name = changed_speed(law->trend, &percent);
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        const char *name = find_changed(words, law->trend, &percent);
+        estimate_reason(e, ESTIMATE_MARGINAL,
                         "speeds change gradually: %s by %+.0f %% from the first move to "
                         "the last",
                         name, percent);
     } else {
         return false;
     }
-    estimate_advise(&fit->estimate,
-                    "fit the moves before and after the change apart, and look for its cause: "
-                    "battery, load, floor, another robot");
+    estimate_advise(e, "fit the moves before and after the change apart, and look for its "
+                       "cause: battery, load, floor, another robot");
     return true;
 }
 
-/* Outliers that share a cause are no outliers. */
-static void judge_kind_aside(struct travel_fit *fit, const struct travel_law *law)
+void travel_judge_causes(struct estimate *e, const struct travel_law *law,
+                         const struct travel_law_words *words)
 {
-    static const char *const words[TRAVEL_CAUSES][2] = {
-        {"smaller rotations", "larger rotations"},
-        {"shorter drives", "longer drives"},
-        {"early in the table", "late in the table"},
-    };
-    if (!travel_law_leaves_a_kind(law)) {
-        return;
+    if (travel_law_leaves_a_kind(law)) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "the %zu outliers share a cause: they are %s, more than by chance",
+                        law->aside, words->causes[law->aside_cause][law->aside_more ? 1 : 0]);
+        estimate_advise(e, "find what these moves have in common: they may be part of the law");
     }
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                    "the %zu outliers share a cause: they are %s, more than by chance",
-                    law->aside, words[law->aside_cause][law->aside_more ? 1 : 0]);
-    estimate_advise(&fit->estimate,
-                    "find what these moves have in common: they may be part of the law");
 }
 
 static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
@@ -488,29 +492,41 @@ static void advise_middle(struct travel_fit *fit, const struct travel_evidence *
     }
 }
 
-static void judge_spread(struct travel_fit *fit, const struct travel_law *law)
+void travel_judge_changes(struct estimate *e, const struct travel_law *law, size_t n,
+                          const struct travel_law_words *words)
 {
-    if (travel_law_mixes(law, fit->n)) {
+    /* A change with time also increases the spread, so it is judged first. */
+    if (judge_order(e, law, n, words)) {
+        return;
+    }
+    if (travel_law_mixes(law, n)) {
         double percent;
-        const char *name = changed_speed(law->kinds, &percent);
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        const char *name = find_changed(words, law->kinds, &percent);
+        estimate_reason(e, ESTIMATE_MARGINAL,
                         "moves of two kinds: %s differs by %.0f %% between %zu moves and the "
                         "other %zu",
-                        name, fabs(percent), law->second_kind, fit->n - law->second_kind);
+                        name, fabs(percent), law->second_kind, n - law->second_kind);
     } else if (travel_law_spreads(law)) {
         const size_t k = law->variation[0] > law->variation[1] ? 0 : 1;
         estimate_reason(
-            &fit->estimate, ESTIMATE_MARGINAL,
+            e, ESTIMATE_MARGINAL,
             "%s varies by %.0f %% from move to move: laps spread with the size of the "
             "move",
-            travel_term_name(k == 0 ? TRAVEL_INV_W : TRAVEL_INV_V), 100.0 * law->variation[k]);
+            words->changed[k], 100.0 * law->variation[k]);
     } else {
         return;
     }
-    estimate_advise(&fit->estimate,
-                    "look whether these are moves of several robots, loads or floors, and fit "
-                    "each for itself");
+    estimate_advise(e, "look whether these are moves of several robots, loads or floors, and "
+                       "fit each for itself");
 }
+
+static const struct travel_law_words law_words = {
+    {"angular_speed_radps", "linear_speed_mps"},
+    true,
+    {{"smaller rotations", "larger rotations"},
+     {"shorter drives", "longer drives"},
+     {"early in the table", "late in the table"}},
+};
 
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
@@ -520,12 +536,9 @@ void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence
     judge_residuals(fit, evidence);
     judge_aside(fit, evidence);
     judge_bend(fit, &evidence->law);
-    judge_kind_aside(fit, &evidence->law);
+    travel_judge_causes(&fit->estimate, &evidence->law, &law_words);
     if (evidence->law.tested) {
         advise_middle(fit, evidence);
     }
-    /* A change with time also increases the spread, so it is judged first. */
-    if (!judge_order(fit, &evidence->law)) {
-        judge_spread(fit, &evidence->law);
-    }
+    travel_judge_changes(&fit->estimate, &evidence->law, fit->n, &law_words);
 }

@@ -37,6 +37,32 @@ void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence
  * fitted. */
 void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves, size_t n);
 
+/* ---- judgements that fits of commanded moves share ---- */
+
+/* Judges how many moves were usable. */
+void travel_judge_usable(struct estimate *e, size_t n, size_t refused);
+
+/* Judges a delay, whatever its name is, and the explained variance. */
+void travel_judge_delay(struct estimate *e, const char *name, double value, double se);
+void travel_judge_r2(struct estimate *e, double r2);
+
+/* Judges outliers among n moves. usual: what they often are. */
+void travel_judge_outliers(struct estimate *e, size_t outliers, size_t n, const char *usual);
+
+/* Names for the results of the tests of a law, by rotation and displacement. */
+struct travel_law_words {
+    const char *changed[TRAVEL_SIZES];
+    bool is_inverse; /* changed is a speed: its changes are those of an inverse */
+    const char *causes[TRAVEL_CAUSES][2]; /* outliers with less, with more of a cause */
+};
+
+/* Judges changes with the order of n moves, and kinds of moves. */
+void travel_judge_changes(struct estimate *e, const struct travel_law *law, size_t n,
+                          const struct travel_law_words *words);
+/* Judges outliers that share a cause: they are no outliers. */
+void travel_judge_causes(struct estimate *e, const struct travel_law *law,
+                         const struct travel_law_words *words);
+
 /* Adds advice for a speed with an unphysical sign. */
 void travel_advise_column(struct estimate *e, enum travel_term term);
 
