@@ -14,11 +14,7 @@ enum { BATCH = 16 };
 struct bench {
     struct team_simulator *simulator;
     struct team_draw *draw;
-    struct team_statistics *statistics; /* NULL: not collected */
-    struct team_effects listener;
-    /* [robots x kinds] NULL: an activity without a known duration ends the run */
-    bool *unknown;
-    const struct team_prediction *tp;
+    struct team_statistics *statistics;
 };
 
 struct work {
@@ -37,50 +33,15 @@ struct worker {
 
 /* ---- one run ---- */
 
-static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *lap)
+static void run_once(struct bench *b, const struct team_prediction *tp,
+                     const struct team_runs_options *o, const struct team_effects *fx,
+                     struct team_run *run)
 {
-    struct bench *b = context;
-    if (!team_draw_lap(b->draw, start, lap)) {
-        if (!b->unknown) {
-            return false;
-        }
-        const size_t kinds = team_activity_count(b->tp);
-        b->unknown[start->robot * kinds + team_activity_kind(b->tp, start->step)] = true;
-        *lap = (struct team_lap){.answers = true, .lap_us = 1000000};
-    }
-    if (b->statistics) {
-        team_statistics_lap(b->statistics, start, lap, team_draw_law(b->draw));
-    }
-    return true;
-}
-
-static void count_effect(void *context, const struct team_effect *effect)
-{
-    struct bench *b = context;
-    if (b->statistics) {
-        team_statistics_add_effect(b->statistics, effect);
-    }
-    if (b->listener.emit) {
-        b->listener.emit(b->listener.context, effect);
-    }
-}
-
-static void run_once(struct bench *b, const struct team_runs_options *o, struct team_run *run)
-{
-    const struct team_scenario scenario = {.params = team_prediction_params(b->tp),
-                                           .ask = ask_lap,
-                                           .context = b,
-                                           .script = o->script,
-                                           .script_count = o->script_count,
+    const struct team_scenario scenario = {.params = team_prediction_params(tp),
+                                           .ask = team_draw_lap,
+                                           .context = b->draw,
                                            .horizon_us = o->horizon_us};
-    const struct team_effects fx = {count_effect, b};
-    if (b->statistics) {
-        team_statistics_begin(b->statistics);
-    }
-    team_simulate(b->simulator, &scenario, &fx, run);
-    if (b->statistics) {
-        team_statistics_end(b->statistics, run, team_simulator_team(b->simulator));
-    }
+    team_simulate(b->simulator, &scenario, fx, run);
 }
 
 static void clear_bench(struct bench *b)
@@ -88,40 +49,36 @@ static void clear_bench(struct bench *b)
     free(b->simulator);
     free(b->draw);
     free(b->statistics);
-    free(b->unknown);
     *b = (struct bench){0};
 }
 
-static bool set_bench(struct bench *b, const struct team_prediction *tp, bool statistics)
+static bool set_bench(struct bench *b, const struct team_prediction *tp)
 {
     const struct team_params *p = team_prediction_params(tp);
-    void *const simulator = malloc(team_simulator_bytes(p));
-    void *const draw = malloc(team_draw_bytes(tp));
-    void *const sums = statistics ? malloc(team_statistics_bytes(tp)) : NULL;
-    if (!simulator || !draw || (statistics && !sums)) {
-        free(simulator);
-        free(draw);
-        free(sums);
+    *b = (struct bench){malloc(team_simulator_bytes(p)), malloc(team_draw_bytes(p)),
+                        malloc(team_statistics_bytes(tp))};
+    if (!b->simulator || !b->draw || !b->statistics) {
+        clear_bench(b);
         return false;
     }
-    *b = (struct bench){.simulator = team_simulator_init(simulator, p),
-                        .draw = team_draw_init(draw, tp),
-                        .statistics = sums ? team_statistics_init(sums, tp) : NULL,
-                        .tp = tp};
+    b->simulator = team_simulator_init(b->simulator, p);
+    b->draw = team_draw_init(b->draw, tp);
+    b->statistics = team_statistics_init(b->statistics, tp, b->draw);
     return true;
 }
 
 /* ---- without randomness -------------------------------------------------------------- */
 
-static void name_unknown(const struct bench *b, struct err_list *errors)
+static void name_unknown(const struct team_prediction *tp, const struct team_draw *draw,
+                         struct err_list *errors)
 {
-    const struct team_params *p = team_prediction_params(b->tp);
-    const size_t kinds = team_activity_count(b->tp);
+    const struct team_params *p = team_prediction_params(tp);
+    const size_t kinds = team_activity_count(tp);
     for (size_t i = 0; i < p->robot_count * kinds; i++) {
-        if (!b->unknown[i]) {
+        if (!team_draw_misses(draw, i / kinds, i % kinds)) {
             continue;
         }
-        const struct team_activity a = team_activity(b->tp, i % kinds);
+        const struct team_activity a = team_activity(tp, i % kinds);
         const char *arg = team_name(p, a.arg);
         (void)err_list_add(
             errors, STATUS_E_EMPTY, FAULT_NO_DATA, p->robots[i / kinds].name, 0, 0,
@@ -138,18 +95,15 @@ enum status team_runs_expect(const struct team_prediction *tp,
                              const struct team_effects *fx, struct team_run *run,
                              struct err_list *errors)
 {
-    struct bench b = {0};
-    const size_t places = team_prediction_params(tp)->robot_count * team_activity_count(tp);
-    if (!set_bench(&b, tp, false) || !(b.unknown = calloc(places + 1, sizeof *b.unknown))) {
-        clear_bench(&b);
+    struct bench b;
+    if (!set_bench(&b, tp)) {
         return err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, "team", 0, 0,
                             "out of memory");
     }
     const size_t before = errors->count + errors->more;
-    b.listener = *fx;
     team_draw_expect(b.draw);
-    run_once(&b, options, run);
-    name_unknown(&b, errors);
+    run_once(&b, tp, options, fx, run);
+    name_unknown(tp, b.draw, errors);
     clear_bench(&b);
     return errors->count + errors->more > before ? STATUS_E_EMPTY : STATUS_OK;
 }
@@ -158,10 +112,13 @@ enum status team_runs_expect(const struct team_prediction *tp,
 
 static void make_batch(struct work *w, struct bench *b, size_t first)
 {
+    const struct team_effects fx = {team_statistics_add_effect, b->statistics};
     for (size_t k = first; k < first + BATCH && k < w->options->runs; k++) {
         struct team_run run;
         team_draw_begin(b->draw, w->options->seed, k);
-        run_once(b, w->options, &run);
+        team_statistics_begin(b->statistics);
+        run_once(b, w->tp, w->options, &fx, &run);
+        team_statistics_end(b->statistics, &run, team_simulator_team(b->simulator));
         w->makespan_us[k] = run.end == TEAM_RUN_FINISHED ? run.makespan_us : -1;
     }
 }
@@ -213,7 +170,7 @@ static enum status run_workers(struct work *w, struct worker *workers, size_t co
     bool room = true;
     for (size_t i = 0; i < count && room; i++) {
         workers[i].work = w;
-        room = set_bench(&workers[i].bench, w->tp, true);
+        room = set_bench(&workers[i].bench, w->tp);
     }
     if (!room) {
         return err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, "team", 0, 0,

@@ -16,8 +16,6 @@ struct team_runs_options {
     uint64_t seed;
     unsigned threads; /* 1 .. TEAM_THREADS_MAX */
     int64_t horizon_us;
-    const struct team_happening *script; /* [script_count] sorted by time; borrowed */
-    size_t script_count;
     /* Called often with the ratio of finished runs; false cancels. NULL: never cancelled, and
      * progress is shown on a terminal. */
     bool (*go_on)(void *context, double share);

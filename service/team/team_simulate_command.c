@@ -216,13 +216,16 @@ static int run_study(const struct job *j)
         (void)print_faults(&errors);
         return EXIT_FAILED;
     }
-    const struct team_study study = {.tp = j->tp,
-                                     .runs = &runs,
-                                     .measured = o->journal ? &j->measured : NULL,
-                                     .run_count = j->runs.runs,
-                                     .seed = j->runs.seed,
-                                     .from = o->journal};
-    const bool written = write_study(j, &study);
+    struct team_study study = {.tp = j->tp,
+                               .runs = &runs,
+                               .measured = o->journal ? &j->measured : NULL,
+                               .run_count = j->runs.runs,
+                               .seed = j->runs.seed,
+                               .from = o->journal};
+    json_t *document = team_study_document(&study);
+    study.document = document;
+    const bool written = document && write_study(j, &study);
+    json_decref(document);
     const bool finished = runs.makespan_s.n == j->runs.runs;
     team_runs_free(&runs);
     return written && finished ? EXIT_FINE : EXIT_FAILED;

@@ -5,9 +5,11 @@
 
 #include <stdio.h>
 
-#include "service/tool/csv_tables.h"
+#include <jansson.h>
+
 #include "service/team/team_measured.h"
 #include "service/team/team_runs.h"
+#include "service/tool/csv_tables.h"
 
 struct team_study {
     const struct team_prediction *tp;
@@ -15,12 +17,15 @@ struct team_study {
     const struct team_measured *measured; /* NULL: nominal durations only */
     size_t run_count;
     uint64_t seed;
-    const char *from; /* the recording; NULL: none */
+    const char *from;       /* the recording; NULL: none */
+    const json_t *document; /* of team_study_document(); not for team_study_json() */
 };
 
-void team_study_print(const struct team_study *study, FILE *out);
 /* Write one JSON document on a line. */
 void team_study_json(const struct team_study *study, FILE *out);
+/* The same, parsed; NULL: out of memory. */
+json_t *team_study_document(const struct team_study *study);
+void team_study_print(const struct team_study *study, FILE *out);
 
 /* Tables for csv_tables_write(); `what` is a struct team_study. */
 enum { TEAM_STUDY_TABLES = 5 };

@@ -63,7 +63,7 @@ static struct bench make_bench(void)
     CU_ASSERT_FATAL(b.tp && b.simulator);
     b.tp = team_prediction_init(b.tp, &cell.p);
     b.simulator = team_simulator_init(b.simulator, &cell.p);
-    b.draw = malloc(team_draw_bytes(b.tp));
+    b.draw = malloc(team_draw_bytes(&cell.p));
     CU_ASSERT_PTR_NOT_NULL_FATAL(b.draw);
     b.draw = team_draw_init(b.draw, b.tp);
     for (uint16_t r = 0; r < ROBOTS; r++) {

@@ -36,6 +36,12 @@ grep -q '^R1  *R2  *[0-9.]*$' page || fail "waits of the page"
 for table in robots resources waits activities; do [ -s tables/$table.csv ] || fail "$table.csv"; done
 if command -v gnuplot >/dev/null; then grep -q '<svg' tables/simulate.svg || fail "no picture"; fi
 
+# The page lists every wait of the document, equal ones too.
+sed '/R2: /{p;s/R2/R3/;s/r2/r3/}; s/, nominal_sd_s: 0.[12]//g' nominal.yaml >equal.yaml
+simulate equal.yaml --runs 1 --json | grep -o '"for"' >waits || fail "equal waits: $(simulate equal.yaml --runs 1 2>&1)"
+simulate equal.yaml --runs 1 | sed -n '/^who waits/,/^$/p' | grep '^R' >lines
+[ "$(wc -l <waits)" = "$(wc -l <lines)" ] || fail "waits: $(cat lines)"
+
 # Changed teams: a place for both, or a faster robot.
 simulate nominal.yaml --set IB.capacity=2 --runs 1 --json | grep -q '"expected":{"makespan_s":92.5,' || fail "capacity"
 simulate nominal.yaml --set R1.cycles=1 --set R2.cycles=1 --set R2.speed=+25% --runs 1 --json |

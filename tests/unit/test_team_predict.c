@@ -123,7 +123,8 @@ static void test_driver_agrees_with_a_recursion(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct team_prediction *tp =
             make_transport(rows[i].robots, rows[i].brief_hold, rows[i].sure);
-        struct received received = {.draw = team_draw_init(malloc(team_draw_bytes(tp)), tp)};
+        struct received received = {.draw =
+                                        team_draw_init(malloc(team_draw_bytes(&cell.p)), tp)};
         struct team_simulator *s =
             team_simulator_init(malloc(team_simulator_bytes(&cell.p)), &cell.p);
         const struct team_scenario scenario = {.params = &cell.p,
@@ -265,24 +266,20 @@ static void test_threads_change_nothing(void)
         CHECK_INT("figures", memcmp(&one.makespan_s, &many.makespan_s, sizeof one.makespan_s),
                   0);
         for (size_t r = 0; r < 3; r++) {
-            const struct team_robot_sums *a = team_statistics_robot(one.statistics, r);
-            CHECK_INT("robots", memcmp(a, team_statistics_robot(many.statistics, r), sizeof *a),
-                      0);
+            const struct team_robot_sums *a = &one.statistics->robot[r];
+            CHECK_INT("robots", memcmp(a, &many.statistics->robot[r], sizeof *a), 0);
             for (size_t k = 0; k < team_activity_count(tp); k++) {
-                const struct team_activity_sums *b =
-                    team_statistics_activity(one.statistics, r, k);
-                CHECK_INT("activities",
-                          memcmp(b, team_statistics_activity(many.statistics, r, k), sizeof *b),
-                          0);
+                const size_t i = r * team_activity_count(tp) + k;
+                const struct team_activity_sums *b = &one.statistics->activity[i];
+                CHECK_INT("activities", memcmp(b, &many.statistics->activity[i], sizeof *b), 0);
             }
             for (size_t o = 0; o < 3; o++) {
-                CHECK_INT("behind", team_statistics_behind_us(one.statistics, r, o),
-                          team_statistics_behind_us(many.statistics, r, o));
+                CHECK_INT("behind", one.statistics->behind_us[r * 3 + o],
+                          many.statistics->behind_us[r * 3 + o]);
             }
         }
-        const struct team_resource_sums *a = team_statistics_resource(one.statistics, 0);
-        CHECK_INT("resource",
-                  memcmp(a, team_statistics_resource(many.statistics, 0), sizeof *a), 0);
+        const struct team_resource_sums *a = &one.statistics->resource[0];
+        CHECK_INT("resource", memcmp(a, &many.statistics->resource[0], sizeof *a), 0);
         team_runs_free(&many);
     }
     struct team_runs other;
@@ -317,19 +314,19 @@ static void test_shares_add_up(void)
     CHECK_INT("makespan", runs.expected.makespan_us, 11000000);
     CHECK_NEAR("P95", runs.makespan_s.p95.value, 11.0, 0.0, 0.0);
     CHECK_NEAR("its error", runs.makespan_s.p95.error, 0.0, 0.0, 0.0);
-    CHECK_INT("makespans", team_statistics_makespans_us(s), 5 * 11000000);
-    CHECK_INT("R1 busy", team_statistics_robot(s, 0)->busy_us, 5 * 4000000);
-    CHECK_INT("R1 waits", team_statistics_robot(s, 0)->waiting_us, 0);
-    CHECK_INT("R2 busy", team_statistics_robot(s, 1)->busy_us, 5 * 8000000);
-    CHECK_INT("R2 waits", team_statistics_robot(s, 1)->waiting_us, 5 * 3000000);
-    CHECK_INT("R2 behind R1", team_statistics_behind_us(s, 1, 0), 5 * 3000000);
-    CHECK_INT("R1 behind R2", team_statistics_behind_us(s, 0, 1), 0);
-    CHECK_INT("held", team_statistics_resource(s, 0)->held_us, 5 * 9000000);
-    CHECK_INT("grants", team_statistics_resource(s, 0)->grants, 15);
-    CHECK_INT("waits", team_statistics_resource(s, 0)->waits, 5);
-    CHECK_INT("longest", team_statistics_resource(s, 0)->longest_us, 3000000);
-    CHECK_INT("longest summed", team_statistics_resource(s, 0)->longest_sum_us, 5 * 3000000);
-    CHECK_INT("finished", team_statistics_ends(s, TEAM_RUN_FINISHED), 5);
+    CHECK_INT("makespans", s->makespans_us, 5 * 11000000);
+    CHECK_INT("R1 busy", s->robot[0].busy_us, 5 * 4000000);
+    CHECK_INT("R1 waits", s->robot[0].waiting_us, 0);
+    CHECK_INT("R2 busy", s->robot[1].busy_us, 5 * 8000000);
+    CHECK_INT("R2 waits", s->robot[1].waiting_us, 5 * 3000000);
+    CHECK_INT("R2 behind R1", s->behind_us[2], 5 * 3000000);
+    CHECK_INT("R1 behind R2", s->behind_us[1], 0);
+    CHECK_INT("held", s->resource[0].held_us, 5 * 9000000);
+    CHECK_INT("grants", s->resource[0].grants, 15);
+    CHECK_INT("waits", s->resource[0].waits, 5);
+    CHECK_INT("longest", s->resource[0].longest_us, 3000000);
+    CHECK_INT("longest summed", s->resource[0].longest_sum_us, 5 * 3000000);
+    CHECK_INT("finished", s->ends[TEAM_RUN_FINISHED], 5);
     team_runs_free(&runs);
     free(tp);
 }
@@ -352,12 +349,12 @@ static void test_meetings_are_waits(void)
     make_runs(tp, 1, 1, 1, &runs);
     const struct team_statistics *s = runs.statistics;
     CHECK_INT("makespan", runs.expected.makespan_us, 11000000);
-    CHECK_INT("R1 busy", team_statistics_robot(s, 0)->busy_us, 6000000);
-    CHECK_INT("R1 waits", team_statistics_robot(s, 0)->waiting_us, 5000000);
-    CHECK_INT("R2 busy", team_statistics_robot(s, 1)->busy_us, 11000000);
-    CHECK_INT("R2 waits", team_statistics_robot(s, 1)->waiting_us, 0);
-    CHECK_INT("R1 behind R2", team_statistics_behind_us(s, 0, 1), 5000000);
-    CHECK_INT("R2 behind R1", team_statistics_behind_us(s, 1, 0), 0);
+    CHECK_INT("R1 busy", s->robot[0].busy_us, 6000000);
+    CHECK_INT("R1 waits", s->robot[0].waiting_us, 5000000);
+    CHECK_INT("R2 busy", s->robot[1].busy_us, 11000000);
+    CHECK_INT("R2 waits", s->robot[1].waiting_us, 0);
+    CHECK_INT("R1 behind R2", s->behind_us[1], 5000000);
+    CHECK_INT("R2 behind R1", s->behind_us[2], 0);
     team_runs_free(&runs);
     free(tp);
 }
@@ -389,8 +386,8 @@ static void test_runs_that_do_not_finish(void)
     CHECK_INT("stuck", runs.expected.end, TEAM_RUN_STUCK);
     CHECK_INT("none", runs.makespan_s.n, 0);
     CHECK("no mean", isnan(runs.makespan_s.mean.value));
-    CHECK_INT("stuck", team_statistics_ends(runs.statistics, TEAM_RUN_STUCK), 3);
-    CHECK_INT("told", team_statistics_alarms(runs.statistics, TEAM_ALARM_DEADLOCK), 3);
+    CHECK_INT("stuck", runs.statistics->ends[TEAM_RUN_STUCK], 3);
+    CHECK_INT("told", runs.statistics->alarms[TEAM_ALARM_DEADLOCK], 3);
     team_runs_free(&runs);
     free(tp);
 }
@@ -510,7 +507,7 @@ static void test_faster_moves(void)
 static void test_streams_are_each_robots_own(void)
 {
     struct team_prediction *tp = make_transport(2, false, false);
-    struct team_draw *draw = team_draw_init(malloc(team_draw_bytes(tp)), tp);
+    struct team_draw *draw = team_draw_init(malloc(team_draw_bytes(&cell.p)), tp);
     const struct team_effect pick = {
         .kind = TEAM_START, .robot = 1, .step = &cell.steps[2], .n = 1};
     struct team_lap first;

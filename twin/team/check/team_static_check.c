@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "twin/team/check/lock_graph.h"
+#include "twin/team/step/team_memory.h"
 
 enum {
     HELD_ENTRIES_MAX = 1 << 20,
@@ -92,34 +93,31 @@ static struct sizes measure_team(const struct team_params *p)
     return most;
 }
 
-static size_t round_up(size_t bytes)
+static size_t lay_out(const struct team_params *p, void *block, struct walk *w)
 {
-    return (bytes + 15) / 16 * 16;
+    const struct sizes n = measure_team(p);
+    size_t used = 0;
+    w->entries_max = n.entries;
+    w->states_max = n.states;
+    w->graph = team_memory_cut(block, &used, sizeof *w->graph);
+    w->visits = team_memory_cut(block, &used, n.states * sizeof *w->visits);
+    w->queue = team_memory_cut(block, &used, n.states * sizeof *w->queue);
+    w->entries = team_memory_cut(block, &used, n.entries * sizeof *w->entries);
+    w->classes = team_memory_cut(block, &used, n.conditions * sizeof *w->classes);
+    return used;
 }
 
 size_t team_static_check_bytes(const struct team_params *p)
 {
-    const struct sizes n = measure_team(p);
-    return round_up(sizeof(struct lock_graph)) + round_up(n.states * sizeof(struct visit)) +
-           round_up(n.states * sizeof(uint32_t)) + round_up(n.entries * sizeof(struct held)) +
-           round_up(n.conditions * sizeof(uint16_t));
+    struct walk none;
+    return lay_out(p, NULL, &none);
 }
 
 static struct walk start_walk(const struct team_params *p, void *memory,
                               const struct team_faults *to)
 {
-    const struct sizes n = measure_team(p);
-    char *at = memory;
-    struct walk w = {.p = p, .to = to, .entries_max = n.entries, .states_max = n.states};
-    w.graph = (struct lock_graph *)(void *)at;
-    at += round_up(sizeof *w.graph);
-    w.visits = (struct visit *)(void *)at;
-    at += round_up(n.states * sizeof *w.visits);
-    w.queue = (uint32_t *)(void *)at;
-    at += round_up(n.states * sizeof *w.queue);
-    w.entries = (struct held *)(void *)at;
-    at += round_up(n.entries * sizeof *w.entries);
-    w.classes = (uint16_t *)(void *)at;
+    struct walk w = {.p = p, .to = to};
+    (void)lay_out(p, memory, &w);
     return w;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/numbers/hash.h"
 #include "twin/team/live/team_live_parts.h"
+#include "twin/team/step/team_memory.h"
 #include "twin/team/step/team_predict.h"
 #include "twin/team/step/team_simulate.h"
 #include "twin/team/step/team_statistics.h"
@@ -37,8 +38,6 @@ struct predictor {
     struct team_draw *draw;
     struct team_simulator *simulator;
     bool expects; /* the deterministic run, which lists the activities ahead */
-    uint64_t activities;
-    bool unknown; /* an activity has an unknown duration */
     size_t script_count, ahead_count, job_count, finished;
     struct team_happening script[TEAM_ROBOTS_MAX]; /* starts of robots */
     struct in_work jobs[TEAM_FORECAST_JOBS];
@@ -46,16 +45,21 @@ struct predictor {
     double end_s[TEAM_LIVE_PREDICT_RUNS];
 };
 
-static size_t round_up(size_t bytes)
+/* Cuts the block; returns its size. */
+static size_t lay_out(const struct team_params *p, void *block, void *pieces[3])
 {
-    const size_t unit = _Alignof(max_align_t);
-    return (bytes + unit - 1) / unit * unit;
+    size_t used = 0;
+    (void)team_memory_cut(block, &used, sizeof(struct predictor));
+    pieces[0] = team_memory_cut(block, &used, team_prediction_bytes(p));
+    pieces[1] = team_memory_cut(block, &used, team_draw_bytes(p));
+    pieces[2] = team_memory_cut(block, &used, team_simulator_bytes(p));
+    return used;
 }
 
 size_t team_live_predict_bytes(const struct team_params *p)
 {
-    return round_up(sizeof(struct predictor)) + round_up(team_prediction_bytes(p)) +
-           round_up(team_draw_bytes_most(p)) + round_up(team_simulator_bytes(p));
+    void *pieces[3];
+    return lay_out(p, NULL, pieces);
 }
 
 /* ---- known durations
@@ -125,16 +129,6 @@ static void find_jobs(struct predictor *s)
 /* ---- runs ---------------------------------------------------------------------------------
  */
 
-static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *lap)
-{
-    struct predictor *s = context;
-    if (++s->activities > TEAM_LIVE_PREDICT_LONGEST) {
-        return false;
-    }
-    s->unknown = !team_draw_lap(s->draw, start, lap);
-    return !s->unknown;
-}
-
 static struct ahead *find_ahead(struct predictor *s, const struct team_effect *e)
 {
     for (size_t k = 0; k < s->ahead_count; k++) {
@@ -184,14 +178,13 @@ static void run_once(struct predictor *s, struct team_run *run)
     const struct team_scenario scenario = {.params = s->p,
                                            .from = team_live_team(s->live, s->p),
                                            .from_us = s->t_us,
-                                           .ask = ask_lap,
-                                           .context = s,
+                                           .ask = team_draw_lap,
+                                           .context = s->draw,
                                            .script = s->script,
                                            .script_count = s->script_count,
-                                           .horizon_us = LAB_TIME_MAX};
+                                           .horizon_us = LAB_TIME_MAX,
+                                           .activities_max = TEAM_LIVE_PREDICT_LONGEST};
     const struct team_effects fx = {observe_effect, s};
-    s->activities = 0;
-    s->unknown = false;
     for (size_t k = 0; k < s->job_count; k++) {
         s->jobs[k].ended = false;
     }
@@ -244,14 +237,12 @@ static void write_bars(struct predictor *s, size_t runs, struct team_forecast *o
             continue;
         }
         const struct forecast_range to = find_range(a->to_s, a->seen);
-        const char *arg = team_name(s->p, a->step->arg);
         *bar = (struct forecast_bar){.n = a->n,
                                      .from_us = find_range(a->from_s, a->seen).p50_us,
                                      .p05_us = to.p05_us,
                                      .p95_us = to.p95_us};
         (void)snprintf(bar->robot, sizeof bar->robot, "%s", s->p->robots[a->robot].name);
-        (void)snprintf(bar->task, sizeof bar->task, "%s%s%s", s->p->tasks[a->step->task].name,
-                       arg[0] ? " " : "", arg);
+        team_task_text(s->p, a->step->task, a->step->arg, bar->task, sizeof bar->task);
         out->bar_count++;
     }
 }
@@ -273,8 +264,8 @@ static void write_jobs(struct predictor *s, size_t runs, struct team_forecast *o
 static void explain_end(const struct predictor *s, const struct team_run *expected, size_t runs,
                         struct team_forecast *out)
 {
-    if (s->unknown) {
-        const struct team_activity a = team_draw_unknown(s->draw);
+    const struct team_activity a = team_draw_unknown(s->draw);
+    if (a.robot != TEAM_NONE) {
         const char *arg = team_name(s->p, a.arg);
         (void)snprintf(out->detail, sizeof out->detail,
                        "nothing says how long %.20s takes for %.20s%s%.20s",
@@ -296,17 +287,16 @@ void team_live_predict(void *memory, const struct team_live *live, const struct 
                        struct team_forecast *out)
 {
     struct predictor *s = memory;
-    char *at = (char *)memory + round_up(sizeof *s);
+    void *pieces[3];
     struct team_run expected;
     memset(s, 0, offsetof(struct predictor, jobs));
     s->p = p;
     s->live = live;
     s->t_us = t_us;
-    s->tp = team_prediction_init(at, p);
-    at += round_up(team_prediction_bytes(p));
-    s->draw = team_draw_init(at, s->tp);
-    at += round_up(team_draw_bytes_most(p));
-    s->simulator = team_simulator_init(at, p);
+    (void)lay_out(p, memory, pieces);
+    s->tp = team_prediction_init(pieces[0], p);
+    s->draw = team_draw_init(pieces[1], s->tp);
+    s->simulator = team_simulator_init(pieces[2], p);
     for (uint16_t i = 0; i < p->robot_count; i++) {
         learn_robot(s, i, fits, context);
     }
@@ -319,7 +309,8 @@ void team_live_predict(void *memory, const struct team_live *live, const struct 
     team_draw_expect(s->draw);
     run_once(s, &expected);
     s->expects = false;
-    const size_t runs = s->unknown ? 0 : run_all(s, &expected);
+    const bool known = team_draw_unknown(s->draw).robot == TEAM_NONE;
+    const size_t runs = known ? run_all(s, &expected) : 0;
     out->runs = (uint32_t)runs;
     explain_end(s, &expected, runs, out);
     if (runs > 0) {

@@ -2,10 +2,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #include <gsl/gsl_eigen.h>
+
+#include "twin/team/step/team_memory.h"
 
 /* Duration of one kind of activity of one robot. */
 struct activity_law {
@@ -41,6 +42,7 @@ struct team_prediction {
 /* Values drawn for a run. */
 struct drawn_lap {
     double mean_s, sd_s;
+    bool unknown; /* it was asked for, and no law has it */
 };
 
 struct drawn_robot {
@@ -54,38 +56,19 @@ struct team_draw {
     bool expect; /* no noise */
     struct team_activity unknown;
     enum team_law_kind last;
+    int64_t last_us;
     struct drawn_robot *robot; /* [robots] */
     struct drawn_lap *lap;     /* [robots x kinds] */
 };
 
 /* ---- memory ---- */
 
-static size_t round_up(size_t bytes)
-{
-    const size_t unit = _Alignof(max_align_t);
-    return (bytes + unit - 1) / unit * unit;
-}
-
-/* Cuts the next piece off a block; block NULL: only counts. */
-static void *cut_piece(char *block, size_t *used, size_t bytes)
-{
-    void *const piece = block ? block + *used : NULL;
-    *used += round_up(bytes);
-    return piece;
-}
-
-static bool is_activity(const struct team_step *s)
-{
-    return s->kind == TEAM_STEP_TASK || s->kind == TEAM_STEP_TOOL ||
-           s->kind == TEAM_STEP_TOGETHER;
-}
-
 /* An upper bound of the kinds of activities. */
 static size_t count_steps(const struct team_params *p)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->step_count; i++) {
-        n += is_activity(&p->steps[i]);
+        n += team_step_acts(&p->steps[i]);
     }
     return n;
 }
@@ -94,14 +77,15 @@ static size_t lay_out(const struct team_params *p, char *block, struct team_pred
 {
     const size_t kinds = count_steps(p);
     const size_t robots = p->robot_count;
-    size_t used = round_up(sizeof *tp);
-    tp->law = cut_piece(block, &used, robots * kinds * sizeof *tp->law);
-    tp->moves = cut_piece(block, &used, robots * sizeof *tp->moves);
-    tp->start = cut_piece(block, &used, robots * sizeof *tp->start);
-    tp->speed = cut_piece(block, &used, robots * sizeof *tp->speed);
-    tp->activity = cut_piece(block, &used, kinds * sizeof *tp->activity);
-    tp->to = cut_piece(block, &used, robots * kinds * sizeof *tp->to);
-    tp->kind_of = cut_piece(block, &used, p->step_count * sizeof *tp->kind_of);
+    size_t used = 0;
+    (void)team_memory_cut(block, &used, sizeof *tp);
+    tp->law = team_memory_cut(block, &used, robots * kinds * sizeof *tp->law);
+    tp->moves = team_memory_cut(block, &used, robots * sizeof *tp->moves);
+    tp->start = team_memory_cut(block, &used, robots * sizeof *tp->start);
+    tp->speed = team_memory_cut(block, &used, robots * sizeof *tp->speed);
+    tp->activity = team_memory_cut(block, &used, kinds * sizeof *tp->activity);
+    tp->to = team_memory_cut(block, &used, robots * kinds * sizeof *tp->to);
+    tp->kind_of = team_memory_cut(block, &used, p->step_count * sizeof *tp->kind_of);
     return used;
 }
 
@@ -136,7 +120,7 @@ struct team_prediction *team_prediction_init(void *memory, const struct team_par
     const size_t bytes = lay_out(p, memory, tp);
     memset((char *)memory + sizeof *tp, 0, bytes - sizeof *tp);
     for (size_t i = 0; i < p->step_count; i++) {
-        tp->kind_of[i] = is_activity(&p->steps[i]) ? find_kind(tp, &p->steps[i]) : TEAM_NONE;
+        tp->kind_of[i] = team_step_acts(&p->steps[i]) ? find_kind(tp, &p->steps[i]) : TEAM_NONE;
     }
     for (size_t r = 0; r < p->robot_count; r++) {
         tp->start[r] = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
@@ -273,30 +257,26 @@ void team_predict_speed(struct team_prediction *tp, uint16_t robot, double ratio
 
 /* ---- draws ---- */
 
-static size_t measure_draw(size_t robots, size_t kinds)
+static size_t lay_out_draw(size_t robots, size_t kinds, void *block, struct team_draw *d)
 {
-    return round_up(sizeof(struct team_draw)) + round_up(robots * sizeof(struct drawn_robot)) +
-           round_up(robots * kinds * sizeof(struct drawn_lap));
+    size_t used = 0;
+    (void)team_memory_cut(block, &used, sizeof *d);
+    d->robot = team_memory_cut(block, &used, robots * sizeof *d->robot);
+    d->lap = team_memory_cut(block, &used, robots * kinds * sizeof *d->lap);
+    return used;
 }
 
-size_t team_draw_bytes(const struct team_prediction *tp)
+size_t team_draw_bytes(const struct team_params *p)
 {
-    return measure_draw(tp->params->robot_count, tp->kind_count);
-}
-
-size_t team_draw_bytes_most(const struct team_params *p)
-{
-    return measure_draw(p->robot_count, count_steps(p));
+    struct team_draw none;
+    return lay_out_draw(p->robot_count, count_steps(p), NULL, &none);
 }
 
 struct team_draw *team_draw_init(void *memory, const struct team_prediction *tp)
 {
     struct team_draw *d = memory;
-    size_t used = round_up(sizeof *d);
     *d = (struct team_draw){.tp = tp};
-    d->robot = cut_piece(memory, &used, tp->params->robot_count * sizeof *d->robot);
-    d->lap =
-        cut_piece(memory, &used, tp->params->robot_count * tp->kind_count * sizeof *d->lap);
+    (void)lay_out_draw(tp->params->robot_count, tp->kind_count, memory, d);
     return d;
 }
 
@@ -325,17 +305,19 @@ static void draw_moves(struct drawn_robot *robot, const struct move_law *law)
 static struct drawn_lap draw_mean(struct random_source *random, const struct activity_law *law)
 {
     if (law->n == 0) {
-        return (struct drawn_lap){law->mean_s, law->sd_s};
+        return (struct drawn_lap){.mean_s = law->mean_s, .sd_s = law->sd_s};
     }
     const double sd_s = draw_scale(random, law->freedom) * law->sd_s;
     const double error_s = sd_s / sqrt((double)law->n);
-    return (struct drawn_lap){law->mean_s + error_s * random_normal(random), sd_s};
+    return (struct drawn_lap){.mean_s = law->mean_s + error_s * random_normal(random),
+                              .sd_s = sd_s};
 }
 
 void team_draw_begin(struct team_draw *d, uint64_t seed, uint64_t run)
 {
     const struct team_prediction *tp = d->tp;
     d->expect = false;
+    d->unknown.robot = TEAM_NONE;
     for (size_t r = 0; r < tp->params->robot_count; r++) {
         struct drawn_robot *robot = &d->robot[r];
         robot->random = random_stream(seed, run * TEAM_ROBOTS_MAX + r);
@@ -353,6 +335,7 @@ void team_draw_expect(struct team_draw *d)
 {
     const struct team_prediction *tp = d->tp;
     d->expect = true;
+    d->unknown.robot = TEAM_NONE;
     for (size_t r = 0; r < tp->params->robot_count; r++) {
         struct drawn_robot *robot = &d->robot[r];
         *robot = (struct drawn_robot){.pose = tp->start[r]};
@@ -389,12 +372,16 @@ static double expect_legs(const struct team_draw *d, size_t r, const struct team
     return lap_s;
 }
 
-static void set_lap(struct team_draw *d, struct drawn_robot *robot, struct drawn_lap law,
-                    struct team_lap *lap)
+/* No law has the duration: the run without chance goes on with one second, to find all of
+ * these, and others end. */
+static bool mark_unknown(struct team_draw *d, const struct team_effect *start,
+                         struct drawn_lap *drawn)
 {
-    const double noise_s = d->expect ? 0.0 : law.sd_s * random_normal(&robot->random);
-    *lap =
-        (struct team_lap){.answers = true, .lap_us = lab_us(fmax(law.mean_s + noise_s, 0.0))};
+    drawn->unknown = true;
+    if (d->unknown.robot == TEAM_NONE) {
+        d->unknown = (struct team_activity){start->robot, start->step->task, start->step->arg};
+    }
+    return d->expect;
 }
 
 bool team_draw_lap(void *context, const struct team_effect *start, struct team_lap *lap)
@@ -415,7 +402,8 @@ bool team_draw_lap(void *context, const struct team_effect *start, struct team_l
         const double lap_s = expect_legs(d, r, legs, leg_count);
         if (!isnan(lap_s)) {
             d->last = TEAM_LAW_FITTED;
-            law = (struct drawn_lap){lap_s, robot->noise_s * sqrt((double)leg_count)};
+            law = (struct drawn_lap){.mean_s = lap_s,
+                                     .sd_s = robot->noise_s * sqrt((double)leg_count)};
         }
     }
     if (moves && d->last != TEAM_LAW_FITTED) {
@@ -423,10 +411,14 @@ bool team_draw_lap(void *context, const struct team_effect *start, struct team_l
         law.sd_s /= tp->speed[r];
     }
     if (d->last == TEAM_LAW_NONE) {
-        d->unknown = (struct team_activity){start->robot, start->step->task, start->step->arg};
-        return false;
+        law.mean_s = 1.0;
+        if (!mark_unknown(d, start, &d->lap[r * tp->kind_count + k])) {
+            return false;
+        }
     }
-    set_lap(d, robot, law, lap);
+    const double noise_s = d->expect ? 0.0 : law.sd_s * random_normal(&robot->random);
+    d->last_us = lab_us(fmax(law.mean_s + noise_s, 0.0));
+    *lap = (struct team_lap){.answers = true, .lap_us = d->last_us};
     return true;
 }
 
@@ -435,9 +427,19 @@ struct team_activity team_draw_unknown(const struct team_draw *d)
     return d->unknown;
 }
 
+bool team_draw_misses(const struct team_draw *d, size_t robot, size_t kind)
+{
+    return d->lap[robot * d->tp->kind_count + kind].unknown;
+}
+
 enum team_law_kind team_draw_law(const struct team_draw *d)
 {
     return d->last;
+}
+
+int64_t team_draw_last_us(const struct team_draw *d)
+{
+    return d->last_us;
 }
 
 ENUM_NAMES(team_law_kind, TEAM_LAW_COUNT, TEAM_LAWS(NAMES_TEXT));

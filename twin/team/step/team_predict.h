@@ -82,19 +82,21 @@ void team_predict_speed(struct team_prediction *tp, uint16_t robot, double ratio
 
 struct team_draw;
 
-size_t team_draw_bytes(const struct team_prediction *tp);
-/* Returns an upper bound for all predictions of this team. */
-size_t team_draw_bytes_most(const struct team_params *p);
+size_t team_draw_bytes(const struct team_params *p);
 struct team_draw *team_draw_init(void *memory, const struct team_prediction *tp);
 /* Resets all poses, and draws the parameters for run `run` of this seed. */
 void team_draw_begin(struct team_draw *draw, uint64_t seed, uint64_t run);
-/* Does the same without chance: estimated parameters, no noise. */
+/* Does the same without chance: estimated parameters, no noise, and one second for each
+ * activity whose duration is unknown. */
 void team_draw_expect(struct team_draw *draw);
-/* A team_ask_lap; context is the struct team_draw. False: the duration is unknown, and
- * team_draw_unknown() names the activity. */
+/* A team_ask_lap; context is the struct team_draw. False: the duration is unknown. */
 bool team_draw_lap(void *context, const struct team_effect *start, struct team_lap *lap);
+/* Returns the run's first activity with an unknown duration; robot TEAM_NONE: none. */
 struct team_activity team_draw_unknown(const struct team_draw *draw);
-/* Returns the source of the last lap. */
+/* Did the run ask for this activity in vain? */
+bool team_draw_misses(const struct team_draw *draw, size_t robot, size_t kind);
+/* Return source and duration of the last lap. */
 enum team_law_kind team_draw_law(const struct team_draw *draw);
+int64_t team_draw_last_us(const struct team_draw *draw);
 
 #endif

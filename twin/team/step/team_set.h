@@ -91,15 +91,6 @@ static inline uint16_t team_set_next(const struct team_set *set, size_t i)
     for (uint16_t i = team_set_next((set), 0); i != TEAM_NONE;                                 \
          i = team_set_next((set), (size_t)i + 1))
 
-static inline size_t team_set_count(const struct team_set *set)
-{
-    size_t count = 0;
-    for (uint64_t used = set->used; used != 0; used &= used - 1) {
-        count += (size_t)__builtin_popcountll(set->word[__builtin_ctzll(used)]);
-    }
-    return count;
-}
-
 /* Writes the elements to out[TEAM_SET_MAX]; returns their number. */
 static inline size_t team_set_list(const struct team_set *set, uint16_t *out)
 {

@@ -1,7 +1,8 @@
 #include "twin/team/step/team_simulate.h"
 
-#include <stddef.h>
 #include <string.h>
+
+#include "twin/team/step/team_memory.h"
 
 enum {
     /* Pending activities of a robot: the running one, and abandoned ones that still end
@@ -33,30 +34,27 @@ struct team_simulator {
     bool refused;
 };
 
-static size_t round_up(size_t bytes)
+static size_t lay_out(const struct team_params *p, void *block, struct team_simulator *s)
 {
-    const size_t unit = _Alignof(max_align_t);
-    return (bytes + unit - 1) / unit * unit;
-}
-
-static size_t heap_size(const struct team_params *p)
-{
-    return p->robot_count * AWAITED_MAX;
+    size_t used = 0;
+    (void)team_memory_cut(block, &used, sizeof *s);
+    s->heap_max = p->robot_count * AWAITED_MAX;
+    s->heap = team_memory_cut(block, &used, s->heap_max * sizeof *s->heap);
+    s->team_memory = team_memory_cut(block, &used, team_bytes(p));
+    return used;
 }
 
 size_t team_simulator_bytes(const struct team_params *p)
 {
-    return round_up(sizeof(struct team_simulator)) +
-           round_up(heap_size(p) * sizeof(struct ending)) + team_bytes(p);
+    struct team_simulator none;
+    return lay_out(p, NULL, &none);
 }
 
 struct team_simulator *team_simulator_init(void *memory, const struct team_params *p)
 {
     struct team_simulator *s = memory;
-    char *const heap = (char *)memory + round_up(sizeof *s);
-    *s = (struct team_simulator){.params = p, .heap_max = heap_size(p)};
-    s->heap = (struct ending *)(void *)heap;
-    s->team_memory = heap + round_up(s->heap_max * sizeof(struct ending));
+    *s = (struct team_simulator){.params = p};
+    (void)lay_out(p, memory, s);
     s->team = team_init(s->team_memory, p);
     return s;
 }
@@ -104,8 +102,10 @@ static struct ending pop_ending(struct team_simulator *s)
 static void await_activity(struct team_simulator *s, const struct team_effect *start)
 {
     struct team_lap lap = {.answers = true};
+    const uint64_t most = s->scenario->activities_max;
     s->run->activities++;
-    if (s->refused || !s->scenario->ask(s->scenario->context, start, &lap)) {
+    if (s->refused || (most > 0 && s->run->activities > most) ||
+        !s->scenario->ask(s->scenario->context, start, &lap)) {
         s->refused = true;
         return;
     }

@@ -36,15 +36,17 @@ struct team_scenario {
     void *context;
     const struct team_happening *script; /* [script_count] sorted by time */
     size_t script_count;
-    int64_t horizon_us; /* end of the simulated time */
+    int64_t horizon_us;      /* end of the simulated time */
+    uint64_t activities_max; /* a run with more is refused; 0: unlimited */
 };
 
 #define TEAM_RUN_ENDS(X)                                                                       \
     X(TEAM_RUN_FINISHED, "finished") /* every robot has finished */                            \
-    X(TEAM_RUN_STUCK, "stuck")       /* nothing more can happen, and some robot has not finished */ \
-    X(TEAM_RUN_HORIZON, "horizon")   /* the horizon was reached */                             \
-    X(TEAM_RUN_ENDLESS, "endless")   /* time stands still: activities without duration */      \
-    X(TEAM_RUN_REFUSED, "refused")   /* an activity has an unknown duration */
+    X(TEAM_RUN_STUCK, "stuck") /* nothing more can happen, and some robot has not finished */  \
+    X(TEAM_RUN_HORIZON, "horizon") /* the horizon was reached */                               \
+    X(TEAM_RUN_ENDLESS, "endless") /* time stands still: activities without duration */        \
+    X(TEAM_RUN_REFUSED, "refused") /* an activity has an unknown duration, or is one too many  \
+                                    */
 
 enum team_run_end { TEAM_RUN_ENDS(NAMES_VALUE) TEAM_RUN_END_COUNT };
 

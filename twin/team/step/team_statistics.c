@@ -1,69 +1,43 @@
 #include "twin/team/step/team_statistics.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "twin/team/step/team_memory.h"
+
 /* A robot in the present run. */
-struct robot_now {
+struct team_robot_now {
     int64_t busy_since_us, waiting_since_us, joined_since_us; /* LAB_TIME_NONE: it is not */
     int64_t queued_us;   /* time spent in its present queue */
     size_t behind_count; /* length of its list in behind */
 };
 
-struct resource_now {
+struct team_resource_now {
     int64_t longest_us;
     uint32_t held;
 };
 
-struct team_statistics {
-    const struct team_prediction *tp;
-    uint64_t ends[TEAM_RUN_END_COUNT], alarms[TEAM_ALARM_COUNT];
-    int64_t makespans_us;
-    struct team_robot_sums *robot;       /* [robots] */
-    struct team_resource_sums *resource; /* [resources] */
-    struct team_activity_sums *activity; /* [robots x kinds] */
-    int64_t *behind_us;                  /* [robots x robots] */
-    size_t sum_bytes;                    /* bytes of all sums, which begin at robot */
-    /* State of the present run. */
-    bool alarmed[TEAM_ALARM_COUNT];
-    struct robot_now *now;     /* [robots] */
-    uint16_t *behind;          /* [robots x robots] the robots that each is queued behind */
-    struct resource_now *held; /* [resources] */
-};
-
 /* ---- memory ---- */
 
-static size_t round_up(size_t bytes)
-{
-    const size_t unit = _Alignof(max_align_t);
-    return (bytes + unit - 1) / unit * unit;
-}
-
-static void *cut_piece(char *block, size_t *used, size_t bytes)
-{
-    void *const piece = block ? block + *used : NULL;
-    *used += round_up(bytes);
-    return piece;
-}
-
-static size_t lay_out(const struct team_prediction *tp, char *block, struct team_statistics *s)
+static size_t lay_out(const struct team_prediction *tp, void *block, struct team_statistics *s)
 {
     const struct team_params *p = team_prediction_params(tp);
     const size_t robots = p->robot_count;
-    size_t used = round_up(sizeof *s);
-    s->robot = cut_piece(block, &used, robots * sizeof *s->robot);
-    s->resource = cut_piece(block, &used, p->resource_count * sizeof *s->resource);
+    size_t used = 0;
+    (void)team_memory_cut(block, &used, sizeof *s);
+    const size_t sums_at = used;
+    s->robot = team_memory_cut(block, &used, robots * sizeof *s->robot);
+    s->resource = team_memory_cut(block, &used, p->resource_count * sizeof *s->resource);
     s->activity =
-        cut_piece(block, &used, robots * team_activity_count(tp) * sizeof *s->activity);
-    s->behind_us = cut_piece(block, &used, robots * robots * sizeof *s->behind_us);
-    s->sum_bytes = used - round_up(sizeof *s);
-    s->now = cut_piece(block, &used, robots * sizeof *s->now);
-    s->held = cut_piece(block, &used, p->resource_count * sizeof *s->held);
-    s->behind = cut_piece(block, &used, robots * robots * sizeof *s->behind);
+        team_memory_cut(block, &used, robots * team_activity_count(tp) * sizeof *s->activity);
+    s->behind_us = team_memory_cut(block, &used, robots * robots * sizeof *s->behind_us);
+    s->sum_bytes = used - sums_at;
+    s->now = team_memory_cut(block, &used, robots * sizeof *s->now);
+    s->held = team_memory_cut(block, &used, p->resource_count * sizeof *s->held);
+    s->behind = team_memory_cut(block, &used, robots * robots * sizeof *s->behind);
     return used;
 }
 
@@ -73,12 +47,14 @@ size_t team_statistics_bytes(const struct team_prediction *tp)
     return lay_out(tp, NULL, &none);
 }
 
-struct team_statistics *team_statistics_init(void *memory, const struct team_prediction *tp)
+struct team_statistics *team_statistics_init(void *memory, const struct team_prediction *tp,
+                                             const struct team_draw *draw)
 {
     struct team_statistics *s = memory;
-    *s = (struct team_statistics){.tp = tp};
-    const size_t bytes = lay_out(tp, memory, s);
-    memset((char *)memory + round_up(sizeof *s), 0, bytes - round_up(sizeof *s));
+    memset(s, 0, team_statistics_bytes(tp));
+    (void)lay_out(tp, memory, s);
+    s->tp = tp;
+    s->draw = draw;
     return s;
 }
 
@@ -95,9 +71,9 @@ void team_statistics_begin(struct team_statistics *s)
     memset(s->alarmed, 0, sizeof s->alarmed);
     memset(s->held, 0, p->resource_count * sizeof *s->held);
     for (size_t r = 0; r < p->robot_count; r++) {
-        s->now[r] = (struct robot_now){.busy_since_us = LAB_TIME_NONE,
-                                       .waiting_since_us = LAB_TIME_NONE,
-                                       .joined_since_us = LAB_TIME_NONE};
+        s->now[r] = (struct team_robot_now){.busy_since_us = LAB_TIME_NONE,
+                                            .waiting_since_us = LAB_TIME_NONE,
+                                            .joined_since_us = LAB_TIME_NONE};
     }
 }
 
@@ -130,7 +106,7 @@ static void end_all(struct team_statistics *s, size_t r, int64_t t_us)
 
 static void add_wait(struct team_statistics *s, const struct team_effect *e)
 {
-    struct robot_now *now = &s->now[e->robot];
+    struct team_robot_now *now = &s->now[e->robot];
     leave_queue(s, e->robot, e->t_us);
     if (now->waiting_since_us == LAB_TIME_NONE) {
         now->waiting_since_us = e->t_us;
@@ -143,7 +119,7 @@ static void add_wait(struct team_statistics *s, const struct team_effect *e)
 
 static void add_done(struct team_statistics *s, const struct team_effect *e)
 {
-    struct robot_now *now = &s->now[e->robot];
+    struct team_robot_now *now = &s->now[e->robot];
     if (e->timed) {
         end_interval(&now->busy_since_us, e->t_us, &s->robot[e->robot].busy_us);
         if (e->step && e->step->kind == TEAM_STEP_TOGETHER) {
@@ -181,7 +157,7 @@ static void add_together(struct team_statistics *s, const struct team_effect *e)
         }
     }
     for (size_t i = 0; i < e->robot_count; i++) {
-        struct robot_now *now = &s->now[e->robots[i]];
+        struct team_robot_now *now = &s->now[e->robots[i]];
         end_interval(&now->joined_since_us, e->t_us, &s->robot[e->robots[i]].waiting_us);
     }
 }
@@ -189,7 +165,7 @@ static void add_together(struct team_statistics *s, const struct team_effect *e)
 static void add_grant(struct team_statistics *s, const struct team_effect *e)
 {
     struct team_resource_sums *sums = &s->resource[e->resource];
-    struct resource_now *now = &s->held[e->resource];
+    struct team_resource_now *now = &s->held[e->resource];
     sums->held_us -= e->t_us;
     now->held++;
     sums->grants++;
@@ -198,11 +174,29 @@ static void add_grant(struct team_statistics *s, const struct team_effect *e)
     now->longest_us = e->waited_us > now->longest_us ? e->waited_us : now->longest_us;
 }
 
-void team_statistics_add_effect(struct team_statistics *s, const struct team_effect *e)
+/* The draw has just been asked for the lap. */
+static void add_start(struct team_statistics *s, const struct team_effect *e)
 {
+    const size_t kind = team_activity_kind(s->tp, e->step);
+    const enum team_law_kind law = team_draw_law(s->draw);
+    struct team_activity_sums *sums =
+        &s->activity[e->robot * team_activity_count(s->tp) + kind];
+    const uint64_t lap_ms = ((uint64_t)team_draw_last_us(s->draw) + 500) / 1000;
+    s->now[e->robot].busy_since_us = e->t_us;
+    s->robot[e->robot].activities++;
+    if (law != TEAM_LAW_NONE) {
+        sums->n++;
+        sums->sum_ms += lap_ms;
+        sums->square_ms2 += lap_ms * lap_ms;
+        sums->law[law]++;
+    }
+}
+
+void team_statistics_add_effect(void *statistics, const struct team_effect *e)
+{
+    struct team_statistics *s = statistics;
     if (e->kind == TEAM_START) {
-        s->now[e->robot].busy_since_us = e->t_us;
-        s->robot[e->robot].activities++;
+        add_start(s, e);
     } else if (e->kind == TEAM_DONE) {
         add_done(s, e);
     } else if (e->kind == TEAM_WAIT) {
@@ -221,19 +215,6 @@ void team_statistics_add_effect(struct team_statistics *s, const struct team_eff
     } else if (e->kind == TEAM_ALARM) {
         s->alarmed[e->alarm] = true;
     }
-}
-
-void team_statistics_lap(struct team_statistics *s, const struct team_effect *start,
-                         const struct team_lap *lap, enum team_law_kind law)
-{
-    const size_t kind = team_activity_kind(s->tp, start->step);
-    struct team_activity_sums *sums =
-        &s->activity[start->robot * team_activity_count(s->tp) + kind];
-    const uint64_t lap_ms = ((uint64_t)lap->lap_us + 500) / 1000;
-    sums->n++;
-    sums->sum_ms += lap_ms;
-    sums->square_ms2 += lap_ms * lap_ms;
-    sums->law[law]++;
 }
 
 void team_statistics_end(struct team_statistics *s, const struct team_run *run,
@@ -286,46 +267,6 @@ void team_statistics_add(struct team_statistics *s, const struct team_statistics
         s->alarms[i] += other->alarms[i];
     }
     s->makespans_us += other->makespans_us;
-}
-
-/* ---- reading ---- */
-
-uint64_t team_statistics_ends(const struct team_statistics *s, enum team_run_end end)
-{
-    return s->ends[end];
-}
-
-uint64_t team_statistics_alarms(const struct team_statistics *s, enum team_alarm alarm)
-{
-    return s->alarms[alarm];
-}
-
-int64_t team_statistics_makespans_us(const struct team_statistics *s)
-{
-    return s->makespans_us;
-}
-
-const struct team_robot_sums *team_statistics_robot(const struct team_statistics *s,
-                                                    size_t robot)
-{
-    return &s->robot[robot];
-}
-
-const struct team_resource_sums *team_statistics_resource(const struct team_statistics *s,
-                                                          size_t resource)
-{
-    return &s->resource[resource];
-}
-
-const struct team_activity_sums *team_statistics_activity(const struct team_statistics *s,
-                                                          size_t robot, size_t kind)
-{
-    return &s->activity[robot * team_activity_count(s->tp) + kind];
-}
-
-int64_t team_statistics_behind_us(const struct team_statistics *s, size_t robot, size_t other)
-{
-    return s->behind_us[robot * robot_count(s) + other];
 }
 
 /* ---- distributions ---- */

@@ -30,36 +30,41 @@ struct team_activity_sums {
     uint64_t law[TEAM_LAW_COUNT]; /* count by source of the lap */
 };
 
-struct team_statistics;
+struct team_robot_now;
+struct team_resource_now;
+
+/* Sums over all runs, then the state of the present run. */
+struct team_statistics {
+    const struct team_prediction *tp;
+    const struct team_draw *draw;
+    uint64_t ends[TEAM_RUN_END_COUNT];
+    uint64_t alarms[TEAM_ALARM_COUNT]; /* runs with an alarm of this kind */
+    int64_t makespans_us;
+    struct team_robot_sums *robot;       /* [robots] */
+    struct team_resource_sums *resource; /* [resources] */
+    struct team_activity_sums *activity; /* [robots x kinds] */
+    /* [robots x robots] time that each robot waited behind each other one, in queues and at
+     * meetings; a wait behind several counts for each */
+    int64_t *behind_us;
+    size_t sum_bytes; /* bytes of all sums, which begin at robot */
+    bool alarmed[TEAM_ALARM_COUNT];
+    struct team_robot_now *now;     /* [robots] */
+    uint16_t *behind;               /* [robots x robots] robots that each is queued behind */
+    struct team_resource_now *held; /* [resources] */
+};
 
 size_t team_statistics_bytes(const struct team_prediction *tp);
-struct team_statistics *team_statistics_init(void *memory, const struct team_prediction *tp);
+/* draw: answers for the laps of the runs, and is read at each start. */
+struct team_statistics *team_statistics_init(void *memory, const struct team_prediction *tp,
+                                             const struct team_draw *draw);
 
-/* Call begin, then effect for every effect, then end for each run. */
+/* Call begin, then add_effect, an emit of struct team_effects, then end for each run. */
 void team_statistics_begin(struct team_statistics *s);
-void team_statistics_add_effect(struct team_statistics *s, const struct team_effect *effect);
-/* law: the source of the lap of this TEAM_START. */
-void team_statistics_lap(struct team_statistics *s, const struct team_effect *start,
-                         const struct team_lap *lap, enum team_law_kind law);
+void team_statistics_add_effect(void *statistics, const struct team_effect *effect);
 void team_statistics_end(struct team_statistics *s, const struct team_run *run,
                          const struct team *team);
 /* Adds the sums of another one. */
 void team_statistics_add(struct team_statistics *s, const struct team_statistics *other);
-
-/* ---- reading ---- */
-uint64_t team_statistics_ends(const struct team_statistics *s, enum team_run_end end);
-/* Returns the number of runs with an alarm of this kind. */
-uint64_t team_statistics_alarms(const struct team_statistics *s, enum team_alarm alarm);
-int64_t team_statistics_makespans_us(const struct team_statistics *s); /* sum over runs */
-const struct team_robot_sums *team_statistics_robot(const struct team_statistics *s,
-                                                    size_t robot);
-const struct team_resource_sums *team_statistics_resource(const struct team_statistics *s,
-                                                          size_t resource);
-const struct team_activity_sums *team_statistics_activity(const struct team_statistics *s,
-                                                          size_t robot, size_t kind);
-/* Returns the time that a robot waited behind another one, in queues and at meetings. A wait
- * behind several counts for each. */
-int64_t team_statistics_behind_us(const struct team_statistics *s, size_t robot, size_t other);
 
 /* ---- the distribution of a number over runs ---- */
 
