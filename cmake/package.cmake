@@ -17,8 +17,19 @@ install(DIRECTORY examples/robot DESTINATION ${doc}/examples USE_SOURCE_PERMISSI
 install(DIRECTORY config/examples/ DESTINATION ${doc}/examples)
 install(FILES config/mosquitto.conf config/mosquitto_lab.conf DESTINATION ${doc}/examples)
 install(DIRECTORY docs/examples/ DESTINATION ${doc}/examples USE_SOURCE_PERMISSIONS)
-install(FILES packaging/tandem.bash-completion DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-  RENAME tandem)
+
+# What shells complete is made of the program's own tables.
+set(completion ${PROJECT_BINARY_DIR}/completion)
+add_custom_command(OUTPUT ${completion}/tandem ${completion}/_tandem ${completion}/tandem.fish DEPENDS tandem
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${completion}
+  COMMAND tandem completion bash > ${completion}/tandem
+  COMMAND tandem completion zsh > ${completion}/_tandem
+  COMMAND tandem completion fish > ${completion}/tandem.fish VERBATIM)
+add_custom_target(completion ALL
+  DEPENDS ${completion}/tandem ${completion}/_tandem ${completion}/tandem.fish)
+install(FILES ${completion}/tandem DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${completion}/_tandem DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${completion}/tandem.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # The manual pages are made of the program's own help.
 set(manual ${PROJECT_BINARY_DIR}/manual)
@@ -34,6 +45,8 @@ add_custom_target(manual ALL DEPENDS ${manual}.made ${PROJECT_BINARY_DIR}/change
 # The rest only makes sense under /usr, with the package's scripts.
 set(only COMPONENT package EXCLUDE_FROM_ALL)
 install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR} ${only})
+# Debian's zsh looks for site-functions only below /usr/local.
+install(FILES ${completion}/_tandem DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions ${only})
 install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION ${doc} ${only})
 install(FILES LICENSE DESTINATION ${doc} RENAME copyright ${only})
 install(FILES packaging/tandem.service DESTINATION /lib/systemd/system ${only})
@@ -63,5 +76,5 @@ set(scripts ${PROJECT_SOURCE_DIR}/packaging/debian)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${scripts}/conffiles ${scripts}/postinst ${scripts}/prerm ${scripts}/postrm)
 include(CPack)
 # All files of a package, without the tests.
-add_custom_target(deb DEPENDS tandem manual WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
+add_custom_target(deb DEPENDS tandem manual completion WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
   COMMAND ${CMAKE_CPACK_COMMAND} --config ${PROJECT_BINARY_DIR}/CPackConfig.cmake VERBATIM)

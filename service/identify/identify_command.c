@@ -1,4 +1,5 @@
 /* service/identify/identify_command.c - tandem identify: fits a model to recorded data. */
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,16 @@ static bool show_progress(void *context, const char *stage, double share)
     return !stop_signal_raised();
 }
 
+static int refuse_model(const char *name)
+{
+    char guess[EDIT_GUESS_MAX];
+    (void)fprintf(stderr,
+                  "tandem: identify: unknown model '%s'%s, 'tandem identify --help' lists "
+                  "them\n",
+                  name, model_row_guess(name, guess));
+    return EXIT_USAGE;
+}
+
 static int run_model(struct identify_request *request)
 {
     if (request->model && !model_argument_load("identify", &request->model)) {
@@ -73,12 +84,7 @@ static int run_model(struct identify_request *request)
         return EXIT_USAGE;
     }
     if (!row) {
-        char guess[EDIT_GUESS_MAX];
-        (void)fprintf(stderr,
-                      "tandem: identify: unknown model '%s'%s, 'tandem identify --help' lists "
-                      "them\n",
-                      name, model_row_guess(name, guess));
-        return EXIT_USAGE;
+        return refuse_model(name);
     }
     enum status st = identify_check(row, request, &err);
     if (st == STATUS_OK) {
@@ -93,8 +99,9 @@ static int run_model(struct identify_request *request)
     return code == EXIT_FINE && (outcome & fail_if) ? EXIT_AS_ASKED : code;
 }
 
-/* Formats the help page, to which each model contributes. NULL: no memory. */
-static char *describe_models(void)
+/* Formats the help page, to which each model contributes, or the part of one model. NULL: no
+ * memory. */
+static char *describe_models(const struct model_row *only)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -102,9 +109,12 @@ static char *describe_models(void)
     if (!to) {
         return NULL;
     }
-    (void)fputs(purpose, to);
+    (void)fputs(only ? "" : purpose, to);
     for (size_t i = 0; i < model_row_count; i++) {
-        (void)fprintf(to, "\nmodel %s\n%s", model_rows[i]->name, model_rows[i]->help);
+        if (!only || only == model_rows[i]) {
+            (void)fprintf(to, "%smodel %s\n%s", only ? "" : "\n", model_rows[i]->name,
+                          model_rows[i]->help);
+        }
     }
     return fclose(to) == 0 ? text : NULL;
 }
@@ -112,17 +122,28 @@ static char *describe_models(void)
 static int parse_words(int argc, char **argv, struct identify_request *request)
 {
     struct argument rows[IDENTIFY_OPTIONS_MAX];
-    const size_t count = identify_options_arguments(request, rows);
-    char *description = describe_models();
+    const struct model_row *only = NULL;
+    if (argc > 2 && strcmp(argv[1], "--help") == 0 && argv[2][0] != '-') {
+        only = model_row_find(argv[2]);
+        if (!only) {
+            return refuse_model(argv[2]);
+        }
+    }
+    const size_t count =
+        identify_options_arguments(request, only ? 1U << only->data : UINT_MAX, rows);
+    char *description = describe_models(only);
     const struct arguments arguments = {
         .command = "identify",
+        .purpose = only ? only->words : NULL,
         .operands = "FILE...",
         .description = description ? description : purpose,
-        .examples = examples,
+        .examples = only ? NULL : examples,
         .exit_status = "the data cannot be read, or the fit was cancelled",
         .exit_as_asked = "what --fail-if names; without it, read the verdict",
         .rows = rows,
-        .row_count = count};
+        .row_count = count,
+        .words = &(const struct argument_words){"model", model_argument_name},
+        .word_count = 1};
     const int code = arguments_parse(&arguments, argc, argv);
     free(description);
     return code;

@@ -148,12 +148,12 @@ void *identify_option_value(const struct identify_option *option,
     return (char *)request + option->at;
 }
 
-size_t identify_options_arguments(struct identify_request *request,
+size_t identify_options_arguments(struct identify_request *request, unsigned data,
                                   struct argument rows[IDENTIFY_OPTIONS_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < COUNT(identify_options); i++) {
-        if (identify_options[i].argument.name) {
+        if (identify_options[i].argument.name && (identify_options[i].data & data)) {
             rows[count] = identify_options[i].argument;
             rows[count++].value = identify_option_value(&identify_options[i], request);
         }

@@ -122,8 +122,9 @@ enum { IDENTIFY_OPTIONS_MAX = 32 };
 extern const struct identify_option identify_options[];
 extern const size_t identify_option_count;
 
-/* The command-line options, whose values go into the request; returns their number. */
-size_t identify_options_arguments(struct identify_request *request,
+/* The command-line options that one of the kinds of data accepts (bits 1 << enum model_data);
+ * their values go into the request. Returns their number. */
+size_t identify_options_arguments(struct identify_request *request, unsigned data,
                                   struct argument rows[IDENTIFY_OPTIONS_MAX]);
 
 /* The place of an option's value in a request. */

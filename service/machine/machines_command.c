@@ -278,11 +278,13 @@ static int print_choice(const struct choice *c, const struct forms *forms)
                            : print_tables(chosen, count, forms->list);
 }
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} actions[] = {
+static const struct argument_action actions[] = {
     {"check", machines_check}, {"run", machines_run}, {"generate", machines_generate}};
+
+static const char *machine_name_at(size_t i)
+{
+    return i < machine_count ? machines[i]->name : NULL;
+}
 
 static const char description[] =
     "  Every controller of Tandem is a table of arcs run by one engine; what is printed here "
@@ -326,12 +328,11 @@ int command_machines(int argc, char **argv)
                     "  tandem machines check counter.yaml\n",
         .exit_status = "a file has errors, or the output could not be written",
         .rows = rows,
-        .row_count = COUNT(rows)};
-    for (size_t i = 0; argc > 1 && i < COUNT(actions); i++) {
-        if (strcmp(argv[1], actions[i].name) == 0) {
-            return actions[i].run(argc - 1, argv + 1);
-        }
-    }
+        .row_count = COUNT(rows),
+        .actions = actions,
+        .action_count = COUNT(actions),
+        .words = &(const struct argument_words){NULL, machine_name_at},
+        .word_count = 1};
     int result = arguments_parse(&arguments, argc, argv);
     if (result != ARGUMENTS_PARSED) {
         return result;

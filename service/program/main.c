@@ -6,8 +6,8 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/text/edit_distance.h"
 #include "base/errors/status.h"
+#include "base/text/edit_distance.h"
 #include "identification/model/model_check.h"
 #include "service/tool/commands.h"
 
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     }
     const struct command *command = find_command(argv[1]);
     if (command) {
-        return command->run(help ? 2 : argc - 1, argv + 1);
+        return command->run(argc - 1, argv + 1);
     }
     return refuse_command(argv[1]);
 }

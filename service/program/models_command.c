@@ -9,6 +9,7 @@
 #include "config/model/model_file.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/model_argument.h"
 
 enum { TEXT_MAX = 4096, CHOSEN_MAX = 64 };
 
@@ -415,7 +416,9 @@ int command_models(int argc, char **argv)
         .examples = "  tandem models --check motor.yaml\n",
         .exit_status = "a file is no model, or the output could not be written",
         .rows = rows,
-        .row_count = COUNT(rows)};
+        .row_count = COUNT(rows),
+        .words = &(const struct argument_words){NULL, model_argument_name},
+        .word_count = 1};
     int result = arguments_parse(&arguments, argc, argv);
     if (result != ARGUMENTS_PARSED) {
         return result;

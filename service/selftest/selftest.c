@@ -487,7 +487,9 @@ int command_selftest(int argc, char **argv)
         .description = description,
         .exit_status = "an estimate, an interval or a verdict is not where chance allows it",
         .rows = rows,
-        .row_count = COUNT(rows)};
+        .row_count = COUNT(rows),
+        .words = &(const struct argument_words){"model", model_argument_name},
+        .word_count = 1};
     const int code = arguments_parse(&arguments, argc, argv);
     if (code != ARGUMENTS_PARSED) {
         return code;

@@ -36,12 +36,17 @@ static const char *purpose_of(const char *command)
 #undef COMMAND_AS
 }
 
+const char *arguments_purpose(const struct arguments *a)
+{
+    return a->purpose ? a->purpose : purpose_of(a->command);
+}
+
 static void print_help(const struct arguments *a)
 {
     (void)printf("NAME\n  tandem %s - %s\n\nSYNOPSIS\n  tandem %s [OPTION]...%s%s\n\n"
                  "DESCRIPTION\n%s\nOPTIONS\n",
-                 a->command, a->purpose ? a->purpose : purpose_of(a->command), a->command,
-                 a->operands[0] ? " " : "", a->operands, a->description);
+                 a->command, arguments_purpose(a), a->command, a->operands[0] ? " " : "",
+                 a->operands, a->description);
     for (size_t i = 0; i < a->row_count; i++) {
         print_row(&a->rows[i]);
     }
@@ -57,6 +62,13 @@ static void print_help(const struct arguments *a)
     }
     (void)printf("\nEXIT STATUS\n  0 fine, 1 %s, 2 wrong usage%s%s\n", a->exit_status,
                  a->exit_as_asked ? ", 3 " : "", a->exit_as_asked ? a->exit_as_asked : "");
+}
+
+static void (*help)(const struct arguments *a) = print_help;
+
+void arguments_describe(void (*describe)(const struct arguments *a))
+{
+    help = describe;
 }
 
 /* --- parsing -------------------------------------------------------------------------------
@@ -183,13 +195,33 @@ static bool parse_option(const struct arguments *a, int argc, char **argv, int *
                                         : parse_number(row, value);
 }
 
+static int refuse_action(const struct arguments *a, const char *name)
+{
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
+    for (size_t i = 0; i < a->action_count; i++) {
+        edit_guess_try(&guess, name, a->actions[i].name);
+    }
+    (void)fprintf(stderr, "tandem: unknown command '%s %s'%s, see 'tandem %s --help'\n",
+                  a->command, name, edit_guess_text(&guess, meant), a->command);
+    return EXIT_USAGE;
+}
+
 int arguments_parse(const struct arguments *a, int argc, char **argv)
 {
+    for (size_t i = 0; argc > 1 && i < a->action_count; i++) {
+        if (strcmp(argv[1], a->actions[i].name) == 0) {
+            return a->actions[i].run(argc - 1, argv + 1);
+        }
+    }
+    if (argc > 1 && argv[1][0] != '-' && strncmp(a->operands, "ACTION", 6) == 0) {
+        return refuse_action(a, argv[1]);
+    }
     /* Operands may stand between options: they are moved behind them, in their order. */
     int operands = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            print_help(a);
+            help(a);
             return EXIT_FINE;
         }
         if (argv[i][0] != '-' || !argv[i][1]) { /* "-" alone is the standard input */

@@ -39,6 +39,19 @@ struct argument_group {
     size_t row_count;
 };
 
+/* A subcommand of a subcommand: "check" of `tandem team check`. It gets its own name as
+ * argv[0]. */
+struct argument_action {
+    const char *name;
+    int (*run)(int argc, char **argv);
+};
+
+/* Words that complete the value of a text, or an operand. */
+struct argument_words {
+    const char *option;          /* NULL: an operand */
+    const char *(*at)(size_t i); /* NULL after the last one */
+};
+
 struct arguments {
     const char *command;       /* "robot"; its purpose is in commands.def, or here: */
     const char *purpose;       /* purpose of "team simulate"; NULL */
@@ -50,6 +63,12 @@ struct arguments {
     const struct argument *rows;
     size_t row_count;
     const struct argument_group *more; /* NULL: none */
+    /* Their names are recognized at argv[1]. If the operands begin with ACTION, one is needed.
+     */
+    const struct argument_action *actions;
+    size_t action_count;
+    const struct argument_words *words;
+    size_t word_count;
 };
 
 /* arguments_parse() returns this to continue; otherwise the command ends with the returned
@@ -60,5 +79,12 @@ enum { ARGUMENTS_PARSED = -1 };
  * on, with NULL behind them; they are refused if the synopsis has none. With another result
  * --help was printed, or an error. */
 int arguments_parse(const struct arguments *a, int argc, char **argv);
+
+/* From now on --help calls this function instead of printing a page. The rows live only during
+ * the call. */
+void arguments_describe(void (*describe)(const struct arguments *a));
+
+/* Returns the purpose of a command, one line. */
+const char *arguments_purpose(const struct arguments *a);
 
 #endif

@@ -17,3 +17,8 @@ bool model_argument_load(const char *command, const char **word)
     *word = row->name;
     return true;
 }
+
+const char *model_argument_name(size_t i)
+{
+    return i < model_row_count ? model_rows[i]->name : NULL;
+}

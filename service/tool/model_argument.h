@@ -9,4 +9,7 @@
  * model's name. All faults go to stderr; then false. */
 MUST_USE bool model_argument_load(const char *command, const char **word);
 
+/* Names of models for the completion of a shell; NULL after the last one. */
+const char *model_argument_name(size_t i);
+
 #endif

@@ -26,11 +26,17 @@ if command -v mandoc >/dev/null; then
     [ -z "$faults" ] || fail "$faults"
 fi
 
+"$TANDEM" completion bash >"$dir/tandem.bash"
+"$TANDEM" completion zsh >"$dir/_tandem"
+"$TANDEM" completion fish >"$dir/tandem.fish"
+status=0
+"$TANDEM" completion csh >/dev/null 2>&1 || status=$?
+[ $status -eq 2 ] || fail "completion csh: exit $status"
 if command -v bash >/dev/null; then
     # complete WORD...: the completions of the last word, sorted, one a line
     complete() {
-        PATH="$(dirname "$TANDEM"):$PATH" bash -c '. packaging/tandem.bash-completion
-            COMP_WORDS=(tandem "$@"); COMP_CWORD=$#; _tandem; printf "%s\n" "${COMPREPLY[@]}"' - "$@" | sort
+        bash -c '. "$0"
+            COMP_WORDS=(tandem "$@"); COMP_CWORD=$#; _tandem; printf "%s\n" "${COMPREPLY[@]}"' "$dir/tandem.bash" "$@" | sort
     }
     offers() { # WANTED WORD...
         wanted=$(printf '%s\n' $1 | sort)
@@ -56,7 +62,13 @@ if command -v bash >/dev/null; then
     complete selftest --model us | grep -qx usv3 || fail "no usv3 among the models"
     complete robot --kind '' | grep -qx diffdrive || fail "no diffdrive among the kinds"
     complete machines l0 | grep -qx l0main || fail "no l0main among the machines"
+    offers simulate team si
+    offers --nominal team simulate --no
+    offers '' team simulate nothing
+    [ -z "$(complete serve --config '')" ] || fail "words instead of files for serve --config"
 fi
+# In a shell as somebody uses it: what stands on the line after a tab.
+python3 tests/arch/completion.py "$dir" || fail "a shell does not complete"
 
 version=$("$TANDEM" version | sed -n '1s/^tandem //p')
 head -n 1 packaging/debian/changelog | grep -qF "tandem ($version) " || fail "packaging/debian/changelog is not of $version"

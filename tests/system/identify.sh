@@ -226,6 +226,13 @@ code=0
 "$TANDEM" identify --help >"$work/help" || fail "help: exit $?"
 grep -q '^  tandem identify \[OPTION\]... FILE...' "$work/help" || fail "no synopsis"
 grep -q '^model travel_time' "$work/help" || fail "no model in the help"
+"$TANDEM" identify --help odometry >"$work/help" || fail "help of a model: exit $?"
+[ "$(grep -c '^model ' "$work/help")" = 1 ] && grep -q -- --heading-m "$work/help" || fail "not the help of odometry"
+! grep -q -- --ridge "$work/help" || fail "an option of other models in the help of odometry"
+"$TANDEM" help identify odometry | cmp - "$work/help" || fail "two ways to the help of a model differ"
+code=0
+"$TANDEM" identify --help odometri >/dev/null 2>"$work/err" || code=$?
+[ "$code" = 2 ] && grep -q 'did you mean odometry' "$work/err" || fail "help of an unknown model: $code"
 if command -v python3 >/dev/null; then
     # Ctrl-C on a terminal, while a progress bar is drawn.
     awk 'BEGIN { print "'$body'"; for (k = 0; k < 200000; k++) print k / 10 "," sin(k / 30) ",0,0," cos(k / 30) ",0,0" }' >"$work/long.csv"

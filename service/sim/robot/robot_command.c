@@ -243,6 +243,13 @@ static void list_ports(const struct robot_kind *kind)
     }
 }
 
+static const char *kind_name(size_t i)
+{
+    return i < robot_kind_count ? robot_kinds[i]->name : NULL;
+}
+
+static const struct argument_words kind_words = {"kind", kind_name};
+
 static int list_kinds(void)
 {
     for (size_t i = 0; i < robot_kind_count; i++) {
@@ -474,17 +481,12 @@ int command_robot(int argc, char **argv)
         {"timeout", 0, ARGUMENT_REAL, &g.checked.timeout_s, 0.1, 3600, "S", "for its replies, with --check (10)"},
         {"json", 0, ARGUMENT_FLAG, &g.checked.json, 0, 0, NULL, "what --check found as one JSON object"},
     };
+    const struct arguments arguments = {
+        .command = "robot", .operands = "", .description = description, .examples = examples,
+        .exit_status = "there was never a connection to the broker",
+        .exit_as_asked = "--check found something wrong",
+        .rows = rows, .row_count = COUNT(rows), .more = &broker.group, .words = &kind_words, .word_count = 1};
     /* clang-format on */
-    const struct arguments arguments = {.command = "robot",
-                                        .operands = "",
-                                        .description = description,
-                                        .examples = examples,
-                                        .exit_status =
-                                            "there was never a connection to the broker",
-                                        .exit_as_asked = "--check found something wrong",
-                                        .rows = rows,
-                                        .row_count = COUNT(rows),
-                                        .more = &broker.group};
     broker_arguments_group(&o.broker, &broker);
     const int exit_status = arguments_parse(&arguments, argc, argv);
     return exit_status == ARGUMENTS_PARSED ? run_robot(&g, &o) : exit_status;
