@@ -4,6 +4,7 @@
 
 #include "identification/arm/arm_friction_parts.h"
 #include "identification/arm/arm_thresholds.def"
+#include "identification/fit/fit_thresholds.def"
 #include "identification/fit/plausible.h"
 
 enum { INERTIA, VISCOUS, COULOMB };
@@ -227,7 +228,7 @@ void arm_friction_judge_held_out(struct arm_friction_fit *fit)
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         struct arm_friction_joint *joint = &fit->joint[j];
         const double ratio = joint->held_out.rmse_a / joint->own.rmse_a;
-        if (ratio > HELD_OUT_MARGINAL) {
+        if (ratio > CURRENT_MARGINAL) {
             struct estimate *e = &joint->estimate;
             const enum estimate_verdict at_best =
                 ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL;

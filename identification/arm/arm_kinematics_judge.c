@@ -6,6 +6,7 @@
 
 #include "identification/arm/arm_kinematics_parts.h"
 #include "identification/arm/arm_thresholds.def"
+#include "identification/fit/fit_thresholds.def"
 
 static void judge_frames(struct arm_kinematics_fit *fit)
 {
@@ -76,7 +77,7 @@ static void judge_poses(struct arm_kinematics_fit *fit)
         estimate_reason(e, ESTIMATE_MARGINAL,
                         "%zu poses determine %zu of %d corrections only: not %s%s", fit->n,
                         e->rank, (int)ARM_KINEMATICS_P, name, open > 1 ? " and others" : "");
-    } else if (e->condition > CONDITION_MARGINAL) {
+    } else if (e->condition > POSES_CONDITION) {
         estimate_reason(e, ESTIMATE_MARGINAL,
                         "poses are alike: corrections stand for each other (condition %.2g)",
                         e->condition);

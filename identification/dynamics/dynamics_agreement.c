@@ -6,6 +6,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "identification/dynamics/dynamics_thresholds.def"
+#include "identification/fit/fit_thresholds.def"
 #include "identification/simulation/simulation_thresholds.def"
 
 static double largest_apart(const struct stability_test *test, size_t *from, size_t *to)
@@ -282,7 +283,7 @@ static size_t find_term_moves(const struct dynamics_fit *fit, const struct model
         const double shift = fabs(term->shift[i]);
         const double by = 2.0 * shift / (fit->estimate.hi[i] - fit->estimate.lo[i]);
         if (by > reach && model->parameters[i].sign != MODEL_ANY &&
-            shift > TERM_SHIFT * fabs(fit->estimate.value[i])) {
+            shift > SHIFT_MATTERS * fabs(fit->estimate.value[i])) {
             reach = by;
             moved = i;
         }
@@ -460,7 +461,7 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
  * then says nothing about the model, but its efforts do. */
 static bool axis_strays(const struct dynamics_check *own, size_t axis)
 {
-    return own->axis[axis].run.r2 < STRAYS_R2 && own->effort_r2 >= STRAYS_R2;
+    return own->axis[axis].run.r2 < R2_MARGINAL && own->effort_r2 >= R2_MARGINAL;
 }
 
 /* A regression of efforts on the motion simulated nothing, so held-out efforts judge it. */

@@ -41,7 +41,7 @@ static void compare_window(const struct dynamics_fit *own, const struct dynamics
         out->shift[which][i] = shift / sqrt(own->estimate.covariance[i][i]);
         out->moved[i] =
             out->moved[i] || (fabs(shift) > WINDOW_REACH * reach &&
-                              !(fabs(shift) <= WINDOW_SHIFT * fabs(own->estimate.value[i])));
+                              !(fabs(shift) <= SHIFT_MATTERS * fabs(own->estimate.value[i])));
     }
 }
 

@@ -5,6 +5,8 @@
 
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_thresholds.def"
+#include "identification/data/data_thresholds.def"
+#include "identification/fit/fit_thresholds.def"
 #include "identification/fit/plausible.h"
 #include "identification/numeric/residual_test.h"
 
@@ -103,7 +105,7 @@ static void judge_channel(struct estimate *e, const struct model_axis *axis,
                           double limit)
 {
     judge_magnitude(e, axis, nu, limit);
-    if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {
+    if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO_MIN) {
         estimate_reason(e, ESTIMATE_MARGINAL, "%s moves only %.1f times its noise of %.3g",
                         axis->velocity, nu->signal_ratio, nu->noise_sd);
         estimate_advise(e, "move with more %s, or measure it with less noise",
@@ -204,7 +206,7 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
     for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
         const double r2 = check->axis[a].run.r2;
         /* An axis that hardly moves need not be explained. */
-        if (!(summary->nu[a].signal_ratio >= SIGNAL_RATIO) && summary->nu[a].noise_sd > 0.0) {
+        if (!(summary->nu[a].signal_ratio >= SIGNAL_RATIO_MIN) && summary->nu[a].noise_sd > 0.0) {
             continue;
         }
         const bool by_effort = judged_by_effort(fit, check, r2);

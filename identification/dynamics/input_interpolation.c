@@ -9,6 +9,7 @@
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_thresholds.def"
+#include "identification/fit/fit_thresholds.def"
 
 NAMES(input_interpolation_names, INPUT_INTERPOLATION_COUNT, "zoh", "linear", "auto");
 
@@ -61,7 +62,7 @@ static bool explains_motion(const struct hold_contest *c)
         for (size_t a = 0; a < set->axes; a++) {
             const double left = c->fit[k].residual_sd[a];
             const double all = gsl_stats_variance(set->nu[a], 1, set->n);
-            well = well && left * left <= (1.0 - INTERPOLATION_R2_MIN) * all;
+            well = well && left * left <= (1.0 - R2_MARGINAL) * all;
         }
     }
     return well;

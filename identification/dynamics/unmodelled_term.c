@@ -7,11 +7,13 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/data/data_thresholds.def"
 #include "identification/data/data_view.h"
 #include "identification/data/moving_samples.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/dynamics/dynamics_thresholds.def"
+#include "identification/fit/fit_thresholds.def"
 #include "identification/numeric/local_polynomial.h"
 
 static const double SMOOTH_S = 0.04;
@@ -59,7 +61,7 @@ static void add_sums(struct sums *s, const struct data_set *set, size_t k, doubl
                      double residual)
 {
     const double nu = set->nu[0][k];
-    const bool moves = fabs(nu) > TERM_NOISE_RATIO * set->noise_sd[0];
+    const bool moves = fabs(nu) > MOVING_NOISE_RATIO * set->noise_sd[0];
     const double direction = !moves ? 0.0 : nu > 0.0 ? 1.0 : -1.0;
     const double term[TERMS] = {fabs(effort) * direction, nu * fabs(nu),
                                 set->pose[0] ? set->pose[0][k] : 0.0};
@@ -206,7 +208,7 @@ static void compare_friction(const struct model *model, const struct dynamics_fi
         const double shift = plain->estimate.value[at] - rich->estimate.value[i];
         const double reach = 2.0 * fabs(shift) / (fit->estimate.hi[at] - fit->estimate.lo[at]);
         const double share = shift / fabs(rich->estimate.value[i]);
-        if (model->parameters[at].sign != MODEL_ANY && fabs(share) > MOVED_RATIO &&
+        if (model->parameters[at].sign != MODEL_ANY && fabs(share) > SHIFT_MATTERS &&
             reach > out->reach) {
             out->moved = (size_t)at;
             out->shift = share;
@@ -325,7 +327,7 @@ enum status unmodelled_term_try(const struct model *model, const struct dynamics
  * to users of the model. */
 static bool makes_difference(const struct unmodelled_friction *one)
 {
-    return one->reach > REACH_MAX || fabs(one->shift) > SHIFT_MAX || one->size > MISSED_MAX;
+    return one->reach > REACH_MAX || fabs(one->shift) > SHIFT_MAX || one->size > CONSTANT_RATIO;
 }
 
 /* Ranks terms: one that matters comes first, then the one that explains most of the efforts.

@@ -33,7 +33,7 @@ static void compare_values(const struct contest *c, const struct dynamics_fit *f
                            struct variant_choice *v)
 {
     const struct estimate *e = &fit->estimate;
-    const double loss_max = LOSS_MAX / count_alone(fit, axes);
+    const double loss_max = 0.5 * CHI2_95 / count_alone(fit, axes);
     v->other = v->chosen;
     v->reach = 0.0;
     for (size_t k = 0; k < v->count; k++) {

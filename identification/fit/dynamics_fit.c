@@ -437,12 +437,9 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
         identified += e->identifiable[i] && !bias ? 1 : 0;
         if (!e->identifiable[i]) {
             char why[64] = "the data do not determine it";
-            if (isfinite(se) && se > SE_RATIO_REPORTED * size) {
+            if (isfinite(se) && isfinite(size)) {
                 (void)snprintf(why, sizeof why, "%.3g with a standard error of %.3g",
                                e->value[i], se);
-            } else if (isfinite(se) && isfinite(size)) {
-                (void)snprintf(why, sizeof why, "standard error %.0f %% of its value",
-                               100.0 * se / size);
             }
             estimate_reason(e, ESTIMATE_MARGINAL, "%s is not identifiable: %s", name, why);
             advise_on(e, model, set, i);

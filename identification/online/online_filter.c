@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "identification/online/online_kalman.h"
+#include "identification/data/data_thresholds.def"
 #include "identification/online/online_thresholds.def"
 
 /* Contribution of a sample to the test of the parameters at their reference. */

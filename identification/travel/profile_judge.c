@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_vector.h>
 
+#include "identification/fit/fit_thresholds.def"
 #include "identification/fit/plausible.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_thresholds.def"

@@ -362,7 +362,7 @@ enum status law_find_accelerating(struct law_rows *w, const double *residual,
         return STATUS_E_MATH;
     }
     set_rows(w, &wide);
-    count_either(w, residual, NEAR_SD * fmin(scale_residuals(w, &wide), w->sd));
+    count_either(w, residual, WILD_SD * fmin(scale_residuals(w, &wide), w->sd));
     const enum status st = law_fit_plain(w);
     if (st != STATUS_OK) {
         return st;

@@ -7,6 +7,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/fit/fit_thresholds.def"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_thresholds.def"
 #include "identification/travel/travel_time.h"
@@ -17,7 +18,7 @@ bool travel_values_differ(const struct travel_values *values)
     const double w = values->whole_se * values->whole_se;
     const double variance = values->is_nested ? fmax(p - w, 0.25 * p) : p + w;
     const double apart = fabs(values->part - values->whole);
-    return apart > APART_SE * sqrt(variance) && apart > APART_SHARE * fabs(values->whole);
+    return apart > APART_SE * sqrt(variance) && apart > MATTERS * fabs(values->whole);
 }
 
 void travel_report_part(struct estimate *whole, const char *name, const struct estimate *part,
@@ -112,9 +113,9 @@ static void judge_size(struct estimate *e, size_t n, double residual_s_sd,
     const double ratio = size / expected;
     /* A median has the efficiency of about 0.37 of its values. */
     const double count = fmax(0.37 * (double)held->n, 1.0);
-    if (ratio > LARGER_MARGINAL &&
+    if (ratio > HELD_OUT_MARGINAL &&
         gsl_cdf_chisq_Q(count * ratio * ratio, count) < HELD_OUT_CHANCE) {
-        estimate_reason_first(e, ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason_first(e, ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                               "the held-out moves contradict the fit: it is off by %.3g s "
                               "there, by %.3g s on its own moves",
                               size, own);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/numbers/constants.h"
+#include "identification/fit/fit_thresholds.def"
 #include "identification/fit/plausible.h"
 #include "identification/travel/travel_thresholds.def"
 
@@ -293,7 +294,7 @@ static void judge_signs(struct travel_fit *fit)
 
 void travel_judge_r2(struct estimate *e, double r2)
 {
-    if (e->rank > 1 && r2 < R2_MARGINAL) {
+    if (e->rank > 1 && r2 < LAPS_R2_MARGINAL) {
         estimate_reason(e, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "poor fit: the model explains %.0f %% of the variance of the laps",
                         100.0 * fmax(r2, 0.0));
@@ -381,7 +382,7 @@ static void judge_aside(struct travel_fit *fit, const struct travel_evidence *ev
         const double p = evidence->plain_se[j] * evidence->plain_se[j];
         const double variance = fmax(p - fit->beta_se[j] * fit->beta_se[j], 0.25 * p);
         const double apart = fabs(evidence->plain[j] - fit->beta[j]);
-        if (apart > ASIDE_SE * sqrt(variance) && apart > ASIDE_SHARE * fabs(fit->beta[j])) {
+        if (apart > ASIDE_SE * sqrt(variance) && apart > MATTERS * fabs(fit->beta[j])) {
             estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "%s gives %s = %.4g, ols %.4g: moves that it rejects are later the "
                             "larger they are, and may be part of the law",

@@ -197,13 +197,13 @@ bool travel_law_drifts(const struct travel_law *law)
 
 bool travel_law_steps(const struct travel_law *law)
 {
-    return law->step_p < STEP_CHANCE && share_matters(law->step, MATTERS);
+    return law->step_p < LAW_CHANCE && share_matters(law->step, MATTERS);
 }
 
 bool travel_law_mixes(const struct travel_law *law, size_t n)
 {
-    return law->kinds_ratio < KINDS_RATIO && law->second_kind >= KIND_MIN &&
-           law->second_kind + KIND_MIN <= n && share_matters(law->kinds, MATTERS);
+    return law->kinds_ratio < KINDS_RATIO && law->second_kind >= SIDE_MIN &&
+           law->second_kind + SIDE_MIN <= n && share_matters(law->kinds, MATTERS);
 }
 
 bool travel_law_may_spread(const struct travel_law *law)
@@ -213,12 +213,12 @@ bool travel_law_may_spread(const struct travel_law *law)
 
 bool travel_law_spreads(const struct travel_law *law)
 {
-    return law->spread_p < SPREAD_CHANCE && share_matters(law->variation, MATTERS);
+    return law->spread_p < LAW_CHANCE && share_matters(law->variation, MATTERS);
 }
 
 bool travel_law_leaves_a_kind(const struct travel_law *law)
 {
-    return law->tested && law->aside_p < ASIDE_CHANCE;
+    return law->tested && law->aside_p < LAW_CHANCE;
 }
 
 /* Tests by rank correlation whether outliers share a cause: the sizes of the moves, or their
@@ -226,7 +226,7 @@ bool travel_law_leaves_a_kind(const struct travel_law *law)
 static void test_aside(struct law_rows *w, const double *residual, struct travel_law *law)
 {
     const size_t n = w->problem->n;
-    const double far = ASIDE_SD * w->sd;
+    const double far = OUTLIER_SD * w->sd;
     double *aside = w->y;
     double *cause = w->z;
     for (size_t i = 0; i < n; i++) {

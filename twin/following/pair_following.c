@@ -298,6 +298,7 @@ bool following_tick(struct following *f, const struct following_params *p, int64
 static const int64_t PUBLISH_US = 1000000;
 /* The simulated robot's samples are used without filtering. */
 static const double SIMULATED_DRIFT_PER_S = 1e4;
+static const double STANDING_SD = 5.0;
 
 const struct model *pair_following_model(const struct pair_following *x)
 {

@@ -34,17 +34,18 @@ void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum s
                        .kind = kind, .side = side, .payload = {.text = text, .bytes = bytes}});
 }
 
-static bool may_record(struct pair *pair, enum alarm_type type, int64_t t_us)
+bool pair_alarm_allow(struct pair_alarm_rate *rate, uint64_t count, int64_t t_us)
 {
-    const bool first = pair->counts.alarm[type] == 1;
-    double tokens = first ? ALARM_BURST
-                          : pair->alarm_rate[type].tokens +
-                                ALARM_RATE_HZ * lab_s(t_us - pair->alarm_rate[type].t_us);
-    tokens = tokens < ALARM_BURST ? tokens : ALARM_BURST;
-    const bool may = tokens >= 1.0;
-    pair->alarm_rate[type].tokens = may ? tokens - 1.0 : tokens;
-    pair->alarm_rate[type].t_us = t_us;
-    return may;
+    const double passed_s = lab_s(t_us - rate->t_us);
+    const double tokens = count == 1 ? ALARM_BURST : rate->tokens + ALARM_RATE_HZ * passed_s;
+    rate->tokens = tokens < ALARM_BURST ? tokens : ALARM_BURST;
+    rate->t_us = t_us;
+    if (rate->tokens < 1.0) {
+        rate->suppressed++;
+        return false;
+    }
+    rate->tokens -= 1.0;
+    return true;
 }
 
 void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side,
@@ -53,8 +54,7 @@ void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side
     struct pair *pair = run->pair;
     const enum alarm_type type = alarm_code_type(code);
     pair->counts.alarm[type]++;
-    if (!may_record(pair, type, run->t_us)) {
-        pair->alarm_rate[type].suppressed++;
+    if (!pair_alarm_allow(&pair->alarm_rate[type], pair->counts.alarm[type], run->t_us)) {
         return;
     }
     pair->counts.alarms++;

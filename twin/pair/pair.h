@@ -150,6 +150,13 @@ struct pair_linked {
     struct efsm_stats link_stats, dispatch_stats;
 };
 
+/* Rate limit of the alarms of one type. */
+struct pair_alarm_rate {
+    double tokens;
+    int64_t t_us;        /* of the last alarm */
+    uint64_t suppressed; /* since the last one that was recorded */
+};
+
 /* Members are ordered by frequency of use, because a lab of thousands of pairs does not fit
  * into the caches. */
 struct pair {
@@ -184,11 +191,7 @@ struct pair {
     struct efsm_trace trace;
     struct pair_closed closed[PAIR_CLOSED_MAX];
     struct pair_side side[SIDE_COUNT];
-    struct {
-        double tokens;
-        int64_t t_us;
-        uint64_t suppressed;
-    } alarm_rate[ALARM_TYPE_COUNT];
+    struct pair_alarm_rate alarm_rate[ALARM_TYPE_COUNT];
     struct pair_correction correction;
     struct parameter_book parameters; /* sets of travel times */
     struct parameter_force force;     /* what the simulator acknowledged of them */
@@ -213,6 +216,10 @@ size_t pair_place_bytes(const struct pair_params *p);
  * window; the bytes between are zero. */
 size_t pair_used_bytes(const struct pair *pair);
 size_t pair_moved_bytes(const struct pair_params *p);
+
+/* Returns whether an alarm, the count-th of its type, is recorded; else counts it as suppressed.
+ * A flood then costs counters only. */
+bool pair_alarm_allow(struct pair_alarm_rate *rate, uint64_t count, int64_t t_us);
 
 /* pair: pair_bytes(p) bytes, aligned. Its slots are right behind it, until pair_set_places()
  * moves them; they need no initialisation. */

@@ -14,7 +14,7 @@ static bool is_apart(const struct parameter_term *term, double a, double a_se, d
                      double b_se)
 {
     const double gap = fabs(a - b);
-    return gap > MISS_Z * hypot(a_se, b_se) && gap > MISS_MIN * (term->rate ? fabs(b) : 1.0);
+    return gap > DIFFERENCE_Z * hypot(a_se, b_se) && gap > MISS_MIN * (term->rate ? fabs(b) : 1.0);
 }
 
 static bool misses_aim(const struct parameter_terms *terms, const struct parameter_force *force,
@@ -40,7 +40,7 @@ static uint8_t adjustable_groups(const struct parameter_terms *terms,
         const struct parameter_term *term = &terms->term[j];
         const bool absolute = has_bit(force->applied, j) && !has_bit(force->relative, j);
         const bool known = virtual->does[j] > 0.0 &&
-                           virtual->se[j] <= NEEDED_SE_RATIO_MAX * virtual->does[j];
+                           virtual->se[j] <= SPEED_SE_RATIO_MAX * virtual->does[j];
         all |= 1U << term->group;
         without |= (unsigned)(absolute || (term->needed && !known)) << term->group;
     }

@@ -212,11 +212,7 @@ struct team_live {
     struct team_live_job job[TEAM_LIVE_PAST]; /* ring: number n at n % TEAM_LIVE_PAST */
     struct team_live_judged judged_courses, judged_jobs;
     struct team_live_forecast forecast;
-    struct {
-        double tokens;
-        int64_t t_us;
-        uint64_t suppressed;
-    } alarm_rate[TEAM_ALARM_COUNT];
+    struct pair_alarm_rate alarm_rate[TEAM_ALARM_COUNT];
 };
 
 /* A step in progress. */

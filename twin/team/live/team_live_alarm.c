@@ -3,20 +3,6 @@
 #include <stdio.h>
 
 #include "twin/team/live/team_live_parts.h"
-#include "twin/team/live/team_live_thresholds.def"
-
-static bool may_record(struct team_live *live, enum team_alarm kind, int64_t t_us)
-{
-    const bool first = live->counts.alarm[kind] == 1;
-    double tokens = first ? ALARM_BURST
-                          : live->alarm_rate[kind].tokens +
-                                ALARM_RATE_HZ * lab_s(t_us - live->alarm_rate[kind].t_us);
-    tokens = tokens < ALARM_BURST ? tokens : ALARM_BURST;
-    const bool may = tokens >= 1.0;
-    live->alarm_rate[kind].tokens = may ? tokens - 1.0 : tokens;
-    live->alarm_rate[kind].t_us = t_us;
-    return may;
-}
 
 /* ---- in words ---- */
 
@@ -109,8 +95,7 @@ void team_live_record_alarm(const struct team_live_run *run, const struct team_e
     struct team_live *live = run->live;
     const enum team_alarm kind = effect->alarm;
     live->counts.alarm[kind]++;
-    if (!may_record(live, kind, run->t_us)) {
-        live->alarm_rate[kind].suppressed++;
+    if (!pair_alarm_allow(&live->alarm_rate[kind], live->counts.alarm[kind], run->t_us)) {
         return;
     }
     struct alarm alarm = {.pair = live->named,
