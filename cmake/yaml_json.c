@@ -1,7 +1,8 @@
-/* cmake/yaml_json.c - build tool: converts a YAML document to JSON.
+/* cmake/yaml_json.c - build tool: converts web/openapi.yaml to JSON.
  *
  *     yaml_json IN.yaml OUT.json
  *
+ * Rows of the program's tables are filled in (cmake/contract.h).
  * Plain scalars follow YAML's core schema; duplicate keys are refused. {$ref: other.json#/a/b}
  * is replaced by its target, recursively, so that OUT needs no other file. Members next to the
  * $ref stay and win. Only our own files are read: an anchor that contains itself would never
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
+
+#include "cmake/contract.h"
 
 static const char *file_name = "";
 
@@ -262,7 +265,7 @@ static bool convert_file(FILE *in, FILE *out)
 {
     json_t *root = load_document(in);
     const struct source source = {.path = file_name, .root = root, .whole = true};
-    json_t *value = root ? bundle_node(root, &source, 0) : NULL;
+    json_t *value = root && contract_complete(root) ? bundle_node(root, &source, 0) : NULL;
     const bool ok = value && json_dumpf(value, out, JSON_COMPACT) == 0;
     json_decref(value);
     json_decref(root);

@@ -60,7 +60,6 @@ OUTPUTS = {
                   ("config/labfile/lab_file.c", "(the lab file)"), ("config/mapping/mapping_file.c", "(a mapping)"),
                   ("config/machine/machine_yaml.c", "(a machine)"),
                   ("service/sim/experiment/experiment_file.c", "(an experiment)")),
-        "contract": "web/openapi.yaml",
     },
 }
 
@@ -156,7 +155,7 @@ def read_output(source, found, output):
     uses = "\n".join(re.sub(pattern, "", path.read_text()) for path in source_files(source))
     named = set(re.findall(r"[A-Z]\w+", uses))
     faults += [f"{table}: {row[1]} is used nowhere" for row in rows if row[0] not in named]
-    return sorted(lines), rows, faults
+    return sorted(lines), faults
 
 
 def hold(path, text, bless, faults):
@@ -176,14 +175,9 @@ def main():
     source = pathlib.Path(given[0]) if given else pathlib.Path(__file__).parent.parent.parent
     found, faults = list(calls(source)), []
     for name, output in OUTPUTS.items():
-        lines, rows, wrong = read_output(source, found, output)
+        lines, wrong = read_output(source, found, output)
         faults += wrong
         hold(source / f"tests/golden/messages/{name}.txt", "".join(line + "\n" for line in lines), bless, faults)
-        if "contract" in output:
-            contract = source / output["contract"]
-            codes = "      x-codes:\n" + "".join(f'        {row[1]}: "{row[2]}"\n' for row in rows)
-            text = re.sub(r"      x-codes:\n(?:        .*\n)+", lambda _: codes, contract.read_text())
-            hold(contract, text, bless, faults)
     for fault in faults:
         print(fault)
     if faults:
