@@ -4,7 +4,7 @@
 #
 # OUT.c includes HEADER and defines `const unsigned char NAME[]` and `const size_t NAME_bytes`.
 
-# What stands behind "--".
+# Returns the arguments behind "--".
 function(embed_arguments result)
   set(arguments)
   set(begun FALSE)

@@ -18,7 +18,7 @@ install(DIRECTORY config/examples/ DESTINATION ${doc}/examples)
 install(FILES config/mosquitto.conf config/mosquitto_lab.conf DESTINATION ${doc}/examples)
 install(DIRECTORY docs/examples/ DESTINATION ${doc}/examples USE_SOURCE_PERMISSIONS)
 
-# What shells complete is made of the program's own tables.
+# Completions for shells are made from the tables of the program.
 set(completion ${PROJECT_BINARY_DIR}/completion)
 add_custom_command(OUTPUT ${completion}/tandem ${completion}/_tandem ${completion}/tandem.fish DEPENDS tandem
   COMMAND ${CMAKE_COMMAND} -E make_directory ${completion}

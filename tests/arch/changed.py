@@ -29,7 +29,7 @@ docs/tutorials/follow.md: system.document_follow
 """
 # At most this share of the tests, without those of the architecture.
 FEW = {"tests/unit/test_svd.c": 0.01, "tests/golden/replay/moves/lab.yaml": 0.03,
-       "identification/arm/arm_friction.c": 0.3, "service/machine/code_lua.c": 0.06,
+       "identification/arm/arm_friction.c": 0.3, "service/machine/machine_code.c": 0.06,
        "docs/modbus.md": 0.02, "README.md": 0.02, "CHANGELOG.md": 0.02}
 
 

@@ -269,9 +269,9 @@ static void test_threads_change_nothing(void)
             const struct team_robot_sums *a = &one.statistics->robot[r];
             CHECK_INT("robots", memcmp(a, &many.statistics->robot[r], sizeof *a), 0);
             for (size_t k = 0; k < team_activity_count(tp); k++) {
-                const size_t i = r * team_activity_count(tp) + k;
-                const struct team_activity_sums *b = &one.statistics->activity[i];
-                CHECK_INT("activities", memcmp(b, &many.statistics->activity[i], sizeof *b), 0);
+                const size_t at = r * team_activity_count(tp) + k;
+                const struct team_activity_sums *b = &one.statistics->activity[at];
+                CHECK_INT("activities", memcmp(b, &many.statistics->activity[at], sizeof *b), 0);
             }
             for (size_t o = 0; o < 3; o++) {
                 CHECK_INT("behind", one.statistics->behind_us[r * 3 + o],

@@ -203,7 +203,7 @@ static void test_links(void)
         {"OUTLIER_RATIO_MARGINAL", NULL, &links.outliers, 49, 51, P, M},
         {"HELD_OUT_FAIL", &links.held_out.rms_m, NULL, 5.9e-4, 6.1e-4, M, F},
     };
-    /* Of 60 poses 4 / sqrt(360) = 0.211 happens by chance. */
+    /* With 60 poses 4 / sqrt(360) = 0.211 happens by chance. */
     const struct limit few[] = {{"RHO_SD", &links.neighbour_rho, NULL, 0.209, 0.213, P, M}};
     check_limits(limits, COUNT(limits), start_links, judge_links);
     check_limits(few, COUNT(few), start_few_poses, judge_links);
@@ -555,7 +555,7 @@ static void start_friction_by_load(void)
                                                        .effort_r2 = 0.99};
 }
 
-static int judge_missing(void)
+static int judge_unmodelled(void)
 {
     unmodelled_term_judge(&fit, &joint_models[0][2], &missing);
     return (int)fit.estimate.verdict;
@@ -563,7 +563,7 @@ static int judge_missing(void)
 
 static int count_texts(void)
 {
-    (void)judge_missing();
+    (void)judge_unmodelled();
     return (int)(fit.estimate.reason_count + fit.estimate.advice_count);
 }
 
@@ -585,8 +585,8 @@ static void test_missing(void)
     const struct limit reported[] = {{"R2_GOOD", &missing.effort_r2, NULL, 0.951, 0.949, 0, 1}};
     const struct limit share[] = {{"SHARE_MIN", &missing.load_ratio, NULL, 0.099, 0.101, 1, 2}};
     check_limits(friction_by_load, COUNT(friction_by_load), start_friction_by_load,
-                 judge_missing);
-    check_limits(verdict, COUNT(verdict), start_missing, judge_missing);
+                 judge_unmodelled);
+    check_limits(verdict, COUNT(verdict), start_missing, judge_unmodelled);
     check_limits(reported, COUNT(reported), start_missing, count_texts);
     check_limits(share, COUNT(share), start_poor, count_texts);
 }
