@@ -10,6 +10,7 @@
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 #include "service/tool/lab_clock.h"
 
 enum { STOP_MS = 3000, THIRDS = 3, ROUND = THIRDS * THIRDS };
@@ -19,7 +20,7 @@ struct drive {
     const char *pair;
     double interval_s, timeout_s, for_s, turn_min_rad, turn_max_rad, drive_min_m, drive_max_m;
     int count;
-    bool quiet;
+    bool quiet, json;
 
     struct session session;
     struct random_source random;
@@ -105,8 +106,43 @@ static void wait_for_replies(struct drive *d)
     d->answered += is_answered(d);
 }
 
+static void write_lap(struct json_writer *w, const char *key, int64_t lap_us)
+{
+    if (lap_us == LAB_TIME_NONE) {
+        json_write_null(w, key);
+    } else {
+        json_write_seconds(w, key, lap_us);
+    }
+}
+
+static void write_reply(const void *drive, struct json_writer *w)
+{
+    const struct drive *d = drive;
+    json_write_text(w, "id", d->command.id);
+    json_write_real(w, "rotation_rad", d->command.rotation_rad);
+    json_write_real(w, "displacement_m", d->command.displacement_m);
+    write_lap(w, d->link ? "lap_s" : "real_lap_s", d->lap_us[SIDE_REAL]);
+    if (!d->link) {
+        write_lap(w, "virtual_lap_s", d->lap_us[SIDE_VIRTUAL]);
+    }
+}
+
+static void write_counts(const void *drive, struct json_writer *w)
+{
+    const struct drive *d = drive;
+    json_write_text(w, "pair", d->pair);
+    json_write_int(w, "commands", (int64_t)d->sent);
+    json_write_int(w, "answered", (int64_t)d->answered);
+    json_write_int(w, "timed_out", (int64_t)(d->sent - d->answered));
+}
+
 static void show_reply(const struct drive *d)
 {
+    if (d->json) {
+        json_file_print(stdout, write_reply, d);
+        (void)fflush(stdout);
+        return;
+    }
     (void)printf("%s  %+.3f rad  %.3f m ", d->command.id, d->command.rotation_rad,
                  d->command.displacement_m);
     for (int side = 0; side < (d->link ? 1 : SIDE_COUNT); side++) {
@@ -168,9 +204,13 @@ static int run_drive(struct drive *d)
     }
     drive_all(d);
     session_close(&d->session, STOP_MS);
-    (void)printf("drive %s: %" PRIu64 " commands, %" PRIu64 " answered, %" PRIu64
-                 " timed out\n",
-                 d->pair, d->sent, d->answered, d->sent - d->answered);
+    if (d->json) {
+        json_file_print(stdout, write_counts, d);
+    } else {
+        (void)printf("drive %s: %" PRIu64 " commands, %" PRIu64 " answered, %" PRIu64
+                     " timed out\n",
+                     d->pair, d->sent, d->answered, d->sent - d->answered);
+    }
     return session_was_connected(&d->session) ? EXIT_FINE : EXIT_FAILED;
 }
 
@@ -207,6 +247,7 @@ int command_drive(int argc, char **argv)
         {"count", 'n', ARGUMENT_INTEGER, &d.count, 1, 2147483647, "N", "end after this many commands"},
         {"for", 0, ARGUMENT_REAL, &d.for_s, 0, 1e9, "S", "end after this time (runs until a signal)"},
         {"quiet", 'q', ARGUMENT_FLAG, &d.quiet, 0, 0, NULL, "print the last line only"},
+        {"json", 0, ARGUMENT_FLAG, &d.json, 0, 0, NULL, "a JSON document for each move, and one of the counts"},
     };
     /* clang-format on */
     struct broker_group broker;

@@ -10,6 +10,7 @@
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
@@ -28,6 +29,7 @@ struct play {
     int qos;      /* -1: as recorded */
     const char *from, *to;
     bool retain; /* keep the retain flag of recorded messages */
+    bool json;   /* print the counts as JSON */
 
     struct session session;
     struct journal_reader *reader;
@@ -154,6 +156,26 @@ static bool play_all(struct play *p)
     return whole && !stop_signal_raised();
 }
 
+static void write_counts(const void *play, struct json_writer *w)
+{
+#define COUNTER(field) JSON_MEMBER(struct play, field)
+    static const struct json_member counters[] = {COUNTER(lines),   COUNTER(sent),
+                                                  COUNTER(skipped), COUNTER(malformed),
+                                                  COUNTER(cut),     COUNTER(refused)};
+#undef COUNTER
+    const struct play *p = play;
+    json_write_members(w, counters, COUNT(counters), p);
+    json_write_int(w, "acknowledged", (int64_t)p->session.state.acknowledged);
+}
+
+static void print_counts(const struct play *p)
+{
+    (void)printf("play: %" PRIu64 " lines, %" PRIu64 " sent, %" PRIu64 " acknowledged, %" PRIu64
+                 " skipped, %" PRIu64 " malformed, %" PRIu64 " cut, %" PRIu64 " refused\n",
+                 p->lines, p->sent, p->session.state.acknowledged, p->skipped, p->malformed,
+                 p->cut, p->refused);
+}
+
 static int run_play(struct play *p)
 {
     const struct mqtt_client_state *state = &p->session.state;
@@ -179,10 +201,11 @@ static int run_play(struct play *p)
     if (!connected) {
         (void)fprintf(stderr, "tandem: %s\n", state->error);
     }
-    (void)printf("play: %" PRIu64 " lines, %" PRIu64 " sent, %" PRIu64 " acknowledged, %" PRIu64
-                 " skipped, %" PRIu64 " malformed, %" PRIu64 " cut, %" PRIu64 " refused\n",
-                 p->lines, p->sent, state->acknowledged, p->skipped, p->malformed, p->cut,
-                 p->refused);
+    if (p->json) {
+        json_file_print(stdout, write_counts, p);
+    } else {
+        print_counts(p);
+    }
     return whole && p->refused == 0 && state->failed == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
@@ -224,6 +247,7 @@ int command_play(int argc, char **argv)
         {"prefix-from", 0, ARGUMENT_TEXT, &p.from, 0, 0, "A", "replace this beginning of the topics"},
         {"prefix-to", 0, ARGUMENT_TEXT, &p.to, 0, 0, "B", "by this one"},
         {"retain", 0, ARGUMENT_FLAG, &p.retain, 0, 0, NULL, "keep the retain flags (messages are sent unretained)"},
+        {"json", 0, ARGUMENT_FLAG, &p.json, 0, 0, NULL, "print the counts as one JSON document"},
     };
     /* clang-format on */
     struct broker_group broker;

@@ -16,6 +16,7 @@
 #include "service/mqtt/topic_list.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
@@ -30,6 +31,7 @@ enum {
 struct record {
     const char *lab_path, *path;
     double for_s;
+    bool json; /* print the counts as JSON on stdout */
     struct lab_file lab;
     struct session session;
     FILE *out;
@@ -108,6 +110,26 @@ static void list_topics(struct record *r)
     }
 }
 
+static void write_counts(const void *record, struct json_writer *w)
+{
+    const struct record *r = record;
+    json_write_int(w, "messages", (int64_t)r->written);
+    json_write_int(w, "cut", (int64_t)r->cut);
+    json_write_int(w, "without_room", (int64_t)r->session.overflow);
+}
+
+static void print_counts(const struct record *r)
+{
+    if (r->json) {
+        json_file_print(stdout, write_counts, r);
+        return;
+    }
+    (void)fprintf(stderr,
+                  "record: %" PRIu64 " messages, %" PRIu64 " too long and cut, %" PRIu64
+                  " found no room\n",
+                  r->written, r->cut, r->session.overflow);
+}
+
 static int run_record(struct record *r)
 {
     char id[64];
@@ -132,10 +154,8 @@ static int run_record(struct record *r)
         (void)fprintf(stderr, "tandem: record: %s\n",
                       r->session.state.error[0] ? r->session.state.error : "not subscribed");
     }
-    (void)fprintf(stderr,
-                  "record: %" PRIu64 " messages, %" PRIu64 " too long and cut, %" PRIu64
-                  " found no room\n",
-                  r->written, r->cut, r->session.overflow);
+    print_counts(r);
+    whole = whole && fflush(stdout) == 0;
     return whole ? EXIT_FINE : EXIT_FAILED;
 }
 
@@ -153,6 +173,8 @@ static int parse_words(struct record *r, int argc, char **argv)
          "the lab file: broker and prefix (needed)"},
         {"for", 0, ARGUMENT_REAL, &r->for_s, 0, 1e9, "S",
          "end after this time (runs until a signal)"},
+        {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL,
+         "print the counts as one JSON document, on standard output"},
     };
     const struct arguments arguments = {
         .command = "record",
@@ -169,6 +191,11 @@ static int parse_words(struct record *r, int argc, char **argv)
         return EXIT_USAGE;
     }
     r->path = argv[1];
+    if (code == ARGUMENTS_PARSED && r->json && strcmp(r->path, "-") == 0) {
+        (void)fputs("tandem: record: --json needs a FILE that is not standard output\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
     return code;
 }
 

@@ -1,30 +1,106 @@
 /* service/program/config_command.c - tandem config: checks a lab file, or prints documents made
  * from the key tables. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/numbers/number.h"
+#include "config/options/tree.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
 
-static int check_file(const char *path)
+static void write_scalar(struct json_writer *w, const char *key, const struct tree *tree,
+                         uint32_t node)
+{
+    const char *text = tree_text(tree, node);
+    const size_t bytes = strlen(text);
+    double number = 0.0;
+    const bool plain = tree->nodes[node].plain;
+    const bool word = strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+    if (plain &&
+        (word || (bytes > 0 && number_scan(text, text + bytes, &number) == text + bytes))) {
+        json_write_raw(w, key, text, bytes);
+    } else if (plain && (bytes == 0 || strcmp(text, "null") == 0)) {
+        json_write_null(w, key);
+    } else {
+        json_write_text(w, key, text);
+    }
+}
+
+/* Trees are at most TREE_DEPTH_MAX deep. */
+static void write_node(struct json_writer *w, const char *key, const struct tree *tree,
+                       uint32_t node)
+{
+    const bool map = tree->nodes[node].kind == TREE_MAP;
+    if (tree->nodes[node].kind == TREE_SCALAR) {
+        write_scalar(w, key, tree, node);
+        return;
+    }
+    (map ? json_write_object : json_write_array)(w, key);
+    for (uint32_t child = tree->nodes[node].first; child != TREE_NONE;
+         child = tree->nodes[child].next) {
+        write_node(w, map ? tree_key(tree, child) : NULL, tree, child);
+    }
+    json_write_close(w);
+}
+
+/* Prints the values as JSON: the same that lab_file_print() prints as YAML. */
+static bool print_json(const struct lab_file *lab)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    char buffer[4096];
+    struct tree tree = {0};
+    struct err_list errors = {0};
+    struct json_writer w;
+    FILE *yaml = open_memstream(&text, &bytes);
+    if (!yaml) {
+        return false;
+    }
+    lab_file_print(lab, yaml);
+    const bool read =
+        fclose(yaml) == 0 && tree_parse(text, bytes, "the values", &tree, &errors) == STATUS_OK;
+    if (read) {
+        json_write_start(&w, buffer, sizeof buffer, json_file_flush, stdout);
+        write_node(&w, NULL, &tree, TREE_ROOT);
+        (void)json_write_end(&w);
+        (void)fputc('\n', stdout);
+    }
+    err_list_print(&errors, stderr);
+    tree_finish(&tree);
+    free(text);
+    return read;
+}
+
+static int check_file(const char *path, bool json)
 {
     struct lab_file lab = {0};
+    bool printed = true;
     if (!lab_argument_load("config", path, &lab)) {
         return EXIT_USAGE;
     }
-    lab_file_print(&lab, stdout);
+    if (json) {
+        printed = print_json(&lab);
+    } else {
+        lab_file_print(&lab, stdout);
+    }
     lab_file_free(&lab);
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+    return printed && fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
 int command_config(int argc, char **argv)
 {
     bool docs = false;
     bool schema = false;
+    bool json = false;
     const struct argument rows[] = {
         {"docs", 0, ARGUMENT_FLAG, &docs, 0, 0, NULL,
          "print the reference of all keys (Markdown)"},
         {"schema", 0, ARGUMENT_FLAG, &schema, 0, 0, NULL, "print the JSON Schema of lab files"},
+        {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL,
+         "print the effective values as one JSON document"},
     };
     const struct arguments arguments = {
         .command = "config",
@@ -41,13 +117,13 @@ int command_config(int argc, char **argv)
         return exit_status;
     }
     const char *path = argv[1];
-    if (docs + schema + (path != NULL) != 1 || (path && argv[2])) {
+    if (docs + schema + (path != NULL) != 1 || (path && argv[2]) || (json && !path)) {
         (void)fputs("tandem: config: one lab file is wanted, see 'tandem config --help'\n",
                     stderr);
         return EXIT_USAGE;
     }
     if (path) {
-        return check_file(path);
+        return check_file(path, json);
     }
     if (docs) {
         lab_file_print_docs(stdout);

@@ -7,8 +7,10 @@
 #include <sqlite3.h>
 #include <yaml.h>
 
+#include "base/errors/status.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 #include "service/tool/version.h"
 
 static const char *paho_version(void)
@@ -21,21 +23,48 @@ static const char *paho_version(void)
     return "?";
 }
 
+struct version {
+    const char *name, *text;
+};
+
+static void write_members(const void *versions, struct json_writer *w)
+{
+    for (const struct version *v = versions; v->name; v++) {
+        json_write_text(w, v->name, v->text);
+    }
+}
+
 int command_version(int argc, char **argv)
 {
+    bool json = false;
+    const struct argument rows[] = {
+        {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL, "one JSON document"}};
     const struct arguments arguments = {
         .command = "version",
         .operands = "",
         .description =
             "  Prints the version of the program, and of the libraries it runs with.\n",
-        .exit_status = "never"};
+        .exit_status = "never",
+        .rows = rows,
+        .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
-    (void)printf("tandem %s\n", TANDEM_VERSION);
-    (void)printf("paho %s, libmicrohttpd %s, gsl %s, jansson %s, sqlite %s, libyaml %s\n",
-                 paho_version(), MHD_get_version(), gsl_version, JANSSON_VERSION,
-                 sqlite3_libversion(), yaml_get_version_string());
+    const struct version versions[] = {{"tandem", TANDEM_VERSION},
+                                       {"paho", paho_version()},
+                                       {"libmicrohttpd", MHD_get_version()},
+                                       {"gsl", gsl_version},
+                                       {"jansson", JANSSON_VERSION},
+                                       {"sqlite", sqlite3_libversion()},
+                                       {"libyaml", yaml_get_version_string()},
+                                       {NULL, NULL}};
+    if (json) {
+        json_file_print(stdout, write_members, versions);
+        return EXIT_FINE;
+    }
+    for (const struct version *v = versions; v->name; v++) {
+        (void)printf("%s %s%s", v->name, v->text, v == versions || !v[1].name ? "\n" : ", ");
+    }
     return EXIT_FINE;
 }

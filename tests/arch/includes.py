@@ -99,7 +99,8 @@ service/daemon: base/errors logger/message logger/codec twin/dynamics twin/team/
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
   service/sim/mission service/replay service/job
 service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/mqtt service/team
-service/program: base/text base/errors logger/codec identification/model config/model service/tool
+service/program: base/text base/errors base/numbers logger/codec identification/model config/options config/model
+  service/tool
 """
 # The core does no I/O: it may use these headers of the C library, and of other libraries only GSL.
 CORE = ("base", "logger/message", "logger/codec", "identification", "twin")

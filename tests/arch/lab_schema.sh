@@ -9,6 +9,12 @@ cmp "$dir/schema.json" "$SOURCE/config/lab.schema.json"
 for lab in "$SOURCE"/config/examples/*.yaml; do
     cp "$lab" "$dir/good_$(basename "$lab")"
     "$TANDEM" config "$lab" >"$dir/good_printed_$(basename "$lab")"
+    "$TANDEM" config --json "$lab" >"$dir/printed.json"
+    python3 - "$dir/printed.json" "$dir/good_printed_$(basename "$lab")" <<'PY'
+import json, sys, yaml
+as_json, as_yaml = json.load(open(sys.argv[1])), yaml.safe_load(open(sys.argv[2]))
+assert as_json == as_yaml, f"{sys.argv[2]}: config --json prints other values"
+PY
 done
 n=0
 while IFS= read -r line; do

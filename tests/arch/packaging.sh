@@ -71,6 +71,7 @@ fi
 python3 tests/arch/completion.py "$dir" || fail "a shell does not complete"
 
 version=$("$TANDEM" version | sed -n '1s/^tandem //p')
+"$TANDEM" version --json | grep -q "^{\"tandem\":\"$version\",.*\"libyaml\":\"[0-9.]*\"}$" || fail "version --json"
 head -n 1 packaging/debian/changelog | grep -qF "tandem ($version) " || fail "packaging/debian/changelog is not of $version"
 for script in packaging/debian/postinst packaging/debian/prerm packaging/debian/postrm; do
     sh -n "$script" || fail "$script"

@@ -206,6 +206,13 @@ def record(rig):
     assert "connecting to" in said, said
     code, said = run(rig, "record", "-c", rig.lab, "-", "--for", 0.5, status=0)
     assert "0 found no room" in said, said
+    said = subprocess.run([TANDEM, "record", "--json", "-c", rig.lab, rig.folder / "counted.jsonl", "--for", "0.5"],
+                          stdout=subprocess.PIPE, check=True).stdout
+    counts = json.loads(said)
+    assert counts["messages"] == len((rig.folder / "counted.jsonl").read_text().splitlines()), counts
+    assert counts["cut"] == counts["without_room"] == 0, counts
+    _, said = run(rig, "record", "--json", "-c", rig.lab, "-", "--for", 0.5, status=2)
+    assert "not standard output" in said, said
 
 
 def main():

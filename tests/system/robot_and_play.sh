@@ -99,6 +99,11 @@ strip "$work/second.jsonl" >"$work/second.txt"
 diff "$work/first.txt" "$work/second.txt" >"$work/diff.log" || fail "the recording came back otherwise"
 grep -q "$(wc -l <"$work/first.txt") sent, $(wc -l <"$work/first.txt") acknowledged" \
     "$work/play.log" || fail "counts of play"
+sent=$(wc -l <"$work/first.txt")
+"$TANDEM" play $broker --speed 0 --json --prefix-from tandem/v1 --prefix-to third/v1 "$work/first.jsonl" \
+    >"$work/play.json" 2>"$work/play.log" || fail "play --json"
+grep -q "^{\"lines\":[0-9]*,\"sent\":$sent,.*,\"refused\":0,\"acknowledged\":[0-9]*}$" "$work/play.json" ||
+    fail "counts of play --json: $(cat "$work/play.json")"
 
 # --- link mode: a robot receives the commands of its own side only ---------------------------
 "$TANDEM" robot --side real --mode link $broker --for 6 >"$work/link.log" 2>&1 &
@@ -110,6 +115,13 @@ mosquitto_pub -p "$broker_port" -t tandem/v1/r1/virtual/command -m '{"id":"no","
 mosquitto_pub -p "$broker_port" -t tandem/v1/r1/real/command -m '{"id":"yes","op":"lidar"}'
 wait "$link" || fail "link"
 grep -q ' 1 commands, 1 replies' "$work/link.log" || fail "link mode"
+
+# --- moves as JSON: without a robot, so that none is answered --------------------------------
+"$TANDEM" drive $broker --count 2 --interval 0 --timeout 0.01 --json >"$work/drive.json" 2>&1 || fail "drive --json"
+move='^{"id":"c[0-9a-f]*-[12]","rotation_rad":[-0-9.]*,"displacement_m":[0-9.]*,"real_lap_s":null,"virtual_lap_s":null}$'
+[ "$(grep -c "$move" "$work/drive.json")" = 2 ] &&
+    tail -n 1 "$work/drive.json" | grep -qx '{"pair":"r1","commands":2,"answered":0,"timed_out":2}' ||
+    fail "drive --json: $(cat "$work/drive.json")"
 
 # --- wrong usage, and no broker --------------------------------------------------------------
 expect() { # STATUS ARGUMENTS...
