@@ -9,19 +9,11 @@
 #include <string.h>
 
 #include "base/errors/status.h"
+#include "service/program/command_table.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 
 enum { WORDS_MAX = 4096 };
-
-static const struct {
-    const char *name, *purpose;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-#define COMMAND_AS(function, name, purpose) {name, purpose, command_##function},
-#include "service/tool/commands.def"
-#undef COMMAND_AS
-};
 
 /* ---- parts of every shell ------------------------------------------------------------- */
 
@@ -111,7 +103,7 @@ static void describe_actions(const struct arguments *a)
 
 static void print_commands(void)
 {
-    for (size_t i = 0; i < COUNT(commands); i++) {
+    for (size_t i = 0; i < command_count; i++) {
         (void)printf(" %s", commands[i].name);
     }
 }
@@ -234,7 +226,7 @@ static void begin_zsh(void)
         "_tandem()\n{\n    local line=\"${(j: :)words[2,CURRENT-1]} \"\n"
         "    local -a commands\n    commands=('help:print the page of a command'",
         stdout);
-    for (size_t i = 0; i < COUNT(commands); i++) {
+    for (size_t i = 0; i < command_count; i++) {
         (void)printf("\n        '%s:", commands[i].name);
         print_quoted(commands[i].purpose, "\\");
         (void)putchar('\'');
@@ -298,7 +290,7 @@ static void begin_fish(void)
         "complete -c tandem -n __fish_use_subcommand -f -a help -d 'print the page of a "
         "command'\n",
         stdout);
-    for (size_t i = 0; i < COUNT(commands); i++) {
+    for (size_t i = 0; i < command_count; i++) {
         (void)printf("complete -c tandem -n __fish_use_subcommand -f -a %s -d '",
                      commands[i].name);
         print_quoted(commands[i].purpose, "\\");
@@ -333,7 +325,7 @@ static int print_script(const struct shell *shell)
 {
     arguments_describe(shell->describe);
     shell->begin();
-    for (size_t i = 0; i < COUNT(commands); i++) {
+    for (size_t i = 0; i < command_count; i++) {
         describe_action(commands[i].run, commands[i].name);
     }
     shell->end();

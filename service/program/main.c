@@ -9,17 +9,15 @@
 #include "base/errors/status.h"
 #include "base/text/edit_distance.h"
 #include "identification/model/model_check.h"
+#include "service/program/command_table.h"
 #include "service/tool/commands.h"
 
-static const struct command {
-    const char *name;
-    const char *purpose;
-    int (*run)(int argc, char **argv);
-} commands[] = {
+const struct command commands[] = {
 #define COMMAND_AS(function, name, purpose) {name, purpose, command_##function},
 #include "service/tool/commands.def"
 #undef COMMAND_AS
 };
+const size_t command_count = COUNT(commands);
 
 static void print_help(FILE *out)
 {
