@@ -152,17 +152,13 @@ static void check_codec(const struct option_reading *reading, const char *codec)
     }
 }
 
-/* Keys that only some codecs read. */
+/* Keys that several codecs read; those of one codec are in its own table. */
 static const struct {
     const char *key, *codecs;
-} codec_keys[] = {
+} shared_keys[] = {
     {"real", "vda5050, sparkplug"},
     {"virtual", "vda5050, sparkplug"},
     {"mapping", "mapping, sparkplug"},
-    {"interface", "vda5050"},
-    {"mirror", "vda5050"},
-    {"turns", "vda5050"},
-    {"velocity_frame", "vda5050"},
 };
 
 static bool is_among(const char *names, const char *name)
@@ -170,6 +166,15 @@ static bool is_among(const char *names, const char *name)
     const size_t n = strlen(name);
     const char *found = strstr(names, name);
     return found && (found == names || found[-1] == ' ') && strchr(", ", found[n]);
+}
+
+static void refuse_key(const struct option_reading *reading, const char *key, const char *names,
+                       const struct codec *codec)
+{
+    if (option_node(reading, key) != TREE_NONE && !is_among(names, codec->name)) {
+        option_fault_at(reading, key, FAULT_NOT_APPLICABLE,
+                        "it is for codec: %s, but this pair's is %s", names, codec->name);
+    }
 }
 
 /* Codec keys under defaults may wait for the pair whose codec reads them. */
@@ -181,12 +186,12 @@ static void check_codec_keys(const struct option_reading *reading,
     if (!codec || strcmp(reading->shown, "defaults.") == 0) {
         return;
     }
-    for (size_t i = 0; i < COUNT(codec_keys); i++) {
-        const uint32_t node = option_node(reading, codec_keys[i].key);
-        if (node != TREE_NONE && !is_among(codec_keys[i].codecs, codec->name)) {
-            option_fault(reading->r, node, FAULT_NOT_APPLICABLE,
-                         "%s%s is for codec: %s, but this pair's is %s", reading->shown,
-                         codec_keys[i].key, codec_keys[i].codecs, codec->name);
+    for (size_t i = 0; i < COUNT(shared_keys); i++) {
+        refuse_key(reading, shared_keys[i].key, shared_keys[i].codecs, codec);
+    }
+    for (size_t i = 0; i < codec_count; i++) {
+        for (size_t k = 0; k < codecs[i]->option_count; k++) {
+            refuse_key(reading, codecs[i]->options[k].key, codecs[i]->name, codec);
         }
     }
     const char *why = codec->check ? codec->check(&params->speaks, &key) : NULL;

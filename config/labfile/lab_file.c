@@ -182,7 +182,7 @@ static void read_options(struct option_reader *r, uint32_t node, const char *sho
                          struct lab_pair *pair, struct mapping_table **tables)
 {
     uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct option_reading reading = {r, &lab_pair_options, given, node, shown, 0, false};
+    const struct option_reading reading = {r, lab_pair_options(), given, node, shown, 0, false};
     option_read(&reading, NULL, pair);
     if (pair_following_wanted(&pair->following)) {
         (void)snprintf(pair->following.arm, sizeof pair->following.arm, "%s", pair->params.arm);
@@ -198,8 +198,8 @@ static bool follow_alike(const struct lab_pair *a, const struct lab_pair *b)
 {
     static const char section[] = "following.";
     bool alike = strcmp(a->following.arm, b->following.arm) == 0;
-    for (size_t i = 0; alike && i < lab_pair_options.count; i++) {
-        const struct option_row *row = &lab_pair_options.rows[i];
+    for (size_t i = 0; alike && i < lab_pair_options()->count; i++) {
+        const struct option_row *row = &lab_pair_options()->rows[i];
         alike = strncmp(row->path, section, sizeof section - 1) != 0 || option_equal(row, a, b);
     }
     return alike;

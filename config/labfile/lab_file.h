@@ -130,7 +130,9 @@ struct lab_pair {
 uint64_t lab_fingerprint(const struct lab_params *p);
 
 extern const struct option_table lab_options;
-extern const struct option_table lab_pair_options;
+
+/* The options of a pair: the lab's, and those of every codec (struct codec_option). */
+const struct option_table *lab_pair_options(void);
 
 /* The parameters of a lab with this file; they borrow its pairs and teams. */
 struct lab_params lab_file_params(const struct lab_file *lab);
@@ -141,7 +143,7 @@ void lab_pair_defaults(struct pair_params *out, const char *id);
 /* Set the options of following to their defaults, without a model. */
 void lab_following_defaults(struct pair_following_params *out);
 
-/* View a pair's options as the rows of lab_pair_options address them. */
+/* View a pair's options as the rows of lab_pair_options() address them. */
 void lab_pair_of(const struct pair_params *params, struct lab_pair *out);
 
 /* Read and check a lab file.

@@ -1,10 +1,13 @@
 /* config/labfile/lab_options.c - the keys of the lab file, one row each. */
 #include "config/labfile/lab_file.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "logger/codec/codecs.h"
 
 /* clang-format off */
 #define IN_LAB(m)     OPTION_AT(struct lab_file, m)
@@ -146,14 +149,6 @@ static const struct option_row pair_rows[] = {
     {"mapping", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Codecs mapping and sparkplug: a file with rows (next to this one, else in the working directory), or the "
      "rows: [docs/robots/mapping.md](robots/mapping.md)."},
-    {"interface", TEXT("uagv", NOT_EMPTY), IN_PAIR(params.speaks.interface),
-     "vda5050: the first level of its vehicles' topics."},
-    {"mirror", TRUTH("false"), IN_PAIR(params.speaks.mirror),
-     "vda5050: the twin gets a copy of the real vehicle's orders; otherwise its master gives it the same."},
-    {"turns", CHOICE("on_spot", "none|on_spot"), IN_PAIR(params.speaks.turns),
-     "vda5050: whether a vehicle turns on the spot at the beginning of an edge."},
-    {"velocity_frame", CHOICE("vehicle", "vehicle|world|speed"), IN_PAIR(params.speaks.velocity_frame),
-     "vda5050: frame of the velocities: the vehicle's own, that of the map, or a speed alone."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
      "Map of the robots' world for the page, as tandem robot --map reads it."},
     {"plausible", CHOICE("on", "off|on"), IN_PAIR(params.dynamics.plausible),
@@ -304,7 +299,55 @@ static const struct option_row pair_rows[] = {
 /* clang-format on */
 
 const struct option_table lab_options = {lab_rows, COUNT(lab_rows)};
-const struct option_table lab_pair_options = {pair_rows, COUNT(pair_rows)};
+
+/* --- options of codecs -------------------------------------------------------------------- */
+
+static struct option_row all_rows[OPTION_ROWS_MAX];
+static struct option_table pair_table = {all_rows, 0};
+
+static struct option_row codec_row(const struct codec *codec, const struct codec_option *o)
+{
+    static const enum option_type types[] = {[CODEC_TEXT] = OPTION_TEXT,
+                                             [CODEC_FLAG] = OPTION_BOOL,
+                                             [CODEC_CHOICE] = OPTION_CHOICE,
+                                             [CODEC_WHOLE] = OPTION_INTEGER};
+    return (struct option_row){.path = o->key,
+                               .type = types[o->type],
+                               .unit = "",
+                               .fallback = o->fallback,
+                               .min = o->min,
+                               .max = o->max,
+                               .choices = o->choices,
+                               .offset = offsetof(struct lab_pair, params.speaks.own) +
+                                         codec_own_at(codec) + o->offset,
+                               .size = o->size,
+                               .help = o->help};
+}
+
+/* The rows of codecs follow that of the mapping. */
+static void join_rows(void)
+{
+    for (size_t i = 0; i < COUNT(pair_rows); i++) {
+        all_rows[pair_table.count++] = pair_rows[i];
+        for (size_t k = 0; strcmp(pair_rows[i].path, "mapping") == 0 && k < codec_count; k++) {
+            const struct codec *codec = codecs[k];
+            assert(codec_own_at(codec) + codec->option_bytes <= CODEC_OWN_BYTES);
+            for (size_t n = 0; n < codec->option_count; n++) {
+                assert(pair_table.count + COUNT(pair_rows) - i <= OPTION_ROWS_MAX);
+                all_rows[pair_table.count++] = codec_row(codec, &codec->options[n]);
+            }
+        }
+    }
+}
+
+const struct option_table *lab_pair_options(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, join_rows);
+    return &pair_table;
+}
+
+/* --- defaults and views ------------------------------------------------------------------- */
 
 struct lab_params lab_file_params(const struct lab_file *lab)
 {
@@ -320,7 +363,7 @@ struct lab_params lab_file_params(const struct lab_file *lab)
 void lab_pair_defaults(struct pair_params *out, const char *id)
 {
     struct lab_pair pair = {0};
-    option_defaults(&lab_pair_options, &pair);
+    option_defaults(lab_pair_options(), &pair);
     (void)snprintf(pair.params.id, sizeof pair.params.id, "%s", id);
     (void)snprintf(pair.params.speaks.pair, sizeof pair.params.speaks.pair, "%s", id);
     *out = pair.params;
@@ -329,7 +372,7 @@ void lab_pair_defaults(struct pair_params *out, const char *id)
 void lab_following_defaults(struct pair_following_params *out)
 {
     struct lab_pair pair = {0};
-    option_defaults(&lab_pair_options, &pair);
+    option_defaults(lab_pair_options(), &pair);
     *out = pair.following;
 }
 
@@ -351,7 +394,7 @@ uint64_t lab_fingerprint(const struct lab_params *p)
         struct lab_pair pair;
         lab_pair_of(&p->pairs[i], &pair);
         hash = hash_bytes(hash, id, strlen(id) + 1);
-        hash = option_hash(&lab_pair_options, &pair, hash);
+        hash = option_hash(lab_pair_options(), &pair, hash);
         hash = mapping_table_hash(p->pairs[i].speaks.mapping, hash);
     }
     for (size_t i = 0; i < p->team_count; i++) {

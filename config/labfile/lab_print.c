@@ -99,19 +99,19 @@ void lab_file_print(const struct lab_file *lab, FILE *out)
     print_files("machines", lab->machines, lab->machine_count, out);
     (void)fputs("defaults:\n", out);
     lab_pair_of(&lab->defaults, &defaults);
-    (void)print_rows(&lab_pair_options, &defaults, NULL, 1, out);
+    (void)print_rows(lab_pair_options(), &defaults, NULL, 1, out);
     (void)print_mapping(&lab->defaults, NULL, 1, out);
     (void)fputs("pairs:\n", out);
     for (size_t i = 0; i < lab->pair_count; i++) {
         const struct pair_params *pair = &lab->pairs[i];
         lab_pair_of(pair, &rows);
-        const bool own = print_rows(&lab_pair_options, &rows, &defaults, 0, NULL) ||
+        const bool own = print_rows(lab_pair_options(), &rows, &defaults, 0, NULL) ||
                          print_mapping(pair, mapping, 0, NULL);
         const bool plain = isalpha((unsigned char)pair->id[0]) && !option_is_no_text(pair->id);
         const char *mark = plain ? "" : "\"";
         (void)fprintf(out, "  %s%s%s:%s\n", mark, pair->id, mark, own ? "" : " {}");
         if (own) {
-            (void)print_rows(&lab_pair_options, &rows, &defaults, 2, out);
+            (void)print_rows(lab_pair_options(), &rows, &defaults, 2, out);
             (void)print_mapping(pair, mapping, 2, out);
         }
     }
@@ -195,7 +195,7 @@ void lab_file_print_docs(FILE *out)
     const char *section = "";
 
     option_defaults(&lab_options, &lab);
-    option_defaults(&lab_pair_options, &pair);
+    option_defaults(lab_pair_options(), &pair);
     (void)fputs(intro, out);
     (void)fputs("\n## Top level\n\n", out);
     (void)fputs(option_table_head, out);
@@ -219,8 +219,9 @@ void lab_file_print_docs(FILE *out)
     }
     (void)fputs(pair_intro, out);
     (void)fputs(option_table_head, out);
-    for (size_t i = 0; i < lab_pair_options.count; i++) {
-        option_print_row(&lab_pair_options.rows[i], &pair, lab_pair_options.rows[i].path, out);
+    for (size_t i = 0; i < lab_pair_options()->count; i++) {
+        option_print_row(&lab_pair_options()->rows[i], &pair, lab_pair_options()->rows[i].path,
+                         out);
     }
     team_docs_print(out);
 }
@@ -237,7 +238,7 @@ static const char *help_of(const char *path)
 /* Rows of a mapping are checked when they are read. */
 static int add_mapping(json_t *pair)
 {
-    const struct option_row *row = option_find(&lab_pair_options, "mapping");
+    const struct option_row *row = option_find(lab_pair_options(), "mapping");
     return json_object_set_new(json_object_get(pair, "properties"), "mapping",
                                json_pack("{s:s, s:[s,s,s]}", "description", row->help, "type",
                                          "string", "object", "array"));
@@ -260,8 +261,8 @@ static int add_pairs(json_t *schema)
     failed |= add_files(properties, "machines", LAB_MACHINES_MAX);
     failed |= json_object_set_new(properties, "defaults", defaults);
     failed |= json_object_set_new(defaults, "description", json_string(help_of("defaults")));
-    failed |= option_add_schema(defaults, &lab_pair_options, "count");
-    failed |= option_add_schema(pair, &lab_pair_options, "");
+    failed |= option_add_schema(defaults, lab_pair_options(), "count");
+    failed |= option_add_schema(pair, lab_pair_options(), "");
     failed |= add_mapping(defaults) | add_mapping(pair);
     json_t *pairs = json_pack("{s:s, s:s, s:i, s:{s:s}, s:o}", "description", help_of("pairs"),
                               "type", "object", "minProperties", 1, "propertyNames", "pattern",

@@ -9,6 +9,27 @@
 #include "base/numbers/hash.h"
 #include "logger/codec/vda5050_parts.h"
 
+/* ---- options ---- */
+
+/* clang-format off */
+#define AT(m) offsetof(struct vda_options, m), sizeof(((struct vda_options *)0)->m)
+static const struct codec_option option_rows[] = {
+    {"interface", CODEC_TEXT, "uagv", "", 1.0, 0.0, AT(interface),
+     "vda5050: the first level of its vehicles' topics."},
+    {"mirror", CODEC_FLAG, "false", "", 0.0, 0.0, AT(mirror),
+     "vda5050: the twin gets a copy of the real vehicle's orders; otherwise its master gives it the same."},
+    {"turns", CODEC_CHOICE, "on_spot", "none|on_spot", 0.0, 0.0, AT(turns),
+     "vda5050: whether a vehicle turns on the spot at the beginning of an edge."},
+    {"velocity_frame", CODEC_CHOICE, "vehicle", "vehicle|world|speed", 0.0, 0.0, AT(velocity_frame),
+     "vda5050: frame of the velocities: the vehicle's own, that of the map, or a speed alone."},
+};
+/* clang-format on */
+
+const struct vda_options *vda_options(const struct codec_options *options)
+{
+    return (const void *)&options->own[codec_own_at(&codec_vda5050)];
+}
+
 /* ---- topics ---- */
 
 /* Returns the kind in "<interface>/<level>/<manufacturer>/<serial>/<kind>", or NULL if the
@@ -16,14 +37,14 @@
 static const char *find_kind(const struct codec_options *options, enum side side,
                              const char *topic, const char **level)
 {
-    const size_t interface = strlen(options->interface);
+    const char *interface = vda_options(options)->interface;
+    const size_t n = strlen(interface);
     const char *address = options->address[side];
     const size_t bytes = strlen(address);
-    if (bytes == 0 || strncmp(topic, options->interface, interface) != 0 ||
-        topic[interface] != '/') {
+    if (bytes == 0 || strncmp(topic, interface, n) != 0 || topic[n] != '/') {
         return NULL;
     }
-    *level = topic + interface + 1;
+    *level = topic + n + 1;
     const char *slash = strchr(*level, '/');
     if (!slash || strncmp(slash + 1, address, bytes) != 0 || slash[1 + bytes] != '/') {
         return NULL;
@@ -50,8 +71,9 @@ static bool place_vda(const struct codec_options *options, size_t k, struct code
     const size_t row = k % COUNT(rows);
     *place = (struct codec_place){
         .qos = 1, .side = side, .from_robot = rows[row].from_robot, .silent = rows[row].silent};
-    const int n = snprintf(place->filter, sizeof place->filter, "%s/+/%s/%s",
-                           options->interface, options->address[side], rows[row].kind);
+    const int n =
+        snprintf(place->filter, sizeof place->filter, "%s/+/%s/%s",
+                 vda_options(options)->interface, options->address[side], rows[row].kind);
     place->silent = place->silent || n < 0 || (size_t)n >= sizeof place->filter;
     return true;
 }
@@ -70,6 +92,7 @@ static bool is_visualization(const struct codec_options *options, const char *to
 static const char *check_vda(const struct codec_options *options, const char **key)
 {
     static const char *const keys[SIDE_COUNT] = {"real", "virtual"};
+    const char *interface = vda_options(options)->interface;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         const char *address = options->address[s];
         const char *slash = strchr(address, '/');
@@ -83,8 +106,8 @@ static const char *check_vda(const struct codec_options *options, const char **k
         return "is the real vehicle's; its twin has a serial number of its own";
     }
     *key = "interface";
-    return options->interface[0] == '\0' || strpbrk(options->interface, "+#") ||
-                   options->interface[0] == '$' || options->interface[0] == '/'
+    return interface[0] == '\0' || strpbrk(interface, "+#") || interface[0] == '$' ||
+                   interface[0] == '/'
                ? "the first level of the vehicles' topics was expected, as in uagv"
                : NULL;
 }
@@ -213,6 +236,9 @@ static bool receive_vda(const struct codec_pair *pair, const struct message *mes
 const struct codec codec_vda5050 = {
     .name = "vda5050",
     .help = "vehicles under a master of VDA 5050, 1.1 to 3.0 (docs/robots/vda5050.md)",
+    .options = option_rows,
+    .option_count = COUNT(option_rows),
+    .option_bytes = sizeof(struct vda_options),
     .receive = receive_vda,
     .state_bytes = sizeof(struct vda_memory),
     .place = place_vda,

@@ -28,6 +28,16 @@ const struct codec *codec_find(const char *name)
     return NULL;
 }
 
+size_t codec_own_at(const struct codec *codec)
+{
+    const size_t unit = _Alignof(max_align_t);
+    size_t at = 0;
+    for (size_t i = 0; i < codec_count && codecs[i] != codec; i++) {
+        at += (codecs[i]->option_bytes + unit - 1) / unit * unit;
+    }
+    return at;
+}
+
 /* ---- the daemon's own lines ---- */
 
 static const char MARK[] = "/$lab/";

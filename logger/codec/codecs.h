@@ -20,6 +20,9 @@ enum { CODECS_MAX = 16 }; /* >= codec_count */
 /* Returns NULL if there is no codec of this name. */
 const struct codec *codec_find(const char *name);
 
+/* The offset of a codec's options in codec_options.own, aligned for any type. */
+size_t codec_own_at(const struct codec *codec);
+
 /* The codecs that the pairs of a lab use. */
 struct codec_set {
     const struct codec *codec[CODECS_MAX];

@@ -168,8 +168,9 @@ static bool size_edge(const struct vda_run *run, const struct vda_edge *edge,
     if (find_ends(run->v, edge, &a, &b)) {
         const double way_m = hypot(b->x_m - a->x_m, b->y_m - a->y_m);
         c->displacement_m = isfinite(edge->length_m) ? edge->length_m : way_m;
-        c->rotation_rad =
-            run->pair->options->turns == CODEC_TURNS_ON_SPOT ? vda_turn_of(run, edge) : 0.0;
+        c->rotation_rad = vda_options(run->pair->options)->turns == VDA_TURNS_ON_SPOT
+                              ? vda_turn_of(run, edge)
+                              : 0.0;
     }
     const bool sized = isfinite(c->displacement_m);
     c->displacement_m = sized ? c->displacement_m : 0.0;
@@ -468,7 +469,8 @@ void vda_receive_order(const struct vda_run *run, struct json_scan *s)
     drop_horizon(v, base);
     merge_steps(run, o.nodes, true);
     merge_steps(run, o.edges, false);
-    if (run->side == SIDE_REAL && run->pair->options->mirror && !run->pair->repeated) {
+    if (run->side == SIDE_REAL && vda_options(run->pair->options)->mirror &&
+        !run->pair->repeated) {
         vda_mirror(run, "order", &run->memory->vehicle[SIDE_VIRTUAL].sent_orders);
     }
     vda_open_edge(run, (v->last >= 0 ? v->last : v->origin) + 1);
@@ -508,7 +510,7 @@ void vda_receive_instant_actions(const struct vda_run *run, struct json_scan *s)
         vda_copy(&head.type, a->op, sizeof a->op);
         run->v->cancelled = run->v->cancelled || strcmp(a->op, "cancelOrder") == 0;
     }
-    if (changed && run->side == SIDE_REAL && run->pair->options->mirror &&
+    if (changed && run->side == SIDE_REAL && vda_options(run->pair->options)->mirror &&
         !run->pair->repeated) {
         vda_mirror(run, "instantActions", &run->memory->vehicle[SIDE_VIRTUAL].sent_actions);
     }

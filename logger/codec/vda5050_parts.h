@@ -28,6 +28,24 @@ enum {
     VDA_AGAINST = 3 /* legs that contradict the lab file, before it is reported */
 };
 
+/* Does a vehicle turn before it drives along an edge? */
+enum vda_turns { VDA_TURNS_NONE, VDA_TURNS_ON_SPOT };
+
+/* Frame of a vehicle's velocity: its own frame (VDA 5050), the map's, or a forward speed
+ * only. */
+enum vda_frame { VDA_FRAME_VEHICLE, VDA_FRAME_WORLD, VDA_FRAME_SPEED };
+
+enum { VDA_INTERFACE_MAX = 64 };
+
+struct vda_options {
+    char interface[VDA_INTERFACE_MAX]; /* first topic level */
+    bool mirror;                       /* the twin gets a copy of each order */
+    uint8_t turns;                     /* enum vda_turns */
+    uint8_t velocity_frame;            /* enum vda_frame */
+};
+
+const struct vda_options *vda_options(const struct codec_options *options);
+
 struct vda_node {
     int64_t at; /* sequence id */
     uint64_t id;

@@ -13,8 +13,9 @@
 static bool write_topic(const struct codec_options *options, enum side side, const char *level,
                         const char *kind, char topic[MESSAGE_TOPIC_MAX])
 {
-    const int n = snprintf(topic, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", options->interface,
-                           level[0] ? level : "v2", options->address[side], kind);
+    const int n =
+        snprintf(topic, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", vda_options(options)->interface,
+                 level[0] ? level : "v2", options->address[side], kind);
     return n > 0 && n < MESSAGE_TOPIC_MAX;
 }
 

@@ -99,11 +99,11 @@ static bool read_state(const struct vda_run *run, struct json_scan *s, struct st
 static void turn_velocity(const struct vda_run *run, const struct velocity *u, double theta_rad,
                           double nu[3])
 {
-    const uint8_t frame = run->pair->options->velocity_frame;
-    nu[0] = frame == CODEC_FRAME_SPEED ? hypot(u->vx, u->vy) : u->vx;
-    nu[1] = frame == CODEC_FRAME_SPEED ? 0.0 : u->vy;
+    const uint8_t frame = vda_options(run->pair->options)->velocity_frame;
+    nu[0] = frame == VDA_FRAME_SPEED ? hypot(u->vx, u->vy) : u->vx;
+    nu[1] = frame == VDA_FRAME_SPEED ? 0.0 : u->vy;
     nu[2] = u->omega;
-    if (frame == CODEC_FRAME_WORLD) {
+    if (frame == VDA_FRAME_WORLD) {
         nu[0] = cos(theta_rad) * u->vx + sin(theta_rad) * u->vy;
         nu[1] = cos(theta_rad) * u->vy - sin(theta_rad) * u->vx;
     }
@@ -126,8 +126,8 @@ static void emit_sample(const struct vda_run *run, struct state *st)
         !vda_read(run, &st->velocity, velocity_members, COUNT(velocity_members), &u)) {
         return;
     }
-    const bool turnable =
-        run->pair->options->velocity_frame != CODEC_FRAME_WORLD || isfinite(at->theta_rad);
+    const bool turnable = vda_options(run->pair->options)->velocity_frame != VDA_FRAME_WORLD ||
+                          isfinite(at->theta_rad);
     st->speed_mps = hypot(u.vx, u.vy);
     if (isfinite(u.vx) && isfinite(u.vy) && isfinite(u.omega) && turnable) {
         turn_velocity(run, &u, at->theta_rad, t->nu);
@@ -176,7 +176,7 @@ static void watch_turn(const struct vda_run *run, const struct state *st)
     const double moved_m = hypot(st->at.x_m - v->leave_x_m, st->at.y_m - v->leave_y_m);
     const double turned_rad =
         fabs(remainder(st->at.theta_rad - v->leave_rad, 2.0 * acos(-1.0)));
-    const bool on_spot = run->pair->options->turns == CODEC_TURNS_ON_SPOT;
+    const bool on_spot = vda_options(run->pair->options)->turns == VDA_TURNS_ON_SPOT;
     v->fastest_mps = st->speed_mps > v->fastest_mps ? st->speed_mps : v->fastest_mps;
     if (v->departed_us == LAB_TIME_NONE || st->stamp_us <= v->departed_us || v->vague ||
         v->stopped_us != LAB_TIME_NONE || v->paused_us > 0 || v->against ||

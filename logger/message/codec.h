@@ -29,7 +29,7 @@ enum {
     CODEC_TOPICS_MAX = 16,  /* filters of one codec */
     CODEC_RIGHTS_MAX = 24,  /* rights of one codec */
     CODEC_PREFIX_MAX = 128, /* bytes of a prefix with its NUL */
-    CODEC_INTERFACE_MAX = 64,
+    CODEC_OWN_BYTES = 256,  /* options of all codecs together */
     CODEC_ADDRESS_MAX = 128 /* bytes of a robot's identity in its protocol */
 };
 
@@ -49,23 +49,31 @@ enum codec_kind {
     CODEC_KIND_COUNT
 };
 
-/* Does a vehicle turn before it drives along an edge? */
-enum codec_turns { CODEC_TURNS_NONE, CODEC_TURNS_ON_SPOT };
+/* An option of one codec: a key of the lab file, for pairs with this codec. */
+enum codec_option_type {
+    CODEC_TEXT,   /* char[size]; min: least number of characters */
+    CODEC_FLAG,   /* bool */
+    CODEC_CHOICE, /* uint8_t: position in choices */
+    CODEC_WHOLE   /* an integer of size 1, 2, 4 or 8 */
+};
 
-/* Frame of a vehicle's velocity: its own frame (VDA 5050), the map's, or a forward speed
- * only. */
-enum codec_frame { CODEC_FRAME_VEHICLE, CODEC_FRAME_WORLD, CODEC_FRAME_SPEED };
+struct codec_option {
+    const char *key;
+    enum codec_option_type type;
+    const char *fallback; /* default as the file would give it */
+    const char *choices;  /* "a|b|c" for CODEC_CHOICE */
+    double min, max;
+    size_t offset, size; /* place and size in the struct of the codec's options */
+    const char *help;    /* one sentence, which begins with the codec's name */
+};
 
-/* Options of the lab file for a pair's codec. Each codec reads its own. Each has a row in
- * config/labfile/lab_options.c, and one in codec_keys of config/labfile/lab_check.c. */
+/* Options of the lab file for a pair's codec. */
 struct codec_options {
     char pair[EVENT_PAIR_MAX];                   /* id of the pair */
     char address[SIDE_COUNT][CODEC_ADDRESS_MAX]; /* "acme/amr-01"; "": none */
-    const struct mapping *mapping;       /* a table of mapping.h, borrowed; NULL: none */
-    char interface[CODEC_INTERFACE_MAX]; /* vda5050: first topic level */
-    bool mirror;                         /* the twin gets a copy of each order */
-    uint8_t turns;                       /* enum codec_turns */
-    uint8_t velocity_frame;              /* enum codec_frame */
+    const struct mapping *mapping; /* a table of mapping.h, borrowed; NULL: none */
+    /* The options of each codec's own table, one codec after the other: codec_own_at(). */
+    _Alignas(max_align_t) unsigned char own[CODEC_OWN_BYTES];
 };
 
 /* The pair that a foreign codec works for. */
@@ -156,6 +164,8 @@ struct codec_place {
 
 struct codec {
     const char *name, *help;
+    const struct codec_option *options;          /* [option_count] its own; NULL: none */
+    size_t option_count, option_bytes;           /* option_bytes: size of their struct */
     struct codec_topic topics[CODEC_TOPICS_MAX]; /* ends at the first without a filter */
     struct codec_right rights[CODEC_RIGHTS_MAX]; /* up to the first without a topic */
     /* Only for a codec under the prefix, else NULL. Decodes one message under the prefix; calls

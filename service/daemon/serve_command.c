@@ -87,7 +87,7 @@ static void compare_labs(const struct lab_file *old, const struct lab_file *new,
             struct lab_pair rows[2];
             lab_pair_of(before, &rows[0]);
             lab_pair_of(pair, &rows[1]);
-            compare_rows(&lab_pair_options, &rows[0], &rows[1], owner, c);
+            compare_rows(lab_pair_options(), &rows[0], &rows[1], owner, c);
         } else {
             add_change(c, owner, "");
         }

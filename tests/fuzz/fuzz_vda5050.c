@@ -10,6 +10,7 @@
 
 #include "base/numbers/hash.h"
 #include "config/labfile/lab_file.h"
+#include "logger/codec/vda5050_parts.h"
 #include "logger/message/json_scan.h"
 #include "twin/lab.h"
 
@@ -108,8 +109,9 @@ static void fuzz_begin(void)
         }
         (void)snprintf(o->address[SIDE_REAL], CODEC_ADDRESS_MAX, "m/a");
         (void)snprintf(o->address[SIDE_VIRTUAL], CODEC_ADDRESS_MAX, "m/b");
-        (void)snprintf(o->interface, CODEC_INTERFACE_MAX, "u");
-        o->mirror = true;
+        struct vda_options *own = (void *)&o->own[codec_own_at(&codec_vda5050)];
+        (void)snprintf(own->interface, sizeof own->interface, "u");
+        own->mirror = true;
     }
     struct lab_params p = parsed;
     p.pairs = fuzz_pairs;

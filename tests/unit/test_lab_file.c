@@ -411,7 +411,7 @@ static void check_pairs_equal(const struct pair_params *a, const struct pair_par
     struct lab_pair rows[2];
     lab_pair_of(a, &rows[0]);
     lab_pair_of(b, &rows[1]);
-    check_rows_equal(&lab_pair_options, &rows[0], &rows[1]);
+    check_rows_equal(lab_pair_options(), &rows[0], &rows[1]);
 }
 
 /* Every key set to something that is not its default comes back from the print-out. */
@@ -517,12 +517,12 @@ static void check_table(const struct option_table *table)
 static void test_tables(void)
 {
     check_table(&lab_options);
-    check_table(&lab_pair_options);
+    check_table(lab_pair_options());
     char word[32];
-    const struct option_row *method = option_find(&lab_pair_options, "calibration.method");
+    const struct option_row *method = option_find(lab_pair_options(), "calibration.method");
     CHECK("", option_choice(method, TRAVEL_TUKEY, word, sizeof word));
     CHECK_TEXT("", word, "tukey");
-    const struct option_row *kind = option_find(&lab_pair_options, "kind");
+    const struct option_row *kind = option_find(lab_pair_options(), "kind");
     CHECK("", option_choice(kind, PAIR_FIRST_ORDER, word, sizeof word));
     CHECK_TEXT("", word, "first_order");
     CHECK("", !option_choice(kind, PAIR_KIND_COUNT, word, sizeof word));
@@ -537,8 +537,8 @@ static void test_fingerprint(void)
     lab_following_defaults(&pair.following);
     pair.params.following = &pair.following;
     const uint64_t print = lab_fingerprint(&params);
-    for (size_t i = 0; i < lab_pair_options.count; i++) {
-        const struct option_row *row = &lab_pair_options.rows[i];
+    for (size_t i = 0; i < lab_pair_options()->count; i++) {
+        const struct option_row *row = &lab_pair_options()->rows[i];
         struct lab_pair retained = pair;
         char *at = (char *)&pair + row->offset;
         /* Options that set the state's size must stay within its bounds. */
