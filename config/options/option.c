@@ -112,8 +112,9 @@ static void describe_items(const struct option_items *items, char *out, size_t s
         (void)snprintf(out, size, "map from names to %s", what);
     } else if (items->most == 0) {
         (void)snprintf(out, size, "%slist of %s", one, what);
-    } else if (items->least == items->most) {
-        (void)snprintf(out, size, "%slist of %zu %s", one, items->most, what);
+    } else if (items->least == items->most || items->least == 0) {
+        (void)snprintf(out, size, "%slist of %s%zu %s", one,
+                       items->least == 0 ? "at most " : "", items->most, what);
     } else {
         (void)snprintf(out, size, "%slist of %zu to %zu %s", one, items->least, items->most,
                        what);
@@ -138,6 +139,11 @@ void option_describe(const struct option_row *row, char *out, size_t size)
     case OPTION_INTEGER:
     case OPTION_REAL:
     case OPTION_TIME:
+        if (!isfinite(row->max)) {
+            (void)snprintf(out, size, "%s%s", isfinite(row->min) ? low : "a finite number",
+                           isfinite(row->min) ? " or more" : "");
+            break;
+        }
         (void)snprintf(out, size, "%s to %s%s%s", low, high, row->unit[0] ? " " : "",
                        row->unit);
         break;

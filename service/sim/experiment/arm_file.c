@@ -13,11 +13,29 @@ struct arm_values {
     char arm[ARM_NAME_MAX];
     double lag_s, loss_ratio;
     uint64_t seed;
+    size_t rate_count, late_count;
+    double rate_hz[ARM_CASES_MAX], late_s[ARM_CASES_MAX];
 };
 
 /* clang-format off */
 #define AT(m)   OPTION_AT(struct arm_values, m), ""
-#define BY_HAND OPTION_BY_HAND, ""
+#define ARRAY(items, m) OPTION_ARRAY(items, struct arm_values, m), ""
+#define LIST(number, count) EXPERIMENT_LIST(number, 1, ARM_CASES_MAX, offsetof(struct arm_values, count))
+
+static const struct option_row rate_value = {
+    .type = OPTION_REAL, .min = 0.01, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+static const struct option_items rate_items = LIST(rate_value, rate_count);
+static const struct option_items late_items = LIST(experiment_size, late_count);
+static const struct option_items off_items = LIST(experiment_number, file.off_count);
+static const struct option_items angle_items = {
+    .shape = OPTION_LIST, .value = &experiment_number, .least = ARM_JOINTS, .most = ARM_JOINTS,
+    .bytes = sizeof(double), .fault = FAULT_NUMBERS_EXPECTED, .what = "angles", .example = "[0, -1.57, 0, 0, 0, 0]"};
+static const struct option_row move_value = {
+    .type = OPTION_ITEMS, .size = sizeof(double[ARM_JOINTS]), .items = &angle_items};
+static const struct option_items move_items = {
+    .shape = OPTION_LIST, .value = &move_value, .least = 2, .most = ARM_MOVES_MAX, .bytes = sizeof(double[ARM_JOINTS]),
+    .count_at = offsetof(struct arm_values, file.move_count), .fault = FAULT_NUMBERS_EXPECTED,
+    .what = "lists of six angles"};
 
 static const struct option_row rows[] = {
     {"kind", OPTION_CHOICE, "", "arm", 0.0, 0.0, "arm", AT(kind)}, /* Kind of the experiment. */
@@ -31,7 +49,7 @@ static const struct option_row rows[] = {
     {"recording", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.recording_path)},
     /* Without a recording a simulated arm makes these moves: angles of the six joints at the
      * start, then targets. */
-    {"moves", OPTION_MAP, "", "", BY_HAND},
+    {"moves", ARRAY(move_items, file.moves)},
     /* s, pause between moves. */
     {"rest_s", OPTION_REAL, "s", "0.5", 0.0, 60.0, "", AT(file.rest_s)},
     /* s, lags of the joint speeds behind their commands: the known one, and the simulated
@@ -41,11 +59,11 @@ static const struct option_row rows[] = {
     {"command.v_radps", OPTION_REAL, "rad/s", "1.05", 1e-6, 1e3, "", AT(file.rates.v_radps)},
     {"command.a_radps2", OPTION_REAL, "rad/s^2", "1.4", 1e-6, 1e6, "", AT(file.rates.a_radps2)},
     /* s, lead of the virtual arm's commands, a list. */
-    {"command.off_s", OPTION_MAP, "", "", BY_HAND},
+    {"command.off_s", ARRAY(off_items, file.off_s)},
     /* Samples a second, a list; one table line each. */
-    {"telemetry.rate_hz", OPTION_MAP, "", "", BY_HAND},
+    {"telemetry.rate_hz", ARRAY(rate_items, rate_hz)},
     /* s, delay of the samples, a list of the same length. */
-    {"telemetry.late_s", OPTION_MAP, "", "", BY_HAND},
+    {"telemetry.late_s", ARRAY(late_items, late_s)},
     /* Ratio of lost samples. */
     {"telemetry.loss_ratio", OPTION_REAL, "", "0", 0.0, 0.95, "", AT(loss_ratio)},
     {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(seed)}, /* Seed of the losses. */
@@ -54,63 +72,20 @@ static const struct option_row rows[] = {
 
 static const struct option_table options = {rows, COUNT(rows)};
 
-/* Reads one move: a list of angles. */
-static void read_move(struct option_reader *r, uint32_t node, double *q)
+static void fill_telemetry(const struct option_reading *reading, struct arm_values *v)
 {
-    const struct tree_node *list = &r->tree->nodes[node];
-    size_t i = 0;
-    if (list->kind != TREE_LIST || list->count != ARM_JOINTS) {
-        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
-                     "moves: six angles were expected, as in [0, -1.57, 0, 0, 0, 0]");
+    if (v->rate_count == 0 || v->rate_count != v->late_count) {
+        option_fault_at(reading, "telemetry.late_s", FAULT_WRONG_COUNT,
+                        "lists rate_hz and late_s of one length are wanted, as in "
+                        "{rate_hz: [125, 10], late_s: [0.1, 0.1]}");
         return;
     }
-    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
-        (void)option_number(r, at, "moves", &q[i++]);
-    }
-}
-
-static void read_moves(const struct option_reading *reading, struct arm_file *file)
-{
-    struct option_reader *r = reading->r;
-    const uint32_t node = option_node(reading, "moves");
-    const struct tree_node *list = &r->tree->nodes[node];
-    if (node == TREE_NONE) {
-        return;
-    }
-    if (list->kind != TREE_LIST || list->count < 2 || list->count > ARM_MOVES_MAX) {
-        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
-                     "moves: a list of 2 to %d lists of six angles was expected",
-                     ARM_MOVES_MAX);
-        return;
-    }
-    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
-        read_move(r, at, file->moves[file->move_count++]);
-    }
-}
-
-static void read_telemetry(const struct option_reading *reading, const struct arm_values *v,
-                           struct arm_file *file)
-{
-    static const char expected[] = "1 to 16 numbers was expected";
-    _Static_assert(ARM_CASES_MAX == 16, "as is said");
-    double rate_hz[ARM_CASES_MAX];
-    double late_s[ARM_CASES_MAX];
-    const size_t rates = experiment_numbers(reading, "telemetry.rate_hz", 1, ARM_CASES_MAX,
-                                            0.01, expected, rate_hz);
-    const size_t lates = experiment_numbers(reading, "telemetry.late_s", 1, ARM_CASES_MAX, 0.0,
-                                            expected, late_s);
-    if (rates == 0 || rates != lates) {
-        option_fault(reading->r, option_node(reading, "telemetry.late_s"), FAULT_WRONG_COUNT,
-                     "telemetry: lists rate_hz and late_s of one length are wanted, as in "
-                     "{rate_hz: [125, 10], late_s: [0.1, 0.1]}");
-        return;
-    }
-    file->case_count = rates;
-    for (size_t i = 0; i < rates; i++) {
-        file->telemetry[i] = (struct arm_telemetry){.rate_hz = rate_hz[i],
-                                                    .late_s = late_s[i],
-                                                    .loss_ratio = v->loss_ratio,
-                                                    .seed = v->seed};
+    v->file.case_count = v->rate_count;
+    for (size_t i = 0; i < v->rate_count; i++) {
+        v->file.telemetry[i] = (struct arm_telemetry){.rate_hz = v->rate_hz[i],
+                                                      .late_s = v->late_s[i],
+                                                      .loss_ratio = v->loss_ratio,
+                                                      .seed = v->seed};
     }
 }
 
@@ -123,8 +98,8 @@ static void finish_arm(const struct option_reading *reading, void *values)
         names_append(names, sizeof names, arm_geometry_name(i));
     }
     if (!arm_geometry_find(v->arm, &file->arm)) {
-        option_fault(reading->r, option_node(reading, "arm"), FAULT_UNKNOWN_NAME,
-                     "arm: '%.40s' is not known: %s", v->arm, names);
+        option_fault_at(reading, "arm", FAULT_UNKNOWN_NAME, "'%.40s' is not known: %s", v->arm,
+                        names);
     }
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         file->theta[i] = v->lag_s;
@@ -132,17 +107,15 @@ static void finish_arm(const struct option_reading *reading, void *values)
     }
     file->rates.v_mps = arm_rates_default.v_mps;
     file->rates.a_mps2 = arm_rates_default.a_mps2;
-    read_moves(reading, file);
-    read_telemetry(reading, v, file);
-    file->off_count = experiment_numbers(reading, "command.off_s", 1, ARM_CASES_MAX, -HUGE_VAL,
-                                         "1 to 16 numbers was expected", file->off_s);
-    if (file->recording_path[0] == '\0' && option_node(reading, "moves") == TREE_NONE) {
-        option_fault(reading->r, TREE_NONE, FAULT_MISSING_KEY,
-                     "recording or moves are missing: what the real arm does");
+    fill_telemetry(reading, v);
+    const bool moves = option_node(reading, "moves") != TREE_NONE;
+    if (file->recording_path[0] == '\0' && !moves) {
+        option_fault_at(reading, "recording", FAULT_MISSING_KEY,
+                        "it is missing, or moves are: what the real arm does");
     }
-    if (file->recording_path[0] != '\0' && option_node(reading, "moves") != TREE_NONE) {
-        option_fault(reading->r, option_node(reading, "moves"), FAULT_NOT_APPLICABLE,
-                     "moves: they have no effect with a recording");
+    if (file->recording_path[0] != '\0' && moves) {
+        option_fault_at(reading, "moves", FAULT_NOT_APPLICABLE,
+                        "they have no effect with a recording");
     }
     experiment_path(reading, "recording", file->recording_path);
 }

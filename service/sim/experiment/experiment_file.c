@@ -18,12 +18,24 @@ struct follow_values {
     char model[EXPERIMENT_NAME_MAX];
     enum shadow_method method;
     double current_n, current_rad, wind_n, wind_rad;
+    size_t start_count, noise_count;
 };
+
+static void add_parameter(const struct option_reading *item, void *value, void *owner);
 
 /* clang-format off */
 #define AT(m)   OPTION_AT(struct follow_values, m), ""
 #define GAIN(m) AT(file.trial.follower.gains.m)
 #define BY_HAND OPTION_BY_HAND, ""
+#define EACH(items) OPTION_EACH(items), ""
+#define FOLLOW_LIST(count)                                                                     \
+    EXPERIMENT_LIST(experiment_number, 1, MODEL_AXES_MAX, offsetof(struct follow_values, count))
+
+static const struct option_items start_items = FOLLOW_LIST(start_count);
+static const struct option_items noise_items = FOLLOW_LIST(noise_count);
+static const struct option_items parameter_items = {
+    .shape = OPTION_NAMED, .value = &experiment_number, .bytes = sizeof(double), .later = true,
+    .what = "numbers", .example = "{d1: 1.5}", .add = add_parameter};
 
 static const struct option_row follow_rows[] = {
     /* Kind of the experiment; joint_rows below, and arm_file.c, have the keys of the others. */
@@ -35,17 +47,17 @@ static const struct option_row follow_rows[] = {
     {"model", OPTION_TEXT, "", "usv3", 1.0, 0.0, "", AT(model)},
     /* Vessel with the parameters: wamv or iacquabot. */
     {"reference.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.reference.vessel)},
-    {"reference.parameters", OPTION_MAP, "", "", BY_HAND}, /* Parameters by name, in place of a vessel's. */
-    {"reference.standard_errors", OPTION_MAP, "", "", BY_HAND}, /* Their standard errors by name. */
+    {"reference.parameters", EACH(parameter_items)}, /* Parameters by name, in place of a vessel's. */
+    {"reference.standard_errors", EACH(parameter_items)}, /* Their standard errors by name. */
     /* Draw the true parameters anew for each run? */
     {"reference.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(file.reference.spread)},
     /* The simulated robot, with the same keys. */
     {"plant.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.plant.vessel)},
-    {"plant.parameters", OPTION_MAP, "", "", BY_HAND},
-    {"plant.standard_errors", OPTION_MAP, "", "", BY_HAND},
+    {"plant.parameters", EACH(parameter_items)},
+    {"plant.standard_errors", EACH(parameter_items)},
     {"plant.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(file.plant.spread)},
     /* Its initial velocities, one per axis; the reference starts at rest. */
-    {"plant.start", OPTION_MAP, "", "", BY_HAND},
+    {"plant.start", OPTION_ARRAY(start_items, struct follow_values, file.trial.start), ""},
     /* Number of runs, each with new parameters and noise. */
     {"runs", OPTION_INTEGER, "", "1", 1.0, EXPERIMENT_RUNS_MAX, "", AT(file.runs)},
     {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(file.seed)}, /* Seed of the draws. */
@@ -81,7 +93,7 @@ static const struct option_row follow_rows[] = {
     {"force.wind_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(wind_n)}, /* The same for wind. */
     {"force.wind_direction_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", AT(wind_rad)},
     /* Noise of the reference's measured velocities, one per axis. */
-    {"telemetry.noise_sd", OPTION_MAP, "", "", BY_HAND},
+    {"telemetry.noise_sd", OPTION_ARRAY(noise_items, struct follow_values, file.trial.noise_sd), ""},
     /* Sample period, a multiple of 1 ms. */
     {"telemetry.sample_s", OPTION_REAL, "s", "0.02", 0.001, 10.0, "", AT(file.trial.sample_s)},
     /* Delay from the real robot to the follower. */
@@ -117,8 +129,8 @@ static void refuse_idle(const struct option_reading *reading, const struct idle_
     for (size_t i = 0; i < n; i++) {
         const uint32_t node = option_node(reading, keys[i].key);
         if (keys[i].idle && node != TREE_NONE) {
-            option_fault(reading->r, node, FAULT_NOT_APPLICABLE, "%s: nothing comes of it %s",
-                         keys[i].key, keys[i].why);
+            option_fault_at(reading, keys[i].key, FAULT_NOT_APPLICABLE,
+                            "nothing comes of it %s", keys[i].why);
         }
     }
 }
@@ -166,50 +178,47 @@ static void refuse_idle_follow(const struct option_reading *reading,
 
 /* --- numbers --------------------------------------------------------------------------- */
 
-/* Reads one number per axis. */
-static void read_axes(const struct option_reading *reading, const char *path,
-                      const struct model *model, double *values)
+/* One number per axis is wanted. */
+static void check_axes(const struct option_reading *reading, const char *path,
+                       const struct model *model, size_t count)
 {
-    char expected[96];
-    (void)snprintf(expected, sizeof expected,
-                   "%zu numbers was expected, one for each axis of %s", model->axis_count,
-                   model->name);
-    (void)experiment_numbers(reading, path, model->axis_count, model->axis_count, -HUGE_VAL,
-                             expected, values);
+    if (count > 0 && count != model->axis_count) {
+        option_fault_at(reading, path, FAULT_LIST_EXPECTED,
+                        "%zu numbers were expected, one for each axis of %s", model->axis_count,
+                        model->name);
+    }
 }
 
-/* Reads numbers by the names of the model's parameters. */
+/* Numbers by the names of the model's parameters. */
+struct parameter_values {
+    const struct model *model;
+    double *values;
+    bool seen[MODEL_PARAMETERS_MAX];
+};
+
+static void add_parameter(const struct option_reading *item, void *value, void *owner)
+{
+    struct parameter_values *p = owner;
+    const int k = model_parameter_find(p->model, option_name(item));
+    if (k < 0) {
+        option_fault_at(item, "", FAULT_UNKNOWN_NAME,
+                        "%s has no such parameter, the first is '%s'", p->model->name,
+                        p->model->parameters[0].name);
+        return;
+    }
+    p->seen[k] = true;
+    p->values[k] = *(const double *)value;
+}
+
 static void read_parameters(const struct option_reading *reading, const char *path,
                             const struct model *model, bool all, double *values)
 {
-    struct option_reader *r = reading->r;
-    const uint32_t node = option_node(reading, path);
-    bool seen[MODEL_PARAMETERS_MAX] = {false};
-    if (node == TREE_NONE) {
-        return;
-    }
-    if (r->tree->nodes[node].kind != TREE_MAP) {
-        option_fault(r, node, FAULT_OBJECT_EXPECTED, "%s: a map was expected, as in {%s: 1.5}",
-                     path, model->parameters[0].name);
-        return;
-    }
-    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        const char *key = tree_key(r->tree, at);
-        const int k = model_parameter_find(model, key);
-        if (k < 0) {
-            option_fault(r, at, FAULT_UNKNOWN_NAME,
-                         "%s: %s has no parameter '%.40s', the first is '%s'", path,
-                         model->name, key, model->parameters[0].name);
-            continue;
-        }
-        seen[k] = true;
-        (void)option_number(r, at, path, &values[k]);
-    }
+    struct parameter_values p = {.model = model, .values = values};
+    option_read_items(reading, path, &p);
     for (size_t k = 0; k < model->parameter_count && all; k++) {
-        if (!seen[k]) {
-            option_fault(r, node, FAULT_MISSING_KEY, "%s: '%s' is missing", path,
-                         model->parameters[k].name);
+        if (!p.seen[k]) {
+            option_fault_at(reading, path, FAULT_MISSING_KEY, "'%s' is missing",
+                            model->parameters[k].name);
         }
     }
 }
@@ -268,14 +277,14 @@ static void read_paper(const struct option_reading *reading, const struct paper 
 static void read_robot(const struct option_reading *reading, const char *name,
                        const struct model *model, struct experiment_robot *robot)
 {
-    char path[OPTION_PREFIX_MAX];
-    struct option_reader *r = reading->r;
-    (void)snprintf(path, sizeof path, "%s.vessel", name);
-    const uint32_t vessel_at = option_node(reading, path);
+    char vessel_path[32];
+    char path[32];
+    (void)snprintf(vessel_path, sizeof vessel_path, "%s.vessel", name);
     (void)snprintf(path, sizeof path, "%s.parameters", name);
+    const uint32_t vessel_at = option_node(reading, vessel_path);
     const uint32_t parameters_at = option_node(reading, path);
     if ((vessel_at == TREE_NONE) == (parameters_at == TREE_NONE)) {
-        option_fault(r, vessel_at, FAULT_CONFLICTING_KEYS,
+        option_fault(reading->r, vessel_at, FAULT_CONFLICTING_KEYS,
                      "%s: either vessel or parameters is wanted", name);
         return;
     }
@@ -287,9 +296,9 @@ static void read_robot(const struct option_reading *reading, const char *name,
     }
     const struct usv3_vessel *vessel = usv3_vessel_find(robot->vessel);
     if (!vessel || model != &usv3_model) {
-        option_fault(r, vessel_at, FAULT_UNKNOWN_NAME,
-                     "%s.vessel: '%.40s' is not known, wamv and iacquabot are, of model usv3",
-                     name, robot->vessel);
+        option_fault_at(reading, vessel_path, FAULT_UNKNOWN_NAME,
+                        "'%.40s' is not known, wamv and iacquabot are, of model usv3",
+                        robot->vessel);
         return;
     }
     memcpy(robot->theta, vessel->theta, sizeof vessel->theta);
@@ -305,9 +314,8 @@ static void give_actuators(const struct option_reading *reading, struct follow_v
         return;
     }
     if (!vessel) {
-        option_fault(reading->r, option_node(reading, "control.actuators"), FAULT_NEEDS_KEY,
-                     "control.actuators: thrusters are those of plant.vessel, which is not "
-                     "given");
+        option_fault_at(reading, "control.actuators", FAULT_NEEDS_KEY,
+                        "thrusters are those of plant.vessel, which is not given");
         return;
     }
     usv3_actuators(vessel, a);
@@ -364,8 +372,8 @@ static void fill_trial(const struct option_reading *reading, struct follow_value
     }
     t->inertial_n[0] = v->current_n * cos(v->current_rad) + v->wind_n * cos(v->wind_rad);
     t->inertial_n[1] = v->current_n * sin(v->current_rad) + v->wind_n * sin(v->wind_rad);
-    read_axes(reading, "telemetry.noise_sd", v->file.model, t->noise_sd);
-    read_axes(reading, "plant.start", v->file.model, t->start);
+    check_axes(reading, "telemetry.noise_sd", v->file.model, v->noise_count);
+    check_axes(reading, "plant.start", v->file.model, v->start_count);
     shadow_params_default(&t->shadow);
     t->shadow.method = v->method;
     t->shadow.model = v->file.model;
@@ -377,7 +385,7 @@ static void fill_trial(const struct option_reading *reading, struct follow_value
 
 /* Finds a model by name, or in a file next to the experiment; NULL with a fault when neither
  * exists. */
-static const struct model *find_experiment_model(struct option_reader *r, uint32_t node,
+static const struct model *find_experiment_model(const struct option_reading *reading,
                                                  const char *name)
 {
     char path[LAB_PATH_MAX];
@@ -386,14 +394,14 @@ static const struct model *find_experiment_model(struct option_reader *r, uint32
     if (!model_file_is_path(name)) {
         const struct model *model = model_find(name);
         if (!model) {
-            option_fault(r, node, FAULT_UNKNOWN_NAME, "model: '%.40s' is not known", name);
+            option_fault_at(reading, "model", FAULT_UNKNOWN_NAME, "'%.40s' is not known", name);
         }
         return model;
     }
-    if (!text_file_sibling(r->file, name, path, sizeof path) ||
+    if (!text_file_sibling(reading->r->file, name, path, sizeof path) ||
         model_file_register(path, &row, &errors) != STATUS_OK) {
-        option_fault(r, node, errors.items[0].fault, "model: '%.60s', line %u: %.160s", name,
-                     errors.items[0].line, errors.items[0].text);
+        option_fault_at(reading, "model", errors.items[0].fault, "'%.60s', line %u: %.160s",
+                        name, errors.items[0].line, errors.items[0].text);
         return NULL;
     }
     return row->model;
@@ -402,23 +410,22 @@ static const struct model *find_experiment_model(struct option_reader *r, uint32
 static void finish_experiment(const struct option_reading *reading, void *values)
 {
     struct follow_values *v = values;
-    struct option_reader *r = reading->r;
-    v->file.model = find_experiment_model(r, option_node(reading, "model"), v->model);
+    v->file.model = find_experiment_model(reading, v->model);
     if (!v->file.model) {
         return;
     }
     if (v->file.input_path[0] == '\0') {
-        option_fault(r, option_node(reading, "input.file"), FAULT_MISSING_KEY,
-                     "input.file is missing: what the reference robot does");
+        option_fault_at(reading, "input.file", FAULT_MISSING_KEY,
+                        "it is missing: what the reference robot does");
     }
     if (v->file.sticks != EXPERIMENT_EFFORTS &&
         !(v->file.reference.vessel[0] && v->file.plant.vessel[0])) {
-        option_fault(r, option_node(reading, "input.columns"), FAULT_NEEDS_KEY,
-                     "input.columns: sticks need vessels, whose thrusters they command");
+        option_fault_at(reading, "input.columns", FAULT_NEEDS_KEY,
+                        "sticks need vessels, whose thrusters they command");
     }
     if (v->file.trial.drive == TRIAL_COMMANDS && v->file.sticks == EXPERIMENT_EFFORTS) {
-        option_fault(r, option_node(reading, "drive"), FAULT_NEEDS_KEY,
-                     "drive: commands need sticks (input.columns: left_right or surge_yaw)");
+        option_fault_at(reading, "drive", FAULT_NEEDS_KEY,
+                        "commands need sticks (input.columns: left_right or surge_yaw)");
     }
     read_robot(reading, "reference", v->file.model, &v->file.reference);
     read_robot(reading, "plant", v->file.model, &v->file.plant);
@@ -447,11 +454,26 @@ struct joint_values {
     double margin_rad;
     double jerk; /* 0: none */
     double load_gain;
+    size_t slow_count;
 };
+
+static void add_controller(const struct option_reading *item, void *value, void *owner);
 
 /* clang-format off */
 #define JOINT(m)      OPTION_AT(struct joint_values, m), ""
 #define CONTROL(m) JOINT(file.trial.control.m)
+#define JOINT_LIST(count)                                                                      \
+    EXPERIMENT_LIST(experiment_size, 1, JOINT_LAGS_MAX, offsetof(struct joint_values, count))
+
+static const struct option_items lag_items = JOINT_LIST(file.lag_count);
+static const struct option_items slow_items = JOINT_LIST(slow_count);
+static const struct option_row controller_value = {
+    .type = OPTION_CHOICE, .choices = "p|fsm|profile|time_optimal", .unit = "", .size = sizeof(uint32_t)};
+static const struct option_items controller_items = {
+    .shape = OPTION_LIST, .value = &controller_value, .least = 1, .most = POSITION_KIND_COUNT,
+    .bytes = sizeof(uint32_t), .fault = FAULT_LIST_EXPECTED, .what = "controllers", .example = "[p, fsm]",
+    .add = add_controller};
+_Static_assert(POSITION_KIND_COUNT == 4 && POSITION_TIME_OPTIMAL == 3, "controllers");
 
 static const struct option_row joint_rows[] = {
     /* Kind of the experiment. */
@@ -462,7 +484,7 @@ static const struct option_row joint_rows[] = {
     /* Target of the joint, from rest at 0. */
     {"set_point_rad", OPTION_REAL, "rad", "25", -1e6, 1e6, "", JOINT(file.trial.set_point)},
     /* Lags of the speed behind its command, a list: one run each. */
-    {"joint.lag_s", OPTION_MAP, "", "", BY_HAND},
+    {"joint.lag_s", OPTION_ARRAY(lag_items, struct joint_values, file.lag_s), ""},
     /* Radians of the joint per radian of the drive. */
     {"joint.position_gain", OPTION_REAL, "", "1", 1e-6, 1e6, "", CONTROL(position_gain)},
     /* Constant load torque. */
@@ -478,7 +500,7 @@ static const struct option_row joint_rows[] = {
     {"command.max_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(command_max)}, /* Largest speed command. */
     /* Smallest speed command that moves it, for p and fsm. */
     {"command.min_radps", OPTION_REAL, "rad/s", "0.1", 0.0, 1e6, "", CONTROL(command_min)},
-    {"controllers", OPTION_MAP, "", "", BY_HAND}, /* A list of p, fsm, profile, time_optimal; all when absent. */
+    {"controllers", EACH(controller_items)}, /* A list of p, fsm, profile, time_optimal; all when absent. */
     {"control.period_s", OPTION_REAL, "s", "0.001", 1e-5, 1.0, "", CONTROL(period_s)}, /* Control period. */
     /* Gain of p, and of the last part of fsm. */
     {"control.gain_per_s", OPTION_REAL, "1/s", "1", 1e-3, 1e4, "", CONTROL(gain_per_s)},
@@ -489,7 +511,7 @@ static const struct option_row joint_rows[] = {
     /* Margin that fsm adds to the coasting distance before it slows down. */
     {"control.margin_rad", OPTION_REAL, "rad", "0.1", 0.0, 1e6, "", JOINT(margin_rad)},
     /* That coasting distance, a list, one per lag. */
-    {"control.slow_rad", OPTION_MAP, "", "", BY_HAND},
+    {"control.slow_rad", OPTION_ARRAY(slow_items, struct joint_values, file.slow_rad), ""},
     /* Bandwidth of profile and time_optimal about their plan. */
     {"control.tracking_per_s", OPTION_REAL, "1/s", "20", 1e-3, 1e4, "", CONTROL(tracking_per_s)},
     /* Limits of the profile. */
@@ -509,43 +531,11 @@ static const struct option_row joint_rows[] = {
 
 static const struct option_table joint_options = {joint_rows, COUNT(joint_rows)};
 
-static size_t read_lag_list(const struct option_reading *reading, const char *path,
-                            double least, double values[JOINT_LAGS_MAX])
+static void add_controller(const struct option_reading *item, void *value, void *owner)
 {
-    _Static_assert(JOINT_LAGS_MAX == 16, "as is said");
-    return experiment_numbers(reading, path, 1, JOINT_LAGS_MAX, least,
-                              "1 to 16 numbers was expected", values);
-}
-
-static void read_controllers(const struct option_reading *reading, bool *runs)
-{
-    struct option_reader *r = reading->r;
-    const uint32_t node = option_node(reading, "controllers");
-    if (node == TREE_NONE) {
-        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
-            runs[k] = true;
-        }
-        return;
-    }
-    const struct tree_node *list = &r->tree->nodes[node];
-    if (list->kind != TREE_LIST || list->count == 0) {
-        option_fault(r, node, FAULT_LIST_EXPECTED,
-                     "controllers: a list was expected, as in [p, fsm]");
-        return;
-    }
-    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
-        const bool scalar = r->tree->nodes[at].kind == TREE_SCALAR;
-        const enum position_kind kind =
-            scalar
-                ? (enum position_kind)names_value(&position_kind_names, tree_text(r->tree, at))
-                : POSITION_KIND_COUNT;
-        if (kind == POSITION_KIND_COUNT) {
-            option_fault(r, at, FAULT_UNKNOWN_VALUE,
-                         "controllers: p, fsm, profile or time_optimal was expected");
-            continue;
-        }
-        runs[kind] = true;
-    }
+    struct joint_values *v = owner;
+    v->file.runs[*(const uint32_t *)value] =
+        v->file.runs[*(const uint32_t *)value] || !item->failed;
 }
 
 static void read_joint_paper(const struct option_reading *reading, struct joint_file *file)
@@ -566,26 +556,25 @@ static void read_joint_paper(const struct option_reading *reading, struct joint_
 /* --- the file ------------------------------------------------------------------------------
  */
 
-static void read_lags(const struct option_reading *reading, double margin_rad,
-                      struct joint_file *file)
+static void fill_windows(const struct option_reading *reading, struct joint_values *v)
 {
-    struct option_reader *r = reading->r;
-    file->lag_count = read_lag_list(reading, "joint.lag_s", 0.0, file->lag_s);
-    if (option_node(reading, "joint.lag_s") == TREE_NONE) {
-        option_fault(r, TREE_NONE, FAULT_MISSING_KEY,
-                     "joint.lag_s is missing: lags of the joint, as in [0.1]");
-    }
-    const size_t n =
-        read_lag_list(reading, "control.slow_rad", file->trial.control.near_by, file->slow_rad);
+    struct joint_file *file = &v->file;
     if (option_node(reading, "control.slow_rad") == TREE_NONE) {
         for (size_t i = 0; i < file->lag_count; i++) {
             file->trial.control.lag_s = file->lag_s[i];
-            file->slow_rad[i] = position_slow_window(&file->trial.control, margin_rad);
+            file->slow_rad[i] = position_slow_window(&file->trial.control, v->margin_rad);
         }
-    } else if (n != file->lag_count && !r->failed) {
-        option_fault(r, option_node(reading, "control.slow_rad"), FAULT_WRONG_COUNT,
-                     "control.slow_rad: one for each of %zu lags was expected",
-                     file->lag_count);
+        return;
+    }
+    for (size_t i = 0; i < v->slow_count; i++) {
+        if (!(file->slow_rad[i] >= file->trial.control.near_by)) {
+            option_fault_at(reading, "control.slow_rad", FAULT_OUT_OF_RANGE, "%g is below %g",
+                            file->slow_rad[i], file->trial.control.near_by);
+        }
+    }
+    if (v->slow_count != file->lag_count && !reading->r->failed) {
+        option_fault_at(reading, "control.slow_rad", FAULT_WRONG_COUNT,
+                        "one for each of %zu lags was expected", file->lag_count);
     }
 }
 
@@ -645,8 +634,10 @@ static void finish_joint(const struct option_reading *reading, void *values)
                                                .load_gain = v->load_gain,
                                                .position_gain = trial->control.position_gain,
                                                .speed_radps_max = HUGE_VAL};
-    read_lags(reading, v->margin_rad, &v->file);
-    read_controllers(reading, v->file.runs);
+    fill_windows(reading, v);
+    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+        v->file.runs[k] = v->file.runs[k] || option_node(reading, "controllers") == TREE_NONE;
+    }
     read_joint_paper(reading, &v->file);
     refuse_idle_joint(reading, &v->file);
     check_runs(reading, &v->file);
@@ -665,6 +656,7 @@ void joint_file_trial(const struct joint_file *file, size_t i, enum position_kin
 const struct option_file joint_file = {.what = "an experiment",
                                        .empty = "the file is empty, joint.lag_s is missing",
                                        .table = &joint_options,
+                                       .required = "joint.lag_s",
                                        .bytes = sizeof(struct joint_values),
                                        .out_bytes = sizeof(struct joint_file),
                                        .finish = finish_joint};

@@ -6,10 +6,16 @@
 #include "config/labfile/lab_file.h"
 #include "config/options/option_file.h"
 
-/* Read a list of min to max numbers, each at least `least`. Returns their number, 0 when the
- * list is absent or wrong; then the fault includes `expected`. */
-size_t experiment_numbers(const struct option_reading *reading, const char *path, size_t min,
-                          size_t max, double least, const char *expected, double *values);
+/* Values of lists of numbers: any, and from 0 on. */
+extern const struct option_row experiment_number, experiment_size;
+
+/* The items of a list of `least` to `most` numbers in an array, with its count at `count`. */
+#define EXPERIMENT_LIST(number, lowest, highest, count)                                        \
+    {                                                                                          \
+        .shape = OPTION_LIST, .value = &(number), .least = (lowest), .most = (highest),        \
+        .bytes = sizeof(double), .count_at = (count), .fault = FAULT_LIST_EXPECTED,            \
+        .what = "numbers"                                                                      \
+    }
 
 /* Make a path from the file relative to the file's folder, in/out. */
 void experiment_path(const struct option_reading *reading, const char *key,
