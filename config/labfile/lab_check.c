@@ -25,19 +25,19 @@ static bool is_loopback(const char *address)
     return strcmp(address, "localhost") == 0;
 }
 
-static void check_prefix(struct option_reader *r, const char *prefix, uint32_t node)
+static void check_prefix(const struct option_reading *reading, const char *prefix)
 {
     const size_t n = strlen(prefix);
     if (strpbrk(prefix, "+#")) {
-        option_fault(r, node, FAULT_BAD_TOPIC,
-                     "broker.prefix: '+' and '#' are wildcards, leave them out");
+        option_fault_at(reading, "broker.prefix", FAULT_BAD_TOPIC,
+                        "'+' and '#' are wildcards, leave them out");
     } else if (prefix[0] == '$') {
-        option_fault(r, node, FAULT_BAD_TOPIC,
-                     "broker.prefix: topics with '$' belong to the broker");
+        option_fault_at(reading, "broker.prefix", FAULT_BAD_TOPIC,
+                        "topics with '$' belong to the broker");
     } else if (prefix[0] == '/' || (n > 0 && prefix[n - 1] == '/') || strstr(prefix, "//")) {
-        option_fault(r, node, FAULT_BAD_TOPIC,
-                     "broker.prefix: no slash at its ends and no two in a row, as in "
-                     "\"tandem/v1\"");
+        option_fault_at(reading, "broker.prefix", FAULT_BAD_TOPIC,
+                        "no slash at its ends and no two in a row, as in "
+                        "\"tandem/v1\"");
     }
 }
 
@@ -92,14 +92,13 @@ void lab_check_file(const struct option_reading *reading, const struct lab_file 
 {
     static const char *const sizes[] = {"journal.retain_mb", "journal.rotate_mb"};
     const char *key = NULL;
-    check_prefix(reading->r, lab->broker.prefix, option_node(reading, "broker.prefix"));
+    check_prefix(reading, lab->broker.prefix);
     check_texts(reading, lab);
     if (lab->http.enabled && lab->http.token_file[0] == '\0' && !is_loopback(lab->http.bind)) {
-        option_fault(
-            reading->r, option_node(reading, "http.bind"), FAULT_UNSAFE_ADDRESS,
-            "http.bind: %.60s is not a loopback address; give http.token_file, too, or "
-            "bind 127.0.0.1",
-            lab->http.bind);
+        option_fault_at(reading, "http.bind", FAULT_UNSAFE_ADDRESS,
+                        "%.60s is not a loopback address; give http.token_file, too, or "
+                        "bind 127.0.0.1",
+                        lab->http.bind);
     }
     if (lab->journal.retain_mb > 0 && lab->journal.retain_mb < lab->journal.rotate_mb) {
         option_fault(reading->r, first_given(reading, sizes, COUNT(sizes), &key),
@@ -116,10 +115,10 @@ void lab_check_journal(const struct option_reading *reading, const struct lab_fi
         const bool follows = pair_following_wanted(pairs[i].following);
         const char *what = follows ? "following" : "dynamics";
         if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
-            option_fault(reading->r, option_node(reading, "journal.record"), FAULT_INCONSISTENT,
-                         "journal.record: events leaves out the telemetry that %s's %s "
-                         "rest on; record all, or leave out its %s.model",
-                         pairs[i].id, what, what);
+            option_fault_at(reading, "journal.record", FAULT_INCONSISTENT,
+                            "events leaves out the telemetry that %s's %s "
+                            "rest on; record all, or leave out its %s.model",
+                            pairs[i].id, what, what);
             return;
         }
     }
@@ -133,9 +132,8 @@ static void check_arm(const struct option_reading *reading, const struct pair_pa
         names_append(names, sizeof names, arm_geometry_name(i));
     }
     if (pair_is_arm(p) && !arm_geometry_find(p->arm, &found)) {
-        option_fault(reading->r, option_node(reading, "arm"), FAULT_UNKNOWN_NAME,
-                     "%sarm: there is no %.15s; one of %s is wanted", reading->shown, p->arm,
-                     names);
+        option_fault_at(reading, "arm", FAULT_UNKNOWN_NAME,
+                        "there is no %.15s; one of %s is wanted", p->arm, names);
     }
 }
 
@@ -146,9 +144,8 @@ static void check_codec(const struct option_reading *reading, const char *codec)
         names_append(names, sizeof names, codecs[i]->name);
     }
     if (!codec_find(codec)) {
-        option_fault(reading->r, option_node(reading, "codec"), FAULT_UNKNOWN_NAME,
-                     "%scodec: there is no %.24s; one of %s is wanted", reading->shown, codec,
-                     names);
+        option_fault_at(reading, "codec", FAULT_UNKNOWN_NAME,
+                        "there is no %.24s; one of %s is wanted", codec, names);
     }
 }
 
@@ -233,11 +230,10 @@ static void refuse_weak(const struct option_reading *reading,
     const struct model *model = model_find(p->model);
     if (model && model->varying_inertia &&
         (p->method == DYNAMICS_WEAK || p->method == DYNAMICS_WEAK_IV)) {
-        option_fault(
-            reading->r, option_node(reading, "dynamics.method"), FAULT_METHOD_UNSUITED,
-            "%sdynamics.method: weak forms need a constant inertia, that of %s depends "
-            "on the motion or the pose: use output_error or ols_central",
-            reading->shown, model->name);
+        option_fault_at(reading, "dynamics.method", FAULT_METHOD_UNSUITED,
+                        "weak forms need a constant inertia, that of %s depends "
+                        "on the motion or the pose: use output_error or ols_central",
+                        model->name);
     }
 }
 
@@ -264,11 +260,10 @@ static void check_dynamics(const struct option_reading *reading,
                 names_append(names, sizeof names, model_at(i)->name);
             }
         }
-        option_fault(
-            reading->r, option_node(reading, "dynamics.model"), FAULT_UNKNOWN_NAME,
-            "%sdynamics.model: there is no %.27s%s; one of %s is wanted, or a longer name "
-            "(tandem identify --help)",
-            reading->shown, p->model, edit_guess_text(&guess, meant), names);
+        option_fault_at(reading, "dynamics.model", FAULT_UNKNOWN_NAME,
+                        "there is no %.27s%s; one of %s is wanted, or a longer name "
+                        "(tandem identify --help)",
+                        p->model, edit_guess_text(&guess, meant), names);
     }
     refuse_weak(reading, p);
     if (p->window_us / p->window > p->gap_us) {

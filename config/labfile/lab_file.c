@@ -299,49 +299,37 @@ static enum status read_pairs(struct option_reader *r, uint32_t node,
 
 /* --- the whole file ------------------------------------------------------------------- */
 
-/* Models must be registered before pairs ask for them by name. */
-/* Reads a list of file paths into texts, as written; take() consumes each. */
-static size_t read_files(struct option_reader *r, uint32_t node, const char *key, size_t most,
-                         char (*texts)[LAB_PATH_MAX],
-                         enum status (*load)(struct lab_file *lab, const char *path,
-                                             struct err_list *errors),
-                         struct lab_file *lab)
+/* Finds a file of a list next to the lab file; false after a fault. */
+static bool find_file(const struct option_reading *item, const char *text,
+                      char path[LAB_PATH_MAX])
 {
-    const struct tree_node *list = &r->tree->nodes[node];
-    size_t count = 0;
-    if (node == TREE_NONE || list->kind == TREE_SKIPPED) {
-        return 0;
+    if (!item->failed && !text_file_sibling(item->r->file, text, path, LAB_PATH_MAX)) {
+        option_fault_at(item, "", FAULT_TOO_LONG, "the path of the file is too long");
+        return false;
     }
-    if (list->kind != TREE_LIST || list->count > most) {
-        option_fault(r, node, FAULT_LIST_EXPECTED, "%s: a list of files is wanted, at most %zu",
-                     key, most);
-        return 0;
-    }
-    for (uint32_t i = list->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
-        char path[LAB_PATH_MAX];
-        const char *text = r->tree->nodes[i].kind == TREE_SCALAR ? tree_text(r->tree, i) : "";
-        if (text[0] == '\0' || strlen(text) >= LAB_PATH_MAX ||
-            !text_file_sibling(r->file, text, path, sizeof path)) {
-            option_fault(r, i, FAULT_TEXT_EXPECTED, "%s: the path of a file is wanted", key);
-            continue;
-        }
-        (void)snprintf(texts[count++], LAB_PATH_MAX, "%s", text);
-        r->failed = load(lab, path, r->errors) != STATUS_OK || r->failed;
-    }
-    return count;
+    return !item->failed;
 }
 
-static enum status load_model(struct lab_file *lab, const char *path, struct err_list *errors)
+/* Models are registered before pairs ask for them by name. */
+void lab_add_model(const struct option_reading *item, void *value, void *owner)
 {
     const struct model_row *row = NULL;
-    (void)lab;
-    return model_file_register(path, &row, errors);
+    char path[LAB_PATH_MAX];
+    (void)owner;
+    if (find_file(item, value, path) &&
+        model_file_register(path, &row, item->r->errors) != STATUS_OK) {
+        item->r->failed = true;
+    }
 }
 
-static enum status load_machines(struct lab_file *lab, const char *path,
-                                 struct err_list *errors)
+void lab_add_machines(const struct option_reading *item, void *value, void *owner)
 {
-    return machine_pictures_add(&lab->pictures, path, errors);
+    struct lab_file *lab = owner;
+    char path[LAB_PATH_MAX];
+    if (find_file(item, value, path) &&
+        machine_pictures_add(&lab->pictures, path, item->r->errors) != STATUS_OK) {
+        item->r->failed = true;
+    }
 }
 
 static void finish_lab(const struct option_reading *reading, void *values)
@@ -354,10 +342,6 @@ static void finish_lab(const struct option_reading *reading, void *values)
     const uint32_t pairs = option_node(reading, "pairs");
     const uint32_t teams = option_node(reading, "teams");
     lab_pair_defaults(&lab->defaults, "");
-    lab->model_count = read_files(r, option_node(reading, "models"), "models",
-                                  MODELS_LOADED_MAX, lab->models, load_model, lab);
-    lab->machine_count = read_files(r, option_node(reading, "machines"), "machines",
-                                    LAB_MACHINES_MAX, lab->machines, load_machines, lab);
     lab_check_file(reading, lab);
     lab_pair_of(&lab->defaults, &pair);
     if (defaults != TREE_NONE) {

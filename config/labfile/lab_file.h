@@ -131,6 +131,10 @@ uint64_t lab_fingerprint(const struct lab_params *p);
 
 extern const struct option_table lab_options;
 
+/* Items of the file's lists: paths of files with models and machines, which are loaded. */
+void lab_add_model(const struct option_reading *item, void *value, void *owner);
+void lab_add_machines(const struct option_reading *item, void *value, void *owner);
+
 /* The options of a pair: the lab's, and those of every codec (struct codec_option). */
 const struct option_table *lab_pair_options(void);
 

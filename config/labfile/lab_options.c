@@ -31,6 +31,17 @@
 #define PAIR(m, value, help) {#m, value, IN_PAIR(params.m), help}
 #define FOLLOWING(m, value, help) {"following." #m, value, IN_PAIR(following.m), help}
 
+static const struct option_row path_value = {
+    .type = OPTION_TEXT, .unit = "", .fallback = "", .min = 1.0, .choices = "", .size = LAB_PATH_MAX};
+static const struct option_items model_items = {
+    .shape = OPTION_LIST, .value = &path_value, .most = MODELS_LOADED_MAX, .bytes = LAB_PATH_MAX,
+    .count_at = offsetof(struct lab_file, model_count), .what = "files", .fault = FAULT_LIST_EXPECTED,
+    .add = lab_add_model};
+static const struct option_items machine_items = {
+    .shape = OPTION_LIST, .value = &path_value, .most = LAB_MACHINES_MAX, .bytes = LAB_PATH_MAX,
+    .count_at = offsetof(struct lab_file, machine_count), .what = "files", .fault = FAULT_LIST_EXPECTED,
+    .add = lab_add_machines};
+
 static const struct option_row lab_rows[] = {
     LAB(name, TEXT("lab", NOT_EMPTY), "Name of the lab, shown on the page and in the status."),
 
@@ -118,9 +129,9 @@ static const struct option_row lab_rows[] = {
     LAB(log.level, CHOICE("info", "error|warn|info|debug"),
      "What the daemon writes on stderr: errors, also warnings, also lifecycle, or everything."),
 
-    {"models", OPTION_MAP, "", "", OPTION_BY_HAND,
+    {"models", OPTION_ARRAY(model_items, struct lab_file, models),
      "Files with models of motion: a list of paths from the lab file's folder; dynamics.model names them."},
-    {"machines", OPTION_MAP, "", "", OPTION_BY_HAND,
+    {"machines", OPTION_ARRAY(machine_items, struct lab_file, machines),
      "Files with state machines of the lab's robots: a list of paths from the lab file's folder; the page shows "
      "them."},
     {"defaults", OPTION_MAP, "", "", OPTION_BY_HAND,

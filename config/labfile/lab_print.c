@@ -46,8 +46,8 @@ static bool print_rows(const struct option_table *table, const void *values, con
     const char *before = "";
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
-        if (row->type == OPTION_MAP || strcmp(row->path, "count") == 0 ||
-            (others && option_equal(row, values, others))) {
+        if (row->type == OPTION_MAP || row->type == OPTION_ITEMS ||
+            strcmp(row->path, "count") == 0 || (others && option_equal(row, values, others))) {
             continue;
         }
         if (!out) {
@@ -244,22 +244,12 @@ static int add_mapping(json_t *pair)
                                          "string", "object", "array"));
 }
 
-static int add_files(json_t *properties, const char *key, int most)
-{
-    return json_object_set_new(properties, key,
-                               json_pack("{s:s, s:s, s:i, s:{s:s}}", "description",
-                                         help_of(key), "type", "array", "maxItems", most,
-                                         "items", "type", "string"));
-}
-
 static int add_pairs(json_t *schema)
 {
     json_t *defaults = option_map_schema();
     json_t *pair = option_map_schema();
     json_t *properties = json_object_get(schema, "properties");
-    int failed = add_files(properties, "models", MODELS_LOADED_MAX);
-    failed |= add_files(properties, "machines", LAB_MACHINES_MAX);
-    failed |= json_object_set_new(properties, "defaults", defaults);
+    int failed = json_object_set_new(properties, "defaults", defaults);
     failed |= json_object_set_new(defaults, "description", json_string(help_of("defaults")));
     failed |= option_add_schema(defaults, lab_pair_options(), "count");
     failed |= option_add_schema(pair, lab_pair_options(), "");
