@@ -7,6 +7,7 @@
 
 #include "base/numbers/hash.h"
 #include "config/mapping/mapping_build.h"
+#include "config/options/tree_print.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/json_write.h"
 
@@ -444,44 +445,6 @@ static void fill_table(struct mapping_build *b, uint32_t node, const char *shown
     }
 }
 
-/* Quotes a text that a YAML reader might parse as something else. */
-static void write_scalar(const char *text, bool plain, FILE *out)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+";
-    if (plain && text[0] && strspn(text, letters) == strlen(text)) {
-        (void)fputs(text, out);
-        return;
-    }
-    (void)fputc('"', out);
-    for (const char *c = text; *c; c++) {
-        (void)fprintf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-    }
-    (void)fputc('"', out);
-}
-
-/* Writes flow YAML. */
-// NOLINTNEXTLINE(misc-no-recursion)
-static void write_node(const struct tree *tree, uint32_t node, FILE *out)
-{
-    const struct tree_node *n = &tree->nodes[node];
-    const bool map = n->kind == TREE_MAP;
-    if (n->kind == TREE_SCALAR) {
-        write_scalar(tree_text(tree, node), n->plain, out);
-        return;
-    }
-    (void)fputc(map ? '{' : '[', out);
-    for (uint32_t i = n->first; i != TREE_NONE; i = tree->nodes[i].next) {
-        if (map) {
-            write_scalar(tree_key(tree, i), false, out);
-            (void)fputs(": ", out);
-        }
-        write_node(tree, i, out);
-        (void)fputs(tree->nodes[i].next != TREE_NONE ? ", " : "", out);
-    }
-    (void)fputc(map ? '}' : ']', out);
-}
-
 static bool copy_text(const struct tree *tree, uint32_t node, struct mapping_table *table)
 {
     size_t bytes = 0;
@@ -489,7 +452,7 @@ static bool copy_text(const struct tree *tree, uint32_t node, struct mapping_tab
     if (!out) {
         return false;
     }
-    write_node(tree, node, out);
+    tree_print(tree, node, out);
     if (fclose(out) != 0) {
         return false;
     }
@@ -527,7 +490,7 @@ void mapping_table_print(const struct mapping *mapping, FILE *out)
 {
     const struct mapping_table *table = (const void *)mapping;
     if (table->file) {
-        write_scalar(table->file, false, out);
+        tree_print_scalar(table->file, false, out);
     } else {
         (void)fputs(table->text, out);
     }

@@ -59,39 +59,32 @@ uint16_t team_build_name(struct team_build *b, const char *text)
     return (uint16_t)n;
 }
 
-const char *team_nth_resource(const struct team_build *b, size_t i)
+const char *team_nth(const struct team_build *b, enum team_array of, size_t i)
 {
-    return TEAM_AT(b, TEAM_OF_RESOURCES, const struct team_resource_params, i)->name;
-}
-
-const char *team_nth_robot(const struct team_build *b, size_t i)
-{
-    return TEAM_AT(b, TEAM_OF_ROBOTS, const struct team_robot_params, i)->name;
-}
-
-const char *team_nth_sequence(const struct team_build *b, size_t i)
-{
-    return TEAM_AT(b, TEAM_OF_SEQUENCES, const struct team_sequence, i)->name;
-}
-
-const char *team_nth_task(const struct team_build *b, size_t i)
-{
-    return TEAM_AT(b, TEAM_OF_TASKS, const struct team_task_params, i)->name;
-}
-
-static const char *name_at(const struct team_build *b, uint16_t name)
-{
-    return TEAM_AT(b, TEAM_OF_NAMES, const struct team_word, name)->text;
-}
-
-const char *team_nth_buffer(const struct team_build *b, size_t i)
-{
-    return name_at(b, TEAM_AT(b, TEAM_OF_BUFFERS, const struct team_buffer, i)->name);
-}
-
-const char *team_nth_position(const struct team_build *b, size_t i)
-{
-    return name_at(b, TEAM_AT(b, TEAM_OF_POSITIONS, const struct team_position, i)->name);
+    /* Items have their name, or its index among the names. */
+#define NAMED(type, index)                                                                     \
+    {                                                                                          \
+        sizeof(struct type), offsetof(struct type, name), index                                \
+    }
+    static const struct {
+        size_t bytes, name;
+        bool index;
+    } items[] = {
+        [TEAM_OF_ROBOTS] = NAMED(team_robot_params, false),
+        [TEAM_OF_RESOURCES] = NAMED(team_resource_params, false),
+        [TEAM_OF_TASKS] = NAMED(team_task_params, false),
+        [TEAM_OF_SEQUENCES] = NAMED(team_sequence, false),
+        [TEAM_OF_BUFFERS] = NAMED(team_buffer, true),
+        [TEAM_OF_POSITIONS] = NAMED(team_position, true),
+    };
+    const char *name =
+        (const char *)b->memory.arrays[of].items + i * items[of].bytes + items[of].name;
+    if (items[of].index) {
+        return TEAM_AT(b, TEAM_OF_NAMES, struct team_word,
+                       *(const uint16_t *)(const void *)name)
+            ->text;
+    }
+    return name;
 }
 
 void team_build_guess(struct edit_guess *guess, const char *text, const char *name)
@@ -110,13 +103,14 @@ void team_build_guess(struct edit_guess *guess, const char *text, const char *na
 }
 
 uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
-                         const char *what, size_t count, team_nth *nth)
+                         const char *what, enum team_array of)
 {
     char known[KNOWN_MAX] = "";
     char meant[EDIT_GUESS_MAX];
     struct edit_guess guess = {0};
+    const size_t count = TEAM_COUNT(b, of);
     for (size_t i = 0; i < count; i++) {
-        const char *name = nth(b, i);
+        const char *name = team_nth(b, of, i);
         if (strcmp(name, text) == 0) {
             return (uint16_t)i;
         }
@@ -129,12 +123,11 @@ uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
 }
 
 uint16_t team_build_find_at(const struct option_reading *reading, const char *key,
-                            const char *text, size_t count, team_nth *nth)
+                            const char *text, enum team_array of)
 {
     char what[2 * OPTION_PREFIX_MAX];
     const int shown = (int)strlen(reading->shown) - (key[0] ? 0 : 1); /* without the dot */
     (void)snprintf(what, sizeof what, "%.*s%.90s", shown, reading->shown, key);
     return team_build_find(reading->r->context,
-                           key[0] ? option_node(reading, key) : reading->node, text, what,
-                           count, nth);
+                           key[0] ? option_node(reading, key) : reading->node, text, what, of);
 }

@@ -111,21 +111,15 @@ uint16_t team_build_name(struct team_build *b, const char *text);
 /* Like edit_guess_try(), but ignores capitals. */
 void team_build_guess(struct edit_guess *guess, const char *text, const char *name);
 
-/* The i-th name of a kind of things: of an array's items, or of names within an item. */
-typedef const char *team_nth(const struct team_build *b, size_t i);
+/* The name of the i-th robot, resource, task, sequence, buffer or position. */
+const char *team_nth(const struct team_build *b, enum team_array of, size_t i);
 /* Find the thing that the text of node (or text, unless NULL) names. TEAM_NONE with a fault
  * that lists what exists. */
 uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
-                         const char *what, size_t count, team_nth *nth);
+                         const char *what, enum team_array of);
 /* The same for the text of a key, or with key "" for the name of the item itself. */
 uint16_t team_build_find_at(const struct option_reading *reading, const char *key,
-                            const char *text, size_t count, team_nth *nth);
-const char *team_nth_resource(const struct team_build *b, size_t i);
-const char *team_nth_robot(const struct team_build *b, size_t i);
-const char *team_nth_sequence(const struct team_build *b, size_t i);
-const char *team_nth_task(const struct team_build *b, size_t i);
-const char *team_nth_buffer(const struct team_build *b, size_t i);
-const char *team_nth_position(const struct team_build *b, size_t i);
+                            const char *text, enum team_array of);
 
 /* Items of a team's sections, for team_options.c: they go into its arrays. */
 typedef void team_item(const struct option_reading *item, void *value, void *owner);

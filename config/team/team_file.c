@@ -102,8 +102,7 @@ void team_start_own_position(const struct option_reading *item, void *value, voi
 {
     struct team_build *b = item->r->context;
     struct team_position *position = value;
-    const uint16_t at = team_build_find_at(item, "", option_name(item),
-                                           TEAM_COUNT(b, TEAM_OF_POSITIONS), team_nth_position);
+    const uint16_t at = team_build_find_at(item, "", option_name(item), TEAM_OF_POSITIONS);
     (void)owner;
     position->name = TEAM_NONE;
     if (at != TEAM_NONE) {
@@ -170,8 +169,8 @@ void team_add_robot(const struct option_reading *item, void *value, void *owner)
     (void)snprintf(robot.name, sizeof robot.name, "%s", option_name(item));
     robot.sequence = TEAM_NONE;
     if (values->sequence[0]) {
-        robot.sequence = team_build_find_at(item, "sequence", values->sequence,
-                                            b->sequences.count, team_nth_sequence);
+        robot.sequence =
+            team_build_find_at(item, "sequence", values->sequence, TEAM_OF_SEQUENCES);
     } else if (option_node(item, "cycles") != TREE_NONE) {
         option_fault_at(item, "cycles", FAULT_NOT_APPLICABLE,
                         "the robot has no sequence to repeat");
@@ -191,12 +190,10 @@ void team_add_job(const struct option_reading *item, void *value, void *owner)
         job.part = team_build_name(b, values->part);
     }
     if (values->sequence[0]) {
-        job.sequence = team_build_find_at(item, "seq", values->sequence, b->sequences.count,
-                                          team_nth_sequence);
+        job.sequence = team_build_find_at(item, "seq", values->sequence, TEAM_OF_SEQUENCES);
     }
     if (values->home[0]) {
-        job.home = team_build_find_at(item, "home", values->home, TEAM_COUNT(b, TEAM_OF_ROBOTS),
-                                      team_nth_robot);
+        job.home = team_build_find_at(item, "home", values->home, TEAM_OF_ROBOTS);
     }
     for (uint32_t i = 0; i < values->count; i++) {
         if (is_full(item, TEAM_COUNT(b, TEAM_OF_JOBS), TEAM_JOBS_MAX)) {

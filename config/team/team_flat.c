@@ -42,8 +42,8 @@ static bool visit_uses(struct team_build *b, uint32_t first, unsigned within)
                              used->open ? "%s%s uses %s, which uses it: a sequence cannot be a "
                                           "step of itself; Repeat goes round"
                                         : "%s%s uses %s: sequences are nested too deeply",
-                             b->shown, team_nth_sequence(b, step->step.sequence),
-                             team_nth_sequence(b, step->used));
+                             b->shown, team_nth(b, TEAM_OF_SEQUENCES, step->step.sequence),
+                             team_nth(b, TEAM_OF_SEQUENCES, step->used));
                 return true;
             }
             if (!used->closed && find_circle(b, step->used, within + 1)) {
@@ -119,7 +119,7 @@ static void lay_loop(struct team_build *b, const struct written_step *w,
             option_fault(b->r, w->node, FAULT_BAD_STEP,
                          "%ssequences.%s: Repeat alone restarts the sequence, which is "
                          "impossible within Repeat: {times: ...}",
-                         b->shown, team_nth_sequence(b, w->step.sequence));
+                         b->shown, team_nth(b, TEAM_OF_SEQUENCES, w->step.sequence));
         }
         (void)lay_step(b, w, TEAM_STEP_GOTO, in->start);
         return;
@@ -127,7 +127,7 @@ static void lay_loop(struct team_build *b, const struct written_step *w,
     if (within.loops > TEAM_LOOPS_MAX) {
         option_fault(b->r, w->node, FAULT_TOO_DEEP,
                      "%ssequences.%s: more than %d counted loops are nested", b->shown,
-                     team_nth_sequence(b, w->step.sequence), TEAM_LOOPS_MAX);
+                     team_nth(b, TEAM_OF_SEQUENCES, w->step.sequence), TEAM_LOOPS_MAX);
         return;
     }
     lay_list(b, w->first, &within);

@@ -1,72 +1,14 @@
 /* config/team/team_print.c - prints teams as YAML, and hashes them to tell them apart. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "config/options/tree_print.h"
 #include "config/team/team_file.h"
 #include "config/team/team_values.h"
 
 /* --- what a file says, again ------------------------------------------------------------- */
-
-/* Plain scalars of these letters read back unchanged, also inside brackets. */
-static bool is_plain(const char *text)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789_.+-";
-    const bool number =
-        strchr("+-.", text[0]) && (isdigit((unsigned char)text[1]) || text[1] == '.');
-    return text[0] && strspn(text, letters) == strlen(text) &&
-           (isalnum((unsigned char)text[0]) || number);
-}
-
-static void print_scalar(const char *text, bool plain, FILE *out)
-{
-    if (plain && (is_plain(text) || strcmp(text, "~") == 0)) {
-        (void)fputs(text, out);
-        return;
-    }
-    (void)fputc('"', out);
-    for (const char *p = text; *p; p++) {
-        (void)fprintf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-    }
-    (void)fputc('"', out);
-}
-
-static void print_key(const char *key, FILE *out)
-{
-    print_scalar(key, isalpha((unsigned char)key[0]) && !option_is_no_text(key), out);
-    (void)fputc(':', out);
-}
-
-static void print_value(const struct tree *tree, uint32_t node, FILE *out)
-{
-    const bool empty = option_is_empty(tree, node);
-    print_scalar(empty ? "~" : tree_text(tree, node), tree->nodes[node].plain, out);
-}
-
-/* Recursion is as deep as the file's nesting. */
-// NOLINTNEXTLINE(misc-no-recursion)
-static void print_flow(const struct tree *tree, uint32_t node, FILE *out)
-{
-    const struct tree_node *n = &tree->nodes[node];
-    if (n->kind == TREE_SCALAR || n->kind == TREE_SKIPPED) {
-        print_value(tree, node, out);
-        return;
-    }
-    const bool map = n->kind == TREE_MAP;
-    (void)fputc(map ? '{' : '[', out);
-    for (uint32_t i = n->first; i != TREE_NONE; i = tree->nodes[i].next) {
-        if (map) {
-            print_key(tree_key(tree, i), out);
-            (void)fputc(' ', out);
-        }
-        print_flow(tree, i, out);
-        (void)fputs(tree->nodes[i].next != TREE_NONE ? ", " : "", out);
-    }
-    (void)fputc(map ? '}' : ']', out);
-}
 
 /* Prints the members of a map, one a line. */
 // NOLINTNEXTLINE(misc-no-recursion)
@@ -75,13 +17,13 @@ static void print_block(const struct tree *tree, uint32_t node, int depth, int m
     for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
         const struct tree_node *n = &tree->nodes[i];
         (void)fprintf(out, "%*s", 2 * depth, "");
-        print_key(tree_key(tree, i), out);
+        tree_print_key(tree_key(tree, i), out);
         if (n->kind == TREE_MAP && n->count > 0 && depth < most) {
             (void)fputc('\n', out);
             print_block(tree, i, depth + 1, most, out);
         } else {
             (void)fputc(' ', out);
-            print_flow(tree, i, out);
+            tree_print(tree, i, out);
             (void)fputc('\n', out);
         }
     }

@@ -56,7 +56,6 @@ static uint16_t buffer_name(const struct team_build *b, uint16_t buffer)
 static void read_take(struct team_build *b, struct place *at, struct written_step *out)
 {
     struct take_values values = {.from = ""};
-    const size_t count = TEAM_COUNT(b, TEAM_OF_BUFFERS);
     out->step.kind = TEAM_STEP_TAKE;
     if (at->value == TREE_NONE) { /* The paper defines it without duration and always done. */
         out->step.kind = TEAM_STEP_DONE;
@@ -65,14 +64,14 @@ static void read_take(struct team_build *b, struct place *at, struct written_ste
     }
     if (is_scalar(b, at->value)) {
         out->step.arg = buffer_name(b, team_build_find(b, at->value, text_of(b, at->value),
-                                                       at->shown, count, team_nth_buffer));
+                                                       at->shown, TEAM_OF_BUFFERS));
         return;
     }
     read_map(b, at, &team_take_options, "from", &values);
     out->step.retry_us = values.retry_us;
     if (values.from[0]) {
-        out->step.arg = buffer_name(
-            b, team_build_find_at(&at->map, "from", values.from, count, team_nth_buffer));
+        out->step.arg =
+            buffer_name(b, team_build_find_at(&at->map, "from", values.from, TEAM_OF_BUFFERS));
     }
     if (values.retry_us > 0 && option_node(&at->map, "none") != TREE_NONE) {
         option_fault_at(&at->map, "none", FAULT_CONFLICTING_KEYS,
@@ -95,8 +94,7 @@ static void read_resources(struct team_build *b, struct place *at, struct writte
     }
     for (uint32_t n = 0; n < count; n++, i = tree->nodes[i].next) {
         const uint16_t resource =
-            team_build_find(b, i, text_of(b, i), at->shown, TEAM_COUNT(b, TEAM_OF_RESOURCES),
-                            team_nth_resource);
+            team_build_find(b, i, text_of(b, i), at->shown, TEAM_OF_RESOURCES);
         for (uint32_t k = 0; k < out->step.resource_count && resource != TEAM_NONE; k++) {
             if (*TEAM_AT(b, TEAM_OF_LISTS, uint16_t, out->step.first_resource + k) ==
                 resource) {
@@ -276,16 +274,16 @@ static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
     struct edit_guess guess = {0};
     char meant[EDIT_GUESS_MAX];
     for (size_t i = 0; i < b->known_tasks; i++) {
-        if (strcmp(team_nth_task(b, i), name) == 0) {
+        if (strcmp(team_nth(b, TEAM_OF_TASKS, i), name) == 0) {
             return false;
         }
-        guess_word(&guess, name, team_nth_task(b, i));
+        guess_word(&guess, name, team_nth(b, TEAM_OF_TASKS, i));
     }
     for (size_t i = 0; i < COUNT(words); i++) {
         guess_word(&guess, name, words[i].word);
     }
     for (size_t i = 0; i < b->sequences.count; i++) {
-        guess_word(&guess, name, team_nth_sequence(b, i));
+        guess_word(&guess, name, team_nth(b, TEAM_OF_SEQUENCES, i));
     }
     if (guess.name) {
         option_fault(b->r, node, FAULT_UNKNOWN_NAME,
@@ -310,8 +308,7 @@ static void set_task(struct team_build *b, const struct place *at, const char *n
         return;
     }
     if (TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, step->task)->to_position) {
-        const uint16_t position = team_build_find(
-            b, value, arg, at->shown, TEAM_COUNT(b, TEAM_OF_POSITIONS), team_nth_position);
+        const uint16_t position = team_build_find(b, value, arg, at->shown, TEAM_OF_POSITIONS);
         step->arg = position == TEAM_NONE
                         ? TEAM_NONE
                         : TEAM_AT(b, TEAM_OF_POSITIONS, struct team_position, position)->name;
@@ -324,7 +321,7 @@ static void read_other(struct team_build *b, const struct place *at, const char 
                        struct written_step *out)
 {
     for (size_t i = 0; i < b->sequences.count; i++) {
-        if (strcmp(team_nth_sequence(b, i), word) == 0) {
+        if (strcmp(team_nth(b, TEAM_OF_SEQUENCES, i), word) == 0) {
             out->kind = WRITTEN_SEQUENCE;
             out->used = (uint16_t)i;
             ((struct written_sequence *)b->sequences.items)[i].used = true;
@@ -420,7 +417,7 @@ static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node
                                        .place = (uint16_t)b->place,
                                        .line = tree->nodes[i].line};
         (void)snprintf(at.shown, sizeof at.shown, "%ssequences.%.31s[%u]", b->shown,
-                       team_nth_sequence(b, sequence), b->place);
+                       team_nth(b, TEAM_OF_SEQUENCES, sequence), b->place);
         if (tree->nodes[i].kind != TREE_SKIPPED) {
             read_step(b, &at, &step);
         }
@@ -442,7 +439,7 @@ void team_add_sequence(const struct option_reading *item, void *value, void *own
     const char *name = option_name(item);
     (void)value;
     for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_TASKS); i++) {
-        if (strcmp(team_nth_task(b, i), name) == 0) {
+        if (strcmp(team_nth(b, TEAM_OF_TASKS, i), name) == 0) {
             option_fault_at(item, "", FAULT_DUPLICATE_NAME,
                             "a task has this name, too; as a step it could be either");
         }

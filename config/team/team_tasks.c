@@ -12,7 +12,7 @@ uint16_t team_build_task(struct team_build *b, const char *name)
 {
     const size_t n = TEAM_COUNT(b, TEAM_OF_TASKS);
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(team_nth_task(b, i), name) == 0) {
+        if (strcmp(team_nth(b, TEAM_OF_TASKS, i), name) == 0) {
             return (uint16_t)i;
         }
     }
@@ -177,8 +177,7 @@ void team_add_window(const struct option_reading *item, void *value, void *owner
 {
     struct team_build *b = owner;
     const struct team_window *window = value;
-    const uint16_t task = team_build_find_at(item, "", option_name(item),
-                                             TEAM_COUNT(b, TEAM_OF_TASKS), team_nth_task);
+    const uint16_t task = team_build_find_at(item, "", option_name(item), TEAM_OF_TASKS);
     team_build_check_window(item, "", window);
     if (task != TEAM_NONE) {
         TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, task)->window = *window;
