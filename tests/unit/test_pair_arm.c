@@ -371,6 +371,31 @@ static void test_gaps(void)
     script_close(&lab.s);
 }
 
+/* Replies without angles: telemetry of the last half second has the place where a move ended. */
+static void test_ends(void)
+{
+    for (int outside = 0; outside < 2; outside++) {
+        static struct lab_of_arms lab;
+        open_lab(&lab, &exact, &exact);
+        double q[ARM_JOINTS];
+        memcpy(q, WORK, sizeof q);
+        q[0] = 0.5;
+        const struct event e = to_joints(&lab, q);
+        lab_step(lab.s.lab, &e, &lab.s.fx);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            lab.robot[s].values = false;
+            send_telemetry(&lab, s, 1.0, q, (double[ARM_JOINTS]){0.0});
+        }
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            send_end(&lab, s, outside ? 1.51 : 1.49, "c1", REPLY_DONE, q);
+        }
+        const struct script_effect *entry = script_find(&lab.s, EFFECT_ENTRY, 0);
+        CU_ASSERT_FATAL(entry != NULL);
+        CHECK_INT("unknown", isnan(entry->entry.arm.gap_end_mm) ? 1 : 0, outside);
+        script_close(&lab.s);
+    }
+}
+
 /* A tool that leaves its line by 3 mm half way is reported. */
 static void test_bent_line(void)
 {
@@ -708,6 +733,7 @@ int main(void)
     CU_add_test(suite, "repeated", test_repeated);
     CU_add_test(suite, "waiting", test_waiting);
     CU_add_test(suite, "gaps", test_gaps);
+    CU_add_test(suite, "ends", test_ends);
     CU_add_test(suite, "bent line", test_bent_line);
     CU_add_test(suite, "calibration", test_calibration);
     CU_add_test(suite, "interrupts", test_interrupts);

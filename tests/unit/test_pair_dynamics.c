@@ -402,6 +402,24 @@ static void test_creeps(void)
     script_close(&r->s);
 }
 
+/* A filter that is six standard errors from a fit is lost, and begins there again. */
+static void test_lost_filter(void)
+{
+    struct run *r = &run;
+    for (int outside = 0; outside < 2; outside++) {
+        struct dynamics_result given = begin_with_fit(r, 1e-5);
+        struct estimate *e = &given.fit.estimate;
+        run_samples(r, 200);
+        const struct online_filter *filter = &side_of(r, SIDE_REAL)->filter;
+        e->se[3] = 0.2 * truth[3];
+        e->value[3] = filter->theta[3] +
+                      (outside ? 6.1 : 5.9) * hypot(e->se[3], online_filter_se(filter, 3));
+        hold_fit(r, &given, 15.0);
+        CHECK_INT("begins again", fabs(filter->theta[3] - e->value[3]) < 1e-9, outside);
+        script_close(&r->s);
+    }
+}
+
 /* Samples that must not count: numbers twice, late, retained, clocks that were set. */
 static void test_passed_over(void)
 {
@@ -621,6 +639,7 @@ int main(void)
     CU_add_test(suite, "payload", test_payload);
     CU_add_test(suite, "waits for the whole", test_waits_for_whole);
     CU_add_test(suite, "creeps", test_creeps);
+    CU_add_test(suite, "a lost filter", test_lost_filter);
     CU_add_test(suite, "passed over", test_passed_over);
     CU_add_test(suite, "first fit waits", test_first_fit_waits);
     CU_add_test(suite, "thinning", test_thinning);
