@@ -199,6 +199,53 @@ static void test_hold(void)
                0.0, 0.0);
 }
 
+/* Of a slow effort both forms explain the motion equally well: a held one would act half a
+ * period before it was given. */
+static void test_sooner(void)
+{
+    enum { ROWS = 2000 };
+    const double theta[] = {0.8, 1.0, 0.0};
+    const struct model *model = &first_order_model;
+    const struct dynamics_options options = dynamics_options_for(model);
+    struct random_source draws = {.state = 5};
+    struct interpolation_choice choice;
+    struct data_table table;
+    double w[MODEL_AXES_MAX] = {0.0};
+    table.memory = gsl_vector_alloc(ROWS);
+    CU_ASSERT_FATAL(table.memory != NULL);
+    for (size_t k = 0; k < ROWS; k++) {
+        const double next[MODEL_AXES_MAX] = {sin(0.05 * ((double)k + 0.5))};
+        t[k] = 0.1 * (double)k;
+        table.memory->data[k] = sin(0.05 * (double)k);
+        nu[k] = w[0] + 0.002 * random_normal(&draws);
+        model_step(model, theta, w, NULL, next, NULL, 0.1);
+    }
+    table.set = (struct data_set){.axes = 1, .n = ROWS, .dt_s = 0.1, .t_s = t, .run_count = 1};
+    table.set.run_start[1] = ROWS;
+    table.set.nu[0] = nu;
+    table.set.tau[0] = table.memory->data;
+    table.set.noise_sd[0] = 0.002;
+    CHECK_INT(
+        "sooner",
+        input_interpolation_choose(model, &table, &options, INPUT_INTERPOLATION_AUTO, &choice),
+        STATUS_OK);
+    CHECK_INT("sooner", choice.hold, INPUT_INTERPOLATION_LINEAR);
+    data_table_free(&table);
+}
+
+/* Of variants without velocities that explain the same, the first is chosen. */
+static void test_alike(void)
+{
+    const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);
+    const struct model_variant alike[] = {{.model = &joint_models[0][2]},
+                                          {.model = &joint_models[0][2]}};
+    struct data_set set;
+    size_t chosen = 1;
+    record_run(&joint_models[0][2], &(struct extra){0.0, 0.0, 0.0}, &set);
+    CHECK_INT("alike", model_choose(alike, COUNT(alike), &set, &options, &chosen), STATUS_OK);
+    CHECK_INT("alike", chosen, 0);
+}
+
 static void test_width(void)
 {
     const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);
@@ -232,6 +279,8 @@ int main(void)
     CU_add_test(suite, "quick", test_quick);
     CU_add_test(suite, "friction", test_friction);
     CU_add_test(suite, "hold", test_hold);
+    CU_add_test(suite, "sooner", test_sooner);
+    CU_add_test(suite, "alike", test_alike);
     CU_add_test(suite, "width", test_width);
     return check_run();
 }

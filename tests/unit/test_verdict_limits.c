@@ -2,6 +2,7 @@
  * outside. A wrong recording mostly has several reasons, so that it does not show whether one
  * of them works. */
 #include "base/numbers/constants.h"
+#include "base/numbers/random.h"
 #include "identification/arm/arm_friction_parts.h"
 #include "identification/arm/arm_kinematics_parts.h"
 #include "identification/data/data_view.h"
@@ -14,6 +15,7 @@
 #include "identification/odometry/odometry_parts.h"
 #include "identification/travel/travel_held_out.h"
 #include "identification/travel/travel_judge.h"
+#include "identification/travel/travel_time.h"
 #include "tests/support/check.h"
 
 enum { P = ESTIMATE_PASS, M = ESTIMATE_MARGINAL, F = ESTIMATE_FAIL };
@@ -325,6 +327,7 @@ static void test_travel(void)
         {"LAPS_R2_MARGINAL", &evidence.r2_weighted, NULL, 0.51, 0.49, P, M},
         {"R2_FAIL", &evidence.r2_weighted, NULL, 0.21, 0.19, M, F},
         /* 3 sqrt(0.02^2 - 0.01^2) = 0.052 */
+        {"BEND_CHANCE", &evidence.law.bend_p, NULL, 0.0011, 0.0009, P, M},
         {"ASIDE_SE", &evidence.plain[TRAVEL_INV_V], NULL, 1.051, 1.053, P, M},
     };
     const struct limit precise[] = {
@@ -341,6 +344,22 @@ static void test_travel(void)
     check_limits(units, COUNT(units), start_travel, judge_units);
     check_limits(parts, COUNT(parts), start_travel, judge_part);
     check_limits(precise_parts, COUNT(precise_parts), start_precise, judge_part);
+}
+
+/* Two late replies, far out, do not hide that the robot slows down by 15 %. */
+static void test_late_replies(void)
+{
+    struct travel_move moves[MOVES];
+    struct random_source draws = {.state = 3};
+    for (size_t i = 0; i < MOVES; i++) {
+        const double turn = i % 3 == 1 ? 0.0 : 0.3 + 0.5 * (double)(i % 5);
+        const double drive = i % 3 == 0 ? 0.0 : 0.2 * (double)(1 + i % 4);
+        const double slower = 1.0 + 0.15 * (double)i / MOVES;
+        moves[i] = (struct travel_move){turn, drive, 0.3 + slower * (turn + drive / 0.5)};
+        moves[i].lap_s += 0.02 * random_normal(&draws) + (i == 40 || i == 70 ? 5.0 : 0.0);
+    }
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, MOVES, TRAVEL_TUKEY, &travel), STATUS_OK);
+    CHECK_INT("FAR_SD", travel.estimate.verdict, M);
 }
 
 /* ---- dynamics ---- */
@@ -747,6 +766,7 @@ int main(void)
     CU_add_test(suite, "links of an arm", test_links);
     CU_add_test(suite, "held-out moves", test_held_out_moves);
     CU_add_test(suite, "travel times", test_travel);
+    CU_add_test(suite, "late replies", test_late_replies);
     CU_add_test(suite, "dynamics", test_dynamics);
     CU_add_test(suite, "parts of a recording", test_parts);
     CU_add_test(suite, "causes", test_causes);
