@@ -150,6 +150,19 @@ static void record_absence(struct lab *lab, const struct event *event)
     state->away_until_us = event->t_us + BACKLOG_US;
 }
 
+/* Commands that the lab sent during an absence may have left at its end. */
+static void mark_sent(struct lab *lab, const struct event *event)
+{
+    const int64_t away_us = find_away_us(event);
+    for (size_t i = 0; away_us > 0 && i < lab->p.pair_count; i++) {
+        struct pair *pair = lab->parts[i].pair;
+        if (lab->p.pairs[i].mode == PAIR_LINK && pair->outstanding > 0) {
+            notify_watcher(lab, (uint32_t)i);
+            pair_mark_sent(pair, event->t_us - away_us, away_us);
+        }
+    }
+}
+
 /* Did the broker lose a session that it should have kept? */
 static bool is_session_lost(const struct event *event)
 {
@@ -294,6 +307,7 @@ static void apply_lab_event(struct lab *lab, const struct event *event,
     if (event->kind == EVENT_TICK) {
         return;
     }
+    mark_sent(lab, event);
     if (event->kind == EVENT_AWAY || event->kind == EVENT_START) {
         lab->deliveries->quiet_us = event->t_us;
         lab->state->counts.starts += event->kind == EVENT_START;

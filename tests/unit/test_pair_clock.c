@@ -261,6 +261,47 @@ static void test_absence(void)
     script_close(&s);
 }
 
+/* A command that the lab sent during an absence may have left at its end, however long the
+ * robot takes then. */
+static void test_sent_in_absence(void)
+{
+    static const struct {
+        const char *row;
+        enum pair_mode mode;
+        enum event_kind kind;
+        double away_s;
+        const char *verdict;
+        double interrupted_s;
+    } rows[] = {
+        {"sent meanwhile", PAIR_LINK, EVENT_AWAY, 4.5, "UNRESOLVED", 4.5},
+        {"sent while there was no link", PAIR_LINK, EVENT_SESSION, 4.5, "UNRESOLVED", 4.5},
+        {"sent before", PAIR_LINK, EVENT_AWAY, 3.5, "SYNC", 0},
+        {"sent by others", PAIR_OBSERVE, EVENT_AWAY, 4.5, "SYNC", 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].mode = rows[i].mode;
+        s.params[0].timeout_us = 30000000;
+        script_open(&s);
+        struct event away = script_event("", AT(5), rows[i].kind, SIDE_COUNT);
+        if (rows[i].kind == EVENT_AWAY) {
+            away.away_us = lab_us(rows[i].away_s);
+        } else {
+            away.session = (struct event_session){.away_us = lab_us(rows[i].away_s),
+                                                  .unsure_us = LAB_TIME_NONE};
+        }
+        script_command(&s, "r1", AT(1), "a");
+        lab_step(s.lab, &away, &s.fx);
+        script_reply(&s, "r1", AT(20), SIDE_REAL, "a", DONE);
+        script_reply(&s, "r1", AT(20), SIDE_VIRTUAL, "a", DONE);
+        const struct entry *entry = &script_find(&s, EFFECT_ENTRY, 0)->entry;
+        CHECK_TEXT(rows[i].row, verdict_name(entry->verdict), rows[i].verdict);
+        CHECK_INT(rows[i].row, entry->interrupted_us, lab_us(rows[i].interrupted_s));
+        script_close(&s);
+    }
+}
+
 /* Numbers that a run may have published and lost are not used again: also not by a deadline
  * that fires with the start. After a stop in good order nothing is skipped. */
 static void test_number_gap(void)
@@ -413,6 +454,7 @@ int main(void)
     CU_add_test(suite, "clock jump", test_clock_jump);
     CU_add_test(suite, "pace", test_pace);
     CU_add_test(suite, "absence", test_absence);
+    CU_add_test(suite, "sent in an absence", test_sent_in_absence);
     CU_add_test(suite, "unwatched deadline", test_unwatched_deadline);
     CU_add_test(suite, "number gap", test_number_gap);
     CU_add_test(suite, "withheld command", test_withheld_command);

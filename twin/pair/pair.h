@@ -281,6 +281,9 @@ void pair_redelivered(struct pair *pair);
  * been sent. The replies that made room for them may be lost. */
 void pair_withhold(struct pair *pair, int64_t t_us);
 
+/* Link mode: open commands sent at since_us or later may have left up to away_us later. */
+void pair_mark_sent(struct pair *pair, int64_t since_us, int64_t away_us);
+
 /* Lists the usable moves of one side in the window, oldest first, into moves[PAIR_WINDOW_MAX];
  * returns their number. t_us: times of the first and last, if any. */
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,

@@ -131,6 +131,19 @@ void pair_withhold(struct pair *pair, int64_t t_us)
     }
 }
 
+void pair_mark_sent(struct pair *pair, int64_t since_us, int64_t away_us)
+{
+    for (int k = -1; pair_next_open(pair, &k);) {
+        struct pair_slot *slot = pair_slot_at(pair, k);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            if (pair_slot_owed(slot, s) && slot->sent_us[s] >= since_us &&
+                slot->away_us < away_us) {
+                slot->away_us = away_us;
+            }
+        }
+    }
+}
+
 bool pair_link_overtakes(const char *op)
 {
     return strcmp(op, "halt") == 0 || strcmp(op, "stopj") == 0;
