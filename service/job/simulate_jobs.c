@@ -138,22 +138,6 @@ static enum status copy_first_error(const struct err_list *errors, enum status s
     return st;
 }
 
-static const struct team_params *choose_team(const struct simulation *s, struct err *err)
-{
-    char names[160] = "";
-    for (size_t i = 0; i < s->file.team_count; i++) {
-        if (s->simulate_request.team[0]
-                ? strcmp(s->file.teams[i].name, s->simulate_request.team) == 0
-                : s->file.team_count == 1) {
-            return &s->file.teams[i];
-        }
-        names_append(names, sizeof names, s->file.teams[i].name);
-    }
-    (void)err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "team", "the file has %s",
-                  names[0] ? names : "no team");
-    return NULL;
-}
-
 static enum status load_team(struct simulation *s, struct err *err)
 {
     struct err_list errors = {0};
@@ -161,26 +145,23 @@ static enum status load_team(struct simulation *s, struct err *err)
     if (st != STATUS_OK) {
         return copy_first_error(&errors, st, err);
     }
-    const struct team_params *p = choose_team(s, err);
+    char names[TEAM_SETTINGS_NAMES_MAX];
+    const struct team_params *p =
+        team_settings_choose(&s->file, s->simulate_request.team, names);
     if (!p) {
-        return STATUS_E_ARG;
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "team", "the file has %s",
+                       names[0] ? names : "no team");
     }
     st = team_settings_make(p, s->simulate_request.setting, s->simulate_request.setting_count,
                             &s->team, &errors);
     if (st != STATUS_OK) {
         return copy_first_error(&errors, st, err);
     }
-    void *memory = malloc(team_prediction_bytes(&s->team.params));
-    if (!memory) {
+    s->tp = team_settings_predict(&s->team);
+    if (!s->tp) {
         return err_no_memory(err, "simulate", "no memory");
     }
-    s->tp = team_prediction_init(memory, &s->team.params);
-    for (size_t i = 0; i < s->team.params.robot_count; i++) {
-        team_predict_speed(s->tp, (uint16_t)i, s->team.speed[i]);
-        if (!isnan(s->team.at[i].x_m)) {
-            team_predict_pose(s->tp, (uint16_t)i, &s->team.at[i]);
-        }
-    }
+    team_settings_apply(&s->team, s->tp);
     return STATUS_OK;
 }
 

@@ -66,10 +66,10 @@ static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
             continue;
         }
         if (!to) {
-            team_laps_add(&r->measured->sides[at], lab_s(e->lap_us[s]));
+            team_laps_add(&r->measured->laps[at].side, lab_s(e->lap_us[s]));
         } else if (fabs(e->displacement_m) > 0.0) {
-            team_laps_add(&r->measured->turns[at], fabs(e->rotation_rad));
-            team_laps_add(&r->measured->distances[at], e->displacement_m);
+            team_laps_add(&r->measured->laps[at].turns, fabs(e->rotation_rad));
+            team_laps_add(&r->measured->laps[at].distances, e->displacement_m);
         }
     }
 }
@@ -87,7 +87,7 @@ static struct team_laps *find_activity(const struct reading *r, const struct tea
         const struct team_activity a = team_activity(r->measured->tp, k);
         if (strcmp(r->p->tasks[a.task].name, theirs->tasks[e->step->task].name) == 0 &&
             strcmp(team_name(r->p, a.arg), team_name(theirs, e->step->arg)) == 0) {
-            return &r->measured->activities[robot * kinds + k];
+            return &r->measured->laps[robot * kinds + k].activity;
         }
     }
     return NULL;
@@ -296,13 +296,9 @@ static enum status read_with_lab(const struct lab_file *lab, const char *path,
     r.extra = calloc(p->robot_count + 1, sizeof *r.extra);
     r.works = calloc(TEAM_ROBOTS_MAX, sizeof *r.works);
     out->robots = calloc(p->robot_count + 1, sizeof *out->robots);
-    out->sides = calloc(p->robot_count * kinds + 1, sizeof *out->sides);
-    out->activities = calloc(p->robot_count * kinds + 1, sizeof *out->activities);
-    out->turns = calloc(p->robot_count * kinds + 1, sizeof *out->turns);
-    out->distances = calloc(p->robot_count * kinds + 1, sizeof *out->distances);
+    out->laps = calloc(p->robot_count * kinds + 1, sizeof *out->laps);
     out->runs = calloc(TEAM_MEASURED_RUNS, sizeof *out->runs);
-    if (r.robot_of && r.extra && r.works && out->robots && out->sides && out->activities &&
-        out->turns && out->distances && out->runs) {
+    if (r.robot_of && r.extra && r.works && out->robots && out->laps && out->runs) {
         for (size_t i = 0; i < p->robot_count; i++) {
             out->robots[i].at = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
         }
@@ -348,10 +344,7 @@ enum status team_measured_read(const struct team_prediction *tp, const struct la
 void team_measured_free(struct team_measured *m)
 {
     free(m->robots);
-    free(m->sides);
-    free(m->activities);
-    free(m->turns);
-    free(m->distances);
+    free(m->laps);
     free(m->runs);
     *m = (struct team_measured){0};
 }
@@ -361,10 +354,8 @@ void team_measured_free(struct team_measured *m)
 const struct team_laps *team_measured_laps(const struct team_measured *m, size_t robot,
                                            size_t kind)
 {
-    const size_t at = robot * team_activity_count(m->tp) + kind;
-    return m->activities[at].n > 0 ? &m->activities[at]
-           : m->sides[at].n > 0    ? &m->sides[at]
-                                   : NULL;
+    const struct team_measured_laps *laps = &m->laps[robot * team_activity_count(m->tp) + kind];
+    return laps->activity.n > 0 ? &laps->activity : laps->side.n > 0 ? &laps->side : NULL;
 }
 
 /* The team's laps end when the real robot of a pair is there. Laps of virtual robots without a
@@ -374,13 +365,13 @@ static enum status apply_laps(const struct team_measured *m, struct team_predict
 {
     enum status status = STATUS_OK;
     for (size_t k = 0; k < team_activity_count(tp) && status == STATUS_OK; k++) {
-        const size_t at = robot * team_activity_count(tp) + k;
-        const bool own = m->side == SIDE_REAL && m->activities[at].n > TEAM_LAW_FREEDOM_MIN;
-        const struct team_laps *laps = own ? &m->activities[at] : &m->sides[at];
+        const struct team_measured_laps *all = &m->laps[robot * team_activity_count(tp) + k];
+        const bool own = m->side == SIDE_REAL && all->activity.n > TEAM_LAW_FREEDOM_MIN;
+        const struct team_laps *laps = own ? &all->activity : &all->side;
         struct team_activity a = team_activity(tp, k);
         a.robot = (uint16_t)robot;
         if (laps->n > TEAM_LAW_FREEDOM_MIN) {
-            const bool like = team_laps_of_one_move(&m->turns[at], &m->distances[at]);
+            const bool like = team_laps_of_one_move(&all->turns, &all->distances);
             status =
                 team_predict_measured(tp, &a, laps->n, laps->mean_s, team_laps_sd(laps), like);
         }

@@ -18,6 +18,16 @@ struct team_measured_robot {
     struct team_extra extra; /* time by which a lap exceeds the motion */
 };
 
+/* Laps of one kind of activity of a robot. */
+struct team_measured_laps {
+    /* Laps of this side, for activities that are no moves: the team's own commands, or any
+     * command with the task's op and without a move. */
+    struct team_laps side;
+    /* Laps from start to end of both robots of a pair, if the recording has this team at work;
+     * for moves also how far they turned and drove. */
+    struct team_laps activity, turns, distances;
+};
+
 /* A run of the team: from the start of an activity while no robot was at work, until no robot
  * is at work any more. */
 struct team_measured_run {
@@ -32,12 +42,7 @@ struct team_measured {
     const struct team_prediction *tp;
     enum side side;
     struct team_measured_robot *robots; /* [robots] */
-    /* Laps by kind of activity, [robots x kinds], of this side. For activities that are no
-     * moves: the team's own commands, or any command with the task's op and without a move. */
-    struct team_laps *sides;
-    /* Laps from start to end of both robots of a pair, if the recording has this team at work;
-     * for moves also how far they turned and drove. */
-    struct team_laps *activities, *turns, *distances;
+    struct team_measured_laps *laps;    /* [robots x kinds] */
     size_t run_count; /* all runs; `runs` is a ring of the last TEAM_MEASURED_RUNS */
     struct team_measured_run *runs;
 };

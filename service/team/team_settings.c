@@ -17,6 +17,19 @@ struct setting {
 /* Returns false when value is not what the row's `expected` describes. */
 typedef bool set_value(struct team_settings *s, size_t i, const char *value);
 
+const struct team_params *team_settings_choose(const struct team_file *file, const char *name,
+                                               char names[TEAM_SETTINGS_NAMES_MAX])
+{
+    names[0] = '\0';
+    for (size_t i = 0; i < file->team_count; i++) {
+        if (name && name[0] ? strcmp(file->teams[i].name, name) == 0 : file->team_count == 1) {
+            return &file->teams[i];
+        }
+        names_append(names, TEAM_SETTINGS_NAMES_MAX, file->teams[i].name);
+    }
+    return NULL;
+}
+
 static bool read_whole(const char *text, uint32_t min, uint32_t max, uint32_t *out)
 {
     double value = 0.0;
@@ -172,6 +185,22 @@ enum status team_settings_make(const struct team_params *p, const char *const *t
     }
     *out = s;
     return STATUS_OK;
+}
+
+struct team_prediction *team_settings_predict(const struct team_settings *s)
+{
+    void *memory = malloc(team_prediction_bytes(&s->params));
+    return memory ? team_prediction_init(memory, &s->params) : NULL;
+}
+
+void team_settings_apply(const struct team_settings *s, struct team_prediction *tp)
+{
+    for (uint16_t i = 0; i < s->params.robot_count; i++) {
+        team_predict_speed(tp, i, s->speed[i]);
+        if (!isnan(s->at[i].x_m)) {
+            team_predict_pose(tp, i, &s->at[i]);
+        }
+    }
 }
 
 void team_settings_free(struct team_settings *s)

@@ -59,24 +59,6 @@ static bool print_faults(const struct err_list *errors)
 
 /* ---- the team ---- */
 
-static const struct team_params *choose_team(const struct team_file *file, const char *name,
-                                             const char *path)
-{
-    char names[256] = "";
-    for (size_t i = 0; i < file->team_count; i++) {
-        if (name ? strcmp(file->teams[i].name, name) == 0 : file->team_count == 1) {
-            return &file->teams[i];
-        }
-        names_append(names, sizeof names, file->teams[i].name);
-    }
-    if (file->team_count == 0) {
-        (void)fprintf(stderr, "tandem: %s: no team is in it\n", path);
-    } else {
-        (void)fprintf(stderr, "tandem: %s: --team is one of %s\n", path, names);
-    }
-    return NULL;
-}
-
 static bool load_team(struct job *j, const char *path)
 {
     const struct options *o = j->options;
@@ -85,8 +67,11 @@ static bool load_team(struct job *j, const char *path)
         err_list_print(&errors, stderr);
         return false;
     }
-    const struct team_params *p = choose_team(&j->file, o->team, path);
+    char names[TEAM_SETTINGS_NAMES_MAX];
+    const struct team_params *p = team_settings_choose(&j->file, o->team, names);
     if (!p) {
+        (void)fprintf(stderr, "tandem: %s: %s%s\n", path,
+                      names[0] ? "--team is one of " : "no team is in it", names);
         return false;
     }
     return team_settings_make(p, o->settings.texts, o->settings.count, &j->settings, &errors) ==
@@ -125,32 +110,14 @@ static bool load_journal(struct job *j, const char *path)
            print_fault(&err);
 }
 
-static bool make_prediction(struct job *j)
-{
-    const struct team_params *p = &j->settings.params;
-    void *memory = malloc(team_prediction_bytes(p));
-    if (!memory) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return false;
-    }
-    j->tp = team_prediction_init(memory, p);
-    return true;
-}
-
 static bool apply_what_is_known(struct job *j)
 {
-    const struct team_params *p = &j->settings.params;
     if (j->options->journal && team_measured_apply(&j->measured, j->tp) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: its travel times give no covariance\n",
                       j->options->journal);
         return false;
     }
-    for (size_t i = 0; i < p->robot_count; i++) {
-        team_predict_speed(j->tp, (uint16_t)i, j->settings.speed[i]);
-        if (!isnan(j->settings.at[i].x_m)) {
-            team_predict_pose(j->tp, (uint16_t)i, &j->settings.at[i]);
-        }
-    }
+    team_settings_apply(&j->settings, j->tp);
     return true;
 }
 
@@ -239,7 +206,9 @@ static int run_job(struct job *j, const char *path)
     if (!load_team(j, path)) {
         return EXIT_USAGE;
     }
-    if (!make_prediction(j)) {
+    j->tp = team_settings_predict(&j->settings);
+    if (!j->tp) {
+        (void)fputs("tandem: out of memory\n", stderr);
         return EXIT_FAILED;
     }
     if (o->journal && !load_journal(j, path)) {

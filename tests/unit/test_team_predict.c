@@ -271,7 +271,8 @@ static void test_threads_change_nothing(void)
             for (size_t k = 0; k < team_activity_count(tp); k++) {
                 const size_t at = r * team_activity_count(tp) + k;
                 const struct team_activity_sums *b = &one.statistics->activity[at];
-                CHECK_INT("activities", memcmp(b, &many.statistics->activity[at], sizeof *b), 0);
+                CHECK_INT("activities", memcmp(b, &many.statistics->activity[at], sizeof *b),
+                          0);
             }
             for (size_t o = 0; o < 3; o++) {
                 CHECK_INT("behind", one.statistics->behind_us[r * 3 + o],

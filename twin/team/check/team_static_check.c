@@ -13,12 +13,7 @@
 #include "twin/team/check/lock_graph.h"
 #include "twin/team/step/team_memory.h"
 
-enum {
-    HELD_ENTRIES_MAX = 1 << 20,
-    GRAPH_WORDS = TEAM_RESOURCES_MAX / 64,
-    REPORTED_MAX = 128,
-    SEVERAL = TEAM_NONE - 1
-};
+enum { HELD_ENTRIES_MAX = 1 << 20, REPORTED_MAX = 128 };
 
 struct held {
     uint32_t step; /* step of the Lock */
@@ -165,29 +160,15 @@ static struct following follow_state(const struct walk *w, size_t pc, size_t cla
     const struct team_step *step = &w->p->steps[w->sequence->first + pc];
     const size_t to = step->to - w->sequence->first;
     struct following next = {.count = 1, .pc = {pc + 1, to}};
-    switch (step->kind) {
-    case TEAM_STEP_TAKE:
+    if (step->kind == TEAM_STEP_TAKE) {
         next.any_part = true;
-        break;
-    case TEAM_STEP_GOTO:
+    } else if (step->kind == TEAM_STEP_GOTO) {
         next.pc[0] = to;
-        break;
-    case TEAM_STEP_UNLESS:
-        next.pc[0] =
-            class_of(w, step->arg) == class && class + 1 < w->class_count ? pc + 1 : to;
-        break;
-    case TEAM_STEP_LOOP:
+    } else if (step->kind == TEAM_STEP_UNLESS) {
+        const bool is_part = class_of(w, step->arg) == class && class + 1 < w->class_count;
+        next.pc[0] = is_part ? pc + 1 : to;
+    } else if (step->kind == TEAM_STEP_LOOP) {
         next.count = step->times > 1 ? 2 : 1;
-        break;
-    case TEAM_STEP_TASK:
-    case TEAM_STEP_TOOL:
-    case TEAM_STEP_LOCK:
-    case TEAM_STEP_UNLOCK:
-    case TEAM_STEP_MEET:
-    case TEAM_STEP_TOGETHER:
-    case TEAM_STEP_DONE:
-    case TEAM_STEP_KIND_COUNT:
-        break;
     }
     return next;
 }
@@ -423,34 +404,16 @@ static void apply_step(struct walk *w, size_t pc)
         return;
     }
     const struct team_step *step = &w->p->steps[at];
-    switch (step->kind) {
-    case TEAM_STEP_LOCK:
+    const bool meets = step->kind == TEAM_STEP_MEET || step->kind == TEAM_STEP_TOGETHER;
+    if (step->kind == TEAM_STEP_LOCK) {
         apply_locks(w, at, step);
-        break;
-    case TEAM_STEP_UNLOCK:
+    } else if (step->kind == TEAM_STEP_UNLOCK) {
         apply_unlocks(w, at, step);
-        break;
-    case TEAM_STEP_MEET:
-    case TEAM_STEP_TOGETHER:
-        if (w->now_count > 0) {
-            report_fault(w, TEAM_FAULT_MEETING, at, w->now[0].step, TEAM_NONE,
-                         w->now[0].resource);
-        }
-        if (step->kind == TEAM_STEP_TOGETHER) {
-            apply_task(w, at, step);
-        }
-        break;
-    case TEAM_STEP_TASK:
-    case TEAM_STEP_TOOL:
+    } else if (meets && w->now_count > 0) {
+        report_fault(w, TEAM_FAULT_MEETING, at, w->now[0].step, TEAM_NONE, w->now[0].resource);
+    }
+    if (team_step_acts(step)) {
         apply_task(w, at, step);
-        break;
-    case TEAM_STEP_TAKE:
-    case TEAM_STEP_GOTO:
-    case TEAM_STEP_UNLESS:
-    case TEAM_STEP_LOOP:
-    case TEAM_STEP_DONE:
-    case TEAM_STEP_KIND_COUNT:
-        break;
     }
 }
 
@@ -587,20 +550,28 @@ static bool follows_flag(const struct walk *w, size_t state, bool freed)
     return false;
 }
 
-/* Marks the states that can reach an end, backwards until nothing changes. */
-static void mark_ends(struct walk *w)
+/* Sets the flag of the states that lead to one with it, backwards until nothing changes. */
+static void spread_flag(struct walk *w, bool freed)
 {
     for (bool added = true; added;) {
         added = false;
         for (size_t state = count_states(w); state-- > 0;) {
             struct visit *visit = &w->visits[state];
-            if (visit->seen && !visit->ends &&
-                (ends_here(w, state / w->class_count) || follows_flag(w, state, false))) {
-                visit->ends = true;
-                added = true;
+            bool *flag = freed ? &visit->freed : &visit->ends;
+            if (visit->seen && !*flag && follows_flag(w, state, freed)) {
+                *flag = added = true;
             }
         }
     }
+}
+
+/* Marks the states that can reach an end. */
+static void mark_ends(struct walk *w)
+{
+    for (size_t state = 0; state < count_states(w); state++) {
+        w->visits[state].ends = w->visits[state].seen && ends_here(w, state / w->class_count);
+    }
+    spread_flag(w, false);
 }
 
 /* Marks the states from which the resource can be freed. */
@@ -610,16 +581,7 @@ static void mark_freed(struct walk *w, uint16_t resource)
         struct visit *visit = &w->visits[state];
         visit->freed = visit->seen && (visit->ends || !is_held_in(w, visit, resource));
     }
-    for (bool added = true; added;) {
-        added = false;
-        for (size_t state = count_states(w); state-- > 0;) {
-            struct visit *visit = &w->visits[state];
-            if (visit->seen && !visit->freed && follows_flag(w, state, true)) {
-                visit->freed = true;
-                added = true;
-            }
-        }
-    }
+    spread_flag(w, true);
 }
 
 /* Reports once the Locks of a resource that is held where no end is reachable and no path frees
@@ -655,10 +617,8 @@ static void check_never_released(struct walk *w)
 
 static bool needs_time(const struct walk *w, size_t pc)
 {
-    const enum team_step_kind kind =
-        pc < w->sequence->count ? w->p->steps[w->sequence->first + pc].kind : TEAM_STEP_TASK;
-    return kind == TEAM_STEP_TASK || kind == TEAM_STEP_TOOL || kind == TEAM_STEP_TOGETHER ||
-           kind == TEAM_STEP_TAKE;
+    const struct team_step *step = &w->p->steps[w->sequence->first + pc];
+    return pc == w->sequence->count || team_step_acts(step) || step->kind == TEAM_STEP_TAKE;
 }
 
 /* Zero-time steps have one successor (a counted loop ends), so a zero-time cycle is found by

@@ -59,43 +59,19 @@ static void add_activity(struct team_live *live, const struct team_effect *effec
 void team_live_update_course(const struct team_live_run *run, const struct team_effect *effect)
 {
     struct team_live_course *c = &run->live->course;
-    const bool given = effect->kind == TEAM_FREED && strcmp(effect->why, "unlock") == 0;
-    switch (effect->kind) {
-    case TEAM_START:
+    const enum team_effect_kind kind = effect->kind;
+    const bool given = kind == TEAM_FREED && strcmp(effect->why, "unlock") == 0;
+    if (kind == TEAM_START) {
         add_activity(run->live, effect);
-        break;
-    case TEAM_JOB:
+    } else if (kind == TEAM_JOB) {
         add_job(run->live, effect);
-        break;
-    case TEAM_DONE:
-    case TEAM_FINISH:
+    } else if (kind == TEAM_DONE || kind == TEAM_FINISH || kind == TEAM_ASSIGN) {
         begin_course(run->live, effect->t_us);
-        c->ended_us = effect->t_us;
-        break;
-    case TEAM_ASSIGN:
-        begin_course(run->live, effect->t_us);
-        break;
-    case TEAM_ERROR:
-    case TEAM_HALT:
-    case TEAM_EXPIRE:
-    case TEAM_ONLINE:
-    case TEAM_OFFLINE:
-    case TEAM_RESET:
-    case TEAM_REJECT:
-    case TEAM_ALARM:
-    case TEAM_FREED:
-        if (!given) {
-            c->disturbed = true;
-            team_live_disturb_jobs(run);
-        }
-        break;
-    case TEAM_NOTHING:
-    case TEAM_GRANT:
-    case TEAM_WAIT:
-    case TEAM_MEET:
-    case TEAM_TOGETHER:
-    case TEAM_EFFECT_COUNT:
-        break;
+        c->ended_us = kind == TEAM_ASSIGN ? c->ended_us : effect->t_us;
+    } else if (!given && kind != TEAM_NOTHING && kind != TEAM_GRANT && kind != TEAM_WAIT &&
+               kind != TEAM_MEET && kind != TEAM_TOGETHER) {
+        c->disturbed = true;
+        team_live_disturb_jobs(run);
     }
 }
 
