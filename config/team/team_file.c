@@ -227,7 +227,6 @@ static void read_team(struct team_build *b, uint32_t node, struct err_list *warn
         option_fault(b->r, node, FAULT_MISSING_KEY,
                      "%srobots are missing, the least is \"robots: {R1: {}}\"", b->shown);
     }
-    b->params.may_fail = true;
     if (!b->r->failed && !b->no_memory) {
         team_build_flat(b);
     }

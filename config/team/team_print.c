@@ -133,7 +133,7 @@ uint64_t team_params_hash(const struct team_params *p, uint64_t hash)
 {
     hash = hash_words(hash, p->name);
     hash = hash_number(hash_number(hash, (int64_t)p->locking), p->head_start_us);
-    hash = hash_number(hash_number(hash, p->help_backlog), p->may_fail);
+    hash = hash_number(hash, p->help_backlog);
     for (size_t i = 0; i < p->resource_count; i++) {
         hash = hash_words(hash, p->resources[i].name);
         hash = option_hash(&team_resource_options, &p->resources[i], hash);

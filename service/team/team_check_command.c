@@ -1,5 +1,6 @@
 /* service/team/team_check_command.c - tandem team check: explores every order in which a team's
  * work can go. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,35 +41,39 @@ struct check {
 
 /* ---- words ---- */
 
-static void add_words(struct text *to, const char *between, const char *words)
+static PRINTF_LIKE(2, 3) void add_text(struct text *to, const char *format, ...)
 {
-    const int n = snprintf(to->bytes + to->used, sizeof to->bytes - to->used, "%s%s",
-                           to->used > 0 ? between : "", words);
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(to->bytes + to->used, sizeof to->bytes - to->used, format, args);
+    va_end(args);
     to->used += n > 0 ? (size_t)n : 0;
     to->used = to->used < sizeof to->bytes ? to->used : sizeof to->bytes - 1;
+}
+
+static void clear_text(struct text *text)
+{
+    text->used = 0;
+    text->bytes[0] = '\0';
 }
 
 static void add_resources(struct text *to, const struct team_params *p, const char *what,
                           const uint16_t *resources, size_t count)
 {
-    add_words(to, " ", what);
     for (size_t i = 0; i < count; i++) {
-        add_words(to, " ", p->resources[resources[i]].name);
+        add_text(to, "%s %s", i == 0 ? what : "", p->resources[resources[i]].name);
     }
 }
 
 /* "R1 holds A wants B" */
 static void add_wait(struct text *to, const struct team_params *p, const struct team_wait *wait)
 {
-    add_words(to, ", ", p->robots[wait->robot].name);
-    if (wait->held_count > 0) {
-        add_resources(to, p, "holds", wait->held, wait->held_count);
-    }
+    add_text(to, "%s%s", to->used > 0 ? ", " : "", p->robots[wait->robot].name);
+    add_resources(to, p, " holds", wait->held, wait->held_count);
     if (wait->meeting != TEAM_NONE) {
-        add_words(to, " ", "wants meeting");
-        add_words(to, " ", team_name(p, wait->meeting));
+        add_text(to, " wants meeting %s", team_name(p, wait->meeting));
     } else {
-        add_resources(to, p, "wants", wait->wants, wait->want_count);
+        add_resources(to, p, " wants", wait->wants, wait->want_count);
     }
 }
 
@@ -77,25 +82,22 @@ static void add_move(struct text *to, const struct check *c, const struct team *
 {
     const struct team_params *p = c->p;
     struct team_robot_view view;
+    add_text(to, "%s", to->used > 0 ? " and " : "");
     if (move->kind == TEAM_MOVE_START) {
-        add_words(to, " and ", "others start");
+        add_text(to, "others start");
         return;
     }
     if (move->kind == TEAM_MOVE_DELAY) {
-        add_words(to, " and ", "the delay of");
-        add_words(to, " ", p->resources[move->subject].name);
-        add_words(to, " ", "is over");
+        add_text(to, "the delay of %s is over", p->resources[move->subject].name);
         return;
     }
-    add_words(to, " and ", p->robots[move->subject].name);
-    add_words(to, " ", team_move_kind_name(move->kind));
+    add_text(to, "%s %s", p->robots[move->subject].name, team_move_kind_name(move->kind));
     team_robot(team, move->subject, &view);
     const bool activity = move->kind == TEAM_MOVE_DONE || move->kind == TEAM_MOVE_FAIL;
     if (activity && view.step && view.step->task != TEAM_NONE) {
-        add_words(to, " ", p->tasks[view.step->task].name);
-        if (view.step->arg != TEAM_NONE) {
-            add_words(to, " ", team_name(p, view.step->arg));
-        }
+        char task[2 * TEAM_NAME_MAX];
+        team_task_text(p, view.step->task, view.step->arg, task, sizeof task);
+        add_text(to, " %s", task);
     }
 }
 
@@ -116,8 +118,7 @@ static void record_instant(void *context, const struct team *team,
         c->step_room = room;
     }
     struct text *text = &c->steps[c->step_count++];
-    text->used = 0;
-    text->bytes[0] = '\0';
+    clear_text(text);
     for (size_t i = 0; i < count; i++) {
         add_move(text, c, team, &moves[i]);
     }
@@ -130,7 +131,7 @@ static void record_deadlock(void *context, const struct team_effect *effect)
     if (effect->kind != TEAM_ALARM || effect->alarm != TEAM_ALARM_DEADLOCK) {
         return;
     }
-    c->waits_text.used = 0;
+    clear_text(&c->waits_text);
     for (size_t i = 0; i < effect->cycle_count; i++) {
         add_wait(&c->waits_text, c->p, &effect->cycle[i]);
     }
@@ -162,11 +163,9 @@ static void report_waits(struct check *c, const struct team *team)
         if (wait.want_count > 0 || wait.meeting != TEAM_NONE) {
             add_wait(&c->waits_text, c->p, &wait);
         } else if (view.phase != TEAM_PHASE_FINISHED && view.phase != TEAM_PHASE_PARKED) {
-            add_words(&c->waits_text, ", ", c->p->robots[r].name);
-            add_words(&c->waits_text, " is ", team_phase_name(view.phase));
-            if (wait.held_count > 0) {
-                add_resources(&c->waits_text, c->p, "with", held, wait.held_count);
-            }
+            add_text(&c->waits_text, "%s%s is %s", c->waits_text.used > 0 ? ", " : "",
+                     c->p->robots[r].name, team_phase_name(view.phase));
+            add_resources(&c->waits_text, c->p, " with", held, wait.held_count);
         }
     }
 }
@@ -175,10 +174,10 @@ static void follow_path(struct check *c, struct model_checker *x, struct team_pa
 {
     const struct model_checker_observer guide = {record_instant, {record_deadlock, c}, c};
     c->step_count = 0;
-    c->waits_text.used = 0;
+    clear_text(&c->waits_text);
     const struct team *team = model_checker_replay(x, path, &guide);
     if (team && c->worst != TEAM_END_DEADLOCK) {
-        c->waits_text.used = 0;
+        clear_text(&c->waits_text);
         report_waits(c, team);
     }
 }

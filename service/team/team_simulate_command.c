@@ -45,18 +45,6 @@ static bool print_fault(const struct err *err)
     return false;
 }
 
-/* Faults of options and of durations have no line in a file. */
-static bool print_faults(const struct err_list *errors)
-{
-    for (size_t i = 0; i < errors->count; i++) {
-        (void)print_fault(&errors->items[i]);
-    }
-    if (errors->more > 0) {
-        (void)fprintf(stderr, "tandem: and %zu more\n", errors->more);
-    }
-    return false;
-}
-
 /* ---- the team ---- */
 
 static bool load_team(struct job *j, const char *path)
@@ -74,9 +62,10 @@ static bool load_team(struct job *j, const char *path)
                       names[0] ? "--team is one of " : "no team is in it", names);
         return false;
     }
-    return team_settings_make(p, o->settings.texts, o->settings.count, &j->settings, &errors) ==
-               STATUS_OK ||
-           print_faults(&errors);
+    const enum status status =
+        team_settings_make(p, o->settings.texts, o->settings.count, &j->settings, &errors);
+    err_list_print(&errors, stderr);
+    return status == STATUS_OK;
 }
 
 /* ---- its durations ------------------------------------------------------------------- */
@@ -146,7 +135,7 @@ static int print_trace(const struct job *j)
     struct team_run run;
     struct err_list errors = {0};
     if (team_runs_expect(j->tp, &j->runs, &fx, &run, &errors) != STATUS_OK) {
-        (void)print_faults(&errors);
+        err_list_print(&errors, stderr);
         return EXIT_FAILED;
     }
     return run.end == TEAM_RUN_FINISHED ? EXIT_FINE : EXIT_FAILED;
@@ -180,7 +169,7 @@ static int run_study(const struct job *j)
     struct team_runs runs;
     struct err_list errors = {0};
     if (team_runs_make(j->tp, &j->runs, &runs, &errors) != STATUS_OK) {
-        (void)print_faults(&errors);
+        err_list_print(&errors, stderr);
         return EXIT_FAILED;
     }
     struct team_study study = {.tp = j->tp,

@@ -30,7 +30,6 @@ static inline void build_team(struct team_build *b, enum team_locking locking, s
 {
     memset(b, 0, sizeof *b);
     b->p.locking = locking;
-    b->p.may_fail = true;
     b->p.help_backlog = 1;
     b->p.resource_count = resources;
     b->p.task_count = 1;

@@ -31,7 +31,6 @@ static inline void cell_start(struct cell *c, const char *name, enum team_lockin
     (void)snprintf(c->p.name, sizeof c->p.name, "%s", name);
     c->p.locking = locking;
     c->p.help_backlog = 1;
-    c->p.may_fail = true;
     c->p.robots = c->robots;
     c->p.resources = c->resources;
     c->p.tasks = c->tasks;

@@ -260,7 +260,6 @@ static inline void make_world(struct world *w, uint64_t seed)
     w->p.locking = (enum team_locking)draw(&w->seed, TEAM_LOCKING_COUNT);
     w->p.head_start_us = SECOND * draw(&w->seed, 6);
     w->p.help_backlog = 1 + draw(&w->seed, 2);
-    w->p.may_fail = true;
     make_tasks(w);
     make_resources(w);
     make_robots(w);

@@ -273,7 +273,6 @@ static inline void team_spec_read(struct team_spec *s, const json_t *json)
         (enum team_locking)names_value(&team_locking_names, locking ? locking : "free");
     s->p.head_start_us = spec_us(json, "priority_bonus_ms", 0);
     s->p.help_backlog = spec_number(json, "help_backlog", 1);
-    s->p.may_fail = true;
     spec_resources(s);
     spec_sequences(s);
     spec_buffers(s);

@@ -22,7 +22,6 @@ static const struct team_robot_params web_team_robots[] = {
     {.name = "R1", .sequence = TEAM_NONE, .handles_all = true},
     {.name = "R2", .sequence = 0, .cycles = 1, .handles_all = true}};
 static const struct team_params web_team_params = {.name = "cell",
-                                                   .may_fail = true,
                                                    .help_backlog = 1,
                                                    .robot_count = 2,
                                                    .resource_count = 1,

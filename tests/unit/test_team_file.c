@@ -228,7 +228,6 @@ static void test_values(void)
     CHECK_INT("", p->locking, TEAM_AT_ONCE);
     CHECK_INT("", p->head_start_us, 2500000);
     CHECK_INT("", p->help_backlog, 4);
-    CHECK("", p->may_fail);
     CHECK_INT("", p->resource_count, 2);
     CHECK_INT("", p->resources[0].capacity, 3);
     CHECK_INT("", p->resources[0].lease_us, 10000000);

@@ -4,6 +4,7 @@
 #include "twin/team/check/terminal_states.h"
 
 #include "twin/team/check/model_checker_parts.h"
+#include "twin/team/step/team_parts.h"
 
 /* ---- the ends ---- */
 
@@ -24,35 +25,19 @@ enum {
     PHASES_REST = 1U << TEAM_PHASE_FINISHED | 1U << TEAM_PHASE_PARKED
 };
 
-/* Lists whom a waiting robot waits for: owners of what it lacks and robots before it in their
- * queues; at a meeting all who can still come. */
+/* Lists whom a waiting robot waits for; at a meeting all who can still come. */
 static uint64_t list_blockers(const struct model_checker *x, uint16_t robot, uint64_t out)
 {
-    const struct team_params *p = &x->untimed.p;
     struct team_robot_view view;
-    uint64_t blockers = 0;
+    struct team_set blockers;
     team_robot(x->team, robot, &view);
     if (view.phase != TEAM_PHASE_WAITING) {
         return ~out;
     }
-    for (uint16_t i = 0; i < p->resource_count; i++) {
-        uint16_t queue[MODEL_CHECKER_ROBOTS_MAX];
-        struct team_resource_view resource;
-        const size_t length = team_queue(x->team, i, queue, COUNT(queue));
-        size_t before = 0;
-        uint64_t ahead = 0;
-        while (before < length && queue[before] != robot) {
-            ahead |= team_robot_bit(queue[before++]);
-        }
-        if (before < length) {
-            team_resource(x->team, i, &resource);
-            blockers |= ahead;
-            for (size_t k = 0; k < resource.held_count; k++) {
-                blockers |= team_robot_bit(resource.held[k].robot);
-            }
-        }
-    }
-    return blockers;
+    const struct team_work w = team_at_work(x->team);
+    team_set_clear(&blockers);
+    team_find_owners(&w, robot, &blockers);
+    return team_set_uses(&blockers, 0) ? blockers.word[0] : 0;
 }
 
 /* Lists, for each waiting robot, whom it waits for directly or indirectly, itself included. */

@@ -164,7 +164,6 @@ bool team_untimed_make(struct checker_memory *memory, const struct team_params *
     u->p.tasks = tasks;
     u->p.resources = resources;
     u->p.steps = steps;
-    u->p.may_fail = true; /* else the consequences of failures would not be reported */
     list_starts(u);
     return true;
 }

@@ -383,9 +383,17 @@ void team_skip_fences(struct team *team, uint64_t count)
     team->fence += count;
 }
 
+uint32_t team_phases(const struct team *team)
+{
+    uint32_t phases = 0;
+    for (unsigned k = 0; k < TEAM_PHASE_COUNT; k++) {
+        phases |= (uint32_t)(team->phase_count[k] > 0) << k;
+    }
+    return phases;
+}
+
 bool team_finished(const struct team *team)
 {
-    const uint32_t ended =
-        team->phase_count[TEAM_PHASE_FINISHED] + team->phase_count[TEAM_PHASE_PARKED];
-    return ended == team->p->robot_count && team->job_count == 0;
+    const uint32_t rest = 1U << TEAM_PHASE_FINISHED | 1U << TEAM_PHASE_PARKED;
+    return (team_phases(team) & ~rest) == 0 && team->job_count == 0;
 }

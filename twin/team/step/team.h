@@ -204,6 +204,8 @@ const struct team_job *team_job_waiting(const struct team *team,
                                         size_t i); /* the oldest first */
 uint64_t team_fence(const struct team *team);      /* the last one given */
 void team_skip_fences(struct team *team, uint64_t count);
+/* Bits of the phases in which some robot is. */
+uint32_t team_phases(const struct team *team);
 bool team_finished(const struct team *team); /* every robot FINISHED or PARKED, no job waits */
 
 extern const struct names team_event_names;

@@ -17,9 +17,7 @@ struct knot {
     struct team_set blocked;
 };
 
-/* Lists whom a waiting robot waits for. If no unit is left for it, these are the owners and the
- * robots before it. */
-static void find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots)
+void team_find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots)
 {
     const struct team_request *q = &w->members[robot].request;
     for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
@@ -51,7 +49,7 @@ static void find_owners(const struct team_work *w, uint16_t robot, struct team_s
 static void find_behind(const struct team_work *w, uint16_t robot, struct team_set *robots)
 {
     if (team_set_has(&w->team->waiting, robot)) {
-        find_owners(w, robot, robots);
+        team_find_owners(w, robot, robots);
     } else if (team_set_has(&w->team->meeting, robot)) {
         team_coming(w, robot, robots);
     }
@@ -360,7 +358,7 @@ static void find_stuck(const struct team_work *w, struct team_set *stuck)
     team_set_clear(stuck);
     TEAM_EACH(i, &w->team->broken)
     {
-        if (w->p->may_fail && w->members[i].held_count > 0) {
+        if (w->members[i].held_count > 0) {
             team_set_add(stuck, i);
         }
     }

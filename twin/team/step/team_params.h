@@ -160,7 +160,6 @@ struct team_params {
     enum team_locking locking;
     int64_t head_start_us; /* head start per step of priority */
     uint32_t help_backlog; /* waiting jobs of one home before others help, >= 1 */
-    bool may_fail;         /* false: waits behind a robot in Error are not searched for */
     size_t robot_count, resource_count, task_count, sequence_count, step_count, buffer_count;
     size_t job_count, position_count, nominal_count, name_count, list_count;
     const struct team_robot_params *robots;       /* their order breaks ties */

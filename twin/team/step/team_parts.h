@@ -267,5 +267,8 @@ void team_fire_timer(const struct team_work *w, const struct team_timer *timer);
 
 /* ---- team_deadlock.c ---- */
 void team_find_deadlocks(const struct team_work *w);
+/* Lists whom a robot waits for that waits for resources: where no unit is left for it, the
+ * owners and the robots before it. */
+void team_find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots);
 
 #endif

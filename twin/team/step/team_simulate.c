@@ -12,6 +12,11 @@ enum {
     ENDINGS_MAX = 1000
 };
 
+/* Phases of robots that do nothing, that look for parts, and that have stopped for good. */
+static const uint32_t RESTS = 1U << TEAM_PHASE_FINISHED | 1U << TEAM_PHASE_PARKED;
+static const uint32_t RETRIES = 1U << TEAM_PHASE_RETRY;
+static const uint32_t STOPS = 1U << TEAM_PHASE_IDLE | 1U << TEAM_PHASE_ERROR;
+
 /* The future end of an activity. */
 struct ending {
     int64_t t_us;
@@ -213,33 +218,16 @@ static int64_t next_instant(const struct team_simulator *s)
  * so they never find any. */
 static bool is_in_vain(const struct team_simulator *s)
 {
-    bool looks = false;
-    if (s->heap_count > 0 || s->script_at < s->scenario->script_count) {
-        return false;
-    }
-    for (size_t i = 0; i < s->params->robot_count; i++) {
-        struct team_robot_view view;
-        team_robot(s->team, (uint16_t)i, &view);
-        looks = looks || view.phase == TEAM_PHASE_RETRY;
-        if (view.phase != TEAM_PHASE_IDLE && view.phase != TEAM_PHASE_RETRY &&
-            view.phase != TEAM_PHASE_PARKED && view.phase != TEAM_PHASE_ERROR &&
-            view.phase != TEAM_PHASE_FINISHED) {
-            return false;
-        }
-    }
-    return looks;
+    const uint32_t phases = team_phases(s->team);
+    return s->heap_count == 0 && s->script_at == s->scenario->script_count &&
+           (phases & RETRIES) != 0 && (phases & ~(RESTS | RETRIES | STOPS)) == 0;
 }
 
 /* No event is left: has every robot finished? */
 static enum team_run_end judge_end(const struct team_simulator *s)
 {
-    bool done = team_jobs_waiting(s->team) == 0;
-    for (size_t i = 0; i < s->params->robot_count; i++) {
-        struct team_robot_view view;
-        team_robot(s->team, (uint16_t)i, &view);
-        done = done && (view.phase == TEAM_PHASE_FINISHED || view.phase == TEAM_PHASE_PARKED ||
-                        view.phase == TEAM_PHASE_RETRY);
-    }
+    const bool done =
+        team_jobs_waiting(s->team) == 0 && (team_phases(s->team) & ~(RESTS | RETRIES)) == 0;
     return done ? TEAM_RUN_FINISHED : TEAM_RUN_STUCK;
 }
 
