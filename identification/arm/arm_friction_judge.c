@@ -24,7 +24,7 @@ static void judge_rate(struct arm_friction_joint *joint, size_t number)
     const double ratio = joint->rate_ratio;
     if (!(joint->rate_r2 >= RATE_R2_MIN)) {
         estimate_reason(
-            e, ESTIMATE_FAIL,
+            e, REASON_WRONG_COLUMN, ESTIMATE_FAIL,
             "joint %zu: the speed is not the rate of the angle (R2 %.3f): exchanged "
             "columns, or a column of another joint?",
             number + 1, joint->rate_r2);
@@ -42,7 +42,7 @@ static void judge_rate(struct arm_friction_joint *joint, size_t number)
             words = fabs(ratio / usual[k].factor - 1.0) < RATE_OFF_MAX ? usual[k].words : words;
         }
         estimate_reason(
-            e, ESTIMATE_FAIL,
+            e, REASON_WRONG_UNIT, ESTIMATE_FAIL,
             "joint %zu: the angle changes by %.4g times the integral of its speed: %s?",
             number + 1, ratio, words);
     } else {
@@ -60,13 +60,13 @@ static void judge_error(struct estimate *e, size_t i, const struct arm_friction_
     const double size = fabs(e->value[i]);
     e->identifiable[i] = se <= SE_RATIO_MAX * size;
     if (!e->identifiable[i]) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_IMPRECISE, ESTIMATE_MARGINAL,
                         "%s is not identifiable: %.3g with a standard error of %.3g",
                         e->name[i], e->value[i], se);
     } else if (!(se <= SE_RATIO_MARGINAL * size) &&
                !(se * thirds->effect_a[i] <= SE_EFFECT * thirds->current_sd_a)) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to %.0f %% only", e->name[i],
-                        100.0 * se / size);
+        estimate_reason(e, REASON_IMPRECISE, ESTIMATE_MARGINAL, "%s is known to %.0f %% only",
+                        e->name[i], 100.0 * se / size);
     } else {
         return;
     }
@@ -82,14 +82,15 @@ static void judge_parameters(struct estimate *e, size_t number,
     static const char *const words[] = {"inertia", "viscous friction", "Coulomb friction"};
     for (size_t i = 0; i < e->p; i++) {
         if (!e->identifiable[i]) {
-            estimate_reason(e, i <= COULOMB ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+            estimate_reason(e, REASON_NOT_DETERMINED,
+                            i <= COULOMB ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                             "these moves do not determine %s", e->name[i]);
             estimate_advise(e, "move all joints at the same time, over much of their range, at "
                                "several speeds");
         }
     }
     if (e->identifiable[INERTIA] && !isfinite(e->lo[INERTIA])) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_AUTOCORRELATED, ESTIMATE_MARGINAL,
                         "joint %zu: residuals are autocorrelated over too much of the "
                         "recording to estimate errors",
                         number + 1);
@@ -100,7 +101,7 @@ static void judge_parameters(struct estimate *e, size_t number,
             continue;
         }
         if (e->hi[i] < 0.0) {
-            estimate_reason(e, ESTIMATE_FAIL,
+            estimate_reason(e, REASON_BELOW_ZERO, ESTIMATE_FAIL,
                             "joint %zu: %s is below zero: no joint's, exchanged columns or "
                             "signs?",
                             number + 1, words[i]);
@@ -123,7 +124,7 @@ static void judge_thirds(struct estimate *e, const struct arm_friction_thirds *t
         if (found.p < PARTS_CHANCE / (double)(e->p * ARM_JOINTS) &&
             found.between_sd * thirds->effect_a[i] > PARTS_EFFECT * thirds->current_sd_a) {
             estimate_reason(
-                e, ESTIMATE_MARGINAL,
+                e, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
                 "thirds of the recording disagree about %s, by %.2g: it changed, or "
                 "something else acts",
                 e->name[i], found.between_sd);
@@ -141,14 +142,14 @@ static void judge_unmodelled(struct arm_friction_joint *joint, size_t number)
     if (missing->joint < ARM_JOINTS && missing->share > MISSING_OTHER) {
         const bool wrong = missing->share > OTHER_FAIL;
         estimate_reason(
-            e, wrong ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+            e, REASON_UNMODELLED, wrong ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
             "joint %zu: %.0f %% of the residuals' variance is due to the motion of joint %zu%s",
             number + 1, 100.0 * missing->share, missing->joint + 1,
             wrong ? ": exchanged columns?" : "");
         estimate_advise(e, "check that currents stand in the order of the joints");
     } else if (missing->joint == ARM_JOINTS && missing->share > MISSING_OWN) {
         estimate_reason(
-            e, ESTIMATE_MARGINAL,
+            e, REASON_UNMODELLED, ESTIMATE_MARGINAL,
             "joint %zu: %s explains %.0f %% of the residuals' variance: the model lacks it",
             number + 1, missing->term, 100.0 * missing->share);
         estimate_advise(e, "use the values within the speeds and loads of this recording");
@@ -171,14 +172,16 @@ void arm_friction_judge_joint(struct arm_friction_joint *joint, size_t number,
 {
     struct estimate *e = &joint->estimate;
     if (!(joint->speed_max_radps > SPEED_MIN_RADPS)) {
-        estimate_reason(e, ESTIMATE_FAIL, "joint %zu does not move", number + 1);
+        estimate_reason(e, REASON_NO_MOTION, ESTIMATE_FAIL, "joint %zu does not move",
+                        number + 1);
         estimate_advise(e, "move all joints, over much of their range");
         return;
     }
     judge_rate(joint, number);
     judge_parameters(e, number, thirds);
     if (!(joint->own.r2 >= R2_MARGINAL)) {
-        estimate_reason(e, joint->own.r2 >= R2_FAIL ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
+        estimate_reason(e, REASON_POOR_FIT,
+                        joint->own.r2 >= R2_FAIL ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
                         "joint %zu: the model explains only %.0f %% of the current's variance "
                         "(residual %.3g A)",
                         number + 1, 100.0 * fmax(joint->own.r2, 0.0), joint->own.rmse_a);
@@ -195,7 +198,7 @@ void arm_friction_judge_joint(struct arm_friction_joint *joint, size_t number,
 static void copy_reasons(struct estimate *whole, const struct estimate *e)
 {
     for (size_t k = 0; k < e->reason_count; k++) {
-        estimate_reason(whole, e->reason_verdicts[k], "%s", e->reasons[k]);
+        estimate_reason(whole, e->reason_codes[k], e->reason_verdicts[k], "%s", e->reasons[k]);
     }
     for (size_t k = 0; k < e->advice_count; k++) {
         estimate_advise(whole, "%s", e->advice[k]);
@@ -213,11 +216,11 @@ void arm_friction_judge_whole(struct arm_friction_fit *fit,
         estimate_advise_worst(&fit->joint[j].estimate);
     }
     if (lost > LOST_RATIO_MARGINAL * (double)summary->rows) {
-        estimate_reason(whole, ESTIMATE_MARGINAL, "%.0f of %zu rows could not be used", lost,
-                        summary->rows);
+        estimate_reason(whole, REASON_ROWS_UNUSABLE, ESTIMATE_MARGINAL,
+                        "%.0f of %zu rows could not be used", lost, summary->rows);
     }
     if (summary->uneven_ratio > UNEVEN_MAX) {
-        estimate_reason(whole, ESTIMATE_MARGINAL,
+        estimate_reason(whole, REASON_UNEVEN_SAMPLING, ESTIMATE_MARGINAL,
                         "sampling is uneven: times between rows vary by %.0f %%",
                         100.0 * summary->uneven_ratio);
     }
@@ -233,7 +236,7 @@ void arm_friction_judge_held_out(struct arm_friction_fit *fit)
             const enum estimate_verdict at_best =
                 ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL;
             estimate_reason(
-                e, at_best,
+                e, REASON_HELD_OUT, at_best,
                 "joint %zu: the held-out residual is %.3g A, %.1f times that of the fit", j + 1,
                 joint->held_out.rmse_a, ratio);
             estimate_advise(

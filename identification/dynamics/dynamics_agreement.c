@@ -55,7 +55,7 @@ static void report_time(struct dynamics_fit *fit, const struct stability_test *t
     size_t from = 0;
     size_t to = 1;
     (void)largest_apart(test, &from, &to);
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+    estimate_reason(&fit->estimate, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
                     "it changes with time: %s is %.4g +- %.2g in %s of the recording, %.4g +- "
                     "%.2g in %s",
                     name, test->value[from], test->se[from], words[from], test->value[to],
@@ -71,7 +71,7 @@ static void report_recordings(struct dynamics_fit *fit, const struct stability_t
     size_t from = 0;
     size_t to = 1;
     (void)largest_apart(test, &from, &to);
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+    estimate_reason(&fit->estimate, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
                     "the recordings differ: %s is %.4g +- %.2g in the %zu. of %zu, %.4g +- "
                     "%.2g in the %zu.",
                     name, test->value[from], test->se[from], from + 1, test->parts,
@@ -103,7 +103,7 @@ static void report_effort(struct dynamics_fit *fit, const struct model *model,
     const struct model_axis *axis = &model->axes[test->axis];
     const size_t last = test->parts - 1;
     if (test->cut == STABILITY_LEVEL) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_EFFORT_NONLINEAR, ESTIMATE_MARGINAL,
                         "it depends on the size of the %s: %s is %.4g +- %.2g at small ones, "
                         "%.4g +- %.2g at large ones; %s",
                         axis->effort_words, name, test->value[0], test->se[0],
@@ -111,7 +111,7 @@ static void report_effort(struct dynamics_fit *fit, const struct model *model,
         advise_levels(fit, axis);
         return;
     }
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+    estimate_reason(&fit->estimate, REASON_EFFORT_NONLINEAR, ESTIMATE_MARGINAL,
                     "it is asymmetric: %s is %.4g +- %.2g where the %s is below zero, %.4g +- "
                     "%.2g above",
                     name, test->value[0], test->se[0], axis->effort_words, test->value[last],
@@ -161,14 +161,14 @@ static void report_shape(struct dynamics_fit *fit, const struct model_axis *axis
     double direction;
     compare_worths(shape, &level, &direction);
     if (fabs(level - 1.0) < fabs(direction - 1.0)) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_EFFORT_NONLINEAR, ESTIMATE_MARGINAL,
                         "it is asymmetric: a unit of the %s below zero has %.0f %% of the "
                         "effect of one above",
                         axis->effort_words, 100.0 * direction);
         advise_directions(fit, axis);
         return;
     }
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+    estimate_reason(&fit->estimate, REASON_EFFORT_NONLINEAR, ESTIMATE_MARGINAL,
                     "it depends on the size of the %s: a unit at full size has %.0f %% of the "
                     "effect of one at a third of it; %s",
                     axis->effort_words, 100.0 * level,
@@ -217,7 +217,7 @@ static void widen_errors(struct dynamics_fit *fit, const struct model *model,
         }
     }
     if (most < fit->estimate.p) {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_PARTS_DIFFER, ESTIMATE_PASS,
                         "%s differ by more than their errors, %s by %.2g from one to the next "
                         "(standard deviation): errors are widened accordingly",
                         several ? "the recordings" : "parts of the recording",
@@ -256,7 +256,7 @@ static void report_constant(struct dynamics_fit *fit, const char *force, double 
                             double se)
 {
     estimate_reason_first(
-        &fit->estimate, ESTIMATE_MARGINAL,
+        &fit->estimate, REASON_UNMODELLED, ESTIMATE_MARGINAL,
         "a constant additional %s of %.3g +- %.2g would explain the residuals", force, value,
         se);
     estimate_advise(&fit->estimate,
@@ -311,13 +311,13 @@ static bool judge_term(struct dynamics_fit *fit, const struct model *model,
     const size_t moved = find_term_moves(fit, model, term);
     const bool matters = moved < fit->estimate.p;
     if (matters) {
-        estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason_first(&fit->estimate, REASON_UNMODELLED, ESTIMATE_MARGINAL,
                               "%s (%s), which the model lacks, explains some of the residuals, "
                               "and %s (%s) is wrong without it",
                               found->words, found->name, model->parameters[moved].words,
                               model->parameters[moved].name);
     } else {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_UNMODELLED, ESTIMATE_PASS,
                         "%s (%s) is there, and moves no parameter far within its interval",
                         found->words, found->name);
     }
@@ -386,7 +386,7 @@ void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
         const double ratio = fit->force_sd[a] / effort;
         if (fit->method == DYNAMICS_PEM && effort > 0.0 && ratio > FORCE_RATIO_MAX) {
             estimate_reason(
-                &fit->estimate, ESTIMATE_MARGINAL,
+                &fit->estimate, REASON_UNMODELLED, ESTIMATE_MARGINAL,
                 "unmeasured forces are %.0f %% of the %s: much of the motion has another cause",
                 100.0 * ratio, model_force_words(model, a));
             estimate_advise(
@@ -413,7 +413,7 @@ static void judge_axis(struct dynamics_fit *fit, const char *channel,
     const double count = fmax((double)held->n / as_one, 2.0);
     const double chance = gsl_cdf_chisq_Q(count * ratio * ratio, count);
     if (ratio > HELD_OUT_MARGINAL && chance < FALSE_ALARMS) {
-        estimate_reason_first(&fit->estimate,
+        estimate_reason_first(&fit->estimate, REASON_HELD_OUT,
                               ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                               "the held-out recording contradicts the fit: the residual of %s "
                               "is %.3g there, %.3g on the fitted recording",
@@ -422,7 +422,7 @@ static void judge_axis(struct dynamics_fit *fit, const char *channel,
     if (fabs(held->mean) > BIAS_RATIO * held->rmse &&
         fabs(held->mean) > 4.0 * held->rmse / sqrt(count) &&
         fabs(held->mean) > BIAS_RATIO * own->rmse) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_HELD_OUT, ESTIMATE_MARGINAL,
                         "on the held-out recording %s is off by %.3g in the mean", channel,
                         held->mean);
     }
@@ -450,7 +450,7 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
     }
     char name[128];
     estimate_reason_first(
-        &fit->estimate, ESTIMATE_MARGINAL,
+        &fit->estimate, REASON_HELD_OUT, ESTIMATE_MARGINAL,
         "the held-out recording gives another %s: %.4g +- %.2g, not %.4g +- %.2g",
         dynamics_parameter_both(model, worst, name, sizeof name),
         fit->estimate.value[worst] + held->moved[worst], held->moved_se[worst],
@@ -493,7 +493,7 @@ void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model
                    pem ? &theirs->one_step : &theirs->run, expected);
         if (dynamics_check_has_start(fit) && mine->run.white && !theirs->run.white &&
             !residual_has_trace(&theirs->run)) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+            estimate_reason(&fit->estimate, REASON_HELD_OUT, ESTIMATE_MARGINAL,
                             "the residual of %s is white on the fitted recording, but not on "
                             "the held-out one (correlation of neighbours %.2f)",
                             model->axes[a].velocity, theirs->run.correlation);

@@ -137,7 +137,7 @@ static void report_outliers(const struct rounds *r, struct dynamics_fit *fit)
     for (size_t a = 0; a < r->job.model->axis_count; a++) {
         fit->outliers[a] = r->outliers[a];
         if (r->outliers[a] > 0) {
-            estimate_reason(&fit->estimate, ESTIMATE_PASS,
+            estimate_reason(&fit->estimate, REASON_OUTLIERS, ESTIMATE_PASS,
                             "%zu of %zu samples of %s are outliers and were replaced",
                             r->outliers[a], r->set->n, r->job.model->axes[a].velocity);
         }

@@ -217,7 +217,7 @@ static enum status regress_motion(const struct estimate_job *job, struct dynamic
     if (st == STATUS_OK && rests_mislead(job->model, fit, &motion)) {
         *fit = motion;
         estimate_reason(
-            &fit->estimate, ESTIMATE_MARGINAL,
+            &fit->estimate, REASON_AT_REST, ESTIMATE_MARGINAL,
             "%zu of %zu samples are at rest, with more friction than the model has, and are "
             "left out: values hold in motion, the breakaway effort is unknown",
             job->set->n - moving.n, job->set->n);
@@ -239,7 +239,7 @@ static enum status prefer_regression(const struct estimate_job *job, enum dynami
     const enum status st = method == DYNAMICS_WEAK ? regress_motion(job, fit)
                                                    : estimate_by_regression(job, method, fit);
     if (st == STATUS_OK) {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                         "auto chose %s: residuals of output_error are not white, and dry "
                         "friction or a controller would bias it",
                         dynamics_method_name(fit->method));
@@ -278,7 +278,7 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
         c.simulated.stop == DYNAMICS_STOP_DIVERGED) {
         *fit = weak;
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_NOT_SIMULATED, ESTIMATE_MARGINAL,
                         "auto chose %s: the model cannot be simulated over the recording",
                         dynamics_method_name(weak.method));
         return STATUS_OK;
@@ -289,7 +289,7 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
     }
     if (c.oe.white) {
         *fit = c.simulated;
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                         "auto chose output_error: its residuals are white");
         return STATUS_OK;
     }
@@ -302,14 +302,14 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
         }
         if (doubt[0] == '\0') {
             *fit = c.predicted;
-            estimate_reason(&fit->estimate, ESTIMATE_PASS,
+            estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                             "auto chose pem: residuals of output_error are not white");
             return STATUS_OK;
         }
     }
     *fit = c.simulated;
     estimate_reason(
-        &fit->estimate, ESTIMATE_PASS,
+        &fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
         "auto chose output_error with robust errors: its residuals are not white, and pem %s",
         doubt);
     return STATUS_OK;
@@ -345,7 +345,7 @@ static void add_delay(const struct contest *c, const struct estimate_job *whole,
     input_delay_widen(whole->model, whole->set, c->simulated.delay_s,
                       c->simulated.delay_se_s * c->simulated.delay_se_s, slope, fit);
     if (c->oe.delay_at_bound) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_AT_BOUND, ESTIMATE_MARGINAL,
                         "the delay stands at its bound of %.4g s", fit->delay_s);
     }
 }
@@ -369,7 +369,7 @@ static enum status regress_late(const struct contest *c, const struct estimate_j
     gsl_vector_free(tau);
     if (st == STATUS_OK) {
         add_delay(c, whole, slope, fit);
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                         "auto chose %s for %zu samples, and output_error for the delay alone, "
                         "on %zu of them: --method output_error uses all, but takes longer",
                         dynamics_method_name(fit->method), whole->set->n, c->job->set->n);
@@ -406,7 +406,7 @@ static enum status choose_fast(const struct estimate_job *job, struct dynamics_f
     const enum dynamics_method method = stuck ? DYNAMICS_WEAK : DYNAMICS_WEAK_IV;
     st = estimate_by_regression(job, method, fit);
     if (st == STATUS_OK) {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                         "auto chose %s for %zu samples: --method output_error takes longer",
                         dynamics_method_name(fit->method), job->set->n);
     }
@@ -420,7 +420,7 @@ static void report_delay(enum dynamics_method method, const struct dynamics_opti
     const bool sought = !(options->delay_max_s <= 0.0);
     if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
         !isfinite(fit->delay_s)) {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_DELAY_ASSUMED, ESTIMATE_PASS,
                         "no delay was %s: efforts are assumed to act at once; if they act "
                         "late, these values are wrong",
                         sought ? "found" : "sought");

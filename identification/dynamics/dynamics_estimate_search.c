@@ -113,8 +113,8 @@ void estimate_fall_back(const struct dynamics_fit *from, enum estimate_verdict a
                         const char *why, struct dynamics_fit *fit)
 {
     *fit = *from;
-    estimate_reason(&fit->estimate, at_best, "%s: values are those of %s", why,
-                    dynamics_method_name(from->method));
+    estimate_reason(&fit->estimate, REASON_METHOD_REPLACED, at_best,
+                    "%s: values are those of %s", why, dynamics_method_name(from->method));
 }
 
 /* Starts from weak_iv, or from a regression with derivatives if runs are too short for its
@@ -158,7 +158,7 @@ static enum status search_twice(const struct estimate_job *job, struct search_op
         *fit = near;
         *report = second;
         if (!found) {
-            estimate_reason(&fit->estimate, ESTIMATE_PASS,
+            estimate_reason(&fit->estimate, REASON_DELAY_ASSUMED, ESTIMATE_PASS,
                             "efforts do not change inside the runs, so the delay is unknown: "
                             "zero is assumed");
         }
@@ -203,7 +203,7 @@ static void hold_at_start(const struct model *model, const struct dynamics_fit *
     fit->estimate.lo[i] = start->estimate.lo[i];
     fit->estimate.hi[i] = start->estimate.hi[i];
     fit->estimate.identifiable[i] = false;
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+    estimate_reason(&fit->estimate, REASON_NOT_DETERMINED, ESTIMATE_MARGINAL,
                     "%s: simulation cannot distinguish zero from the value of %s, %.4g with an "
                     "error of %.2g, which is kept",
                     dynamics_parameter_both(model, i, name, sizeof name),
@@ -319,7 +319,7 @@ enum status estimate_by_simulation(const struct estimate_job *job, struct dynami
     }
     if (st == STATUS_E_MATH) {
         *fit = *start;
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason(&fit->estimate, REASON_METHOD_REPLACED, ESTIMATE_FAIL,
                         "output_error cannot be computed from here, numbers overflow: values "
                         "are those of %s; check units, or ask for less with --method weak_iv",
                         dynamics_method_name(start->method));
@@ -328,11 +328,11 @@ enum status estimate_by_simulation(const struct estimate_job *job, struct dynami
     if (st == STATUS_OK) {
         estimate_copy_regression(start, fit);
         if (job->options->ridge > 0.0) {
-            estimate_reason(&fit->estimate, ESTIMATE_PASS,
+            estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                             "the ridge has part in the start only: output_error does without");
         }
         if (start->method == DYNAMICS_OLS_SG) {
-            estimate_reason(&fit->estimate, ESTIMATE_PASS,
+            estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                             "started from ols_sg: the runs are too short for the windows of "
                             "weak_iv");
         }

@@ -608,24 +608,24 @@ static void judge_method(struct fitter *f)
 {
     struct dynamics_fit *fit = f->fit;
     if (fit->method == DYNAMICS_OLS_CENTRAL || fit->method == DYNAMICS_OLS_SG) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_METHOD_BIASED, ESTIMATE_MARGINAL,
                         "%s uses derivatives of measured velocities, which bias it by more "
                         "than its error bars: for comparison only, see weak_iv",
                         dynamics_method_name(fit->method));
     }
     fit->ridge = f->options->ridge;
     if (fit->ridge > 0.0) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_METHOD_BIASED, ESTIMATE_MARGINAL,
                         "a ridge of %.3g draws estimates to zero, by up to the same share of "
                         "those that are well determined: error bars do not hold that bias",
                         fit->ridge);
     }
     if (fit->stop == DYNAMICS_STOP_DIVERGED) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_NOT_SIMULATED, ESTIMATE_MARGINAL,
                         "the model cannot be simulated with the values of the weak form, so "
                         "there are no instruments: values are those of weak");
     } else if (fit->stop == DYNAMICS_STOP_LIMIT) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_SEARCH_FAILED, ESTIMATE_MARGINAL,
                         "the instruments had not settled after %zu iterations",
                         fit->iterations);
     }

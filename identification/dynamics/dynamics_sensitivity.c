@@ -136,7 +136,7 @@ void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *mo
         return;
     }
     char name[128];
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+    estimate_reason(&fit->estimate, REASON_WINDOW_DEPENDENT, ESTIMATE_MARGINAL,
                     "%zu of %zu estimates lean on the filter: through %s of its window %s of "
                     "%s moves by %.1f standard errors",
                     moved, fit->estimate.p, worst_k == SENSITIVITY_HALF ? "half" : "double",

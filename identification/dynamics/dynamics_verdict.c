@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/data/data_thresholds.def"
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_thresholds.def"
-#include "identification/data/data_thresholds.def"
 #include "identification/fit/fit_thresholds.def"
 #include "identification/fit/plausible.h"
 #include "identification/numeric/residual_test.h"
@@ -43,7 +43,7 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
     }
     /* Only a few samples are out of range, the others are well inside. */
     if (fabs(nu->mean) + 3.0 * nu->sd < limit) {
-        estimate_reason_first(e, ESTIMATE_FAIL,
+        estimate_reason_first(e, REASON_OUTLIERS, ESTIMATE_FAIL,
                               "%s reaches %.4g, which no such robot does, while most of it "
                               "stays below %.2g: wild samples",
                               name, most, fabs(nu->mean) + 3.0 * nu->sd);
@@ -55,7 +55,7 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
         const struct other_unit *other = &other_units[k];
         /* Compares with a typical speed, not with the fastest. */
         if (ends_with(name, other->end) && most / other->ratio <= 0.2 * limit) {
-            estimate_reason_first(e, ESTIMATE_FAIL,
+            estimate_reason_first(e, REASON_WRONG_UNIT, ESTIMATE_FAIL,
                                   "%s reaches %.4g, which no such robot does: is it in %s, or "
                                   "another unit than its name says?",
                                   name, most, other->unit);
@@ -65,7 +65,7 @@ static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
         }
     }
     estimate_reason_first(
-        e, ESTIMATE_FAIL,
+        e, REASON_WRONG_UNIT, ESTIMATE_FAIL,
         "%s reaches %.4g, which no such robot does: another unit than its name says?", name,
         most);
     estimate_advise(e, "give the %s in SI units", words);
@@ -77,7 +77,7 @@ static void judge_time(struct estimate *e, const struct model_limits *limits,
 {
     const double run_s = summary->duration_s / (double)summary->runs;
     if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
-        estimate_reason_first(e, ESTIMATE_FAIL,
+        estimate_reason_first(e, REASON_WRONG_UNIT, ESTIMATE_FAIL,
                               "velocities take %.3g s to change, far slower than such a robot: "
                               "are the times in ms? They must be in seconds",
                               motion);
@@ -85,7 +85,7 @@ static void judge_time(struct estimate *e, const struct model_limits *limits,
     }
     if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min &&
         motion * TIMED_RUN < run_s) {
-        estimate_reason_first(e, ESTIMATE_FAIL,
+        estimate_reason_first(e, REASON_WRONG_UNIT, ESTIMATE_FAIL,
                               "velocities change within %.2g s, far faster than such a robot: "
                               "are the times in minutes? They must be in seconds",
                               motion);
@@ -106,21 +106,23 @@ static void judge_channel(struct estimate *e, const struct model_axis *axis,
 {
     judge_magnitude(e, axis, nu, limit);
     if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO_MIN) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "%s moves only %.1f times its noise of %.3g",
-                        axis->velocity, nu->signal_ratio, nu->noise_sd);
+        estimate_reason(e, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
+                        "%s moves only %.1f times its noise of %.3g", axis->velocity,
+                        nu->signal_ratio, nu->noise_sd);
         estimate_advise(e, "move with more %s, or measure it with less noise",
                         axis->velocity_words);
     }
     if (tau->saturation_ratio > SATURATED_RATIO && reaches_both_limits(tau)) {
         estimate_reason(
-            e, ESTIMATE_MARGINAL,
+            e, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
             "%s has only two values, %.4g and %.4g: values between them were not tested",
             axis->effort, tau->min, tau->max);
         estimate_advise(e, "give the %s a third and two thirds of these values as well",
                         axis->effort_words);
     } else if (tau->saturation_ratio > SATURATED_RATIO) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "%s stands at its limits %.0f %% of the time",
-                        axis->effort, 100.0 * tau->saturation_ratio);
+        estimate_reason(e, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
+                        "%s stands at its limits %.0f %% of the time", axis->effort,
+                        100.0 * tau->saturation_ratio);
         estimate_advise(e, "drive below the limits of the %s as well", axis->effort_words);
     }
 }
@@ -130,11 +132,12 @@ static void judge_summary(struct estimate *e, const struct model *model,
 {
     const size_t refused = summary->incomplete + summary->back_rows + summary->short_rows;
     if ((double)refused > INCOMPLETE_RATIO * (double)summary->rows) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "%zu of %zu rows could not be used", refused,
-                        summary->rows);
+        estimate_reason(e, REASON_ROWS_UNUSABLE, ESTIMATE_MARGINAL,
+                        "%zu of %zu rows could not be used", refused, summary->rows);
     }
     if (summary->jitter_ratio > JITTER_RATIO) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "sampling is uneven: periods differ by %.0f %%",
+        estimate_reason(e, REASON_UNEVEN_SAMPLING, ESTIMATE_MARGINAL,
+                        "sampling is uneven: periods differ by %.0f %%",
                         100.0 * summary->jitter_ratio);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
@@ -147,7 +150,7 @@ static void judge_steady(struct estimate *e, const struct model_axis *axis,
                          const struct data_channel *nu)
 {
     if (nu->sd < STEADY_RATIO * fabs(nu->mean)) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
                         "%s hardly changes: it stays around %.3g and varies by %.2g",
                         axis->velocity, nu->mean, nu->sd);
         estimate_advise(e,
@@ -160,11 +163,11 @@ static void explain_score(struct estimate *e, const char *what, const char *velo
 {
     if (r2 < 0.0) {
         estimate_reason(
-            e, ESTIMATE_FAIL,
+            e, REASON_POOR_FIT, ESTIMATE_FAIL,
             "simulated over %s, the model predicts %s worse than its mean does (R2 %.2g)", what,
             velocity, r2);
     } else {
-        estimate_reason(e, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_POOR_FIT, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "simulated over %s, the model explains %.0f %% of the variance of %s",
                         what, 100.0 * r2, velocity);
     }
@@ -187,13 +190,13 @@ static void report_effort_score(struct estimate *e, const struct model_axis *axi
 {
     const bool poor = check->effort_r2 < EFFORT_GOOD;
     if (velocity_r2 < R2_MARGINAL) {
-        estimate_reason(e, poor ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+        estimate_reason(e, REASON_POOR_FIT, poor ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                         "judged by efforts: over %s the model explains %.0f %% of the variance "
                         "of %s, and %s, simulated without a controller, deviates (R2 %.2g)",
                         what, 100.0 * check->effort_r2, axis->effort, axis->velocity,
                         velocity_r2);
     } else if (poor) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_POOR_FIT, ESTIMATE_MARGINAL,
                         "judged by efforts: over %s the model explains %.0f %% of the "
                         "variance of %s",
                         what, 100.0 * check->effort_r2, axis->effort);
@@ -206,7 +209,8 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
     for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
         const double r2 = check->axis[a].run.r2;
         /* An axis that hardly moves need not be explained. */
-        if (!(summary->nu[a].signal_ratio >= SIGNAL_RATIO_MIN) && summary->nu[a].noise_sd > 0.0) {
+        if (!(summary->nu[a].signal_ratio >= SIGNAL_RATIO_MIN) &&
+            summary->nu[a].noise_sd > 0.0) {
             continue;
         }
         const bool by_effort = judged_by_effort(fit, check, r2);
@@ -237,7 +241,7 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
         const double by_chance = OUTLIERS_MIN + OUTLIER_RATIO * (double)axis->run.n;
         if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
             estimate_reason(
-                &fit->estimate, ESTIMATE_PASS,
+                &fit->estimate, REASON_OUTLIERS, ESTIMATE_PASS,
                 "%zu of %zu samples of %s lie beyond 4 standard deviations of the residuals",
                 axis->outliers, axis->run.n, model->axes[a].velocity);
             estimate_advise(
@@ -286,7 +290,7 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
             continue;
         }
         if (follows_efforts(axis)) {
-            estimate_reason(e, ESTIMATE_MARGINAL,
+            estimate_reason(e, REASON_UNMODELLED, ESTIMATE_MARGINAL,
                             "the simulated residual of %s is correlated with efforts (%.2f): "
                             "they have an effect that the model lacks",
                             velocity, follows);
@@ -295,7 +299,7 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
          * judge_outliers(). */
         if (far_out > FAR_RATIO && left > FELT &&
             !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
-            estimate_reason(e, ESTIMATE_MARGINAL,
+            estimate_reason(e, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                             "%zu of %zu samples of %s lie beyond 4 standard deviations of the "
                             "simulated residuals: the model does not hold there",
                             axis->outliers, axis->run.n, velocity);
@@ -337,7 +341,7 @@ static void judge_lag(struct dynamics_fit *fit, const struct model *model,
         if (!lag->untold) {
             continue;
         }
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason(&fit->estimate, REASON_WITHIN_SAMPLE, ESTIMATE_FAIL,
                         "%s responds to %s within a sample: a time constant of %.2g s cannot "
                         "be estimated from samples %.2g s apart, nor can the inertia",
                         axis->velocity, axis->effort, fmax(lag->time_s, 0.0), summary->dt_s);
@@ -367,7 +371,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                         "times are 0, 1, 2 and so on: row numbers? They must be seconds");
     }
     if (!own->simulated) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason(&fit->estimate, REASON_NOT_SIMULATED, ESTIMATE_FAIL,
                         "the model cannot be simulated with these values");
         estimate_advise(&fit->estimate,
                         "look for exchanged columns and wrong signs, and whether forces depend "

@@ -165,7 +165,7 @@ static void apply_delay(const struct delay_search *l, const struct dynamics_fit 
         return;
     }
     input_delay_widen(l->model, l->set, 0.0, variance + delay_s * delay_s, slope, fit);
-    estimate_reason(&fit->estimate, ESTIMATE_PASS,
+    estimate_reason(&fit->estimate, REASON_DELAY_ASSUMED, ESTIMATE_PASS,
                     "efforts are assumed to act at once: a delay of %.2g ms fits best, and "
                     "errors include its effect",
                     1e3 * delay_s);

@@ -169,7 +169,7 @@ void input_interpolation_report(struct dynamics_fit *fit,
                                 const struct interpolation_choice *choice)
 {
     if (choice->compared && choice->hold == INPUT_INTERPOLATION_LINEAR) {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                         "between two rows the effort acts as their mean (linear): residuals "
                         "are %.2g %% smaller than with a held effort (zoh)",
                         100.0 * (1.0 - choice->residual_ratio));

@@ -360,7 +360,8 @@ static void judge_friction(struct estimate *e, const struct model *model,
                        model->parameters[most->moved].words,
                        model->parameters[most->moved].name, 100.0 * most->shift);
     }
-    estimate_reason(e, makes_difference(most) ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+    estimate_reason(e, REASON_UNMODELLED,
+                    makes_difference(most) ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                     "the efforts hold %s (%s %.3g +- %.2g), which the model does not have: %s",
                     term->words, term->name, most->value, most->se, shift);
     estimate_advise(e, "fit --model %s, which has %s", most->model->name, term->words);
@@ -375,7 +376,8 @@ void unmodelled_term_judge(struct dynamics_fit *fit, const struct model *model,
     if (!(missing->effort_r2 < R2_GOOD)) {
         return;
     }
-    estimate_reason(e, missing->effort_r2 < R2_MARGINAL ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+    estimate_reason(e, REASON_POOR_FIT,
+                    missing->effort_r2 < R2_MARGINAL ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                     "the model explains %.0f %% of the variance of %s",
                     fmax(0.0, 100.0 * missing->effort_r2), effort);
     const struct {

@@ -103,7 +103,7 @@ void variant_choice_judge(const struct variant_list *list, const struct variant_
     char name[128];
     if (v->other == v->chosen) {
         const bool last = v->chosen == 0 || v->chosen + 1 == v->count;
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_VARIANT_CHOSEN, ESTIMATE_PASS,
                         "%s is %g, of %zu values: all others have larger residuals%s",
                         list->name, width, v->count,
                         last ? "; it is the outermost of them" : "");
@@ -115,7 +115,7 @@ void variant_choice_judge(const struct variant_list *list, const struct variant_
     }
     (void)dynamics_parameter_both(list->variants[0].model, v->moved, name, sizeof name);
     if (v->reach > REACH_MAX) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_VARIANT_UNDECIDED, ESTIMATE_MARGINAL,
                         "%s of %g and of %g fit equally well, and with the latter %s would be "
                         "%.4g: the data do not decide",
                         list->name, width, other, name, v->value);
@@ -124,7 +124,7 @@ void variant_choice_judge(const struct variant_list *list, const struct variant_
             "record motion in which %s of %g and of %g differ, or set it under constants",
             list->name, width, other);
     } else {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_VARIANT_CHOSEN, ESTIMATE_PASS,
                         "%s of %g and of %g fit alike, which makes no difference to values",
                         list->name, width, other);
     }

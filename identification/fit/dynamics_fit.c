@@ -261,7 +261,7 @@ static void judge_sign(struct estimate *e, const struct model *model,
         const struct model_axis *axis = &model->axes[quick];
         e->identifiable[i] = false;
         estimate_reason(
-            e, ESTIMATE_MARGINAL,
+            e, REASON_WITHIN_SAMPLE, ESTIMATE_MARGINAL,
             "%s responds to %s within a sample of %.3g s: %s is too small to be estimated",
             axis->velocity, axis->effort, set->dt_s, name);
         estimate_advise(e, "sample faster than every %.3g s to see how the %s follows the %s",
@@ -269,7 +269,7 @@ static void judge_sign(struct estimate *e, const struct model *model,
         return;
     }
     const bool certain = e->hi[i] < 0.0;
-    estimate_reason(e, certain ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+    estimate_reason(e, REASON_BELOW_ZERO, certain ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                     "%s is negative (%.4g %s)%s", name, e->value[i], parameter->unit,
                     certain ? ", which no robot has: check signs, units and the model"
                             : ", within its error bar of zero");
@@ -441,7 +441,8 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
                 (void)snprintf(why, sizeof why, "%.3g with a standard error of %.3g",
                                e->value[i], se);
             }
-            estimate_reason(e, ESTIMATE_MARGINAL, "%s is not identifiable: %s", name, why);
+            estimate_reason(e, REASON_NOT_DETERMINED, ESTIMATE_MARGINAL,
+                            "%s is not identifiable: %s", name, why);
             advise_on(e, model, set, i);
         }
         if (!bias) {
@@ -463,7 +464,7 @@ static void judge_columns(struct estimate *e, const struct model *model,
         pushed = pushed || is_pushed(set, a);
         moves = moves || moved;
         if (!moved) {
-            estimate_reason(e, ESTIMATE_MARGINAL, "%s is %.4g in every row",
+            estimate_reason(e, REASON_NO_MOTION, ESTIMATE_MARGINAL, "%s is %.4g in every row",
                             model->axes[a].velocity, start);
             estimate_advise(
                 e, "look whether the sensor of the %s was on, and the right column read",
@@ -471,11 +472,12 @@ static void judge_columns(struct estimate *e, const struct model *model,
         }
     }
     if (!moves) {
-        estimate_reason_first(e, ESTIMATE_FAIL, "nothing changes its speed in this recording");
+        estimate_reason_first(e, REASON_NO_MOTION, ESTIMATE_FAIL,
+                              "nothing changes its speed in this recording");
     }
     if (!pushed) {
-        estimate_reason_first(e, ESTIMATE_FAIL, "no effort acts in this recording: %s%s 0",
-                              model->axes[0].effort,
+        estimate_reason_first(e, REASON_NO_EFFORT, ESTIMATE_FAIL,
+                              "no effort acts in this recording: %s%s 0", model->axes[0].effort,
                               model->axis_count > 1 ? " and the others are" : " is");
         estimate_advise(e, "record the efforts, or name the columns they are in");
     }
@@ -489,20 +491,22 @@ void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
         judge_columns(e, model, set);
     }
     if (fit->rows <= e->p) {
-        estimate_reason(e, ESTIMATE_FAIL, "%zu equations for %zu parameters", fit->rows, e->p);
+        estimate_reason(e, REASON_TOO_FEW, ESTIMATE_FAIL, "%zu equations for %zu parameters",
+                        fit->rows, e->p);
         estimate_advise(e, "record longer");
     }
     const size_t identified = judge_parameters(fit, model, set);
     if (2 * identified < model->parameter_count) {
-        estimate_reason(e, ESTIMATE_FAIL, "%zu of %zu parameters are identifiable", identified,
+        estimate_reason(e, REASON_NOT_DETERMINED, ESTIMATE_FAIL,
+                        "%zu of %zu parameters are identifiable", identified,
                         model->parameter_count);
     }
     for (size_t i = 0; i < e->null_count; i++) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "the data do not determine: %s",
-                        fit->null_words[i]);
+        estimate_reason(e, REASON_NOT_DETERMINED, ESTIMATE_MARGINAL,
+                        "the data do not determine: %s", fit->null_words[i]);
     }
     if (e->rank >= e->p && !(e->condition <= CONDITION_MARGINAL)) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_NEARLY_ALIKE, ESTIMATE_MARGINAL,
                         "scaled condition number %.3g: some regressors are nearly alike",
                         e->condition);
     }

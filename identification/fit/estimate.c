@@ -12,6 +12,19 @@
 
 ENUM_NAMES(estimate_verdict, ESTIMATE_VERDICTS, "PASS", "MARGINAL", "FAIL");
 
+static const struct {
+    const char *code, *usual_advice;
+} reasons[REASON_CODES] = {
+#define REASON(name, code, meaning, advice) {code, advice},
+#include "identification/fit/reason.def"
+#undef REASON
+};
+
+const char *reason_code_name(enum reason_code code)
+{
+    return reasons[code].code;
+}
+
 void estimate_start(struct estimate *estimate, size_t p)
 {
     assert(p <= ESTIMATE_P_MAX);
@@ -60,8 +73,8 @@ static bool is_listed(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *
 }
 
 /* Inserts a reason at its place in the list; a full list loses its last one. */
-static void insert_reason(struct estimate *e, size_t at, enum estimate_verdict at_best,
-                          const char *text)
+static void insert_reason(struct estimate *e, size_t at, enum reason_code code,
+                          enum estimate_verdict at_best, const char *text)
 {
     if (at == ESTIMATE_TEXTS_MAX) {
         return;
@@ -71,13 +84,17 @@ static void insert_reason(struct estimate *e, size_t at, enum estimate_verdict a
     (void)memmove(e->reasons[at + 1], e->reasons[at], after * sizeof e->reasons[0]);
     (void)memmove(&e->reason_verdicts[at + 1], &e->reason_verdicts[at],
                   after * sizeof e->reason_verdicts[0]);
+    (void)memmove(&e->reason_codes[at + 1], &e->reason_codes[at],
+                  after * sizeof e->reason_codes[0]);
     (void)snprintf(e->reasons[at], ESTIMATE_TEXT_MAX, "%s", text);
+    e->reason_codes[at] = code;
     e->reason_verdicts[at] = at_best;
     e->reason_count++;
 }
 
-static PRINTF_LIKE(4, 0) void add_reason(struct estimate *e, enum estimate_verdict at_best,
-                                         bool first, const char *format, va_list args)
+static PRINTF_LIKE(5, 0) void add_reason(struct estimate *e, enum reason_code code,
+                                         enum estimate_verdict at_best, bool first,
+                                         const char *format, va_list args)
 {
     char text[ESTIMATE_TEXT_MAX];
     (void)vsnprintf(text, sizeof text, format, args);
@@ -89,24 +106,24 @@ static PRINTF_LIKE(4, 0) void add_reason(struct estimate *e, enum estimate_verdi
     while (at > 0 && e->reason_verdicts[at - 1] < at_best) {
         at--;
     }
-    insert_reason(e, at, at_best, text);
+    insert_reason(e, at, code, at_best, text);
 }
 
-void estimate_reason(struct estimate *estimate, enum estimate_verdict at_best,
-                     const char *format, ...)
+void estimate_reason(struct estimate *estimate, enum reason_code code,
+                     enum estimate_verdict at_best, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_reason(estimate, at_best, false, format, args);
+    add_reason(estimate, code, at_best, false, format, args);
     va_end(args);
 }
 
-void estimate_reason_first(struct estimate *estimate, enum estimate_verdict at_best,
-                           const char *format, ...)
+void estimate_reason_first(struct estimate *estimate, enum reason_code code,
+                           enum estimate_verdict at_best, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_reason(estimate, at_best, true, format, args);
+    add_reason(estimate, code, at_best, true, format, args);
     va_end(args);
 }
 
@@ -126,28 +143,13 @@ void estimate_advise(struct estimate *estimate, const char *format, ...)
 
 void estimate_advise_worst(struct estimate *e)
 {
-    static const struct {
-        const char *reason, *advice;
-    } usual[] = {
-        {"rows could not be used",
-         "look why rows have no number, or no later time than the row "
-         "before: clock of the logger, lost messages"},
-        {"sampling is uneven", "stamp samples where they are measured, not where they arrive"},
-        {"cannot be simulated",
-         "look for exchanged columns, and for signs and units of efforts and velocities"},
-        {"not white", "look for other influences: friction, a delay, efforts that are "
-                      "commanded and not measured, forces from outside"},
-        {"", "look for the cause that the first reason names, and record again without it: "
-             "longer, with more varied motion"},
-    };
-    size_t k = 0;
-    if (e->verdict == ESTIMATE_PASS || e->advice_count > 0) {
-        return;
+    const char *usual = e->reason_count > 0 ? reasons[e->reason_codes[0]].usual_advice : NULL;
+    if (e->verdict != ESTIMATE_PASS && e->advice_count == 0) {
+        estimate_advise(e, "%s",
+                        usual ? usual
+                              : "look for the cause that the first reason names, and record "
+                                "again without it: longer, with more varied motion");
     }
-    while (e->reason_count > 0 && !strstr(e->reasons[0], usual[k].reason)) {
-        k++;
-    }
-    estimate_advise(e, "%s", usual[k].advice);
 }
 
 double estimate_correlation(const struct estimate *estimate, size_t i, size_t j)

@@ -26,6 +26,15 @@ enum {
 
 enum estimate_verdict { ESTIMATE_PASS, ESTIMATE_MARGINAL, ESTIMATE_FAIL, ESTIMATE_VERDICTS };
 
+enum reason_code {
+#define REASON(name, code, meaning, advice) name,
+#include "identification/fit/reason.def"
+#undef REASON
+    REASON_CODES
+};
+
+const char *reason_code_name(enum reason_code code); /* "too_few" … */
+
 /* A combination that the data determine although they do not determine its parameters. */
 struct estimate_combination {
     /* "hull_kg + 2 load_kg", "t0_s + 1.57 / angular_speed_radps" */
@@ -53,6 +62,7 @@ struct estimate {
     enum estimate_verdict verdict;
     size_t reason_count;
     char reasons[ESTIMATE_TEXTS_MAX][ESTIMATE_TEXT_MAX]; /* worst first */
+    enum reason_code reason_codes[ESTIMATE_TEXTS_MAX];   /* their kinds */
     /* best verdict with each reason */
     enum estimate_verdict reason_verdicts[ESTIMATE_TEXTS_MAX];
     size_t advice_count;
@@ -79,15 +89,16 @@ void estimate_set(struct estimate *estimate, size_t i, double value, double se, 
  * A reason lowers the verdict to at_best. It is inserted after those that are as bad. A full
  * list of reasons loses its last one, so that the reason of the verdict always remains; a
  * full list of advice drops the new one. */
-void estimate_reason(struct estimate *estimate, enum estimate_verdict at_best,
-                     const char *format, ...) PRINTF_LIKE(3, 4);
+void estimate_reason(struct estimate *estimate, enum reason_code code,
+                     enum estimate_verdict at_best, const char *format, ...) PRINTF_LIKE(4, 5);
 /* The same at the head of the list, for a reason that explains the others. */
-void estimate_reason_first(struct estimate *estimate, enum estimate_verdict at_best,
-                           const char *format, ...) PRINTF_LIKE(3, 4);
+void estimate_reason_first(struct estimate *estimate, enum reason_code code,
+                           enum estimate_verdict at_best, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 void estimate_advise(struct estimate *estimate, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Call it after all judgements: MARGINAL and FAIL always come with advice; if there is none,
- * it is that of the worst reason. */
+ * it is the usual one for the worst reason. */
 void estimate_advise_worst(struct estimate *estimate);
 
 /* Returns the correlation of two parameters' errors; NaN if one is unknown. */

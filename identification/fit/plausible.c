@@ -26,7 +26,7 @@ void plausible_doubt(struct estimate *e, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    estimate_reason_first(e, ESTIMATE_MARGINAL, "%s", text);
+    estimate_reason_first(e, REASON_WRONG_UNIT, ESTIMATE_MARGINAL, "%s", text);
     estimate_advise(e, "check the units of the columns: s, rad, m, N; --plausible off if "
                        "values really are that large or small");
 }

@@ -143,7 +143,8 @@ void reference_judge(struct estimate *judged, const char *model, const struct es
         name_given(e->name[i], reference->value[i], e->lo[i], e->hi[i], text, sizeof text,
                    &used);
     }
-    estimate_reason(judged, ESTIMATE_PASS, "the recording contradicts the parameters in use%s",
+    estimate_reason(judged, REASON_CONTRADICTS_IN_USE, ESTIMATE_PASS,
+                    "the recording contradicts the parameters in use%s",
                     used > 0 ? text : ", all of them together");
     estimate_advise(judged,
                     "use the values of this fit for %s, or look for what has changed since "

@@ -74,14 +74,16 @@ static void judge_parameters(struct estimate *e)
                                                       ? ESTIMATE_MARGINAL
                                                       : ESTIMATE_PASS;
             if (was) {
-                estimate_reason(e, at_best, "%s is not known: standard error %.3g", name,
-                                e->se[i]);
+                estimate_reason(e, REASON_IMPRECISE, at_best,
+                                "%s is not known: standard error %.3g", name, e->se[i]);
             } else {
-                estimate_reason(e, at_best, "this path does not determine %s", name);
+                estimate_reason(e, REASON_NOT_DETERMINED, at_best,
+                                "this path does not determine %s", name);
             }
             estimate_advise(e, "%s", path_advice[i]);
         } else if (i < ODOMETRY_SENSOR_X && e->se[i] > SE_RATIO_MARGINAL * fabs(e->value[i])) {
-            estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to %.1f %% only", name,
+            estimate_reason(e, REASON_IMPRECISE, ESTIMATE_MARGINAL,
+                            "%s is known to %.1f %% only", name,
                             100.0 * e->se[i] / fabs(e->value[i]));
             estimate_advise(e, "%s", path_advice[i]);
         }
@@ -93,14 +95,15 @@ static void judge_signs(struct estimate *e)
     const bool right = e->value[ODOMETRY_RADIUS_RIGHT] < 0.0;
     const bool left = e->value[ODOMETRY_RADIUS_LEFT] < 0.0;
     if (right && left && fabs(e->value[ODOMETRY_SENSOR_ALPHA]) > HALF_TURN) {
-        estimate_reason(e, ESTIMATE_FAIL,
+        estimate_reason(e, REASON_WRONG_COLUMN, ESTIMATE_FAIL,
                         "both radii are below zero and the sensor looks backwards: left and "
                         "right wheel are exchanged");
         estimate_advise(e, "exchange the columns of the left and the right wheel");
         return;
     }
     if (right || left) {
-        estimate_reason(e, ESTIMATE_FAIL, "the radius of %s is below zero: %s backwards",
+        estimate_reason(e, REASON_BELOW_ZERO, ESTIMATE_FAIL,
+                        "the radius of %s is below zero: %s backwards",
                         right && left ? "both wheels"
                         : right       ? "the right wheel"
                                       : "the left wheel",
@@ -131,7 +134,8 @@ void odometry_judge_units(struct odometry_fit *fit, const struct odometry_summar
                         radius, track);
     }
     if (odd_radius || odd_track || radius > RADIUS_PER_TRACK_WRONG * track) {
-        estimate_reason(e, ESTIMATE_FAIL, "no robot has such wheels on such a track: units?");
+        estimate_reason(e, REASON_IMPLAUSIBLE, ESTIMATE_FAIL,
+                        "no robot has such wheels on such a track: units?");
     }
 }
 
@@ -141,7 +145,7 @@ static void judge_wheels(struct estimate *e)
     const double left = fabs(e->value[ODOMETRY_RADIUS_LEFT]);
     const double mean = mean_radius(e);
     if (fabs(right - left) > UNEQUAL_RATIO * mean) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_IMPLAUSIBLE, ESTIMATE_MARGINAL,
                         "the wheels differ by %.0f %%: ticks per turn, tyre?",
                         100.0 * fabs(right - left) / mean);
         estimate_advise(e, "check that both wheels have the same ticks per turn");
@@ -153,7 +157,8 @@ static void judge_paths(struct odometry_fit *fit, const struct odometry_summary 
     const struct odometry_check *own = &fit->own;
     const double r2 = fmin(own->position_r2, own->heading_r2); /* a NaN is ignored */
     if (r2 < R2_MARGINAL) {
-        estimate_reason(&fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_POOR_FIT,
+                        r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "the wheels explain %.1f %% of the motion only (position off by %.3g "
                         "m, heading by %.3g rad)",
                         100.0 * fmax(r2, 0.0), own->position_rmse_m, own->heading_rmse_rad);
@@ -163,7 +168,7 @@ static void judge_paths(struct odometry_fit *fit, const struct odometry_summary 
     const double less = fmin(summary->turn_left_rad, summary->turn_right_rad);
     const double more = fmax(summary->turn_left_rad, summary->turn_right_rad);
     if (fit->estimate.identifiable[ODOMETRY_TRACK] && less < BOTH_WAYS_RATIO * more) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
                         "it turns to the %s only (%.3g rad, %.3g the other way): an error that "
                         "depends on the direction cannot be seen",
                         summary->turn_left_rad > summary->turn_right_rad ? "left" : "right",
@@ -171,7 +176,8 @@ static void judge_paths(struct odometry_fit *fit, const struct odometry_summary 
         estimate_advise(&fit->estimate, "drive the same path in the other direction too");
     }
     if (!fit->converged) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "the search ended early");
+        estimate_reason(&fit->estimate, REASON_SEARCH_FAILED, ESTIMATE_MARGINAL,
+                        "the search ended early");
     }
 }
 
@@ -180,20 +186,20 @@ static void judge_data(struct odometry_fit *fit, const struct odometry_summary *
     const double lost = (double)(summary->incomplete + summary->duplicates +
                                  summary->back_rows + summary->short_rows);
     if ((double)fit->outliers > OUTLIER_RATIO_MARGINAL * (double)(fit->n + fit->outliers)) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                         "%zu of %zu poses jump away and back, and were left out", fit->outliers,
                         fit->n + fit->outliers);
         estimate_advise(&fit->estimate, "look why the measured pose jumps");
     }
     if (lost > LOST_RATIO_MARGINAL * (double)summary->rows) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%.0f of %zu rows could not be used",
-                        lost, summary->rows);
+        estimate_reason(&fit->estimate, REASON_ROWS_UNUSABLE, ESTIMATE_MARGINAL,
+                        "%.0f of %zu rows could not be used", lost, summary->rows);
         estimate_advise(&fit->estimate,
                         "record again: time must go on, and every row needs both wheels");
     }
     if (summary->cuts > 0) {
         estimate_reason(
-            &fit->estimate, ESTIMATE_PASS,
+            &fit->estimate, REASON_RECORDING_CUT, ESTIMATE_PASS,
             "the recording was cut %zu times: gaps in motion, or a wheel's counter that jumps",
             summary->cuts);
     }
@@ -214,7 +220,7 @@ void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_che
     const double own = fit->own.position_rmse_m / fmax(sqrt(fit->own.path_m), 1e-9);
     const double other = held_out->position_rmse_m / fmax(sqrt(held_out->path_m), 1e-9);
     if (other > HELD_OUT_RATIO * own) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_HELD_OUT, ESTIMATE_MARGINAL,
                         "held-out paths are predicted to %.3g m, the fit's own to %.3g m",
                         held_out->position_rmse_m, fit->own.position_rmse_m);
         estimate_advise(&fit->estimate, "fit both recordings together, or look for what "

@@ -247,15 +247,16 @@ void free_parameters_judge(const struct free_parameters *free_parameters,
 {
     const struct model *model = free_parameters->model;
     if (fit->stop != DYNAMICS_STOP_CONVERGED) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "the search ended early: %s",
-                        dynamics_stop_name(fit->stop));
+        estimate_reason(&fit->estimate, REASON_SEARCH_FAILED, ESTIMATE_MARGINAL,
+                        "the search ended early: %s", dynamics_stop_name(fit->stop));
     }
     for (size_t i = 0; i < model->axis_count; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
             /* Unmeasured forces would correlate neighbours positively. */
             const bool slope = set->derived[i] && report->axis[i].correlation < 0.0;
             const bool much = !slope && !residual_has_trace(&report->axis[i]);
-            estimate_reason(&fit->estimate, much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+            estimate_reason(&fit->estimate, REASON_AUTOCORRELATED,
+                            much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                             "%s of %s are not white (next to each other %.2f): %s", words[0],
                             model->axes[i].velocity, report->axis[i].correlation,
                             much    ? words[1]
@@ -267,12 +268,13 @@ void free_parameters_judge(const struct free_parameters *free_parameters,
     for (size_t i = 0; i < free_parameters->p; i++) {
         char name[128];
         if (report->at_bound[i]) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s stands at its bound %.4g",
+            estimate_reason(&fit->estimate, REASON_AT_BOUND, ESTIMATE_MARGINAL,
+                            "%s stands at its bound %.4g",
                             dynamics_parameter_both(model, i, name, sizeof name), at->theta[i]);
         }
     }
     if (report->delay_at_bound) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_AT_BOUND, ESTIMATE_MARGINAL,
                         "the delay stands at its bound of %.4g s", at->delay_s);
     }
 }
@@ -284,11 +286,11 @@ void free_parameters_give_up(const struct free_parameters *free_parameters,
     fit->stop = stop;
     memcpy(fit->estimate.value, at->theta, free_parameters->p * sizeof *at->theta);
     if (stop == DYNAMICS_STOP_DIVERGED) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason(&fit->estimate, REASON_NOT_SIMULATED, ESTIMATE_FAIL,
                         "the model runs away from the recording: wrong units, signs or start?");
     } else {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL, "the search ended early: %s",
-                        dynamics_stop_name(stop));
+        estimate_reason(&fit->estimate, REASON_SEARCH_FAILED, ESTIMATE_FAIL,
+                        "the search ended early: %s", dynamics_stop_name(stop));
     }
 }
 

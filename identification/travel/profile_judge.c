@@ -32,7 +32,7 @@ static void judge_count(struct profile_fit *fit)
         const struct profile_law *law = &fit->law[k];
         if (law->n > 0 && law->freedom < ESTIMATE_FREEDOM_MIN) {
             estimate_reason(
-                e, law->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                e, REASON_TOO_FEW, law->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                 "too few %s: %zu for %d terms, %s", words[k].moves, law->n, PROFILE_TERMS,
                 law->freedom == 0 ? "no degrees of freedom are left to estimate the errors"
                                   : "an interval needs five degrees of freedom");
@@ -58,15 +58,15 @@ static void judge_determined(struct profile_fit *fit, size_t kind)
     if (!known[PROFILE_SPEED]) {
         const bool any =
             e->identifiable[PROFILE_SPEED] || e->identifiable[PROFILE_TERMS + PROFILE_SPEED];
-        estimate_reason(e, any ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
+        estimate_reason(e, REASON_NOT_DETERMINED, any ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
                         "these %s do not determine %s", words[kind].moves,
                         term_name(kind, PROFILE_SPEED));
         estimate_advise(e, "%s", words[kind].longer);
     }
     if (!known[PROFILE_ACCELERATION] || !known[PROFILE_T0]) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "these %s do not distinguish %s from %s",
-                        words[kind].moves, term_name(kind, PROFILE_T0),
-                        term_name(kind, PROFILE_ACCELERATION));
+        estimate_reason(e, REASON_NOT_DETERMINED, ESTIMATE_MARGINAL,
+                        "these %s do not distinguish %s from %s", words[kind].moves,
+                        term_name(kind, PROFILE_T0), term_name(kind, PROFILE_ACCELERATION));
         estimate_advise(e, "%s", words[kind].shorter);
     }
 }
@@ -79,8 +79,9 @@ static void judge_terms(struct profile_fit *fit, size_t kind)
         const size_t i = t0 + j;
         const double half = 0.5 * (e->hi[i] - e->lo[i]);
         if (e->identifiable[i] && half > HALF_WIDTH_RATIO_MAX * e->value[i]) {
-            estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to +-%.0f %% only",
-                            term_name(kind, j), 100.0 * half / e->value[i]);
+            estimate_reason(e, REASON_IMPRECISE, ESTIMATE_MARGINAL,
+                            "%s is known to +-%.0f %% only", term_name(kind, j),
+                            100.0 * half / e->value[i]);
             estimate_advise(e, "%s",
                             j == PROFILE_SPEED ? words[kind].longer : words[kind].shorter);
         }
@@ -112,14 +113,14 @@ static void judge_law(struct profile_fit *fit, const struct travel_law *law)
     };
     struct estimate *e = &fit->estimate;
     if (!law->tested) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_TOO_FEW, ESTIMATE_MARGINAL,
                         "%zu moves are too few to test whether they follow the law", fit->n);
         estimate_advise(e, "make more moves, a dozen at least");
         return;
     }
     travel_judge_changes(e, law, fit->n, &law_words);
     if (travel_law_bends(law)) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_LAPS_BEND, ESTIMATE_MARGINAL,
                         "laps bend with the size of the move otherwise than by one "
                         "acceleration (chance %.2g)",
                         law->bend_p);

@@ -24,7 +24,7 @@ bool travel_values_differ(const struct travel_values *values)
 void travel_report_part(struct estimate *whole, const char *name, const struct estimate *part,
                         size_t i)
 {
-    estimate_reason(whole, ESTIMATE_MARGINAL,
+    estimate_reason(whole, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
                     "%.40s alone gives %s = %.4g +- %.2g, all together %.4g +- %.2g", name,
                     whole->name[i], part->value[i], part->se[i], whole->value[i], whole->se[i]);
     estimate_advise(whole, "the files are not of one robot in one state: fit each by itself");
@@ -51,7 +51,8 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
         }
         if (!(part->beta[term] > 0.0)) {
             estimate_reason(
-                &whole->estimate, part->beta_hi[term] < 0.0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                &whole->estimate, REASON_BELOW_ZERO,
+                part->beta_hi[term] < 0.0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                 "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g "
                 "to %.3g)",
                 name, travel_inverse_names[term], part->beta[term], travel_inverse_units[term],
@@ -115,14 +116,15 @@ static void judge_size(struct estimate *e, size_t n, double residual_s_sd,
     const double count = fmax(0.37 * (double)held->n, 1.0);
     if (ratio > HELD_OUT_MARGINAL &&
         gsl_cdf_chisq_Q(count * ratio * ratio, count) < HELD_OUT_CHANCE) {
-        estimate_reason_first(e, ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason_first(e, REASON_HELD_OUT,
+                              ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                               "the held-out moves contradict the fit: it is off by %.3g s "
                               "there, by %.3g s on its own moves",
                               size, own);
     }
     if (fabs(held->mean_s) > OFF_SE * own / sqrt((double)held->n) &&
         fabs(held->mean_s) > OFF_SHARE * own) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_HELD_OUT, ESTIMATE_MARGINAL,
                         "held-out moves take %.3g s %s than predicted on average",
                         fabs(held->mean_s), held->mean_s > 0.0 ? "longer" : "less");
     }
@@ -135,7 +137,7 @@ bool travel_held_out_judge(struct estimate *e, size_t n, double residual_s_sd,
         judge_size(e, n, residual_s_sd, held);
         return true;
     }
-    estimate_reason(e, ESTIMATE_PASS,
+    estimate_reason(e, REASON_TOO_FEW, ESTIMATE_PASS,
                     "%zu predictable held-out moves are too few to test the fit: %d are needed",
                     held->n, DOF_REPORTED + 1);
     return false;
@@ -146,7 +148,7 @@ static void judge_speeds(struct travel_fit *fit, const struct travel_fit *theirs
     for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
         if (is_apart(fit, theirs, false, term)) {
             estimate_reason_first(
-                &fit->estimate, ESTIMATE_MARGINAL,
+                &fit->estimate, REASON_HELD_OUT, ESTIMATE_MARGINAL,
                 "held-out moves give another %s: %.4g +- %.2g, not %.4g +- %.2g",
                 travel_term_name(term), theirs->estimate.value[term], theirs->estimate.se[term],
                 fit->estimate.value[term], fit->estimate.se[term]);

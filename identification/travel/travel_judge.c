@@ -183,7 +183,8 @@ static void judge_rank(struct travel_fit *fit, const struct travel_evidence *evi
         fit->estimate.identifiable[TRAVEL_INV_W] || fit->estimate.identifiable[TRAVEL_INV_V];
     char terms[ESTIMATE_TEXT_MAX];
     list_terms(fit, terms);
-    estimate_reason(&fit->estimate, any_speed ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
+    estimate_reason(&fit->estimate, REASON_NOT_DETERMINED,
+                    any_speed ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
                     "these moves do not determine %s%s", terms,
                     fit->estimate.combination_count > 0 ? " one by one, see combinations" : "");
     const struct classes c = count_classes(fit, evidence->x);
@@ -194,11 +195,11 @@ void travel_judge_usable(struct estimate *e, size_t n, size_t refused)
 {
     const size_t total = n + refused;
     if (n == 0) {
-        estimate_reason(e, ESTIMATE_FAIL, "no usable move");
+        estimate_reason(e, REASON_TOO_FEW, ESTIMATE_FAIL, "no usable move");
     }
     if (refused > 0) {
         const bool many = (double)refused > REFUSED_RATIO_MAX * (double)total;
-        estimate_reason(e, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+        estimate_reason(e, REASON_ROWS_UNUSABLE, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                         "%zu of %zu moves were refused: not a finite, sensible number, or a "
                         "lap that is not above zero",
                         refused, total);
@@ -213,7 +214,8 @@ static void judge_count(struct travel_fit *fit)
     }
     if (fit->freedom < ESTIMATE_FREEDOM_MIN) {
         const size_t used = fit->freedom + fit->estimate.rank;
-        estimate_reason(&fit->estimate, fit->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_TOO_FEW,
+                        fit->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "too few moves: %zu%s for %zu terms, %s", used,
                         used < fit->n ? " that do not lie far out" : "", fit->estimate.rank,
                         fit->freedom == 0
@@ -249,20 +251,21 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
     }
     if (!(b > 0.0)) {
         estimate_reason(
-            &fit->estimate, ESTIMATE_FAIL,
+            &fit->estimate, REASON_BELOW_ZERO, ESTIMATE_FAIL,
             "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
             travel_inverse_names[term], b, travel_inverse_units[term], fit->beta_lo[term],
             fit->beta_hi[term]);
         travel_advise_column(&fit->estimate, term);
     } else if (fit->beta_lo[term] <= 0.0) {
         estimate_reason(
-            &fit->estimate, ESTIMATE_MARGINAL,
+            &fit->estimate, REASON_BELOW_ZERO, ESTIMATE_MARGINAL,
             "sign not supported: %s = %.3g %s, but its 95 %% interval begins at %.3g",
             travel_inverse_names[term], b, travel_inverse_units[term], fit->beta_lo[term]);
         estimate_advise(&fit->estimate, "%s", more);
     } else if (half > HALF_WIDTH_RATIO_MAX * b) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s is known to +-%.0f %% only",
-                        travel_term_name(term), 100.0 * half / b);
+        estimate_reason(&fit->estimate, REASON_IMPRECISE, ESTIMATE_MARGINAL,
+                        "%s is known to +-%.0f %% only", travel_term_name(term),
+                        100.0 * half / b);
         estimate_advise(&fit->estimate, "%s", more);
     }
 }
@@ -270,7 +273,7 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
 void travel_judge_delay(struct estimate *e, const char *name, double value, double se)
 {
     if (value < -NEGATIVE_SE * se && value < -NEGATIVE_S) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_BELOW_ZERO, ESTIMATE_MARGINAL,
                         "unphysical sign: %s = %.3g s (se %.2g), a delay below zero", name,
                         value, se);
     }
@@ -295,7 +298,7 @@ static void judge_signs(struct travel_fit *fit)
 void travel_judge_r2(struct estimate *e, double r2)
 {
     if (e->rank > 1 && r2 < LAPS_R2_MARGINAL) {
-        estimate_reason(e, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_POOR_FIT, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "poor fit: the model explains %.0f %% of the variance of the laps",
                         100.0 * fmax(r2, 0.0));
     }
@@ -305,7 +308,8 @@ void travel_judge_outliers(struct estimate *e, size_t outliers, size_t n, const 
 {
     const double ratio = n ? (double)outliers / (double)n : 0.0;
     if (travel_law_many(outliers, n)) {
-        estimate_reason(e, ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_OUTLIERS,
+                        ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * ratio);
         estimate_advise(e, "look at the laps beyond 4 sd: %s, or a reply that was late", usual);
     }
@@ -316,14 +320,14 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
     travel_judge_r2(&fit->estimate, evidence->r2_weighted);
     travel_judge_outliers(&fit->estimate, fit->outliers, fit->n, "several moves in one");
     if (fit->method == TRAVEL_OLS && evidence->wild_count > 0) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                         "%zu of %zu moves deviate from a law that the others follow within "
                         "%.2g s, and bias ols: several moves in one?",
                         evidence->wild_count, fit->n, evidence->closer_s);
         estimate_advise(&fit->estimate, "use method tukey or auto");
     }
     if (fit->method == TRAVEL_OLS && !evidence->gaussian) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_METHOD_BIASED, ESTIMATE_MARGINAL,
                         "the residuals are not Gaussian (shape statistic %.1f, limit 9.2), so "
                         "the intervals of ols are not to be trusted",
                         evidence->shape);
@@ -383,7 +387,7 @@ static void judge_aside(struct travel_fit *fit, const struct travel_evidence *ev
         const double variance = fmax(p - fit->beta_se[j] * fit->beta_se[j], 0.25 * p);
         const double apart = fabs(evidence->plain[j] - fit->beta[j]);
         if (apart > ASIDE_SE * sqrt(variance) && apart > MATTERS * fabs(fit->beta[j])) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+            estimate_reason(&fit->estimate, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                             "%s gives %s = %.4g, ols %.4g: moves that it rejects are later the "
                             "larger they are, and may be part of the law",
                             travel_method_name(fit->method), travel_term_name(j),
@@ -415,12 +419,12 @@ static bool judge_order(struct estimate *e, const struct travel_law *law, size_t
     double percent;
     if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
         const char *name = find_changed(words, law->step, &percent);
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
                         "speeds change on the way: %s by %+.0f %% from move %zu of %zu on",
                         name, percent, law->step_at + 1, n);
     } else if (travel_law_drifts(law)) {
         const char *name = find_changed(words, law->trend, &percent);
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
                         "speeds change gradually: %s by %+.0f %% from the first move to "
                         "the last",
                         name, percent);
@@ -436,7 +440,7 @@ void travel_judge_causes(struct estimate *e, const struct travel_law *law,
                          const struct travel_law_words *words)
 {
     if (travel_law_leaves_a_kind(law)) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                         "the %zu outliers share a cause: they are %s, more than by chance",
                         law->aside, words->causes[law->aside_cause][law->aside_more ? 1 : 0]);
         estimate_advise(e, "find what these moves have in common: they may be part of the law");
@@ -447,7 +451,7 @@ static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
 {
     if (!fit->accelerating.known) {
         if (travel_law_bends(law)) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+            estimate_reason(&fit->estimate, REASON_LAPS_BEND, ESTIMATE_MARGINAL,
                             "laps bend with the size of the move, as those of a robot that "
                             "accelerates (chance %.2g)",
                             law->bend_p);
@@ -456,7 +460,7 @@ static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
         }
         return;
     }
-    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+    estimate_reason(&fit->estimate, REASON_LAPS_BEND, ESTIMATE_MARGINAL,
                     "the robot accelerates: laps bend with the size of the move; the residual "
                     "is %.2g s with accelerations, %.2g s with this law",
                     fit->accelerating.residual_s_sd, fit->residual_s_sd);
@@ -503,14 +507,14 @@ void travel_judge_changes(struct estimate *e, const struct travel_law *law, size
     if (travel_law_mixes(law, n)) {
         double percent;
         const char *name = find_changed(words, law->kinds, &percent);
-        estimate_reason(e, ESTIMATE_MARGINAL,
+        estimate_reason(e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
                         "moves of two kinds: %s differs by %.0f %% between %zu moves and the "
                         "other %zu",
                         name, fabs(percent), law->second_kind, n - law->second_kind);
     } else if (travel_law_spreads(law)) {
         const size_t k = law->variation[0] > law->variation[1] ? 0 : 1;
         estimate_reason(
-            e, ESTIMATE_MARGINAL,
+            e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
             "%s varies by %.0f %% from move to move: laps spread with the size of the "
             "move",
             words->changed[k], 100.0 * law->variation[k]);

@@ -328,12 +328,12 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
     }
     const size_t wild = judged ? count_beyond(e, ls->n, WILD_SD * ls->sd) : 0;
     if (evidence->gaussian && wild == 0) {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+        estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                         "method auto chose ols: the residuals look Gaussian");
         return tried ? robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls) : STATUS_OK;
     }
     remember_plain(&plain, evidence);
-    estimate_reason(&fit->estimate, ESTIMATE_PASS,
+    estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
                     "method auto chose %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
                     "(Gaussian: below %.1f)",
                     travel_method_name(method_used(ls->method)), wild, evidence->shape,
@@ -436,7 +436,7 @@ static enum status fit_design(enum travel_method method, struct room *room,
     memcpy(fit->estimate.se_white, fit->estimate.se, sizeof fit->estimate.se);
     set_quality(room, ls.sd, fit, &evidence);
     if (method != TRAVEL_AUTO && method != fit->method) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(&fit->estimate, REASON_METHOD_REPLACED, ESTIMATE_MARGINAL,
                         "method %s cannot be used on these moves, %s was",
                         travel_method_name(method), travel_method_name(fit->method));
     }

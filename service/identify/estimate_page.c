@@ -32,9 +32,9 @@ static void print_share(FILE *out, double se, double value)
 void estimate_page_verdict(FILE *out, const struct estimate *estimate)
 {
     for (size_t i = 0; i < estimate->reason_count; i++) {
-        (void)fprintf(out, "  %s %s\n",
+        (void)fprintf(out, "  %s %s [%s]\n",
                       estimate->reason_verdicts[i] == ESTIMATE_PASS ? "note:" : "because",
-                      estimate->reasons[i]);
+                      estimate->reasons[i], reason_code_name(estimate->reason_codes[i]));
     }
     for (size_t i = 0; i < estimate->advice_count; i++) {
         (void)fprintf(out, "  advice: %s\n", estimate->advice[i]);

@@ -17,7 +17,7 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\
 # * functions that write it: name, position of the code, first possible position of the sentence, counted from 0. A
 #   text in place of a position is the code of all sentences of that function; FILE:NAME is static there;
 # * texts: files with sentences in tables or return values, with a word in place of the code;
-# * contract: the OpenAPI file whose list of codes is made from the first.
+# * document: the page whose table of codes is made from the first.
 OUTPUTS = {
     "alarms": {
         "codes": ("logger/message/record.h", r'X\((ALARM_\w+), "(\w+)", ALARM_TYPE_\w+\)', ("code",)),
@@ -60,6 +60,11 @@ OUTPUTS = {
                   ("config/labfile/lab_file.c", "(the lab file)"), ("config/mapping/mapping_file.c", "(a mapping)"),
                   ("config/machine/machine_yaml.c", "(a machine)"),
                   ("service/sim/experiment/experiment_file.c", "(an experiment)")),
+    },
+    "reasons": {
+        "codes": ("identification/fit/reason.def", r'REASON\((\w+), "(\w+)", "(.*?)"', ("code", "reason_codes")),
+        "functions": (("estimate_reason", 1, 3), ("estimate_reason_first", 1, 3), ("plausible_doubt", "wrong_unit", 1)),
+        "document": "docs/model/trust.md",
     },
 }
 
@@ -155,7 +160,7 @@ def read_output(source, found, output):
     uses = "\n".join(re.sub(pattern, "", path.read_text()) for path in source_files(source))
     named = set(re.findall(r"[A-Z]\w+", uses))
     faults += [f"{table}: {row[1]} is used nowhere" for row in rows if row[0] not in named]
-    return sorted(lines), faults
+    return sorted(lines), rows, faults
 
 
 def hold(path, text, bless, faults):
@@ -175,9 +180,15 @@ def main():
     source = pathlib.Path(given[0]) if given else pathlib.Path(__file__).parent.parent.parent
     found, faults = list(calls(source)), []
     for name, output in OUTPUTS.items():
-        lines, wrong = read_output(source, found, output)
+        lines, rows, wrong = read_output(source, found, output)
         faults += wrong
         hold(source / f"tests/golden/messages/{name}.txt", "".join(line + "\n" for line in lines), bless, faults)
+        if "document" in output:
+            page = source / output["document"]
+            table = f"<!-- {name}: begin -->\n| code | meaning |\n|---|---|\n" \
+                + "".join(f"| `{row[1]}` | {row[2]} |\n" for row in rows)
+            text = re.sub(rf"<!-- {name}: begin -->\n(?:\|.*\n)+", lambda _: table, page.read_text())
+            hold(page, text, bless, faults)
     for fault in faults:
         print(fault)
     if faults:

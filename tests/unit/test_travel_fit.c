@@ -707,7 +707,8 @@ static void test_report(void)
         "\"identifiable\":[],\"correlation\":[" ROW "," ROW "," ROW "," ROW "," ROW
         "],\"rank\":0,\"condition\":null,\"null_directions\":[],\"combinations\":[],"
         "\"verdict\":\"FAIL\",\"reasons\":[\"no usable move\",\"these moves do not determine "
-        "t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps\"],\"advice\":[\"turn on the "
+        "t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps\"],"
+        "\"reason_codes\":[\"too_few\",\"not_determined\"],\"advice\":[\"turn on the "
         "spot by two different angles\",\"drive two straight moves of different "
         "length\",\"turn and drive in one move\"],"
         "\"rmse_s\":null,\"r2\":null,\"residual_s_sd\":null,\"outliers\":0,\"refused\":0,"

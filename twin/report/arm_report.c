@@ -99,7 +99,6 @@ void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *f
                          const struct reference_check *checks,
                          const struct reference_comparison *whole)
 {
-    const struct estimate *e = &fit->whole;
     json_write_text(w, "model", "arm_friction");
     json_write_array(w, "parameters");
     for (size_t j = 0; j < ARM_JOINTS; j++) {
@@ -111,9 +110,7 @@ void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *f
     write_values(w, "values", fit, false);
     write_values(w, "se", fit, true);
     write_intervals(w, fit);
-    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
-    json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
-    json_write_texts(w, "advice", e->advice[0], ESTIMATE_TEXT_MAX, e->advice_count);
+    estimate_report_verdict(w, &fit->whole);
     write_comparison(w, fit, checks, whole);
     json_write_array(w, "joints");
     for (size_t j = 0; j < ARM_JOINTS; j++) {

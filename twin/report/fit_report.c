@@ -64,6 +64,18 @@ static void write_combinations(struct json_writer *w, const struct estimate *e)
     json_write_close(w);
 }
 
+void estimate_report_verdict(struct json_writer *w, const struct estimate *e)
+{
+    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
+    json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
+    json_write_array(w, "reason_codes");
+    for (size_t i = 0; i < e->reason_count; i++) {
+        json_write_text(w, NULL, reason_code_name(e->reason_codes[i]));
+    }
+    json_write_close(w);
+    json_write_texts(w, "advice", e->advice[0], ESTIMATE_TEXT_MAX, e->advice_count);
+}
+
 void estimate_report(struct json_writer *w, const struct estimate *estimate)
 {
     const struct estimate *e = estimate;
@@ -83,9 +95,7 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate)
     json_write_real(w, "condition", e->condition);
     json_write_texts(w, "null_directions", e->nulls[0], ESTIMATE_TEXT_MAX, e->null_count);
     write_combinations(w, e);
-    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
-    json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
-    json_write_texts(w, "advice", e->advice[0], ESTIMATE_TEXT_MAX, e->advice_count);
+    estimate_report_verdict(w, e);
 }
 
 /* ---- travel times -------------------------------------------------------------------------

@@ -22,7 +22,7 @@
  *   {"parameters":[…],"values":{name: …},"se":{…},"se_white":{…},"relative_se":{…},
  *    "ci95":{name:[lo,hi]},"identifiable":[…],"correlation":[[…]],"rank","condition",
  *    "null_directions":[…],"combinations":[{"name","value","se"}],"verdict","reasons":[…],
- *    "advice":[…]} */
+ *    "reason_codes":[…],"advice":[…]} */
 
 /* Writes all of them into an open object. */
 void estimate_report(struct json_writer *w, const struct estimate *estimate);
@@ -30,6 +30,8 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate);
 /* Writes {name: value, …}, a number for each parameter. */
 void estimate_report_column(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const double *values);
+/* Writes "verdict", "reasons", "reason_codes" and "advice". */
+void estimate_report_verdict(struct json_writer *w, const struct estimate *estimate);
 /* Writes only "ci95". */
 void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate);
 /* Writes ["name", …] of the marked parameters. */

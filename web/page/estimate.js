@@ -26,7 +26,8 @@ export function valueTable(title, estimate) {
 
 export function verdictWords(estimate, note) {
     return [el("p", {}, fitChip(estimate.verdict), note && el("span", {class: "muted"}, ` ${note}`)),
-        el("ul", {class: "words-list"}, estimate.reasons.map(r => el("li", {}, r)),
+        el("ul", {class: "words-list"}, estimate.reasons.map((r, i) =>
+            el("li", {}, r, el("code", {class: "muted"}, ` ${estimate.reason_codes?.[i] ?? ""}`))),
             estimate.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];
 }
 
