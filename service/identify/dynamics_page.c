@@ -37,10 +37,7 @@ static void print_parameters(const struct identify_result *result, FILE *out)
     const struct dynamics_fit *fit = &result->fit;
     const struct model *model = result->kind->model;
     struct dynamics_derived derived;
-    estimate_page_head(out);
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        estimate_page_parameter(out, &fit->estimate, i, "");
-    }
+    estimate_page_parameters(out, &fit->estimate);
     for (size_t i = 0; i < model->derived_count; i++) {
         dynamics_derive(fit, model, i, &derived);
         print_derived(out, model->derived[i].symbol, model->derived[i].name, &derived);
@@ -329,8 +326,7 @@ static void print_page(const void *what, FILE *out)
     const struct model *model = result->kind->model;
     const struct estimate *e = &result->fit.estimate;
     char equations[48];
-    (void)fprintf(out, "%s by %s: %s\n", model->name, dynamics_method_name(result->fit.method),
-                  estimate_verdict_name(e->verdict));
+    (void)fprintf(out, "%s by %s", model->name, dynamics_method_name(result->fit.method));
     estimate_page_verdict(out, e);
     print_parameters(result, out);
     if (result->turn_over_velocity > 0.0) {

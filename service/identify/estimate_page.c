@@ -31,6 +31,7 @@ static void print_share(FILE *out, double se, double value)
 
 void estimate_page_verdict(FILE *out, const struct estimate *estimate)
 {
+    (void)fprintf(out, ": %s\n", estimate_verdict_name(estimate->verdict));
     for (size_t i = 0; i < estimate->reason_count; i++) {
         (void)fprintf(out, "  %s %s [%s]\n",
                       estimate->reason_verdicts[i] == ESTIMATE_PASS ? "note:" : "because",
@@ -69,6 +70,14 @@ void estimate_page_parameter(FILE *out, const struct estimate *e, size_t i, cons
 {
     estimate_page_row(out, e->symbol[i], e->name[i], e->value[i], e->se[i], e->lo[i], e->hi[i],
                       e->identifiable[i] ? note : "not identifiable");
+}
+
+void estimate_page_parameters(FILE *out, const struct estimate *e)
+{
+    estimate_page_head(out);
+    for (size_t i = 0; i < e->p; i++) {
+        estimate_page_parameter(out, e, i, "");
+    }
 }
 
 void estimate_page_reference(FILE *out, const struct estimate *e,

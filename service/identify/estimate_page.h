@@ -12,7 +12,7 @@
 enum page_form { PAGE_DIGITS, PAGE_DECIMALS, PAGE_SIGNED };
 void estimate_page_cell(FILE *out, int width, enum page_form form, int places, double value);
 
-/* Print the text after "…: PASS": reasons and advice, one a line. */
+/* Print the verdict after the words of the first line, and reasons and advice, one a line. */
 void estimate_page_verdict(FILE *out, const struct estimate *estimate);
 
 /* Print the head of a parameter table, and below a line of it. */
@@ -22,6 +22,9 @@ void estimate_page_row(FILE *out, const char *symbol, const char *name, double v
 /* Print parameter i of the estimate; note may be "". */
 void estimate_page_parameter(FILE *out, const struct estimate *estimate, size_t i,
                              const char *note);
+
+/* Print the head and all parameters without notes. */
+void estimate_page_parameters(FILE *out, const struct estimate *estimate);
 
 /* Compare the values in use with the estimate, a line each, and all together. */
 void estimate_page_reference(FILE *out, const struct estimate *e,

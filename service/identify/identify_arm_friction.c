@@ -162,10 +162,7 @@ static void print_joint(const struct result *result, size_t j, FILE *out)
         (void)fprintf(out, "; held out %.4g A (R2 %.4f)", joint->held_out.rmse_a,
                       joint->held_out.r2);
     }
-    estimate_page_head(out);
-    for (size_t i = 0; i < e->p; i++) {
-        estimate_page_parameter(out, e, i, "");
-    }
+    estimate_page_parameters(out, e);
     for (size_t i = 0; i < e->p; i++) {
         if (result->head.reference[j].given &&
             isfinite(result->head.reference[j].values.value[i])) {
@@ -179,9 +176,8 @@ static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
     const struct arm_friction_summary *summary = &result->summary;
-    (void)fprintf(out, "arm_friction of %zu rows in %zu run%s: %s\n", summary->used,
-                  summary->runs, summary->runs == 1 ? "" : "s",
-                  estimate_verdict_name(result->fit.whole.verdict));
+    (void)fprintf(out, "arm_friction of %zu rows in %zu run%s", summary->used, summary->runs,
+                  summary->runs == 1 ? "" : "s");
     estimate_page_verdict(out, &result->fit.whole);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         print_joint(result, j, out);

@@ -177,10 +177,7 @@ static void print_fit(const struct result *result, FILE *out)
     const struct arm_kinematics_fit *fit = &result->fit;
     const struct estimate *e = &fit->estimate;
     char outliers[64];
-    estimate_page_head(out);
-    for (size_t i = 0; i < e->p; i++) {
-        estimate_page_parameter(out, e, i, "");
-    }
+    estimate_page_parameters(out, e);
     parameters_in_use_print(out, e, &result->head.reference[0]);
     (void)snprintf(outliers, sizeof outliers, ", %zu poses left out as outliers",
                    fit->outliers);
@@ -195,8 +192,7 @@ static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
     const struct arm_kinematics_fit *fit = &result->fit;
-    (void)fprintf(out, "arm_kinematics of %zu poses of a %s: %s\n", fit->n, result->arm.name,
-                  estimate_verdict_name(fit->estimate.verdict));
+    (void)fprintf(out, "arm_kinematics of %zu poses of a %s", fit->n, result->arm.name);
     estimate_page_verdict(out, &fit->estimate);
     if (fit->converged) {
         print_fit(result, out);

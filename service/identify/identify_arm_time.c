@@ -119,18 +119,9 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
 
 static void write_members(const void *what, struct json_writer *w)
 {
-#define HELD(field) JSON_MEMBER(struct travel_held_out, field)
-    static const struct json_member held[] = {HELD(n), HELD(unpredicted), HELD(rmse_s),
-                                              HELD(median_s), HELD(mean_s)};
     const struct result *result = what;
     profile_report_members(w, &result->fit);
-    json_write_int(w, "skipped", (int64_t)result->list.skipped);
-    if (result->list.head.is_held_out) {
-        json_write_object(w, "validation");
-        json_write_members(w, held, COUNT(held), &result->list.held);
-        json_write_close(w);
-    }
-    parameters_in_use_write(w, &result->fit.estimate, &result->list.head.reference[0]);
+    move_list_write(w, &result->list);
 }
 
 static void print_page(const void *what, FILE *out)
@@ -139,12 +130,10 @@ static void print_page(const void *what, FILE *out)
         "delay of every move", "to the speed commanded", "to the acceleration commanded"};
     const struct result *result = what;
     const struct profile_fit *fit = &result->fit;
-    const struct travel_held_out *held = &result->list.held;
     const struct move_residuals left = {fit->n, fit->outliers, fit->rmse_s, fit->residual_s_sd,
                                         fit->r2};
-    (void)fprintf(out, "times of %zu moves as commanded, method %s: %s\n", fit->n,
-                  travel_method_name(fit->method),
-                  estimate_verdict_name(fit->estimate.verdict));
+    (void)fprintf(out, "times of %zu moves as commanded, method %s", fit->n,
+                  travel_method_name(fit->method));
     move_list_print_verdict(out, &result->list);
     estimate_page_head(out);
     for (size_t i = 0; i < PROFILE_P; i++) {
@@ -153,12 +142,6 @@ static void print_page(const void *what, FILE *out)
         }
     }
     move_list_print_residuals(out, &result->list, &left);
-    if (result->list.head.is_held_out) {
-        (void)fprintf(out,
-                      "held out:  rmse %.4g s, median error %.4g s, mean %+.4g s on %zu moves, "
-                      "%zu not predictable\n",
-                      held->rmse_s, held->median_s, held->mean_s, held->n, held->unpredicted);
-    }
 }
 
 static struct parameters_in_use_form name_parameters(void *what)

@@ -150,13 +150,10 @@ static void print_page(const void *what, FILE *out)
     const struct odometry_fit *fit = &result->fit;
     const struct estimate *e = &fit->estimate;
     char jumps[64];
-    (void)fprintf(out, "odometry of %zu poses in %zu run%s: %s\n", fit->n, fit->runs,
-                  fit->runs == 1 ? "" : "s", estimate_verdict_name(fit->estimate.verdict));
+    (void)fprintf(out, "odometry of %zu poses in %zu run%s", fit->n, fit->runs,
+                  fit->runs == 1 ? "" : "s");
     estimate_page_verdict(out, e);
-    estimate_page_head(out);
-    for (size_t i = 0; i < e->p; i++) {
-        estimate_page_parameter(out, e, i, "");
-    }
+    estimate_page_parameters(out, e);
     estimate_page_correlation(out, e);
     parameters_in_use_print(out, e, &result->head.reference[0]);
     (void)snprintf(jumps, sizeof jumps, ", %zu poses skipped because they jump", fit->outliers);

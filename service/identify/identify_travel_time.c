@@ -195,21 +195,11 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
     return st == STATUS_OK ? move_list_add(&result->list, &move, csv, err) : st;
 }
 
-#define HELD(field) JSON_MEMBER(struct travel_held_out, field)
-static const struct json_member held_members[] = {HELD(n),  HELD(unpredicted), HELD(rmse_s),
-                                                  HELD(r2), HELD(median_s),    HELD(mean_s)};
-
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
     travel_report_members(w, &result->fit);
-    json_write_int(w, "skipped", (int64_t)result->list.skipped);
-    if (result->list.head.is_held_out) {
-        json_write_object(w, "validation");
-        json_write_members(w, held_members, COUNT(held_members), &result->list.held);
-        json_write_close(w);
-    }
-    parameters_in_use_write(w, &result->fit.estimate, &result->list.head.reference[0]);
+    move_list_write(w, &result->list);
 }
 
 static void print_terms(const struct travel_fit *fit, FILE *out)
@@ -271,28 +261,16 @@ static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
     const struct travel_fit *fit = &result->fit;
-    const struct travel_held_out *held = &result->list.held;
     const struct move_residuals left = {fit->n, fit->outliers, fit->rmse_s, fit->residual_s_sd,
                                         fit->r2};
     const size_t files = result->list.request->file_count;
-    (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s: %s\n", fit->n,
+    (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s", fit->n,
                   motion_text(fit->motion), files, files == 1 ? "" : "s",
-                  travel_method_name(fit->method),
-                  estimate_verdict_name(fit->estimate.verdict));
+                  travel_method_name(fit->method));
     move_list_print_verdict(out, &result->list);
     print_terms(fit, out);
     print_accelerating(&fit->accelerating, out);
     move_list_print_residuals(out, &result->list, &left);
-    if (result->list.head.is_held_out && held->n == 0) {
-        (void)fprintf(out, "held out:  no move that can be predicted, of %zu\n",
-                      held->unpredicted);
-    } else if (result->list.head.is_held_out) {
-        (void)fprintf(
-            out,
-            "held out:  rmse %.4g s, R2 %.4f, median error %.4g s, mean %+.4g s on %zu moves, "
-            "%zu not predictable\n",
-            held->rmse_s, held->r2, held->median_s, held->mean_s, held->n, held->unpredicted);
-    }
 }
 
 static struct parameters_in_use_form name_parameters(void *what)

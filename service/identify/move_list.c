@@ -126,4 +126,29 @@ void move_list_print_residuals(FILE *out, const struct move_list *list,
         (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
                       left->rmse_s, left->sd_s, left->r2, left->outliers);
     }
+    const struct travel_held_out *held = &list->held;
+    if (list->head.is_held_out && held->n == 0) {
+        (void)fprintf(out, "held out:  no move that can be predicted, of %zu\n",
+                      held->unpredicted);
+    } else if (list->head.is_held_out) {
+        (void)fprintf(
+            out,
+            "held out:  rmse %.4g s, R2 %.4f, median error %.4g s, mean %+.4g s on %zu moves, "
+            "%zu not predictable\n",
+            held->rmse_s, held->r2, held->median_s, held->mean_s, held->n, held->unpredicted);
+    }
+}
+
+void move_list_write(struct json_writer *w, const struct move_list *list)
+{
+#define HELD(field) JSON_MEMBER(struct travel_held_out, field)
+    static const struct json_member members[] = {HELD(n),  HELD(unpredicted), HELD(rmse_s),
+                                                 HELD(r2), HELD(median_s),    HELD(mean_s)};
+    json_write_int(w, "skipped", (int64_t)list->skipped);
+    if (list->head.is_held_out) {
+        json_write_object(w, "validation");
+        json_write_members(w, members, COUNT(members), &list->held);
+        json_write_close(w);
+    }
+    parameters_in_use_write(w, list->head.known.part[0], &list->head.reference[0]);
 }

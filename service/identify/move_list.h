@@ -56,7 +56,11 @@ MUST_USE enum status move_list_fit(struct move_list *list, move_range_fit *fit_r
 /* Print the reasons of the verdict, and how many rows were no moves. */
 void move_list_print_verdict(FILE *out, const struct move_list *list);
 
-/* Counts of determined parameters, and statistics of the residuals. */
+/* Write the members after those of the fit. */
+void move_list_write(struct json_writer *w, const struct move_list *list);
+
+/* Print values in use, counts of determined parameters, and statistics of the residuals, those
+ * of held-out moves too. */
 struct move_residuals {
     size_t n, outliers;
     double rmse_s, sd_s, r2;
