@@ -57,17 +57,6 @@ void column_space_find(const double *x, const double *use, size_t n, size_t p, d
     }
 }
 
-void column_space_remove(const struct column_space *space, double *residual)
-{
-    for (size_t k = 0; k < space->rank; k++) {
-        const double *q = space->q + k * space->n;
-        const double within = dot_product(q, residual, space->n);
-        for (size_t i = 0; i < space->n; i++) {
-            residual[i] -= within * q[i];
-        }
-    }
-}
-
 bool column_space_cholesky(double m[][COLUMN_SPACE_P_MAX], double *b, size_t p)
 {
     for (size_t j = 0; j < p; j++) {

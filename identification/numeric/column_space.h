@@ -30,9 +30,6 @@ struct column_space {
 void column_space_find(const double *x, const double *use, size_t n, size_t p, double *q,
                        struct column_space *space);
 
-/* Subtracts from residual [n] its part in the column space. */
-void column_space_remove(const struct column_space *space, double *residual);
-
 /* Solves m x = b in place for a positive definite m [p x p]. m holds its upper half by rows
  * of COLUMN_SPACE_P_MAX. Returns false, with m and b destroyed, if m is not positive
  * definite to working accuracy. */

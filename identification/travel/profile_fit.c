@@ -6,7 +6,6 @@
 static const double RATE_MAX = 1e6;
 static const double LAP_S_MAX = 1e9;
 
-ENUM_NAMES(profile_class, PROFILE_CLASSES, "joint", "line");
 ENUM_NAMES(profile_term, PROFILE_P, "joint_t0_s", "joint_speed_ratio",
            "joint_acceleration_ratio", "line_t0_s", "line_speed_ratio",
            "line_acceleration_ratio");

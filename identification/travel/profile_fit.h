@@ -84,7 +84,5 @@ double profile_time_predict(const struct profile_fit *fit, const struct profile_
 
 extern const struct names profile_term_names;
 const char *profile_term_name(enum profile_term term); /* "joint_t0_s" ... */
-extern const struct names profile_class_names;
-const char *profile_class_name(enum profile_class kind); /* "joint", "line" */
 
 #endif

@@ -126,7 +126,6 @@ static const struct {
     TABLE(team_run_end_names),
     TABLE(team_step_kind_names),
     TABLE(team_stop_names),
-    TABLE(profile_class_names),
     TABLE(profile_term_names),
     TABLE(travel_method_names),
     TABLE(travel_term_names),
