@@ -277,17 +277,22 @@ void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
 void json_write_two(struct json_writer *w, const char *key, double a, double b)
 {
     const double both[] = {a, b};
-    json_write_axes(w, key, both, 2);
+    json_write_numbers(w, key, both, 2);
 }
 
 void json_write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
 {
-    if (count == 0) {
-        return;
+    if (count > 0) {
+        json_write_numbers(w, key, axes, count);
     }
+}
+
+void json_write_numbers(struct json_writer *w, const char *key, const double *values,
+                        size_t count)
+{
     json_write_array(w, key);
     for (size_t i = 0; i < count; i++) {
-        json_write_real(w, NULL, axes[i]);
+        json_write_real(w, NULL, values[i]);
     }
     json_write_close(w);
 }
@@ -322,32 +327,77 @@ void json_write_counts(struct json_writer *w, const char *key, const struct name
     json_write_close(w);
 }
 
-static void write_member(struct json_writer *w, const struct json_member *m, const void *field)
+/* Reads a field of a struct. */
+static struct json_row read_field(const struct json_member *m, const void *field)
 {
+    struct json_row row = {.key = m->key, .form = m->form};
     switch (m->form) {
     case JSON_FORM_REAL:
-        json_write_real(w, m->key, *(const double *)field);
+        row.value.real = *(const double *)field;
         break;
     case JSON_FORM_BOOL:
-        json_write_bool(w, m->key, *(const bool *)field);
+        row.value.whole = *(const bool *)field;
         break;
     case JSON_FORM_U16:
-        json_write_int(w, m->key, *(const uint16_t *)field);
+        row.value.whole = *(const uint16_t *)field;
         break;
     case JSON_FORM_U32:
-        json_write_int(w, m->key, *(const uint32_t *)field);
-        break;
-    case JSON_FORM_64:
-        json_write_int(w, m->key, *(const int64_t *)field);
+        row.value.whole = *(const uint32_t *)field;
         break;
     case JSON_FORM_CHARS:
-        json_write_text(w, m->key, field);
+        row.value.text = field;
         break;
     case JSON_FORM_TEXT:
-        json_write_text(w, m->key, *(const char *const *)field);
+        row.value.text = *(const char *const *)field;
+        break;
+    default:
+        row.value.whole = *(const int64_t *)field;
+        break;
+    }
+    return row;
+}
+
+static void write_row(struct json_writer *w, const struct json_row *row)
+{
+    switch (row->form) {
+    case JSON_FORM_REAL:
+        json_write_real(w, row->key, row->value.real);
+        break;
+    case JSON_FORM_BOOL:
+        json_write_bool(w, row->key, row->value.whole != 0);
+        break;
+    case JSON_FORM_U16:
+    case JSON_FORM_U32:
+    case JSON_FORM_64:
+        json_write_int(w, row->key, row->value.whole);
+        break;
+    case JSON_FORM_CHARS:
+    case JSON_FORM_TEXT:
+        json_write_text(w, row->key, row->value.text);
         break;
     case JSON_FORM_SECONDS:
-        json_write_seconds(w, m->key, *(const int64_t *)field);
+        json_write_seconds(w, row->key, row->value.whole);
+        break;
+    case JSON_FORM_COUNTS:
+        json_write_counts(w, row->key, row->by.names, row->value.at);
+        break;
+    case JSON_FORM_NUMBERS:
+        json_write_numbers(w, row->key, row->value.at, row->count);
+        break;
+    case JSON_FORM_NULL:
+        json_write_null(w, row->key);
+        break;
+    case JSON_FORM_GROUP:
+        json_write_rows(w, row->value.at);
+        break;
+    case JSON_FORM_OBJECT:
+        json_write_object_of(w, row->key, row->value.at);
+        break;
+    case JSON_FORM_FIELDS:
+        json_write_members(w, row->by.members, row->count, row->value.at);
+        break;
+    case JSON_FORM_ABSENT:
+    case JSON_FORM_END:
         break;
     }
 }
@@ -356,8 +406,24 @@ void json_write_members(struct json_writer *w, const struct json_member *members
                         const void *from)
 {
     for (size_t i = 0; i < count; i++) {
-        write_member(w, &members[i], (const char *)from + members[i].offset);
+        const struct json_row row =
+            read_field(&members[i], (const char *)from + members[i].offset);
+        write_row(w, &row);
     }
+}
+
+void json_write_rows(struct json_writer *w, const struct json_row *rows)
+{
+    for (; rows->form != JSON_FORM_END; rows++) {
+        write_row(w, rows);
+    }
+}
+
+void json_write_object_of(struct json_writer *w, const char *key, const struct json_row *rows)
+{
+    json_write_object(w, key);
+    json_write_rows(w, rows);
+    json_write_close(w);
 }
 
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)

@@ -66,6 +66,8 @@ void json_write_null(struct json_writer *w, const char *key);
 void json_write_seconds(struct json_writer *w, const char *key, int64_t us);
 /* Writes [a, b]: a point, or the ends of an interval. */
 void json_write_two(struct json_writer *w, const char *key, double a, double b);
+void json_write_numbers(struct json_writer *w, const char *key, const double *values,
+                        size_t count);
 /* Writes a list of numbers; nothing if count is 0. */
 void json_write_axes(struct json_writer *w, const char *key, const double *axes, size_t count);
 /* Writes a list of texts[count][room]. */
@@ -79,22 +81,121 @@ void json_write_counts(struct json_writer *w, const char *key, const struct name
 /* Writes text that is JSON already; no bytes: null. */
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes);
 
-/* ---- structs, by tables of their fields ----
+/* ---- rows: several members at once ----
  *
- *   #define CARD(field) JSON_MEMBER(struct card, field)
- *   static const struct json_member card_members[] = {CARD(rows), CARD(rate_hz)};
- *   json_write_members(w, card_members, COUNT(card_members), card); */
+ *   JSON_WRITE_OBJECT(w, "last", JSON_SECONDS("t", last->t_us), JSON("n", last->n),
+ *                     JSON_IF(last->detail[0], JSON("detail", last->detail)),
+ *                     JSON_OBJECT("counts", JSON_FIELDS(count_members, &last->counts)));
+ *
+ * A row is a member: its name and its value. Rows are written in their order. */
 
 enum json_form {
+    JSON_FORM_END, /* no row follows */
+    JSON_FORM_ABSENT,
+    JSON_FORM_NULL,
     JSON_FORM_REAL,
     JSON_FORM_BOOL,
     JSON_FORM_U16,
     JSON_FORM_U32,
     JSON_FORM_64,
-    JSON_FORM_CHARS,  /* char field[] */
-    JSON_FORM_TEXT,   /* const char *; NULL: null */
-    JSON_FORM_SECONDS /* int64_t, microseconds */
+    JSON_FORM_CHARS,   /* char field[] */
+    JSON_FORM_TEXT,    /* const char *; NULL: null */
+    JSON_FORM_SECONDS, /* int64_t, microseconds */
+    JSON_FORM_COUNTS,  /* uint64_t for each name */
+    JSON_FORM_NUMBERS, /* a list of double */
+    JSON_FORM_OBJECT,  /* of rows */
+    JSON_FORM_GROUP,   /* the rows themselves */
+    JSON_FORM_FIELDS   /* members of a struct, by the table of its fields */
 };
+
+struct json_row {
+    const char *key;
+    enum json_form form;
+    unsigned count; /* of numbers or fields */
+    union {
+        double real;
+        int64_t whole; /* or 0, 1 */
+        const char *text;
+        const void *at; /* counts, numbers, rows or struct */
+    } value;
+    union {
+        const struct names *names;
+        const struct json_member *members;
+    } by;
+};
+
+/* clang-format off */
+#define JSON_ROW(row_key, row_form, ...)                                                       \
+    ((struct json_row){.key = (row_key), .form = (row_form), __VA_ARGS__})
+#define JSON_ROWS(...) ((const struct json_row[]){__VA_ARGS__, {.form = JSON_FORM_END}})
+
+/* The value in the format of its type. A comparison is an int, which is refused here: use
+ * JSON_BOOL or JSON_WHOLE. */
+#define JSON(key, x)                                                                           \
+    _Generic((x), double: json_row_real, bool: json_row_bool, uint8_t: json_row_count,         \
+             uint16_t: json_row_count, uint32_t: json_row_count, uint64_t: json_row_count,     \
+             int64_t: json_row_whole, char *: json_row_text, const char *: json_row_text)      \
+    (key, x)
+#define JSON_BOOL(key, x)     json_row_bool(key, x)
+#define JSON_WHOLE(key, x)    json_row_whole(key, (int64_t)(x))
+#define JSON_SECONDS(key, us) JSON_ROW(key, JSON_FORM_SECONDS, .value.whole = (us))
+#define JSON_NULL(key)        JSON_ROW(key, JSON_FORM_NULL, .count = 0)
+#define JSON_COUNTS(key, all, x)                                                               \
+    JSON_ROW(key, JSON_FORM_COUNTS, .value.at = (x), .by.names = (all))
+/* An empty list is written as well, unlike json_write_axes(). */
+#define JSON_NUMBERS(key, x, n)                                                                \
+    JSON_ROW(key, JSON_FORM_NUMBERS, .value.at = (x), .count = (unsigned)(n))
+#define JSON_TWO(key, a, b) JSON_NUMBERS(key, ((const double[]){a, b}), 2)
+#define JSON_OBJECT(key, ...)                                                                  \
+    JSON_ROW(key, JSON_FORM_OBJECT, .value.at = JSON_ROWS(__VA_ARGS__))
+#define JSON_FIELDS(table, from)                                                               \
+    JSON_ROW(NULL, JSON_FORM_FIELDS, .value.at = (from), .by.members = (table),                \
+             .count = sizeof(table) / sizeof((table)[0]))
+/* Unless its value is given, the row is left out and not even computed. */
+#define JSON_IF(given, row) ((given) ? (row) : JSON_ROW(NULL, JSON_FORM_ABSENT, .count = 0))
+/* An object of these rows, or null. */
+#define JSON_KNOWN(key, known, ...) ((known) ? JSON_OBJECT(key, __VA_ARGS__) : JSON_NULL(key))
+
+/* Several rows in the place of one. */
+#define JSON_GROUP(...) JSON_ROW(NULL, JSON_FORM_GROUP, .value.at = JSON_ROWS(__VA_ARGS__))
+
+/* Writes these rows into the open object. */
+#define JSON_WRITE(w, ...) json_write_rows(w, JSON_ROWS(__VA_ARGS__))
+/* Opens an object that begins with these rows. */
+#define JSON_OPEN(w, key, ...) (json_write_object(w, key), JSON_WRITE(w, __VA_ARGS__))
+/* Writes an object of these rows. */
+#define JSON_WRITE_OBJECT(w, key, ...) json_write_object_of(w, key, JSON_ROWS(__VA_ARGS__))
+/* clang-format on */
+
+static inline struct json_row json_row_real(const char *key, double value)
+{
+    return JSON_ROW(key, JSON_FORM_REAL, .value.real = value);
+}
+static inline struct json_row json_row_bool(const char *key, bool value)
+{
+    return JSON_ROW(key, JSON_FORM_BOOL, .value.whole = value);
+}
+static inline struct json_row json_row_whole(const char *key, int64_t value)
+{
+    return JSON_ROW(key, JSON_FORM_64, .value.whole = value);
+}
+static inline struct json_row json_row_count(const char *key, uint64_t value)
+{
+    return json_row_whole(key, (int64_t)value);
+}
+static inline struct json_row json_row_text(const char *key, const char *value)
+{
+    return JSON_ROW(key, JSON_FORM_TEXT, .value.text = value);
+}
+
+void json_write_rows(struct json_writer *w, const struct json_row *rows);
+void json_write_object_of(struct json_writer *w, const char *key, const struct json_row *rows);
+
+/* ---- structs, by tables of their fields ----
+ *
+ *   #define CARD(field) JSON_MEMBER(struct card, field)
+ *   static const struct json_member card_members[] = {CARD(rows), CARD(rate_hz)};
+ *   json_write_members(w, card_members, COUNT(card_members), card); */
 
 struct json_member {
     const char *key;

@@ -331,6 +331,43 @@ static void test_members(void)
                "\"counts\":{\"a\":3,\"b\":4},\"no\":null}");
 }
 
+/* Rows are written in their order, in the format of their type; absent ones are not computed.
+ */
+static void test_rows(void)
+{
+#define SAMPLE(field) JSON_MEMBER(struct sample, field)
+    static const struct json_member members[] = {SAMPLE(on), SAMPLE(small)};
+    static const char *const texts[] = {"a", "b"};
+    const struct names names = {texts, 2};
+    const struct sample sample = {0.5, true, 65535, 4294967295, 7, -8, 2500000, "hi", NULL};
+    const struct sample *const nothing = NULL;
+    const double numbers[] = {1.5, 2.0};
+    char text[512];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    JSON_OPEN(&w, NULL, JSON("x", sample.x_m), JSON("on", sample.on),
+              JSON("small", sample.small), JSON("large", sample.large),
+              JSON("below", sample.below), JSON("chars", sample.chars),
+              JSON("text", sample.text), JSON_WHOLE("whole", 3), JSON_BOOL("equal", 1 == 1));
+    JSON_WRITE(&w, JSON_SECONDS("t", sample.t_us), JSON_NULL("null"),
+               JSON_FIELDS(members, &sample),
+               JSON_COUNTS("counts", &names, ((const uint64_t[]){3, 4})),
+               JSON_NUMBERS("numbers", numbers, 2), JSON_NUMBERS("none", numbers, 0),
+               JSON_TWO("two", 0.25, 0.75), JSON_IF(nothing, JSON("absent", nothing->x_m)),
+               JSON_IF(true, JSON_GROUP(JSON("g", 0.5), JSON("h", "hi"))),
+               JSON_KNOWN("unknown", nothing, JSON("absent", nothing->x_m)),
+               JSON_KNOWN("known", true, JSON_OBJECT("empty", JSON_IF(false, JSON("i", 0.5)))));
+    json_write_close(&w);
+    CU_ASSERT_TRUE(json_write_end(&w));
+    text[w.used] = '\0';
+    CHECK_TEXT("rows", text,
+               "{\"x\":0.5,\"on\":true,\"small\":65535,\"large\":7,\"below\":-8,"
+               "\"chars\":\"hi\",\"text\":null,\"whole\":3,\"equal\":true,\"t\":2.5,"
+               "\"null\":null,\"on\":true,\"small\":65535,\"counts\":{\"a\":3,\"b\":4},"
+               "\"numbers\":[1.5,2],\"none\":[],\"two\":[0.25,0.75],\"g\":0.5,\"h\":\"hi\","
+               "\"unknown\":null,\"known\":{\"empty\":{}}}");
+}
+
 static void test_overflow(void)
 {
     char buffer[40];
@@ -358,6 +395,7 @@ int main(void)
     CU_add_test(suite, "texts", test_texts);
     CU_add_test(suite, "document", test_document);
     CU_add_test(suite, "members", test_members);
+    CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "overflow", test_overflow);
     return check_run();
 }
