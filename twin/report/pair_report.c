@@ -14,27 +14,25 @@
  */
 
 /* For an arm the filter tracks the ratio of actual to commanded times, which is not a speed. */
-static void write_tracked(struct json_writer *w, const struct pair_side *side, bool is_arm)
+static void write_tracked(struct json_writer *w, const char *key, const struct pair_side *side,
+                          bool is_arm)
 {
     const struct travel_kalman *k = &side->kalman;
+    const double *const b = k->beta;
     const double w_se = sqrt(k->covariance[TRAVEL_INV_W][TRAVEL_INV_W]);
     const double v_se = sqrt(k->covariance[TRAVEL_INV_V][TRAVEL_INV_V]);
     const double is_speed = is_arm ? nan("") : 1.0;
-    json_write_object(w, "tracked");
-    json_write_int(w, "n", (int64_t)k->n);
-    json_write_real(w, "t0_s", k->beta[TRAVEL_T0]);
-    json_write_real(w, "ta_s", k->beta[TRAVEL_TA]);
-    json_write_real(w, "tr_s", k->beta[TRAVEL_TR]);
-    json_write_real(w, "angular_speed_radps", is_speed / k->beta[TRAVEL_INV_W]);
-    json_write_real(w, "angular_speed_se_radps",
-                    is_speed * w_se / (k->beta[TRAVEL_INV_W] * k->beta[TRAVEL_INV_W]));
-    json_write_real(w, "linear_speed_mps", is_speed / k->beta[TRAVEL_INV_V]);
-    json_write_real(w, "linear_speed_se_mps",
-                    is_speed * v_se / (k->beta[TRAVEL_INV_V] * k->beta[TRAVEL_INV_V]));
-    json_write_real(w, "noise_s_sd", sqrt(k->noise_s2));
-    json_write_int(w, "gated", (int64_t)k->gated);
-    json_write_int(w, "drifts", (int64_t)k->drifts);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(
+        w, key, JSON("moves", side->moves), JSON("moves_excluded", side->moves_excluded),
+        JSON_OBJECT(
+            "tracked", JSON("n", k->n), JSON("t0_s", b[TRAVEL_T0]), JSON("ta_s", b[TRAVEL_TA]),
+            JSON("tr_s", b[TRAVEL_TR]), JSON("angular_speed_radps", is_speed / b[TRAVEL_INV_W]),
+            JSON("angular_speed_se_radps",
+                 is_speed * w_se / (b[TRAVEL_INV_W] * b[TRAVEL_INV_W])),
+            JSON("linear_speed_mps", is_speed / b[TRAVEL_INV_V]),
+            JSON("linear_speed_se_mps", is_speed * v_se / (b[TRAVEL_INV_V] * b[TRAVEL_INV_V])),
+            JSON("noise_s_sd", sqrt(k->noise_s2)), JSON("gated", k->gated),
+            JSON("drifts", k->drifts)));
 }
 
 void pair_report_travel_time(struct json_writer *w, const char *key,
@@ -60,11 +58,7 @@ void pair_report_tracked(struct json_writer *w, const char *key, const struct pa
 {
     json_write_object(w, key);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        json_write_object(w, side_name(s));
-        json_write_int(w, "moves", (int64_t)pair->side[s].moves);
-        json_write_int(w, "moves_excluded", (int64_t)pair->side[s].moves_excluded);
-        write_tracked(w, &pair->side[s], pair_is_arm(p));
-        json_write_close(w);
+        write_tracked(w, side_name(s), &pair->side[s], pair_is_arm(p));
     }
     json_write_close(w);
 }
@@ -72,38 +66,31 @@ void pair_report_tracked(struct json_writer *w, const char *key, const struct pa
 /* ---- clocks -------------------------------------------------------------------------------
  */
 
-static void write_pace(struct json_writer *w, const struct pace *pace)
-{
-    double ratio = nan("");
-    double se = nan("");
-    (void)pace_read(pace, &ratio, &se);
-    json_write_real(w, "pace", ratio);
-    json_write_real(w, "pace_se", se);
-}
-
 static void write_clock(struct json_writer *w, const char *key, const struct pair_side *side)
 {
+#define CLOCK(field) JSON_MEMBER(struct clock_map, field)
+    static const struct json_member window[] = {
+        CLOCK(samples), JSON_MEMBER_AS("window_buckets", struct clock_map, used), CLOCK(probes),
+        CLOCK(jumps)};
     const struct clock_map *c = &side->clock;
     const bool known = c->state != CLOCK_MAP_NONE;
     const bool locked = c->state == CLOCK_MAP_LOCKED;
-    json_write_object(w, key);
-    json_write_text(w, "state", clock_map_state_name(c->state));
-    json_write_seconds(w, "at", known ? c->at_us : LAB_TIME_NONE);
-    json_write_real(w, "offset_s", known ? clock_map_offset_us(c, c->at_us) * 1e-6 : nan(""));
-    json_write_real(w, "offset_se_s", known ? clock_map_sd_us(c, c->at_us) * 1e-6 : nan(""));
-    json_write_real(w, "drift_ppm", locked ? c->drift * 1e6 : nan(""));
-    json_write_real(w, "drift_se_ppm", locked ? c->drift_sd * 1e6 : nan(""));
-    json_write_real(w, "jitter_s", known ? c->jitter_us * 1e-6 : nan(""));
-    json_write_seconds(w, "round_trip_s", c->probed ? c->rtt_us : LAB_TIME_NONE);
-    json_write_int(w, "samples", (int64_t)c->samples);
-    json_write_int(w, "window_buckets", c->used);
-    json_write_int(w, "probes", (int64_t)c->probes);
-    json_write_int(w, "jumps", (int64_t)c->jumps);
-    json_write_seconds(w, "last_jump_s", c->jumps > 0 ? c->last_jump_us : LAB_TIME_NONE);
-    json_write_int(w, "restarts", (int64_t)c->restarts);
-    json_write_int(w, "refused", (int64_t)c->refused);
-    write_pace(w, &side->pace);
-    json_write_close(w);
+    double pace = nan("");
+    double pace_se = nan("");
+    (void)pace_read(&side->pace, &pace, &pace_se);
+    JSON_WRITE_OBJECT(
+        w, key, JSON("state", clock_map_state_name(c->state)),
+        JSON_SECONDS("at", known ? c->at_us : LAB_TIME_NONE),
+        JSON("offset_s", known ? clock_map_offset_us(c, c->at_us) * 1e-6 : nan("")),
+        JSON("offset_se_s", known ? clock_map_sd_us(c, c->at_us) * 1e-6 : nan("")),
+        JSON("drift_ppm", locked ? c->drift * 1e6 : nan("")),
+        JSON("drift_se_ppm", locked ? c->drift_sd * 1e6 : nan("")),
+        JSON("jitter_s", known ? c->jitter_us * 1e-6 : nan("")),
+        JSON_SECONDS("round_trip_s", c->probed ? c->rtt_us : LAB_TIME_NONE),
+        JSON_FIELDS(window, c),
+        JSON_SECONDS("last_jump_s", c->jumps > 0 ? c->last_jump_us : LAB_TIME_NONE),
+        JSON("restarts", c->restarts), JSON("refused", c->refused), JSON("pace", pace),
+        JSON("pace_se", pace_se));
 }
 
 void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair)
@@ -152,16 +139,12 @@ static void write_set(struct json_writer *w, const char *key, const struct param
         return;
     }
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
-    json_write_int(w, "version", set->version);
-    json_write_text(w, "model", parameters_model_name(set));
-    json_write_text(w, "state", parameter_state_name(set->state));
-    json_write_seconds(w, "made_t", set->made_us);
-    json_write_text(w, "method", method_name(set));
-    json_write_int(w, "n", set->n);
-    json_write_seconds(w, "data_since_t", set->since_us);
-    json_write_seconds(w, "data_until_t", set->until_us);
-    json_write_text(w, "data_hash", hash);
-    json_write_text(w, "verdict", estimate_verdict_name((enum estimate_verdict)set->verdict));
+    JSON_WRITE(w, JSON("version", set->version), JSON("model", parameters_model_name(set)),
+               JSON("state", parameter_state_name(set->state)),
+               JSON_SECONDS("made_t", set->made_us), JSON("method", method_name(set)),
+               JSON("n", set->n), JSON_SECONDS("data_since_t", set->since_us),
+               JSON_SECONDS("data_until_t", set->until_us), JSON("data_hash", hash),
+               JSON("verdict", estimate_verdict_name((enum estimate_verdict)set->verdict)));
     write_terms(w, set);
     json_write_close(w);
 }
@@ -184,11 +167,9 @@ void parameters_report_checks(struct json_writer *w, const char *key,
 {
     json_write_array(w, key);
     for (enum parameter_check k = CHECK_EXCITATION; k < PARAMETERS_CHECKS; k++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "name", parameter_check_name(k));
-        json_write_text(w, "verdict", estimate_verdict_name(checks->check[k].verdict));
-        json_write_text(w, "detail", checks->check[k].detail);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON("name", parameter_check_name(k)),
+                          JSON("verdict", estimate_verdict_name(checks->check[k].verdict)),
+                          JSON("detail", checks->check[k].detail));
     }
     json_write_close(w);
 }
@@ -197,15 +178,10 @@ void parameters_report_change(struct json_writer *w, const char *key,
                               const struct parameter_change *change, const char *pair,
                               const char *code_version)
 {
-    json_write_object(w, key);
-    json_write_text(w, "pair", pair);
-    json_write_int(w, "n", (int64_t)change->n);
-    json_write_seconds(w, "t", change->t_us);
-    json_write_text(w, "action", parameter_action_name(change->action));
-    json_write_text(w, "by", change->by);
-    json_write_int(w, "version", change->version);
-    json_write_text(w, "detail", change->detail);
-    json_write_text(w, "code_version", code_version);
+    JSON_OPEN(w, key, JSON("pair", pair), JSON("n", change->n), JSON_SECONDS("t", change->t_us),
+              JSON("action", parameter_action_name(change->action)), JSON("by", change->by),
+              JSON("version", change->version), JSON("detail", change->detail),
+              JSON("code_version", code_version));
     write_set(w, "set", change->set);
     if (change->dynamics) {
         json_write_object(w, "fit");
@@ -232,11 +208,10 @@ static void write_simulator(struct json_writer *w, const struct pair *pair,
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
     int64_t t_us[2];
-    json_write_object(w, "simulator");
-    json_write_text(w, "state", simulator_state_name(pair_simulator_state(pair)));
-    json_write_int(w, "moves", (int64_t)pair_moves(pair, p, SIDE_VIRTUAL, moves, t_us));
-    json_write_int(w, "moves_needed", PAIR_VIRTUAL_MOVES_MIN);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "simulator",
+                      JSON("state", simulator_state_name(pair_simulator_state(pair))),
+                      JSON("moves", pair_moves(pair, p, SIDE_VIRTUAL, moves, t_us)),
+                      JSON_WHOLE("moves_needed", PAIR_VIRTUAL_MOVES_MIN));
 }
 
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
@@ -255,12 +230,9 @@ void pair_report_parameters(struct json_writer *w, const char *key, const struct
 static void write_machine(struct json_writer *w, const char *key,
                           const struct efsm_table *table, const struct efsm *m)
 {
-    json_write_object(w, key);
-    json_write_text(w, "state", efsm_state_name(table, m->state));
-    json_write_seconds(w, "since", m->entered_us);
-    if (m->fired_arc < table->arc_count) {
-        json_write_int(w, "arc", m->fired_arc);
-    }
+    JSON_OPEN(w, key, JSON("state", efsm_state_name(table, m->state)),
+              JSON_SECONDS("since", m->entered_us),
+              JSON_IF(m->fired_arc < table->arc_count, JSON("arc", m->fired_arc)));
     for (size_t k = 0; k < table->cell_count; k++) {
         if (m->defined & 1U << k) {
             json_write_real(w, table->cells[k], m->cell[k]);
@@ -320,15 +292,12 @@ static void write_trace(struct json_writer *w, const struct efsm_trace *trace)
     for (uint32_t back = shown; back > 0; back--) {
         const struct efsm_step *step = &trace->step[(trace->count - back) % EFSM_TRACE_MAX];
         const struct efsm_table *table = table_of(step->machine);
-        json_write_object(w, NULL);
-        json_write_seconds(w, "t", step->t_us);
-        json_write_text(w, "machine", table->name);
-        json_write_int(w, "number", step->machine % PAIR_OUTSTANDING_MAX);
-        json_write_text(w, "from", efsm_state_name(table, step->from));
-        json_write_text(w, "to", efsm_state_name(table, step->to));
-        json_write_text(w, "arc",
-                        step->arc < table->arc_count ? table->arcs[step->arc].label : NULL);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(
+            w, NULL, JSON_SECONDS("t", step->t_us), JSON("machine", table->name),
+            JSON_WHOLE("number", step->machine % PAIR_OUTSTANDING_MAX),
+            JSON("from", efsm_state_name(table, step->from)),
+            JSON("to", efsm_state_name(table, step->to)),
+            JSON("arc", step->arc < table->arc_count ? table->arcs[step->arc].label : NULL));
     }
     json_write_close(w);
 }
@@ -369,18 +338,14 @@ void pair_report_machines(struct json_writer *w, const char *key, const struct p
 
 static void write_side(struct json_writer *w, const char *key, const struct pair_side *side)
 {
-    json_write_object(w, key);
-    json_write_bool(w, "seen", side->seen);
-    json_write_seconds(w, "seen_t", side->seen_us);
-    json_write_text(w, "connection",
-                    !side->known   ? "unknown"
-                    : side->online ? "online"
-                                   : "offline");
-    json_write_text(w, "boot", side->boot[0] ? side->boot : NULL);
-    json_write_int(w, "telemetry", (int64_t)side->telemetry);
-    json_write_int(w, "seq_missing", (int64_t)side->seq_missing);
-    json_write_text(w, "clock", clock_map_state_name(side->clock.state));
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, key, JSON("seen", side->seen), JSON_SECONDS("seen_t", side->seen_us),
+                      JSON("connection", !side->known   ? "unknown"
+                                         : side->online ? "online"
+                                                        : "offline"),
+                      JSON("boot", side->boot[0] ? side->boot : NULL),
+                      JSON("telemetry", side->telemetry),
+                      JSON("seq_missing", side->seq_missing),
+                      JSON("clock", clock_map_state_name(side->clock.state)));
 }
 
 /* Writes the verdicts of the last entries. */
@@ -392,8 +357,8 @@ static void write_recent(struct json_writer *w, const struct pair *pair)
         verdict[pair->recent[k].verdict]++;
         consistency[pair->recent[k].consistency]++;
     }
-    json_write_counts(w, "recent_verdicts", &verdict_names, verdict);
-    json_write_counts(w, "recent_consistency", &consistency_names, consistency);
+    JSON_WRITE(w, JSON_COUNTS("recent_verdicts", &verdict_names, verdict),
+               JSON_COUNTS("recent_consistency", &consistency_names, consistency));
 }
 
 static void write_last(struct json_writer *w, const struct pair *pair)
@@ -417,29 +382,26 @@ static void write_last_alarm(struct json_writer *w, const struct pair *pair)
             last = type;
         }
     }
-    if (!json_write_known(w, "last_alarm", last < ALARM_TYPE_COUNT)) {
-        return;
-    }
-    json_write_seconds(w, "t", pair->alarm_rate[last].t_us);
-    json_write_text(w, "type", alarm_type_name(last));
-    json_write_close(w);
+    JSON_WRITE(w, JSON_KNOWN("last_alarm", last < ALARM_TYPE_COUNT,
+                             JSON_SECONDS("t", pair->alarm_rate[last].t_us),
+                             JSON("type", alarm_type_name(last))));
 }
 
 static void write_following(struct json_writer *w, const struct pair_following *x,
                             const struct pair_params *p)
 {
     struct fidelity_report r;
-    if (!json_write_known(w, "following", x != NULL)) {
+    if (!x) {
+        json_write_null(w, "following");
         return;
     }
     fidelity_report_read(x, p, &r);
-    json_write_bool(w, "active", x->asked);
-    json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
-    json_write_real(w, "within_ratio", r.within_ratio);
-    json_write_real(w, "target_ratio",
-                    p->following->target_m > 0.0 ? p->following->target_ratio : nan(""));
-    json_write_bool(w, "missed", x->f.missed);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "following", JSON("active", x->asked),
+                      JSON("state", efsm_state_name(&following_table, x->f.machine.state)),
+                      JSON("within_ratio", r.within_ratio),
+                      JSON("target_ratio",
+                           p->following->target_m > 0.0 ? p->following->target_ratio : nan("")),
+                      JSON("missed", x->f.missed));
 }
 
 static void write_correction(struct json_writer *w, const struct pair *pair,
@@ -448,13 +410,10 @@ static void write_correction(struct json_writer *w, const struct pair *pair,
 #define CORRECTED(field) JSON_MEMBER(struct pair_correction, field)
     static const struct json_member counted[] = {CORRECTED(sent), CORRECTED(applied),
                                                  CORRECTED(refused), CORRECTED(unanswered)};
-    if (!json_write_known(w, "correction", p->correct != PAIR_CORRECT_OFF)) {
-        return;
-    }
-    json_write_text(w, "after",
-                    p->correct == PAIR_CORRECT_EACH_MOVE ? "each_move" : "after_inconsistency");
-    json_write_members(w, counted, COUNT(counted), &pair->correction);
-    json_write_close(w);
+    const char *const after =
+        p->correct == PAIR_CORRECT_EACH_MOVE ? "each_move" : "after_inconsistency";
+    JSON_WRITE(w, JSON_KNOWN("correction", p->correct != PAIR_CORRECT_OFF, JSON("after", after),
+                             JSON_FIELDS(counted, &pair->correction)));
 }
 
 void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
@@ -462,32 +421,25 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
 {
 #define COUNTED(field) JSON_MEMBER(struct pair_counts, field)
     static const struct json_member counted[] = {
-        COUNTED(commands),    COUNTED(replies),         COUNTED(entries),  COUNTED(alarms),
+        COUNTED(commands),    COUNTED(replies),        COUNTED(entries),  COUNTED(alarms),
         COUNTED(redelivered), COUNTED(values_omitted), COUNTED(ambiguous)};
-    json_write_object(w, key);
-    json_write_text(w, "id", p->id);
-    json_write_text(w, "kind", pair_kind_name(p->kind));
-    json_write_text(w, "mode", pair_mode_name(p->mode));
-    if (pair_is_arm(p)) {
-        json_write_text(w, "arm", p->arm);
-    }
-    json_write_text(w, "dynamics",
-                    pair_dynamics_wanted(&p->dynamics) ? p->dynamics.model : NULL);
-    json_write_seconds(w, "sync_tolerance_s", p->sync_tolerance_us);
-    json_write_int(w, "outstanding", pair->outstanding);
-    json_write_members(w, counted, COUNT(counted), &pair->counts);
-    json_write_seconds(w, "last_lag_s", pair->last_lag_us);
-    json_write_seconds(w, "last_lag_uncertainty_s", pair->last_lag_uncertainty_us);
-    json_write_seconds(w, "last_entry_t", pair->last_entry_us);
+    JSON_OPEN(w, key, JSON("id", p->id), JSON("kind", pair_kind_name(p->kind)),
+              JSON("mode", pair_mode_name(p->mode)),
+              JSON_IF(pair_is_arm(p), JSON("arm", p->arm)),
+              JSON("dynamics", pair_dynamics_wanted(&p->dynamics) ? p->dynamics.model : NULL),
+              JSON_SECONDS("sync_tolerance_s", p->sync_tolerance_us),
+              JSON("outstanding", pair->outstanding), JSON_FIELDS(counted, &pair->counts),
+              JSON_SECONDS("last_lag_s", pair->last_lag_us),
+              JSON_SECONDS("last_lag_uncertainty_s", pair->last_lag_uncertainty_us),
+              JSON_SECONDS("last_entry_t", pair->last_entry_us));
     write_last(w, pair);
     write_recent(w, pair);
     write_last_alarm(w, pair);
-    json_write_counts(w, "verdicts", &verdict_names, pair->counts.verdict);
-    json_write_counts(w, "consistency", &consistency_names, pair->counts.consistency);
-    json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
-    if (p->mode == PAIR_LINK) {
-        json_write_real(w, "virtual_lag_cycles", pair->link_lag_cycles);
-    }
+    JSON_WRITE(
+        w, JSON_COUNTS("verdicts", &verdict_names, pair->counts.verdict),
+        JSON_COUNTS("consistency", &consistency_names, pair->counts.consistency),
+        JSON_COUNTS("alarm_counts", &alarm_type_names, pair->counts.alarm),
+        JSON_IF(p->mode == PAIR_LINK, JSON("virtual_lag_cycles", pair->link_lag_cycles)));
     write_side(w, "real", &pair->side[SIDE_REAL]);
     write_side(w, "virtual", &pair->side[SIDE_VIRTUAL]);
     write_following(w, following, p);
