@@ -9,10 +9,7 @@ static void write_check(struct json_writer *w, const char *key,
 {
 #define CHECK(field) JSON_MEMBER(struct arm_friction_check, field)
     static const struct json_member members[] = {CHECK(n), CHECK(rmse_a), CHECK(r2)};
-    if (json_write_known(w, key, known)) {
-        json_write_members(w, members, COUNT(members), check);
-        json_write_close(w);
-    }
+    JSON_WRITE(w, JSON_KNOWN(key, known, JSON_FIELDS(members, check)));
 }
 
 static void write_joint(struct json_writer *w, const struct arm_friction_fit *fit,
@@ -23,20 +20,16 @@ static void write_joint(struct json_writer *w, const struct arm_friction_fit *fi
                                                  JOINT(rate_ratio), JOINT(rate_r2),
                                                  JOINT(residual_rho)};
     const struct arm_friction_joint *joint = &fit->joint[j];
+    const size_t at = joint->missing.joint < ARM_JOINTS ? joint->missing.joint : j;
     json_write_object(w, NULL);
     json_write_int(w, "joint", (int64_t)j + 1);
     estimate_report(w, &joint->estimate);
     json_write_members(w, members, COUNT(members), joint);
     write_check(w, "fit", &joint->own, true);
     write_check(w, "held_out", &joint->held_out, fit->is_held_out);
-    if (json_write_known(w, "missing", joint->missing.term != NULL)) {
-        json_write_text(w, "term", joint->missing.term);
-        json_write_int(w, "joint",
-                       (int64_t)(joint->missing.joint < ARM_JOINTS ? joint->missing.joint : j) +
-                           1);
-        json_write_real(w, "share", joint->missing.share);
-        json_write_close(w);
-    }
+    JSON_WRITE(w, JSON_KNOWN("missing", joint->missing.term != NULL,
+                             JSON("term", joint->missing.term), JSON_WHOLE("joint", at + 1),
+                             JSON("share", joint->missing.share)));
     reference_report(w, &joint->estimate, &checks[j].values,
                      checks[j].given ? &checks[j].comparison : NULL);
     json_write_close(w);
@@ -61,10 +54,7 @@ static void write_intervals(struct json_writer *w, const struct arm_friction_fit
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         const struct estimate *e = &fit->joint[j].estimate;
         for (size_t i = 0; i < e->p; i++) {
-            json_write_array(w, e->name[i]);
-            json_write_real(w, NULL, e->lo[i]);
-            json_write_real(w, NULL, e->hi[i]);
-            json_write_close(w);
+            json_write_two(w, e->name[i], e->lo[i], e->hi[i]);
         }
     }
     json_write_close(w);
@@ -138,10 +128,7 @@ static void write_distances(struct json_writer *w, const char *key,
 #define FAR(field) JSON_MEMBER(struct arm_kinematics_check, field)
     static const struct json_member members[] = {FAR(n),     FAR(mean_m),  FAR(rms_m),
                                                  FAR(max_m), FAR(rms_rad), FAR(max_rad)};
-    if (json_write_known(w, key, known)) {
-        json_write_members(w, members, COUNT(members), check);
-        json_write_close(w);
-    }
+    JSON_WRITE(w, JSON_KNOWN(key, known, JSON_FIELDS(members, check)));
 }
 
 void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fit *fit)
@@ -160,11 +147,7 @@ void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fi
     }
     json_write_array(w, "corrections");
     for (size_t i = 0; i < ARM_JOINTS && known; i++) {
-        json_write_array(w, NULL);
-        for (size_t k = 0; k < 6; k++) {
-            json_write_real(w, NULL, fit->correction[6 * i + k]);
-        }
-        json_write_close(w);
+        json_write_numbers(w, NULL, &fit->correction[6 * i], 6);
     }
     json_write_close(w);
     write_distances(w, "nominal", &fit->nominal, true);

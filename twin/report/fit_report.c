@@ -55,11 +55,9 @@ static void write_combinations(struct json_writer *w, const struct estimate *e)
 {
     json_write_array(w, "combinations");
     for (size_t k = 0; k < e->combination_count; k++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "name", e->combinations[k].name);
-        json_write_real(w, "value", e->combinations[k].value);
-        json_write_real(w, "se", e->combinations[k].se);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON("name", e->combinations[k].name),
+                          JSON("value", e->combinations[k].value),
+                          JSON("se", e->combinations[k].se));
     }
     json_write_close(w);
 }
@@ -91,8 +89,7 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate)
     estimate_report_intervals(w, e);
     estimate_report_marked(w, "identifiable", e, e->identifiable);
     write_correlation(w, e);
-    json_write_int(w, "rank", (int64_t)e->rank);
-    json_write_real(w, "condition", e->condition);
+    JSON_WRITE(w, JSON("rank", e->rank), JSON("condition", e->condition));
     json_write_texts(w, "null_directions", e->nulls[0], ESTIMATE_TEXT_MAX, e->null_count);
     write_combinations(w, e);
     estimate_report_verdict(w, e);
@@ -114,27 +111,24 @@ static void write_accelerating(struct json_writer *w, const struct travel_accele
         LAW("linear_speed_mps", speed_se[1]),
         LAW("angular_acceleration_radps2", acceleration_se[0]),
         LAW("linear_acceleration_mps2", acceleration_se[1])};
-    if (!json_write_known(w, "with_accelerations", law->known)) {
-        return;
-    }
-    json_write_object(w, "values");
-    json_write_members(w, values, COUNT(values), law);
-    json_write_close(w);
-    json_write_object(w, "se");
-    json_write_members(w, errors, COUNT(errors), law);
-    json_write_close(w);
-    json_write_real(w, "residual_s_sd", law->residual_s_sd);
-    json_write_real(w, "gain", law->gain);
-    json_write_close(w);
+    JSON_WRITE(w,
+               JSON_KNOWN("with_accelerations", law->known,
+                          JSON_OBJECT("values", JSON_FIELDS(values, law)),
+                          JSON_OBJECT("se", JSON_FIELDS(errors, law)),
+                          JSON("residual_s_sd", law->residual_s_sd), JSON("gain", law->gain)));
 }
+
+/* Fits of both laws have these. */
+#define TRAVEL_MEMBERS(type)                                                                   \
+    {                                                                                          \
+        JSON_MEMBER(type, rmse_s), JSON_MEMBER(type, r2), JSON_MEMBER(type, residual_s_sd),    \
+            JSON_MEMBER(type, outliers), JSON_MEMBER(type, refused)                            \
+    }
 
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
 {
-#define TRAVEL(field) JSON_MEMBER(struct travel_fit, field)
-    static const struct json_member members[] = {
-        TRAVEL(rmse_s), TRAVEL(r2), TRAVEL(residual_s_sd), TRAVEL(outliers), TRAVEL(refused)};
-    json_write_int(w, "n", (int64_t)fit->n);
-    json_write_text(w, "method", travel_method_name(fit->method));
+    static const struct json_member members[] = TRAVEL_MEMBERS(struct travel_fit);
+    JSON_WRITE(w, JSON("n", fit->n), JSON("method", travel_method_name(fit->method)));
     estimate_report(w, &fit->estimate);
     json_write_members(w, members, COUNT(members), fit);
     write_accelerating(w, &fit->accelerating);
@@ -142,12 +136,8 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
 
 void profile_report_members(struct json_writer *w, const struct profile_fit *fit)
 {
-#define PROFILE(field) JSON_MEMBER(struct profile_fit, field)
-    static const struct json_member members[] = {PROFILE(rmse_s), PROFILE(r2),
-                                                 PROFILE(residual_s_sd), PROFILE(outliers),
-                                                 PROFILE(refused)};
-    json_write_int(w, "n", (int64_t)fit->n);
-    json_write_text(w, "method", travel_method_name(fit->method));
+    static const struct json_member members[] = TRAVEL_MEMBERS(struct profile_fit);
+    JSON_WRITE(w, JSON("n", fit->n), JSON("method", travel_method_name(fit->method)));
     estimate_report(w, &fit->estimate);
     json_write_members(w, members, COUNT(members), fit);
     json_write_null(w, "with_accelerations"); /* the law has them already */
@@ -166,14 +156,10 @@ void travel_report_write(struct json_writer *w, const char *key, const struct tr
 void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record)
 {
     const struct estimate *e = record->estimate;
-    json_write_object(w, key);
-    json_write_text(w, "pair", record->pair);
-    json_write_int(w, "n", (int64_t)record->n);
-    json_write_seconds(w, "t", record->t_us);
-    json_write_text(w, "side", side_name(record->side));
-    json_write_text(w, "model", record->model);
-    json_write_text(w, "method", record->method);
-    json_write_int(w, "samples", (int64_t)record->samples);
+    JSON_OPEN(w, key, JSON("pair", record->pair), JSON("n", record->n),
+              JSON_SECONDS("t", record->t_us), JSON("side", side_name(record->side)),
+              JSON("model", record->model), JSON("method", record->method),
+              JSON("samples", record->samples));
     estimate_report_column(w, "values", e, e->value);
     estimate_report_column(w, "se", e, e->se);
     estimate_report_intervals(w, e);
@@ -192,8 +178,7 @@ void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
                                                FIT(iterations), FIT(converged)};
     static const struct json_member noise[] = {FIT(noise_m), FIT(noise_rad), FIT(slip_m),
                                                FIT(slip_rad)};
-    json_write_text(w, "model", "odometry");
-    json_write_members(w, found, COUNT(found), fit);
+    JSON_WRITE(w, JSON("model", "odometry"), JSON_FIELDS(found, fit));
     estimate_report(w, &fit->estimate);
     json_write_members(w, noise, COUNT(noise), fit);
 }
@@ -204,8 +189,7 @@ void odometry_report_check(struct json_writer *w, const struct odometry_check *c
     static const struct json_member members[] = {CHECK(position_rmse_m),  CHECK(position_max_m),
                                                  CHECK(heading_rmse_rad), CHECK(position_r2),
                                                  CHECK(heading_r2),       CHECK(path_m)};
-    json_write_int(w, "n", (int64_t)check->poses);
-    json_write_members(w, members, COUNT(members), check);
+    JSON_WRITE(w, JSON("n", check->poses), JSON_FIELDS(members, check));
 }
 
 void odometry_report_summary(struct json_writer *w, const struct odometry_summary *summary)
@@ -250,11 +234,8 @@ static void write_unphysical(struct json_writer *w, const struct model *model,
 void dynamics_report_derived(struct json_writer *w, const char *key,
                              const struct dynamics_derived *derived)
 {
-    json_write_object(w, key);
-    json_write_real(w, "value", derived->value);
-    json_write_real(w, "se", derived->se);
-    json_write_two(w, "ci95", derived->lo, derived->hi);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, key, JSON("value", derived->value), JSON("se", derived->se),
+                      JSON_TWO("ci95", derived->lo, derived->hi));
 }
 
 static void write_derived(struct json_writer *w, const struct model *model,
@@ -303,10 +284,8 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
 #define FITTED(field) JSON_MEMBER(struct dynamics_fit, field)
     static const struct json_member members[] = {FITTED(n), FITTED(rows), FITTED(iterations)};
     struct dynamics_derived delay;
-    json_write_text(w, "model", model->name);
-    json_write_text(w, "method", dynamics_method_name(fit->method));
-    json_write_members(w, members, COUNT(members), fit);
-    json_write_text(w, "stop", dynamics_stop_name(fit->stop));
+    JSON_WRITE(w, JSON("model", model->name), JSON("method", dynamics_method_name(fit->method)),
+               JSON_FIELDS(members, fit), JSON("stop", dynamics_stop_name(fit->stop)));
     estimate_report(w, &fit->estimate);
     estimate_report_column(w, "se_hac", &fit->estimate, fit->se_hac);
     write_unphysical(w, model, fit);
@@ -377,19 +356,7 @@ static void write_summary(struct json_writer *w, const char *key,
         SUMMARY(n),           SUMMARY(rmse), SUMMARY(mae),         SUMMARY(r2),
         SUMMARY(fit_percent), SUMMARY(mean), SUMMARY(correlation), SUMMARY(runs_z),
         SUMMARY(ljung_box_p), SUMMARY(white)};
-    json_write_object(w, key);
-    json_write_members(w, members, COUNT(members), s);
-    json_write_close(w);
-}
-
-static void write_numbers(struct json_writer *w, const char *key, const double *values,
-                          size_t count)
-{
-    json_write_array(w, key);
-    for (size_t i = 0; i < count; i++) {
-        json_write_real(w, NULL, values[i]);
-    }
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, key, JSON_FIELDS(members, s));
 }
 
 /* Writes whether each axis responds in proportion to its effort. */
@@ -400,12 +367,10 @@ static void write_shapes(struct json_writer *w, const struct model *model,
     static const struct json_member members[] = {SHAPE(statistic), SHAPE(df), SHAPE(p)};
     json_write_array(w, "effort_shapes");
     for (size_t a = 0; a < model->axis_count; a++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "effort", model->axes[a].effort);
-        json_write_members(w, members, COUNT(members), &stability->shape[a]);
-        write_numbers(w, "at", stability_worth_at, STABILITY_WORTHS);
-        write_numbers(w, "worth", stability->shape[a].worth, STABILITY_WORTHS);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON("effort", model->axes[a].effort),
+                          JSON_FIELDS(members, &stability->shape[a]),
+                          JSON_NUMBERS("at", stability_worth_at, STABILITY_WORTHS),
+                          JSON_NUMBERS("worth", stability->shape[a].worth, STABILITY_WORTHS));
     }
     json_write_close(w);
 }
@@ -418,22 +383,19 @@ static void write_parts(struct json_writer *w, const struct model *model,
 #define PART(field) JSON_MEMBER(struct stability_test, field)
     static const struct json_member members[] = {PART(statistic), PART(df), PART(p)};
     if (!stability->tested) {
-        json_write_null(w, "parts");
-        json_write_null(w, "effort_shapes");
+        JSON_WRITE(w, JSON_NULL("parts"), JSON_NULL("effort_shapes"));
         return;
     }
     json_write_array(w, "parts");
     for (size_t i = 0; i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
-        json_write_object(w, NULL);
-        json_write_text(w, "cut", stability_cut_name(test->cut));
-        json_write_text(w, "effort",
-                        test->cut >= STABILITY_LEVEL ? model->axes[test->axis].effort : NULL);
-        json_write_members(w, members, COUNT(members), test);
-        json_write_text(w, "parameter", estimate->name[test->entry]);
-        write_numbers(w, "values", test->value, test->parts);
-        write_numbers(w, "se", test->se, test->parts);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(
+            w, NULL, JSON("cut", stability_cut_name(test->cut)),
+            JSON("effort",
+                 test->cut >= STABILITY_LEVEL ? model->axes[test->axis].effort : NULL),
+            JSON_FIELDS(members, test), JSON("parameter", estimate->name[test->entry]),
+            JSON_NUMBERS("values", test->value, test->parts),
+            JSON_NUMBERS("se", test->se, test->parts));
     }
     json_write_close(w);
     write_shapes(w, model, stability);
@@ -461,8 +423,7 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
                            const struct estimate *estimate, const struct dynamics_check *check)
 {
     static const char *const parts[] = {"simulated", "one_step", "residuals"};
-    json_write_real(w, "motion_s", check->motion_s);
-    json_write_real(w, "effort_r2", check->effort_r2);
+    JSON_WRITE(w, JSON("motion_s", check->motion_s), JSON("effort_r2", check->effort_r2));
     for (size_t part = 0; part < COUNT(parts); part++) {
         if (!json_write_known(w, parts[part], check->simulated)) {
             continue;
@@ -474,11 +435,9 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
                 write_summary(w, name, part == 0 ? &axis->run : &axis->one_step);
                 continue;
             }
-            json_write_object(w, name);
-            json_write_real(w, "input_correlation", axis->input_correlation);
-            json_write_real(w, "input_correlation_bound", axis->input_correlation_bound);
-            json_write_int(w, "outliers", (int64_t)axis->outliers);
-            json_write_close(w);
+            JSON_WRITE_OBJECT(w, name, JSON("input_correlation", axis->input_correlation),
+                              JSON("input_correlation_bound", axis->input_correlation_bound),
+                              JSON("outliers", axis->outliers));
         }
         json_write_close(w);
     }
@@ -492,9 +451,8 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
     if (!json_write_known(w, "filter_sensitivity", sensitivity->known)) {
         return;
     }
-    json_write_text(w, "method", dynamics_method_name(sensitivity->method));
-    json_write_int(w, "n", (int64_t)sensitivity->n);
-    json_write_real(w, "window_s", sensitivity->window_s);
+    JSON_WRITE(w, JSON("method", dynamics_method_name(sensitivity->method)),
+               JSON("n", sensitivity->n), JSON("window_s", sensitivity->window_s));
     for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
         json_write_object(w, names[k]);
         json_write_real(w, "window_s", sensitivity->other_s[k]);
@@ -540,17 +498,16 @@ void dynamics_report_comparison(struct json_writer *w, const struct model *model
         return;
     }
     write_compared(w, estimate, current, &comparison->values);
-    json_write_real(w, "reference_delay_s", current->delay_s);
-    json_write_real(w, "delay_z", comparison->values.z[estimate->p]);
-    json_write_bool(w, "delay_contradicted", comparison->values.contradicted[estimate->p]);
+    JSON_WRITE(w, JSON("reference_delay_s", current->delay_s),
+               JSON("delay_z", comparison->values.z[estimate->p]),
+               JSON("delay_contradicted", comparison->values.contradicted[estimate->p]));
     if (comparison->simulated) {
         dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
         dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);
         dynamics_report_axes(w, "reference_rmse", model, false, comparison->reference_rmse);
     } else {
-        json_write_null(w, "effect_rmse");
-        json_write_null(w, "fit_rmse");
-        json_write_null(w, "reference_rmse");
+        JSON_WRITE(w, JSON_NULL("effect_rmse"), JSON_NULL("fit_rmse"),
+                   JSON_NULL("reference_rmse"));
     }
     json_write_close(w);
 }
