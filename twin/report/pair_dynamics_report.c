@@ -11,9 +11,7 @@ static void write_parameters(struct json_writer *w, const struct model *model)
                                                  PARAMETER(unit)};
     json_write_array(w, "parameters");
     for (size_t j = 0; j < model->parameter_count; j++) {
-        json_write_object(w, NULL);
-        json_write_members(w, members, COUNT(members), &model->parameters[j]);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON_FIELDS(members, &model->parameters[j]));
     }
     json_write_close(w);
 }
@@ -52,12 +50,11 @@ static void write_innovations(struct json_writer *w, const struct model *model,
     json_write_object(w, "innovations");
     json_write_bool(w, "consistent", online_filter_consistent(f));
     for (size_t i = 0; i < f->n; i++) {
-        json_write_object(w, model->axes[i].velocity);
-        json_write_real(w, "mean_square", f->running ? f->nis[i] : nan(""));
-        json_write_real(w, "correlation", f->running ? f->correlation[i] : nan(""));
-        json_write_real(w, "noise_sd", f->running ? sqrt(f->noise_var[i]) : nan(""));
-        json_write_real(w, "disturbance_sd", f->running ? sqrt(f->walk_var[i]) : nan(""));
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, model->axes[i].velocity,
+                          JSON("mean_square", f->running ? f->nis[i] : nan("")),
+                          JSON("correlation", f->running ? f->correlation[i] : nan("")),
+                          JSON("noise_sd", f->running ? sqrt(f->noise_var[i]) : nan("")),
+                          JSON("disturbance_sd", f->running ? sqrt(f->walk_var[i]) : nan("")));
     }
     json_write_close(w);
 }
@@ -77,17 +74,12 @@ static void write_drift(struct json_writer *w, const struct model *model,
         LAST(change_ratio),
         LAST(z)};
     const struct online_drift *drift = &side->drift;
-    json_write_object(w, "drift");
-    json_write_int(w, "suspected", (int64_t)side->filter.openings);
-    json_write_int(w, "found", (int64_t)side->drifts);
-    json_write_bool(w, "looking", side->filter.opened);
-    if (json_write_known(w, "last", side->drifts > 0)) {
-        json_write_text(w, "parameter",
-                        dynamics_change_name(model, drift->parameter, name, sizeof name));
-        json_write_members(w, last, COUNT(last), drift);
-        json_write_close(w);
-    }
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "drift", JSON("suspected", side->filter.openings),
+                      JSON("found", side->drifts), JSON("looking", side->filter.opened),
+                      JSON_KNOWN("last", side->drifts > 0,
+                                 JSON("parameter", dynamics_change_name(model, drift->parameter,
+                                                                        name, sizeof name)),
+                                 JSON_FIELDS(last, drift)));
 }
 
 /* Writes the distance of the filter from the set in force, in standard errors of both. */
@@ -110,15 +102,10 @@ static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
 
 static void write_job(struct json_writer *w, const struct dynamics_side *side)
 {
-    if (!json_write_known(w, "job", side->running)) {
-        return;
-    }
-    json_write_int(w, "number", side->job);
-    json_write_text(w, "cause", fit_cause_name((enum fit_cause)side->cause));
-    json_write_text(w, "by", side->by);
-    json_write_int(w, "samples", side->frozen);
-    json_write_seconds(w, "began_t", side->began_us);
-    json_write_close(w);
+    JSON_WRITE(w, JSON_KNOWN("job", side->running, JSON("number", side->job),
+                             JSON("cause", fit_cause_name((enum fit_cause)side->cause)),
+                             JSON("by", side->by), JSON("samples", side->frozen),
+                             JSON_SECONDS("began_t", side->began_us)));
 }
 
 static void write_fit(struct json_writer *w, const struct model *model,
@@ -128,15 +115,12 @@ static void write_fit(struct json_writer *w, const struct model *model,
     if (!json_write_known(w, "fit", side->fitted)) {
         return;
     }
-    json_write_int(w, "number", side->result_job);
-    json_write_text(w, "cause", fit_cause_name((enum fit_cause)side->result_cause));
-    json_write_seconds(w, "t", side->fitted_us);
-    if (side->result_version > 0) {
-        json_write_int(w, "version", side->result_version);
-    } else {
-        json_write_null(w, "version");
-    }
-    json_write_text(w, "checked", estimate_verdict_name(r->checks.verdict));
+    JSON_WRITE(w, JSON("number", side->result_job),
+               JSON("cause", fit_cause_name((enum fit_cause)side->result_cause)),
+               JSON_SECONDS("t", side->fitted_us),
+               side->result_version > 0 ? JSON("version", side->result_version)
+                                        : JSON_NULL("version"),
+               JSON("checked", estimate_verdict_name(r->checks.verdict)));
     parameters_report_checks(w, "checks", &r->checks);
     json_write_text(w, "hold", names_text(&input_interpolation_names, r->hold.hold));
     dynamics_report_axes(w, "held_out_r2", model, false, r->held_out_r2);
@@ -184,9 +168,7 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     json_write_int(w, "window_samples", side->count);
     write_job(w, side);
     write_fit(w, model, side);
-    json_write_object(w, "counts");
-    json_write_members(w, counts, COUNT(counts), &side->counts);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "counts", JSON_FIELDS(counts, &side->counts));
     json_write_close(w);
 }
 
@@ -201,13 +183,13 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     }
     const struct model *model = pair_dynamics_model(d);
     const bool is_auto = p->dynamics.method == DYNAMICS_METHOD_COUNT;
-    json_write_text(w, "model", model->name);
-    json_write_text(w, "method",
-                    is_auto ? "auto"
-                            : dynamics_method_name((enum dynamics_method)p->dynamics.method));
-    json_write_text(w, "hold", names_text(&input_interpolation_names, p->dynamics.hold));
-    json_write_bool(w, "biases", p->dynamics.biases);
-    json_write_text(w, "promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
+    JSON_WRITE(
+        w, JSON("model", model->name),
+        JSON("method",
+             is_auto ? "auto" : dynamics_method_name((enum dynamics_method)p->dynamics.method)),
+        JSON("hold", names_text(&input_interpolation_names, p->dynamics.hold)),
+        JSON("biases", p->dynamics.biases),
+        JSON("promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual"));
     write_parameters(w, model);
     write_side(w, d, SIDE_REAL);
     write_side(w, d, SIDE_VIRTUAL);
@@ -235,14 +217,11 @@ static void write_predicted_axis(struct json_writer *w, const struct model *mode
     struct dynamics_derived gain;
     struct dynamics_derived time_s;
     dynamics_derive_response(&r->fit, model, i, speed, &gain, &time_s);
-    json_write_object(w, axis->velocity);
-    json_write_text(w, "words", axis->velocity_words);
-    json_write_text(w, "effort", axis->effort);
-    json_write_text(w, "effort_words", axis->effort_words);
+    JSON_OPEN(w, axis->velocity, JSON("words", axis->velocity_words),
+              JSON("effort", axis->effort), JSON("effort_words", axis->effort_words));
     write_column(w, "measured", r->trace.measured[i], r->trace.n);
     write_column(w, "simulated", r->trace.simulated[i], r->trace.n);
-    json_write_real(w, "rmse", r->run_rmse[i]);
-    json_write_real(w, "speed", speed);
+    JSON_WRITE(w, JSON("rmse", r->run_rmse[i]), JSON("speed", speed));
     dynamics_report_derived(w, "gain", &gain);
     dynamics_report_derived(w, "time_constant_s", &time_s);
     json_write_close(w);
@@ -257,8 +236,7 @@ static void write_prediction(struct json_writer *w, const struct pair_dynamics *
     if (!json_write_known(w, side_name(which), side->fitted && r->trace.n > 0)) {
         return;
     }
-    json_write_int(w, "fit", side->result_job);
-    json_write_seconds(w, "t", side->fitted_us);
+    JSON_WRITE(w, JSON("fit", side->result_job), JSON_SECONDS("t", side->fitted_us));
     write_column(w, "t_s", r->trace.t_s, r->trace.n);
     json_write_object(w, "axes");
     for (size_t i = 0; i < model->axis_count; i++) {
@@ -271,9 +249,7 @@ static void write_prediction(struct json_writer *w, const struct pair_dynamics *
 void pair_dynamics_prediction(struct json_writer *w, const char *key,
                               const struct pair_dynamics *d, const struct pair_params *p)
 {
-    json_write_object(w, key);
-    json_write_text(w, "pair", p->id);
-    json_write_text(w, "model", pair_dynamics_model(d)->name);
+    JSON_OPEN(w, key, JSON("pair", p->id), JSON("model", pair_dynamics_model(d)->name));
     write_prediction(w, d, SIDE_REAL);
     write_prediction(w, d, SIDE_VIRTUAL);
     json_write_close(w);
