@@ -16,17 +16,6 @@ void following_state_name(const struct model *model, size_t i, char out[32])
     (void)snprintf(out, 32, "%.*s", (int)strcspn(text, "_"), text);
 }
 
-static void write_gains(struct json_writer *w, const struct follower_gains *g)
-{
-    json_write_object(w, "gains");
-    json_write_real(w, "bandwidth_radps", g->bandwidth_radps[0]);
-    json_write_text(w, "rejection", follower_rejection_name(g->rejection));
-    json_write_real(w, "observer_radps", g->observer_radps);
-    json_write_real(w, "pose_per_s2", g->pose_per_s2);
-    json_write_real(w, "blend_s", g->blend_s);
-    json_write_close(w);
-}
-
 static void write_parameters(struct json_writer *w, const struct pair_following *x)
 {
     const struct model *model = pair_following_model(x);
@@ -53,39 +42,29 @@ static void write_motion(struct json_writer *w, const struct pair_following *x)
     const struct follower_output *out = &x->f.output;
     json_write_object(w, "now");
     for (size_t i = 0; i < model->axis_count; i++) {
-        json_write_object(w, model->axes[i].velocity);
-        json_write_real(w, "reference", x->f.target.nu[i]);
-        json_write_real(w, "actual",
-                        x->f.driving ? x->f.target.nu[i] - out->error[i] : nan(""));
-        json_write_real(w, "error", x->f.driving ? out->error[i] : nan(""));
-        json_write_close(w);
+        JSON_WRITE_OBJECT(
+            w, model->axes[i].velocity, JSON("reference", x->f.target.nu[i]),
+            JSON("actual", x->f.driving ? x->f.target.nu[i] - out->error[i] : nan("")),
+            JSON("error", x->f.driving ? out->error[i] : nan("")));
     }
     json_write_close(w);
     json_write_object(w, "efforts");
     for (size_t i = 0; i < model->axis_count; i++) {
-        json_write_object(w, model->axes[i].effort);
-        json_write_real(w, "sent", out->tau[i]);
-        json_write_real(w, "unmatched", out->unmatched[i]);
-        json_write_real(w, "disturbance", out->disturbance[i]);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, model->axes[i].effort, JSON("sent", out->tau[i]),
+                          JSON("unmatched", out->unmatched[i]),
+                          JSON("disturbance", out->disturbance[i]));
     }
     json_write_close(w);
-    json_write_bool(w, "saturated", out->saturated);
-    json_write_real(w, "latency_s", x->f.real.latency_s);
+    JSON_WRITE(w, JSON("saturated", out->saturated), JSON("latency_s", x->f.real.latency_s));
 }
 
 void following_report_frame(struct json_writer *w, const char *key,
                             const struct pair_following *x)
 {
     const bool known = x && x->f.aligned && following_in_plane(pair_following_model(x));
-    if (!json_write_known(w, key, known)) {
-        return;
-    }
-    json_write_seconds(w, "since_t", x->f.aligned_us);
-    json_write_real(w, "x_m", x->f.frame[0]);
-    json_write_real(w, "y_m", x->f.frame[1]);
-    json_write_real(w, "yaw_rad", x->f.frame[2]);
-    json_write_close(w);
+    JSON_WRITE(w, JSON_KNOWN(key, known, JSON_SECONDS("since_t", x->f.aligned_us),
+                             JSON("x_m", x->f.frame[0]), JSON("y_m", x->f.frame[1]),
+                             JSON("yaw_rad", x->f.frame[2])));
 }
 
 void following_report(struct json_writer *w, const char *key, const struct pair_following *x,
@@ -96,31 +75,29 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
                                                TIMES(missed)};
     char hash[24];
     struct following_params setup;
+    const struct follower_gains *const g = &setup.follower.gains;
     if (!json_write_known(w, key, x != NULL)) {
         return;
     }
     pair_following_setup(x, p->following, &setup);
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)x->hash);
-    json_write_text(w, "model", pair_following_model(x)->name);
-    json_write_bool(w, "active", x->asked);
-    json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
-    json_write_text(w, "obstacle", x->obstacle[0] ? x->obstacle : NULL);
-    json_write_real(w, "period_s", 1.0 / p->following->rate_hz);
-    json_write_text(w, "method", shadow_method_name((enum shadow_method)p->following->method));
-    write_gains(w, &setup.follower.gains);
+    JSON_WRITE(w, JSON("model", pair_following_model(x)->name), JSON("active", x->asked),
+               JSON("state", efsm_state_name(&following_table, x->f.machine.state)),
+               JSON("obstacle", x->obstacle[0] ? x->obstacle : NULL),
+               JSON("period_s", 1.0 / p->following->rate_hz),
+               JSON("method", shadow_method_name((enum shadow_method)p->following->method)),
+               JSON_OBJECT("gains", JSON("bandwidth_radps", g->bandwidth_radps[0]),
+                           JSON("rejection", follower_rejection_name(g->rejection)),
+                           JSON("observer_radps", g->observer_radps),
+                           JSON("pose_per_s2", g->pose_per_s2), JSON("blend_s", g->blend_s)));
     write_parameters(w, x);
     write_motion(w, x);
-    json_write_int(w, "sent", (int64_t)x->sent);
-    json_write_text(w, "efforts_hash", hash);
-    json_write_object(w, "counts");
-    json_write_int(w, "periods", (int64_t)x->f.periods);
-    json_write_int(w, "held", (int64_t)x->f.held);
-    json_write_members(w, times, COUNT(times), x);
-    json_write_close(w);
-    json_write_object(w, "telemetry");
-    json_write_counts(w, "real", &shadow_gate_names, x->f.real.count);
-    json_write_counts(w, "virtual", &shadow_gate_names, x->f.simulated.count);
-    json_write_close(w);
+    JSON_WRITE(w, JSON("sent", x->sent), JSON("efforts_hash", hash),
+               JSON_OBJECT("counts", JSON("periods", x->f.periods), JSON("held", x->f.held),
+                           JSON_FIELDS(times, x)),
+               JSON_OBJECT("telemetry",
+                           JSON_COUNTS("real", &shadow_gate_names, x->f.real.count),
+                           JSON_COUNTS("virtual", &shadow_gate_names, x->f.simulated.count)));
     json_write_close(w);
 }
 
@@ -140,36 +117,26 @@ void fidelity_report_write(struct json_writer *w, const char *key,
         return;
     }
     const struct model *model = pair_following_model(x);
+    const struct pair_following_params *const target = p->following;
     fidelity_report_read(x, p, &r);
-    json_write_seconds(w, "t", x->stepped_us);
-    json_write_seconds(w, "window_s", p->following->window_us);
-    json_write_int(w, "samples", (int64_t)r.n);
-    json_write_int(w, "unpaired", (int64_t)x->f.fidelity.unpaired);
+    JSON_WRITE(w, JSON_SECONDS("t", x->stepped_us), JSON_SECONDS("window_s", target->window_us),
+               JSON("samples", r.n), JSON("unpaired", x->f.fidelity.unpaired));
     json_write_object(w, "states");
     for (size_t i = 0; i < r.states; i++) {
         char name[32];
         following_state_name(model, i, name);
-        json_write_object(w, name);
-        json_write_real(w, "rmse", r.rmse[i]);
-        json_write_real(w, "mae", r.mae[i]);
-        json_write_real(w, "r2", r.r2[i]);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, name, JSON("rmse", r.rmse[i]), JSON("mae", r.mae[i]),
+                          JSON("r2", r.r2[i]));
     }
     json_write_close(w);
-    if (model->joints) {
-        json_write_object(w, "tool");
-        json_write_real(w, "rmse_m", r.tool_rmse_m);
-        json_write_real(w, "max_m", r.tool_max_m);
-        json_write_close(w);
-    }
-    if (json_write_known(w, "target", p->following->target_m > 0.0)) {
-        json_write_real(w, "distance_m", p->following->target_m);
-        json_write_seconds(w, "time_s", p->following->target_us);
-        json_write_real(w, "ratio", p->following->target_ratio);
-        json_write_close(w);
-    }
-    json_write_int(w, "judged", (int64_t)r.judged);
-    json_write_real(w, "within_ratio", r.within_ratio);
-    json_write_bool(w, "missed", x->f.missed);
+    JSON_WRITE(w,
+               JSON_IF(model->joints, JSON_OBJECT("tool", JSON("rmse_m", r.tool_rmse_m),
+                                                  JSON("max_m", r.tool_max_m))),
+               JSON_KNOWN("target", target->target_m > 0.0,
+                          JSON("distance_m", target->target_m),
+                          JSON_SECONDS("time_s", target->target_us),
+                          JSON("ratio", target->target_ratio)),
+               JSON("judged", r.judged), JSON("within_ratio", r.within_ratio),
+               JSON("missed", x->f.missed));
     json_write_close(w);
 }
