@@ -39,51 +39,28 @@ void team_live_report_response(struct json_writer *w, const struct team_params *
                                const struct team_live_answer *a)
 {
     const enum team_live_grant grant = published_grant(a);
-    json_write_object(w, NULL);
-    json_write_text(w, "id", a->id[0] ? a->id : NULL);
-    json_write_text(w, "robot", a->robot < p->robot_count ? p->robots[a->robot].name : NULL);
-    json_write_seconds(w, "t", a->t_us);
+    const int64_t lease_us =
+        a->lease_until_us == LAB_TIME_MAX ? LAB_TIME_NONE : a->lease_until_us;
+    JSON_OPEN(w, NULL, JSON("id", a->id[0] ? a->id : NULL),
+              JSON("robot", a->robot < p->robot_count ? p->robots[a->robot].name : NULL),
+              JSON_SECONDS("t", a->t_us),
+              JSON_IF(grant != TEAM_LIVE_RELEASED, JSON("grant", team_live_grant_name(grant))));
     if (grant == TEAM_LIVE_RELEASED) {
         write_fences(w, "released", p, a);
-    } else {
-        json_write_text(w, "grant", team_live_grant_name(grant));
-    }
-    if (grant == TEAM_LIVE_GRANTED || grant == TEAM_LIVE_REVOKED) {
+    } else if (grant == TEAM_LIVE_GRANTED || grant == TEAM_LIVE_REVOKED) {
         write_fences(w, "fences", p, a);
-    }
-    if (grant == TEAM_LIVE_GRANTED) {
-        json_write_seconds(w, "lease_expiry",
-                           a->lease_until_us == LAB_TIME_MAX ? LAB_TIME_NONE
-                                                             : a->lease_until_us);
     } else if (grant == TEAM_LIVE_QUEUED) {
         write_behind(w, p, a);
     }
-    if (a->detail[0]) {
-        json_write_text(w, "detail", a->detail);
-    }
+    JSON_WRITE(w, JSON_IF(grant == TEAM_LIVE_GRANTED, JSON_SECONDS("lease_expiry", lease_us)),
+               JSON_IF(a->detail[0], JSON("detail", a->detail)));
     json_write_close(w);
 }
 
-static void write_predicted(struct json_writer *w, bool has_forecast,
-                            const struct forecast_range *predicted)
-{
-    if (json_write_known(w, "predicted", has_forecast)) {
-        json_write_seconds(w, "p05_s", predicted->p05_us);
-        json_write_seconds(w, "p50_s", predicted->p50_us);
-        json_write_seconds(w, "p95_s", predicted->p95_us);
-        json_write_close(w);
-    }
-}
-
-/* Writes the job and its robot. */
-static void write_job(struct json_writer *w, const struct team_params *p,
-                      const struct team_live_job *job)
-{
-    json_write_text(w, "job", job->job.id[0] ? job->job.id : NULL);
-    json_write_text(w, "robot", p->robots[job->robot].name);
-    json_write_text(w, "part", team_name(p, job->job.part));
-    json_write_text(w, "seq", p->sequences[job->job.sequence].name);
-}
+/* A row. */
+#define PREDICTED(known, range)                                                                \
+    JSON_KNOWN("predicted", known, JSON_SECONDS("p05_s", (range)->p05_us),                     \
+               JSON_SECONDS("p50_s", (range)->p50_us), JSON_SECONDS("p95_s", (range)->p95_us))
 
 void team_live_report_result(struct json_writer *w, const char *key,
                              const struct team_params *p, const struct team_live_result *result,
@@ -92,21 +69,17 @@ void team_live_report_result(struct json_writer *w, const char *key,
     const bool over = !job || job->over;
     if (json_write_known(w, key, result->number > 0)) {
         const int inside = over ? team_live_result_inside(result) : -1;
-        json_write_int(w, "number", (int64_t)result->number);
-        if (job) {
-            write_job(w, p, job);
-        }
-        json_write_seconds(w, "t", result->began_us);
-        json_write_int(w, "activities", result->activities);
-        json_write_seconds(w, "makespan_real_s", over ? result->real_us : LAB_TIME_NONE);
-        json_write_seconds(w, "makespan_virtual_s", result->virtual_us);
-        write_predicted(w, result->has_forecast, &result->predicted);
-        if (inside >= 0) {
-            json_write_bool(w, "inside", inside == 1);
-        } else {
-            json_write_null(w, "inside");
-        }
-        json_write_bool(w, "disturbed", result->disturbed);
+        JSON_WRITE(w, JSON("number", result->number),
+                   JSON_IF(job, JSON_GROUP(JSON("job", job->job.id[0] ? job->job.id : NULL),
+                                           JSON("robot", p->robots[job->robot].name),
+                                           JSON("part", team_name(p, job->job.part)),
+                                           JSON("seq", p->sequences[job->job.sequence].name))),
+                   JSON_SECONDS("t", result->began_us), JSON("activities", result->activities),
+                   JSON_SECONDS("makespan_real_s", over ? result->real_us : LAB_TIME_NONE),
+                   JSON_SECONDS("makespan_virtual_s", result->virtual_us),
+                   PREDICTED(result->has_forecast, &result->predicted),
+                   inside >= 0 ? JSON_BOOL("inside", inside == 1) : JSON_NULL("inside"),
+                   JSON("disturbed", result->disturbed));
         json_write_close(w);
     }
 }
@@ -119,14 +92,12 @@ static void write_run(struct json_writer *w, const struct team_live *live,
     if (!json_write_known(w, "run", c->open)) {
         return;
     }
-    json_write_seconds(w, "t", c->began_us);
-    json_write_int(w, "activities", c->activities);
-    write_predicted(w, c->has_forecast, &c->predicted);
-    if (!c->has_forecast && live->forecast.detail[0]) {
-        json_write_text(w, "detail", live->forecast.detail);
-    }
-    json_write_bool(w, "disturbed",
-                    c->disturbed || (c->has_forecast && c->jobs > c->jobs_known));
+    JSON_WRITE(
+        w, JSON_SECONDS("t", c->began_us), JSON("activities", c->activities),
+        PREDICTED(c->has_forecast, &c->predicted),
+        JSON_IF(!c->has_forecast && live->forecast.detail[0],
+                JSON("detail", live->forecast.detail)),
+        JSON_BOOL("disturbed", c->disturbed || (c->has_forecast && c->jobs > c->jobs_known)));
     json_write_array(w, "jobs");
     for (uint16_t i = 0; i < p->robot_count; i++) {
         const struct team_live_job *job =
@@ -141,15 +112,11 @@ static void write_run(struct json_writer *w, const struct team_live *live,
 
 /* ---- jobs ---- */
 
-/* Writes the contents of a job. */
-static void write_order(struct json_writer *w, const struct team_params *p,
-                        const struct team_job *job)
-{
-    json_write_text(w, "job", job->id[0] ? job->id : NULL);
-    json_write_text(w, "part", team_name(p, job->part));
-    json_write_text(w, "seq", p->sequences[job->sequence].name);
-    json_write_text(w, "home", job->home == TEAM_NONE ? NULL : p->robots[job->home].name);
-}
+/* The contents of a job, as rows. */
+#define ORDER(p, job)                                                                          \
+    JSON("job", (job)->id[0] ? (job)->id : NULL), JSON("part", team_name(p, (job)->part)),     \
+        JSON("seq", (p)->sequences[(job)->sequence].name),                                     \
+        JSON("home", (job)->home == TEAM_NONE ? NULL : (p)->robots[(job)->home].name)
 
 void team_live_report_jobs(struct json_writer *w, const struct team_live *live,
                            const struct team_params *p)
@@ -157,9 +124,7 @@ void team_live_report_jobs(struct json_writer *w, const struct team_live *live,
     const struct team *team = team_live_team(live, p);
     json_write_array(w, "waiting");
     for (size_t i = 0; i < team_jobs_waiting(team); i++) {
-        json_write_object(w, NULL);
-        write_order(w, p, team_job_waiting(team, i));
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, ORDER(p, team_job_waiting(team, i)));
     }
     json_write_close(w);
     json_write_array(w, "jobs");
@@ -184,10 +149,8 @@ bool team_live_report_job(struct json_writer *w, const struct team_live *live,
     for (uint64_t n = live->jobs_begun; team_live_find_job(live, n); n--) {
         const struct team_live_job *job = team_live_find_job(live, n);
         if (is_meant(job, id)) {
-            json_write_object(w, NULL);
-            json_write_text(w, "state", job->over ? "done" : "working");
-            json_write_int(w, "behind", 0);
-            write_order(w, p, &job->job);
+            JSON_OPEN(w, NULL, JSON("state", job->over ? "done" : "working"),
+                      JSON_WHOLE("behind", 0), ORDER(p, &job->job));
             team_live_report_result(w, "result", p, &job->result, job);
             json_write_close(w);
             return true;
@@ -195,12 +158,8 @@ bool team_live_report_job(struct json_writer *w, const struct team_live *live,
     }
     for (size_t i = 0; i < team_jobs_waiting(team); i++) {
         if (strcmp(team_job_waiting(team, i)->id, id) == 0) {
-            json_write_object(w, NULL);
-            json_write_text(w, "state", "waiting");
-            json_write_int(w, "behind", (int64_t)i);
-            write_order(w, p, team_job_waiting(team, i));
-            json_write_null(w, "result");
-            json_write_close(w);
+            JSON_WRITE_OBJECT(w, NULL, JSON("state", "waiting"), JSON("behind", i),
+                              ORDER(p, team_job_waiting(team, i)), JSON_NULL("result"));
             return true;
         }
     }
@@ -217,11 +176,10 @@ void team_live_report_machines(struct json_writer *w, const struct team_live *li
     for (uint16_t i = 0; i < p->robot_count; i++) {
         struct team_robot_view view;
         team_robot(team, i, &view);
-        json_write_object(w, p->robots[i].name);
-        json_write_text(w, "task", team_task_table.states[view.task].name);
-        json_write_text(w, "robot", team_robot_table.states[view.phase].name);
-        json_write_text(w, "activity", team_activity_table.states[view.activity].name);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, p->robots[i].name,
+                          JSON("task", team_task_table.states[view.task].name),
+                          JSON("robot", team_robot_table.states[view.phase].name),
+                          JSON("activity", team_activity_table.states[view.activity].name));
     }
     json_write_close(w);
     json_write_object(w, "resources");
@@ -249,49 +207,26 @@ void team_live_report_state(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
-static void write_judged(struct json_writer *w, const char *key,
-                         const struct team_live_judged *judged)
-{
-    json_write_object(w, key);
-    json_write_int(w, "predicted", (int64_t)judged->predicted);
-    json_write_int(w, "inside", (int64_t)judged->inside);
-    json_write_close(w);
-}
-
 void team_live_report_summary(struct json_writer *w, const struct team_live *live,
                               const struct team_params *p)
 {
     const struct team *team = team_live_team(live, p);
-    json_write_text(w, "id", p->name);
-    json_write_text(w, "locking", team_locking_name(p->locking));
-    json_write_int(w, "robots", (int64_t)p->robot_count);
-    json_write_int(w, "resources", (int64_t)p->resource_count);
-    json_write_bool(w, "finished", team_finished(team));
-    json_write_int(w, "fence", (int64_t)team_fence(team));
-    json_write_int(w, "jobs_waiting", (int64_t)team_jobs_waiting(team));
-    json_write_int(w, "alarms", (int64_t)live->counts.alarms);
-}
-
-static void write_counts(struct json_writer *w, const struct team_live_counts *c)
-{
-    static const struct json_member members[] = {
-        JSON_MEMBER(struct team_live_counts, requests),
-        JSON_MEMBER(struct team_live_counts, repeated),
-        JSON_MEMBER(struct team_live_counts, rejected),
-        JSON_MEMBER(struct team_live_counts, malformed),
-        JSON_MEMBER(struct team_live_counts, activities),
-        JSON_MEMBER(struct team_live_counts, commands),
-        JSON_MEMBER(struct team_live_counts, halts),
-        JSON_MEMBER(struct team_live_counts, effects),
-    };
-    json_write_object(w, "counts");
-    json_write_members(w, members, COUNT(members), c);
-    json_write_close(w);
+    JSON_WRITE(w, JSON("id", p->name), JSON("locking", team_locking_name(p->locking)),
+               JSON("robots", p->robot_count), JSON("resources", p->resource_count),
+               JSON("finished", team_finished(team)), JSON("fence", team_fence(team)),
+               JSON("jobs_waiting", team_jobs_waiting(team)),
+               JSON("alarms", live->counts.alarms));
 }
 
 void team_live_report(struct json_writer *w, const char *key, const struct team_live *live,
                       const struct team_params *p, int64_t t_us)
 {
+#define COUNTED(field) JSON_MEMBER(struct team_live_counts, field)
+    static const struct json_member counts[] = {
+        COUNTED(requests),   COUNTED(repeated), COUNTED(rejected), COUNTED(malformed),
+        COUNTED(activities), COUNTED(commands), COUNTED(halts),    COUNTED(effects)};
+#define JUDGED(field) JSON_MEMBER(struct team_live_judged, field)
+    static const struct json_member judged[] = {JUDGED(predicted), JUDGED(inside)};
     json_write_object(w, key);
     team_live_report_summary(w, live, p);
     json_write_seconds(w, "t", t_us);
@@ -300,14 +235,14 @@ void team_live_report(struct json_writer *w, const char *key, const struct team_
         json_write_text(w, p->robots[i].name, p->robots[i].pair[0] ? p->robots[i].pair : NULL);
     }
     json_write_close(w);
-    write_counts(w, &live->counts);
+    JSON_WRITE_OBJECT(w, "counts", JSON_FIELDS(counts, &live->counts));
     team_live_report_result(w, "last_run", p, &live->result, NULL);
-    json_write_object(w, "judged");
-    write_judged(w, "runs", &live->judged_courses);
-    write_judged(w, "jobs", &live->judged_jobs);
-    json_write_close(w);
-    json_write_counts(w, "effect_counts", &team_effect_names, live->counts.effect);
-    json_write_counts(w, "alarm_counts", &team_alarm_names, live->counts.alarm);
+    JSON_WRITE(w,
+               JSON_OBJECT("judged",
+                           JSON_OBJECT("runs", JSON_FIELDS(judged, &live->judged_courses)),
+                           JSON_OBJECT("jobs", JSON_FIELDS(judged, &live->judged_jobs))),
+               JSON_COUNTS("effect_counts", &team_effect_names, live->counts.effect),
+               JSON_COUNTS("alarm_counts", &team_alarm_names, live->counts.alarm));
     team_live_report_state(w, "state", live, p);
     json_write_close(w);
 }

@@ -54,10 +54,15 @@ static void write_resources(struct json_writer *w, const struct team_params *p, 
 
 typedef void member_writer(struct json_writer *w, const struct effect_report *t);
 
-static void report_robot(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_text(w, "robot", robot_name(t->p, t->e->robot));
-}
+/* Defines a member_writer of one statement. */
+#define MEMBER(name, statement)                                                                \
+    static void report_##name(struct json_writer *w, const struct effect_report *t)            \
+    {                                                                                          \
+        statement;                                                                             \
+    }                                                                                          \
+    _Static_assert(1, "ask for a semicolon")
+
+MEMBER(robot, JSON_WRITE(w, JSON("robot", robot_name(t->p, t->e->robot))));
 
 static void report_task(struct json_writer *w, const struct effect_report *t)
 {
@@ -80,23 +85,12 @@ static void report_arg(struct json_writer *w, const struct effect_report *t)
     }
 }
 
-static void report_n(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_int(w, "n", t->e->n);
-}
+MEMBER(n, JSON_WRITE(w, JSON("n", t->e->n)));
 
 /* For IdPrt only. */
-static void report_found(struct json_writer *w, const struct effect_report *t)
-{
-    if (t->e->step && t->e->step->kind == TEAM_STEP_TAKE) {
-        json_write_text(w, "part", name_or_null(t->p, t->e->part));
-    }
-}
-
-static void report_part(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_text(w, "part", name_or_null(t->p, t->e->part));
-}
+MEMBER(found, JSON_WRITE(w, JSON_IF(t->e->step && t->e->step->kind == TEAM_STEP_TAKE,
+                                    JSON("part", name_or_null(t->p, t->e->part)))));
+MEMBER(part, JSON_WRITE(w, JSON("part", name_or_null(t->p, t->e->part))));
 
 static void report_duration(struct json_writer *w, const struct effect_report *t)
 {
@@ -105,39 +99,13 @@ static void report_duration(struct json_writer *w, const struct effect_report *t
     }
 }
 
-static void report_min(struct json_writer *w, const struct effect_report *t)
-{
-    write_time(w, t, "min_s", "min_ms", t->e->min_us);
-}
-
-static void report_why(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_text(w, "why", t->e->why);
-}
-
-static void report_resource(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_text(w, "resource", t->p->resources[t->e->resource].name);
-}
-
-static void report_fence(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_int(w, "fence", (int64_t)t->e->fence);
-}
-
-static void report_current(struct json_writer *w, const struct effect_report *t)
-{
-    if (t->e->current != 0) {
-        json_write_int(w, "current", (int64_t)t->e->current);
-    } else {
-        json_write_null(w, "current");
-    }
-}
-
-static void report_waited(struct json_writer *w, const struct effect_report *t)
-{
-    write_time(w, t, "waited_s", "waited_ms", t->e->waited_us);
-}
+MEMBER(min, write_time(w, t, "min_s", "min_ms", t->e->min_us));
+MEMBER(why, JSON_WRITE(w, JSON("why", t->e->why)));
+MEMBER(resource, JSON_WRITE(w, JSON("resource", t->p->resources[t->e->resource].name)));
+MEMBER(fence, JSON_WRITE(w, JSON("fence", t->e->fence)));
+MEMBER(current, JSON_WRITE(w, t->e->current != 0 ? JSON("current", t->e->current)
+                                                 : JSON_NULL("current")));
+MEMBER(waited, write_time(w, t, "waited_s", "waited_ms", t->e->waited_us));
 
 static void report_waits(struct json_writer *w, const struct effect_report *t)
 {
@@ -148,35 +116,12 @@ static void report_waits(struct json_writer *w, const struct effect_report *t)
     json_write_close(w);
 }
 
-static void report_resources(struct json_writer *w, const struct effect_report *t)
-{
-    write_resources(w, t->p, "resources", t->e->resources, t->e->resource_count);
-}
-
-static void report_had(struct json_writer *w, const struct effect_report *t)
-{
-    write_resources(w, t->p, "holds", t->e->resources, t->e->resource_count);
-}
-
-static void report_held(struct json_writer *w, const struct effect_report *t)
-{
-    write_resources(w, t->p, "holds", t->e->held, t->e->held_count);
-}
-
-static void report_behind(struct json_writer *w, const struct effect_report *t)
-{
-    write_robots(w, t->p, "behind", t->e->robots, t->e->robot_count);
-}
-
-static void report_name(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_text(w, "name", name_or_null(t->p, t->e->meeting));
-}
-
-static void report_robots(struct json_writer *w, const struct effect_report *t)
-{
-    write_robots(w, t->p, "robots", t->e->robots, t->e->robot_count);
-}
+MEMBER(resources, write_resources(w, t->p, "resources", t->e->resources, t->e->resource_count));
+MEMBER(had, write_resources(w, t->p, "holds", t->e->resources, t->e->resource_count));
+MEMBER(held, write_resources(w, t->p, "holds", t->e->held, t->e->held_count));
+MEMBER(behind, write_robots(w, t->p, "behind", t->e->robots, t->e->robot_count));
+MEMBER(name, JSON_WRITE(w, JSON("name", name_or_null(t->p, t->e->meeting))));
+MEMBER(robots, write_robots(w, t->p, "robots", t->e->robots, t->e->robot_count));
 
 static void report_because(struct json_writer *w, const struct effect_report *t)
 {
@@ -184,29 +129,17 @@ static void report_because(struct json_writer *w, const struct effect_report *t)
     json_write_text(w, "because", robot ? robot : "lease");
 }
 
-static void report_job(struct json_writer *w, const struct effect_report *t)
-{
-    team_report_job(w, "job", t->p, t->e->job);
-}
+MEMBER(job, team_report_job(w, "job", t->p, t->e->job));
 
 static void report_helps(struct json_writer *w, const struct effect_report *t)
 {
     const uint16_t home = t->e->job->home;
-    json_write_text(w, "helps", home == t->e->robot ? NULL : robot_name(t->p, home));
-    if (t->e->job->id[0]) {
-        json_write_text(w, "job", t->e->job->id);
-    }
+    JSON_WRITE(w, JSON("helps", home == t->e->robot ? NULL : robot_name(t->p, home)),
+               JSON_IF(t->e->job->id[0], JSON("job", t->e->job->id)));
 }
 
-static void report_policy(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_text(w, "policy", team_policy_name(t->e->policy));
-}
-
-static void report_event(struct json_writer *w, const struct effect_report *t)
-{
-    json_write_text(w, "event", team_event_name(t->e->event));
-}
+MEMBER(policy, JSON_WRITE(w, JSON("policy", team_policy_name(t->e->policy))));
+MEMBER(event, JSON_WRITE(w, JSON("event", team_event_name(t->e->event))));
 
 static void report_owner(struct json_writer *w, const struct effect_report *t)
 {
@@ -227,8 +160,8 @@ static void report_blocked(struct json_writer *w, const struct effect_report *t)
         report_resources(w, t);
         write_robots(w, t->p, "by", t->e->robots, t->e->robot_count);
     } else {
-        json_write_text(w, "meeting", name_or_null(t->p, t->e->meeting));
-        json_write_int(w, "missing", t->e->count);
+        JSON_WRITE(w, JSON("meeting", name_or_null(t->p, t->e->meeting)),
+                   JSON("missing", t->e->count));
     }
 }
 
@@ -331,14 +264,10 @@ void team_report_effect(struct json_writer *w, const char *key, const struct tea
 void team_report_job(struct json_writer *w, const char *key, const struct team_params *p,
                      const struct team_job *job)
 {
-    json_write_object(w, key);
-    if (job->id[0]) {
-        json_write_text(w, "id", job->id);
-    }
-    json_write_text(w, "part", name_or_null(p, job->part));
-    json_write_text(w, "seq", p->sequences[job->sequence].name);
-    json_write_text(w, "home", robot_name(p, job->home));
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, key, JSON_IF(job->id[0], JSON("id", job->id)),
+                      JSON("part", name_or_null(p, job->part)),
+                      JSON("seq", p->sequences[job->sequence].name),
+                      JSON("home", robot_name(p, job->home)));
 }
 
 static void write_owners(struct json_writer *w, const struct team_params *p,
@@ -346,11 +275,9 @@ static void write_owners(struct json_writer *w, const struct team_params *p,
 {
     json_write_array(w, "owners");
     for (size_t k = 0; k < x->held_count; k++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "robot", robot_name(p, x->held[k].robot));
-        json_write_int(w, "fence", (int64_t)x->held[k].fence);
-        json_write_seconds(w, "since", x->held[k].since_us);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON("robot", robot_name(p, x->held[k].robot)),
+                          JSON("fence", x->held[k].fence),
+                          JSON_SECONDS("since", x->held[k].since_us));
     }
     json_write_close(w);
 }
@@ -363,11 +290,10 @@ void team_report_resource(struct json_writer *w, const struct team_params *p,
     team_resource(team, resource, &x);
     json_write_text(w, "owner", x.held_count > 0 ? robot_name(p, x.held[0].robot) : NULL);
     if (x.held_count > 0) {
-        json_write_int(w, "fence", (int64_t)x.held[0].fence);
-        json_write_seconds(w, "since", x.held[0].since_us);
+        JSON_WRITE(w, JSON("fence", x.held[0].fence),
+                   JSON_SECONDS("since", x.held[0].since_us));
     } else {
-        json_write_null(w, "fence");
-        json_write_null(w, "since");
+        JSON_WRITE(w, JSON_NULL("fence"), JSON_NULL("since"));
     }
     if (p->resources[resource].capacity > 1) {
         write_owners(w, p, &x);
@@ -389,12 +315,10 @@ void team_report_robot(struct json_writer *w, const struct team_params *p,
         report_task(w, &t);
         report_arg(w, &t);
     } else {
-        json_write_null(w, "task");
-        json_write_null(w, "arg");
+        JSON_WRITE(w, JSON_NULL("task"), JSON_NULL("arg"));
     }
-    json_write_seconds(w, "since", m.since_us);
-    json_write_text(w, "state", team_phase_name(m.phase));
-    json_write_bool(w, "online", m.online);
+    JSON_WRITE(w, JSON_SECONDS("since", m.since_us), JSON("state", team_phase_name(m.phase)),
+               JSON("online", m.online));
 }
 
 void team_report_resources(struct json_writer *w, const struct team_params *p,
