@@ -8,43 +8,23 @@
 #include "web/http/routes.h"
 #include "web/resource/handlers.h"
 
-static void write_error(struct json_writer *json, const struct err *err)
-{
-    if (!err) {
-        json_write_null(json, "error");
-        return;
-    }
-    json_write_object(json, "error");
-    json_write_text(json, "code", fault_name(err->fault));
-    json_write_text(json, "where", err->where);
-    if (err->line > 0) {
-        json_write_int(json, "line", (int64_t)err->line);
-    }
-    if (err->column > 0) {
-        json_write_int(json, "column", (int64_t)err->column);
-    }
-    json_write_text(json, "text", err->text);
-    json_write_close(json);
-}
-
 /* Writes all members except the result, and leaves the object open. */
 static void open_job(struct json_writer *json, const struct web_job *job)
 {
+    const struct err *const err = job->err;
     char id[24];
     (void)snprintf(id, sizeof id, "%" PRIu64, job->id);
-    json_write_object(json, NULL);
-    json_write_text(json, "id", id);
-    json_write_text(json, "kind", job->kind);
-    json_write_text(json, "model", job->model);
-    json_write_text(json, "pair", job->pair[0] ? job->pair : NULL);
-    json_write_text(json, "state", job->state);
-    json_write_bool(json, "cancelling", job->cancelling);
-    json_write_real(json, "progress", job->progress);
-    json_write_text(json, "stage", job->stage[0] ? job->stage : NULL);
-    json_write_seconds(json, "queued_t", job->queued_us);
-    json_write_seconds(json, "began_t", job->began_us);
-    json_write_seconds(json, "ended_t", job->ended_us);
-    write_error(json, job->err);
+    JSON_OPEN(json, NULL, JSON("id", id), JSON("kind", job->kind), JSON("model", job->model),
+              JSON("pair", job->pair[0] ? job->pair : NULL), JSON("state", job->state),
+              JSON("cancelling", job->cancelling), JSON("progress", job->progress),
+              JSON("stage", job->stage[0] ? job->stage : NULL),
+              JSON_SECONDS("queued_t", job->queued_us), JSON_SECONDS("began_t", job->began_us),
+              JSON_SECONDS("ended_t", job->ended_us),
+              JSON_KNOWN("error", err, JSON("code", fault_name(err->fault)),
+                         JSON("where", err->where),
+                         JSON_IF(err->line > 0, JSON("line", err->line)),
+                         JSON_IF(err->column > 0, JSON("column", err->column)),
+                         JSON("text", err->text)));
 }
 
 static void show_in_list(void *context, const struct web_job *job)

@@ -9,10 +9,8 @@ static void write_parts(struct json_writer *json, const struct view_health *heal
     health_parts(health, parts);
     json_write_object(json, "parts");
     for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
-        json_write_object(json, parts[i].name);
-        json_write_bool(json, "ok", parts[i].ok);
-        json_write_text(json, "text", parts[i].text);
-        json_write_close(json);
+        JSON_WRITE_OBJECT(json, parts[i].name, JSON("ok", parts[i].ok),
+                          JSON("text", parts[i].text));
     }
     json_write_close(json);
 }
@@ -22,20 +20,9 @@ static void write_models(struct json_writer *json)
 {
     json_write_array(json, "models");
     for (size_t i = model_row_count; model_row_at(i); i++) {
-        json_write_object(json, NULL);
-        json_write_text(json, "name", model_row_at(i)->name);
-        json_write_text(json, "words", model_row_at(i)->words);
-        json_write_close(json);
+        JSON_WRITE_OBJECT(json, NULL, JSON("name", model_row_at(i)->name),
+                          JSON("words", model_row_at(i)->words));
     }
-    json_write_close(json);
-}
-
-static void write_room(struct json_writer *json, const struct web_room *room)
-{
-    json_write_object(json, "descriptors");
-    json_write_int(json, "max", room->descriptors);
-    json_write_int(json, "connections_max", room->connections);
-    json_write_int(json, "listeners_max", room->listeners);
     json_write_close(json);
 }
 
@@ -44,27 +31,27 @@ void get_status(const struct web_request *request, struct web_response *response
     const struct view *view = request->view;
     const struct web_source *source = request->context->source;
     const int64_t now_us = source->now(source->context);
+    const struct web_room *room = &request->context->room;
     struct json_writer *json = web_json(response);
-    json_write_object(json, NULL);
-    json_write_text(json, "lab", view->lab_name);
-    json_write_text(json, "prefix", view->prefix);
-    json_write_seconds(json, "t", now_us);
-    json_write_seconds(json, "started_t", view->started_us);
-    json_write_seconds(json, "uptime_s", now_us - view->started_us);
-    json_write_seconds(json, "view_age_s", now_us - view->t_us);
-    json_write_int(json, "pair_count", (int64_t)view->pair_count);
-    json_write_bool(json, "ready", health_is_ready(&view->health));
+    JSON_OPEN(json, NULL, JSON("lab", view->lab_name), JSON("prefix", view->prefix),
+              JSON_SECONDS("t", now_us), JSON_SECONDS("started_t", view->started_us),
+              JSON_SECONDS("uptime_s", now_us - view->started_us),
+              JSON_SECONDS("view_age_s", now_us - view->t_us),
+              JSON("pair_count", view->pair_count),
+              JSON("ready", health_is_ready(&view->health)));
     write_parts(json, &view->health);
-    json_write_counts(json, "events", &event_kind_names, view->counts.events);
-    json_write_int(json, "unknown_pair", (int64_t)view->counts.unknown_pair);
-    json_write_int(json, "redelivered", (int64_t)view->counts.redelivered);
-    json_write_int(json, "ambiguous", (int64_t)view->counts.ambiguous);
-    json_write_int(json, "forgotten_early", (int64_t)view->counts.forgotten_early);
-    json_write_int(json, "retained", (int64_t)view->counts.retained);
-    json_write_int(json, "out_of_order", (int64_t)view->counts.out_of_order);
-    json_write_int(json, "starts", (int64_t)view->counts.starts);
+    JSON_WRITE(json, JSON_COUNTS("events", &event_kind_names, view->counts.events),
+               JSON("unknown_pair", view->counts.unknown_pair),
+               JSON("redelivered", view->counts.redelivered),
+               JSON("ambiguous", view->counts.ambiguous),
+               JSON("forgotten_early", view->counts.forgotten_early),
+               JSON("retained", view->counts.retained),
+               JSON("out_of_order", view->counts.out_of_order),
+               JSON("starts", view->counts.starts));
     write_models(json);
-    write_room(json, &request->context->room);
+    JSON_WRITE_OBJECT(json, "descriptors", JSON("max", room->descriptors),
+                      JSON("connections_max", room->connections),
+                      JSON("listeners_max", room->listeners));
     json_write_close(json);
 }
 

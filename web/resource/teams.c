@@ -95,9 +95,7 @@ static void get_part(const struct web_request *request, struct web_response *res
     const size_t i = web_find_team(request, response);
     if (i < view->team_count) {
         struct json_writer *w = web_json(response);
-        json_write_object(w, NULL);
-        json_write_text(w, "team", view->teams[i].name);
-        json_write_seconds(w, "t", view->t_us);
+        JSON_OPEN(w, NULL, JSON("team", view->teams[i].name), JSON_SECONDS("t", view->t_us));
         report(w, view->live_teams[i], &view->teams[i]);
         json_write_close(w);
     }
@@ -193,11 +191,8 @@ static void submit_request(const struct web_request *request, struct web_respons
         web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
     } else if (check_answer(request, response, team, id)) {
         struct json_writer *w = web_json(response);
-        json_write_object(w, NULL);
-        json_write_text(w, "team", request->id);
-        json_write_text(w, "op", team_op_name(op));
-        json_write_text(w, "id", id);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON("team", request->id), JSON("op", team_op_name(op)),
+                          JSON("id", id));
         response->status = 202;
     }
     json_decref(request_json);
