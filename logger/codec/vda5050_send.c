@@ -32,8 +32,7 @@ static void write_names(struct json_writer *w, const char *address)
     char manufacturer[CODEC_ADDRESS_MAX];
     const char *slash = strchr(address, '/');
     (void)snprintf(manufacturer, sizeof manufacturer, "%.*s", (int)(slash - address), address);
-    json_write_text(w, "manufacturer", manufacturer);
-    json_write_text(w, "serialNumber", slash + 1);
+    JSON_WRITE(w, JSON("manufacturer", manufacturer), JSON("serialNumber", slash + 1));
 }
 
 static void write_member(struct json_writer *w, const struct json_text *key, const char *value,
@@ -120,10 +119,8 @@ void vda_write_header(struct json_writer *w, const struct codec_pair *pair, enum
 
 static void write_action(const struct given *g, struct json_writer *w, const char *type)
 {
-    json_write_object(w, NULL);
-    json_write_text(w, "actionId", g->name);
-    json_write_text(w, "actionType", type);
-    json_write_text(w, "blockingType", "HARD");
+    JSON_OPEN(w, NULL, JSON("actionId", g->name), JSON("actionType", type),
+              JSON("blockingType", "HARD"));
     json_write_array(w, "actionParameters");
     json_write_close(w);
     json_write_close(w);
@@ -132,16 +129,10 @@ static void write_action(const struct given *g, struct json_writer *w, const cha
 static void write_node(const struct given *g, struct json_writer *w, const char *name,
                        int64_t at, const double pose[3], const char *action)
 {
-    json_write_object(w, NULL);
-    json_write_text(w, "nodeId", name);
-    json_write_int(w, "sequenceId", at);
-    json_write_bool(w, "released", true);
-    json_write_object(w, "nodePosition");
-    json_write_real(w, "x", pose[0]);
-    json_write_real(w, "y", pose[1]);
-    json_write_real(w, "theta", pose[2]);
-    json_write_text(w, "mapId", g->v->map);
-    json_write_close(w);
+    JSON_OPEN(w, NULL, JSON("nodeId", name), JSON("sequenceId", at),
+              JSON_BOOL("released", true),
+              JSON_OBJECT("nodePosition", JSON("x", pose[0]), JSON("y", pose[1]),
+                          JSON("theta", pose[2]), JSON("mapId", g->v->map)));
     json_write_array(w, "actions");
     if (action) {
         write_action(g, w, action);
@@ -152,13 +143,9 @@ static void write_node(const struct given *g, struct json_writer *w, const char 
 
 static void write_edge(struct json_writer *w, const char *from, const char *to, double length_m)
 {
-    json_write_object(w, NULL);
-    json_write_text(w, "edgeId", to);
-    json_write_int(w, "sequenceId", 1);
-    json_write_bool(w, "released", true);
-    json_write_text(w, "startNodeId", from);
-    json_write_text(w, "endNodeId", to);
-    json_write_real(w, "length", length_m);
+    JSON_OPEN(w, NULL, JSON("edgeId", to), JSON_WHOLE("sequenceId", 1),
+              JSON_BOOL("released", true), JSON("startNodeId", from), JSON("endNodeId", to),
+              JSON("length", length_m));
     json_write_array(w, "actions");
     json_write_close(w);
     json_write_close(w);
@@ -177,8 +164,7 @@ static void write_order(const struct given *g, struct json_writer *w)
                              v->y_m + c->displacement_m * sin(heading),
                              remainder(heading, 2.0 * acos(-1.0))};
     const char *from = v->node_name[0] ? v->node_name : "here";
-    json_write_text(w, "orderId", g->name);
-    json_write_int(w, "orderUpdateId", 0);
+    JSON_WRITE(w, JSON("orderId", g->name), JSON_WHOLE("orderUpdateId", 0));
     json_write_array(w, "nodes");
     write_node(g, w, from, 0, here, go ? NULL : c->op);
     if (go) {

@@ -235,8 +235,7 @@ static void write_lists(struct json_writer *w, const struct team_forecast *f)
     json_write_array(w, "jobs");
     for (size_t k = 0; k < f->job_count; k++) {
         json_write_array(w, NULL);
-        json_write_text(w, NULL, f->jobs[k].robot);
-        json_write_int(w, NULL, (int64_t)f->jobs[k].number);
+        JSON_WRITE(w, JSON(NULL, f->jobs[k].robot), JSON(NULL, f->jobs[k].number));
         write_range(w, &f->jobs[k].end);
         json_write_close(w);
     }
@@ -245,9 +244,7 @@ static void write_lists(struct json_writer *w, const struct team_forecast *f)
     for (size_t k = 0; k < f->bar_count; k++) {
         const struct forecast_bar *bar = &f->bars[k];
         json_write_array(w, NULL);
-        json_write_text(w, NULL, bar->robot);
-        json_write_int(w, NULL, bar->n);
-        json_write_text(w, NULL, bar->task);
+        JSON_WRITE(w, JSON(NULL, bar->robot), JSON(NULL, bar->n), JSON(NULL, bar->task));
         write_ms(w, bar->from_us);
         write_ms(w, bar->p05_us);
         write_ms(w, bar->p95_us);
@@ -258,11 +255,8 @@ static void write_lists(struct json_writer *w, const struct team_forecast *f)
 
 void team_forecast_write(struct json_writer *w, const char *team, const struct team_forecast *f)
 {
-    json_write_object(w, NULL);
-    json_write_text(w, "team", team);
-    json_write_int(w, "number", (int64_t)f->number);
-    json_write_seconds(w, "t", f->t_us);
-    json_write_int(w, "runs", f->runs);
+    JSON_OPEN(w, NULL, JSON("team", team), JSON("number", f->number),
+              JSON_SECONDS("t", f->t_us), JSON("runs", f->runs));
     if (f->known) {
         json_write_array(w, "end");
         write_range(w, &f->end);
