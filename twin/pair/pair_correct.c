@@ -71,14 +71,9 @@ static void send_pose(const struct pair_run *run, const double pose[3])
     char text[POSE_BYTES];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_int(&w, "correction", (int64_t)c->sent);
-    json_write_text(&w, "id", c->id[0] ? c->id : NULL);
-    json_write_seconds(&w, "t", run->t_us);
-    json_write_real(&w, "x_m", pose[0]);
-    json_write_real(&w, "y_m", pose[1]);
-    json_write_real(&w, "psi_rad", pose[2]);
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("correction", c->sent),
+                      JSON("id", c->id[0] ? c->id : NULL), JSON_SECONDS("t", run->t_us),
+                      JSON("x_m", pose[0]), JSON("y_m", pose[1]), JSON("psi_rad", pose[2]));
     if (json_write_end(&w)) {
         pair_emit_payload(run, EFFECT_POSE, SIDE_VIRTUAL, text, w.used);
     }

@@ -237,10 +237,8 @@ static void merge_reply(const struct pair_run *run, const struct pair_slot *slot
     if (slot->consistency != CONSISTENCY_UNKNOWN) {
         write_comparison(&w, run, slot);
     }
-    if (slot->id[0] && lacks_id(&run->event->reply)) {
-        json_write_text(&w, "id", slot->id);
-    }
-    json_write_text(&w, "from", side_name(from));
+    JSON_WRITE(&w, JSON_IF(slot->id[0] && lacks_id(&run->event->reply), JSON("id", slot->id)),
+               JSON("from", side_name(from)));
     json_write_close(&w);
     if (!json_write_end(&w)) {
         return;
@@ -257,9 +255,8 @@ void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot)
     char text[NOTICE_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "id", slot->id[0] ? slot->id : NULL);
-    json_write_seconds(&w, "t", run->t_us);
+    JSON_OPEN(&w, NULL, JSON("id", slot->id[0] ? slot->id : NULL),
+              JSON_SECONDS("t", run->t_us));
     write_comparison(&w, run, slot);
     json_write_close(&w);
     if (json_write_end(&w)) {
@@ -274,18 +271,10 @@ static void answer_itself(const struct pair_run *run, const char *id, enum reply
     char text[REFUSAL_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    if (id[0]) {
-        json_write_text(&w, "id", id);
-    }
-    json_write_seconds(&w, "t", run->t_us);
-    json_write_text(&w, "status", reply_status_name(status));
-    if (code) {
-        json_write_text(&w, "code", code);
-    }
-    json_write_text(&w, "detail", why);
-    json_write_text(&w, "from", "tandem");
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON_IF(id[0], JSON("id", id)), JSON_SECONDS("t", run->t_us),
+                      JSON("status", reply_status_name(status)),
+                      JSON_IF(code, JSON("code", code)), JSON("detail", why),
+                      JSON("from", "tandem"));
     if (json_write_end(&w)) {
         emit_reply(run, id, status, SIDE_COUNT, text, w.used);
     }
@@ -327,13 +316,10 @@ static void send_outcome(const struct pair_run *run, const struct delivery_outco
     (void)snprintf(detail, sizeof detail, "sent again, not passed on to the robots again: %s",
                    what);
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "id", run->event->command.id);
-    json_write_seconds(&w, "t", run->t_us);
-    json_write_text(&w, "status", reply_status_name(status));
-    json_write_text(&w, "detail", detail);
-    json_write_text(&w, "from", answered ? side_name(o->from) : "tandem");
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("id", run->event->command.id),
+                      JSON_SECONDS("t", run->t_us), JSON("status", reply_status_name(status)),
+                      JSON("detail", detail),
+                      JSON("from", answered ? side_name(o->from) : "tandem"));
     if (json_write_end(&w)) {
         emit_reply(run, run->event->command.id, status,
                    answered ? (enum side)o->from : SIDE_COUNT, text, w.used);

@@ -86,7 +86,7 @@ static void write_joints(struct json_writer *w, const struct arm_geometry *arm)
 }
 
 void arm_links_report(struct json_writer *w, const char *key, const struct pair *pair,
-                const struct pair_params *p)
+                      const struct pair_params *p)
 {
     struct arm_geometry arm;
     const bool is_arm = pair_is_arm(p) && arm_geometry_find(p->arm, &arm);
