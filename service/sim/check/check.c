@@ -437,8 +437,7 @@ static size_t count_state(const struct check_findings *f, enum check_state state
 static void write_page(const void *what, struct json_writer *w)
 {
     const struct page *p = what;
-    json_write_text(w, "pair", p->o->pair);
-    json_write_text(w, "side", side_name(p->o->side));
+    JSON_WRITE(w, JSON("pair", p->o->pair), JSON("side", side_name(p->o->side)));
     for (size_t s = 0; s < CHECK_STATE_COUNT; s++) {
         json_write_int(w, names_text(&check_state_names, s),
                        (int64_t)count_state(p->findings, (enum check_state)s));
@@ -446,16 +445,11 @@ static void write_page(const void *what, struct json_writer *w)
     json_write_array(w, "findings");
     for (size_t i = 0; i < p->findings->count; i++) {
         const struct check_finding *f = &p->findings->finding[i];
-        json_write_object(w, NULL);
-        json_write_text(w, "what", f->what);
-        json_write_text(w, "state", names_text(&check_state_names, f->state));
-        json_write_text(w, "detail", f->detail);
-        json_write_text(w, "rule", f->rule);
-        json_write_text(w, "document", f->document);
-        if (f->term[0]) {
-            json_write_text(w, "term", f->term);
-        }
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON("what", f->what),
+                          JSON("state", names_text(&check_state_names, f->state)),
+                          JSON("detail", f->detail), JSON("rule", f->rule),
+                          JSON("document", f->document),
+                          JSON_IF(f->term[0], JSON("term", f->term)));
     }
     json_write_close(w);
 }

@@ -89,28 +89,23 @@ static void write_members(const void *what, struct json_writer *w)
 {
     const struct arm_study *study = what;
     const struct arm_file *file = study->file;
-    json_write_text(w, "experiment", file->name);
-    json_write_text(w, "purpose", file->purpose);
-    json_write_text(w, "kind", "arm");
-    json_write_text(w, "arm", file->arm.name);
-    json_write_bool(w, "recorded", file->recording_path[0] != '\0');
-    json_write_int(w, "runs", (int64_t)file->case_count);
-    json_write_int(w, "lost", 0);
-    json_write_real(w, "duration_s", study->duration_s);
+    JSON_WRITE(w, JSON("experiment", file->name), JSON("purpose", file->purpose),
+               JSON("kind", "arm"), JSON("arm", file->arm.name),
+               JSON_BOOL("recorded", file->recording_path[0] != '\0'),
+               JSON("runs", file->case_count), JSON_WHOLE("lost", 0),
+               JSON("duration_s", study->duration_s));
     json_write_array(w, "telemetry");
     for (size_t i = 0; i < file->case_count; i++) {
-        json_write_object(w, NULL);
-        json_write_real(w, "rate_hz", file->telemetry[i].rate_hz);
-        json_write_real(w, "late_s", file->telemetry[i].late_s);
+        JSON_OPEN(w, NULL, JSON("rate_hz", file->telemetry[i].rate_hz),
+                  JSON("late_s", file->telemetry[i].late_s));
         for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
             write_errors(w, arm_shown_name((enum arm_shown)k), &study->shown[i][k]);
         }
         json_write_close(w);
     }
     json_write_close(w);
-    json_write_object(w, "commands");
-    json_write_int(w, "moves", (int64_t)study->commands.moves);
-    json_write_int(w, "others", (int64_t)study->commands.others);
+    JSON_OPEN(w, "commands", JSON("moves", study->commands.moves),
+              JSON("others", study->commands.others));
     json_write_array(w, "begun");
     for (size_t i = 0; i < file->off_count; i++) {
         json_write_object(w, NULL);

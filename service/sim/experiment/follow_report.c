@@ -108,10 +108,8 @@ static void write_states(struct json_writer *w, const struct follow_study *study
         list_figures(study, i, figures);
         json_write_object(w, study->state[i].name);
         for (size_t k = 0; k < COUNT(quantiles); k++) {
-            json_write_object(w, quantiles[k][0]);
-            json_write_real(w, "median", figures[2 * k]);
-            json_write_real(w, quantiles[k][1], figures[2 * k + 1]);
-            json_write_close(w);
+            JSON_WRITE_OBJECT(w, quantiles[k][0], JSON("median", figures[2 * k]),
+                              JSON(quantiles[k][1], figures[2 * k + 1]));
         }
         for (size_t k = 0; k < COUNT(others); k++) {
             json_write_real(w, others[k], figures[2 * COUNT(quantiles) + k]);
@@ -135,14 +133,11 @@ static void write_members(const void *what, struct json_writer *w)
 {
     const struct follow_study *study = what;
     const struct experiment_file *file = study->file;
-    json_write_text(w, "experiment", file->name);
-    json_write_text(w, "purpose", file->purpose);
-    json_write_text(w, "model", file->model->name);
-    json_write_int(w, "runs", (int64_t)study->runs);
-    json_write_int(w, "lost", (int64_t)study->diverged);
-    json_write_int(w, "seed", (int64_t)file->seed);
-    json_write_real(w, "duration_s", file->trial.duration_s);
-    json_write_real(w, "period_s", file->trial.follower.period_s);
+    JSON_WRITE(w, JSON("experiment", file->name), JSON("purpose", file->purpose),
+               JSON("model", file->model->name), JSON("runs", study->runs),
+               JSON("lost", study->diverged), JSON("seed", file->seed),
+               JSON("duration_s", file->trial.duration_s),
+               JSON("period_s", file->trial.follower.period_s));
     write_states(w, study);
     write_axes(w, "found_ratio", study, study->found_ratio);
     write_axes(w, "unmatched_rms", study, study->unmatched_rms);

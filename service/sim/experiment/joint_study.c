@@ -141,12 +141,9 @@ static void write_controllers(struct json_writer *w, const struct joint_study *s
         if (!study->file->runs[k]) {
             continue;
         }
-        json_write_object(w, position_kind_name((enum position_kind)k));
-        json_write_members(w, figures, COUNT(figures), r);
-        json_write_real(w, "paper_ise", paper->ise);
-        json_write_real(w, "paper_iae", paper->iae);
-        json_write_real(w, "paper_itae", paper->itae);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, position_kind_name((enum position_kind)k), JSON_FIELDS(figures, r),
+                          JSON("paper_ise", paper->ise), JSON("paper_iae", paper->iae),
+                          JSON("paper_itae", paper->itae));
     }
     json_write_close(w);
 }
@@ -155,16 +152,12 @@ static void write_members(const void *what, struct json_writer *w)
 {
     const struct joint_study *study = what;
     const struct joint_file *file = study->file;
-    json_write_text(w, "experiment", file->name);
-    json_write_text(w, "purpose", file->purpose);
-    json_write_text(w, "kind", "joint");
-    json_write_int(w, "runs", (int64_t)file->lag_count);
-    json_write_int(w, "lost", 0);
-    json_write_real(w, "set_point_rad", file->trial.set_point);
-    json_write_real(w, "duration_s", file->trial.duration_s);
-    json_write_real(w, "period_s", file->trial.control.period_s);
-    json_write_real(w, "sample_s", file->trial.sample_s);
-    json_write_real(w, "lag_s", file->lag_s[0]);
+    JSON_WRITE(w, JSON("experiment", file->name), JSON("purpose", file->purpose),
+               JSON("kind", "joint"), JSON("runs", file->lag_count), JSON_WHOLE("lost", 0),
+               JSON("set_point_rad", file->trial.set_point),
+               JSON("duration_s", file->trial.duration_s),
+               JSON("period_s", file->trial.control.period_s),
+               JSON("sample_s", file->trial.sample_s), JSON("lag_s", file->lag_s[0]));
     write_controllers(w, study, 0);
     json_write_array(w, "lags");
     for (size_t i = 0; i < file->lag_count; i++) {

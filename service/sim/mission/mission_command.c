@@ -62,8 +62,7 @@ struct log_entry {
 };
 
 struct mission_run {
-    const char *lab_path, *mission_path,
-        *pair; /* the pair's id; at first as requested */
+    const char *lab_path, *mission_path, *pair; /* the pair's id; at first as requested */
     double connect_s, linger_s;
     bool json, quiet;
     struct lab_file lab;
@@ -85,7 +84,7 @@ struct mission_run {
     uint64_t malformed;
 
     size_t leg_count, log_count, omitted; /* omitted: legs and log entries without room */
-    struct leg legs[LEGS_MAX];             /* untouched memory costs nothing */
+    struct leg legs[LEGS_MAX];            /* untouched memory costs nothing */
     struct log_entry log_entries[LOG_ENTRIES_MAX];
 };
 
@@ -253,45 +252,30 @@ static void print_mission(const struct mission_run *r)
 static void write_leg(struct json_writer *w, const struct leg *leg)
 {
     const bool answered = leg->reply_us != LAB_TIME_NONE;
-    json_write_object(w, NULL);
-    json_write_text(w, "id", leg->command.id);
-    json_write_int(w, "step", leg->step);
-    json_write_text(w, "op", leg->command.op);
-    json_write_real(w, "rotation_rad", leg->command.rotation_rad);
-    json_write_real(w, "displacement_m", leg->command.displacement_m);
-    json_write_seconds(w, "t", leg->sent_us);
-    json_write_text(w, "status", answered ? reply_status_name(leg->status) : NULL);
-    json_write_seconds(w, "reply_s", answered ? leg->reply_us - leg->sent_us : LAB_TIME_NONE);
-    json_write_text(w, "from", leg->from[0] ? leg->from : NULL);
-    if (leg->detail[0]) {
-        json_write_text(w, "detail", leg->detail);
-    }
-    if (isfinite(leg->angle_rad)) {
-        json_write_real(w, "angle_rad", leg->angle_rad);
-    }
-    if (isfinite(leg->range_m)) {
-        json_write_real(w, "range_m", leg->range_m);
-    }
+    JSON_OPEN(w, NULL, JSON("id", leg->command.id), JSON("step", leg->step),
+              JSON("op", leg->command.op), JSON("rotation_rad", leg->command.rotation_rad),
+              JSON("displacement_m", leg->command.displacement_m),
+              JSON_SECONDS("t", leg->sent_us),
+              JSON("status", answered ? reply_status_name(leg->status) : NULL),
+              JSON_SECONDS("reply_s", answered ? leg->reply_us - leg->sent_us : LAB_TIME_NONE),
+              JSON("from", leg->from[0] ? leg->from : NULL),
+              JSON_IF(leg->detail[0], JSON("detail", leg->detail)),
+              JSON_IF(isfinite(leg->angle_rad), JSON("angle_rad", leg->angle_rad)),
+              JSON_IF(isfinite(leg->range_m), JSON("range_m", leg->range_m)));
     json_write_axes(w, "pose", leg->pose, 3);
-    json_write_real(w, "real_lap_s", leg->real_lap_s);
-    json_write_real(w, "virtual_lap_s", leg->virtual_lap_s);
-    json_write_real(w, "lag_s", leg->lag_s);
-    json_write_text(w, "verdict", leg->compared ? leg->verdict : NULL);
-    if (leg->inconsistent) {
-        json_write_bool(w, "consistent", false);
-    }
+    JSON_WRITE(w, JSON("real_lap_s", leg->real_lap_s),
+               JSON("virtual_lap_s", leg->virtual_lap_s), JSON("lag_s", leg->lag_s),
+               JSON("verdict", leg->compared ? leg->verdict : NULL),
+               JSON_IF(leg->inconsistent, JSON_BOOL("consistent", false)));
     json_write_close(w);
 }
 
 static void write_log_entry(struct json_writer *w, const struct log_entry *log_entry)
 {
-    json_write_object(w, NULL);
-    json_write_seconds(w, "t", log_entry->t_us);
-    json_write_int(w, "step", log_entry->step);
-    json_write_int(w, "layer", log_entry->layer);
-    json_write_text(w, "level", mission_level_name(log_entry->level));
-    json_write_text(w, "text", log_entry->text);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, NULL, JSON_SECONDS("t", log_entry->t_us),
+                      JSON("step", log_entry->step), JSON("layer", log_entry->layer),
+                      JSON("level", mission_level_name(log_entry->level)),
+                      JSON("text", log_entry->text));
 }
 
 /* Writes how often each state was entered. */
@@ -311,16 +295,13 @@ static void write_machine(struct json_writer *w, const struct efsm_table *table,
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct mission_run *r = what;
-    json_write_text(w, "mission", r->file.name);
-    json_write_text(w, "pair", r->pair);
-    json_write_text(w, "verdict", verdict_word(r));
-    json_write_seconds(w, "t", r->start_us);
-    json_write_seconds(w, "duration_s", r->end_us - r->start_us);
-    json_write_int(w, "steps", (int64_t)r->file.plan.step_count);
-    json_write_int(w, "obstacles_found", r->mission.obstacles_found);
-    json_write_int(w, "replies_of_others", r->mission.stray_count);
-    json_write_int(w, "commands_of_others", (int64_t)r->foreign);
-    json_write_int(w, "omitted", (int64_t)r->omitted);
+    JSON_WRITE(w, JSON("mission", r->file.name), JSON("pair", r->pair),
+               JSON("verdict", verdict_word(r)), JSON_SECONDS("t", r->start_us),
+               JSON_SECONDS("duration_s", r->end_us - r->start_us),
+               JSON("steps", r->file.plan.step_count),
+               JSON("obstacles_found", r->mission.obstacles_found),
+               JSON("replies_of_others", r->mission.stray_count),
+               JSON("commands_of_others", r->foreign), JSON("omitted", r->omitted));
     json_write_array(w, "legs");
     for (size_t i = 0; i < r->leg_count; i++) {
         write_leg(w, &r->legs[i]);
@@ -510,11 +491,11 @@ static bool find_daemon(struct mission_run *r)
         session_drain(&r->session, receive_presence, r);
     }
     if (!r->daemon_is_there && !stop_signal_raised()) {
-        (void)fprintf(stderr,
-                      "tandem: mission: no daemon is online at %s of %s port %u: commands would "
-                      "reach no robot; start tandem serve -c %s\n",
-                      r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port,
-                      r->lab_path);
+        (void)fprintf(
+            stderr,
+            "tandem: mission: no daemon is online at %s of %s port %u: commands would "
+            "reach no robot; start tandem serve -c %s\n",
+            r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port, r->lab_path);
     }
     return r->daemon_is_there;
 }

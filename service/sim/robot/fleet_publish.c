@@ -247,12 +247,10 @@ static void write_machine(const struct fleet *f, const struct fleet_robot *r,
                           const struct robot_machine *machine, struct json_writer *w)
 {
     const struct efsm_table *table = machine->table;
-    json_write_object(w, table->name);
-    json_write_text(w, "state", efsm_state_name(table, machine->m->state));
-    json_write_seconds(w, "since", clock_of(f, r, lab_time_of(f, machine->m->entered_us)));
-    if (machine->m->fired_arc < table->arc_count) {
-        json_write_int(w, "arc", machine->m->fired_arc);
-    }
+    JSON_OPEN(
+        w, table->name, JSON("state", efsm_state_name(table, machine->m->state)),
+        JSON_SECONDS("since", clock_of(f, r, lab_time_of(f, machine->m->entered_us))),
+        JSON_IF(machine->m->fired_arc < table->arc_count, JSON("arc", machine->m->fired_arc)));
     for (size_t k = 0; k < table->cell_count; k++) {
         const bool there = (machine->m->defined >> k & 1U) != 0;
         json_write_real(w, table->cells[k], there ? machine->m->cell[k] : nan(""));
@@ -275,20 +273,16 @@ static void write_machines(const struct fleet *f, const struct fleet_robot *r,
                            const struct robot_machine *machines, size_t count, int64_t now_us,
                            struct json_writer *w)
 {
-    json_write_object(w, NULL);
-    json_write_seconds(w, "t", clock_of(f, r, now_us));
-    json_write_text(w, "boot", r->boot);
-    json_write_text(w, "kind", f->options.kind->name);
+    JSON_OPEN(w, NULL, JSON_SECONDS("t", clock_of(f, r, now_us)), JSON("boot", r->boot),
+              JSON("kind", f->options.kind->name));
     for (size_t i = 0; i < count; i++) {
         write_machine(f, r, &machines[i], w);
     }
     fleet_modbus_write(f, w);
-    json_write_object(w, "executive");
-    json_write_real(w, "period_s", lab_s(f->period_us));
-    json_write_real(w, "pace", f->options.pace);
-    json_write_int(w, "periods", (int64_t)fleet_whole(f, f->executive.periods));
-    json_write_int(w, "overruns", (int64_t)fleet_whole(f, f->executive.overruns));
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "executive", JSON("period_s", lab_s(f->period_us)),
+                      JSON("pace", f->options.pace),
+                      JSON("periods", fleet_whole(f, f->executive.periods)),
+                      JSON("overruns", fleet_whole(f, f->executive.overruns)));
     json_write_close(w);
 }
 
@@ -361,10 +355,7 @@ static void apply_value(struct applying *a, const char *name, double value)
     }
     a->fleet->counts.refused++;
     if (a->refused_count++ < REFUSED_MAX) {
-        json_write_object(&a->refused, NULL);
-        json_write_text(&a->refused, "name", name);
-        json_write_text(&a->refused, "reason", reason);
-        json_write_close(&a->refused);
+        JSON_WRITE_OBJECT(&a->refused, NULL, JSON("name", name), JSON("reason", reason));
     }
 }
 
@@ -506,10 +497,7 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
     json_write_close(&w);
     json_write_array(&w, "refused");
     if (why) {
-        json_write_object(&w, NULL);
-        json_write_text(&w, "name", "pose");
-        json_write_text(&w, "reason", why);
-        json_write_close(&w);
+        JSON_WRITE_OBJECT(&w, NULL, JSON("name", "pose"), JSON("reason", why));
     }
     json_write_close(&w);
     json_write_close(&w);
