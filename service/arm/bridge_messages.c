@@ -40,8 +40,7 @@ void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
 {
     json_write_object(w, NULL);
     write_seconds(w, "t", in_range(v->timestamp));
-    json_write_int(w, "seq", seq);
-    json_write_text(w, "boot", boot);
+    JSON_WRITE(w, JSON("seq", seq), JSON("boot", boot));
     write_numbers(w, "nu", v->actual_qd, 6);
     write_numbers(w, "tau", v->target_qd, 6);
     if (has_target_qdd) {
@@ -57,15 +56,9 @@ void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
 void bridge_write_connection(struct json_writer *w, bool online, const char *boot,
                              const char *reason)
 {
-    json_write_object(w, NULL);
-    json_write_text(w, "state", online ? "online" : "offline");
-    if (boot[0]) {
-        json_write_text(w, "boot", boot);
-    }
-    if (reason[0]) {
-        json_write_text(w, "reason", reason);
-    }
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, NULL, JSON("state", online ? "online" : "offline"),
+                      JSON_IF(boot[0], JSON("boot", boot)),
+                      JSON_IF(reason[0], JSON("reason", reason)));
 }
 
 static void write_line(struct json_writer *w, const struct arm_watched *m)
@@ -73,14 +66,14 @@ static void write_line(struct json_writer *w, const struct arm_watched *m)
     json_write_text(w, "op", "movel");
     write_numbers(w, "pose", m->to_pose, 6);
     if (m->length_m >= LINE_LEAST_M) {
-        json_write_real(w, "v_mps", round_number(m->speed * m->length_m));
-        json_write_real(w, "a_mps2", round_number(m->acceleration * m->length_m));
-        json_write_real(w, "displacement_m", round_number(m->length_m));
+        JSON_WRITE(w, JSON("v_mps", round_number(m->speed * m->length_m)),
+                   JSON("a_mps2", round_number(m->acceleration * m->length_m)),
+                   JSON("displacement_m", round_number(m->length_m)));
     }
     if (m->angle_rad >= TURN_LEAST_RAD) {
-        json_write_real(w, "v_radps", round_number(m->speed * m->angle_rad));
-        json_write_real(w, "a_radps2", round_number(m->acceleration * m->angle_rad));
-        json_write_real(w, "rotation_rad", round_number(m->angle_rad));
+        JSON_WRITE(w, JSON("v_radps", round_number(m->speed * m->angle_rad)),
+                   JSON("a_radps2", round_number(m->acceleration * m->angle_rad)),
+                   JSON("rotation_rad", round_number(m->angle_rad)));
     }
 }
 
@@ -92,17 +85,15 @@ static void write_joints(struct json_writer *w, const struct arm_watched *m)
         /* This move has no trapezoidal profile, so its measured duration is given. */
         json_write_real(w, "time_s", round_number(m->t_end_s - m->t_start_s));
     } else {
-        json_write_real(w, "v_radps", round_number(m->speed * m->size_rad));
-        json_write_real(w, "a_radps2", round_number(m->acceleration * m->size_rad));
+        JSON_WRITE(w, JSON("v_radps", round_number(m->speed * m->size_rad)),
+                   JSON("a_radps2", round_number(m->acceleration * m->size_rad)));
     }
     json_write_real(w, "rotation_rad", round_number(m->size_rad));
 }
 
 void bridge_write_command(struct json_writer *w, const struct bridge_move *m, int64_t t_us)
 {
-    json_write_object(w, NULL);
-    json_write_text(w, "id", m->id);
-    json_write_seconds(w, "t", t_us);
+    JSON_OPEN(w, NULL, JSON("id", m->id), JSON_SECONDS("t", t_us));
     if (m->seen.path == ARM_WATCHED_LINE && !m->seen.lacks) {
         write_line(w, &m->seen);
     } else {
@@ -139,8 +130,7 @@ void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int6
     }
     json_write_close(w);
     if (m->seen.lacks) {
-        json_write_bool(w, "calibrate", false);
-        json_write_text(w, "detail", m->seen.lacks);
+        JSON_WRITE(w, JSON_BOOL("calibrate", false), JSON("detail", m->seen.lacks));
     }
     if (held_us > 0) {
         json_write_seconds(w, "held_s", held_us);

@@ -30,11 +30,13 @@ enum {
     SAVE_MS = 10000, /* for the store and the last checkpoint in total, */
     STUCK_MS = 3500, /* and if they cannot be written */
     FLUSH_MS = 100,
-    BEHIND_US = 4000, /* work that may wait; beyond it telemetry is dropped: a reply waits 8 ms */
+    BEHIND_US =
+        4000, /* work that may wait; beyond it telemetry is dropped: a reply waits 8 ms */
     TOKEN_MAX = 512
 };
 
-/* Added to the clock, so that lab time is never behind the journal. Set before threads start. */
+/* Added to the clock, so that lab time is never behind the journal. Set before threads start.
+ */
 static int64_t clock_shift_us;
 
 static int64_t now_us(void)
@@ -137,12 +139,9 @@ static enum status source_refit(void *context, size_t pair, enum side side, uint
     struct json_writer w;
     const uint64_t before = fits_job(d->fits, (uint32_t)pair, side);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "pair", d->params.pairs[pair].id);
-    json_write_text(&w, "action", request_action_name(REQUEST_IDENTIFY));
-    json_write_text(&w, "side", side_name(side));
-    json_write_text(&w, "by", "http");
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("pair", d->params.pairs[pair].id),
+                      JSON("action", request_action_name(REQUEST_IDENTIFY)),
+                      JSON("side", side_name(side)), JSON("by", "http"));
     (void)json_write_end(&w);
     const enum status status = source_request(d, payload, w.used, err);
     if (status != STATUS_OK) {
@@ -533,14 +532,11 @@ static void append_own_line(struct daemon *d, const char *what, int64_t gap)
                    (unsigned long long)d->fingerprint);
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "version", TANDEM_VERSION);
-    json_write_text(&w, "lab", d->file->name);
-    json_write_text(&w, "fingerprint", fingerprint);
-    json_write_text(&w, "models", models);
+    JSON_OPEN(&w, NULL, JSON("version", TANDEM_VERSION), JSON("lab", d->file->name),
+              JSON("fingerprint", fingerprint), JSON("models", models));
     if (gap > 0) {
-        json_write_int(&w, "number_gap", gap);
-        json_write_int(&w, "stream_number", (int64_t)d->stream_number + gap);
+        JSON_WRITE(&w, JSON("number_gap", gap),
+                   JSON("stream_number", (int64_t)d->stream_number + gap));
     }
     json_write_close(&w);
     const bool whole = json_write_end(&w);

@@ -87,15 +87,10 @@ static void record_end(struct fits *f, uint32_t pair, enum side side, uint32_t j
     struct json_writer w;
     (void)snprintf(detail, sizeof detail, "%s", why);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "pair", lab_pair_params(f->lab, pair)->id);
-    json_write_text(&w, "side", side_name(side));
-    json_write_int(&w, "job", job);
-    json_write_text(&w, "outcome", fit_outcome_name(outcome));
-    if (detail[0]) {
-        json_write_text(&w, "detail", detail);
-    }
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("pair", lab_pair_params(f->lab, pair)->id),
+                      JSON("side", side_name(side)), JSON("job", job),
+                      JSON("outcome", fit_outcome_name(outcome)),
+                      JSON_IF(detail[0], JSON("detail", detail)));
     if (json_write_end(&w)) {
         inbox_record(f->inbox, "fit", payload, w.used);
     }

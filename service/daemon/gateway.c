@@ -143,9 +143,7 @@ static void record_silence(void *context, int64_t silent_us)
     char payload[64];
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_seconds(&w, "away_s", silent_us);
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON_SECONDS("away_s", silent_us));
     (void)json_write_end(&w);
     record_or_refuse(d, "away", payload, w.used);
 }
@@ -167,14 +165,10 @@ static void record_session(void *context, bool resumed, int64_t silent_us, int64
     char payload[128];
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_bool(&w, "resumed", resumed);
-    json_write_bool(&w, "persistent", d->file->broker.session_expiry_s > 0);
-    json_write_seconds(&w, "away_s", silent_us);
-    if (unsure_us >= 0) {
-        json_write_seconds(&w, "unsure_s", unsure_us);
-    }
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("resumed", resumed),
+                      JSON_BOOL("persistent", d->file->broker.session_expiry_s > 0),
+                      JSON_SECONDS("away_s", silent_us),
+                      JSON_IF(unsure_us >= 0, JSON_SECONDS("unsure_s", unsure_us)));
     (void)json_write_end(&w);
     record_or_refuse(d, "session", payload, w.used);
 }
@@ -238,13 +232,9 @@ static void record_arrival(void *context, const char *topic, const void *payload
         return;
     }
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "team", team);
-    json_write_text(&w, "op", team_op_name(TEAM_OP_SENT));
-    json_write_text(&w, "robot", robot);
-    json_write_text(&w, "id", event.command.id);
-    json_write_text(&w, "side", side_name(side));
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("team", team), JSON("op", team_op_name(TEAM_OP_SENT)),
+                      JSON("robot", robot), JSON("id", event.command.id),
+                      JSON("side", side_name(side)));
     if (json_write_end(&w)) {
         inbox_record(d->inbox, "request", text, w.used);
     }

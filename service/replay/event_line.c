@@ -38,13 +38,11 @@ static void write_command(struct json_writer *w, const struct event_command *c)
 {
     const bool move = strcmp(c->op, "go") == 0;
     write_optional_text(w, "id", c->id);
-    json_write_text(w, "op", c->op);
-    if (move || fabs(c->rotation_rad) > 0.0) {
-        json_write_real(w, "rotation_rad", round_nine(c->rotation_rad));
-    }
-    if (move || fabs(c->displacement_m) > 0.0) {
-        json_write_real(w, "displacement_m", round_nine(c->displacement_m));
-    }
+    JSON_WRITE(w, JSON("op", c->op),
+               JSON_IF(move || fabs(c->rotation_rad) > 0.0,
+                       JSON("rotation_rad", round_nine(c->rotation_rad))),
+               JSON_IF(move || fabs(c->displacement_m) > 0.0,
+                       JSON("displacement_m", round_nine(c->displacement_m))));
     write_time(w, "t", c->source_us);
 }
 
@@ -124,9 +122,9 @@ static void write_part(struct json_writer *w, const struct event *e)
         write_optional_text(w, "detail", e->note.detail);
         write_optional_text(w, "status", e->note.status);
     } else if (e->kind == EVENT_MALFORMED) {
-        json_write_text(w, "what", e->malformed.what);
-        json_write_text(w, "code", fault_name(e->malformed.fault));
-        json_write_text(w, "detail", e->malformed.detail);
+        JSON_WRITE(w, JSON("what", e->malformed.what),
+                   JSON("code", fault_name(e->malformed.fault)),
+                   JSON("detail", e->malformed.detail));
     }
 }
 
@@ -155,10 +153,8 @@ void event_line_print(const struct event *event, const char *detail, FILE *out)
     json_write_object(&w, NULL);
     json_write_text(&w, "event", event ? event_kind_name(event->kind) : NULL);
     if (event) {
-        json_write_text(&w, "pair", event->pair);
-        if (event->side < SIDE_COUNT) {
-            json_write_text(&w, "side", side_name(event->side));
-        }
+        JSON_WRITE(&w, JSON("pair", event->pair),
+                   JSON_IF(event->side < SIDE_COUNT, JSON("side", side_name(event->side))));
         write_part(&w, event);
     } else {
         json_write_text(&w, "detail", detail);

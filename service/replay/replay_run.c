@@ -244,8 +244,7 @@ struct lag_stretches {
 static void write_point(struct json_writer *w, const struct lag_point *point)
 {
     json_write_array(w, NULL);
-    json_write_seconds(w, NULL, point->t_us);
-    json_write_real(w, NULL, point->lag_s);
+    JSON_WRITE(w, JSON_SECONDS(NULL, point->t_us), JSON(NULL, point->lag_s));
     json_write_close(w);
 }
 
@@ -404,21 +403,13 @@ static void write_journal_counts(struct json_writer *w, const struct replay *rep
 {
     const struct replay_counts *c = &replay->counts;
     const struct lab_counts *l = lab_counts(replay->lab);
-    json_write_object(w, "journal");
-    json_write_int(w, "lines", (int64_t)c->lines);
-    json_write_int(w, "events", (int64_t)c->events);
-    json_write_int(w, "malformed", (int64_t)c->malformed);
-    json_write_int(w, "other", (int64_t)c->other);
-    json_write_int(w, "torn", (int64_t)c->torn);
-    json_write_int(w, "overlong", (int64_t)c->overlong);
-    json_write_int(w, "ahead", (int64_t)c->ahead);
-    json_write_int(w, "unknown_pair", (int64_t)l->unknown_pair);
-    json_write_int(w, "redelivered", (int64_t)l->redelivered);
-    json_write_int(w, "ambiguous", (int64_t)l->ambiguous);
-    json_write_int(w, "forgotten_early", (int64_t)l->forgotten_early);
-    json_write_int(w, "retained", (int64_t)l->retained);
-    json_write_int(w, "out_of_order", (int64_t)l->out_of_order);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "journal", JSON("lines", c->lines), JSON("events", c->events),
+                      JSON("malformed", c->malformed), JSON("other", c->other),
+                      JSON("torn", c->torn), JSON("overlong", c->overlong),
+                      JSON("ahead", c->ahead), JSON("unknown_pair", l->unknown_pair),
+                      JSON("redelivered", l->redelivered), JSON("ambiguous", l->ambiguous),
+                      JSON("forgotten_early", l->forgotten_early),
+                      JSON("retained", l->retained), JSON("out_of_order", l->out_of_order));
 }
 
 enum status replay_document(struct replay_run *run, const struct replay_extract *extract,

@@ -180,13 +180,9 @@ static void write_result(struct json_writer *w, const struct model_row *row,
                          const struct selftest_result *result)
 {
     const struct model_trial *c = &row->trial;
-    json_write_object(w, NULL);
-    json_write_text(w, "model", row->name);
-    json_write_int(w, "runs", (int64_t)result->runs);
-    json_write_real(w, "duration_s", (double)c->samples * c->dt_s);
-    json_write_real(w, "rate_hz", 1.0 / c->dt_s);
-    json_write_real(w, "loss_ratio", c->loss_ratio);
-    json_write_bool(w, "well", result->well);
+    JSON_OPEN(w, NULL, JSON("model", row->name), JSON("runs", result->runs),
+              JSON("duration_s", (double)c->samples * c->dt_s), JSON("rate_hz", 1.0 / c->dt_s),
+              JSON("loss_ratio", c->loss_ratio), JSON("well", result->well));
     json_write_object(w, "verdicts");
     for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
         json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
@@ -195,10 +191,7 @@ static void write_result(struct json_writer *w, const struct model_row *row,
     json_write_close(w);
     json_write_array(w, "parameters");
     for (size_t i = 0; i < result->count; i++) {
-        json_write_object(w, NULL);
-        json_write_members(w, parameter_members, COUNT(parameter_members),
-                           &result->parameter[i]);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON_FIELDS(parameter_members, &result->parameter[i]));
     }
     json_write_close(w);
     json_write_close(w);
@@ -317,21 +310,17 @@ static void write_scenario(struct json_writer *w, const struct selftest_scenario
                            const struct selftest_scenario_result *result)
 {
     const struct model_row *row = model_row_find(scenario->model);
-    json_write_object(w, NULL);
-    json_write_text(w, "scenario", scenario->name);
-    json_write_text(w, "model", row->name);
-    json_write_text(w, "claim", selftest_claim_name(scenario->claim));
-    json_write_text(w, "words", scenario->words);
-    json_write_int(w, "runs", (int64_t)result->runs);
+    JSON_OPEN(w, NULL, JSON("scenario", scenario->name), JSON("model", row->name),
+              JSON("claim", selftest_claim_name(scenario->claim)),
+              JSON("words", scenario->words), JSON("runs", result->runs));
     json_write_object(w, "verdicts");
     for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
         json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
                        (int64_t)result->verdicts[verdict]);
     }
     json_write_close(w);
-    json_write_int(w, "refused", (int64_t)result->refused);
-    json_write_int(w, "wrong", (int64_t)result->wrong);
-    json_write_int(w, "wrong_most", (int64_t)result->wrong_most);
+    JSON_WRITE(w, JSON("refused", result->refused), JSON("wrong", result->wrong),
+               JSON("wrong_most", result->wrong_most));
     json_write_array(w, "covered");
     for (size_t i = 0; i < result->count; i++) {
         json_write_int(w, NULL, (int64_t)result->covered[i]);
@@ -393,9 +382,7 @@ static int run_cases(const struct selftest_options *options)
     const bool none = options->scenario && strcmp(options->scenario, "none") == 0;
     json_write_start(&w, text, sizeof text, json_file_flush, stdout);
     if (options->json) {
-        json_write_object(&w, NULL);
-        json_write_text(&w, "version", TANDEM_VERSION);
-        json_write_int(&w, "seed", options->seed);
+        JSON_OPEN(&w, NULL, JSON("version", TANDEM_VERSION), JSON_WHOLE("seed", options->seed));
         json_write_array(&w, "models");
     }
     if (all || none) {

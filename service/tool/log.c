@@ -86,19 +86,11 @@ static size_t format_json(enum log_event event, const char *pair, const char *te
     message_format_time(wall_us(), t);
     struct json_writer w;
     json_write_start(&w, line, size - 1, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "t_wall", t);
-    json_write_int(&w, "t_mono_ns", lab_clock_monotonic_us() * 1000);
-    json_write_text(&w, "level", log_level_name(log_rows[event].level));
-    json_write_text(&w, "event", log_rows[event].name);
-    if (pair) {
-        json_write_text(&w, "pair", pair);
-    }
-    json_write_text(&w, "text", text);
-    if (suppressed) {
-        json_write_int(&w, "suppressed", (int64_t)suppressed);
-    }
-    json_write_close(&w);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("t_wall", t),
+                      JSON("t_mono_ns", lab_clock_monotonic_us() * 1000),
+                      JSON("level", log_level_name(log_rows[event].level)),
+                      JSON("event", log_rows[event].name), JSON_IF(pair, JSON("pair", pair)),
+                      JSON("text", text), JSON_IF(suppressed, JSON("suppressed", suppressed)));
     if (!json_write_end(&w)) {
         return 0;
     }
