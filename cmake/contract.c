@@ -229,6 +229,21 @@ static void complete_route(json_t *contract, const struct route *route)
     complete_responses(route, json_object_get(operation, "responses"));
 }
 
+/* A parameter is one of the query, under its own name. One of the path is required. */
+static void complete_parameters(json_t *parameters)
+{
+    const char *name = NULL;
+    json_t *parameter = NULL;
+    json_object_foreach(parameters, name, parameter)
+    {
+        set_missing(parameter, "name", json_string(name));
+        set_missing(parameter, "in", json_string("query"));
+        if (strcmp(json_string_value(json_object_get(parameter, "in")), "path") == 0) {
+            set_missing(parameter, "required", json_true());
+        }
+    }
+}
+
 bool contract_complete(json_t *contract)
 {
     static const struct route routes[] = {
@@ -243,6 +258,7 @@ bool contract_complete(json_t *contract)
     json_t *faults = json_object_get(json_object_get(components, "schemas"), "FaultCode");
     set_missing(faults, "x-codes", list_codes());
     complete_schemas(contract, false);
+    complete_parameters(json_object_get(components, "parameters"));
     for (size_t i = 0; i < COUNT(routes); i++) {
         complete_route(contract, &routes[i]);
     }
