@@ -57,7 +57,7 @@ void team_live_report_response(struct json_writer *w, const struct team_params *
     json_write_close(w);
 }
 
-/* A row. */
+/* PREDICTED() is a row. */
 #define PREDICTED(known, range)                                                                \
     JSON_KNOWN("predicted", known, JSON_SECONDS("p05_s", (range)->p05_us),                     \
                JSON_SECONDS("p50_s", (range)->p50_us), JSON_SECONDS("p95_s", (range)->p95_us))
@@ -112,7 +112,7 @@ static void write_run(struct json_writer *w, const struct team_live *live,
 
 /* ---- jobs ---- */
 
-/* The contents of a job, as rows. */
+/* ORDER() gives the rows of a job's contents. */
 #define ORDER(p, job)                                                                          \
     JSON("job", (job)->id[0] ? (job)->id : NULL), JSON("part", team_name(p, (job)->part)),     \
         JSON("seq", (p)->sequences[(job)->sequence].name),                                     \
