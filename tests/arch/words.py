@@ -151,7 +151,7 @@ def check_file(root, path, ruled_out):
         yield from check_document(path, text)
         spoken = [(at, without_code(prose)) for at, prose in blocks_of(text)]
     else:
-        spoken = list(comments_of(path, text))
+        spoken = [(at, without_code(comment)) for at, comment in comments_of(path, text)]
         for at, comment in spoken:
             if NO_SUBJECT.match(comment):
                 yield f"{path}:{at}: a comment without a subject: {comment[:60]}"
