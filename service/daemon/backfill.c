@@ -203,14 +203,14 @@ static void report_backfill(const struct attempt *a, uint64_t made, int64_t dura
     char to[28] = "";
     if (a->lines == 0 || a->from_us == LAB_TIME_NONE) {
         log_write(LOG_STORE_BACKFILLED, NULL,
-                  "the journal is empty: nothing of what the store lacks can be made up");
+                  "the journal is empty: the store's missing records cannot be rebuilt");
         return;
     }
     message_format_time(a->from_us, from);
     message_format_time(a->to_us, to);
     log_write(LOG_STORE_BACKFILLED, NULL,
-              "%llu records made up from the journal, %s to %s, %llu lines in %.3f s; what was "
-              "before that is gone",
+              "%llu records rebuilt from the journal, %s to %s, %llu lines in %.3f s; earlier "
+              "ones are gone",
               (unsigned long long)made, from, to, (unsigned long long)a->lines,
               lab_s(duration_us));
 }
@@ -241,7 +241,7 @@ static void *run_backfill(void *context)
                         lab_clock_monotonic_us() - began_us);
         store_queue_backfilled(d->queue, m->lacks);
     } else if (!atomic_load(&m->stop)) {
-        log_write(LOG_STORE_LACKS, NULL, "cannot be made up now: %s", err.text);
+        log_write(LOG_STORE_LACKS, NULL, "cannot be rebuilt now: %s", err.text);
     }
     (void)pthread_mutex_lock(&d->lock);
     m->phase = BACKFILL_DONE;

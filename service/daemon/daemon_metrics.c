@@ -101,7 +101,7 @@ static void write_store(struct daemon *d, struct metrics *m)
          s.reopened},
         {"tandem_store_lacks_total",
          "Times it came to lack records, which the journal then makes up.", s.lacks},
-        {"tandem_store_backfilled_total", "Records made up from the journal.", s.made_again},
+        {"tandem_store_backfilled_total", "Records rebuilt from the journal.", s.made_again},
     };
     metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_store_waiting_records", "Records waiting for their transaction.",

@@ -118,8 +118,8 @@ static void watch_journal(struct daemon *d)
         struct inbox_counts c;
         inbox_read_counts(d->inbox, &c);
         log_write(LOG_JOURNAL_UP, NULL,
-                  "%llu messages were not taken meanwhile, the broker has them; %llu lines are "
-                  "missing for good so far",
+                  "%llu messages were not acknowledged meanwhile, the broker has them; %llu lines "
+                  "are missing for good so far",
                   (unsigned long long)c.refused,
                   (unsigned long long)(c.not_journalled + c.samples_dropped));
     }

@@ -295,7 +295,7 @@ static const char description[] =
     "  check FILE...     check machine files and report faults with their places\n"
     "  run FILE...       run them over inputs, step by step\n"
     "  generate FILE...  make programs of them, in C, Lua or Python\n\n"
-    "  'tandem machines check --help' and so on tell more.\n\n"
+    "  'tandem machines check --help' and so on have details.\n\n"
     "  In the table an arc's label reads \"condition / assignments\": the arc fires in a cycle "
     "in\n"
     "  which the condition holds, and C+ = x gives C its next value. \"waits\" marks an arc "

@@ -21,7 +21,7 @@ int command_team(int argc, char **argv)
             "                 which resource is short, what if something were different\n"
             "  run TEAM       start a team in a lab that is being served, and print what it "
             "does\n\n"
-            "  'tandem team ACTION --help' tells more. FILE is a lab file with "
+            "  'tandem team ACTION --help' has details. FILE is a lab file with "
             "'teams:', or "
             "a\n"
             "  file with a team of its own (docs/model/teams.md).\n",

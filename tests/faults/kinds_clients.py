@@ -46,7 +46,7 @@ def check_healthy(r, address="127.0.0.1", within_s=1):
     r.check(status == 200 and run_s < limit_s(within_s), f"/healthz answered {status} after {run_s:.1f} s")
 
 
-@kind("200 listeners to the events take nothing")
+@kind("200 listeners to the events read nothing")
 def listeners_slow(r):
     request = b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for _ in range(200):
@@ -105,7 +105,7 @@ def headers_slow(r):
     r.check(False, "an address whose headers take more than 10 s is still locked out")
 
 
-@kind("thousands of connections that say nothing: others are answered within a second")
+@kind("thousands of silent connections: others are answered within a second")
 def connections_many(r):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     many = min(10000, hard - 200)
@@ -140,7 +140,7 @@ def uploads_cut(r):
         check_healthy(r)
 
 
-@kind("a storm of clients at the broker that connect, take over each other's sessions and go")
+@kind("a storm of clients at the broker that connect, take over each other's sessions and leave")
 def reconnect_storm(r):
     end = time.monotonic() + 4
 
@@ -160,7 +160,7 @@ def reconnect_storm(r):
         thread.join(10)
 
 
-@kind("a second daemon with the same client id takes the first one's session away: both are told who")
+@kind("a second daemon with the same client id takes the first one's session away: both report the client id")
 def same_client_id(r):
     """The other daemon's share of the session is in its own journal, so no commands are sent meanwhile."""
     r.load.hold()
@@ -183,7 +183,7 @@ def same_client_id(r):
     r.load.go_on()
 
 
-@kind("rubbish on every topic: no JSON, huge, nested, ids with NUL, wrong types, unknown pairs",
+@kind("malformed messages on every topic: no JSON, huge, nested, ids with NUL, wrong types, unknown pairs",
       pairs={"a": "ids", "l": "link", "rubbish": "none"})
 def rubbish(r):
     texts = ["", "no JSON", "{", "[]", "null", '{"id":"x"}', '{"id":"a\\u0000b","op":"go"}', '{"id":5,"op":7}',
@@ -218,7 +218,7 @@ def reload_driving(r):
     r.wait(lambda: "reload_refused" in r.events(since), "a lab file with faults is refused")
 
 
-@kind("thousands of commands at once: what is more than may be open is told, one by one")
+@kind("thousands of commands at once: those above the limit are reported, one by one")
 def overload(r):
     r.load.hold()
     for i in range(2000):
@@ -228,7 +228,7 @@ def overload(r):
     r.wait_load(1)
 
 
-@kind("a reader at the broker that takes nothing, in a session that is kept for it")
+@kind("a reader at the broker that reads nothing, in a persistent session")
 def subscriber_stuck(r):
     client = Client(r.rig.broker_port, "stuck", topics=["#"], on_message=lambda *_: time.sleep(3600))
     r.cleanup.callback(client.end)

@@ -41,7 +41,7 @@ def clock_back_killed(r):
     set_back(r, r.kill_daemon)
 
 
-@kind("the same, stopped in good order", before=wear_clock_ahead)
+@kind("the same, stopped in an orderly way", before=wear_clock_ahead)
 def clock_back_stopped(r):
     set_back(r, r.stop_daemon)
 

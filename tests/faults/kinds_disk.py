@@ -51,7 +51,7 @@ def newest_journal(r):
 
 # ---- while the daemon is stopped ----
 
-@kind("the store is moved away, the checkpoint kept")
+@kind("the store is moved away, the checkpoint stays")
 def store_removed_stopped(r):
     wait_for_files(r)
     stop_any(r)
@@ -63,7 +63,7 @@ def store_removed_stopped(r):
     r.load.go_on()
 
 
-@kind("an older copy of the store is put back, the checkpoint kept")
+@kind("an older copy of the store is restored, the checkpoint stays")
 def store_old(r):
     copy_store(r, "old.db")
     r.wait_load(2)
@@ -100,7 +100,7 @@ def wal_damaged(r):
     r.load.go_on()
 
 
-@kind("the store is damaged: it is said, and once it is moved away it is rebuilt from the journal")
+@kind("the store is damaged: the daemon reports it, and once it is moved away it is rebuilt from the journal")
 def store_damaged(r):
     wait_for_files(r)
     r.stop_daemon()
@@ -121,7 +121,7 @@ def store_damaged(r):
     r.load.go_on()
 
 
-@kind("the store was made by a newer version: refused with words, and nothing lost when it is put right")
+@kind("the store was made by a newer version: refused with an error, and nothing lost after the repair")
 def store_newer(r):
     wait_for_files(r)
     r.stop_daemon()
@@ -194,7 +194,7 @@ def upgrade(r):
     r.start_daemon()
 
 
-@kind("an older checkpoint is put back")
+@kind("an older checkpoint is restored")
 def checkpoint_old(r):
     shutil.copy(r.wait_file("checkpoint"), r.path("old"))
     r.wait_load(2, 3)
@@ -203,7 +203,7 @@ def checkpoint_old(r):
     r.start_daemon()
 
 
-@kind("store and checkpoint are moved away, the journal makes both anew")
+@kind("store and checkpoint are moved away, both are rebuilt from the journal")
 def store_and_checkpoint_removed(r):
     wait_for_files(r)
     stop_any(r)
@@ -221,7 +221,7 @@ def journal_torn(r):
     r.start_daemon()
 
 
-@kind("lines in the middle of the journal are damaged, all else removed: told, and the rest is there", may_lose=True,
+@kind("lines in the middle of the journal are damaged, all else removed: the damage is reported, and the rest is there", may_lose=True,
       journal="ids", history="lost")
 def journal_damaged(r):
     wait_for_files(r)
@@ -343,7 +343,7 @@ def files_limited_killed(r):
     r.start_daemon()
 
 
-@kind("no file may grow, and the daemon is told to stop: within 5 s, and saying nothing untrue", history="vanishes")
+@kind("no file may grow, and the daemon gets SIGTERM: it ends within 5 s, with a true report", history="vanishes")
 def files_limited_stopped(r):
     r.limit_files(0)
     r.wait_load(1, 3)
@@ -358,7 +358,7 @@ def disk_full(r):
     full_for_a_while(r, lambda: fill(r.disk), lambda: (r.disk / "ballast").unlink())
 
 
-@kind("a disk has little room left: it is told before there is none", mounts=True, before=lambda r: r.mount_disk(DISK_MB))
+@kind("a disk has little room left: the daemon reports it before there is none", mounts=True, before=lambda r: r.mount_disk(DISK_MB))
 def disk_low(r):
     since = r.log_size()
     fill(r.disk, left_mb=50)

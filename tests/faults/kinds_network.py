@@ -56,12 +56,12 @@ def second_lost(r):
     lose_often(r, ["up", "down"])
 
 
-@kind("a second is lost; equal commands and replies without ids", pairs=NAMELESS)
+@kind("messages of a second are lost; equal commands and replies without ids", pairs=NAMELESS)
 def second_lost_no_ids(r):
     lose_often(r, r.draw.choice([["up"], ["down"], ["up", "down"]]))
 
 
-@kind("a second is lost; only replies lack ids: laps are true afterwards", pairs=REPLIES)
+@kind("messages of a second are lost; only replies lack ids: laps are true afterwards", pairs=REPLIES)
 def second_lost_no_reply_ids(r):
     lose_often(r, r.draw.choice([["up"], ["down"], ["up", "down"]]))
     r.wait_load(3)
@@ -92,14 +92,14 @@ def broker_unreachable(r):
     r.wait(r.is_ready, "the daemon is back", 30)
 
 
-@kind("whoever commands is cut off and sends again what was not acknowledged (DUP)")
+@kind("the controller is cut off and sends unacknowledged messages again (DUP)")
 def publisher_cut(r):
     for _ in r.times(6, 12):
         r.load.client.cut()
         r.wait_load(0.1, 0.6)
 
 
-@kind("whoever commands sends each command twice, some seconds apart, as a new message")
+@kind("the controller sends each command twice, some seconds apart, as a new message")
 def commands_twice(r):
     r.load.hold()
     for command in [c for c in r.load.commands if c.style == "ids"][-20:]:
@@ -151,7 +151,7 @@ def backlog_cut(r):
     r.wait(r.is_ready, "the daemon is back", 30)
 
 
-@kind("the broker takes another robot's last will, all robots at once", pairs={"a": "ids", "l": "link", "m": "link"})
+@kind("the broker publishes another robot's last will, all robots at once", pairs={"a": "ids", "l": "link", "m": "link"})
 def wills_at_once(r):
     for _ in r.times(2, 3):
         for robot in r.load.robots:

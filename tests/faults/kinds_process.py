@@ -25,7 +25,7 @@ def daemon_killed_no_ids(r):
     r.wait_load(1)
 
 
-@kind("the daemon stops in good order and starts again")
+@kind("the daemon stops in an orderly way and starts again")
 def daemon_restarted(r):
     for _ in r.times(2, 3):
         r.wait_load(0.3, 1.0)
@@ -48,7 +48,7 @@ def daemon_frozen(r):
         r.wait_load(0.5, 2.5)
 
 
-@kind("the broker stops in good order and starts again")
+@kind("the broker stops in an orderly way and starts again")
 def broker_restarted(r):
     for _ in r.times(1, 3):
         r.wait_load(0.3, 1.0)
@@ -57,7 +57,7 @@ def broker_restarted(r):
         r.wait(r.is_ready, "the daemon is back", 30)
 
 
-@kind("the broker is killed while the daemon is away: what it had not saved is gone", may_lose=True)
+@kind("the broker is killed while the daemon is away: messages that it had not saved are gone", may_lose=True)
 def broker_killed(r):
     """Nobody can know what such a broker had acknowledged; the daemon must report that messages may be lost."""
     r.network.open = False
@@ -107,7 +107,7 @@ def both_killed(r):
     r.start_daemon()
 
 
-@kind("the broker is put back to what it had saved before; the daemon has had that long ago")
+@kind("the broker is reset to an earlier saved state; the daemon has long received those messages")
 def broker_restored(r):
     r.network.open = False
     r.network.cut()
@@ -185,14 +185,14 @@ def simulators_killed(r):
     r.check("offline" in alarms, f"no alarm of the robots that were killed, only {sorted(alarms)}")
 
 
-@kind("the machine is short of time: everything at the lowest priority, beside processes that compute")
+@kind("the machine is short of time: everything at the lowest priority, next to processes that compute")
 def machine_busy(r):
     for _ in range(6):
         r.rig.run(["nice", "-n", "10", "timeout", "8", "sh", "-c", "while :; do :; done"])
     r.wait_load(5, 6)
 
 
-@kind("a restart in the middle of a fresh start: killed before anything is on the disk")
+@kind("a restart during the first start: killed before anything is on the disk")
 def daemon_killed_at_birth(r):
     for _ in r.times(3, 5):
         r.kill_daemon()
@@ -203,7 +203,7 @@ def daemon_killed_at_birth(r):
     r.check(r.rig.get("/api/v1/status"), "no status")
 
 
-@kind("commands and replies that the broker keeps (retained) come again with every connection")
+@kind("retained commands and replies come again with every connection")
 def retained_again(r):
     r.load.say("a", "kept", retain=True)
     r.wait_load(0.3, 0.6)

@@ -31,15 +31,15 @@ HARMLESS = [
     (r"accept ", "starting running stopping", "the client waits in the kernel's queue until the next look"),
     (r"(send|sendmsg|sendfile) ", "starting running stopping", "of HTTP: its client sees that the connection is cut"),
     (r"writev ", "stopping", "the last packet to the broker, which sees that the connection is closed"),
-    (r"unlink(at)? ", "starting running stopping", "what stays is not used: a log without rows, changes of an older checkpoint"),
+    (r"unlink(at)? ", "starting running stopping", "a remaining file is not used: a log without rows, changes of an older checkpoint"),
     (r"ftruncate /store.db$", "starting running stopping", "the store's file stays longer than it must be"),
     (r"(pread|pwrite|fdatasync) /store.db(-wal)?$", "stopping", "SQLite leaves its log to the next start"),
-    (r"open /store.db(-wal)?$", "starting running", "SQLite opens it for reading only, and who reads needs no more"),
-    (r"pread /store.db(-wal)?$", "starting", "where the stream of events goes on is not known: who asks for it is told"),
-    (r"pread /store.db(-wal)?$", "running", "an answer of HTTP is computed again, not kept"),
+    (r"open /store.db(-wal)?$", "starting running", "SQLite opens it for reading only, and a reader needs no more"),
+    (r"pread /store.db(-wal)?$", "starting", "the place to resume the stream of events is unknown: its clients get an error"),
+    (r"pread /store.db(-wal)?$", "running", "an answer of HTTP is computed again, not cached"),
     (r"fopen /checkpoint$", "starting", "read once more for the names of models"),
     (r"(scandir|open|openat|read|pread) /journal", "starting running", "the reader tries again"),
-    (r"scandir /journal$", "stopping", "the next run removes what is old"),
+    (r"scandir /journal$", "stopping", "the next run removes old files"),
 ]
 # Reports of a life without a fault: the start without the store.
 USUAL = {"log store_lacks", "alarm storage", "log alarm"}

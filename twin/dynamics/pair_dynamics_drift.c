@@ -30,7 +30,7 @@ static const char *unit_of(const struct model *model, size_t j)
 {
     return j < model->parameter_count ? model->parameters[j].unit
            : j == DYNAMICS_PAYLOAD    ? "times all masses"
-           : j >= DYNAMICS_EFFECT     ? "of what is told"
+           : j >= DYNAMICS_EFFECT     ? "of the commanded effort"
                                       : "";
 }
 

@@ -24,7 +24,7 @@ static const struct efsm_state states[] = {FOLLOWING_STATES(EFSM_STATE)};
 #define ON(from, to, events, label) {from, to, NULL, NULL, label, .on = (events), .waits = true}
 #define FROM(state)                                                                            \
     ON(state, FOLLOWING_OFF,      BIT(UNWANTED),        "!wanted"),                            \
-    ON(state, FOLLOWING_TRACKING, BIT(SHADOW_TRACKING), "real heard"),                         \
+    ON(state, FOLLOWING_TRACKING, BIT(SHADOW_TRACKING), "real sends"),                         \
     ON(state, FOLLOWING_HOLDING,  BIT(SHADOW_HOLDING),  "real silent"),                        \
     ON(state, FOLLOWING_STOPPING, BIT(SHADOW_STOPPING), "for longer"),                         \
     ON(state, FOLLOWING_STOPPED,  BIT(SHADOW_STOPPED),  "at rest"),                            \
@@ -34,8 +34,8 @@ static const struct efsm_arc arcs[] = {
     ON(FOLLOWING_OFF,     FOLLOWING_OFF,      BIT(UNWANTED),            "!wanted"),
     ON(FOLLOWING_OFF,     FOLLOWING_WAITING,  BIT(UNWANTED) - 1,        "wanted"),
     ON(FOLLOWING_WAITING, FOLLOWING_OFF,      BIT(UNWANTED),            "!wanted"),
-    ON(FOLLOWING_WAITING, FOLLOWING_WAITING,  ANY_BUT(SHADOW_TRACKING), "not both heard"),
-    ON(FOLLOWING_WAITING, FOLLOWING_TRACKING, BIT(SHADOW_TRACKING),     "both heard"),
+    ON(FOLLOWING_WAITING, FOLLOWING_WAITING,  ANY_BUT(SHADOW_TRACKING), "not both send"),
+    ON(FOLLOWING_WAITING, FOLLOWING_TRACKING, BIT(SHADOW_TRACKING),     "both send"),
     FROM(FOLLOWING_TRACKING),
     FROM(FOLLOWING_HOLDING),
     FROM(FOLLOWING_STOPPING),

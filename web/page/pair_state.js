@@ -44,7 +44,7 @@ const ADVICE = {
     drift: "a robot changed: look at Calibration or Dynamics, and promote a new set",
     parameters: "look at Parameters: what was refused or failed, and why",
     lost: "messages are missing, or may be: the alarm gives the evidence, and whether a broker was killed",
-    ambiguous: "give commands and replies ids: then duplicates can be told from equal messages",
+    ambiguous: "give commands and replies ids: then duplicates can be distinguished from equal messages",
     robot_error: "a robot reports an error: see its own display, or ask its operator",
     estop: "an emergency stop was pressed: make sure that its path is free",
     mode: "somebody else drives the robot, or drove it: moves of that time do not count",
@@ -116,7 +116,7 @@ export function judge(pair, now) {
     if (pair.entries > 0 || pair.following?.active || (pair.dynamics && !missing)) {
         return [2, pair.entries > 0 || pair.following?.active ? "" : "its dynamics are being estimated"];
     }
-    return [3, missing ? `nothing heard of the ${missing[0]} robot` : "no moves yet"];
+    return [3, missing ? `no message from the ${missing[0]} robot` : "no moves yet"];
 }
 
 export function wordsOfAlarm(type) {
@@ -160,9 +160,9 @@ const CONNECTIONS = {online: ["●", "sync"], offline: ["✕", "bad"], unknown: 
 export function sideState(name, side, now) {
     const seen = side.seen && known(side.seen_t);
     const [sign, tone] = CONNECTIONS[side.connection] ?? CONNECTIONS.unknown;
-    const word = side.connection !== "unknown" ? side.connection : seen ? "heard of" : "not heard of";
+    const word = side.connection !== "unknown" ? side.connection : seen ? "seen" : "not seen";
     return el("span", {class: `side tone-${tone}`,
-        title: seen ? `last heard ${ago(side.seen_t, now)}` : "nothing heard yet"},
+        title: seen ? `last message ${ago(side.seen_t, now)}` : "no message yet"},
     el("span", {class: "muted"}, name), " ", symbol(sign, "sign"), ` ${word}`,
     side.seen && el("span", {class: "muted"}, side.clock === "none" ? ", no clock" : `, clock ${side.clock}`));
 }

@@ -62,7 +62,7 @@ function drawEstimates(root, dynamics) {
             cell: p => changeText(real.estimate?.values[p.name], virtual.estimate?.values[p.name])},
         {label: "95 % intervals", cell: p => rows(p.name)},
         {label: "", cell: p => (old(p.name).length > 0
-            ? el("small", {class: "nowrap"}, `${old(p.name).join(" and ")}: motion of late tells nothing`) : "")},
+            ? el("small", {class: "nowrap"}, `${old(p.name).join(" and ")}: recent motion has no information`) : "")},
     ], dynamics.parameters));
 }
 

@@ -96,7 +96,7 @@ void post_command(const struct web_request *request, struct web_response *respon
     }
     if (has_id(text, bytes)) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
-                    "command: an empty \"id\"; leave it out to have one made up");
+                    "command: an empty \"id\"; leave it out to get one");
         return;
     }
     char payload[EVENT_RAW_MAX];
@@ -104,7 +104,7 @@ void post_command(const struct web_request *request, struct web_response *respon
     const size_t n = add_id(request, text, bytes, id, payload);
     if (n == 0) {
         web_problem(request, response, PROBLEM_BODY_TOO_LARGE, NULL,
-                    "with the \"id\" made up for it the command is longer than 256 bytes");
+                    "with its generated \"id\" the command is longer than 256 bytes");
         return;
     }
     send_command(request, payload, n, id, response);

@@ -359,7 +359,7 @@ bool dispatch_fits(const struct web_request *request, unsigned long long bytes,
     if (bytes <= body_max(request)) {
         return true;
     }
-    (void)snprintf(detail, sizeof detail, "at most %zu bytes of body are taken here",
+    (void)snprintf(detail, sizeof detail, "at most %zu bytes of body are accepted here",
                    body_max(request));
     web_problem(request, response, PROBLEM_BODY_TOO_LARGE, NULL, detail);
     count_answer(request->context, response);

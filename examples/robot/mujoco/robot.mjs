@@ -119,7 +119,7 @@ function apply({version, values = {}, adjust = {}}) {
   for (const name of Object.keys(values)) {
     if (name in own) now[name] = Math.max(name.endsWith("_s") ? 0 : 1e-3, name in adjust ? own[name] * (adjust[name].factor ?? 1) + (adjust[name].add ?? 0) : values[name]);
     if (name in own || can[name]) applied.push(name);
-    else refused.push({name, reason: name in can ? "this body has no such value, beside the others" : "nothing of this body"});
+    else refused.push({name, reason: name in can ? "this body has no such value together with the others" : "nothing of this body"});
   }
   publish("parameters/ack", {version, applied, refused, form: relative ? "relative" : "absolute"}, 1);
 }

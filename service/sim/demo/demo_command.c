@@ -264,7 +264,7 @@ static const char description[] =
     "  and is slower: times are calibrated and handed to the simulator, and the mm by\n"
     "  which the tools are apart on the way shown, before and after.\n"
     "  With --team FILE the robots of a team, each a real and a simulated diffdrive, do\n"
-    "  their work and wait for each other at places that they share; told is what each\n"
+    "  their work and wait for each other at places that they share; printed is what each\n"
     "  does, and in the end how long it took against what travel times predict.\n";
 
 int command_demo(int argc, char **argv)

@@ -56,10 +56,11 @@ static void print_page(const void *what, FILE *out)
             print_errors(&study->shown[i][k], out);
         }
     }
-    (void)fputs("\nhold: the last sample; speed: on at its measured speeds; ramp: on at its "
-                "set points' speeds\nas they change, not through zero; told: the same if the "
-                "arm publishes how fast they change\n",
-                out);
+    (void)fputs(
+        "\nhold: the last sample; speed: on at its measured speeds; ramp: on at its "
+        "set points' speeds\nas they change, not through zero; commanded: the same if the "
+        "arm publishes how fast they change\n",
+        out);
     if (file->off_count > 0) {
         (void)fprintf(out, "\nknown commands instead, %llu of %llu moves as commanded\n",
                       (unsigned long long)(study->commands.moves - study->commands.others),

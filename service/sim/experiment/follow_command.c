@@ -147,11 +147,11 @@ int command_follow(int argc, char **argv)
             "  Simulates a reference robot and a second one that is driven so that it moves\n"
             "  alike, by the model identified for it, as often as the experiment says, each\n"
             "  time with other true parameters within their intervals. Prints how closely it\n"
-            "  followed, state by state, beside what was published. Experiments of kind joint\n"
+            "  followed, state by state, next to published results. Experiments of kind joint\n"
             "  compare position controllers of a servo joint; nothing is random there,\n"
             "  one run says it all. Those of kind arm show how far a virtual arm is from a "
             "real\n"
-            "  one that it hears late. Experiments that come with tandem: "
+            "  one whose telemetry is late. Experiments that come with tandem: "
             "config/experiments.\n",
         .examples = "  tandem follow config/experiments/table7.yaml\n"
                     "  tandem follow config/experiments/shadow.yaml --json\n"

@@ -395,7 +395,7 @@ static const char *const description =
     "  side, PAIR/virtual/parameters and pose.\n"
     "  With --machine a machine of a file obeys in place of the diffdrive robot's own: at a "
     "fault\n"
-    "  the robot stands still, answers with the fault in words, and begins anew with the next\n"
+    "  the robot stands still, answers with the fault in words, and restarts with the next\n"
     "  command.\n"
     "  With --count one connection serves all robots; its last will is the first robot's.\n"
     "  With --check no robot is simulated: one that is on the broker is sent moves, a second\n"

@@ -125,9 +125,9 @@ static const struct efsm_arc l1_arcs[] = {
      .waits = true, .on = L1_ORDER | BIT(L1_EVENT_QUIT), .counts = BIT(L1_REFUSED)},
     {L1_HALTING, L1_HALTING, .label = "t < until", .waits = true, .on = BIT(L1_EVENT_NONE), .unless = {is_late}},
     {L1_STOP,    L1_FAIL,    .label = "M = HALT sent"},
-    {L1_ACK,     L1_IDLE,    .label = "L2 told"},
-    {L1_QUIT,    L1_IDLE,    .label = "L2 told"},
-    {L1_FAIL,    L1_IDLE,    .label = "L2 told"},
+    {L1_ACK,     L1_IDLE,    .label = "L2 notified"},
+    {L1_QUIT,    L1_IDLE,    .label = "L2 notified"},
+    {L1_FAIL,    L1_IDLE,    .label = "L2 notified"},
 };
 /* clang-format on */
 
@@ -271,9 +271,9 @@ static const struct efsm_arc l2_arcs[] = {
     {L2_QUITTING,  L2_QUITTING,  .label = "mission, quit / refused+ = refused + 1",
      .waits = true, .on = L2_USER, .counts = BIT(L2_REFUSED)},
     {L2_QUITTING,  L2_QUITTING,  .label = "quitting", .waits = true, .on = BIT(L2_EVENT_NONE)},
-    {L2_END,       L2_IDLE,      .label = "told: done"},
-    {L2_ABORT,     L2_IDLE,      .label = "told: failed"},
-    {L2_STOPPED,   L2_IDLE,      .label = "told: quit"},
+    {L2_END,       L2_IDLE,      .label = "reported: done"},
+    {L2_ABORT,     L2_IDLE,      .label = "reported: failed"},
+    {L2_STOPPED,   L2_IDLE,      .label = "reported: quit"},
 };
 /* clang-format on */
 
