@@ -4,7 +4,7 @@
  *   - an own heartbeat keeps the link busy (on a quiet one Paho sleeps up to 100 ms a message);
  *   - an own thread connects and reconnects with back-off (Paho never repeats the first
  *     attempt, and its automatic reconnect hides why it fails);
- *   - every connection subscribes anew (after a crash the broker has forgotten everything);
+ *   - every connection subscribes again (after a crash the broker has forgotten everything);
  *   - a will, and an own "offline" message at an orderly stop (which fires no will);
  *   - messages published while the broker is away wait in a bounded buffer.
  *

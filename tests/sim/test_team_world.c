@@ -1,6 +1,6 @@
 /* short: TANDEM_RUNS=20 */
 /* Two and three simulated robots share one place. A lab with a team in link mode commands them
- * over a network that is late, says things twice and loses some; robots start anew, fall
+ * over a network that is late, says things twice and loses some; robots restart, fall
  * silent, and the lab itself is killed and goes on from its state; people look after robots in
  * Error. Where the robots truly stand is known here, and nobody else is asked: no two of them
  * are ever in the place together, none is in it without its Lock. A thousand hand-overs of each

@@ -50,7 +50,7 @@ struct bench {
     struct team_prediction *tp;
     struct team_draw *draw;
     struct team_simulator *simulator;
-    /* To draw parameters anew for each move, which is wrong. */
+    /* Draws new parameters for each move, which is wrong. */
     struct travel_fit fit[ROBOTS];
     double root[ROBOTS][TRAVEL_P * TRAVEL_P];
     struct random_source random;

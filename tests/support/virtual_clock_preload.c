@@ -9,7 +9,7 @@
  * limit is reached, and the signal ends the system call (EINTR). No wake-up can be lost between
  * the look at the clock and the system call, for a thread in between does not sleep.
  *
- * Condition variables are made anew, as a counter and a futex, because those of libc do not end
+ * Condition variables are replaced by a counter and a futex, because those of libc do not end
  * at a signal.
  *
  * What still runs in real time: clocks of CPU time, SO_RCVTIMEO, timerfd, and programs linked

@@ -91,11 +91,11 @@ struct following { /* Starts with following_init(), not all zero. */
 
 void following_init(struct following *f, int64_t t_us);
 
-/* Switches it on or off. Switching on again aligns the poses anew. */
+/* Switches it on or off. Switching on again aligns the poses again. */
 void following_want(struct following *f, bool wanted);
 
-/* A robot has restarted: its pose and motion may differ, so poses are aligned anew. A simulated
- * robot has also lost its effort. */
+/* A robot has restarted: its pose and motion may differ, so poses are aligned again. A
+ * simulated robot has also lost its effort. */
 void following_restarted(struct following *f, bool real);
 
 /* Adds telemetry: measured at t_us of lab time, received at arrival_us. tau [axes] of the real

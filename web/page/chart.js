@@ -57,7 +57,7 @@ function zoom(graph, factor) {
 
 // A chart below `root`, in a figure, which appears with the first data. options:
 //   label    its content, for screen readers
-//   options  () => options of dygraphs, made anew when the colours change
+//   options  () => options of dygraphs, read again when the colours change
 //   height   CSS
 //   tools    false: no buttons, no note below
 //   signal   ends it

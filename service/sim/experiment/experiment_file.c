@@ -49,7 +49,7 @@ static const struct option_row follow_rows[] = {
     {"reference.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.reference.vessel)},
     {"reference.parameters", EACH(parameter_items)}, /* Parameters by name, in place of a vessel's. */
     {"reference.standard_errors", EACH(parameter_items)}, /* Their standard errors by name. */
-    /* Draw the true parameters anew for each run? */
+    /* Draw new true parameters for each run? */
     {"reference.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(file.reference.spread)},
     /* The simulated robot, with the same keys. */
     {"plant.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.plant.vessel)},
