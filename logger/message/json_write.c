@@ -350,7 +350,16 @@ static struct json_row read_field(const struct json_member *m, const void *field
     case JSON_FORM_TEXT:
         row.value.text = *(const char *const *)field;
         break;
-    default:
+    case JSON_FORM_64:
+    case JSON_FORM_SECONDS:
+    case JSON_FORM_END:
+    case JSON_FORM_ABSENT:
+    case JSON_FORM_NULL:
+    case JSON_FORM_COUNTS:
+    case JSON_FORM_NUMBERS:
+    case JSON_FORM_OBJECT:
+    case JSON_FORM_GROUP:
+    case JSON_FORM_FIELDS:
         row.value.whole = *(const int64_t *)field;
         break;
     }
