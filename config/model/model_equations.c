@@ -121,12 +121,10 @@ static void add_equation(const struct option_reading *item, void *value, void *o
     }
 }
 
-const struct option_items model_equation_items = {.shape = OPTION_LIST,
-                                                  .least = 1,
-                                                  .most = MODEL_AXES_MAX,
-                                                  .later = true,
-                                                  .what = "equations",
-                                                  .add = add_equation};
+/* clang-format off */
+const struct option_items model_equation_items = {
+    .shape = OPTION_LIST, .least = 1, .most = MODEL_AXES_MAX, .later = true, .what = "equations", .add = add_equation};
+/* clang-format on */
 
 /* Reads a list with one item for each of count things; false after a fault. */
 static bool read_each(struct model_loader *l, const char *key, size_t count, const char *things)
@@ -196,12 +194,10 @@ static void add_rate(const struct option_reading *item, void *value, void *owner
     f->terms.kinematics[i] = root;
 }
 
-const struct option_items model_rate_items = {.shape = OPTION_LIST,
-                                              .least = 1,
-                                              .most = MODEL_POSES_MAX,
-                                              .later = true,
-                                              .what = "rates",
-                                              .add = add_rate};
+/* clang-format off */
+const struct option_items model_rate_items = {
+    .shape = OPTION_LIST, .least = 1, .most = MODEL_POSES_MAX, .later = true, .what = "rates", .add = add_rate};
+/* clang-format on */
 
 /* Without kinematics each pose is the integral of its velocity. */
 static void read_kinematics(struct model_loader *l)
@@ -252,16 +248,12 @@ static void add_derived(const struct option_reading *item, void *value, void *ow
     f->derived[i] = (struct model_derived){t->name, t->symbol, t->unit, t->help, MODEL_ONE, 0};
 }
 
-const struct option_items model_derived_items = {.shape = OPTION_LIST,
-                                                 .table = &derived_table,
-                                                 .required = "value",
-                                                 .least = 1,
-                                                 .most = MODEL_DERIVED_MAX,
-                                                 .bytes = sizeof(struct model_file_texts),
-                                                 .later = true,
-                                                 .what = "quantities",
-                                                 .example = "[{name: x, value: J/f}]",
-                                                 .add = add_derived};
+/* clang-format off */
+const struct option_items model_derived_items = {
+    .shape = OPTION_LIST, .table = &derived_table, .required = "value", .least = 1, .most = MODEL_DERIVED_MAX,
+    .bytes = sizeof(struct model_file_texts), .later = true, .what = "quantities",
+    .example = "[{name: x, value: J/f}]", .add = add_derived};
+/* clang-format on */
 
 /* ---- kinds of it ---- */
 
@@ -278,14 +270,11 @@ static void add_planar(const struct option_reading *item, void *value, void *own
     l->file->planar[item->index] = k;
 }
 
-const struct option_items model_planar_items = {.shape = OPTION_LIST,
-                                                .least = 1,
-                                                .most = MODEL_AXES_MAX,
-                                                .later = true,
-                                                .fault = FAULT_LIST_EXPECTED,
-                                                .what = "words",
-                                                .example = "[ahead, turn]",
-                                                .add = add_planar};
+/* clang-format off */
+const struct option_items model_planar_items = {
+    .shape = OPTION_LIST, .least = 1, .most = MODEL_AXES_MAX, .later = true, .fault = FAULT_LIST_EXPECTED,
+    .what = "words", .example = "[ahead, turn]", .add = add_planar};
+/* clang-format on */
 
 /* The values of the constant that variants differ by. */
 struct variant_values {
@@ -414,24 +403,20 @@ void model_read_trial(struct model_loader *l)
     read_trial_map(l, keys[0], f->parameter, l->parameters, trial->theta, NULL);
     read_trial_map(l, keys[1], f->effort, l->efforts, trial->effort_min, trial->effort_max);
     read_trial_map(l, keys[2], f->velocity, l->axes, trial->noise_sd, NULL);
-    const uint32_t hold = option_node(l->reading, keys[3]);
-    if (hold != TREE_NONE) {
-        const bool pair = tree_is(l->tree, hold, TREE_LIST) && l->tree->nodes[hold].count == 2;
-        const uint32_t first = pair ? l->tree->nodes[hold].first : TREE_NONE;
-        if (!pair || !option_number_from(l->r, first, keys[3], v->dt_s, &trial->hold_s_min) ||
-            !option_number_from(l->r, l->tree->nodes[first].next, keys[3], trial->hold_s_min,
-                                &trial->hold_s_max)) {
-            option_fault(l->r, hold, FAULT_NUMBERS_EXPECTED,
-                         "trial.hold_s: [least, most] is wanted");
+    if (option_node(l->reading, keys[3]) != TREE_NONE) {
+        trial->hold_s_min = v->hold_s[0];
+        trial->hold_s_max = v->hold_s[1];
+        if (!(v->hold_s[0] >= v->dt_s) || !(v->hold_s[1] >= v->hold_s[0])) {
+            option_fault_at(l->reading, keys[3], FAULT_OUT_OF_RANGE,
+                            "[least, most] is wanted, from trial.dt_s on");
         }
     }
     for (size_t i = 0; i < l->parameters && !l->r->failed; i++) {
         const enum model_sign sign = f->parameters[i].sign;
         if ((sign == MODEL_POSITIVE && !(trial->theta[i] > 0.0)) ||
             (sign == MODEL_NOT_NEGATIVE && !(trial->theta[i] >= 0.0))) {
-            option_fault(l->r, option_node(l->reading, keys[0]), FAULT_UNPHYSICAL,
-                         "trial.parameters: %s has not the sign that it has to have",
-                         f->parameter[i].symbol);
+            option_fault_at(l->reading, keys[0], FAULT_UNPHYSICAL,
+                            "%s has not the sign that it has to have", f->parameter[i].symbol);
         }
     }
 }

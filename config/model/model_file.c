@@ -43,6 +43,9 @@ static const struct option_items pose_items = QUANTITIES(channel_table, MODEL_PO
 static const struct option_items parameter_items = QUANTITIES(parameter_table, MODEL_PARAMETERS_MAX, add_parameter);
 static const struct option_row constant_value = {
     .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+static const struct option_items hold_items = {
+    .shape = OPTION_LIST, .value = &constant_value, .least = 2, .most = 2, .bytes = sizeof(double),
+    .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers", .example = "[0.5, 3]"};
 static const struct option_items constant_items = {
     .shape = OPTION_NAMED, .value = &constant_value, .bytes = sizeof(double), .least = 1, .most = EXPRESSION_NAMES_MAX,
     .later = true, .what = "numbers", .add = add_constant};
@@ -65,7 +68,7 @@ static const struct option_row root_rows[] = {
     {"trial.parameters", BY_HAND},
     {"trial.efforts", BY_HAND},
     {"trial.noise_sd", BY_HAND},
-    {"trial.hold_s", BY_HAND},
+    {"trial.hold_s", OPTION_ARRAY(hold_items, struct model_values, hold_s), ""},
     {"trial.delay_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", IN_FILE(delay_s)},
     {"trial.dt_s", OPTION_REAL, "s", "0.05", 1e-5, 1e4, "", IN_FILE(dt_s)},
     {"trial.samples", OPTION_INTEGER, "", "1000", 50.0, 20000.0, "", IN_FILE(samples)},

@@ -11,7 +11,7 @@ struct model_values {
     char purpose[MODEL_FILE_TEXT_MAX];
     bool sticks;
     double window_s;
-    double delay_s, dt_s, loss_ratio;
+    double delay_s, dt_s, loss_ratio, hold_s[2];
     uint32_t samples;
 };
 

@@ -110,18 +110,19 @@ static json_t *item_schema(const struct option_items *items)
     return schema;
 }
 
+static int set_count(json_t *schema, const char *key, size_t count)
+{
+    return count == 0 ? 0 : json_object_set_new(schema, key, json_integer((json_int_t)count));
+}
+
 // NOLINTNEXTLINE(misc-no-recursion)
 static int set_list(json_t *schema, const struct option_items *items)
 {
     json_t *list = items->shape == OPTION_LIST ? json_incref(schema) : json_object();
     int failed = json_object_set_new(list, "type", json_string("array")) |
-                 json_object_set_new(list, "items", item_schema(items));
-    if (items->least > 0) {
-        failed |= json_object_set_new(list, "minItems", json_integer((json_int_t)items->least));
-    }
-    if (items->most > 0) {
-        failed |= json_object_set_new(list, "maxItems", json_integer((json_int_t)items->most));
-    }
+                 json_object_set_new(list, "items", item_schema(items)) |
+                 set_count(list, "minItems", items->least) |
+                 set_count(list, "maxItems", items->most);
     if (items->shape == OPTION_LIST_OR_ONE) {
         failed |=
             json_object_set_new(schema, "anyOf", json_pack("[o,O]", item_schema(items), list));
@@ -136,22 +137,15 @@ static int set_map(json_t *schema, const struct option_items *items)
     static const char *const patterns[] = {
         [OPTION_ID] = "^[A-Za-z0-9_-]{1,31}$", [OPTION_DOTTED_ID] = "^[A-Za-z0-9_.-]{1,31}$"};
     const char *pattern = patterns[items->names];
-    int failed = json_object_set_new(schema, "type",
-                                     items->least > 0 ? json_string("object")
-                                                      : json_pack("[s,s]", "object", "null"));
-    if (items->least > 0) {
-        failed |= json_object_set_new(schema, "minProperties",
-                                      json_integer((json_int_t)items->least));
-    }
-    if (items->most > 0) {
-        failed |=
-            json_object_set_new(schema, "maxProperties", json_integer((json_int_t)items->most));
-    }
-    if (pattern) {
-        failed |= json_object_set_new(schema, "propertyNames",
-                                      json_pack("{s:s}", "pattern", pattern));
-    }
-    return failed | json_object_set_new(schema, "additionalProperties", item_schema(items));
+    json_t *type =
+        items->least > 0 ? json_string("object") : json_pack("[s,s]", "object", "null");
+    return json_object_set_new(schema, "type", type) |
+           set_count(schema, "minProperties", items->least) |
+           set_count(schema, "maxProperties", items->most) |
+           (pattern ? json_object_set_new(schema, "propertyNames",
+                                          json_pack("{s:s}", "pattern", pattern))
+                    : 0) |
+           json_object_set_new(schema, "additionalProperties", item_schema(items));
 }
 
 // NOLINTNEXTLINE(misc-no-recursion)

@@ -9,30 +9,19 @@
 /* Tolerance (m, ratio): a URDF's base may only turn and shift about the first joint's axis. */
 static const double BASE_MAX = 1e-6;
 
-static uint32_t find_key(const struct option_reader *r, uint32_t map, const char *key)
-{
-    const struct tree_node *n = &r->tree->nodes[map];
-    uint32_t at = n->kind == TREE_MAP ? n->first : TREE_NONE;
-    while (at != TREE_NONE && strcmp(tree_key(r->tree, at), key) != 0) {
-        at = r->tree->nodes[at].next;
-    }
-    return at;
-}
-
-/* Reads a list of six numbers at node. */
-static void read_six(struct option_reader *r, uint32_t node, const char *shown, double out[6])
-{
-    const struct tree_node *list = &r->tree->nodes[node];
-    size_t i = 0;
-    if (list->kind != TREE_LIST || list->count != 6) {
-        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
-                     "%s: six numbers were expected, as in [0, 0, 0, 0, 0, 0]", shown);
-        return;
-    }
-    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
-        (void)option_number(r, at, shown, &out[i++]);
-    }
-}
+/* clang-format off */
+static const struct option_row number = {
+    .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+static const struct option_items six_items = {
+    .shape = OPTION_LIST, .value = &number, .least = 6, .most = 6, .bytes = sizeof(double),
+    .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers", .example = "[0, 0, 0, 0, 0, 0]"};
+static const struct option_row six = {.type = OPTION_ITEMS, .size = sizeof(double[6]), .items = &six_items};
+static const struct option_items link_items = {
+    .shape = OPTION_LIST, .value = &six, .least = ARM_JOINTS, .most = ARM_JOINTS, .bytes = sizeof(double[6]),
+    .fault = FAULT_NUMBERS_EXPECTED, .what = "lists of six numbers"};
+static const struct option_row links = {
+    .type = OPTION_ITEMS, .size = sizeof(double[6 * ARM_JOINTS]), .items = &link_items};
+/* clang-format on */
 
 static void set_links(struct option_reader *r, uint32_t node,
                       const struct rigid link[ARM_JOINTS], struct arm_geometry *arm)
@@ -50,35 +39,23 @@ static void set_links(struct option_reader *r, uint32_t node,
 /* Returns a member's text, "" when it is absent. */
 static const char *read_word(const struct option_reader *r, uint32_t map, const char *key)
 {
-    const uint32_t at = find_key(r, map, key);
-    return at != TREE_NONE && r->tree->nodes[at].kind == TREE_SCALAR ? tree_text(r->tree, at)
-                                                                     : "";
+    return tree_scalar(r->tree, tree_child(r->tree, map, key));
 }
 
 static void read_corrections(struct option_reader *r, uint32_t root, uint32_t node,
                              struct arm_geometry *arm)
 {
-    const struct tree_node *list = &r->tree->nodes[node];
     const char *name = read_word(r, root, "arm");
     double correction[6 * ARM_JOINTS] = {0.0};
-    size_t i = 0;
     if (name[0] && strcmp(name, arm->name) != 0) {
-        option_fault(r, find_key(r, root, "arm"), FAULT_WRONG_ROBOT,
+        option_fault(r, tree_child(r->tree, root, "arm"), FAULT_WRONG_ROBOT,
                      "arm: corrections of a %.40s, this is a %s", name, arm->name);
     }
     if (strcmp(read_word(r, root, "verdict"), "FAIL") == 0) {
-        option_fault(r, find_key(r, root, "verdict"), FAULT_WRONG_ROBOT,
+        option_fault(r, tree_child(r->tree, root, "verdict"), FAULT_WRONG_ROBOT,
                      "verdict: the fit is a FAIL, so these are not the arm's links");
     }
-    if (list->kind != TREE_LIST || list->count != ARM_JOINTS) {
-        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
-                     "corrections: a list of six numbers for each of six links was "
-                     "expected");
-        return;
-    }
-    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next, i++) {
-        read_six(r, at, "corrections", &correction[6 * i]);
-    }
+    option_read_node(r, &links, node, "corrections", correction);
     if (!r->failed) {
         struct arm_geometry corrected = *arm;
         arm_geometry_correct(&corrected, correction);
@@ -121,11 +98,11 @@ static void read_table(struct option_reader *r, uint32_t root, struct arm_geomet
     struct arm_dh dh[ARM_JOINTS];
     size_t worst = 0;
     for (size_t k = 0; k < COUNT(keys); k++) {
-        const uint32_t node = find_key(r, root, keys[k]);
+        const uint32_t node = tree_child(r->tree, root, keys[k]);
         if (node == TREE_NONE) {
             option_fault(r, TREE_NONE, FAULT_MISSING_KEY, "%s is missing", keys[k]);
         } else {
-            read_six(r, node, keys[k], delta[k]);
+            option_read_node(r, &six, node, keys[k], delta[k]);
         }
     }
     const double d[ARM_JOINTS] = {arm->d1_m, 0.0, 0.0, arm->d4_m, arm->d5_m, arm->d6_m};
@@ -138,7 +115,7 @@ static void read_table(struct option_reader *r, uint32_t root, struct arm_geomet
                                 .alpha_rad = alpha[i] + delta[3][i]};
     }
     if (!r->failed && arm_geometry_set_dh(arm, dh, &worst) != STATUS_OK) {
-        option_fault(r, find_key(r, root, keys[0]), FAULT_WRONG_ROBOT,
+        option_fault(r, tree_child(r->tree, root, keys[0]), FAULT_WRONG_ROBOT,
                      "link %zu is off that of a %s by more than %g m or %g rad: another arm?",
                      worst, arm->name, ARM_CORRECTION_MAX_M, ARM_CORRECTION_MAX_RAD);
     }
@@ -151,7 +128,7 @@ static struct rigid read_origin(struct option_reader *r, uint32_t node, const ch
     static const char *const keys[] = {"x", "y", "z", "roll", "pitch", "yaw"};
     double v[COUNT(keys)] = {0.0};
     for (size_t i = 0; i < COUNT(keys); i++) {
-        const uint32_t at = find_key(r, node, keys[i]);
+        const uint32_t at = tree_child(r->tree, node, keys[i]);
         if (at == TREE_NONE) {
             option_fault(r, node, FAULT_MISSING_KEY, "kinematics.%s.%s is missing", joint,
                          keys[i]);
@@ -171,7 +148,7 @@ static void read_origins(struct option_reader *r, uint32_t node, struct arm_geom
     struct rigid origin[ARM_JOINTS];
     struct rigid link[ARM_JOINTS];
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        const uint32_t at = find_key(r, node, joints[i]);
+        const uint32_t at = tree_child(r->tree, node, joints[i]);
         origin[i] = rigid_identity;
         if (at == TREE_NONE) {
             option_fault(r, node, FAULT_MISSING_KEY, "kinematics.%s is missing", joints[i]);
@@ -182,7 +159,7 @@ static void read_origins(struct option_reader *r, uint32_t node, struct arm_geom
     const struct rigid *base = &origin[0];
     if (!r->failed && !(hypot(base->at_m[0], base->at_m[1]) <= BASE_MAX &&
                         hypot(base->turn[0][2], base->turn[1][2]) <= BASE_MAX)) {
-        option_fault(r, find_key(r, node, joints[0]), FAULT_WRONG_ROBOT,
+        option_fault(r, tree_child(r->tree, node, joints[0]), FAULT_WRONG_ROBOT,
                      "kinematics.shoulder: the base is shifted or tilted: x, y, roll and pitch "
                      "of 0 were expected");
     }
@@ -200,13 +177,13 @@ static void read_arm(const struct option_reading *reading, void *values)
 {
     struct arm_links *file = values;
     struct option_reader *r = reading->r;
-    const uint32_t corrections = find_key(r, reading->node, "corrections");
-    const uint32_t kinematics = find_key(r, reading->node, "kinematics");
+    const uint32_t corrections = tree_child(r->tree, reading->node, "corrections");
+    const uint32_t kinematics = tree_child(r->tree, reading->node, "kinematics");
     if (corrections != TREE_NONE) {
         read_corrections(r, reading->node, corrections, &file->arm);
     } else if (kinematics != TREE_NONE) {
         read_origins(r, kinematics, &file->arm);
-    } else if (find_key(r, reading->node, "delta_theta") != TREE_NONE) {
+    } else if (tree_child(r->tree, reading->node, "delta_theta") != TREE_NONE) {
         read_table(r, reading->node, &file->arm);
     } else {
         option_fault(r, TREE_NONE, FAULT_MISSING_KEY,
