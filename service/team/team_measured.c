@@ -36,7 +36,7 @@ static bool is_clean(const struct entry *e, enum side s)
  * by op. */
 static bool is_for(const struct reading *r, const struct entry *e, size_t kind, bool moved)
 {
-    const struct team_activity a = team_activity(r->measured->tp, kind);
+    const struct team_activity a = r->measured->tp->activity[kind];
     const struct team_task_params *task = &r->p->tasks[a.task];
     const char *arg = team_name(r->p, a.arg);
     if (e->team[0]) {
@@ -51,7 +51,7 @@ static bool is_for(const struct reading *r, const struct entry *e, size_t kind, 
 static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
 {
     const enum side s = r->measured->side;
-    const size_t kinds = team_activity_count(r->measured->tp);
+    const size_t kinds = r->measured->tp->kind_count;
     const bool moved = fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0;
     if (!is_clean(e, s)) {
         return;
@@ -61,7 +61,7 @@ static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
     }
     for (size_t k = 0; k < kinds; k++) {
         const size_t at = robot * kinds + k;
-        const bool to = r->p->tasks[team_activity(r->measured->tp, k).task].to_position;
+        const bool to = r->p->tasks[r->measured->tp->activity[k].task].to_position;
         if (!is_for(r, e, k, moved)) {
             continue;
         }
@@ -81,10 +81,10 @@ static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
 static struct team_laps *find_activity(const struct reading *r, const struct team_effect *e)
 {
     const struct team_params *theirs = &r->lab->teams.teams[r->team];
-    const size_t kinds = team_activity_count(r->measured->tp);
+    const size_t kinds = r->measured->tp->kind_count;
     const uint16_t robot = team_find_robot(r->p, theirs->robots[e->robot].name);
     for (size_t k = 0; k < kinds && robot != TEAM_NONE; k++) {
-        const struct team_activity a = team_activity(r->measured->tp, k);
+        const struct team_activity a = r->measured->tp->activity[k];
         if (strcmp(r->p->tasks[a.task].name, theirs->tasks[e->step->task].name) == 0 &&
             strcmp(team_name(r->p, a.arg), team_name(theirs, e->step->arg)) == 0) {
             return &r->measured->laps[robot * kinds + k].activity;
@@ -288,8 +288,8 @@ static void find_robots(struct reading *r)
 static enum status read_with_lab(const struct lab_file *lab, const char *path,
                                  struct team_measured *out, struct err *err)
 {
-    const struct team_params *p = team_prediction_params(out->tp);
-    const size_t kinds = team_activity_count(out->tp);
+    const struct team_params *p = out->tp->params;
+    const size_t kinds = out->tp->kind_count;
     struct reading r = {.measured = out, .p = p, .lab = lab};
     enum status status = STATUS_E_NOMEM;
     r.robot_of = calloc(lab->pair_count + 1, sizeof *r.robot_of);
@@ -317,7 +317,7 @@ enum status team_measured_read(const struct team_prediction *tp, const struct la
                                const char *path, enum side side, struct team_measured *out,
                                struct err *err)
 {
-    const struct team_params *p = team_prediction_params(tp);
+    const struct team_params *p = tp->params;
     struct team_measured measured = {.tp = tp, .side = side};
     struct lab_file own = {0};
     enum status status = lab ? STATUS_OK : make_lab(p, &own, err);
@@ -354,7 +354,7 @@ void team_measured_free(struct team_measured *m)
 const struct team_laps *team_measured_laps(const struct team_measured *m, size_t robot,
                                            size_t kind)
 {
-    const struct team_measured_laps *laps = &m->laps[robot * team_activity_count(m->tp) + kind];
+    const struct team_measured_laps *laps = &m->laps[robot * m->tp->kind_count + kind];
     return laps->activity.n > 0 ? &laps->activity : laps->side.n > 0 ? &laps->side : NULL;
 }
 
@@ -364,11 +364,11 @@ static enum status apply_laps(const struct team_measured *m, struct team_predict
                               size_t robot)
 {
     enum status status = STATUS_OK;
-    for (size_t k = 0; k < team_activity_count(tp) && status == STATUS_OK; k++) {
-        const struct team_measured_laps *all = &m->laps[robot * team_activity_count(tp) + k];
+    for (size_t k = 0; k < tp->kind_count && status == STATUS_OK; k++) {
+        const struct team_measured_laps *all = &m->laps[robot * tp->kind_count + k];
         const bool own = m->side == SIDE_REAL && all->activity.n > TEAM_LAW_FREEDOM_MIN;
         const struct team_laps *laps = own ? &all->activity : &all->side;
-        struct team_activity a = team_activity(tp, k);
+        struct team_activity a = tp->activity[k];
         a.robot = (uint16_t)robot;
         if (laps->n > TEAM_LAW_FREEDOM_MIN) {
             const bool like = team_laps_of_one_move(&all->turns, &all->distances);
@@ -382,8 +382,7 @@ static enum status apply_laps(const struct team_measured *m, struct team_predict
 enum status team_measured_apply(const struct team_measured *m, struct team_prediction *tp)
 {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < team_prediction_params(tp)->robot_count && status == STATUS_OK;
-         i++) {
+    for (size_t i = 0; i < tp->params->robot_count && status == STATUS_OK; i++) {
         const struct team_measured_robot *robot = &m->robots[i];
         if (robot->fitted) {
             status = team_predict_moves(tp, (uint16_t)i, &robot->fit, robot->extra);

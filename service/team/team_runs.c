@@ -37,7 +37,7 @@ static void run_once(struct bench *b, const struct team_prediction *tp,
                      const struct team_runs_options *o, const struct team_effects *fx,
                      struct team_run *run)
 {
-    const struct team_scenario scenario = {.params = team_prediction_params(tp),
+    const struct team_scenario scenario = {.params = tp->params,
                                            .ask = team_draw_lap,
                                            .context = b->draw,
                                            .horizon_us = o->horizon_us};
@@ -54,7 +54,7 @@ static void clear_bench(struct bench *b)
 
 static bool set_bench(struct bench *b, const struct team_prediction *tp)
 {
-    const struct team_params *p = team_prediction_params(tp);
+    const struct team_params *p = tp->params;
     *b = (struct bench){malloc(team_simulator_bytes(p)), malloc(team_draw_bytes(p)),
                         malloc(team_statistics_bytes(tp))};
     if (!b->simulator || !b->draw || !b->statistics) {
@@ -72,13 +72,13 @@ static bool set_bench(struct bench *b, const struct team_prediction *tp)
 static void name_unknown(const struct team_prediction *tp, const struct team_draw *draw,
                          struct err_list *errors)
 {
-    const struct team_params *p = team_prediction_params(tp);
-    const size_t kinds = team_activity_count(tp);
+    const struct team_params *p = tp->params;
+    const size_t kinds = tp->kind_count;
     for (size_t i = 0; i < p->robot_count * kinds; i++) {
-        if (!team_draw_misses(draw, i / kinds, i % kinds)) {
+        if (!draw->laps[i].unknown) {
             continue;
         }
-        const struct team_activity a = team_activity(tp, i % kinds);
+        const struct team_activity a = tp->activity[i % kinds];
         const char *arg = team_name(p, a.arg);
         (void)err_list_add(
             errors, STATUS_E_EMPTY, FAULT_NO_DATA, p->robots[i / kinds].name, 0, 0,

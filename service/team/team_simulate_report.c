@@ -38,7 +38,7 @@ static void write_figures(struct json_writer *w, const char *key,
 
 static void write_robots(struct json_writer *w, const struct team_study *study)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     const double all_us = (double)study->runs->statistics->makespans_us;
     json_write_array(w, "robots");
     for (size_t i = 0; i < p->robot_count; i++) {
@@ -59,7 +59,7 @@ static void write_robots(struct json_writer *w, const struct team_study *study)
 
 static void write_resources(struct json_writer *w, const struct team_study *study)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     const double all_us = (double)study->runs->statistics->makespans_us;
     json_write_array(w, "resources");
     for (size_t i = 0; i < p->resource_count; i++) {
@@ -81,7 +81,7 @@ static void write_resources(struct json_writer *w, const struct team_study *stud
 
 static void write_waits(struct json_writer *w, const struct team_study *study)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     json_write_array(w, "waits");
     for (size_t k = 0; k < p->robot_count * p->robot_count; k++) {
         const double s = per_run(study, lab_s(study->runs->statistics->behind_us[k]));
@@ -109,10 +109,10 @@ static const char *name_law(const struct team_activity_sums *a)
 static void write_activity(struct json_writer *w, const struct team_study *study, size_t robot,
                            size_t kind)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
-    const struct team_activity a = team_activity(study->tp, kind);
+    const struct team_params *p = study->tp->params;
+    const struct team_activity a = study->tp->activity[kind];
     const struct team_activity_sums *sums =
-        &study->runs->statistics->activity[robot * team_activity_count(study->tp) + kind];
+        &study->runs->statistics->activity[robot * study->tp->kind_count + kind];
     const struct team_laps *measured =
         study->measured ? team_measured_laps(study->measured, robot, kind) : NULL;
     const double mean_ms = compute_ratio((double)sums->sum_ms, (double)sums->n);
@@ -137,8 +137,8 @@ static void write_activity(struct json_writer *w, const struct team_study *study
 
 static void write_activities(struct json_writer *w, const struct team_study *study)
 {
-    const size_t kinds = team_activity_count(study->tp);
-    const size_t count = team_prediction_params(study->tp)->robot_count * kinds;
+    const size_t kinds = study->tp->kind_count;
+    const size_t count = study->tp->params->robot_count * kinds;
     json_write_array(w, "activities");
     for (size_t i = 0; i < count; i++) {
         if (study->runs->statistics->activity[i].n > 0) {
@@ -150,7 +150,7 @@ static void write_activities(struct json_writer *w, const struct team_study *stu
 
 static void write_fits(struct json_writer *w, const struct team_study *study)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     json_write_array(w, "travel_times");
     for (size_t i = 0; study->measured && i < p->robot_count; i++) {
         const struct team_measured_robot *m = &study->measured->robots[i];
@@ -190,7 +190,7 @@ static void write_study(const void *what, struct json_writer *w)
 {
     const struct team_study *study = what;
     const struct team_runs *runs = study->runs;
-    json_write_text(w, "team", team_prediction_params(study->tp)->name);
+    json_write_text(w, "team", study->tp->params->name);
     json_write_int(w, "runs", (int64_t)study->run_count);
     json_write_int(w, "seed", (int64_t)study->seed);
     json_write_text(w, "from", study->from);
@@ -370,7 +370,7 @@ static void print_waits(const struct team_study *study, FILE *out)
 
 static void print_fits(const struct team_study *study, FILE *out)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     for (size_t i = 0; study->measured && i < p->robot_count; i++) {
         const struct team_measured_robot *m = &study->measured->robots[i];
         const struct estimate *e = &m->fit.estimate;
@@ -388,7 +388,7 @@ static void print_fits(const struct team_study *study, FILE *out)
 
 void team_study_print(const struct team_study *study, FILE *out)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     (void)fprintf(
         out, "team %s: %zu robot%s, %zu resource%s; %zu runs, seed %llu, %s%s\n", p->name,
         p->robot_count, p->robot_count == 1 ? "" : "s", p->resource_count,
@@ -504,7 +504,7 @@ static void draw_makespans(FILE *to, const struct team_study *study, double heig
 
 static void draw_shares(FILE *to, const struct team_study *study, size_t bars, double height)
 {
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     static const char *const colours[] = {"#4477aa", "#ee9966", "#dddddd"};
     static const char *const words[] = {"busy", "waits", "idle"};
     gnuplot_place(to, (double)LEFT / WIDTH, 1.0 - (double)RIGHT / WIDTH,
@@ -543,7 +543,7 @@ static void draw_shares(FILE *to, const struct team_study *study, size_t bars, d
 void team_study_script(FILE *to, const void *what)
 {
     const struct team_study *study = what;
-    const struct team_params *p = team_prediction_params(study->tp);
+    const struct team_params *p = study->tp->params;
     const size_t bars = p->robot_count < BARS_MAX ? p->robot_count : BARS_MAX;
     const size_t height = HEAD + ROW + GAP + bars * BAR + FOOT;
     char title[128];

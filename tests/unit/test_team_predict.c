@@ -268,8 +268,8 @@ static void test_threads_change_nothing(void)
         for (size_t r = 0; r < 3; r++) {
             const struct team_robot_sums *a = &one.statistics->robot[r];
             CHECK_INT("robots", memcmp(a, &many.statistics->robot[r], sizeof *a), 0);
-            for (size_t k = 0; k < team_activity_count(tp); k++) {
-                const size_t at = r * team_activity_count(tp) + k;
+            for (size_t k = 0; k < tp->kind_count; k++) {
+                const size_t at = r * tp->kind_count + k;
                 const struct team_activity_sums *b = &one.statistics->activity[at];
                 CHECK_INT("activities", memcmp(b, &many.statistics->activity[at], sizeof *b),
                           0);
@@ -515,7 +515,7 @@ static void test_streams_are_each_robots_own(void)
     struct team_lap again;
     team_draw_begin(draw, 9, 4);
     CHECK("drawn", team_draw_lap(draw, &pick, &first));
-    CHECK_INT("nominal", team_draw_law(draw), TEAM_LAW_NOMINAL);
+    CHECK_INT("nominal", draw->law, TEAM_LAW_NOMINAL);
     const struct travel_fit fit = known_fit(&CELL_FITS[1]);
     CHECK_INT("another fit", team_predict_moves(tp, 0, &fit, (struct team_extra){1.0, 0.0}),
               STATUS_OK);

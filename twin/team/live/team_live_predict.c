@@ -264,7 +264,7 @@ static void write_jobs(struct predictor *s, size_t runs, struct team_forecast *o
 static void explain_end(const struct predictor *s, const struct team_run *expected, size_t runs,
                         struct team_forecast *out)
 {
-    const struct team_activity a = team_draw_unknown(s->draw);
+    const struct team_activity a = s->draw->unknown;
     if (a.robot != TEAM_NONE) {
         const char *arg = team_name(s->p, a.arg);
         (void)snprintf(out->detail, sizeof out->detail,
@@ -309,7 +309,7 @@ void team_live_predict(void *memory, const struct team_live *live, const struct 
     team_draw_expect(s->draw);
     run_once(s, &expected);
     s->expects = false;
-    const bool known = team_draw_unknown(s->draw).robot == TEAM_NONE;
+    const bool known = s->draw->unknown.robot == TEAM_NONE;
     const size_t runs = known ? run_all(s, &expected) : 0;
     out->runs = (uint32_t)runs;
     explain_end(s, &expected, runs, out);

@@ -9,7 +9,7 @@
 #include "twin/team/step/team_memory.h"
 
 /* Duration of one kind of activity of one robot. */
-struct activity_law {
+struct team_activity_law {
     enum team_law_kind kind; /* MEASURED, NOMINAL or NONE */
     bool like;               /* MEASURED: it has precedence over the fit */
     uint32_t freedom;        /* degrees of freedom of the deviation; 0: it is known */
@@ -18,7 +18,7 @@ struct activity_law {
 };
 
 /* Duration of a robot's moves. */
-struct move_law {
+struct team_move_law {
     bool known, whole; /* whole: covers any move; otherwise ask the fit */
     uint32_t freedom;
     double root[TRAVEL_P][TRAVEL_P]; /* root root' is the covariance of beta */
@@ -27,38 +27,10 @@ struct move_law {
     struct robust_ls_fit ls;
 };
 
-struct team_prediction {
-    const struct team_params *params;
-    size_t kind_count;
-    struct activity_law *law;        /* [robots x kinds] */
-    struct move_law *moves;          /* [robots] */
-    struct team_pose *start;         /* [robots] */
-    double *speed;                   /* [robots] */
-    struct team_activity *activity;  /* [kinds] robot TEAM_NONE */
-    const struct team_position **to; /* [robots x kinds] NULL: no move */
-    uint16_t *kind_of;               /* [steps] */
-};
-
-/* Values drawn for a run. */
-struct drawn_lap {
-    double mean_s, sd_s;
-    bool unknown; /* it was asked for, and no law has it */
-};
-
-struct drawn_robot {
+struct team_drawn_robot {
     struct random_source random;
     struct team_pose pose;
     double beta[TRAVEL_P], noise_s;
-};
-
-struct team_draw {
-    const struct team_prediction *tp;
-    bool expect; /* no noise */
-    struct team_activity unknown;
-    enum team_law_kind last;
-    int64_t last_us;
-    struct drawn_robot *robot; /* [robots] */
-    struct drawn_lap *lap;     /* [robots x kinds] */
 };
 
 /* ---- memory ---- */
@@ -108,7 +80,8 @@ static uint16_t find_kind(struct team_prediction *tp, const struct team_step *st
     return (uint16_t)tp->kind_count++;
 }
 
-static struct activity_law *law_of(const struct team_prediction *tp, size_t robot, size_t kind)
+static struct team_activity_law *law_of(const struct team_prediction *tp, size_t robot,
+                                        size_t kind)
 {
     return &tp->law[robot * tp->kind_count + kind];
 }
@@ -130,28 +103,13 @@ struct team_prediction *team_prediction_init(void *memory, const struct team_par
             const struct team_nominal *n = team_nominal(p, (uint16_t)r, a.task, a.arg);
             tp->to[r * tp->kind_count + k] =
                 p->tasks[a.task].to_position ? team_position(p, (uint16_t)r, a.arg) : NULL;
-            *law_of(tp, r, k) = n ? (struct activity_law){.kind = TEAM_LAW_NOMINAL,
-                                                          .mean_s = lab_s(n->mean_us),
-                                                          .sd_s = lab_s(n->sd_us)}
-                                  : (struct activity_law){.kind = TEAM_LAW_NONE};
+            *law_of(tp, r, k) = n ? (struct team_activity_law){.kind = TEAM_LAW_NOMINAL,
+                                                               .mean_s = lab_s(n->mean_us),
+                                                               .sd_s = lab_s(n->sd_us)}
+                                  : (struct team_activity_law){.kind = TEAM_LAW_NONE};
         }
     }
     return tp;
-}
-
-const struct team_params *team_prediction_params(const struct team_prediction *tp)
-{
-    return tp->params;
-}
-
-size_t team_activity_count(const struct team_prediction *tp)
-{
-    return tp->kind_count;
-}
-
-struct team_activity team_activity(const struct team_prediction *tp, size_t kind)
-{
-    return tp->activity[kind];
 }
 
 size_t team_activity_kind(const struct team_prediction *tp, const struct team_step *step)
@@ -196,7 +154,7 @@ static uint32_t count_freedom(size_t freedom)
 enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
                                const struct travel_fit *fit, struct team_extra extra)
 {
-    struct move_law law = {.known = true, .motion = fit->motion, .extra_s = extra.mean_s};
+    struct team_move_law law = {.known = true, .motion = fit->motion, .extra_s = extra.mean_s};
     if (fit->n == 0 || fit->freedom < TEAM_LAW_FREEDOM_MIN) {
         return STATUS_E_EMPTY;
     }
@@ -232,12 +190,12 @@ enum status team_predict_measured(struct team_prediction *tp,
     for (size_t k = 0; k < tp->kind_count; k++) {
         if (tp->activity[k].task == activity->task && tp->activity[k].arg == activity->arg) {
             *law_of(tp, activity->robot, k) =
-                (struct activity_law){.kind = TEAM_LAW_MEASURED,
-                                      .like = like,
-                                      .freedom = count_freedom(n - 1),
-                                      .n = n,
-                                      .mean_s = mean_s,
-                                      .sd_s = sd_s};
+                (struct team_activity_law){.kind = TEAM_LAW_MEASURED,
+                                           .like = like,
+                                           .freedom = count_freedom(n - 1),
+                                           .n = n,
+                                           .mean_s = mean_s,
+                                           .sd_s = sd_s};
             return STATUS_OK;
         }
     }
@@ -262,7 +220,7 @@ static size_t lay_out_draw(size_t robots, size_t kinds, void *block, struct team
     size_t used = 0;
     (void)team_memory_cut(block, &used, sizeof *d);
     d->robot = team_memory_cut(block, &used, robots * sizeof *d->robot);
-    d->lap = team_memory_cut(block, &used, robots * kinds * sizeof *d->lap);
+    d->laps = team_memory_cut(block, &used, robots * kinds * sizeof *d->laps);
     return used;
 }
 
@@ -286,7 +244,7 @@ static double draw_scale(struct random_source *random, uint32_t freedom)
     return freedom == 0 ? 1.0 : sqrt((double)freedom / random_chi_square(random, freedom));
 }
 
-static void draw_moves(struct drawn_robot *robot, const struct move_law *law)
+static void draw_moves(struct team_drawn_robot *robot, const struct team_move_law *law)
 {
     const double scale = draw_scale(&robot->random, law->freedom);
     double z[TRAVEL_P];
@@ -302,15 +260,16 @@ static void draw_moves(struct drawn_robot *robot, const struct move_law *law)
     robot->noise_s = scale * law->noise_s;
 }
 
-static struct drawn_lap draw_mean(struct random_source *random, const struct activity_law *law)
+static struct team_drawn_lap draw_mean(struct random_source *random,
+                                       const struct team_activity_law *law)
 {
     if (law->n == 0) {
-        return (struct drawn_lap){.mean_s = law->mean_s, .sd_s = law->sd_s};
+        return (struct team_drawn_lap){.mean_s = law->mean_s, .sd_s = law->sd_s};
     }
     const double sd_s = draw_scale(random, law->freedom) * law->sd_s;
     const double error_s = sd_s / sqrt((double)law->n);
-    return (struct drawn_lap){.mean_s = law->mean_s + error_s * random_normal(random),
-                              .sd_s = sd_s};
+    return (struct team_drawn_lap){.mean_s = law->mean_s + error_s * random_normal(random),
+                                   .sd_s = sd_s};
 }
 
 void team_draw_begin(struct team_draw *d, uint64_t seed, uint64_t run)
@@ -319,14 +278,14 @@ void team_draw_begin(struct team_draw *d, uint64_t seed, uint64_t run)
     d->expect = false;
     d->unknown.robot = TEAM_NONE;
     for (size_t r = 0; r < tp->params->robot_count; r++) {
-        struct drawn_robot *robot = &d->robot[r];
+        struct team_drawn_robot *robot = &d->robot[r];
         robot->random = random_stream(seed, run * TEAM_ROBOTS_MAX + r);
         robot->pose = tp->start[r];
         if (tp->moves[r].known) {
             draw_moves(robot, &tp->moves[r]);
         }
         for (size_t k = 0; k < tp->kind_count; k++) {
-            d->lap[r * tp->kind_count + k] = draw_mean(&robot->random, law_of(tp, r, k));
+            d->laps[r * tp->kind_count + k] = draw_mean(&robot->random, law_of(tp, r, k));
         }
     }
 }
@@ -337,12 +296,12 @@ void team_draw_expect(struct team_draw *d)
     d->expect = true;
     d->unknown.robot = TEAM_NONE;
     for (size_t r = 0; r < tp->params->robot_count; r++) {
-        struct drawn_robot *robot = &d->robot[r];
-        *robot = (struct drawn_robot){.pose = tp->start[r]};
+        struct team_drawn_robot *robot = &d->robot[r];
+        *robot = (struct team_drawn_robot){.pose = tp->start[r]};
         memcpy(robot->beta, tp->moves[r].ls.beta, sizeof robot->beta);
         for (size_t k = 0; k < tp->kind_count; k++) {
-            d->lap[r * tp->kind_count + k] =
-                (struct drawn_lap){.mean_s = law_of(tp, r, k)->mean_s};
+            d->laps[r * tp->kind_count + k] =
+                (struct team_drawn_lap){.mean_s = law_of(tp, r, k)->mean_s};
         }
     }
 }
@@ -351,7 +310,7 @@ void team_draw_expect(struct team_draw *d)
 static double expect_legs(const struct team_draw *d, size_t r, const struct team_leg *legs,
                           size_t count)
 {
-    const struct move_law *law = &d->tp->moves[r];
+    const struct team_move_law *law = &d->tp->moves[r];
     double lap_s = 0.0;
     for (size_t i = 0; i < count; i++) {
         double row[TRAVEL_P];
@@ -375,7 +334,7 @@ static double expect_legs(const struct team_draw *d, size_t r, const struct team
 /* No law has the duration: the run without chance goes on with one second, to find all of
  * these, and others end. */
 static bool mark_unknown(struct team_draw *d, const struct team_effect *start,
-                         struct drawn_lap *drawn)
+                         struct team_drawn_lap *drawn)
 {
     drawn->unknown = true;
     if (d->unknown.robot == TEAM_NONE) {
@@ -390,56 +349,36 @@ bool team_draw_lap(void *context, const struct team_effect *start, struct team_l
     const struct team_prediction *tp = d->tp;
     const size_t r = start->robot;
     const size_t k = team_activity_kind(tp, start->step);
-    struct drawn_robot *robot = &d->robot[r];
-    struct drawn_lap law = d->lap[r * tp->kind_count + k];
+    struct team_drawn_robot *robot = &d->robot[r];
+    struct team_drawn_lap law = d->laps[r * tp->kind_count + k];
     struct team_leg legs[TEAM_LEGS_MAX];
     const bool moves = tp->params->tasks[start->step->task].to_position;
     const struct team_position *to = tp->to[r * tp->kind_count + k];
     const size_t leg_count = to ? team_legs(&robot->pose, to, legs) : 0;
     const bool like = law_of(tp, r, k)->kind == TEAM_LAW_MEASURED && law_of(tp, r, k)->like;
-    d->last = law_of(tp, r, k)->kind;
+    d->law = law_of(tp, r, k)->kind;
     if (!like && tp->moves[r].known && to) {
         const double lap_s = expect_legs(d, r, legs, leg_count);
         if (!isnan(lap_s)) {
-            d->last = TEAM_LAW_FITTED;
-            law = (struct drawn_lap){.mean_s = lap_s,
-                                     .sd_s = robot->noise_s * sqrt((double)leg_count)};
+            d->law = TEAM_LAW_FITTED;
+            law = (struct team_drawn_lap){.mean_s = lap_s,
+                                          .sd_s = robot->noise_s * sqrt((double)leg_count)};
         }
     }
-    if (moves && d->last != TEAM_LAW_FITTED) {
+    if (moves && d->law != TEAM_LAW_FITTED) {
         law.mean_s /= tp->speed[r];
         law.sd_s /= tp->speed[r];
     }
-    if (d->last == TEAM_LAW_NONE) {
+    if (d->law == TEAM_LAW_NONE) {
         law.mean_s = 1.0;
-        if (!mark_unknown(d, start, &d->lap[r * tp->kind_count + k])) {
+        if (!mark_unknown(d, start, &d->laps[r * tp->kind_count + k])) {
             return false;
         }
     }
     const double noise_s = d->expect ? 0.0 : law.sd_s * random_normal(&robot->random);
-    d->last_us = lab_us(fmax(law.mean_s + noise_s, 0.0));
-    *lap = (struct team_lap){.answers = true, .lap_us = d->last_us};
+    d->lap_us = lab_us(fmax(law.mean_s + noise_s, 0.0));
+    *lap = (struct team_lap){.answers = true, .lap_us = d->lap_us};
     return true;
-}
-
-struct team_activity team_draw_unknown(const struct team_draw *d)
-{
-    return d->unknown;
-}
-
-bool team_draw_misses(const struct team_draw *d, size_t robot, size_t kind)
-{
-    return d->lap[robot * d->tp->kind_count + kind].unknown;
-}
-
-enum team_law_kind team_draw_law(const struct team_draw *d)
-{
-    return d->last;
-}
-
-int64_t team_draw_last_us(const struct team_draw *d)
-{
-    return d->last_us;
 }
 
 ENUM_NAMES(team_law_kind, TEAM_LAW_COUNT, TEAM_LAWS(NAMES_TEXT));

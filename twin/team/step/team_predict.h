@@ -40,24 +40,32 @@ enum team_law_kind { TEAM_LAWS(NAMES_VALUE) TEAM_LAW_COUNT };
 extern const struct names team_law_kind_names;
 const char *team_law_kind_name(enum team_law_kind kind);
 
-struct team_prediction;
+/* An activity of a robot: its task and arg, or TEAM_NONE. */
+struct team_activity {
+    uint16_t robot, task, arg;
+};
+
+struct team_activity_law;
+struct team_move_law;
+
+/* The laws of a team: params, kind_count and activity are to read, functions change it. */
+struct team_prediction {
+    const struct team_params *params;
+    size_t kind_count;               /* kinds of activities of the team's steps */
+    struct team_activity *activity;  /* [kinds] task and arg; robot TEAM_NONE */
+    struct team_activity_law *law;   /* [robots x kinds] */
+    struct team_move_law *moves;     /* [robots] */
+    struct team_pose *start;         /* [robots] */
+    double *speed;                   /* [robots] */
+    const struct team_position **to; /* [robots x kinds] NULL: no move */
+    uint16_t *kind_of;               /* [steps] */
+};
 
 size_t team_prediction_bytes(const struct team_params *p);
 /* memory: team_prediction_bytes(), aligned for any type; p is borrowed. Starts with the nominal
  * times. */
 struct team_prediction *team_prediction_init(void *memory, const struct team_params *p);
 
-const struct team_params *team_prediction_params(const struct team_prediction *tp);
-
-/* An activity of a robot: its task and arg, or TEAM_NONE. */
-struct team_activity {
-    uint16_t robot, task, arg;
-};
-
-/* Returns the number of kinds of activities of the team's steps: task and arg, robot
- * TEAM_NONE. */
-size_t team_activity_count(const struct team_prediction *tp);
-struct team_activity team_activity(const struct team_prediction *tp, size_t kind);
 size_t team_activity_kind(const struct team_prediction *tp, const struct team_step *step);
 
 /* A fit gives the duration of this robot's moves. extra: additional time of every move, with
@@ -80,7 +88,23 @@ void team_predict_speed(struct team_prediction *tp, uint16_t robot, double ratio
 
 /* ---- one run after the other ---- */
 
-struct team_draw;
+struct team_drawn_robot;
+
+struct team_drawn_lap {
+    double mean_s, sd_s;
+    bool unknown; /* the run asked for it, and no law has it */
+};
+
+struct team_draw {
+    const struct team_prediction *tp;
+    bool expect; /* no noise */
+    struct team_activity
+        unknown;            /* the run's first one that no law has; robot TEAM_NONE: none */
+    enum team_law_kind law; /* of the last lap, */
+    int64_t lap_us;         /* and its duration */
+    struct team_drawn_robot *robot; /* [robots] */
+    struct team_drawn_lap *laps;    /* [robots x kinds] */
+};
 
 size_t team_draw_bytes(const struct team_params *p);
 struct team_draw *team_draw_init(void *memory, const struct team_prediction *tp);
@@ -91,12 +115,4 @@ void team_draw_begin(struct team_draw *draw, uint64_t seed, uint64_t run);
 void team_draw_expect(struct team_draw *draw);
 /* A team_ask_lap; context is the struct team_draw. False: the duration is unknown. */
 bool team_draw_lap(void *context, const struct team_effect *start, struct team_lap *lap);
-/* Returns the run's first activity with an unknown duration; robot TEAM_NONE: none. */
-struct team_activity team_draw_unknown(const struct team_draw *draw);
-/* Did the run ask for this activity in vain? */
-bool team_draw_misses(const struct team_draw *draw, size_t robot, size_t kind);
-/* Return source and duration of the last lap. */
-enum team_law_kind team_draw_law(const struct team_draw *draw);
-int64_t team_draw_last_us(const struct team_draw *draw);
-
 #endif

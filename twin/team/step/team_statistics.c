@@ -24,15 +24,14 @@ struct team_resource_now {
 
 static size_t lay_out(const struct team_prediction *tp, void *block, struct team_statistics *s)
 {
-    const struct team_params *p = team_prediction_params(tp);
+    const struct team_params *p = tp->params;
     const size_t robots = p->robot_count;
     size_t used = 0;
     (void)team_memory_cut(block, &used, sizeof *s);
     const size_t sums_at = used;
     s->robot = team_memory_cut(block, &used, robots * sizeof *s->robot);
     s->resource = team_memory_cut(block, &used, p->resource_count * sizeof *s->resource);
-    s->activity =
-        team_memory_cut(block, &used, robots * team_activity_count(tp) * sizeof *s->activity);
+    s->activity = team_memory_cut(block, &used, robots * tp->kind_count * sizeof *s->activity);
     s->behind_us = team_memory_cut(block, &used, robots * robots * sizeof *s->behind_us);
     s->sum_bytes = used - sums_at;
     s->now = team_memory_cut(block, &used, robots * sizeof *s->now);
@@ -62,12 +61,12 @@ struct team_statistics *team_statistics_init(void *memory, const struct team_pre
 
 static size_t robot_count(const struct team_statistics *s)
 {
-    return team_prediction_params(s->tp)->robot_count;
+    return s->tp->params->robot_count;
 }
 
 void team_statistics_begin(struct team_statistics *s)
 {
-    const struct team_params *p = team_prediction_params(s->tp);
+    const struct team_params *p = s->tp->params;
     memset(s->alarmed, 0, sizeof s->alarmed);
     memset(s->held, 0, p->resource_count * sizeof *s->held);
     for (size_t r = 0; r < p->robot_count; r++) {
@@ -178,10 +177,9 @@ static void add_grant(struct team_statistics *s, const struct team_effect *e)
 static void add_start(struct team_statistics *s, const struct team_effect *e)
 {
     const size_t kind = team_activity_kind(s->tp, e->step);
-    const enum team_law_kind law = team_draw_law(s->draw);
-    struct team_activity_sums *sums =
-        &s->activity[e->robot * team_activity_count(s->tp) + kind];
-    const uint64_t lap_ms = ((uint64_t)team_draw_last_us(s->draw) + 500) / 1000;
+    const enum team_law_kind law = s->draw->law;
+    struct team_activity_sums *sums = &s->activity[e->robot * s->tp->kind_count + kind];
+    const uint64_t lap_ms = ((uint64_t)s->draw->lap_us + 500) / 1000;
     s->now[e->robot].busy_since_us = e->t_us;
     s->robot[e->robot].activities++;
     if (law != TEAM_LAW_NONE) {
@@ -220,7 +218,7 @@ void team_statistics_add_effect(void *statistics, const struct team_effect *e)
 void team_statistics_end(struct team_statistics *s, const struct team_run *run,
                          const struct team *team)
 {
-    const struct team_params *p = team_prediction_params(s->tp);
+    const struct team_params *p = s->tp->params;
     const int64_t end_us = run->makespan_us;
     s->ends[run->end]++;
     s->makespans_us += end_us;
@@ -247,7 +245,7 @@ void team_statistics_end(struct team_statistics *s, const struct team_run *run,
 /* All sums are 64-bit integers, except the longest wait. */
 void team_statistics_add(struct team_statistics *s, const struct team_statistics *other)
 {
-    const size_t resources = team_prediction_params(s->tp)->resource_count;
+    const size_t resources = s->tp->params->resource_count;
     uint64_t *const to = (uint64_t *)(void *)s->robot;
     const uint64_t *const from = (const uint64_t *)(const void *)other->robot;
     for (size_t i = 0; i < resources; i++) {
