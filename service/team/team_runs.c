@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/tool/progress.h"
-
 /* Runs that a thread claims at a time. */
 enum { BATCH = 16 };
 
@@ -29,6 +27,7 @@ struct worker {
     struct work *work;
     struct bench bench;
     pthread_t thread;
+    bool leads;
 };
 
 /* ---- one run ---- */
@@ -128,39 +127,21 @@ static size_t claim_batch(struct work *w)
     return atomic_fetch_add(&w->next, BATCH);
 }
 
+/* The caller's thread is the first worker, and reports the progress of all. */
 static void *run_worker(void *context)
 {
     struct worker *me = context;
     struct work *w = me->work;
-    for (size_t first = claim_batch(w); first < w->options->runs; first = claim_batch(w)) {
-        make_batch(w, &me->bench, first);
-        atomic_fetch_add(&w->done, BATCH);
-    }
-    return NULL;
-}
-
-/* The caller's thread works, too, and reports the progress of all. */
-static void lead_workers(struct worker *me)
-{
-    struct work *w = me->work;
     const struct team_runs_options *o = w->options;
-    struct progress progress = {0};
-    if (!o->go_on) {
-        progress_start(&progress, "simulate");
-    }
     for (size_t first = claim_batch(w); first < o->runs; first = claim_batch(w)) {
         make_batch(w, &me->bench, first);
         const size_t done = atomic_fetch_add(&w->done, BATCH) + BATCH;
-        if (!o->go_on) {
-            progress_step(&progress, done, o->runs);
-        } else if (!o->go_on(o->context, (double)done / (double)o->runs)) {
+        if (me->leads && !o->go_on(o->context, (double)done / (double)o->runs)) {
             w->stopped = true;
             atomic_store(&w->next, o->runs);
         }
     }
-    if (!o->go_on) {
-        progress_end(&progress);
-    }
+    return NULL;
 }
 
 static enum status run_workers(struct work *w, struct worker *workers, size_t count,
@@ -180,7 +161,8 @@ static enum status run_workers(struct work *w, struct worker *workers, size_t co
            pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0) {
         started++;
     }
-    lead_workers(&workers[0]);
+    workers[0].leads = w->options->go_on != NULL;
+    (void)run_worker(&workers[0]);
     for (size_t i = 1; i < started; i++) {
         (void)pthread_join(workers[i].thread, NULL);
     }

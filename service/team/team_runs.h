@@ -16,8 +16,7 @@ struct team_runs_options {
     uint64_t seed;
     unsigned threads; /* 1 .. TEAM_THREADS_MAX */
     int64_t horizon_us;
-    /* Called often with the ratio of finished runs; false cancels. NULL: never cancelled, and
-     * progress is shown on a terminal. */
+    /* Called often with the ratio of finished runs; false cancels. NULL: never cancelled. */
     bool (*go_on)(void *context, double share);
     void *context;
 };

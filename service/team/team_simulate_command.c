@@ -15,6 +15,7 @@
 #include "service/tool/gnuplot.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
+#include "service/tool/progress.h"
 #include "twin/report/team_report.h"
 
 enum { RUNS = 10000, SETTINGS_MAX = 64, DAY_S = 86400 };
@@ -163,12 +164,24 @@ static bool write_study(const struct job *j, const struct team_study *study)
     return true;
 }
 
-static int run_study(const struct job *j)
+static bool show_progress(void *context, double share)
+{
+    progress_step(context, (uint64_t)(share * RUNS), RUNS);
+    return true;
+}
+
+static int run_study(struct job *j)
 {
     const struct options *o = j->options;
+    struct progress progress;
     struct team_runs runs;
     struct err_list errors = {0};
-    if (team_runs_make(j->tp, &j->runs, &runs, &errors) != STATUS_OK) {
+    j->runs.go_on = show_progress;
+    j->runs.context = &progress;
+    progress_start(&progress, "simulate");
+    const enum status status = team_runs_make(j->tp, &j->runs, &runs, &errors);
+    progress_end(&progress);
+    if (status != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_FAILED;
     }

@@ -17,20 +17,17 @@ _Static_assert((int)TEAM_LIVE_DETAIL_MAX >= (int)TEAM_JOB_FAULT_MAX,
                "what speaks against a job");
 _Static_assert((int)TEAM_LIVE_DETAIL_MAX >= (int)TEAM_RESET_FAULT_MAX, "and against a reset");
 
-static const struct team_live_answer *first_answer(const struct team_live *live,
-                                                   const struct team_params *p)
+/* The answer may be changed by those who may change the team. */
+static struct team_live_answer *find_answer(const struct team_live *live,
+                                            const struct team_params *p, const char *id,
+                                            uint16_t robot)
 {
-    return (const void *)((const char *)live + team_live_answers_at(p));
-}
-
-static const struct team_live_answer *search_answer(const struct team_live *live,
-                                                    const struct team_params *p, const char *id,
-                                                    uint16_t robot)
-{
+    struct team_live_answer *answers =
+        team_live_answers((struct team_live *)(uintptr_t)live, p);
     const uint64_t max = team_live_answers_max(p);
     const uint64_t remembered = live->answers < max ? live->answers : max;
     for (uint64_t back = 1; id[0] && back <= remembered; back++) {
-        const struct team_live_answer *a = first_answer(live, p) + (live->answers - back) % max;
+        struct team_live_answer *a = &answers[(live->answers - back) % max];
         if ((robot == ANYBODY || a->robot == robot) && strcmp(a->id, id) == 0) {
             return a;
         }
@@ -38,17 +35,10 @@ static const struct team_live_answer *search_answer(const struct team_live *live
     return NULL;
 }
 
-static struct team_live_answer *find_answer(struct team_live *live, const struct team_params *p,
-                                            const char *id, uint16_t robot)
-{
-    const struct team_live_answer *found = search_answer(live, p, id, robot);
-    return found ? team_live_answers(live, p) + (found - first_answer(live, p)) : NULL;
-}
-
 const struct team_live_answer *
 team_live_find_answer(const struct team_live *live, const struct team_params *p, const char *id)
 {
-    return search_answer(live, p, id, ANYBODY);
+    return find_answer(live, p, id, ANYBODY);
 }
 
 /* A robot's own controller gets every answer; others only a refusal. */

@@ -130,14 +130,14 @@ static void add_done(struct team_statistics *s, const struct team_effect *e)
     }
 }
 
-/* Adds the waits of robots that met; those who came last have no wait. */
+/* Adds the waits of robots that met or acted together; those who came last have no wait. */
 static void add_waits(struct team_statistics *s, const struct team_effect *e,
                       const int64_t *waits_us)
 {
     for (size_t i = 0; i < e->robot_count; i++) {
         const size_t r = e->robots[i];
-        s->robot[r].waiting_us += waits_us ? waits_us[i] : 0;
-        for (size_t j = 0; j < e->robot_count && waits_us; j++) {
+        s->robot[r].waiting_us += waits_us[i];
+        for (size_t j = 0; j < e->robot_count; j++) {
             s->behind_us[r * robot_count(s) + e->robots[j]] +=
                 waits_us[j] == 0 ? waits_us[i] : 0;
         }
@@ -146,19 +146,12 @@ static void add_waits(struct team_statistics *s, const struct team_effect *e,
 
 static void add_together(struct team_statistics *s, const struct team_effect *e)
 {
+    int64_t waits_us[TEAM_ROBOTS_MAX];
     for (size_t i = 0; i < e->robot_count; i++) {
-        const size_t r = e->robots[i];
-        const int64_t since_us = s->now[r].joined_since_us;
-        for (size_t j = 0; j < e->robot_count; j++) {
-            const int64_t other_us = s->now[e->robots[j]].joined_since_us;
-            s->behind_us[r * robot_count(s) + e->robots[j]] +=
-                since_us != LAB_TIME_NONE && other_us == e->t_us ? e->t_us - since_us : 0;
-        }
+        waits_us[i] = 0;
+        end_interval(&s->now[e->robots[i]].joined_since_us, e->t_us, &waits_us[i]);
     }
-    for (size_t i = 0; i < e->robot_count; i++) {
-        struct team_robot_now *now = &s->now[e->robots[i]];
-        end_interval(&now->joined_since_us, e->t_us, &s->robot[e->robots[i]].waiting_us);
-    }
+    add_waits(s, e, waits_us);
 }
 
 static void add_grant(struct team_statistics *s, const struct team_effect *e)
