@@ -199,7 +199,7 @@ static void test_hold(void)
                0.0, 0.0);
 }
 
-/* Of a slow effort both forms explain the motion equally well: a held one would act half a
+/* Both forms explain the motion under a slow effort equally well. A held one would act half a
  * period before it was given. */
 static void test_sooner(void)
 {
@@ -233,7 +233,7 @@ static void test_sooner(void)
     data_table_free(&table);
 }
 
-/* Of variants without velocities that explain the same, the first is chosen. */
+/* The first of variants that explain the same is chosen if they have no velocities. */
 static void test_alike(void)
 {
     const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);

@@ -205,7 +205,7 @@ static void test_links(void)
         {"OUTLIER_RATIO_MARGINAL", NULL, &links.outliers, 49, 51, P, M},
         {"HELD_OUT_FAIL", &links.held_out.rms_m, NULL, 5.9e-4, 6.1e-4, M, F},
     };
-    /* With 60 poses 4 / sqrt(360) = 0.211 happens by chance. */
+    /* 4 / sqrt(360) = 0.211 happens by chance in 60 poses. */
     const struct limit few[] = {{"RHO_SD", &links.neighbour_rho, NULL, 0.209, 0.213, P, M}};
     check_limits(limits, COUNT(limits), start_links, judge_links);
     check_limits(few, COUNT(few), start_few_poses, judge_links);
@@ -574,7 +574,7 @@ static void start_friction_by_load(void)
                                                        .effort_r2 = 0.99};
 }
 
-static int judge_unmodelled(void)
+static int judge_lacking(void)
 {
     unmodelled_term_judge(&fit, &joint_models[0][2], &missing);
     return (int)fit.estimate.verdict;
@@ -582,7 +582,7 @@ static int judge_unmodelled(void)
 
 static int count_texts(void)
 {
-    (void)judge_unmodelled();
+    (void)judge_lacking();
     return (int)(fit.estimate.reason_count + fit.estimate.advice_count);
 }
 
@@ -604,8 +604,8 @@ static void test_missing(void)
     const struct limit reported[] = {{"R2_GOOD", &missing.effort_r2, NULL, 0.951, 0.949, 0, 1}};
     const struct limit share[] = {{"SHARE_MIN", &missing.load_ratio, NULL, 0.099, 0.101, 1, 2}};
     check_limits(friction_by_load, COUNT(friction_by_load), start_friction_by_load,
-                 judge_unmodelled);
-    check_limits(verdict, COUNT(verdict), start_missing, judge_unmodelled);
+                 judge_lacking);
+    check_limits(verdict, COUNT(verdict), start_missing, judge_lacking);
     check_limits(reported, COUNT(reported), start_missing, count_texts);
     check_limits(share, COUNT(share), start_poor, count_texts);
 }
