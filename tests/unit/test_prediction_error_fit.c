@@ -7,7 +7,9 @@
 #include <gsl/gsl_matrix.h>
 #include <gsl/gsl_vector.h>
 
+#include "base/numbers/random.h"
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/model/models.h"
 #include "identification/simulation/prediction_error.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
@@ -105,6 +107,34 @@ static void test_auto(void)
     }
 }
 
+/* Low-pass filtered velocities: innovations stay correlated, and pem is not chosen. */
+static void test_filtered(void)
+{
+    enum { ROWS = 2000 };
+    static double t[ROWS], nu[ROWS], tau[ROWS];
+    const double theta[] = {0.5, 1.0, 0.0};
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct random_source draws = {.state = 1};
+    struct dynamics_fit fit;
+    double w[MODEL_AXES_MAX] = {0.0};
+    double filtered = 0.0;
+    struct data_set set = {.axes = 1, .n = ROWS, .dt_s = 0.05, .t_s = t, .run_count = 1};
+    for (size_t k = 0; k < ROWS; k++) {
+        t[k] = 0.05 * (double)k;
+        tau[k] = k % 40 == 0 ? random_between(&draws, -1.0, 1.0) : tau[k - 1];
+        filtered += 0.6 * (w[0] + 0.02 * random_normal(&draws) - filtered);
+        nu[k] = filtered;
+        model_step(&first_order_model, theta, w, NULL, &tau[k], NULL, 0.05);
+    }
+    set.run_start[1] = ROWS;
+    set.nu[0] = nu;
+    set.tau[0] = tau;
+    set.noise_sd[0] = 0.02;
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                          STATUS_OK);
+    CHECK_INT("filtered", fit.method, DYNAMICS_OUTPUT_ERROR);
+}
+
 static void test_arguments(void)
 {
     struct data_set set = draw_set(0.0, false);
@@ -168,6 +198,7 @@ int main(void)
     CU_add_test(suite, "bend", test_bend);
     CU_add_test(suite, "two runs", test_two_runs);
     CU_add_test(suite, "auto", test_auto);
+    CU_add_test(suite, "filtered", test_filtered);
     CU_add_test(suite, "arguments", test_arguments);
     CU_add_test(suite, "no memory", test_no_memory);
     return check_run();

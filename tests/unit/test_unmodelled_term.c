@@ -4,7 +4,9 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "base/numbers/constants.h"
 #include "base/numbers/random.h"
+#include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/dynamics/input_interpolation.h"
 #include "identification/dynamics/model_choice.h"
@@ -199,6 +201,31 @@ static void test_hold(void)
                0.0, 0.0);
 }
 
+/* A pendulum whose position has another unit cannot be simulated. Weak forms then decide. */
+static void test_hold_by_weak_forms(void)
+{
+    const double upright[] = {0.4, 1.0, 0.3, 0.1, 3.0};
+    const struct model *model = &joint_models[1][2];
+    const struct dynamics_options options = dynamics_options_for(model);
+    struct interpolation_choice choice;
+    struct data_table table;
+    record_run(&joint_models[0][2], &(struct extra){0.0, 0.0, 0.0}, &table.set);
+    table.memory = gsl_vector_alloc(N);
+    CU_ASSERT_FATAL(table.memory != NULL);
+    for (size_t k = 0; k < N; k++) {
+        const double nu_dot = 1.5 * 0.9 * cos(0.9 * t[k]) + 0.8 * 2.3 * cos(2.3 * t[k] + 0.4);
+        pose[k] = PI + 0.3 * pose[k];
+        model->inverse(model, upright, &pose[k], &nu[k], &nu_dot, &table.memory->data[k]);
+    }
+    table.set.tau[0] = table.memory->data;
+    CHECK_INT(
+        "weak",
+        input_interpolation_choose(model, &table, &options, INPUT_INTERPOLATION_AUTO, &choice),
+        STATUS_OK);
+    CHECK_INT("weak", choice.hold, INPUT_INTERPOLATION_LINEAR);
+    data_table_free(&table);
+}
+
 /* Both forms explain the motion under a slow effort equally well. A held one would act half a
  * period before it was given. */
 static void test_sooner(void)
@@ -231,6 +258,33 @@ static void test_sooner(void)
         STATUS_OK);
     CHECK_INT("sooner", choice.hold, INPUT_INTERPOLATION_LINEAR);
     data_table_free(&table);
+}
+
+/* A joint that rests half of the time, under efforts beyond the model's friction: they say
+ * nothing about motion and are left out. */
+static void test_rests(void)
+{
+    const struct model *model = &joint_models[0][2];
+    const struct dynamics_options options = dynamics_options_for(model);
+    struct random_source draws = {.state = 3};
+    struct dynamics_fit fit;
+    struct data_set set;
+    record_run(model, &(struct extra){0.0, 0.0, 0.0}, &set);
+    for (size_t k = 0; k < N; k++) {
+        const double phase = PI / 4.0 * fmod(t[k], 4.0);
+        const double way = fmod(t[k], 16.0) < 8.0 ? 1.5 : -1.5;
+        const bool rests = fmod(t[k], 8.0) >= 4.0;
+        const double nu_dot = rests ? 0.0 : way * PI / 4.0 * sin(2.0 * phase);
+        nu[k] = rests ? 0.0 : way * sin(phase) * sin(phase);
+        model->inverse(model, truth, NULL, &nu[k], &nu_dot, &tau[k]);
+        tau[k] = rests ? 0.9 * sin(5.0 * t[k]) : tau[k];
+        nu[k] += 0.0005 * random_normal(&draws);
+    }
+    set.pose[0] = NULL;
+    set.noise_sd[0] = 0.0005;
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
+    CHECK("left out", fit.n < N / 2 + 100);
+    CHECK_NEAR("inertia", fit.estimate.value[JOINT_INERTIA], truth[JOINT_INERTIA], 0.05, 0.0);
 }
 
 /* The first of variants that explain the same is chosen if they have no velocities. */
@@ -279,7 +333,9 @@ int main(void)
     CU_add_test(suite, "quick", test_quick);
     CU_add_test(suite, "friction", test_friction);
     CU_add_test(suite, "hold", test_hold);
+    CU_add_test(suite, "hold by weak forms", test_hold_by_weak_forms);
     CU_add_test(suite, "sooner", test_sooner);
+    CU_add_test(suite, "rests", test_rests);
     CU_add_test(suite, "alike", test_alike);
     CU_add_test(suite, "width", test_width);
     return check_run();
