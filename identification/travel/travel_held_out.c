@@ -172,8 +172,7 @@ enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *mo
     struct travel_fit theirs;
     const size_t before = fit->estimate.reason_count;
     enum status st = travel_held_out_score(predict_lap, fit, moves, n, &out);
-    st = st == STATUS_OK ? travel_time_fit_motion(moves, n, fit->motion, fit->method, &theirs)
-                         : st;
+    st = st == STATUS_OK ? travel_time_fit(moves, n, fit->motion, fit->method, &theirs) : st;
     if (st != STATUS_OK) {
         return st;
     }

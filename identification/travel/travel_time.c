@@ -469,9 +469,9 @@ static enum status fit_in_room(const struct travel_move *moves, size_t n,
     return st;
 }
 
-enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
-                                   enum travel_motion motion, enum travel_method method,
-                                   struct travel_fit *fit)
+enum status travel_time_fit(const struct travel_move *moves, size_t n,
+                            enum travel_motion motion, enum travel_method method,
+                            struct travel_fit *fit)
 {
     assert(fit);
     assert(moves || n == 0);
@@ -494,12 +494,6 @@ enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
         *fit = out;
     }
     return st;
-}
-
-enum status travel_time_fit(const struct travel_move *moves, size_t n,
-                            enum travel_method method, struct travel_fit *fit)
-{
-    return travel_time_fit_motion(moves, n, TRAVEL_TURNS_AND_DRIVES, method, fit);
 }
 
 double travel_time_predict(const struct travel_fit *fit, double rotation_rad,

@@ -16,17 +16,14 @@
 #include "base/errors/status.h"
 #include "identification/travel/travel_fit.h"
 
-/* Fits n moves. Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with
+/* Fits n moves. For a machine that only turns, or only drives, the other column is ignored.
+ * Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with
  * reasons, and the identifiable part), not an error.
  *
  * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit unchanged, else STATUS_OK. */
 MUST_USE enum status travel_time_fit(const struct travel_move *moves, size_t n,
-                                     enum travel_method method, struct travel_fit *fit);
-
-/* The same for a machine that only turns, or only drives: the other column is ignored. */
-MUST_USE enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
-                                            enum travel_motion motion,
-                                            enum travel_method method, struct travel_fit *fit);
+                                     enum travel_motion motion, enum travel_method method,
+                                     struct travel_fit *fit);
 
 /* Returns the lap that the model predicts; NaN if the data did not determine it (a term is
  * missing and no combination replaces it). */

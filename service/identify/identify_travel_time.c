@@ -293,8 +293,8 @@ static enum status fit_range(struct move_list *list, size_t from, size_t n,
     struct result *result = (struct result *)list;
     const struct travel_move *moves = list->moves;
     struct travel_fit part;
-    const enum status st = travel_time_fit_motion(moves + from, n, result->motion, method,
-                                                  name ? &part : &result->fit);
+    const enum status st =
+        travel_time_fit(moves + from, n, result->motion, method, name ? &part : &result->fit);
     if (st == STATUS_OK && name) {
         travel_time_check_part(&result->fit, name, &part);
     }

@@ -266,7 +266,8 @@ static void bench_runs(void)
             moves[i] = (struct travel_move){
                 turn, way, 0.1 + turn / 1.2 + way / 0.2 + 0.05 * random_normal(&random)};
         }
-        if (travel_time_fit(moves, COUNT(moves), TRAVEL_OLS, &fit) != STATUS_OK ||
+        if (travel_time_fit(moves, COUNT(moves), TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, &fit) !=
+                STATUS_OK ||
             team_predict_moves(tp, r, &fit, (struct team_extra){0.0, 0.0}) != STATUS_OK) {
             bench_fail("no fit");
         }

@@ -52,7 +52,8 @@ static double fits_s(void)
     struct travel_fit fit;
     const double start_s = bench_cpu_s();
     for (size_t t = 0; t < TABLES; t++) {
-        if (travel_time_fit(tables[t], MOVES, TRAVEL_AUTO, &fit) != STATUS_OK) {
+        if (travel_time_fit(tables[t], MOVES, TRAVEL_TURNS_AND_DRIVES, TRAVEL_AUTO, &fit) !=
+            STATUS_OK) {
             bench_fail("a fit failed");
         }
     }

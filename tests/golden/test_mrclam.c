@@ -48,7 +48,8 @@ static int has_reason(const struct travel_fit *fit, const char *text)
 static void test_pooled(void)
 {
     struct travel_fit fit;
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(absolute.moves, absolute.count, TRAVEL_OLS, &fit),
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(absolute.moves, absolute.count,
+                                          TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, &fit),
                           STATUS_OK);
     CHECK_INT("pooled", fit.n, 401);
     CHECK_NEAR("pooled", fit.beta[TRAVEL_INV_W], 3.154, 0.0, 5e-4);
@@ -77,13 +78,14 @@ static void test_pooled(void)
 static size_t fit_parts(const struct moves_file *file, struct travel_fit *whole)
 {
     size_t negative = 0;
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(file->moves, file->count, TRAVEL_OLS, whole),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        travel_time_fit(file->moves, file->count, TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, whole),
+        STATUS_OK);
     for (int robot = 0; robot < ROBOTS; robot++) {
         struct travel_fit part;
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(file->moves + starts[robot],
-                                              starts[robot + 1] - starts[robot], TRAVEL_OLS,
-                                              &part),
+                                              starts[robot + 1] - starts[robot],
+                                              TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, &part),
                               STATUS_OK);
         travel_time_check_part(whole, "a robot", &part);
         if (part.beta[TRAVEL_INV_W] < 0.0) {

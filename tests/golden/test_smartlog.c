@@ -28,7 +28,7 @@ static double read_number(const char *method, const char *key, size_t i)
 static void test_ols(void)
 {
     struct travel_fit fit;
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(file.moves, file.count, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(file.moves, file.count, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("smartlog", file.count, 60);
     for (size_t j = 0; j < TRAVEL_P; j++) {
         CHECK_NEAR("ols", fit.beta[j], UNIT[j] * read_number("ols", "beta", j), 1e-5, 0.0);
@@ -44,7 +44,7 @@ static void test_ols(void)
 static void check_robust(const char *name, enum travel_method method)
 {
     struct travel_fit fit;
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(file.moves, file.count, method, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(file.moves, file.count, method, &fit), STATUS_OK);
     for (size_t j = 0; j < TRAVEL_P; j++) {
         const double se = UNIT[j] * read_number(name, "se", j);
         CHECK_NEAR(name, fit.beta[j], UNIT[j] * read_number(name, "beta", j), 0.0, 0.05 * se);
@@ -68,10 +68,8 @@ static void test_auto_sees_the_outliers(void)
 {
     struct travel_fit chosen;
     struct travel_fit tukey;
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(file.moves, file.count, TRAVEL_AUTO, &chosen),
-                          STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(file.moves, file.count, TRAVEL_TUKEY, &tukey),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(file.moves, file.count, TRAVEL_AUTO, &chosen), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(file.moves, file.count, TRAVEL_TUKEY, &tukey), STATUS_OK);
     CHECK_INT("auto", chosen.method, TRAVEL_TUKEY);
     CHECK("auto", truth_same(chosen.beta, tukey.beta, sizeof chosen.beta));
     CHECK("auto", chosen.estimate.reason_count > 0 &&

@@ -22,8 +22,8 @@ static const double reference_s = 0.706;
 static struct travel_fit fit_all(enum travel_method method)
 {
     struct travel_fit fit;
-    CU_ASSERT_EQUAL_FATAL(
-        travel_time_fit_motion(file.moves, file.count, TRAVEL_TURNS, method, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(file.moves, file.count, TRAVEL_TURNS, method, &fit),
+                          STATUS_OK);
     (void)printf("%-5s (%s): %.4f | %.3f rad/s (%.4f), %.4f | %.3f s (%.4f); sd %.4f s, %zu "
                  "outliers, %s\n",
                  travel_method_name(method), travel_method_name(fit.method),

@@ -169,7 +169,9 @@ static struct outcome repeat_runs(size_t moves_count, enum travel_method method)
             struct travel_move moves[MOVES_MAX];
             struct travel_fit fit;
             make_moves(&random, &CELL_FITS[r], moves, moves_count);
-            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, moves_count, method, &fit), STATUS_OK);
+            CU_ASSERT_EQUAL_FATAL(
+                travel_time_fit(moves, moves_count, TRAVEL_TURNS_AND_DRIVES, method, &fit),
+                STATUS_OK);
             learn_robot(&guess, r, &fit);
         }
         const uint64_t stream = (uint64_t)campaign.seed * 1000003 + trial * 1009 + moves_count;

@@ -35,7 +35,8 @@ static struct outcome repeat_runs(enum travel_method method, enum truth_noise no
         struct travel_move moves[N_MAX];
         struct travel_fit fit;
         truth_moves(&state, MIX_ALL, noise, sd_s, moves, n);
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, method, &fit), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_TURNS_AND_DRIVES, method, &fit),
+                              STATUS_OK);
         for (size_t j = 0; j < TRAVEL_P; j++) {
             out.held[j] += fit.beta_lo[j] <= truth[j] && truth[j] <= fit.beta_hi[j];
         }
@@ -163,7 +164,8 @@ static void test_auto(void)
                 struct travel_move moves[N_MAX];
                 struct travel_fit fit;
                 truth_moves(&state, MIX_ALL, (enum truth_noise)noise, 0.05, moves, sizes[i]);
-                CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, sizes[i], TRAVEL_AUTO, &fit),
+                CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, sizes[i], TRAVEL_TURNS_AND_DRIVES,
+                                                      TRAVEL_AUTO, &fit),
                                       STATUS_OK);
                 tukey += fit.method == TRAVEL_TUKEY;
             }

@@ -121,6 +121,13 @@ static inline void truth_moves(uint64_t *state, enum truth_mix mix, enum truth_n
     }
 }
 
+/* Fits moves of a robot that turns and drives. */
+static inline enum status fit_robot(const struct travel_move *moves, size_t n,
+                                    enum travel_method method, struct travel_fit *fit)
+{
+    return travel_time_fit(moves, n, TRAVEL_TURNS_AND_DRIVES, method, fit);
+}
+
 /* Settings of the filter for a robot of these nominal speeds. */
 static inline struct travel_kalman_params travel_kalman_defaults(double nominal_w_radps,
                                                                  double nominal_v_mps)

@@ -323,7 +323,8 @@ static void test_no_memory(void)
             memset(&fit, 0x5a, sizeof fit);
             struct travel_fit before = fit;
             allocations_left = n;
-            st = travel_time_fit(moves, COUNT(moves), (enum travel_method)method, &fit);
+            st = travel_time_fit(moves, COUNT(moves), TRAVEL_TURNS_AND_DRIVES,
+                                 (enum travel_method)method, &fit);
             allocations_left = -1;
             if (st != STATUS_OK) {
                 CHECK_INT("no memory", st, STATUS_E_NOMEM);

@@ -547,7 +547,9 @@ static void test_moves_without_fit(void)
     for (size_t i = 0; i < COUNT(moves); i++) {
         moves[i] = (struct travel_move){1.0, 0.5, 4.0 + 0.01 * (double)(i % 3)};
     }
-    CHECK_INT("fit", travel_time_fit(moves, COUNT(moves), TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK_INT("fit",
+              travel_time_fit(moves, COUNT(moves), TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, &fit),
+              STATUS_OK);
     static const struct {
         const char *name;
         double x_m, y_m, heading_rad;
@@ -577,7 +579,8 @@ static void test_moves_without_fit(void)
         free(tp);
     }
     struct team_prediction *tp = make_prediction(&cell);
-    CHECK_INT("few", travel_time_fit(moves, 4, TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK_INT("few", travel_time_fit(moves, 4, TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, &fit),
+              STATUS_OK);
     CHECK_INT("few", team_predict_moves(tp, 0, &fit, (struct team_extra){0.0, 0.0}),
               STATUS_E_EMPTY);
     free(tp);

@@ -192,7 +192,7 @@ static void test_identifiability(void)
         const size_t n = make_session(moves, rows[i].angles, rows[i].lengths, rows[i].both);
         for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
             struct travel_fit fit;
-            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, (enum travel_method)method, &fit),
+            CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, (enum travel_method)method, &fit),
                                   STATUS_OK);
             CHECK_INT(rows[i].row, fit.estimate.rank, rows[i].rank);
             CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
@@ -229,7 +229,7 @@ static void test_advice_helps(void)
         struct travel_move moves[2 * MOVES_MAX];
         struct travel_fit fit;
         size_t n = make_session(moves, start[i][0], start[i][1], start[i][2]);
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
         for (size_t k = 0; k < fit.estimate.advice_count; k++) {
             const int twice = strstr(fit.estimate.advice[k], "two ") ||
                               strstr(fit.estimate.advice[k], "twice");
@@ -244,7 +244,7 @@ static void test_advice_helps(void)
                 n++;
             }
         }
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
         CHECK_INT("advice", fit.estimate.rank, TRAVEL_P);
     }
 }
@@ -259,8 +259,7 @@ static void test_exact(void)
     }
     for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
         struct travel_fit fit;
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, (enum travel_method)method, &fit),
-                              STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, (enum travel_method)method, &fit), STATUS_OK);
         CHECK_NEAR("exact", fit.beta[TRAVEL_T0], TRUTH.t0_s, 1e-9, 0.0);
         CHECK_NEAR("exact", fit.estimate.value[TRAVEL_INV_W], TRUTH.w_radps, 1e-9, 0.0);
         CHECK_NEAR("exact", fit.estimate.value[TRAVEL_INV_V], TRUTH.v_mps, 1e-9, 0.0);
@@ -280,8 +279,7 @@ static void test_few(void)
         for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
             struct travel_fit fit;
             CU_ASSERT_EQUAL_FATAL(
-                travel_time_fit(n ? moves : NULL, n, (enum travel_method)method, &fit),
-                STATUS_OK);
+                fit_robot(n ? moves : NULL, n, (enum travel_method)method, &fit), STATUS_OK);
             CHECK_INT("few", fit.n, n);
             CHECK("few", fit.estimate.rank <= n);
             CHECK("few",
@@ -324,19 +322,19 @@ static void test_refused(void)
     const size_t n = make_session(moves, 3, 3, 3);
     struct travel_fit clean;
     struct travel_fit fit;
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &clean), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &clean), STATUS_OK);
     for (size_t i = 0; i < COUNT(rows); i++) {
         CHECK_INT(rows[i].row, travel_move_usable(&rows[i].move), rows[i].usable);
         if (!rows[i].usable) {
             moves[n] = rows[i].move;
-            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n + 1, TRAVEL_OLS, &fit), STATUS_OK);
+            CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n + 1, TRAVEL_OLS, &fit), STATUS_OK);
             CHECK_INT(rows[i].row, fit.refused, 1);
             CHECK_INT(rows[i].row, fit.n, n);
             CHECK(rows[i].row, truth_same(fit.beta, clean.beta, sizeof fit.beta));
             CHECK(rows[i].row, has_reason(fit.estimate.reasons, fit.estimate.reason_count,
                                           "1 of 37 moves were"));
         }
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(&rows[i].move, 1, TRAVEL_TUKEY, &fit), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(fit_robot(&rows[i].move, 1, TRAVEL_TUKEY, &fit), STATUS_OK);
         CHECK_INT(rows[i].row, fit.estimate.verdict, ESTIMATE_FAIL);
     }
     /* The largest accepted numbers must not overflow either. */
@@ -344,8 +342,7 @@ static void test_refused(void)
                                         {0.0, 1e8, 2e8}, {1e5, 1e9, 7e8},    {2e-6, 2e-6, 1e-9},
                                         {1e6, 1e9, 1e9}, {3e-6, 0.0, 1e-300}};
     for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
-        CHECK_INT("large",
-                  travel_time_fit(large, COUNT(large), (enum travel_method)method, &fit),
+        CHECK_INT("large", fit_robot(large, COUNT(large), (enum travel_method)method, &fit),
                   STATUS_OK);
     }
 }
@@ -360,7 +357,7 @@ static void test_almost_zero(void)
         moves[i].rotation_rad += 1e-12;
         moves[i].displacement_m -= 1e-12;
     }
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("almost zero", fit.estimate.rank, 5);
     CHECK_NEAR("almost zero", fit.estimate.value[TRAVEL_INV_W], TRUTH.w_radps, 0.01, 0.0);
 }
@@ -381,7 +378,7 @@ static void test_reasons(void)
     const size_t n = make_session(moves, 3, 3, 3);
 
     set_laps(moves, n, &(struct truth){3.0, 0.1, 0.1, -1.2, 0.2});
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("negative speed", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("negative speed", has_reason(fit.estimate.reasons, fit.estimate.reason_count,
                                        "unphysical sign: 1 / angular_speed_radps"));
@@ -392,14 +389,14 @@ static void test_reasons(void)
                                 fit.estimate.lo[TRAVEL_INV_W] < fit.estimate.hi[TRAVEL_INV_W]);
 
     set_laps(moves, n, &(struct truth){0.3, -0.2, 0.1, 1.2, 0.2});
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("negative delay", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK("negative delay",
           has_reason(fit.estimate.reasons, fit.estimate.reason_count, "unphysical sign: ta_s"));
 
     /* A speed without a limit: the slope is nothing. */
     set_laps(moves, n, &(struct truth){0.3, 0.1, 0.1, 1e4, 0.2});
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK("no slope", fit.estimate.verdict != ESTIMATE_PASS);
     CHECK("no slope", fit.beta_lo[TRAVEL_INV_W] < 0.0 && isnan(fit.estimate.hi[TRAVEL_INV_W]));
     CHECK("no slope",
@@ -409,7 +406,7 @@ static void test_reasons(void)
     for (size_t i = 0; i < n; i++) {
         moves[i].lap_s = 1.0 + truth_uniform(&state);
     }
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("no relation", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("no relation",
           has_reason(fit.estimate.reasons, fit.estimate.reason_count, "poor fit"));
@@ -418,14 +415,14 @@ static void test_reasons(void)
     for (size_t i = 0; i < n; i += 6) {
         moves[i].lap_s += 2.0;
     }
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_AUTO, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_AUTO, &fit), STATUS_OK);
     CHECK_INT("outliers", fit.method, TRAVEL_TUKEY);
     CHECK_INT("outliers", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK_INT("outliers", fit.outliers, 6);
     CHECK("outliers", has_reason(fit.estimate.reasons, fit.estimate.reason_count,
                                  "17 % of the laps are outliers"));
     CHECK_NEAR("outliers", fit.estimate.value[TRAVEL_INV_V], 0.2, 0.01, 0.0);
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK("outliers",
           has_reason(fit.estimate.reasons, fit.estimate.reason_count, "not Gaussian"));
 }
@@ -436,9 +433,9 @@ static void test_parts(void)
     struct travel_fit good;
     struct travel_fit bad;
     const size_t n = make_session(moves, 3, 3, 3);
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &good), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &good), STATUS_OK);
     set_laps(moves, n, &(struct truth){3.0, 0.1, 0.1, -1.2, 0.2});
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &bad), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &bad), STATUS_OK);
     struct travel_fit whole = good;
     travel_time_check_part(&whole, "b.csv", &good);
     CHECK_INT("good part", whole.estimate.verdict, ESTIMATE_PASS);
@@ -463,8 +460,7 @@ static void test_motion(void)
     for (size_t i = 0; i < n; i++) {
         moves[i].displacement_m = 7.0 + (double)i; /* not read */
     }
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("joint", fit.estimate.verdict, ESTIMATE_PASS);
     CHECK_INT("joint", fit.estimate.rank, 2);
     CHECK_INT("joint", fit.estimate.combination_count, 0);
@@ -479,8 +475,7 @@ static void test_motion(void)
                fit.beta[TRAVEL_T0] + 2.0 * fit.beta[TRAVEL_INV_W], 1e-12, 0.0);
     /* One angle: another one is asked for, and no drive. */
     n = make_session(moves, 1, 0, 0);
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("one angle", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("one angle", has_reason(fit.estimate.reasons, fit.estimate.reason_count,
                                   "t0_s, angular_speed_radps one"));
@@ -489,11 +484,11 @@ static void test_motion(void)
     CHECK("one angle", !has_reason(fit.estimate.advice, fit.estimate.advice_count, "drive"));
     /* The same of a slide. */
     n = make_session(moves, 0, 3, 0);
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
                           STATUS_OK);
     CHECK_INT("slide", fit.estimate.verdict, ESTIMATE_PASS);
     CHECK_NEAR("slide", fit.estimate.value[TRAVEL_INV_V], TRUTH.v_mps, 0.02, 0.0);
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, 0, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, 0, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
                           STATUS_OK);
     CHECK_INT("nothing", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("nothing", has_reason(fit.estimate.advice, fit.estimate.advice_count,
@@ -511,7 +506,7 @@ static void test_composites(void)
         moves[n++] = (struct travel_move){.rotation_rad = 4.0 + 0.5 * (double)i,
                                           .lap_s = 6.0 + 0.9 * (double)i};
     }
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_AUTO, &fit),
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_TURNS, TRAVEL_AUTO, &fit),
                           STATUS_OK);
     CHECK_INT("composites", fit.method, TRAVEL_TUKEY);
     CHECK_INT("composites", fit.outliers, 4);
@@ -519,8 +514,7 @@ static void test_composites(void)
     CHECK_NEAR("composites", fit.estimate.value[TRAVEL_INV_W], TRUTH.w_radps, 0.02, 0.0);
     CHECK("composites",
           has_reason(fit.estimate.advice, fit.estimate.advice_count, "several moves in one"));
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit), STATUS_OK);
     CHECK_INT("followed", fit.method, TRAVEL_OLS);
     CHECK("followed",
           has_reason(fit.estimate.reasons, fit.estimate.reason_count, "4 of 16 moves deviate"));
@@ -545,8 +539,7 @@ static void test_middle(void)
                 .displacement_m = i % 3 == 0 ? 0.0 : drives[truth_below(&state, sizes)]};
         }
         set_laps(moves, COUNT(moves), &TRUTH);
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, COUNT(moves), TRAVEL_AUTO, &fit),
-                              STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, COUNT(moves), TRAVEL_AUTO, &fit), STATUS_OK);
         CHECK_INT("middle", fit.estimate.verdict, ESTIMATE_PASS);
         for (size_t k = 0; k < COUNT(wanted); k++) {
             CHECK_INT(wanted[k],
@@ -595,8 +588,7 @@ static void test_accelerates(void)
                                   rows[r].noise_s * truth_normal(&state);
                 moves[i].lap_s += truth_uniform(&state) < rows[r].late ? 1.5 : 0.0;
             }
-            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, COUNT(moves), TRAVEL_AUTO, &fit),
-                                  STATUS_OK);
+            CU_ASSERT_EQUAL_FATAL(fit_robot(moves, COUNT(moves), TRAVEL_AUTO, &fit), STATUS_OK);
             CHECK(rows[r].row, fit.estimate.verdict != ESTIMATE_PASS);
             CHECK(rows[r].row,
                   has_reason(fit.estimate.reasons, fit.estimate.reason_count, "bend"));
@@ -658,8 +650,7 @@ static void test_kind_aside(void)
                 strayed++;
             }
         }
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, COUNT(moves), TRAVEL_AUTO, &fit),
-                              STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, COUNT(moves), TRAVEL_AUTO, &fit), STATUS_OK);
         CHECK_INT(rows[r].row,
                   has_reason(fit.estimate.reasons, fit.estimate.reason_count,
                              rows[r].words ? rows[r].words : "share a cause"),
@@ -692,7 +683,7 @@ static void test_report(void)
     struct travel_move moves[MOVES_MAX];
     const size_t n = make_session(moves, 3, 0, 0);
 
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(NULL, 0, TRAVEL_AUTO, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(NULL, 0, TRAVEL_AUTO, &fit), STATUS_OK);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     travel_report_write(&w, NULL, &fit);
     CHECK("report", json_write_end(&w));
@@ -714,7 +705,7 @@ static void test_report(void)
         "\"rmse_s\":null,\"r2\":null,\"residual_s_sd\":null,\"outliers\":0,\"refused\":0,"
         "\"with_accelerations\":null}");
 
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     json_write_object(&w, NULL);
     travel_report_write(&w, "real", &fit);
@@ -758,7 +749,7 @@ static void test_few_moves(void)
                              (i < rows[k].far ? 20.0 : 0.0);
         }
         const enum travel_method method = rows[k].far ? TRAVEL_TUKEY : TRAVEL_OLS;
-        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, rows[k].moves, method, &fit), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, rows[k].moves, method, &fit), STATUS_OK);
         struct estimate *e = &fit.estimate;
         const bool reported = rows[k].freedom >= ESTIMATE_FREEDOM_MIN;
         CHECK_INT(rows[k].row, fit.freedom, rows[k].freedom);

@@ -683,7 +683,7 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
     for (enum side s = SIDE_REAL; s < SIDE_COUNT && !out->commanded; s++) {
         const size_t n = pair_moves(pair, p, s, moves, t_us);
         out->known[s] =
-            travel_time_fit_motion(moves, n, p->motion, p->method, &out->fit[s]) == STATUS_OK;
+            travel_time_fit(moves, n, p->motion, p->method, &out->fit[s]) == STATUS_OK;
         if (out->known[s] && p->dynamics.plausible) {
             travel_judge_units(&out->fit[s], moves, n);
         }

@@ -248,9 +248,9 @@ enum status parameters_fit(const struct parameter_data *data, enum travel_method
                            struct parameter_fit *fit)
 {
     fit->commanded = data->commanded != NULL;
-    return fit->commanded ? profile_time_fit(data->commanded, data->n, method, &fit->profile)
-                          : travel_time_fit_motion(data->moves, data->n, data->motion, method,
-                                                   &fit->travel);
+    return fit->commanded
+               ? profile_time_fit(data->commanded, data->n, method, &fit->profile)
+               : travel_time_fit(data->moves, data->n, data->motion, method, &fit->travel);
 }
 
 static void check_fit(const struct parameter_data *data, bool plausible,
