@@ -48,145 +48,94 @@ static const char *timeout_side(const struct entry *e)
     return e->timed_out[SIDE_VIRTUAL] ? "virtual" : NULL;
 }
 
-static void write_optional_seconds(struct json_writer *w, const char *key, int64_t us)
+/* Rows that are absent if unknown. */
+#define OPTIONAL_SECONDS(key, us) JSON_IF((us) != LAB_TIME_NONE, JSON_SECONDS(key, us))
+#define OPTIONAL_AXES(key, x, n)  JSON_IF((n) > 0, JSON_NUMBERS(key, x, n))
+#define OPTIONAL_REAL(key, x)     JSON_IF(isfinite(x), JSON(key, x))
+#define STATUS(key, e, side)                                                                   \
+    JSON_IF((e)->answered[side], JSON(key, reply_status_name((e)->status[side])))
+
+static const char *excluded_side(const struct entry *e)
 {
-    if (us != LAB_TIME_NONE) {
-        json_write_seconds(w, key, us);
-    }
+    return !e->uncalibrated[SIDE_VIRTUAL] ? "real"
+           : !e->uncalibrated[SIDE_REAL]  ? "virtual"
+                                          : "both";
 }
 
-void consistency_write_json(struct json_writer *w, const char *key,
-                            enum consistency consistency)
-{
-    if (consistency == CONSISTENCY_UNKNOWN) {
-        json_write_text(w, key, NULL);
-    } else {
-        json_write_bool(w, key, consistency == CONSISTENT);
-    }
-}
-
-/* Writes only the known members. */
-static void write_arm(struct json_writer *w, const struct entry_arm *arm)
-{
-    const struct {
-        const char *key;
-        double mm;
-    } rows[] = {{"tool_gap_end_mm", arm->gap_end_mm},
-                {"tool_gap_max_mm", arm->gap_max_mm},
-                {"real_path_error_mm", arm->path_error_mm[SIDE_REAL]},
-                {"virtual_path_error_mm", arm->path_error_mm[SIDE_VIRTUAL]}};
-    for (size_t i = 0; i < COUNT(rows) && arm->known; i++) {
-        if (isfinite(rows[i].mm)) {
-            json_write_real(w, rows[i].key, rows[i].mm);
-        }
-    }
-}
-
-void entry_write_json(struct json_writer *w, const char *key, const struct entry *entry,
+void entry_write_json(struct json_writer *w, const char *key, const struct entry *e,
                       const char *pair)
 {
-    json_write_object(w, key);
-    json_write_text(w, "pair", pair);
-    json_write_int(w, "n", (int64_t)entry->n);
-    json_write_text(w, "id", entry->id[0] ? entry->id : NULL);
-    json_write_seconds(w, "t", entry->t_us);
-    json_write_text(w, "op", entry->op);
-    json_write_real(w, "rotation_rad", entry->rotation_rad);
-    json_write_real(w, "displacement_m", entry->displacement_m);
-    json_write_seconds(w, "real_lap_s", entry->lap_us[SIDE_REAL]);
-    json_write_seconds(w, "virtual_lap_s", entry->lap_us[SIDE_VIRTUAL]);
-    json_write_seconds(w, "lag_s", entry->lag_us);
-    json_write_text(w, "verdict", verdict_name(entry->verdict));
-    if (timeout_side(entry)) {
-        json_write_text(w, "timeout_side", timeout_side(entry));
-    }
-    if (entry->interrupted_us > 0) {
-        json_write_seconds(w, "interrupted_s", entry->interrupted_us);
-    }
-    if (isfinite(entry->virtual_pace)) {
-        json_write_real(w, "virtual_pace", entry->virtual_pace);
-    }
-    if (entry->explained_by_pace) {
-        json_write_text(w, "explained_by", "pace");
-    }
-    write_optional_seconds(w, "lag_uncertainty_s", entry->lag_uncertainty_us);
-    write_optional_seconds(w, "real_motion_s", entry->motion_us[SIDE_REAL]);
-    write_optional_seconds(w, "virtual_motion_s", entry->motion_us[SIDE_VIRTUAL]);
-    write_optional_seconds(w, "real_transport_s", entry->transport_us[SIDE_REAL]);
-    write_optional_seconds(w, "virtual_transport_s", entry->transport_us[SIDE_VIRTUAL]);
-    write_optional_seconds(w, "real_wait_s", entry->wait_us[SIDE_REAL]);
-    write_optional_seconds(w, "virtual_wait_s", entry->wait_us[SIDE_VIRTUAL]);
-    if (entry->answered[SIDE_REAL]) {
-        json_write_text(w, "real_status", reply_status_name(entry->status[SIDE_REAL]));
-    }
-    if (entry->answered[SIDE_VIRTUAL]) {
-        json_write_text(w, "virtual_status", reply_status_name(entry->status[SIDE_VIRTUAL]));
-    }
-    if (entry->uncalibrated[SIDE_REAL] || entry->uncalibrated[SIDE_VIRTUAL]) {
-        json_write_text(w, "excluded",
-                        !entry->uncalibrated[SIDE_VIRTUAL] ? "real"
-                        : !entry->uncalibrated[SIDE_REAL]  ? "virtual"
-                                                           : "both");
-    }
-    consistency_write_json(w, "consistent", entry->consistency);
-    if (entry->consistency == INCONSISTENT) {
-        json_write_text(w, "differs", entry->differs);
-    }
-    if (entry->correction > 0) {
-        json_write_int(w, "correction", (int64_t)entry->correction);
-        json_write_real(w, "correction_m", entry->correction_m);
-        json_write_real(w, "correction_rad", entry->correction_rad);
-    }
-    if (entry->ambiguous != ENTRY_SURE) {
-        json_write_text(w, "ambiguous", entry_ambiguity_name(entry->ambiguous));
-    }
-    write_arm(w, &entry->arm);
-    if (entry->team[0]) {
-        json_write_text(w, "team", entry->team);
-        json_write_text(w, "job", entry->job[0] ? entry->job : NULL);
-        json_write_text(w, "task", entry->task);
-    }
-    json_write_close(w);
+    const struct entry_arm *const arm = &e->arm;
+    JSON_WRITE_OBJECT(
+        w, key, JSON("pair", pair), JSON("n", e->n), JSON("id", e->id[0] ? e->id : NULL),
+        JSON_SECONDS("t", e->t_us), JSON("op", e->op), JSON("rotation_rad", e->rotation_rad),
+        JSON("displacement_m", e->displacement_m),
+        JSON_SECONDS("real_lap_s", e->lap_us[SIDE_REAL]),
+        JSON_SECONDS("virtual_lap_s", e->lap_us[SIDE_VIRTUAL]),
+        JSON_SECONDS("lag_s", e->lag_us), JSON("verdict", verdict_name(e->verdict)),
+        JSON_IF(timeout_side(e), JSON("timeout_side", timeout_side(e))),
+        JSON_IF(e->interrupted_us > 0, JSON_SECONDS("interrupted_s", e->interrupted_us)),
+        OPTIONAL_REAL("virtual_pace", e->virtual_pace),
+        JSON_IF(e->explained_by_pace, JSON("explained_by", "pace")),
+        OPTIONAL_SECONDS("lag_uncertainty_s", e->lag_uncertainty_us),
+        OPTIONAL_SECONDS("real_motion_s", e->motion_us[SIDE_REAL]),
+        OPTIONAL_SECONDS("virtual_motion_s", e->motion_us[SIDE_VIRTUAL]),
+        OPTIONAL_SECONDS("real_transport_s", e->transport_us[SIDE_REAL]),
+        OPTIONAL_SECONDS("virtual_transport_s", e->transport_us[SIDE_VIRTUAL]),
+        OPTIONAL_SECONDS("real_wait_s", e->wait_us[SIDE_REAL]),
+        OPTIONAL_SECONDS("virtual_wait_s", e->wait_us[SIDE_VIRTUAL]),
+        STATUS("real_status", e, SIDE_REAL), STATUS("virtual_status", e, SIDE_VIRTUAL),
+        JSON_IF(e->uncalibrated[SIDE_REAL] || e->uncalibrated[SIDE_VIRTUAL],
+                JSON("excluded", excluded_side(e))),
+        CONSISTENCY_ROW("consistent", e->consistency),
+        JSON_IF(e->consistency == INCONSISTENT, JSON("differs", e->differs)),
+        JSON_IF(e->correction > 0, JSON_GROUP(JSON("correction", e->correction),
+                                              JSON("correction_m", e->correction_m),
+                                              JSON("correction_rad", e->correction_rad))),
+        JSON_IF(e->ambiguous != ENTRY_SURE,
+                JSON("ambiguous", entry_ambiguity_name(e->ambiguous))),
+        JSON_IF(arm->known,
+                JSON_GROUP(
+                    OPTIONAL_REAL("tool_gap_end_mm", arm->gap_end_mm),
+                    OPTIONAL_REAL("tool_gap_max_mm", arm->gap_max_mm),
+                    OPTIONAL_REAL("real_path_error_mm", arm->path_error_mm[SIDE_REAL]),
+                    OPTIONAL_REAL("virtual_path_error_mm", arm->path_error_mm[SIDE_VIRTUAL]))),
+        JSON_IF(e->team[0],
+                JSON_GROUP(JSON("team", e->team), JSON("job", e->job[0] ? e->job : NULL),
+                           JSON("task", e->task))));
 }
 
 void alarm_write_json(struct json_writer *w, const char *key, const struct alarm *alarm,
                       const char *pair)
 {
-    json_write_object(w, key);
-    json_write_text(w, "pair", pair);
-    json_write_int(w, "n", (int64_t)alarm->n);
-    json_write_seconds(w, "t", alarm->t_us);
-    json_write_text(w, "type", alarm_type_name(alarm->type));
-    json_write_text(w, "code", alarm->code);
-    json_write_text(w, "side", alarm->side < SIDE_COUNT ? side_name(alarm->side) : NULL);
-    json_write_text(w, "id", alarm->id[0] ? alarm->id : NULL);
-    json_write_text(w, "detail", alarm->detail);
-    if (alarm->suppressed > 0) {
-        json_write_int(w, "suppressed", (int64_t)alarm->suppressed);
-    }
-    json_write_close(w);
+    JSON_WRITE_OBJECT(
+        w, key, JSON("pair", pair), JSON("n", alarm->n), JSON_SECONDS("t", alarm->t_us),
+        JSON("type", alarm_type_name(alarm->type)), JSON("code", alarm->code),
+        JSON("side", alarm->side < SIDE_COUNT ? side_name(alarm->side) : NULL),
+        JSON("id", alarm->id[0] ? alarm->id : NULL), JSON("detail", alarm->detail),
+        JSON_IF(alarm->suppressed > 0, JSON("suppressed", alarm->suppressed)));
 }
 
 static void write_details(struct json_writer *w, const struct event *event)
 {
+    const struct event_telemetry *const m = &event->telemetry;
     switch (event->kind) {
     case EVENT_COMMAND:
-        json_write_text(w, "id", event->command.id[0] ? event->command.id : NULL);
-        json_write_text(w, "op", event->command.op);
-        json_write_real(w, "rotation_rad", event->command.rotation_rad);
-        json_write_real(w, "displacement_m", event->command.displacement_m);
+        JSON_WRITE(w, JSON("id", event->command.id[0] ? event->command.id : NULL),
+                   JSON("op", event->command.op),
+                   JSON("rotation_rad", event->command.rotation_rad),
+                   JSON("displacement_m", event->command.displacement_m));
         break;
     case EVENT_REPLY:
-        json_write_text(w, "id", event->reply.id[0] ? event->reply.id : NULL);
-        json_write_text(w, "status", reply_status_name(event->reply.status));
-        write_optional_seconds(w, "source_t", event->reply.source_us);
+        JSON_WRITE(w, JSON("id", event->reply.id[0] ? event->reply.id : NULL),
+                   JSON("status", reply_status_name(event->reply.status)),
+                   OPTIONAL_SECONDS("source_t", event->reply.source_us));
         break;
     case EVENT_TELEMETRY:
-        write_optional_seconds(w, "source_t", event->telemetry.source_us);
-        json_write_int(w, "seq", event->telemetry.seq);
-        json_write_axes(w, "nu", event->telemetry.nu, event->telemetry.nu_count);
-        json_write_axes(w, "tau", event->telemetry.tau, event->telemetry.tau_count);
-        json_write_axes(w, "pose", event->telemetry.pose, event->telemetry.pose_count);
+        JSON_WRITE(w, OPTIONAL_SECONDS("source_t", m->source_us), JSON_WHOLE("seq", m->seq),
+                   OPTIONAL_AXES("nu", m->nu, m->nu_count),
+                   OPTIONAL_AXES("tau", m->tau, m->tau_count),
+                   OPTIONAL_AXES("pose", m->pose, m->pose_count));
         break;
     case EVENT_CONNECTION:
         json_write_text(w, "state", event->connection.online ? "online" : "offline");
@@ -195,33 +144,32 @@ static void write_details(struct json_writer *w, const struct event *event)
         json_write_int(w, "probe", event->echo.probe);
         break;
     case EVENT_ACK:
-        json_write_int(w, "version", event->ack.version);
-        json_write_text(w, "detail", event->ack.reason);
+        JSON_WRITE(w, JSON("version", event->ack.version), JSON("detail", event->ack.reason));
         break;
     case EVENT_POSE_ACK:
-        json_write_int(w, "correction", event->ack.version);
-        json_write_text(w, "detail", event->ack.reason);
+        JSON_WRITE(w, JSON("correction", event->ack.version),
+                   JSON("detail", event->ack.reason));
         break;
     case EVENT_REQUEST:
-        json_write_text(w, "op", request_action_name(event->request.action));
-        json_write_int(w, "version", event->request.version);
+        JSON_WRITE(w, JSON("op", request_action_name(event->request.action)),
+                   JSON("version", event->request.version));
         break;
     case EVENT_FIT:
-        json_write_int(w, "job", event->fit.job);
-        json_write_text(w, "outcome", fit_outcome_name(event->fit.outcome));
+        JSON_WRITE(w, JSON("job", event->fit.job),
+                   JSON("outcome", fit_outcome_name(event->fit.outcome)));
         break;
     case EVENT_MALFORMED:
-        json_write_text(w, "code", fault_name(event->malformed.fault));
-        json_write_text(w, "detail", event->malformed.detail);
+        JSON_WRITE(w, JSON("code", fault_name(event->malformed.fault)),
+                   JSON("detail", event->malformed.detail));
         break;
     case EVENT_FAULT:
-        json_write_text(w, "op", fault_kind_name(event->fault.kind));
-        json_write_text(w, "detail", event->fault.detail);
+        JSON_WRITE(w, JSON("op", fault_kind_name(event->fault.kind)),
+                   JSON("detail", event->fault.detail));
         break;
     case EVENT_NOTE:
-        json_write_text(w, "op", note_kind_name(event->note.kind));
-        json_write_text(w, "id", event->note.id[0] ? event->note.id : NULL);
-        write_optional_seconds(w, "source_t", event->note.source_us);
+        JSON_WRITE(w, JSON("op", note_kind_name(event->note.kind)),
+                   JSON("id", event->note.id[0] ? event->note.id : NULL),
+                   OPTIONAL_SECONDS("source_t", event->note.source_us));
         break;
     case EVENT_TEAM:
         json_write_text(w, "op", team_op_name(event->team.op));
@@ -240,12 +188,9 @@ static void write_details(struct json_writer *w, const struct event *event)
 void event_write_json(struct json_writer *w, const char *key, const struct event *event,
                       uint64_t n)
 {
-    json_write_object(w, key);
-    json_write_text(w, "pair", event->pair);
-    json_write_int(w, "n", (int64_t)n);
-    json_write_seconds(w, "t", event->t_us);
-    json_write_text(w, "kind", event_kind_name(event->kind));
-    json_write_text(w, "side", event->side < SIDE_COUNT ? side_name(event->side) : NULL);
+    JSON_OPEN(w, key, JSON("pair", event->pair), JSON("n", n), JSON_SECONDS("t", event->t_us),
+              JSON("kind", event_kind_name(event->kind)),
+              JSON("side", event->side < SIDE_COUNT ? side_name(event->side) : NULL));
     write_details(w, event);
     json_write_close(w);
 }

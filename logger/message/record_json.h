@@ -12,9 +12,9 @@ enum { RECORD_JSON_MAX = 2560 }; /* bytes that always suffice for one record */
 /* pair: the pair's id. */
 void entry_write_json(struct json_writer *w, const char *key, const struct entry *entry,
                       const char *pair);
-/* Writes true, false or null. */
-void consistency_write_json(struct json_writer *w, const char *key,
-                            enum consistency consistency);
+/* A row: true, false or null. */
+#define CONSISTENCY_ROW(key, x)                                                                \
+    ((x) == CONSISTENCY_UNKNOWN ? JSON_NULL(key) : JSON_BOOL(key, (x) == CONSISTENT))
 void alarm_write_json(struct json_writer *w, const char *key, const struct alarm *alarm,
                       const char *pair);
 /* Writes one event of `record: all`, without its payload's text. */

@@ -199,7 +199,7 @@ void pair_dispatch(const struct pair_run *run)
 static void write_comparison(struct json_writer *w, const struct pair_run *run,
                              const struct pair_slot *slot)
 {
-    consistency_write_json(w, "consistent", (enum consistency)slot->consistency);
+    JSON_WRITE(w, CONSISTENCY_ROW("consistent", slot->consistency));
     if (slot->consistency == INCONSISTENT) {
         json_write_text(w, "differs", run->changes->differs);
     }

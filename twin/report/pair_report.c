@@ -366,9 +366,9 @@ static void write_last(struct json_writer *w, const struct pair *pair)
     const uint32_t newest = (pair->recent_next + PAIR_RECENT - 1) % PAIR_RECENT;
     const struct pair_judged *last = &pair->recent[newest];
     const bool any = pair->recent_count > 0;
-    json_write_text(w, "last_verdict", any ? verdict_name((enum verdict)last->verdict) : NULL);
-    consistency_write_json(w, "last_consistent",
-                           any ? (enum consistency)last->consistency : CONSISTENCY_UNKNOWN);
+    JSON_WRITE(w, JSON("last_verdict", any ? verdict_name((enum verdict)last->verdict) : NULL),
+               CONSISTENCY_ROW("last_consistent", any ? (enum consistency)last->consistency
+                                                      : CONSISTENCY_UNKNOWN));
 }
 
 /* Only recorded alarms. */
