@@ -35,7 +35,8 @@ def network_cut(r):
 def flaps(r):
     r.network.only = b"\0\6tandem"  # the client id in CONNECT: the connection of commands reconnects first
     for _ in r.times(30, 60):
-        r.wait(r.network.named, "the daemon connects")
+        carried = r.network.carried
+        r.wait(lambda: r.network.carried > carried, "the daemon connects")  # noqa: B023 - waited for at once
         r.wait_load(0.05, 0.4)
         r.network.cut(named=r.draw.random() < 0.9)
     r.check("another program" not in r.log(), "a second program is blamed for a link that is cut")
