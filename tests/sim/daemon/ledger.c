@@ -23,7 +23,7 @@ enum status __wrap_inbox_add(struct inbox *inbox, struct message *message, enum 
 {
     const enum status status = __real_inbox_add(inbox, message, kind);
     const char *id = kind == INBOX_EVENT && broker_commands_pair(message->topic)
-                         ? strstr(message->payload, "\"id\":\"c")
+                         ? memmem(message->payload, message->stored_bytes, "\"id\":\"c", 7)
                          : NULL;
     if (status == STATUS_OK && id) {
         ledger_hand_over((int32_t)strtol(id + 7, NULL, 10));
