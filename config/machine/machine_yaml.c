@@ -284,7 +284,7 @@ static void add_state(const struct option_reading *item, void *value, void *owne
     r->state->final = ((const struct state_values *)value)->final;
     r->state->outputs =
         read_acts(r, item, "outputs", "E-STATE-TEXT",
-                  " among the outputs of a state: only name = value stands there", 0);
+                  " among the outputs of a state: only name = value is allowed there", 0);
     option_read_items(item, "arcs", r);
 }
 

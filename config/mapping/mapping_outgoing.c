@@ -45,7 +45,7 @@ static const struct option_row send_rows[] = {
     {"topic", TEXT_AT(topic), "Under which topic."},
     {"text", TEXT_AT(text), "The payload: \"1 {rotation_rad} {displacement_m}\"."},
     {"json", BY_HAND, "The same as JSON: {angle: \"{rotation_rad}\"}."},
-    {"fields", BY_HAND, "Units, scales, maps and digits of what stands in it."},
+    {"fields", BY_HAND, "Units, scales, maps and digits of its values."},
 };
 static const struct option_table send_options = {send_rows, COUNT(send_rows)};
 const struct option_items mapping_send_items = {

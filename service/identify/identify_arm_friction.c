@@ -183,7 +183,7 @@ static void print_page(const void *what, FILE *out)
         print_joint(result, j, out);
     }
     if (result->compared.df > 0.0) {
-        (void)fprintf(out, "\nthe recording %s what is in use (all joints, p %.2g)\n",
+        (void)fprintf(out, "\nthe recording %s the parameters in use (all joints, p %.2g)\n",
                       result->compared.contradicts ? "contradicts" : "does not contradict",
                       result->compared.p);
     }

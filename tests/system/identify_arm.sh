@@ -52,7 +52,7 @@ refuse 1 '[wrong_unit] ' --model arm_friction "$work/bent.csv"
 "$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
 # One value as a fit printed it, and one that no joint has.
 "$TANDEM" identify --model arm_friction --reference "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
-grep -q 'does not contradict what is in use (all joints' "$work/page" || fail "not compared: $(cat "$work/page")"
+grep -q 'does not contradict the parameters in use (all joints' "$work/page" || fail "not compared: $(cat "$work/page")"
 code=0
 "$TANDEM" identify --model arm_friction --reference Fv1=0.89,viscous5_as=0.24 --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || code=$?
 [ "$code" = 3 ] || fail "a joint that is another: exit $code"

@@ -34,7 +34,7 @@
     X(PROBLEM_TEAM_REFUSES, 409, "team-refuses", "The team cannot do this now")                \
     X(PROBLEM_BODY_TOO_LARGE, 413, "body-too-large", "Body too large")                         \
     X(PROBLEM_URL_TOO_LONG, 414, "url-too-long", "URL too long")                               \
-    X(PROBLEM_MEDIA_TYPE_UNKNOWN, 415, "media-type", "Media type not taken")                   \
+    X(PROBLEM_MEDIA_TYPE_UNKNOWN, 415, "media-type", "Media type not accepted")                \
     X(PROBLEM_WRONG_HOST, 421, "wrong-host", "Not a name of this server")                      \
     X(PROBLEM_TOO_MANY_REQUESTS, 429, "too-many-requests", "Too many requests")                \
     X(PROBLEM_TOO_MANY_CONNECTIONS, 429, "too-many-connections", "Too many connections")       \
