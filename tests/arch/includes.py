@@ -109,7 +109,10 @@ CORE_LIBC = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h
 CORE_LIBRARIES = ("gsl/",)
 # Files of one room that call each other in a circle, each with its reason. No others may.
 KNOTS = {
-    "logger/codec": ("vda5050_order vda5050_send vda5050_state vda5050_zones", "one order of one robot"),
+    "config/labfile": ("lab_check lab_file lab_options", "the table of a lab's options and the functions that its rows call"),
+    "config/team": ("team_file team_options team_print team_steps", "the tables of a team's options and their functions"),
+    "logger/codec": ("codec_vda5050 codecs vda5050_order vda5050_send vda5050_state vda5050_zones",
+                     "the table of codecs and its row; one order of one robot"),
     "logger/storage": ("store store_buckets store_reader", "one connection and its prepared statements"),
     "service/mqtt": ("mqtt_client mqtt_connection mqtt_sender", "one connection under one lock"),
     "twin/pair": ("pair pair_close pair_correct pair_fault pair_link pair_parameters", "the state of one pair"),

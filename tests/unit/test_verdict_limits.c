@@ -358,7 +358,7 @@ static void test_late_replies(void)
         moves[i] = (struct travel_move){turn, drive, 0.3 + slower * (turn + drive / 0.5)};
         moves[i].lap_s += 0.02 * random_normal(&draws) + (i == 40 || i == 70 ? 5.0 : 0.0);
     }
-    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, MOVES, TRAVEL_TUKEY, &travel), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, MOVES, TRAVEL_TURNS_AND_DRIVES, TRAVEL_TUKEY, &travel), STATUS_OK);
     CHECK_INT("FAR_SD", travel.estimate.verdict, M);
 }
 
