@@ -30,7 +30,7 @@ static void test_refused(void)
         const char *text, *code;
     } rows[] = {
         {LAB("counter.yaml"), "list_expected"},
-        {LAB("[[a]]"), "text_expected"},
+        {LAB("[[a]]"), "value_expected"},
         {LAB("[nosuch.yaml]"), "machine_fault"},
         {LAB("[config/machines/counter.yaml, config/machines/counter.yaml]"), "duplicate_name"},
         {LAB("[tests/golden/machines/f02_overlap.drawio]"), "machine_fault"},
