@@ -331,37 +331,20 @@ void json_write_counts(struct json_writer *w, const char *key, const struct name
 static struct json_row read_field(const struct json_member *m, const void *field)
 {
     struct json_row row = {.key = m->key, .form = m->form};
-    switch (m->form) {
-    case JSON_FORM_REAL:
+    if (m->form == JSON_FORM_REAL) {
         row.value.real = *(const double *)field;
-        break;
-    case JSON_FORM_BOOL:
-        row.value.whole = *(const bool *)field;
-        break;
-    case JSON_FORM_U16:
-        row.value.whole = *(const uint16_t *)field;
-        break;
-    case JSON_FORM_U32:
-        row.value.whole = *(const uint32_t *)field;
-        break;
-    case JSON_FORM_CHARS:
+    } else if (m->form == JSON_FORM_CHARS) {
         row.value.text = field;
-        break;
-    case JSON_FORM_TEXT:
+    } else if (m->form == JSON_FORM_TEXT) {
         row.value.text = *(const char *const *)field;
-        break;
-    case JSON_FORM_64:
-    case JSON_FORM_SECONDS:
-    case JSON_FORM_END:
-    case JSON_FORM_ABSENT:
-    case JSON_FORM_NULL:
-    case JSON_FORM_COUNTS:
-    case JSON_FORM_NUMBERS:
-    case JSON_FORM_OBJECT:
-    case JSON_FORM_GROUP:
-    case JSON_FORM_FIELDS:
+    } else if (m->form == JSON_FORM_BOOL) {
+        row.value.whole = *(const bool *)field;
+    } else if (m->form == JSON_FORM_U16) {
+        row.value.whole = *(const uint16_t *)field;
+    } else if (m->form == JSON_FORM_U32) {
+        row.value.whole = *(const uint32_t *)field;
+    } else {
         row.value.whole = *(const int64_t *)field;
-        break;
     }
     return row;
 }
