@@ -24,6 +24,11 @@ struct journal_position {
     uint64_t offset; /* bytes from its beginning */
 };
 
+static inline bool journal_is_before(struct journal_position a, struct journal_position b)
+{
+    return a.file != b.file ? a.file < b.file : a.offset < b.offset;
+}
+
 /* The operating system's calls. NULL stands for the real call; tests insert failing ones. errno
  * is set as by the real ones. */
 struct journal_io {

@@ -109,11 +109,6 @@ static bool may_go_on(void *context, const char *stage, double share)
     return !atomic_load(&d->backfill.stop);
 }
 
-static bool is_before(struct journal_position a, struct journal_position b)
-{
-    return a.file != b.file ? a.file < b.file : a.offset < b.offset;
-}
-
 static void replay_one_line(struct attempt *a, const struct journal_line *line)
 {
     struct err err = {0};
@@ -152,7 +147,7 @@ static enum status run_journal(struct attempt *a, struct err *err)
         struct err fault = {0};
         status = journal_reader_next(reader, &line, &fault);
         if (status == STATUS_E_EMPTY ||
-            (status == STATUS_OK && !is_before(line.start, d->backfill.to))) {
+            (status == STATUS_OK && !journal_is_before(line.start, d->backfill.to))) {
             break;
         }
         if (status == STATUS_OK) {
@@ -246,7 +241,6 @@ static void *run_backfill(void *context)
     (void)pthread_mutex_lock(&d->lock);
     m->phase = BACKFILL_DONE;
     m->not_before_us = lab_clock_monotonic_us() + (status == STATUS_OK ? 0 : (int64_t)AGAIN_US);
-    m->succeeded += status == STATUS_OK;
     m->records += after.made_again - before.made_again;
     (void)pthread_mutex_unlock(&d->lock);
     return NULL;

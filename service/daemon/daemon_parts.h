@@ -410,11 +410,11 @@ struct backfill {
 
     /* Under the daemon's lock; fixed while the thread runs. */
     enum backfill_phase phase;
-    struct journal_position to;  /* replay lines before this one, */
-    int64_t to_us;               /* and deadlines before this time */
-    uint64_t lacks;              /* the store queue's count at the beginning */
-    int64_t not_before_us;       /* monotonic time of the next attempt */
-    uint64_t succeeded, records; /* successful attempts, and the records that they made */
+    struct journal_position to; /* replay lines before this one, */
+    int64_t to_us;              /* and deadlines before this time */
+    uint64_t lacks;             /* the store queue's count at the beginning */
+    int64_t not_before_us;      /* monotonic time of the next attempt */
+    uint64_t records;           /* made by all attempts */
 };
 
 /* Maintenance thread: begin or end an attempt when it is time. */

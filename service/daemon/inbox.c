@@ -576,18 +576,13 @@ uint64_t inbox_reached(const struct inbox *inbox)
     return inbox->reached;
 }
 
-static bool is_before(struct journal_position a, struct journal_position b)
-{
-    return a.file != b.file ? a.file < b.file : a.offset < b.offset;
-}
-
 /* Returns the next line of the section; INBOX_NONE at its end. */
 static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *line,
                                        struct err *err)
 {
     struct journal_line read;
     const enum status status = journal_reader_next(inbox->reader, &read, err);
-    if (status == STATUS_OK && is_before(read.start, inbox->section.after)) {
+    if (status == STATUS_OK && journal_is_before(read.start, inbox->section.after)) {
         inbox->position = read.after;
         *line = (struct inbox_line){
             .text = read.text, .bytes = read.bytes, .restored = inbox->section.restored};

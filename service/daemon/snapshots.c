@@ -527,13 +527,6 @@ bool snapshots_publish_slice(struct snapshots *snapshots, int64_t t_us,
     return done;
 }
 
-void snapshots_publish(struct snapshots *snapshots, int64_t t_us,
-                       const struct view_health *health)
-{
-    while (!snapshots_publish_slice(snapshots, t_us, health, INT64_MAX)) {
-    }
-}
-
 const struct view *snapshots_acquire(void *context)
 {
     struct snapshots *snapshots = context;

@@ -36,11 +36,8 @@ MUST_USE enum status snapshots_create(const struct lab *lab, const char *lab_nam
 /* NULL is allowed. Every snapshot must have been released. */
 void snapshots_destroy(struct snapshots *snapshots);
 
-/* Lab thread: make the lab's present state the newest snapshot. Allocates. */
-void snapshots_publish(struct snapshots *snapshots, int64_t t_us,
-                       const struct view_health *health);
-
-/* Lab thread: the same for about slice_us; true: it is published. Call again until then. */
+/* Lab thread: make the lab's present state the newest snapshot, for about slice_us. Allocates.
+ * True: it is published. Call again until then. */
 bool snapshots_publish_slice(struct snapshots *snapshots, int64_t t_us,
                              const struct view_health *health, int64_t slice_us);
 

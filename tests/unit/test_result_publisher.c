@@ -111,7 +111,8 @@ static void publish_snapshot(struct bench *b)
 {
     const struct view_health health = {.restored = true};
     result_publisher_begin_snapshot(&b->d);
-    snapshots_publish(b->d.snapshots, b->t_us, &health);
+    while (!snapshots_publish_slice(b->d.snapshots, b->t_us, &health, INT64_MAX)) {
+    }
     result_publisher_end_snapshot(&b->d);
 }
 
@@ -182,7 +183,8 @@ static void test_waits_for_its_snapshot(void)
     move_pair(b, 5, 1.0);
     offer_fit(b, 5); /* after the snapshot began: the next one has it */
     const struct view_health health = {.restored = true};
-    snapshots_publish(b->d.snapshots, b->t_us, &health);
+    while (!snapshots_publish_slice(b->d.snapshots, b->t_us, &health, INT64_MAX)) {
+    }
     result_publisher_end_snapshot(&b->d);
     CHECK("all", publish_all(b));
     CHECK_TEXT("what was there when it began", read_published(b), "r3 ");

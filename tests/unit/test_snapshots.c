@@ -78,7 +78,8 @@ static void step_command(struct bench *b, int pair)
 static void publish_views(struct bench *b)
 {
     const struct view_health health = {.restored = true};
-    snapshots_publish(b->snapshots, b->t_us, &health);
+    while (!snapshots_publish_slice(b->snapshots, b->t_us, &health, INT64_MAX)) {
+    }
 }
 
 static void test_first(void)
