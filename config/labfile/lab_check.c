@@ -1,3 +1,5 @@
+/* config/labfile/lab_check.c - finds contradictions in a lab file that no single key shows,
+ * each with its place. */
 #include "config/labfile/lab_file.h"
 
 #include <arpa/inet.h>

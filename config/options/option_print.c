@@ -12,7 +12,7 @@ enum { TEXT_MAX = 128 };
 const char option_table_head[] = "| key | default (allowed) | meaning |\n"
                                  "|---|---|---|\n";
 
-/* Text and truth values show by their default what is allowed. */
+/* A default of a text or a truth value already shows what is allowed. */
 void option_print_row(const struct option_row *row, const void *defaults, const char *name,
                       FILE *out)
 {
@@ -96,7 +96,7 @@ static int set_numbers(json_t *schema, const struct option_row *row)
 
 static int set_type(json_t *schema, const struct option_row *row);
 
-/* The schema of one item; nothing is asked of one that the reader checks. */
+/* Returns the schema of one item. It allows anything if the owner's `add` reads the item. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static json_t *item_schema(const struct option_items *items)
 {

@@ -1,3 +1,5 @@
+/* identification/odometry/odometry_walk.c - dead reckoning along a run: the pose that the
+ * wheels' angles give, and its derivatives by the parameters. */
 #include <math.h>
 #include <string.h>
 

@@ -23,9 +23,6 @@
 #include "identification/simulation/free_parameters.h"
 #include "identification/simulation/information.h"
 
-/* Columns of the Jacobian of one run: its initial velocities (axes), the global unknowns
- * (parameters, biases, delay), and the residual, in natural units. For logarithms of
- * positive parameters, the columns are scaled later. */
 enum { OE_SLOW_ITERATIONS = 10 };
 
 /* Values of all unknowns, and the results of a simulation with them. */
@@ -38,6 +35,9 @@ struct oe_point {
     double cost; /* -2 log likelihood up to a constant; INFINITY if it diverged */
 };
 
+/* Columns of the Jacobian of one run: its initial velocities (axes), the global unknowns
+ * (parameters, biases, delay), and the residual, in natural units. For logarithms of
+ * positive parameters, the columns are scaled later. */
 struct oe_work {
     const struct model *model;
     const struct data_set *set;

@@ -38,8 +38,8 @@ MUST_USE enum status output_error_fit(const struct model *model, const struct da
                                       struct search_report *report);
 
 /* Computes how well a fit predicts a recording that it has not seen: only the initial
- * velocities of its runs are fitted. theta, biases and delay_s as in the fit; the rest as
- * above. */
+ * velocities of its runs are fitted. theta: the fitted parameters, then the biases if
+ * with_biases. residual and report are as above. */
 MUST_USE enum status output_error_validate(const struct model *model,
                                            const struct data_set *set, const double *theta,
                                            bool with_biases, double delay_s,

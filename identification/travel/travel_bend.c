@@ -1,3 +1,13 @@
+/* identification/travel/travel_bend.c - law of a robot that accelerates
+ * (docs/model/travel_time.md, section 3)
+ *
+ * Laps then bend with the size of a move: short moves never reach full speed. The search is
+ * Gauss-Newton with step halving in the logarithms of speed and acceleration, from several
+ * starts, because the sum of squares has several minima. Each start is robust (Tukey), because
+ * late replies would otherwise decide. First, may_bend() checks with linear columns whether the
+ * search can pay off at all. The test compares laws with the same free delays, so that it
+ * asks for the bend alone. It assumes independent residuals of equal spread; travel_law.c
+ * tests the spread. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -15,14 +25,6 @@ enum {
     HALVINGS = 30,
     STARTS = 4
 };
-/* Law of a robot that accelerates (docs/model/travel_time.md, section 3). Laps then bend
- * with the size of a move: short moves never reach full speed. The search is Gauss-Newton
- * with step halving in the logarithms of speed and acceleration, from several starts,
- * because the sum of squares has several minima. Each start is robust (Tukey), because late
- * replies would otherwise decide. First, may_bend() checks with linear columns whether the
- * search can pay off at all. The test compares laws with the same free delays, so that it
- * asks for the bend alone. It assumes independent residuals of equal spread; travel_law.c
- * tests the spread. */
 
 /* Accuracy of a search: step in the logarithms, and relative gain in the squares. The second
  * stops a search whose acceleration is too fast to be visible. Searches from several starts

@@ -1,3 +1,5 @@
+/* identification/travel/travel_law_rows.c - plain least squares over the moves that are no
+ * outliers, and the F test that the checks of the travel-time law share. */
 #include "identification/travel/travel_law_parts.h"
 
 #include <math.h>

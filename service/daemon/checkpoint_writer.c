@@ -1,3 +1,5 @@
+/* service/daemon/checkpoint_writer.c - writes the lab's state to disk. The lab thread copies
+ * it slice by slice between its steps, the maintenance thread writes the copy. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* service/daemon/effect_executor.c - stores and publishes the effects of the lab, in the
+ * order in which lab_step() emits them. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

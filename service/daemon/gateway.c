@@ -1,3 +1,5 @@
+/* service/daemon/gateway.c - moves messages from the broker into the inbox, publishes those
+ * of the lab, and caches the states of robots' machines for display. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* service/daemon/lab_alarms.c - a short queue of alarms that concern the daemon itself, such
+ * as a full disk. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

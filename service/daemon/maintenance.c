@@ -1,3 +1,5 @@
+/* service/daemon/maintenance.c - the thread for slow work: it syncs the journal, writes
+ * checkpoints, fits calibrations and watches health. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

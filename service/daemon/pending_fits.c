@@ -1,3 +1,5 @@
+/* service/daemon/pending_fits.c - hands the moves of a pair from the lab thread to the
+ * maintenance thread, which fits their travel times and stores the fits. */
 #include <stdlib.h>
 
 #include "service/daemon/daemon_parts.h"

@@ -1,3 +1,5 @@
+/* service/daemon/result_publisher.c - publishes new travel times and dynamics of pairs. The
+ * lab thread offers a pair with something new, the maintenance thread computes and sends it. */
 #include <stdlib.h>
 #include <time.h>
 

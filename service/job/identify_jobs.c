@@ -1,3 +1,5 @@
+/* service/job/identify_jobs.c - POST /api/v1/identify: parses its query and fits the
+ * uploaded recording as a job. */
 #include "service/job/upload_jobs.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* service/job/replay_jobs.c - POST /api/v1/replay: replays an uploaded journal or table of
+ * moves as a job. */
 #include "service/job/upload_jobs.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* service/job/simulate_jobs.c - POST /api/v1/teams/simulate: parses its query and simulates
+ * a team as a job. */
 #include "service/job/upload_jobs.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* service/mqtt/mqtt_connection.c - one MQTT connection: its thread connects, subscribes and
+ * sends; Paho's callbacks deliver messages. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <netinet/in.h>

@@ -1,3 +1,5 @@
+/* service/program/version_command.c - `tandem version`: the versions of the program and its
+ * libraries. */
 #include <stdio.h>
 
 #include <MQTTAsync.h>

@@ -1,3 +1,5 @@
+/* service/replay/replay_command.c - `tandem replay`: reads its files in the order of time,
+ * runs them through the lab, and prints the results as lines, JSON or CSV. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -41,7 +41,7 @@ enum pair_kind {
 };
 
 enum pair_mode {
-    PAIR_OBSERVE, /* the lab sends commands to both robots itself; Tandem observes */
+    PAIR_OBSERVE, /* L1 sends commands to both robots itself; Tandem only listens */
     PAIR_LINK,    /* Tandem receives L1's command, sends it to both and merges the replies */
     PAIR_MODE_COUNT
 };

@@ -1,3 +1,5 @@
+/* web/http/route_match.c - finds the route of a method and a path, and the name in the path.
+ */
 #include <stdio.h>
 #include <string.h>
 

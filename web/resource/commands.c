@@ -1,3 +1,5 @@
+/* web/resource/commands.c - POST of a command to a pair: checks it as the codec does, adds
+ * an id if it has none, and publishes it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

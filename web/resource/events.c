@@ -1,3 +1,5 @@
+/* web/resource/events.c - GET /api/v1/events: results as they happen, as Server-Sent Events.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* web/resource/following.c - a pair's following and fidelity: their state, and requests to
+ * start, stop or change it. */
 #include <assert.h>
 #include <string.h>
 

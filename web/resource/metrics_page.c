@@ -1,3 +1,5 @@
+/* web/resource/metrics_page.c - GET /metrics: the state of the lab, its pairs and the
+ * server for Prometheus. */
 #include <math.h>
 #include <stddef.h>
 

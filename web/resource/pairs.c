@@ -1,3 +1,4 @@
+/* web/resource/pairs.c - the list of pairs, and one pair at a glance. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

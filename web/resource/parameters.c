@@ -1,3 +1,5 @@
+/* web/resource/parameters.c - a pair's parameter sets, and requests to propose, promote or
+ * roll back one. */
 #include <string.h>
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* web/resource/pictures.c - GET of a machine's drawing as SVG. */
 #include <inttypes.h>
 #include <stdio.h>
 

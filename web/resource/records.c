@@ -1,3 +1,5 @@
+/* web/resource/records.c - lists from the store, page by page: entries, alarms, changes,
+ * fits and the log, as JSON or CSV. */
 #include <string.h>
 
 #include "logger/message/record_json.h"

@@ -1,3 +1,5 @@
+/* web/resource/reports.c - reports of a pair: travel times, clocks, machines, trajectories
+ * and the arm. */
 #include "twin/report/arm_links_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/pair_report.h"

@@ -1,3 +1,4 @@
+/* web/resource/routes.c - the table of all routes, made from routes.def. */
 #include "web/http/routes.h"
 
 #include "web/resource/handlers.h"

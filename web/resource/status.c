@@ -1,3 +1,4 @@
+/* web/resource/status.c - GET of the daemon's status and health. */
 #include <stdio.h>
 
 #include "identification/model/models.h"

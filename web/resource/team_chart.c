@@ -1,3 +1,4 @@
+/* web/resource/team_chart.c - the chart of a team: who did what when, as JSON, SVG or CSV. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

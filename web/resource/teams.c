@@ -1,3 +1,5 @@
+/* web/resource/teams.c - teams: their states, resources and jobs, and requests to change
+ * them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

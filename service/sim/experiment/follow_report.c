@@ -1,3 +1,5 @@
+/* service/sim/experiment/follow_report.c - prints the results of `tandem follow` for people,
+ * as JSON, as CSV and as a picture. */
 #include <math.h>
 #include <string.h>
 

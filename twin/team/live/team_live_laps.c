@@ -1,6 +1,8 @@
-/* twin/team/live/team_live_laps.c - durations of activities, for forecasts.
+/* twin/team/live/team_live_laps.c - mean and spread of the durations of each kind of activity,
+ * from which forecasts are made.
  *
- * Recent ones count most: the weight of a value halves after as many further values.
+ * After 64 values, all of them together count as 32. So a mean follows a robot that changes,
+ * and it always rests on at least 32 values.
  */
 #include <math.h>
 
