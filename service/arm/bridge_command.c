@@ -39,13 +39,13 @@ static bool read_place(const char *text, char *host, int *port)
 }
 
 static const char description[] =
-    "  Listens to a Universal Robots controller's RTDE interface (port 30004), to which\n"
-    "  nothing needs to be added, and publishes the messages of a robot of the pair:\n"
-    "  telemetry, connection, and each move as a command and its reply, with start and end\n"
-    "  by the controller's clock. The virtual robot repeats each move after the real one.\n"
-    "  Moves under a speed slider, cut off, stopped, or along other paths than a line of\n"
-    "  joints or of the tool do not calibrate. It only reads: the robot cannot be moved by\n"
-    "  it. It connects again by itself, to both sides.\n";
+    "  Connects to the RTDE interface of a Universal Robots controller (port 30004), where\n"
+    "  nothing needs to be installed, and publishes the messages of a real robot: telemetry,\n"
+    "  connection, and each move as a command and its reply, with start and end by the\n"
+    "  controller's clock. The virtual robot repeats each move after the real one. Moves that\n"
+    "  are slowed by the speed slider, interrupted or stopped do not calibrate, nor do moves\n"
+    "  along other paths than a line of joints or of the tool. The bridge only reads: it\n"
+    "  cannot move the robot. It reconnects by itself to the controller and the broker.\n";
 
 int command_bridge(int argc, char **argv)
 {

@@ -284,17 +284,22 @@ static const char description[] =
     "  The daemon: receives the messages of a lab's robots over MQTT, compares each pair\n"
     "  command by command, calibrates, and serves the results over HTTP and MQTT until it is\n"
     "  stopped.\n"
-    "\nSIGNALS\n"
+    "\n"
+    "SIGNALS\n"
     "  TERM, INT   stop in order: leave the broker, process what was received, save\n"
-    "  HUP         check the lab file: with faults the log has them and nothing changes; else\n"
-    "              log.level is taken over, certificate and key of HTTPS are read again, and\n"
-    "              the log names what waits for a restart\n\n"
-    "  under systemd: Type=notify, WatchdogSec= is kept by the threads that do the work\n"
-    "\nFILES\n"
-    "  paths in the lab file; relative ones start at the working directory\n"
-    "  journal.dir        every message as it came; what a restart goes on from\n"
+    "  HUP         check the lab file. If it has faults, they are logged and nothing changes.\n"
+    "              Otherwise the new log.level applies, the certificate and key of HTTPS are\n"
+    "              read again, and the log names the changes that need a restart\n"
+    "\n"
+    "  under systemd: Type=notify; WatchdogSec= watches the threads that do the work\n"
+    "\n"
+    "FILES\n"
+    "  paths are in the lab file; relative ones start at the working directory\n"
+    "  journal.dir        every message as it came; after a restart the daemon continues from "
+    "it\n"
     "  store.file         entries and alarms (SQLite)\n"
-    "  checkpoint.file    the lab's state, so that a restart reads the journal's tail only\n";
+    "  checkpoint.file    the lab's state, so that a restart reads only the end of the "
+    "journal\n";
 
 int command_serve(int argc, char **argv)
 {

@@ -287,23 +287,24 @@ static const char *machine_name_at(size_t i)
 }
 
 static const char description[] =
-    "  Every controller of Tandem is a table of arcs run by one engine; what is printed here "
-    "is\n"
-    "  what runs. NAME is a machine's name, in capitals or not, FILE one with machines of your "
-    "own\n"
-    "  (docs/tutorials/machines.md); without any, all of Tandem's are shown.\n\n"
+    "  Prints state machines: Tandem's controllers, which run from these same tables, or\n"
+    "  machines of your own (docs/tutorials/machines.md). NAME is the name of a machine, in\n"
+    "  any case; FILE has machines of your own. Without operands it prints all of Tandem's.\n"
+    "\n"
     "  check FILE...     check machine files and report faults with their places\n"
-    "  run FILE...       run them over inputs, step by step\n"
-    "  generate FILE...  make programs of them, in C, Lua or Python\n\n"
-    "  'tandem machines check --help' and so on have details.\n\n"
-    "  In the table an arc's label reads \"condition / assignments\": the arc fires in a cycle "
-    "in\n"
-    "  which the condition holds, and C+ = x gives C its next value. \"waits\" marks an arc "
-    "after\n"
-    "  which nothing changes without input. \"pop n\", \"empty\" and \"push A, B\" are what "
-    "the arc\n"
-    "  does to the machine's stack of states, B ending on top; \"(top of the stack)\" as a\n"
-    "  target goes to the state taken from there.\n";
+    "  run FILE...       run machines over inputs, step by step\n"
+    "  generate FILE...  generate programs from machines, in C, Lua or Python\n"
+    "\n"
+    "  'tandem machines check --help' and so on have details.\n"
+    "\n"
+    "  In a table, the label of an arc is \"condition / assignments\". The arc fires in a "
+    "cycle\n"
+    "  in which the condition holds; C+ = x sets the next value of C. \"waits\": after this "
+    "arc\n"
+    "  nothing changes without input. \"pop n\" removes n states from the stack, \"empty\" "
+    "all;\n"
+    "  \"push A, B\" adds A, then B on top. The target \"(top of the stack)\" is the state\n"
+    "  removed from there.\n";
 
 int command_machines(int argc, char **argv)
 {

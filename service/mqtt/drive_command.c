@@ -215,10 +215,10 @@ static int run_drive(struct drive *d)
 }
 
 static const char description[] =
-    "  Sends moves to PAIR/command: rotations, displacements, and both, of random size:\n"
-    "  of nine moves three of each, one short, one of middle size and one long.\n"
-    "  The next one follows when the last one is answered or its time is over. After a\n"
-    "  signal the command that is out is still waited for.\n";
+    "  Sends random moves to PAIR/command. Of nine moves three are rotations, three are\n"
+    "  displacements and three are both: one short, one medium, one long of each kind.\n"
+    "  The next move follows when the last one was answered or timed out. After a signal\n"
+    "  it waits for the answer to the running move, then ends.\n";
 
 int command_drive(int argc, char **argv)
 {

@@ -160,11 +160,11 @@ static int run_record(struct record *r)
 }
 
 static const char description[] =
-    "  Writes every message below the lab's prefix to FILE, a line each, as\n"
-    "  `mosquitto_sub -F %J` does, until a signal comes. Topics of robots with another\n"
-    "  protocol and payloads that are no JSON are included. Heartbeats, which programs send\n"
-    "  to themselves, are skipped. FILE must not exist; - is the standard output. tandem\n"
-    "  replay, play and identify read it. The broker sends retained messages first.\n";
+    "  Writes every message below the lab's prefix to FILE, one per line, as\n"
+    "  `mosquitto_sub -F %J` does, until a signal comes. It includes topics of robots with\n"
+    "  other protocols, and payloads that are not JSON. It skips heartbeats, which programs\n"
+    "  send to themselves. FILE must not exist; - is standard output. tandem replay, play and\n"
+    "  identify read the file. The broker sends retained messages first.\n";
 
 static int parse_words(struct record *r, int argc, char **argv)
 {

@@ -337,9 +337,9 @@ int command_completion(int argc, char **argv)
     const struct arguments arguments = {
         .command = "completion",
         .operands = "bash|zsh|fish",
-        .description =
-            "  Prints the script by which a shell completes the commands of tandem, their\n"
-            "  options and the words that these take. The package installs all three.\n",
+        .description = "  Prints a script with which a shell completes the commands of tandem, "
+                       "their options\n"
+                       "  and the values of options. The package installs all three scripts.\n",
         .examples = "  eval \"$(tandem completion bash)\"\n"
                     "  tandem completion fish > ~/.config/fish/completions/tandem.fish\n",
         .exit_status = "the output could not be written",

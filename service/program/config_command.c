@@ -102,16 +102,18 @@ int command_config(int argc, char **argv)
         {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL,
          "print the effective values as one JSON document"},
     };
-    const struct arguments arguments = {
-        .command = "config",
-        .operands = "[LAB.yaml]",
-        .description =
-            "  Checks a lab file and prints its effective values, which are a lab file again.\n"
-            "  All faults are reported at once: tandem: file:line:column: what is wrong, what\n"
-            "  would be right. Or writes documents made from the table of all keys.\n",
-        .exit_status = "the output could not be written",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+    const struct arguments arguments = {.command = "config",
+                                        .operands = "[LAB.yaml]",
+                                        .description =
+                                            "  Checks a lab file and prints its effective "
+                                            "values, which are a lab file again. It\n"
+                                            "  reports all faults at once: tandem: "
+                                            "file:line:column: what is wrong, what would be\n"
+                                            "  right. --docs and --schema print documents made "
+                                            "from the table of all keys instead.\n",
+                                        .exit_status = "the output could not be written",
+                                        .rows = rows,
+                                        .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

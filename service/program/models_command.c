@@ -388,15 +388,11 @@ static int show_models(const struct choice *choices, size_t count, const struct 
 }
 
 static const char description[] =
-    "  What can be identified, and followed by. NAME is a model that is built in, FILE.yaml "
-    "one "
-    "of\n"
-    "  your own: equations that are linear in their parameters (docs/model/model_files.md). "
-    "Shown\n"
-    "  is what Tandem makes of it: axes, parameters, and of a file the equations and what "
-    "each\n"
-    "  parameter multiplies. All faults of a file go to stderr, with line and\n  column. "
-    "Without operands all names are listed.\n";
+    "  Prints models of motion: axes, parameters and, for models from files, the equations\n"
+    "  and the term of each parameter. Identification and following use these models. NAME\n"
+    "  is a built-in model. FILE.yaml has equations of your own, linear in their parameters\n"
+    "  (docs/model/model_files.md). All faults of a file go to standard error, with line and\n"
+    "  column. Without operands it lists all names.\n";
 
 int command_models(int argc, char **argv)
 {

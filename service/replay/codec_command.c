@@ -54,7 +54,7 @@ static const char *explain_silence(const struct attempt *a, const struct message
         if (outcome == MAPPING_PASSED) {
             return "the mappings with this topic are for other payloads (only)";
         }
-        why = outcome == MAPPING_DECODED ? "it takes an earlier message back: nothing happened"
+        why = outcome == MAPPING_DECODED ? "it withdraws an earlier message: no event"
                                          : "no mapping has this topic";
     }
     return why;
@@ -168,18 +168,18 @@ int command_codec(int argc, char **argv)
     struct lab_file file = {0};
     const struct argument rows[] = {
         {"lab", 'c', ARGUMENT_TEXT, &path, 0, 0, "LAB.yaml", "the lab file"},
-        {"pair", 0, ARGUMENT_TEXT, &pair, 0, 0, "ID", "of this pair only"},
+        {"pair", 0, ARGUMENT_TEXT, &pair, 0, 0, "ID", "events of this pair only"},
     };
     const struct arguments arguments = {
         .command = "codec",
         .operands = "try FILE|-",
-        .description =
-            "  For each recorded message, a line: the event that the lab makes of it, or why "
-            "it\n"
-            "  makes none. Lines are those of a journal, of mosquitto_sub -F %J or %j, or of\n"
-            "  {\"topic\": ..., \"payload\": ...} alone; - is the standard input. Nothing is "
-            "sent and\n"
-            "  nothing is judged: for that there is tandem replay.\n",
+        .description = "  Prints a line for each recorded message: the event that the lab "
+                       "decodes from it, or\n"
+                       "  why there is none. Input lines are those of a journal, of "
+                       "mosquitto_sub -F %J or %j,\n"
+                       "  or {\"topic\": ..., \"payload\": ...}; - is standard input. Nothing "
+                       "is sent and nothing\n"
+                       "  is compared; tandem replay does that.\n",
         .examples = "  tandem record -c lab.yaml day.jsonl; tandem codec try -c lab.yaml "
                     "--pair r1 day.jsonl\n",
         .exit_status = "a line is no message, or the output could not be written",

@@ -435,20 +435,18 @@ int command_selftest(int argc, char **argv)
 {
     struct selftest_options options = {.runs = 20, .seed = 1};
     char description[16384] =
-        "  Records simulated robots of known parameters, with noise, a "
-        "delay and lost rows, as\n"
-        "  tables and as journals, identifies them as `tandem identify` "
-        "does, and compares: the\n"
-        "  bias of every estimate, and how often its 95 % interval holds "
-        "the truth, against what\n"
-        "  chance allows in 999 of 1000 self tests. Then the same of worlds that the "
-        "models do not\n"
-        "  have, of which it must not say PASS.\n  Models:";
+        "  Records simulated robots with known parameters, noise, a delay and lost rows, as\n"
+        "  tables and as journals, and identifies them as `tandem identify` does. It checks\n"
+        "  the bias of every estimate, and how often its 95 % interval holds the truth,\n"
+        "  against limits that pure chance exceeds in 1 of 1000 self tests. Then it does the\n"
+        "  same in scenarios: where the model is right, where it is wrong (PASS is then a\n"
+        "  failure), and where only the intervals must hold.\n  Models:";
     for (size_t i = 0; model_at(i); i++) {
         const size_t used = strlen(description);
         (void)snprintf(description + used, sizeof description - used, "%s%s%s",
                        i % 4 == 0 ? "\n    " : " ", model_at(i)->name,
-                       model_at(i + 1) ? "," : "\n  Worlds, those of travel times too:\n");
+                       model_at(i + 1) ? ","
+                                       : "\n  Scenarios, also of travel times and arms:\n");
     }
     for (size_t i = 0; i < selftest_scenario_count; i++) {
         const struct selftest_scenario *w = &selftest_scenarios[i];
@@ -461,7 +459,7 @@ int command_selftest(int argc, char **argv)
     const struct argument rows[] = {
         {"model", 'm', ARGUMENT_TEXT, &options.model, 0, 0, "NAME", "test this one only"},
         {"scenario", 0, ARGUMENT_TEXT, &options.scenario, 0, 0, "NAME",
-         "this world only; all: and what the models find (all); none: only that"},
+         "this scenario only; all: all of them and the models; none: the models only (all)"},
         {"runs", 0, ARGUMENT_INTEGER, &options.runs, 2, 100000, "N", "recordings of each (20)"},
         {"seed", 0, ARGUMENT_INTEGER, &options.seed, 0, 1e9, "N",
          "of the draws (1); the same seed gives the same bytes"},

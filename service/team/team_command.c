@@ -15,16 +15,17 @@ int command_team(int argc, char **argv)
         .command = "team",
         .operands = "ACTION FILE",
         .description =
-            "  check FILE     every fault of a team's file, and every order in which its work\n"
-            "                 can go: is there a deadlock, and what leads into it\n"
-            "  simulate FILE  how long a team takes, with error bars: who waits for whom,\n"
-            "                 which resource is short, what if something were different\n"
-            "  run TEAM       start a team in a lab that is being served, and print what it "
-            "does\n\n"
-            "  'tandem team ACTION --help' has details. FILE is a lab file with "
-            "'teams:', or "
-            "a\n"
-            "  file with a team of its own (docs/model/teams.md).\n",
+            "  check FILE     find all faults of a team's file, and try every order in which "
+            "the work\n"
+            "                 can go: can a deadlock happen, and how?\n"
+            "  simulate FILE  predict how long a team takes, with error bars: who waits for "
+            "whom,\n"
+            "                 which resource is short, what would a change bring?\n"
+            "  run TEAM       start a team of a running daemon and print what it does\n"
+            "\n"
+            "  'tandem team ACTION --help' has details. FILE is a lab file with 'teams:', or a "
+            "file\n"
+            "  with one team (docs/model/teams.md).\n",
         .exit_status = "the work failed",
         .actions = actions,
         .action_count = COUNT(actions)};

@@ -252,20 +252,20 @@ static int run_demo(struct demo *d)
 }
 
 static const char description[] =
-    "  Starts a mosquitto of its own and the daemon on free loopback ports, a \"real\"\n"
-    "  robot and a virtual one that differ in speed, delay, jitter and clock, and a\n"
-    "  driver; then shows each command with its laps, lag and verdict, and the speeds\n"
-    "  found so far with their 95 % intervals. Ctrl-C, or the end of the time, ends\n"
-    "  them all and prints a summary against the true speeds.\n"
-    "  With --kind usv3 the robots are vessels under way, a \"real\" IAcquaBot and the\n"
-    "  simulator of a WAM-V. For 20 s the simulator gets the real one's efforts, then\n"
-    "  Tandem makes it follow; shown is how far apart they move, before and after.\n"
-    "  With --kind arm6 they are arms of six joints, of which the \"real\" one starts late\n"
-    "  and is slower: times are calibrated and handed to the simulator, and the mm by\n"
-    "  which the tools are apart on the way shown, before and after.\n"
-    "  With --team FILE the robots of a team, each a real and a simulated diffdrive, do\n"
-    "  their work and wait for each other at places that they share; printed is what each\n"
-    "  does, and in the end how long it took against what travel times predict.\n";
+    "  Starts a mosquitto of its own and the daemon on free loopback ports, a driver, and\n"
+    "  a \"real\" and a virtual robot that differ in speed, delay, jitter and clock. Prints\n"
+    "  each command with its laps, lag and verdict, and the speeds found so far with their\n"
+    "  95 % intervals. At the end, or after Ctrl-C, it stops them all and compares the\n"
+    "  speeds with the true ones.\n"
+    "  --kind usv3: the robots are vessels under way, a \"real\" IAcquaBot and the simulator\n"
+    "  of a WAM-V. For 20 s the simulator gets the real one's efforts, then Tandem makes it\n"
+    "  follow. It prints the distance between the vessels before and after that.\n"
+    "  --kind arm6: the robots are arms of six joints; the \"real\" one starts late and is\n"
+    "  slower. Tandem calibrates the times and sends them to the simulator. It prints the\n"
+    "  distance between the tools, in mm, before and after that.\n"
+    "  --team FILE: each robot of a team is a real and a simulated diffdrive. They do their\n"
+    "  work and wait for each other at places that they share. It prints what each robot\n"
+    "  does, and at the end the duration and its prediction from travel times.\n";
 
 int command_demo(int argc, char **argv)
 {

@@ -556,10 +556,10 @@ static bool load_files(struct mission_run *r)
 }
 
 static const char description[] =
-    "  Carries a mission out on a pair in link mode: sends its commands, takes the merged\n"
-    "  replies, plans ways around the obstacles of its map, and reports each command with\n"
-    "  laps and verdict. The daemon (tandem serve) and the robots must be running. After a\n"
-    "  signal the robot is halted and the mission ends. See docs/model/missions.md.\n";
+    "  Carries out a mission on a pair in link mode: sends commands, receives the merged\n"
+    "  replies, plans routes around the obstacles of its map, and prints each command with\n"
+    "  laps and verdict. The daemon (tandem serve) and the robots must be running. A signal\n"
+    "  halts the robot and ends the mission. See docs/model/missions.md.\n";
 
 static int parse_arguments(struct mission_run *r, int argc, char **argv)
 {
