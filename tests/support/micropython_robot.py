@@ -5,7 +5,7 @@ import math
 import sys
 import time
 
-time.monotonic_clock_ms = lambda: time.monotonic_ns() // 1000000 % (1 << 30)  # the same path as on a board
+time.ticks_ms = lambda: time.monotonic_ns() // 1000000 % (1 << 30)  # the same path as on a board
 time.ticks_us = lambda: time.monotonic_ns() // 1000 % (1 << 30)
 time.ticks_diff = lambda a, b: (a - b + (1 << 29)) % (1 << 30) - (1 << 29)
 

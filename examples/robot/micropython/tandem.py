@@ -13,7 +13,7 @@ from umqtt.simple import MQTTClient
 class Robot:
     def __init__(self, body, broker, pair, side, port=1883):
         self.body, self.base, self.side = body, "tandem/v1/" + pair, side
-        self.ticks, self.ms, self.seq, self.job, self.inbox = time.monotonic_clock_ms(), 0, 0, None, []
+        self.ticks, self.ms, self.seq, self.job, self.inbox = time.ticks_ms(), 0, 0, None, []
         self.boot = "%08x" % time.ticks_us()
         self.client = MQTTClient("%s-%s" % (pair, side), broker, port, keepalive=30)
         self.client.set_callback(self.receive)
@@ -24,15 +24,15 @@ class Robot:
         self.client.connect()
         self.client.subscribe(self.base + "/command", 1)
         self.client.subscribe("%s/%s/probe" % (self.base, self.side))
-        self.say("connection", {"state": "online", "boot": self.boot}, 1, True)
+        self.publish("connection", {"state": "online", "boot": self.boot}, 1, True)
 
     def now(self):
         """Exact time since the start: floats have 24 bits there, and ticks wrap around."""
-        ticks = time.monotonic_clock_ms()
+        ticks = time.ticks_ms()
         self.ms, self.ticks = self.ms + time.ticks_diff(ticks, self.ticks), ticks
         return {"sec": self.ms // 1000, "nanosec": self.ms % 1000 * 1000000}
 
-    def say(self, word, body, qos=1, retain=False):
+    def publish(self, word, body, qos=1, retain=False):
         self.client.publish("%s/%s/%s" % (self.base, self.side, word), json.dumps(body), retain, qos)
 
     def receive(self, topic, message):  # within check_msg(), where publishing with QoS 1 would wait for ever
@@ -40,8 +40,8 @@ class Robot:
 
     def reply(self, command, status, t_start):
         x, y, psi = self.body.pose()
-        self.say("reply", {"id": command.get("id"), "status": status, "t_start": t_start, "t": self.now(),
-                           "values": {"x_m": x, "y_m": y, "psi_rad": psi}})
+        self.publish("reply", {"id": command.get("id"), "status": status, "t_start": t_start, "t": self.now(),
+                               "values": {"x_m": x, "y_m": y, "psi_rad": psi}})
 
     def obey(self, m, t):
         if m["op"] == "go" and not self.job:
@@ -62,7 +62,7 @@ class Robot:
         while self.inbox:
             topic, m, t = self.inbox.pop(0)
             if topic.endswith("/probe"):
-                self.say("echo", {"probe": m["probe"], "t_received": t, "t": self.now()}, 0)
+                self.publish("echo", {"probe": m["probe"], "t_received": t, "t": self.now()}, 0)
             else:
                 self.obey(m, t)
         if self.body.step() and self.job:
@@ -73,4 +73,4 @@ class Robot:
         self.seq += 1
         motion = {"nu": self.body.nu(), "pose": self.body.pose()}
         motion.update({"t": self.now(), "seq": self.seq, "boot": self.boot})
-        self.say("telemetry", motion, 0)
+        self.publish("telemetry", motion, 0)

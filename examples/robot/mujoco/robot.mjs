@@ -161,7 +161,7 @@ function wall() { return Date.now() / 1000 + options.clock; }
 function clock() { return Number((live.origin + data.time).toFixed(6)); }
 function publish(name, payload, qos = 0, retain = false) { live.client?.publish(`${options.prefix}/${options.pair}/${options.side}/${name}`, JSON.stringify(payload), {qos, retain}); }
 function answer(command, rest) { publish("reply", {id: command.id, t: live.client && clock(), ...rest}, 1); }
-function hear(name, m) {
+function receive(name, m) {
   if (name === "probe") publish("echo", {probe: m.probe, sent: m.sent, t_received: wall(), t: wall()}, 1);
   else if (name === "control") pushed = {tau: [m.tau[0], m.tau.at(-1)], at: data.time};
   else if (name === "parameters") apply(m);
@@ -184,7 +184,7 @@ function live() {
     live.client.subscribe([options.mode === "link" ? topic("command") : `${stem}/command`, ...["probe", "control", "parameters", "pose"].map(topic)], {qos: 1});
     publish("connection", {state: "online", boot, t: clock()}, 1, true);
   });
-  live.client.on("message", (heard, bytes) => hear(heard.slice(heard.lastIndexOf("/") + 1), JSON.parse(bytes)));
+  live.client.on("message", (from, bytes) => receive(from.slice(from.lastIndexOf("/") + 1), JSON.parse(bytes)));
   let seq = 0;
   setInterval(() => {
     if (wall() - clock() > 2) live.origin = wall() - data.time; // a process that was held up continues from there

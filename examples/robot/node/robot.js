@@ -12,11 +12,12 @@ const state = {goal: [0, 0], pose: [0, 0, 0], job: null, seq: 0, last: now()};
 
 const client = mqtt.connect({host, port: Number(port), clientId: `${pair}-${side}`, clean: false, keepalive: 10,
     will: {topic: topic + 'connection', payload: '{"state":"offline"}', qos: 1, retain: true}});
-const say = (word, body, qos = 1, retain = false) => client.publish(topic + word, JSON.stringify(body), {qos, retain});
+const publish = (word, body, qos = 1, retain = false) =>
+    client.publish(topic + word, JSON.stringify(body), {qos, retain});
 
 function reply(command, status, tStart) {
     const [x, y, psi] = state.pose;
-    say('reply', {id: command.id, t_start: tStart, t: now(), status, values: {x_m: x, y_m: y, psi_rad: psi}});
+    publish('reply', {id: command.id, t_start: tStart, t: now(), status, values: {x_m: x, y_m: y, psi_rad: psi}});
 }
 
 // Turn at 1 rad/s, then drive at 0.2 m/s; both 0 at the goal.
@@ -33,13 +34,13 @@ function step(dt) {
 
 client.on('connect', () => {
     client.subscribe({[base + '/command']: {qos: 1}, [topic + 'probe']: {qos: 0}});
-    say('connection', {state: 'online', boot}, 1, true);
+    publish('connection', {state: 'online', boot}, 1, true);
 });
 client.on('message', (name, payload) => {
     const t = now();
     const body = JSON.parse(payload);
     if (name.endsWith('/probe')) {
-        say('echo', {probe: body.probe, t_received: t, t: now()});
+        publish('echo', {probe: body.probe, t_received: t, t: now()});
     } else if (body.op === 'go' && !state.job) {
         state.job = {command: body, t};
         state.goal = [body.rotation_rad || 0, body.displacement_m || 0];
@@ -61,6 +62,7 @@ setInterval(() => {
             state.job = null;
             reply(command, 'done', t);
         }
-        if (++state.seq % 5 === 0) say('telemetry', {t: state.last, seq: state.seq / 5, boot, nu, pose: state.pose}, 0);
+        if (++state.seq % 5 === 0)
+            publish('telemetry', {t: state.last, seq: state.seq / 5, boot, nu, pose: state.pose}, 0);
     }
 }, 5);

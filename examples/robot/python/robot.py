@@ -16,23 +16,23 @@ def step(dt):  # turn, then drive: ahead and turn in m/s and rad/s, both 0 at th
     pose[:2] = [p + v * dt * f(pose[2]) for p, f in zip(pose, (math.cos, math.sin))]
     return [v, w]
 
-def say(word, body, qos=1, retain=False):
+def publish(word, body, qos=1, retain=False):
     client.publish(f"{base}/{side}/{word}", json.dumps(body), qos, retain)
 def reply(command, status, t_start):
     body = {"id": command.get("id"), "t_start": t_start, "t": time.time(), "status": status}
-    say("reply", {**body, "values": dict(zip(("x_m", "y_m", "psi_rad"), pose))})
+    publish("reply", {**body, "values": dict(zip(("x_m", "y_m", "psi_rad"), pose))})
 def receive(_, __, message):
     global job, speeds
     t, body, word = time.time(), json.loads(message.payload or "{}"), message.topic.rsplit("/", 1)[1]
     values, op = body.get("values", {}), body.get("op")
     if word == "probe":
-        say("echo", {"probe": body["probe"], "t_received": t, "t": time.time()})
+        publish("echo", {"probe": body["probe"], "t_received": t, "t": time.time()})
     elif word == "parameters":  # `adjust` changes its start values, `values` replace them
         factors = {n: a.get("factor", 1) for n, a in body.get("adjust", {}).items()}
         speeds = {n: own[n] * factors[n] if n in factors else values.get(n, own[n]) for n in own}
         lists = {"applied": [n for n in values if n in own],
                  "refused": [{"name": n, "reason": "no such parameter"} for n in values if n not in own]}
-        say("parameters/ack", {"version": body["version"], "form": "relative", **lists})
+        publish("parameters/ack", {"version": body["version"], "form": "relative", **lists})
     elif op == "go" and not job:
         job, goal[:] = (body, t), [body.get("rotation_rad", 0.0), body.get("displacement_m", 0.0)]
     elif op == "halt":
@@ -44,7 +44,7 @@ def receive(_, __, message):
         reply(body, "ignored" if op == "go" else "error", t)
 def connected(*_):
     client.subscribe([(f"{base}/command", 1), (f"{base}/{side}/probe", 0), (f"{base}/{side}/parameters", 1)])
-    say("connection", {"state": "online", "boot": boot}, retain=True)
+    publish("connection", {"state": "online", "boot": boot}, retain=True)
 version = list(getattr(mqtt, "CallbackAPIVersion", []))[:1]  # paho-mqtt 2 needs the version
 client = mqtt.Client(*version, client_id=f"{pair}-{side}", clean_session=False)
 client.on_connect, client.on_message = connected, receive
@@ -57,4 +57,4 @@ while client.loop(max(0.001, last + 0.01 - time.time())) == 0 or client.reconnec
             reply(job[0], "done", job[1])
             job = None
         if seq % 5 == 0:
-            say("telemetry", {"t": last, "seq": seq // 5, "boot": boot, "nu": nu, "pose": pose}, 0)
+            publish("telemetry", {"t": last, "seq": seq // 5, "boot": boot, "nu": nu, "pose": pose}, 0)
