@@ -24,7 +24,8 @@ def candidates(reach):
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         kind = name.split(".")[0]
         waits = kind in ("system", "sim") and properties.get("PROCESSORS", 1) < 3
-        if kind not in ("arch", "browser", "full", "threads") and "computes" not in properties["LABELS"] and not waits:
+        judges = kind not in ("arch", "browser", "full", "threads") and "computes" not in properties["LABELS"]
+        if judges and not waits and "command" in test:  # the program of sim.daemon is not built
             yield name
 
 
