@@ -110,7 +110,7 @@ static struct machine_range list_members(const struct scope *s, enum list list)
     case LIST_COUNT:
         break;
     }
-    assert(!"a list");
+    assert(list != LIST_COUNT);
     return (struct machine_range){0};
 }
 
