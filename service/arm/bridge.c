@@ -302,9 +302,13 @@ static void check_clock(struct bridge *b, double timestamp)
         b->counts.reboots += b->clock_known;
         const double since_s = 1e-6 * (double)lab_clock_now_us() - timestamp;
         /* The controller's start time mostly survives a restart of the bridge, so it names the
-         * boot. */
-        (void)snprintf(b->boot, sizeof b->boot, "ur-%.0f",
-                       fabs(since_s) < 1e15 ? since_s / 10.0 : 0.0);
+         * boot, in units of 10 s. Reboots that the bridge has seen are counted as well. */
+        const double slot = fabs(since_s) < 1e15 ? since_s / 10.0 : 0.0;
+        const int used = snprintf(b->boot, sizeof b->boot, "ur-%.0f", slot);
+        if (b->counts.reboots > 0) {
+            (void)snprintf(b->boot + used, sizeof b->boot - (size_t)used, ".%" PRIu64,
+                           b->counts.reboots);
+        }
         arm_watch_forget(b->watch);
         b->telemetry_s = timestamp;
         b->announced = false;

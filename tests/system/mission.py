@@ -170,7 +170,7 @@ def wrong_files(rig):
     bad_map = write(rig, "bad_map.yaml", "obstacles:\n  a: {x_m: 1}\n  b: {shape: ball}\n")
     bad = write(rig, "bad.yaml", "map: bad_map.yaml\nsteps:\n- goal_m: 3\n- fly: true\n")
     said = mission(rig, bad, status=2).stderr
-    for words in (f"{bad_map}:2:6: obstacles.a.y_m ", f"{bad_map}:3:14: obstacles.b.shape",
+    for words in (f"{bad_map}:2:6: obstacles.a.y_m: ", f"{bad_map}:3:14: obstacles.b.shape",
                   f"{bad}:1:6: map: ", f"{bad}:3:11: steps[0].goal_m", f"{bad}:4:3: "):
         assert "tandem: " + words in said, said
     for code in ("missing_key", "unknown_key"):
