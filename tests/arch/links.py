@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""links.py SOURCE_DIR: links of documents have targets, and docs/README.md leads to every page of docs/.
+"""links.py SOURCE_DIR: links of documents have targets, docs/README.md leads to every page of docs/, and the glossary
+has each verdict and state of the API and each tab of the page.
 
 The test checks links to files and headings of this tree, in Markdown and where code names a page with its heading.
 """
@@ -12,6 +13,7 @@ CODE = ("base", "config", "identification", "logger", "packaging", "service", "t
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 NAMED = re.compile(r"\b(docs/[\w/.-]+\.md)(?:#([\w-]+))?")
 INDEX = "docs/README.md"
+GLOSSARY = "docs/glossary.md"
 
 
 def without_code(text):
@@ -59,6 +61,16 @@ def check_code(root, pages):
                     yield f"{path.relative_to(root)}: {place}#{anchor}: no such heading"
 
 
+def check_glossary(root, glossary):
+    enums = re.findall(r"enum: \[([^\]]*)\]", (root / "web/openapi.yaml").read_text())
+    terms = set(re.findall(r"\b[A-Z][A-Z_]+\b", " ".join(enums)))
+    tabs = re.findall(r'label: "(\w+?)s?"', (root / "web/page/view_pair.js").read_text())
+    known = " ".join(re.findall(r"^\|(.*)\|$", glossary, re.M))
+    for term in sorted(terms) + tabs:
+        if not re.search(rf"\b{term}s?\b", known, 0 if term in terms else re.I):
+            yield f"{GLOSSARY}: {term} is missing"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = {p.relative_to(root).as_posix(): (p.read_text(), set()) for glob in ROOTS for p in sorted(root.glob(glob))}
@@ -70,6 +82,7 @@ def main():
             reached.add(page)
             waiting += pages[page][1]
     found += [f"{page}: not reached from {INDEX}" for page in pages if page.startswith("docs/") and page not in reached]
+    found += check_glossary(root, pages[GLOSSARY][0])
     print("\n".join(found) if found else f"{len(pages)} pages: all links lead somewhere")
     return bool(found)
 
