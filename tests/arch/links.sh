@@ -1,6 +1,6 @@
 #!/bin/sh
-# Links of documents have targets, docs/README.md leads to every page, the glossary has the terms of API and page; and the
-# check itself can fail.
+# Links of documents have targets, docs/README.md leads to every page, the glossary has the terms of API and page.
+# The check itself can fail.
 set -eu
 python3 "$SOURCE/tests/arch/links.py" "$SOURCE"
 bad=$(mktemp -d)
