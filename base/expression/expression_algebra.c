@@ -29,7 +29,7 @@ uint16_t expression_subtract(struct expression_pool *pool, uint16_t a, uint16_t 
                     : expression_make(pool, EXPRESSION_SUBTRACT, a, b, 0);
 }
 
-uint16_t expression_multiply(struct expression_pool *pool, uint16_t a, uint16_t b)
+static uint16_t multiply_nodes(struct expression_pool *pool, uint16_t a, uint16_t b)
 {
     return a == 0 || b == 0               ? 0
            : expression_is(pool, a, 1.0)  ? b
@@ -129,8 +129,8 @@ static enum status split_product(const struct splitter *s, uint16_t node, struct
     for (size_t i = 0; i <= s->count && st == STATUS_OK; i++) {
         uint16_t *of = i < s->count ? &out->factors[i] : &out->rest;
         *of = n.kind == EXPRESSION_DIVIDE ? expression_divide(s->pool, *of, other)
-              : on_left                   ? expression_multiply(s->pool, *of, other)
-                                          : expression_multiply(s->pool, other, *of);
+              : on_left                   ? multiply_nodes(s->pool, *of, other)
+                                          : multiply_nodes(s->pool, other, *of);
     }
     return st;
 }
@@ -233,8 +233,7 @@ static uint16_t derive_power(struct deriver *d, uint16_t node)
                            : expression_is(d->pool, less, 1.0)
                                ? a
                                : expression_make(d->pool, EXPRESSION_POWER, a, less, 0);
-    return expression_multiply(d->pool, expression_multiply(d->pool, b, derive_node(d, a)),
-                               power);
+    return multiply_nodes(d->pool, multiply_nodes(d->pool, b, derive_node(d, a)), power);
 }
 
 static uint16_t derive_binary(struct deriver *d, uint16_t node)
@@ -258,13 +257,11 @@ static uint16_t derive_binary(struct deriver *d, uint16_t node)
         return expression_subtract(pool, da, db);
     }
     if (n.kind == EXPRESSION_MULTIPLY) {
-        return expression_add(pool, expression_multiply(pool, da, b),
-                              expression_multiply(pool, a, db));
+        return expression_add(pool, multiply_nodes(pool, da, b), multiply_nodes(pool, a, db));
     }
     if (n.kind == EXPRESSION_DIVIDE) {
-        const uint16_t subtracted =
-            expression_divide(pool, expression_multiply(pool, a, db),
-                              db == 0 ? 0 : expression_multiply(pool, b, b));
+        const uint16_t subtracted = expression_divide(pool, multiply_nodes(pool, a, db),
+                                                      db == 0 ? 0 : multiply_nodes(pool, b, b));
         return expression_subtract(pool, expression_divide(pool, da, b), subtracted);
     }
     return refuse_derivative(d, node);
@@ -286,16 +283,16 @@ static uint16_t derive_outside(struct deriver *d, uint16_t node)
     case EXPRESSION_COS:
         return expression_negate(pool, call_unary(d, EXPRESSION_SIN, a));
     case EXPRESSION_TAN:
-        return expression_add(pool, one, expression_multiply(pool, node, node));
+        return expression_add(pool, one, multiply_nodes(pool, node, node));
     case EXPRESSION_ATAN:
         return expression_divide(pool, one,
-                                 expression_add(pool, one, expression_multiply(pool, a, a)));
+                                 expression_add(pool, one, multiply_nodes(pool, a, a)));
     case EXPRESSION_EXP:
         return node;
     case EXPRESSION_LOG:
         return expression_divide(pool, one, a);
     case EXPRESSION_TANH:
-        return expression_subtract(pool, one, expression_multiply(pool, node, node));
+        return expression_subtract(pool, one, multiply_nodes(pool, node, node));
     case EXPRESSION_WRAP:
         return one;
     case EXPRESSION_SIGN:
@@ -319,16 +316,15 @@ static uint16_t derive_plane(struct deriver *d, uint16_t node)
     const uint16_t da = derive_node(d, a);
     const uint16_t db = derive_node(d, b);
     if (n.kind == EXPRESSION_HYPOT) {
-        return expression_divide(pool,
-                                 expression_add(pool, expression_multiply(pool, a, da),
-                                                expression_multiply(pool, b, db)),
-                                 node);
+        return expression_divide(
+            pool,
+            expression_add(pool, multiply_nodes(pool, a, da), multiply_nodes(pool, b, db)),
+            node);
     }
     return expression_divide(
         pool,
-        expression_subtract(pool, expression_multiply(pool, b, da),
-                            expression_multiply(pool, a, db)),
-        expression_add(pool, expression_multiply(pool, a, a), expression_multiply(pool, b, b)));
+        expression_subtract(pool, multiply_nodes(pool, b, da), multiply_nodes(pool, a, db)),
+        expression_add(pool, multiply_nodes(pool, a, a), multiply_nodes(pool, b, b)));
 }
 
 static uint16_t derive_choice(struct deriver *d, uint16_t node)
@@ -385,7 +381,7 @@ static uint16_t derive_node(struct deriver *d, uint16_t node)
         return refuse_derivative(d, node);
     }
     const uint16_t inside = derive_node(d, n.arguments[0]);
-    return expression_multiply(d->pool, derive_outside(d, node), inside);
+    return multiply_nodes(d->pool, derive_outside(d, node), inside);
 }
 
 enum status expression_differentiate(struct expression_pool *pool, uint16_t node, uint8_t name,

@@ -12,7 +12,6 @@
 /* These leave out zeros and ones. */
 uint16_t expression_add(struct expression_pool *pool, uint16_t a, uint16_t b);
 uint16_t expression_subtract(struct expression_pool *pool, uint16_t a, uint16_t b);
-uint16_t expression_multiply(struct expression_pool *pool, uint16_t a, uint16_t b);
 uint16_t expression_divide(struct expression_pool *pool, uint16_t a, uint16_t b);
 uint16_t expression_negate(struct expression_pool *pool, uint16_t a);
 

@@ -20,7 +20,9 @@ static void add_file_diagnostic(struct machine_file *file, const char *code, con
     machine_diagnostics_add(&file->problems, code, (struct machine_place){0}, "%s", text);
 }
 
-struct machine *machine_file_add(struct machine_file *file, const char *name)
+/* Add a machine with an empty draft; its place is the first free one in names. NULL with a
+ * diagnostic when there is no room or no memory. */
+static struct machine *add_machine(struct machine_file *file, const char *name)
 {
     struct machine *machine =
         file->count < MACHINE_FILE_MAX ? calloc(1, sizeof *machine) : NULL;
@@ -87,7 +89,7 @@ static void read_drawing(struct machine_file *file, const char *data, size_t byt
         return;
     }
     for (; page < drawing_page_count(drawing); page++) {
-        struct machine *machine = machine_file_add(file, name);
+        struct machine *machine = add_machine(file, name);
         if (!machine) {
             break;
         }
@@ -107,7 +109,7 @@ static void read_machines(struct machine_file *file, const char *text, size_t by
         read_drawing(file, text, bytes, name);
         return;
     }
-    struct machine *machine = machine_file_add(file, name);
+    struct machine *machine = add_machine(file, name);
     if (machine) {
         machine_yaml_read(text, bytes, &machine->draft);
     }

@@ -62,10 +62,6 @@ bool machine_file_is_path(const char *word);
 
 /* ---- for readers ---- */
 
-/* Add a machine with an empty draft; its place is the first free one in names. NULL with a
- * diagnostic when there is no room or no memory. */
-struct machine *machine_file_add(struct machine_file *file, const char *name);
-
 /* Read one machine from YAML text into a draft. Faults go to its diagnostics. */
 void machine_yaml_read(const char *text, size_t bytes, struct machine_draft *draft);
 

@@ -53,9 +53,6 @@ mapping_make_nodes(struct mapping_build *b, const struct mapping_sources *from, 
 bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *shown,
                         const struct mapping_word **words, size_t *count);
 
-/* Format the names of a table as "one, two". */
-void mapping_list_names(const struct names *names, char *out, size_t size);
-
 /* The rows of `send` (mapping_outgoing.c); the owner is a struct mapping_build. */
 extern const struct option_items mapping_send_items;
 

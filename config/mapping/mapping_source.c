@@ -57,7 +57,8 @@ void mapping_table_free(struct mapping_table *list)
 
 /* ---- names ---- */
 
-void mapping_list_names(const struct names *names, char *out, size_t size)
+/* Format the names of a table as "one, two". */
+static void list_names(const struct names *names, char *out, size_t size)
 {
     out[0] = '\0';
     for (size_t k = 0; k < names->count; k++) {
@@ -236,7 +237,7 @@ static bool check_word(struct mapping_build *b, uint32_t node, const char *shown
     }
     if (member->type == MAPPING_NAME &&
         names_value(member->names, word) == member->names->count) {
-        mapping_list_names(member->names, names, sizeof names);
+        list_names(member->names, names, sizeof names);
         option_fault(b->r, node, FAULT_UNKNOWN_VALUE, "%s: one of %s was expected, not '%.40s'",
                      shown, names, word);
         return false;

@@ -112,7 +112,7 @@ struct vda_opened *vda_add_opened(struct vda_memory *memory, const char *id)
     return opened;
 }
 
-struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action)
+static struct vda_action *find_action(struct vda_vehicle *v, uint64_t action)
 {
     const size_t used = v->action_next < VDA_ACTIONS_MAX ? v->action_next : VDA_ACTIONS_MAX;
     for (size_t i = 0; i < used; i++) {
@@ -125,7 +125,7 @@ struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action)
 
 struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action)
 {
-    struct vda_action *a = vda_find_action(v, action);
+    struct vda_action *a = find_action(v, action);
     if (!a) {
         a = &v->action[v->action_next++ % VDA_ACTIONS_MAX];
         *a = (struct vda_action){.action = action, .started_us = LAB_TIME_NONE};
@@ -505,7 +505,7 @@ void vda_receive_instant_actions(const struct vda_run *run, struct json_scan *s)
             return;
         }
         const uint64_t id = vda_hash(&head.id);
-        changed = changed || !vda_find_action(run->v, id);
+        changed = changed || !find_action(run->v, id);
         struct vda_action *a = vda_add_action(run->v, id);
         vda_copy(&head.type, a->op, sizeof a->op);
         run->v->cancelled = run->v->cancelled || strcmp(a->op, "cancelOrder") == 0;

@@ -220,7 +220,6 @@ void vda_leave_order(const struct vda_run *run);
 void vda_reply_replaced(const struct vda_run *run, int64_t to, struct event_reply reply);
 /* Closes all that the vehicle was executing and that did not end by itself. */
 void vda_close(const struct vda_run *run, enum reply_status status, const char *why);
-struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action);
 struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action);
 
 void vda_receive_order(const struct vda_run *run, struct json_scan *s);

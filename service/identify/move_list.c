@@ -72,7 +72,8 @@ void move_list_free(void *what)
     free(list->starts);
 }
 
-enum travel_method move_list_method(const struct identify_request *request)
+/* The requested method; TRAVEL_METHOD_COUNT: there is no such method. */
+static enum travel_method choose_method(const struct identify_request *request)
 {
     return request->method
                ? (enum travel_method)names_value(&travel_method_names, request->method)
@@ -86,7 +87,7 @@ enum status move_list_check(const struct model_row *row, const struct identify_r
         return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE, "validate",
                        "more than one --validate is not for %s", row->name);
     }
-    return move_list_method(request) < TRAVEL_METHOD_COUNT
+    return choose_method(request) < TRAVEL_METHOD_COUNT
                ? STATUS_OK
                : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "method",
                          "unknown method '%s', ols, huber, tukey and auto are known",
@@ -97,7 +98,7 @@ enum status move_list_fit(struct move_list *list, move_range_fit *fit_range, str
 {
     const struct identify_request *request = list->request;
     const size_t files = request->file_count > 1 ? request->file_count : 0;
-    const enum travel_method method = move_list_method(request);
+    const enum travel_method method = choose_method(request);
     enum status st = fit_range(list, 0, list->own_count, method, NULL);
     for (size_t i = 0; st == STATUS_OK && i < files; i++) {
         st = fit_range(list, list->starts[i], list->starts[i + 1] - list->starts[i], method,

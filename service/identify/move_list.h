@@ -37,9 +37,6 @@ MUST_USE enum status move_list_add(struct move_list *list, const void *move,
                                    const struct csv *csv, struct err *err);
 void move_list_free(void *list);
 
-/* The requested method; TRAVEL_METHOD_COUNT: there is no such method. */
-enum travel_method move_list_method(const struct identify_request *request);
-
 /* Check that the request can be met: STATUS_E_ARG. */
 MUST_USE enum status move_list_check(const struct model_row *row,
                                      const struct identify_request *request, struct err *err);

@@ -36,7 +36,8 @@ static const char *purpose_of(const char *command)
 #undef COMMAND_AS
 }
 
-const char *arguments_purpose(const struct arguments *a)
+/* Returns the purpose of a command, one line. */
+static const char *find_purpose(const struct arguments *a)
 {
     return a->purpose ? a->purpose : purpose_of(a->command);
 }
@@ -45,7 +46,7 @@ static void print_help(const struct arguments *a)
 {
     (void)printf("NAME\n  tandem %s - %s\n\nSYNOPSIS\n  tandem %s [OPTION]...%s%s\n\n"
                  "DESCRIPTION\n%s\nOPTIONS\n",
-                 a->command, arguments_purpose(a), a->command, a->operands[0] ? " " : "",
+                 a->command, find_purpose(a), a->command, a->operands[0] ? " " : "",
                  a->operands, a->description);
     for (size_t i = 0; i < a->row_count; i++) {
         print_row(&a->rows[i]);

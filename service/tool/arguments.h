@@ -84,7 +84,4 @@ int arguments_parse(const struct arguments *a, int argc, char **argv);
  * the call. */
 void arguments_describe(void (*describe)(const struct arguments *a));
 
-/* Returns the purpose of a command, one line. */
-const char *arguments_purpose(const struct arguments *a);
-
 #endif

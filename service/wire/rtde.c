@@ -47,11 +47,6 @@ uint16_t rtde_get_u16(const uint8_t *in)
     return (uint16_t)get_number(in, 2);
 }
 
-uint32_t rtde_get_u32(const uint8_t *in)
-{
-    return (uint32_t)get_number(in, 4);
-}
-
 double rtde_get_double(const uint8_t *in)
 {
     const uint64_t bits = get_number(in, 8);

@@ -165,7 +165,6 @@ void rtde_write_u16(uint8_t *out, uint16_t value);
 void rtde_write_u32(uint8_t *out, uint32_t value);
 void rtde_write_double(uint8_t *out, double value);
 uint16_t rtde_get_u16(const uint8_t *in);
-uint32_t rtde_get_u32(const uint8_t *in);
 double rtde_get_double(const uint8_t *in);
 
 #endif

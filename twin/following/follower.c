@@ -16,7 +16,8 @@ bool follower_all_finite(const double *x, size_t n)
     return true;
 }
 
-bool follower_is_steered(const struct model *model)
+/* Can it only be driven along its heading, like a wheeled robot? */
+static bool is_steered(const struct model *model)
 {
     return model->heading && model->planar && model->planar[0] == 0;
 }
@@ -36,7 +37,7 @@ double follower_pose_step(const struct model *model, size_t i, double from, doub
 void follower_gains_complete(struct follower_params *p)
 {
     const double k = p->gains.bandwidth_radps[0];
-    const bool held = follower_is_steered(p->model) || p->model->joints;
+    const bool held = is_steered(p->model) || p->model->joints;
     if (p->gains.pose_per_s2 < 0.0) {
         p->gains.pose_per_s2 = held && !p->allocation.underactuated ? 0.25 * k * k : 0.0;
     }
@@ -75,7 +76,7 @@ enum status follower_check(const struct follower_params *p, struct err *err)
         return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "slow_mps",
                        "must not be below 0");
     }
-    for (size_t i = 0; i < p->model->axis_count && follower_is_steered(p->model); i++) {
+    for (size_t i = 0; i < p->model->axis_count && is_steered(p->model); i++) {
         const double most = g->bandwidth_radps[i] * g->bandwidth_radps[i];
         if (g->pose_per_s2 > most) {
             return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "pose_per_s2",
@@ -131,7 +132,7 @@ static void pose_error(const struct follower_params *p, const struct follower_ta
             error[j] += rate[i] * follower_pose_step(model, i, pose[i], target->pose[i]);
         }
     }
-    if (follower_is_steered(model)) {
+    if (is_steered(model)) {
         steer_back(p, target, pose, error);
     }
 }

@@ -7,14 +7,14 @@
 
 /* ---- expressions ---- */
 
-enum expression_type cells_type(const struct expression_pool *pool, uint16_t node)
+static enum expression_type find_type(const struct expression_pool *pool, uint16_t node)
 {
     const struct expression_node *n = &pool->nodes[node];
     switch (n->kind) {
     case EXPRESSION_NAME:
         return pool->names[n->name].type;
     case EXPRESSION_IF:
-        return cells_type(pool, n->arguments[1]);
+        return find_type(pool, n->arguments[1]);
     case EXPRESSION_VALUE:
     case EXPRESSION_NOT:
     case EXPRESSION_OR:
@@ -315,7 +315,7 @@ static struct cell_atom make_truth(struct cells *c, uint16_t node)
 static bool compares_truths(const struct cells *c, const struct expression_node *n)
 {
     return (n->kind == EXPRESSION_EQUAL || n->kind == EXPRESSION_UNEQUAL) &&
-           cells_type(c->pool, n->arguments[0]) == EXPRESSION_TRUTH;
+           find_type(c->pool, n->arguments[0]) == EXPRESSION_TRUTH;
 }
 
 static bool joins_truths(const struct cells *c, const struct expression_node *n)

@@ -83,6 +83,4 @@ void cells_describe(const struct cells *cells, const double *points, char *out, 
 /* Evaluates an expression with values for all names. */
 double cells_compute(const struct expression_pool *pool, uint16_t node, const double *values);
 
-enum expression_type cells_type(const struct expression_pool *pool, uint16_t node);
-
 #endif

@@ -98,9 +98,6 @@ struct parameter_fit {
     };
 };
 
-/* Returns the estimate within the fit. */
-const struct estimate *parameter_fit_estimate(const struct parameter_fit *fit);
-
 /* Does an arm have enough moves of a class to use its terms? */
 bool parameter_fit_asks(const struct profile_fit *fit, enum profile_class kind);
 

@@ -282,8 +282,10 @@ static void write_owners(struct json_writer *w, const struct team_params *p,
     json_write_close(w);
 }
 
-void team_report_resource(struct json_writer *w, const struct team_params *p,
-                          const struct team *team, uint16_t resource)
+/* Writes owner, fence, since, queue, and owners if it has several units, into the open object.
+ * Absent values are null. */
+static void write_resource(struct json_writer *w, const struct team_params *p,
+                           const struct team *team, uint16_t resource)
 {
     struct team_resource_view x;
     uint16_t queue[TEAM_ROBOTS_MAX];
@@ -301,8 +303,9 @@ void team_report_resource(struct json_writer *w, const struct team_params *p,
     write_robots(w, p, "queue", queue, team_queue(team, resource, queue, TEAM_ROBOTS_MAX));
 }
 
-void team_report_robot(struct json_writer *w, const struct team_params *p,
-                       const struct team *team, uint16_t robot)
+/* Writes task, arg, since, state and online into the open object. Absent values are null. */
+static void write_robot(struct json_writer *w, const struct team_params *p,
+                        const struct team *team, uint16_t robot)
 {
     struct team_robot_view m;
     team_robot(team, robot, &m);
@@ -327,7 +330,7 @@ void team_report_resources(struct json_writer *w, const struct team_params *p,
     json_write_object(w, "resources");
     for (size_t i = 0; i < p->resource_count; i++) {
         json_write_object(w, p->resources[i].name);
-        team_report_resource(w, p, team, (uint16_t)i);
+        write_resource(w, p, team, (uint16_t)i);
         json_write_close(w);
     }
     json_write_close(w);
@@ -339,7 +342,7 @@ void team_report_robots(struct json_writer *w, const struct team_params *p,
     json_write_object(w, "robots");
     for (size_t i = 0; i < p->robot_count; i++) {
         json_write_object(w, p->robots[i].name);
-        team_report_robot(w, p, team, (uint16_t)i);
+        write_robot(w, p, team, (uint16_t)i);
         json_write_close(w);
     }
     json_write_close(w);

@@ -20,12 +20,6 @@ void team_report_effect(struct json_writer *w, const char *key, const struct tea
 void team_report_job(struct json_writer *w, const char *key, const struct team_params *p,
                      const struct team_job *job);
 
-/* Writes members into the open object: for a resource owner, fence, since, queue, and owners if
- * it has several units; for a robot task, arg, since, state, online. Absent values are null. */
-void team_report_resource(struct json_writer *w, const struct team_params *p,
-                          const struct team *team, uint16_t resource);
-void team_report_robot(struct json_writer *w, const struct team_params *p,
-                       const struct team *team, uint16_t robot);
 /* Writes members into the open object, as in retained messages and GET /teams/{id}:
  * {"resources": {name: {"owner","fence","since","queue"}}, */
 void team_report_resources(struct json_writer *w, const struct team_params *p,

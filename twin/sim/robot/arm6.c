@@ -20,7 +20,7 @@ enum { STREAM_DEAD_US = 500000, STREAM_GAP_US = 100000 };
 static const double REST_AFTER_S = 0.5, GIVE_UP_S = 30.0, REST_RADPS = 1e-4;
 static const double STREAM_BRAKE_RADPS2 = 2.0, JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2;
 
-double arm6_period_s(const struct arm6 *a)
+static double compute_period_s(const struct arm6 *a)
 {
     return (double)a->period_us * 1e-6;
 }
@@ -64,7 +64,7 @@ static void apply_parameters(struct arm6 *a)
     struct arm_servo_params *p = &a->servo_params;
     apply_geometry(a);
     *p = (struct arm_servo_params){.controller = (enum arm_controller)(int)v[ARM6_CONTROLLER],
-                                   .period_s = arm6_period_s(a),
+                                   .period_s = compute_period_s(a),
                                    .gain_per_s = v[ARM6_GAIN_PER_S],
                                    .tracking_per_s = v[ARM6_TRACKING_PER_S],
                                    .stop_rad = fmin(v[ARM6_STOP_RAD], v[ARM6_NEAR_RAD]),
@@ -159,9 +159,10 @@ static void advance_jog(struct arm6 *a, int64_t end_us)
         commanded[i] = v * (a->queue[0].op == ARM6_SPEEDJ ? t->qd_radps[i] : t->twist[i]);
     }
     if (a->queue[0].op == ARM6_SPEEDJ) {
-        arm_jog_joints(&a->jog, &a->arm, commanded, a_radps2, arm6_period_s(a));
+        arm_jog_joints(&a->jog, &a->arm, commanded, a_radps2, compute_period_s(a));
     } else {
-        refusal = arm_jog_tool(&a->jog, &a->arm, commanded, a_mps2, a_radps2, arm6_period_s(a));
+        refusal =
+            arm_jog_tool(&a->jog, &a->arm, commanded, a_mps2, a_radps2, compute_period_s(a));
     }
     if (refusal != ARM_ACCEPTED) {
         jam_jog(a, (struct arm_fault){.refusal = refusal, .at = (double)NAN});
@@ -194,15 +195,15 @@ static void advance_stream(struct arm6 *a, int64_t end_us)
     const int64_t received_us = a->stream_us > a->refreshed_us ? a->stream_us : a->refreshed_us;
     if (end_us - received_us > STREAM_DEAD_US) {
         arm_jog_joints(&a->jog, &a->arm, (const double[ARM_JOINTS]){0.0}, STREAM_BRAKE_RADPS2,
-                       arm6_period_s(a));
+                       compute_period_s(a));
         return;
     }
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        const double most = fabs(a->stream_qd[j]) * arm6_period_s(a);
+        const double most = fabs(a->stream_qd[j]) * compute_period_s(a);
         const double change = a->stream_q[j] - a->jog.now.q[j];
         const double step = fmin(fmax(change, -most), most);
         a->jog.now.q[j] += step;
-        a->jog.now.qd[j] = step / arm6_period_s(a);
+        a->jog.now.qd[j] = step / compute_period_s(a);
     }
 }
 
@@ -220,7 +221,7 @@ static void advance_set_points(struct arm6 *a, int64_t end_us)
         break;
     case ARM6_BRAKE:
         arm_jog_joints(&a->jog, &a->arm, (const double[ARM_JOINTS]){0.0}, a->brake_radps2,
-                       arm6_period_s(a));
+                       compute_period_s(a));
         break;
     case ARM6_STREAM:
         advance_stream(a, end_us);
@@ -263,7 +264,7 @@ static void move_joints(struct arm6 *a, const struct arm_set_point *before)
         arm_servo_step(&a->servo, &a->servo_params, before, &a->jog.now);
     }
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        a->qdd_sp[j] = (a->jog.now.qd[j] - before->qd[j]) / arm6_period_s(a);
+        a->qdd_sp[j] = (a->jog.now.qd[j] - before->qd[j]) / compute_period_s(a);
     }
 }
 
@@ -320,7 +321,7 @@ static bool end_move(struct arm6 *a)
     }
     const bool there = arm_servo_arrived(&a->servo, &a->servo_params, a->move.to_q,
                                          a->values[ARM6_ARRIVE_RAD]);
-    const bool first = over_s < arm6_period_s(a) && (!a->alone || !(a->move.size_rad > 0.0));
+    const bool first = over_s < compute_period_s(a) && (!a->alone || !(a->move.size_rad > 0.0));
     if (there || (over_s > REST_AFTER_S && joints_rest(a))) {
         arm6_end_task(a, REPLY_DONE, there && first ? plan_us : a->now_us, "");
         return true;
@@ -496,11 +497,11 @@ static bool find_accelerations(const struct arm6 *a, double qdd[ARM_JOINTS])
     }
     /* A waiting move has begun within the period. */
     if (!arm_move_at(&move, &a->arm, t_s, q, now) ||
-        !arm_move_at(&move, &a->arm, t_s + arm6_period_s(a), q, next)) {
+        !arm_move_at(&move, &a->arm, t_s + compute_period_s(a), q, next)) {
         return false;
     }
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        qdd[j] = (next[j] - now[j]) / arm6_period_s(a);
+        qdd[j] = (next[j] - now[j]) / compute_period_s(a);
     }
     return true;
 }

@@ -80,8 +80,6 @@ struct arm6 {
     struct robot_reply answers[ARM6_ANSWERS_MAX]; /* sent at the end of the step */
 };
 
-double arm6_period_s(const struct arm6 *a);
-
 /* --- arm6_tasks.c ------------------------------------------------------------------------ */
 
 /* robot_kind.command */
@@ -104,7 +102,6 @@ void arm6_end_jam(struct arm6 *a);
 /* Restarts the set points: from the present angles and speeds, or from where the joints would
  * coast to, at rest. */
 void arm6_sync_jog(struct arm6 *a);
-void arm6_hold_here(struct arm6 *a);
 
 struct arm_bounds arm6_bounds(const struct arm6 *a);
 

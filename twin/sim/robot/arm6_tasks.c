@@ -129,7 +129,7 @@ void arm6_sync_jog(struct arm6 *a)
     }
 }
 
-void arm6_hold_here(struct arm6 *a)
+static void hold_here(struct arm6 *a)
 {
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         const struct servo_joint *joint = &a->servo.joint[j];
@@ -153,7 +153,7 @@ static void find_set_points(struct arm6 *a)
 static void stop_set_points(struct arm6 *a)
 {
     if (a->drive == ARM6_EFFORT || (a->drive == ARM6_MOVE && a->alone)) {
-        arm6_hold_here(a);
+        hold_here(a);
     }
     memset(a->jog.now.qd, 0, sizeof a->jog.now.qd);
     memset(a->jog.twist, 0, sizeof a->jog.twist);

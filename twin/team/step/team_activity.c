@@ -38,7 +38,7 @@ void team_start_activity(const struct team_work *w, uint16_t robot)
     team_emit(w, &e);
 }
 
-void team_end_activity(const struct team_work *w, uint16_t robot)
+static void end_activity(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
     const struct team_step *step = team_step_of(w, robot);
@@ -75,7 +75,7 @@ static void handle_polled(const struct team_work *w, uint16_t robot)
     }
     m->seen = true;
     if (look_us == w->t_us) {
-        team_end_activity(w, robot);
+        end_activity(w, robot);
     } else {
         team_set_timer(w, team_slot_of_robot(w, robot), TEAM_DUE_SEEN, look_us);
     }
@@ -96,7 +96,7 @@ void team_handle_done(const struct team_work *w, uint16_t robot)
         e.min_us = window->min_us;
         team_emit(w, &e);
     }
-    team_end_activity(w, robot);
+    end_activity(w, robot);
 }
 
 void team_enter_error(const struct team_work *w, uint16_t robot)
@@ -175,7 +175,7 @@ void team_fail(const struct team_work *w, uint16_t robot, const char *why)
 void team_activity_is_due(const struct team_work *w, uint16_t robot, enum team_due due)
 {
     if (due == TEAM_DUE_SEEN) {
-        team_end_activity(w, robot);
+        end_activity(w, robot);
         return;
     }
     struct team_member *m = &w->members[robot];

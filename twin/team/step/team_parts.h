@@ -235,7 +235,6 @@ bool team_has_all(const struct team_work *w, uint16_t robot, const struct team_s
 
 /* ---- team_activity.c: activities, their windows, and their failure ---- */
 void team_start_activity(const struct team_work *w, uint16_t robot);
-void team_end_activity(const struct team_work *w, uint16_t robot);
 void team_handle_done(const struct team_work *w, uint16_t robot);
 void team_enter_error(const struct team_work *w, uint16_t robot);
 /* Puts it into Error, whatever it did or waited for, and halts its partners. */
@@ -244,11 +243,16 @@ void team_fail(const struct team_work *w, uint16_t robot, const char *why);
 void team_activity_is_due(const struct team_work *w, uint16_t robot, enum team_due due);
 
 /* ---- team_meetings.c ---- */
+/* Adds the robot to the meeting of its step. */
 void team_arrive(const struct team_work *w, uint16_t robot);
+/* Removes a robot that waits there. */
 void team_leave_meeting(const struct team_work *w, uint16_t robot);
+/* Ends each meeting to which enough robots have come: they continue, or begin their Together.
+ */
 void team_hold_meetings(const struct team_work *w);
 /* Lists the robots that do one Together with this one, itself included, in order. */
 size_t team_ring(const struct team_work *w, uint16_t robot, uint16_t *robots);
+/* Lets all robots of a Together continue, if this one is the last to finish. */
 void team_end_together(const struct team_work *w, uint16_t robot);
 /* Lists the robots that may still come to the meeting where this robot waits. */
 void team_coming(const struct team_work *w, uint16_t robot, struct team_set *robots);
