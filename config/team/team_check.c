@@ -56,7 +56,7 @@ static void check_jobs(struct team_build *b)
     }
 }
 
-/* --- the discipline ---------------------------------------------------------------------- */
+/* --- the locking rule ------------------------------------------------------------------- */
 
 struct fault_context {
     struct team_build *b;

@@ -558,7 +558,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
     }
     status = maintenance_start(d);
     if (status != STATUS_OK) {
-        return err_set(err, status, FAULT_NOT_STARTED, "keeper", "not started");
+        return err_set(err, status, FAULT_NOT_STARTED, "maintenance", "not started");
     }
     status = name_fault(lab_thread_start(d), "lab", FAULT_NOT_STARTED, "not started", err);
     return status != STATUS_OK

@@ -154,18 +154,19 @@ static int generate_code(const struct given *g, char **paths)
 }
 
 static const char description[] =
-    "  A machine of a file as a program: init, plan, update, write_outputs and a monitor, a\n"
-    "  block of plan() for each arrow, in their order. It does in each cycle what Tandem's\n"
-    "  engine does: nothing has a value before it is set, and if no arrow fires, or\n  two do, "
-    "it stops with an error.\n\n"
-    "  c       C99, for microcontrollers, too (-ffp-contract=off for the last digit)\n"
+    "  Writes a machine of a file as a program: init, plan, update, write_outputs and a\n"
+    "  monitor. plan() has a block for each arrow, in their order. In each cycle the program\n"
+    "  does what Tandem's engine does: nothing has a value before it is set, and if no arrow\n"
+    "  fires, or two do, it stops with an error.\n"
+    "\n"
+    "  c       C99, also for microcontrollers (-ffp-contract=off for equal last digits)\n"
     "  lua     a module for Lua 5.1 to 5.4, as in CoppeliaSim\n"
     "  python  a class\n"
-    "  table   a table of Tandem's own engine, in C\n\n"
-    "  --test also writes random inputs and the step tables that belong to them. Each program\n"
-    "  makes the same of them: `lua NAME.lua --test < NAME_1.inputs.csv`, likewise python3; "
-    "of\n"
-    "  C with -DEFSM_TEST.\n";
+    "  table   a table of Tandem's own engine, in C\n"
+    "\n"
+    "  --test also writes random inputs and their step tables. Each program makes the same\n"
+    "  tables: `lua NAME.lua --test < NAME_1.inputs.csv`, the same with python3; C programs\n"
+    "  are compiled with -DEFSM_TEST for that.\n";
 
 int machines_generate(int argc, char **argv)
 {

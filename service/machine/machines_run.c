@@ -12,18 +12,15 @@
 #include "service/tool/commands.h"
 
 static const char description[] =
-    "  Runs machines of files over inputs, a row of the CSV file for each cycle, and writes "
-    "what\n"
-    "  they do as a step table: inputs, state, variables, outputs and stack, then the arcs "
-    "that\n"
-    "  fired, by their numbers, the next state, and whether it waits. An empty input has no "
-    "value,\n"
-    "  as one that nobody connected; truths are 0 and 1. Several machines run together: an "
-    "output\n"
-    "  named as another's input is that input.\n\n"
-    "  It ends with the file, when no machine is active any more, or at a fault, which is "
-    "told;\n"
-    "  then come the arcs and states that never had their turn.\n";
+    "  Runs machines of files over inputs, one row of the CSV file per cycle, and writes a\n"
+    "  step table: inputs, state, variables, outputs and stack, then the numbers of the arcs\n"
+    "  that fired, the next state, and whether the machine waits. An empty input has no\n"
+    "  value, like one without a connection; truth values are 0 and 1. Several machines run\n"
+    "  together: an output with the name of another machine's input is that input.\n"
+    "\n"
+    "  It ends with the file, when no machine is active any more, or at a fault, which it\n"
+    "  prints. Then it lists the arcs that never fired and the states that were never "
+    "active.\n";
 
 static int run_machines(char **paths, const struct steps_options *options, const char *path)
 {

@@ -228,10 +228,10 @@ static int start_play(struct play *p, const char *const *paths)
 }
 
 static const char description[] =
-    "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
-    "  stands for the journal in it, - for the standard input. Several files are merged\n"
-    "  by time. Payloads go out unchanged, time stamps within included. Heartbeats and\n"
-    "  a daemon's own journal lines are skipped.\n";
+    "  FILE is a journal, a recording by `mosquitto_sub -F %J` (or %j), or - for standard\n"
+    "  input; a directory means the journal in it. Several files are merged by time.\n"
+    "  Payloads are published unchanged, with their time stamps. Heartbeats and the daemon's\n"
+    "  own journal lines are skipped.\n";
 
 int command_play(int argc, char **argv)
 {

@@ -557,7 +557,7 @@ static void test_jobs(void)
         {"fine", "\"part\":\"a\",\"seq\":\"j\"", NULL},
         {"of one home", "\"part\":\"b\",\"seq\":\"j\",\"home\":\"R3\"", NULL},
         {"a step of others", "\"part\":\"a\",\"seq\":\"locks\"",
-         "locks is a step of other sequences only: alone it breaks the discipline"},
+         "locks is a step of other sequences only: alone it breaks the locking rule"},
         {"home has work", "\"part\":\"a\",\"seq\":\"j\",\"home\":\"R1\"",
          "home R1 has a sequence of its own and takes no jobs"},
         {"home cannot", "\"part\":\"a\",\"seq\":\"j\",\"home\":\"R3\"",

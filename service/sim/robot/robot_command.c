@@ -384,26 +384,23 @@ static int run_robot(struct given *g, struct fleet_options *o)
 }
 
 static const char *const description =
-    "  Takes commands and answers each exactly once, with start and end on its own clock.\n"
-    "  The kinematic robot does up to 16 of them one after the other; a move takes\n"
+    "  Receives commands and answers each exactly once, with start and end on its own clock.\n"
+    "  The kinematic robot executes up to 16 commands one after the other; a move lasts\n"
     "  t0 + [rotation](ta + |rotation|/angular speed) + [displacement](tr +\n"
     "  |displacement|/linear speed). The diffdrive robot is the lab's: two networked state\n"
     "  machines, wheels, encoders and a lidar. The arm6 robot moves six joints and its tool.\n"
-    "  Robots also answer clock probes, say online and offline, publish telemetry and their\n"
-    "  state machines, obey PAIR/SIDE/control where the kind takes efforts and, on the "
-    "virtual\n"
-    "  side, PAIR/virtual/parameters and pose.\n"
-    "  With --machine a machine of a file obeys in place of the diffdrive robot's own: at a "
-    "fault\n"
-    "  the robot stands still, answers with the fault in words, and restarts with the next\n"
-    "  command.\n"
-    "  With --count one connection serves all robots; its last will is the first robot's.\n"
-    "  With --check no robot is simulated: one that is on the broker is sent moves, a second\n"
-    "  one while it is at work, halts, probes and, on the virtual side, parameters (then what\n"
-    "  was in force before), and what it answers is held against docs/protocol.md, point by\n"
-    "  point. In observe mode PAIR/command moves both robots of the pair. With -c LAB.yaml\n"
-    "  the pair's codec speaks to it, at the lab's broker, and what is wrong is named as that\n"
-    "  protocol names it.\n";
+    "  Robots also answer clock probes, publish online and offline, telemetry and the states\n"
+    "  of their machines. They apply PAIR/SIDE/control if the kind has efforts. The virtual\n"
+    "  side applies PAIR/virtual/parameters and pose.\n"
+    "  --machine: a machine from a file replaces the diffdrive robot's own. At a fault the\n"
+    "  robot stops, answers with the fault in words, and restarts with the next command.\n"
+    "  --count: one connection serves all robots; its last will is the first robot's.\n"
+    "  --check simulates no robot. It tests one that is on the broker: it sends moves, a\n"
+    "  second command while the robot moves, halts, probes and, on the virtual side,\n"
+    "  parameters (then the previous ones again), and compares the answers with\n"
+    "  docs/protocol.md, point by point. In observe mode PAIR/command moves both robots of\n"
+    "  the pair. With -c LAB.yaml it uses the lab's broker and the pair's codec, and reports\n"
+    "  faults in the terms of that protocol.\n";
 
 static const char *const examples =
     "  tandem robot --side real --linear-speed 0.18 --clock-offset 0.8\n"

@@ -90,7 +90,7 @@ bool team_job_fault(const struct team_params *p, const struct team_job *job,
     const char *sequence = p->sequences[job->sequence].name;
     if (p->sequences[job->sequence].part) {
         return report_fault(
-            why, "%s is a step of other sequences only: alone it breaks the discipline",
+            why, "%s is a step of other sequences only: alone it breaks the locking rule",
             sequence);
     }
     if (job->home != TEAM_NONE && p->robots[job->home].sequence != TEAM_NONE) {

@@ -43,7 +43,7 @@
     X(TEAM_PHASE_ACTIVE, ROBOT_FAILS, TEAM_PHASE_ERROR, "error, time-out, halt")               \
     X(TEAM_PHASE_WAITING, ROBOT_GOES_ON, TEAM_PHASE_BEGIN, "granted, released")                \
     X(TEAM_PHASE_WAITING, ROBOT_PARKS, TEAM_PHASE_PARKED, "asked by itself: granted, refused") \
-    X(TEAM_PHASE_WAITING, ROBOT_FAILS, TEAM_PHASE_ERROR, "not owner, against the discipline, abort") \
+    X(TEAM_PHASE_WAITING, ROBOT_FAILS, TEAM_PHASE_ERROR, "not owner, breaks the locking rule, abort") \
     X(TEAM_PHASE_MEETING, ROBOT_GOES_ON, TEAM_PHASE_BEGIN, "all there")                        \
     X(TEAM_PHASE_MEETING, ROBOT_ACTS, TEAM_PHASE_ACTIVE, "all there / CMD")                    \
     X(TEAM_PHASE_MEETING, ROBOT_FAILS, TEAM_PHASE_ERROR, "abort, halt")                        \
@@ -104,7 +104,7 @@
     X(UNIT_HELD, UNIT_ON_UNLOCK, UNIT_FREE, "UnLock")                                          \
     X(UNIT_HELD, UNIT_ON_LOSS, UNIT_LOST, "owner failed, or silent too long")                  \
     X(UNIT_HELD, UNIT_ON_FREED, UNIT_DELAY, "freed by a person")                               \
-    X(UNIT_LOST, UNIT_ON_RETURN, UNIT_HELD, "owner reset, or heard again")                     \
+    X(UNIT_LOST, UNIT_ON_RETURN, UNIT_HELD, "owner reset, or sends again")                     \
     X(UNIT_LOST, UNIT_ON_UNLOCK, UNIT_FREE, "UnLock")                                          \
     X(UNIT_LOST, UNIT_ON_FREED, UNIT_DELAY, "freed by a person, on_error, on_lost")            \
     X(UNIT_DELAY, UNIT_ON_DUE, UNIT_FREE, "delay_s over")
