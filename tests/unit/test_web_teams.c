@@ -148,7 +148,7 @@ static void add_team_row(enum store_kind kind, int64_t t_us, const char *type, c
 
 /* After what test_teams() asked, R2 has one bar that ended and may have others that are open.
  */
-static void test_gantt(void)
+static void test_chart(void)
 {
     static const char TARGET[] = "/api/v1/teams/{team}/chart";
     add_team_row(STORE_BARS, 9000000, "failed",
@@ -191,6 +191,6 @@ int main(void)
     CU_add_test(suite, "teams", test_teams);
     CU_add_test(suite, "parts of teams", test_team_parts);
     CU_add_test(suite, "simulate", test_simulate);
-    CU_add_test(suite, "chart", test_gantt);
+    CU_add_test(suite, "chart", test_chart);
     return end_served();
 }

@@ -235,7 +235,7 @@ static void write_svg(const struct chart *chart, const struct web_request *reque
     team_chart_write_svg(&picture, body_flush, &response->body);
 }
 
-void get_gantt(const struct web_request *request, struct web_response *response)
+void get_team_chart(const struct web_request *request, struct web_response *response)
 {
     const size_t team = web_find_team(request, response);
     struct chart *chart = team < request->view->team_count ? calloc(1, sizeof *chart) : NULL;
