@@ -33,7 +33,8 @@ static struct machine *add_machine(struct machine_file *file, const char *name)
         return NULL;
     }
     machine_draft_start(&machine->draft);
-    (void)snprintf(file->names[file->count], MACHINE_FILE_NAME_MAX, "%s", base_name(name));
+    (void)snprintf(file->names[file->count], MACHINE_FILE_NAME_MAX, "%.*s",
+                   MACHINE_FILE_NAME_MAX - 1, base_name(name));
     file->machines[file->count++] = machine;
     return machine;
 }
