@@ -29,7 +29,7 @@ code=0
 [ "$code" = 1 ] || fail "bad: exit $code"
 grep -q 'bad.yaml:5:13: equation 1, character 9: f .*J' "$work/err" || fail "bad: $(cat "$work/err")"
 has_fault_code '[nonlinear_term' "$work/err" bad
-grep -q 'bad.yaml:6:9: planar' "$work/err" || fail "bad, all of it: $(cat "$work/err")"
+grep -q 'bad.yaml:6:10: planar.0.' "$work/err" || fail "bad, all of it: $(cat "$work/err")"
 code=0
 "$TANDEM" models usv4 2>"$work/err" || code=$?
 [ "$code" = 2 ] && grep -q "no model 'usv4' (did you mean usv3?)" "$work/err" || fail "unknown: $code"
