@@ -45,7 +45,7 @@ static void add_arc(const struct option_reading *item, void *value, void *owner)
 
 #define BY_HAND     OPTION_MAP, "", "", OPTION_BY_HAND, ""
 #define EACH(items) OPTION_EACH(items), ""
-#define WORD        OPTION_WORD, "", "", OPTION_NO_RANGE
+#define NAME        OPTION_WORD, "", "", 1.0, 0.0, ""
 
 /* clang-format off */
 static const struct option_items port_items = {.shape = OPTION_NAMED, .later = true, .add = add_port};
@@ -58,7 +58,7 @@ static const struct option_items push_items = {
 static const struct option_row arc_rows[] = {
     {"when", BY_HAND},
     {"do", EACH(act_items)},
-    {"to", WORD, AT(to)},
+    {"to", NAME, AT(to)},
     {"empty", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(empty)},
     {"pop", OPTION_INTEGER, "", "0", 0.0, EFSM_STACK_MAX, "", AT(pop)},
     {"push", EACH(push_items)},
@@ -82,7 +82,7 @@ static const struct option_items state_items = {
 
 #define AT(m) OPTION_AT(struct machine_values, m), ""
 static const struct option_row root_rows[] = {
-    {"machine", WORD, AT(name)},
+    {"machine", NAME, AT(name)},
     {"purpose", OPTION_TEXT, "", "", 0.0, MACHINE_PURPOSE_MAX - 1, "", AT(purpose)},
     {"clocked", OPTION_BOOL, "", "true", OPTION_NO_RANGE, AT(clocked)},
     {"otherwise", OPTION_CHOICE, "", "incomplete", 0.0, 0.0, "incomplete|stay", AT(otherwise)},
@@ -90,7 +90,7 @@ static const struct option_row root_rows[] = {
     {"inputs", EACH(port_items)},
     {"variables", EACH(port_items)},
     {"outputs", EACH(port_items)},
-    {"initial", WORD, AT(initial)},
+    {"initial", NAME, AT(initial)},
     {"start", EACH(act_items)},
     {"states", EACH(state_items)},
 };

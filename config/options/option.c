@@ -201,12 +201,28 @@ bool option_is_name(enum option_names names, const char *name)
             (names == OPTION_DOTTED_ID || !strchr(name, '.')));
 }
 
+/* Checks the length of a text, whose least is the row's. */
+static bool check_length(const struct option_row *row, const char *text, size_t most,
+                         struct err *why)
+{
+    const size_t n = strlen(text);
+    if (n > most) {
+        (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_LONG, "",
+                      "%zu bytes are too long, at most %zu", n, most);
+        return false;
+    }
+    if ((double)n < row->min) {
+        (void)err_set(why, STATUS_E_RANGE, FAULT_MISSING_VALUE, "",
+                      "the text must not be empty");
+        return false;
+    }
+    return true;
+}
+
 static bool parse_word(const struct option_row *row, const char *text, void *values,
                        struct err *why)
 {
-    if (strlen(text) >= row->size) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_LONG, "",
-                      "%zu bytes are too long, at most %zu", strlen(text), row->size - 1);
+    if (!check_length(row, text, row->size - 1, why)) {
         return false;
     }
     (void)snprintf(member_at(row, values), row->size, "%s", text);
@@ -227,21 +243,13 @@ static bool parse_name(const struct option_row *row, const char *text, void *val
 static bool parse_text(const struct option_row *row, const char *text, bool plain, void *values,
                        struct err *why)
 {
-    const size_t n = strlen(text);
     const size_t most = row->max > 0.0 ? (size_t)row->max : row->size - 1;
     if (plain && option_is_no_text(text)) {
         (void)err_set(why, STATUS_E_RANGE, FAULT_TEXT_EXPECTED, "",
                       "a text is required: quote it: \"%.40s\"", text);
         return false;
     }
-    if (n > most) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_LONG, "",
-                      "%zu bytes are too long, at most %zu", n, most);
-        return false;
-    }
-    if ((double)n < row->min) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_MISSING_VALUE, "",
-                      "the text must not be empty");
+    if (!check_length(row, text, most, why)) {
         return false;
     }
     char *at = member_at(row, values);

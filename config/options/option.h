@@ -30,7 +30,7 @@ enum option_type {
     OPTION_REAL,    /* double */
     OPTION_TIME,    /* seconds in the file, int64_t microseconds in the struct */
     OPTION_CHOICE,  /* integer of size 1, 2 or 4: position in choices */
-    OPTION_WORD,    /* char[size]: any scalar as it is written, numbers and truths, too */
+    OPTION_WORD,    /* char[size]: any scalar of min bytes or more, numbers and truths, too */
     OPTION_NAME,    /* char[size]: a name of 1 to 31 letters, digits, '_', '-' or '.' */
     /* struct named_number[] with names chosen by the user; a later table adds to it */
     OPTION_NUMBERS,

@@ -41,6 +41,10 @@ static const struct {
      "E-FILE  m.yaml:1:1\n"},
     {"name", "machine: a b\ninputs: {}\n" START "  A:\n    arcs:\n" LOOP,
      "E-NAME  m.yaml:1:10\n"},
+    {"empty names", "machine: ''\ninitial: ''\nstates:\n  A:\n    arcs:\n    - {to: ''}\n",
+     "E-FILE  m.yaml:1:10\n"
+     "E-FILE  m.yaml:2:10\n"
+     "E-FILE  m.yaml:6:12\n"},
     {"unknown key", "machine: M\ninput: {}\n" START "  A:\n    arcs:\n" LOOP,
      "E-FILE  m.yaml:2:1\n"},
     {"no state", "machine: M\ninitial: A\nstates: {}\n",
