@@ -170,6 +170,16 @@ static void add_port(const struct option_reading *item, void *value, void *owner
     }
 }
 
+/* Reads the items below a key; one without a value has none. */
+static void read_given_items(struct yaml_reader *r, const struct option_reading *reading,
+                             const char *key)
+{
+    const uint32_t node = option_node(reading, key);
+    if (node != TREE_NONE && !option_is_empty(r->tree, node)) {
+        option_read_items(reading, key, r);
+    }
+}
+
 /* ---- assignments ---- */
 
 static void add_act(const struct option_reading *item, void *value, void *owner)
@@ -207,7 +217,7 @@ static struct machine_draft_range read_acts(struct yaml_reader *r,
     r->code = code;
     r->refusal = refusal;
     r->delayed = delayed;
-    option_read_items(reading, key, r);
+    read_given_items(r, reading, key);
     return machine_draft_add_acts(r->draft, &r->acts);
 }
 
@@ -254,7 +264,7 @@ static void add_arc(const struct option_reading *item, void *value, void *owner)
                           " is no assignment: name+ = value, or name = value of an output", -1);
     arc->empties = values->empty;
     arc->pops = values->pop;
-    option_read_items(item, "push", r);
+    read_given_items(r, item, "push");
     arc->waits = option_node(item, "waits") == TREE_NONE ? MACHINE_WAITS_UNSAID
                  : values->waits                         ? MACHINE_WAITS
                                                          : MACHINE_WAITS_NOT;
@@ -285,7 +295,7 @@ static void add_state(const struct option_reading *item, void *value, void *owne
     r->state->outputs =
         read_acts(r, item, "outputs", "E-STATE-TEXT",
                   " among the outputs of a state: only name = value is allowed there", 0);
-    option_read_items(item, "arcs", r);
+    read_given_items(r, item, "arcs");
 }
 
 /* ---- the whole ---- */
@@ -328,11 +338,11 @@ static void read_machine(struct yaml_reader *r)
     read_heading(r, &root, &values);
     for (size_t i = 0; i < COUNT(ports); i++) {
         r->role = roles[i];
-        option_read_items(&root, ports[i], r);
+        read_given_items(r, &root, ports[i]);
     }
     r->draft->starts =
         read_acts(r, &root, "start", "E-START-LABEL", ": the start has assignments only", 1);
-    option_read_items(&root, "states", r);
+    read_given_items(r, &root, "states");
     if (r->draft->state_count == 0 && !r->tree->partial) {
         machine_diagnostics_add(&r->draft->diagnostics, "E-NO-STATE", r->draft->place,
                                 "there is no state: states: and, below, their names");

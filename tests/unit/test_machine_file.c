@@ -45,6 +45,8 @@ static const struct {
      "E-FILE  m.yaml:1:10\n"
      "E-FILE  m.yaml:2:10\n"
      "E-FILE  m.yaml:6:12\n"},
+    {"keys without a value", "constants:\noutputs:\nstart:\n" HEAD START
+     "  A:\n    outputs:\n    arcs:\n    - {to: B, do: , push: }\n  B:\n    final: true\n    arcs:\n", ""},
     {"unknown key", "machine: M\ninput: {}\n" START "  A:\n    arcs:\n" LOOP,
      "E-FILE  m.yaml:2:1\n"},
     {"no state", "machine: M\ninitial: A\nstates: {}\n",
