@@ -145,7 +145,7 @@ static void check_codec(const struct option_reading *reading, const char *codec)
     for (size_t i = 0; i < codec_count; i++) {
         names_append(names, sizeof names, codecs[i]->name);
     }
-    if (!codec_find(codec)) {
+    if (option_node(reading, "codec") != TREE_NONE && !codec_find(codec)) {
         option_fault_at(reading, "codec", FAULT_UNKNOWN_NAME,
                         "there is no %.24s; one of %s is wanted", codec, names);
     }

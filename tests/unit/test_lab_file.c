@@ -155,6 +155,7 @@ static const struct fault_row fault_rows[] = {
     {P "journal: {retain_mb: 10}\n", 2, 22, "inconsistent", 1},
     {P "defaults: {sync_tolerance_s: 31}\n", 2, 30, "inconsistent", 1},
     {"pairs: {r1: {codec: morse}}\n", 1, 21, "unknown_name", 1},
+    {"pairs: {r1: {}, r2: {timeout_s: 3}}\ndefaults: {codec: morse}\n", 2, 19, "unknown_name", 1},
     {"pairs: {r1: {real: acme/a}}\n", 1, 20, "not_applicable", 1},
     {"pairs: {r1: {codec: vda5050, virtual: acme/b}}\n", 1, 21, "inconsistent", 1},
     {"pairs: {r1: {codec: vda5050, real: acme/b, virtual: acme/b}}\n", 1, 53, "inconsistent", 1},
