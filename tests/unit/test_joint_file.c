@@ -117,6 +117,7 @@ static void test_faults(void)
         {"joint: {lag_s: [0.1]}\npaper: {p: {mse: 1}}\n", "unknown_key", 2},
         {"joint: {lag_s: [0.1]}\ncontrol: {slow_rad: [1, 2]}\n", "wrong_count", 2},
         {"joint: {lag_s: [0.1]}\ncontrol: {slow_rad: [0.1]}\n", "out_of_range", 2},
+        {"joint: {lag_s: [0.1]}\ncontrol: {slow_rad: ['1']}\n", "not_a_number", 2},
         {"joint: {lag_s: [0.1]}\nsample_s: 0.0015\n", "inconsistent", 2},
         {"joint: {lag_s: [0.1]}\ncommand: {min_radps: 11}\n", "out_of_range", 1},
         {"kind: follow\njoint: {lag_s: [0.1]}\n", "unknown_value", 1},

@@ -566,7 +566,7 @@ static void fill_windows(const struct option_reading *reading, struct joint_valu
         }
         return;
     }
-    for (size_t i = 0; i < v->slow_count; i++) {
+    for (size_t i = 0; i < v->slow_count && !reading->r->failed; i++) {
         if (!(file->slow_rad[i] >= file->trial.control.near_by)) {
             option_fault_at(reading, "control.slow_rad", FAULT_OUT_OF_RANGE, "%g is below %g",
                             file->slow_rad[i], file->trial.control.near_by);
