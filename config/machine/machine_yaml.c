@@ -58,7 +58,7 @@ static const struct option_items push_items = {
 static const struct option_row arc_rows[] = {
     {"when", BY_HAND},
     {"do", EACH(act_items)},
-    {"to", NAME, AT(to)},
+    {"to", NAME, OPTION_AT(struct arc_values, to), "the state to go to, or top"},
     {"empty", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(empty)},
     {"pop", OPTION_INTEGER, "", "0", 0.0, EFSM_STACK_MAX, "", AT(pop)},
     {"push", EACH(push_items)},
@@ -82,7 +82,7 @@ static const struct option_items state_items = {
 
 #define AT(m) OPTION_AT(struct machine_values, m), ""
 static const struct option_row root_rows[] = {
-    {"machine", NAME, AT(name)},
+    {"machine", NAME, OPTION_AT(struct machine_values, name), "its name"},
     {"purpose", OPTION_TEXT, "", "", 0.0, MACHINE_PURPOSE_MAX - 1, "", AT(purpose)},
     {"clocked", OPTION_BOOL, "", "true", OPTION_NO_RANGE, AT(clocked)},
     {"otherwise", OPTION_CHOICE, "", "incomplete", 0.0, 0.0, "incomplete|stay", AT(otherwise)},

@@ -13,7 +13,7 @@ static const struct option_row derived_rows[] = {
     {"symbol", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(symbol)},
     {"unit", OPTION_WORD, "", "", OPTION_NO_RANGE, AT(unit)},
     {"help", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(help)},
-    {"value", OPTION_MAP, "", "", OPTION_BY_HAND, ""},
+    {"value", OPTION_MAP, "", "", OPTION_BY_HAND, "an expression, as in value: J/f"},
 };
 /* clang-format on */
 static const struct option_table derived_table = {derived_rows, COUNT(derived_rows)};
@@ -123,7 +123,8 @@ static void add_equation(const struct option_reading *item, void *value, void *o
 
 /* clang-format off */
 const struct option_items model_equation_items = {
-    .shape = OPTION_LIST, .least = 1, .most = MODEL_AXES_MAX, .later = true, .what = "equations", .add = add_equation};
+    .shape = OPTION_LIST, .least = 1, .most = MODEL_AXES_MAX, .later = true, .what = "equations",
+    .example = "[J*w' = u - f*w]", .add = add_equation};
 /* clang-format on */
 
 /* Reads a list with one item for each of count things; false after a fault. */

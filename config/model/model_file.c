@@ -51,7 +51,8 @@ static const struct option_items constant_items = {
     .later = true, .what = "numbers", .add = add_constant};
 
 static const struct option_row root_rows[] = {
-    {"model", OPTION_TEXT, "", "", 1.0, MODEL_FILE_NAME_MAX - 1, "", IN_FILE(name)},
+    {"model", OPTION_TEXT, "", "", 1.0, MODEL_FILE_NAME_MAX - 1, "", OPTION_AT(struct model_values, name),
+     "its name, as in model: dc_motor"},
     {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(purpose)},
     {"velocities", EACH(axis_items)},
     {"efforts", EACH(axis_items)},

@@ -357,6 +357,21 @@ static void read_section(const struct option_reading *reading, const char *path,
     }
 }
 
+static void report_missing(const struct option_reading *reading, const char *key,
+                           const struct option_row *row)
+{
+    const char *example = row->items ? row->items->example : NULL;
+    char what[OPTION_WHY_MAX / 2];
+    if (row->help[0] && !is_number(row)) {
+        option_fault(reading->r, reading->node, FAULT_MISSING_KEY, "%s%s is missing: %.*s",
+                     reading->shown, key, (int)strcspn(row->help, ";"), row->help);
+        return;
+    }
+    option_describe(row, what, sizeof what);
+    option_fault(reading->r, reading->node, FAULT_MISSING_KEY, "%s%s is missing (%s%s%s)",
+                 reading->shown, key, what, example ? ", as in " : "", example ? example : "");
+}
+
 /* required: "x_m y_m" */
 static void check_required(const struct option_reading *reading, const char *required)
 {
@@ -373,10 +388,7 @@ static void check_required(const struct option_reading *reading, const char *req
         const struct option_row *row = option_find(reading->table, key);
         assert(row);
         if (reading->given[row - reading->table->rows] == TREE_NONE) {
-            char what[OPTION_WHY_MAX];
-            option_describe(row, what, sizeof what);
-            option_fault(r, reading->node, FAULT_MISSING_KEY, "%s%s is missing (%s)",
-                         reading->shown, key, what);
+            report_missing(reading, key, row);
         }
     }
 }

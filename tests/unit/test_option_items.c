@@ -56,7 +56,7 @@ static void count_late(const struct option_reading *item, void *value, void *own
 static const struct option_row number = {.type = OPTION_REAL, .min = 0.0, .max = 9.0, .unit = "", .size = sizeof(double)};
 static const struct option_items list_items = {
     .shape = OPTION_LIST, .value = &number, .least = 1, .most = LIST_MAX, .bytes = sizeof(double),
-    .count_at = offsetof(struct values, count)};
+    .count_at = offsetof(struct values, count), .example = "[0.5, 1]"};
 static const struct option_items pair_items = {
     .shape = OPTION_LIST, .value = &number, .least = 2, .most = 2, .bytes = sizeof(double),
     .fault = FAULT_NUMBERS_EXPECTED};
@@ -178,11 +178,21 @@ static void test_faults(void)
     }
 }
 
+/* A key's example says how to give it. */
+static void test_names(void)
+{
+    struct values v;
+    struct err_list errors;
+    CHECK_INT("missing", parse_text("first: true\n", &v, &errors), STATUS_E_PARSE);
+    CHECK("missing", strstr(errors.items[0].text, list_items.example) != NULL);
+}
+
 int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("option items", NULL, NULL);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "names", test_names);
     return check_run();
 }
