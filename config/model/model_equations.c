@@ -407,7 +407,7 @@ void model_read_trial(struct model_loader *l)
     if (option_node(l->reading, keys[3]) != TREE_NONE) {
         trial->hold_s_min = v->hold_s[0];
         trial->hold_s_max = v->hold_s[1];
-        if (!(v->hold_s[0] >= v->dt_s) || !(v->hold_s[1] >= v->hold_s[0])) {
+        if (!l->r->failed && (!(v->hold_s[0] >= v->dt_s) || !(v->hold_s[1] >= v->hold_s[0]))) {
             option_fault_at(l->reading, keys[3], FAULT_OUT_OF_RANGE,
                             "[least, most] is wanted, from trial.dt_s on");
         }

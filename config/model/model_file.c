@@ -122,8 +122,8 @@ static void complete_texts(const struct option_reading *item, struct model_file_
     if (texts->name[0] == '\0') {
         copy_text(texts->name, sizeof texts->name, texts->symbol);
     } else if (!expression_is_name(texts->name, false)) {
-        option_fault_at(item, "", FAULT_BAD_NAME,
-                        "name: '%.40s' is no name: letters, digits and _", texts->name);
+        option_fault_at(item, "name", FAULT_BAD_NAME,
+                        "'%.40s' is no name: letters, digits and _", texts->name);
     }
     if (texts->words[0] == '\0') {
         format_name(texts->words, sizeof texts->words, texts->name);

@@ -48,15 +48,23 @@ void option_fault(struct option_reader *r, uint32_t node, enum fault fault, cons
     va_end(args);
 }
 
+/* Names a key in messages, or the map or item itself for "". */
+static void format_key(const struct option_reading *reading, const char *key, char *out,
+                       size_t size)
+{
+    (void)snprintf(out, size, "%s%.90s", reading->shown, key);
+    const size_t n = strlen(out);
+    if (key[0] == '\0' && n > 0 && out[n - 1] == '.') {
+        out[n - 1] = '\0';
+    }
+}
+
 void option_fault_at(const struct option_reading *reading, const char *key, enum fault fault,
                      const char *format, ...)
 {
     char name[2 * OPTION_PREFIX_MAX];
     const uint32_t node = key[0] ? option_node(reading, key) : TREE_NONE;
-    (void)snprintf(name, sizeof name, "%s%.90s", reading->shown, key);
-    if (key[0] == '\0' && name[0] && name[strlen(name) - 1] == '.') {
-        name[strlen(name) - 1] = '\0';
-    }
+    format_key(reading, key, name, sizeof name);
     va_list args;
     va_start(args, format);
     report_fault(reading->r, node != TREE_NONE ? node : reading->node, fault, name, format,
@@ -469,21 +477,27 @@ static void read_item(const struct option_items *items, struct option_reading *i
 {
     struct option_reader *r = item->r;
     const bool failed = r->failed;
-    const bool scalar =
-        tree_is(r->tree, item->node, TREE_SCALAR) && !option_is_empty(r->tree, item->node);
+    const bool empty = option_is_empty(r->tree, item->node);
+    const bool scalar = tree_is(r->tree, item->node, TREE_SCALAR) && !empty;
+    char name[OPTION_PREFIX_MAX];
     r->failed = false;
     if (items->start) {
         items->start(item, value, owner);
     } else if (items->table) {
         option_defaults(items->table, value);
     }
-    if (items->table && !(items->short_form && scalar)) {
+    if (empty && items->shape == OPTION_LIST && items->required && !r->tree->partial) {
+        option_fault_at(item, "", FAULT_MISSING_KEY, "keys are missing: %s", items->required);
+    } else if (r->failed) {
+        /* Its name is wrong, so its keys are not read. */
+    } else if (items->table && !(items->short_form && scalar)) {
         option_read(item, items->required, value);
     } else if (items->value && is_number(items->value) && !scalar) {
         option_fault_at(item, "", FAULT_NOT_A_NUMBER, "a number was expected");
     } else if (items->table || items->value) {
+        format_key(item, "", name, sizeof name);
         option_read_node(r, items->table ? &items->table->rows[0] : items->value, item->node,
-                         item->shown, value);
+                         name, value);
     }
     item->failed = r->failed;
     if (items->add) {

@@ -254,6 +254,36 @@ static void test_places(void)
     CHECK_INT("second", errors.items[2].column, 3);
 }
 
+/* One mistake is one fault, and it names its key. */
+static void test_keys(void)
+{
+    static const struct {
+        const char *text, *begin;
+    } rows[] = {
+        {"model: m\nvelocities: {w: {name: a b}}\nefforts: {U: V}\nparameters: {J: {}}\n"
+         "equations: [\"J*w' = U\"]\n",
+         "velocities.w.name: "},
+        {"model: m\nvelocities: {w: rad/s}\nefforts: {U: V}\nequations: [\"J*w' = U\"]\n"
+         "parameters: {J: a unit that is longer than any other}\n",
+         "parameters.J: "},
+        {"model: m\nvelocities: {w: rad/s}\nefforts: {U: V}\nparameters: {J: {}}\n"
+         "equations: [\"J*w' = U\"]\n"
+         "trial: {hold_s: x, parameters: {J: 1}, efforts: {U: [0, 1]}, noise_sd: {w: 1}}\n",
+         "trial.hold_s: "},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *begin = rows[i].begin;
+        struct model_file *file = NULL;
+        struct err_list errors = {0};
+        CHECK_INT(
+            begin,
+            model_file_parse(rows[i].text, strlen(rows[i].text), "m.yaml", &file, &errors),
+            STATUS_E_PARSE);
+        CHECK_INT(begin, errors.count, 1);
+        CHECK(begin, strncmp(errors.items[0].text, begin, strlen(begin)) == 0);
+    }
+}
+
 /* ---- what built-in models do not have ---- */
 
 /* m (v' + l cos(q) w') - ..., a cart with a pendulum; rates go together. */
@@ -361,6 +391,7 @@ int main(void)
     CU_add_test(suite, "built in", test_built_in);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "places", test_places);
+    CU_add_test(suite, "keys", test_keys);
     CU_add_test(suite, "coupled", test_coupled);
     CU_add_test(suite, "by speed", test_by_speed);
     CU_add_test(suite, "hash", test_hash);

@@ -23,6 +23,7 @@ struct values {
     struct thing thing[LIST_MAX];
     char word[LIST_MAX][OPTION_NAME_MAX + 1];
     bool seen_first;
+    char tag[4];
 };
 
 static void add_thing(const struct option_reading *item, void *value, void *owner)
@@ -51,6 +52,16 @@ static void count_late(const struct option_reading *item, void *value, void *own
     ((struct values *)owner)->late++;
 }
 
+/* No more than two steps are allowed. */
+static void start_step(const struct option_reading *item, void *value, void *owner)
+{
+    (void)owner;
+    option_defaults(item->table, value);
+    if (item->index == 2) {
+        option_fault_at(item, "", FAULT_TOO_MANY, "two at most");
+    }
+}
+
 /* clang-format off */
 #define AT(m) OPTION_AT(struct values, m), ""
 static const struct option_row number = {.type = OPTION_REAL, .min = 0.0, .max = 9.0, .unit = "", .size = sizeof(double)};
@@ -75,6 +86,9 @@ static const struct option_items thing_items = {
 static const struct option_row word = {.type = OPTION_NAME, .size = OPTION_NAME_MAX + 1};
 static const struct option_items word_items = {
     .shape = OPTION_LIST_OR_ONE, .value = &word, .bytes = OPTION_NAME_MAX + 1, .add = add_word};
+static const struct option_items step_items = {
+    .shape = OPTION_LIST, .table = &thing_table, .required = "x_m y_m", .bytes = sizeof(struct thing),
+    .start = start_step};
 static const struct option_items late_items = {.shape = OPTION_NAMED, .later = true, .add = count_late};
 static const struct option_row rows[] = {
     {"list", OPTION_ARRAY(list_items, struct values, list), ""},
@@ -84,6 +98,8 @@ static const struct option_row rows[] = {
     {"words", OPTION_EACH(word_items), ""},
     {"late", OPTION_EACH(late_items), ""},
     {"first", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(first)},
+    {"tag", OPTION_WORD, "", "", 1.0, 0.0, "", AT(tag)},
+    {"steps", OPTION_EACH(step_items), ""},
 };
 /* clang-format on */
 static const struct option_table table = {rows, COUNT(rows)};
@@ -165,6 +181,11 @@ static void test_faults(void)
         {"list: [1]\nwords: {a: b}\n", "list_expected", 2, 8},
         {"list: [1]\nwords: [a, b c]\n", "bad_name", 2, 12},
         {"list: [1]\nwords: [[a]]\n", "bad_name", 2, 9},
+        {"list: [1]\ntag: ''\n", "missing_value", 2, 6},
+        {"list: [1]\ntag: abcd\n", "too_long", 2, 6},
+        {"list: [1]\nsteps: [~]\n", "missing_key", 2, 9},
+        {"list: [1]\nsteps: [{x_m: 1, y_m: 1}, {x_m: 1, y_m: 1}, {z_m: 1}]\n", "too_many", 2,
+         45},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct values v = {.count = 77};
@@ -178,11 +199,25 @@ static void test_faults(void)
     }
 }
 
-/* A key's example says how to give it. */
+/* A fault begins with the path of its key, and a key's example says how to give it. */
 static void test_names(void)
 {
+    static const struct {
+        const char *text, *begin;
+    } cases[] = {
+        {"list: [1, 10]\n", "list[1]: "},
+        {"list: [1]\nthings: {a: 10}\n", "things.a: "},
+        {"list: [1]\nthings: {a: {x_m: 10}}\n", "things.a.x_m: "},
+        {"list: [1]\nsteps: [~]\n", "steps[0]: "},
+        {"list: [1]\nsteps: [{x_m: 1}]\n", "steps[0].y_m "},
+    };
     struct values v;
     struct err_list errors;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *begin = cases[i].begin;
+        CHECK_INT(cases[i].text, parse_text(cases[i].text, &v, &errors), STATUS_E_PARSE);
+        CHECK(cases[i].text, strncmp(errors.items[0].text, begin, strlen(begin)) == 0);
+    }
     CHECK_INT("missing", parse_text("first: true\n", &v, &errors), STATUS_E_PARSE);
     CHECK("missing", strstr(errors.items[0].text, list_items.example) != NULL);
 }

@@ -69,6 +69,7 @@ static const struct fault_row fault_rows[] = {
     {"team: {" R ", resources: [A]}\n", 1, 37, "object_expected", 1},
     {"team: {" R ", resources: {\"A/1\": {}}}\n", 1, 38, "bad_name", 1},
     {"team: {" R ", positions: {P: {x_m: 1}}}\n", 1, 41, "missing_key", 1},
+    {"team: {robots: {R1: {positions: {a: 1}}}}\n", 1, 37, "unknown_name", 1},
     {"team: {" R ", positions: {P: }}\n", 1, 41, "missing_key", 2},
     {"team: {" R ", positions: {P: {x_m: 1, y_m: .nan}}}\n", 1, 55, "out_of_range", 1},
     /* tasks and durations */
@@ -98,6 +99,7 @@ static const struct fault_row fault_rows[] = {
     /* jobs */
     {"team: {" R ", jobs: [{part: a}]}\n", 1, 33, "missing_key", 1},
     {"team: {" R ", jobs: {part: a}}\n", 1, 32, "list_expected", 1},
+    {"team: {" R ", jobs: [~]}\n", 1, 33, "missing_key", 1},
     {"team: {" R ", sequences: {j: [Go]}, jobs: [{part: a, seq: i}]}\n", 1, 70, "unknown_name", 1},
     {"team: {" R ", sequences: {j: [Go]}, jobs: [{part: a, seq: j, home: R2}]}\n", 1, 79, "unknown_name", 1},
     {"team: {robots: {R1: {sequence: j}}, sequences: {j: [Go]}, jobs: [{part: a, seq: j, home: R1}]}\n", 1, 66, "bad_job", 1},
