@@ -1,29 +1,35 @@
 /* service/program/config_command.c - tandem config: checks a lab file, or prints documents made
  * from the key tables. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/number.h"
+#include "config/options/option_file.h"
 #include "config/options/tree.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
 
+/* JSON has fewer forms of a number than YAML: 007, .5 and +3 are written as 7, 0.5 and 3. One
+ * that no double holds is a text, because few readers of JSON accept it. */
 static void write_scalar(struct json_writer *w, const char *key, const struct tree *tree,
                          uint32_t node)
 {
     const char *text = tree_text(tree, node);
-    const size_t bytes = strlen(text);
+    const char *end = text + strlen(text);
     double number = 0.0;
     const bool plain = tree->nodes[node].plain;
     const bool word = strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
-    if (plain &&
-        (word || (bytes > 0 && number_scan(text, text + bytes, &number) == text + bytes))) {
-        json_write_raw(w, key, text, bytes);
-    } else if (plain && (bytes == 0 || strcmp(text, "null") == 0)) {
+    const bool finite = number_scan(text, end, &number) == end && isfinite(number);
+    if (option_is_empty(tree, node)) {
         json_write_null(w, key);
+    } else if (plain && (word || (finite && number_scan_json(text, end, &number) == end))) {
+        json_write_raw(w, key, text, strlen(text));
+    } else if (plain && finite) {
+        json_write_real(w, key, number);
     } else {
         json_write_text(w, key, text);
     }

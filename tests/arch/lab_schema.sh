@@ -16,6 +16,27 @@ as_json, as_yaml = json.load(open(sys.argv[1])), yaml.safe_load(open(sys.argv[2]
 assert as_json == as_yaml, f"{sys.argv[2]}: config --json prints other values"
 PY
 done
+cat >"$dir/good_numbers.yaml" <<'END'
+pairs: {r1: {mode: link}}
+teams:
+  c:
+    tasks:
+      t:
+        op: pick
+        payload: {m: 007, a: .5, b: -.5, c: +3, d: 1., e: 5.e3, f: 00, g: -007, h: 1e999, i: ~, j: null, k: , l: "~",
+                  q: "007", r: -0.25, s: 12345678901234567890, u: [~, .25, +.5e-1], v: true, w: text}
+    sequences: {s: [t]}
+    robots: {R1: {pair: r1, sequence: s}}
+END
+"$TANDEM" config --json "$dir/good_numbers.yaml" >"$dir/good_numbers.json"
+python3 - "$dir/good_numbers.json" <<'PY'
+import json, sys
+payload = json.load(open(sys.argv[1]))["teams"]["c"]["tasks"]["t"]["payload"]
+want = {"m": 7, "a": .5, "b": -.5, "c": 3, "d": 1, "e": 5000, "f": 0, "g": -7, "h": "1e999", "i": None, "j": None,
+        "k": None, "l": "~", "q": "007", "r": -.25, "s": 12345678901234567890, "u": [None, .25, .05], "v": True,
+        "w": "text"}
+assert payload == want, f"config --json prints {payload}"
+PY
 n=0
 while IFS= read -r line; do
     n=$((n + 1))
