@@ -82,6 +82,8 @@ def main():
                     validator(schemas, "alarm").validate(alarm)
                 for change in results["changes"]:
                     validator(schemas, "change").validate(change)
+                    change.get("fit", {}).pop("reason_codes", None)  # an earlier version stored none
+                    validator(schemas, "change").validate(change)
                 if results.get("dynamics"):
                     validator(schemas, "dynamics").validate({"pair": pair, "dynamics": results["dynamics"]})
                 calibration = {"pair": pair, "travel_time": results["travel_time"]}
