@@ -444,7 +444,7 @@ static void write_activities_csv(const void *what, FILE *out)
 {
     const struct team_study *study = what;
     json_table_csv(json_object_get(study->document, "activities"),
-                   "robot task arg from mean_s sd_s measured.n measured.mean_s measured.sd_s",
+                   "robot task arg from mean_s sd_s measured.n# measured.mean_s measured.sd_s",
                    out);
 }
 

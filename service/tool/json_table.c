@@ -17,22 +17,25 @@ void json_table_csv(const json_t *rows, const char *keys, FILE *out)
     size_t i;
     const json_t *row;
     for (const char *c = keys; *c; c++) {
-        (void)fputc(*c == ' ' ? ',' : *c == '.' ? '_' : *c, out);
+        if (*c != '#') {
+            (void)fputc(*c == ' ' ? ',' : *c == '.' ? '_' : *c, out);
+        }
     }
     json_array_foreach(rows, i, row)
     {
         const char *between = "\n";
         for (const char *key = keys; *key; key += strspn(key, " ")) {
-            const size_t bytes = strcspn(key, " ");
+            const size_t bytes = strcspn(key, " #");
+            const bool is_count = key[bytes] == '#';
             const json_t *value = find_value(row, key, bytes);
             const char *text = json_string_value(value);
-            char number[JSON_WRITE_NUMBER_MAX] = "";
+            char number[JSON_WRITE_NUMBER_MAX] = {is_count ? '0' : '\0'};
             if (json_is_number(value)) {
                 (void)json_format_real(json_number_value(value), number);
             }
             (void)fprintf(out, "%s%s", between, text ? text : number);
             between = ",";
-            key += bytes;
+            key += bytes + is_count;
         }
     }
     (void)fputc('\n', out);

@@ -18,7 +18,7 @@ struct json_column {
 };
 
 /* Print the members with these keys, separated by spaces; the heading is the keys, with '_' for
- * '.'. What a row lacks, and null, is empty. */
+ * '.'. What a row lacks, and null, is empty, but 0 for a key with a '#' behind it: a count. */
 void json_table_csv(const json_t *rows, const char *keys, FILE *out);
 
 /* Print an empty line, the headings and the rows, or nothing if there is no row. null is "-";

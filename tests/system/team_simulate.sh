@@ -33,6 +33,9 @@ simulate nominal.yaml --runs 100 --csv tables --plot tables >page
 grep -q '^makespan, s  *mean  *sd  *P05  *P50  *P95$' page || fail "page: $(cat page)"
 grep -q '^R1  *R2  *[0-9.]*$' page || fail "waits of the page"
 [ "$(wc -l <tables/makespans.csv)" = 101 ] || fail "makespans.csv"
+# Without a recording nothing is measured, which is counted as 0.
+awk -F, 'NR > 1 && ($7 "" != "0" || $8 $9 != "")' tables/activities.csv >measured
+[ ! -s measured ] || fail "activities.csv: $(cat measured)"
 for table in robots resources waits activities; do [ -s tables/$table.csv ] || fail "$table.csv"; done
 if command -v gnuplot >/dev/null; then grep -q '<svg' tables/simulate.svg || fail "no picture"; fi
 
