@@ -112,7 +112,7 @@ static enum status fit_data(void *what, struct err *err)
     struct result *result = what;
     return identify_fail_fit(
         arm_friction_fit_run(&result->set, &result->summary, result->head.doubts, &result->fit),
-        err);
+        "data", err);
 }
 
 static enum status hold_out(void *what, struct err *err)

@@ -189,7 +189,7 @@ static enum status hold_out(void *what, struct err *err)
     const struct profile_move *moves = list->moves;
     return identify_fail_fit(profile_hold_out(&result->fit, moves + list->own_count,
                                               list->count - list->own_count, &list->held),
-                             err);
+                             "identify", err);
 }
 
 const struct identify_method identify_arm_time = {.bytes = sizeof(struct result),

@@ -21,8 +21,8 @@ struct identify_head {
 };
 
 /* The error of a failed fit, or of a failed comparison with held-out recordings, or
- * STATUS_OK. */
-MUST_USE enum status identify_fail_fit(enum status st, struct err *err);
+ * STATUS_OK. where: "data" for tables of samples, "identify" for lists of moves. */
+MUST_USE enum status identify_fail_fit(enum status st, const char *where, struct err *err);
 MUST_USE enum status identify_fail_check(enum status st, struct err *err);
 
 #endif

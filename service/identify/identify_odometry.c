@@ -71,7 +71,7 @@ static enum status fit_data(void *what, struct err *err)
     if (st == STATUS_OK && result->head.doubts) {
         odometry_judge_units(&result->fit, &result->summary);
     }
-    return identify_fail_fit(st, err);
+    return identify_fail_fit(st, "data", err);
 }
 
 static enum status hold_out(void *what, struct err *err)

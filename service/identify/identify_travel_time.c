@@ -318,7 +318,7 @@ static enum status hold_out(void *what, struct err *err)
     const struct travel_move *moves = list->moves;
     return identify_fail_fit(travel_hold_out(&result->fit, moves + list->own_count,
                                              list->count - list->own_count, &list->held),
-                             err);
+                             "identify", err);
 }
 
 const struct identify_method identify_travel_time = {.bytes = sizeof(struct result),

@@ -104,7 +104,7 @@ enum status move_list_fit(struct move_list *list, move_range_fit *fit_range, str
         st = fit_range(list, list->starts[i], list->starts[i + 1] - list->starts[i], method,
                        identify_base_name(request->files[i].path));
     }
-    return identify_fail_fit(st, err);
+    return identify_fail_fit(st, "identify", err);
 }
 
 void move_list_print_verdict(FILE *out, const struct move_list *list)

@@ -5,6 +5,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "service/identify/identify.h"
+#include "service/identify/move_list.h"
 
 static const char vessel_file[] = TANDEM_SOURCE_DIR "/tests/golden/usv_W.csv";
 static const char moves_file[] = TANDEM_SOURCE_DIR "/tests/golden/smartlog.csv";
@@ -280,6 +281,24 @@ static void test_faults(void)
     CHECK_TEXT("base", identify_base_name("/a/b.csv"), "b.csv");
 }
 
+static enum status fail_range(struct move_list *list, size_t from, size_t n,
+                              enum travel_method method, const char *name)
+{
+    const bool all = from == 0 && n == list->own_count && method == TRAVEL_AUTO && !name;
+    return all ? STATUS_E_MATH : STATUS_OK;
+}
+
+/* A failed fit of moves is the fit's, as that of a table is its data's. */
+static void test_failed_moves(void)
+{
+    const struct identify_request request = {.side = "real"};
+    struct move_list list = {.request = &request};
+    struct err err = {0};
+    CHECK_INT("failed", move_list_fit(&list, fail_range, &err), STATUS_E_MATH);
+    CHECK_TEXT("code", fault_name(err.fault), "fit_failed");
+    CHECK_TEXT("where", err.where, "identify");
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -290,5 +309,6 @@ int main(void)
     CU_add_test(suite, "cancelled within an iteration", test_within);
     CU_add_test(suite, "held out", test_held_out);
     CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "failed fit of moves", test_failed_moves);
     return check_run();
 }
