@@ -141,6 +141,36 @@ static void test_trial_check(void)
     CHECK_INT("no such robot", trial_check(&p, NULL), STATUS_E_RANGE);
 }
 
+/* An arm's telemetry has at most one sample a microsecond. */
+static void test_arm_rates(void)
+{
+    static const struct {
+        const char *rates;
+        enum status st;
+        size_t faults;
+    } rows[] = {{"[0.01, 1e6]", STATUS_OK, 0},
+                {"[1e9, 125]", STATUS_E_PARSE, 1},
+                {"[125, 1000001]", STATUS_E_PARSE, 1},
+                {"[0, 125]", STATUS_E_PARSE, 1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct arm_file file;
+        struct err_list errors = {0};
+        char text[128];
+        const int bytes = snprintf(text, sizeof text,
+                                   "kind: arm\nrecording: r.csv\n"
+                                   "telemetry: {rate_hz: %s, late_s: [0, 0]}\n",
+                                   rows[i].rates);
+        CHECK_INT(rows[i].rates,
+                  option_file_parse(&arm_file, text, (size_t)bytes, "x.yaml", &file, &errors),
+                  rows[i].st);
+        CHECK_INT(rows[i].rates, errors.count, rows[i].faults);
+        for (size_t k = 0; k < errors.count && k < rows[i].faults; k++) {
+            CHECK_TEXT(rows[i].rates, fault_name(errors.items[k].fault), "out_of_range");
+            CHECK_INT(rows[i].rates, errors.items[k].line, 3);
+        }
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -149,5 +179,6 @@ int main(void)
     CU_add_test(suite, "own parameters", test_own_parameters);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "what can be run", test_trial_check);
+    CU_add_test(suite, "rates of an arm's telemetry", test_arm_rates);
     return check_run();
 }

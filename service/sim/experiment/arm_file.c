@@ -22,8 +22,9 @@ struct arm_values {
 #define ARRAY(items, m) OPTION_ARRAY(items, struct arm_values, m), ""
 #define LIST(number, count) EXPERIMENT_LIST(number, 1, ARM_CASES_MAX, offsetof(struct arm_values, count))
 
+/* Samples have times in microseconds, so that more than a million a second have no period. */
 static const struct option_row rate_value = {
-    .type = OPTION_REAL, .min = 0.01, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+    .type = OPTION_REAL, .min = 0.01, .max = 1e6, .unit = "", .size = sizeof(double)};
 static const struct option_items rate_items = LIST(rate_value, rate_count);
 static const struct option_items late_items = LIST(experiment_size, late_count);
 static const struct option_items off_items = LIST(experiment_number, file.off_count);
@@ -60,7 +61,7 @@ static const struct option_row rows[] = {
     {"command.a_radps2", OPTION_REAL, "rad/s^2", "1.4", 1e-6, 1e6, "", AT(file.rates.a_radps2)},
     /* s, lead of the virtual arm's commands, a list. */
     {"command.off_s", ARRAY(off_items, file.off_s)},
-    /* Samples a second, a list; one table line each. */
+    /* Samples a second, up to a million, a list; one table line each. */
     {"telemetry.rate_hz", ARRAY(rate_items, rate_hz)},
     /* s, delay of the samples, a list of the same length. */
     {"telemetry.late_s", ARRAY(late_items, late_s)},

@@ -29,7 +29,7 @@ enum arm_shown {
 };
 
 struct arm_telemetry {
-    double rate_hz;    /* > 0 */
+    double rate_hz;    /* > 0, <= 1e6 */
     double late_s;     /* >= 0 */
     double loss_ratio; /* 0 .. 1, share of lost samples */
     uint64_t seed;     /* for the losses */
