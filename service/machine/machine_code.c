@@ -225,7 +225,7 @@ static bool render_members(const struct scope *s, enum list list, const char *at
 
 /* ---- flags and values ---------------------------------------------------------------- */
 
-static bool is_set(const struct scope *s, const char *name)
+static bool find_flag(const struct scope *s, const char *name, bool *set)
 {
     const struct code *c = s->c;
     const struct machine *m = c->machine;
@@ -259,10 +259,17 @@ static bool is_set(const struct scope *s, const char *name)
     };
     for (size_t i = 0; i < COUNT(flags); i++) {
         if (strcmp(flags[i].name, name) == 0) {
-            return flags[i].set;
+            *set = flags[i].set;
+            return true;
         }
     }
-    return render_members(s, find_list(name), NULL, NULL);
+    return false;
+}
+
+static bool is_set(const struct scope *s, const char *name)
+{
+    bool set = false;
+    return find_flag(s, name, &set) ? set : render_members(s, find_list(name), NULL, NULL);
 }
 
 static void write_plain(FILE *out, const char *text)
@@ -270,13 +277,15 @@ static void write_plain(FILE *out, const char *text)
     (void)fputs(text, out);
 }
 
-static bool write_text(const struct scope *s, const char *name)
+struct text {
+    const char *name, *text;
+    bool quoted;
+};
+
+static bool find_text(const struct scope *s, const char *name, struct text *found)
 {
     const struct machine *m = s->c->machine;
-    const struct {
-        const char *name, *text;
-        bool quoted;
-    } texts[] = {
+    const struct text texts[] = {
         {"id", s->c->machine_name.names[0], false},
         {"machine", m->table.name, false},
         {"purpose_string", m->table.purpose, true},
@@ -290,14 +299,14 @@ static bool write_text(const struct scope *s, const char *name)
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
         if (strcmp(texts[i].name, name) == 0) {
-            (texts[i].quoted ? code_string : write_plain)(s->c->out, texts[i].text);
+            *found = texts[i];
             return true;
         }
     }
     return false;
 }
 
-static bool write_count(const struct scope *s, const char *name)
+static bool find_count(const struct scope *s, const char *name, int64_t *found)
 {
     const struct machine *m = s->c->machine;
     const struct efsm_arc *arc = &m->table.arcs[s->arc];
@@ -321,7 +330,7 @@ static bool write_count(const struct scope *s, const char *name)
     };
     for (size_t i = 0; i < COUNT(counts); i++) {
         if (strcmp(counts[i].name, name) == 0) {
-            (void)fprintf(s->c->out, "%" PRId64, counts[i].count);
+            *found = counts[i].count;
             return true;
         }
     }
@@ -397,11 +406,14 @@ static void write_header(const struct scope *s)
     (void)fputs(",stack,arcs,next,blocked", out);
 }
 
-static void write_tag(const struct scope *s, const char *name)
+typedef void value_writer(const struct scope *s);
+
+/* NULL: there is no such value. */
+static value_writer *find_writer(const char *name)
 {
     static const struct {
         const char *name;
-        void (*write)(const struct scope *s);
+        value_writer *write;
     } values[] = {{"guard", write_guard},
                   {"value", write_value},
                   {"arc", write_arc},
@@ -409,15 +421,27 @@ static void write_tag(const struct scope *s, const char *name)
                   {"otherwise", write_otherwise},
                   {"otherwise_typed", write_otherwise_typed},
                   {"otherwise_digits", write_otherwise_digits}};
-    if (write_text(s, name) || write_count(s, name)) {
-        return;
+    for (size_t i = 0; i < COUNT(values); i++) {
+        if (strcmp(values[i].name, name) == 0) {
+            return values[i].write;
+        }
     }
-    size_t i = 0;
-    while (strcmp(values[i].name, name) != 0) {
-        i++;
-        assert(i < COUNT(values));
+    return NULL;
+}
+
+static void write_tag(const struct scope *s, const char *name)
+{
+    struct text text;
+    int64_t count = 0;
+    if (find_text(s, name, &text)) {
+        (text.quoted ? code_string : write_plain)(s->c->out, text.text);
+    } else if (find_count(s, name, &count)) {
+        (void)fprintf(s->c->out, "%" PRId64, count);
+    } else {
+        value_writer *const write = find_writer(name);
+        assert(write);
+        write(s);
     }
-    values[i].write(s);
 }
 
 /* ---- tags ---------------------------------------------------------------------------- */
@@ -440,10 +464,13 @@ static bool find_tag(const struct scope *s, const char *at, struct tag *tag)
     }
     const char *name = open + 2;
     tag->mark = strchr("?!#|/>", *name) ? *name++ : '\0';
-    const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
-    (void)snprintf(tag->name, sizeof tag->name, "%.*s", (int)n, name);
     tag->begin = open;
     tag->end = strstr(name, "}}") + 2;
+    const char *last = tag->end - 2;
+    while (last > name && strchr(" \n", last[-1])) {
+        last--;
+    }
+    (void)snprintf(tag->name, sizeof tag->name, "%.*s", (int)(last - name), name);
     const char *line = open;
     while (line > at && line[-1] == ' ') {
         line--;
@@ -483,6 +510,14 @@ static const char *render_section(const struct scope *s, const struct tag *tag)
     return close.end;
 }
 
+/* Another template by its name, or NULL. */
+static const unsigned char *find_template(const char *name)
+{
+    return strcmp(name, "c_test") == 0      ? code_template_c_test
+           : strcmp(name, "c_helpers") == 0 ? code_template_c_helpers
+                                            : NULL;
+}
+
 static void render_template(const struct scope *s, const unsigned char *template)
 {
     struct scope inner = *s;
@@ -497,8 +532,7 @@ static void render_text(const struct scope *s, const char *at, const char *end)
         (void)fwrite(at, 1, (size_t)(tag.begin - at), s->c->out);
         at = tag.end;
         if (tag.mark == '>') {
-            render_template(s, strcmp(tag.name, "c_test") == 0 ? code_template_c_test
-                                                               : code_template_c_helpers);
+            render_template(s, find_template(tag.name));
         } else if (tag.mark) {
             at = render_section(s, &tag);
         } else {
@@ -506,6 +540,54 @@ static void render_text(const struct scope *s, const char *at, const char *end)
         }
     }
     (void)fwrite(at, 1, (size_t)(end - at), s->c->out);
+}
+
+static bool is_known(const struct scope *s, const struct tag *tag)
+{
+    struct text text;
+    int64_t count = 0;
+    bool set = false;
+    switch (tag->mark) {
+    case '\0':
+        return find_text(s, tag->name, &text) || find_count(s, tag->name, &count) ||
+               find_writer(tag->name);
+    case '?':
+    case '!':
+        return find_flag(s, tag->name, &set) || find_list(tag->name) < LIST_COUNT;
+    case '#':
+        return find_list(tag->name) < LIST_COUNT;
+    case '>':
+        return find_template(tag->name) != NULL;
+    default:
+        return tag->name[0] == '\0';
+    }
+}
+
+/* Returns the number of unknown tags, also in templates that this one contains. */
+static size_t check_template(const struct scope *s, const char *template)
+{
+    struct scope inner = *s;
+    struct tag tag;
+    size_t unknown = 0;
+    inner.text = template;
+    for (const char *at = template; find_tag(&inner, at, &tag); at = tag.end) {
+        if (!is_known(&inner, &tag)) {
+            (void)fprintf(s->c->out, "%.*s\n", (int)(tag.end - tag.begin), tag.begin);
+            unknown++;
+        } else if (tag.mark == '>') {
+            unknown += check_template(s, (const char *)find_template(tag.name));
+        }
+    }
+    return unknown;
+}
+
+size_t code_check_tags(FILE *out, const struct code_language *language,
+                       const struct machine *machine)
+{
+    const struct code c = {.out = out, .language = language, .machine = machine};
+    const struct scope s = {.c = &c};
+    return check_template(&s, (const char *)language->template) +
+           check_template(&s, language->read) + check_template(&s, language->has);
 }
 
 /* ---- a program ----------------------------------------------------------------------- */

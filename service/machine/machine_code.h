@@ -41,6 +41,11 @@ extern const size_t code_language_count;
 MUST_USE enum status code_write(FILE *out, const struct code_language *language,
                                 const struct machine *machine, int64_t period_us);
 
+/* Prints the tags of a language's templates that have no meaning, also those in parts that this
+ * machine does not need, and returns their number. The machine has a state and an arc. */
+size_t code_check_tags(FILE *out, const struct code_language *language,
+                       const struct machine *machine);
+
 /* The files of template/, made by cmake/embed.cmake. */
 extern const unsigned char code_template_c[], code_template_c_helpers[], code_template_c_test[],
     code_template_lua[], code_template_python[], code_template_table[];
