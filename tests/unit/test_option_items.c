@@ -104,7 +104,7 @@ static const struct option_row rows[] = {
 /* clang-format on */
 static const struct option_table table = {rows, COUNT(rows)};
 
-static void finish(const struct option_reading *reading, void *values)
+static void finish_file(const struct option_reading *reading, void *values)
 {
     struct values *v = values;
     CHECK_INT("later", v->late, 0);
@@ -116,7 +116,7 @@ static const struct option_file file = {.what = "a test",
                                         .required = "list",
                                         .bytes = sizeof(struct values),
                                         .out_bytes = sizeof(struct values),
-                                        .finish = finish};
+                                        .finish = finish_file};
 
 static enum status parse_text(const char *text, struct values *v, struct err_list *errors)
 {
