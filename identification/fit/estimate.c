@@ -34,6 +34,7 @@ void estimate_start(struct estimate *estimate, size_t p)
     for (size_t i = 0; i < ESTIMATE_P_MAX; i++) {
         estimate->value[i] = estimate->se[i] = estimate->se_white[i] = NAN;
         estimate->lo[i] = estimate->hi[i] = NAN;
+        estimate->lo_open[i] = estimate->hi_open[i] = NAN;
         for (size_t k = 0; k < ESTIMATE_P_MAX; k++) {
             estimate->covariance[i][k] = NAN;
         }
@@ -125,6 +126,23 @@ void estimate_reason_first(struct estimate *estimate, enum reason_code code,
     va_start(args, format);
     add_reason(estimate, code, at_best, true, format, args);
     va_end(args);
+}
+
+void estimate_note(struct estimate *estimate, enum reason_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_reason(estimate, code, ESTIMATE_PASS, false, format, args);
+    va_end(args);
+}
+
+size_t estimate_first_note(const struct estimate *e)
+{
+    size_t first = 0;
+    while (first < e->reason_count && e->reason_verdicts[first] != ESTIMATE_PASS) {
+        first++;
+    }
+    return first;
 }
 
 void estimate_advise(struct estimate *estimate, const char *format, ...)

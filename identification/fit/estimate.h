@@ -50,7 +50,10 @@ struct estimate {
     double value[ESTIMATE_P_MAX];    /* NaN if it is part of a null direction */
     double se[ESTIMATE_P_MAX];       /* standard error behind lo and hi */
     double se_white[ESTIMATE_P_MAX]; /* standard error for independent residuals */
-    double lo[ESTIMATE_P_MAX], hi[ESTIMATE_P_MAX];     /* 95 % interval; NaN: too few data */
+    double lo[ESTIMATE_P_MAX], hi[ESTIMATE_P_MAX]; /* 95 % interval; NaN: too few data */
+    /* 95 % interval that also holds if an effect acts which the data do not exclude; NaN: not
+     * computed. lo and hi hold only if the model is right. */
+    double lo_open[ESTIMATE_P_MAX], hi_open[ESTIMATE_P_MAX];
     double covariance[ESTIMATE_P_MAX][ESTIMATE_P_MAX]; /* se^2 on the diagonal */
     bool identifiable[ESTIMATE_P_MAX]; /* determined, and accurate enough to be useful */
     size_t rank;
@@ -96,6 +99,12 @@ void estimate_reason_first(struct estimate *estimate, enum reason_code code,
                            enum estimate_verdict at_best, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void estimate_advise(struct estimate *estimate, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Adds a note: a reason that lowers no verdict. It stands behind all that do. */
+void estimate_note(struct estimate *estimate, enum reason_code code, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* Returns the index of the first note in reasons; reason_count if there is none. */
+size_t estimate_first_note(const struct estimate *estimate);
 
 /* Call it after all judgements: MARGINAL and FAIL always come with advice; if there is none,
  * it is the usual one for the worst reason. */

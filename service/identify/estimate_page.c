@@ -29,6 +29,14 @@ static void print_share(FILE *out, double se, double value)
     }
 }
 
+static void print_interval(FILE *out, double lo, double hi)
+{
+    (void)fputc(' ', out);
+    estimate_page_cell(out, 10, PAGE_DIGITS, 5, lo);
+    (void)fputs(" ..", out);
+    estimate_page_cell(out, -10, PAGE_DIGITS, 5, hi);
+}
+
 void estimate_page_verdict(FILE *out, const struct estimate *estimate)
 {
     (void)fprintf(out, ": %s\n", estimate_verdict_name(estimate->verdict));
@@ -58,10 +66,7 @@ void estimate_page_row(FILE *out, const char *symbol, const char *name, double v
     }
     (void)fprintf(out, " %10.5g", value);
     estimate_page_cell(out, 9, PAGE_DIGITS, 3, se);
-    (void)fputc(' ', out);
-    estimate_page_cell(out, 10, PAGE_DIGITS, 5, lo);
-    (void)fputs(" ..", out);
-    estimate_page_cell(out, -10, PAGE_DIGITS, 5, hi);
+    print_interval(out, lo, hi);
     print_share(out, se, value);
     (void)fprintf(out, "%s%s\n", *note ? "  " : "", note);
 }
@@ -70,6 +75,11 @@ void estimate_page_parameter(FILE *out, const struct estimate *e, size_t i, cons
 {
     estimate_page_row(out, e->symbol[i], e->name[i], e->value[i], e->se[i], e->lo[i], e->hi[i],
                       e->identifiable[i] ? note : "not identifiable");
+    if (isfinite(e->lo_open[i])) {
+        (void)fprintf(out, "  %-4s %-47s", "", "  with effects that are not excluded");
+        print_interval(out, e->lo_open[i], e->hi_open[i]);
+        (void)fputc('\n', out);
+    }
 }
 
 void estimate_page_parameters(FILE *out, const struct estimate *e)

@@ -63,7 +63,7 @@ OUTPUTS = {
     },
     "reasons": {
         "codes": ("identification/fit/reason.def", r'REASON\((\w+), "(\w+)", "(.*?)"', ("code", "reason_codes")),
-        "functions": (("estimate_reason", 1, 3), ("estimate_reason_first", 1, 3), ("plausible_doubt", "wrong_unit", 1)),
+        "functions": (("estimate_reason", 1, 3), ("estimate_reason_first", 1, 3), ("estimate_note", 1, 2), ("plausible_doubt", "wrong_unit", 1)),
         "document": "docs/model/trust.md",
     },
 }

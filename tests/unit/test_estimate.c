@@ -45,6 +45,21 @@ static void test_worst_first(void)
     CHECK_INT("worst", e.reason_verdicts[ESTIMATE_TEXTS_MAX - 1], ESTIMATE_MARGINAL);
 }
 
+/* Notes stand behind all reasons and change no verdict. */
+static void test_notes(void)
+{
+    struct estimate e;
+    estimate_start(&e, 1);
+    CHECK_INT("none", estimate_first_note(&e), 0);
+    estimate_note(&e, REASON_UNEVEN_SAMPLING, "periods differ by %d %%", 21);
+    CHECK_INT("a note", e.verdict, ESTIMATE_PASS);
+    CHECK_INT("a note", estimate_first_note(&e), 0);
+    estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_MARGINAL, "a doubt");
+    CHECK_INT("behind", estimate_first_note(&e), 1);
+    CHECK_TEXT("behind", e.reasons[1], "periods differ by 21 %");
+    CHECK_INT("open", isnan(e.lo_open[0]) && isnan(e.hi_open[0]), 1);
+}
+
 /* A verdict below PASS comes with advice: the usual one of its worst reason. */
 static void test_usual_advice(void)
 {
@@ -90,6 +105,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("estimate", NULL, NULL);
     CU_add_test(suite, "reason first", test_reason_first);
     CU_add_test(suite, "worst first", test_worst_first);
+    CU_add_test(suite, "notes", test_notes);
     CU_add_test(suite, "usual advice", test_usual_advice);
     CU_add_test(suite, "reach", test_reach);
     return check_run();

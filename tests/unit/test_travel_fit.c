@@ -695,11 +695,12 @@ static void test_report(void)
         ",\"se_white\":" NOTHING ",\"relative_se\":" NOTHING
         ",\"ci95\":{\"t0_s\":[null,null],\"ta_s\":[null,null],\"tr_s\":[null,null],"
         "\"angular_speed_radps\":[null,null],\"linear_speed_mps\":[null,null]},"
-        "\"identifiable\":[],\"correlation\":[" ROW "," ROW "," ROW "," ROW "," ROW
-        "],\"rank\":0,\"condition\":null,\"null_directions\":[],\"combinations\":[],"
+        "\"ci95_open\":null,\"identifiable\":[],\"correlation\":[" ROW "," ROW "," ROW "," ROW
+        "," ROW "],\"rank\":0,\"condition\":null,\"null_directions\":[],\"combinations\":[],"
         "\"verdict\":\"FAIL\",\"reasons\":[\"no usable move\",\"these moves do not determine "
         "t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps\"],"
-        "\"reason_codes\":[\"too_few\",\"not_determined\"],\"advice\":[\"turn on the "
+        "\"reason_codes\":[\"too_few\",\"not_determined\"],\"notes\":[],"
+        "\"note_codes\":[],\"advice\":[\"turn on the "
         "spot by two different angles\",\"drive two straight moves of different "
         "length\",\"turn and drive in one move\"],"
         "\"rmse_s\":null,\"r2\":null,\"residual_s_sd\":null,\"outliers\":0,\"refused\":0,"

@@ -16,13 +16,31 @@ void estimate_report_column(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
-void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate)
+static void write_intervals(struct json_writer *w, const char *key, const struct estimate *e,
+                            const double *lo, const double *hi)
 {
-    json_write_object(w, "ci95");
-    for (size_t i = 0; i < estimate->p; i++) {
-        json_write_two(w, estimate->name[i], estimate->lo[i], estimate->hi[i]);
+    json_write_object(w, key);
+    for (size_t i = 0; i < e->p; i++) {
+        json_write_two(w, e->name[i], lo[i], hi[i]);
     }
     json_write_close(w);
+}
+
+void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate)
+{
+    write_intervals(w, "ci95", estimate, estimate->lo, estimate->hi);
+}
+
+/* Writes "ci95_open": null if no parameter has such an interval. */
+static void write_open_intervals(struct json_writer *w, const struct estimate *e)
+{
+    for (size_t i = 0; i < e->p; i++) {
+        if (isfinite(e->lo_open[i])) {
+            write_intervals(w, "ci95_open", e, e->lo_open, e->hi_open);
+            return;
+        }
+    }
+    json_write_null(w, "ci95_open");
 }
 
 void estimate_report_marked(struct json_writer *w, const char *key,
@@ -62,15 +80,24 @@ static void write_combinations(struct json_writer *w, const struct estimate *e)
     json_write_close(w);
 }
 
-void estimate_report_verdict(struct json_writer *w, const struct estimate *e)
+/* Writes reasons from index begin to before end, and their codes. */
+static void write_reasons(struct json_writer *w, const char *key, const char *codes_key,
+                          const struct estimate *e, size_t begin, size_t end)
 {
-    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
-    json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
-    json_write_array(w, "reason_codes");
-    for (size_t i = 0; i < e->reason_count; i++) {
+    json_write_texts(w, key, e->reasons[begin], ESTIMATE_TEXT_MAX, end - begin);
+    json_write_array(w, codes_key);
+    for (size_t i = begin; i < end; i++) {
         json_write_text(w, NULL, reason_code_name(e->reason_codes[i]));
     }
     json_write_close(w);
+}
+
+void estimate_report_verdict(struct json_writer *w, const struct estimate *e)
+{
+    const size_t first_note = estimate_first_note(e);
+    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
+    write_reasons(w, "reasons", "reason_codes", e, 0, first_note);
+    write_reasons(w, "notes", "note_codes", e, first_note, e->reason_count);
     json_write_texts(w, "advice", e->advice[0], ESTIMATE_TEXT_MAX, e->advice_count);
 }
 
@@ -87,6 +114,7 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate)
     estimate_report_column(w, "se_white", e, e->se_white);
     estimate_report_column(w, "relative_se", e, relative);
     estimate_report_intervals(w, e);
+    write_open_intervals(w, e);
     estimate_report_marked(w, "identifiable", e, e->identifiable);
     write_correlation(w, e);
     JSON_WRITE(w, JSON("rank", e->rank), JSON("condition", e->condition));

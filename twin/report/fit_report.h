@@ -20,9 +20,10 @@
 /* ---- members of every fit ----
  *
  *   {"parameters":[…],"values":{name: …},"se":{…},"se_white":{…},"relative_se":{…},
- *    "ci95":{name:[lo,hi]},"identifiable":[…],"correlation":[[…]],"rank","condition",
- *    "null_directions":[…],"combinations":[{"name","value","se"}],"verdict","reasons":[…],
- *    "reason_codes":[…],"advice":[…]} */
+ *    "ci95":{name:[lo,hi]},"ci95_open":{name:[lo,hi]} or null,"identifiable":[…],
+ *    "correlation":[[…]],"rank","condition","null_directions":[…],
+ *    "combinations":[{"name","value","se"}],"verdict","reasons":[…],"reason_codes":[…],
+ *    "notes":[…],"note_codes":[…],"advice":[…]} */
 
 /* Writes all of them into an open object. */
 void estimate_report(struct json_writer *w, const struct estimate *estimate);
@@ -30,7 +31,7 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate);
 /* Writes {name: value, …}, a number for each parameter. */
 void estimate_report_column(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const double *values);
-/* Writes "verdict", "reasons", "reason_codes" and "advice". */
+/* Writes "verdict", "reasons", "reason_codes", "notes", "note_codes" and "advice". */
 void estimate_report_verdict(struct json_writer *w, const struct estimate *estimate);
 /* Writes only "ci95". */
 void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate);

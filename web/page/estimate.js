@@ -24,10 +24,15 @@ export function valueTable(title, estimate) {
     ], Object.keys(estimate.values));
 }
 
+function coded(prefix, texts, codes) {
+    return texts.map((text, i) =>
+        el("li", {}, prefix, text, el("code", {class: "muted"}, ` ${codes?.[i] ?? ""}`)));
+}
+
 export function verdictWords(estimate, note) {
     return [el("p", {}, fitChip(estimate.verdict), note && el("span", {class: "muted"}, ` ${note}`)),
-        el("ul", {class: "words-list"}, estimate.reasons.map((r, i) =>
-            el("li", {}, r, el("code", {class: "muted"}, ` ${estimate.reason_codes?.[i] ?? ""}`))),
+        el("ul", {class: "words-list"}, coded("", estimate.reasons, estimate.reason_codes),
+            coded("Note: ", estimate.notes ?? [], estimate.note_codes),
             estimate.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];
 }
 
