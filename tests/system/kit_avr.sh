@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: virtual time
+# needs: virtual time, full
 # The C client on an ATmega328P: its size, and the lab's L0 in simavr, in JSON lines and in positional text.
 command -v mosquitto_sub >/dev/null || { echo "no mosquitto-clients"; exit 77; }
 for need in avr-gcc avr-size cc; do
