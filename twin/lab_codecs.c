@@ -163,6 +163,22 @@ static void emit_worded(const struct lab_words *w, const struct effect *effect,
     w->fx->emit(w->fx->context, &with);
 }
 
+/* Returns the resource's part of the lease, whose earliest end the answer has. */
+static int64_t find_expiry(const struct team_live_answer *a, const struct team_params *p,
+                           size_t k)
+{
+    int64_t least_us = INT64_MAX;
+    const int64_t own_us = p->resources[a->resources[k]].lease_us;
+    for (size_t i = 0; i < a->count; i++) {
+        const int64_t lease_us = p->resources[a->resources[i]].lease_us;
+        least_us =
+            lease_us > 0 && a->fences[i] > 0 && lease_us < least_us ? lease_us : least_us;
+    }
+    const bool leased = a->lease_until_us != LAB_TIME_MAX && own_us > 0;
+    return a->grant == TEAM_LIVE_GRANTED && leased ? a->lease_until_us - least_us + own_us
+                                                   : LAB_TIME_MAX;
+}
+
 /* Encodes a team's answer for a robot whose protocol has such answers. */
 static void emit_answer(const struct lab_words *w, const struct effect *effect)
 {
@@ -176,8 +192,7 @@ static void emit_answer(const struct lab_words *w, const struct effect *effect)
     const enum team_live_grant grant = (enum team_live_grant)a->grant;
     struct codec_answer answer = {
         .id = a->id,
-        .grant = team_live_grant_name(grant == TEAM_LIVE_RELEASED ? TEAM_LIVE_REVOKED : grant),
-        .expiry_us = grant == TEAM_LIVE_GRANTED ? a->lease_until_us : LAB_TIME_MAX};
+        .grant = team_live_grant_name(grant == TEAM_LIVE_RELEASED ? TEAM_LIVE_REVOKED : grant)};
     if (a->op != TEAM_OP_LOCK || pair == TEAM_LIVE_NO_PAIR || !lab->parts[pair].codec) {
         w->fx->emit(w->fx->context, effect);
         return;
@@ -185,6 +200,7 @@ static void emit_answer(const struct lab_words *w, const struct effect *effect)
     for (size_t k = 0; k < a->count; k++) { /* revoked or still granted resources */
         if (a->fences[k] > 0) {
             answer.resource[answer.count].name = p->resources[a->resources[k]].name;
+            answer.resource[answer.count].expiry_us = find_expiry(a, p, k);
             answer.resource[answer.count++].fence = (int64_t)a->fences[k];
         }
     }

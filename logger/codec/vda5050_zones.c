@@ -148,14 +148,13 @@ static void ask_team(const struct vda_run *run)
 
 /* ---- answers ---- */
 
-static void write_answer(struct json_writer *w, const struct vda_zone *z, const char *grant,
-                         int64_t expiry_us)
+static void write_answer(struct json_writer *w, const struct vda_zone *z, const char *grant)
 {
     json_write_object(w, NULL);
     json_write_text(w, "requestId", z->request);
     json_write_text(w, "grantType", grant);
-    if (expiry_us != LAB_TIME_MAX) {
-        vda_write_stamp(w, "leaseExpiry", expiry_us);
+    if (z->phase == VDA_ZONE_GRANTED && z->expiry_us != LAB_TIME_MAX) {
+        vda_write_stamp(w, "leaseExpiry", z->expiry_us);
     }
     json_write_close(w);
 }
@@ -179,7 +178,7 @@ static void answer_plainly(const struct vda_run *run, struct vda_zone *z)
     z->asked_us = run->message->t_us;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     begin_answers(&w, run->pair, run->side, run->message->t_us);
-    write_answer(&w, z, z->granted ? "GRANTED" : "REJECTED", LAB_TIME_MAX);
+    write_answer(&w, z, z->granted ? "GRANTED" : "REJECTED");
     json_write_close(&w);
     json_write_close(&w);
     if (sink->send && json_write_end(&w) &&
@@ -202,7 +201,7 @@ static bool apply_answer(struct vda_zone *z, const struct codec_answer *a, int64
         z->phase = VDA_ZONE_GRANTED;
         z->fence = a->resource[k].fence;
         z->granted_us = t_us;
-        z->expiry_us = a->expiry_us;
+        z->expiry_us = a->resource[k].expiry_us;
     } else if (strcmp(a->grant, "QUEUED") != 0) {
         z->phase = VDA_ZONE_OVER;
     }
@@ -224,7 +223,7 @@ bool vda_encode_answer(const struct codec_out *out, struct codec_message *messag
         name_lock(v, z->lock, id);
         if (z->lock > 0 && z->phase != VDA_ZONE_LEFT && strcmp(id, a->id) == 0 &&
             apply_answer(z, a, out->t_us)) {
-            write_answer(&w, z, a->grant, a->expiry_us);
+            write_answer(&w, z, a->grant);
             count++;
         }
     }

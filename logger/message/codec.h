@@ -94,9 +94,9 @@ struct codec_answer {
     size_t count;      /* 0: all requested resources */
     struct {
         const char *name;
-        int64_t fence; /* 0: none */
+        int64_t fence;     /* 0: none */
+        int64_t expiry_us; /* end of its lease; LAB_TIME_MAX: none */
     } resource[EVENT_TEAM_WANT_MAX];
-    int64_t expiry_us; /* end of its lease; LAB_TIME_MAX: none */
 };
 
 struct codec_out {

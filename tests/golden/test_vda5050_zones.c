@@ -69,7 +69,8 @@ static void start_zones(struct zone_rig *z)
               "q: {codec: vda5050, real: acme/c, virtual: acme/d, mode: link}, "
               "l: {codec: vda5050, real: acme/l, virtual: acme/m, mode: link}}\n"
               "teams: {cell: {resources: {A: {}, B: {}, T: {kind: tool, lease_s: 10, on_lost: "
-              "release}}, "
+              "release}, "
+              "U: {kind: tool, lease_s: 30, on_lost: release}}, "
               "sequences: {j: [Wait]}, robots: {R1: {pair: p}, R2: {pair: q}}}}");
 }
 
@@ -167,6 +168,26 @@ static void test_zone_leases(void)
     end_rig(&z.rig);
 }
 
+/* Zones of one Lock: each has the end of its own lease, or none. */
+static void test_leases_of_one_lock(void)
+{
+    static struct zone_rig z;
+    start_zones(&z);
+    list_zones(&z, 'a', 1,
+               ZONE("1", "A", "REQUESTED") "," ZONE("2", "T", "REQUESTED") "," ZONE(
+                   "3", "U", "REQUESTED"));
+    CHECK("without a lease",
+          strstr(z.answers, "{\"requestId\":\"1\",\"grantType\":\"GRANTED\"}"));
+    CHECK("with one", strstr(z.answers, "{\"requestId\":\"2\",\"grantType\":\"GRANTED\","
+                                        "\"leaseExpiry\":\"1970-01-01T00:00:11.000Z\"}"));
+    CHECK("with a longer one",
+          strstr(z.answers, "\"leaseExpiry\":\"1970-01-01T00:00:31.000Z\"}"));
+    list_zones(&z, 'c', 2, ZONE("1", "T", "REQUESTED"));
+    CHECK("nothing is leased yet",
+          strstr(z.answers, "QUEUED") && !strstr(z.answers, "leaseExpiry"));
+    end_rig(&z.rig);
+}
+
 /* The twin is in no real zone; a vehicle without a team gets an answer, too; masters of other
  * vehicles answer these. */
 static void test_zones_of_others(void)
@@ -205,6 +226,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("vda5050 zones", NULL, NULL);
     CU_add_test(suite, "zones", test_zones);
     CU_add_test(suite, "leases of zones", test_zone_leases);
+    CU_add_test(suite, "leases of one lock", test_leases_of_one_lock);
     CU_add_test(suite, "zones of others", test_zones_of_others);
     return check_run();
 }
