@@ -53,27 +53,39 @@ static const char *find_kind(const struct codec_options *options, enum side side
     return strchr(kind, '/') ? NULL : kind;
 }
 
+static const struct {
+    const char *kind;
+    bool from_robot, silent;
+} topics[] = {
+    {"state", true, false},      {"visualization", true, false},
+    {"connection", true, false}, {"factsheet", true, true},
+    {"order", false, false},     {"instantActions", false, false},
+    {"responses", false, true},  {"zoneSet", false, true},
+};
+
+static bool is_from_vehicle(const char *kind)
+{
+    bool from = false;
+    for (size_t i = 0; i < COUNT(topics); i++) {
+        from = from || (topics[i].from_robot && strcmp(topics[i].kind, kind) == 0);
+    }
+    return from;
+}
+
 static bool place_vda(const struct codec_options *options, size_t k, struct codec_place *place)
 {
-    static const struct {
-        const char *kind;
-        bool from_robot, silent;
-    } rows[] = {
-        {"state", true, false},      {"visualization", true, false},
-        {"connection", true, false}, {"factsheet", true, true},
-        {"order", false, false},     {"instantActions", false, false},
-        {"responses", false, true},  {"zoneSet", false, true},
-    };
-    if (k >= COUNT(rows) * SIDE_COUNT) {
+    if (k >= COUNT(topics) * SIDE_COUNT) {
         return false;
     }
-    const enum side side = (enum side)(k / COUNT(rows));
-    const size_t row = k % COUNT(rows);
-    *place = (struct codec_place){
-        .qos = 1, .side = side, .from_robot = rows[row].from_robot, .silent = rows[row].silent};
+    const enum side side = (enum side)(k / COUNT(topics));
+    const size_t row = k % COUNT(topics);
+    *place = (struct codec_place){.qos = 1,
+                                  .side = side,
+                                  .from_robot = topics[row].from_robot,
+                                  .silent = topics[row].silent};
     const int n =
         snprintf(place->filter, sizeof place->filter, "%s/+/%s/%s",
-                 vda_options(options)->interface, options->address[side], rows[row].kind);
+                 vda_options(options)->interface, options->address[side], topics[row].kind);
     place->silent = place->silent || n < 0 || (size_t)n >= sizeof place->filter;
     return true;
 }
@@ -114,11 +126,12 @@ static const char *check_vda(const struct codec_options *options, const char **k
 
 /* ---- a message ---- */
 
-static void begin_vehicle(struct vda_vehicle *v)
+void vda_begin_vehicle(struct vda_vehicle *v)
 {
+    if (v->begun) {
+        return;
+    }
     *v = (struct vda_vehicle){.begun = true,
-                              .state_header = -1,
-                              .visualization_header = -1,
                               .update = -1,
                               .origin = -1,
                               .last = -1,
@@ -130,7 +143,7 @@ static void begin_vehicle(struct vda_vehicle *v)
 }
 
 struct connection {
-    struct json_text state, timestamp;
+    struct json_text state, timestamp, version;
 };
 
 /* A last will bears the stamp of the connect, so its arrival time is used instead. */
@@ -139,6 +152,7 @@ static void receive_connection(const struct vda_run *run, struct json_scan *s)
     static const struct vda_member members[] = {
         {"connectionState", VDA_TEXT, offsetof(struct connection, state)},
         {"timestamp", VDA_TEXT, offsetof(struct connection, timestamp)},
+        {"version", VDA_TEXT, offsetof(struct connection, version)},
     };
     static const char *const gone[] = {"OFFLINE", "CONNECTIONBROKEN", "CONNECTION_BROKEN",
                                        "HIBERNATING"};
@@ -148,6 +162,7 @@ static void receive_connection(const struct vda_run *run, struct json_scan *s)
     if (!vda_read(run, s, members, COUNT(members), &c)) {
         return;
     }
+    vda_update_version(run->v, &c.version);
     const bool online = c.state.at && json_text_is(&c.state, "ONLINE");
     for (size_t i = 0; c.state.at && i < COUNT(gone); i++) {
         known = known || json_text_is(&c.state, gone[i]);
@@ -164,8 +179,8 @@ static void receive_connection(const struct vda_run *run, struct json_scan *s)
     codec_begin_event(&e, run->pair, run->message, EVENT_CONNECTION, run->side);
     e.connection.online = online;
     if (online) { /* the header ids start again */
-        run->v->state_header = -1;
-        run->v->visualization_header = -1;
+        run->v->state.known = false;
+        run->v->visualization.known = false;
         run->v->epoch++;
         vda_copy(&c.timestamp, e.connection.boot, sizeof e.connection.boot);
     } else {
@@ -222,10 +237,10 @@ static bool receive_vda(const struct codec_pair *pair, const struct message *mes
             continue;
         }
         struct vda_vehicle *v = &memory->vehicle[side];
-        if (!v->begun) {
-            begin_vehicle(v);
+        vda_begin_vehicle(v);
+        if (!v->level[0] || is_from_vehicle(kind)) {
+            (void)snprintf(v->level, sizeof v->level, "%.*s", (int)strcspn(level, "/"), level);
         }
-        (void)snprintf(v->level, sizeof v->level, "%.*s", (int)strcspn(level, "/"), level);
         const struct vda_run run = {pair, message, sink, memory, v, side, kind};
         receive_message(&run);
         received = true;

@@ -109,6 +109,16 @@ bool vda_fail(const struct vda_run *run, enum fault fault, const char *format, .
     return false;
 }
 
+void vda_contradict(const struct vda_run *run, const char *id, const char *what)
+{
+    struct event e;
+    codec_begin_event(&e, run->pair, run->message, EVENT_NOTE, run->side);
+    e.note.kind = NOTE_CONTRADICTION;
+    (void)snprintf(e.note.id, sizeof e.note.id, "%s", id);
+    (void)snprintf(e.note.detail, sizeof e.note.detail, "%s", what);
+    codec_emit(run->pair, &e, run->sink);
+}
+
 uint64_t vda_hash(const struct json_text *text)
 {
     struct json_text rest = *text;

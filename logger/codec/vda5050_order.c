@@ -112,7 +112,7 @@ struct vda_opened *vda_add_opened(struct vda_memory *memory, const char *id)
     return opened;
 }
 
-static struct vda_action *find_action(struct vda_vehicle *v, uint64_t action)
+struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action)
 {
     const size_t used = v->action_next < VDA_ACTIONS_MAX ? v->action_next : VDA_ACTIONS_MAX;
     for (size_t i = 0; i < used; i++) {
@@ -125,10 +125,10 @@ static struct vda_action *find_action(struct vda_vehicle *v, uint64_t action)
 
 struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action)
 {
-    struct vda_action *a = find_action(v, action);
+    struct vda_action *a = vda_find_action(v, action);
     if (!a) {
         a = &v->action[v->action_next++ % VDA_ACTIONS_MAX];
-        *a = (struct vda_action){.action = action, .started_us = LAB_TIME_NONE};
+        *a = (struct vda_action){.action = action, .at = -1, .started_us = LAB_TIME_NONE};
     }
     return a;
 }
@@ -177,12 +177,21 @@ static bool size_edge(const struct vda_run *run, const struct vda_edge *edge,
     return sized;
 }
 
+/* An edge belongs to the base only with both its nodes. A start that is no longer known was
+ * reached long ago. */
+static bool is_released(struct vda_vehicle *v, const struct vda_edge *edge)
+{
+    const struct vda_node *start = vda_find_node(v, edge->at - 1);
+    const struct vda_node *end = vda_find_node(v, edge->at + 1);
+    return edge->released && (!start || start->released) && end && end->released;
+}
+
 void vda_open_edge(const struct vda_run *run, int64_t at)
 {
     const struct vda_edge *edge = vda_find_edge(run->v, at);
     char id[EVENT_ID_MAX];
     struct event e;
-    if (!edge || !edge->released || run->pair->repeated) {
+    if (!edge || !is_released(run->v, edge) || run->pair->repeated) {
         return;
     }
     vda_leg_id(run, at, -1, id);
@@ -279,7 +288,7 @@ void vda_leave_order(const struct vda_run *run)
 /* ---- an order ---- */
 
 struct order {
-    struct json_text id, timestamp, version;
+    struct json_text id;
     int64_t update;
     struct json_scan nodes, edges;
 };
@@ -298,6 +307,7 @@ struct position {
 
 static const struct vda_member step_members[] = {
     {"nodeId", VDA_TEXT, offsetof(struct step, id)},
+    {"edgeId", VDA_TEXT, offsetof(struct step, id)},
     {"sequenceId", VDA_WHOLE, offsetof(struct step, at)},
     {"released", VDA_TRUTH, offsetof(struct step, released)},
     {"length", VDA_REAL, offsetof(struct step, length_m)},
@@ -370,12 +380,13 @@ static void merge_node(const struct vda_run *run, struct step *step)
 }
 
 struct action_head {
-    struct json_text id, type, status;
+    struct json_text id, type, blocking;
 };
 
 static const struct vda_member action_members[] = {
     {"actionId", VDA_TEXT, offsetof(struct action_head, id)},
     {"actionType", VDA_TEXT, offsetof(struct action_head, type)},
+    {"blockingType", VDA_TEXT, offsetof(struct action_head, blocking)},
 };
 
 static void add_order_actions(const struct vda_run *run, struct json_scan list, int64_t at)
@@ -389,21 +400,49 @@ static void add_order_actions(const struct vda_run *run, struct json_scan list, 
         struct vda_action *a = vda_add_action(run->v, vda_hash(&head.id));
         vda_leg_id(run, at, rank, a->id);
         vda_copy(&head.type, a->op, sizeof a->op);
+        a->at = at;
+        a->blocks = !head.blocking.at || (!json_text_is(&head.blocking, "NONE") &&
+                                          !json_text_is(&head.blocking, "SINGLE"));
     }
 }
 
-static void merge_steps(const struct vda_run *run, struct json_scan list, bool nodes)
+/* False: it is released, but one of its nodes is not. */
+static bool merge_edge(const struct vda_run *run, const struct step *step)
+{
+    struct vda_edge *edge = add_edge(run->v, step->at);
+    *edge = (struct vda_edge){
+        .at = step->at, .length_m = step->length_m, .released = step->released == 1};
+    const bool dropped =
+        run->v->node_count == VDA_NODES_MAX && !vda_find_node(run->v, step->at + 1);
+    return !edge->released || dropped || is_released(run->v, edge);
+}
+
+static void merge_nodes(const struct vda_run *run, struct json_scan list)
 {
     struct step step;
     for (bool any = vda_enter(&list); any && vda_next(&list);) {
         if (!vda_read(run, &list, step_members, COUNT(step_members), &step)) {
             return;
         }
-        if (nodes) {
-            merge_node(run, &step);
-        } else {
-            *add_edge(run->v, step.at) = (struct vda_edge){
-                .at = step.at, .length_m = step.length_m, .released = step.released == 1};
+        merge_node(run, &step);
+        add_order_actions(run, step.actions, step.at);
+    }
+}
+
+/* Reports the first edge that is released without its nodes. It counts as not released. */
+static void merge_edges(const struct vda_run *run, struct json_scan list)
+{
+    struct step step;
+    bool fine = true;
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        if (!vda_read(run, &list, step_members, COUNT(step_members), &step)) {
+            return;
+        }
+        if (!merge_edge(run, &step) && fine) {
+            char name[VDA_NAME_MAX];
+            vda_copy(&step.id, name, sizeof name);
+            fine = vda_fail(run, FAULT_INCONSISTENT,
+                            "edge '%s' is released: both its nodes were expected to be", name);
         }
         add_order_actions(run, step.actions, step.at);
     }
@@ -425,15 +464,17 @@ static void begin_order(const struct vda_run *run, const struct order *o)
     v->departed_us = LAB_TIME_NONE;
     v->stopped_us = LAB_TIME_NONE;
     v->paused_us = 0;
+    v->stood = false;
     v->vague = false;
+    for (size_t i = 0; i < VDA_ACTIONS_MAX; i++) {
+        v->action[i].at = -1;
+    }
 }
 
 void vda_receive_order(const struct vda_run *run, struct json_scan *s)
 {
     static const struct vda_member members[] = {
         {"orderId", VDA_TEXT, offsetof(struct order, id)},
-        {"timestamp", VDA_TEXT, offsetof(struct order, timestamp)},
-        {"version", VDA_TEXT, offsetof(struct order, version)},
         {"orderUpdateId", VDA_WHOLE, offsetof(struct order, update)},
         {"nodes", VDA_PART, offsetof(struct order, nodes)},
         {"edges", VDA_PART, offsetof(struct order, edges)},
@@ -465,13 +506,13 @@ void vda_receive_order(const struct vda_run *run, struct json_scan *s)
         begin_order(run, &o);
     }
     v->update = o.update;
-    vda_copy(&o.version, v->version, sizeof v->version);
     drop_horizon(v, base);
-    merge_steps(run, o.nodes, true);
-    merge_steps(run, o.edges, false);
+    merge_nodes(run, o.nodes);
+    merge_edges(run, o.edges);
     if (run->side == SIDE_REAL && vda_options(run->pair->options)->mirror &&
         !run->pair->repeated) {
-        vda_mirror(run, "order", &run->memory->vehicle[SIDE_VIRTUAL].sent_orders);
+        vda_mirror(run, "order", (struct json_scan){.begin = NULL},
+                   &run->memory->vehicle[SIDE_VIRTUAL].sent_orders);
     }
     vda_open_edge(run, (v->last >= 0 ? v->last : v->origin) + 1);
 }
@@ -494,7 +535,8 @@ void vda_receive_instant_actions(const struct vda_run *run, struct json_scan *s)
     if (!vda_read(run, s, members, COUNT(members), &i)) {
         return;
     }
-    struct json_scan list = i.actions.begin ? i.actions : i.old;
+    const struct json_scan whole = i.actions.begin ? i.actions : i.old;
+    struct json_scan list = whole;
     if (!list.begin) {
         (void)vda_fail(run, FAULT_MISSING_KEY, "'actions', or 'instantActions', is missing");
         return;
@@ -505,13 +547,14 @@ void vda_receive_instant_actions(const struct vda_run *run, struct json_scan *s)
             return;
         }
         const uint64_t id = vda_hash(&head.id);
-        changed = changed || !find_action(run->v, id);
+        changed = changed || !vda_find_action(run->v, id);
         struct vda_action *a = vda_add_action(run->v, id);
         vda_copy(&head.type, a->op, sizeof a->op);
         run->v->cancelled = run->v->cancelled || strcmp(a->op, "cancelOrder") == 0;
     }
     if (changed && run->side == SIDE_REAL && vda_options(run->pair->options)->mirror &&
         !run->pair->repeated) {
-        vda_mirror(run, "instantActions", &run->memory->vehicle[SIDE_VIRTUAL].sent_actions);
+        vda_mirror(run, "instantActions", whole,
+                   &run->memory->vehicle[SIDE_VIRTUAL].sent_actions);
     }
 }

@@ -25,7 +25,9 @@ enum {
     VDA_WORD_MAX = 24,
     VDA_REQUEST_MAX = 64, /* id of a request, which the answer repeats unchanged */
     VDA_DEPTH_MAX = 16,
-    VDA_AGAINST = 3 /* legs that contradict the lab file, before it is reported */
+    VDA_AGAINST = 3,      /* legs that contradict the lab file, before it is reported */
+    VDA_WRAP_MAX = 65536, /* messages lost where the header id wraps; else it has restarted */
+    VDA_LATE_MAX = 3      /* late messages in a row, after which they are the present ones */
 };
 
 /* Does a vehicle turn before it drives along an edge? */
@@ -62,6 +64,8 @@ struct vda_edge {
 
 struct vda_action {
     uint64_t action;       /* action id */
+    int64_t at;            /* sequence id of its node or edge in the order; -1: none */
+    bool blocks;           /* the vehicle must not drive during it */
     char id[EVENT_ID_MAX]; /* id of its leg; "": none, for an instant action */
     bool instant;          /* an instant action with an id: Tandem's own halt */
     char op[VDA_WORD_MAX], status[VDA_WORD_MAX];
@@ -100,10 +104,20 @@ struct vda_zone {
     int64_t granted_us, expiry_us; /* from the answer; LAB_TIME_MAX: without end */
 };
 
+/* The last message of one topic, since the vehicle connected. */
+struct vda_sequence {
+    bool known;
+    int64_t header, stamp_us; /* its header id, which counts per topic, and its stamp */
+    uint64_t payload;         /* hash */
+    int late_count;           /* late messages in a row, */
+    int64_t late_us;          /* and the stamp of the last one */
+};
+
 struct vda_vehicle {
     bool begun; /* the fields without a zero default have been set */
-    /* Last header ids, counted per topic; -1: none since the vehicle connected. */
-    int64_t state_header, visualization_header;
+    struct vda_sequence state, visualization;
+    bool unordered;       /* its header ids do not grow: it was reported */
+    bool another_version; /* its twin has another major version: it was reported */
     char level[VDA_WORD_MAX], version[VDA_WORD_MAX]; /* "v2", "2.0.0", as it reports */
 
     bool ordered, accepted;
@@ -116,7 +130,8 @@ struct vda_vehicle {
 
     /* Departure and pause since the vehicle stood at `last`; LAB_TIME_NONE: neither. */
     int64_t departed_us, stopped_us, paused_us;
-    bool vague; /* some states were lost since, or before */
+    bool stood; /* it stood without a pause since it departed */
+    bool vague; /* some states were lost since, or before, or it stood on the way */
     struct vda_replaced replaced;
     bool cancelled; /* somebody has cancelled the order */
 
@@ -167,7 +182,32 @@ struct vda_run {
     const char *kind; /* "order": last level of the topic */
 };
 
-/* ---- codec_vda5050.c: members of objects ---- */
+/* The parts of a state, or of a visualization. */
+struct vda_place {
+    double x_m, y_m, theta_rad;
+    int8_t initialized, localized;
+    struct json_text map;
+};
+
+struct vda_state {
+    double header;
+    int64_t last_at;
+    struct json_text timestamp, version, order, last_node, mode;
+    int8_t driving, paused;
+    struct json_scan nodes, edges, actions, instant_actions, errors, safety, position, velocity;
+    struct json_scan zones;
+    int64_t stamp_us;
+    double speed_mps; /* NaN: absent */
+    struct vda_place at;
+    bool placed; /* the position is present, and the vehicle is localized */
+};
+
+/* ---- codec_vda5050.c ---- */
+
+/* Sets the fields without a zero default, once. */
+void vda_begin_vehicle(struct vda_vehicle *v);
+
+/* ---- vda5050_members.c: members of objects ---- */
 
 enum vda_form {
     VDA_TEXT,  /* struct json_text; bytes 0 and at NULL if absent */
@@ -196,9 +236,20 @@ bool vda_next(struct json_scan *list);
 bool vda_fail(const struct vda_run *run, enum fault fault, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
+/* Emits EVENT_NOTE if the vehicle contradicts the lab file, or its protocol. */
+void vda_contradict(const struct vda_run *run, const char *id, const char *what);
+
 uint64_t vda_hash(const struct json_text *text); /* 0 for no text */
 void vda_copy(const struct json_text *text, char *out, size_t size);
 int64_t vda_stamp(const struct json_text *text); /* LAB_TIME_NONE if it is not a stamp */
+
+/* ---- vda5050_sequence.c ---- */
+
+/* Should this message be applied? False for a repeated or late one. Sets *missing to the number
+ * of messages lost before it. Header ids that do not grow are reported once; then arrival and
+ * stamp are decisive. header: NaN if absent. */
+bool vda_is_new(const struct vda_run *run, struct vda_sequence *last, double header,
+                int64_t stamp_us, int64_t *missing);
 
 /* ---- legs: vda5050_order.c ---- */
 
@@ -220,6 +271,7 @@ void vda_leave_order(const struct vda_run *run);
 void vda_reply_replaced(const struct vda_run *run, int64_t to, struct event_reply reply);
 /* Closes all that the vehicle was executing and that did not end by itself. */
 void vda_close(const struct vda_run *run, enum reply_status status, const char *why);
+struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action);
 struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action);
 
 void vda_receive_order(const struct vda_run *run, struct json_scan *s);
@@ -230,8 +282,23 @@ void vda_receive_instant_actions(const struct vda_run *run, struct json_scan *s)
 void vda_receive_state(const struct vda_run *run, struct json_scan *s);
 void vda_receive_visualization(const struct vda_run *run, struct json_scan *s);
 
-/* Emits EVENT_NOTE if the vehicle contradicts the lab file. */
-void vda_contradict(const struct vda_run *run, const char *id, const char *what);
+/* ---- vda5050_motion.c ---- */
+
+struct vda_action_state {
+    struct json_text id, type, status;
+};
+
+/* Reads the next item of `actionStates`; false at the end, or at a fault. */
+bool vda_next_action(const struct vda_run *run, struct json_scan *list,
+                     struct vda_action_state *reported);
+/* Records departures, stops and pauses since the vehicle stood at a node. gap: states before
+ * this one were lost. */
+void vda_update_motion(const struct vda_run *run, const struct vda_state *st, bool gap);
+/* Does the time between the ends of this edge contain an action, for which the vehicle stood?
+ */
+bool vda_has_stop(const struct vda_run *run, const struct vda_state *st, int64_t edge);
+/* Reports a vehicle that does not turn as the lab file says. */
+void vda_watch_turn(const struct vda_run *run, const struct vda_state *st);
 
 /* ---- vda5050_zones.c ---- */
 
@@ -242,6 +309,8 @@ bool vda_encode_answer(const struct codec_out *out, struct codec_message *messag
 
 /* ---- vda5050_send.c ---- */
 
+/* Records the version that the vehicle reports, if the message has one. */
+void vda_update_version(struct vda_vehicle *v, const struct json_text *version);
 /* Writes a time in the format of VDA 5050, in milliseconds. */
 void vda_write_stamp(struct json_writer *w, const char *key, int64_t t_us);
 /* Writes the header and the vehicle's names into the open object. */
@@ -251,8 +320,10 @@ void vda_write_header(struct json_writer *w, const struct codec_pair *pair, enum
 bool vda_write_topic(const struct codec_pair *pair, enum side side, const char *kind,
                      char topic[MESSAGE_TOPIC_MAX]);
 
-/* Sends a copy of the real vehicle's message to its twin. *header counts such messages. */
-void vda_mirror(const struct vda_run *run, const char *kind, int64_t *header);
+/* Sends a copy of the real vehicle's message to its twin, in the form of the twin's version.
+ * actions: its list of instant actions; begin NULL: none. *header counts such messages. */
+void vda_mirror(const struct vda_run *run, const char *kind, struct json_scan actions,
+                int64_t *header);
 bool vda_encode(const struct codec_out *out, struct codec_message *message);
 
 #endif

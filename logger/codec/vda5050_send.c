@@ -10,30 +10,89 @@
 #include "logger/message/codec_native.h"
 #include "logger/message/json_write.h"
 
-static bool write_topic(const struct codec_options *options, enum side side, const char *level,
-                        const char *kind, char topic[MESSAGE_TOPIC_MAX])
+/* ---- versions ---- */
+
+enum { VERSION_2_1 = 201, VERSION_3_0 = 300 };
+
+void vda_update_version(struct vda_vehicle *v, const struct json_text *version)
 {
-    const int n =
-        snprintf(topic, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", vda_options(options)->interface,
-                 level[0] ? level : "v2", options->address[side], kind);
-    return n > 0 && n < MESSAGE_TOPIC_MAX;
+    if (version->at && version->bytes > 0) {
+        vda_copy(version, v->version, sizeof v->version);
+    }
+}
+
+/* A vehicle that has not reported its version has that of its twin, or that of its topics. */
+static const char *find_version(const struct codec_pair *pair, enum side side)
+{
+    const struct vda_memory *memory = pair->state;
+    const struct vda_vehicle *v = &memory->vehicle[side];
+    const struct vda_vehicle *twin = &memory->vehicle[SIDE_COUNT - 1 - side];
+    return v->version[0]           ? v->version
+           : twin->version[0]      ? twin->version
+           : strchr(v->level, '3') ? "3.0.0"
+           : strchr(v->level, '1') ? "1.1.0"
+                                   : "2.0.0";
+}
+
+/* Reads at most two digits. */
+static int parse_number(const char **text)
+{
+    int number = 0;
+    for (int k = 0; k < 2 && **text >= '0' && **text <= '9'; k++) {
+        number = 10 * number + (*(*text)++ - '0');
+    }
+    return number;
+}
+
+/* Returns 201 for "2.1.0", or "V2.1". */
+static int parse_version(const char *text)
+{
+    text += strcspn(text, "0123456789");
+    const int major = parse_number(&text);
+    text += *text == '.';
+    return 100 * major + parse_number(&text);
 }
 
 bool vda_write_topic(const struct codec_pair *pair, enum side side, const char *kind,
                      char topic[MESSAGE_TOPIC_MAX])
 {
     const struct vda_memory *memory = pair->state;
-    return write_topic(pair->options, side, memory->vehicle[side].level, kind, topic);
+    const char *own = memory->vehicle[side].level;
+    const char *twin = memory->vehicle[SIDE_COUNT - 1 - side].level;
+    const int n =
+        snprintf(topic, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", vda_options(pair->options)->interface,
+                 own[0]    ? own
+                 : twin[0] ? twin
+                           : "v2",
+                 pair->options->address[side], kind);
+    return n > 0 && n < MESSAGE_TOPIC_MAX;
 }
 
-/* Writes the vehicle's identity: manufacturer and serialNumber. */
-static void write_names(struct json_writer *w, const char *address)
+/* ---- headers ---- */
+
+void vda_write_stamp(struct json_writer *w, const char *key, int64_t t_us)
 {
-    char manufacturer[CODEC_ADDRESS_MAX];
+    char t[28];
+    message_format_time(t_us, t);
+    t[23] = 'Z'; /* cut to milliseconds */
+    t[24] = '\0';
+    json_write_text(w, key, t);
+}
+
+void vda_write_header(struct json_writer *w, const struct codec_pair *pair, enum side side,
+                      int64_t t_us, int64_t *header)
+{
+    const char *address = pair->options->address[side];
     const char *slash = strchr(address, '/');
+    char manufacturer[CODEC_ADDRESS_MAX];
+    json_write_int(w, "headerId", (*header)++);
+    vda_write_stamp(w, "timestamp", t_us);
+    json_write_text(w, "version", find_version(pair, side));
     (void)snprintf(manufacturer, sizeof manufacturer, "%.*s", (int)(slash - address), address);
     JSON_WRITE(w, JSON("manufacturer", manufacturer), JSON("serialNumber", slash + 1));
 }
+
+/* ---- copies for the twin ---- */
 
 static void write_member(struct json_writer *w, const struct json_text *key, const char *value,
                          size_t bytes)
@@ -46,31 +105,90 @@ static void write_member(struct json_writer *w, const struct json_text *key, con
     }
 }
 
-void vda_mirror(const struct vda_run *run, const char *kind, int64_t *header)
+static bool is_one_of(const struct json_text *key, const char *const *names, size_t count)
 {
+    bool is = false;
+    for (size_t i = 0; i < count; i++) {
+        is = is || json_text_is(key, names[i]);
+    }
+    return is;
+}
+
+/* Version 2.1 calls the list `actions`. Vehicles of 2.0 expect that name, too, as its schema
+ * has it, or the older one, as others read its text; so they get both. */
+static const char *const list_names[] = {"actions", "instantActions"};
+
+static size_t count_lists(int version)
+{
+    return version < VERSION_2_1 ? 2 : 1;
+}
+
+/* Copies the members of an object except those of these names. */
+static void copy_members(struct json_writer *w, struct json_scan *s, const char *const *names,
+                         size_t count)
+{
+    struct json_text key;
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
+    while (json_scan_next_member(s, &key)) {
+        const char *value = NULL;
+        size_t bytes = 0;
+        if (json_scan_skip(s, &value, &bytes) && !is_one_of(&key, names, count)) {
+            write_member(w, &key, value, bytes);
+        }
+    }
+}
+
+/* Since version 3.0 an instant action blocks nothing. */
+static void copy_actions(struct json_writer *w, const char *name, struct json_scan list,
+                         int version)
+{
+    static const char *const blocking[] = {"blockingType"};
+    json_write_array(w, name);
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        json_write_object(w, NULL);
+        copy_members(w, &list, blocking, version >= VERSION_3_0);
+        if (version >= VERSION_3_0) {
+            json_write_text(w, "blockingType", "NONE");
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void watch_version(const struct vda_run *run)
+{
+    struct vda_vehicle *v = run->v;
+    const int own = parse_version(find_version(run->pair, SIDE_REAL));
+    const int twin = parse_version(find_version(run->pair, SIDE_VIRTUAL));
+    if (own / 100 != twin / 100 && !v->another_version) {
+        v->another_version = true;
+        vda_contradict(run, "", "its twin has another version: orders are not converted");
+    }
+}
+
+void vda_mirror(const struct vda_run *run, const char *kind, struct json_scan actions,
+                int64_t *header)
+{
+    static const char *const own[] = {"headerId",      "timestamp",    "version",
+                                      "manufacturer",  "serialNumber", "actions",
+                                      "instantActions"};
     const struct codec_sink *sink = run->sink;
+    const int version = parse_version(find_version(run->pair, SIDE_VIRTUAL));
     char topic[MESSAGE_TOPIC_MAX];
     struct json_scan s;
-    struct json_text key;
     struct json_writer w;
-    const int64_t number = (*header)++; /* counts in replays, too, where nothing is sent */
-    if (!sink->send ||
-        !write_topic(run->pair->options, SIDE_VIRTUAL, run->v->level, kind, topic)) {
+    int64_t number = (*header)++; /* counts in replays, too, where nothing is sent */
+    watch_version(run);
+    if (!sink->send || !vda_write_topic(run->pair, SIDE_VIRTUAL, kind, topic)) {
         return;
     }
     json_scan_start(&s, run->message->payload, run->message->stored_bytes, VDA_DEPTH_MAX);
     json_write_start(&w, sink->room, sink->room_bytes, NULL, NULL);
     json_write_object(&w, NULL);
-    json_write_int(&w, "headerId", number);
-    write_names(&w, run->pair->options->address[SIDE_VIRTUAL]);
-    (void)json_scan_enter(&s, JSON_KIND_OBJECT);
-    while (json_scan_next_member(&s, &key)) {
-        const char *value = NULL;
-        size_t bytes = 0;
-        if (json_scan_skip(&s, &value, &bytes) && !json_text_is(&key, "headerId") &&
-            !json_text_is(&key, "manufacturer") && !json_text_is(&key, "serialNumber")) {
-            write_member(&w, &key, value, bytes);
-        }
+    vda_write_header(&w, run->pair, SIDE_VIRTUAL, run->message->t_us, &number);
+    copy_members(&w, &s, own, COUNT(own) - (actions.begin ? 0 : COUNT(list_names)));
+    for (size_t i = 0; actions.begin && i < count_lists(version); i++) {
+        copy_actions(&w, list_names[i], actions, version);
     }
     json_write_close(&w);
     if (json_write_end(&w) && !s.error) {
@@ -97,30 +215,11 @@ static void copy_command(void *context, const struct event *event)
     }
 }
 
-void vda_write_stamp(struct json_writer *w, const char *key, int64_t t_us)
-{
-    char t[28];
-    message_format_time(t_us, t);
-    t[23] = 'Z'; /* cut to milliseconds */
-    t[24] = '\0';
-    json_write_text(w, key, t);
-}
-
-void vda_write_header(struct json_writer *w, const struct codec_pair *pair, enum side side,
-                      int64_t t_us, int64_t *header)
-{
-    const struct vda_memory *memory = pair->state;
-    const char *version = memory->vehicle[side].version;
-    json_write_int(w, "headerId", (*header)++);
-    vda_write_stamp(w, "timestamp", t_us);
-    json_write_text(w, "version", version[0] ? version : "2.0.0");
-    write_names(w, pair->options->address[side]);
-}
-
-static void write_action(const struct given *g, struct json_writer *w, const char *type)
+static void write_action(const struct given *g, struct json_writer *w, const char *type,
+                         const char *blocking)
 {
     JSON_OPEN(w, NULL, JSON("actionId", g->name), JSON("actionType", type),
-              JSON("blockingType", "HARD"));
+              JSON("blockingType", blocking));
     json_write_array(w, "actionParameters");
     json_write_close(w);
     json_write_close(w);
@@ -135,7 +234,7 @@ static void write_node(const struct given *g, struct json_writer *w, const char 
                           JSON("theta", pose[2]), JSON("mapId", g->v->map)));
     json_write_array(w, "actions");
     if (action) {
-        write_action(g, w, action);
+        write_action(g, w, action, "HARD");
     }
     json_write_close(w);
     json_write_close(w);
@@ -159,10 +258,11 @@ static void write_order(const struct given *g, struct json_writer *w)
     const struct event_command *c = &g->command;
     const bool go = strcmp(c->op, "go") == 0;
     const double heading = v->theta_rad + c->rotation_rad;
-    const double here[3] = {v->x_m, v->y_m, v->theta_rad};
+    const double round_rad = 2.0 * acos(-1.0); /* headings are -pi to pi */
+    const double here[3] = {v->x_m, v->y_m, remainder(v->theta_rad, round_rad)};
     const double there[3] = {v->x_m + c->displacement_m * cos(heading),
                              v->y_m + c->displacement_m * sin(heading),
-                             remainder(heading, 2.0 * acos(-1.0))};
+                             remainder(heading, round_rad)};
     const char *from = v->node_name[0] ? v->node_name : "here";
     JSON_WRITE(w, JSON("orderId", g->name), JSON_WHOLE("orderUpdateId", 0));
     json_write_array(w, "nodes");
@@ -178,15 +278,15 @@ static void write_order(const struct given *g, struct json_writer *w)
     json_write_close(w);
 }
 
-/* Version 2.0 has its own name for the list. Both names are written; readers ignore unknown
- * members. */
+/* An instant action never waits for others: 3.0 allows nothing else. */
 static void write_cancel(const struct given *g, struct json_writer *w)
 {
-    json_write_array(w, strncmp(g->v->version, "2.0", 3) == 0 || g->v->version[0] == '1'
-                            ? "instantActions"
-                            : "actions");
-    write_action(g, w, "cancelOrder");
-    json_write_close(w);
+    const int version = parse_version(find_version(g->out->to, g->out->side));
+    for (size_t i = 0; i < count_lists(version); i++) {
+        json_write_array(w, list_names[i]);
+        write_action(g, w, "cancelOrder", "NONE");
+        json_write_close(w);
+    }
 }
 
 /* Records the leg, so that the vehicle's answer finds its command. */
@@ -221,6 +321,7 @@ bool vda_encode(const struct codec_out *out, struct codec_message *message)
         return out->kind == CODEC_ANSWER && vda_encode_answer(out, message);
     }
     g.v = &g.memory->vehicle[out->side];
+    vda_begin_vehicle(g.v); /* a halt may come before its first message */
     (void)codec_native.decode("x", &m, copy_command, &g);
     const bool halt = strcmp(g.command.op, "halt") == 0;
     if (g.command.op[0] == '\0' || (!halt && !isfinite(g.v->theta_rad))) {
@@ -241,6 +342,7 @@ bool vda_encode(const struct codec_out *out, struct codec_message *message)
     json_write_close(&w);
     message->payload = message->room;
     message->bytes = w.used;
-    return json_write_end(&w) && write_topic(out->to->options, out->side, g.v->level,
-                                             halt ? "instantActions" : "order", message->topic);
+    return json_write_end(&w) &&
+           vda_write_topic(out->to, out->side, halt ? "instantActions" : "order",
+                           message->topic);
 }

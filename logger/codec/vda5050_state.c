@@ -8,58 +8,40 @@
 #include "base/numbers/hash.h"
 #include "logger/codec/vda5050_parts.h"
 
-struct place {
-    double x_m, y_m, theta_rad;
-    int8_t initialized, localized;
-    struct json_text map;
-};
-
 struct velocity {
     double vx, vy, omega;
 };
 
-struct state {
-    int64_t header, last_at;
-    struct json_text timestamp, version, order, last_node, mode;
-    int8_t driving, paused;
-    struct json_scan nodes, edges, actions, instant_actions, errors, safety, position, velocity;
-    struct json_scan zones;
-    int64_t stamp_us;
-    double speed_mps; /* NaN: absent */
-    struct place at;
-    bool placed; /* the position is present, and the vehicle is localized */
-};
-
 /* clang-format off */
 static const struct vda_member members[] = {
-    {"headerId", VDA_WHOLE, offsetof(struct state, header)},
-    {"timestamp", VDA_TEXT, offsetof(struct state, timestamp)},
-    {"version", VDA_TEXT, offsetof(struct state, version)},
-    {"orderId", VDA_TEXT, offsetof(struct state, order)},
-    {"lastNodeId", VDA_TEXT, offsetof(struct state, last_node)},
-    {"lastNodeSequenceId", VDA_WHOLE, offsetof(struct state, last_at)},
-    {"operatingMode", VDA_TEXT, offsetof(struct state, mode)},
-    {"driving", VDA_TRUTH, offsetof(struct state, driving)},
-    {"paused", VDA_TRUTH, offsetof(struct state, paused)},
-    {"nodeStates", VDA_PART, offsetof(struct state, nodes)},
-    {"edgeStates", VDA_PART, offsetof(struct state, edges)},
-    {"actionStates", VDA_PART, offsetof(struct state, actions)},
-    {"instantActionStates", VDA_PART, offsetof(struct state, instant_actions)}, /* 3.0 */
-    {"errors", VDA_PART, offsetof(struct state, errors)},
-    {"safetyState", VDA_PART, offsetof(struct state, safety)},
-    {"safetyStatus", VDA_PART, offsetof(struct state, safety)}, /* 1.1 */
-    {"agvPosition", VDA_PART, offsetof(struct state, position)},
-    {"mobileRobotPosition", VDA_PART, offsetof(struct state, position)}, /* 3.0 */
-    {"velocity", VDA_PART, offsetof(struct state, velocity)},
-    {"zoneRequests", VDA_PART, offsetof(struct state, zones)}, /* 3.0 */
+    {"headerId", VDA_REAL, offsetof(struct vda_state, header)},
+    {"timestamp", VDA_TEXT, offsetof(struct vda_state, timestamp)},
+    {"version", VDA_TEXT, offsetof(struct vda_state, version)},
+    {"orderId", VDA_TEXT, offsetof(struct vda_state, order)},
+    {"lastNodeId", VDA_TEXT, offsetof(struct vda_state, last_node)},
+    {"lastNodeSequenceId", VDA_WHOLE, offsetof(struct vda_state, last_at)},
+    {"operatingMode", VDA_TEXT, offsetof(struct vda_state, mode)},
+    {"driving", VDA_TRUTH, offsetof(struct vda_state, driving)},
+    {"paused", VDA_TRUTH, offsetof(struct vda_state, paused)},
+    {"nodeStates", VDA_PART, offsetof(struct vda_state, nodes)},
+    {"edgeStates", VDA_PART, offsetof(struct vda_state, edges)},
+    {"actionStates", VDA_PART, offsetof(struct vda_state, actions)},
+    {"instantActionStates", VDA_PART, offsetof(struct vda_state, instant_actions)}, /* 3.0 */
+    {"errors", VDA_PART, offsetof(struct vda_state, errors)},
+    {"safetyState", VDA_PART, offsetof(struct vda_state, safety)},
+    {"safetyStatus", VDA_PART, offsetof(struct vda_state, safety)}, /* 1.1 */
+    {"agvPosition", VDA_PART, offsetof(struct vda_state, position)},
+    {"mobileRobotPosition", VDA_PART, offsetof(struct vda_state, position)}, /* 3.0 */
+    {"velocity", VDA_PART, offsetof(struct vda_state, velocity)},
+    {"zoneRequests", VDA_PART, offsetof(struct vda_state, zones)}, /* 3.0 */
 };
 static const struct vda_member place_members[] = {
-    {"x", VDA_REAL, offsetof(struct place, x_m)},
-    {"y", VDA_REAL, offsetof(struct place, y_m)},
-    {"theta", VDA_REAL, offsetof(struct place, theta_rad)},
-    {"positionInitialized", VDA_TRUTH, offsetof(struct place, initialized)},
-    {"localized", VDA_TRUTH, offsetof(struct place, localized)}, /* 3.0 */
-    {"mapId", VDA_TEXT, offsetof(struct place, map)},
+    {"x", VDA_REAL, offsetof(struct vda_place, x_m)},
+    {"y", VDA_REAL, offsetof(struct vda_place, y_m)},
+    {"theta", VDA_REAL, offsetof(struct vda_place, theta_rad)},
+    {"positionInitialized", VDA_TRUTH, offsetof(struct vda_place, initialized)},
+    {"localized", VDA_TRUTH, offsetof(struct vda_place, localized)}, /* 3.0 */
+    {"mapId", VDA_TEXT, offsetof(struct vda_place, map)},
 };
 static const struct vda_member velocity_members[] = {
     {"vx", VDA_REAL, offsetof(struct velocity, vx)},
@@ -73,7 +55,7 @@ static bool is_object(struct json_scan *part)
     return part->begin && json_scan_peek(part) == JSON_KIND_OBJECT;
 }
 
-static bool read_state(const struct vda_run *run, struct json_scan *s, struct state *st)
+static bool read_state(const struct vda_run *run, struct json_scan *s, struct vda_state *st)
 {
     if (!vda_read(run, s, members, COUNT(members), st)) {
         return false;
@@ -110,11 +92,11 @@ static void turn_velocity(const struct vda_run *run, const struct velocity *u, d
 }
 
 /* States and visualizations count their header ids separately, so neither can serve as seq. */
-static void emit_sample(const struct vda_run *run, struct state *st)
+static void emit_sample(const struct vda_run *run, struct vda_state *st)
 {
     struct velocity u = {nan(""), nan(""), nan("")};
     struct event e;
-    const struct place *at = &st->at;
+    const struct vda_place *at = &st->at;
     codec_begin_event(&e, run->pair, run->message, EVENT_TELEMETRY, run->side);
     struct event_telemetry *t = &e.telemetry;
     t->source_us = st->stamp_us;
@@ -136,77 +118,18 @@ static void emit_sample(const struct vda_run *run, struct state *st)
     codec_emit(run->pair, &e, run->sink);
 }
 
-/* ---- does it turn as the lab file says? ---- */
-
-void vda_contradict(const struct vda_run *run, const char *id, const char *what)
-{
-    struct event e;
-    codec_begin_event(&e, run->pair, run->message, EVENT_NOTE, run->side);
-    e.note.kind = NOTE_CONTRADICTION;
-    (void)snprintf(e.note.id, sizeof e.note.id, "%s", id);
-    (void)snprintf(e.note.detail, sizeof e.note.detail, "%s", what);
-    codec_emit(run->pair, &e, run->sink);
-}
-
-/* Nothing turns on the spot faster than this. A faster heading change is a jump and proves
- * nothing. */
-static const double TURN_RADPS = 10.0;
-
-/* Did the vehicle turn where it stood? */
-static bool has_turned(double turned_rad, double moved_m, double since_s)
-{
-    return turned_rad > 0.3 && moved_m < 0.05 && since_s * TURN_RADPS >= turned_rad;
-}
-
-/* Did the vehicle come so far that no time was left for the turn, even at its highest reported
- * speed? */
-static bool had_no_time(const struct vda_run *run, double moved_m, double since_s)
-{
-    const struct vda_vehicle *v = run->v;
-    const struct vda_edge *edge = vda_find_edge(run->v, v->last + 1);
-    const double turn_rad = edge ? fabs(vda_turn_of(run, edge)) : 0.0;
-    return turn_rad > 0.5 && moved_m > 0.2 && since_s < 3.0 && v->fastest_mps > 0.0 &&
-           (since_s - moved_m / v->fastest_mps) * TURN_RADPS < turn_rad;
-}
-
-static void watch_turn(const struct vda_run *run, const struct state *st)
-{
-    struct vda_vehicle *v = run->v;
-    const double since_s = lab_s(st->stamp_us - v->departed_us);
-    const double moved_m = hypot(st->at.x_m - v->leave_x_m, st->at.y_m - v->leave_y_m);
-    const double turned_rad =
-        fabs(remainder(st->at.theta_rad - v->leave_rad, 2.0 * acos(-1.0)));
-    const bool on_spot = vda_options(run->pair->options)->turns == VDA_TURNS_ON_SPOT;
-    v->fastest_mps = st->speed_mps > v->fastest_mps ? st->speed_mps : v->fastest_mps;
-    if (v->departed_us == LAB_TIME_NONE || st->stamp_us <= v->departed_us || v->vague ||
-        v->stopped_us != LAB_TIME_NONE || v->paused_us > 0 || v->against ||
-        v->against_count == VDA_AGAINST) {
-        return;
-    }
-    if (on_spot ? had_no_time(run, moved_m, since_s)
-                : has_turned(turned_rad, moved_m, since_s)) {
-        v->against = true;
-        if (++v->against_count == VDA_AGAINST) {
-            vda_contradict(run, "",
-                           on_spot ? "no time is left for turns: it needs turns: none"
-                                   : "it turns on the spot: it needs turns: on_spot");
-        }
-    }
-}
-
 void vda_receive_visualization(const struct vda_run *run, struct json_scan *s)
 {
-    struct state st;
+    struct vda_state st;
+    int64_t missing = 0; /* at QoS 0, and nobody waits for them */
     if (!read_state(run, s, &st)) {
         return;
     }
-    if (st.header >= 0 && st.header <= run->v->visualization_header) {
-        return;
-    }
-    run->v->visualization_header = st.header >= 0 ? st.header : run->v->visualization_header;
-    if (st.placed && st.stamp_us != LAB_TIME_NONE) {
+    if (st.stamp_us != LAB_TIME_NONE &&
+        vda_is_new(run, &run->v->visualization, st.header, st.stamp_us, &missing) &&
+        st.placed) {
         emit_sample(run, &st);
-        watch_turn(run, &st);
+        vda_watch_turn(run, &st);
     }
 }
 
@@ -303,6 +226,42 @@ static const struct reference *write_about(const struct error *e, char *about, s
     return order;
 }
 
+/* Versions write noOrderToCancel and NO_ORDER_TO_CANCEL. */
+static bool is_nothing_to_cancel(const char *type)
+{
+    static const char name[] = "noordertocancel";
+    size_t n = 0;
+    for (; *type && n < sizeof name; type++) {
+        const char lower = (char)(*type >= 'A' && *type <= 'Z' ? *type - 'A' + 'a' : *type);
+        if (lower != '_' && lower != ' ' && lower != name[n++]) {
+            return false;
+        }
+    }
+    return n == sizeof name - 1;
+}
+
+/* An error may be the only answer to a cancelOrder that the vehicle does not carry out. */
+static void end_cancel(const struct vda_run *run, const struct error *e, const char *type)
+{
+    const bool nothing = is_nothing_to_cancel(type);
+    struct event_reply reply = {.status = nothing ? REPLY_IGNORED : REPLY_ERROR,
+                                .source_us = LAB_TIME_NONE,
+                                .source_start_us = LAB_TIME_NONE};
+    (void)snprintf(reply.detail, sizeof reply.detail, "%s", type);
+    for (size_t i = 0; i < e->count; i++) {
+        const struct vda_action *a =
+            strcmp(e->reference[i].name, "actionId") == 0
+                ? vda_find_action(run->v, vda_hash(&e->reference[i].value))
+                : NULL;
+        if (a && strcmp(a->op, "cancelOrder") == 0 && (nothing || a->status[0] == '\0')) {
+            run->v->cancelled = false;
+            if (a->id[0]) {
+                vda_reply(run, a->id, reply);
+            }
+        }
+    }
+}
+
 /* An error that references an order not yet accepted refuses that order. */
 static void emit_error(const struct vda_run *run, const struct error *e)
 {
@@ -314,6 +273,7 @@ static void emit_error(const struct vda_run *run, const struct error *e)
     const bool refused =
         order && v->ordered && !v->accepted && vda_hash(&order->value) == v->order;
     emit_fault(run, fault);
+    end_cancel(run, e, fault.detail);
     if (refused) {
         vda_close(run, REPLY_IGNORED, fault.detail);
         v->ordered = false;
@@ -427,15 +387,17 @@ static bool is_ahead(const struct vda_run *run, struct json_scan list, uint64_t 
 
 /* Emits replies for the edges up to the node `at`. If states were lost, or one state skips
  * nodes, the end of an edge is only known as "at this time or before". */
-static void emit_reached(const struct vda_run *run, const struct state *st, int64_t at,
+static void emit_reached(const struct vda_run *run, const struct vda_state *st, int64_t at,
                          bool gap)
 {
     struct vda_vehicle *v = run->v;
     const bool whole = at - v->last == 2;
+    const bool paused = v->paused_us > 0 || v->stopped_us != LAB_TIME_NONE;
+    const bool stopped = (v->stood && st->driving == 1) || vda_has_stop(run, st, at - 1);
     for (int64_t q = v->last + 1; q < at; q += 2) {
         const struct vda_node *end = vda_find_node(v, q + 1);
         const bool bounded = gap || (!whole && q != at - 1);
-        const bool timed = whole && v->paused_us == 0 && !bounded && !v->vague;
+        const bool timed = whole && !paused && !stopped && !bounded && !v->vague;
         struct event_reply reply = {.status = REPLY_DONE,
                                     .source_us = st->stamp_us,
                                     .source_start_us = timed ? v->departed_us : LAB_TIME_NONE,
@@ -450,28 +412,7 @@ static void emit_reached(const struct vda_run *run, const struct state *st, int6
     }
 }
 
-static void update_motion(struct vda_vehicle *v, const struct state *st, bool gap)
-{
-    const bool paused = st->paused == 1;
-    const bool moving = st->driving == 1 && !paused;
-    if (v->last < 0) {
-        return;
-    }
-    v->vague = v->vague || gap; /* a departure or a pause may have been lost */
-    if (moving && v->departed_us == LAB_TIME_NONE) {
-        v->departed_us = st->stamp_us;
-        v->leave_x_m = st->placed ? st->at.x_m : nan("");
-        v->leave_y_m = st->placed ? st->at.y_m : nan("");
-        v->leave_rad = st->placed ? st->at.theta_rad : nan("");
-    } else if (v->departed_us != LAB_TIME_NONE && paused && v->stopped_us == LAB_TIME_NONE) {
-        v->stopped_us = st->stamp_us;
-    } else if (moving && v->stopped_us != LAB_TIME_NONE) {
-        v->paused_us += st->stamp_us - v->stopped_us;
-        v->stopped_us = LAB_TIME_NONE;
-    }
-}
-
-static void apply_nodes(const struct vda_run *run, const struct state *st, bool gap)
+static void apply_nodes(const struct vda_run *run, const struct vda_state *st, bool gap)
 {
     struct vda_vehicle *v = run->v;
     const uint64_t id = vda_hash(&st->last_node);
@@ -490,17 +431,18 @@ static void apply_nodes(const struct vda_run *run, const struct state *st, bool 
         v->departed_us = LAB_TIME_NONE;
         v->stopped_us = LAB_TIME_NONE;
         v->paused_us = 0;
+        v->stood = false;
         v->vague = gap;
         v->against = false;
         vda_open_edge(run, v->last + 1);
     }
-    update_motion(v, st, gap);
+    vda_update_motion(run, st, gap);
 }
 
 /* ---- an order that another one has replaced ---- */
 
 /* The vehicle still executes it: emit its edges up to the present node. */
-static void emit_progress(const struct vda_run *run, const struct state *st, bool gap)
+static void emit_progress(const struct vda_run *run, const struct vda_state *st, bool gap)
 {
     struct vda_replaced *replaced = &run->v->replaced;
     const int64_t at = st->last_at < replaced->end ? st->last_at : replaced->end;
@@ -518,7 +460,7 @@ static void emit_progress(const struct vda_run *run, const struct state *st, boo
 /* The first state that names another order shows how the previous one ended, even if its own
  * last states were lost. A vehicle accepts a new order only after the previous one is completed
  * or cancelled. */
-static void close_replaced(const struct vda_run *run, const struct state *st)
+static void close_replaced(const struct vda_run *run, const struct vda_state *st)
 {
     struct vda_replaced *replaced = &run->v->replaced;
     const bool done = replaced->trusted && vda_hash(&st->last_node) == replaced->end_node;
@@ -531,7 +473,7 @@ static void close_replaced(const struct vda_run *run, const struct state *st)
     vda_reply_replaced(run, replaced->end, reply);
 }
 
-static void apply_replaced(const struct vda_run *run, const struct state *st, bool gap)
+static void apply_replaced(const struct vda_run *run, const struct vda_state *st, bool gap)
 {
     struct vda_vehicle *v = run->v;
     const uint64_t order = vda_hash(&st->order);
@@ -548,11 +490,7 @@ static void apply_replaced(const struct vda_run *run, const struct state *st, bo
 
 /* ---- actions ---- */
 
-struct action_state {
-    struct json_text id, type, status;
-};
-
-static void emit_instant(const struct vda_run *run, const struct state *st,
+static void emit_instant(const struct vda_run *run, const struct vda_state *st,
                          const struct vda_action *a)
 {
     struct event e;
@@ -591,7 +529,8 @@ static void open_action(const struct vda_run *run, const struct vda_action *a)
     codec_emit(run->pair, &e, run->sink);
 }
 
-static void emit_action(const struct vda_run *run, const struct state *st, struct vda_action *a)
+static void emit_action(const struct vda_run *run, const struct vda_state *st,
+                        struct vda_action *a)
 {
     const bool works =
         strcmp(a->status, "RUNNING") == 0 || strcmp(a->status, "INITIALIZING") == 0;
@@ -611,20 +550,12 @@ static void emit_action(const struct vda_run *run, const struct state *st, struc
     }
 }
 
-static void apply_actions(const struct vda_run *run, const struct state *st,
+static void apply_actions(const struct vda_run *run, const struct vda_state *st,
                           struct json_scan list)
 {
-    static const struct vda_member action_members[] = {
-        {"actionId", VDA_TEXT, offsetof(struct action_state, id)},
-        {"actionType", VDA_TEXT, offsetof(struct action_state, type)},
-        {"actionStatus", VDA_TEXT, offsetof(struct action_state, status)},
-    };
-    for (bool any = vda_enter(&list); any && vda_next(&list);) {
-        struct action_state reported;
+    struct vda_action_state reported;
+    for (bool any = vda_enter(&list); any && vda_next_action(run, &list, &reported);) {
         char status[VDA_WORD_MAX];
-        if (!vda_read(run, &list, action_members, COUNT(action_members), &reported)) {
-            return;
-        }
         struct vda_action *a = vda_add_action(run->v, vda_hash(&reported.id));
         vda_copy(&reported.status, status, sizeof status);
         if (strcmp(status, a->status) == 0) {
@@ -659,28 +590,8 @@ static void emit_note(const struct vda_run *run, enum note_kind kind, int64_t co
     codec_emit(run->pair, &e, run->sink);
 }
 
-/* False: a repetition. */
-static bool count_header(const struct vda_run *run, int64_t header, bool *gap)
-{
-    struct vda_vehicle *v = run->v;
-    *gap = false;
-    if (header < 0) {
-        return true;
-    }
-    if (v->state_header >= 0 && header <= v->state_header) {
-        emit_note(run, NOTE_STALE, header, LAB_TIME_NONE);
-        return false;
-    }
-    *gap = v->state_header >= 0 && header > v->state_header + 1;
-    if (*gap) {
-        emit_note(run, NOTE_MISSING, header - v->state_header - 1, LAB_TIME_NONE);
-    }
-    v->state_header = header;
-    return true;
-}
-
 /* Records where an order of Tandem's would begin. */
-static void update_place(struct vda_vehicle *v, const struct state *st)
+static void update_place(struct vda_vehicle *v, const struct vda_state *st)
 {
     if (st->placed) {
         v->x_m = st->at.x_m;
@@ -689,7 +600,6 @@ static void update_place(struct vda_vehicle *v, const struct state *st)
         vda_copy(&st->at.map, v->map, sizeof v->map);
     }
     vda_copy(&st->last_node, v->node_name, sizeof v->node_name);
-    vda_copy(&st->version, v->version, sizeof v->version);
 }
 
 static bool is_empty(struct json_scan list)
@@ -700,8 +610,8 @@ static bool is_empty(struct json_scan list)
 void vda_receive_state(const struct vda_run *run, struct json_scan *s)
 {
     struct vda_vehicle *v = run->v;
-    struct state st;
-    bool gap = false;
+    struct vda_state st;
+    int64_t missing = 0;
     if (!read_state(run, s, &st)) {
         return;
     }
@@ -712,10 +622,16 @@ void vda_receive_state(const struct vda_run *run, struct json_scan *s)
                        "expected");
         return;
     }
-    if (!count_header(run, st.header, &gap)) {
+    if (!vda_is_new(run, &v->state, st.header, st.stamp_us, &missing)) {
+        emit_note(run, NOTE_STALE, (int64_t)st.header, LAB_TIME_NONE);
         return;
     }
+    const bool gap = missing > 0;
+    if (gap) {
+        emit_note(run, NOTE_MISSING, missing, LAB_TIME_NONE);
+    }
     update_place(v, &st);
+    vda_update_version(v, &st.version);
     if (st.placed &&
         (st.at.initialized == 1 || (st.at.initialized < 0 && st.at.localized == 1))) {
         emit_sample(run, &st);
@@ -742,7 +658,7 @@ void vda_receive_state(const struct vda_run *run, struct json_scan *s)
     }
     apply_nodes(run, &st, gap);
     if (st.placed) {
-        watch_turn(run, &st);
+        vda_watch_turn(run, &st);
     }
     apply_actions(run, &st, st.actions);
     apply_actions(run, &st, st.instant_actions);

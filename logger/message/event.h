@@ -314,7 +314,7 @@ struct event_fault {
     X(NOTE_STALE, "stale")       /* a repeated or overtaken message: count */                  \
     X(NOTE_MISSING, "missing")   /* lost messages: count */                                    \
     X(NOTE_REBIRTH, "rebirth")   /* the robot is asked to send its complete state again: detail */ \
-    X(NOTE_CONTRADICTION, "contradiction") /* its behaviour contradicts the lab file: detail, id */
+    X(NOTE_CONTRADICTION, "contradiction") /* it contradicts the lab file or its protocol: detail, id */
 /* clang-format on */
 
 enum note_kind { NOTE_KINDS(NAMES_VALUE) NOTE_KIND_COUNT };

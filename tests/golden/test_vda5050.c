@@ -233,8 +233,9 @@ static void test_mirror(void)
     CHECK("to the twin",
           strncmp(r.sent,
                   "p fleet/x/v2/acme/b/order "
-                  "{\"headerId\":1,\"manufacturer\":\"acme\",\"serialNumber\":\"b\",",
-                  79) == 0);
+                  "{\"headerId\":1,\"timestamp\":\"1970-01-01T00:00:00.000Z\","
+                  "\"version\":\"2.0.0\",\"manufacturer\":\"acme\",\"serialNumber\":\"b\",",
+                  138) == 0);
     CHECK(
         "its other members",
         strstr(r.sent, "\"orderId\":\"o1\",\"orderUpdateId\":1,\"nodes\":[{\"nodeId\":\"n0\""));
@@ -406,8 +407,10 @@ static void test_lost_states(void)
     send_state(&r, 1, 1.5, "n0", 0, true, ahead, "MANUAL");
     CHECK("e-stop",
           strstr(r.text, "\"type\": \"estop\", \"level\": \"\", \"detail\": \"MANUAL\""));
-    send_state(&r, 1, 1.6, "n0", 0, true, ahead, "NONE");
-    CHECK("stale", strstr(r.text, "\"stale\""));
+    send_state(&r, 1, 1.5, "n0", 0, true, ahead, "MANUAL");
+    CHECK("twice", strstr(r.text, "\"stale\""));
+    send_state(&r, 0, 1.4, "n0", 0, true, ahead, "NONE");
+    CHECK("late", strstr(r.text, "\"stale\"") && r.contradictions == 0);
     send_state(&r, 5, 3.0, "n1", 2, false, "", "MANUAL");
     CHECK("missing", strstr(r.text, "\"event\": \"missing\", \"side\": \"real\", \"n\": 3"));
     CHECK("bounded", strstr(r.text, "\"bounded\": true") && !strstr(r.text, "t_start"));
