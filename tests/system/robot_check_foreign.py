@@ -15,6 +15,11 @@ from rig import Rig, TANDEM
 from waiting import limit_s
 from robot_check import MISSING, PERIOD_S, Robot, WRONG, check_rules, odd
 
+try:
+    import vda_schemas
+except ImportError:  # no python3-jsonschema
+    vda_schemas = None
+
 SHOP = """mappings:
   - {topic: "shop/{pair}/{side}/answer", event: reply, fields: {id: {path: /order}, t: {path: /at, unit: ms},
      t_start: {path: /from, unit: ms, optional: true}, status: {path: /result, map: {OK: done, STOP: halted, NO: ignored, BAD: error}},
@@ -74,6 +79,8 @@ class Shop(Border):
 class Vehicle(Border):
     """A VDA 5050 vehicle: drives to the last node of its order, turning on the spot."""
 
+    schemas, refused = vda_schemas.load() if vda_schemas else None, []
+
     def __init__(self, port, pair, side, flaw=""):
         self.address = f"uagv/v2/acme/{pair}-{side}"
         self.order, self.at, self.node, self.ahead, self.errors, self.actions = "", 0, "start", [], [], {}
@@ -91,7 +98,10 @@ class Vehicle(Border):
 
     def take(self, topic, payload):
         with self.lock:
-            (self.receive_order if topic.endswith("/order") else self.receive_actions)(json.loads(payload))
+            message = json.loads(payload)
+            if self.schemas:
+                self.refused.extend(self.schemas.errors("2.0.0", topic.rpartition("/")[2], message))
+            (self.receive_order if topic.endswith("/order") else self.receive_actions)(message)
             self.publish_state()
 
     def receive_order(self, order):
@@ -117,6 +127,10 @@ class Vehicle(Border):
                 continue
             if self.flaw == "cancels at its end" and self.job:
                 self.cancel = action["actionId"]
+                continue
+            if self.flaw == "the error alone" and not self.job:
+                self.errors = [{"errorType": "noOrderToCancel", "errorLevel": "WARNING",
+                                "errorReferences": [{"referenceKey": "actionId", "referenceValue": action["actionId"]}]}]
                 continue
             self.actions[action["actionId"]] = (action["actionType"], "FINISHED" if self.job else "FAILED")
             self.job, self.ahead = None, [] if self.job else self.ahead
@@ -272,6 +286,7 @@ FLAWS = [
     (Vehicle, "", (), {}),
     (Vehicle, "degrees", (), {"telemetry.pose": WRONG, "go": None, "busy": None, "halt": None}),
     (Vehicle, "never drives", (), {"reply.t_start": MISSING}),
+    (Vehicle, "the error alone", (), {}),
     (Vehicle, "busy without a word", (), {}),  # with its next order the robot reports that it never received this one
     (Vehicle, "cancel unanswered", (), {"reply": WRONG, "halt": None, "halt.late": None, "reply.twice": None}),
     (Vehicle, "cancels at its end", (), {"halt": WRONG, "halt.late": WRONG}),
@@ -338,6 +353,7 @@ def check_flaws(rig):
             faults.append((name, expected, [f for f in page["findings"] if f["state"] != "right"]))
         assert code == (3 if WRONG in found.values() else 0), (name, code)
     assert not faults, json.dumps(faults, indent=1)
+    assert not Vehicle.refused, f"the official schemas refuse: {Vehicle.refused}"
 
 
 def check_words(rig):

@@ -1,6 +1,7 @@
 """VDA 5050: vehicles and a master of vda-5050-lib, over a real broker. Every node that the master saw traversed is
 an entry, and no other. Calibrated intervals contain the vehicles' speeds. With a tenth of the states lost, every
-wrong time is marked. A twin gets each order once; in link mode a command drives both.
+wrong time is marked. A twin gets each order once; in link mode a command drives both. The official schemas, if they
+are present, accept what Tandem sends.
 """
 import collections
 import json
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 
+import vda_schemas
 from mqtt import Client
 from rig import Rig, replay
 from waiting import limit_s
@@ -126,9 +128,16 @@ def main():
         print("SKIPPED: vda-5050-lib, which npm has not got for us")
         sys.exit(77)
     with Rig(pairs=PAIRS) as rig:
-        orders = []
-        ear = Client(rig.broker_port, "ear", clean=True, topics=["uagv/+/acme/amr-m-sim/order"],
-                     on_message=lambda topic, payload: orders.append(json.loads(payload)))
+        orders, sent_by_us, schemas = [], [], vda_schemas.load()
+
+        def receive(topic, payload):
+            sent_by_us.append((topic.rpartition("/")[2], json.loads(payload)))
+            if "/amr-m-sim/" in topic:
+                orders.append(sent_by_us[-1][1])
+
+        ear = Client(rig.broker_port, "ear", clean=True, on_message=receive,
+                     topics=["uagv/+/acme/amr-m-sim/order"] + [f"uagv/+/acme/{serial}/{kind}" for serial in ("amr-l", "amr-l-sim")
+                                                               for kind in ("order", "instantActions")])
         rig.start_daemon()
         fleet, sent = drive_fleet(rig)
         assert not [t for t in sent if "fault" in t], sent
@@ -147,6 +156,8 @@ def main():
         assert {o["serialNumber"] for o in orders} == {"amr-m-sim"}
         check_link(rig)
         ear.end()
+        for kind, message in sent_by_us if schemas else []:
+            schemas.check("2.0.0", kind, message)
         fleet.stdin.close()
         fleet.wait(limit_s(20))
         live = {p: rig.records(p, "entries") for p in ("r1", "m", "l")}
