@@ -397,8 +397,13 @@ static void add_order_actions(const struct vda_run *run, struct json_scan list, 
         if (!vda_read(run, &list, action_members, COUNT(action_members), &head)) {
             return;
         }
+        char id[EVENT_ID_MAX];
+        vda_leg_id(run, at, rank, id);
         struct vda_action *a = vda_add_action(run->v, vda_hash(&head.id));
-        vda_leg_id(run, at, rank, a->id);
+        if (strcmp(a->id, id) != 0) { /* a master may use an action's id again */
+            *a = (struct vda_action){.action = a->action, .started_us = LAB_TIME_NONE};
+        }
+        memcpy(a->id, id, sizeof a->id);
         vda_copy(&head.type, a->op, sizeof a->op);
         a->at = at;
         a->blocks = !head.blocking.at || (!json_text_is(&head.blocking, "NONE") &&
