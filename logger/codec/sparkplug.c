@@ -164,10 +164,8 @@ enum {
     METRIC_DOUBLE = 13,
     METRIC_TRUTH = 14,
     METRIC_TEXT = 15,
-    TYPE_INT8 = 1,
-    TYPE_INT16 = 2,
-    TYPE_INT32 = 3,
-    TYPE_INT64 = 4,
+    TYPE_INT64 = 4, /* 1 to 4: signed, 8 to 64 bits; 5 to 8: unsigned */
+    TYPE_UINT64 = 8,
     TYPE_DOUBLE = 10,
     TYPE_TRUTH = 11,
     TYPE_STRING = 12
@@ -245,23 +243,21 @@ static double real_of(const struct field *f)
     return f->wire == WIRE_4 ? (double)narrow : wide;
 }
 
-/* Both integer fields hold two's complement if the data type is signed. */
+/* Some encoders send a negative Int16 in 16 bits, others extend its sign to 32 or 64. Cutting
+ * the number to its type and extending the sign reads all of them. */
 static struct sparkplug_value whole_of(const struct field *f, uint64_t type)
 {
-    if (f->number == METRIC_INT) {
-        const uint32_t word = (uint32_t)f->value;
-        const bool below = type >= TYPE_INT8 && type <= TYPE_INT32 && word > INT32_MAX;
+    const bool typed = type >= 1 && type <= TYPE_UINT64;
+    const unsigned bits = typed ? 8U << (type - 1) % 4 : f->number == METRIC_INT ? 32 : 64;
+    const uint64_t most = UINT64_MAX >> (64 - bits);
+    const uint64_t word = f->value & most;
+    if (typed && type <= TYPE_INT64 && word > most >> 1) {
         return (struct sparkplug_value){.kind = SPARKPLUG_WHOLE,
-                                        .whole = below ? (int64_t)word - (INT64_C(1) << 32)
-                                                       : (int64_t)word};
+                                        .whole = -(int64_t)(most - word) - 1};
     }
-    if (f->value <= INT64_MAX) {
-        return (struct sparkplug_value){.kind = SPARKPLUG_WHOLE, .whole = (int64_t)f->value};
-    }
-    return type == TYPE_INT64
-               ? (struct sparkplug_value){.kind = SPARKPLUG_WHOLE,
-                                          .whole = -(int64_t)(UINT64_MAX - f->value) - 1}
-               : (struct sparkplug_value){.kind = SPARKPLUG_REAL, .real = (double)f->value};
+    return word <= INT64_MAX
+               ? (struct sparkplug_value){.kind = SPARKPLUG_WHOLE, .whole = (int64_t)word}
+               : (struct sparkplug_value){.kind = SPARKPLUG_REAL, .real = (double)word};
 }
 
 static struct sparkplug_value value_of(const struct metric *m, uint64_t type)
@@ -346,8 +342,8 @@ static void hold_value(struct sparkplug_known *known, const struct sparkplug_val
     } else if (value->kind == SPARKPLUG_TEXT && value->text.bytes < sizeof known->text) {
         memcpy(known->text, value->text.at, value->text.bytes);
         known->text_bytes = (uint8_t)value->text.bytes;
-    } else {
-        known->kind = SPARKPLUG_NULL;
+    } else if (value->kind == SPARKPLUG_TEXT) {
+        known->kind = SPARKPLUG_NONE;
     }
 }
 
@@ -366,7 +362,7 @@ struct sparkplug_value sparkplug_held(const struct sparkplug_device *device,
             return value;
         }
     }
-    return (struct sparkplug_value){.kind = SPARKPLUG_NULL};
+    return (struct sparkplug_value){.kind = SPARKPLUG_NONE};
 }
 
 /* ---- messages ---- */
@@ -556,6 +552,7 @@ static void apply_death(const struct reception *h, struct sparkplug_node *node)
 static void apply_birth(const struct reception *h, struct sparkplug_node *node)
 {
     node->born = true;
+    node->counts = h->frame.has_seq;
     node->seq = (uint8_t)h->frame.seq;
     node->bd_seq = h->frame.bd_seq;
     for (size_t k = 0; k < h->n; k++) {
@@ -563,13 +560,22 @@ static void apply_birth(const struct reception *h, struct sparkplug_node *node)
     }
 }
 
+/* Does the message carry the node's count? Encoders of proto3 leave out a seq of 0, so an
+ * absent one is 0, unless the node has never sent any. */
+static bool is_counted(const struct frame *frame, const struct sparkplug_node *node)
+{
+    return frame->has_seq || node->counts;
+}
+
 static void count_message(const struct reception *h, struct sparkplug_node *node)
 {
     const uint8_t missing = (uint8_t)(h->frame.seq - node->seq - 1U);
-    if (h->frame.has_seq) {
-        node->seq = (uint8_t)h->frame.seq;
+    if (!is_counted(&h->frame, node)) {
+        return;
     }
-    if (h->frame.has_seq && missing > 0) {
+    node->counts = true;
+    node->seq = (uint8_t)h->frame.seq;
+    if (missing > 0) {
         emit_event(h, SPARKPLUG_MISSING, SIZE_MAX, missing);
     }
 }
@@ -615,7 +621,8 @@ bool sparkplug_repeats(const struct sparkplug_node *node, enum sparkplug_kind ki
 {
     struct frame frame;
     return node->born && !is_command(kind) && kind != SPARKPLUG_NDEATH &&
-           !read_frame(payload, bytes, &frame) && frame.has_seq && frame.seq == node->seq;
+           !read_frame(payload, bytes, &frame) && is_counted(&frame, node) &&
+           frame.seq == node->seq;
 }
 
 /* ---- outgoing messages ---- */

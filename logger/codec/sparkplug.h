@@ -54,11 +54,12 @@ bool sparkplug_topic_read(const char *text, struct sparkplug_topic *topic);
 /* ---- values ---- */
 
 enum sparkplug_value_kind {
-    SPARKPLUG_NULL, /* absent, or neither a number nor a text */
+    SPARKPLUG_NULL, /* null, or neither a number nor a text */
     SPARKPLUG_REAL,
     SPARKPLUG_WHOLE,
     SPARKPLUG_TRUTH, /* `whole` is 0 or 1 */
-    SPARKPLUG_TEXT
+    SPARKPLUG_TEXT,
+    SPARKPLUG_NONE /* unknown, or a text too long to be stored */
 };
 
 struct sparkplug_value {
@@ -80,6 +81,7 @@ struct sparkplug_metric {
 struct sparkplug_node {
     bool born, asked; /* asked: a birth was requested, at asked_us */
     uint8_t seq;      /* of the last message */
+    bool counts;      /* it has sent a seq since its birth */
     uint64_t bd_seq;  /* of the present birth */
     int64_t asked_us;
 };
@@ -104,7 +106,7 @@ struct sparkplug_device {
     char names[SPARKPLUG_NAMES_MAX];
 };
 
-/* Returns the last value of a metric by its name; SPARKPLUG_NULL if unknown. Borrows from the
+/* Returns the last value of a metric by its name; SPARKPLUG_NONE if unknown. Borrows from the
  * device. */
 struct sparkplug_value sparkplug_held(const struct sparkplug_device *device,
                                       struct sparkplug_text name);

@@ -79,6 +79,9 @@ static void write_value(struct json_writer *w, const char *key,
         break;
     case SPARKPLUG_NULL:
         json_write_null(w, key);
+        break;
+    case SPARKPLUG_NONE: /* the row then reports that there is no such member */
+        break;
     }
 }
 
@@ -120,9 +123,7 @@ static void write_held(struct reading *r)
         const struct sparkplug_metric *m = sparkplug_find(r->received->metrics, name);
         const struct sparkplug_value value =
             m ? m->value : sparkplug_held(r->received->device, name);
-        if (value.kind != SPARKPLUG_NULL) {
-            write_value(&r->w, row->nodes[k].token, &value);
-        }
+        write_value(&r->w, row->nodes[k].token, &value);
     }
     json_write_close(&r->w);
 }

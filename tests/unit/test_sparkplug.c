@@ -45,6 +45,7 @@ static void add_values(struct received *h, const struct sparkplug_metrics *metri
             append_line(h, "\"%.*s\"", (int)m->value.text.bytes, m->value.text.at);
             break;
         case SPARKPLUG_NULL:
+        case SPARKPLUG_NONE:
             append_line(h, "null");
         }
     }
@@ -268,7 +269,8 @@ static void test_life(void)
          "{\"event\": \"missing\", \"n\": 2, \"rebirth\": true}\n"},
         {"back", "spBv1.0/g/NDATA/n", "1808",
          "{\"event\": \"missing\", \"n\": 254, \"rebirth\": true}\n"},
-        {"without a count", "spBv1.0/g/NDATA/n", "0801", ""},
+        {"an absent count is 0", "spBv1.0/g/NDATA/n", "0801",
+         "{\"event\": \"missing\", \"n\": 247, \"rebirth\": true}\n"},
         {"another's death", "spBv1.0/g/NDEATH/n", "120b0a056264536571200858061800",
          "{\"event\": \"stale\", \"bdSeq\": 6}\n"},
         {"born again", "spBv1.0/g/NBIRTH/n", BORN_AS("00"), ""},
@@ -301,18 +303,86 @@ static void test_life(void)
     }
 }
 
-/* 256 messages in a row: the count comes round. */
-static void test_round(void)
+/* 600 messages in a row: the count comes round, also if the encoder leaves out a seq of 0.
+ * Those in between[2] are lost. */
+static void count_round(const char *birth, bool leaves_out, const unsigned between[2],
+                        const char *reported)
 {
-    static struct received h = {.name = "d"};
-    receive_hex(&h, "spBv1.0/g/NBIRTH/n", BORN_AS("00"));
+    static struct received h;
+    h = (struct received){.name = "d"};
+    receive_hex(&h, "spBv1.0/g/NBIRTH/n", birth);
     for (unsigned seq = 1; seq < 600; seq++) {
         char hex[8];
         (void)snprintf(hex, sizeof hex, seq % 256 < 128 ? "18%02x" : "18%02x01",
                        (seq % 256 & 127) | (seq & 128));
-        receive_hex(&h, "spBv1.0/g/NDATA/n", hex);
+        if (seq < between[0] || seq > between[1]) {
+            receive_hex(&h, "spBv1.0/g/NDATA/n", leaves_out && seq % 256 == 0 ? "0801" : hex);
+        }
     }
-    CHECK_TEXT("none is missing", h.text, "");
+    CHECK_TEXT("missing", h.text, reported);
+}
+
+static void test_round(void)
+{
+    static const unsigned none[] = {600, 600}, before[] = {255, 255}, zero[] = {256, 256},
+                          around[] = {510, 513};
+    static const char one[] = "{\"event\": \"missing\", \"n\": 1, \"rebirth\": true}\n";
+    static const char four[] = "{\"event\": \"missing\", \"n\": 4, \"rebirth\": true}\n";
+    count_round(BORN_AS("00"), false, none, "");
+    count_round(BORN_AS("00"), true, none, "");
+    count_round("120b0a05626453657120085807", true, none, "");
+    count_round(BORN_AS("00"), true, before, one);
+    count_round(BORN_AS("00"), true, zero, one);
+    count_round(BORN_AS("00"), true, around, four);
+
+    static struct received h = {.name = "d"};
+    receive_hex(&h, "spBv1.0/g/NBIRTH/n", "0801");
+    receive_hex(&h, "spBv1.0/g/NDATA/n", "0801");
+    receive_hex(&h, "spBv1.0/g/NDATA/n", "0801");
+    CHECK_TEXT("a node that never counts", h.text, "");
+}
+
+/* The same number of each type, with and without its sign extended. */
+static void test_whole_numbers(void)
+{
+    static const struct {
+        unsigned type;
+        const char *value; /* field 10 (int) or 11 (long) */
+        const char *want;
+    } rows[] = {
+        {1, "50fd01", "-3"},
+        {1, "50fdffffff0f", "-3"},
+        {1, "507f", "127"},
+        {2, "50d4fd03", "-300"},
+        {2, "50d4fdffff0f", "-300"},
+        {2, "58d4fdffffffffffffff01", "-300"},
+        {2, "50ffff01", "32767"},
+        {2, "50808002", "-32768"},
+        {3, "50d4fdffff0f", "-300"},
+        {3, "58d4fdffff0f", "-300"},
+        {3, "50ffffffff07", "2147483647"},
+        {4, "58d4fdffffffffffffff01", "-300"},
+        {4, "58ffffffffffffffff7f", "9223372036854775807"},
+        {4, "5880808080808080808001", "-9223372036854775808"},
+        {5, "50ff01", "255"},
+        {6, "50d4fd03", "65236"},
+        {7, "50d4fdffffffffffffff01", "4294966996"},
+        {8, "58d4fdffffffffffffff01", "1.84467440737096e+19"},
+        {13, "58d4fdffff0f", "4294966996"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct received h;
+        char hex[64], want[128];
+        h = (struct received){.name = "d", .node = {.born = true}};
+        (void)snprintf(hex, sizeof hex, "12%02zx0a016920%02x%s", 5 + strlen(rows[i].value) / 2,
+                       rows[i].type, rows[i].value);
+        (void)snprintf(want, sizeof want,
+                       "{\"event\": \"values\", \"device\": \"d\", \"t\": -0.001, "
+                       "\"values\": {\"i\": %s}}\n",
+                       rows[i].want);
+        receive_hex(&h, "spBv1.0/g/DCMD/n/d", hex);
+        CHECK_TEXT(rows[i].value, h.text, want);
+    }
 }
 
 /* A device's held values: data by exception, and more metrics than there is room for. */
@@ -329,6 +399,9 @@ static void test_held(void)
                0.0, 0.0);
     CHECK_INT("b", sparkplug_held(&h.device[0], (struct sparkplug_text){"b", 1}).whole, 7);
     CHECK_INT("none", sparkplug_held(&h.device[0], (struct sparkplug_text){"ab", 2}).kind,
+              SPARKPLUG_NONE);
+    receive_hex(&h, "spBv1.0/g/DDATA/n/d", "1204100238011803");
+    CHECK_INT("null", sparkplug_held(&h.device[0], (struct sparkplug_text){"b", 1}).kind,
               SPARKPLUG_NULL);
 
     static char payload[20000];
@@ -352,13 +425,13 @@ static void test_held(void)
         payload[used + 1] = 11;
         used += 13;
     }
-    memcpy(payload + used, "\x18\x03", 2);
+    memcpy(payload + used, "\x18\x04", 2);
     h.text[0] = '\0';
     decode_payload(&h, "spBv1.0/g/DBIRTH/n/d", payload, used + 2);
     CHECK("told", strstr(h.text, "{\"event\": \"too many\", \"n\": 44}") != NULL);
     CHECK_INT("kept", h.device[0].count, SPARKPLUG_METRICS_MAX);
     h.text[0] = '\0';
-    receive_hex(&h, "spBv1.0/g/DDATA/n/d", "120510ab0250091804"); /* alias 299 */
+    receive_hex(&h, "spBv1.0/g/DDATA/n/d", "120510ab0250091805"); /* alias 299 */
     CHECK_TEXT("not reported again and again", h.text, "");
 }
 
@@ -421,6 +494,7 @@ static const char lab_text[] =
 
 struct sink {
     char text[4096];
+    bool says_null;
 };
 
 static void add_to(struct sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -452,6 +526,7 @@ static void print_event(void *context, const struct event *e)
         add_to(sink, " %s %lld", note_kind_name(e->note.kind), (long long)e->note.count);
     } else if (e->kind == EVENT_MALFORMED) {
         add_to(sink, " %s: %s", e->malformed.what, fault_name(e->malformed.fault));
+        sink->says_null = strstr(e->malformed.detail, "null") != NULL;
     }
     add_to(sink, "\n");
 }
@@ -533,7 +608,7 @@ static void test_codec(void)
     static struct lab_file lab;
     static char room[MESSAGE_PAYLOAD_MAX];
     struct err_list errors;
-    struct sink reported = {""};
+    struct sink reported = {.text = ""};
     read_lab(lab_text, &lab, &errors, STATUS_OK);
     CHECK_TEXT("no fault", errors.count > 0 ? errors.items[0].text : "", "");
     void *state = calloc(1, codec_sparkplug.state_bytes);
@@ -570,8 +645,17 @@ static void test_codec(void)
     CHECK("delivered twice", codec_sparkplug.receive(&pair, &twice, &sink));
     CHECK_TEXT("nothing is missing", reported.text, "");
     twice.dup = false;
-    CHECK("255 later", codec_sparkplug.receive(&pair, &twice, &sink));
-    CHECK("all between are missing", strstr(reported.text, "note real missing 255\n") != NULL);
+    struct message null = {.topic = "spBv1.0/g/DDATA/n/a",
+                           .payload = "\x08\x01\x12\x07\x0a\x03p~y\x38\x01\x18\x02",
+                           .stored_bytes = 13,
+                           .payload_bytes = 13,
+                           .t_us = 20000000};
+    CHECK("a null", codec_sparkplug.receive(&pair, &null, &sink));
+    CHECK_TEXT("a held null", reported.text, "malformed real telemetry: unexpected_value\n");
+    CHECK("is called null", reported.says_null);
+    reported.text[0] = '\0';
+    CHECK("254 later", codec_sparkplug.receive(&pair, &twice, &sink));
+    CHECK("all between are missing", strstr(reported.text, "note real missing 254\n") != NULL);
     struct message other = {.topic = "spBv1.0/g/NBIRTH/another", .payload = "", .t_us = 1};
     CHECK("another node", !codec_sparkplug.receive(&pair, &other, &sink));
 
@@ -659,6 +743,7 @@ int main(void)
     CU_add_test(suite, "topics", test_topics);
     CU_add_test(suite, "births, data, deaths", test_life);
     CU_add_test(suite, "the count comes round", test_round);
+    CU_add_test(suite, "whole numbers of each type", test_whole_numbers);
     CU_add_test(suite, "held values", test_held);
     CU_add_test(suite, "what goes out", test_written);
     CU_add_test(suite, "the codec of a pair", test_codec);
