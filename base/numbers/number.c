@@ -150,6 +150,71 @@ const char *number_scan_short(const char *text, const char *end, double *value)
     return first + used;
 }
 
+/* The digits of a number without zeros at either end; `point` of them are before the point. */
+struct plain_digits {
+    char digit[NUMBER_SLOW_MAX];
+    ptrdiff_t count, point;
+};
+
+static struct plain_digits collect_digits(const char *at, const char *end)
+{
+    struct plain_digits d = {.count = 0};
+    ptrdiff_t exponent = 0;
+    bool whole = true;
+    for (; at < end && *at != 'e' && *at != 'E'; at++) {
+        if (*at == '.') {
+            whole = false;
+        } else if (d.count < NUMBER_SLOW_MAX && (d.count > 0 || *at != '0')) {
+            d.digit[d.count++] = *at;
+            d.point += whole;
+        } else {
+            d.point -= !whole;
+        }
+    }
+    if (at < end) {
+        (void)scan_exponent(at, end, &exponent);
+    }
+    d.point += exponent;
+    while (d.count > 0 && d.digit[d.count - 1] == '0') {
+        d.count--;
+    }
+    return d;
+}
+
+size_t number_write_plain(const char *number, size_t bytes, char *out, size_t size)
+{
+    const struct plain_digits d = collect_digits(number + (*number == '-'), number + bytes);
+    const ptrdiff_t first =
+        d.point > 0 ? 0 : d.point - 1; /* with the zeros before and behind a leading point */
+    const ptrdiff_t last = d.count > d.point ? d.count : d.point;
+    const ptrdiff_t room = (ptrdiff_t)size - 3; /* sign, point and NUL */
+    size_t n = 0;
+    out[0] = '\0';
+    if (d.count == 0) {
+        number = "0";
+        bytes = 1;
+    }
+    if (d.count == 0 || last - first > room) {
+        if (bytes >= size) {
+            return size;
+        }
+        memcpy(out, number, bytes);
+        out[bytes] = '\0';
+        return bytes;
+    }
+    if (*number == '-') {
+        out[n++] = '-';
+    }
+    for (ptrdiff_t k = first; k < last; k++) {
+        if (k == d.point) {
+            out[n++] = '.';
+        }
+        out[n++] = k >= 0 && k < d.count ? d.digit[k] : '0';
+    }
+    out[n] = '\0';
+    return n;
+}
+
 static const char *skip_sign(const char *text)
 {
     return *text == '+' || *text == '-' ? text + 1 : text;

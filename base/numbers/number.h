@@ -53,6 +53,11 @@ MUST_USE enum number_fault number_parse_int(const char *text, int64_t *value);
  * terminated, cut to size. Returns the kind of fault. */
 enum fault number_explain(enum number_fault fault, const char *text, char *out, size_t size);
 
+/* Writes a JSON number[bytes] in its one plain form, digit by digit: "1.0", "1e0" and "1" give
+ * "1", "-0" gives "0". A form that does not fit leaves the number as it is written. Returns the
+ * length, or size if neither fits (out is then empty). */
+size_t number_write_plain(const char *number, size_t bytes, char *out, size_t size);
+
 /* A number with a user's name. An array of them is sorted by name, ends with the first empty
  * name, and the rest is zero. */
 struct named_number {

@@ -217,9 +217,9 @@ static void receive_message(const struct vda_run *run)
     json_scan_start(&s, m->payload, m->stored_bytes, VDA_DEPTH_MAX);
     whole = s;
     if (!json_scan_skip(&whole, NULL, NULL) || !json_scan_finish(&whole)) {
-        (void)vda_fail(run, whole.error ? whole.fault : FAULT_BAD_SYNTAX, "column %u: %s",
-                       (unsigned)json_scan_column(&whole),
-                       whole.error ? whole.error : "nothing more was expected");
+        char why[128];
+        (void)vda_fail(run, whole.fault, "column %u: %s", (unsigned)json_scan_column(&whole),
+                       json_scan_explain(&whole, why, sizeof why));
         return;
     }
     rows[row].receive(run, &s);

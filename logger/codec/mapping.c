@@ -199,7 +199,10 @@ static bool read_text(struct reading *r, const struct mapping_field *f,
         found->kind == JSON_KIND_NULL) {
         return refuse_found(r, f, source, expected, found);
     }
-    const size_t bytes = copy_found(found, value->text, sizeof value->text);
+    const size_t bytes = found->kind == JSON_KIND_NUMBER
+                             ? number_write_plain(found->text.at, found->text.bytes,
+                                                  value->text, sizeof value->text)
+                             : copy_found(found, value->text, sizeof value->text);
     if (f->member->type != MAPPING_NAME && bytes >= f->member->size) {
         (void)snprintf(expected, sizeof expected, "a text of at most %zu bytes",
                        f->member->size - 1);

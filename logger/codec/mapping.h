@@ -193,7 +193,7 @@ struct mapping_found {
 struct mapping_finding {
     struct mapping_found found[MAPPING_SOURCES_MAX]; /* index: source */
     size_t columns;                                  /* number of columns in the message */
-    char fault[80];                                  /* description of the fault */
+    char fault[160];                                 /* description of the fault */
 };
 
 /* Finds the values that the nodes lead to in a JSON text. False, with *fault, if it is not

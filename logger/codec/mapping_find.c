@@ -188,19 +188,6 @@ static bool find_value(struct json_scan *s, const struct search *r,
     return true;
 }
 
-/* Other languages write these words for numbers that are not finite. */
-static const char *find_no_number(const struct json_scan *s)
-{
-    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
-    for (size_t i = 0; i < COUNT(words); i++) {
-        const size_t n = strlen(words[i]);
-        if ((size_t)(s->end - s->at) >= n && memcmp(s->at, words[i], n) == 0) {
-            return words[i];
-        }
-    }
-    return NULL;
-}
-
 bool mapping_find_json(const struct mapping_node *nodes, const char *text, size_t bytes,
                        struct mapping_finding *out)
 {
@@ -210,13 +197,9 @@ bool mapping_find_json(const struct mapping_node *nodes, const char *text, size_
     if (find_value(&s, &search, &nodes[0]) && json_scan_finish(&s)) {
         return true;
     }
-    const char *word = find_no_number(&s);
-    if (word) {
-        (void)snprintf(out->fault, sizeof out->fault, "%s is not a JSON number", word);
-    } else {
-        (void)snprintf(out->fault, sizeof out->fault, "column %zu: %s", json_scan_column(&s),
-                       s.error);
-    }
+    char why[128];
+    (void)snprintf(out->fault, sizeof out->fault, "column %zu: %s", json_scan_column(&s),
+                   json_scan_explain(&s, why, sizeof why));
     return false;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/numbers/hash.h"
 #include "base/text/edit_distance.h"
+#include "base/text/utf8.h"
 #include "logger/message/payload.h"
 
 /* Parses a count. Another type of value is somebody's own member of that name, and ignored. */
@@ -418,13 +419,34 @@ static const struct payload_member reply_members[] = {
 };
 /* clang-format on */
 
+/* Lists the members that the protocol does not have, as many as there is room for. */
+static bool list_outside(struct json_scan *s, struct event *e, const struct payload_seen *seen)
+{
+    char *const list = e->reply.outside;
+    char name[sizeof e->reply.outside];
+    size_t used = 0;
+    (void)s;
+    for (size_t k = 0; k < seen->stray_count && k < PAYLOAD_STRAYS_MAX; k++) {
+        const size_t n = json_text_copy(&seen->stray[k], name, sizeof name, false);
+        const char *const comma = used > 0 ? ", " : "";
+        if (json_text_is(&seen->stray[k], "detail") ||
+            used + strlen(comma) + n >= sizeof e->reply.outside) {
+            continue;
+        }
+        used += (size_t)snprintf(list + used, sizeof e->reply.outside - used, "%s%s", comma,
+                                 utf8_tame(name));
+    }
+    return true;
+}
+
 /* The values need no clearing, because their count is zero. */
 static const struct payload_kind reply_kind = {.what = "reply",
                                                .kind = EVENT_REPLY,
                                                .members = reply_members,
                                                .count = COUNT(reply_members),
                                                .bytes = offsetof(struct event_reply, values),
-                                               .missing = "\"status\" is missing"};
+                                               .missing = "\"status\" is missing",
+                                               .check = list_outside};
 
 /* ---- telemetry, connection, echo ---- */
 

@@ -161,7 +161,9 @@ struct event_reply {
                          included; below 1: unknown */
     const char *raw;  /* [raw_bytes] the payload, borrowed for the step */
     size_t raw_bytes;
-    size_t values_omitted; /* values beyond EVENT_VALUES_MAX */
+    char
+        outside[EVENT_DETAIL_MAX]; /* members outside `values`: "x, y"; they are not compared */
+    size_t values_omitted;         /* values beyond EVENT_VALUES_MAX */
     size_t value_count;
     struct event_value values[EVENT_VALUES_MAX]; /* undefined beyond value_count */
 };

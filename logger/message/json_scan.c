@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/number.h"
@@ -20,13 +21,102 @@ void json_scan_start(struct json_scan *s, const char *text, size_t bytes, unsign
     s->depth_max = depth_max;
 }
 
+/* Returns the bytes of a word such as NaN or -Infinity at s->at, else 0. Other languages write
+ * them for numbers that are not finite. */
+static size_t count_not_finite(const struct json_scan *s)
+{
+    static const char *const words[] = {"infinity", "inf", "nan"};
+    const char *at = s->at;
+    if (at == s->end || (at > s->begin && at[-1] == '"')) {
+        return 0;
+    }
+    at += *at == '-' || *at == '+';
+    for (size_t i = 0; i < COUNT(words); i++) {
+        const size_t n = strlen(words[i]);
+        size_t same = 0;
+        while (same < n && at + same < s->end && (at[same] | 0x20) == words[i][same]) {
+            same++;
+        }
+        const char after = same == n && at + n < s->end ? (char)(at[n] | 0x20) : ' ';
+        if (same == n && !(after >= 'a' && after <= 'z')) {
+            return (size_t)(at + n - s->at);
+        }
+    }
+    return 0;
+}
+
 bool json_scan_fail(struct json_scan *s, enum fault fault, const char *what_would_be_right)
 {
     if (!s->error) {
         s->error = what_would_be_right;
-        s->fault = fault;
+        s->fault = count_not_finite(s) > 0 ? FAULT_NOT_A_NUMBER : fault;
     }
     return false;
+}
+
+/* One level of nesting around a place: the last key, or the index of the item. */
+struct level {
+    bool list;
+    unsigned index;
+    const char *key;
+    int key_bytes;
+};
+
+/* Finds the levels around s->at and returns their count. The text before it is valid. */
+static unsigned find_levels(const struct json_scan *s, struct level levels[JSON_SCAN_DEPTH_MAX])
+{
+    unsigned depth = 0;
+    for (const char *p = s->begin; p < s->at; p++) {
+        if (*p == '"') {
+            const char *const from = ++p;
+            for (; p < s->at && *p != '"'; p++) {
+                p += *p == '\\';
+            }
+            if (depth > 0) {
+                levels[depth - 1].key = from;
+                levels[depth - 1].key_bytes = (int)(p - from);
+            }
+        } else if ((*p == '{' || *p == '[') && depth < JSON_SCAN_DEPTH_MAX) {
+            levels[depth++] = (struct level){.list = *p == '['};
+        } else if (*p == '}' || *p == ']') {
+            depth -= depth > 0;
+        } else if (*p == ',' && depth > 0) {
+            levels[depth - 1].index++;
+        }
+    }
+    return depth;
+}
+
+/* Writes the path of the value at s->at: "values.range_m", "ranges[2]". */
+static void write_path(const struct json_scan *s, char *out, size_t size)
+{
+    struct level levels[JSON_SCAN_DEPTH_MAX];
+    const unsigned depth = find_levels(s, levels);
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned k = 0; k < depth && used < size; k++) {
+        const struct level *level = &levels[k];
+        const int n = level->list
+                          ? snprintf(out + used, size - used, "[%u]", level->index)
+                          : snprintf(out + used, size - used, "%s%.*s", k > 0 ? "." : "",
+                                     level->key_bytes, level->key ? level->key : "");
+        used += n > 0 ? (size_t)n : 0;
+    }
+    (void)utf8_tame(out);
+}
+
+const char *json_scan_explain(const struct json_scan *s, char *out, size_t size)
+{
+    char path[64];
+    const size_t bytes = count_not_finite(s);
+    if (bytes == 0 || !s->error) {
+        (void)snprintf(out, size, "%s", s->error ? s->error : "");
+        return out;
+    }
+    write_path(s, path, sizeof path);
+    (void)snprintf(out, size, "%.*s is not a JSON number%s%s%s: send null or leave it out",
+                   (int)bytes, s->at, path[0] ? " (" : "", path, path[0] ? ")" : "");
+    return out;
 }
 
 size_t json_scan_column(const struct json_scan *s)

@@ -78,6 +78,10 @@ bool json_scan_finish(struct json_scan *s);
 /* Returns the 1-based column of the error, or of the position. */
 size_t json_scan_column(const struct json_scan *s);
 
+/* Writes the error as a phrase, cut to size: what would be right, or "NaN is not a JSON number
+ * (values.range_m): send null or leave it out". Returns out. */
+const char *json_scan_explain(const struct json_scan *s, char *out, size_t size);
+
 /* Sets the error unless there is one; for callers with additional rules. Returns false. */
 bool json_scan_fail(struct json_scan *s, enum fault fault, const char *what_would_be_right);
 

@@ -1,5 +1,6 @@
 #include "logger/message/message.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/numbers/hash.h"
@@ -92,17 +93,29 @@ static bool scan_flag(struct json_scan *s, bool *flag)
     return is_number;
 }
 
+bool message_scan_time(struct json_scan *s, int64_t *t_us)
+{
+    static const double end_s = 253402300800.0; /* of the year 9999 */
+    struct json_text text;
+    double t_s = 0.0;
+    *t_us = LAB_TIME_NONE;
+    if (json_scan_peek(s) != JSON_KIND_NUMBER) {
+        if (json_scan_text(s, &text)) {
+            *t_us = message_parse_time(text.at, text.bytes);
+        }
+    } else if (json_scan_number(s, &t_s) && t_s >= 0.0 && t_s < end_s) {
+        *t_us = llround(t_s * 1e6);
+    }
+    return *t_us != LAB_TIME_NONE ||
+           json_scan_fail(s, FAULT_TIME_EXPECTED,
+                          "\"tst\" must be a time such as 2026-11-20T05:55:55.599953Z, or "
+                          "seconds since 1970");
+}
+
 static bool scan_time(struct json_scan *s, struct message *m, struct line *line)
 {
-    struct json_text text;
-    if (!json_scan_text(s, &text)) {
-        return false;
-    }
-    m->t_us = message_parse_time(text.at, text.bytes);
-    line->has_time = m->t_us != LAB_TIME_NONE;
-    return line->has_time ||
-           json_scan_fail(s, FAULT_TIME_EXPECTED,
-                          "\"tst\" must be a time such as 2026-11-20T05:55:55.599953Z");
+    line->has_time = message_scan_time(s, &m->t_us);
+    return line->has_time;
 }
 
 static bool scan_topic(struct json_scan *s, struct message *m, struct line *line)
@@ -255,8 +268,10 @@ enum status message_parse(const char *line_text, size_t bytes, char *scratch,
         }
     }
     if (!json_scan_finish(&s)) {
+        char why[128];
         return err_set_at(err, STATUS_E_PARSE, s.fault, "journal line", 0,
-                          (unsigned)json_scan_column(&s), "%s", s.error);
+                          (unsigned)json_scan_column(&s), "%s",
+                          json_scan_explain(&s, why, sizeof why));
     }
     if (!line.has_time || !line.has_topic || !line.has_payload) {
         return err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_KEY, "journal line", 0, 1,

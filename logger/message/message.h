@@ -66,6 +66,11 @@ uint64_t message_hash(const struct message *message);
 /* Formats ISO 8601 with microseconds, "2026-11-20T05:55:55.599953Z": 27 bytes and a NUL. */
 void message_format_time(int64_t t_us, char out[28]);
 
+/* Scans the "tst" of a line: text as below, or seconds since 1970, as mosquitto_sub before 2.0
+ * writes it. False, with the error set, if it is neither; *t_us is then LAB_TIME_NONE. */
+struct json_scan;
+bool message_scan_time(struct json_scan *s, int64_t *t_us);
+
 /* Parses 0 to 9 fraction digits and 'Z', an offset (+01, +0100, +01:00) or both, as
  * mosquitto_sub writes them. Returns LAB_TIME_NONE if it is not such a time. */
 int64_t message_parse_time(const char *text, size_t bytes);

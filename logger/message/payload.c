@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers/number.h"
+
 /* ---- members ---- */
 
 static bool scan_word(struct json_scan *s, char *out, size_t size, const char *expected)
@@ -19,7 +21,8 @@ static bool scan_word(struct json_scan *s, char *out, size_t size, const char *e
     return n < size || json_scan_fail(s, FAULT_TOO_LONG, expected);
 }
 
-/* In foreign protocols an id may be a number; its text is the id. */
+/* In foreign protocols an id may be a number. Its plain form is the id, for some encoders write
+ * 1.0 in reply to 1. */
 static bool scan_id(struct json_scan *s, char *out, size_t size, const char *expected)
 {
     const char *from = NULL;
@@ -34,12 +37,8 @@ static bool scan_id(struct json_scan *s, char *out, size_t size, const char *exp
     if (!json_scan_skip(s, &from, &bytes)) {
         return false;
     }
-    if (bytes >= size) {
-        return json_scan_fail(s, FAULT_TOO_LONG, expected);
-    }
-    memcpy(out, from, bytes);
-    out[bytes] = '\0';
-    return true;
+    return number_write_plain(from, bytes, out, size) < size ||
+           json_scan_fail(s, FAULT_TOO_LONG, expected);
 }
 
 /* Parses a whole number within +-limit and marks it as seen in *once. */
@@ -401,7 +400,9 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
         count = 1;
     }
     if (s.error) {
-        emit_malformed(kind, m, json_scan_column(&s), s.fault, s.error, e, emit, context);
+        char why[128];
+        emit_malformed(kind, m, json_scan_column(&s), s.fault,
+                       json_scan_explain(&s, why, sizeof why), e, emit, context);
         count++;
     }
     return count;

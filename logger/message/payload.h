@@ -19,7 +19,7 @@ enum { PAYLOAD_DEPTH_MAX = 8, PAYLOAD_BATCH_MAX = 256 };
 
 enum payload_type {
     PAYLOAD_WORD,  /* char[size]; longer ones are refused */
-    PAYLOAD_ID,    /* char[size]; a number's text is accepted, null leaves it unchanged */
+    PAYLOAD_ID,    /* char[size]; a number gives its plain text, null leaves it unchanged */
     PAYLOAD_STAMP, /* seconds, or {"sec","nanosec"}, to int64_t us; null leaves it unchanged */
     PAYLOAD_SIM,   /* the same, and a bool that is set if it is present */
     PAYLOAD_REAL,  /* double; min .. max if `expected` is set */

@@ -285,14 +285,14 @@ int64_t journal_line_us(const char *line, size_t bytes)
 {
     struct json_scan s;
     struct json_text key;
-    struct json_text stamp;
+    int64_t t_us = LAB_TIME_NONE;
     const size_t mark = utf8_mark(line, bytes);
     json_scan_start(&s, line + mark, bytes - mark, JSON_SCAN_DEPTH_MAX);
     if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
         while (json_scan_next_member(&s, &key)) {
             if (json_text_is(&key, "tst")) {
-                return json_scan_text(&s, &stamp) ? message_parse_time(stamp.at, stamp.bytes)
-                                                  : LAB_TIME_NONE;
+                (void)message_scan_time(&s, &t_us);
+                return t_us;
             }
             (void)json_scan_skip(&s, NULL, NULL);
         }

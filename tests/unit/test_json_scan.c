@@ -196,6 +196,104 @@ static void test_rows_at_the_end(void)
     }
 }
 
+/* Numbers that are not finite are named, with their member; other faults are not. */
+static void test_not_finite(void)
+{
+    static const struct {
+        const char *text, *path; /* "": no path; NULL: another fault */
+        const char *word;
+    } rows[] = {
+        {"{\"values\":{\"range_m\":NaN}}", "values.range_m", "NaN"},
+        {"{\"a\":\"x,y\",\"b\":[1,{\"c\":2},[3,-Infinity]]}", "b[2][1]", "-Infinity"},
+        {"{\"a\":{\"q\":1},\"b\":[],\"c\":{\"d\":Infinity}}", "c.d", "Infinity"},
+        {"[[1,2],[3,nan]]", "[1][1]", "nan"},
+        {"{\"say \\\"x\\\"\":1,\"b\":-inf}", "b", "-inf"},
+        {"{\"b\":+INF}", "b", "+INF"},
+        {"{\"b\":-nan(ind)}", "b", "-nan"},
+        {"NaN", "", "NaN"},
+        {"{\"a\":nul}", NULL, NULL},
+        {"{\"a\":info}", NULL, NULL},
+        {"{\"a\":-}", NULL, NULL},
+        {"{\"nan\" 1}", NULL, NULL},
+        {"{\"a\":N", NULL, NULL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct json_scan s;
+        char said[128], want[128];
+        json_scan_start(&s, rows[i].text, strlen(rows[i].text), JSON_SCAN_DEPTH_MAX);
+        CHECK(rows[i].text, !json_scan_skip(&s, NULL, NULL));
+        (void)json_scan_explain(&s, said, sizeof said);
+        (void)snprintf(want, sizeof want,
+                       "%s is not a JSON number%s%s%s: ", rows[i].word ? rows[i].word : "",
+                       rows[i].path && *rows[i].path ? " (" : "",
+                       rows[i].path ? rows[i].path : "",
+                       rows[i].path && *rows[i].path ? ")" : "");
+        CHECK_INT(rows[i].text, strncmp(said, want, strlen(want)) == 0, rows[i].path != NULL);
+        CHECK_INT(rows[i].text, s.fault == FAULT_NOT_A_NUMBER,
+                  rows[i].path != NULL || strcmp(rows[i].text, "{\"a\":-}") == 0);
+    }
+    struct json_scan s;
+    char deep[600] = "", said[32];
+    for (int k = 0; k < 60; k++) {
+        (void)strcat(deep, "{\"\xc3\xa9t\xc3\xa9\":");
+    }
+    (void)strcat(deep, "NaN");
+    json_scan_start(&s, deep, strlen(deep), JSON_SCAN_DEPTH_MAX);
+    CHECK("deep", !json_scan_skip(&s, NULL, NULL));
+    CHECK_INT("cut", strlen(json_scan_explain(&s, said, sizeof said)), sizeof said - 1);
+}
+
+/* One value has one plain form, as long as it fits. */
+static void test_plain_numbers(void)
+{
+    static const struct {
+        const char *number, *plain;
+    } rows[] = {
+        {"1", "1"},
+        {"1.0", "1"},
+        {"1e0", "1"},
+        {"10E-1", "1"},
+        {"0.001e+3", "1"},
+        {"-0", "0"},
+        {"0.000", "0"},
+        {"0e5", "0"},
+        {"-2.50", "-2.5"},
+        {"25e-1", "2.5"},
+        {"1e3", "1000"},
+        {"-0.05", "-0.05"},
+        {"5e-3", "0.005"},
+        {"100", "100"},
+        {"10.0100", "10.01"},
+        {"9007199254740993", "9007199254740993"},
+        {"9007199254740993.0", "9007199254740993"},
+        {"9007199254740992.0", "9007199254740992"},
+        {"1234567890123456789e1", "12345678901234567890"},
+        {"1e300", "1e300"},
+        {"1e-300", "1e-300"},
+    };
+    char out[48];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].number,
+                  number_write_plain(rows[i].number, strlen(rows[i].number), out, sizeof out),
+                  strlen(rows[i].plain));
+        CHECK_TEXT(rows[i].number, out, rows[i].plain);
+    }
+    CHECK_INT("no room", number_write_plain("12345", 5, out, 5), 5);
+    CHECK_TEXT("nothing", out, "");
+    srand(check_seed(6));
+    for (int i = 0; i < 20000; i++) {
+        char text[64], again[48];
+        const double shown = ((double)rand() / RAND_MAX - 0.5) * pow(10.0, rand() % 30 - 15);
+        (void)snprintf(text, sizeof text, rand() % 2 ? "%.*f" : "%.*e", rand() % 20, shown);
+        const size_t n = number_write_plain(text, strlen(text), out, sizeof out);
+        if (n < sizeof out) {
+            CU_ASSERT_EQUAL_FATAL(strtod(out, NULL), strtod(text, NULL));
+            CU_ASSERT_EQUAL_FATAL(number_write_plain(out, n, again, sizeof again), n);
+            CU_ASSERT_STRING_EQUAL_FATAL(again, out);
+        }
+    }
+}
+
 static void test_text_copy(void)
 {
     static const char text[] = "\"a\\u00e9\\n\\ud83d\\ude00\\\\\"";
@@ -221,6 +319,8 @@ int main(void)
     CU_add_test(suite, "short numbers", test_short_numbers);
     CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "rows at the end", test_rows_at_the_end);
+    CU_add_test(suite, "numbers that are not finite", test_not_finite);
+    CU_add_test(suite, "plain numbers", test_plain_numbers);
     CU_add_test(suite, "text copy", test_text_copy);
     return check_run();
 }

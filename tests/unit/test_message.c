@@ -2,6 +2,7 @@
 
 #include "base/numbers/lab_time.h"
 #include "logger/message/message.h"
+#include "logger/storage/journal_reader.h"
 
 static char scratch[MESSAGE_PAYLOAD_MAX + 1];
 
@@ -93,6 +94,42 @@ static void test_foreign_lines(void)
         } else {
             CHECK(rows[i].row, rows[i].status == STATUS_E_EMPTY || err.text[0] != '\0');
         }
+    }
+}
+
+/* mosquitto_sub before 2.0 writes seconds. All three readers agree. */
+static void test_time_as_number(void)
+{
+    static const struct {
+        const char *tst;
+        int64_t us; /* LAB_TIME_NONE: refused */
+    } rows[] = {
+        {"1772438401", 1772438401000000},
+        {"1772438401.0", 1772438401000000},
+        {"1772438401.599953", 1772438401599953},
+        {"1.7724384015e9", 1772438401500000},
+        {"0", 0},
+        {"253402300799.5", 253402300799500000},
+        {"253402300800", LAB_TIME_NONE}, /* 1772438401000 are milliseconds */
+        {"-1", LAB_TIME_NONE},
+        {"NaN", LAB_TIME_NONE},
+        {"null", LAB_TIME_NONE},
+        {"\"1772438401\"", LAB_TIME_NONE},
+        {"\"2026-03-02T08:00:01Z\"", 1772438401000000},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char line[128];
+        struct message m = {.t_us = LAB_TIME_NONE};
+        struct err err = {0};
+        const int n = snprintf(line, sizeof line, "{\"tst\":%s,\"topic\":\"x\",\"payload\":{}}",
+                               rows[i].tst);
+        const bool good = rows[i].us != LAB_TIME_NONE;
+        CHECK_INT(rows[i].tst, message_parse(line, (size_t)n, scratch, &m, &err),
+                  good ? STATUS_OK : STATUS_E_PARSE);
+        CHECK_INT(rows[i].tst, m.t_us, rows[i].us);
+        CHECK_INT(rows[i].tst, message_parse_plain(line, (size_t)n, &m), good);
+        CHECK_INT(rows[i].tst, m.t_us, rows[i].us);
+        CHECK_INT(rows[i].tst, journal_line_us(line, (size_t)n), rows[i].us);
     }
 }
 
@@ -189,6 +226,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("message", NULL, NULL);
     CU_add_test(suite, "time", test_time);
     CU_add_test(suite, "foreign lines", test_foreign_lines);
+    CU_add_test(suite, "time as a number", test_time_as_number);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "embedded JSON", test_json_payload_is_embedded);
     CU_add_test(suite, "hash", test_hash);

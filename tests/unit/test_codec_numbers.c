@@ -1,0 +1,82 @@
+/* Numbers in native messages that other languages write in other ways: ids, and numbers that
+ * are not finite; members of replies that the protocol does not have. */
+#include "tests/support/check.h"
+
+#include "logger/codec/codecs.h"
+#include "logger/message/codec_native.h"
+
+static void store_event(void *context, const struct event *event)
+{
+    *(struct event *)context = *event;
+}
+
+static void decode_text(const char *topic, const char *payload, struct event *seen)
+{
+    struct message m = {
+        .payload = payload, .stored_bytes = strlen(payload), .payload_bytes = strlen(payload)};
+    (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
+    CHECK_INT(payload, codec_decode(NULL, "tandem/v1", &m, store_event, seen), 1);
+}
+
+/* Encoders write a whole number as 1, 1.0 or 1e0: it is one id. Texts stay as they are. */
+static void test_number_ids(void)
+{
+    static const struct {
+        const char *id, *want;
+    } rows[] = {
+        {"1", "1"},         {"1.0", "1"},         {"1e0", "1"},
+        {"-0", "0"},        {"1.50", "1.5"},      {"9007199254740993.0", "9007199254740993"},
+        {"\"1.0\"", "1.0"}, {"\"52e1\"", "52e1"}, {"null", ""},
+    };
+    static struct event seen;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char payload[96];
+        (void)snprintf(payload, sizeof payload, "{\"id\":%s,\"op\":\"go\"}", rows[i].id);
+        decode_text("tandem/v1/r1/command", payload, &seen);
+        CHECK_TEXT(rows[i].id, seen.command.id, rows[i].want);
+        (void)snprintf(payload, sizeof payload, "{\"status\":\"done\",\"id\":%s}", rows[i].id);
+        decode_text("tandem/v1/r1/real/reply", payload, &seen);
+        CHECK_TEXT(rows[i].id, seen.reply.id, rows[i].want);
+    }
+}
+
+static void test_not_finite(void)
+{
+    static struct event seen;
+    decode_text("tandem/v1/r1/real/reply",
+                "{\"id\":1,\"values\":{\"range_m\":NaN},\"status\":\"done\"}", &seen);
+    CHECK_INT("malformed", seen.kind, EVENT_MALFORMED);
+    CHECK_TEXT("whose", seen.malformed.id, "1");
+    CHECK("what", strstr(seen.malformed.detail, "NaN is not a JSON number") != NULL);
+    CHECK("where", strstr(seen.malformed.detail, "(values.range_m)") != NULL);
+}
+
+/* Names of members outside `values`, as many as fit. */
+static void test_outside(void)
+{
+    static const struct {
+        const char *payload, *want;
+    } rows[] = {
+        {"{\"status\":\"done\",\"values\":{\"x\":1},\"detail\":\"fine\",\"t\":1}", ""},
+        {"{\"status\":\"done\",\"x\":1,\"pose\":{\"y\":2},\"b\\u00e4r\":null}", "x, pose, bär"},
+        {"{\"status\":\"done\",\"a_member_with_a_name_that_is_longer_than_there_is_room_for_it_"
+         "here\":1,"
+         "\"x\":2}",
+         "x"},
+    };
+    static struct event seen;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        decode_text("tandem/v1/r1/real/reply", rows[i].payload, &seen);
+        CHECK_TEXT(rows[i].payload, seen.reply.outside, rows[i].want);
+    }
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("numbers of messages", NULL, NULL);
+    CU_add_test(suite, "ids that are numbers", test_number_ids);
+    CU_add_test(suite, "numbers that are not finite", test_not_finite);
+    CU_add_test(suite, "members outside values", test_outside);
+    return check_run();
+}
