@@ -148,6 +148,7 @@ enum { ALARM_TYPE_STORAGE = ALARM_TYPE_COUNT, ALARM_TYPE_TEAM, ALARM_FILTER_COUN
     X(ALARM_EMERGENCY_STOP, "emergency_stop", ALARM_TYPE_ESTOP)                                \
     X(ALARM_MODE_CHANGED, "mode_changed", ALARM_TYPE_MODE)                                     \
     X(ALARM_CONTRADICTION, "contradiction", ALARM_TYPE_CONTRADICTION)                          \
+    X(ALARM_MOTION_TOO_LONG, "motion_too_long", ALARM_TYPE_CONTRADICTION)                      \
     X(ALARM_JOURNAL_REMOVED, "journal_removed", ALARM_TYPE_STORAGE)                            \
     X(ALARM_JOURNAL_DOWN, "journal_down", ALARM_TYPE_STORAGE)                                  \
     X(ALARM_SPACE_LOW, "space_low", ALARM_TYPE_STORAGE)                                        \
@@ -197,6 +198,8 @@ struct entry {
     enum verdict verdict;
     enum consistency consistency;
     char differs[ENTRY_DIFFERS_MAX]; /* differences, if INCONSISTENT; else "" */
+    /* Members of the later reply outside `values`, which were not compared; "": none. */
+    char not_compared[EVENT_DETAIL_MAX];
     /* Number of the pose correction sent to the simulator; 0: none. */
     uint64_t correction;
     double correction_m, correction_rad; /* distance and turn of the correction */

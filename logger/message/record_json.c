@@ -13,6 +13,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
     "correction", "correction_m", "correction_rad", "ambiguous", "tool_gap_end_mm", "tool_gap_max_mm",
     "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task", "excluded",
+    "not_compared",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code",
@@ -89,6 +90,7 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
                 JSON("excluded", excluded_side(e))),
         CONSISTENCY_ROW("consistent", e->consistency),
         JSON_IF(e->consistency == INCONSISTENT, JSON("differs", e->differs)),
+        JSON_IF(e->not_compared[0], JSON("not_compared", e->not_compared)),
         JSON_IF(e->correction > 0, JSON_GROUP(JSON("correction", e->correction),
                                               JSON("correction_m", e->correction_m),
                                               JSON("correction_rad", e->correction_rad))),

@@ -52,6 +52,8 @@ class Robot:
 
     def reply(self, command, status, started=None):
         body = {"id": command.get("id"), "t": self.clock(), "t_start": started or self.clock(), "status": status, "values": self.values()}
+        if self.flaw == "values outside":
+            body.update(x=self.pose[0], battery=0.5)
         for flaw, member in {"no id": "id", "no t": "t", "no t_start": "t_start"}.items():
             if flaw == self.flaw:
                 del body[member]
@@ -179,6 +181,7 @@ FLAWS = {
     "no echo": {"echo": MISSING},
     "no telemetry": {"telemetry": MISSING},
     "no values": {"values": MISSING},
+    "values outside": {"values.compared": MISSING},
     "no ack": {"parameters": MISSING},
     "no stamps of samples": {"telemetry.t": MISSING},
     "qos 0": {"reply.qos": MISSING},
@@ -259,6 +262,10 @@ def check_flaws(rig):
         assert {k: v for k, v in found.items() if k in sure or k not in expected} == sure, f"{flaw}: {json.dumps(page, indent=1)}"
         assert code == (3 if WRONG in found.values() else 0), (flaw, code)
         print(f"{flaw or 'no flaw'}: {found}")
+    compared = {flaw: next(f["detail"] for f in page["findings"] if f["what"] == "values.compared")
+                for flaw, (_, page) in results.items() if flaw in ("", "values outside")}
+    assert compared[""].endswith(": status, x_m, y_m, psi_rad"), compared
+    assert compared["values outside"].endswith("x, battery") and "psi_rad;" in compared["values outside"], compared
 
 
 def check_own(rig):

@@ -211,6 +211,72 @@ static void test_pace(void)
     }
 }
 
+static const struct script_effect *find_alarm(const struct script *s, const char *code,
+                                              size_t k)
+{
+    size_t n = 0;
+    const struct script_effect *e = script_find(s, EFFECT_ALARM, n);
+    while (e && (strcmp(e->alarm.code, code) != 0 || k-- > 0)) {
+        e = script_find(s, EFFECT_ALARM, ++n);
+    }
+    return e;
+}
+
+/* Stamps in smaller units than seconds: one alarm, and the lap counts instead of the motion. */
+static void test_unit_of_motion(void)
+{
+    static const struct {
+        double lap_s, motion_s;
+        const char *unit; /* NULL: seconds */
+    } rows[] = {
+        {2.2, 2.185, NULL},
+        {2.2, 2185.0, "milliseconds"},
+        {2.0, 59.0, NULL},
+        {2.0, 61.0, "milliseconds"},
+        {0.5, 29.0, NULL},
+        {0.5, 31.0, "milliseconds"},
+        {40.0, 900.0, NULL},
+        {9.0, 400.0, "milliseconds"},
+        {2.2, 2185000.0, "microseconds"},
+        {2.2, 2185000000.0, "nanoseconds"},
+    };
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        static struct script s;
+        const enum side side = i % 2 ? SIDE_REAL : SIDE_VIRTUAL;
+        const double lap_s = rows[i / 2].lap_s;
+        const char *unit = rows[i / 2].unit;
+        struct travel_move moves[PAIR_WINDOW_MAX];
+        int64_t t_us[2];
+        char name[32];
+        (void)snprintf(name, sizeof name, "%g s of %g s", rows[i / 2].motion_s, lap_s);
+        script_init(&s, 1);
+        s.params[0].timeout_us = 60000000;
+        script_open(&s);
+        for (int k = 0; k < 3; k++) {
+            const double t_s = 100.0 * k, motion_s = k < 2 ? rows[i / 2].motion_s : 1.5;
+            struct event e =
+                script_reply_event("r1", AT(t_s + lap_s), side, k == 1 ? "b" : "a", DONE);
+            e.reply.source_start_us = AT(1e4 * (k + 1));
+            e.reply.source_us = AT(1e4 * (k + 1) + motion_s);
+            script_command(&s, "r1", AT(t_s), e.reply.id);
+            lab_step(s.lab, &e, &s.fx);
+            script_reply(&s, "r1", AT(t_s + lap_s),
+                         side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL, e.reply.id, DONE);
+        }
+        const struct script_effect *alarm = find_alarm(&s, "motion_too_long", 0);
+        CHECK_INT(name, alarm != NULL, unit != NULL);
+        CHECK(name, !find_alarm(&s, "motion_too_long", 1));
+        if (alarm && unit) {
+            CHECK(name, strstr(alarm->alarm.detail, unit) != NULL);
+            CHECK_INT(name, alarm->alarm.side, side);
+        }
+        const size_t n = pair_moves(lab_pair(s.lab, 0), &s.params[0], side, moves, t_us);
+        CHECK_INT(name, n, 3);
+        CHECK_NEAR(name, moves[0].lap_s, unit ? lap_s : rows[i / 2].motion_s, 1e-4, 0);
+        script_close(&s);
+    }
+}
+
 /* Messages that waited while nobody listened: their times are those of the delivery, and the
  * entry reports that instead of a verdict. */
 static void test_absence(void)
@@ -453,6 +519,7 @@ int main(void)
     CU_add_test(suite, "first move", test_first_move);
     CU_add_test(suite, "clock jump", test_clock_jump);
     CU_add_test(suite, "pace", test_pace);
+    CU_add_test(suite, "unit of motion", test_unit_of_motion);
     CU_add_test(suite, "absence", test_absence);
     CU_add_test(suite, "sent in an absence", test_sent_in_absence);
     CU_add_test(suite, "unwatched deadline", test_unwatched_deadline);

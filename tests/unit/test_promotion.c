@@ -260,6 +260,47 @@ static void test_by_itself(void)
     }
 }
 
+/* Reads the detail of the last automatic promotion. */
+static void record_change(void *context, const struct effect *effect)
+{
+    char *detail = context;
+    if (effect->kind == EFFECT_CHANGE && effect->change->action == PARAMETERS_PROMOTED) {
+        (void)snprintf(detail, PARAMETERS_DETAIL_MAX, "%s", effect->change->detail);
+    }
+}
+
+/* An automatic promotion says so if the virtual robot's pace is unknown or off. */
+static void test_pace_in_promotions(void)
+{
+    static const struct {
+        double pace; /* 0: no sim_t */
+        const char *said;
+    } rows[] = {{0.0, "sim_t"}, {1.0, NULL}, {0.62, "0.62"}, {1.5, "1.5"}};
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        static struct stage g;
+        char detail[PARAMETERS_DETAIL_MAX] = "none";
+        const bool automatic = i % 2 == 0;
+        open_stage(&g, &sims[0], automatic ? PAIR_PROMOTE_AUTO : PAIR_PROMOTE_MANUAL);
+        g.s.fx = (struct effects){record_change, detail};
+        for (int k = 0; k < 40; k++) {
+            make_moves(&g, 1);
+            struct event e =
+                script_event("r1", AT(20 * g.move - 11), EVENT_TELEMETRY, SIDE_VIRTUAL);
+            e.telemetry = (struct event_telemetry){.source_us = LAB_TIME_NONE, .seq = -1};
+            e.telemetry.has_sim = rows[i / 2].pace > 0.0;
+            e.telemetry.sim_us = (int64_t)((double)e.t_us * rows[i / 2].pace);
+            lab_step(g.s.lab, &e, &g.s.fx);
+        }
+        if (!automatic) {
+            promote_set(&g);
+        }
+        CHECK(rows[i / 2].said ? rows[i / 2].said : "",
+              automatic && rows[i / 2].said ? strstr(detail, rows[i / 2].said) != NULL
+                                            : detail[0] == '\0');
+        script_close(&g.s);
+    }
+}
+
 /* With manual promotion a correction is proposed automatically, and sent on request. */
 static void test_settling_by_hand(void)
 {
@@ -441,6 +482,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("promotion", NULL, NULL);
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "by itself", test_by_itself);
+    CU_add_test(suite, "pace in promotions", test_pace_in_promotions);
     CU_add_test(suite, "settling by hand", test_settling_by_hand);
     CU_add_test(suite, "right before", test_right_before);
     CU_add_test(suite, "acknowledged only", test_acknowledged_only);

@@ -448,7 +448,8 @@ static void record_reply(const struct pair_run *run, struct pair_slot *slot)
             slot->clock_sd_us[side] =
                 clock_map_is_implausible(map) ? nan("") : clock_map_sd_us(map, run->t_us);
         }
-        if (r->source_start_us != LAB_TIME_NONE && r->source_start_us <= r->source_us) {
+        if (r->source_start_us != LAB_TIME_NONE && r->source_start_us <= r->source_us &&
+            pair_motion_fits(run, slot, lab_s(r->source_us - r->source_start_us))) {
             slot->motion_us[side] = r->source_us - r->source_start_us;
         }
     }

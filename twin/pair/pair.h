@@ -50,7 +50,8 @@ struct pair_slot {
     int64_t t_us;               /* lab time of the command */
     bool expected[SIDE_COUNT];  /* this side must answer */
     bool sent[SIDE_COUNT];      /* it was sent (observe mode: at once) */
-    bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first, so it is not expected any more */
+    bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first, so it is not expected any more
+                                 */
     int64_t sent_us[SIDE_COUNT];
     bool delivered[SIDE_COUNT]; /* observe mode: this side received it */
     bool answered[SIDE_COUNT];
@@ -64,9 +65,9 @@ struct pair_slot {
     bool command_ambiguous, ambiguous[SIDE_COUNT];
     bool unwatched;                /* the deadline passed while Tandem did not receive */
     bool uncalibrated[SIDE_COUNT]; /* its robot marked this move as unusable for calibration */
-    int64_t away_us;               /* > 0: command or reply may have waited for up to this time */
-    uint8_t consistency;           /* enum consistency */
-    uint8_t value_count;           /* of the first reply */
+    int64_t away_us;     /* > 0: command or reply may have waited for up to this time */
+    uint8_t consistency; /* enum consistency */
+    uint8_t value_count; /* of the first reply */
     uint8_t value_kind[PAIR_VALUES_MAX]; /* enum value_kind */
     struct pair_value value[PAIR_VALUES_MAX];
 };
@@ -107,6 +108,7 @@ struct pair_side {
     int64_t next_probe_us;
     int64_t last_seq;     /* telemetry; -1 none */
     uint64_t seq_missing; /* samples lost by gaps in seq */
+    bool other_unit;      /* its last motion was no time in seconds */
     bool counts;          /* the robot reports how many commands it has received: */
     int64_t ahead;        /* its count minus ours, at its last reply */
     uint64_t excused;     /* malformed commands that it may have counted by then */
@@ -116,7 +118,8 @@ struct pair_side {
     struct pace pace;
     int64_t probe; /* number of the last probe, and the send times of the last ones: */
     int64_t probe_sent_us[PAIR_PROBES];
-    uint64_t moves, moves_excluded; /* usable for calibration, and unusable (timeouts, errors …) */
+    uint64_t moves,
+        moves_excluded; /* usable for calibration, and unusable (timeouts, errors …) */
     struct travel_kalman kalman;
 };
 
@@ -127,12 +130,13 @@ struct pair_judged {
 struct pair_counts {
     uint64_t commands, replies, entries, redelivered;
     uint64_t values_omitted; /* values of replies that did not fit for comparison */
-    uint64_t ambiguous;       /* ambiguous entries */
+    uint64_t ambiguous;      /* ambiguous entries */
     uint64_t verdict[VERDICT_COUNT];
     uint64_t consistency[CONSISTENCY_COUNT]; /* over the same entries */
-    uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those that the rate limit dropped */
-    uint64_t alarms;                  /* recorded */
-    uint64_t numbers_skipped;         /* numbers of entries, alarms and changes, each */
+    uint64_t
+        alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those that the rate limit dropped */
+    uint64_t alarms;             /* recorded */
+    uint64_t numbers_skipped;    /* numbers of entries, alarms and changes, each */
 };
 
 /* Pose corrections of the simulator (pair_correct.c). */
@@ -217,8 +221,8 @@ size_t pair_place_bytes(const struct pair_params *p);
 size_t pair_used_bytes(const struct pair *pair);
 size_t pair_moved_bytes(const struct pair_params *p);
 
-/* Returns whether an alarm, the count-th of its type, is recorded; else counts it as suppressed.
- * A flood then costs counters only. */
+/* Returns whether an alarm, the count-th of its type, is recorded; else counts it as
+ * suppressed. A flood then costs counters only. */
 bool pair_alarm_allow(struct pair_alarm_rate *rate, uint64_t count, int64_t t_us);
 
 /* pair: pair_bytes(p) bytes, aligned. Its slots are right behind it, until pair_set_places()

@@ -219,6 +219,30 @@ static struct own_lag lag_by_clocks(const struct pair *pair, const struct pair_s
     return own;
 }
 
+bool pair_motion_fits(const struct pair_run *run, const struct pair_slot *slot, double motion_s)
+{
+    const enum side s = run->event->side;
+    struct pair_side *side = &run->pair->side[s];
+    const double lap_s = lab_s(slot->reply_us[s] - slot->sent_us[s]);
+    const double most_s = MOTION_PER_LAP_MAX * fmax(lap_s, 1.0);
+    if (slot->away_us > 0 || run->p->source_clock[s] != PAIR_CLOCK_WALL) {
+        return true;
+    }
+    const bool fits = motion_s <= most_s;
+    if (!fits && !side->other_unit) {
+        pair_alarm(
+            run, ALARM_MOTION_TOO_LONG, s, slot->id,
+            "a motion of %.4g s in a lap of %.4g s: looks like %s; t_start and t must be "
+            "seconds",
+            motion_s, lap_s,
+            motion_s <= 1e3 * most_s   ? "milliseconds"
+            : motion_s <= 1e6 * most_s ? "microseconds"
+                                       : "nanoseconds");
+    }
+    side->other_unit = !fits;
+    return fits;
+}
+
 /* Both motions by the robots' own clocks: free of offset, only drift matters (eq. 4). A robot
  * whose motion is longer than its lap, or zero, has invalid stamps. */
 static struct own_lag lag_by_motion(const struct pair_slot *slot, const struct pair_params *p,
@@ -297,6 +321,11 @@ static enum verdict judge_entry(const struct entry *e, const struct pair_slot *s
     return judge_lag(e->lag_us, own, p->sync_tolerance_us);
 }
 
+bool pair_pace_is_off(double ratio, double se)
+{
+    return fabs(ratio - 1.0) > PACE_MATTERS && fabs(ratio - 1.0) > 3.0 * se;
+}
+
 /* A simulator slower than real time is late even if its model is right: at pace 1 its lap would
  * have been pace times as long. */
 static void explain_by_pace(const struct pair *pair, const struct pair_params *p,
@@ -308,8 +337,8 @@ static void explain_by_pace(const struct pair *pair, const struct pair_params *p
         return;
     }
     e->virtual_pace = ratio;
-    const bool off = fabs(ratio - 1.0) > PACE_MATTERS && fabs(ratio - 1.0) > 3.0 * se;
-    if (off && (e->verdict == VERDICT_AHEAD || e->verdict == VERDICT_BEHIND)) {
+    if (pair_pace_is_off(ratio, se) &&
+        (e->verdict == VERDICT_AHEAD || e->verdict == VERDICT_BEHIND)) {
         const double lag_us =
             (double)e->lap_us[SIDE_REAL] - ratio * (double)e->lap_us[SIDE_VIRTUAL];
         const double slack_us =
@@ -594,6 +623,9 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     if (e.consistency == INCONSISTENT) {
         /* The reply that was found to differ closes the entry. */
         memcpy(e.differs, run->changes->differs, sizeof e.differs);
+    }
+    if (e.consistency != CONSISTENCY_UNKNOWN && run->event && run->event->kind == EVENT_REPLY) {
+        memcpy(e.not_compared, run->event->reply.outside, sizeof e.not_compared);
     }
     pair_correct(run, slot, &e);
     emit_entry(run, &e);

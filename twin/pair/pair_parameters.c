@@ -110,13 +110,35 @@ void pair_resend_parameters(const struct pair_run *run)
     }
 }
 
+/* Describes a pace of the virtual robot under which its laps do not show its parameters: a
+ * starved simulator is slow. "": it runs in real time. */
+static const char *describe_pace(const struct pair *pair, char text[PARAMETERS_DETAIL_MAX])
+{
+    double ratio = 1.0;
+    double se = 0.0;
+    if (!pace_read(&pair->side[SIDE_VIRTUAL].pace, &ratio, &se)) {
+        return "the virtual robot's pace is unknown: it sends no sim_t";
+    }
+    if (!pair_pace_is_off(ratio, se)) {
+        return "";
+    }
+    (void)snprintf(text, PARAMETERS_DETAIL_MAX,
+                   "the virtual robot runs at %.3g times real time: its laps show that, too",
+                   ratio);
+    return text;
+}
+
 void pair_activate_set(const struct pair_run *run, enum parameter_action action, const char *by,
                        const struct parameter_set *set, bool dynamics)
 {
+    char pace[PARAMETERS_DETAIL_MAX];
+    const bool automatic = action == PARAMETERS_PROMOTED && strcmp(by, "auto") == 0;
     pair_emit_change(
         run, &(struct parameter_change){.action = action,
                                         .by = by,
-                                        .detail = set ? "" : "the simulator's own parameters",
+                                        .detail = !set        ? "the simulator's own parameters"
+                                                  : automatic ? describe_pace(run->pair, pace)
+                                                              : "",
                                         .version = set ? set->version : 0,
                                         .set = set});
     run->pair->dynamics_sets_last = dynamics;

@@ -192,6 +192,14 @@ void pair_apply_note(const struct pair_run *run);
 
 /* ---- shared by the files above ---- */
 
+/* Does the motion of this reply, by the robot's own clock, fit into its lap? One that is far
+ * longer has another unit than seconds: reported once, until one fits again. Recordings may
+ * have whole seconds, so a lap counts as one second at least. pair_close.c */
+bool pair_motion_fits(const struct pair_run *run, const struct pair_slot *slot,
+                      double motion_s);
+/* Does a simulator's pace, with its standard error, differ from real time? pair_close.c */
+bool pair_pace_is_off(double ratio, double se);
+
 static inline bool pair_slot_through(const struct pair_slot *slot, enum side side)
 {
     return !slot->expected[side] || slot->answered[side] || slot->timed_out[side];

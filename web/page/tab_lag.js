@@ -212,6 +212,9 @@ function remark(e) {
     if (e.differs) {
         words.push(`not the same: ${e.differs}`);
     }
+    if (e.not_compared) {
+        words.push(`not compared: ${e.not_compared} (outside values)`);
+    }
     if (known(e.correction)) {
         words.push(`the simulator got the real robot's pose (it was ${e.correction_m.toFixed(3)} m and ` +
             `${e.correction_rad.toFixed(3)} rad off)`);

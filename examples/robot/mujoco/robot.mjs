@@ -157,10 +157,11 @@ if (options.moves) {
 } else live();
 
 // ---- MQTT. Every stamp is the simulation's own time on the robot's clock: that of the sample, not of its sending.
+// sim_t shows a simulation that falls behind: its laps then say nothing about its parameters.
 function wall() { return Date.now() / 1000 + options.clock; }
 function clock() { return Number((live.origin + data.time).toFixed(6)); }
 function publish(name, payload, qos = 0, retain = false) { live.client?.publish(`${options.prefix}/${options.pair}/${options.side}/${name}`, JSON.stringify(payload), {qos, retain}); }
-function answer(command, rest) { publish("reply", {id: command.id, t: live.client && clock(), ...rest}, 1); }
+function answer(command, rest) { publish("reply", {id: command.id, t: live.client && clock(), sim_t: data.time, ...rest}, 1); }
 function receive(name, m) {
   if (name === "probe") publish("echo", {probe: m.probe, sent: m.sent, t_received: wall(), t: wall()}, 1);
   else if (name === "control") pushed = {tau: [m.tau[0], m.tau.at(-1)], at: data.time};
@@ -191,7 +192,7 @@ function live() {
     while (clock() < wall()) {
       advance(() => {
         const {x, y, psi, u, w} = body();
-        if (options.telemetry) publish("telemetry", {t: clock(), seq: seq++, boot, nu: [u + options.noise_u * gauss(), 0, w + options.noise_w * gauss()], tau: [effort[0], 0, effort[1]], pose: [x, y, psi]});
+        if (options.telemetry) publish("telemetry", {t: clock(), sim_t: data.time, seq: seq++, boot, nu: [u + options.noise_u * gauss(), 0, w + options.noise_w * gauss()], tau: [effort[0], 0, effort[1]], pose: [x, y, psi]});
       });
     }
   }, 4);

@@ -1,6 +1,5 @@
 /* service/sim/check/check_judge.c - compares a robot's messages with the pages of the protocol,
- * rule by rule. Each rule quotes a sentence of its page (tests/system/robot_check.py compares
- * them). */
+ * rule by rule. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,38 +22,7 @@ struct rule {
     const char *page, *text;
 };
 
-/* clang-format off */
-#define COMMON_RULE(name, text) static const struct rule rule_##name = {"docs/protocol.md", text};
-#define RULE(name, page, text) static const struct rule rule_##name = {"docs/protocol/" #page ".md", text};
-COMMON_RULE(units, "Units are SI and radians, angles counter-clockwise; the unit is the last part of a name.")
-RULE(go, command,
-     "turn by `rotation_rad` (counter-clockwise > 0), *then* drive `displacement_m` straight on (forwards > 0)")
-RULE(echo, probe, "A robot that supports probes answers at once")
-COMMON_RULE(clock, "Use one clock for everything that a robot sends, in seconds.")
-RULE(retained, connection, "Publish it retained when you connect, and leave `{\"state\":\"offline\"}` as last will.")
-RULE(boot, connection, "A new `boot` mark means that the robot restarted")
-COMMON_RULE(retain, "Retain only connections and machines.")
-COMMON_RULE(form, "a wrong type, `NaN` or an infinite number make a message *malformed*")
-RULE(one, reply, "Every command gets exactly one reply from each robot that it was sent to.")
-RULE(ids, command, "Give commands and replies ids.")
-COMMON_RULE(qos, "Publish replies and connections with QoS 1")
-RULE(sim, reply, "`sim_t` is the simulated time of a simulator")
-RULE(start, reply, "`t_start` is when it accepted the command, both on its own clock")
-RULE(end, reply, "`t` is when the robot finished")
-RULE(done, command, "`done` at its end, with its pose in `values`")
-RULE(busy, reply, "not begun: the robot could not accept it")
-RULE(halt, command, "stop at once, whatever it is doing")
-RULE(order, command, "the halted command gets `halted`, then `halt` itself `done`")
-RULE(idle, command, "`ignored` or `done` with nothing to halt")
-RULE(word, command, "what your robots mean by it")
-RULE(axes, telemetry, "`nu` is the body velocity, `tau` the effort, `pose` the pose: up to 6 numbers each.")
-RULE(seq, telemetry, "`seq` counts up by one: gaps are counted (`seq_missing`).")
-COMMON_RULE(stamp, "Stamp a sample with *its own* time")
-RULE(ack, parameters, "The simulator answers what it applied, and what it refused and why.")
-RULE(own, parameters,
-     "The simulator keeps what is not in `values`. Version 0 without values means its own parameters.")
-RULE(adjust, parameters, "one that knows only `values` sends no form, or `\"absolute\"`")
-/* clang-format on */
+#include "service/sim/check/check_rules.def"
 
 struct judge {
     const struct check_options *o;
@@ -495,6 +463,22 @@ static void judge_places(struct judge *j, const char *what, const struct place *
     }
 }
 
+/* Names the values that are compared with the other robot's, and what is not. */
+static void judge_compared(struct judge *j)
+{
+    const struct event_reply *r = reply_to(j, TALK_GO);
+    char names[CHECK_DETAIL - 100] = "";
+    if (!is_received(j, TALK_GO)) {
+        return;
+    }
+    for (size_t i = 0; i < r->value_count; i++) {
+        names_append(names, sizeof names, r->values[i].name);
+    }
+    add_finding(j, r->outside[0] ? CHECK_MISSING : CHECK_RIGHT, "values.compared",
+                &rule_compared, "compared: status%s%s%s%s", names[0] ? ", " : "", names,
+                r->outside[0] ? "; outside `values` and not compared: " : "", r->outside);
+}
+
 static void judge_move(struct judge *j)
 {
     struct place from;
@@ -790,6 +774,7 @@ void check_judge(const struct check_options *o, const struct check_received *h,
     judge_stamps(&j);
     judge_echoes(&j);
     judge_move(&j);
+    judge_compared(&j);
     judge_second(&j);
     judge_halt(&j);
     judge_rest(&j);

@@ -157,7 +157,7 @@ void fleet_publish_reply(void *context, const struct robot_reply *reply)
     struct event_reply e = {.status = reply->status,
                             .source_us = clock_of(f, r, end_us),
                             .source_start_us = clock_of(f, r, lab_time_of(f, reply->start_us)),
-                            .has_sim = sends_simulated_time(f),
+                            .has_sim = sends_simulated_time(f) || r->side == SIDE_VIRTUAL,
                             .sim_us = reply->end_us - f->start_us,
                             .value_count = reply->value_count};
     (void)snprintf(e.id, sizeof e.id, "%s", reply->id);
