@@ -59,6 +59,10 @@ typedef void mqtt_client_silence(void *context, int64_t silent_us);
 typedef void mqtt_client_arrived(void *context, const char *topic, const void *payload,
                                  size_t bytes);
 
+/* Another program has the client id and took the connection over; text says so. It must return
+ * at once and call nothing of the client. */
+typedef void mqtt_client_evicted(void *context, const char *text);
+
 struct mqtt_client_topic {
     const char *filter;
     int qos; /* 0..2 */
@@ -69,6 +73,7 @@ struct mqtt_client_options {
     const char *host; /* name or address ["127.0.0.1"] */
     int port;         /* [1883, with TLS 8883] */
     const char *client_id;
+    bool unique_id;            /* the client id is never used again: it leaves no marker */
     const char *protocol;      /* "5" or "3.1.1": the version of MQTT ["5"] */
     bool persistent;           /* the broker keeps the session while the client is away */
     uint32_t session_expiry_s; /* persistent, MQTT 5: how long [7 days] */
@@ -98,6 +103,7 @@ struct mqtt_client_options {
     mqtt_client_silence *silence;    /* may be NULL; needs the heartbeat */
     mqtt_client_connected *accepted; /* may be NULL */
     mqtt_client_arrived *arrived;    /* may be NULL; must not block */
+    mqtt_client_evicted *evicted;    /* may be NULL */
     void *context;                   /* passed to all callbacks */
 };
 

@@ -130,6 +130,9 @@ static void record_rival(struct mqtt_client *client, const char *doing, const ch
                    client->options.client_id);
     mqtt_link_set_error(client, doing, text);
     client->backoff_us = MQTT_LINK_BACKOFF_MAX_US;
+    if (client->options.evicted) {
+        client->options.evicted(client->options.context, client->state.error);
+    }
 }
 
 /* MQTT 3.1.1 has no reason code for a take-over, and mosquitto 2.0.11 sends none in MQTT 5. So
@@ -559,7 +562,7 @@ static void subscribe_all(struct mqtt_client *client)
  * keeps it, so client ids that are used once leave none. */
 static void leave_marker(struct mqtt_client *client)
 {
-    if (client->heartbeat_topic && client->options.persistent) {
+    if (client->heartbeat_topic && !client->options.unique_id) {
         mqtt_link_enter_paho();
         (void)MQTTAsync_send(client->paho, client->heartbeat_topic, (int)strlen(client->marker),
                              client->marker, 0, 1, NULL);

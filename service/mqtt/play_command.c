@@ -179,7 +179,9 @@ static void print_counts(const struct play *p)
 static int run_play(struct play *p)
 {
     const struct mqtt_client_state *state = &p->session.state;
-    if (!session_open(&p->session, broker_arguments_options(&p->broker, "play"))) {
+    struct mqtt_client_options client = broker_arguments_options(&p->broker, "play");
+    client.unique_id = true;
+    if (!session_open(&p->session, client)) {
         return EXIT_FAILED;
     }
     const bool connected = session_await(&p->session, lab_clock_monotonic_us() + CONNECT_US);

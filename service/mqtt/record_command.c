@@ -132,9 +132,8 @@ static void print_counts(const struct record *r)
 
 static int run_record(struct record *r)
 {
-    char id[64];
-    (void)snprintf(id, sizeof id, "record-%ld", (long)getpid());
-    struct mqtt_client_options options = broker_client_options(&r->lab.broker, id);
+    struct mqtt_client_options options = broker_client_options(&r->lab.broker, "record");
+    options.unique_id = true;
     list_topics(r);
     options.topics = r->topics.topic;
     options.topic_count = r->topics.count;

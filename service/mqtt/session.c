@@ -1,8 +1,11 @@
 #include "service/mqtt/session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "logger/message/codec_native.h"
 #include "logger/storage/lock.h"
@@ -64,13 +67,48 @@ void session_drain(struct session *s, void (*handle)(void *context, const struct
     }
 }
 
+enum { REPORT_AGAIN_US = 60 * 1000000 };
+
+/* Runs on Paho's thread. */
+static void report_eviction(void *context, const char *text)
+{
+    struct session *s = context;
+    const int64_t now_us = lab_clock_monotonic_us();
+    if (s->evicted_us == 0 || now_us - s->evicted_us > REPORT_AGAIN_US) {
+        (void)fprintf(stderr, "tandem: %s\n", text);
+        s->evicted_us = now_us;
+    }
+}
+
+/* Labs of one broker differ in their prefix. A level of a topic cannot hold '/'. */
+static void write_client_id(char out[SESSION_ID_MAX], const struct mqtt_client_options *o)
+{
+    uint32_t random = 0;
+    const size_t prefix = o->prefix ? strlen(o->prefix) : 0;
+    (void)snprintf(out, SESSION_ID_MAX, "%s%s%s", prefix > 0 ? o->prefix : "",
+                   prefix > 0 ? "." : "", o->client_id);
+    for (char *at = out; at < out + prefix && *at; at++) {
+        *at = *at == '/' ? '.' : *at;
+    }
+    if (o->unique_id) {
+        const size_t used = strlen(out);
+        (void)getrandom(&random, sizeof random, 0);
+        (void)snprintf(out + used, SESSION_ID_MAX - used, "-%ld-%08" PRIx32, (long)getpid(),
+                       random);
+    }
+}
+
 bool session_open(struct session *s, struct mqtt_client_options options)
 {
     struct err err = {0};
+    char id[SESSION_ID_MAX];
     stop_signal_install();
     lock_init_condition(&s->arrived);
     (void)pthread_mutex_init(&s->mutex, NULL);
+    write_client_id(id, &options);
+    options.client_id = id;
     options.message = receive_message;
+    options.evicted = report_eviction;
     options.context = s;
     if (mqtt_client_create(&s->client, &options, &err) == STATUS_OK) {
         return true;

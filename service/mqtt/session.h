@@ -9,11 +9,15 @@
 #include "logger/message/codec.h"
 #include "service/mqtt/mqtt_client.h"
 
-enum { SESSION_MESSAGES_MAX = 16384 };
+enum {
+    SESSION_MESSAGES_MAX = 16384,
+    SESSION_ID_MAX = 320 /* bytes of a client id with its NUL */
+};
 
 struct session { /* all zero: not open */
     struct mqtt_client *client;
     struct mqtt_client_state state; /* state at the end */
+    int64_t evicted_us;             /* last report that another program has the client id */
 
     pthread_mutex_t mutex;
     pthread_cond_t arrived; /* on the monotonic clock */
@@ -23,7 +27,9 @@ struct session { /* all zero: not open */
 };
 
 /* Begin to connect, with a queue for subscribed messages, and handle stop signals; false after
- * a message on stderr. *s must not move. */
+ * a message on stderr. *s must not move. The client id becomes "<prefix>.<id>" with dots for
+ * slashes; with unique_id the process and a random number follow. Another program with the same
+ * one is reported on stderr. */
 bool session_open(struct session *s, struct mqtt_client_options options);
 
 /* Publish offline and disconnect; *s keeps the client's last state. No effect when not open. */

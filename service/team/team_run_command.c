@@ -1,10 +1,10 @@
 /* service/team/team_run_command.c - `tandem team run`: starts a team in a lab, and prints its
  * events until it has ended. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
@@ -224,8 +224,9 @@ static bool connect_broker(struct team_following *f)
     session_topic(f->request_topic, broker->prefix, f->team, "request");
     session_topic(f->response_topic, broker->prefix, f->team, "response");
     session_topic(f->event_topic, broker->prefix, f->team, "event");
-    (void)snprintf(id, sizeof id, "team-%.31s-%ld", f->team, (long)getpid());
+    (void)snprintf(id, sizeof id, "team-%.31s", f->team);
     struct mqtt_client_options options = broker_client_options(broker, id);
+    options.unique_id = true;
     options.persistent = true;
     options.session_expiry_s = SESSION_S;
     options.topics = topics;
@@ -255,10 +256,14 @@ static int run_team(struct team_following *f)
                     "with this lab file?\n",
                     stderr);
     } else if (connected && !f->json) {
+        const bool ended = has_ended(f) && !f->refused;
+        const int64_t took_us = (ended ? f->end_us : lab_clock_now_us()) - f->start_us;
+        /* The daemon's machine may have another clock. */
         (void)printf("%s: %s after %.3f s, %zu alarms, %zu activities failed\n", f->team,
-                     has_ended(f) && !f->refused ? "ended" : "not ended",
-                     lab_s((has_ended(f) ? f->end_us : lab_clock_now_us()) - f->start_us),
-                     f->alarms, f->errors);
+                     ended        ? "ended"
+                     : f->refused ? "refused"
+                                  : "not ended",
+                     fmax(lab_s(took_us), 0.0), f->alarms, f->errors);
     }
     return !connected || !f->has_events || f->refused ? EXIT_FAILED
            : has_ended(f)                             ? EXIT_FINE

@@ -204,6 +204,21 @@ def rivals(protocol):
         rig.stop_daemon()
 
 
+def twins(protocol):
+    """A robot twice: both say so. Under another prefix there is no conflict."""
+    with Rig() as rig:
+        logs = [open(rig.folder / f"robot{n}", "w+") for n in range(3)]
+        start = [TANDEM, "robot", "--port", rig.broker_port, "--protocol", protocol, "--pair", "r1"]
+        rig.run([*start, "--prefix", "another/lab"], stdout=subprocess.DEVNULL, stderr=logs[2])
+        robots = [rig.run(start, stdout=subprocess.DEVNULL, stderr=log) for log in logs[:2]]
+        words = "another program has the client id 'tandem.v1.robot-r1-real': each needs its own"
+        rig.wait(lambda: all(words in (rig.folder / f"robot{n}").read_text() for n in range(2)), "each reports it", 40)
+        assert not (rig.folder / "robot2").read_text(), (rig.folder / "robot2").read_text()
+        robots[1].send_signal(signal.SIGTERM)
+        robots[1].wait(limit_s(20))
+        assert (rig.folder / "robot0").read_text().count(words) == 1
+
+
 def main():
     with Rig() as rig:
         gaps_in_seq(rig)
@@ -214,6 +229,7 @@ def main():
     for protocol in ("5", "3.1.1"):
         large(protocol)
         rivals(protocol)
+        twins(protocol)
     print("lost messages: fine")
 
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text/utf8.h"
 #include "config/labfile/lab_file.h"
@@ -461,8 +460,9 @@ static bool connect_broker(struct mission_run *r)
     session_topic(r->command_topic, broker->prefix, r->pair, "command");
     session_topic(r->reply_topic, broker->prefix, r->pair, "reply");
     session_topic(r->entry_topic, broker->prefix, r->pair, "entry");
-    (void)snprintf(id, sizeof id, "mission-%s-%ld", r->pair, (long)getpid());
+    (void)snprintf(id, sizeof id, "mission-%s", r->pair);
     struct mqtt_client_options options = broker_client_options(broker, id);
+    options.unique_id = true;
     options.persistent = true;
     options.session_expiry_s = SESSION_S;
     options.topics = topics;
