@@ -254,6 +254,10 @@ static void test_circle(void)
     const double far[3] = {from.at_m[0], from.at_m[1] + 0.1, from.at_m[2]};
     f = arm_plan_arc(&ur5, WORK, far, &across, 0.0, &rates, &arm_bounds_none, &m);
     CHECK_INT("no circle goes through a line", f.refusal, ARM_BAD_VALUE);
+    CHECK("it says so", f.why != NULL);
+    const double fast[3] = {via[0], via[1], via[2]};
+    f = arm_plan_arc(&ur5, WORK, fast, &across, -1.0, &rates, &arm_bounds_none, &m);
+    CHECK("another bad value", f.refusal == ARM_BAD_VALUE && !f.why);
 
     double q[6];
     memcpy(q, WORK, sizeof q);

@@ -208,6 +208,34 @@ static void test_lines(void)
     CHECK("on it", value_of(&received[1], "path_error_m") < 2e-5);
 }
 
+/* The floor is at the base, unless its parameter says otherwise. An arm on it can leave. */
+static void test_floor(void)
+{
+    static const double lying[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    static const struct {
+        double floor_m, z_m; /* NAN: the default */
+        enum reply_status status;
+    } rows[] = {{NAN, -0.6, REPLY_ERROR}, {NAN, -0.1, REPLY_DONE},   {-10.0, -0.6, REPLY_DONE},
+                {-0.5, -0.6, REPLY_DONE}, {0.35, -0.1, REPLY_ERROR}, {0.35, 0.1, REPLY_DONE}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        begin_at(WORK, PERIOD_US);
+        if (!isnan(rows[i].floor_m)) {
+            set_parameter("floor_m", rows[i].floor_m);
+        }
+        const struct event_command c = make_movel("f", 0.0, 0.0, rows[i].z_m);
+        send_command(&c);
+        run_for(10.0);
+        CHECK_INT("floor", received[0].status, rows[i].status);
+        CHECK("why", (strstr(received[0].detail, "too near to floor") != NULL) ==
+                         (rows[i].status == REPLY_ERROR));
+    }
+    begin_at(lying, PERIOD_US);
+    const struct event_command up = make_movej("u", WORK);
+    send_command(&up);
+    run_for(10.0);
+    CHECK_INT("it gets up", received[0].status, REPLY_DONE);
+}
+
 static void test_refusals(void)
 {
     static const double beyond[6] = {7.0, 0, 0, 0, 0, 0};
@@ -225,6 +253,8 @@ static void test_refusals(void)
         {"both", "movel", 1U << EVENT_ARM_Q | 1U << EVENT_ARM_POSE, 6, 0, 0, 0,
          ARM6_NO_REASON + 1, "not both"},
         {"no via", "movec", 1U << EVENT_ARM_POSE, 6, 0.3, 0, 0, ARM6_NO_REASON + 1, "\"via\""},
+        {"no arc", "movec", 1U << EVENT_ARM_POSE | 1U << EVENT_ARM_VIA, 6, 0.3, 0, 0,
+         ARM6_NO_REASON + 1, "lie on one line: use movel"},
         {"no speed", "movej", 1U << EVENT_ARM_Q | 1U << EVENT_ARM_V_RADPS, 6, 0.3, 0, 0,
          ARM6_NO_REASON + 1, "speeds above 0"},
         {"backwards", "movej", 1U << EVENT_ARM_Q | 1U << EVENT_ARM_V_RADPS, 6, 0.3, -1, 0,
@@ -252,6 +282,8 @@ static void test_refusals(void)
         memcpy(c.arm.q_rad, WORK, sizeof c.arm.q_rad);
         c.arm.q_rad[0] = c.arm.pose[0] = c.arm.qd_radps[0] = c.arm.twist[0] = rows[i].first;
         c.arm.pose[2] = 0.4;
+        c.arm.via_count = rows[i].present & 1U << EVENT_ARM_VIA ? 3 : 0;
+        memcpy(c.arm.via, c.arm.pose, 3 * sizeof c.arm.via[0]); /* the end itself */
         c.arm.v_radps = rows[i].speed;
         c.arm.time_s = rows[i].time_s;
         send_command(&c);
@@ -696,6 +728,7 @@ int main(void)
     CU_add_test(suite, "law", test_law);
     CU_add_test(suite, "laws of classes", test_laws_of_classes);
     CU_add_test(suite, "lines", test_lines);
+    CU_add_test(suite, "floor", test_floor);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "queue and interrupt", test_queue_and_interrupt);
     CU_add_test(suite, "stops", test_stops);

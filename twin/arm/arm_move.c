@@ -94,13 +94,28 @@ static double share_at(const struct arm_move *m, double t_s, double *rate)
 
 /* ---- bounds on the path ---- */
 
+static bool has_bounds(const struct arm_bounds *b)
+{
+    return isfinite(b->clearance_m) || isfinite(b->floor_m);
+}
+
+/* Returns the distance to keep. An arm that begins nearer, such as one that lies on the floor,
+ * may move away. */
+static double least_clearance(const struct arm_geometry *arm, const double from_q[ARM_JOINTS],
+                              const struct arm_bounds *b)
+{
+    return has_bounds(b) ? fmin(fmax(b->clearance_m, 0.0),
+                                arm_clearance(arm, from_q, b->floor_m).distance_m)
+                         : 0.0;
+}
+
 static struct arm_fault check_clearance(const struct arm_geometry *arm,
                                         const double q[ARM_JOINTS], const struct arm_bounds *b,
-                                        double at)
+                                        double least_m, double at)
 {
-    if (isfinite(b->clearance_m) || isfinite(b->floor_m)) {
+    if (has_bounds(b)) {
         const struct arm_clearance c = arm_clearance(arm, q, b->floor_m);
-        if (c.distance_m < fmax(b->clearance_m, 0.0)) {
+        if (c.distance_m < least_m) {
             return (struct arm_fault){
                 .refusal = ARM_COLLISION, .at = at, .part = c.part, .other = c.other};
         }
@@ -186,12 +201,13 @@ struct arm_fault arm_plan_joints(const struct arm_geometry *arm,
         m.size_rad = 0.0;
     }
     const double steps = fmin(fmax(ceil(m.size_rad / STEP_RAD), STEPS_MIN), STEPS_MAX);
+    const double least_m = least_clearance(arm, from_q, bounds);
     for (double i = 1.0; i <= steps; i += 1.0) {
         double q[ARM_JOINTS];
         for (size_t k = 0; k < ARM_JOINTS; k++) {
             q[k] = from_q[k] + i / steps * (to_q[k] - from_q[k]);
         }
-        const struct arm_fault hit = check_clearance(arm, q, bounds, i / steps);
+        const struct arm_fault hit = check_clearance(arm, q, bounds, least_m, i / steps);
         if (hit.refusal != ARM_ACCEPTED) {
             return hit;
         }
@@ -241,6 +257,7 @@ static struct arm_fault walk_path(const struct arm_geometry *arm,
 {
     const double steps = fmin(
         fmax(ceil(fmax(m->length_m / STEP_M, m->angle_rad / STEP_RAD)), STEPS_MIN), STEPS_MAX);
+    const double least_m = least_clearance(arm, m->from_q, bounds);
     *effort = 0.0;
     double q[ARM_JOINTS];
     memcpy(q, m->from_q, sizeof(q));
@@ -259,7 +276,7 @@ static struct arm_fault walk_path(const struct arm_geometry *arm,
         }
         *effort = fmax(*effort, find_effort(arm, q, next.q, 1.0 / steps));
         memcpy(q, next.q, sizeof(q));
-        const struct arm_fault hit = check_clearance(arm, q, bounds, i / steps);
+        const struct arm_fault hit = check_clearance(arm, q, bounds, least_m, i / steps);
         if (hit.refusal != ARM_ACCEPTED) {
             return hit;
         }
@@ -423,7 +440,9 @@ struct arm_fault arm_plan_arc(const struct arm_geometry *arm, const double from_
     /* The sense of rotation is such that via comes before the end: the turn from b x c is less
      * than a whole one. */
     if (!find_circle(&m, via_m, to->at_m)) {
-        return refuse_move(ARM_BAD_VALUE, (double)NAN);
+        return (struct arm_fault){.refusal = ARM_BAD_VALUE,
+                                  .at = (double)NAN,
+                                  .why = "its three points lie on one line: use movel"};
     }
     if (turns > 0.0) {
         m.sweep_rad = 2.0 * PI * turns;

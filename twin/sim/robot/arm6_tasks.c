@@ -202,7 +202,7 @@ static void describe_fault(const struct arm_fault *fault, const char *bad,
         [ARM_COLLISION] = ""};
     char place[32] = "";
     char parts[64] = "";
-    const char *why = bad ? bad : sentences[fault->refusal];
+    const char *why = bad ? bad : fault->why ? fault->why : sentences[fault->refusal];
     if (isfinite(fault->at)) {
         (void)snprintf(place, sizeof place, "at %.3f of the path: ", fault->at);
     }
