@@ -10,8 +10,9 @@
 NAMES(drawing_kind_names, DRAWING_KIND_COUNT, "rect", "round", "ellipse", "swimlane", "rhombus",
       "hexagon", "startState", "endState", "note", "text", "edgeLabel", "group", "frame",
       "image", "line", "other");
-NAMES(drawing_role_names, ROLE_COUNT, "none", "state", "push", "pop", "hexagon", "start",
-      "final", "decision", "action", "badname", "blank", "other");
+NAMES(drawing_role_names, ROLE_COUNT, "nothing", "state", "bubble", "empty bubble", "hexagon",
+      "black dot", "end", "decision", "box", "shape without a state's name", "empty shape",
+      "shape of another kind");
 
 /* ---- parents, ends, places ---- */
 

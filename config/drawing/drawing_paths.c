@@ -105,6 +105,9 @@ static bool find_end(struct drawing_page *page, const struct drawing_cell *arrow
         }
         cell = next;
     }
+    if (cell->role == ROLE_BAD_NAME) {
+        return false; /* its name is reported */
+    }
     if (cell->role != ROLE_STATE && cell->role != ROLE_FINAL && cell->role != ROLE_HEXAGON) {
         drawing_blame(page, "E-TARGET", arrow,
                       "leads to '%s', a %s: a state, a decision, a box with assignments, a "
@@ -320,7 +323,7 @@ static void report_unreached(struct drawing_page *page, struct drawing_cell *arr
     const char *name = names_text(&drawing_role_names, (size_t)role);
     if (role == ROLE_DECISION || role == ROLE_ACTION) {
         drawing_blame(page, "E-UNREACHED", arrow,
-                      "leaves %s '%s', which no arrow from a state leads to", name,
+                      "leaves the %s '%s', which no arrow from a state leads to", name,
                       drawing_shown(page, arrow->from->text, 0));
     } else if (role != ROLE_BAD_NAME && role != ROLE_PUSH) {
         drawing_blame(page, "E-ARROW", arrow, "begins at a %s, not at a state", name);

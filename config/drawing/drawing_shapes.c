@@ -198,6 +198,45 @@ static bool has_state_name(const struct drawing_cell *cell)
     return kind && bytes <= MACHINE_NAME_MAX && drawing_is_state_name(cell->text, bytes);
 }
 
+/* Joins the words of a text by "_", in small letters; returns the bytes. */
+static size_t join_words(const char *text, size_t bytes, char out[MACHINE_NAME_MAX + 1])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes && n < MACHINE_NAME_MAX; i++) {
+        const char c = text[i];
+        const bool upper = c >= 'A' && c <= 'Z';
+        if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+            (unsigned char)c >= 0x80) {
+            out[n++] = upper ? (char)(c - 'A' + 'a') : c;
+        } else if (n > 0 && out[n - 1] != '_') {
+            out[n++] = '_';
+        }
+    }
+    n -= n > 0 && out[n - 1] == '_';
+    out[n] = '\0';
+    return n;
+}
+
+/* For sketches: words in the place of a name become one, "Drive ahead" is drive_ahead. */
+static void name_by_words(struct drawing_page *page, struct drawing_cell *shape)
+{
+    const size_t bytes = measure_name(shape);
+    struct machine_assignment_words assignment;
+    char name[MACHINE_NAME_MAX + 1];
+    const bool box = shape->kind == DRAWING_RECT;
+    if ((!box && shape->kind != DRAWING_ELLIPSE && shape->kind != DRAWING_ROUND &&
+         shape->kind != DRAWING_SWIMLANE) ||
+        (box &&
+         machine_words_assignment((struct machine_words){shape->text, bytes}, &assignment)) ||
+        has_state_name(shape) || bytes > MACHINE_NAME_MAX ||
+        !drawing_is_state_name(name, join_words(shape->text, bytes, name))) {
+        return;
+    }
+    drawing_blame(page, "N-WORDS", shape, "'%.*s' is no name: used as the state %s", (int)bytes,
+                  shape->text, name);
+    shape->text = drawing_format(page->m, "%s%s", name, shape->text + bytes);
+}
+
 static int compare_names(const struct drawing_cell *x, const struct drawing_cell *y)
 {
     const size_t n = measure_name(x);
@@ -242,6 +281,9 @@ static void name_states(const struct drawing_page *page, struct drawing_cell **s
 static void find_states(struct drawing_page *page)
 {
     struct drawing_list named = {0};
+    for (size_t i = 0; page->words && i < page->shapes.count; i++) {
+        name_by_words(page, page->shapes.items[i]);
+    }
     for (size_t i = 0; i < page->shapes.count; i++) {
         if (has_state_name(page->shapes.items[i])) {
             drawing_append(page, &named, page->shapes.items[i]);

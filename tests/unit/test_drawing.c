@@ -557,7 +557,7 @@ static const struct row {
     {"states with names that are none",
      STATE("a", "2 B or not", 100, 100) STATE("b", "B", 400, 100) START("b")
          ARROW("e", "", "b", "a"),
-     "", "E-STATE-NAME E-TARGET", "'2 B or not' cannot be the name of a state"},
+     "", "E-STATE-NAME", "'2 B or not' cannot be the name of a state"},
     {"a name that is too long", STATE("a", "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGH", 100, 100), "",
      "E-NO-STATE E-STATE-NAME", "it is longer than 32 bytes"},
     {"names of other scripts",

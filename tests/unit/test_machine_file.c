@@ -109,6 +109,22 @@ static const struct {
      "E-STATE-TEXT  m.yaml:7:15\n"},
     {"undefined", ONE("    - {when: C > 0, to: A}\n    - {when: C <= 0, to: A}\n"),
      "E-UNDEFINED  m.yaml:8:7\n"},
+    {"a count of nothing", ONE("    - {do: ['C+ = C + 1'], to: A}\n"),
+     "E-UNDEFINED  m.yaml:8:7\n"},
+    {"a circle", HEAD START "  A:\n    arcs:\n    - {do: ['C+ = C + 1'], to: B}\n  B:\n    arcs:\n" LOOP,
+     "E-UNDEFINED  m.yaml:8:7\n"},
+    {"on one path", ONE("    - {when: b, do: ['C+ = 0'], to: A}\n    - {when: '!b', do: ['C+ = C + 1'], to: A}\n"),
+     "W-UNDEFINED  m.yaml:9:7\n"},
+    {"in one branch", ONE("    - {do: ['C+ = if(b, 0, C + 1)'], to: A}\n"),
+     "W-UNDEFINED  m.yaml:8:7\n"},
+    {"in both branches", ONE("    - {do: ['C+ = if(b, C, C + 1)'], to: A}\n"),
+     "E-UNDEFINED  m.yaml:8:7\n"},
+    {"output", "outputs: {e: 0}\n" HEAD START "  A:\n    outputs: [e = C]\n    arcs:\n" LOOP,
+     "E-UNDEFINED  m.yaml:7:3\n"},
+    {"output of one path", "outputs: {e: 0}\n" HEAD START "  A:\n    outputs: [e = C]\n    arcs:\n"
+     "    - {do: ['C+ = 1'], to: A}\n",
+     "W-UNDEFINED  m.yaml:7:3\n"},
+    {"output asks", "outputs: {e: 0}\n" HEAD START "  A:\n    outputs: ['e = if(defined(C), C, 0)']\n    arcs:\n" LOOP, ""},
     {"start", "start: ['C+ = D', 'D+ = x + 1']\nvariables: {C: number, D: number}\n"
      "machine: M\ninputs: {x: number}\n" START "  A:\n    arcs:\n" LOOP,
      "E-UNDEFINED  m.yaml:5:10\n"

@@ -204,11 +204,56 @@ static uint32_t variables_of(const struct machine *m, struct machine_range range
     return bits;
 }
 
-static bool flow_into(struct flow *f, uint8_t from, uint8_t to, uint32_t assigned)
+/* Returns the names that an expression reads whenever it is computed: branches are lazy. */
+static uint64_t sure_reads(const struct expression_pool *pool, uint16_t node)
+{
+    const struct expression_node *n = &pool->nodes[node];
+    uint64_t reads = 0;
+    if (n->reads == 0 || n->kind == EXPRESSION_DEFINED) {
+        return 0;
+    }
+    if (n->kind == EXPRESSION_NAME) {
+        return UINT64_C(1) << n->name;
+    }
+    if (n->kind == EXPRESSION_AND || n->kind == EXPRESSION_OR) {
+        return sure_reads(pool, n->arguments[0]);
+    }
+    if (n->kind == EXPRESSION_IF) {
+        return sure_reads(pool, n->arguments[0]) |
+               (sure_reads(pool, n->arguments[1]) & sure_reads(pool, n->arguments[2]));
+    }
+    for (size_t i = 0; i < EXPRESSION_ARGUMENTS_MAX; i++) {
+        reads |= sure_reads(pool, n->arguments[i]);
+    }
+    return reads;
+}
+
+/* Can the arc be completed where only these variables may have a value? One that reads another
+ * leads to the sink, so it assigns nothing. */
+static bool can_complete(const struct machine *m, const struct machine_arc *arc,
+                         uint32_t possibly)
+{
+    uint64_t names = sure_reads(&m->draft.pool, arc->when);
+    for (size_t i = 0; i < arc->delayed.count; i++) {
+        names |= sure_reads(&m->draft.pool, m->assignments[arc->delayed.first + i].value);
+    }
+    for (size_t name = 0; names != 0; name++, names >>= 1) {
+        if ((names & 1U) && m->roles[name] == MACHINE_VARIABLE &&
+            !(possibly >> m->places[name] & 1U)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* After a mistake on the way the checks go on as if it were corrected: surely counts what the
+ * arc assigns, possibly only what it can. */
+static bool flow_into(struct flow *f, uint8_t from, uint8_t to, uint32_t assigned,
+                      bool completes)
 {
     const uint32_t surely = f->surely[from] | assigned;
     const uint32_t met = f->known[to] ? f->surely[to] & surely : surely;
-    const uint32_t possibly = f->possibly[to] | f->possibly[from] | assigned;
+    const uint32_t possibly = f->possibly[to] | f->possibly[from] | (completes ? assigned : 0);
     const bool changed = !f->known[to] || met != f->surely[to] || possibly != f->possibly[to];
     f->known[to] = true;
     f->surely[to] = met;
@@ -234,8 +279,11 @@ static void find_flow(const struct checks *c, uint32_t starts, struct flow *f)
             const struct efsm_arc *arc = &table->arcs[i];
             const uint32_t assigned = variables_of(c->machine, c->machine->arcs[i].delayed);
             const uint64_t to = arc->to == EFSM_POP ? pushed : UINT64_C(1) << arc->to;
+            const bool completes =
+                can_complete(c->machine, &c->machine->arcs[i], f->possibly[arc->from]);
             for (uint8_t s = 0; s < table->state_count && f->known[arc->from]; s++) {
-                changed = (to >> s & 1U && flow_into(f, arc->from, s, assigned)) || changed;
+                changed = (to >> s & 1U && flow_into(f, arc->from, s, assigned, completes)) ||
+                          changed;
             }
         }
     }
@@ -260,11 +308,18 @@ static bool asks_defined(const struct expression_pool *pool, uint16_t node, uint
     return false;
 }
 
-static void check_reads(struct checks *c, size_t arc, uint16_t root, const struct flow *f,
-                        uint32_t *reported)
+/* A place that reads variables: the label of an arc, or an output of a state. */
+struct reader {
+    uint8_t state;
+    struct machine_place place;
+    const char *what, *text; /* "the output " */
+};
+
+static void check_reads(struct checks *c, const struct reader *reader, uint16_t root,
+                        const struct flow *f, uint32_t *reported)
 {
     const struct machine *m = c->machine;
-    const uint8_t from = m->table_arcs[arc].from;
+    const uint8_t from = reader->state;
     struct machine_names names = {.count = 0};
     machine_list_names(&m->draft.pool, root, false, &names);
     for (size_t i = 0; i < names.count; i++) {
@@ -277,9 +332,9 @@ static void check_reads(struct checks *c, size_t arc, uint16_t root, const struc
         const bool never = !(f->possibly[from] & bit);
         *reported |= bit;
         machine_diagnostics_add(
-            checks_list(c), never ? "E-UNDEFINED" : "W-UNDEFINED", m->arcs[arc].place,
-            "%s: '%.240s' reads %s, which has no value yet %s", checks_state(c, from),
-            m->table_arcs[arc].label, machine_name(m, name),
+            checks_list(c), never ? "E-UNDEFINED" : "W-UNDEFINED", reader->place,
+            "%s: %s'%.240s' reads %s, which has no value yet %s", checks_state(c, from),
+            reader->what, reader->text, machine_name(m, name),
             never ? "there" : "when the machine came there by a path that does not set it");
     }
 }
@@ -321,16 +376,26 @@ static void check_values(struct checks *c)
     find_flow(c, check_starts(c), &flow);
     for (size_t i = 0; i < m->table.arc_count; i++) {
         const uint8_t from = m->table_arcs[i].from;
+        const struct reader arc = {from, m->arcs[i].place, "", m->table_arcs[i].label};
         const struct machine_range ranges[] = {m->arcs[i].delayed, m->arcs[i].outputs};
         if (!flow.known[from]) {
             continue;
         }
-        check_reads(c, i, m->arcs[i].when, &flow, &reported[from]);
+        check_reads(c, &arc, m->arcs[i].when, &flow, &reported[from]);
         for (size_t r = 0; r < COUNT(ranges); r++) {
             for (size_t k = 0; k < ranges[r].count; k++) {
-                check_reads(c, i, m->assignments[ranges[r].first + k].value, &flow,
+                check_reads(c, &arc, m->assignments[ranges[r].first + k].value, &flow,
                             &reported[from]);
             }
+        }
+    }
+    for (uint8_t s = 0; s < m->table.state_count; s++) {
+        const struct machine_range outputs = m->states[s].outputs;
+        for (size_t k = 0; flow.known[s] && k < outputs.count; k++) {
+            const struct machine_assignment *a = &m->assignments[outputs.first + k];
+            const struct reader output = {s, m->states[s].place, "the output ",
+                                          machine_name(m, a->name)};
+            check_reads(c, &output, a->value, &flow, &reported[s]);
         }
     }
 }
