@@ -99,15 +99,17 @@ const char *const rtde_type_names[RTDE_TYPE_COUNT] = {[RTDE_DOUBLE] = "DOUBLE",
                                                       [RTDE_INT32] = "INT32",
                                                       [RTDE_VECTOR3D] = "VECTOR3D",
                                                       [RTDE_VECTOR6D] = "VECTOR6D",
-                                                      [RTDE_VECTOR6INT32] = "VECTOR6INT32"};
+                                                      [RTDE_VECTOR6INT32] = "VECTOR6INT32",
+                                                      [RTDE_UINT8] = "UINT8",
+                                                      [RTDE_BOOL] = "BOOL"};
 
 /* Count of numbers in a value, and the bytes of each. */
 static const struct {
     uint8_t count, bytes;
 } shapes[RTDE_TYPE_COUNT] = {
-    [RTDE_DOUBLE] = {1, 8},      [RTDE_UINT64] = {1, 8},   [RTDE_UINT32] = {1, 4},
-    [RTDE_INT32] = {1, 4},       [RTDE_VECTOR3D] = {3, 8}, [RTDE_VECTOR6D] = {6, 8},
-    [RTDE_VECTOR6INT32] = {6, 4}};
+    [RTDE_DOUBLE] = {1, 8},       [RTDE_UINT64] = {1, 8},   [RTDE_UINT32] = {1, 4},
+    [RTDE_INT32] = {1, 4},        [RTDE_VECTOR3D] = {3, 8}, [RTDE_VECTOR6D] = {6, 8},
+    [RTDE_VECTOR6INT32] = {6, 4}, [RTDE_UINT8] = {1, 1},    [RTDE_BOOL] = {1, 1}};
 
 static size_t size_of(enum rtde_type type)
 {
@@ -133,14 +135,26 @@ const char *rtde_safety_stop(int32_t safety_mode)
 
 #define OUT(type, name)                                                                        \
     {                                                                                          \
-#name, type, offsetof(struct rtde_outputs, name), 0                                    \
+#name, type, offsetof(struct rtde_outputs, name), 0, 0                                 \
     }
 #define IN(type, name)                                                                         \
     {                                                                                          \
-#name, type, offsetof(struct rtde_inputs, name), 0                                     \
+#name, type, offsetof(struct rtde_inputs, name), 0, 0                                  \
     }
 
-/* Names of UR's record_configuration.xml, in its order, then registers. */
+/* Registers with names of their own, and words of bits, which outputs show as clients wrote
+ * them. */
+#define OUT_REGISTERS(type, name, member, count, first)                                        \
+    {                                                                                          \
+        name, type, offsetof(struct rtde_outputs, in.member), count, first                     \
+    }
+#define IN_REGISTERS(type, name, member, count, first)                                         \
+    {                                                                                          \
+        name, type, offsetof(struct rtde_inputs, member), count, first                         \
+    }
+
+/* Names, types and order of UR's guide. */
+/* clang-format off */
 static const struct rtde_field output_fields[] = {
     OUT(RTDE_DOUBLE, timestamp),
     OUT(RTDE_VECTOR6D, target_q),
@@ -151,6 +165,7 @@ static const struct rtde_field output_fields[] = {
     OUT(RTDE_VECTOR6D, actual_q),
     OUT(RTDE_VECTOR6D, actual_qd),
     OUT(RTDE_VECTOR6D, actual_current),
+    OUT(RTDE_VECTOR6D, actual_current_window),
     OUT(RTDE_VECTOR6D, joint_control_output),
     OUT(RTDE_VECTOR6D, actual_TCP_pose),
     OUT(RTDE_VECTOR6D, actual_TCP_speed),
@@ -174,25 +189,71 @@ static const struct rtde_field output_fields[] = {
     OUT(RTDE_VECTOR6D, actual_joint_voltage),
     OUT(RTDE_UINT64, actual_digital_output_bits),
     OUT(RTDE_UINT32, runtime_state),
-    OUT(RTDE_DOUBLE, joint_position_deviation_ratio),
-    OUT(RTDE_VECTOR6D, tcp_offset),
-    OUT(RTDE_DOUBLE, payload),
+    OUT(RTDE_VECTOR3D, elbow_position),
+    OUT(RTDE_VECTOR3D, elbow_velocity),
     OUT(RTDE_UINT32, robot_status_bits),
     OUT(RTDE_UINT32, safety_status_bits),
-    {"output_int_register_", RTDE_INT32, offsetof(struct rtde_outputs, output_int_register),
-     RTDE_OUTPUT_REGISTERS},
-    {"output_double_register_", RTDE_DOUBLE,
-     offsetof(struct rtde_outputs, output_double_register), RTDE_OUTPUT_REGISTERS},
+    OUT(RTDE_UINT32, analog_io_types),
+    OUT(RTDE_DOUBLE, standard_analog_input0),
+    OUT(RTDE_DOUBLE, standard_analog_input1),
+    OUT(RTDE_DOUBLE, standard_analog_output0),
+    OUT(RTDE_DOUBLE, standard_analog_output1),
+    OUT(RTDE_DOUBLE, io_current),
+    OUT(RTDE_UINT32, euromap67_input_bits),
+    OUT(RTDE_UINT32, euromap67_output_bits),
+    OUT(RTDE_DOUBLE, euromap67_24V_voltage),
+    OUT(RTDE_DOUBLE, euromap67_24V_current),
+    OUT(RTDE_UINT32, tool_mode),
+    OUT(RTDE_UINT32, tool_analog_input_types),
+    OUT(RTDE_DOUBLE, tool_analog_input0),
+    OUT(RTDE_DOUBLE, tool_analog_input1),
+    OUT(RTDE_INT32, tool_output_voltage),
+    OUT(RTDE_DOUBLE, tool_output_current),
+    OUT(RTDE_DOUBLE, tool_temperature),
+    OUT(RTDE_DOUBLE, tcp_force_scalar),
+    OUT_REGISTERS(RTDE_UINT32, "output_bit_registers0_to_31", input_bit_registers0_to_31, 0, 0),
+    OUT_REGISTERS(RTDE_UINT32, "output_bit_registers32_to_63", input_bit_registers32_to_63, 0, 0),
+    OUT_REGISTERS(RTDE_BOOL, "output_bit_register_", input_bit_register, RTDE_BIT_REGISTERS, RTDE_BIT_REGISTER_FIRST),
+    OUT_REGISTERS(RTDE_INT32, "output_int_register_", input_int_register, RTDE_REGISTERS, 0),
+    OUT_REGISTERS(RTDE_DOUBLE, "output_double_register_", input_double_register, RTDE_REGISTERS, 0),
+    OUT_REGISTERS(RTDE_UINT32, "input_bit_registers0_to_31", input_bit_registers0_to_31, 0, 0),
+    OUT_REGISTERS(RTDE_UINT32, "input_bit_registers32_to_63", input_bit_registers32_to_63, 0, 0),
+    OUT_REGISTERS(RTDE_BOOL, "input_bit_register_", input_bit_register, RTDE_BIT_REGISTERS, RTDE_BIT_REGISTER_FIRST),
+    OUT_REGISTERS(RTDE_INT32, "input_int_register_", input_int_register, RTDE_REGISTERS, 0),
+    OUT_REGISTERS(RTDE_DOUBLE, "input_double_register_", input_double_register, RTDE_REGISTERS, 0),
+    OUT(RTDE_UINT8, tool_output_mode),
+    OUT(RTDE_UINT8, tool_digital_output0_mode),
+    OUT(RTDE_UINT8, tool_digital_output1_mode),
+    OUT(RTDE_DOUBLE, payload),
+    OUT(RTDE_VECTOR3D, payload_cog),
+    OUT(RTDE_VECTOR6D, payload_inertia),
+    OUT(RTDE_UINT32, script_control_line),
+    OUT(RTDE_VECTOR6D, ft_raw_wrench),
+    OUT(RTDE_DOUBLE, joint_position_deviation_ratio),
+    OUT(RTDE_VECTOR6D, tcp_offset),
 };
 
 static const struct rtde_field input_fields[] = {
     IN(RTDE_UINT32, speed_slider_mask),
     IN(RTDE_DOUBLE, speed_slider_fraction),
-    {"input_int_register_", RTDE_INT32, offsetof(struct rtde_inputs, input_int_register),
-     RTDE_INPUT_REGISTERS},
-    {"input_double_register_", RTDE_DOUBLE, offsetof(struct rtde_inputs, input_double_register),
-     RTDE_INPUT_REGISTERS},
+    IN(RTDE_UINT8, standard_digital_output_mask),
+    IN(RTDE_UINT8, standard_digital_output),
+    IN(RTDE_UINT8, configurable_digital_output_mask),
+    IN(RTDE_UINT8, configurable_digital_output),
+    IN(RTDE_UINT8, tool_digital_output_mask),
+    IN(RTDE_UINT8, tool_digital_output),
+    IN(RTDE_UINT8, standard_analog_output_mask),
+    IN(RTDE_UINT8, standard_analog_output_type),
+    IN(RTDE_DOUBLE, standard_analog_output_0),
+    IN(RTDE_DOUBLE, standard_analog_output_1),
+    IN(RTDE_UINT32, input_bit_registers0_to_31),
+    IN(RTDE_UINT32, input_bit_registers32_to_63),
+    IN_REGISTERS(RTDE_BOOL, "input_bit_register_", input_bit_register, RTDE_BIT_REGISTERS, RTDE_BIT_REGISTER_FIRST),
+    IN_REGISTERS(RTDE_INT32, "input_int_register_", input_int_register, RTDE_REGISTERS, 0),
+    IN_REGISTERS(RTDE_DOUBLE, "input_double_register_", input_double_register, RTDE_REGISTERS, 0),
+    IN(RTDE_VECTOR6D, external_force_torque),
 };
+/* clang-format on */
 
 const struct rtde_table rtde_output_table = {output_fields, COUNT(output_fields)};
 const struct rtde_table rtde_input_table = {input_fields, COUNT(input_fields)};
@@ -200,11 +261,12 @@ const struct rtde_table rtde_input_table = {input_fields, COUNT(input_fields)};
 /* ---- recipes ------------------------------------------------------------------------------
  */
 
-/* Parses "0" .. "23", without leading zeros; -1: none. */
-static int read_register(const char *digits, size_t bytes, int registers)
+/* Parses the number of a register, without leading zeros, to its place in the field; -1:
+ * none. */
+static int read_register(const char *digits, size_t bytes, const struct rtde_field *field)
 {
     int number = 0;
-    if (bytes < 1 || bytes > 2 || (bytes == 2 && digits[0] == '0')) {
+    if (bytes < 1 || bytes > 3 || (bytes > 1 && digits[0] == '0')) {
         return -1;
     }
     for (size_t i = 0; i < bytes; i++) {
@@ -213,7 +275,8 @@ static int read_register(const char *digits, size_t bytes, int registers)
         }
         number = 10 * number + (digits[i] - '0');
     }
-    return number < registers ? number : -1;
+    number -= field->first;
+    return number >= 0 && number < field->registers ? number : -1;
 }
 
 bool rtde_find(const struct rtde_table *table, const char *name, size_t bytes,
@@ -227,7 +290,7 @@ bool rtde_find(const struct rtde_table *table, const char *name, size_t bytes,
         }
         const int number = field->registers == 0
                                ? (bytes == stem ? 0 : -1)
-                               : read_register(name + stem, bytes - stem, field->registers);
+                               : read_register(name + stem, bytes - stem, field);
         if (number >= 0) {
             *out = (struct rtde_item){field->type,
                                       field->at + (size_t)number * size_of(field->type)};
@@ -292,9 +355,11 @@ void rtde_pack(const struct rtde_recipe *recipe, const void *values, uint8_t *ou
             uint32_t narrow = 0;
             if (width == 8) {
                 memcpy(&wide, from + k * width, sizeof wide);
-            } else {
+            } else if (width == 4) {
                 memcpy(&narrow, from + k * width, sizeof narrow);
                 wide = narrow;
+            } else {
+                wide = from[k];
             }
             write_number(out, wide, width);
             out += width;
@@ -312,8 +377,10 @@ void rtde_unpack(const struct rtde_recipe *recipe, const uint8_t *in, void *valu
             const uint32_t narrow = (uint32_t)wide;
             if (width == 8) {
                 memcpy(to + k * width, &wide, sizeof wide);
-            } else {
+            } else if (width == 4) {
                 memcpy(to + k * width, &narrow, sizeof narrow);
+            } else {
+                to[k] = (uint8_t)wide;
             }
             in += width;
         }

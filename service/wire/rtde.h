@@ -18,8 +18,9 @@ enum {
     RTDE_HEADER = 3,
     RTDE_FRAME_MAX = 4096, /* longer ones are invalid: UR's lists of names end at 2048 bytes */
     RTDE_ITEMS_MAX = 128,  /* fields of one recipe */
-    RTDE_OUTPUT_REGISTERS = 24,
-    RTDE_INPUT_REGISTERS = 48,
+    RTDE_REGISTERS = 48,   /* integers and doubles, in each direction */
+    RTDE_BIT_REGISTERS = 64, /* bits with names of their own … */
+    RTDE_BIT_REGISTER_FIRST = 64 /* … from this number on; lower ones come as two words */,
     RTDE_VERSION_MAX = 2
 };
 
@@ -64,10 +65,28 @@ enum rtde_type {
     RTDE_VECTOR3D,
     RTDE_VECTOR6D,
     RTDE_VECTOR6INT32,
+    RTDE_UINT8,
+    RTDE_BOOL,
     RTDE_TYPE_COUNT
 };
 /* "DOUBLE" … */
 extern const char *const rtde_type_names[RTDE_TYPE_COUNT];
+
+/* Inputs that a client may send to a controller, under UR's names. */
+struct rtde_inputs {
+    uint32_t speed_slider_mask;   /* 1: the fraction is used */
+    double speed_slider_fraction; /* 0 .. 1 */
+    uint8_t standard_digital_output_mask, standard_digital_output;
+    uint8_t configurable_digital_output_mask, configurable_digital_output;
+    uint8_t tool_digital_output_mask, tool_digital_output;
+    uint8_t standard_analog_output_mask, standard_analog_output_type;
+    double standard_analog_output_0, standard_analog_output_1;
+    uint32_t input_bit_registers0_to_31, input_bit_registers32_to_63;
+    uint8_t input_bit_register[RTDE_BIT_REGISTERS];
+    int32_t input_int_register[RTDE_REGISTERS];
+    double input_double_register[RTDE_REGISTERS];
+    double external_force_torque[6];
+};
 
 /* Outputs of a controller under UR's names, in SI and radians. Poses: x, y, z and rotation
  * vector, in the base's frame. */
@@ -87,18 +106,25 @@ struct rtde_outputs {
     double actual_joint_voltage[6];
     uint64_t actual_digital_output_bits;
     uint32_t runtime_state;
-    double joint_position_deviation_ratio, tcp_offset[6], payload;
+    double joint_position_deviation_ratio, tcp_offset[6];
     uint32_t robot_status_bits, safety_status_bits;
-    int32_t output_int_register[RTDE_OUTPUT_REGISTERS];
-    double output_double_register[RTDE_OUTPUT_REGISTERS];
-};
-
-/* Inputs that a client may send to a controller. */
-struct rtde_inputs {
-    uint32_t speed_slider_mask;   /* 1: the fraction is used */
-    double speed_slider_fraction; /* 0 .. 1 */
-    int32_t input_int_register[RTDE_INPUT_REGISTERS];
-    double input_double_register[RTDE_INPUT_REGISTERS];
+    double actual_current_window[6], elbow_position[3], elbow_velocity[3];
+    uint32_t analog_io_types;
+    double standard_analog_input0, standard_analog_input1;
+    double standard_analog_output0, standard_analog_output1, io_current;
+    uint32_t euromap67_input_bits, euromap67_output_bits;
+    double euromap67_24V_voltage, euromap67_24V_current;
+    uint32_t tool_mode, tool_analog_input_types;
+    double tool_analog_input0, tool_analog_input1;
+    int32_t tool_output_voltage;
+    double tool_output_current, tool_temperature, tcp_force_scalar;
+    uint8_t tool_output_mode, tool_digital_output0_mode, tool_digital_output1_mode;
+    double payload, payload_cog[3], payload_inertia[6];
+    uint32_t script_control_line;
+    double ft_raw_wrench[6];
+    /* Registers as clients wrote them: a virtual arm has no program that would write its own.
+     */
+    struct rtde_inputs in;
 };
 
 /* Values of robot_mode, safety_mode, runtime_state and joint_mode, as UR numbers them. */
@@ -120,7 +146,8 @@ struct rtde_field {
     const char *name;
     enum rtde_type type;
     size_t at;     /* offset in its struct */
-    int registers; /* > 0: number of registers, "name_0" and on */
+    int registers; /* > 0: number of registers, "name_<first>" and on */
+    int first;
 };
 
 struct rtde_table {

@@ -129,10 +129,7 @@ void rtde_server_publish(struct rtde_server *s, const struct rtde_outputs *now,
     struct rtde_outputs *state = &s->states[s->published_count++ % RTDE_SERVER_STATES_MAX];
     *inputs = s->shared.inputs;
     *state = *now;
-    memcpy(state->output_int_register, inputs->input_int_register,
-           sizeof state->output_int_register);
-    memcpy(state->output_double_register, inputs->input_double_register,
-           sizeof state->output_double_register);
+    state->in = *inputs;
     (void)pthread_mutex_unlock(&s->mutex);
     tcp_server_wake(s->tcp);
 }

@@ -11,7 +11,8 @@
 
 enum {
     RTDE_INPUT_RECIPES = 16,
-    RTDE_OWNED_MAX = 2 + 2 * RTDE_INPUT_REGISTERS, /* variables of struct rtde_inputs */
+    /* variables of struct rtde_inputs */
+    RTDE_OWNED_MAX = 15 + RTDE_BIT_REGISTERS + 2 * RTDE_REGISTERS,
     RTDE_HZ_MIN = 1
 };
 

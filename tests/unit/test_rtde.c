@@ -185,13 +185,21 @@ static void test_names(void)
                 {"", false},
                 {"output_int_register_0", true},
                 {"output_int_register_23", true},
-                {"output_int_register_24", false},
+                {"output_int_register_24", true},
+                {"output_int_register_47", true},
+                {"output_int_register_48", false},
+                {"output_bit_register_63", false},
+                {"output_bit_register_64", true},
+                {"input_bit_register_127", true},
+                {"input_bit_register_128", false},
+                {"input_bit_registers0_to_31", true},
                 {"output_int_register_", false},
                 {"output_int_register_01", false},
                 {"output_int_register_1x", false},
                 {"output_int_register_-1", false},
                 {"output_double_register_9", true},
-                {"input_int_register_1", false},
+                {"input_int_register_1", true},
+                {"external_force_torque", false},
                 {"actual_TCP_pose", true},
                 {"actual_tcp_pose", false}};
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -200,6 +208,93 @@ static void test_names(void)
                   rtde_find(&rtde_output_table, rows[i].name, strlen(rows[i].name), &item),
                   rows[i].found);
     }
+}
+
+/* Finds the names of UR's guide one by one, a register by its first and last number; those that
+ * the public ROS 2 driver asks for together, as it does. */
+static void test_guide(void)
+{
+    static const struct {
+        const char *what;
+        unsigned first, last;
+    } registers[] = {{"bit", 64, 127}, {"int", 0, 47}, {"double", 0, 47}};
+    char line[128], asked[2][2048] = {"", ""}, types[2048];
+    size_t names = 0;
+    FILE *in = fopen(TANDEM_SOURCE_DIR "/tests/golden/arm/rtde_names.csv", "r");
+    CU_ASSERT_FATAL(in != NULL && fgets(line, sizeof line, in) != NULL);
+    for (; fgets(line, sizeof line, in); names++) {
+        char direction[16], name[64], type[16], by_driver[8] = "";
+        (void)sscanf(line, "%15[^,],%63[^,],%15[^,],%7s", direction, name, type, by_driver);
+        const bool output = strcmp(direction, "output") == 0;
+        const struct rtde_table *table = output ? &rtde_output_table : &rtde_input_table;
+        struct rtde_item item[2];
+        const size_t stem = strlen(name) - 1;
+        if (name[stem] != 'X') {
+            CHECK(name, rtde_find(table, name, stem + 1, &item[0]));
+        }
+        for (size_t k = 0; name[stem] == 'X' && k < COUNT(registers); k++) {
+            char numbered[2][80];
+            if (!strstr(name, registers[k].what)) {
+                continue;
+            }
+            (void)snprintf(numbered[0], 80, "%.*s%u", (int)stem, name, registers[k].first);
+            (void)snprintf(numbered[1], 80, "%.*s%u", (int)stem, name, registers[k].last);
+            CHECK(name, rtde_find(table, numbered[0], strlen(numbered[0]), &item[0]));
+            CHECK(name, rtde_find(table, numbered[1], strlen(numbered[1]), &item[1]));
+            CHECK(name, item[1].at > item[0].at && item[1].type == item[0].type);
+        }
+        CHECK_TEXT(name, rtde_type_names[item[0].type], type);
+        if (by_driver[0] == 'y') {
+            (void)snprintf(strchr(asked[output], 0), 80, "%s%s", asked[output][0] ? "," : "",
+                           name);
+        }
+    }
+    (void)fclose(in);
+    CHECK_INT("names", names, 93);
+    for (size_t k = 0; k < 2; k++) {
+        struct rtde_recipe recipe;
+        CHECK(asked[k], rtde_recipe_read(k ? &rtde_output_table : &rtde_input_table, asked[k],
+                                         strlen(asked[k]), &recipe, types, sizeof types));
+        CHECK_INT("fields of the driver", recipe.count, k ? 26 : 12);
+    }
+}
+
+/* Values of one byte, and every input variable owned at once. */
+static void test_small_types(void)
+{
+    static const char names[] = "tool_output_mode,input_bit_register_65,timestamp,"
+                                "standard_digital_output";
+    struct talk t;
+    struct rtde_outputs values = {.timestamp = 2.0, .tool_output_mode = 200}, back = {0};
+    struct rtde_recipe recipe;
+    char types[256];
+    uint8_t wire[32];
+    values.in.input_bit_register[1] = 1;
+    CHECK("no output", !rtde_recipe_read(&rtde_output_table, names, strlen(names), &recipe,
+                                         types, sizeof types));
+    CHECK_TEXT("types", types, "UINT8,BOOL,DOUBLE,NOT_FOUND");
+    CHECK_INT("bytes", recipe.bytes, 10);
+    rtde_pack(&recipe, &values, wire);
+    check_bytes("wire", wire, 10, "c8014000000000000000");
+    rtde_unpack(&recipe, wire, &back);
+    CHECK_INT("byte", back.tool_output_mode, 200);
+    CHECK("bit", back.in.input_bit_register[1] == 1 && back.in.input_bit_register[0] == 0);
+
+    begin_talk(&t);
+    t.session.version = 2;
+    size_t owned = 0;
+    for (size_t i = 0; i < rtde_input_table.count; i++) {
+        const struct rtde_field *f = &rtde_input_table.fields[i];
+        for (int k = 0; k < (f->registers ? f->registers : 1); k++, owned++) {
+            char name[64];
+            (void)snprintf(name, sizeof name, f->registers ? "%s%d" : "%s", f->name,
+                           f->first + k);
+            t.session.input_count = 0;
+            add_text(&t, 'I', NULL, 0, name);
+            check_answer(name, &t, 'I', true, 1, rtde_type_names[f->type]);
+        }
+    }
+    CHECK_INT("all of them", owned, RTDE_OWNED_MAX);
 }
 
 static void test_version_1(void)
@@ -556,6 +651,8 @@ int main(void)
     CU_ADD_TEST(suite, test_golden);
     CU_ADD_TEST(suite, test_record_recipe);
     CU_ADD_TEST(suite, test_names);
+    CU_ADD_TEST(suite, test_guide);
+    CU_ADD_TEST(suite, test_small_types);
     CU_ADD_TEST(suite, test_version_1);
     CU_ADD_TEST(suite, test_inputs);
     CU_ADD_TEST(suite, test_rates);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "identification/geometry/arm_geometry.h"
 #include "service/sim/robot/fleet_parts.h"
 #include "twin/sim/robot/arm6.h"
 
@@ -19,11 +20,13 @@ static const double SUPPLY_V = 48.0;
 static const double WARM_C = 30.0;
 
 enum { STATUS_POWER_ON = 1, STATUS_PROGRAM_RUNS = 2, SAFETY_NORMAL = 1, SAFETY_STOPPED = 4 };
+enum { TOOL_RUNNING = 253, CONFIGURABLE_AT = 8, TOOL_AT = 16 };
 
 struct fleet_rtde {
     struct rtde_server *server;
     struct rtde_inputs inputs;
-    double slider; /* slider in force, 1: none */
+    double slider;    /* slider in force, 1: none */
+    uint64_t digital; /* outputs set by clients: standard 0 .. 7, configurable 8 .. 15, tool */
 };
 
 bool fleet_rtde_start(struct fleet *f)
@@ -126,6 +129,39 @@ static void write_joints(const struct arm6_state *arm, struct rtde_outputs *v)
     }
 }
 
+/* The elbow is the origin of the third joint: two joints move it. */
+static void write_elbow(const struct arm6_state *arm, struct rtde_outputs *v)
+{
+    struct rigid frames[ARM_JOINTS + 1];
+    arm_frames(&arm->arm, arm->q_rad, frames);
+    const double *elbow_m = frames[2].at_m;
+    memcpy(v->elbow_position, elbow_m, sizeof v->elbow_position);
+    for (size_t j = 0; j < 2; j++) {
+        for (size_t i = 0; i < 3; i++) {
+            const size_t k = (i + 1) % 3;
+            const size_t l = (i + 2) % 3;
+            v->elbow_velocity[i] +=
+                arm->qd_radps[j] * (frames[j].turn[k][2] * (elbow_m[l] - frames[j].at_m[l]) -
+                                    frames[j].turn[l][2] * (elbow_m[k] - frames[j].at_m[k]));
+        }
+    }
+}
+
+static void set_bits(uint64_t *bits, unsigned at, uint8_t mask, uint8_t values)
+{
+    *bits = (*bits & ~((uint64_t)mask << at)) | (uint64_t)(mask & values) << at;
+}
+
+static uint64_t digital_outputs(struct fleet_rtde *m)
+{
+    const struct rtde_inputs *in = &m->inputs;
+    set_bits(&m->digital, 0, in->standard_digital_output_mask, in->standard_digital_output);
+    set_bits(&m->digital, CONFIGURABLE_AT, in->configurable_digital_output_mask,
+             in->configurable_digital_output);
+    set_bits(&m->digital, TOOL_AT, in->tool_digital_output_mask & 3, in->tool_digital_output);
+    return m->digital;
+}
+
 void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r)
 {
     struct fleet_rtde *m = f->rtde;
@@ -146,9 +182,13 @@ void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r)
         .target_speed_fraction = wanted_slider(&m->inputs),
         .actual_main_voltage = SUPPLY_V,
         .actual_robot_voltage = SUPPLY_V,
+        .actual_digital_output_bits = digital_outputs(m),
+        .tool_mode = TOOL_RUNNING,
+        .tool_temperature = WARM_C,
         .runtime_state = moves ? RTDE_RUNTIME_PLAYING : RTDE_RUNTIME_STOPPED,
         .robot_status_bits = STATUS_POWER_ON | (moves ? STATUS_PROGRAM_RUNS : 0),
         .safety_status_bits = arm.protective_stop ? SAFETY_STOPPED : SAFETY_NORMAL};
     write_joints(&arm, &v);
+    write_elbow(&arm, &v);
     rtde_server_publish(m->server, &v, &m->inputs);
 }
