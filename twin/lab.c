@@ -311,6 +311,9 @@ static void apply_lab_event(struct lab *lab, const struct event *event,
     if (event->kind == EVENT_AWAY || event->kind == EVENT_START) {
         lab->deliveries->quiet_us = event->t_us;
         lab->state->counts.starts += event->kind == EVENT_START;
+        for (size_t k = 0; event->kind == EVENT_START && k < lab->p.team_count; k++) {
+            team_live_mark_start(lab->live[k], event->t_us);
+        }
         record_absence(lab, event);
         return;
     }

@@ -240,6 +240,13 @@ void team_live_skip_numbers(struct team_live *live, const struct team_params *p,
     team_skip_fences(team_live_core(live, p), count);
 }
 
+void team_live_mark_start(struct team_live *live, int64_t t_us)
+{
+    if (live->life_us == 0 && live->counts.commands == 0) {
+        live->life_us = t_us;
+    }
+}
+
 /* ---- reading ------------------------------------------------------------------------------
  */
 

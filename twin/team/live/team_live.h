@@ -195,6 +195,9 @@ struct team_live_counts {
     uint64_t numbers_skipped; /* of alarms, and of commands in their ids */
 };
 
+/* Longest text of a life in ids, with its NUL. */
+enum { TEAM_LIVE_LIFE_MAX = 20 };
+
 /* The head of the state; robots, answers and the team itself are behind it. */
 struct team_live {
     uint32_t index;      /* index of the team in the lab */
@@ -202,6 +205,7 @@ struct team_live {
     uint64_t version;    /* changes with every step */
     int64_t deadline_us; /* next deadline; LAB_TIME_MAX: none */
     uint64_t answers;    /* answers ever begun; ring */
+    int64_t life_us;     /* first start of the daemon with this state, for ids; 0: none */
     bool leases;         /* some resource has a lease */
     int64_t start_us;    /* earliest start of a robot */
     uint64_t due[TEAM_LIVE_WORDS]; /* bit k: robot k has something to send */
@@ -242,6 +246,9 @@ void team_live_set_pair(struct team_live *live, const struct team_params *p, uin
  * on behind them. */
 void team_live_skip_numbers(struct team_live *live, const struct team_params *p,
                             uint64_t count);
+/* The daemon started. The first time ids get its time: robots may know those of an earlier
+ * life, whose journal and checkpoint are lost. */
+void team_live_mark_start(struct team_live *live, int64_t t_us);
 /* The block was moved as bytes. */
 void team_live_rebind(struct team_live *live, const struct team_params *p);
 

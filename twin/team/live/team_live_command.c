@@ -16,19 +16,26 @@ static const double STEP = 1e-6;
 /* ---- ids ----------------------------------------------------------------------------------
  */
 
-/* Makes "<team>-<job>-<robot>-<n>", without a job if there is none. Names that are too long are
- * cut and get a hash. An id depends only on the state and is never used again. */
+/* Makes "<team>-<job>-<robot>-<life>-<n>", without a job if there is none, and without a life
+ * before a start of the daemon. Names that are too long are cut and get a hash. An id depends
+ * only on the state and is never used again. */
 static void make_id(const struct team_live_run *run, struct team_live_robot *r,
                     const char *robot, char id[EVENT_ID_MAX])
 {
     const unsigned long long n = ++r->commands + run->live->counts.numbers_skipped;
     const char *job = r->job;
-    const int bytes = snprintf(id, EVENT_ID_MAX, "%s-%s%s%s-%llu", run->p->name, job,
-                               job[0] ? "-" : "", robot, n);
+    char life[TEAM_LIVE_LIFE_MAX] = "";
+    if (run->live->life_us > 0) {
+        (void)snprintf(life, sizeof life, "-%llx",
+                       (unsigned long long)run->live->life_us / 1000);
+    }
+    const int bytes = snprintf(id, EVENT_ID_MAX, "%s-%s%s%s%s-%llu", run->p->name, job,
+                               job[0] ? "-" : "", robot, life, n);
     if (bytes >= EVENT_ID_MAX) {
         uint64_t hash = hash_bytes(HASH_START, run->p->name, strlen(run->p->name) + 1);
         hash = hash_bytes(hash, job, strlen(job) + 1);
         hash = hash_bytes(hash, robot, strlen(robot));
+        hash = hash_bytes(hash, life, strlen(life));
         (void)snprintf(id, EVENT_ID_MAX, "%.8s-%016llx-%llu", run->p->name,
                        (unsigned long long)hash, n);
     }
