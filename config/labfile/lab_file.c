@@ -127,9 +127,10 @@ static enum status add_pairs(struct option_reader *r, struct pair_list *list, ui
 /* --- tables ----------------------------------------------------------------------------- */
 
 /* A file that several pairs name is read once. Its path is relative to the lab file, or to the
- * daemon's working directory. */
+ * daemon's working directory. alone: the key is that of one pair. */
 static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
-                                        const char *shown, struct mapping_table **tables)
+                                        const char *shown, bool alone,
+                                        struct mapping_table **tables)
 {
     const char *path = tree_text(r->tree, node);
     char sibling[2 * LAB_PATH_MAX];
@@ -138,11 +139,19 @@ static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
         (void)snprintf(sibling, sizeof sibling, "%s", path);
     }
     for (struct mapping_table *t = *tables; t; t = t->next) {
-        if (t->file && strcmp(t->file, sibling) == 0) {
+        if (t->file && t->alone == alone && strcmp(t->file, sibling) == 0) {
+            if (!mapping_names_pairs(&t->mapping)) {
+                option_fault(
+                    r, node, FAULT_MISSING_KEY,
+                    "%smapping: two pairs use %.120s, so each row needs 'pair: r1' or a "
+                    "level {pair} in the topic",
+                    shown, sibling);
+                return NULL;
+            }
             return t;
         }
     }
-    struct mapping_table *table = mapping_table_load(sibling, r->errors);
+    struct mapping_table *table = mapping_table_load(sibling, alone, r->errors);
     if (!table) {
         option_fault(r, node, FAULT_BAD_PATH, "%smapping: %.160s cannot be used", shown,
                      sibling);
@@ -158,16 +167,16 @@ static bool read_table(struct option_reader *r, uint32_t node, const char *shown
                        struct lab_pair *pair, struct mapping_table **tables)
 {
     char below[OPTION_PREFIX_MAX];
+    const bool alone = strcmp(shown, "defaults.") != 0 && pair->count == 0;
     struct mapping_table *table = NULL;
     if (node == TREE_NONE || r->tree->nodes[node].kind == TREE_SKIPPED) {
         return true;
     }
     if (r->tree->nodes[node].kind == TREE_SCALAR && !option_is_empty(r->tree, node)) {
-        table = load_table(r, node, shown, tables);
+        table = load_table(r, node, shown, alone, tables);
     } else {
         (void)snprintf(below, sizeof below, "%smapping.", shown);
-        table = mapping_table_read(r, node, below,
-                                   strcmp(shown, "defaults.") != 0 && pair->count == 0);
+        table = mapping_table_read(r, node, below, alone);
         if (table) {
             table->next = *tables;
             *tables = table;

@@ -16,7 +16,7 @@
 /* A row while it is read: what it says, then what is made of it. */
 struct row_reading {
     char topic[OPTION_TEXT_MAX], only[OPTION_TEXT_MAX], pair[EVENT_PAIR_MAX], separator[16];
-    uint8_t event, side, format; /* side: without meaning when it is not given */
+    uint8_t event, side, format, decimal; /* side: without meaning when it is not given */
     uint32_t columns;
     const struct option_reading *item;
     struct mapping_build *b;
@@ -46,6 +46,7 @@ static const struct option_row row_rows[] = {
     {"sides", BY_HAND, "What the level {side} calls them: {bt: real, sim: virtual}."},
     {"format", CHOICE("json", "json|text|csv|sparkplug"), ROW_AT(format), "What the payload is."},
     {"separator", TEXT_AT(separator), "Between columns; tab is a tabulator."},
+    {"decimal", CHOICE("point", "point|comma"), ROW_AT(decimal), "What numbers in texts have before their decimals."},
     {"columns", OPTION_INTEGER, "", "0", 0.0, MAPPING_COLUMNS_MAX, "", ROW_AT(columns), "Exact number of columns."},
     {"fields", BY_HAND, "Where its members stand."},
 };
@@ -170,6 +171,12 @@ static bool read_format(struct row_reading *rr)
                         "it needs format: text or csv");
         return false;
     }
+    row->comma = rr->decimal > 0;
+    if (row->comma && row->separator && strcmp(row->separator, ",") == 0) {
+        option_fault_at(rr->item, "decimal", FAULT_CONFLICTING_KEYS,
+                        "columns need another separator than the comma of their numbers");
+        return false;
+    }
     return row->separator != NULL;
 }
 
@@ -206,7 +213,10 @@ static bool read_whose(struct row_reading *rr)
     row->side_level = side || row->kind == EVENT_COMMAND ? -1 : find_level(row, "side");
     row->side = side && row->kind != EVENT_COMMAND ? (enum side)rr->side : SIDE_COUNT;
     row->pair = rr->pair[0] ? mapping_copy_text(rr->b, rr->pair) : NULL;
-    if (!row->pair && row->pair_level < 0 && !rr->b->alone) {
+    for (size_t k = 0; k < row->node_count; k++) {
+        row->by_item = row->by_item || row->nodes[k].of_pair;
+    }
+    if (!row->pair && row->pair_level < 0 && !row->by_item && !rr->b->alone) {
         option_fault_at(rr->item, "", FAULT_MISSING_KEY,
                         "pair is missing: give 'pair: r1' or a level {pair} in the topic");
         fine = false;
@@ -343,6 +353,26 @@ static bool check_required(struct row_reading *rr, uint32_t node)
     return fine;
 }
 
+/* A move has sizes, or a target: x, x and y, or a heading. */
+static bool check_target(struct row_reading *rr, uint32_t node)
+{
+    unsigned targets = 0;
+    bool sizes = false;
+    for (size_t k = 0; k < rr->field_count; k++) {
+        const struct mapping_member *m = rr->fields[k].member;
+        targets |= m->type == MAPPING_TARGET ? 1U << m->at : 0;
+        sizes = sizes || m->type == MAPPING_REAL;
+    }
+    if ((targets == 0 || !sizes) && targets != 2 && targets < 5) {
+        return true;
+    }
+    option_fault(rr->b->r, node, FAULT_CONFLICTING_KEYS,
+                 "%s.fields: a move has sizes (rotation_rad, displacement_m) or a target: "
+                 "target_x_m, target_x_m and target_y_m, or target_psi_rad",
+                 rr->shown);
+    return false;
+}
+
 /* The value members of a reply go behind the others, because their JSON object is written in
  * one piece. */
 static bool copy_fields(struct row_reading *rr)
@@ -386,7 +416,7 @@ static bool read_fields(struct row_reading *rr)
         fine = read_field(rr, i) && fine;
     }
     /* A required field may only be missing because its name was misspelt. */
-    return fine && check_required(rr, at) && copy_fields(rr);
+    return fine && check_required(rr, at) && check_target(rr, at) && copy_fields(rr);
 }
 
 static void add_row(const struct option_reading *item, void *value, void *owner)
@@ -503,6 +533,16 @@ uint64_t mapping_table_hash(const struct mapping *mapping, uint64_t hash)
 
 /* ---- what a table cannot do for a pair ---- */
 
+bool mapping_names_pairs(const struct mapping *mapping)
+{
+    bool named = true;
+    for (size_t k = 0; k < mapping->row_count; k++) {
+        const struct mapping_row *row = &mapping->rows[k];
+        named = named && (row->pair || row->pair_level >= 0 || row->by_item);
+    }
+    return named;
+}
+
 /* Finds the row that would receive what is sent under the topic; row_count: none does. */
 static size_t find_echo(const struct mapping *mapping, const char *pair, const char *topic)
 {
@@ -580,14 +620,19 @@ static void finish_file(const struct option_reading *reading, void *values)
     *(struct mapping_table **)values = mapping_table_read(reading->r, TREE_ROOT, "", false);
 }
 
-struct mapping_table *mapping_table_load(const char *path, struct err_list *errors)
+static void finish_file_alone(const struct option_reading *reading, void *values)
 {
-    static const struct option_file file = {
+    *(struct mapping_table **)values = mapping_table_read(reading->r, TREE_ROOT, "", true);
+}
+
+struct mapping_table *mapping_table_load(const char *path, bool alone, struct err_list *errors)
+{
+    const struct option_file file = {
         .what = "a mapping",
         .empty = "the file is empty, the least is \"mappings: [{topic: …, event: …}]\"",
         .bytes = sizeof(struct mapping_table *),
         .out_bytes = sizeof(struct mapping_table *),
-        .finish = finish_file,
+        .finish = alone ? finish_file_alone : finish_file,
     };
     struct mapping_table *table = NULL;
     if (option_file_load(&file, path, &table, errors) != STATUS_OK) {
@@ -595,5 +640,6 @@ struct mapping_table *mapping_table_load(const char *path, struct err_list *erro
     }
     struct mapping_build b = {NULL, &table->memory, false, table, NULL, NULL};
     table->file = mapping_copy_text(&b, path);
+    table->alone = alone;
     return table;
 }

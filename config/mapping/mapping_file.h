@@ -14,6 +14,7 @@ struct mapping_table {
     struct mapping mapping;
     struct mapping_table *next; /* next table of the list that owns it */
     const char *file;           /* path; NULL: the table is inside the lab file */
+    bool alone;                 /* it serves one pair, so rows need not name one */
     char *text;                 /* as flow YAML; owned */
     struct mapping_memory *memory;
     regex_t *patterns; /* [pattern_count] owned */
@@ -26,7 +27,10 @@ struct mapping_table *mapping_table_read(struct option_reader *r, uint32_t node,
                                          const char *shown, bool alone);
 
 /* Read a table from its own file. Faults go to *errors, and NULL is returned. */
-struct mapping_table *mapping_table_load(const char *path, struct err_list *errors);
+struct mapping_table *mapping_table_load(const char *path, bool alone, struct err_list *errors);
+
+/* Does each row say which pair its messages are of? */
+bool mapping_names_pairs(const struct mapping *mapping);
 
 /* Print the table as a lab file gives it: the path of its file, or the rows as flow YAML. */
 void mapping_table_print(const struct mapping *mapping, FILE *out);

@@ -118,6 +118,7 @@ static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
     const bool command = sr->send->kind == CODEC_COMMAND;
     const struct mapping_member *member =
         command ? mapping_member_find(EVENT_COMMAND, name, &axis) : NULL;
+    member = member && member->type == MAPPING_TARGET ? NULL : member;
     const uint32_t fields = option_node(sr->item, "fields");
     const uint32_t field =
         fields == TREE_NONE ? TREE_NONE : tree_child(b->r->tree, fields, name);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/iso_time.h"
 #include "base/numbers/number.h"
 #include "base/numbers/unit.h"
 #include "config/mapping/mapping_build.h"
@@ -160,7 +161,77 @@ static bool read_unit(const struct option_reading *item, const char *name,
     return true;
 }
 
+static bool read_zone(const struct option_reading *item, const char *zone,
+                      struct mapping_source *s)
+{
+    int64_t offset_s = 0;
+    if (option_node(item, "zone") == TREE_NONE) {
+        return true;
+    }
+    if (!s->iso8601) {
+        option_fault_at(item, "zone", FAULT_NOT_APPLICABLE, "it needs unit: iso8601");
+        return false;
+    }
+    if (strcmp(zone, "UTC") != 0 &&
+        (zone[0] == '\0' || !iso_time_parse_zone(zone, strlen(zone), &offset_s))) {
+        option_fault_at(item, "zone", FAULT_UNKNOWN_VALUE,
+                        "an offset such as +02:00, Z or UTC was expected, not '%s'", zone);
+        return false;
+    }
+    s->has_zone = true;
+    s->zone_s = (int32_t)offset_s;
+    return true;
+}
+
 /* ---- places ---- */
+
+/* Returns the bytes of the token that a pointer has here. A slash within [id=a/b] belongs to
+ * the value. */
+static size_t token_bytes(const char *at)
+{
+    const size_t plain = strcspn(at, "/");
+    for (const char *c = strchr(at, ']'); at[0] == '[' && c; c = strchr(c + 1, ']')) {
+        if (c[1] == '\0' || c[1] == '/') {
+            return memchr(at, '=', (size_t)(c - at)) ? (size_t)(c + 1 - at) : plain;
+        }
+    }
+    return plain;
+}
+
+/* Returns the '=' of a token "[id=speed]"; NULL: it is no such token. */
+static const char *find_equals(const char *token, size_t bytes)
+{
+    const char *equals = bytes > 3 && token[0] == '[' && token[bytes - 1] == ']'
+                             ? memchr(token, '=', bytes)
+                             : NULL;
+    return equals && equals > token + 1 ? equals : NULL;
+}
+
+/* Writes "tags[id=speed].v" as the pointer "/tags/[id=speed]/v". False: it selects no item, and
+ * the dots may belong to a name. */
+static bool make_pointer(const char *path, char *out, size_t size)
+{
+    bool selects = false;
+    size_t used = 0;
+    out[used++] = '/';
+    for (const char *c = path; *c && used + 3 < size; c++) {
+        const char *end = c[0] == '[' ? strchr(c, ']') : NULL;
+        const size_t inner = end ? (size_t)(end - c) + 1 : 0;
+        if (inner > 0 && used + inner + 3 < size) {
+            const bool select = find_equals(c, inner) != NULL;
+            out[used] = '/';
+            used += out[used - 1] != '/';
+            memcpy(out + used, select ? c : c + 1, select ? inner : inner - 2);
+            used += select ? inner : inner - 2;
+            selects = selects || select;
+            c = end;
+        } else {
+            out[used++] = *c == '.' ? '/' : *c;
+        }
+    }
+    out[used] = '\0';
+    return selects;
+}
 
 static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                       const char *shown, const char *path)
@@ -172,16 +243,15 @@ static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint3
                      shown, to->format == MAPPING_CSV ? "csv" : "text");
         return false;
     }
+    char meant[2 * OPTION_TEXT_MAX];
     if (path[0] != '\0' && path[0] != '/') {
-        char meant[96];
-        (void)snprintf(meant, sizeof meant, "%.90s", path);
-        for (char *c = meant; *c; c++) {
-            *c = *c == '.' ? '/' : *c;
+        if (!make_pointer(path, meant, sizeof meant)) {
+            option_fault(b->r, node, FAULT_BAD_POINTER,
+                         "%s.path: a JSON pointer begins with '/', for example '%s'", shown,
+                         meant);
+            return false;
         }
-        option_fault(b->r, node, FAULT_BAD_POINTER,
-                     "%s.path: a JSON pointer begins with '/', for example '/%s'", shown,
-                     meant);
-        return false;
+        path = meant;
     }
     to->source[k].origin = MAPPING_PATH;
     to->path[k] = mapping_copy_text(b, path);
@@ -279,6 +349,7 @@ struct source_values {
     char path[OPTION_TEXT_MAX], topic[OPTION_TEXT_MAX], value[MAPPING_WORD_MAX];
     char metric[OPTION_TEXT_MAX], stamp[OPTION_TEXT_MAX], unit[16];
     uint32_t at, digits;
+    char zone[16];
     bool held, optional;
     double scale, offset;
 };
@@ -296,6 +367,7 @@ static const struct option_row source_rows[] = {
     {WORD(stamp)},
     {"held", TRUTH, AT(held)},
     {WORD(unit)},
+    {WORD(zone)},
     {"scale", OPTION_REAL, "", "1", -HUGE_VAL, HUGE_VAL, "", AT(scale)},
     {"offset", OPTION_REAL, "", "0", -HUGE_VAL, HUGE_VAL, "", AT(offset)},
     {"plus", OPTION_MAP, "", "", OPTION_BY_HAND, ""},
@@ -434,7 +506,7 @@ static bool read_sizes(struct mapping_sources *to, const struct option_reading *
     if (!unit && v->stamp[0]) {
         s->scale *= 1e-3; /* Sparkplug stamps are in milliseconds. */
     }
-    return !unit || read_unit(item, v->unit, s, member);
+    return (!unit || read_unit(item, v->unit, s, member)) && read_zone(item, v->zone, s);
 }
 
 static bool read_map(struct mapping_build *b, struct mapping_sources *to,
@@ -593,9 +665,18 @@ static size_t find_child(struct mapping_build *b, struct node_list *list, size_t
     }
     if (*link == 0) {
         *link = (uint16_t)list->count;
-        list->nodes[list->count++] = (struct mapping_node){
+        struct mapping_node *node = &list->nodes[list->count++];
+        *node = (struct mapping_node){
             .token = token, .bytes = strlen(token), .index = read_index(token), .rank = rank};
-        quote_token(b, &list->nodes[*link]);
+        quote_token(b, node);
+        const char *equals = find_equals(token, node->bytes);
+        if (equals) {
+            list->nodes[parent].selects = true;
+            node->key = (struct mapping_text){token + 1, (size_t)(equals - token) - 1};
+            node->value = (struct mapping_text){equals + 1,
+                                                node->bytes - (size_t)(equals + 1 - token) - 1};
+            node->of_pair = strcmp(equals + 1, "{pair}]") == 0;
+        }
     }
     return *link;
 }
@@ -624,11 +705,13 @@ const struct mapping_node *mapping_make_nodes(struct mapping_build *b,
         if (!from->path[k]) {
             continue;
         }
-        for (const char *at = strchr(from->path[k], '/'); at; at = strchr(at + 1, '/')) {
-            node = find_child(b, &list, node, at + 1, strcspn(at + 1, "/"));
+        for (const char *at = from->path[k]; *at == '/';) {
+            const size_t bytes = token_bytes(at + 1);
+            node = find_child(b, &list, node, at + 1, bytes);
             if (node == 0) {
                 return NULL;
             }
+            at += bytes + 1;
         }
         list.nodes[node].leaves |= UINT64_C(1) << k;
     }

@@ -435,7 +435,8 @@ static const char *hint_for(const char *problem)
         {"mapping values are not allowed",
          "a key is indented too far, or a text with ': ' needs quotes"},
         {"expected key", "check the indentation of this line against the lines above"},
-        {"expected ',' or", "a bracket is not closed, or a comma is missing"},
+        {"expected ',' or",
+         "a bracket is not closed, a comma is missing, or a text with brackets lacks quotes"},
         {"unexpected end of stream", "a quote is not closed"},
     };
     for (size_t i = 0; i < COUNT(table); i++) {

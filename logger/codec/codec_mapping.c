@@ -1,7 +1,8 @@
 /* logger/codec/codec_mapping.c - the codec of robots that a table of the lab file describes
  * (mapping.h).
  *
- * It keeps no state. Messages that its table does not describe are native.
+ * Its state is where the robots were last, for moves to a target. Messages that its table does
+ * not describe are native.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,11 @@
 static bool receive_mapping(const struct codec_pair *pair, const struct message *message,
                             const struct codec_sink *sink)
 {
+    const struct mapping_receiver to = {
+        .pair = pair->id, .republished = pair->repeated, .poses = pair->state};
     return pair->options->mapping &&
-           mapping_decode(pair->options->mapping, pair->id, pair->repeated, message, sink->emit,
-                          sink->context) == MAPPING_DECODED;
+           mapping_decode(pair->options->mapping, &to, message, sink->emit, sink->context) ==
+               MAPPING_DECODED;
 }
 
 static bool encode_mapping(const struct codec_out *out, struct codec_message *message)
@@ -79,6 +82,7 @@ const struct codec codec_mapping = {
     .name = "mapping",
     .help = "any JSON, CSV or positional text, by a table (docs/robots/mapping.md)",
     .receive = receive_mapping,
+    .state_bytes = SIDE_COUNT * sizeof(struct mapping_pose),
     .fallback = &codec_native,
     .place = place_mapping,
     .streams = is_mapped_sample,

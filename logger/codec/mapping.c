@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "base/numbers/iso_time.h"
 #include "base/numbers/number.h"
 #include "base/text/utf8.h"
 #include "logger/message/codec_native.h"
@@ -27,6 +28,9 @@ const struct mapping_member mapping_members[] = {
     {EVENT_COMMAND, "op", MAPPING_PLAIN, IN(command.op), .required = true},
     {EVENT_COMMAND, "rotation_rad", MAPPING_REAL, IN(command.rotation_rad), .quantity = MAPPING_RADIANS},
     {EVENT_COMMAND, "displacement_m", MAPPING_REAL, IN(command.displacement_m), .quantity = MAPPING_METRES},
+    {EVENT_COMMAND, "target_x_m", MAPPING_TARGET, .at = 0, .quantity = MAPPING_METRES},
+    {EVENT_COMMAND, "target_y_m", MAPPING_TARGET, .at = 1, .quantity = MAPPING_METRES},
+    {EVENT_COMMAND, "target_psi_rad", MAPPING_TARGET, .at = 2, .quantity = MAPPING_RADIANS},
     {EVENT_COMMAND, "t", MAPPING_TIME, IN(command.source_us), .quantity = MAPPING_SECONDS},
     {EVENT_REPLY, "id", MAPPING_PLAIN, IN(reply.id)},
     {EVENT_REPLY, "status", MAPPING_NAME, IN(reply.status), .required = true, .names = &reply_status_names},
@@ -89,11 +93,14 @@ struct axes_given {
 /* A message while a row parses it. */
 struct reading {
     const struct mapping_row *row;
+    const struct mapping_receiver *to;
     const struct message *message;
     struct mapping_text level[MAPPING_LEVELS_MAX];
     struct mapping_finding finding;
     struct event *event;
     struct axes_given axes[3];   /* pose, nu, tau: adjacent rows of the table */
+    unsigned targets;            /* bit mask of target[] */
+    double target[3];            /* x, y, heading of where a move ends */
     struct json_writer native;   /* native payload of a command or reply */
     bool republished, in_values; /* a native payload is wanted; within its values */
     char detail[sizeof((struct event_malformed *)0)->detail];
@@ -144,8 +151,8 @@ static bool refuse_missing(struct reading *r, const struct mapping_field *f,
     return source->origin == MAPPING_AT
                ? refuse_value(r, FAULT_MISSING_KEY, "%s (%s): missing, the payload has %zu",
                               source->place, f->name, r->finding.columns)
-               : refuse_value(r, FAULT_MISSING_KEY, "%s (%s): no such member", source->place,
-                              f->name);
+               : refuse_value(r, FAULT_MISSING_KEY, "%s (%s): no such %s", source->place,
+                              f->name, strstr(source->place, "/[") ? "item" : "member");
 }
 
 static bool is_number(const char *text, size_t bytes, double *number)
@@ -212,14 +219,17 @@ static bool read_text(struct reading *r, const struct mapping_field *f,
            refuse_found(r, f, source, "a text without \\u0000", found);
 }
 
-/* A time without UTC offset is ambiguous, so it is refused. */
-static int64_t parse_iso_time(const char *text, size_t bytes)
+static void hint_zone(const struct reading *r, const struct mapping_field *f,
+                      const struct mapping_source *source)
 {
-    size_t at = sizeof "2026-11-20T04:44:41" - 1;
-    while (at < bytes && text[at] != 'Z' && text[at] != '+' && text[at] != '-') {
-        at++;
+    char text[256];
+    if (r->to->hints && !source->has_zone) {
+        (void)snprintf(text, sizeof text,
+                       "%s (%s): a time without a zone was read as UTC; 'zone: +02:00' would "
+                       "name another one",
+                       source->place, f->name);
+        r->to->hints->give(r->to->hints->context, text);
     }
-    return at < bytes ? message_parse_time(text, bytes) : LAB_TIME_NONE;
 }
 
 static bool read_iso_time(struct reading *r, const struct mapping_field *f,
@@ -227,15 +237,22 @@ static bool read_iso_time(struct reading *r, const struct mapping_field *f,
                           const struct mapping_found *found, struct value *value)
 {
     char text[MAPPING_WORD_MAX];
-    int64_t t_us = LAB_TIME_NONE;
-    if (found->kind == JSON_KIND_TEXT && !found->text.escaped) {
-        t_us = parse_iso_time(found->text.at, found->text.bytes);
-    } else if (found->kind == JSON_KIND_TEXT) {
-        const size_t bytes = copy_found(found, text, sizeof text);
-        t_us = bytes < sizeof text ? parse_iso_time(text, bytes) : LAB_TIME_NONE;
+    struct iso_time time;
+    const size_t bytes = copy_found(found, text, sizeof text);
+    if (found->kind != JSON_KIND_TEXT || bytes >= sizeof text) {
+        return refuse_found(r, f, source, "an ISO 8601 time", found);
     }
-    value->number = lab_s(t_us);
-    return t_us != LAB_TIME_NONE || refuse_found(r, f, source, "an ISO 8601 time", found);
+    if (!iso_time_parse(text, bytes, &time)) {
+        return refuse_value(r, FAULT_UNEXPECTED_VALUE,
+                            "%s (%s): an ISO 8601 time was expected, not '%.40s': %s",
+                            source->place, f->name, text, time.wanted);
+    }
+    if (!time.zoned) {
+        time.us -= (int64_t)source->zone_s * 1000000;
+        hint_zone(r, f, source);
+    }
+    value->number = lab_s(time.us);
+    return true;
 }
 
 /* Heading about z, for an upright robot: x, y, z, w as in ROS geometry_msgs. */
@@ -243,11 +260,17 @@ static bool read_heading(struct reading *r, const struct mapping_field *f,
                          const struct mapping_source *source, const struct mapping_found *found,
                          struct value *value)
 {
-    static const struct mapping_node nodes[] = {{"", 0, -1, 0, 1, 0, 0, 0, NULL},
-                                                {"x", 1, -1, 1, 0, 2, 0, 4, "\"x\":"},
-                                                {"y", 1, -1, 2, 0, 3, 1, 4, "\"y\":"},
-                                                {"z", 1, -1, 4, 0, 4, 2, 4, "\"z\":"},
-                                                {"w", 1, -1, 8, 0, 0, 3, 4, "\"w\":"}};
+#define PART(name, leaf, behind, at)                                                           \
+    {                                                                                          \
+        .token = (name), .bytes = 1, .index = -1, .leaves = (leaf), .next = (behind),          \
+        .rank = (at), .quoted = "\"" name "\":", .quoted_bytes = 4                             \
+    }
+    static const struct mapping_node nodes[] = {{.token = "", .index = -1, .first = 1},
+                                                PART("x", 1, 2, 0),
+                                                PART("y", 2, 3, 1),
+                                                PART("z", 4, 4, 2),
+                                                PART("w", 8, 0, 3)};
+#undef PART
     enum { X, Y, Z, W, PARTS };
     struct mapping_finding finding;
     double q[PARTS];
@@ -256,7 +279,8 @@ static bool read_heading(struct reading *r, const struct mapping_field *f,
     for (size_t k = 0; k < PARTS; k++) {
         finding.found[k].kind = JSON_KIND_NONE;
     }
-    whole = whole && mapping_find_json(nodes, found->text.at, found->text.bytes, &finding);
+    whole =
+        whole && mapping_find_json(nodes, found->text.at, found->text.bytes, NULL, &finding);
     for (size_t k = 0; whole && k < PARTS; k++) {
         whole = finding.found[k].kind == JSON_KIND_NUMBER;
         q[k] = finding.found[k].number;
@@ -271,6 +295,17 @@ static bool read_heading(struct reading *r, const struct mapping_field *f,
     return true;
 }
 
+/* A decimal comma becomes a point; "1.234,5" is no number. */
+static void replace_comma(char *text)
+{
+    char *comma = strchr(text, ',');
+    if (strchr(text, '.')) {
+        text[0] = '\0';
+    } else if (comma) {
+        *comma = '.';
+    }
+}
+
 static bool read_number(struct reading *r, const struct mapping_field *f,
                         const struct mapping_source *source, const struct mapping_found *found,
                         struct value *value)
@@ -279,10 +314,18 @@ static bool read_number(struct reading *r, const struct mapping_field *f,
     value->number = found->number;
     if (found->kind == JSON_KIND_TEXT) {
         const size_t bytes = copy_found(found, text, sizeof text);
-        if (!is_number(text, bytes < sizeof text ? bytes : 0, &value->number)) {
+        const bool comma = memchr(text, ',', bytes < sizeof text ? bytes : 0) != NULL;
+        if (r->row->comma) {
+            replace_comma(text);
+        }
+        if (!is_number(text, bytes < sizeof text && text[0] ? bytes : 0, &value->number)) {
             return f->member->type == MAPPING_NAMED && !source->numeric
                        ? read_text(r, f, source, found, value)
-                       : refuse_found(r, f, source, "a number", found);
+                       : refuse_found(r, f, source,
+                                      comma && !r->row->comma
+                                          ? "a number with a point (decimal: comma reads 0,5)"
+                                          : "a number",
+                                      found);
         }
     } else if (found->kind != JSON_KIND_NUMBER) {
         return refuse_found(r, f, source, "a number", found);
@@ -444,6 +487,10 @@ static bool set_field(struct reading *r, const struct mapping_field *f,
     case MAPPING_AXIS:
         set_axis(r, f, value->number);
         return true;
+    case MAPPING_TARGET:
+        r->targets |= 1U << f->member->at;
+        r->target[f->member->at] = value->number;
+        return true;
     case MAPPING_NAMED:
         add_value(r, f, value);
         return true;
@@ -482,9 +529,28 @@ static bool read_fields(struct reading *r)
         if (!read_field(r, f, &value) || (!value.absent && !set_field(r, f, &value))) {
             return false;
         }
-        if (r->republished && !value.absent) {
+        if (r->republished && !value.absent && f->member->type != MAPPING_TARGET) {
             write_field(r, f, &value);
         }
+    }
+    return true;
+}
+
+/* The sizes of a move to a target. */
+static bool resolve_target(struct reading *r)
+{
+    struct event_command *c = &r->event->command;
+    if (r->targets == 0) {
+        return true;
+    }
+    const char *why = mapping_pose_move(r->to->poses, r->targets, r->target, &c->rotation_rad,
+                                        &c->displacement_m);
+    if (why) {
+        return refuse_value(r, FAULT_NOT_ACCEPTED, "the target of a move: %s", why);
+    }
+    if (r->republished) {
+        json_write_real(&r->native, "rotation_rad", c->rotation_rad);
+        json_write_real(&r->native, "displacement_m", c->displacement_m);
     }
     return true;
 }
@@ -572,7 +638,7 @@ static bool find_values(struct reading *r)
     const struct message *m = r->message;
     find_levels(r);
     return mapping_is_json(row->format)
-               ? mapping_find_json(row->nodes, m->payload, m->stored_bytes, &r->finding)
+               ? mapping_find_json(row->nodes, m->payload, m->stored_bytes, r->to, &r->finding)
                : mapping_find_columns(row->sources, row->source_count, row->separator,
                                       m->payload, m->stored_bytes, &r->finding);
 }
@@ -595,7 +661,7 @@ static bool read_row(struct reading *r)
                             MESSAGE_PAYLOAD_MAX);
     }
     return (find_values(r) || refuse_value(r, FAULT_BAD_SYNTAX, "%s", r->finding.fault)) &&
-           check_columns(r) && read_fields(r) && count_axes(r);
+           check_columns(r) && read_fields(r) && count_axes(r) && resolve_target(r);
 }
 
 /* Commands and replies carry a hash, so that a redelivery is recognised. */
@@ -636,14 +702,15 @@ static void emit_malformed(struct reading *r)
     e->malformed.fault = r->fault;
 }
 
-static void decode_row(struct reading *r, event_emit *emit, void *context)
+/* False: the message has no item of this pair. */
+static bool decode_row(struct reading *r, event_emit *emit, void *context)
 {
     struct event *e = r->event;
     char text[MAPPING_NATIVE_MAX];
     const struct mapping_row *row = r->row;
     /* An empty retained message only deletes the previous one: nothing happened. */
     if (row->kind == EVENT_CONNECTION && r->message->payload_bytes == 0) {
-        return;
+        return true;
     }
     payload_begin(e, r->message, row->kind, row->side);
     native_clear(e, row->kind);
@@ -651,15 +718,23 @@ static void decode_row(struct reading *r, event_emit *emit, void *context)
         json_write_start(&r->native, text, sizeof text, NULL, NULL);
         json_write_object(&r->native, NULL);
     }
-    if (!read_row(r) || !attach_payload(r, text)) {
+    const bool fine = read_row(r) && attach_payload(r, text);
+    if (row->by_item && !r->finding.of_pair && (fine || r->fault == FAULT_MISSING_KEY)) {
+        return false;
+    }
+    if (!fine) {
         emit_malformed(r);
+    } else if (r->to->poses) {
+        mapping_pose_update(r->to->poses, e);
     }
     emit(context, e);
+    return true;
 }
 
-enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair,
-                                    bool republished, const struct message *message,
-                                    event_emit *emit, void *context)
+enum mapping_outcome mapping_decode(const struct mapping *mapping,
+                                    const struct mapping_receiver *to,
+                                    const struct message *message, event_emit *emit,
+                                    void *context)
 {
     enum mapping_outcome outcome = MAPPING_NOBODY;
     struct event event;
@@ -667,24 +742,28 @@ enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *p
     for (size_t k = 0; k < mapping->row_count; k++) {
         r.row = &mapping->rows[k];
         if (!mapping_topic_fits(r.row->levels, r.row->level_count, message->topic, r.level) ||
-            !is_of_pair(&r, pair)) {
+            !is_of_pair(&r, to->pair)) {
             continue;
         }
         if (r.row->fits && !r.row->fits(r.row->only, message->payload, message->stored_bytes)) {
             outcome = MAPPING_PASSED;
             continue;
         }
+        r.to = to;
         r.message = message;
         r.event = &event;
         r.finding.columns = 0;
+        r.targets = 0;
         r.republished =
-            republished && (r.row->kind == EVENT_COMMAND || r.row->kind == EVENT_REPLY);
+            to->republished && (r.row->kind == EVENT_COMMAND || r.row->kind == EVENT_REPLY);
         r.in_values = false;
         r.detail[0] = '\0';
         memset(r.axes, 0, sizeof r.axes);
-        memcpy(event.pair, pair, strlen(pair) + 1);
-        decode_row(&r, emit, context);
-        return MAPPING_DECODED;
+        memcpy(event.pair, to->pair, strlen(to->pair) + 1);
+        if (decode_row(&r, emit, context)) {
+            return MAPPING_DECODED;
+        }
+        outcome = MAPPING_PASSED;
     }
     return outcome;
 }

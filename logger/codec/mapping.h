@@ -75,7 +75,9 @@ struct mapping_source {
     double scale;      /* includes the unit's factor */
     double offset;
     bool numeric;    /* a unit, scale or offset is given, so a text is refused */
-    bool iso8601;    /* a text in ISO 8601 with its UTC offset */
+    bool iso8601;    /* a text in ISO 8601 */
+    bool has_zone;   /* zone_s was given */
+    int32_t zone_s;  /* zone of a time that names none, seconds east of Greenwich */
     bool quaternion; /* an object of x, y, z and w, read as heading, rad */
     bool optional;
     const struct mapping_word *map; /* [map_count]; NULL: the value is used unchanged */
@@ -93,19 +95,25 @@ struct mapping_node {
     uint16_t rank;         /* rank among its siblings, from 0; below MAPPING_SOURCES_MAX */
     uint16_t quoted_bytes; /* 0: none, because the token needs escapes */
     const char *quoted;    /* [quoted_bytes] token as a JSON name: "\"x\":" */
+    /* The token is "[key=value]": it finds the item of a list whose member `key` has this
+     * value. No key: it is none. */
+    struct mapping_text key, value;
+    bool of_pair; /* the value is "{pair}": the pair's id */
+    bool selects; /* one of the children is such a token */
 };
 
 /* ---- rows ---- */
 
 enum mapping_type {
-    MAPPING_PLAIN, /* char[size] */
-    MAPPING_NAME,  /* by names: enum or bool */
-    MAPPING_TIME,  /* seconds to int64_t microseconds */
-    MAPPING_SIM,   /* the same, with a bool that is set if it is present */
-    MAPPING_REAL,  /* double */
-    MAPPING_WHOLE, /* int64_t, 0 or more */
-    MAPPING_AXIS,  /* one of double[EVENT_AXES_MAX], with a size_t for their number */
-    MAPPING_NAMED  /* a number or text among a reply's values */
+    MAPPING_PLAIN,  /* char[size] */
+    MAPPING_NAME,   /* by names: enum or bool */
+    MAPPING_TIME,   /* seconds to int64_t microseconds */
+    MAPPING_SIM,    /* the same, with a bool that is set if it is present */
+    MAPPING_REAL,   /* double */
+    MAPPING_WHOLE,  /* int64_t, 0 or more */
+    MAPPING_AXIS,   /* one of double[EVENT_AXES_MAX], with a size_t for their number */
+    MAPPING_TARGET, /* an axis (`at`) of where a move ends; it gives the sizes of the move */
+    MAPPING_NAMED   /* a number or text among a reply's values */
 };
 
 enum mapping_quantity { MAPPING_NUMBER, MAPPING_SECONDS, MAPPING_RADIANS, MAPPING_METRES };
@@ -161,8 +169,9 @@ static inline bool mapping_is_json(enum mapping_format format)
 struct mapping_row {
     const struct mapping_level *levels; /* [level_count] */
     size_t level_count;
-    enum event_kind kind;             /* command, reply, telemetry or connection */
-    const char *pair;                 /* NULL: see pair_level; neither: the table's pair */
+    enum event_kind kind; /* command, reply, telemetry or connection */
+    const char *pair;     /* NULL: see pair_level; neither: the table's pair */
+    bool by_item;         /* by items [key={pair}]: a message without one is not the pair's */
     int pair_level, side_level;       /* topic level; -1: none */
     enum side side;                   /* SIDE_COUNT: see side_level, or a command to both */
     const struct mapping_word *sides; /* [side_count] the robots' words for the sides */
@@ -170,6 +179,7 @@ struct mapping_row {
     enum mapping_format format;
     const char *separator; /* "": white space */
     size_t columns;        /* required number; 0: any */
+    bool comma;            /* numbers in texts have a decimal comma */
     /* Is the payload for this row? A regular expression that must match from the beginning;
      * NULL: always. The function belongs to the caller, because libc's regex may allocate. */
     bool (*fits)(const void *only, const char *payload, size_t bytes);
@@ -192,14 +202,35 @@ struct mapping_found {
 
 struct mapping_finding {
     struct mapping_found found[MAPPING_SOURCES_MAX]; /* index: source */
+    bool of_pair;                                    /* an item of the pair was found */
     size_t columns;                                  /* number of columns in the message */
     char fault[160];                                 /* description of the fault */
 };
 
+/* Receives remarks about a message that was read, for whoever writes a table. */
+struct mapping_hints {
+    void (*give)(void *context, const char *text);
+    void *context;
+};
+
+/* The last pose that a robot reported: x, y, heading. */
+struct mapping_pose {
+    int64_t count; /* known axes; 0: none */
+    double axis[3];
+};
+
+/* The pair that a message is decoded for. */
+struct mapping_receiver {
+    const char *pair;
+    bool republished; /* commands and replies are published again: they get a native payload */
+    struct mapping_pose *poses;        /* [SIDE_COUNT] updated; NULL: not known */
+    const struct mapping_hints *hints; /* NULL: nobody wants any */
+};
+
 /* Finds the values that the nodes lead to in a JSON text. False, with *fault, if it is not
- * JSON. Other found[] are not changed. */
+ * JSON. Other found[] are not changed. to: NULL if no pointer depends on the pair. */
 bool mapping_find_json(const struct mapping_node *nodes, const char *text, size_t bytes,
-                       struct mapping_finding *out);
+                       const struct mapping_receiver *to, struct mapping_finding *out);
 
 /* Finds the sources' columns in a text. False, with *fault, if it is not UTF-8. */
 bool mapping_find_columns(const struct mapping_source *sources, size_t count,
@@ -257,11 +288,21 @@ enum mapping_outcome {
     MAPPING_DECODED /* one event, possibly EVENT_MALFORMED */
 };
 
-/* Decodes a message to this pair with the first matching row. republished: commands and
- * replies are published again, so they get a native payload. */
-enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair,
-                                    bool republished, const struct message *message,
-                                    event_emit *emit, void *context);
+/* Decodes a message to this pair with the first matching row. */
+enum mapping_outcome mapping_decode(const struct mapping *mapping,
+                                    const struct mapping_receiver *to,
+                                    const struct message *message, event_emit *emit,
+                                    void *context);
+
+/* Updates the pose of the event's side from its telemetry or reply. */
+void mapping_pose_update(struct mapping_pose *poses, const struct event *event);
+
+/* Computes the sizes of a move to a target: bit k of given says that target[k] is one (x, y,
+ * heading). x alone is a place on an axis, x and y are a point to turn to and drive to, a
+ * heading is turned to. Returns why it is impossible; NULL: it is not. */
+const char *mapping_pose_move(const struct mapping_pose *poses, unsigned given,
+                              const double target[3], double *rotation_rad,
+                              double *displacement_m);
 
 /* Encodes an outgoing message with the first matching row; the topic is complete.
  * MAPPING_NOBODY: no row. MAPPING_PASSED: a row matches but cannot express the message, because

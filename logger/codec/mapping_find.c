@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers/number.h"
 #include "base/text/utf8.h"
 #include "logger/codec/mapping.h"
 
@@ -53,25 +54,30 @@ void mapping_row_filter(const struct mapping_row *row, const char *pair,
 
 struct search {
     const struct mapping_node *nodes;
+    const struct mapping_receiver *to; /* NULL: no node depends on it */
     struct mapping_finding *out;
 };
 
-static bool is_token(struct json_text key, const struct mapping_node *node)
+static bool is_same_text(struct json_text text, const char *wanted, size_t bytes)
 {
     size_t used = 0;
     char one[4];
-    if (!key.escaped) {
-        return key.bytes == node->bytes &&
-               (key.bytes == 0 ||
-                (key.at[0] == node->token[0] && memcmp(key.at, node->token, node->bytes) == 0));
+    if (!text.escaped) {
+        return text.bytes == bytes &&
+               (bytes == 0 || (text.at[0] == wanted[0] && memcmp(text.at, wanted, bytes) == 0));
     }
-    for (size_t n = json_text_next(&key, one); n > 0; n = json_text_next(&key, one)) {
-        if (used + n > node->bytes || memcmp(one, node->token + used, n) != 0) {
+    for (size_t n = json_text_next(&text, one); n > 0; n = json_text_next(&text, one)) {
+        if (used + n > bytes || memcmp(one, wanted + used, n) != 0) {
             return false;
         }
         used += n;
     }
-    return used == node->bytes;
+    return used == bytes;
+}
+
+static bool is_token(struct json_text key, const struct mapping_node *node)
+{
+    return is_same_text(key, node->token, node->bytes);
 }
 
 static bool find_value(struct json_scan *s, const struct search *r,
@@ -116,6 +122,112 @@ static bool find_members(struct json_scan *s, const struct search *r,
     return !s->error;
 }
 
+/* Is the value that follows the wanted one? Numbers are compared as numbers. */
+static bool is_wanted(struct json_scan s, struct mapping_text wanted)
+{
+    struct json_text text;
+    double number = 0.0;
+    double same = 0.0;
+    const char *const end = wanted.at + wanted.bytes;
+    const enum json_kind kind = json_scan_peek(&s);
+    const char *const from = s.at;
+    if (kind == JSON_KIND_TEXT) {
+        return json_scan_text(&s, &text) && is_same_text(text, wanted.at, wanted.bytes);
+    }
+    if (kind == JSON_KIND_NUMBER) {
+        return json_scan_number(&s, &number) && wanted.bytes > 0 &&
+               number_scan(wanted.at, end, &same) == end && !(number < same || number > same);
+    }
+    return (kind == JSON_KIND_TRUE || kind == JSON_KIND_FALSE) &&
+           json_scan_skip(&s, NULL, NULL) && (size_t)(s.at - from) == wanted.bytes &&
+           memcmp(from, wanted.at, wanted.bytes) == 0;
+}
+
+/* Returns the ranks of the children that select the item that follows by a member's value. */
+static uint64_t select_children(struct json_scan s, const struct search *r,
+                                const struct mapping_node *node)
+{
+    const struct mapping_node *nodes = r->nodes;
+    struct json_text key;
+    uint64_t selected = 0;
+    if (json_scan_peek(&s) != JSON_KIND_OBJECT || !json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        return 0;
+    }
+    while (json_scan_next_member(&s, &key)) {
+        for (uint16_t k = node->first; k > 0; k = nodes[k].next) {
+            const bool of_pair = nodes[k].of_pair && r->to;
+            const struct mapping_text value =
+                of_pair ? (struct mapping_text){r->to->pair, strlen(r->to->pair)}
+                        : nodes[k].value;
+            if (nodes[k].key.bytes > 0 &&
+                is_same_text(key, nodes[k].key.at, nodes[k].key.bytes) && is_wanted(s, value)) {
+                selected |= UINT64_C(1) << nodes[k].rank;
+                r->out->of_pair = r->out->of_pair || of_pair;
+            }
+        }
+        if (!json_scan_skip(&s, NULL, NULL)) {
+            break; /* whoever reads the item reports it */
+        }
+    }
+    return selected;
+}
+
+/* Reads an item of a list that pointers select items of. An item is read once for each pointer
+ * that leads to it. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static bool find_selected(struct json_scan *s, const struct search *r,
+                          const struct mapping_node *node, long index, uint64_t *seen)
+{
+    const struct json_scan start = *s;
+    const uint64_t selected = select_children(start, r, node);
+    bool found = false;
+    if (selected & *seen) {
+        return json_scan_fail(s, FAULT_DUPLICATE_NAME, "two items of the list fit one pointer");
+    }
+    *seen |= selected;
+    for (uint16_t k = node->first; k > 0; k = r->nodes[k].next) {
+        if (r->nodes[k].index == index || (selected >> r->nodes[k].rank & 1)) {
+            *s = start;
+            found = true;
+            if (!find_value(s, r, &r->nodes[k])) {
+                return false;
+            }
+        }
+    }
+    return found || json_scan_skip(s, NULL, NULL);
+}
+
+/* An item that has a name is better found by it than by its place. */
+static void suggest_name(struct json_scan s, const struct search *r,
+                         const struct mapping_node *node)
+{
+    static const char *const names[] = {"id", "name", "n", "key", "tag", "label"};
+    struct json_text key;
+    struct json_text text;
+    if (json_scan_peek(&s) != JSON_KIND_OBJECT || !json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        return;
+    }
+    while (json_scan_next_member(&s, &key)) {
+        for (size_t i = 0; i < COUNT(names); i++) {
+            if (json_text_is(&key, names[i]) && json_scan_peek(&s) == JSON_KIND_TEXT &&
+                json_scan_text(&s, &text)) {
+                char word[MAPPING_WORD_MAX];
+                char hint[2 * MAPPING_WORD_MAX + 128];
+                (void)json_text_copy(&text, word, sizeof word, false);
+                (void)snprintf(hint, sizeof hint,
+                               "'/%s' names an item by its place, but the items have names: "
+                               "'/[%s=%s]' finds this one at any place",
+                               node->token, names[i], word);
+                r->to->hints->give(r->to->hints->context, hint);
+                return;
+            }
+        }
+        if (!json_scan_skip(&s, NULL, NULL)) {
+            return;
+        }
+    }
+}
+
 // NOLINTNEXTLINE(misc-no-recursion)
 static bool find_items(struct json_scan *s, const struct search *r,
                        const struct mapping_node *node)
@@ -125,7 +237,14 @@ static bool find_items(struct json_scan *s, const struct search *r,
         return false;
     }
     uint16_t likely = node->first;
+    uint64_t seen = 0;
     for (long index = 0; json_scan_next_item(s); index++) {
+        if (node->selects) {
+            if (!find_selected(s, r, node, index, &seen)) {
+                return false;
+            }
+            continue;
+        }
         uint16_t k = likely;
         if (k == 0 || nodes[k].index != index) {
             k = node->first;
@@ -134,6 +253,9 @@ static bool find_items(struct json_scan *s, const struct search *r,
             }
         }
         likely = k > 0 ? nodes[k].next : likely;
+        if (k > 0 && r->to && r->to->hints) {
+            suggest_name(*s, r, &nodes[k]);
+        }
         if (!(k > 0 ? find_value(s, r, &nodes[k]) : json_scan_skip(s, NULL, NULL))) {
             return false;
         }
@@ -189,10 +311,11 @@ static bool find_value(struct json_scan *s, const struct search *r,
 }
 
 bool mapping_find_json(const struct mapping_node *nodes, const char *text, size_t bytes,
-                       struct mapping_finding *out)
+                       const struct mapping_receiver *to, struct mapping_finding *out)
 {
     struct json_scan s;
-    const struct search search = {nodes, out};
+    const struct search search = {nodes, to, out};
+    out->of_pair = false;
     json_scan_start(&s, text, bytes, MAPPING_DEPTH_MAX);
     if (find_value(&s, &search, &nodes[0]) && json_scan_finish(&s)) {
         return true;

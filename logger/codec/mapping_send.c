@@ -180,7 +180,7 @@ static bool is_op(const struct codec_out *out, const char *op)
     struct mapping_finding finding;
     char text[EVENT_OP_MAX];
     finding.found[0].kind = JSON_KIND_NONE;
-    return mapping_find_json(nodes, out->payload, out->bytes, &finding) &&
+    return mapping_find_json(nodes, out->payload, out->bytes, NULL, &finding) &&
            finding.found[0].kind == JSON_KIND_TEXT &&
            json_text_copy(&finding.found[0].text, text, sizeof text, false) < sizeof text &&
            strcmp(text, op) == 0;
@@ -199,7 +199,7 @@ static bool fill_message(struct filling *f, struct codec_message *message)
         f->finding.found[k].kind = JSON_KIND_NONE;
     }
     if ((send->source_count > 0 &&
-         !mapping_find_json(send->nodes, f->out->payload, f->out->bytes, &f->finding)) ||
+         !mapping_find_json(send->nodes, f->out->payload, f->out->bytes, NULL, &f->finding)) ||
         !add_parts(f, send->topic, send->topic_count, true, message->topic,
                    sizeof message->topic) ||
         !add_parts(f, send->text, send->text_count, false, message->room,

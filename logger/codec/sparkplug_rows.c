@@ -178,7 +178,8 @@ static void emit_row(const struct codec_pair *pair, struct reading *r,
     }
     message.payload = text;
     message.stored_bytes = message.payload_bytes = r->w.used;
-    (void)mapping_decode(&one, pair->id, pair->repeated, &message, emit_sided, &emit_target);
+    const struct mapping_receiver to = {.pair = pair->id, .republished = pair->repeated};
+    (void)mapping_decode(&one, &to, &message, emit_sided, &emit_target);
 }
 
 void sparkplug_emit_rows(const struct codec_pair *pair,

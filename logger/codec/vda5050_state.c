@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "base/numbers/iso_time.h"
 #include "logger/codec/vda5050_parts.h"
 
 struct velocity {
@@ -62,8 +63,10 @@ static bool read_state(const struct vda_run *run, struct json_scan *s, struct vd
     }
     st->stamp_us = vda_stamp(&st->timestamp);
     if (st->timestamp.at && st->stamp_us == LAB_TIME_NONE) {
+        struct iso_time time;
+        (void)iso_time_parse(st->timestamp.at, st->timestamp.bytes, &time);
         return vda_fail(run, FAULT_TIME_EXPECTED,
-                        "timestamp: an ISO 8601 time with Z or an offset was expected");
+                        "timestamp: an ISO 8601 time was expected: %s", time.wanted);
     }
     st->placed = false;
     st->speed_mps = nan("");

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/lab_time.h"
+#include "base/numbers/iso_time.h"
 #include "base/numbers/number.h"
 #include "base/text/utf8.h"
-#include "logger/message/message.h"
 
 /* Bytes of a field that an error shows. */
 enum { SHOWN_MAX = 40 };
@@ -171,12 +170,14 @@ enum status csv_quantity_find(const struct csv *csv, const char *text, enum unit
 enum status csv_stamp(const struct csv *csv, size_t column, int64_t *us, struct err *err)
 {
     const char *text = csv_text(csv, column);
-    const int64_t time_us = message_parse_time(text, strlen(text));
-    if (time_us == LAB_TIME_NONE) {
-        return csv_error(csv, column, err, FAULT_TIME_EXPECTED,
-                         "an ISO 8601 time was expected, such as 2026-11-20T05:55:55.6Z");
+    struct iso_time time;
+    char why[160];
+    if (!iso_time_parse(text, strlen(text), &time)) {
+        (void)snprintf(why, sizeof why, "an ISO 8601 time was expected, not '%.*s': %s",
+                       SHOWN_MAX, text, time.wanted);
+        return csv_error(csv, column, err, FAULT_TIME_EXPECTED, why);
     }
-    *us = time_us;
+    *us = time.us;
     return STATUS_OK;
 }
 

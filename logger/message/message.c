@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
-#include "base/numbers/lab_time.h"
+#include "base/numbers/iso_time.h"
 #include "base/text/utf8.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
@@ -337,19 +337,8 @@ uint64_t message_hash(const struct message *message)
     return hash_long(topic, message->payload, message->stored_bytes);
 }
 
-/* Converts a date of the proleptic Gregorian calendar to days since 1970-01-01, and back. Years
- * begin in March, so that the leap day is the last of its year; 400 years have 146097 days. */
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    const int64_t era = (year >= 0 ? year : year - 399) / 400;
-    const int64_t year_of_era = year - era * 400;
-    const int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    const int64_t day_of_era =
-        year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    return era * 146097 + day_of_era - 719468;
-}
-
+/* Converts days since 1970-01-01 to a date of the proleptic Gregorian calendar. Years begin in
+ * March, so that the leap day is the last of its year; 400 years have 146097 days. */
 static void date_from_days(int64_t days, int64_t *year, int64_t *month, int64_t *day)
 {
     days += 719468;
@@ -363,13 +352,6 @@ static void date_from_days(int64_t days, int64_t *year, int64_t *month, int64_t 
     *day = day_of_year - (153 * shifted + 2) / 5 + 1;
     *month = shifted + (shifted < 10 ? 3 : -9);
     *year = year_of_era + era * 400 + (*month <= 2);
-}
-
-static int64_t days_in_month(int64_t year, int64_t month)
-{
-    static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return days[month - 1] + (month == 2 && leap);
 }
 
 static void write_digits(char *out, int64_t value, int width)
@@ -399,74 +381,9 @@ void message_format_time(int64_t t_us, char out[28])
     write_digits(out + 20, t_us % 1000000, 6);
 }
 
-enum { NO_DIGITS = 100 };
-
-/* Parses 0 to 99; NO_DIGITS is beyond the range of any part of a time. */
-static int64_t two_digits(const char *text)
-{
-    const unsigned tens = (unsigned)text[0] - '0';
-    const unsigned ones = (unsigned)text[1] - '0';
-    return tens <= 9 && ones <= 9 ? 10 * tens + ones : NO_DIGITS;
-}
-
-/* Parses "Z", "+01", "+0100", "+01:00", "Z+0100" or nothing, to seconds east of Greenwich. */
-static bool read_offset(const char *text, size_t bytes, int64_t *offset_s)
-{
-    *offset_s = 0;
-    if (bytes > 0 && text[0] == 'Z') {
-        text++;
-        bytes--;
-    }
-    if (bytes == 0) {
-        return true;
-    }
-    if ((text[0] != '+' && text[0] != '-') || (bytes != 3 && bytes != 5 && bytes != 6) ||
-        (bytes == 6 && text[3] != ':')) {
-        return false;
-    }
-    const int64_t hours = two_digits(text + 1);
-    const int64_t minutes = bytes > 3 ? two_digits(text + bytes - 2) : 0;
-    *offset_s = (hours * 3600 + minutes * 60) * (text[0] == '-' ? -1 : 1);
-    return hours < 24 && minutes < 60;
-}
-
 int64_t message_parse_time(const char *text, size_t bytes)
 {
-    enum { SECONDS_END = 19, MICRO_END = 26, FRACTION_END = 29 };
-    if (bytes < SECONDS_END || text[4] != '-' || text[7] != '-' ||
-        (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':') {
-        return LAB_TIME_NONE;
-    }
-    const int64_t century = two_digits(text);
-    const int64_t year = 100 * century + two_digits(text + 2);
-    const int64_t month = two_digits(text + 5);
-    const int64_t day = two_digits(text + 8);
-    const int64_t hour = two_digits(text + 11);
-    const int64_t minute = two_digits(text + 14);
-    const int64_t second = two_digits(text + 17);
-    if (century == NO_DIGITS || two_digits(text + 2) == NO_DIGITS || month < 1 || month > 12 ||
-        day < 1 || day > days_in_month(year, month) || hour > 23 || minute > 59 ||
-        second > 60) {
-        return LAB_TIME_NONE;
-    }
-    size_t used = SECONDS_END;
-    int64_t micro = 0;
-    if (used < bytes && text[used] == '.') {
-        for (used++; used < bytes && text[used] >= '0' && text[used] <= '9'; used++) {
-            micro = used < MICRO_END ? 10 * micro + (text[used] - '0') : micro;
-        }
-        if (used == SECONDS_END + 1 || used > FRACTION_END) {
-            return LAB_TIME_NONE;
-        }
-        for (size_t k = used; k < MICRO_END; k++) {
-            micro *= 10;
-        }
-    }
-    int64_t offset_s = 0;
-    if (!read_offset(text + used, bytes - used, &offset_s)) {
-        return LAB_TIME_NONE;
-    }
-    const int64_t seconds = days_from_date(year, month, day) * 86400 + hour * 3600 +
-                            minute * 60 + second - offset_s;
-    return seconds * 1000000 + micro;
+    struct iso_time time;
+    (void)iso_time_parse(text, bytes, &time);
+    return time.us;
 }

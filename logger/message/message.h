@@ -71,8 +71,7 @@ void message_format_time(int64_t t_us, char out[28]);
 struct json_scan;
 bool message_scan_time(struct json_scan *s, int64_t *t_us);
 
-/* Parses 0 to 9 fraction digits and 'Z', an offset (+01, +0100, +01:00) or both, as
- * mosquitto_sub writes them. Returns LAB_TIME_NONE if it is not such a time. */
+/* Works like iso_time_parse(). Returns LAB_TIME_NONE if it is not such a time. */
 int64_t message_parse_time(const char *text, size_t bytes);
 
 #endif

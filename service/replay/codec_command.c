@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "base/numbers/hash.h"
 #include "logger/codec/mapping.h"
 #include "logger/storage/journal.h"
 #include "service/replay/event_line.h"
@@ -15,11 +16,17 @@
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"
 
+enum { HINTS_MAX = 64 };
+
 struct attempt {
     const struct lab_file *file;
     const char *pair; /* NULL: all */
     struct codec_set codecs;
     size_t printed; /* events of this message */
+    const char *path;
+    unsigned number;           /* of the line */
+    uint64_t hints[HINTS_MAX]; /* hashes of those that were printed */
+    size_t hint_count;
     char line[MESSAGE_LINE_MAX + 64];
     char scratch[MESSAGE_PAYLOAD_MAX + 1];
 };
@@ -41,18 +48,36 @@ static void drop_event(void *context, const struct event *event)
     (void)event;
 }
 
-static const char *explain_silence(const struct attempt *a, const struct message *m)
+/* Each hint is printed once; what follows a comma is an example. */
+static void print_hint(void *context, const char *text)
+{
+    struct attempt *a = context;
+    const uint64_t hash = hash_bytes(HASH_START, text, strcspn(text, ","));
+    size_t i = 0;
+    while (i < a->hint_count && a->hints[i] != hash) {
+        i++;
+    }
+    if (i == a->hint_count && i < HINTS_MAX) {
+        a->hints[a->hint_count++] = hash;
+        (void)fprintf(stderr, "tandem: %s:%u: note: %s\n", a->path, a->number, text);
+    }
+}
+
+/* Prints what a table's author should know, and returns why there is no event. */
+static const char *explain_message(struct attempt *a, const struct message *m)
 {
     const char *why = "no codec of the lab has this topic";
+    const struct mapping_hints hints = {print_hint, a};
     for (size_t i = 0; i < a->file->pair_count; i++) {
         const struct pair_params *p = &a->file->pairs[i];
         if ((a->pair && strcmp(p->id, a->pair) != 0) || !p->speaks.mapping) {
             continue;
         }
+        const struct mapping_receiver to = {.pair = p->id, .hints = &hints};
         const enum mapping_outcome outcome =
-            mapping_decode(p->speaks.mapping, p->id, false, m, drop_event, NULL);
+            mapping_decode(p->speaks.mapping, &to, m, drop_event, NULL);
         if (outcome == MAPPING_PASSED) {
-            return "the mappings with this topic are for other payloads (only)";
+            return "the mappings with this topic are for other payloads (only) or pairs";
         }
         why = outcome == MAPPING_DECODED ? "it withdraws an earlier message: no event"
                                          : "no mapping has this topic";
@@ -99,8 +124,11 @@ static bool try_line(struct attempt *a, size_t bytes, const char *path, unsigned
     }
     a->printed = 0;
     (void)codec_decode(&a->codecs, a->file->broker.prefix, &m, print_event, a);
+    a->path = path;
+    a->number = number;
+    const char *silence = explain_message(a, &m);
     if (a->printed == 0) {
-        event_line_print(NULL, explain_silence(a, &m), stdout);
+        event_line_print(NULL, silence, stdout);
     }
     return true;
 }

@@ -39,6 +39,11 @@ static const char everything[] =
     "optional: true}}}\n"
     "        - {topic: \"c/{pair}\", side: real, event: connection, format: text, columns: 2, "
     "fields: {state: {at: 1}, boot: {at: 2}}}\n"
+    "        - {topic: \"s/{pair}\", side: real, event: telemetry, decimal: comma, fields: {t: "
+    "{path: /t, unit: iso8601, zone: +02:00, optional: true}, pose.0: {path: "
+    "\"v[id=a].v\"}, pose.1: {path: \"/v/[n=1]/v\", optional: true}}}\n"
+    "        - {topic: \"m/{pair}\", event: command, fields: {op: go, target_x_m: {path: /x}, "
+    "target_y_m: {path: /y, optional: true}}}\n"
     "      send:\n"
     "        - {event: command, op: go, topic: \"o/{pair}/{side}/{id}\", text: \"1 "
     "{rotation_rad} {displacement_m} {/x/0}\",\n"
@@ -136,8 +141,12 @@ static void decode_message(const struct lab_file *lab, const char *topic, const 
         size_t count = 0;
         const struct pair_params *p = &lab->pairs[i];
         const struct codec_sink sink = {.emit = check_event, .context = &count};
-        const struct codec_pair pair = {
-            .codec = &codec_mapping, .prefix = "tandem/v1", .id = p->id, .options = &p->speaks};
+        struct mapping_pose poses[SIDE_COUNT] = {{0}};
+        const struct codec_pair pair = {.codec = &codec_mapping,
+                                        .prefix = "tandem/v1",
+                                        .id = p->id,
+                                        .options = &p->speaks,
+                                        .state = poses};
         struct codec_place place;
         (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
         for (int reported = 0; reported < 2 && p->speaks.mapping; reported++) {

@@ -70,6 +70,38 @@ def refused(folder):
         assert done.returncode == 2 and f"wrong.yaml:1:" in done.stderr and text + ": " in done.stderr, (text, done.stderr)
 
 
+def gallery(folder):
+    """The gallery of docs/robots/mapping.md shows what `tandem codec try` prints for its messages, without notes."""
+    text = (SOURCE / "docs/robots/mapping.md").read_text().split("\n## Gallery\n")[1].split("\n## ")[0]
+    shown = re.findall(r"### (\w+)\.yaml: .*?```json\n(.*?)```\n\n```text\n(.*?)```", text, re.S)
+    assert len(shown) == text.count("\n### "), text
+    for name, messages, events in shown:
+        lab = folder / "gallery.yaml"
+        lab.write_text(f"pairs: {{r1: {{codec: mapping, mapping: '{SHIPPED / name}.yaml'}}}}\n")
+        done = codec_try(lab, messages)
+        assert done.stdout == events and not done.stderr and '"malformed"' not in events, (name, done.stdout, done.stderr)
+    return [name for name, _, _ in shown]
+
+
+def notes(folder):
+    """A table's author gets each note once."""
+    lab = folder / "notes.yaml"
+    lab.write_text("pairs: {r1: {codec: mapping, mapping: [{topic: a, side: real, event: telemetry, fields: "
+                   "{t: {path: /t, unit: iso8601}, pose.0: {path: /v/0/x}, pose.1: {path: '/w/[id=b]/x'}}}]}}\n")
+    message = '{"topic": "a", "payload": {"t": "2026-03-02 08:00:01,25", "v": [{"id": "%s", "x": 1}], "w": [{"id": "b", "x": 2}]}}\n'
+    done = codec_try(lab, message % "a" + message % "c")
+    assert done.stdout.count('"t": 1772438401.25, "pose": [1, 2]') == 2, (done.stdout, done.stderr)
+    assert re.findall(r"-:(\d): note: (.*)", done.stderr) == [
+        ("1", "'/0' names an item by its place, but the items have names: '/[id=a]' finds this one at any place"),
+        ("1", "/t (t): a time without a zone was read as UTC; 'zone: +02:00' would name another one")], done.stderr
+    lab.write_text("pairs: {r1: {codec: mapping, mapping: one.yaml}}\n")
+    (folder / "one.yaml").write_text("mappings: [{topic: a, side: real, event: telemetry, fields: {pose.0: {path: /x}}}]\n")
+    assert codec_try(lab, '{"topic": "a", "payload": {"x": 3}}\n').stdout.count('"pose": [3]') == 1
+    lab.write_text("pairs: {r1: {codec: mapping, mapping: one.yaml}, r2: {codec: mapping, mapping: one.yaml}}\n")
+    done = codec_try(lab, "")
+    assert done.returncode == 2 and "two pairs use" in done.stderr, done.stderr
+
+
 def shipped(folder):
     """The tables of config/mappings are complete, and accept the messages that their heads show."""
     stamp = {"stamp": {"sec": 12, "nanosec": 500000000}, "frame_id": "c4"}
@@ -103,7 +135,7 @@ def shipped(folder):
             ("course/r1/sim/msg", "I", {"event": "reply", "side": "virtual", "status": "ignored"}),
             ("course/r1/sim/msg", "B", {"event": "connection", "side": "virtual", "state": "online"})],
     }
-    assert sorted(path.stem for path in SHIPPED.glob("*.yaml")) == sorted(cases)
+    assert sorted(path.stem for path in SHIPPED.glob("*.yaml")) == sorted([*cases, *gallery(folder)])
     for name, rows in cases.items():
         lab = folder / "shipped.yaml"
         lab.write_text(f"pairs: {{r1: {{codec: mapping, mode: link, mapping: '{SHIPPED / name}.yaml'}}}}\n")
@@ -221,5 +253,6 @@ if __name__ == "__main__":
         recorded_cases(rig.folder)
         refused(rig.folder)
         shipped(rig.folder)
+        notes(rig.folder)
     observed_and_driven()
     print("mapped")

@@ -16,7 +16,7 @@ static struct mapping_table *read_table(const char *yaml, char code[ERR_TEXT_MAX
     const int fd = mkstemp(scratch_template(path, "mapping"));
     CU_ASSERT_FATAL(fd >= 0 && write(fd, yaml, strlen(yaml)) == (ssize_t)strlen(yaml));
     (void)close(fd);
-    struct mapping_table *table = mapping_table_load(path, &errors);
+    struct mapping_table *table = mapping_table_load(path, false, &errors);
     (void)remove(path);
     (void)snprintf(code, ERR_TEXT_MAX, "%s", fault_name(errors.items[0].fault));
     return table;
@@ -46,6 +46,8 @@ static void collect_event(void *context, const struct event *e)
     seen->count++;
 }
 
+static struct mapping_pose poses[SIDE_COUNT];
+
 static enum mapping_outcome decode_copy(const struct mapping_table *table, const char *pair,
                                         const char *topic, const char *payload, size_t bytes,
                                         struct seen *seen)
@@ -58,14 +60,19 @@ static enum mapping_outcome decode_copy(const struct mapping_table *table, const
     m.stored_bytes = bytes;
     (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
     *seen = (struct seen){.count = 0};
+    const struct mapping_receiver to = {.pair = pair, .republished = true, .poses = poses};
     const enum mapping_outcome outcome =
-        mapping_decode(&table->mapping, pair, true, &m, collect_event, seen);
+        mapping_decode(&table->mapping, &to, &m, collect_event, seen);
     free(copy);
     return outcome;
 }
 
 /* ---- rows ---- */
 
+#define TELEMETRY "{\"event\": \"telemetry\", \"pair\": \"r1\", \"side\": \"real\", "
+#define MALFORMED(what, code)                                                                  \
+    "{\"event\": \"malformed\", \"pair\": \"r1\", \"side\": \"real\", \"what\": \"" what       \
+    "\", \"code\": \"" code "\""
 #define ROW(fields) "mappings: [{topic: \"a/{pair}/{side}/{who}\", event: " fields "}]"
 
 static void test_rows(void)
@@ -147,11 +154,55 @@ static void test_rows(void)
          "{\"event\": \"telemetry\", \"pair\": \"r1\", \"side\": \"real\", \"t\": "
          "1795149881.52}",
          ""},
-        {"iso without offset", ROW("telemetry, fields: {t: {path: /t, unit: iso8601}}"),
-         "a/r1/real/z", "{\"t\":\"2026-11-20T05:44:41.52\"}",
-         "{\"event\": \"malformed\", \"pair\": \"r1\", \"side\": \"real\", \"what\": "
-         "\"telemetry\", \"code\": \"unexpected_value\"",
+        {"iso without zone", ROW("telemetry, fields: {t: {path: /t, unit: iso8601}}"),
+         "a/r1/real/z", "{\"t\":\"2026-11-20 05:44:41,52\"}", TELEMETRY "\"t\": 1795153481.52}",
          ""},
+        {"iso with the field's zone",
+         ROW("telemetry, fields: {t: {path: /t, unit: iso8601, zone: -05:30}}"), "a/r1/real/z",
+         "{\"t\":\"2026-11-20 05:44:41.52\"}", TELEMETRY "\"t\": 1795173281.52}", ""},
+        {"iso with its own zone",
+         ROW("telemetry, format: text, separator: tab, fields: {t: {at: 1, unit: iso8601, "
+             "zone: -05:30}}"),
+         "a/r1/real/z", "2026-11-20 05:44:41.52 +0100", TELEMETRY "\"t\": 1795149881.52}", ""},
+        {"no iso", ROW("telemetry, fields: {t: {path: /t, unit: iso8601}}"), "a/r1/real/z",
+         "{\"t\":\"2026-11-20\"}", MALFORMED("telemetry", "unexpected_value"), ""},
+        {"item by a member",
+         ROW("telemetry, fields: {pose.0: {path: \"/v/[id=L1.Pos]/v\"}, nu.0: "
+             "{path: \"v[id=L1.Vel].v\", optional: true}}"),
+         "a/r1/real/z", "{\"v\":[{\"v\":0.5,\"id\":\"L1.Vel\"},{\"id\":\"L1.Pos\",\"v\":7}]}",
+         TELEMETRY "\"pose\": [7], \"nu\": [0.5]}", ""},
+        {"item of another order",
+         ROW("telemetry, fields: {pose.0: {path: \"/v/[id=L1.Pos]/v\"}, nu.0: {path: "
+             "\"v[id=L1.Vel].v\", optional: true}}"),
+         "a/r1/real/z", "{\"v\":[3,{\"id\":\"L1\\u002ePos\",\"v\":7.5}]}",
+         TELEMETRY "\"pose\": [7.5]}", ""},
+        {"no such item", ROW("telemetry, fields: {pose.0: {path: \"/v/[id=L1.Pos]/v\"}}"),
+         "a/r1/real/z", "{\"v\":[{\"id\":\"L1.Vel\",\"v\":7}]}",
+         MALFORMED("telemetry", "missing_key"), ""},
+        {"two such items", ROW("telemetry, fields: {pose.0: {path: \"/v/[id=a]/v\"}}"),
+         "a/r1/real/z", "{\"v\":[{\"id\":\"a\",\"v\":7},{\"id\":\"a\",\"v\":8}]}",
+         MALFORMED("telemetry", "bad_syntax"), ""},
+        {"item by a number, and its place",
+         ROW("telemetry, fields: {pose.0: {path: \"/[n=7]/v\"}, pose.1: {path: /1/v}, pose.2: "
+             "{path: \"/[ok=true]/w/[k=a/b=c]/0\"}}"),
+         "a/r1/real/z",
+         "[{\"n\":1,\"v\":1},{\"v\":2,\"n\":7.0,\"ok\":true,\"w\":[{\"k\":\"a/"
+         "b=c\",\"0\":3}]}]",
+         TELEMETRY "\"pose\": [2, 2, 3]}", ""},
+        {"a name in brackets", ROW("telemetry, fields: {pose.0: {path: \"/[a=b]/v\"}}"),
+         "a/r1/real/z", "{\"[a=b]\":{\"v\":4}}", TELEMETRY "\"pose\": [4]}", ""},
+        {"decimal comma",
+         ROW("telemetry, format: csv, separator: \";\", decimal: comma, fields: {nu.0: {at: "
+             "1}, "
+             "nu.1: {at: 2, unit: cm}}"),
+         "a/r1/real/z", "-0,25;7", TELEMETRY "\"nu\": [-0.25, 0.07]}", ""},
+        {"decimal comma in quotes",
+         ROW("telemetry, decimal: comma, fields: {nu.0: {path: /a}, nu.1: {path: /b}}"),
+         "a/r1/real/z", "{\"a\":\"1,5\",\"b\":2.5}", TELEMETRY "\"nu\": [1.5, 2.5]}", ""},
+        {"grouped digits", ROW("telemetry, decimal: comma, fields: {nu.0: {path: /a}}"),
+         "a/r1/real/z", "{\"a\":\"1.234,5\"}", MALFORMED("telemetry", "unexpected_value"), ""},
+        {"a comma that nobody announced", ROW("telemetry, fields: {nu.0: {path: /a}}"),
+         "a/r1/real/z", "{\"a\":\"1,5\"}", MALFORMED("telemetry", "unexpected_value"), ""},
         {"quaternion",
          ROW("telemetry, fields: {pose.0: {path: /q, unit: quaternion}, pose.1: {path: /q/z}}"),
          "a/r1/real/z",
@@ -244,6 +295,95 @@ static void test_rows(void)
     }
 }
 
+/* A move to a target is the way from the pose that was reported last. */
+static void test_targets(void)
+{
+    static const char yaml[] =
+        "mappings:\n"
+        "  - {topic: \"t/{pair}/{side}\", event: telemetry, format: text, fields: {pose.0: "
+        "{at: "
+        "1},\n"
+        "     pose.1: {at: 2, optional: true}, pose.2: {at: 3, unit: deg, optional: true}}}\n"
+        "  - {topic: \"a/{pair}/{side}\", event: reply, format: text, fields: {status: done,\n"
+        "     values.x_m: {at: 1}, values.y_m: {at: 2}, values.psi_rad: {at: 3, unit: deg}}}\n"
+        "  - {topic: \"c/{pair}\", event: command, only: \"P\", format: text, fields: {op: "
+        "go,\n"
+        "     target_x_m: {at: 2, unit: mm}, target_y_m: {at: 3, unit: mm}}}\n"
+        "  - {topic: \"c/{pair}\", event: command, only: \"X\", format: text, fields: {op: "
+        "go,\n"
+        "     target_x_m: {at: 2, unit: mm}}}\n"
+        "  - {topic: \"c/{pair}\", event: command, format: text, fields: {op: go,\n"
+        "     target_psi_rad: {at: 2, unit: deg}}}\n";
+    static const struct {
+        const char *row, *topic, *payload, *line, *raw;
+    } rows[] = {
+        {"too early", "c/r1", "P 3000 4000", "\"not_accepted\"", ""},
+        {"one axis", "t/r1/real", "2", "\"pose\": [2]", ""},
+        {"an axis is no point", "c/r1", "P 3000 4000", "\"not_accepted\"", ""},
+        {"back on the axis", "c/r1", "X 500", "\"displacement_m\": -1.5", ""},
+        {"a pose", "a/r1/virtual", "1 1 90", "\"done\"", ""},
+        {"to a point", "c/r1", "P 4000 5000",
+         "\"rotation_rad\": -0.643501109, \"displacement_m\": 5",
+         "{\"op\":\"go\",\"rotation_rad\":-0.643501108793284"},
+        {"the real robot's counts", "t/r1/real", "4 5 170", "\"pose\": [4, 5,", ""},
+        {"at it already", "c/r1", "P 4000 5000", "\"rotation_rad\": 0, \"displacement_m\": 0",
+         ""},
+        {"the short way round", "c/r1", "T -170",
+         "\"rotation_rad\": 0.34906585, \"displacement_m\": 0", ""},
+    };
+    char code[ERR_TEXT_MAX];
+    struct seen seen;
+    struct mapping_table *table = read_table(yaml, code);
+    CHECK_TEXT("table", code, "none");
+    memset(poses, 0, sizeof poses);
+    for (size_t i = 0; table && i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].row,
+                  decode_copy(table, "r1", rows[i].topic, rows[i].payload,
+                              strlen(rows[i].payload), &seen),
+                  MAPPING_DECODED);
+        if (!strstr(seen.line, rows[i].line)) {
+            CHECK_TEXT(rows[i].row, seen.line, rows[i].line);
+        }
+        CHECK(rows[i].row, strstr(seen.raw, rows[i].raw));
+    }
+    mapping_table_free(table);
+}
+
+/* A message with all robots of a fleet: each pair's row finds its own. */
+static void test_fleet(void)
+{
+    static const char yaml[] =
+        "mappings:\n"
+        "  - {topic: fleet, side: real, event: telemetry,\n"
+        "     fields: {pose.0: {path: \"/robots/[name={pair}]/x\", optional: true}}}\n";
+    static const struct {
+        const char *row, *pair, *payload;
+        enum mapping_outcome outcome;
+        const char *line;
+    } rows[] = {
+        {"first", "r1", "{\"robots\":[{\"name\":\"r1\",\"x\":1},{\"name\":\"r2\",\"x\":2}]}",
+         MAPPING_DECODED, "\"pose\": [1]"},
+        {"second", "r2", "{\"robots\":[{\"name\":\"r1\",\"x\":1},{\"x\":2,\"name\":\"r2\"}]}",
+         MAPPING_DECODED, "\"pose\": [2]"},
+        {"of others", "r3", "{\"robots\":[{\"name\":\"r1\",\"x\":1}]}", MAPPING_PASSED, ""},
+        {"without a place", "r1", "{\"robots\":[{\"name\":\"r1\"}]}", MAPPING_DECODED,
+         "\"telemetry\""},
+        {"broken", "r3", "{\"robots\":[", MAPPING_DECODED, "\"bad_syntax\""},
+    };
+    char code[ERR_TEXT_MAX];
+    struct seen seen;
+    struct mapping_table *table = read_table(yaml, code);
+    CHECK_TEXT("table", code, "none");
+    for (size_t i = 0; table && i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].row,
+                  decode_copy(table, rows[i].pair, "fleet", rows[i].payload,
+                              strlen(rows[i].payload), &seen),
+                  rows[i].outcome);
+        CHECK(rows[i].row, strstr(seen.line, rows[i].line));
+    }
+    mapping_table_free(table);
+}
+
 /* The first row that fits wins: by topic, pair, and what the payload is. */
 static void test_order(void)
 {
@@ -297,7 +437,17 @@ static void test_refused(void)
         const char *yaml, *code;
     } rows[] = {
         {ROW("reply, fields: {status: {path: result.ok}}"), "bad_pointer"},
+        {ROW("reply, fields: {status: {path: \"results[0].ok\"}}"), "bad_pointer"},
         {ROW("reply, fields: {stats: {path: /a}}"), "unknown_key"},
+        {ROW("reply, fields: {status: done, t: {path: /a, zone: +02:00}}"), "not_applicable"},
+        {ROW("reply, fields: {status: done, t: {path: /a, unit: iso8601, zone: Berlin}}"),
+         "unknown_value"},
+        {ROW("reply, format: csv, decimal: comma, fields: {status: done}"), "conflicting_keys"},
+        {ROW("command, fields: {op: go, target_y_m: {path: /y}}"), "conflicting_keys"},
+        {ROW("command, fields: {op: go, target_x_m: {path: /x}, rotation_rad: {path: /y}}"),
+         "conflicting_keys"},
+        {"mappings: []\nsend: [{event: command, side: real, topic: a, text: \"{target_x_m}\"}]",
+         "unknown_key"},
         {ROW("reply, fields: {status: {path: /a, at: 1}}"), "conflicting_keys"},
         {ROW("reply, fields: {status: {}}"), "conflicting_keys"},
         {ROW("reply, fields: {status: done, t: {path: /a, unit: minutes}}"), "unknown_unit"},
@@ -482,6 +632,8 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("mapping", NULL, NULL);
     CU_add_test(suite, "rows", test_rows);
+    CU_add_test(suite, "targets", test_targets);
+    CU_add_test(suite, "fleet", test_fleet);
     CU_add_test(suite, "order", test_order);
     CU_add_test(suite, "refused", test_refused);
     CU_add_test(suite, "out", test_out);
