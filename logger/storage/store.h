@@ -70,11 +70,13 @@ struct store_query {
     enum store_kind kind;
     const char *pair;   /* NULL: all pairs */
     const char *type;   /* NULL: every verdict or alarm type */
-    bool inconsistent;  /* entries only: just those whose replies differ */
+    const char *types;  /* ",AHEAD,BEHIND,": any of these; NULL: as type says */
+    bool inconsistent;  /* entries only: just those whose replies differ, or of one of types */
     const char *team;   /* entries only: just those of this team; NULL: all */
     const char *job;    /* entries only: just those of this job; NULL: all */
     int64_t since_us;   /* t_us >= this; INT64_MIN: no limit */
     int64_t until_us;   /* t_us < this; INT64_MAX: no limit */
+    bool moving;        /* the limits move: a cursor does not depend on them */
     bool newest_first;  /* else oldest first; by t_us, then pair, then n */
     int limit;          /* 1..STORE_PAGE_MAX rows */
     const char *cursor; /* next_cursor of the previous page; NULL or "": the first page */

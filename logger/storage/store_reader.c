@@ -13,7 +13,7 @@
 
 enum {
     READER_BUSY_MS = 2000,
-    QUERY_SHAPES = 64 /* flags: newest first, pair, type, team, job, inconsistent */
+    QUERY_SHAPES = 128 /* flags: newest first, pair, type, types, team, job, inconsistent */
 };
 
 /* A walk over the rows of a kind in the order of storing. */
@@ -156,17 +156,23 @@ static void copy_pair(const char *pair, char out[EVENT_PAIR_MAX])
     out[n] = '\0';
 }
 
+static const char *type_of(const struct store_query *query)
+{
+    return query->types ? query->types : query->type;
+}
+
 /* Formats "t_us.n.check.pair". The check covers the query, so that a cursor of another list is
  * refused instead of giving a meaningless page. */
 static void write_cursor(const struct store_query *query, const struct key *key,
                          char out[STORE_CURSOR_MAX])
 {
-    char all[2 * STORE_CURSOR_MAX];
+    char all[STORE_SQL_MAX];
     (void)snprintf(all, sizeof all, "%d %d %d %s %s %s %s %lld %lld %lld %lld %s",
                    (int)query->kind, query->newest_first, query->inconsistent,
-                   query->pair ? query->pair : "", query->type ? query->type : "",
+                   query->pair ? query->pair : "", type_of(query) ? type_of(query) : "",
                    query->team ? query->team : "", query->job ? query->job : "",
-                   (long long)query->since_us, (long long)query->until_us, (long long)key->t_us,
+                   (long long)(query->moving ? 0 : query->since_us),
+                   (long long)(query->moving ? 0 : query->until_us), (long long)key->t_us,
                    (long long)key->n, key->pair);
     (void)snprintf(out, STORE_CURSOR_MAX, "%lld.%lld.%llx.%s", (long long)key->t_us,
                    (long long)key->n, (unsigned long long)hash_text(all), key->pair);
@@ -203,26 +209,36 @@ static bool add_page_row(void *context, const struct store_row *row)
 void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
 {
     /* The key is compared as a whole, so that the index alone finds the page. The other end of
-     * the time range only stops it. */
+     * the time range only stops it. Several types are picked on the way along the index. */
     const char *order = query->newest_first ? "DESC" : "ASC";
-    (void)snprintf(
-        sql, STORE_SQL_MAX,
-        "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s%s%s"
-        " ORDER BY t_us %s%s%s, n %s LIMIT ?1",
-        store_tables[query->kind].type_column, store_tables[query->kind].own_columns,
-        store_tables[query->kind].table, query->pair ? "(t_us, n)" : "(t_us, pair, n)",
-        query->newest_first ? "<" : ">", query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)",
-        query->newest_first ? ">=" : "<", query->pair ? " AND pair = ?5" : "",
-        query->type ? " AND " : "", query->type ? store_tables[query->kind].type_column : "",
-        query->type ? " = ?6" : "", query->inconsistent ? " AND inconsistent = 1" : "",
-        query->team ? " AND team = ?7" : "", query->job ? " AND job = ?8" : "", order,
-        query->pair ? "" : ", pair ", query->pair ? "" : order, order);
+    const char *column = store_tables[query->kind].type_column;
+    char type[128] = "";
+    if (query->types) {
+        (void)snprintf(type, sizeof type, " AND (instr(?6, ',' || %s || ',') > 0%s)", column,
+                       query->inconsistent ? " OR inconsistent = 1" : "");
+    } else if (query->type) {
+        (void)snprintf(type, sizeof type, " AND %s = ?6", column);
+    }
+    (void)snprintf(sql, STORE_SQL_MAX,
+                   "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s"
+                   " ORDER BY t_us %s%s%s, n %s LIMIT ?1",
+                   column, store_tables[query->kind].own_columns,
+                   store_tables[query->kind].table,
+                   query->pair ? "(t_us, n)" : "(t_us, pair, n)",
+                   query->newest_first ? "<" : ">", query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)",
+                   query->newest_first ? ">=" : "<", query->pair ? " AND pair = ?5" : "", type,
+                   query->inconsistent && !query->types ? " AND inconsistent = 1" : "",
+                   query->team ? " AND team = ?7" : "", query->job ? " AND job = ?8" : "",
+                   order, query->pair ? "" : ", pair ", query->pair ? "" : order, order);
 }
 
 /* Returns the types of the bound values, up to the last one of the statement. */
 static const char *bound_texts(const struct store_query *query)
 {
-    return query->job ? "iiiitttt" : query->team ? "iiiittt" : query->type ? "iiiitt" : "iiiit";
+    return query->job       ? "iiiitttt"
+           : query->team    ? "iiiittt"
+           : type_of(query) ? "iiiitt"
+                            : "iiiit";
 }
 
 enum status store_query(struct store_reader *reader, const struct store_query *query,
@@ -242,9 +258,10 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         return err_set(err, STATUS_E_PARSE, FAULT_BAD_CURSOR, "cursor",
                        "is not a cursor of this list: use the one from the previous page");
     }
-    const size_t shape = (query->job ? 32U : 0U) | (query->team ? 16U : 0U) |
-                         (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
-                         (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
+    const size_t shape = (query->types ? 64U : 0U) | (query->job ? 32U : 0U) |
+                         (query->team ? 16U : 0U) | (query->inconsistent ? 8U : 0U) |
+                         (query->newest_first ? 4U : 0U) | (query->pair ? 2U : 0U) |
+                         (query->type ? 1U : 0U);
     sqlite3_stmt **statement = &reader->query[query->kind][shape];
     struct page page = {.query = query, .row = row, .context = context};
     int code = SQLITE_OK;
@@ -256,7 +273,7 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
     if (code == SQLITE_OK) {
         code = store_bind(*statement, bound_texts(query), (int64_t)query->limit + 1,
                           query->newest_first ? query->since_us : query->until_us, from.t_us,
-                          from.n, query->pair ? query->pair : from.pair, query->type,
+                          from.n, query->pair ? query->pair : from.pair, type_of(query),
                           query->team, query->job);
     }
     if (code == SQLITE_OK) {

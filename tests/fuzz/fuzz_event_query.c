@@ -100,14 +100,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_place(text, &place);
     const unsigned allowed = QUERY_BIT(QUERY_EVENT_PAIRS) | QUERY_BIT(QUERY_EVENT_TYPES) |
                              QUERY_BIT(QUERY_LAST_EVENT_ID);
-    if (query_parse(rest, allowed, &query, &err) != STATUS_OK) {
+    if (query_parse(rest, allowed, 1795154155599953, &query, &err) != STATUS_OK) {
         assert(err.text[0] && memchr(err.where, 0, sizeof err.where));
     } else {
         assert(memchr(query.pairs, 0, sizeof query.pairs));
         assert(memchr(query.last_event_id, 0, sizeof query.last_event_id));
         assert(query.event_types < 1U << EVENT_TYPE_COUNT);
         fuzz_place(query.last_event_id, &place);
-        filter.types = query.event_types;
+        filter.types = (unsigned)query.event_types;
         filter.pairs = query.pairs[0] ? wanted : NULL;
     }
     fuzz_listen(hub, &filter, &place);

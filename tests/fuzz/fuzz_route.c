@@ -32,14 +32,14 @@ static void check_query(const char *text)
 {
     struct query q;
     struct err err = {0};
-    if (query_parse(text, (1U << QUERY_PARAMETER_COUNT) - 1, &q, &err) != STATUS_OK) {
+    if (query_parse(text, (1U << QUERY_PARAMETER_COUNT) - 1, 1795154155599953, &q, &err) !=
+        STATUS_OK) {
         assert(err.text[0] && memchr(err.where, 0, sizeof err.where));
         return;
     }
     assert(q.limit >= 1 && q.limit <= QUERY_LIMIT_MAX);
     assert(q.since_us < q.until_us);
-    assert(q.verdict >= -1 && q.verdict < ENTRY_FILTER_COUNT);
-    assert(q.type >= -1 && q.type < ALARM_TYPE_COUNT);
+    assert(q.verdicts >> ENTRY_FILTER_COUNT == 0 && q.types >> ALARM_FILTER_COUNT == 0);
     assert(memchr(q.name, 0, sizeof q.name) && !strchr(q.name, '/'));
     assert(memchr(q.cursor, 0, sizeof q.cursor));
 }

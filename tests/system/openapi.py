@@ -47,7 +47,7 @@ WRONG_REPLY = "no reply"
 # Schemas of messages that this lab does not send: lines of journals; its team never ends.
 NOT_SENT = {"line", "team_result", "time"}
 # A wrong value of each query parameter.
-WRONG = {"limit": "0", "cursor": "abc", "since": "yesterday", "until": "2026-13-01T00:00:00Z", "order": "up", "format": "xml",
+WRONG = {"limit": "0", "cursor": "abc", "since": "tomorrow", "until": "2026-13-01T00:00:00Z", "order": "up", "format": "xml",
          "verdict": "LATE", "type": "odd", "model": "walk", "method": "best", "side": "left", "columns": "u",
          "biases": "perhaps", "plausible": "perhaps", "hold": "fast", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "heading_m": "-1", "arm": "snake", "reference": "mass",
          "name": "", "pair": "", "refit": "again", "last_event_id": "last", "points": "0", "field": "lag",

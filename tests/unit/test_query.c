@@ -8,18 +8,20 @@
 /* Those of the stream have names of their own meaning: test_query_lists. */
 enum { EVERY = (1 << QUERY_EVENT_PAIRS) - 1 };
 
+static const int64_t NOW_US = INT64_C(1795154155599953); /* 2026-11-20T05:55:55.599953Z */
+
 static void test_query_defaults(void)
 {
     struct query q;
     struct err err = {0};
-    CHECK_INT("empty", query_parse("", EVERY, &q, &err), STATUS_OK);
+    CHECK_INT("empty", query_parse("", EVERY, NOW_US, &q, &err), STATUS_OK);
     CHECK_INT("limit", q.limit, QUERY_LIMIT_DEFAULT);
     CHECK_INT("since", q.since_us, LAB_TIME_NONE);
     CHECK_INT("until", q.until_us, LAB_TIME_MAX);
     CHECK("order", !q.oldest);
     CHECK_INT("format", q.format, QUERY_FORMAT_JSON);
-    CHECK("filters", q.verdict == -1 && q.type == -1 && q.given == 0 && !q.cursor[0]);
-    CHECK_INT("NULL", query_parse(NULL, 0, &q, &err), STATUS_OK);
+    CHECK("filters", q.verdicts == 0 && q.types == 0 && q.given == 0 && !q.cursor[0]);
+    CHECK_INT("NULL", query_parse(NULL, 0, NOW_US, &q, &err), STATUS_OK);
 }
 
 static void test_query_values(void)
@@ -29,17 +31,19 @@ static void test_query_values(void)
     CHECK_INT(
         "all",
         query_parse("limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
-                    "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc"
+                    "&format=csv&verdict=TIMEOUT,INCONSISTENT&type=clock_jump,team&cursor=abc"
                     "&name=trial%201.csv&pair=r1&refit=true&points=77&field=lag_s",
-                    EVERY, &q, &err),
+                    EVERY, NOW_US, &q, &err),
         STATUS_OK);
     CHECK_INT("limit", q.limit, 7);
     CHECK_INT("since", q.since_us, INT64_C(1763617674250000));
     CHECK_INT("until", q.until_us, INT64_C(1795154155500000));
     CHECK("order", q.oldest);
     CHECK_INT("format", q.format, QUERY_FORMAT_CSV);
-    CHECK_INT("verdict", q.verdict, VERDICT_TIMEOUT);
-    CHECK_INT("type", q.type, ALARM_TYPE_CLOCK_JUMP);
+    CHECK_INT("verdict", q.verdicts, 1 << VERDICT_TIMEOUT | 1 << ENTRY_FILTER_INCONSISTENT);
+    CHECK_INT("type", q.types,
+              UINT64_C(1) << ALARM_TYPE_CLOCK_JUMP | UINT64_C(1) << ALARM_TYPE_TEAM);
+    CHECK("moving", !q.moving);
     CHECK_TEXT("cursor", q.cursor, "abc");
     CHECK_TEXT("name", q.name, "trial 1.csv");
     CHECK_TEXT("pair", q.pair, "r1");
@@ -64,13 +68,19 @@ static void test_query_times(void)
         {"iso", "since=1970-01-01T00:00:01Z", 1000000},
         {"iso, encoded colons", "since=1970-01-01T00%3A00%3A01Z", 1000000},
         {"iso, offset with plus", "since=1970-01-01T01:00:01+01:00", 1000000},
+        {"iso, a blank, a comma", "since=1970-01-01%2000:00:01,5", 1500000},
+        {"a date", "since=1970-01-02", INT64_C(86400000000)},
+        {"yesterday", "since=yesterday", INT64_C(1795046400000000)},
+        {"two hours ago", "since=-2h", INT64_C(1795146955599953)},
         {"iso, encoded plus", "since=1970-01-01T01:00:01%2B0100", 1000000},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct query q = {0};
         struct err err = {0};
-        CHECK_INT(rows[i].row, query_parse(rows[i].text, EVERY, &q, &err), STATUS_OK);
+        CHECK_INT(rows[i].row, query_parse(rows[i].text, EVERY, NOW_US, &q, &err), STATUS_OK);
         CHECK_INT(rows[i].row, q.since_us, rows[i].want);
+        CHECK_INT(rows[i].row, q.moving,
+                  strstr(rows[i].text, "=-") || strstr(rows[i].text, "=yesterday"));
     }
 }
 
@@ -105,7 +115,9 @@ static void test_query_refusals(void)
         {"no verdict", "verdict=LATE", "verdict"},
         {"lower case verdict", "verdict=sync", "verdict"},
         {"no type", "type=TIMEOUT", "type"},
-        {"not a time", "since=yesterday", "since"},
+        {"one of them is no verdict", "verdict=AHEAD,LATE", "verdict"},
+        {"an empty verdict", "verdict=AHEAD,", "verdict"},
+        {"not a time", "since=tomorrow", "since"},
         {"negative time", "since=-5", "since"},
         {"point only", "since=.", "since"},
         {"open end", "since=5.", "since"},
@@ -130,7 +142,8 @@ static void test_query_refusals(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct query q = {.limit = 12345};
         struct err err = {0};
-        CHECK_INT(rows[i].row, query_parse(rows[i].text, EVERY, &q, &err), STATUS_E_PARSE);
+        CHECK_INT(rows[i].row, query_parse(rows[i].text, EVERY, NOW_US, &q, &err),
+                  STATUS_E_PARSE);
         CHECK_TEXT(rows[i].row, err.where, rows[i].where);
         CHECK(rows[i].row, err.text[0]);
         CHECK_INT(rows[i].row, q.limit, 12345);
@@ -138,17 +151,18 @@ static void test_query_refusals(void)
     struct query q;
     struct err err = {0};
     CHECK_INT("not of this route",
-              query_parse("verdict=SYNC", QUERY_BIT(QUERY_LIMIT), &q, &err), STATUS_E_PARSE);
+              query_parse("verdict=SYNC", QUERY_BIT(QUERY_LIMIT), NOW_US, &q, &err),
+              STATUS_E_PARSE);
     CHECK_TEXT("not of this route", err.where, "verdict");
     CHECK_TEXT("not of this route", fault_name(err.fault), "unknown_parameter");
     err = (struct err){0};
-    CHECK_INT("no parameters at all", query_parse("a=b", 0, &q, &err), STATUS_E_PARSE);
+    CHECK_INT("no parameters at all", query_parse("a=b", 0, NOW_US, &q, &err), STATUS_E_PARSE);
     CHECK_TEXT("no parameters at all", fault_name(err.fault), "unknown_parameter");
     static char text[2000];
     memcpy(text, "cursor=", 7);
     memset(text + 7, 'A', 900);
     err = (struct err){0};
-    CHECK_INT("long cursor", query_parse(text, EVERY, &q, &err), STATUS_E_PARSE);
+    CHECK_INT("long cursor", query_parse(text, EVERY, NOW_US, &q, &err), STATUS_E_PARSE);
     CHECK_TEXT("long cursor", err.where, "cursor");
 }
 
@@ -159,24 +173,26 @@ static void test_query_lists(void)
                              QUERY_BIT(QUERY_LAST_EVENT_ID);
     struct query q = {0};
     struct err err = {0};
-    CHECK_INT("none", query_parse("", allowed, &q, &err), STATUS_OK);
+    CHECK_INT("none", query_parse("", allowed, NOW_US, &q, &err), STATUS_OK);
     CHECK_INT("all types", q.event_types, (1 << EVENT_TYPE_COUNT) - 1);
     CHECK_INT("lists",
-              query_parse("pair=r1,r2&type=alarm,machines&last_event_id=1.2.3.4.5", allowed, &q,
-                          &err),
+              query_parse("pair=r1,r2&type=alarm,machines&last_event_id=1.2.3.4.5", allowed,
+                          NOW_US, &q, &err),
               STATUS_OK);
     CHECK_TEXT("pairs", q.pairs, "r1,r2");
     CHECK_TEXT("id", q.last_event_id, "1.2.3.4.5");
     CHECK_INT("types", q.event_types, 1 << EVENT_TYPE_ALARM | 1 << EVENT_TYPE_MACHINES);
-    CHECK_INT("encoded", query_parse("type=entry%2Cchange", allowed, &q, &err), STATUS_OK);
+    CHECK_INT("encoded", query_parse("type=entry%2Cchange", allowed, NOW_US, &q, &err),
+              STATUS_OK);
     static const char *const wrong[] = {
         "type=",           "type=entry,", "type=,entry",   "type=AHEAD",
         "type=clock_jump", "pair=",       "pair=a&pair=b", "limit=1"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        CHECK_INT(wrong[i], query_parse(wrong[i], allowed, &q, &err), STATUS_E_PARSE);
+        CHECK_INT(wrong[i], query_parse(wrong[i], allowed, NOW_US, &q, &err), STATUS_E_PARSE);
     }
     CHECK_INT("an alarm's type elsewhere",
-              query_parse("type=clock_jump", QUERY_BIT(QUERY_TYPE), &q, &err), STATUS_OK);
+              query_parse("type=clock_jump", QUERY_BIT(QUERY_TYPE), NOW_US, &q, &err),
+              STATUS_OK);
 }
 
 int main(void)

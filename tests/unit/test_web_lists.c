@@ -110,6 +110,7 @@ static void test_walks(void)
 
 static void test_selection(void)
 {
+    char next_page[512];
     json_t *body = get_json("/api/v1/pairs/r2/entries?verdict=TIMEOUT");
     const json_t *rows = json_object_get(body, "entries");
     CHECK_INT("verdict", json_array_size(rows), MOVES / 10 - 1);
@@ -130,6 +131,19 @@ static void test_selection(void)
         CHECK_TEXT("differs", json_string_value(json_object_get(row, "differs")),
                    "x_m: real 0, virtual 1");
     }
+    json_decref(body);
+    body = get_json("/api/v1/pairs/r2/entries?verdict=TIMEOUT,INCONSISTENT&limit=1000");
+    rows = json_object_get(body, "entries");
+    CHECK_INT("either", json_array_size(rows), MOVES / 10 - 1 + MOVES / 11);
+    json_decref(body);
+    body = get_json("/api/v1/pairs/r2/entries?verdict=SYNC,TIMEOUT,AHEAD&limit=2&since=-100w");
+    const char *next = json_string_value(json_object_get(body, "next_cursor"));
+    (void)snprintf(next_page, sizeof next_page,
+                   "/api/v1/pairs/r2/entries?verdict=SYNC,TIMEOUT,AHEAD&since=-100w&cursor=%s",
+                   next ? next : "");
+    json_decref(body);
+    body = get_json(next_page); /* although -100w is later now */
+    CHECK("paged", json_is_array(json_object_get(body, "entries")));
     json_decref(body);
     body = get_json("/api/v1/pairs/r1/alarms?type=duplicate&order=oldest&limit=3");
     rows = json_object_get(body, "alarms");

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/lab_time.h"
-#include "logger/message/message.h"
+#include "base/numbers/iso_time.h"
 #include "logger/message/record.h"
 
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
@@ -120,21 +119,11 @@ static enum status refuse_value(struct err *err, enum query_parameter parameter,
 
 static const char DIGITS[] = "0123456789";
 
-/* Parses "1763617674.25" exactly, because a double would round the last microsecond. */
-static int64_t read_unix_seconds(const char *text)
-{
-    const size_t whole = strspn(text, DIGITS);
-    const bool point = text[whole] == '.';
-    const char *fraction = text + whole + (point ? 1 : 0);
-    const size_t part = strspn(fraction, DIGITS);
-    char micros[24];
-    if (whole < 1 || whole > 11 || part > 6 || (point && part < 1) || fraction[part]) {
-        return LAB_TIME_NONE;
-    }
-    (void)snprintf(micros, sizeof micros, "%.*s%.*s%s", (int)whole, text, (int)part, fraction,
-                   &"000000"[part]);
-    return strtoll(micros, NULL, 10);
-}
+/* A query while it is parsed. */
+struct reading {
+    struct query out;
+    int64_t now_us;
+};
 
 struct value;
 
@@ -152,21 +141,19 @@ struct value {
     enum query_parameter id;
     const char *text;
     void *out;
+    struct reading *query;
     struct err *err;
 };
 
 static enum status read_time(const struct value *v)
 {
-    int64_t t_us = read_unix_seconds(v->text);
-    if (t_us == LAB_TIME_NONE) {
-        t_us = message_parse_time(v->text, strlen(v->text));
-    }
+    const int64_t t_us = iso_time_parse_asked(v->text, v->query->now_us);
     if (t_us == LAB_TIME_NONE) {
         return refuse_value(v->err, v->id, FAULT_TIME_EXPECTED,
-                            "not a time: Unix seconds (1763617674.25) or ISO 8601 "
-                            "(2026-11-20T05:55:55.5Z) would be right");
+                            "not a time: " ISO_TIME_ASKED " would be right");
     }
     *(int64_t *)v->out = t_us;
+    v->query->out.moving = v->query->out.moving || !isdigit((unsigned char)v->text[0]);
     return STATUS_OK;
 }
 
@@ -238,7 +225,7 @@ static enum status read_file_name(const struct value *v)
 /* Parses names separated by commas as a set of bits. */
 static enum status read_names(const struct value *v)
 {
-    unsigned set = 0;
+    uint64_t set = 0;
     enum status status = STATUS_OK;
     const char *from = v->text;
     for (bool more = true; more && status == STATUS_OK; from++) {
@@ -246,12 +233,12 @@ static enum status read_names(const struct value *v)
         int value = 0;
         const size_t n = strcspn(from, ",");
         memcpy(name, from, n < sizeof name ? n : 0);
-        status = read_name(&(struct value){v->how, v->id, name, &value, v->err});
-        set |= 1u << value;
+        status = read_name(&(struct value){v->how, v->id, name, &value, v->query, v->err});
+        set |= UINT64_C(1) << value;
         from += n;
         more = *from == ',';
     }
-    *(unsigned *)v->out = set;
+    *(uint64_t *)v->out = set;
     return status;
 }
 
@@ -271,8 +258,8 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_UNTIL] = {.read = read_time, PLACE(until_us)},
     [QUERY_ORDER] = {.read = read_name, PLACE(oldest), &ORDERS},
     [QUERY_FORMAT] = {.read = read_name, PLACE(format), &FORMATS},
-    [QUERY_VERDICT] = {.read = read_name, PLACE(verdict), &entry_filter_names},
-    [QUERY_TYPE] = {.read = read_name, PLACE(type), &alarm_filter_names},
+    [QUERY_VERDICT] = {.read = read_names, PLACE(verdicts), &entry_filter_names},
+    [QUERY_TYPE] = {.read = read_names, PLACE(types), &alarm_filter_names},
     [QUERY_NAME] = {.read = read_file_name, PLACE(name)},
     [QUERY_PAIR] = {.read = read_text, PLACE(pair)},
     [QUERY_REFIT] = {.read = read_name, PLACE(refit), &FLAGS},
@@ -290,39 +277,38 @@ _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter i
 static enum status read_parameter(void *context, size_t parameter, const char *value,
                                   struct err *err)
 {
-    struct query *query = context;
+    struct reading *query = context;
     const struct parameter *how = &PARAMETERS[parameter];
-    query->given |= QUERY_BIT(parameter);
+    query->out.given |= QUERY_BIT(parameter);
     return how->read(&(struct value){how, (enum query_parameter)parameter, value,
-                                     (char *)query + how->place, err});
+                                     (char *)&query->out + how->place, query, err});
 }
 
-enum status query_parse(const char *text, unsigned allowed, struct query *query,
+enum status query_parse(const char *text, unsigned allowed, int64_t now_us, struct query *query,
                         struct err *err)
 {
-    struct query out = {.limit = QUERY_LIMIT_DEFAULT,
-                        .since_us = LAB_TIME_NONE,
-                        .until_us = LAB_TIME_MAX,
-                        .verdict = -1,
-                        .type = -1,
-                        .points = QUERY_POINTS_DEFAULT,
-                        .event_types = (1u << EVENT_TYPE_COUNT) - 1};
+    struct reading reading = {.out = {.limit = QUERY_LIMIT_DEFAULT,
+                                      .since_us = LAB_TIME_NONE,
+                                      .until_us = LAB_TIME_MAX,
+                                      .points = QUERY_POINTS_DEFAULT,
+                                      .event_types = (1u << EVENT_TYPE_COUNT) - 1},
+                              .now_us = now_us};
     /* Only the allowed ones, because some resources use one name differently. */
     const char *names[QUERY_PARAMETER_COUNT] = {NULL};
     for (unsigned i = 0; i < QUERY_PARAMETER_COUNT; i++) {
         names[i] = allowed & QUERY_BIT(i) ? names_text(&query_parameter_names, i) : NULL;
     }
     const struct query_reader reader = {names,          COUNT(names),   VALUE_MAX,
-                                        STATUS_E_PARSE, read_parameter, &out};
+                                        STATUS_E_PARSE, read_parameter, &reading};
     const enum status status =
         text && allowed != QUERY_RAW ? query_read(text, &reader, err) : STATUS_OK;
     if (status != STATUS_OK) {
         return status;
     }
-    if (out.since_us >= out.until_us) {
+    if (reading.out.since_us >= reading.out.until_us) {
         return refuse_value(err, QUERY_UNTIL, FAULT_WRONG_ORDER, "must be later than since");
     }
-    *query = out;
+    *query = reading.out;
     return STATUS_OK;
 }
 

@@ -71,15 +71,16 @@ struct query {
     int format;                    /* enum query_format */
     int refit;                     /* 1: compute every fit again */
     int field;                     /* field of a series: 0, there is one */
-    int verdict;                   /* index in entry_filter_names, or -1: all */
-    int type;                      /* enum alarm_type, or -1: all */
+    bool moving;                   /* a time counts from now: "-2h", "today" */
+    uint64_t verdicts;             /* set of 1 << index in entry_filter_names; 0: all */
+    uint64_t types;                /* set of 1 << index in alarm_filter_names; 0: all */
     char cursor[QUERY_CURSOR_MAX]; /* "" when absent */
     char pair[QUERY_WORD_MAX];     /* pair of a table of moves; "" when absent */
     char team[QUERY_WORD_MAX];     /* only this team's commands; "" when absent: all */
     char job[EVENT_ID_MAX];        /* only this job's; "" when absent: all */
     char name[QUERY_NAME_MAX];     /* of the recording, or part of a pair's; "": none */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
-    unsigned event_types;          /* set of 1 << enum event_type; all when absent */
+    uint64_t event_types;          /* set of 1 << enum event_type; all when absent */
     char last_event_id[EVENT_PLACE_MAX];
     uint32_t points; /* points of a series, 1..QUERY_POINTS_MAX */
 };
@@ -105,12 +106,13 @@ MUST_USE enum status query_read(const char *text, const struct query_reader *rea
                                 struct err *err);
 
 /* Parse text, the part behind '?' as received ("" or NULL: none). allowed: set of QUERY_BIT.
+ * now_us: from which "-2h" counts.
  *
  * Returns STATUS_E_PARSE; err->where is the parameter (as received, truncated), err->text what
  * is wrong and what would be right. *query is written only on STATUS_OK.
  */
-MUST_USE enum status query_parse(const char *text, unsigned allowed, struct query *query,
-                                 struct err *err);
+MUST_USE enum status query_parse(const char *text, unsigned allowed, int64_t now_us,
+                                 struct query *query, struct err *err);
 
 /* "limit" … */
 extern const struct names query_parameter_names;

@@ -1,5 +1,6 @@
 #include "web/http/response_cache.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ enum {
     IDLE_MAX = 8,
     ANSWERS_MAX = 16,
     ANSWER_BYTES_MAX = 60 * 1024,
-    KEY_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 8
+    KEY_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 56
 };
 
 /* An answer with the request and version that it belongs to. */
@@ -113,8 +114,9 @@ enum status response_cache_release_reader(struct response_cache *response_cache,
 
 static void write_key(const struct web_request *request, char key[KEY_MAX])
 {
-    (void)snprintf(key, KEY_MAX, "%s?%s%s", request->path, request->query_text,
-                   request->csv ? " csv" : "");
+    (void)snprintf(key, KEY_MAX, "%s?%s%s %" PRIi64 " %" PRIi64, request->path,
+                   request->query_text, request->csv ? " csv" : "", request->query.since_us,
+                   request->query.until_us);
 }
 
 /* Returns the store's version, never 0; 0: it cannot be read. Call under the lock. */

@@ -46,7 +46,7 @@ static const char *last_id(const struct web_request *request)
 
 void get_events(const struct web_request *request, struct web_response *response)
 {
-    struct event_filter filter = {.types = request->query.event_types};
+    struct event_filter filter = {.types = (unsigned)request->query.event_types};
     struct event_place place;
     const char *id = last_id(request);
     struct streams *streams = request->context->streams;

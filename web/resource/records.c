@@ -1,5 +1,6 @@
 /* web/resource/records.c - lists from the store, page by page: entries, alarms, changes,
  * fits and the log, as JSON or CSV. */
+#include <stdio.h>
 #include <string.h>
 
 #include "logger/message/record_json.h"
@@ -57,29 +58,50 @@ static bool write_row(void *context, const struct store_row *row)
     return true;
 }
 
+/* Selects the requested verdicts or alarm types: one by its index, several as a list. */
+static void select_types(const struct query *q, char list[QUERY_COLUMNS_MAX],
+                         struct store_query *wanted)
+{
+    const struct names *names = q->verdicts ? &entry_filter_names : &alarm_filter_names;
+    uint64_t set = q->verdicts ? q->verdicts : q->types;
+    size_t used = 0;
+    if (q->verdicts >> ENTRY_FILTER_INCONSISTENT & 1) {
+        wanted->inconsistent = true;
+        set &= ~(UINT64_C(1) << ENTRY_FILTER_INCONSISTENT);
+    } else if (set != 0 && (set & (set - 1)) == 0) {
+        wanted->type = names_text(names, (size_t)__builtin_ctzll(set));
+        return;
+    }
+    for (size_t k = 0; k < names->count && used < QUERY_COLUMNS_MAX; k++) {
+        if (set >> k & 1) {
+            const int n = snprintf(list + used, QUERY_COLUMNS_MAX - used, "%s%s,",
+                                   used > 0 ? "" : ",", names_text(names, k));
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
+    wanted->types = used > 0 ? list : NULL;
+}
+
 /* Fills the page and gets the cursor of the next one. False after a problem document. */
 static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
 {
     const struct web_request *request = page->request;
     const struct query *q = &request->query;
-    const bool inconsistent = q->verdict == ENTRY_FILTER_INCONSISTENT;
-    const struct store_query wanted = {
-        .kind = page->list->kind,
-        .pair = owner_of(request),
-        .type = q->verdict >= 0 && !inconsistent ? verdict_name((enum verdict)q->verdict)
-                : q->type >= 0                   ? alarm_type_name((enum alarm_type)q->type)
-                                                 : NULL,
-        .inconsistent = inconsistent,
-        .team = q->team[0] ? q->team : NULL,
-        .job = q->job[0] ? q->job : NULL,
-        .since_us = q->since_us,
-        .until_us = q->until_us,
-        .newest_first = !q->oldest,
-        .cursor = q->cursor,
-        .limit = (int)q->limit};
+    char types[QUERY_COLUMNS_MAX];
+    struct store_query wanted = {.kind = page->list->kind,
+                                 .pair = owner_of(request),
+                                 .moving = q->moving,
+                                 .team = q->team[0] ? q->team : NULL,
+                                 .job = q->job[0] ? q->job : NULL,
+                                 .since_us = q->since_us,
+                                 .until_us = q->until_us,
+                                 .newest_first = !q->oldest,
+                                 .cursor = q->cursor,
+                                 .limit = (int)q->limit};
     struct response_cache *response_cache = request->context->response_cache;
     struct store_reader *reader = NULL;
     struct err err = {0};
+    select_types(q, types, &wanted);
     enum status status = response_cache_acquire_reader(response_cache, &reader, &err);
     if (status == STATUS_OK) {
         status = store_query(reader, &wanted, write_row, page, next, &err);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "web/http/address.h"
+#include "web/http/monotonic_clock.h"
 #include "web/http/response_cache.h"
 #include "web/http/routes.h"
 #include "web/resource/jobs.h"
@@ -327,7 +328,8 @@ static bool read_query(const char *accept, struct web_request *request,
 {
     const unsigned allowed = request->route->parameters;
     struct err err = {0};
-    if (query_parse(request->query_text, allowed, &request->query, &err) != STATUS_OK) {
+    const int64_t now_us = 1000 * clock_read_ms(CLOCK_REALTIME);
+    if (query_parse(request->query_text, allowed, now_us, &request->query, &err) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
     }
     if (request->query.given & QUERY_BIT(QUERY_FORMAT)) {
