@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/hash.h"
 #include "logger/message/codec_native.h"
-#include "logger/storage/journal_reader.h"
+#include "service/identify/journal_lines.h"
 
 ENUM_NAMES(journal_stamp, JOURNAL_STAMP_COUNT, "arrival", "robot", "simulated");
 
@@ -31,10 +30,6 @@ bool journal_field_from_name(const char *name, struct journal_field *field)
 /* State of reading, kept between two lines. */
 struct reading {
     const struct dynamics_journal *wanted;
-    const struct csv_source *inputs; /* [count] */
-    size_t count;
-    struct journal_reader *reader; /* reader of files; NULL: inputs[0] is a text */
-    size_t at;                     /* offset in the text */
     struct dynamics_journal_summary summary;
     char found[128];                /* robots that have telemetry: "r1 real, r1 virtual" */
     char prefix[MESSAGE_TOPIC_MAX]; /* topic prefix of the robot that is being read */
@@ -193,29 +188,6 @@ static void read_control(void *context, const struct event *event)
     }
 }
 
-/* Splits "prefix/pair/real/telemetry"; false when the topic has another ending. */
-static bool split_topic(const char *topic, const char *end, char *prefix, const char **pair,
-                        size_t *pair_bytes)
-{
-    const size_t n = strlen(topic);
-    const size_t m = strlen(end);
-    if (n < m + 4 || strcmp(topic + n - m, end) != 0) {
-        return false;
-    }
-    size_t begin = n - m;
-    while (begin > 0 && topic[begin - 1] != '/') {
-        begin--;
-    }
-    *pair = topic + begin;
-    *pair_bytes = n - m - begin;
-    if (begin < 2 || *pair_bytes == 0 || *pair_bytes >= EVENT_PAIR_MAX) {
-        return false;
-    }
-    memcpy(prefix, topic, begin - 1);
-    prefix[begin - 1] = '\0';
-    return true;
-}
-
 /* Returns whether a message belongs to the wanted robot. Reports an error when none was named
  * and there are two.
  */
@@ -246,7 +218,7 @@ static void add_found_robot(struct reading *r, const char *topic)
         const char *pair = NULL;
         size_t n = 0;
         const char *end = s == SIDE_REAL ? "/real/telemetry" : "/virtual/telemetry";
-        if (split_topic(topic, end, r->prefix, &pair, &n)) {
+        if (journal_topic_split(topic, end, r->prefix, &pair, &n)) {
             (void)snprintf(name, sizeof name, "%.*s %s", (int)n, pair, side_name(s));
             names_append_new(r->found, sizeof r->found, name);
         }
@@ -259,9 +231,10 @@ static void read_message(struct reading *r, struct message *m)
     const char *telemetry = side == SIDE_REAL ? "/real/telemetry" : "/virtual/telemetry";
     const char *pair = NULL;
     size_t n = 0;
-    const bool sample = split_topic(m->topic, telemetry, r->prefix, &pair, &n);
-    const bool control = !sample && side == SIDE_VIRTUAL &&
-                         split_topic(m->topic, "/virtual/control", r->prefix, &pair, &n);
+    const bool sample = journal_topic_split(m->topic, telemetry, r->prefix, &pair, &n);
+    const bool control =
+        !sample && side == SIDE_VIRTUAL &&
+        journal_topic_split(m->topic, "/virtual/control", r->prefix, &pair, &n);
     /* Retained samples are older than the recording. */
     if ((!sample && !control) || !is_of_pair(r, pair, n, sample) || (sample && m->retained)) {
         r->summary.others++;
@@ -276,27 +249,23 @@ static void read_message(struct reading *r, struct message *m)
     (void)codec_native.decode(r->prefix, m, control ? read_control : handle_event, r);
 }
 
-static void read_line(struct reading *r, const struct journal_line *line)
+static enum status read_line(void *context, const struct journal_line *line, struct err *err)
 {
+    struct reading *r = context;
     struct message m;
+    (void)err;
     r->summary.lines++;
-    if (line->overlong) {
-        r->outcome = err_set_at(
-            r->err, STATUS_E_PARSE, FAULT_TOO_LONG, line->path, (unsigned)line->number, 1,
-            "a line of more than %d bytes, no journal has such", MESSAGE_LINE_MAX);
-        return;
-    }
     const enum status st = message_parse(line->text, line->bytes, r->scratch, &m, NULL);
     if (st == STATUS_OK && strlen(m.topic) + 2 < sizeof m.topic) {
         read_message(r, &m);
     } else if (st != STATUS_E_EMPTY) {
         r->summary.unreadable++;
     }
+    return r->outcome;
 }
 
 static enum status judge_reading(struct reading *r, enum status st)
 {
-    st = r->outcome != STATUS_OK ? r->outcome : st;
     if (st == STATUS_OK && r->summary.samples == 0) {
         st = err_set(r->err, STATUS_E_EMPTY, FAULT_NO_DATA, "journal",
                      "no telemetry of %s%s%s side in %llu lines (%llu of them no messages, "
@@ -310,95 +279,10 @@ static enum status judge_reading(struct reading *r, enum status st)
     return st;
 }
 
-/* Finds the input of a line: a file by its name, or the directory of the file. */
-static size_t find_input(const struct reading *r, const char *path)
+static bool ask_on(void *context, uint64_t done, uint64_t total)
 {
-    size_t best = 0;
-    size_t longest = 0;
-    for (size_t i = 0; i < r->count; i++) {
-        const char *input = r->inputs[i].path;
-        const size_t n = strlen(input);
-        if (strncmp(input, path, n) == 0 && n > longest &&
-            (path[n] == '\0' || path[n] == '/' || input[n - 1] == '/')) {
-            best = i;
-            longest = n;
-        }
-    }
-    return best;
-}
-
-static void mark_line(struct file_mark *mark, const struct journal_line *line)
-{
-    mark->hash = hash_bytes(mark->hash, line->text, line->bytes);
-    mark->hash = line->torn ? mark->hash : hash_bytes(mark->hash, "\n", 1);
-    mark->bytes += line->bytes + (line->torn ? 0 : 1);
-}
-
-static enum status next_line(struct reading *r, struct file_mark *marks,
-                             struct journal_line *line)
-{
-    const struct csv_source *text = &r->inputs[0];
-    if (r->reader) {
-        const enum status st = journal_reader_next(r->reader, line, r->err);
-        if (st == STATUS_OK) {
-            mark_line(&marks[find_input(r, line->path)], line);
-        }
-        return st;
-    }
-    if (r->at >= text->bytes) {
-        return STATUS_E_EMPTY;
-    }
-    line->text = text->text + r->at;
-    const char *end = memchr(line->text, '\n', text->bytes - r->at);
-    line->bytes = end ? (size_t)(end - line->text) : text->bytes - r->at;
-    line->overlong = line->bytes > MESSAGE_LINE_MAX;
-    r->at += line->bytes + 1;
-    return STATUS_OK;
-}
-
-static bool may_go_on(const struct reading *r)
-{
-    struct journal_reader_stats stats = {.bytes = r->at, .total_bytes = r->inputs[0].bytes};
-    if (r->reader) {
-        journal_reader_stats(r->reader, &stats);
-    }
-    return !r->wanted->go_on ||
-           r->wanted->go_on(r->wanted->context, stats.bytes, stats.total_bytes);
-}
-
-static enum status read_lines(struct reading *r, struct file_mark *marks)
-{
-    for (uint64_t asked = 0; r->outcome == STATUS_OK; asked++) {
-        struct journal_line line = {.path = r->inputs[0].path, .number = asked + 1};
-        const enum status st = next_line(r, marks, &line);
-        if (st != STATUS_OK) {
-            return st == STATUS_E_EMPTY ? STATUS_OK : st;
-        }
-        read_line(r, &line);
-        if (asked % 1024 == 0 && !may_go_on(r)) {
-            return err_set(r->err, STATUS_E_STALE, FAULT_CANCELLED, "journal", "cancelled");
-        }
-    }
-    return STATUS_OK;
-}
-
-/* Files must be opened; a text is complete in memory. */
-static enum status open_inputs(struct reading *r, struct file_mark *marks)
-{
-    const char *paths[DYNAMICS_JOURNALS_MAX];
-    const struct csv_source *first = &r->inputs[0];
-    if (first->text) {
-        marks[0] =
-            (struct file_mark){first->bytes, hash_bytes(HASH_START, first->text, first->bytes)};
-        return r->count == 1 ? STATUS_OK
-                             : err_set(r->err, STATUS_E_ARG, FAULT_CONFLICTING_KEYS, "identify",
-                                       "one journal at a time was expected");
-    }
-    for (size_t i = 0; i < r->count; i++) {
-        paths[i] = r->inputs[i].path;
-        marks[i] = (struct file_mark){0, HASH_START};
-    }
-    return journal_reader_open_files(paths, r->count, &r->reader, r->err);
+    const struct dynamics_journal *wanted = ((const struct reading *)context)->wanted;
+    return !wanted->go_on || wanted->go_on(wanted->context, done, total);
 }
 
 enum status dynamics_journal_read(const struct dynamics_journal *wanted,
@@ -410,21 +294,13 @@ enum status dynamics_journal_read(const struct dynamics_journal *wanted,
     if (!r) {
         return err_no_memory(err, "journal", "no memory");
     }
-    *r = (struct reading){.wanted = wanted,
-                          .inputs = inputs,
-                          .count = count,
-                          .fresh = true,
-                          .last_seq = -1,
-                          .err = err};
+    *r = (struct reading){.wanted = wanted, .fresh = true, .last_seq = -1, .err = err};
     if (wanted->pair) {
         (void)snprintf(r->summary.pair, sizeof r->summary.pair, "%s", wanted->pair);
     }
-    enum status st = open_inputs(r, marks);
-    if (st == STATUS_OK) {
-        st = judge_reading(r, read_lines(r, marks));
-        *summary = r->summary;
-    }
-    journal_reader_close(r->reader);
+    const struct journal_lines lines = {inputs, count, marks, read_line, ask_on, r};
+    const enum status st = judge_reading(r, journal_lines_read(&lines, err));
+    *summary = r->summary;
     free(r);
     return st;
 }

@@ -57,8 +57,6 @@ struct journal_field {
 /* Parses "nu[0]", "tau[2]", "pose[1]"; false when it is none. */
 bool journal_field_from_name(const char *name, struct journal_field *field);
 
-enum { DYNAMICS_JOURNALS_MAX = DATA_RUNS_MAX };
-
 struct dynamics_journal {
     const char *pair; /* NULL: the only pair in the journal */
     enum side side;

@@ -73,11 +73,12 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
             names_append_new(models, sizeof models, model_row_at(i)->name);
         }
     }
-    return err_set(err, STATUS_E_PARSE, FAULT_WRONG_FILE, path,
-                   "is a journal: a line of JSON for each message. %s reads a table (CSV); "
-                   "tandem replay -c LAB.yaml fits travel times to a journal, and models of "
-                   "motion (%s) read its telemetry",
-                   row->name, models);
+    return err_set(
+        err, STATUS_E_PARSE, FAULT_WRONG_FILE, path,
+        "is a journal: a line of JSON for each message. %s reads a table (CSV); "
+        "travel_time reads the moves of a journal, and models of motion (%s) read its "
+        "telemetry",
+        row->name, models);
 }
 
 static enum status load_recordings(const struct identify_method *method,
@@ -182,7 +183,8 @@ enum status identify_run(const struct model_row *row, const struct identify_requ
                        "%zu files, %d are the limit", request->file_count,
                        (int)IDENTIFY_FILES_MAX);
     }
-    for (size_t i = 0; row->data != MODEL_OF_MOTION && i < request->file_count; i++) {
+    const bool reads_journals = row->data == MODEL_OF_MOTION || row->data == MODEL_OF_MOVES;
+    for (size_t i = 0; !reads_journals && i < request->file_count; i++) {
         if (identify_is_journal(&request->files[i])) {
             return refuse_journal(row, request->files[i].path, err);
         }

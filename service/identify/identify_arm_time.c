@@ -114,7 +114,7 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
         result->list.skipped += st == STATUS_OK;
         return st;
     }
-    return move_list_add(&result->list, &move, csv, err);
+    return move_list_add(&result->list, &move, csv->name, csv->line, err);
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -154,7 +154,8 @@ static struct parameters_in_use_form name_parameters(void *what)
 static enum status load_moves(const struct identify_request *request, bool held_out, void *what,
                               struct err *err)
 {
-    static const struct move_form form = {sizeof(struct profile_move), read_header, read_row};
+    static const struct move_form form = {sizeof(struct profile_move), read_header, read_row,
+                                          NULL};
     return move_list_read(request, held_out, &form, what, err);
 }
 

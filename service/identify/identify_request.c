@@ -74,7 +74,8 @@ void identify_report_outcome(const struct identify_caller *caller,
 
 enum {
     MOTION = 1 << MODEL_OF_MOTION,
-    MOVES = 1 << MODEL_OF_MOVES | 1 << MODEL_OF_COMMANDS,
+    TRAVEL = 1 << MODEL_OF_MOVES,
+    MOVES = TRAVEL | 1 << MODEL_OF_COMMANDS,
     WHEELS = 1 << MODEL_OF_WHEELS,
     POSES = 1 << MODEL_OF_POSES,
     ALL = MOTION | MOVES | WHEELS | POSES | 1 << MODEL_OF_JOINTS
@@ -97,9 +98,9 @@ const struct identify_option identify_options[] = {
     {{"side", 0, ARGUMENT_TEXT, NULL, 0, 0, "real|virtual",
      "side whose laps or telemetry are used if both exist (real)"}, "side", WORD, ALL, AT(side)},
     {{"journal", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
-     "files are journals; else decided from their beginning"}, NULL, 0, MOTION, AT(journal)},
+     "files are journals; else decided from their beginning"}, NULL, 0, MOTION | TRAVEL, AT(journal)},
     {{"pair", 0, ARGUMENT_TEXT, NULL, 0, 0, "ID",
-     "pair whose telemetry is used if a journal has several"}, "pair", WORD, MOTION, AT(pair)},
+     "pair whose telemetry or moves are used if there are several"}, "pair", WORD, MOTION | TRAVEL, AT(pair)},
     {{"validate", 0, ARGUMENT_LIST, NULL, 0, 0, "FILE",
      "also predict this recording, which takes no part in the fit; may be given several times"},
      NULL, 0, ALL, AT(held_out)},
@@ -194,8 +195,13 @@ bool identify_is_journal(const struct csv_source *input)
     if (input->text) {
         const size_t n = input->bytes < sizeof head - 1 ? input->bytes : sizeof head - 1;
         memcpy(head, input->text, n);
-    } else if (strcmp(input->path, "-") != 0 && stat(input->path, &kind) == 0 &&
-               S_ISREG(kind.st_mode)) {
+    } else if (strcmp(input->path, "-") != 0 && stat(input->path, &kind) == 0) {
+        if (S_ISDIR(kind.st_mode)) {
+            return true;
+        }
+        if (!S_ISREG(kind.st_mode)) {
+            return false;
+        }
         FILE *in = fopen(input->path, "rb");
         const size_t n = in ? fread(head, 1, sizeof head - 1, in) : 0;
         head[n] = '\0';

@@ -161,8 +161,8 @@ void identify_close_provenance(struct json_writer *w, const struct identify_file
 /* Print files for people, a line each, with a word before the name. */
 void identify_files_print(FILE *out, const char *word, const struct identify_files *files);
 
-/* Does an input begin like a journal, whose lines are objects? False for a pipe, because it can
- * only be read once. */
+/* Is an input a directory, which stands for the journal in it, or does it begin like a journal,
+ * whose lines are objects? False for a pipe, because it can only be read once. */
 bool identify_is_journal(const struct csv_source *input);
 
 /* The name of a recording without folders. */

@@ -11,6 +11,7 @@
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "service/identify/move_list.h"
+#include "service/identify/travel_journal.h"
 #include "twin/report/fit_report.h"
 
 /* "displacement_m=-" in --columns: the table has no such column. */
@@ -25,6 +26,8 @@ struct result {
     struct csv_quantity rotation, displacement, lap, lap1, lap2, state;
     enum travel_motion motion; /* kind of motion by the columns so far */
     bool has_motion;           /* a file was read */
+    int pair;                  /* column of the pairs; -1: none */
+    size_t motions, laps;      /* moves of journals by the kind of their time */
     int op, status;            /* operation and final status on this side, in our own entries */
     const struct csv *csv;     /* the current table */
 };
@@ -138,7 +141,12 @@ static enum status find_motion(struct result *result, struct err *err)
 static enum status read_header(void *context, const struct csv *csv, struct err *err)
 {
     struct result *result = context;
+    size_t ignored = 0;
     result->csv = csv;
+    result->pair = result->list.request->pair ? csv_find(csv, "pair") : -1;
+    if (result->list.request->pair && result->pair < 0) {
+        return csv_require(csv, "pair", &ignored, err);
+    }
     enum status st = find_lap(result, err);
     st = st == STATUS_OK ? find_either(result, "rotation_rad", "rotation_deg", RAD_PER_DEG,
                                        &result->rotation, err)
@@ -181,6 +189,10 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
         (result->status >= 0 && strcmp(csv_text(csv, (size_t)result->status), "done") != 0);
     struct travel_move move = {.lap_s = 0.0};
 
+    if (result->pair >= 0 &&
+        strcmp(csv_text(csv, (size_t)result->pair), result->list.request->pair) != 0) {
+        return STATUS_OK;
+    }
     if (other || lap.column < 0 || is_empty(csv, lap.column) ||
         is_empty(csv, result->rotation.column) || is_empty(csv, result->displacement.column)) {
         result->list.skipped++;
@@ -192,7 +204,8 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
     st = st == STATUS_OK
              ? csv_quantity_read(csv, result->displacement, &move.displacement_m, err)
              : st;
-    return st == STATUS_OK ? move_list_add(&result->list, &move, csv, err) : st;
+    return st == STATUS_OK ? move_list_add(&result->list, &move, csv->name, csv->line, err)
+                           : st;
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -268,6 +281,10 @@ static void print_page(const void *what, FILE *out)
                   motion_text(fit->motion), files, files == 1 ? "" : "s",
                   travel_method_name(fit->method));
     move_list_print_verdict(out, &result->list);
+    if (result->motions + result->laps > 0) {
+        (void)fprintf(out, "times: %zu by the robot's stamps of start and end, %zu laps\n",
+                      result->motions, result->laps);
+    }
     print_terms(fit, out);
     print_accelerating(&fit->accelerating, out);
     move_list_print_residuals(out, &result->list, &left);
@@ -280,10 +297,35 @@ static struct parameters_in_use_form name_parameters(void *what)
     return (struct parameters_in_use_form){"travel_time", {&fit->estimate}, false};
 }
 
+static enum status add_move(void *context, const struct travel_move *move, struct err *err)
+{
+    return move_list_add(context, move, "journal", 0, err);
+}
+
+static enum status read_journal(struct move_list *list, const struct csv_source *input,
+                                struct err *err)
+{
+    struct result *result = (struct result *)list;
+    struct travel_journal journal = {
+        .pair = list->request->pair,
+        .side = strcmp(list->request->side, "real") == 0 ? SIDE_REAL : SIDE_VIRTUAL,
+        .add = add_move,
+        .go_on = move_list_report,
+        .context = list};
+    const enum status st = travel_journal_read(&journal, input, err);
+    result->motion = result->has_motion ? result->motion : TRAVEL_TURNS_AND_DRIVES;
+    result->has_motion = true;
+    result->motions += journal.motions;
+    result->laps += journal.laps;
+    list->skipped += journal.skipped;
+    return st;
+}
+
 static enum status load_moves(const struct identify_request *request, bool held_out, void *what,
                               struct err *err)
 {
-    static const struct move_form form = {sizeof(struct travel_move), read_header, read_row};
+    static const struct move_form form = {sizeof(struct travel_move), read_header, read_row,
+                                          read_journal};
     return move_list_read(request, held_out, &form, what, err);
 }
 

@@ -8,7 +8,7 @@
 /* Ratio of the total work that reading takes. */
 static const double READING_SHARE = 0.9;
 
-static bool report_reading(void *context, uint64_t done, uint64_t total)
+bool move_list_report(void *context, uint64_t done, uint64_t total)
 {
     return identify_go_on(&((const struct move_list *)context)->request->caller, READING_SHARE,
                           done, total);
@@ -18,7 +18,10 @@ static enum status read_table(struct move_list *list, const struct csv_source *i
                               struct err *err)
 {
     const struct csv_lines lines = {list->form->read_header, list->form->read_row,
-                                    report_reading, list};
+                                    move_list_report, list};
+    if (list->form->read_journal && (list->request->journal || identify_is_journal(input))) {
+        return list->form->read_journal(list, input, err);
+    }
     return csv_file_read(input, &lines, NULL, err);
 }
 
@@ -47,15 +50,15 @@ enum status move_list_read(const struct identify_request *request, bool held_out
     return st;
 }
 
-enum status move_list_add(struct move_list *list, const void *move, const struct csv *csv,
-                          struct err *err)
+enum status move_list_add(struct move_list *list, const void *move, const char *name,
+                          unsigned line, struct err *err)
 {
     const size_t each = list->form->each;
     if (list->count == list->room) {
         const size_t room = list->room ? 2 * list->room : 1024;
         void *more = room <= SIZE_MAX / 2 / each ? realloc(list->moves, room * each) : NULL;
         if (!more) {
-            return err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, csv->name, csv->line, 0,
+            return err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, name, line, 0,
                               "no memory for more than %zu moves", list->count);
         }
         list->moves = more;

@@ -8,10 +8,15 @@
 #include "service/identify/identify_head.h"
 
 /* How to read moves. */
+struct move_list;
+
 struct move_form {
     size_t each; /* size of a move in bytes */
     /* Callbacks for each header and row; they get the list. */
     csv_line *read_header, *read_row;
+    /* Reads the moves of a journal; NULL: only tables can be read. */
+    enum status (*read_journal)(struct move_list *list, const struct csv_source *input,
+                                struct err *err);
 };
 
 /* The result of a fit of moves begins with this. */
@@ -32,9 +37,11 @@ struct move_list {
 MUST_USE enum status move_list_read(const struct identify_request *request, bool held_out,
                                     const struct move_form *form, struct move_list *list,
                                     struct err *err);
-/* Add a move from the current line of csv. STATUS_E_NOMEM. */
-MUST_USE enum status move_list_add(struct move_list *list, const void *move,
-                                   const struct csv *csv, struct err *err);
+/* Add a move; name and line are its place for errors. STATUS_E_NOMEM. */
+MUST_USE enum status move_list_add(struct move_list *list, const void *move, const char *name,
+                                   unsigned line, struct err *err);
+/* Report how far reading is; context: the list. For callbacks go_on. */
+bool move_list_report(void *context, uint64_t done, uint64_t total);
 void move_list_free(void *list);
 
 /* Check that the request can be met: STATUS_E_ARG. */

@@ -124,7 +124,7 @@ def check_faults(rig):
         assert line is None or error["where"] == "trial.csv", text
     for query, parameter in (("model=usv3&method=best", "method"), ("model=usv3&columns=u", "columns"),
                              ("model=usv3&columns=w%3Dx", "columns"), ("model=usv3&columns=%40lab.yaml", "columns"), ("model=walk", "model"),
-                             ("model=usv3&side=left", "side"), ("model=travel_time&pair=r1", "pair"), ("model=travel_time&biases=true", "biases"), ("", "model"),
+                             ("model=usv3&side=left", "side"), ("model=arm_time&pair=r1", "pair"), ("model=travel_time&biases=true", "biases"), ("", "model"),
                              ("model=usv3&ridge=-1", "ridge"), ("model=usv3&delay_max_s=11", "delay_max_s"), ("model=usv3&robust=1", "robust"),
                              ("model=travel_time&delay_max_s=1", "delay_max_s"), ("model=usv3&reference=/etc/passwd", "reference"),
                              ("model=usv3&reference=mass%3D5", "reference"), ("model=usv3&reference=d1%3Dlots", "reference"), ("model=travel_time&reference=d1%3D1", "reference"),
