@@ -92,7 +92,9 @@ static void write_client_id(char out[SESSION_ID_MAX], const struct mqtt_client_o
     }
     if (o->unique_id) {
         const size_t used = strlen(out);
-        (void)getrandom(&random, sizeof random, 0);
+        if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
+            random = (uint32_t)lab_clock_monotonic_us();
+        }
         (void)snprintf(out + used, SESSION_ID_MAX - used, "-%ld-%08" PRIx32, (long)getpid(),
                        random);
     }
