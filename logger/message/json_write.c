@@ -51,7 +51,8 @@ static void write_char(struct json_writer *w, char c)
 }
 
 /* Copies text without escapes, eight bytes at a time, as most texts have none. False: it has
- * some, or there may be too little room for the overhang of the last eight bytes. */
+ * some, or there may be too little room for the overhang of the last eight bytes. True: eight
+ * bytes of room are left. */
 static bool write_plain(struct json_writer *w, const char *value, size_t bytes)
 {
     if (bytes + 2 + WORD_BYTES > w->capacity - w->used) {
@@ -78,15 +79,12 @@ static bool write_plain(struct json_writer *w, const char *value, size_t bytes)
 }
 
 /* Escapes what JSON requires, and the bytes from 0x7f to `escaped_max`. */
-static void write_quoted(struct json_writer *w, const char *value, size_t bytes,
-                         unsigned char escaped_max)
+static void write_escaped(struct json_writer *w, const char *value, size_t bytes,
+                          unsigned char escaped_max)
 {
     static const char hex[] = "0123456789abcdef";
     const char *const end = value + bytes;
     const char *from = value;
-    if (write_plain(w, value, bytes)) {
-        return;
-    }
     write_char(w, '"');
     for (const char *p = json_skip_plain(value, end); p < end;
          p = json_skip_plain(p + 1, end)) {
@@ -108,14 +106,24 @@ static void write_quoted(struct json_writer *w, const char *value, size_t bytes,
     write_char(w, '"');
 }
 
+static void write_quoted(struct json_writer *w, const char *value, size_t bytes,
+                         unsigned char escaped_max)
+{
+    if (!write_plain(w, value, bytes)) {
+        write_escaped(w, value, bytes, escaped_max);
+    }
+}
+
 static void begin_member(struct json_writer *w, const char *key)
 {
     if (w->comma[w->depth]) {
         write_char(w, ',');
     }
     w->comma[w->depth] = true;
-    if (key) {
-        write_quoted(w, key, strlen(key), 0);
+    if (key && write_plain(w, key, strlen(key))) {
+        w->text[w->used++] = ':'; /* the room that write_plain() leaves */
+    } else if (key) {
+        write_escaped(w, key, strlen(key), 0);
         write_char(w, ':');
     }
 }
