@@ -31,8 +31,8 @@ bool vda_is_new(const struct vda_run *run, struct vda_sequence *last, double hea
     const struct message *m = run->message;
     const uint64_t payload = hash_long(HASH_START, m->payload, m->stored_bytes);
     *missing = 0;
-    if (!(fabs(header) < most)) {
-        return true; /* absent */
+    if (!(fabs(header) < most) || (m->retained && !last->known)) {
+        return true; /* absent, or of an earlier life */
     }
     const int64_t steps = last->known ? count_steps(last->header, (int64_t)header) : 1;
     if (steps <= 0) {

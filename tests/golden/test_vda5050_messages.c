@@ -37,14 +37,21 @@ static void step_bench(void *context, const struct event *e)
     lab_step(b->rig.lab, e, &fx);
 }
 
-static void receive(struct bench *b, const char *topic, const char *payload, double s)
+static void receive_stored(struct bench *b, const char *topic, const char *payload, double s,
+                           bool retained)
 {
     struct message m = {.t_us = lab_us(s),
+                        .retained = retained,
                         .payload = payload,
                         .stored_bytes = strlen(payload),
                         .payload_bytes = strlen(payload)};
     (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
     (void)codec_decode(&b->rig.set, "tandem/v1", &m, step_bench, b);
+}
+
+static void receive(struct bench *b, const char *topic, const char *payload, double s)
+{
+    receive_stored(b, topic, payload, s, false);
 }
 
 static uint64_t count_alarms(const struct bench *b, enum alarm_type type)
@@ -189,6 +196,24 @@ static void test_early_clock(void)
     drive_orders(&b, ids, NEVER, NEVER, 5.9);
     CHECK_INT("answered", count_alarms(&b, ALARM_TYPE_TIMEOUT), 0);
     CHECK_INT("reported", count_alarms(&b, ALARM_TYPE_CONTRADICTION), 1);
+    end_rig(&b.rig);
+}
+
+/* A broker may have a state of the vehicle's earlier life. */
+static void test_retained(void)
+{
+    static const char old[] = "{\"headerId\":900,\"timestamp\":\"1970-01-01T00:00:01.000Z\","
+                              "\"orderId\":\"\",\"lastNodeId\":\"\",\"lastNodeSequenceId\":0,"
+                              "\"driving\":false}";
+    static struct bench b;
+    memset(&b, 0, sizeof b);
+    start_rig(&b.rig, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
+    receive_stored(&b, "uagv/v2/acme/a/state", old, 60.0, true);
+    for (size_t k = 0; k < 2; k++) {
+        send_state(&b, 'a', k, k ? "2" : "1", 0.0);
+    }
+    CHECK_INT("a new life", count_alarms(&b, ALARM_TYPE_CONTRADICTION), 0);
+    CHECK_INT("nothing is lost", count_alarms(&b, ALARM_TYPE_LOST), 0);
     end_rig(&b.rig);
 }
 
@@ -481,6 +506,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("vda5050 messages", NULL, NULL);
     CU_add_test(suite, "header ids", test_header_ids);
     CU_add_test(suite, "an earlier clock", test_early_clock);
+    CU_add_test(suite, "a retained state", test_retained);
     CU_add_test(suite, "header ids of each topic", test_topics);
     CU_add_test(suite, "released edges", test_released);
     CU_add_test(suite, "halts", test_halts);
