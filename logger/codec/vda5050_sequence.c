@@ -36,8 +36,8 @@ bool vda_is_new(const struct vda_run *run, struct vda_sequence *last, double hea
     }
     const int64_t steps = last->known ? count_steps(last->header, (int64_t)header) : 1;
     if (steps <= 0) {
-        const bool newer =
-            stamp_us > last->stamp_us || (steps == 0 && stamp_us == last->stamp_us);
+        const bool at_once = steps == 0 || steps < -VDA_LATE_MAX; /* stamps may be coarse */
+        const bool newer = stamp_us > last->stamp_us || (at_once && stamp_us == last->stamp_us);
         if (payload == last->payload || (!newer && is_late(last, stamp_us))) {
             return false;
         }

@@ -217,6 +217,32 @@ static void test_retained(void)
     end_rig(&b.rig);
 }
 
+/* Stamps in whole seconds: ids that stay or start again are not late, the one before is. */
+static void test_coarse_stamps(void)
+{
+    static const struct {
+        const char *ids[2];
+        size_t samples;
+    } rows[] = {{{"7", "7"}, 2}, {{"65535", "0"}, 2}, {{"70", "1"}, 2}, {{"70", "69"}, 1}};
+    static struct bench b;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        memset(&b, 0, sizeof b);
+        start_rig(&b.rig, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
+        for (int k = 0; k < 2; k++) {
+            char text[512];
+            (void)snprintf(
+                text, sizeof text,
+                "{\"headerId\":%s,\"timestamp\":\"1970-01-01T00:01:01Z\",\"orderId\":"
+                "\"\",\"lastNodeId\":\"\",\"lastNodeSequenceId\":0,\"driving\":false,"
+                "\"agvPosition\":{\"x\":%d,\"y\":1,\"positionInitialized\":true}}",
+                rows[i].ids[k], k);
+            receive(&b, "uagv/v2/acme/a/state", text, 61.0 + 0.1 * k);
+        }
+        CHECK_INT(rows[i].ids[0], b.samples, rows[i].samples);
+        end_rig(&b.rig);
+    }
+}
+
 /* Each topic has its own header ids. */
 static void test_topics(void)
 {
@@ -507,6 +533,7 @@ int main(void)
     CU_add_test(suite, "header ids", test_header_ids);
     CU_add_test(suite, "an earlier clock", test_early_clock);
     CU_add_test(suite, "a retained state", test_retained);
+    CU_add_test(suite, "coarse stamps", test_coarse_stamps);
     CU_add_test(suite, "header ids of each topic", test_topics);
     CU_add_test(suite, "released edges", test_released);
     CU_add_test(suite, "halts", test_halts);
