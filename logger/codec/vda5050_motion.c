@@ -137,7 +137,6 @@ static bool had_no_time(const struct vda_run *run, double moved_m, double since_
 void vda_watch_turn(const struct vda_run *run, const struct vda_state *st)
 {
     struct vda_vehicle *v = run->v;
-    const double since_s = lab_s(st->stamp_us - v->departed_us);
     const double moved_m = hypot(st->at.x_m - v->leave_x_m, st->at.y_m - v->leave_y_m);
     const double turned_rad =
         fabs(remainder(st->at.theta_rad - v->leave_rad, 2.0 * acos(-1.0)));
@@ -148,6 +147,7 @@ void vda_watch_turn(const struct vda_run *run, const struct vda_state *st)
         v->against_count == VDA_AGAINST) {
         return;
     }
+    const double since_s = lab_s(st->stamp_us - v->departed_us);
     if (on_spot ? had_no_time(run, moved_m, since_s)
                 : has_turned(turned_rad, moved_m, since_s)) {
         v->against = true;

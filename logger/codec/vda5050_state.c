@@ -395,7 +395,7 @@ static void emit_reached(const struct vda_run *run, const struct vda_state *st, 
 {
     struct vda_vehicle *v = run->v;
     const bool whole = at - v->last == 2;
-    const bool paused = v->paused_us > 0 || v->stopped_us != LAB_TIME_NONE;
+    const bool paused = v->paused_us != 0 || v->stopped_us != LAB_TIME_NONE;
     const bool stopped = (v->stood && st->driving == 1) || vda_has_stop(run, st, at - 1);
     for (int64_t q = v->last + 1; q < at; q += 2) {
         const struct vda_node *end = vda_find_node(v, q + 1);
