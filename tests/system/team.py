@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def run_class3():
         assert any(state["run"] and state["run"]["predicted"] for state in states) and states[-1]["run"] is None, states
         assert states[-1]["robots"]["R1"]["state"] == "FINISHED" and states[-1]["resources"]["IB"]["owner"] is None, states[-1]
         ids = [payload["id"] for topic, payload in messages if topic.endswith("/real/command")]
-        assert len(ids) == len(set(ids)) and all(re.fullmatch(r"cell-R[12]-\d+", one) for one in ids), ids
+        assert len(ids) == len(set(ids)) and all(re.fullmatch(r"cell-R[12]-[0-9a-f]{11}-\d+", one) for one in ids), ids
         rig.wait_stored("r1", "r2")
         entries = [json.loads(text) for pair in ("r1", "r2") for text in rig.records(pair, "entries")]
         assert all(entry["team"] == "cell" and entry["job"] is None for entry in entries), entries
@@ -104,6 +105,35 @@ def run_class3():
         replayed = [entry for pair in ("r1", "r2") for entry in document["pairs"][pair]["entries"]]
         assert replayed == entries, "the journal agrees"
         print(f"class 3: {len(entries)} commands, {len(events)} events; {run.stdout.splitlines()[-1]}", flush=True)
+
+
+def run_lost():
+    """Journal, checkpoint and store are lost, the robots live on and know the ids of before: a second life works."""
+    with Rig() as rig:
+        make_lab(rig, "ab" * 5)
+        rig.start_daemon()
+        start_robots(rig)
+        received = rig.listen("heard")
+        command = [TANDEM, "team", "run", "-c", str(rig.lab), "--timeout", "60", "cell"]
+        for life in range(2):
+            run = rig.run(command, stdout=subprocess.PIPE, text=True)
+            if life == 0:
+                first = run.stdout.readline()  # all are at work: nobody is left to start
+                again = subprocess.run(command, capture_output=True, text=True)
+                assert again.returncode != 0 and not re.search(r"after -", again.stdout), (first, again)
+            said = run.communicate()[0]
+            assert run.returncode == 0 and re.search(r", 0 activities failed\n$", said), (life, said)
+            if life == 0:
+                rig.daemon.send_signal(signal.SIGKILL)
+                rig.daemon.wait()
+                for path in [path for path in rig.folder.iterdir() if re.match(r"journal|store|checkpoint", path.name)]:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                rig.start_daemon()
+        rig.catch_up(received)
+        ids = [payload["id"] for topic, payload in read_recording(received) if topic.endswith("/real/command")]
+        assert len(ids) == len(set(ids)) and len({one.split("-")[2] for one in ids}) == 2, ids
+        rig.stop_daemon()
+        print(f"a second life: {len(ids)} commands, {again.stdout.strip()} {again.stderr.strip()}", flush=True)
 
 
 # ---- kill -9 ----
@@ -168,6 +198,7 @@ def run_killed(rounds):
 
 def main():
     run_class3()
+    run_lost()
     run_killed(ROUNDS)
 
 
