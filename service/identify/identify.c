@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "service/tool/json_file.h"
+#include "service/tool/known_numbers.h"
 
 static const struct identify_method *const methods[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOTION] = &identify_dynamics,     [MODEL_OF_MOVES] = &identify_travel_time,
@@ -152,6 +153,25 @@ static void write_document(const void *what, struct json_writer *w)
     }
 }
 
+/* Prints the page; values that the data do not determine are named so. */
+static enum status print_page(const struct identify_method *method, const void *result,
+                              FILE *out, struct err *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *page = open_memstream(&text, &bytes);
+    if (page) {
+        method->print(result, page);
+        identify_files_print(page, "file: ", &((const struct identify_head *)result)->files);
+    }
+    const bool printed = page && fclose(page) == 0;
+    if (printed) {
+        known_numbers_print(text, out);
+    }
+    free(text);
+    return printed ? STATUS_OK : err_no_memory(err, "identify", "no memory");
+}
+
 static enum status run_method(const struct identify_method *method, const struct model_row *row,
                               const struct identify_request *request, FILE *out,
                               struct err *err)
@@ -160,12 +180,11 @@ static enum status run_method(const struct identify_method *method, const struct
     if (!result) {
         return err_no_memory(err, "identify", "no memory");
     }
-    const enum status st = identify_find(method, row, request, result, err);
+    enum status st = identify_find(method, row, request, result, err);
     if (st == STATUS_OK && request->json) {
         json_file_print(out, write_document, &(struct found){method, result});
     } else if (st == STATUS_OK) {
-        method->print(result, out);
-        identify_files_print(out, "file: ", &((const struct identify_head *)result)->files);
+        st = print_page(method, result, out, err);
     }
     if (method->release) {
         method->release(result);
