@@ -6,14 +6,19 @@
 #include <string.h>
 
 #include "base/numbers/random.h"
+#include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
+#include "logger/message/json_scan.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
+#include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
 
-enum { STOP_MS = 3000, THIRDS = 3, ROUND = THIRDS * THIRDS };
+enum { STOP_MS = 3000, CONNECT_US = 10 * 1000 * 1000, THIRDS = 3, ROUND = THIRDS * THIRDS };
+
+static const double TIMEOUT_S = 10.0;
 
 struct drive {
     struct mqtt_client_options broker;
@@ -21,6 +26,8 @@ struct drive {
     double interval_s, timeout_s, for_s, turn_min_rad, turn_max_rad, drive_min_m, drive_max_m;
     int count;
     bool quiet, json;
+    const char *lab_path; /* NULL: robots speak natively */
+    struct lab_file lab;
 
     struct session session;
     struct random_source random;
@@ -30,8 +37,11 @@ struct drive {
     struct event_command command; /* the command without an answer yet */
     /* LAB_TIME_NONE: no answer yet; link mode: [SIDE_REAL] only */
     int64_t lap_us[SIDE_COUNT];
-    uint64_t sent, answered;
+    bool closed; /* its entry has arrived; only with a lab file */
+    uint64_t sent, answered, entries;
 };
+
+/* ---- answers ---- */
 
 static void receive_reply(void *context, const struct event *event)
 {
@@ -42,11 +52,50 @@ static void receive_reply(void *context, const struct event *event)
     }
 }
 
+static bool scan_lap(struct json_scan *s, int64_t *lap_us)
+{
+    double lap_s = 0.0;
+    if (json_scan_peek(s) == JSON_KIND_NULL) {
+        return json_scan_null(s);
+    }
+    const bool number = json_scan_number(s, &lap_s);
+    *lap_us = number ? lab_us(lap_s) : LAB_TIME_NONE;
+    return number;
+}
+
+/* The daemon compares robots of any protocol: its entry has both laps. */
+static void receive_entry(struct drive *d, const struct message *m)
+{
+    struct json_scan s;
+    struct json_text key;
+    struct json_text id = {0};
+    int64_t lap_us[SIDE_COUNT] = {LAB_TIME_NONE, LAB_TIME_NONE};
+    json_scan_start(&s, m->payload, m->stored_bytes, JSON_SCAN_DEPTH_MAX);
+    if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        return;
+    }
+    while (json_scan_next_member(&s, &key)) {
+        (void)(json_text_is(&key, "id")              ? json_scan_text(&s, &id)
+               : json_text_is(&key, "real_lap_s")    ? scan_lap(&s, &lap_us[SIDE_REAL])
+               : json_text_is(&key, "virtual_lap_s") ? scan_lap(&s, &lap_us[SIDE_VIRTUAL])
+                                                     : json_scan_skip(&s, NULL, NULL));
+    }
+    if (!s.error && id.at && json_text_is(&id, d->command.id)) {
+        memcpy(d->lap_us, lap_us, sizeof d->lap_us);
+        d->closed = true;
+        d->entries++;
+    }
+}
+
 static void receive_message(void *context, const struct message *m)
 {
     struct drive *d = context;
     struct message message = *m;
     if (m->retained) {
+        return;
+    }
+    if (d->lab_path) {
+        receive_entry(d, m);
         return;
     }
     if (d->link) { /* in link mode L1 gets one reply, in a robot's format */
@@ -88,10 +137,16 @@ static void draw_move(struct drive *d, struct event_command *command)
     command->displacement_m = kind >= 1 ? drive_m : 0.0;
 }
 
+/* With a lab file entries have the laps of both robots in link mode, too. */
+static bool has_one_lap(const struct drive *d)
+{
+    return d->link && !d->lab_path;
+}
+
 static bool is_answered(const struct drive *d)
 {
     return d->lap_us[SIDE_REAL] != LAB_TIME_NONE &&
-           (d->link || d->lap_us[SIDE_VIRTUAL] != LAB_TIME_NONE);
+           (has_one_lap(d) || d->lap_us[SIDE_VIRTUAL] != LAB_TIME_NONE);
 }
 
 /* Waits for the replies. It continues after a stop signal, because an open command should be
@@ -99,7 +154,7 @@ static bool is_answered(const struct drive *d)
 static void wait_for_replies(struct drive *d)
 {
     const int64_t limit_us = lab_clock_monotonic_us() + lab_us(d->timeout_s);
-    while (!is_answered(d) && lab_clock_monotonic_us() < limit_us) {
+    while (!d->closed && !is_answered(d) && lab_clock_monotonic_us() < limit_us) {
         session_wait(&d->session, limit_us);
         session_drain(&d->session, receive_message, d);
     }
@@ -121,8 +176,8 @@ static void write_reply(const void *drive, struct json_writer *w)
     json_write_text(w, "id", d->command.id);
     json_write_real(w, "rotation_rad", d->command.rotation_rad);
     json_write_real(w, "displacement_m", d->command.displacement_m);
-    write_lap(w, d->link ? "lap_s" : "real_lap_s", d->lap_us[SIDE_REAL]);
-    if (!d->link) {
+    write_lap(w, has_one_lap(d) ? "lap_s" : "real_lap_s", d->lap_us[SIDE_REAL]);
+    if (!has_one_lap(d)) {
         write_lap(w, "virtual_lap_s", d->lap_us[SIDE_VIRTUAL]);
     }
 }
@@ -145,8 +200,8 @@ static void show_reply(const struct drive *d)
     }
     (void)printf("%s  %+.3f rad  %.3f m ", d->command.id, d->command.rotation_rad,
                  d->command.displacement_m);
-    for (int side = 0; side < (d->link ? 1 : SIDE_COUNT); side++) {
-        const char *name = d->link ? "reply" : side_name((enum side)side);
+    for (int side = 0; side < (has_one_lap(d) ? 1 : SIDE_COUNT); side++) {
+        const char *name = has_one_lap(d) ? "reply" : side_name((enum side)side);
         if (d->lap_us[side] == LAB_TIME_NONE) {
             (void)printf("  %s -", name);
         } else {
@@ -162,7 +217,8 @@ static void drive_all(struct drive *d)
     const int64_t end_us =
         d->for_s > 0.0 ? lab_clock_monotonic_us() + lab_us(d->for_s) : LAB_TIME_MAX;
     const int64_t run = lab_clock_now_us() / 1000000;
-    bool going = session_await(&d->session, end_us);
+    const int64_t patience_us = lab_clock_monotonic_us() + CONNECT_US;
+    bool going = session_await(&d->session, patience_us < end_us ? patience_us : end_us);
     for (int n = 1; going && (d->count == 0 || n <= d->count); n++) {
         struct event_command *command = &d->command;
         *command = (struct event_command){.source_us = lab_clock_now_us()};
@@ -170,6 +226,7 @@ static void drive_all(struct drive *d)
         draw_move(d, command);
         d->lap_us[SIDE_REAL] = LAB_TIME_NONE;
         d->lap_us[SIDE_VIRTUAL] = LAB_TIME_NONE;
+        d->closed = false;
         if (session_command(&d->session, d->command_topic, command)) {
             d->sent++;
             wait_for_replies(d);
@@ -194,10 +251,12 @@ static int run_drive(struct drive *d)
     (void)snprintf(id, sizeof id, "drive-%s", d->pair);
     struct mqtt_client_options client = broker_arguments_options(&d->broker, id);
     client.topics = topics;
-    client.topic_count = d->link ? 1 : SIDE_COUNT;
+    client.topic_count = d->link || d->lab_path ? 1 : SIDE_COUNT;
     session_topic(d->command_topic, d->broker.prefix, d->pair, "command");
     session_topic(replies[SIDE_REAL], d->broker.prefix, d->pair,
-                  d->link ? "reply" : "real/reply");
+                  d->lab_path ? "entry"
+                  : d->link   ? "reply"
+                              : "real/reply");
     session_topic(replies[SIDE_VIRTUAL], d->broker.prefix, d->pair, "virtual/reply");
     if (!session_open(&d->session, client)) {
         return EXIT_FAILED;
@@ -211,10 +270,66 @@ static int run_drive(struct drive *d)
                      " timed out\n",
                      d->pair, d->sent, d->answered, d->sent - d->answered);
     }
+    if (d->lab_path && d->sent > 0 && d->entries == 0) {
+        (void)fprintf(stderr,
+                      "tandem: drive: no entry arrived: does 'tandem serve -c %s' run?\n",
+                      d->lab_path);
+    }
     return session_was_connected(&d->session) ? EXIT_FINE : EXIT_FAILED;
 }
 
+/* ---- the command ---- */
+
+/* Broker, mode and patience are the lab's. */
+static bool read_lab(struct drive *d, bool has_timeout)
+{
+    if (!lab_argument_load("drive", d->lab_path, &d->lab)) {
+        return false;
+    }
+    const struct pair_params *p = lab_find_params(d->lab.pairs, d->lab.pair_count, d->pair);
+    if (!p) {
+        (void)fprintf(stderr, "tandem: drive: the lab has no pair '%s'\n", d->pair);
+        return false;
+    }
+    d->link = p->mode == PAIR_LINK;
+    if (!d->link && codec_find(p->codec)->receive) {
+        (void)fprintf(
+            stderr,
+            "tandem: drive: pairs.%s.mode: link was expected: robots whose codec is %s "
+            "do not read the commands of drive\n",
+            d->pair, p->codec);
+        return false;
+    }
+    d->broker = broker_client_options(&d->lab.broker, NULL);
+    d->timeout_s = has_timeout ? d->timeout_s : lab_s(p->timeout_us) + 2.0;
+    return true;
+}
+
+static int start_drive(struct drive *d, const char *mode, int seed)
+{
+    const bool has_timeout = d->timeout_s > 0.0;
+    int exit_status = EXIT_USAGE;
+    if (d->turn_max_rad < d->turn_min_rad || d->drive_max_m < d->drive_min_m) {
+        (void)fputs(
+            "tandem: --turn-max and --drive-max: at least the smallest size was expected\n",
+            stderr);
+        return exit_status;
+    }
+    d->link = strcmp(mode, "link") == 0;
+    d->timeout_s = has_timeout ? d->timeout_s : TIMEOUT_S;
+    d->random.state = (uint64_t)seed;
+    if ((!d->lab_path || read_lab(d, has_timeout)) &&
+        session_names_fit(d->broker.prefix, d->pair, 0)) {
+        exit_status = run_drive(d);
+    }
+    lab_file_free(&d->lab);
+    return exit_status;
+}
+
 static const char description[] =
+    "  With -c LAB.yaml it uses the lab's broker and the pair's mode, and waits for the "
+    "entries\n"
+    "  of 'tandem serve': so it drives robots of every codec.\n"
     "  Sends random moves to PAIR/command. Of nine moves three are rotations, three are\n"
     "  displacements and three are both: one short, one medium, one long of each kind.\n"
     "  The next move follows when the last one was answered or timed out. After a signal\n"
@@ -227,18 +342,18 @@ int command_drive(int argc, char **argv)
     struct drive d = {.broker = broker_arguments_defaults(),
                       .pair = "r1",
                       .interval_s = 0.2,
-                      .timeout_s = 10.0,
                       .turn_min_rad = 0.3,
                       .turn_max_rad = 3.0,
                       .drive_min_m = 0.1,
                       .drive_max_m = 1.0};
     /* clang-format off */
     const struct argument rows[] = {
+        {"lab", 'c', ARGUMENT_TEXT, &d.lab_path, 0, 0, "LAB.yaml", "the lab file of the pair"},
         {"pair", 0, ARGUMENT_TEXT, &d.pair, 0, 0, "ID", "pair to command (r1)"},
         {"mode", 0, ARGUMENT_TEXT, &mode, 0, 0, "observe|link",
          "wait for both robots' replies, or for the merged one (observe)"},
         {"interval", 0, ARGUMENT_REAL, &d.interval_s, 0, 3600, "S", "pause after the replies (0.2)"},
-        {"timeout", 0, ARGUMENT_REAL, &d.timeout_s, 0.001, 86400, "S", "go on without replies after it (10)"},
+        {"timeout", 0, ARGUMENT_REAL, &d.timeout_s, 0.001, 86400, "S", "go on after it (10; -c: the lab's)"},
         {"turn-min", 0, ARGUMENT_REAL, &d.turn_min_rad, 0.001, 1000, "RAD", "smallest rotation (0.3)"},
         {"turn-max", 0, ARGUMENT_REAL, &d.turn_max_rad, 0.001, 1000, "RAD", "largest rotation (3)"},
         {"drive-min", 0, ARGUMENT_REAL, &d.drive_min_m, 0.001, 1000, "M", "smallest displacement (0.1)"},
@@ -256,7 +371,8 @@ int command_drive(int argc, char **argv)
         .command = "drive",
         .operands = "",
         .description = description,
-        .examples = "  tandem drive --pair r1 --count 100 --interval 0\n",
+        .examples = "  tandem drive --pair r1 --count 100 --interval 0\n"
+                    "  tandem drive -c lab.yaml --pair r1 --count 20\n",
         .exit_status = "there was never a connection to the broker",
         .rows = rows,
         .row_count = COUNT(rows),
@@ -265,16 +381,5 @@ int command_drive(int argc, char **argv)
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
-    if (!session_names_fit(d.broker.prefix, d.pair, 0)) {
-        return EXIT_USAGE;
-    }
-    if (d.turn_max_rad < d.turn_min_rad || d.drive_max_m < d.drive_min_m) {
-        (void)fputs(
-            "tandem: --turn-max and --drive-max: at least the smallest size was expected\n",
-            stderr);
-        return EXIT_USAGE;
-    }
-    d.link = strcmp(mode, "link") == 0;
-    d.random.state = (uint64_t)seed;
-    return run_drive(&d);
+    return start_drive(&d, mode, seed);
 }

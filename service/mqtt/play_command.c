@@ -184,6 +184,13 @@ static int run_play(struct play *p)
     if (!session_open(&p->session, client)) {
         return EXIT_FAILED;
     }
+    if (fabs(p->speed - 1.0) > 0.0) {
+        (void)fputs(
+            "tandem: play: note: at another speed the robots' stamps no longer agree with "
+            "arrivals: laps and verdicts differ from the recorded ones; tandem replay "
+            "gives those\n",
+            stderr);
+    }
     const bool connected = session_await(&p->session, lab_clock_monotonic_us() + CONNECT_US);
     bool whole = connected && play_all(p) && p->whole;
     if (whole && p->lines == p->blank + p->malformed) {
@@ -232,8 +239,9 @@ static int start_play(struct play *p, const char *const *paths)
 static const char description[] =
     "  FILE is a journal, a recording by `mosquitto_sub -F %J` (or %j), or - for standard\n"
     "  input; a directory means the journal in it. Several files are merged by time.\n"
-    "  Payloads are published unchanged, with their time stamps. Heartbeats and the daemon's\n"
-    "  own journal lines are skipped.\n";
+    "  Payloads are published unchanged, with their time stamps. With another speed than 1\n"
+    "  they no longer agree with arrivals, so laps and verdicts are not the recorded ones.\n"
+    "  Heartbeats and the daemon's own journal lines are skipped.\n";
 
 int command_play(int argc, char **argv)
 {

@@ -233,6 +233,14 @@ def observed_and_driven():
         assert [len(again["pairs"][pair]["entries"]) for pair in ("o1", "l1")] == [MOVES, MOVES], again["pairs"]
         for robot in robots[2:]:
             assert len(robot.received) == MOVES and all(len(line.split()) == 3 for line in robot.received), robot.received
+        # The driver waits for entries, so it drives robots of this codec too. Nobody would read its commands to o1.
+        driven = subprocess.run([TANDEM, "drive", "-c", rig.lab, "--pair", "l1", "--count", "3", "--drive-max", "0.3", "--interval", "0"],
+                                capture_output=True, text=True, timeout=limit_s(60))
+        assert driven.returncode == 0 and driven.stdout.splitlines()[-1] == "drive l1: 3 commands, 3 answered, 0 timed out", driven
+        assert all(" real " in line and " virtual " in line for line in driven.stdout.splitlines()[:-1]), driven
+        for pair, why in (("o1", "mode: link was expected"), ("r7", "no pair 'r7'")):
+            driven = subprocess.run([TANDEM, "drive", "-c", rig.lab, "--pair", pair], capture_output=True, text=True)
+            assert driven.returncode == 2 and why in driven.stderr, driven
         # HALT overtakes the command in progress, in the robots' own format.
         rig.publish("tandem/v1/l1/command", {"id": "long", "op": "go", "displacement_m": 5})
         rig.wait(lambda: all(robot.received[-1] == "1 0 500" for robot in robots[2:]), "the long move is under way")

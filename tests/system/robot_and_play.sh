@@ -143,6 +143,10 @@ expect 2 drive --turn-max 0.1 --turn-min 1
 expect 2 play
 expect 2 play --prefix-from a x.jsonl
 expect 1 play $broker /nonexistent.jsonl
+expect 1 play --port 1 --speed 10 "$work/usage.log"
+grep -q 'note: at another speed .* stamps no longer agree' "$work/usage.log" || fail "play --speed: no note"
+expect 1 drive --port 1
+grep -q 'drive r1: 0 commands' "$work/usage.log" || fail "drive without a broker: $(cat "$work/usage.log")"
 expect 1 robot --port 1 --for 0.3
 grep -q 'connecting to 127.0.0.1:1:' "$work/usage.log" || fail "no broker: no reason given"
 echo "robot, drive and play: fine"
