@@ -315,7 +315,7 @@ int command_serve(int argc, char **argv)
          "lines on stderr (plain)"},
     };
     const struct arguments arguments = {.command = "serve",
-                                        .operands = "",
+                                        .operands = "[LAB.yaml]",
                                         .description = description,
                                         .exit_status = "could not start or not save",
                                         .rows = rows,
@@ -324,6 +324,12 @@ int command_serve(int argc, char **argv)
     if (code != ARGUMENTS_PARSED) {
         return code;
     }
+    if (argv[1] && (path || argv[2])) {
+        (void)fputs("tandem: serve: one lab file was expected: -c LAB.yaml, or its name\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    path = argv[1] ? argv[1] : path;
     struct lab_file lab = {0};
     struct err_list errors = {0};
     if (!lab_argument_load(arguments.command, path, &lab)) {

@@ -49,6 +49,12 @@ static int refuse_command(const char *name)
     for (size_t i = 0; i < COUNT(commands); i++) {
         edit_guess_try(&guess, name, commands[i].name);
     }
+    if (strcmp(name, "status") == 0) {
+        (void)fputs("tandem: there is no command 'status'; a running daemon answers "
+                    "'curl -s http://127.0.0.1:8420/api/v1/status'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
     (void)fprintf(stderr, "tandem: unknown command '%s'%s, see 'tandem --help'\n", name,
                   edit_guess_text(&guess, meant));
     return EXIT_USAGE;
@@ -72,7 +78,7 @@ int main(int argc, char **argv)
         print_help(stdout);
         return EXIT_FINE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         return command_version(1, argv + 1);
     }
     if (help) { /* one command's own help */

@@ -1,12 +1,13 @@
 #include "service/tool/arguments.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/number.h"
-#include "base/text/edit_distance.h"
 #include "service/tool/commands.h"
+#include "service/tool/other_names.h"
 
 enum { HELP_COLUMN = 30 };
 
@@ -109,25 +110,36 @@ static bool parse_number(const struct argument *row, const char *text)
     return true;
 }
 
-/* Checks that text is one of the words in "a|b". */
-static bool is_word_of(const char *words, const char *text)
+/* Checks that text is one of the words in "a|b"; if not, guess gets the word that was meant. */
+static bool is_word_of(const char *words, const char *text, char meant[EDIT_GUESS_MAX])
 {
-    const size_t bytes = strlen(text);
-    while (strcspn(words, "|") != bytes || strncmp(words, text, bytes) != 0) {
-        words = strchr(words, '|');
-        if (!words++) {
-            return false;
+    struct edit_guess guess = {0};
+    char like[EDIT_TEXT_MAX + 1] = "";
+    for (const char *at = words; at; at = strchr(at, '|')) {
+        char word[EDIT_TEXT_MAX + 1];
+        at += *at == '|';
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "|"), at);
+        if (strcmp(word, text) == 0) {
+            return true;
+        }
+        const size_t before = guess.name ? guess.distance : SIZE_MAX;
+        other_names_try(&guess, text, word);
+        if (guess.name && guess.distance < before) {
+            memcpy(like, word, sizeof like);
+            guess.name = like;
         }
     }
-    return true;
+    (void)edit_guess_text(&guess, meant);
+    return false;
 }
 
 static bool parse_text(const struct argument *row, const char *text)
 {
+    char meant[EDIT_GUESS_MAX];
     if (row->placeholder && strchr(row->placeholder, '|') &&
-        !is_word_of(row->placeholder, text)) {
-        (void)fprintf(stderr, "tandem: --%s %s: one of %s was expected\n", row->name, text,
-                      row->placeholder);
+        !is_word_of(row->placeholder, text, meant)) {
+        (void)fprintf(stderr, "tandem: --%s %s: one of %s was expected%s\n", row->name, text,
+                      row->placeholder, meant);
         return false;
     }
     *(const char **)row->value = text;

@@ -27,6 +27,23 @@ says 2 "unknown model 'travel-time' (did you mean travel_time?)" identify --mode
 says 2 "no model 'usv4' (did you mean usv3?)" selftest --model usv4
 says 2 "(did you mean link?)" machines lnk
 says 2 "(did you mean diffdrive?)" robot --kind difdrive
+# Names that others use.
+says 2 "--kind ur5: one of kinematic, diffdrive, usv3, arm6 was expected (did you mean arm6?)" robot --kind ur5
+says 2 "(did you mean arm6?)" robot --kind UR10e
+says 2 "(did you mean diffdrive?)" robot --kind turtlebot3
+says 2 "(did you mean usv3?)" demo --kind boat
+says 2 "was expected (did you mean link?)" drive --mode lnk
+says 2 "kinematic|usv3|arm6 was expected" demo --kind xyz
+# Doors that people try.
+"$TANDEM" version >"$work/want"
+for flag in -V --version; do
+    "$TANDEM" "$flag" | cmp - "$work/want" || fail "$flag"
+done
+"$TANDEM" help | grep -q '^  status ' || says 2 "curl -s http://127.0.0.1:8420/api/v1/status" status
+printf 'pairs: {r1: {}}\n' >"$work/lab.yaml"
+says 0 "r1" serve --check "$work/lab.yaml"
+says 2 "one lab file was expected" serve --check "$work/lab.yaml" "$work/lab.yaml"
+says 2 "one lab file was expected" serve --check -c "$work/lab.yaml" "$work/lab.yaml"
 printf 'pairs: {r1: {dynamics: {model: usv4}}}\n' >"$work/lab.yaml"
 says 2 "there is no usv4 (did you mean usv3?)" config "$work/lab.yaml"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/numbers/number.h"
-#include "base/text/edit_distance.h"
 #include "config/machine/machine_file.h"
 #include "config/options/option_file.h"
 #include "logger/codec/codecs.h"
@@ -19,6 +18,7 @@
 #include "service/sim/robot/robot_file.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"
+#include "service/tool/other_names.h"
 #include "twin/sim/robot/robot_kinds.h"
 
 /* Options that set a parameter; NaN: not given. */
@@ -57,7 +57,7 @@ static bool find_kind(const struct given *g, struct fleet_options *o)
     (void)fprintf(stderr, "tandem: --kind %s: one of", g->kind);
     for (size_t i = 0; i < robot_kind_count; i++) {
         (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", robot_kinds[i]->name);
-        edit_guess_try(&guess, g->kind, robot_kinds[i]->name);
+        other_names_try(&guess, g->kind, robot_kinds[i]->name);
     }
     (void)fprintf(stderr, " was expected%s\n", edit_guess_text(&guess, meant));
     return false;
