@@ -31,7 +31,7 @@ bool iso_time_parse_zone(const char *text, size_t bytes, int64_t *offset_s);
  * Days begin at midnight UTC. Returns LAB_TIME_NONE if it is none. */
 int64_t iso_time_parse_asked(const char *text, int64_t now_us);
 
-/* What iso_time_parse_asked() accepts, for messages. */
+/* The forms that iso_time_parse_asked() accepts, for messages. */
 #define ISO_TIME_ASKED                                                                         \
     "Unix seconds (1763617674.25), ISO 8601 (2026-11-20, 2026-11-20T05:55:55.5Z), today, "     \
     "yesterday or a time ago (-2h)"
