@@ -64,6 +64,15 @@ static void test_given(const struct estimate *e, const struct given_values *give
     }
 }
 
+/* Finds the interval that counts between robots: the one that allows for effects that the fit
+ * did not find, if it is known. */
+static void find_interval(const struct estimate *e, size_t i, double *lo, double *hi)
+{
+    const bool open = isfinite(e->lo_open[i]) || isfinite(e->hi_open[i]);
+    *lo = open ? e->lo_open[i] : e->lo[i];
+    *hi = open ? e->hi_open[i] : e->hi[i];
+}
+
 void reference_compare(const struct estimate *e, const struct reference_values *reference,
                        struct reference_comparison *out)
 {
@@ -72,7 +81,10 @@ void reference_compare(const struct estimate *e, const struct reference_values *
     for (size_t i = 0; i < e->p; i++) {
         const double off = e->value[i] - reference->value[i];
         const double se = sqrt(e->covariance[i][i]);
-        const double reach = (off > 0.0 ? e->value[i] - e->lo[i] : e->hi[i] - e->value[i]) / se;
+        double lo;
+        double hi;
+        find_interval(e, i, &lo, &hi);
+        const double reach = (off > 0.0 ? e->value[i] - lo : hi - e->value[i]) / se;
         out->z[i] = off / hypot(se, reference->se[i]);
         out->contradicted[i] = fabs(out->z[i]) > reach;
         add_given(&given, i, off, reach, reference->se[i]);
@@ -139,9 +151,11 @@ void reference_judge(struct estimate *judged, const char *model, const struct es
     bool named[ESTIMATE_P_MAX] = {false};
     for (size_t i = find_furthest(comparison, e->p, named); i < e->p;
          i = find_furthest(comparison, e->p, named)) {
+        double lo;
+        double hi;
         named[i] = true;
-        name_given(e->name[i], reference->value[i], e->lo[i], e->hi[i], text, sizeof text,
-                   &used);
+        find_interval(e, i, &lo, &hi);
+        name_given(e->name[i], reference->value[i], lo, hi, text, sizeof text, &used);
     }
     estimate_reason(judged, REASON_CONTRADICTS_IN_USE, ESTIMATE_PASS,
                     "the recording contradicts the parameters in use%s",

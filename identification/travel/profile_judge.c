@@ -105,6 +105,8 @@ static void judge_residuals(struct profile_fit *fit)
 static void judge_law(struct profile_fit *fit, const struct travel_law *law)
 {
     static const struct travel_law_words law_words = {
+        {"moves of joints", "lines"},
+        {"s", "s"},
         {"the time of moves of joints", "the time of lines"},
         false,
         {{"shorter moves of joints", "longer moves of joints"},
@@ -118,7 +120,9 @@ static void judge_law(struct profile_fit *fit, const struct travel_law *law)
         estimate_advise(e, "make more moves, a dozen at least");
         return;
     }
-    travel_judge_changes(e, law, fit->n, &law_words);
+    const enum travel_effect effect = travel_law_effect(law, fit->residual_s_sd);
+    travel_judge_changes(e, law, effect, fit->n, &law_words);
+    travel_judge_short(e, law, effect, &law_words);
     if (travel_law_bends(law)) {
         estimate_reason(e, REASON_LAPS_BEND, ESTIMATE_MARGINAL,
                         "laps bend with the size of the move otherwise than by one "
@@ -152,9 +156,9 @@ static enum status test_law(const struct profile_move *moves, size_t n, double *
     }
     const struct robust_ls_problem problem = {
         .x = x, .y = y, .n = row, .p = TRAVEL_P, .floor = FLOOR_S};
-    const enum status st =
-        row > 0 ? travel_law_test(&problem, residual, fit->residual_s_sd, &law, &accelerating)
-                : STATUS_OK;
+    const enum status st = row > 0 ? travel_law_test(&problem, residual, fit->residual_s_sd,
+                                                     NULL, &law, &accelerating)
+                                   : STATUS_OK;
     if (st == STATUS_OK && row > 0) {
         judge_law(fit, &law);
     }

@@ -35,7 +35,7 @@ enum travel_method {
  * lap = t0 + |rotation| / w, or t0 + |displacement| / v, without the other terms. */
 enum travel_motion { TRAVEL_TURNS_AND_DRIVES, TRAVEL_TURNS, TRAVEL_DRIVES };
 
-/* A rotation or displacement below 1e-6 (rad, m) counts as none. */
+/* A rotation or displacement below 1e-6 (rad, m), or the noise of measuring, counts as none. */
 struct travel_move {
     double rotation_rad;   /* the sign is ignored */
     double displacement_m; /* the sign is ignored */
@@ -58,6 +58,25 @@ struct travel_accelerating {
     double residual_s_sd;
 };
 
+/* Effects that the law lacks. Short moves are those below the lower quartile, or the median. */
+enum travel_effect {
+    TRAVEL_SHORT_TURNS,
+    TRAVEL_SHORT_TURNS_HALF,
+    TRAVEL_SHORT_DRIVES,
+    TRAVEL_SHORT_DRIVES_HALF,
+    TRAVEL_LAPS_WITH_TIME,
+    TRAVEL_TURNS_WITH_TIME,
+    TRAVEL_DRIVES_WITH_TIME,
+    TRAVEL_EFFECTS
+};
+
+/* The largest effect that the moves do not exclude (travel_law.h). */
+struct travel_not_excluded {
+    enum travel_effect effect; /* TRAVEL_EFFECTS: not tested */
+    double below;              /* rad or m; 0: not of short moves */
+    double lap_s, lap_ratio;   /* most that it changes a lap by, beyond the terms of the law */
+};
+
 struct travel_fit {
     /* Entries by enum travel_term, with speeds instead of their inverses. NaN unless
      * identifiable, except t0_s: if all moves are of one class, only the sum of the delays is
@@ -78,10 +97,17 @@ struct travel_fit {
     /* The solution itself: which parts of beta, or rows of moves, are determined, and their
      * covariance. n is 0 without moves. */
     struct robust_ls_fit ls;
+    double least_rad, least_m;               /* sizes up to which a move counts as none */
+    double lap_step_s;                       /* laps come in such steps; 0: none that matter */
     double residual_s_sd;                    /* robust scale for HUBER and TUKEY */
+    double near_s_sd;                        /* sd of the residuals without those far out */
+    double residual_s_p05, residual_s_p95;   /* quantiles of the residuals of all moves */
     double rmse_s, r2;                       /* over all moves used */
     size_t outliers;                         /* number of residuals beyond 4 residual_s_sd */
     struct travel_accelerating accelerating; /* known if laps bend with the size of moves */
+    struct travel_not_excluded not_excluded;
+    /* Shift of beta by one standard error of each effect that was not found. */
+    double open_shift[TRAVEL_EFFECTS][TRAVEL_P];
 };
 
 /* Sets everything to unknown. */
@@ -98,7 +124,12 @@ void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P]
 /* The same, with zero for terms that this motion does not have. */
 void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
                        double row[TRAVEL_P]);
+/* The same for a move in the table of the fit: sizes that count as none are zero. */
+void travel_fit_row(const struct travel_fit *fit, const struct travel_move *move,
+                    double row[TRAVEL_P]);
 
+extern const struct names travel_effect_names;
+const char *travel_effect_name(enum travel_effect effect); /* "short_turns" … */
 extern const struct names travel_method_names;
 const char *travel_method_name(enum travel_method method); /* "ols" … */
 /* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */

@@ -8,6 +8,8 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/fit/fit_thresholds.def"
+#include "identification/numeric/column_space.h"
+#include "identification/numeric/dot.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_thresholds.def"
 #include "identification/travel/travel_time.h"
@@ -75,7 +77,7 @@ enum status travel_held_out_score(travel_lap_predict *predict, const void *fit,
     double sst = 0.0;
     double mean_lap_s = 0.0;
     double sum = 0.0;
-    *held = (struct travel_held_out){.n = 0};
+    *held = (struct travel_held_out){.p = NAN, .law_p = NAN};
     for (size_t i = 0; i < n; i++) {
         double lap_s;
         const double predicted_s = predict(fit, moves, i, &lap_s);
@@ -143,16 +145,173 @@ bool travel_held_out_judge(struct estimate *e, size_t n, double residual_s_sd,
     return false;
 }
 
-static void judge_speeds(struct travel_fit *fit, const struct travel_fit *theirs)
+/* ---- the F test
+ * ------------------------------------------------------------------------------- */
+
+/* Held-out moves that the fit predicts: their rows and residuals. */
+struct held_rows {
+    size_t n;
+    double *x, *e; /* [n x TRAVEL_P], [n] */
+    struct column_space space;
+    double along[COLUMN_SPACE_P_MAX];            /* Q'e */
+    double turned[COLUMN_SPACE_P_MAX][TRAVEL_P]; /* Q'X */
+};
+
+/* Fills rows of moves that are not late: those are outliers of their own fit, unless they are
+ * many. */
+static void fill_rows(const struct travel_fit *fit, const struct travel_fit *theirs,
+                      const struct travel_move *moves, size_t n, struct held_rows *rows)
 {
-    for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
-        if (is_apart(fit, theirs, false, term)) {
-            estimate_reason_first(
-                &fit->estimate, REASON_HELD_OUT, ESTIMATE_MARGINAL,
-                "held-out moves give another %s: %.4g +- %.2g, not %.4g +- %.2g",
-                travel_term_name(term), theirs->estimate.value[term], theirs->estimate.se[term],
-                fit->estimate.value[term], fit->estimate.se[term]);
+    const double far = WILD_SD * theirs->residual_s_sd;
+    size_t late = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        const bool many = travel_law_many(late, rows->n + late);
+        rows->n = late = 0;
+        for (size_t i = 0; i < n; i++) {
+            const struct travel_move *m = &moves[i];
+            double *row = rows->x + rows->n * TRAVEL_P;
+            travel_fit_row(fit, m, row);
+            if (!travel_move_usable(m) || !robust_ls_estimable(&fit->ls, row)) {
+                continue;
+            }
+            const double own_s =
+                travel_time_predict(theirs, m->rotation_rad, m->displacement_m);
+            if (fabs(m->lap_s - own_s) > far && !(pass > 0 && many)) {
+                late++;
+                continue;
+            }
+            rows->e[rows->n++] = m->lap_s - robust_ls_value(&fit->ls, row);
         }
+    }
+}
+
+/* Returns the square of the residuals along the law's terms, in units of their variance, which
+ * the errors of the fit increase. shift: what an effect adds to them, or NULL. */
+static double find_law_square(const struct travel_fit *fit, const struct held_rows *rows,
+                              double variance, const double *shift)
+{
+    const size_t k = rows->space.rank;
+    double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX];
+    double b[COLUMN_SPACE_P_MAX];
+    for (size_t i = 0; i < k; i++) {
+        b[i] = rows->along[i];
+        for (size_t j = 0; j < k; j++) {
+            double sum = i == j ? variance : 0.0;
+            for (size_t c = 0; c < TRAVEL_P; c++) {
+                sum += rows->turned[i][c] *
+                       dot_product(fit->ls.covariance[c], rows->turned[j], TRAVEL_P);
+            }
+            sum += shift ? dot_product(rows->turned[i], shift, TRAVEL_P) *
+                               dot_product(rows->turned[j], shift, TRAVEL_P)
+                         : 0.0;
+            m[i][j] = sum;
+        }
+    }
+    return column_space_cholesky(m, b, k) ? dot_product(rows->along, b, k) : HUGE_VAL;
+}
+
+static void compute_test(const struct travel_fit *fit, struct held_rows *rows,
+                         struct travel_f_test *test)
+{
+    const double step2 = fit->lap_step_s * fit->lap_step_s / 12.0;
+    const double sd = fmax(fit->residual_s_sd, 1e-4);
+    const double near = fmax(fit->near_s_sd, sd);
+    const size_t k = rows->space.rank;
+    const double terms = (double)k;
+    const double freedom = (double)fit->freedom;
+    const double all = dot_product(rows->e, rows->e, rows->n);
+    for (size_t i = 0; i < k; i++) {
+        const double *q = rows->space.q + i * rows->n;
+        rows->along[i] = dot_product(q, rows->e, rows->n);
+        for (size_t r = 0; r < rows->n; r++) {
+            for (size_t j = 0; j < TRAVEL_P; j++) {
+                rows->turned[i][j] += q[r] * rows->x[r * TRAVEL_P + j];
+            }
+        }
+    }
+    const double along = dot_product(rows->along, rows->along, k);
+    const double law = find_law_square(fit, rows, sd * sd + step2, NULL);
+    const double beyond = fmax(all - along, 0.0) / (near * near + step2);
+    const double wide = find_law_square(fit, rows, near * near + step2, NULL);
+    test->n = rows->n;
+    test->ratio = (beyond + wide) / (double)rows->n;
+    test->p = gsl_cdf_fdist_Q(test->ratio, (double)rows->n, freedom);
+    test->law_ratio = law / terms;
+    test->law_p = gsl_cdf_fdist_Q(test->law_ratio, terms, freedom);
+    test->law_p_open = test->law_p;
+    for (size_t e = 0; e < TRAVEL_EFFECTS; e++) {
+        const double open = find_law_square(fit, rows, sd * sd + step2, fit->open_shift[e]);
+        test->law_p_open =
+            fmax(test->law_p_open, gsl_cdf_fdist_Q(open / terms, terms, freedom));
+    }
+    test->off_sd = sqrt(along / (double)rows->n) / sd;
+}
+
+enum status travel_f_test(const struct travel_fit *fit, const struct travel_fit *theirs,
+                          const struct travel_move *moves, size_t n, struct travel_f_test *test)
+{
+    gsl_vector *memory = gsl_vector_alloc((n + 1) * (2 * TRAVEL_P + 1));
+    *test = (struct travel_f_test){
+        .ratio = NAN, .p = NAN, .law_ratio = NAN, .law_p = NAN, .law_p_open = NAN};
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    struct held_rows rows = {.x = memory->data, .e = memory->data + (n + 1) * TRAVEL_P};
+    if (fit->freedom > 0) {
+        fill_rows(fit, theirs, moves, n, &rows);
+    }
+    if (rows.n > 0) {
+        column_space_find(rows.x, NULL, rows.n, TRAVEL_P, rows.e + n + 1, &rows.space);
+        compute_test(fit, &rows, test);
+    }
+    gsl_vector_free(memory);
+    return STATUS_OK;
+}
+
+/* Returns whether the size of a contradiction matters beside its chance. */
+static bool is_other_law(const struct travel_f_test *test, double p, double chance)
+{
+    return p < chance && test->off_sd > OFF_SHARE;
+}
+
+enum estimate_verdict travel_f_test_verdict(const struct travel_f_test *test)
+{
+    const bool is_noisier =
+        test->p < OTHER_CHANCE_FAIL && test->ratio > HELD_OUT_MARGINAL * HELD_OUT_MARGINAL;
+    return is_other_law(test, test->law_p_open, OTHER_CHANCE_FAIL)       ? ESTIMATE_FAIL
+           : is_other_law(test, test->law_p, OTHER_CHANCE) || is_noisier ? ESTIMATE_MARGINAL
+                                                                         : ESTIMATE_PASS;
+}
+
+static void judge_test(struct travel_fit *fit, const struct travel_fit *theirs,
+                       const struct travel_f_test *test)
+{
+    const enum estimate_verdict verdict = travel_f_test_verdict(test);
+    if (is_other_law(test, test->law_p, OTHER_CHANCE)) {
+        estimate_reason_first(&fit->estimate, REASON_HELD_OUT, verdict,
+                              "the held-out moves contradict the fit: their laps are off by "
+                              "%.2g sd, as those of another robot (chance %.2g)",
+                              test->off_sd, test->law_p);
+        for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
+            if (is_apart(fit, theirs, false, term)) {
+                estimate_reason(&fit->estimate, REASON_HELD_OUT, verdict,
+                                "held-out moves give another %s: %.4g +- %.2g, not %.4g +- "
+                                "%.2g",
+                                travel_term_name(term), theirs->estimate.value[term],
+                                theirs->estimate.se[term], fit->estimate.value[term],
+                                fit->estimate.se[term]);
+            }
+        }
+    } else if (verdict != ESTIMATE_PASS) {
+        estimate_reason_first(&fit->estimate, REASON_HELD_OUT, verdict,
+                              "the residuals of the held-out moves are %.2g times those of the "
+                              "fit (chance %.2g)",
+                              sqrt(test->ratio), test->p);
+    }
+    if (verdict != ESTIMATE_PASS) {
+        estimate_advise(&fit->estimate,
+                        "the held-out moves are not of the robot that was fitted: fit them "
+                        "by themselves, and look for what changed (battery, load, floor)");
     }
 }
 
@@ -170,20 +329,21 @@ enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *mo
 {
     struct travel_held_out out;
     struct travel_fit theirs;
-    const size_t before = fit->estimate.reason_count;
+    struct travel_f_test test;
     enum status st = travel_held_out_score(predict_lap, fit, moves, n, &out);
-    st = st == STATUS_OK ? travel_time_fit(moves, n, fit->motion, fit->method, &theirs) : st;
+    st = st == STATUS_OK ? travel_time_fit(moves, n, fit->motion, TRAVEL_AUTO, &theirs) : st;
+    st = st == STATUS_OK ? travel_f_test(fit, &theirs, moves, n, &test) : st;
     if (st != STATUS_OK) {
         return st;
     }
-    if (travel_held_out_judge(&fit->estimate, fit->n, fit->residual_s_sd, &out)) {
-        judge_speeds(fit, &theirs);
-        if (fit->estimate.reason_count > before) {
-            estimate_advise(&fit->estimate,
-                            "the held-out moves are not of the robot that was fitted: fit them "
-                            "by themselves, and look for what changed (battery, load, floor)");
-        }
+    if (test.n > 0) {
+        judge_test(fit, &theirs, &test);
+    } else {
+        estimate_reason(&fit->estimate, REASON_TOO_FEW, ESTIMATE_PASS,
+                        "no held-out move can be predicted to test the fit");
     }
+    out.p = test.p;
+    out.law_p = test.law_p;
     *held = out;
     return STATUS_OK;
 }

@@ -16,6 +16,9 @@
 struct travel_held_out {
     size_t n, unpredicted; /* usable and predicted moves; the others */
     double rmse_s, r2, median_s, mean_s;
+    /* Probabilities by chance, NaN if not tested: of such residuals, and of their part that
+     * other values of the law's terms would explain. */
+    double p, law_p;
 };
 
 /* Returns the lap of moves[i] that the fit predicts, NaN without one, and the measured lap. */
@@ -46,8 +49,30 @@ void travel_report_part(struct estimate *whole, const char *name, const struct e
 bool travel_held_out_judge(struct estimate *e, size_t n, double residual_s_sd,
                            const struct travel_held_out *held);
 
-/* Predicts and judges. Larger or biased residuals, or other speeds, lower the verdict of
- * *fit. Returns STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH, the last two with both unchanged. */
+/* The F test of held-out moves. Residuals have the variance of the fit's own and of its errors
+ * (docs/model/travel_time.md, section 3). */
+struct travel_f_test {
+    size_t n;          /* moves that were tested */
+    double ratio;      /* mean square of the residuals to that which is expected */
+    double p;          /* probability of such a ratio or a larger one by chance */
+    double law_ratio;  /* the same for the part that other values of the terms explain */
+    double law_p;      /* the robot is another one */
+    double law_p_open; /* the same if effects exist that the fit did not find */
+    double off_sd;     /* root mean square of that part, in sd of the fit's residuals */
+};
+
+/* Tests n moves. theirs: their own fit, whose few outliers are late replies and do not count.
+ * Returns STATUS_OK, STATUS_E_NOMEM. test->n is 0 without moves that can be tested. */
+MUST_USE enum status travel_f_test(const struct travel_fit *fit,
+                                   const struct travel_fit *theirs,
+                                   const struct travel_move *moves, size_t n,
+                                   struct travel_f_test *test);
+
+/* Returns the best verdict that the test allows. */
+enum estimate_verdict travel_f_test_verdict(const struct travel_f_test *test);
+
+/* Predicts and judges by this test, which may lower the verdict of *fit. Returns STATUS_OK,
+ * STATUS_E_NOMEM, STATUS_E_MATH, the last two with both unchanged. */
 MUST_USE enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *moves,
                                      size_t n, struct travel_held_out *held);
 

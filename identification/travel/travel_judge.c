@@ -326,13 +326,6 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
                         evidence->wild_count, fit->n, evidence->closer_s);
         estimate_advise(&fit->estimate, "use method tukey or auto");
     }
-    if (fit->method == TRAVEL_OLS && !evidence->gaussian) {
-        estimate_reason(&fit->estimate, REASON_METHOD_BIASED, ESTIMATE_MARGINAL,
-                        "the residuals are not Gaussian (shape statistic %.1f, limit 9.2), so "
-                        "the intervals of ols are not to be trusted",
-                        evidence->shape);
-        estimate_advise(&fit->estimate, "use method tukey or auto");
-    }
 }
 
 /* Wide ranges: a tanker turns by 0.2 degrees per second and a turret ten times per second. A
@@ -413,16 +406,22 @@ static const char *find_changed(const struct travel_law_words *words,
     return words->changed[k];
 }
 
-static bool judge_order(struct estimate *e, const struct travel_law *law, size_t n,
+static bool judge_order(struct estimate *e, const struct travel_law *law,
+                        enum travel_effect effect, size_t n,
                         const struct travel_law_words *words)
 {
+    const bool with_time = effect >= TRAVEL_LAPS_WITH_TIME && effect < TRAVEL_EFFECTS;
     double percent;
     if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
         const char *name = find_changed(words, law->step, &percent);
         estimate_reason(e, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
                         "speeds change on the way: %s by %+.0f %% from move %zu of %zu on",
                         name, percent, law->step_at + 1, n);
-    } else if (travel_law_drifts(law)) {
+    } else if (effect == TRAVEL_LAPS_WITH_TIME && !travel_law_drifts(law)) {
+        estimate_reason(e, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
+                        "laps change gradually: by %+.2g s from the first move to the last",
+                        law->alternative[effect].value);
+    } else if (with_time || travel_law_drifts(law)) {
         const char *name = find_changed(words, law->trend, &percent);
         estimate_reason(e, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
                         "speeds change gradually: %s by %+.0f %% from the first move to "
@@ -436,6 +435,56 @@ static bool judge_order(struct estimate *e, const struct travel_law *law, size_t
     return true;
 }
 
+/* Returns whether the effect is one of short moves, and of which size they are. */
+static bool is_short(enum travel_effect effect, size_t *k)
+{
+    *k = effect < TRAVEL_SHORT_DRIVES ? 0 : 1;
+    return effect < TRAVEL_LAPS_WITH_TIME;
+}
+
+void travel_judge_short(struct estimate *e, const struct travel_law *law,
+                        enum travel_effect effect, const struct travel_law_words *words)
+{
+    size_t k;
+    if (!is_short(effect, &k)) {
+        return;
+    }
+    const struct travel_alternative *a = &law->alternative[effect];
+    estimate_reason(e, REASON_LAPS_BEND, ESTIMATE_MARGINAL,
+                    "laps bend: short %s (below %.2g %s) take up to %.2g s %s than the others "
+                    "say (chance %.2g): %s",
+                    words->moves[k], a->below, words->unit[k], a->found_s,
+                    a->value > 0.0 ? "longer" : "less", a->p,
+                    a->value > 0.0 ? "slow approach to the goal?" : "the robot accelerates?");
+    estimate_advise(e,
+                    "make more %s of short and of middle size: what happens near the goal, or "
+                    "whether the robot accelerates, shows there",
+                    words->moves[k]);
+}
+
+void travel_report_not_excluded(struct estimate *e, const struct travel_law *law,
+                                const struct travel_law_words *words)
+{
+    size_t k;
+    const enum travel_effect most = travel_law_not_excluded(law);
+    const struct travel_alternative *a = &law->alternative[most < TRAVEL_EFFECTS ? most : 0];
+    const double percent = 100.0 * a->limit_ratio;
+    if (most == TRAVEL_EFFECTS || percent < 0.5) {
+        return; /* it would be printed as 0 % */
+    }
+    if (is_short(most, &k)) {
+        estimate_note(e, REASON_NOT_EXCLUDED,
+                      "up to %.2g s (%.0f %%) of short %s are not excluded", a->limit_s,
+                      percent, words->moves[k]);
+        return;
+    }
+    estimate_note(e, REASON_NOT_EXCLUDED,
+                  "a drift of up to %.2g s (%.0f %%) of %s is not excluded", a->limit_s,
+                  percent,
+                  most == TRAVEL_LAPS_WITH_TIME ? "all moves"
+                                                : words->moves[most - TRAVEL_TURNS_WITH_TIME]);
+}
+
 void travel_judge_causes(struct estimate *e, const struct travel_law *law,
                          const struct travel_law_words *words)
 {
@@ -447,9 +496,21 @@ void travel_judge_causes(struct estimate *e, const struct travel_law *law,
     }
 }
 
-static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
+static const struct travel_law_words law_words = {
+    {"turns", "drives"},
+    {"rad", "m"},
+    {"angular_speed_radps", "linear_speed_mps"},
+    true,
+    {{"smaller rotations", "larger rotations"},
+     {"shorter drives", "longer drives"},
+     {"early in the table", "late in the table"}},
+};
+
+static void judge_bend(struct travel_fit *fit, const struct travel_law *law,
+                       enum travel_effect effect)
 {
     if (!fit->accelerating.known) {
+        travel_judge_short(&fit->estimate, law, effect, &law_words);
         if (travel_law_bends(law)) {
             estimate_reason(&fit->estimate, REASON_LAPS_BEND, ESTIMATE_MARGINAL,
                             "laps bend with the size of the move, as those of a robot that "
@@ -497,11 +558,37 @@ static void advise_middle(struct travel_fit *fit, const struct travel_evidence *
     }
 }
 
-void travel_judge_changes(struct estimate *e, const struct travel_law *law, size_t n,
+/* Reports the slower moves of a spread, and whether they are those in one direction. */
+static void report_slower(struct estimate *e, const struct travel_law *law,
+                          const struct travel_law_words *words)
+{
+    const size_t k = law->spread_size;
+    char list[ESTIMATE_TEXT_MAX / 2] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < law->slower_count && i < TRAVEL_SLOWER_MAX; i++) {
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", i > 0 ? ", " : "",
+                                 law->slower[i] + 1);
+    }
+    if (law->side_p < SIDE_CHANCE) {
+        estimate_note(e, REASON_PARTS_DIFFER,
+                      "%s in the %s direction take %.0f %% longer than in the other",
+                      words->moves[k], law->side > 0.0 ? "positive" : "negative",
+                      100.0 * fabs(law->side));
+    }
+    if (law->slower_count > TRAVEL_SLOWER_MAX) {
+        estimate_note(e, REASON_PARTS_DIFFER, "slower %s: moves %s and %zu more",
+                      words->moves[k], list, law->slower_count - TRAVEL_SLOWER_MAX);
+    } else {
+        estimate_note(e, REASON_PARTS_DIFFER, "slower %s: moves %s", words->moves[k], list);
+    }
+}
+
+void travel_judge_changes(struct estimate *e, const struct travel_law *law,
+                          enum travel_effect effect, size_t n,
                           const struct travel_law_words *words)
 {
     /* A change with time also increases the spread, so it is judged first. */
-    if (judge_order(e, law, n, words)) {
+    if (judge_order(e, law, effect, n, words)) {
         return;
     }
     if (travel_law_mixes(law, n)) {
@@ -511,27 +598,20 @@ void travel_judge_changes(struct estimate *e, const struct travel_law *law, size
                         "moves of two kinds: %s differs by %.0f %% between %zu moves and the "
                         "other %zu",
                         name, fabs(percent), law->second_kind, n - law->second_kind);
+        report_slower(e, law, words);
     } else if (travel_law_spreads(law)) {
-        const size_t k = law->variation[0] > law->variation[1] ? 0 : 1;
-        estimate_reason(
-            e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
-            "%s varies by %.0f %% from move to move: laps spread with the size of the "
-            "move",
-            words->changed[k], 100.0 * law->variation[k]);
+        const size_t k = law->spread_size;
+        estimate_reason(e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
+                        "the spread grows with the distance: %s have several speeds (floors, "
+                        "loads, sides); %s varies by %.0f %% from move to move",
+                        words->moves[k], words->changed[k], 100.0 * law->variation[k]);
+        report_slower(e, law, words);
     } else {
         return;
     }
     estimate_advise(e, "look whether these are moves of several robots, loads or floors, and "
                        "fit each for itself");
 }
-
-static const struct travel_law_words law_words = {
-    {"angular_speed_radps", "linear_speed_mps"},
-    true,
-    {{"smaller rotations", "larger rotations"},
-     {"shorter drives", "longer drives"},
-     {"early in the table", "late in the table"}},
-};
 
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
@@ -540,10 +620,18 @@ void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence
     judge_signs(fit);
     judge_residuals(fit, evidence);
     judge_aside(fit, evidence);
-    judge_bend(fit, &evidence->law);
+    const enum travel_effect effect = travel_law_effect(&evidence->law, fit->residual_s_sd);
+    judge_bend(fit, &evidence->law, effect);
     travel_judge_causes(&fit->estimate, &evidence->law, &law_words);
     if (evidence->law.tested) {
         advise_middle(fit, evidence);
     }
-    travel_judge_changes(&fit->estimate, &evidence->law, fit->n, &law_words);
+    travel_judge_changes(&fit->estimate, &evidence->law, effect, fit->n, &law_words);
+    travel_report_not_excluded(&fit->estimate, &evidence->law, &law_words);
+    const enum travel_effect most = travel_law_not_excluded(&evidence->law);
+    if (most < TRAVEL_EFFECTS) {
+        const struct travel_alternative *a = &evidence->law.alternative[most];
+        fit->not_excluded =
+            (struct travel_not_excluded){most, a->below, a->limit_s, a->limit_ratio};
+    }
 }

@@ -19,8 +19,6 @@ struct travel_evidence {
     const double *x;                /* [fit->n x TRAVEL_P] design by rows; NULL when n is 0 */
     const struct robust_ls_fit *ls; /* NULL when n is 0 */
     double r2_weighted;             /* of the weighted moves; NaN if undefined */
-    bool gaussian;                  /* residuals of plain least squares look Gaussian */
-    double shape;                   /* statistic of that test */
     /* OLS: number of moves far from a robust fit to which the others are much closer, and
      * the scale of that fit. */
     size_t wild_count;
@@ -51,14 +49,23 @@ void travel_judge_outliers(struct estimate *e, size_t outliers, size_t n, const 
 
 /* Names for the results of the tests of a law, by rotation and displacement. */
 struct travel_law_words {
+    const char *moves[TRAVEL_SIZES], *unit[TRAVEL_SIZES];
     const char *changed[TRAVEL_SIZES];
     bool is_inverse; /* changed is a speed: its changes are those of an inverse */
     const char *causes[TRAVEL_CAUSES][2]; /* outliers with less, with more of a cause */
 };
 
-/* Judges changes with the order of n moves, and kinds of moves. */
-void travel_judge_changes(struct estimate *e, const struct travel_law *law, size_t n,
+/* Judges changes with the order of n moves, and kinds of moves. effect: the one that the moves
+ * have, TRAVEL_EFFECTS: none. */
+void travel_judge_changes(struct estimate *e, const struct travel_law *law,
+                          enum travel_effect effect, size_t n,
                           const struct travel_law_words *words);
+/* Judges short moves that take longer than the law, or less. */
+void travel_judge_short(struct estimate *e, const struct travel_law *law,
+                        enum travel_effect effect, const struct travel_law_words *words);
+/* Reports how large the effects may be that were not found. */
+void travel_report_not_excluded(struct estimate *e, const struct travel_law *law,
+                                const struct travel_law_words *words);
 /* Judges outliers that share a cause: they are no outliers. */
 void travel_judge_causes(struct estimate *e, const struct travel_law *law,
                          const struct travel_law_words *words);

@@ -95,52 +95,6 @@ static void test_order(const struct law_rows *w, struct travel_law *law)
     }
 }
 
-/* Estimates the variation of speeds between moves: regression of squared residuals on
- * squared sizes. */
-static enum status find_variation(struct law_rows *w, struct travel_law *law)
-{
-    struct robust_ls_fit fit;
-    const struct robust_ls_problem spread = {
-        .x = w->x, .y = w->y, .n = w->problem->n, .p = 1 + TRAVEL_SIZES, .floor = 1e-12};
-    for (size_t i = 0; i < spread.n; i++) {
-        const double counts = w->counts[i];
-        w->x[i * spread.p] = counts;
-        for (size_t k = 0; k < TRAVEL_SIZES; k++) {
-            const double size = law_size(w->problem, i, k);
-            w->x[i * spread.p + 1 + k] = counts * size * size;
-        }
-        w->y[i] = counts * w->residual[i] * w->residual[i];
-    }
-    const enum status st = robust_ls_run(&spread, ROBUST_LS_OLS, NULL, NULL, &fit);
-    for (size_t k = 0; k < TRAVEL_SIZES && st == STATUS_OK; k++) {
-        law->variation[k] =
-            w->inverse[k] > 0.0 ? sqrt(fmax(fit.beta[1 + k], 0.0)) / w->inverse[k] : 0.0;
-    }
-    return st;
-}
-
-/* Tests by rank correlation whether residuals grow with the travel of a move. */
-static enum status test_spread(struct law_rows *w, struct travel_law *law)
-{
-    const size_t n = w->problem->n;
-    double *travel = w->y;
-    double *size = w->x;
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0.0;
-        for (size_t k = 0; k < TRAVEL_SIZES; k++) {
-            sum += w->inverse[k] > 0.0 ? law_size(w->problem, i, k) * w->inverse[k] : 0.0;
-        }
-        if (w->counts[i] > 0.0) {
-            travel[used] = sum;
-            size[used++] = fabs(w->residual[i]);
-        }
-    }
-    const double rho = gsl_stats_spearman(travel, 1, size, 1, used, w->x + n);
-    law->spread_p = gsl_cdf_ugaussian_Q(rho * sqrt((double)(used - 1)));
-    return law->spread_p < MAY_SPREAD_CHANCE ? find_variation(w, law) : STATUS_OK;
-}
-
 /* Tests for two kinds of moves, each with its own speeds. Moves are assigned to the nearer
  * kind until nothing changes (as in k-means). For moves of one kind, a division by the sign
  * of the residuals leaves about a third of the squares. For two kinds, only the noise
@@ -202,8 +156,10 @@ bool travel_law_steps(const struct travel_law *law)
 
 bool travel_law_mixes(const struct travel_law *law, size_t n)
 {
-    return law->kinds_ratio < KINDS_RATIO && law->second_kind >= SIDE_MIN &&
-           law->second_kind + SIDE_MIN <= n && share_matters(law->kinds, MATTERS);
+    /* Few moves fall into two kinds by chance; those of two speeds also spread. */
+    return law->kinds_ratio < KINDS_RATIO && law->spread_p < MAY_SPREAD_CHANCE &&
+           law->second_kind >= SIDE_MIN && law->second_kind + SIDE_MIN <= n &&
+           share_matters(law->kinds, MATTERS);
 }
 
 bool travel_law_may_spread(const struct travel_law *law)
@@ -264,24 +220,24 @@ static void count_rows(struct law_rows *w, const double *residual)
 static enum status run_tests(struct law_rows *w, const double *residual, struct travel_law *law,
                              struct travel_accelerating *accelerating)
 {
-    const double more_rows = TRAVEL_SIZES + DOF_TESTED;
-    if (!(w->rows > more_rows)) {
-        return STATUS_OK;
-    }
     enum status st = law_fit_plain(w);
-    if (st != STATUS_OK || w->rows < (double)w->space.rank + more_rows) {
+    if (st == STATUS_OK) {
+        law_find_alternatives(w, law);
+    }
+    if (st != STATUS_OK ||
+        w->rows < (double)w->space.rank + (double)(TRAVEL_SIZES + DOF_TESTED)) {
         return st;
     }
     law->tested = true;
     test_aside(w, residual, law);
     test_order(w, law);
     test_kinds(w, law);
-    st = test_spread(w, law);
+    st = law_find_spread(w, law);
     return st == STATUS_OK ? law_find_accelerating(w, residual, law, accelerating) : st;
 }
 
 enum status travel_law_test(const struct robust_ls_problem *problem, const double *residual,
-                            double sd, struct travel_law *law,
+                            double sd, const double *signs, struct travel_law *law,
                             struct travel_accelerating *accelerating)
 {
     const size_t n = problem->n;
@@ -290,6 +246,7 @@ enum status travel_law_test(const struct robust_ls_problem *problem, const doubl
     *law = (struct travel_law){.trend_p = 1.0,
                                .step_p = 1.0,
                                .spread_p = 1.0,
+                               .side_p = 1.0,
                                .bend_p = 1.0,
                                .aside_p = 1.0,
                                .kinds_ratio = 1.0};
@@ -298,6 +255,7 @@ enum status travel_law_test(const struct robust_ls_problem *problem, const doubl
         double *const y = memory->data + n * TRAVEL_LAW_COLUMNS;
         struct law_rows w = {.problem = problem,
                              .sd = fmax(sd, problem->floor),
+                             .signs = signs,
                              .x = memory->data,
                              .y = y,
                              .z = y + n,

@@ -1,11 +1,11 @@
 /* identification/travel/travel_law.h - tests whether moves follow the law of travel times.
  *
- * F tests on additional columns of the design (docs/model/travel_time.md, section 3) find
- * speeds that change with the order of the moves, at once or gradually. Laps that bend with the
- * size of a move show a robot that accelerates. The extended law is fitted robustly, because
- * short moves are outliers of the plain law. Further tests look for outliers with a common
- * cause, and for residuals that spread with the size of a move, with the variation of the speed
- * that explains it. Cold path: allocates through GSL while it runs. No I/O, no clock.
+ * Additional columns of the design (docs/model/travel_time.md, section 3) find effects that the
+ * law lacks: short moves that take longer or less, speeds that change with the order of the
+ * moves, gradually or at once. They also bound what the moves do not exclude. The law of a
+ * robot that accelerates is fitted robustly, because short moves are outliers of the plain law.
+ * Further tests look for outliers with a common cause, and for residuals that spread with the
+ * size of a move. Cold path: allocates through GSL while it runs. No I/O, no clock.
  */
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_LAW_H
 #define IDENTIFICATION_TRAVEL_TRAVEL_LAW_H
@@ -22,16 +22,41 @@ enum { TRAVEL_SIZES = 2 };
 /* Possible causes of outliers: rotation, displacement, position in the table. */
 enum { TRAVEL_CAUSES = TRAVEL_SIZES + 1 };
 
+/* One effect as an additional column of the design, which changes a lap by one second at most.
+ */
+struct travel_alternative {
+    bool tested;
+    double below;     /* size where an effect of short moves ends; otherwise 0 */
+    double value, se; /* coefficient of the column, s */
+    double
+        change;   /* with time: relative change of 1/w or 1/v from first to last; otherwise 0 */
+    double p;     /* probability of such a value by chance */
+    double limit; /* larger end of its 95 % interval, s */
+    /* Most that `value` and `limit` change a lap by, in s and as a ratio of the lap: beyond
+     * what other values of the law's terms explain. */
+    double found_s, limit_s, limit_ratio;
+    double shift[TRAVEL_P]; /* change of the law's terms by one second of the effect */
+};
+
+enum { TRAVEL_SLOWER_MAX = 10 };
+
 struct travel_law {
-    bool tested;    /* there are enough moves */
-    double trend_p; /* probability of such a trend by chance; 1: not tested */
+    struct travel_alternative alternative[TRAVEL_EFFECTS];
+    bool tested;    /* there are enough moves for the other tests */
+    double trend_p; /* probability of such a trend of the speeds by chance; 1: not tested */
     /* relative change of 1/w and 1/v from the first to the last move */
     double trend[TRAVEL_SIZES];
     double step_p;             /* the same for a sudden change, over all positions */
     size_t step_at;            /* first move after the change */
     double step[TRAVEL_SIZES]; /* relative change of 1/w and 1/v there */
     double spread_p;           /* the same for residuals that grow with the size of a move */
+    double spread_r;           /* correlation of their squares with squared sizes */
+    size_t spread_size;        /* rotation or displacement */
     double variation[TRAVEL_SIZES]; /* relative sd of 1/w and 1/v between moves */
+    /* The first moves with that size which take longer than the law says, and their count. */
+    size_t slower[TRAVEL_SLOWER_MAX], slower_count;
+    double side_p; /* the same for a difference between moves in both directions */
+    double side;   /* relative difference of the inverse speed, positive minus negative sizes */
     double kinds_ratio; /* ratio of the squares with two kinds of moves to those with one */
     double kinds[TRAVEL_SIZES]; /* relative difference of their 1/w and 1/v */
     size_t second_kind;         /* number of moves of the second kind */
@@ -42,11 +67,21 @@ struct travel_law {
 };
 
 /* Runs all tests. problem as fitted; residual [n] and sd from the fit, to recognise late
- * replies. accelerating: the law with accelerations, known if it explains the moves far
- * better. Returns STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH. */
+ * replies. signs: those of rotations [n], then of displacements [n]; NULL: unknown.
+ * accelerating: the law with accelerations, known if it explains the moves far better. Returns
+ * STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH. */
 MUST_USE enum status travel_law_test(const struct robust_ls_problem *problem,
-                                     const double *residual, double sd, struct travel_law *law,
+                                     const double *residual, double sd, const double *signs,
+                                     struct travel_law *law,
                                      struct travel_accelerating *accelerating);
+
+/* Returns the effect with the smallest probability if it is real and large enough to matter;
+ * otherwise TRAVEL_EFFECTS. */
+enum travel_effect travel_law_effect(const struct travel_law *law, double sd);
+
+/* Returns the effect of which most is not excluded, in s of a lap; TRAVEL_EFFECTS: not tested.
+ */
+enum travel_effect travel_law_not_excluded(const struct travel_law *law);
 
 /* Returns whether `out` of n moves are too many outliers for late replies: more than a
  * tenth, and more than chance gives if one reply in twenty is late. */

@@ -10,6 +10,7 @@
 struct law_rows {
     const struct robust_ls_problem *problem;
     double sd;                 /* standard deviation of the fit's residuals */
+    const double *signs;       /* of rotations [n], then of displacements [n]; NULL: unknown */
     double *counts;            /* [n] 1: the move counts, 0: it is an outlier */
     double *residual;          /* [n] of plain least squares over the moves that count */
     double *x, *y;             /* [n x TRAVEL_LAW_COLUMNS], [n]; scratch */
@@ -47,6 +48,16 @@ double law_mean_square(const struct law_rows *w, double rss, double added);
 
 /* Returns the probability of such a reduction of the squares by `added` columns; rss remain. */
 double law_chance(const struct law_rows *w, double gain, double rss, double added);
+
+/* Tests the effects that the law lacks: law->alternative. */
+void law_find_alternatives(const struct law_rows *w, struct travel_law *law);
+
+/* Tests by permutations whether residuals grow with the size of a move: law->spread_p and what
+ * belongs to it. */
+MUST_USE enum status law_find_spread(struct law_rows *w, struct travel_law *law);
+
+/* Tests the column w->z; *out but below and change. */
+void law_test_column(const struct law_rows *w, struct travel_alternative *out);
 
 /* Computes the law of a robot that accelerates: law->bend_p and *out. residual [n] as the
  * fit left them. It is not searched if columns for such laws show that nothing bends. */

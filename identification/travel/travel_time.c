@@ -7,23 +7,30 @@
 #include <string.h>
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
 #include "identification/numeric/dot.h"
 #include "identification/numeric/robust_ls.h"
 #include "identification/numeric/svd.h"
 #include "identification/travel/travel_judge.h"
+#include "identification/travel/travel_resolution.h"
 #include "identification/travel/travel_thresholds.def"
 
 /* Largest difference of a move from a combination that counts as equal. */
 static const double SAME_MOVE = 1e-6;
 /* No robot link is timed better than this, s. */
 static const double FLOOR_S = 1e-4;
+/* Factor from the median of |z| to the standard deviation, for Gaussian noise. */
+static const double MAD_TO_SD = 1.4826;
 
 /* Memory of one call. */
 struct room {
     double *x;                     /* [n x TRAVEL_P] */
     double *y, *residual, *weight; /* [n] */
+    double *signs;                 /* [2 n] of rotations, then of displacements */
+    double *sorted;                /* [n] scratch */
 };
 
 /* Student's 95 % quantile; NaN without degrees of freedom. */
@@ -42,19 +49,24 @@ static size_t count_freedom(const double *weight, const struct robust_ls_fit *ls
     return used > ls->rank ? used - ls->rank : 0;
 }
 
-/* Converts an inverse speed into a speed: value and se by the delta method, interval by
- * inversion. Returns the slope for the covariance. */
+/* Sets the interval of a term from that of beta: inverted if it is a speed. */
+static void set_interval(enum travel_term j, double lo, double hi, double *lo_to, double *hi_to)
+{
+    const bool is_inverse = j == TRAVEL_INV_W || j == TRAVEL_INV_V;
+    const bool sure = lo > 0.0 || hi < 0.0;
+    const double inverse_lo = hi > 0.0 || hi < 0.0 ? 1.0 / hi : nan("");
+    *lo_to = is_inverse ? inverse_lo : lo;
+    *hi_to = !is_inverse ? hi : sure ? 1.0 / lo : nan("");
+}
+
+/* Converts an inverse speed into a speed: value and se by the delta method. Returns the slope
+ * for the covariance. */
 static double invert_term(struct travel_fit *fit, enum travel_term j)
 {
     struct estimate *e = &fit->estimate;
     const double b = fit->beta[j];
-    const double lo = fit->beta_lo[j];
-    const double hi = fit->beta_hi[j];
-    const bool sure = lo > 0.0 || hi < 0.0;
     e->value[j] = fabs(b) > 0.0 ? 1.0 / b : nan("");
     e->se[j] = fabs(b) > 0.0 ? fit->beta_se[j] / (b * b) : nan("");
-    e->lo[j] = hi > 0.0 || hi < 0.0 ? 1.0 / hi : nan("");
-    e->hi[j] = sure ? 1.0 / lo : nan("");
     return fabs(b) > 0.0 ? -1.0 / (b * b) : nan("");
 }
 
@@ -75,14 +87,12 @@ static void set_terms(const struct robust_ls_fit *ls, struct travel_fit *fit)
         fit->beta_se[j] = robust_ls_se(ls, unit);
         fit->beta_lo[j] = fit->beta[j] - t * fit->beta_se[j];
         fit->beta_hi[j] = fit->beta[j] + t * fit->beta_se[j];
+        e->value[j] = fit->beta[j];
+        e->se[j] = fit->beta_se[j];
         if (j == TRAVEL_INV_W || j == TRAVEL_INV_V) {
             slope[j] = invert_term(fit, j);
-        } else {
-            e->value[j] = fit->beta[j];
-            e->se[j] = fit->beta_se[j];
-            e->lo[j] = fit->beta_lo[j];
-            e->hi[j] = fit->beta_hi[j];
         }
+        set_interval(j, fit->beta_lo[j], fit->beta_hi[j], &e->lo[j], &e->hi[j]);
         if (fit->freedom < ESTIMATE_FREEDOM_MIN) {
             e->lo[j] = e->hi[j] = nan("");
         }
@@ -172,8 +182,9 @@ static void set_combinations(const struct robust_ls_fit *ls, const double *x,
 }
 
 /* If all moves are of one class (all turn and drive, say), only the sum of the delays is
- * known. The model then has one delay: lap = t0 + ... */
-static void set_one_delay(struct travel_fit *fit)
+ * known. The model then has one delay: lap = t0 + ... Returns the coefficients of this sum,
+ * NULL if t0 is no sum. */
+static const double *set_one_delay(struct travel_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const struct estimate_combination *only = NULL;
@@ -183,41 +194,67 @@ static void set_one_delay(struct travel_fit *fit)
             continue;
         }
         if (only || c[TRAVEL_INV_W] > 0.0 || c[TRAVEL_INV_V] > 0.0) {
-            return;
+            return NULL;
         }
         only = &e->combinations[k];
     }
-    if (only && !e->identifiable[TRAVEL_T0]) {
-        estimate_set(e, TRAVEL_T0, only->value, only->se, (double)fit->freedom);
-        e->covariance[TRAVEL_T0][TRAVEL_T0] = only->se * only->se;
+    if (!only || e->identifiable[TRAVEL_T0]) {
+        return NULL;
+    }
+    estimate_set(e, TRAVEL_T0, only->value, only->se, (double)fit->freedom);
+    e->covariance[TRAVEL_T0][TRAVEL_T0] = only->se * only->se;
+    return fit->coefficient[only - e->combinations];
+}
+
+/* Sets the intervals that hold even if an effect exists that was not found. Each effect shifts
+ * a term by its share of the effect's own error; the widest interval counts. delays: the sum
+ * that t0 is, or NULL. */
+static void set_open(const struct travel_law *law, const double *delays, struct travel_fit *fit)
+{
+    const double t = find_quantile(fit->freedom);
+    struct estimate *e = &fit->estimate;
+    for (size_t k = 0; k < TRAVEL_EFFECTS * TRAVEL_P; k++) {
+        const struct travel_alternative *a = &law->alternative[k / TRAVEL_P];
+        fit->open_shift[k / TRAVEL_P][k % TRAVEL_P] =
+            a->tested ? a->se * a->shift[k % TRAVEL_P] : 0.0;
+    }
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        const bool is_sum = j == TRAVEL_T0 && delays;
+        double c[TRAVEL_P] = {0.0};
+        double added = 0.0;
+        c[j] = 1.0;
+        for (size_t k = 0; k < TRAVEL_EFFECTS; k++) {
+            const double shift = dot_product(is_sum ? delays : c, fit->open_shift[k], TRAVEL_P);
+            added = fmax(added, shift * shift);
+        }
+        const double value = is_sum ? e->value[j] : fit->beta[j];
+        const double half = t * sqrt(pow(is_sum ? e->se[j] : fit->beta_se[j], 2.0) + added);
+        const bool few = fit->freedom < ESTIMATE_FREEDOM_MIN;
+        set_interval(j, few ? nan("") : value - half, few ? nan("") : value + half,
+                     &e->lo_open[j], &e->hi_open[j]);
     }
 }
 
-/* Skewness and long tails of plain residuals: about chi-square with two degrees of freedom
- * if they are Gaussian (Jarque and Bera). Short tails (a coarse tick) are harmless and do
- * not count. */
-static double shape_statistic(const double *residual, size_t n)
+/* Steps of the laps shift t0 by half a step at most, whichever way they were rounded. They
+ * matter unless noise, or an exact law, hides them. */
+static void widen_by_step(struct travel_fit *fit)
 {
-    const double m = (double)n;
-    double s2 = 0.0;
-    double s3 = 0.0;
-    double s4 = 0.0;
-    double mean = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        mean += residual[i] / m;
+    struct estimate *e = &fit->estimate;
+    const double sd = fit->residual_s_sd;
+    if (!(fit->lap_step_s > STEP_SD_MIN * sd && sd > STEP_SD_MIN * fit->lap_step_s)) {
+        fit->lap_step_s = 0.0;
+        return;
     }
-    for (size_t i = 0; i < n; i++) {
-        const double d = residual[i] - mean;
-        s2 += d * d / m;
-        s3 += d * d * d / m;
-        s4 += d * d * d * d / m;
-    }
-    const double skew = s3 / (s2 * sqrt(s2));
-    const double excess = s4 / (s2 * s2) - 3.0 + 6.0 / (m + 1.0);
-    const double skew_var = 6.0 * (m - 2.0) / ((m + 1.0) * (m + 3.0));
-    const double excess_var =
-        24.0 * m * (m - 2.0) * (m - 3.0) / ((m + 1.0) * (m + 1.0) * (m + 3.0) * (m + 5.0));
-    return skew * skew / skew_var + (excess > 0.0 ? excess * excess / excess_var : 0.0);
+    const double half = 0.5 * fit->lap_step_s;
+    fit->beta_lo[TRAVEL_T0] -= half;
+    fit->beta_hi[TRAVEL_T0] += half;
+    e->lo[TRAVEL_T0] -= half;
+    e->hi[TRAVEL_T0] += half;
+    e->lo_open[TRAVEL_T0] -= half;
+    e->hi_open[TRAVEL_T0] += half;
+    estimate_note(e, REASON_VALUES_IN_STEPS,
+                  "laps come in steps of %.3g s: t0_s is known to half a step",
+                  fit->lap_step_s);
 }
 
 static size_t count_beyond(const double *residual, size_t n, double limit)
@@ -261,6 +298,50 @@ static void set_quality(const struct room *room, double sd, struct travel_fit *f
     evidence->r2_weighted = sst[1] > 0.0 ? 1.0 - rss[1] / sst[1] : nan("");
 }
 
+/* Returns the skewness of the residuals that the fit did not reject, 0 if they are few. */
+static double find_skewness(const double *residual, const double *weight, size_t n)
+{
+    double count = 0.0;
+    double mean = 0.0;
+    double moment[2] = {0.0, 0.0};
+    for (size_t i = 0; i < n; i++) {
+        count += weight[i] > 0.0 ? 1.0 : 0.0;
+        mean += weight[i] > 0.0 ? residual[i] : 0.0;
+    }
+    mean /= count;
+    for (size_t i = 0; i < n; i++) {
+        const double d = weight[i] > 0.0 ? residual[i] - mean : 0.0;
+        moment[0] += d * d / count;
+        moment[1] += d * d * d / count;
+    }
+    return count < SKEWED_MIN ? 0.0 : moment[1] / (moment[0] * sqrt(moment[0]));
+}
+
+/* Sets the range of the residuals. If they are skewed, the delay itself varies. */
+static void set_range(const struct room *room, struct travel_fit *fit)
+{
+    const double far = WILD_SD * fmax(fit->residual_s_sd, FLOOR_S);
+    const size_t near = fit->n - count_beyond(room->residual, fit->n, far);
+    double squares = 0.0;
+    for (size_t i = 0; i < fit->n; i++) {
+        const double e = room->residual[i];
+        squares += fabs(e) > far ? 0.0 : e * e;
+    }
+    fit->near_s_sd = near > fit->ls.rank ? sqrt(squares / (double)(near - fit->ls.rank))
+                                         : fit->residual_s_sd;
+    memcpy(room->sorted, room->residual, fit->n * sizeof *room->sorted);
+    gsl_sort(room->sorted, 1, fit->n);
+    fit->residual_s_p05 = gsl_stats_quantile_from_sorted_data(room->sorted, 1, fit->n, 0.05);
+    fit->residual_s_p95 = gsl_stats_quantile_from_sorted_data(room->sorted, 1, fit->n, 0.95);
+    if (fit->residual_s_sd > FLOOR_S &&
+        find_skewness(room->residual, room->weight, fit->n) > SKEWNESS_MAX) {
+        estimate_note(&fit->estimate, REASON_DELAY_VARIES,
+                      "the delay varies from move to move: 90 %% of the laps end %.2g s before "
+                      "to %.2g s after the prediction",
+                      -fit->residual_s_p05, fit->residual_s_p95);
+    }
+}
+
 static const enum robust_ls_method ls_methods[TRAVEL_METHOD_COUNT] = {
     ROBUST_LS_OLS, ROBUST_LS_HUBER, ROBUST_LS_TUKEY, ROBUST_LS_TUKEY};
 
@@ -271,22 +352,28 @@ static enum travel_method method_used(enum robust_ls_method method)
                                        : TRAVEL_OLS;
 }
 
-/* If most moves are far closer to a robust fit, the other moves have distorted plain least
- * squares. */
-static enum status compare_robust(const struct robust_ls_problem *problem, struct room *room,
-                                  struct robust_ls_fit *ls, struct travel_evidence *evidence)
+/* If most moves are far closer to a robust fit, the others have distorted plain least squares.
+ */
+static void compare_robust(const struct robust_ls_fit *plain,
+                           const struct robust_ls_fit *robust, const double *residual,
+                           struct travel_evidence *evidence)
 {
-    struct robust_ls_fit other;
-    double *e = room->residual;
-    enum status st = robust_ls_run(problem, ROBUST_LS_TUKEY, e, room->weight, &other);
-    if (st != STATUS_OK) {
-        return st;
+    if (robust->method != ROBUST_LS_OLS && robust->sd < CLOSER_RATIO * plain->sd) {
+        evidence->wild_count = count_beyond(residual, plain->n, WILD_SD * robust->sd);
+        evidence->closer_s = robust->sd;
     }
-    if (other.method == ROBUST_LS_TUKEY && other.sd < CLOSER_RATIO * ls->sd) {
-        evidence->wild_count = count_beyond(e, ls->n, WILD_SD * other.sd);
-        evidence->closer_s = other.sd;
+}
+
+/* Counts residuals of plain least squares that are far beyond the others. */
+static size_t count_far(const struct room *room, const struct robust_ls_fit *plain)
+{
+    const size_t n = plain->n;
+    for (size_t i = 0; i < n; i++) {
+        room->sorted[i] = fabs(room->residual[i]);
     }
-    return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight, ls);
+    const double scale = MAD_TO_SD * gsl_stats_median(room->sorted, 1, n) *
+                         sqrt((double)n / (double)(n - plain->rank));
+    return count_beyond(room->residual, n, FAR_MEDIANS * fmax(scale, FLOOR_S));
 }
 
 /* Stores 1/w and 1/v by plain least squares. */
@@ -301,8 +388,27 @@ static void remember_plain(const struct robust_ls_fit *plain, struct travel_evid
     }
 }
 
-/* Plain least squares comes first, for the shape of its residuals. AUTO then decides. If the
- * shape is unknown, it needs no other fit. */
+/* Returns whether AUTO uses the robust fit: residuals of plain least squares lie far out, or
+ * most moves are far closer to it. */
+static bool choose_robust(size_t far, const struct robust_ls_fit *robust,
+                          const struct travel_evidence *evidence, struct estimate *e)
+{
+    const bool is_robust = far > 0 || evidence->wild_count > 0;
+    if (is_robust) {
+        estimate_reason(
+            e, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
+            "method auto chose %s: residuals of ols lie beyond 6 scaled medians, or "
+            "most moves keep far closer to it",
+            travel_method_name(method_used(robust->method)));
+    } else {
+        estimate_reason(e, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
+                        "method auto chose ols: no residual lies far out");
+    }
+    return is_robust;
+}
+
+/* Plain least squares comes first, then the robust fit that was asked for, or that AUTO may
+ * use. */
 static enum status choose_estimator(const struct robust_ls_problem *problem,
                                     enum travel_method method, struct room *room,
                                     struct travel_fit *fit, struct robust_ls_fit *ls,
@@ -310,35 +416,29 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
 {
     double *e = room->residual;
     double *w = room->weight;
+    struct robust_ls_fit robust;
+    const bool plain_first = method == TRAVEL_AUTO || method == TRAVEL_OLS;
     enum status st = robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls);
-    if (st != STATUS_OK) {
-        return st;
+    const bool compared =
+        st == STATUS_OK && ls->n >= ls->rank + ROBUST_DOF_MIN && ls->sd > FLOOR_S;
+    const size_t far = compared ? count_far(room, ls) : 0;
+    if (st == STATUS_OK && (compared || !plain_first)) {
+        st = robust_ls_run(problem, ls_methods[plain_first ? TRAVEL_TUKEY : method], e, w,
+                           &robust);
     }
-    const bool judged = ls->n >= ls->rank + SHAPE_DOF_MIN && ls->sd > FLOOR_S;
-    const bool tried = judged || method != TRAVEL_AUTO;
-    evidence->shape = judged ? shape_statistic(e, ls->n) : 0.0;
-    evidence->gaussian = !(evidence->shape > SHAPE_MAX);
-    if (method == TRAVEL_OLS) {
-        return judged ? compare_robust(problem, room, ls, evidence) : STATUS_OK;
+    if (st == STATUS_OK && compared && plain_first) {
+        compare_robust(ls, &robust, e, evidence);
     }
-    const struct robust_ls_fit plain = *ls;
-    st = tried ? robust_ls_run(problem, ls_methods[method], e, w, ls) : STATUS_OK;
-    if (st != STATUS_OK || method != TRAVEL_AUTO) {
-        return st;
+    if (st == STATUS_OK &&
+        (!plain_first ||
+         (method == TRAVEL_AUTO && choose_robust(far, &robust, evidence, &fit->estimate)))) {
+        if (plain_first) {
+            remember_plain(ls, evidence);
+        }
+        *ls = robust;
+        return STATUS_OK;
     }
-    const size_t wild = judged ? count_beyond(e, ls->n, WILD_SD * ls->sd) : 0;
-    if (evidence->gaussian && wild == 0) {
-        estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
-                        "method auto chose ols: the residuals look Gaussian");
-        return tried ? robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls) : STATUS_OK;
-    }
-    remember_plain(&plain, evidence);
-    estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
-                    "method auto chose %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
-                    "(Gaussian: below %.1f)",
-                    travel_method_name(method_used(ls->method)), wild, evidence->shape,
-                    SHAPE_MAX);
-    return STATUS_OK;
+    return st == STATUS_OK && compared ? robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls) : st;
 }
 
 /* Robust errors for laps whose spread grows with the size of a move: from each move's own
@@ -416,8 +516,8 @@ static enum status fit_design(enum travel_method method, struct room *room,
     enum status st = robust_ls_solve(&problem, &plain);
     problem.plain = &plain;
     st = st == STATUS_OK ? choose_estimator(&problem, method, room, fit, &ls, &evidence) : st;
-    st = st == STATUS_OK ? travel_law_test(&problem, room->residual, ls.sd, &evidence.law,
-                                           &fit->accelerating)
+    st = st == STATUS_OK ? travel_law_test(&problem, room->residual, ls.sd, room->signs,
+                                           &evidence.law, &fit->accelerating)
                          : st;
     st = st == STATUS_OK && travel_law_may_spread(&evidence.law)
              ? follow_spread(&problem, room, &ls)
@@ -432,9 +532,11 @@ static enum status fit_design(enum travel_method method, struct room *room,
     fit->estimate.condition = ls.condition;
     set_terms(&ls, fit);
     set_combinations(&ls, room->x, fit);
-    set_one_delay(fit);
+    set_open(&evidence.law, set_one_delay(fit), fit);
     memcpy(fit->estimate.se_white, fit->estimate.se, sizeof fit->estimate.se);
     set_quality(room, ls.sd, fit, &evidence);
+    widen_by_step(fit);
+    set_range(room, fit);
     if (method != TRAVEL_AUTO && method != fit->method) {
         estimate_reason(&fit->estimate, REASON_METHOD_REPLACED, ESTIMATE_MARGINAL,
                         "method %s cannot be used on these moves, %s was",
@@ -444,10 +546,36 @@ static enum status fit_design(enum travel_method method, struct room *room,
     return STATUS_OK;
 }
 
+/* Finds which sizes are only the noise of measuring. */
+static void set_least(const struct room *room, struct travel_fit *fit,
+                      const struct travel_move *moves, size_t n)
+{
+    for (size_t k = 0; k < TRAVEL_SIZES; k++) {
+        size_t row = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (travel_move_usable(&moves[i])) {
+                room->sorted[row++] =
+                    fabs(k == 0 ? moves[i].rotation_rad : moves[i].displacement_m);
+            }
+        }
+        *(k == 0 ? &fit->least_rad : &fit->least_m) = travel_find_gap(room->sorted, row);
+    }
+    if (fit->least_rad > TRAVEL_NO_MOVE && fit->motion != TRAVEL_DRIVES) {
+        estimate_note(&fit->estimate, REASON_MEASURED_SIZES,
+                      "rotations below %.2g rad count as none: they look like noise",
+                      fit->least_rad);
+    }
+    if (fit->least_m > TRAVEL_NO_MOVE && fit->motion != TRAVEL_TURNS) {
+        estimate_note(&fit->estimate, REASON_MEASURED_SIZES,
+                      "displacements below %.2g m count as none: they look like noise",
+                      fit->least_m);
+    }
+}
+
 static enum status fit_in_room(const struct travel_move *moves, size_t n,
                                enum travel_method method, struct travel_fit *fit)
 {
-    enum { COLUMNS = TRAVEL_P + 3 };
+    enum { COLUMNS = TRAVEL_P + 4 + TRAVEL_SIZES };
     gsl_vector *memory = fit->n <= SIZE_MAX / (COLUMNS * sizeof(double))
                              ? gsl_vector_alloc(COLUMNS * fit->n)
                              : NULL;
@@ -455,15 +583,24 @@ static enum status fit_in_room(const struct travel_move *moves, size_t n,
         return STATUS_E_NOMEM;
     }
     double *const y = memory->data + TRAVEL_P * fit->n;
-    struct room room = {memory->data, y, y + fit->n, y + 2 * fit->n};
+    struct room room = {.x = memory->data,
+                        .y = y,
+                        .residual = y + fit->n,
+                        .weight = y + 2 * fit->n,
+                        .sorted = y + 3 * fit->n,
+                        .signs = y + 4 * fit->n};
     size_t row = 0;
+    set_least(&room, fit, moves, n);
     for (size_t i = 0; i < n; i++) {
         if (travel_move_usable(&moves[i])) {
-            travel_motion_row(fit->motion, moves[i].rotation_rad, moves[i].displacement_m,
-                              room.x + row * TRAVEL_P);
+            travel_fit_row(fit, &moves[i], room.x + row * TRAVEL_P);
+            room.signs[row] = copysign(1.0, moves[i].rotation_rad);
+            room.signs[fit->n + row] = copysign(1.0, moves[i].displacement_m);
             room.y[row++] = moves[i].lap_s;
         }
     }
+    memcpy(room.sorted, room.y, fit->n * sizeof *room.y);
+    fit->lap_step_s = travel_find_step(room.sorted, fit->n);
     const enum status st = fit_design(method, &room, fit);
     gsl_vector_free(memory);
     return st;
@@ -485,7 +622,7 @@ enum status travel_time_fit(const struct travel_move *moves, size_t n,
     out.refused = n - out.n;
     if (out.n == 0) {
         out.method = method == TRAVEL_AUTO ? TRAVEL_OLS : method;
-        travel_judge(&out, &(struct travel_evidence){.r2_weighted = nan(""), .gaussian = true});
+        travel_judge(&out, &(struct travel_evidence){.r2_weighted = nan("")});
         *fit = out;
         return STATUS_OK;
     }
@@ -503,7 +640,8 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
     double lap_s = 0.0;
     bool rest = false;
 
-    travel_motion_row(fit->motion, rotation_rad, displacement_m, row);
+    const struct travel_move move = {rotation_rad, displacement_m, nan("")};
+    travel_fit_row(fit, &move, row);
     for (size_t j = 0; j < TRAVEL_P; j++) {
         if (fit->estimate.identifiable[j]) {
             lap_s += row[j] * fit->beta[j];

@@ -147,7 +147,8 @@ void move_list_write(struct json_writer *w, const struct move_list *list)
 {
 #define HELD(field) JSON_MEMBER(struct travel_held_out, field)
     static const struct json_member members[] = {HELD(n),  HELD(unpredicted), HELD(rmse_s),
-                                                 HELD(r2), HELD(median_s),    HELD(mean_s)};
+                                                 HELD(r2), HELD(median_s),    HELD(mean_s),
+                                                 HELD(p),  HELD(law_p)};
     json_write_int(w, "skipped", (int64_t)list->skipped);
     if (list->head.is_held_out) {
         json_write_object(w, "validation");

@@ -232,7 +232,7 @@ static void test_book(void)
     CHECK("nothing to promote", !parameters_promote(&book, 0, &why) && why);
     CHECK("nothing to roll back", !parameters_rollback(&book, &now, &why));
     CHECK_INT("first", propose_set(&book, 0.20, AT(1))->version, 1);
-    CHECK("all is news", parameters_differ(&book, &book.set[0]));
+    CHECK("all is news", parameters_differ(&book, &book.set[0], NULL));
     for (size_t j = 0; j < TRAVEL_P; j++) {
         CHECK_NEAR("a simulator is asked for the values", book.set[0].sent.value[j],
                    book.set[0].value[j], 0.0, 0.0);
@@ -242,9 +242,9 @@ static void test_book(void)
     CHECK("not twice", !parameters_promote(&book, 1, &why));
     CHECK_INT("second", propose_set(&book, 0.20, AT(2))->version, 2);
     CHECK("the same again is no news",
-          !parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
+          !parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE), NULL));
     CHECK_INT("third replaces the second", propose_set(&book, 0.18, AT(3))->version, 3);
-    CHECK("news", parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
+    CHECK("news", parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE), NULL));
     CHECK_INT("promoted", parameters_promote(&book, 3, &why)->version, 3);
     CHECK_INT("one is active", find_active(&book), 3);
     /* Proposals may come and go: the way back stays. */

@@ -277,9 +277,9 @@ static void start_travel(void)
     }
     evidence.x = design;
     evidence.r2_weighted = 0.99;
-    evidence.gaussian = true;
     evidence.law = (struct travel_law){.tested = true,
                                        .trend_p = 1.0,
+                                       .side_p = 1.0,
                                        .step_p = 1.0,
                                        .spread_p = 1.0,
                                        .bend_p = 1.0,

@@ -250,7 +250,7 @@ static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, con
     change.version = set->version;
     pair_emit_change(run, &change);
     if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->checks.verdict == ESTIMATE_PASS &&
-        parameters_differ(&d->sets, set)) {
+        parameters_differ(&d->sets, set, NULL)) {
         const char *why = "";
         set = parameters_promote(&d->sets, set->version, &why);
         pair_activate_set(run, PARAMETERS_PROMOTED, "auto", set, true);

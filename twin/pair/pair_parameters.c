@@ -248,7 +248,8 @@ static void judge_virtual(const struct pair_run *run, struct parameter_virtual *
 /* Does a set request other times than the one in force or, without one, than the virtual
  * robot's own? For an arm its laps decide, if they can. */
 static bool asks_others(const struct pair_run *run, const struct parameter_set *set,
-                        const struct parameter_virtual *virtual, const struct laps_fitted *real)
+                        const double *se, const struct parameter_virtual *virtual,
+                        const struct laps_fitted *real)
 {
     const struct parameter_book *book = &run->pair->parameters;
     const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
@@ -257,7 +258,7 @@ static bool asks_others(const struct pair_run *run, const struct parameter_set *
     const size_t others = active ? active->n : set->n;
     double value[PARAMETER_TERMS_MAX];
     if (active && !set->commanded) {
-        return parameters_differ(book, set);
+        return parameters_differ(book, set, se);
     }
     if (active) {
         memcpy(other.does, active->value, sizeof other.does);
@@ -339,7 +340,8 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
     struct parameter_set *set =
         parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
     set->sent = sent;
-    *differs = asks_others(run, set, virtual, &laps);
+    parameter_fit_terms(&fit, true, real, real_se);
+    *differs = asks_others(run, set, real_se, virtual, &laps);
     const struct parameter_set *active =
         parameters_find(&run->pair->parameters, PARAMETERS_ACTIVE);
     if (run->pair->force.judged == PARAMETERS_MISSED && active && !*differs) {

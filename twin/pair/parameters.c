@@ -195,20 +195,29 @@ static enum status hold_out_commanded(const struct parameter_data *data, size_t 
     return st;
 }
 
-static void hold_out_moves(const struct parameter_data *data, size_t held,
-                           const struct travel_fit *older, struct parameter_checks *checks)
+/* Tests the newer moves against the fit of the older ones. */
+static enum status hold_out_moves(const struct parameter_data *data, size_t held,
+                                  const struct travel_fit *older,
+                                  struct parameter_checks *checks)
 {
-    double error_s[PAIR_WINDOW_MAX];
-    size_t count = 0;
-    for (size_t k = data->n - held; k < data->n; k++) {
-        const struct travel_move *m = &data->moves[k];
-        const double s = travel_time_predict(older, m->rotation_rad, m->displacement_m);
-        if (isfinite(s)) {
-            error_s[count++] = fabs(m->lap_s - s);
-        }
+    const struct travel_move *newer = data->moves + data->n - held;
+    struct travel_fit theirs;
+    struct travel_f_test test;
+    enum status st = travel_time_fit(newer, held, data->motion, TRAVEL_AUTO, &theirs);
+    st = st == STATUS_OK ? travel_f_test(older, &theirs, newer, held, &test) : st;
+    if (st != STATUS_OK) {
+        return st;
     }
-    gsl_sort(error_s, 1, count);
-    add_held_out(checks, count, count > 0 ? error_s[count / 2] : nan(""), older->residual_s_sd);
+    if (test.n < HELD_OUT_MIN) {
+        parameters_add_check(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
+                             "the older moves do not determine what the newer ones need");
+        return STATUS_OK;
+    }
+    parameters_add_check(checks, CHECK_HELD_OUT, travel_f_test_verdict(&test),
+                         "%zu newest moves predicted from the older ones: %.2g times their "
+                         "residual (chance %.2g), laps off by %.2g sd (chance %.2g)",
+                         test.n, sqrt(test.ratio), test.p, test.off_sd, test.law_p);
+    return STATUS_OK;
 }
 
 /* Fits the older moves and predicts the newest third: does the model hold tomorrow? The spread
@@ -232,8 +241,7 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
     if (older.commanded) {
         return hold_out_commanded(data, held, &older.profile, checks);
     }
-    hold_out_moves(data, held, &older.travel, checks);
-    return STATUS_OK;
+    return hold_out_moves(data, held, &older.travel, checks);
 }
 
 /* ---- a fit and its checks -----------------------------------------------------------------
@@ -388,7 +396,9 @@ void parameter_fit_terms(const struct parameter_fit *fit, bool widened, double *
         value[j] = knows ? e->value[j] : (double)NAN;
         se[j] = knows ? e->se[j] : (double)NAN;
         if (widened && knows) {
-            se[j] = (e->hi[j] - e->lo[j]) / 2.0 / estimate_reach(INFINITY);
+            const bool open = isfinite(e->lo_open[j]);
+            se[j] = ((open ? e->hi_open[j] : e->hi[j]) - (open ? e->lo_open[j] : e->lo[j])) /
+                    2.0 / estimate_reach(INFINITY);
         }
     }
 }
@@ -485,14 +495,15 @@ bool parameters_rollback(struct parameter_book *book, const struct parameter_set
     return true;
 }
 
-bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set)
+bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set,
+                       const double *se)
 {
     const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
     if (!active) {
         return true;
     }
     for (size_t j = 0; j < set->count; j++) {
-        const double sd = hypot(set->se[j], active->se[j]);
+        const double sd = hypot(se && isfinite(se[j]) ? se[j] : set->se[j], active->se[j]);
         if (sd > 0.0 && fabs(set->value[j] - active->value[j]) > DIFFERENCE_Z * sd) {
             return true;
         }

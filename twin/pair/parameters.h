@@ -103,7 +103,8 @@ bool parameter_fit_asks(const struct profile_fit *fit, enum profile_class kind);
 
 /* Computes the terms of a set, value and se [count]; NaN: unknown, or too few moves of their
  * class. widened: the standard error whose normal interval equals the fit's own (Student)
- * interval. It is wider than se if few moves determine the noise, NaN if too few do. */
+ * interval, or the one that allows for effects that the fit did not find. It is wider than se
+ * if few moves determine the noise, NaN if too few do. */
 void parameter_fit_terms(const struct parameter_fit *fit, bool widened, double *value,
                          double *se);
 
@@ -158,8 +159,9 @@ const struct parameter_set *parameters_find(const struct parameter_book *book,
 struct parameter_set *parameters_find_version(struct parameter_book *book, uint32_t version);
 
 /* Does it differ from the active set by more than chance (|z| > 3 in a term), or is none
- * active? */
-bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set);
+ * active? se: errors that allow for effects that the fit did not find; NULL or NaN: its own. */
+bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set,
+                       const double *se);
 
 extern const struct names parameter_state_names;
 const char *parameter_state_name(enum parameter_state state);

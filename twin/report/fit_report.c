@@ -146,6 +146,14 @@ static void write_accelerating(struct json_writer *w, const struct travel_accele
                           JSON("residual_s_sd", law->residual_s_sd), JSON("gain", law->gain)));
 }
 
+static void write_not_excluded(struct json_writer *w, const struct travel_not_excluded *most)
+{
+    JSON_WRITE(w, JSON_KNOWN("not_excluded", most->effect < TRAVEL_EFFECTS,
+                             JSON("effect", travel_effect_name(most->effect)),
+                             JSON("below", most->below > 0.0 ? most->below : (double)NAN),
+                             JSON("lap_s", most->lap_s), JSON("lap_ratio", most->lap_ratio)));
+}
+
 /* Fits of both laws have these. */
 #define TRAVEL_MEMBERS(type)                                                                   \
     {                                                                                          \
@@ -159,7 +167,13 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
     JSON_WRITE(w, JSON("n", fit->n), JSON("method", travel_method_name(fit->method)));
     estimate_report(w, &fit->estimate);
     json_write_members(w, members, COUNT(members), fit);
+    JSON_WRITE(w, JSON("residual_s_p05", fit->residual_s_p05),
+               JSON("residual_s_p95", fit->residual_s_p95));
+    JSON_WRITE(w, JSON("lap_step_s", fit->lap_step_s),
+               JSON("least_rotation_rad", fit->least_rad),
+               JSON("least_displacement_m", fit->least_m));
     write_accelerating(w, &fit->accelerating);
+    write_not_excluded(w, &fit->not_excluded);
 }
 
 void profile_report_members(struct json_writer *w, const struct profile_fit *fit)

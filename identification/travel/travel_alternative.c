@@ -1,0 +1,141 @@
+/* identification/travel/travel_alternative.c - effects that the law of travel times lacks
+ * (docs/model/travel_time.md, section 3).
+ *
+ * An effect that is not found may still exist: its interval says how large it may be. Other
+ * values of the law's terms explain a part of each effect. Only the rest shows in laps, and the
+ * terms shift by that part. */
+#include <math.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "identification/numeric/dot.h"
+#include "identification/travel/travel_law_parts.h"
+#include "identification/travel/travel_thresholds.def"
+
+/* Laps below this count as this long in ratios, s. */
+static const double LAP_LEAST_S = 0.3;
+/* Squared rest of a column below which the law's terms explain all of it, s^2. */
+static const double COLUMN_LEAST = 1e-9;
+
+static double lap_beyond(const struct law_rows *w, size_t i, const double shift[TRAVEL_P])
+{
+    return w->z[i] + dot_product(shift, w->problem->x + i * w->problem->p, w->problem->p);
+}
+
+void law_test_column(const struct law_rows *w, struct travel_alternative *out)
+{
+    struct column_space_added added = {.count = 1};
+    const size_t n = w->problem->n;
+    for (size_t i = 0; i < n; i++) {
+        const double z = w->counts[i] * w->z[i];
+        column_space_add_row(&w->space, i, &z, w->residual[i], &added);
+    }
+    size_t rank;
+    const double gain = column_space_gain(&w->space, &added, &rank, &out->value);
+    const double rest = added.zz[0][0] - dot_product(added.qz[0], added.qz[0], w->space.rank);
+    const double freedom = w->rows - (double)w->space.rank - 1.0;
+    out->tested = rank > 0 && rest > COLUMN_LEAST && freedom >= 1.0;
+    if (!out->tested) {
+        return;
+    }
+    out->se = sqrt(law_mean_square(w, w->plain_rss - gain, 1.0) / rest);
+    out->p = 2.0 * gsl_cdf_tdist_Q(fabs(out->value) / out->se, freedom);
+    out->limit = fabs(out->value) + gsl_cdf_tdist_Pinv(0.975, freedom) * out->se;
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        out->shift[j] = -dot_product(w->space.turn[j], added.qz[0], w->space.rank);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double beyond = fabs(lap_beyond(w, i, out->shift));
+        const double lap_s = w->problem->y[i] - w->residual[i];
+        out->found_s = fmax(out->found_s, fabs(out->value) * beyond);
+        out->limit_s = fmax(out->limit_s, out->limit * beyond);
+        out->limit_ratio =
+            fmax(out->limit_ratio, out->limit * beyond / fmax(lap_s, LAP_LEAST_S));
+    }
+}
+
+/* Sets the column of an effect that falls with the size and ends at the quantile of the sizes
+ * of those that move. */
+static bool set_short(const struct law_rows *w, size_t k, double quantile, double *below)
+{
+    size_t moving = 0;
+    for (size_t i = 0; i < w->problem->n; i++) {
+        const double size = law_size(w->problem, i, k);
+        if (size > 0.0) {
+            w->y[moving++] = size;
+        }
+    }
+    if (moving < SIDE_MIN) {
+        return false;
+    }
+    gsl_sort(w->y, 1, moving);
+    *below = gsl_stats_quantile_from_sorted_data(w->y, 1, moving, quantile);
+    for (size_t i = 0; i < w->problem->n; i++) {
+        const double size = law_size(w->problem, i, k);
+        const double less = 1.0 - size / *below;
+        w->z[i] = size > 0.0 && less > 0.0 ? less * less : 0.0;
+    }
+    return true;
+}
+
+/* Sets the column of an effect that grows from the first move to the last: of turns, drives, or
+ * all laps (k: TRAVEL_SIZES). Returns whether enough moves have the size. */
+static bool set_with_time(const struct law_rows *w, size_t k)
+{
+    const size_t n = w->problem->n;
+    double largest = 0.0;
+    size_t moving = 0;
+    for (size_t i = 0; i < n && k < TRAVEL_SIZES; i++) {
+        largest = fmax(largest, law_size(w->problem, i, k));
+        moving += law_size(w->problem, i, k) > 0.0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double share = k < TRAVEL_SIZES ? law_size(w->problem, i, k) / largest : 1.0;
+        w->z[i] = share * ((double)i / (double)(n - 1) - 0.5);
+    }
+    return n > 1 && (k == TRAVEL_SIZES || moving >= SIDE_MIN);
+}
+
+void law_find_alternatives(const struct law_rows *w, struct travel_law *law)
+{
+    static const double quantiles[] = {0.25, 0.5};
+    for (size_t e = TRAVEL_SHORT_TURNS; e < TRAVEL_EFFECTS; e++) {
+        struct travel_alternative *a = &law->alternative[e];
+        const bool is_set =
+            e < TRAVEL_LAPS_WITH_TIME    ? set_short(w, e / 2, quantiles[e % 2], &a->below)
+            : e == TRAVEL_LAPS_WITH_TIME ? set_with_time(w, TRAVEL_SIZES)
+                                         : set_with_time(w, e - TRAVEL_TURNS_WITH_TIME);
+        if (is_set) {
+            law_test_column(w, a);
+        }
+    }
+}
+
+enum travel_effect travel_law_effect(const struct travel_law *law, double sd)
+{
+    enum travel_effect best = TRAVEL_EFFECTS;
+    double p = EFFECT_CHANCE / TRAVEL_EFFECTS;
+    for (enum travel_effect e = TRAVEL_SHORT_TURNS; e < TRAVEL_EFFECTS; e++) {
+        const struct travel_alternative *a = &law->alternative[e];
+        if (a->tested && a->p < p && a->found_s > OFF_SHARE * sd) {
+            p = a->p;
+            best = e;
+        }
+    }
+    return best;
+}
+
+enum travel_effect travel_law_not_excluded(const struct travel_law *law)
+{
+    enum travel_effect most = TRAVEL_EFFECTS;
+    double limit_s = 0.0;
+    for (enum travel_effect e = TRAVEL_SHORT_TURNS; e < TRAVEL_EFFECTS; e++) {
+        if (law->alternative[e].tested && law->alternative[e].limit_s > limit_s) {
+            limit_s = law->alternative[e].limit_s;
+            most = e;
+        }
+    }
+    return most;
+}
