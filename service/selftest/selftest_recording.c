@@ -16,11 +16,12 @@ enum {
     /* the same for models with stiction, which may stick or slip between rows */
     FINE_STICKS = 100,
     FINE_MORE = 200, /* the same if efforts change between rows, or if the motion is short */
-    MOVES = 40
+    MOVES = 40,
+    BLOCK_MOVES = 5 /* moves on one floor, then on the other */
 };
 
 static const double MOVES_NOISE_S = 0.03;
-static const double MOVES_ACCELERATION[] = {2.0, 0.5}; /* rad/s^2, m/s^2 */
+static const double CREEP_M = 0.15; /* length by which a slow approach falls to 1/e */
 /* ratio of the recording at which the only step comes */
 static const double STEP_AT = 0.1;
 static const double STEP_SIZE = 0.7; /* ratio of the largest effort */
@@ -275,40 +276,66 @@ static void write_journal(struct recording *r, FILE *to)
 static double time_of(const struct selftest_scenario *w, double distance, double pace, size_t k)
 {
     const double speed = 1.0 / pace;
-    const double a = MOVES_ACCELERATION[k];
-    return !w->accelerates                ? distance * pace
+    const double a = k == 0 ? 4.0 * w->accelerates : w->accelerates;
+    return !(w->accelerates > 0.0)        ? distance * pace
            : distance > speed * speed / a ? distance / speed + speed / a
                                           : 2.0 * sqrt(distance / a);
+}
+
+/* Returns whether move i is that of the other robot. */
+static bool is_other(const struct recording *r, size_t i)
+{
+    const enum selftest_mix mix = r->scenario->mix;
+    return fabs(r->scenario->mixed) > 0.0 &&
+           (mix == MIX_NEGATIVE ? i % 2 == 1
+            : mix == MIX_BLOCKS ? i / BLOCK_MOVES % 2 == 0
+                                : random_between(r->noise, 0.0, 1.0) < 0.5);
+}
+
+/* Returns the lap of move i, after those of its robot. Robots turn both ways: the negative
+ * turns are the odd moves. */
+static double draw_lap(const struct recording *r, const double distance[2], size_t i, double n)
+{
+    const struct selftest_scenario *w = r->scenario;
+    const double *truth = selftest_moves_truth;
+    const bool other = is_other(r, i);
+    double lap_s = truth[TRAVEL_T0] + MOVES_NOISE_S * draw_normal(r->noise);
+    for (size_t k = 0; k < 2; k++) {
+        const bool differs = other && (w->mixed_sizes == 0 || w->mixed_sizes == k + 1);
+        const double worth =
+            worth_of(w, (double)i / (n - 1.0)) * (differs ? 1.0 + w->mixed : 1.0);
+        const double spread = fmax(1.0 + w->varies * draw_normal(r->noise), 0.3);
+        const double pace = spread / worth / truth[TRAVEL_INV_W + k];
+        /* A robot that starts from rest has no separate start time. */
+        const double start_s = w->accelerates > 0.0 ? 0.0 : truth[TRAVEL_TA + k];
+        lap_s += distance[k] > 0.0 ? start_s + time_of(w, distance[k], pace, k) : 0.0;
+    }
+    lap_s += distance[1] > 0.0 ? w->creep_s * exp(-distance[1] / CREEP_M) : 0.0;
+    lap_s += w->queue_s > 0.0 ? random_exponential(r->noise, w->queue_s) : 0.0;
+    if (random_between(r->noise, 0.0, 1.0) < w->late) {
+        lap_s += random_between(r->noise, 0.5, 3.0);
+    }
+    return !(w->step_s > 0.0) ? lap_s
+           : w->steps_up      ? w->step_s * ceil(lap_s / w->step_s)
+                              : w->step_s * fmax(round(lap_s / w->step_s), 1.0);
 }
 
 /* A third of the moves only turn, a third only drive, a third do both. */
 static void write_moves(const struct recording *r, FILE *to)
 {
     const struct selftest_scenario *w = r->scenario;
-    const double *truth = selftest_moves_truth;
+    const size_t n = w->samples > 0 ? w->samples : MOVES;
     (void)fputs("rotation_rad,displacement_m,lap_s\n", to);
-    for (size_t i = 0; i < MOVES; i++) {
+    for (size_t i = 0; i < n; i++) {
         const double sort = random_between(r->noise, 0.0, 3.0);
         const double rotation = random_between(r->noise, 0.1, 3.1);
         const double displacement = random_between(r->noise, 0.05, 1.2);
         const double distance[] = {sort >= 1.0 ? rotation : 0.0,
                                    sort < 2.0 ? displacement : 0.0};
-        const bool other = fabs(w->mixed) > 0.0 && random_between(r->noise, 0.0, 1.0) < 0.5;
-        const double worth =
-            worth_of(w, (double)i / (MOVES - 1.0)) * (other ? 1.0 + w->mixed : 1.0);
-        double lap_s = truth[TRAVEL_T0] + MOVES_NOISE_S * draw_normal(r->noise);
-        for (size_t k = 0; k < COUNT(distance); k++) {
-            const double spread = fmax(1.0 + w->varies * draw_normal(r->noise), 0.3);
-            const double pace = spread / worth / truth[TRAVEL_INV_W + k];
-            /* A robot that starts from rest has no separate start time. */
-            const double start_s = w->accelerates ? 0.0 : truth[TRAVEL_TA + k];
-            lap_s += distance[k] > 0.0 ? start_s + time_of(w, distance[k], pace, k) : 0.0;
-        }
-        if (random_between(r->noise, 0.0, 1.0) < w->late) {
-            lap_s += random_between(r->noise, 0.5, 3.0);
-        }
-        /* Robots turn both ways. */
-        const double column[] = {i % 2 == 0 ? distance[0] : -distance[0], distance[1]};
+        const double lap_s = draw_lap(r, distance, i, (double)n);
+        double column[] = {i % 2 == 0 ? distance[0] : -distance[0], distance[1]};
+        column[0] += w->measured_rad > 0.0 ? w->measured_rad * draw_normal(r->noise) : 0.0;
+        column[1] += w->measured_m > 0.0 ? w->measured_m * draw_normal(r->noise) : 0.0;
         (void)fprintf(to, "%.6g,%.6g,%.6g\n", factor_of(r, 0) * column[w->exchanged ? 1 : 0],
                       factor_of(r, 1) * column[w->exchanged ? 0 : 1], factor_of(r, 2) * lap_s);
     }

@@ -14,6 +14,9 @@ enum selftest_claim {
     CLAIM_WRONG  /* never PASS */
 };
 
+/* Which moves are those of another robot. */
+enum selftest_mix { MIX_RANDOM, MIX_NEGATIVE, MIX_BLOCKS };
+
 /* Deviations of a recording from its model; 0: none. Ratios refer to an effort's effect, or to
  * the speeds of moves. */
 struct selftest_scenario {
@@ -22,7 +25,12 @@ struct selftest_scenario {
     const char *robot;
     enum selftest_claim claim;
     bool held_out;  /* only a second recording, for --validate, deviates; the first is right */
-    size_t samples; /* 0: as in the model's trial */
+    size_t samples; /* rows or moves; 0: as in the model's trial */
+    double passes;  /* of CLAIM_WRONG: ratio that may pass; 0: 1 % */
+    /* Intervals that are judged: ci95_open, which may contain the truth more often; those of
+     * the parameters from this one on. */
+    bool open;
+    size_t judged_from;
     double off;     /* ratio of a constant deviation */
     double at_half; /* ratio of a deviation from half time on */
     double trend;   /* ratio of a deviation that grows until the end */
@@ -46,11 +54,18 @@ struct selftest_scenario {
      * angles, currents; angles, positions, rotation vectors */
     double factor[3];
     /* For moves only. */
-    double mixed;  /* ratio of another robot's speed, in a random half of the moves */
-    double varies; /* sd of a move's 1/w and 1/v */
-    double late;   /* ratio of replies that are late by 0.5 to 3 s */
-    bool accelerates;
-    bool exchanged; /* exchanged columns: rotation and displacement, or joints 2 and 3 */
+    double mixed; /* ratio of another robot's speed, in a half of the moves */
+    enum selftest_mix mix;
+    size_t mixed_sizes; /* 0: both speeds differ, 1: turns only, 2: drives only */
+    double varies;      /* sd of a move's 1/w and 1/v */
+    double late;        /* ratio of replies that are late by 0.5 to 3 s */
+    double queue_s;     /* mean of an exponential delay */
+    double creep_s;     /* longest additional time of a drive, which falls with its length */
+    double step_s;      /* laps are multiples of it; rounded to the nearest one, or up */
+    bool steps_up;
+    double measured_rad, measured_m; /* noise of all sizes, those of zero too */
+    double accelerates; /* acceleration of drives, m/s^2; of turns four times that, rad/s^2 */
+    bool exchanged;     /* exchanged columns: rotation and displacement, or joints 2 and 3 */
     /* For poses of an arm only: drag applies to its corrections, gentle to its joints'
      * range. */
     const char *arm;              /* another kind of arm; NULL: ur5 */

@@ -203,7 +203,7 @@ static void test_causes(void)
         {"joint", "Stribeck", {.name = "breaks away", .falls = 0.1, .at_rest = 1.0}},
         {"travel_time", "columns exchanged", {.name = "exchanged", .exchanged = true}},
         {"travel_time", "moves of two kinds", {.name = "two robots", .mixed = -0.25}},
-        {"travel_time", "the robot accelerates", {.name = "accelerates", .accelerates = true}},
+        {"travel_time", "the robot accelerates", {.name = "accelerates", .accelerates = 0.5}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (size_t run = 0; run < check_runs(2, 2); run++) {
