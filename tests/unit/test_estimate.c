@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "identification/fit/estimate.h"
+#include "identification/fit/reference.h"
 #include "tests/support/check.h"
 
 static void test_reason_first(void)
@@ -97,6 +98,32 @@ static void test_reach(void)
     CHECK("none", isnan(estimate_reach(-3.0)) && isnan(estimate_reach(nan(""))));
 }
 
+/* A value in use between both intervals is contradicted only without the open one. */
+static void test_open_interval(void)
+{
+    for (int open = 0; open < 2; open++) {
+        struct estimate e;
+        struct reference_values used;
+        struct reference_comparison found;
+        estimate_start(&e, 1);
+        estimate_name(&e, 0, "speed", "v");
+        estimate_set(&e, 0, 1.0, 0.1, INFINITY);
+        e.covariance[0][0] = 0.01;
+        e.lo_open[0] = open ? 0.5 : (double)NAN;
+        e.hi_open[0] = open ? 1.5 : (double)NAN;
+        reference_start(&used);
+        used.value[0] = 1.3;
+        reference_compare(&e, &used, &found);
+        CHECK_INT("between both", found.contradicts, !open);
+        CHECK_INT("between both", found.contradicted[0], !open);
+        used.value[0] = 1.6;
+        reference_compare(&e, &used, &found);
+        CHECK("beyond both", found.contradicts && found.contradicted[0]);
+        reference_judge(&e, "robot", &e, &used, &found);
+        CHECK("beyond both", strstr(e.reasons[0], open ? "0.5 to 1.5" : "0.804 to 1.196"));
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -107,6 +134,7 @@ int main(void)
     CU_add_test(suite, "worst first", test_worst_first);
     CU_add_test(suite, "notes", test_notes);
     CU_add_test(suite, "usual advice", test_usual_advice);
+    CU_add_test(suite, "open interval", test_open_interval);
     CU_add_test(suite, "reach", test_reach);
     return check_run();
 }

@@ -245,6 +245,9 @@ static void test_book(void)
           !parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE), NULL));
     CHECK_INT("third replaces the second", propose_set(&book, 0.18, AT(3))->version, 3);
     CHECK("news", parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE), NULL));
+    static const double wide[TRAVEL_P] = {1.0, 1.0, 1.0, 1.0, 1.0};
+    CHECK("no news if an effect that was not found explains it",
+          !parameters_differ(&book, parameters_find(&book, PARAMETERS_CANDIDATE), wide));
     CHECK_INT("promoted", parameters_promote(&book, 3, &why)->version, 3);
     CHECK_INT("one is active", find_active(&book), 3);
     /* Proposals may come and go: the way back stays. */
