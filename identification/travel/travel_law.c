@@ -231,7 +231,9 @@ static enum status run_tests(struct law_rows *w, const double *residual, struct 
     law->tested = true;
     test_aside(w, residual, law);
     test_order(w, law);
-    test_kinds(w, law);
+    if (w->rows >= (double)(w->space.rank + KINDS_DOF_MIN)) {
+        test_kinds(w, law);
+    }
     st = law_find_spread(w, law);
     return st == STATUS_OK ? law_find_accelerating(w, residual, law, accelerating) : st;
 }

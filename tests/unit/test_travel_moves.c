@@ -251,6 +251,26 @@ static void test_side(void)
     }
 }
 
+/* Every other move is that of a robot a quarter slower: seen from 15 degrees of freedom on. */
+static void test_kinds(void)
+{
+    for (size_t n = 19; n <= 20; n++) {
+        struct travel_move moves[20];
+        struct travel_fit fit;
+        uint64_t state = 9;
+        draw_moves(&state, 0.001, moves, n);
+        for (size_t k = 0; k < n; k++) {
+            moves[k].lap_s *= k / 3 % 2 == 0 ? 1.0 : 1.25;
+        }
+        bool has = false;
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+        for (size_t i = 0; i < fit.estimate.reason_count; i++) {
+            has = has || strstr(fit.estimate.reasons[i], "moves of two kinds");
+        }
+        CHECK_INT("KINDS_DOF_MIN", has, n == 20);
+    }
+}
+
 static void test_verdict_limits(void)
 {
     static const struct {
@@ -332,6 +352,7 @@ int main(void)
     CU_add_test(suite, "far", test_far);
     CU_add_test(suite, "limits of effects", test_effect_limits);
     CU_add_test(suite, "side", test_side);
+    CU_add_test(suite, "kinds", test_kinds);
     CU_add_test(suite, "limits of a verdict", test_verdict_limits);
     CU_add_test(suite, "held out", test_held_out);
     return check_run();
