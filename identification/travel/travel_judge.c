@@ -451,8 +451,8 @@ void travel_judge_short(struct estimate *e, const struct travel_law *law,
     }
     const struct travel_alternative *a = &law->alternative[effect];
     estimate_reason(e, REASON_LAPS_BEND, ESTIMATE_MARGINAL,
-                    "laps bend: short %s (below %.2g %s) take up to %.2g s %s than the others "
-                    "say (chance %.2g): %s",
+                    "laps bend: short %s (below %.2g %s) take up to %.2g s %s than this law "
+                    "(chance %.2g): %s",
                     words->moves[k], a->below, words->unit[k], a->found_s,
                     a->value > 0.0 ? "longer" : "less", a->p,
                     a->value > 0.0 ? "slow approach to the goal?" : "the robot accelerates?");
