@@ -11,8 +11,9 @@
 
 #include "base/errors/status.h"
 
-/* Maximum number of free parameters of a fit, plus the right side. */
-enum { NUMERIC_COLUMNS_MAX = 30 };
+/* Maximum number of free parameters of a fit, plus the right side; and a row of a segment of
+ * odometry (odometry_scale.c). */
+enum { NUMERIC_COLUMNS_MAX = 31 };
 
 enum { SVD_ENTRIES_MAX = NUMERIC_COLUMNS_MAX * NUMERIC_COLUMNS_MAX };
 

@@ -464,7 +464,10 @@ static enum status run_odometry(struct odometry_set *set, double *scratch,
     fit->n = set->poses;
     fit->runs = set->run_count;
     describe_check(set, &point, &fit->own);
-    return finish_fit(set, &point, &system, fit);
+    st = finish_fit(set, &point, &system, fit);
+    return st == STATUS_OK && fit->estimate.rank == ODOMETRY_P
+               ? odometry_scale_find(set, &point, fit)
+               : st;
 }
 
 void odometry_fit_start(struct odometry_fit *fit)
@@ -475,6 +478,9 @@ void odometry_fit_start(struct odometry_fit *fit)
     estimate_start(&fit->estimate, ODOMETRY_P);
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
         estimate_name(&fit->estimate, i, odometry_parameter_name(i), symbols[i]);
+    }
+    for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
+        fit->scale.test[by] = (struct odometry_scale_test){NAN, NAN, NAN, NAN};
     }
 }
 

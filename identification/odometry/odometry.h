@@ -42,6 +42,35 @@ enum odometry_combination {
     ODOMETRY_COMBINATIONS
 };
 
+/* Quantities on which the scale of the path, or the delay of the sensor, may depend. */
+enum odometry_covariate {
+    ODOMETRY_BY_TIME,
+    ODOMETRY_BY_SIDE,    /* turns to the left or to the right */
+    ODOMETRY_BY_SPEED,   /* of the middle of the axle */
+    ODOMETRY_BY_TURNING, /* speed of a turn, to either side */
+    ODOMETRY_BY_X,
+    ODOMETRY_BY_Y,
+    ODOMETRY_BY_COS, /* cosine and sine of the heading, and of twice the heading */
+    ODOMETRY_BY_SIN,
+    ODOMETRY_BY_COS2,
+    ODOMETRY_BY_SIN2,
+    ODOMETRY_BY_DELAY, /* the delay changes with time, the scale does not */
+    ODOMETRY_COVARIATES
+};
+
+/* Test of one of them. NaN: not tested, or it never varies. */
+struct odometry_scale_test {
+    /* Change by one standard deviation of the covariate: ratio of the length of ways (of the
+     * delay: s), ratio of turns. */
+    double way, turn;
+    double f, p; /* statistic of both, and its probability where nothing depends on it */
+};
+
+struct odometry_scale {
+    size_t segments; /* pieces of the path with their own start pose */
+    struct odometry_scale_test test[ODOMETRY_COVARIATES];
+};
+
 /* Quality of the prediction of a path from its start pose alone. Errors are measured -
  * model. */
 struct odometry_check {
@@ -65,6 +94,7 @@ struct odometry_fit {
      * wheels. */
     double noise_m, noise_rad, slip_m, slip_rad;
     struct odometry_check own;
+    struct odometry_scale scale;
 };
 
 /* Sets everything to unknown. */
@@ -96,6 +126,8 @@ void odometry_judge_units(struct odometry_fit *fit, const struct odometry_summar
 
 extern const struct names odometry_parameter_names;
 const char *odometry_parameter_name(enum odometry_parameter i); /* "radius_right_m" … */
+extern const struct names odometry_covariate_names;
+const char *odometry_covariate_name(enum odometry_covariate by); /* "time" … */
 extern const struct names odometry_combination_names;
 const char *odometry_combination_name(enum odometry_combination i); /* "mean_radius_m" … */
 

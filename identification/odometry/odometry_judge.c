@@ -181,6 +181,57 @@ static void judge_paths(struct odometry_fit *fit, const struct odometry_summary 
     }
 }
 
+#define PLACE   "the scale of the pose depends on the place", ": the camera is tilted"
+#define HEADING "ways depend on the heading", ": the floor slopes"
+#define SCALES  "x and y have different scales", ""
+#define CAMERA  "calibrate the camera: a metre must measure one everywhere, in every direction"
+
+/* Words before and after the size of a dependence, and advice. */
+static const struct {
+    const char *before, *after, *advice;
+} dependences[ODOMETRY_COVARIATES] = {
+    [ODOMETRY_BY_TIME] = {"a radius changes with time", ": floor, tyre, load",
+                          "drive on one floor, with warm tyres and one load"},
+    [ODOMETRY_BY_SIDE] = {"left and right turns differ", "",
+                          "look for a wheel that drags or slips to one side"},
+    [ODOMETRY_BY_SPEED] = {"wheels slip with speed", "", "drive slowly, or fit speeds apart"},
+    [ODOMETRY_BY_TURNING] = {"wheels slip with the speed of turns", "",
+                             "turn slowly, or fit speeds apart"},
+    [ODOMETRY_BY_X] = {PLACE, CAMERA},
+    [ODOMETRY_BY_Y] = {PLACE, CAMERA},
+    [ODOMETRY_BY_COS] = {HEADING, "drive on a level floor"},
+    [ODOMETRY_BY_SIN] = {HEADING, "drive on a level floor"},
+    [ODOMETRY_BY_COS2] = {SCALES, CAMERA},
+    [ODOMETRY_BY_SIN2] = {SCALES, CAMERA},
+    [ODOMETRY_BY_DELAY] = {"the delay of the pose changes with time", ": two clocks",
+                           "stamp wheels and poses with one clock"},
+};
+
+/* Names the dependence that is most certain, among those that matter. */
+static void judge_scale(struct odometry_fit *fit)
+{
+    const struct odometry_scale_test *worst = NULL;
+    for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
+        const struct odometry_scale_test *test = &fit->scale.test[by];
+        const double least = by == ODOMETRY_BY_DELAY ? DELAY_CHANGE_MIN_S : SCALE_CHANGE_MIN;
+        if (test->p * ODOMETRY_COVARIATES < SCALE_P &&
+            fmax(fabs(test->way), fabs(test->turn)) > least && (!worst || test->p < worst->p)) {
+            worst = test;
+        }
+    }
+    if (worst) {
+        const size_t by = (size_t)(worst - fit->scale.test);
+        const bool is_delay = by == ODOMETRY_BY_DELAY;
+        const double size = fmax(fabs(worst->way), fabs(worst->turn));
+        estimate_reason_first(
+            &fit->estimate,
+            is_delay || by == ODOMETRY_BY_TIME ? REASON_CHANGES_WITH_TIME : REASON_UNMODELLED,
+            ESTIMATE_MARGINAL, "%s (%.1f %s per sd)%s", dependences[by].before,
+            size * (is_delay ? 1000.0 : 100.0), is_delay ? "ms" : "%", dependences[by].after);
+        estimate_advise(&fit->estimate, "%s", dependences[by].advice);
+    }
+}
+
 static void judge_data(struct odometry_fit *fit, const struct odometry_summary *summary)
 {
     const double lost = (double)(summary->incomplete + summary->duplicates +
@@ -211,6 +262,7 @@ void odometry_judge(struct odometry_fit *fit, const struct odometry_summary *sum
     judge_signs(&fit->estimate);
     judge_wheels(&fit->estimate);
     judge_paths(fit, summary);
+    judge_scale(fit);
     judge_data(fit, summary);
     estimate_advise_worst(&fit->estimate);
 }

@@ -67,6 +67,12 @@ MUST_USE enum status odometry_error_bars(const struct odometry_set *set,
                                          double inverse[ODOMETRY_P][ODOMETRY_P],
                                          struct odometry_fit *fit);
 
+/* Tests whether the scale of the path or the delay varies (eq. 14 - 16): fit->scale. Returns
+ * STATUS_E_NOMEM, STATUS_E_MATH. */
+MUST_USE enum status odometry_scale_find(const struct odometry_set *set,
+                                         const struct odometry_point *point,
+                                         struct odometry_fit *fit);
+
 void odometry_judge(struct odometry_fit *fit, const struct odometry_summary *summary);
 
 #endif

@@ -10,6 +10,7 @@
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
 #include "service/selftest/selftest_arm.h"
+#include "service/selftest/selftest_wheels.h"
 
 enum {
     FINE = 20, /* simulation steps between two rows */
@@ -434,6 +435,8 @@ enum status selftest_record(const struct model_row *row,
         (journal ? write_journal : write_table)(&r, to);
     } else if (fine && robot->data == MODEL_OF_JOINTS) {
         selftest_write_joints(r.scenario, draws, to);
+    } else if (fine && robot->data == MODEL_OF_WHEELS) {
+        selftest_write_wheels(r.scenario, draws, to);
     } else if (fine && robot->data == MODEL_OF_POSES) {
         selftest_write_poses(r.scenario, draws, to);
     } else if (fine) {

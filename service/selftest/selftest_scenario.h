@@ -66,6 +66,10 @@ struct selftest_scenario {
     double measured_rad, measured_m; /* noise of all sizes, those of zero too */
     double accelerates; /* acceleration of drives, m/s^2; of turns four times that, rad/s^2 */
     bool exchanged;     /* exchanged columns: rotation and displacement, or joints 2 and 3 */
+    /* For wheels under a camera only: ratio of the way that is lost at full speed, ratio by
+     * which x is too large, growth of the scale per metre of x, growth of the delay; ticks of a
+     * turn, rows of one pose. at_half applies to the right wheel. */
+    double slips, stretched, tilted, clock_s, ticks, rare;
     /* For poses of an arm only: drag applies to its corrections, gentle to its joints'
      * range. */
     const char *arm;              /* another kind of arm; NULL: ur5 */

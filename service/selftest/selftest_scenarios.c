@@ -10,6 +10,7 @@
 #include "identification/travel/profile_fit.h"
 #include "service/identify/identify.h"
 #include "service/selftest/selftest_arm.h"
+#include "service/selftest/selftest_wheels.h"
 
 static const double ERROR_RATIO = 1e-3;
 static const double PASS_THOUGH_WRONG = 0.01;
@@ -156,6 +157,15 @@ const struct selftest_scenario selftest_scenarios[] = {
     SCENARIO("half_speed", "arm_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
     SCENARIO("other_day", "travel_time", RIGHT, "held out: the same robot", .held_out = true),
     SCENARIO("half_speed", "travel_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
+    SCENARIO("as_modelled", "odometry", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("ticks_1024", "odometry", RIGHT, "wheels that count 1024 ticks a turn", .ticks = 1024.0),
+    SCENARIO("camera_5_hz", "odometry", HELD, "a new pose in every fourth row", .rare = 4.0),
+    SCENARIO("ticks_32", "odometry", HELD, "wheels that count 32 ticks a turn", .ticks = 32.0),
+    SCENARIO("tilted", "odometry", WRONG, "a scale that grows by 4 % per metre of x", .tilted = 0.04, .passes = 0.21),
+    SCENARIO("stretched", "odometry", WRONG, "x too large by 5 %", .stretched = 0.05),
+    SCENARIO("slips", "odometry", WRONG, "wheels that lose 10 % of the way at full speed", .slips = 0.1),
+    SCENARIO("tyre", "odometry", WRONG, "a right wheel 6 % larger from half time on", .at_half = 0.06),
+    SCENARIO("two_clocks", "odometry", WRONG, "a delay that grows by 0.1 s", .clock_s = 0.1),
     SCENARIO("as_modelled", "arm_friction", RIGHT, "the world of the model", .off = 0.0),
     SCENARIO("stribeck", "arm_friction", WRONG, "friction is half as great again near rest",
              .falls = 0.1, .at_rest = 0.5),
@@ -194,6 +204,9 @@ static double truth_of(const struct model_row *row, size_t i, const char **name)
 {
     if (row->data == MODEL_OF_JOINTS) {
         return selftest_joints_truth(i, name);
+    }
+    if (row->data == MODEL_OF_WHEELS) {
+        return selftest_wheels_truth(i, name);
     }
     if (row->data == MODEL_OF_POSES) {
         return selftest_poses_truth(i, name);

@@ -88,7 +88,7 @@ service/identify: base/text base/errors base/numbers logger/message identificati
   identification/fit identification/travel identification/odometry identification/arm identification/dynamics
   twin/report logger/storage service/tool
 service/selftest: base/text base/errors base/numbers logger/message identification/model identification/fit
-  identification/travel identification/arm service/tool service/identify
+  identification/travel identification/odometry identification/arm service/tool service/identify
 service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/team/step twin/team/live
   twin/report twin logger/storage config/labfile web/http service/tool
 service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/report config/team

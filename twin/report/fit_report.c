@@ -213,6 +213,21 @@ void fit_record_write(struct json_writer *w, const char *key, const struct fit_r
 /* ---- odometry -----------------------------------------------------------------------------
  */
 
+/* Writes the tests of a scale that depends on something, in no order. */
+static void write_scale(struct json_writer *w, const struct odometry_scale *scale)
+{
+#define TEST(field) JSON_MEMBER(struct odometry_scale_test, field)
+    static const struct json_member members[] = {TEST(way), TEST(turn), TEST(f), TEST(p)};
+    JSON_OPEN(w, "scale", JSON("segments", scale->segments));
+    json_write_object(w, "tests");
+    for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
+        JSON_WRITE_OBJECT(w, odometry_covariate_name(by),
+                          JSON_FIELDS(members, &scale->test[by]));
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
 {
 #define FIT(field) JSON_MEMBER(struct odometry_fit, field)
@@ -223,6 +238,7 @@ void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
     JSON_WRITE(w, JSON("model", "odometry"), JSON_FIELDS(found, fit));
     estimate_report(w, &fit->estimate);
     json_write_members(w, noise, COUNT(noise), fit);
+    write_scale(w, &fit->scale);
 }
 
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check)
