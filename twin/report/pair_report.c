@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "identification/model/models.h"
 #include "logger/message/record_json.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"
@@ -111,15 +112,20 @@ static const char *method_name(const struct parameter_set *set)
                           : travel_method_name((enum travel_method)set->method);
 }
 
+static void fill_terms(const struct parameter_set *set, struct estimate *e)
+{
+    estimate_start(e, set->count);
+    for (size_t j = 0; j < set->count; j++) {
+        char text[ESTIMATE_NAME_MAX];
+        (void)snprintf(e->name[j], sizeof e->name[j], "%s", parameters_term_name(set, j, text));
+        estimate_set(e, j, set->value[j], set->se[j], (double)set->n - set->count);
+    }
+}
+
 static void write_terms(struct json_writer *w, const struct parameter_set *set)
 {
     struct estimate e;
-    estimate_start(&e, set->count);
-    for (size_t j = 0; j < set->count; j++) {
-        char text[ESTIMATE_NAME_MAX];
-        (void)snprintf(e.name[j], sizeof e.name[j], "%s", parameters_term_name(set, j, text));
-        estimate_set(&e, j, set->value[j], set->se[j], (double)set->n - set->count);
-    }
+    fill_terms(set, &e);
     estimate_report_column(w, "values", &e, e.value);
     estimate_report_column(w, "se", &e, e.se);
     estimate_report_intervals(w, &e);
@@ -147,6 +153,31 @@ static void write_set(struct json_writer *w, const char *key, const struct param
                JSON("verdict", estimate_verdict_name((enum estimate_verdict)set->verdict)));
     write_terms(w, set);
     json_write_close(w);
+}
+
+void parameters_report_fragment(const struct parameter_set *set, enum fragment_format format,
+                                const struct fragment_options *options,
+                                json_write_flush *output, void *context)
+{
+    const struct model *model = set->model > 0 ? model_at(set->model - 1U) : NULL;
+    struct fitted_numbers numbers = {.count = 0};
+    struct dynamics_fit fit = {.n = set->n};
+    fill_terms(set, &fit.estimate);
+    fitted_numbers_add_estimate(&numbers, &fit.estimate);
+    for (size_t i = 0; model && i < model->derived_count; i++) {
+        /* The set has no covariance between its values, so that no interval follows. */
+        struct fitted_number number = {.se = NAN, .lo = NAN, .hi = NAN, .derived = true};
+        struct dynamics_derived derived;
+        dynamics_derive(&fit, model, i, &derived);
+        number.value = derived.value;
+        (void)snprintf(number.name, sizeof number.name, "%s", model->derived[i].name);
+        fitted_numbers_add(&numbers, &number);
+    }
+    const struct model_fragment fragment = {.model = parameters_model_name(set),
+                                            .verdict = (enum estimate_verdict)set->verdict,
+                                            .numbers = &numbers,
+                                            .options = *options};
+    model_fragment_write(&fragment, format, output, context);
 }
 
 void parameters_report_book(struct json_writer *w, const struct parameter_book *book)

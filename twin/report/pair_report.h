@@ -6,6 +6,7 @@
 
 #include "logger/message/json_write.h"
 #include "twin/following/pair_following.h"
+#include "twin/report/model_fragment.h"
 
 /* Writes {"real": FIT, "virtual": FIT}: the batch fits of the moves in the window
  * (fit_report.h). */
@@ -24,6 +25,11 @@ void pair_report_clock(struct json_writer *w, const char *key, const struct pair
 void parameters_report_book(struct json_writer *w, const struct parameter_book *book);
 void parameters_report_checks(struct json_writer *w, const char *key,
                               const struct parameter_checks *checks);
+
+/* Writes a set as a fragment of a simulator's file; model_fragment_check() accepted it. */
+void parameters_report_fragment(const struct parameter_set *set, enum fragment_format format,
+                                const struct fragment_options *options,
+                                json_write_flush *output, void *context);
 
 /* Writes
  * {"pair","n","t","action","by","version","detail","code_version","set","fit","checks"}. */

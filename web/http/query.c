@@ -35,7 +35,12 @@ bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
     return true;
 }
 
-enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40, PARAMETERS_MAX = 32 };
+enum {
+    REAL_MAX = 1000000000,
+    VALUE_MAX = QUERY_COLUMNS_MAX,
+    NAME_MAX_SHOWN = 40,
+    PARAMETERS_MAX = 32
+};
 
 _Static_assert((int)VALUE_MAX > (int)QUERY_CURSOR_MAX, "a cursor is a value");
 
@@ -207,6 +212,18 @@ static enum status read_text(const struct value *v)
     return STATUS_OK;
 }
 
+static enum status read_real(const struct value *v)
+{
+    char *end = NULL;
+    const double number = strtod(v->text, &end);
+    if (end == v->text || *end || !(number >= 0.0) || number > (double)v->how->max) {
+        return err_set(v->err, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, query_parameter_name(v->id),
+                       "must be a number from 0 to %g", (double)v->how->max);
+    }
+    *(double *)v->out = number;
+    return STATUS_OK;
+}
+
 /* The list itself checks whether a cursor is one of its own. */
 static enum status read_cursor(const struct value *v)
 {
@@ -246,6 +263,8 @@ static const struct names ORDERS = {(const char *const[]){"newest", "oldest"}, 2
 static const struct names FORMATS = {(const char *const[]){"json", "csv"}, QUERY_FORMAT_COUNT};
 static const struct names CHART_FORMATS = {(const char *const[]){"json", "csv", "svg"},
                                            QUERY_CHART_FORMAT_COUNT};
+static const struct names FRAGMENT_NAMES = {
+    (const char *const[]){"json", "mjcf", "urdf", "sdf"}, QUERY_FRAGMENT_COUNT};
 static const struct names FLAGS = {(const char *const[]){"false", "true"}, 2};
 static const struct names FIELDS = {(const char *const[]){"lag_s"}, 1};
 
@@ -271,6 +290,11 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_CHART_FORMAT] = {.read = read_name, PLACE(format), &CHART_FORMATS},
     [QUERY_TEAM] = {.read = read_text, PLACE(team)},
     [QUERY_JOB] = {.read = read_text, PLACE(job)},
+    [QUERY_FRAGMENT_FORMAT] = {.read = read_name, PLACE(format), &FRAGMENT_NAMES},
+    [QUERY_INERTIA] = {.read = read_real, PLACE(inertia_kgm2), .max = REAL_MAX},
+    [QUERY_TORQUE_PER_UNIT] = {.read = read_real, PLACE(torque_per_unit), .max = REAL_MAX},
+    [QUERY_MASS] = {.read = read_real, PLACE(mass_kg), .max = REAL_MAX},
+    [QUERY_YAW_INERTIA] = {.read = read_real, PLACE(yaw_inertia_kgm2), .max = REAL_MAX},
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
@@ -314,4 +338,5 @@ enum status query_parse(const char *text, unsigned allowed, int64_t now_us, stru
 
 ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
            "format", "verdict", "type", "name", "pair", "refit", "points", "field", "pair",
-           "type", "last_event_id", "format", "team", "job");
+           "type", "last_event_id", "format", "team", "job", "format", "inertia",
+           "torque_per_unit", "mass", "yaw_inertia");

@@ -34,6 +34,11 @@ enum query_parameter {
     QUERY_CHART_FORMAT, /* "format" of a chart */
     QUERY_TEAM,
     QUERY_JOB,
+    QUERY_FRAGMENT_FORMAT, /* "format" of a fragment */
+    QUERY_INERTIA,
+    QUERY_TORQUE_PER_UNIT,
+    QUERY_MASS,
+    QUERY_YAW_INERTIA,
     QUERY_PARAMETER_COUNT
 };
 
@@ -62,13 +67,16 @@ enum query_format {
     QUERY_CHART_FORMAT_COUNT
 };
 
+/* Number of formats of a fragment, in the order of enum fragment_format. */
+enum { QUERY_FRAGMENT_COUNT = 4 };
+
 struct query {
     unsigned given;                /* QUERY_BITs that were given */
     uint32_t limit;                /* 1..QUERY_LIMIT_MAX */
     int64_t since_us;              /* first lab time; LAB_TIME_NONE: from the beginning */
     int64_t until_us;              /* end of the range, exclusive; LAB_TIME_MAX: to the end */
     int oldest;                    /* 1: oldest first; 0: newest first */
-    int format;                    /* enum query_format */
+    int format;                    /* enum query_format, or enum fragment_format */
     int refit;                     /* 1: compute every fit again */
     int field;                     /* field of a series: 0, there is one */
     bool moving;                   /* a time counts from now: "-2h", "today" */
@@ -83,6 +91,8 @@ struct query {
     uint64_t event_types;          /* set of 1 << enum event_type; all when absent */
     char last_event_id[EVENT_PLACE_MAX];
     uint32_t points; /* points of a series, 1..QUERY_POINTS_MAX */
+    /* for a fragment (struct fragment_options); 0 when absent */
+    double inertia_kgm2, torque_per_unit, mass_kg, yaw_inertia_kgm2;
 };
 
 /* Decode text[bytes] to out[size] with a NUL. False, with out unspecified: a '%' without two

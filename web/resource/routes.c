@@ -3,9 +3,8 @@
 
 #include "web/resource/handlers.h"
 
-#define PAGE (QUERY_BIT(QUERY_LIMIT) | QUERY_BIT(QUERY_CURSOR) | QUERY_BIT(QUERY_FORMAT))
-#define PAGED                                                                                  \
-    (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
+#define PAGE    (QUERY_BIT(QUERY_LIMIT) | QUERY_BIT(QUERY_CURSOR) | QUERY_BIT(QUERY_FORMAT))
+#define PAGED   (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
 #define NAMED   QUERY_BIT(QUERY_NAME)
 #define VERDICT QUERY_BIT(QUERY_VERDICT)
 #define TYPE    QUERY_BIT(QUERY_TYPE)
@@ -16,7 +15,10 @@
 #define SERIES                                                                                 \
     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
      QUERY_BIT(QUERY_FIELD))
-#define CHART     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_CHART_FORMAT))
+#define CHART (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_CHART_FORMAT))
+#define FRAGMENT                                                                               \
+    (QUERY_BIT(QUERY_FRAGMENT_FORMAT) | QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_INERTIA) |     \
+     QUERY_BIT(QUERY_TORQUE_PER_UNIT) | QUERY_BIT(QUERY_MASS) | QUERY_BIT(QUERY_YAW_INERTIA))
 #define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_REFIT))
 
 const struct web_route web_routes[] = {
