@@ -145,6 +145,24 @@ size_t estimate_first_note(const struct estimate *e)
     return first;
 }
 
+bool estimate_retain_reasons(struct estimate *e, uint64_t codes)
+{
+    const size_t count = e->reason_count;
+    size_t kept = 0;
+    e->verdict = ESTIMATE_PASS;
+    for (size_t k = 0; k < count; k++) {
+        const enum estimate_verdict at_best = e->reason_verdicts[k];
+        if (at_best == ESTIMATE_PASS || codes >> e->reason_codes[k] & 1U) {
+            e->verdict = at_best > e->verdict ? at_best : e->verdict;
+            (void)memmove(e->reasons[kept], e->reasons[k], sizeof e->reasons[0]);
+            e->reason_codes[kept] = e->reason_codes[k];
+            e->reason_verdicts[kept++] = at_best;
+        }
+    }
+    e->reason_count = kept;
+    return kept < count;
+}
+
 void estimate_advise(struct estimate *estimate, const char *format, ...)
 {
     char text[ESTIMATE_TEXT_MAX];

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/errors/status.h"
 #include "base/text/names.h"
@@ -105,6 +106,10 @@ void estimate_note(struct estimate *estimate, enum reason_code code, const char 
     PRINTF_LIKE(3, 4);
 /* Returns the index of the first note in reasons; reason_count if there is none. */
 size_t estimate_first_note(const struct estimate *estimate);
+
+/* Removes reasons that lower the verdict and whose code is not in codes (bits 1 << enum
+ * reason_code); the verdict becomes that of the others. Returns true if it removed any. */
+bool estimate_retain_reasons(struct estimate *estimate, uint64_t codes);
 
 /* Call it after all judgements: MARGINAL and FAIL always come with advice; if there is none,
  * it is the usual one for the worst reason. */

@@ -443,6 +443,8 @@ static void write_members(const void *what, struct json_writer *w)
 const struct identify_method identify_dynamics = {.bytes = sizeof(struct identify_result),
                                                   .name = identify_dynamics_name,
                                                   .check = identify_dynamics_check,
+                                                  .derive = identify_dynamics_derive,
+                                                  .describe = identify_dynamics_describe,
                                                   .load = identify_dynamics_load,
                                                   .fit = identify_dynamics_fit,
                                                   .judge = identify_dynamics_judge,

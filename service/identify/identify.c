@@ -4,8 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/identify/estimate_page.h"
+#include "service/identify/identify_between.h"
 #include "service/tool/json_file.h"
 #include "service/tool/known_numbers.h"
+#include "twin/report/fit_report.h"
+
+/* Rough ratio of the work that is done while recordings are fitted one by one. */
+static const double SINGLE_SHARE = 0.9;
 
 static const struct identify_method *const methods[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOTION] = &identify_dynamics,     [MODEL_OF_MOVES] = &identify_travel_time,
@@ -43,6 +49,17 @@ static enum status check_reference(const struct identify_method *method,
     return st;
 }
 
+static enum status check_write(const struct model_row *row,
+                               const struct identify_request *request, struct err *err)
+{
+    const enum fragment_format format = identify_fragment_format(request);
+    return format < FRAGMENT_FORMATS
+               ? model_fragment_check(format, row->name, request->fragment.joint, err)
+               : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "write",
+                         "unknown format '%s', json, mjcf, urdf and sdf are known",
+                         request->write);
+}
+
 enum status identify_check(const struct model_row *row, const struct identify_request *request,
                            struct err *err)
 {
@@ -58,6 +75,7 @@ enum status identify_check(const struct model_row *row, const struct identify_re
     unsigned fail_if = 0;
     const struct identify_method *method = methods[row->data];
     enum status st = refuse_others(row, request, err);
+    st = st == STATUS_OK && request->write ? check_write(row, request, err) : st;
     st = st == STATUS_OK ? identify_fail_if(request, &fail_if, err) : st;
     st = st == STATUS_OK ? column_map_check(&request->columns, row->roles, row->name, err) : st;
     st = st == STATUS_OK && method->check ? method->check(row, request, err) : st;
@@ -118,6 +136,97 @@ static enum status conclude_fit(struct identify_head *head)
     return STATUS_OK;
 }
 
+static struct estimate *find_verdict(const struct identify_head *head)
+{
+    return head->judged ? head->judged : head->known.part[0];
+}
+
+static void judge_between(struct identify_head *head)
+{
+    const unsigned contradicts = 1U << IDENTIFY_CONTRADICTS;
+    identify_between_judge(head->between, find_verdict(head));
+    identify_report_outcome(&head->caller, find_verdict(head),
+                            head->caller.outcome && (*head->caller.outcome & contradicts));
+}
+
+static void list_numbers(const struct identify_method *method, const struct identify_head *head,
+                         struct fitted_numbers *numbers)
+{
+    numbers->count = 0;
+    for (size_t k = 0; k < PARAMETERS_IN_USE_PARTS_MAX && head->known.part[k]; k++) {
+        fitted_numbers_add_estimate(numbers, head->known.part[k]);
+    }
+    if (method->derive) {
+        method->derive(head, numbers);
+    }
+}
+
+/* Asks whether to continue, without moving the progress. */
+static bool go_on_single(void *context, const char *stage, double share)
+{
+    const struct identify_caller *caller = context;
+    (void)stage;
+    (void)share;
+    return caller->go_on(caller->context, "each recording", SINGLE_SHARE);
+}
+
+/* Fits the next recording by itself. One that cannot be fitted does not count. */
+static enum status fit_single(const struct identify_method *method, const struct model_row *row,
+                              const struct identify_request *request,
+                              struct identify_between *between)
+{
+    struct identify_caller caller = request->caller;
+    struct identify_request single = *request;
+    struct identify_recording *recording = &between->recording[between->count];
+    struct fitted_numbers numbers;
+    struct identify_head *head = calloc(1, method->bytes);
+    struct err err = {0};
+    if (!head) {
+        return STATUS_E_NOMEM;
+    }
+    single.files = &request->files[between->count];
+    single.file_count = 1;
+    single.validate_count = 0;
+    single.reference = single.plot = NULL;
+    single.caller = (struct identify_caller){.go_on = caller.go_on ? go_on_single : NULL,
+                                             .context = &caller};
+    recording->name = identify_base_name(single.files[0].path);
+    const enum status st = identify_find(method, row, &single, head, &err);
+    if (st == STATUS_OK) {
+        const bool varies = !method->describe ||
+                            method->describe(head, recording->range, sizeof recording->range);
+        list_numbers(method, head, &numbers);
+        identify_between_add(between, find_verdict(head), varies ? &numbers : NULL);
+    }
+    if (method->release) {
+        method->release(head);
+    }
+    free(head);
+    between->count++;
+    return st == STATUS_E_STALE || st == STATUS_E_NOMEM ? st : STATUS_OK;
+}
+
+/* Fits each recording by itself and compares; *between is to be freed. */
+static enum status compare_recordings(const struct identify_method *method,
+                                      const struct model_row *row,
+                                      const struct identify_request *request,
+                                      struct identify_between **between, struct err *err)
+{
+    struct identify_between *found = calloc(1, sizeof *found);
+    enum status st = found ? STATUS_OK : STATUS_E_NOMEM;
+    for (size_t i = 0; i < request->file_count && st == STATUS_OK; i++) {
+        st = fit_single(method, row, request, found);
+    }
+    if (st != STATUS_OK) {
+        free(found);
+        return st == STATUS_E_STALE ? identify_give_up(err)
+                                    : err_no_memory(err, "identify", "no memory");
+    }
+    found->worst = numbers_between_find(found->number, found->number_count);
+    *between = found;
+    return STATUS_OK;
+}
+
 enum status identify_find(const struct identify_method *method, const struct model_row *row,
                           const struct identify_request *request, void *result, struct err *err)
 {
@@ -126,13 +235,18 @@ enum status identify_find(const struct identify_method *method, const struct mod
         .row = row, .caller = request->caller, .doubts = identify_doubts(request)};
     enum status st = read_request(method, request, head, err);
     st = st == STATUS_OK ? method->fit(result, err) : st;
+    if (st == STATUS_OK && identify_between_asked(request)) {
+        st = compare_recordings(method, row, request, &head->between, err);
+    }
     if (st == STATUS_OK && head->is_held_out && method->hold_out) {
         st = method->hold_out(result, err);
         identify_blame_held_out(request, st, err);
     }
-    return st != STATUS_OK ? st
-           : method->judge ? method->judge(result, err)
-                           : conclude_fit(head);
+    st = st != STATUS_OK ? st : method->judge ? method->judge(result, err) : conclude_fit(head);
+    if (st == STATUS_OK && head->between) {
+        judge_between(head);
+    }
+    return st;
 }
 
 struct found {
@@ -144,6 +258,9 @@ static void write_document(const void *what, struct json_writer *w)
 {
     const struct found *found = what;
     found->method->write(found->head, w);
+    if (found->head->between) {
+        identify_between_write(w, found->head->between);
+    }
     if (found->head->files.count > 0) {
         identify_open_provenance(w);
         if (found->method->write_options) {
@@ -161,8 +278,12 @@ static enum status print_page(const struct identify_method *method, const void *
     size_t bytes = 0;
     FILE *page = open_memstream(&text, &bytes);
     if (page) {
+        const struct identify_head *head = result;
         method->print(result, page);
-        identify_files_print(page, "file: ", &((const struct identify_head *)result)->files);
+        if (head->between) {
+            identify_between_print(head->between, page);
+        }
+        identify_files_print(page, "file: ", &head->files);
     }
     const bool printed = page && fclose(page) == 0;
     if (printed) {
@@ -170,6 +291,30 @@ static enum status print_page(const struct identify_method *method, const void *
     }
     free(text);
     return printed ? STATUS_OK : err_no_memory(err, "identify", "no memory");
+}
+
+/* Writes the fragment instead of the result. A FAIL writes nothing. */
+static enum status write_fragment(const struct identify_method *method,
+                                  const struct identify_request *request, void *result,
+                                  FILE *out, struct err *err)
+{
+    const struct identify_head *head = result;
+    const struct estimate *e = find_verdict(head);
+    const char *reason =
+        e->verdict != ESTIMATE_PASS && e->reason_count > 0 ? e->reasons[0] : NULL;
+    struct fitted_numbers numbers;
+    if (e->verdict == ESTIMATE_FAIL) {
+        return err_set(err, STATUS_E_MATH, FAULT_FIT_FAILED, "write",
+                       "nothing is written: the verdict is FAIL (%s)", reason ? reason : "-");
+    }
+    list_numbers(method, head, &numbers);
+    const struct model_fragment fragment = {.model = head->row->name,
+                                            .verdict = e->verdict,
+                                            .reason = reason,
+                                            .numbers = &numbers,
+                                            .options = request->fragment};
+    model_fragment_write(&fragment, identify_fragment_format(request), json_file_flush, out);
+    return STATUS_OK;
 }
 
 static enum status run_method(const struct identify_method *method, const struct model_row *row,
@@ -180,8 +325,11 @@ static enum status run_method(const struct identify_method *method, const struct
     if (!result) {
         return err_no_memory(err, "identify", "no memory");
     }
+    const struct identify_head *head = result;
     enum status st = identify_find(method, row, request, result, err);
-    if (st == STATUS_OK && request->json) {
+    if (st == STATUS_OK && request->write) {
+        st = write_fragment(method, request, result, out, err);
+    } else if (st == STATUS_OK && request->json) {
         json_file_print(out, write_document, &(struct found){method, result});
     } else if (st == STATUS_OK) {
         st = print_page(method, result, out, err);
@@ -189,8 +337,55 @@ static enum status run_method(const struct identify_method *method, const struct
     if (method->release) {
         method->release(result);
     }
+    free(head->between);
     free(result);
     return st;
+}
+
+/* The comparison alone, with a verdict of its own. */
+struct repeat {
+    const char *model;
+    const struct identify_between *between;
+    struct estimate estimate;
+};
+
+static void write_repeat(const void *what, struct json_writer *w)
+{
+    const struct repeat *repeat = what;
+    json_write_text(w, "model", repeat->model);
+    estimate_report_verdict(w, &repeat->estimate);
+    identify_between_write(w, repeat->between);
+}
+
+static enum status run_repeat(const struct identify_method *method, const struct model_row *row,
+                              const struct identify_request *request, FILE *out,
+                              struct err *err)
+{
+    struct identify_between *between = NULL;
+    struct repeat repeat = {.model = row->name};
+    if (!identify_between_asked(request)) {
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_FEW, "repeat",
+                       "--repeat compares %d to %d files of recordings, not standard input",
+                       (int)BETWEEN_MIN, (int)BETWEEN_MAX);
+    }
+    const enum status st = compare_recordings(method, row, request, &between, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    estimate_start(&repeat.estimate, 0);
+    identify_between_judge(between, &repeat.estimate);
+    estimate_advise_worst(&repeat.estimate);
+    identify_report_outcome(&request->caller, &repeat.estimate, false);
+    repeat.between = between;
+    if (request->json) {
+        json_file_print(out, write_repeat, &repeat);
+    } else {
+        (void)fprintf(out, "%s of %zu recordings, each by itself", row->name, between->count);
+        estimate_page_verdict(out, &repeat.estimate);
+        identify_between_print(between, out);
+    }
+    free(between);
+    return STATUS_OK;
 }
 
 enum status identify_run(const struct model_row *row, const struct identify_request *request,
@@ -208,5 +403,6 @@ enum status identify_run(const struct model_row *row, const struct identify_requ
             return refuse_journal(row, request->files[i].path, err);
         }
     }
-    return run_method(methods[row->data], row, request, out, err);
+    return request->repeat ? run_repeat(methods[row->data], row, request, out, err)
+                           : run_method(methods[row->data], row, request, out, err);
 }

@@ -4,6 +4,7 @@
 #ifndef SERVICE_IDENTIFY_IDENTIFY_H
 #define SERVICE_IDENTIFY_IDENTIFY_H
 
+#include "identification/fit/fitted_numbers.h"
 #include "identification/model/models.h"
 #include "service/identify/table_rows.h"
 
@@ -28,6 +29,11 @@ struct identify_method {
      * of --reference. */
     enum status (*check)(const struct model_row *row, const struct identify_request *request,
                          struct err *err);
+    /* Appends numbers that follow from the parameters, and the delay. NULL: none. */
+    void (*derive)(const void *result, struct fitted_numbers *numbers);
+    /* Describes what the recording covers, in words. Returns false if nothing varies, so that
+     * it determines no number by itself. */
+    bool (*describe)(const void *result, char *text, size_t bytes);
     /* Reads recordings to be fitted, or held-out ones: a table, or as load does. */
     const struct table_form *form;
     enum status (*load)(const struct identify_request *request, bool held_out, void *result,

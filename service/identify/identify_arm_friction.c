@@ -77,6 +77,7 @@ static struct parameters_in_use_form name_parameters(void *what)
     struct arm_friction_fit *fit = &((struct result *)what)->fit;
     struct parameters_in_use_form known = {.model = "arm_friction"};
     arm_friction_fit_start(fit);
+    ((struct result *)what)->head.judged = &fit->whole;
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         known.part[j] = &fit->joint[j].estimate;
     }

@@ -15,6 +15,8 @@
 
 /* ratio by which another variant must reduce the residual to be chosen */
 static const double WORTH_RATIO = 1.02;
+/* efforts that differ by less than this ratio of the largest are one */
+static const double LEVEL_RATIO = 0.1;
 
 /* A fit fails for lack of memory, or because squares of huge numbers overflow. */
 static enum status explain_failure(const struct identify_result *result, enum status st,
@@ -413,6 +415,56 @@ enum status identify_dynamics_judge(void *what, struct err *err)
     identify_report_outcome(&result->head.caller, &result->fit.estimate,
                             result->comparison.values.contradicts);
     return result->plot ? identify_dynamics_plot(result, result->plot, err) : st;
+}
+
+static void add_derived(struct fitted_numbers *numbers, const char *name, const char *end,
+                        const struct dynamics_derived *derived)
+{
+    struct fitted_number number = {.value = derived->value,
+                                   .se = derived->se,
+                                   .lo = derived->lo,
+                                   .hi = derived->hi,
+                                   .known = isfinite(derived->value) && derived->se > 0.0,
+                                   .derived = true};
+    (void)snprintf(number.name, sizeof number.name, "%s%s", name, end);
+    if (isfinite(derived->value)) {
+        fitted_numbers_add(numbers, &number);
+    }
+}
+
+void identify_dynamics_derive(const void *what, struct fitted_numbers *numbers)
+{
+    const struct identify_result *result = what;
+    const struct model *model = result->kind->model;
+    struct dynamics_derived derived;
+    for (size_t i = 0; i < model->derived_count; i++) {
+        dynamics_derive(&result->fit, model, i, &derived);
+        add_derived(numbers, model->derived[i].name, "", &derived);
+        if (dynamics_derive_with_delay(&result->fit, model, i, &derived)) {
+            add_derived(numbers, model->derived[i].name, "_with_delay", &derived);
+        }
+    }
+    dynamics_derive_delay(&result->fit, &derived);
+    add_derived(numbers, "delay_s", "", &derived);
+}
+
+/* One value of an effort is not enough: it has no effect of its own. */
+bool identify_dynamics_describe(const void *what, char *text, size_t bytes)
+{
+    const struct identify_result *result = what;
+    const struct model *model = result->kind->model;
+    bool varies = true;
+    size_t used = 0;
+    for (size_t a = 0; a < model->axis_count && used < bytes; a++) {
+        const struct data_channel *effort = &result->own.summary.tau[a];
+        const int n =
+            snprintf(text + used, bytes - used, "%s%s %.4g .. %.4g", a > 0 ? ", " : "",
+                     model->axes[a].effort, effort->min, effort->max);
+        used += n > 0 ? (size_t)n : 0;
+        varies = varies && effort->max - effort->min >
+                               LEVEL_RATIO * fmax(fabs(effort->min), fabs(effort->max));
+    }
+    return varies;
 }
 
 void identify_result_free(void *what)

@@ -44,6 +44,9 @@ MUST_USE enum status identify_dynamics_load(const struct identify_request *reque
 MUST_USE enum status identify_dynamics_fit(void *result, struct err *err);
 MUST_USE enum status identify_dynamics_judge(void *result, struct err *err);
 
+void identify_dynamics_derive(const void *result, struct fitted_numbers *numbers);
+bool identify_dynamics_describe(const void *result, char *text, size_t bytes);
+
 void identify_result_free(void *result); /* Free what the result points to. */
 
 /* Plot measured and simulated velocities to a file. STATUS_E_NOMEM; as gnuplot_draw(). */

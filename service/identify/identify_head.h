@@ -8,6 +8,8 @@
 #include "service/identify/identify_request.h"
 #include "service/identify/parameters_in_use.h"
 
+struct identify_between;
+
 /* Each result begins with this. Stages do not see the request, only what earlier stages left
  * here. */
 struct identify_head {
@@ -16,6 +18,8 @@ struct identify_head {
     bool doubts;                         /* implausible values are reported */
     bool is_held_out;                    /* held-out recordings were read */
     struct parameters_in_use_form known; /* its parts are the estimates of the fit */
+    struct estimate *judged;             /* has the verdict; NULL: the first part */
+    struct identify_between *between;    /* of three recordings or more; owned; NULL: none */
     struct reference_check reference[PARAMETERS_IN_USE_PARTS_MAX];
     struct identify_files files, held_out_files; /* of methods that read tables */
 };

@@ -144,6 +144,15 @@ static void print_summary(const struct odometry_summary *summary, FILE *out)
         summary->back_rows, summary->gaps, summary->cuts, summary->short_rows);
 }
 
+static bool describe_path(const void *what, char *text, size_t bytes)
+{
+    const struct result *result = what;
+    (void)snprintf(text, bytes, "%.3g m, turned %.3g rad left and %.3g rad right",
+                   result->fit.own.path_m, result->summary.turn_left_rad,
+                   result->summary.turn_right_rad);
+    return true;
+}
+
 static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
@@ -172,6 +181,7 @@ static void print_page(const void *what, FILE *out)
 
 const struct identify_method identify_odometry = {.bytes = sizeof(struct result),
                                                   .name = name_parameters,
+                                                  .describe = describe_path,
                                                   .form = &form,
                                                   .fit = fit_data,
                                                   .hold_out = hold_out,

@@ -13,6 +13,11 @@ struct identify_request identify_request_defaults(void)
     return (struct identify_request){.side = "real", .delay_max_s = -1.0};
 }
 
+enum fragment_format identify_fragment_format(const struct identify_request *request)
+{
+    return (enum fragment_format)names_value(&fragment_format_names, request->write);
+}
+
 bool identify_doubts(const struct identify_request *request)
 {
     return !request->plausible || strcmp(request->plausible, "off") != 0;
@@ -135,6 +140,22 @@ const struct identify_option identify_options[] = {
     {{"plot", 0, ARGUMENT_TEXT, NULL, 0, 0, "FILE.svg",
      "plot measured and simulated velocities, and residuals, as SVG; needs gnuplot (motion)"},
      NULL, 0, MOTION, AT(plot)},
+    {{"repeat", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
+     "only compare the recordings, each fitted by itself; three files or more"}, NULL, 0, ALL, AT(repeat)},
+    {{"write", 0, ARGUMENT_TEXT, NULL, 0, 0, "mjcf|urdf|sdf|json",
+     "print a fragment for a simulator's file instead of the result"}, NULL, 0, ALL, AT(write)},
+    {{"name", 0, ARGUMENT_TEXT, NULL, 0, 0, "JOINT",
+     "name of the joint in the fragment (joint1; --write)"}, NULL, 0, MOTION, AT(fragment.joint)},
+    {{"inertia", 0, ARGUMENT_REAL, NULL, 0, 1e9, "KGM2",
+     "inertia about the axis, where a fit knows ratios only (0.01; --write)"}, NULL, 0, MOTION,
+     AT(fragment.inertia_kgm2)},
+    {{"torque-per-unit", 0, ARGUMENT_REAL, NULL, 0, 1e9, "NM",
+     "torque of a unit of effort, for efforts in A or V (1; --write)"}, NULL, 0, MOTION | 1 << MODEL_OF_JOINTS,
+     AT(fragment.torque_per_unit)},
+    {{"mass", 0, ARGUMENT_REAL, NULL, 0, 1e9, "KG",
+     "mass of the hull that the file already has (0; --write)"}, NULL, 0, MOTION, AT(fragment.mass_kg)},
+    {{"yaw-inertia", 0, ARGUMENT_REAL, NULL, 0, 1e9, "KGM2",
+     "the same of its yaw inertia (0; --write)"}, NULL, 0, MOTION, AT(fragment.yaw_inertia_kgm2)},
     {{"json", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
      "print the result as one JSON document and nothing else"}, NULL, 0, ALL, AT(json)},
     {{NULL, 0, ARGUMENT_TEXT, NULL, 0, 0, NULL, "what the recording is called"}, "name", NAME, ALL, AT(name)},

@@ -15,6 +15,7 @@
 #include "service/tool/arguments.h"
 #include "service/tool/column_map.h"
 #include "service/tool/table.h"
+#include "twin/report/model_fragment.h"
 
 enum {
     IDENTIFY_HELD_OUT_MAX = 16,
@@ -71,7 +72,10 @@ struct identify_request {
     const char *pair; /* pair in a journal; NULL: the only one */
     const char *plot; /* file to draw to; NULL: none */
     bool json;
-    const char *fail_if; /* names of outcomes, separated by commas; NULL: none */
+    bool repeat;                      /* only compare the recordings, each by itself */
+    const char *write;                /* format of a fragment; NULL: the result itself */
+    struct fragment_options fragment; /* for write */
+    const char *fail_if;              /* names of outcomes, separated by commas; NULL: none */
 
     /* Derived values and the caller. */
     /* Recordings that take no part in the fit. */
@@ -85,6 +89,9 @@ struct identify_request {
 
 /* The defaults: the real side, a delay chosen from the recording. */
 struct identify_request identify_request_defaults(void);
+
+/* The format that request->write names; FRAGMENT_FORMATS: unknown. */
+enum fragment_format identify_fragment_format(const struct identify_request *request);
 
 /* Should implausible values be reported? */
 bool identify_doubts(const struct identify_request *request);
