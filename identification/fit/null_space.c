@@ -107,8 +107,9 @@ static void name_direction(const struct null_space *space,
     }
 }
 
-/* Combines unknown i with pivots, so that no null direction changes the sum. */
-static void combine_unknown(const struct null_space *space,
+/* Combines unknown i with pivots, so that no null direction changes the sum. Returns false if
+ * the sum is not determined either: its error exceeds its terms. */
+static bool combine_unknown(const struct null_space *space,
                             const struct null_parameters *free_parameters, size_t i,
                             const struct dynamics_fit *fit,
                             struct estimate_combination *combination)
@@ -132,12 +133,15 @@ static void combine_unknown(const struct null_space *space,
         }
     }
     double value = 0.0;
+    double terms = 0.0;
     for (size_t a = 0; a < space->p; a++) {
         value += by[a] * free_parameters->value[a];
+        terms += fabs(by[a] * free_parameters->value[a]);
     }
     combination->value = value;
     combination->se =
         sqrt(square_form(by, free_parameters->covariance[0], NULL_SPACE_MAX, space->p));
+    return combination->se <= terms;
 }
 
 static bool is_pivot(const struct null_space *space, size_t i)
@@ -162,9 +166,10 @@ void null_space_report(const struct null_space *space,
     }
     for (size_t i = 0; i < space->p; i++) {
         if (space->open[i] && !is_pivot(space, i) && free_parameters->length[i] > 0.0 &&
-            fit->estimate.combination_count < ESTIMATE_COMBINATIONS_MAX) {
+            fit->estimate.combination_count < ESTIMATE_COMBINATIONS_MAX &&
             combine_unknown(space, free_parameters, i, fit,
-                            &fit->estimate.combinations[fit->estimate.combination_count++]);
+                            &fit->estimate.combinations[fit->estimate.combination_count])) {
+            fit->estimate.combination_count++;
         }
     }
 }
