@@ -49,17 +49,6 @@ static enum status check_reference(const struct identify_method *method,
     return st;
 }
 
-static enum status check_write(const struct model_row *row,
-                               const struct identify_request *request, struct err *err)
-{
-    const enum fragment_format format = identify_fragment_format(request);
-    return format < FRAGMENT_FORMATS
-               ? model_fragment_check(format, row->name, request->fragment.joint, err)
-               : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "write",
-                         "unknown format '%s', json, mjcf, urdf and sdf are known",
-                         request->write);
-}
-
 enum status identify_check(const struct model_row *row, const struct identify_request *request,
                            struct err *err)
 {
@@ -75,7 +64,10 @@ enum status identify_check(const struct model_row *row, const struct identify_re
     unsigned fail_if = 0;
     const struct identify_method *method = methods[row->data];
     enum status st = refuse_others(row, request, err);
-    st = st == STATUS_OK && request->write ? check_write(row, request, err) : st;
+    st = st == STATUS_OK && request->write
+             ? model_fragment_check(identify_fragment_format(request), row->name,
+                                    request->fragment.joint, err)
+             : st;
     st = st == STATUS_OK ? identify_fail_if(request, &fail_if, err) : st;
     st = st == STATUS_OK ? column_map_check(&request->columns, row->roles, row->name, err) : st;
     st = st == STATUS_OK && method->check ? method->check(row, request, err) : st;

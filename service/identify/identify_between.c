@@ -8,7 +8,7 @@ static bool is_readable_again(const struct csv_source *input)
 {
     struct stat kind;
     return input->text || (strcmp(input->path, "-") != 0 && stat(input->path, &kind) == 0 &&
-                           S_ISREG(kind.st_mode));
+                           (S_ISREG(kind.st_mode) || S_ISDIR(kind.st_mode)));
 }
 
 bool identify_between_asked(const struct identify_request *request)

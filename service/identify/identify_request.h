@@ -90,7 +90,7 @@ struct identify_request {
 /* The defaults: the real side, a delay chosen from the recording. */
 struct identify_request identify_request_defaults(void);
 
-/* The format that request->write names; FRAGMENT_FORMATS: unknown. */
+/* The format that request->write names. */
 enum fragment_format identify_fragment_format(const struct identify_request *request);
 
 /* Should implausible values be reported? */

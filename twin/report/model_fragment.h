@@ -23,7 +23,7 @@ enum fragment_format {
 extern const struct names fragment_format_names;
 const char *fragment_format_name(enum fragment_format format); /* "json" … */
 
-/* What the user adds to the fit. */
+/* Numbers that the user adds to the fit. */
 struct fragment_options {
     const char *joint;      /* name of the joint; NULL: joint1 */
     double inertia_kgm2;    /* about the axis, where only ratios are fitted; 0: 0.01 */
