@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "identification/online/online_kalman.h"
 #include "identification/data/data_thresholds.def"
+#include "identification/online/online_kalman.h"
 #include "identification/online/online_thresholds.def"
 
 /* Contribution of a sample to the test of the parameters at their reference. */
@@ -353,17 +353,29 @@ static bool ran_away(const struct online_filter *f)
     return false;
 }
 
-static bool is_outlier(const struct online_filter *f, const struct online_params *p,
-                       const double *nu)
+/* Are there too many outliers for the assumed noise? A few are faults of the sensor. */
+static bool is_gate_narrow(const struct online_filter *f)
 {
+    const double outliers = (double)f->gate[ONLINE_OUTLIER];
+    const double all = outliers + (double)(f->gate[ONLINE_USED] + f->gate[ONLINE_NOT_EXCITED]);
+    return outliers >= OUTLIERS_MAX && outliers > OUTLIER_SHARE_MAX * all;
+}
+
+static bool is_outlier(struct online_filter *f, const struct online_params *p, const double *nu)
+{
+    const bool widens = p->adapt && is_gate_narrow(f);
+    bool outside = false;
     for (size_t i = 0; i < f->n; i++) {
         const double e = nu[i] - f->nu[i];
         const double variance = f->covariance[i][i] + f->noise_var[i];
         if (!(e * e <= p->gate_sd * p->gate_sd * variance)) {
-            return true;
+            outside = true;
+            if (widens) {
+                online_kalman_widen(f, i);
+            }
         }
     }
-    return false;
+    return outside;
 }
 
 /* Updates which parameters the motion of the last excitation_s determines by itself. */

@@ -20,6 +20,9 @@ static const double CONSISTENT_MIN = 0.5;
 /* Largest ratio of adapted variances of noise and disturbance to their start, or the
  * inverse. */
 static const double ADAPT_MAX = 1e4;
+/* Factor of the variance for a sample outside of the gate: twenty of them allow an innovation
+ * twenty times as large. */
+static const double WIDEN = 1.35;
 /* Bound of a positive parameter as a share of its scale. */
 static const double POSITIVE_MIN_RATIO = 1e-3;
 
@@ -338,6 +341,11 @@ void online_kalman_adapt(struct online_filter *f, const struct online_params *p,
     const double walk_0 = f->walk_var_start[i];
     f->noise_var[i] = fmin(fmax(noise, noise_0 / ADAPT_MAX), noise_0 * ADAPT_MAX);
     f->walk_var[i] = fmin(fmax(walk, walk_0 / ADAPT_MAX), walk_0 * ADAPT_MAX);
+}
+
+void online_kalman_widen(struct online_filter *f, size_t i)
+{
+    f->noise_var[i] = fmin(f->noise_var[i] * WIDEN, f->noise_var_start[i] * ADAPT_MAX);
 }
 
 bool online_kalman_consistent(const struct online_filter *f)

@@ -31,6 +31,10 @@ void online_kalman_learn(struct online_filter *f, size_t i, double e, double var
 void online_kalman_adapt(struct online_filter *f, const struct online_params *p, size_t i,
                          double e, double variance, double h_s);
 
+/* Raises the noise of an axis whose samples lie outside of the gate again and again: it is larger
+ * than assumed. */
+void online_kalman_widen(struct online_filter *f, size_t i);
+
 /* Moves parameters of an impossible sign to their bounds. */
 void online_kalman_hold(struct online_filter *f, const struct model *model);
 

@@ -220,6 +220,60 @@ static void test_every_model(void)
     }
 }
 
+/* A vessel without noise, whose efforts act 50 ms later than recorded: the assumed noise is far
+ * too small, and the filter finds that out instead of dropping half of the samples. A few wild
+ * samples of a right filter do not widen it. */
+static void test_noise_free(void)
+{
+    static const struct {
+        const char *row;
+        double assumed; /* noise, ratio of that of the golden recordings */
+        size_t wild;    /* every n-th sample is; 0: none */
+        double outliers_min, outliers_max, widened_max;
+    } rows[] = {
+        {"noise-free", 0.03, 0, 0.01, 0.08, 1e4},
+        {"wild samples", 1.0, 50, 0.019, 0.03, 3.0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct usv_record record;
+        struct online_start start = good_start();
+        uint64_t state = 3;
+        for (size_t a = 0; a < USV3_AXES; a++) {
+            for (size_t k = 0; k < USV_SAMPLES; k++) {
+                const double fresh = 40.0 * (2.0 * usv_uniform(&state) - 1.0);
+                record.tau[a][k] = k % 12 == 0 ? fresh : record.tau[a][k - 1];
+            }
+            start.noise_sd[a] = rows[i].assumed * usv_noise_sd[a];
+            start.walk_sd[a] = 0.1 * start.noise_sd[a];
+        }
+        usv_drive(&record, truth, rows[i].wild > 0 ? 0.0 : 0.05, NULL);
+        p = online_params_defaults();
+        online_filter_reset(&f, &usv3_model, &p);
+        CU_ASSERT_FATAL(online_filter_start(&f, &usv3_model, &start));
+        for (size_t k = 0; k < USV_SAMPLES; k++) {
+            struct online_sample s = {.t_us = (int64_t)k * 100000,
+                                      .lab_us = (int64_t)k * 100000,
+                                      .nu_count = USV3_AXES,
+                                      .tau_count = USV3_AXES};
+            struct online_drift drift;
+            bool drifted = false;
+            for (size_t a = 0; a < USV3_AXES; a++) {
+                const bool wild = rows[i].wild > 0 && k % rows[i].wild == 7;
+                s.nu[a] = record.truth[a][k] + (wild ? 3.0 : 0.0) +
+                          (rows[i].wild > 0 ? usv_noise_sd[a] * usv_normal(&state) : 0.0);
+                s.tau[a] = record.tau[a][k];
+            }
+            (void)online_filter_step(&f, &usv3_model, &p, &s, &drifted, &drift);
+        }
+        const double outliers = (double)f.gate[ONLINE_OUTLIER] / USV_SAMPLES;
+        CHECK(rows[i].row,
+              outliers >= rows[i].outliers_min && outliers <= rows[i].outliers_max);
+        CHECK(rows[i].row, f.noise_var[0] <= rows[i].widened_max * f.noise_var_start[0]);
+        (void)printf("%s: %.1f %% outliers, noise variance times %.3g\n", rows[i].row,
+                     100.0 * outliers, f.noise_var[0] / f.noise_var_start[0]);
+    }
+}
+
 int main(void)
 {
     truth = usv3_vessel_find("wamv")->theta;
@@ -231,6 +285,7 @@ int main(void)
     CU_add_test(suite, "starts", test_starts);
     CU_add_test(suite, "positive", test_positive);
     CU_add_test(suite, "every model", test_every_model);
+    CU_add_test(suite, "noise-free", test_noise_free);
     CU_basic_set_mode(CU_BRM_VERBOSE);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
