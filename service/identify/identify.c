@@ -188,7 +188,9 @@ static enum status fit_single(const struct identify_method *method, const struct
         const bool varies = !method->describe ||
                             method->describe(head, recording->range, sizeof recording->range);
         list_numbers(method, head, &numbers);
-        identify_between_add(between, find_verdict(head), varies ? &numbers : NULL);
+        /* The values of a FAIL must not be used. */
+        const bool counts = varies && find_verdict(head)->verdict != ESTIMATE_FAIL;
+        identify_between_add(between, find_verdict(head), counts ? &numbers : NULL);
     }
     if (method->release) {
         method->release(head);

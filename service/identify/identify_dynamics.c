@@ -15,8 +15,9 @@
 
 /* ratio by which another variant must reduce the residual to be chosen */
 static const double WORTH_RATIO = 1.02;
-/* efforts that differ by less than this ratio of the largest are one */
-static const double LEVEL_RATIO = 0.1;
+/* ratio of the rows from which on a value of an effort counts */
+static const double LEVEL_SHARE = 0.03;
+enum { LEVELS = 10 };
 
 /* A fit fails for lack of memory, or because squares of huge numbers overflow. */
 static enum status explain_failure(const struct identify_result *result, enum status st,
@@ -448,7 +449,21 @@ void identify_dynamics_derive(const void *what, struct fitted_numbers *numbers)
     add_derived(numbers, "delay_s", "", &derived);
 }
 
-/* One value of an effort is not enough: it has no effect of its own. */
+/* Counts the values of an effort that hold for a while; values in a tenth of the largest are
+ * one. */
+static size_t count_levels(const struct data_set *set, size_t axis, double largest)
+{
+    size_t rows[2 * LEVELS + 1] = {0};
+    size_t count = 0;
+    for (size_t k = 0; k < set->n && largest > 0.0; k++) {
+        rows[LEVELS + lround(LEVELS * fmax(-1.0, fmin(1.0, set->tau[axis][k] / largest)))]++;
+    }
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        count += (double)rows[i] > LEVEL_SHARE * (double)set->n ? 1 : 0;
+    }
+    return count;
+}
+
 bool identify_dynamics_describe(const void *what, char *text, size_t bytes)
 {
     const struct identify_result *result = what;
@@ -457,12 +472,14 @@ bool identify_dynamics_describe(const void *what, char *text, size_t bytes)
     size_t used = 0;
     for (size_t a = 0; a < model->axis_count && used < bytes; a++) {
         const struct data_channel *effort = &result->own.summary.tau[a];
+        const double largest = fmax(fabs(effort->min), fabs(effort->max));
         const int n =
             snprintf(text + used, bytes - used, "%s%s %.4g .. %.4g", a > 0 ? ", " : "",
                      model->axes[a].effort, effort->min, effort->max);
         used += n > 0 ? (size_t)n : 0;
-        varies = varies && effort->max - effort->min >
-                               LEVEL_RATIO * fmax(fabs(effort->min), fabs(effort->max));
+        /* An axis without an effort is none of the commands. */
+        varies = varies &&
+                 (!(largest > 0.0) || count_levels(&result->own.table.set, a, largest) > 1);
     }
     return varies;
 }

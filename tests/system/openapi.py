@@ -187,9 +187,18 @@ def fails(lab):
     lab.rig.wait(lambda: lab.rig.get("/api/v1/teams/cell")["state"]["robots"]["R1"]["state"] == "ERROR", "R1 in Error", 10)
 
 
+def promoted(lab):
+    """The active set as a fragment, in a format that has one and in one that has none."""
+    changed(lab, "acknowledged")
+    fragment = lab.send(lab.by_id["getFragment"], {"id": "r1"}, want=(200,)).json()
+    active = lab.rig.get("/api/v1/pairs/r1/parameters")["active"]
+    assert fragment["values"] == active["values"] and fragment["ci95"] == active["ci95"], fragment
+    lab.send(lab.by_id["getFragment"], {"id": "r1"}, {"format": "sdf"}, want=(400,))
+
+
 # Waits for the result of an example that was accepted.
 AFTER = {"postTeamRelease": fails,
-         "postPropose": lambda lab: changed(lab, "proposed"), "postPromote": lambda lab: changed(lab, "acknowledged"),
+         "postPropose": lambda lab: changed(lab, "proposed"), "postPromote": promoted,
          "postRollback": lambda lab: changed(lab, "rolled_back"), "putFollowing": follows}
 
 
@@ -234,7 +243,9 @@ def run_examples(lab, operation):
     ids = last_job(lab, operation)
     for media, body in operation.bodies():
         for query in queries(operation):
-            answer = lab.send(operation, ids, query, media, body, want=(200, 202))
+            # After the rollback no set is active.
+            want = (404,) if operation.id == "getFragment" else (200, 202)
+            answer = lab.send(operation, ids, query, media, body, want=want)
             count += 1
             if answer.status == 202 and "location" in answer.headers:
                 job = end_job(lab, answer)

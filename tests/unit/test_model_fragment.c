@@ -4,7 +4,8 @@
 
 #include <jansson.h>
 
-#include "twin/report/model_fragment.h"
+#include "identification/model/models.h"
+#include "twin/report/pair_report.h"
 
 static char text[16384];
 static size_t used;
@@ -161,6 +162,40 @@ static void test_options(void)
                          !strstr(text, "nan"));
 }
 
+/* A set of a pair: values with intervals, derived ones without. */
+static void test_set(void)
+{
+    const struct fragment_options options = {.mass_kg = 10.0};
+    struct parameter_set set = {.version = 1, .count = 2, .n = 1000};
+    while (strcmp(model_at(set.model)->name, "first_order") != 0) {
+        set.model++;
+    }
+    set.model++;
+    set.value[0] = 0.14;
+    set.value[1] = 0.6;
+    set.se[0] = set.se[1] = 0.001;
+    used = 0;
+    parameters_report_fragment(&set, FRAGMENT_MJCF, &options, append_text, NULL);
+    CHECK("first_order",
+          strstr(text, "dynprm=\"0.233333\"") && strstr(text, "<!-- gain no interval -->"));
+    used = 0;
+    parameters_report_fragment(&set, FRAGMENT_JSON, &options, append_text, NULL);
+    CHECK("json", strstr(text, "\"values\":{\"command_per_acceleration\":0.14,") &&
+                      strstr(text, "\"command_per_velocity\":[0.598"));
+    set.model = 1;
+    while (strcmp(model_at(set.model - 1U)->name, "usv3") != 0) {
+        set.model++;
+    }
+    set.count = 9;
+    for (size_t i = 0; i < set.count; i++) {
+        set.value[i] = 20.0 + (double)i;
+    }
+    used = 0;
+    parameters_report_fragment(&set, FRAGMENT_SDF, &options, append_text, NULL);
+    CHECK("usv3", strstr(text, "<xDotU>-10</xDotU>") && strstr(text, "<nDotR>-22</nDotR>") &&
+                      strstr(text, "verdict PASS"));
+}
+
 static void test_refusals(void)
 {
     struct err err = {0};
@@ -190,6 +225,7 @@ int main(void)
     CU_add_test(suite, "golden", test_golden);
     CU_add_test(suite, "json", test_json);
     CU_add_test(suite, "options", test_options);
+    CU_add_test(suite, "set of a pair", test_set);
     CU_add_test(suite, "refusals", test_refusals);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
