@@ -10,6 +10,7 @@
 
 #include "identification/data/data_thresholds.def"
 #include "identification/data/derived_velocity.h"
+#include "identification/data/raw_rows.h"
 #include "identification/numeric/local_polynomial.h"
 
 /* Medians use at most this many values, spread evenly over the recording. */
@@ -434,40 +435,18 @@ static double difference_at(const struct maker *m, size_t k, const double *raw)
     return third_difference(t_s, y);
 }
 
-/* Computes noise and quantum of a channel from the recorded rows. */
+/* Computes the noise of a channel from the recorded rows. */
 static void look_closely(struct maker *m, const double *raw, struct data_channel *channel)
 {
     double *values = m->scratch->data;
     const size_t every = m->used_count / SCRATCH + 1;
-    double smallest = INFINITY;
     size_t n = 0;
-    size_t still = 0;
-    size_t stepped = 0;
     for (size_t p = 0; p < m->piece_count; p++) {
         for (size_t k = m->pieces[p].first + 3; k < m->pieces[p].end && n < SCRATCH;
              k += every) {
-            const double y2 = raw[row_at(m, k - 1)];
-            const double y3 = raw[row_at(m, k)];
-            const double step = fabs(y3 - y2);
             values[n++] = fabs(difference_at(m, k, raw));
-            /* Differences of decimal numbers have rounding errors. */
-            const bool moves = step > 1e-9 * (fabs(y3) + fabs(y2));
-            smallest = moves ? fmin(smallest, step) : smallest;
-            still += moves ? 0 : 1;
         }
     }
-    size_t looked = 0;
-    for (size_t p = 0; p < m->piece_count && isfinite(smallest); p++) {
-        for (size_t k = m->pieces[p].first + 3; k < m->pieces[p].end && looked < n;
-             k += every) {
-            const double ratio = fabs(raw[row_at(m, k)] - raw[row_at(m, k - 1)]) / smallest;
-            stepped += fabs(ratio - round(ratio)) <= 0.05 ? 1 : 0;
-            looked++;
-        }
-    }
-    const bool steps = n > 0 && 20 * still >= n &&
-                       (double)stepped >= STEPPED_RATIO * (double)looked && looked > 0;
-    channel->quantum = steps ? smallest : 0.0;
     channel->noise_sd = n > 0 ? 1.4826 * find_median(values, n) / sqrt(20.0) : 0.0;
     /* Rounding to steps is noise of variance quantum^2 / 12, even while a channel rests. */
     channel->noise_sd = fmax(channel->noise_sd, channel->quantum / sqrt(12.0));
@@ -502,6 +481,18 @@ static void describe_channel(const double *x, size_t n, struct data_channel *cha
         channel->noise_sd > 0.0 ? channel->sd / channel->noise_sd : (double)NAN;
 }
 
+static void copy_commands(const struct data_raw *raw, double *to, struct data_commands *out)
+{
+    const size_t n = raw->commands.count;
+    *out = (struct data_commands){.count = n, .t_s = to};
+    for (size_t c = 0; c <= raw->axes && n > 0; c++, to += n) {
+        memcpy(to, c == 0 ? raw->commands.t_s : raw->commands.tau[c - 1], n * sizeof *to);
+        if (c > 0) {
+            out->tau[c - 1] = to;
+        }
+    }
+}
+
 /* Divides one block of memory into columns of n samples; false if there is no memory. */
 static bool point_columns(const struct maker *m, size_t n, struct data_table *table,
                           struct columns *to)
@@ -512,8 +503,10 @@ static bool point_columns(const struct maker *m, size_t n, struct data_table *ta
         columns += m->raw->nu[a] ? 0 : 1; /* a derived velocity */
     }
     memset(table, 0, sizeof *table);
-    table->memory =
-        n <= SIZE_MAX / sizeof(double) / columns ? gsl_vector_alloc(columns * n) : NULL;
+    const size_t commands = m->raw->commands.count * (1 + axes);
+    table->memory = n <= SIZE_MAX / sizeof(double) / columns - commands
+                        ? gsl_vector_alloc(columns * n + commands)
+                        : NULL;
     if (!table->memory) {
         return false;
     }
@@ -529,6 +522,7 @@ static bool point_columns(const struct maker *m, size_t n, struct data_table *ta
     memcpy(table->set.nu, to->of, sizeof table->set.nu);
     memcpy(table->set.tau, to->of + MODEL_AXES_MAX, sizeof table->set.tau);
     memcpy(table->set.pose, to->of + (size_t)OF_POSE * MODEL_AXES_MAX, sizeof table->set.pose);
+    copy_commands(m->raw, at + n, &table->set.commands);
     table->set.axes = axes;
     table->set.n = n;
     table->set.t_s = to->t_s;
@@ -638,11 +632,17 @@ static void fill_columns(const struct maker *m, struct data_set *set, const stru
     size_t at = 0;
     size_t part = 0; /* part of the recording */
     set->dt_s = m->summary.dt_s;
+    set->phase_s[1] = m->summary.row_s;
     set->run_count = m->piece_count;
     set->part_count = 0;
     for (size_t p = 0; p < m->piece_count; p++) {
         const size_t samples = piece_samples(m, &m->pieces[p]);
         set->run_start[p] = at;
+        if (set->commands.count > 0) {
+            const double *until = m->raw->commands_before;
+            set->run_commands[p][0] = (size_t)until[row_at(m, m->pieces[p].first)] - 1;
+            set->run_commands[p][1] = (size_t)until[row_at(m, m->pieces[p].end - 1)];
+        }
         const size_t before = part;
         while (row_at(m, m->pieces[p].first) >= m->raw->part_start[part + 1]) {
             part++;
@@ -689,7 +689,6 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
 static enum status make_data_set(struct maker *m, struct data_table *table, struct err *err)
 {
     const double usual = usual_period(m);
-    m->summary.rows = m->raw->n;
     if (!(usual > 0.0)) {
         return err_set(err, STATUS_E_EMPTY, FAULT_TIME_NOT_RISING, "data",
                        "time does not go on in these %zu rows, a recording in order is needed",
@@ -719,23 +718,26 @@ static enum status make_data_set(struct maker *m, struct data_table *table, stru
 enum status data_table_make(const struct data_raw *raw, struct data_table *table,
                             struct data_summary *summary, struct err *err)
 {
-    struct maker m = {.raw = raw};
+    struct raw_rows ready;
+    struct maker m = {.raw = &ready.raw, .summary = {.rows = raw->n}};
     if (raw->n < 2) {
-        *summary = (struct data_summary){.rows = raw->n};
+        *summary = m.summary;
         return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                        "%zu rows, a recording of many is needed", raw->n);
     }
     for (size_t a = 0; a < raw->axes; a++) {
         assert(raw->tau[a] && (raw->nu[a] || raw->pose[a]));
     }
-    list_columns(raw, &m.source);
+    enum status st = raw_rows_prepare(raw, &ready, &m.summary);
+    list_columns(m.raw, &m.source);
     m.used_rows = gsl_vector_ulong_alloc(raw->n);
     m.scratch = gsl_vector_alloc(SCRATCH);
-    const enum status st = m.used_rows && m.scratch
-                               ? make_data_set(&m, table, err)
-                               : err_no_memory(err, "data", "no memory for %zu rows", raw->n);
+    st = st == STATUS_OK && m.used_rows && m.scratch
+             ? make_data_set(&m, table, err)
+             : err_no_memory(err, "data", "no memory for %zu rows", raw->n);
     gsl_vector_ulong_free(m.used_rows);
     gsl_vector_free(m.scratch);
+    raw_rows_free(&ready);
     *summary = m.summary;
     return st;
 }

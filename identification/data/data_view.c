@@ -1,6 +1,7 @@
 #include "identification/data/data_view.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "identification/data/data_thresholds.def"
 
@@ -65,6 +66,11 @@ struct data_set data_view_piece(const struct data_set *set, size_t from, size_t 
         part.recorded[a] = part.recorded[a] ? part.recorded[a] + from : NULL;
         part.pose[a] = part.pose[a] ? part.pose[a] + from : NULL;
     }
+    size_t run = 0;
+    while (run + 1 < set->run_count && from >= set->run_start[run + 1]) {
+        run++;
+    }
+    memcpy(part.run_commands[0], set->run_commands[run], sizeof part.run_commands[0]);
     part.run_count = part.part_count = 1;
     part.run_part[0] = 0;
     part.run_start[0] = 0;
@@ -126,6 +132,7 @@ void data_view_delay(struct data_set *set, double delay_s, double *tau)
         set->recorded[a] = set->recorded[a] ? set->recorded[a] : acts;
         set->tau[a] = late;
     }
+    set->commands.count = 0;
     const double all = before + periods;
     set->late = (ptrdiff_t)floor(all);
     set->late_share = all - floor(all);

@@ -60,6 +60,8 @@ static void copy_run(const struct data_set *set, size_t run, double *columns,
         const size_t rest = find_rest(set, k, end);
         if (rest >= k + DATA_RUN_MIN) {
             moving->run_part[moving->run_count] = set->run_part[run];
+            memcpy(moving->run_commands[moving->run_count], set->run_commands[run],
+                   sizeof set->run_commands[run]);
             copy_piece(set, k, rest - k, columns, set->n, moving);
         }
         for (k = rest; k < end && is_at_rest(set, k); k++) {

@@ -36,6 +36,17 @@ size_t trajectory_columns(const struct trajectory_rules *rules)
     return n + count_parameters(rules) + (rules->with_biases ? n : 0) + 1;
 }
 
+double trajectory_effort(const struct trajectory *walk, size_t at, size_t axis)
+{
+    const struct data_set *set = walk->rules->set;
+    return (set->commands.count > 0 ? set->commands.tau[axis] : set->tau[axis])[at];
+}
+
+double trajectory_edge_s(const struct trajectory *walk, size_t at)
+{
+    return at + 1 < walk->effort_end ? walk->effort_t_s[at + 1] + walk->delay_s : HUGE_VAL;
+}
+
 /* Input of the model: the efforts, plus extra forces and minus the constant ones. If each
  * effort is a force, tau contains all of them. */
 struct drive {
@@ -48,7 +59,7 @@ static void set_drive(const struct trajectory *walk, struct drive *drive)
     const double *bias = walk->theta + rules->model->parameter_count;
     for (size_t i = 0; i < rules->model->axis_count; i++) {
         const double constant = rules->with_biases ? bias[i] : 0.0;
-        const double effort = walk->silent ? 0.0 : rules->set->tau[i][walk->effort];
+        const double effort = walk->silent ? 0.0 : trajectory_effort(walk, walk->effort, i);
         const bool apart = rules->model->rows_under;
         drive->tau[i] = apart ? effort : effort + walk->force[i] - constant;
         drive->force[i] = apart ? walk->force[i] - constant : 0.0;
@@ -273,8 +284,8 @@ static void advance_locally(struct trajectory *walk, double end_s)
 /* Time at which the next effort begins to act, s. */
 static double next_edge_s(const struct trajectory *walk)
 {
-    const size_t next = walk->silent ? walk->from : walk->effort + 1;
-    return next < walk->end ? walk->rules->set->t_s[next] + walk->delay_s : HUGE_VAL;
+    return walk->silent ? walk->effort_t_s[walk->effort_from] + walk->delay_s
+                        : trajectory_edge_s(walk, walk->effort);
 }
 
 static void advance_effort(struct trajectory *walk)
@@ -329,7 +340,11 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
     walk->end = rules->set->run_start[run + 1];
     walk->at = walk->from;
     walk->t_s = rules->set->t_s[walk->from];
-    walk->effort = walk->from;
+    const bool apart = rules->set->commands.count > 0;
+    walk->effort_t_s = apart ? rules->set->commands.t_s : rules->set->t_s;
+    walk->effort_from = apart ? rules->set->run_commands[run][0] : walk->from;
+    walk->effort_end = apart ? rules->set->run_commands[run][1] : walk->end;
+    walk->effort = walk->effort_from;
     walk->silent = rules->at_rest && rules->at_rest[run];
     memcpy(walk->nu, nu_0, n * sizeof *nu_0);
     memset(walk->force, 0, sizeof walk->force);
@@ -344,9 +359,9 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
 /* Skips rows that repeat the previous effort: they are no edges. */
 static void skip_same(struct trajectory *walk, double end_s)
 {
-    const double *tau = walk->rules->set->tau[0];
     while (!walk->silent && next_edge_s(walk) < end_s &&
-           !(fabs(tau[walk->effort + 1] - tau[walk->effort]) > 0.0)) {
+           !(fabs(trajectory_effort(walk, walk->effort + 1, 0) -
+                  trajectory_effort(walk, walk->effort, 0)) > 0.0)) {
         walk->effort++;
     }
 }

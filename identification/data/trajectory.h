@@ -48,14 +48,20 @@ struct trajectory {
     size_t from, end;    /* samples of the run */
     size_t at;           /* last sample that was passed */
     double t_s;          /* time of nu and by, between sample `at` and the next */
-    size_t effort;       /* row of tau that acts */
-    bool silent;         /* no effort acts yet */
+    /* Times of the efforts, their first one and end in this run, and the one that acts. */
+    const double *effort_t_s;
+    size_t effort_from, effort_end, effort;
+    bool silent; /* no effort acts yet */
     double nu[MODEL_AXES_MAX];
     double force[MODEL_AXES_MAX]; /* additional forces; zero at the beginning */
     /* [axis_count x columns] by rows: d(nu) / d(nu_0, theta, biases, delay). Zero if not
      * wanted. */
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
 };
+
+/* Returns effort `at` of an axis, and the time at which the one after it begins to act. */
+double trajectory_effort(const struct trajectory *walk, size_t at, size_t axis);
+double trajectory_edge_s(const struct trajectory *walk, size_t at);
 
 /* Starts at the first sample of a run. The arguments are borrowed until the end of the walk. */
 void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *rules, size_t run,

@@ -502,3 +502,99 @@ enum status dynamics_check_part(const struct model *model, const struct dynamics
 {
     return check_fit(model, fit, set, dynamics_check_has_start(fit) || !model->sticks, check);
 }
+
+/* Delays that are tried over the range, and the steps that refine the best. */
+enum { DELAY_TRIALS = 9, REFINEMENTS = 3 };
+
+struct delay_trial {
+    const struct model *model;
+    const struct data_set *set;
+    struct dynamics_fit moved;
+    double *residual[MODEL_AXES_MAX];
+    double reach_s;
+    enum status status;
+};
+
+/* Sum of squared residuals with a delay; each axis by its own residual. */
+static double find_cost(struct delay_trial *t, double delay_s)
+{
+    bool simulated = false;
+    double cost = 0.0;
+    t->moved.delay_s = delay_s;
+    if (t->status == STATUS_OK) {
+        t->status =
+            dynamics_check_residuals(t->model, &t->moved, t->set, t->residual, &simulated);
+    }
+    for (size_t a = 0; a < t->set->axes && simulated; a++) {
+        const double sd = t->moved.residual_sd[a] > 0.0 ? t->moved.residual_sd[a] : 1.0;
+        for (size_t k = 0; k < t->set->n; k++) {
+            const double e = isnan(t->residual[a][k]) ? 0.0 : t->residual[a][k] / sd;
+            cost += e * e;
+        }
+    }
+    return simulated ? cost : HUGE_VAL;
+}
+
+/* Finds the best delay within reach of the fitted one: the best of a grid, then the vertex of
+ * parabolas through it and its neighbours. */
+static double find_delay(struct delay_trial *t, double fitted_s)
+{
+    double step_s = 2.0 * t->reach_s / (DELAY_TRIALS - 1);
+    double best_s = fitted_s;
+    double least = HUGE_VAL;
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        const double at_s = fitted_s - t->reach_s + step_s * i;
+        const double cost = find_cost(t, at_s);
+        if (cost < least) {
+            least = cost;
+            best_s = at_s;
+        }
+    }
+    for (int i = 0; i < REFINEMENTS; i++, step_s *= 0.5) {
+        const double below = find_cost(t, best_s - step_s);
+        const double above = find_cost(t, best_s + step_s);
+        const double bend = below + above - 2.0 * least;
+        const double vertex_s =
+            bend > 0.0 ? best_s + 0.5 * step_s * (below - above) / bend : best_s;
+        const double at_s = fmin(fmax(vertex_s, fitted_s - t->reach_s), fitted_s + t->reach_s);
+        const double cost = find_cost(t, at_s);
+        if (cost < least) {
+            least = cost;
+            best_s = at_s;
+        }
+    }
+    return best_s;
+}
+
+enum status dynamics_check_held_out(const struct model *model, struct dynamics_fit *fit,
+                                    const struct data_set *set, struct dynamics_check *check)
+{
+    const double own_s = fit->delay_phase_s[1] - fit->delay_phase_s[0];
+    const double theirs_s = set->phase_s[1] - set->phase_s[0];
+    struct delay_trial t = {
+        .model = model, .set = set, .moved = *fit, .reach_s = fmax(own_s, theirs_s)};
+    if (!isfinite(fit->delay_s) || !(t.reach_s > 0.0)) {
+        return dynamics_check_run(model, fit, set, check);
+    }
+    gsl_vector *memory = gsl_vector_alloc(set->axes * set->n);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        t.residual[a] = memory->data + a * set->n;
+    }
+    const double best_s = find_delay(&t, fit->delay_s);
+    gsl_vector_free(memory);
+    t.moved.delay_s = best_s;
+    const enum status st =
+        t.status == STATUS_OK ? dynamics_check_run(model, &t.moved, set, check) : t.status;
+    if (st == STATUS_OK && fabs(best_s - fit->delay_s) > 2.0 * fit->delay_se_s) {
+        estimate_note(
+            &fit->estimate, REASON_HELD_OUT,
+            "the held-out commands act %.3g s %s between their rows, which are %.3g s "
+            "apart",
+            fabs(best_s - fit->delay_s), best_s > fit->delay_s ? "later" : "earlier",
+            t.reach_s);
+    }
+    return st;
+}

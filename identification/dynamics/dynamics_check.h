@@ -69,6 +69,16 @@ MUST_USE enum status dynamics_check_part(const struct model *model,
                                          const struct data_set *set,
                                          struct dynamics_check *check);
 
+/* Checks the fit on a held-out set, with the delay that suits it best among those that the
+ * rows of both recordings allow. A command that is first
+ * seen at a row was given somewhere in the interval before it. Adds a note about the
+ * difference. Returns as
+ * dynamics_check_run(). */
+MUST_USE enum status dynamics_check_held_out(const struct model *model,
+                                             struct dynamics_fit *fit,
+                                             const struct data_set *set,
+                                             struct dynamics_check *check);
+
 /* Returns whether velocities at the start of a recording are fitted. Otherwise a simulation
  * begins at the measured ones, whose noise then decays slowly. */
 bool dynamics_check_has_start(const struct dynamics_fit *fit);

@@ -94,7 +94,10 @@ static void append_delay(const struct dynamics_fit *fit, const struct reference_
     }
     all->covariance[p][p] = fit->delay_se_s * fit->delay_se_s;
     all->p = p + 1;
-    given->value[p] = current->delay_s;
+    /* Two delays whose intervals overlap agree. */
+    given->value[p] = isfinite(current->delay_lo_s)
+                          ? fmin(fmax(delay.value, current->delay_lo_s), current->delay_hi_s)
+                          : current->delay_s;
     given->se[p] = 0.0;
 }
 

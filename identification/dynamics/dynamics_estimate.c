@@ -3,6 +3,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <gsl/gsl_vector.h>
 
@@ -171,8 +172,12 @@ enum status dynamics_estimate(const struct model *model, const struct data_set *
                               const struct dynamics_options *options, struct dynamics_fit *fit)
 {
     const struct estimate_job job = {model, set, options};
-    return options->robust ? estimate_robustly(&job, method, fit)
-                           : estimate_plainly(&job, method, fit);
+    const enum status st = options->robust ? estimate_robustly(&job, method, fit)
+                                           : estimate_plainly(&job, method, fit);
+    if (st == STATUS_OK) {
+        memcpy(fit->delay_phase_s, set->phase_s, sizeof fit->delay_phase_s);
+    }
+    return st;
 }
 
 enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,

@@ -93,33 +93,19 @@ static void judge_time(struct estimate *e, const struct model_limits *limits,
     }
 }
 
-/* A binary signal uses both limits; it is not saturated. */
-static bool reaches_both_limits(const struct data_channel *tau)
-{
-    const double apart = tau->max - tau->min;
-    return tau->mean - tau->min > ONE_SIDED * apart && tau->max - tau->mean > ONE_SIDED * apart;
-}
-
 static void judge_channel(struct estimate *e, const struct model_axis *axis,
                           const struct data_channel *nu, const struct data_channel *tau,
                           double limit)
 {
     judge_magnitude(e, axis, nu, limit);
     if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO_MIN) {
-        estimate_reason(e, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
-                        "%s moves only %.1f times its noise of %.3g", axis->velocity,
-                        nu->signal_ratio, nu->noise_sd);
-        estimate_advise(e, "move with more %s, or measure it with less noise",
-                        axis->velocity_words);
+        estimate_note(e, REASON_POOR_EXCITATION, "%s moves only %.1f times its noise of %.3g",
+                      axis->velocity, nu->signal_ratio, nu->noise_sd);
     }
-    if (tau->saturation_ratio > SATURATED_RATIO && reaches_both_limits(tau)) {
-        estimate_reason(
-            e, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
-            "%s has only two values, %.4g and %.4g: values between them were not tested",
-            axis->effort, tau->min, tau->max);
-        estimate_advise(e, "give the %s a third and two thirds of these values as well",
-                        axis->effort_words);
-    } else if (tau->saturation_ratio > SATURATED_RATIO) {
+    const double apart = tau->max - tau->min;
+    /* An effort with two values uses both limits; it is not saturated. */
+    if (tau->saturation_ratio > SATURATED_RATIO &&
+        fmin(tau->mean - tau->min, tau->max - tau->mean) <= ONE_SIDED * apart) {
         estimate_reason(e, REASON_POOR_EXCITATION, ESTIMATE_MARGINAL,
                         "%s stands at its limits %.0f %% of the time", axis->effort,
                         100.0 * tau->saturation_ratio);
@@ -136,9 +122,9 @@ static void judge_summary(struct estimate *e, const struct model *model,
                         "%zu of %zu rows could not be used", refused, summary->rows);
     }
     if (summary->jitter_ratio > JITTER_RATIO) {
-        estimate_reason(e, REASON_UNEVEN_SAMPLING, ESTIMATE_MARGINAL,
-                        "sampling is uneven: periods differ by %.0f %%",
-                        100.0 * summary->jitter_ratio);
+        estimate_note(e, REASON_UNEVEN_SAMPLING,
+                      "sampling is uneven: periods differ by %.0f %%",
+                      100.0 * summary->jitter_ratio);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
         judge_channel(e, &model->axes[a], &summary->nu[a], &summary->tau[a], limits->nu_max[a]);
@@ -208,19 +194,22 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
 {
     for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
         const double r2 = check->axis[a].run.r2;
-        /* An axis that hardly moves need not be explained. */
-        if (!(summary->nu[a].signal_ratio >= SIGNAL_RATIO_MIN) &&
-            summary->nu[a].noise_sd > 0.0) {
+        /* The model need not explain the noise of an axis that hardly moves. */
+        const double ratio = summary->nu[a].signal_ratio;
+        const bool still = ratio < SIGNAL_RATIO_MIN && summary->nu[a].noise_sd > 0.0;
+        const double noise = still ? 1.0 / (ratio * ratio) : 0.0;
+        const bool poor = r2 < R2_MARGINAL - noise;
+        if (noise > 0.0 && !poor) {
             continue;
         }
         const bool by_effort = judged_by_effort(fit, check, r2);
         if (by_effort) {
             report_effort_score(&fit->estimate, &model->axes[a], what, check, r2);
-        } else if (r2 < R2_MARGINAL) {
+        } else if (poor) {
             explain_score(&fit->estimate, what, model->axes[a].velocity, r2);
             judge_steady(&fit->estimate, &model->axes[a], &summary->nu[a]);
         }
-        if (by_effort ? check->effort_r2 < EFFORT_GOOD : r2 < R2_MARGINAL) {
+        if (by_effort ? check->effort_r2 < EFFORT_GOOD : poor) {
             estimate_advise(
                 &fit->estimate,
                 "%s: look for %sefforts that are commanded and not measured, or for forces "
@@ -240,14 +229,10 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
         const struct dynamics_axis_check *axis = &own->axis[a];
         const double by_chance = OUTLIERS_MIN + OUTLIER_RATIO * (double)axis->run.n;
         if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
-            estimate_reason(
-                &fit->estimate, REASON_OUTLIERS, ESTIMATE_PASS,
+            estimate_note(
+                &fit->estimate, REASON_OUTLIERS,
                 "%zu of %zu samples of %s lie beyond 4 standard deviations of the residuals",
                 axis->outliers, axis->run.n, model->axes[a].velocity);
-            estimate_advise(
-                &fit->estimate,
-                "look at the samples of the %s far from the others, and fit robustly",
-                model->axes[a].velocity_words);
         }
     }
 }

@@ -206,10 +206,12 @@ static void solve_bins(struct windows *w)
         for (size_t i = 0; i < w->p; i++) {
             length[i] = sqrt(fabs(bin->g[i * w->p + i]));
         }
+        /* Under one effort, friction and a constant effort are alike: such a part contradicts
+         * nobody. */
         bin->known =
             (double)bin->windows >= least && freedom_of(w, bin->windows) >= FREEDOM_MIN &&
             svd_find(bin->g, w->p, length, length, RANK_RATIO, &bin->svd) == STATUS_OK &&
-            bin->svd.rank == w->p;
+            bin->svd.rank == w->p && bin->svd.condition <= CONDITION_MAX * CONDITION_MAX;
         if (bin->known) {
             svd_solve(&bin->svd, bin->v, step);
             for (size_t i = 0; i < w->p; i++) {

@@ -143,7 +143,10 @@ enum status input_interpolation_choose(const struct model *model, struct data_ta
     struct data_set means = table->set;
     enum status st = STATUS_OK;
     *choice = (struct interpolation_choice){.hold = asked};
-    if (asked == INPUT_INTERPOLATION_ZOH) {
+    /* Commands with times of their own are known between rows. */
+    const bool known = asked == INPUT_INTERPOLATION_AUTO && table->set.commands.count > 0;
+    if (asked == INPUT_INTERPOLATION_ZOH || known) {
+        choice->hold = INPUT_INTERPOLATION_ZOH;
         return STATUS_OK;
     }
     gsl_vector *tau = gsl_vector_alloc(means.axes * means.n);
@@ -156,8 +159,13 @@ enum status input_interpolation_choose(const struct model *model, struct data_ta
         choice->hold = INPUT_INTERPOLATION_ZOH;
         st = compare_holds(model, &table->set, &means, options, choice);
     }
-    for (size_t a = 0;
-         a < means.axes && st == STATUS_OK && choice->hold == INPUT_INTERPOLATION_LINEAR; a++) {
+    const bool chosen = st == STATUS_OK && choice->hold == INPUT_INTERPOLATION_LINEAR;
+    table->set.commands.count = chosen ? 0 : table->set.commands.count;
+    for (size_t i = 0; i < 2 && chosen; i++) {
+        table->set.phase_s[i] +=
+            MEAN_PERIODS * table->set.phase_s[1]; /* half a row either way */
+    }
+    for (size_t a = 0; a < means.axes && chosen; a++) {
         const ptrdiff_t at = table->set.tau[a] - table->memory->data;
         memcpy(table->memory->data + at, means.tau[a], means.n * sizeof(double));
     }

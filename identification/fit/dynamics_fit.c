@@ -393,6 +393,8 @@ void dynamics_derive_response(const struct dynamics_fit *fit, const struct model
 void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_derived *derived)
 {
     set_derived(fit, fit->delay_s, fit->delay_se_s * fit->delay_se_s, derived);
+    derived->lo += fit->delay_phase_s[0];
+    derived->hi += fit->delay_phase_s[1];
 }
 
 bool dynamics_derive_with_delay(const struct dynamics_fit *fit, const struct model *model,
@@ -412,6 +414,8 @@ bool dynamics_derive_with_delay(const struct dynamics_fit *fit, const struct mod
     }
     variance += derived->se * derived->se;
     set_derived(fit, derived->value + fit->delay_s, variance, derived);
+    derived->lo += fit->delay_phase_s[0];
+    derived->hi += fit->delay_phase_s[1];
     return true;
 }
 

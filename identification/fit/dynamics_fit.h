@@ -63,6 +63,7 @@ struct dynamics_fit {
     /* Standard error of the delay, and its covariance with theta, robust if the covariance
      * is. NaN: not estimated. */
     double delay_se_s, delay_covariance[DYNAMICS_P_MAX];
+    double delay_phase_s[2]; /* widens its interval below and above: struct data_set, phase_s */
     /* pem: white noise of each measured velocity; unmeasured forces per axis, and their
      * correlation time. NaN: not estimated. */
     double velocity_sd[MODEL_AXES_MAX], force_sd[MODEL_AXES_MAX], force_time_s;
@@ -129,7 +130,8 @@ void dynamics_derive_response(const struct dynamics_fit *fit, const struct model
                               size_t axis, double speed, struct dynamics_derived *gain,
                               struct dynamics_derived *time_s);
 
-/* Computes the delay with its interval, as for parameters; NaN if it was not estimated. */
+/* Computes the delay with its interval, as for parameters, and wider by the time between rows
+ * in which commands changed. NaN if it was not estimated. */
 void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_derived *derived);
 
 /* Computes the sum of derived quantity i and the delay, if that quantity is a time and a

@@ -17,7 +17,7 @@ void reference_start(struct reference_values *reference)
         reference->value[i] = NAN;
         reference->se[i] = 0.0;
     }
-    reference->delay_s = NAN;
+    reference->delay_s = reference->delay_lo_s = reference->delay_hi_s = NAN;
 }
 
 /* Given values: indices in the estimate, differences, and the reach of the printed interval

@@ -13,9 +13,10 @@
 
 /* Values in use, in the order of the estimate. */
 struct reference_values {
-    double value[ESTIMATE_P_MAX]; /* NaN: not given */
-    double se[ESTIMATE_P_MAX];    /* 0: exact */
-    double delay_s;               /* for models with a delay; NaN: not given */
+    double value[ESTIMATE_P_MAX];  /* NaN: not given */
+    double se[ESTIMATE_P_MAX];     /* 0: exact */
+    double delay_s;                /* for models with a delay; NaN: not given */
+    double delay_lo_s, delay_hi_s; /* its interval; NaN: not given */
 };
 
 struct reference_comparison {

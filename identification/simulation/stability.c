@@ -112,19 +112,17 @@ static void find_shapes(double share, double *shape)
 static void add_shapes(void *context, const struct trajectory *walk, gsl_matrix *efforts)
 {
     const struct stability_work *work = context;
-    const double *t_s = work->set->t_s;
-    const double end_s = t_s[walk->at + 1];
+    const double end_s = work->set->t_s[walk->at + 1];
     double now_s = walk->t_s;
     for (size_t row = walk->effort; now_s < end_s; row++) {
-        const double edge_s = row + 1 < walk->end ? t_s[row + 1] + walk->delay_s : end_s;
-        const double stop_s = fmin(fmax(edge_s, now_s), end_s);
+        const double stop_s = fmin(fmax(trajectory_edge_s(walk, row), now_s), end_s);
         const double part = (stop_s - now_s) / (end_s - walk->t_s);
         for (size_t a = 0; a < work->axes; a++) {
             double shape[SHAPES];
             if (!(work->largest[a] > 0.0)) {
                 continue;
             }
-            find_shapes(work->set->tau[a][row] / work->largest[a], shape);
+            find_shapes(trajectory_effort(walk, row, a) / work->largest[a], shape);
             for (size_t k = 0; k < SHAPES; k++) {
                 *gsl_matrix_ptr(efforts, a, a * SHAPES + k) +=
                     part * work->largest[a] * shape[k];
@@ -172,7 +170,7 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
         if (!(work->largest[a] > 0.0)) {
             continue;
         }
-        const double share = work->set->tau[a][walk->effort] / work->largest[a];
+        const double share = trajectory_effort(walk, walk->effort, a) / work->largest[a];
         const size_t level = (size_t)fmin(LEVELS * fabs(share), LEVELS - 1);
         add_to_bin(work, level_bin(a, level), work->column, work->count, rows, z);
         if (fabs(share) > DIRECTED) {

@@ -70,13 +70,25 @@ int csv_find(const struct csv *csv, const char *name)
     return -1;
 }
 
+static enum status refuse_twice(const struct csv *csv, size_t column, struct err *err)
+{
+    const char *name = csv_name(csv, column);
+    size_t second = csv->names.count - 1;
+    while (strcmp(csv_name(csv, second), name) != 0) {
+        second--;
+    }
+    return err_set_at(err, STATUS_E_PARSE, FAULT_DUPLICATE_NAME, csv->name, csv->header_line,
+                      csv->names.column[second], "two columns are called '%.*s'", SHOWN_MAX,
+                      name);
+}
+
 enum status csv_require(const struct csv *csv, const char *name, size_t *column,
                         struct err *err)
 {
     const int found = csv_find(csv, name);
     if (found >= 0) {
         *column = (size_t)found;
-        return STATUS_OK;
+        return csv->twice[found] ? refuse_twice(csv, (size_t)found, err) : STATUS_OK;
     }
     char list[160] = "";
     size_t used = 0;
@@ -109,6 +121,9 @@ enum status csv_number(const struct csv *csv, size_t column, double *value, stru
     double number = 0.0;
     char what[160];
 
+    if (column < csv->names.count && csv->twice[column]) {
+        return refuse_twice(csv, column, err);
+    }
     if (plain_number(csv, column, &number) && isfinite(number)) {
         *value = number;
         return STATUS_OK;
@@ -273,27 +288,37 @@ static enum status split_record(struct csv *csv, struct err *err)
 
 static enum status check_names(const struct csv *csv, struct err *err)
 {
-    if (csv->names.count == 1 && strpbrk(csv_name(csv, 0), ";\t")) {
+    const char *only = csv->names.count == 1 ? csv_name(csv, 0) : "";
+    const bool others = strpbrk(only, ";\t") != NULL;
+    if (others || strchr(only, ' ')) {
         return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line, 1,
-                          "the columns are separated by %s, commas are needed",
-                          strchr(csv_name(csv, 0), ';') ? "';'" : "tabs");
-    }
-    for (size_t i = 0; i < csv->names.count; i++) {
-        for (size_t j = 0; j < i && *csv_name(csv, i); j++) {
-            if (strcmp(csv_name(csv, i), csv_name(csv, j)) == 0) {
-                return err_set_at(err, STATUS_E_PARSE, FAULT_DUPLICATE_NAME, csv->name,
-                                  csv->line, csv->names.column[i],
-                                  "two columns are called '%.*s'", SHOWN_MAX, csv_name(csv, i));
-            }
-        }
+                          "the columns are separated by %s, commas are needed%s%s",
+                          strchr(only, ';') ? "';'"
+                          : others          ? "tabs"
+                                            : "blanks",
+                          others ? "" : ": tr -s ' ' , < ", others ? "" : csv->name);
     }
     return STATUS_OK;
+}
+
+static void mark_twice(struct csv *csv)
+{
+    for (size_t i = 0; i < csv->names.count; i++) {
+        csv->twice[i] = false;
+        for (size_t j = 0; j < i; j++) {
+            const bool same = strcmp(csv_name(csv, i), csv_name(csv, j)) == 0;
+            csv->twice[i] = csv->twice[i] || same;
+            csv->twice[j] = csv->twice[j] || same;
+        }
+    }
 }
 
 static enum status apply_header(struct csv *csv, struct err *err)
 {
     const enum status st = check_names(csv, err);
+    mark_twice(csv);
     csv->has_header = true;
+    csv->header_line = csv->line;
     return st == STATUS_OK && csv->on_header ? csv->on_header(csv->context, csv, err) : st;
 }
 
@@ -378,12 +403,50 @@ static enum status handle_first(struct csv *csv, struct err *err)
     return apply_header(csv, err);
 }
 
+/* Names the encoding of a text with zero bytes: every other byte of UTF-16 is zero. */
+static const char *find_utf16(const char *text, size_t bytes)
+{
+    const bool marked =
+        bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+    const bool low = bytes >= 4 && text[0] && !text[1] && text[2] && !text[3];
+    const bool high = bytes >= 4 && !text[0] && text[1] && !text[2] && text[3];
+    return marked ? "UTF-16" : low ? "UTF-16LE" : high ? "UTF-16BE" : NULL;
+}
+
+static enum status refuse_zero(const struct csv *csv, struct err *err)
+{
+    const char *encoding = csv->has_header ? NULL : find_utf16(csv->text, csv->used);
+    return encoding
+               ? err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
+                            "the text is UTF-16, make it UTF-8: iconv -f %s -t UTF-8 %s",
+                            encoding, csv->name)
+               : err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
+                            "a zero byte, this is not a text file");
+}
+
+/* Does the text before the header's end have returns without line feeds? */
+static bool ends_in_returns(const struct csv *csv)
+{
+    return !csv->has_header && csv->used > 1 &&
+           memchr(csv->text, '\r', csv->used - 1) != NULL && !memchr(csv->text, '"', csv->used);
+}
+
+static enum status refuse_returns(const struct csv *csv, struct err *err)
+{
+    return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
+                      "lines end in a carriage return alone, line feeds are needed: tr '\\r' "
+                      "'\\n' < %s",
+                      csv->name);
+}
+
 /* Parses one complete record in csv->text[used]. */
 static enum status parse_record(struct csv *csv, struct err *err)
 {
     if (memchr(csv->text, '\0', csv->used)) {
-        return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
-                          "a zero byte, this is not a text file");
+        return refuse_zero(csv, err);
+    }
+    if (ends_in_returns(csv)) {
+        return refuse_returns(csv, err);
     }
     if (csv->used > 0 && csv->text[csv->used - 1] == '\r') {
         csv->used--;
@@ -427,6 +490,9 @@ static bool inside_quotes(struct csv *csv)
 static enum status append_bytes(struct csv *csv, const char *bytes, size_t n, struct err *err)
 {
     if (n > CSV_LINE_MAX - csv->used) {
+        if (ends_in_returns(csv)) {
+            return refuse_returns(csv, err);
+        }
         return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
                           "the line is longer than %d bytes%s", CSV_LINE_MAX,
                           csv->line_breaks ? "; is a quote not closed?" : "");

@@ -45,6 +45,7 @@ struct csv {
     void *context;
     enum status outcome; /* final once it is not STATUS_OK */
     bool has_header, begun;
+    unsigned header_line;
     unsigned line;        /* first line of the current record, 1-based */
     unsigned line_breaks; /* line breaks within quotes of the current record */
     uint64_t rows;
@@ -57,6 +58,7 @@ struct csv {
     struct csv_fields fields;
     char header[CSV_HEADER_MAX + 1];
     struct csv_fields names;
+    bool twice[CSV_COLUMNS_MAX]; /* another column has the same name: its values are refused */
 };
 
 /* Starts a table; on_header may be NULL. */
@@ -78,7 +80,8 @@ MUST_USE enum status csv_finish(struct csv *csv, struct err *err);
  * "lap1_s". */
 int csv_find(const struct csv *csv, const char *name);
 
-/* Works like csv_find(), but a missing column is an error that lists the existing ones. */
+/* Works like csv_find(), but a missing column is an error that lists the existing ones, and so
+ * is a name that two columns have. */
 MUST_USE enum status csv_require(const struct csv *csv, const char *name, size_t *column,
                                  struct err *err);
 

@@ -290,8 +290,8 @@ static void print_summary(const struct model *model, const char *what,
     if (data->is_journal) {
         print_journal(&data->journal, out);
     }
-    (void)fprintf(out, "  %-22s %10s %10s %10s %10s %10s %10s\n", "channel", "least", "most",
-                  "sd", "noise", "step", "at limit");
+    (void)fprintf(out, "  %-22s %10s %10s %10s %10s %10s %10s %10s\n", "channel", "least",
+                  "most", "sd", "noise", "step", "repeats", "at limit");
     for (size_t a = 0; a < 2 * model->axis_count; a++) {
         const bool velocity = a < model->axis_count;
         const size_t at = velocity ? a : a - model->axis_count;
@@ -300,8 +300,9 @@ static void print_summary(const struct model *model, const char *what,
         (void)fprintf(out, "  %-22s %10.4g %10.4g %10.4g",
                       velocity ? axis->velocity : axis->effort, c->min, c->max, c->sd);
         estimate_page_cell(out, 10, PAGE_DIGITS, 3, velocity ? c->noise_sd : (double)NAN);
-        estimate_page_cell(out, 10, PAGE_DIGITS, 3, velocity ? c->quantum : (double)NAN);
-        (void)fprintf(out, " %8.1f %%\n", 100.0 * c->saturation_ratio);
+        estimate_page_cell(out, 10, PAGE_DIGITS, 3, c->quantum);
+        (void)fprintf(out, " %8.1f %% %8.1f %%\n", 100.0 * c->repeat_ratio,
+                      100.0 * c->saturation_ratio);
     }
     identify_files_print(out, "  file ", &data->files);
 }

@@ -15,6 +15,8 @@ struct rows_in {
     const struct model_row *row;
     const struct identify_request *request;
     bool chosen; /* known: which channels are absent */
+    /* the model does not need this pose: it is only compared with the velocity */
+    bool compared[MODEL_AXES_MAX];
     /* for a journal's field: -1 when turned by a minus */
     double sign[CHANNELS_MAX];
     const char *names[CHANNELS_MAX][NAMES]; /* role and usual name */
@@ -66,7 +68,7 @@ static const char *usual_name(const struct model_row *row, size_t channel)
 }
 
 /* The first input decides which velocities exist, and thus which poses are needed. A pose
- * requested by name is always read, because efforts may depend on it. */
+ * requested by name is always used, because efforts may depend on it. */
 static enum status choose_channels(void *context, const struct csv *csv, struct err *err)
 {
     struct rows_in *in = context;
@@ -77,9 +79,10 @@ static enum status choose_channels(void *context, const struct csv *csv, struct 
         const size_t pose = 1 + 2 * axes + a;
         in->table.channel[velocity].absent =
             !table_offers(&in->table, csv, velocity) && table_offers(&in->table, csv, pose);
-        in->table.channel[pose].absent = !in->row->model->needs_pose &&
-                                         !in->table.channel[velocity].absent &&
-                                         !in->table.channel[pose].given;
+        in->compared[a] = !in->row->model->needs_pose && !in->table.channel[velocity].absent &&
+                          !in->table.channel[pose].given;
+        in->table.channel[pose].absent =
+            in->compared[a] && !table_offers(&in->table, csv, pose);
     }
     in->chosen = true;
     return STATUS_OK;
@@ -187,7 +190,8 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_s
         const size_t pose = 1 + 2 * axes + a;
         const bool moves = summary->seen >> (velocity - 1) & 1U;
         in->table.channel[velocity].absent = !moves && (summary->seen >> (pose - 1) & 1U);
-        in->table.channel[pose].absent = moves && !in->row->model->needs_pose;
+        in->compared[a] = moves && !in->row->model->needs_pose;
+        in->table.channel[pose].absent = in->compared[a] && !(summary->seen >> (pose - 1) & 1U);
     }
     for (size_t c = 1; c < in->table.channels; c++) {
         if (in->table.channel[c].absent) {
@@ -292,9 +296,51 @@ static enum status read_inputs(struct rows_in *in, const struct csv_source *inpu
     for (size_t a = 0; a < axes; a++) {
         in->raw.nu[a] = in->table.channel[1 + a].values;
         in->raw.tau[a] = in->table.channel[1 + axes + a].values;
-        in->raw.pose[a] = has_pose(in->row) ? in->table.channel[1 + 2 * axes + a].values : NULL;
+        const struct table_channel *pose = &in->table.channel[1 + 2 * axes + a];
+        const double **to = in->compared[a] ? in->raw.position : in->raw.pose;
+        if (has_pose(in->row)) {
+            to[a] = pose->values;
+            in->raw.pose_scale[a] = source == TABLES ? fabs(pose->from.scale) : 1.0;
+        }
     }
     return STATUS_OK;
+}
+
+static const char *column_name(const struct rows_in *in, size_t channel)
+{
+    const char *given = in->table.channel[channel].given;
+    return given ? given : in->names[channel][1];
+}
+
+static bool share_rows(const struct rows_in *in, size_t one, size_t other)
+{
+    const double *x = in->table.channel[one].values;
+    const double *y = in->table.channel[other].values;
+    bool share = !x || !y;
+    for (size_t k = 0; k < in->table.count && !share; k++) {
+        share = isfinite(x[k]) && isfinite(y[k]);
+    }
+    return share;
+}
+
+/* Names measured columns that no row has both of. */
+static enum status explain_empty(const struct rows_in *in, enum status st, struct err *err)
+{
+    const size_t axes = in->row->model->axis_count;
+    for (size_t c = 2; c < in->table.channels; c++) {
+        for (size_t before = 1; before < c; before++) {
+            const bool measured = quantity_of(in->row, before) != EFFORT &&
+                                  quantity_of(in->row, c) != EFFORT &&
+                                  !(c > 2 * axes && in->compared[c - 2 * axes - 1]);
+            if (measured && !share_rows(in, before, c)) {
+                return err_set(err, st, FAULT_INCONSISTENT, "data",
+                               "no row has both %s and %s: fill each column forward first "
+                               "(pandas: ffill)",
+                               column_name(in, before), column_name(in, c));
+            }
+        }
+    }
+    return st;
 }
 
 /* The rows are freed before the fit begins, to save memory. */
@@ -312,6 +358,7 @@ enum status dynamics_rows_load(const struct model_row *row,
     enum status st = read_inputs(in, inputs, count, data, err);
     if (st == STATUS_OK) {
         st = data_table_make(&in->raw, &data->table, &data->summary, err);
+        st = st == STATUS_E_EMPTY ? explain_empty(in, st, err) : st;
     }
     data->files.count = st == STATUS_OK ? count : 0;
     table_free(&in->table);

@@ -272,8 +272,8 @@ static enum status check_own(struct identify_result *result, struct err *err)
 static enum status check_held_out(struct identify_result *result, struct err *err)
 {
     const enum status st =
-        dynamics_check_run(result->kind->model, &result->fit, &result->held_out.table.set,
-                           &result->held_out.check);
+        dynamics_check_held_out(result->kind->model, &result->fit, &result->held_out.table.set,
+                                &result->held_out.check);
     return st == STATUS_OK ? st
                            : err_set(err, st, FAULT_FIT_FAILED, "data", "%s", status_name(st));
 }
@@ -320,6 +320,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
                              result->head.doubts ? &result->kind->limits : NULL,
                              &result->own.check,
                              result->head.is_held_out ? &result->held_out.check : NULL);
+        column_check_judge(&result->columns, model, &result->own.summary, &result->fit);
     }
     return st == STATUS_OK && result->head.reference[0].given ? compare_reference(result, err)
                                                               : st;
@@ -394,10 +395,33 @@ enum status identify_dynamics_load(const struct identify_request *request, bool 
                               &result->own, err);
 }
 
+/* Checks the columns. If they contradict each other, nothing is compared with the fit. */
+static enum status check_columns(struct identify_result *result, struct err *err)
+{
+    const struct model *model = result->kind->model;
+    const struct data_set *set = &result->own.table.set;
+    const enum status st = column_check_run(model, set, &result->columns);
+    if (st != STATUS_OK) {
+        return explain_failure(result, st, err);
+    }
+    result->refused =
+        column_check_refuse(&result->columns, model, set, &result->own.summary, &result->fit);
+    if (result->refused) {
+        result->own.check =
+            (struct dynamics_check){.effort_r2 = (double)NAN, .motion_s = (double)NAN};
+        result->head.is_held_out = result->head.reference[0].given = false;
+    }
+    return st;
+}
+
 enum status identify_dynamics_fit(void *what, struct err *err)
 {
     struct identify_result *result = what;
-    enum status st = choose_interpolation(result, err);
+    enum status st = check_columns(result, err);
+    if (st != STATUS_OK || result->refused) {
+        return st;
+    }
+    st = choose_interpolation(result, err);
     st = st == STATUS_OK ? choose_variant(result, err) : st;
     return st == STATUS_OK ? fit_data(result, err) : st;
 }
@@ -405,7 +429,7 @@ enum status identify_dynamics_fit(void *what, struct err *err)
 enum status identify_dynamics_judge(void *what, struct err *err)
 {
     struct identify_result *result = what;
-    const enum status st = judge_fit(result, err);
+    const enum status st = result->refused ? STATUS_OK : judge_fit(result, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -415,7 +439,8 @@ enum status identify_dynamics_judge(void *what, struct err *err)
     result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
     identify_report_outcome(&result->head.caller, &result->fit.estimate,
                             result->comparison.values.contradicts);
-    return result->plot ? identify_dynamics_plot(result, result->plot, err) : st;
+    return result->plot && !result->refused ? identify_dynamics_plot(result, result->plot, err)
+                                            : st;
 }
 
 static void add_derived(struct fitted_numbers *numbers, const char *name, const char *end,

@@ -10,6 +10,7 @@
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics/input_interpolation.h"
 #include "identification/dynamics/variant_choice.h"
+#include "identification/fit/column_check.h"
 #include "service/identify/dynamics_rows.h"
 #include "service/identify/identify.h"
 
@@ -28,6 +29,8 @@ struct identify_result {
     struct interpolation_choice hold;
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.files.count is 0: nothing held out */
+    struct column_check columns;        /* of own */
+    bool refused;                       /* the columns contradict each other: there is no fit */
     struct dynamics_sensitivity sensitivity;
     struct dynamics_comparison comparison; /* with the parameters in use, if given */
 };

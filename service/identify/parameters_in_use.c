@@ -129,6 +129,12 @@ static enum status parse_document(json_t *document, const char *path,
             reference[part].se[i] = json_number_value(value);
         }
     }
+    const json_t *interval = json_object_get(delay, "ci95"); /* NULL for a number */
+    if (json_is_number(json_array_get(interval, 0)) &&
+        json_is_number(json_array_get(interval, 1))) {
+        reference->delay_lo_s = json_number_value(json_array_get(interval, 0));
+        reference->delay_hi_s = json_number_value(json_array_get(interval, 1));
+    }
     delay = json_is_object(delay) ? json_object_get(delay, "value") : delay;
     reference->delay_s = json_is_number(delay) ? json_number_value(delay) : reference->delay_s;
     return st;

@@ -41,7 +41,7 @@ twin/arm: base/text base/numbers identification/geometry twin/control
 twin/pair: base/text base/errors base/numbers logger/message identification/model identification/fit
   identification/travel twin/efsm twin/arm
 twin/dynamics: base/text base/errors base/numbers logger/message identification/data identification/model
-  identification/dynamics identification/online twin/pair
+  identification/fit identification/dynamics identification/online twin/pair
 twin/following: base/text base/errors base/numbers logger/message identification/data identification/model
   identification/geometry twin/pair twin/dynamics
 twin/team/step: base/text base/errors base/numbers logger/message identification/travel twin/efsm

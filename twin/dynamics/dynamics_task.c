@@ -10,6 +10,7 @@
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/unmodelled_term.h"
+#include "identification/fit/column_check.h"
 #include "identification/model/models.h"
 #include "twin/dynamics/pair_dynamics_thresholds.def"
 
@@ -415,6 +416,30 @@ static enum status fit_reference(const struct dynamics_task *task, const struct 
                : STATUS_OK;
 }
 
+/* Fits and judges all samples, unless their columns contradict each other. */
+static enum status fit_all(const struct dynamics_task *task, struct data_table *table,
+                           struct dynamics_result *r, bool *refused, struct err *err)
+{
+    struct column_check columns;
+    enum status status = column_check_run(task->model, &table->set, &columns);
+    if (status != STATUS_OK) {
+        return err_no_memory(err, "fit", "no memory for %zu samples", task->n);
+    }
+    *refused = column_check_refuse(&columns, task->model, &table->set, &r->summary, &r->fit);
+    if (*refused) {
+        return STATUS_OK;
+    }
+    status = hold_efforts(task, (enum input_interpolation)task->hold, table, &r->hold, err);
+    status = status == STATUS_OK ? estimate_dynamics(task, &table->set, "fit", &r->fit, err)
+                                 : status;
+    status = status == STATUS_OK ? simulate_own(task, &table->set, r, err) : status;
+    if (status == STATUS_OK) {
+        column_check_judge(&columns, task->model, &r->summary, &r->fit);
+        status = fit_reference(task, &table->set, r, err);
+    }
+    return status;
+}
+
 enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_result *out,
                               struct err *err)
 {
@@ -431,18 +456,8 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     }
     enum status status = make_table(task, 0, task->n, &table, &r.summary, err);
     r.summary.counted = false; /* times are stamps, even at 1 Hz */
-    if (status == STATUS_OK) {
-        status = hold_efforts(task, (enum input_interpolation)task->hold, &table, &r.hold, err);
-    }
-    if (status == STATUS_OK) {
-        status = estimate_dynamics(task, &table.set, "fit", &r.fit, err);
-    }
-    if (status == STATUS_OK) {
-        status = simulate_own(task, &table.set, &r, err);
-    }
-    if (status == STATUS_OK) {
-        status = fit_reference(task, &table.set, &r, err);
-    }
+    bool refused = false;
+    status = status == STATUS_OK ? fit_all(task, &table, &r, &refused, err) : status;
     data_table_free(&table);
     if (status != STATUS_OK) {
         return status;
@@ -456,7 +471,7 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     parameters_add_check(&r.checks, CHECK_FIT, r.fit.estimate.verdict, "%.150s",
                          r.fit.estimate.reason_count > 0 ? r.fit.estimate.reasons[0]
                                                          : "no objection");
-    status = check_held_out(task, &r, err);
+    status = refused ? STATUS_OK : check_held_out(task, &r, err);
     if (status == STATUS_OK) {
         *out = r;
     }

@@ -364,12 +364,15 @@ static void write_channel(struct json_writer *w, const char *key, const struct d
                           bool motion)
 {
 #define CHANNEL(field) JSON_MEMBER(struct data_channel, field)
-    static const struct json_member members[] = {
-        CHANNEL(min),      CHANNEL(max),          CHANNEL(mean),   CHANNEL(sd),
-        CHANNEL(noise_sd), CHANNEL(signal_ratio), CHANNEL(quantum)};
+    static const struct json_member members[] = {CHANNEL(min), CHANNEL(max), CHANNEL(mean),
+                                                 CHANNEL(sd)};
+    static const struct json_member noise[] = {CHANNEL(noise_sd), CHANNEL(signal_ratio)};
+    static const struct json_member steps[] = {CHANNEL(quantum), CHANNEL(repeat_ratio),
+                                               CHANNEL(hold_rows), CHANNEL(saturation_ratio)};
     json_write_object(w, key);
-    json_write_members(w, members, motion ? COUNT(members) : 4, c);
-    json_write_real(w, "saturation_ratio", c->saturation_ratio);
+    json_write_members(w, members, COUNT(members), c);
+    json_write_members(w, noise, motion ? COUNT(noise) : 0, c);
+    json_write_members(w, steps, COUNT(steps), c);
     json_write_close(w);
 }
 
@@ -382,7 +385,8 @@ void dynamics_report_summary(struct json_writer *w, const struct model *model,
         DATA(rate_hz),    DATA(dt_s),       DATA(jitter_ratio), DATA(resampled),
         DATA(incomplete), DATA(duplicates), DATA(back_steps),   DATA(back_rows),
         DATA(gaps),       DATA(bridged),    DATA(missing),      DATA(jumps),
-        DATA(gap_s_max),  DATA(short_rows)};
+        DATA(gap_s_max),  DATA(short_rows), DATA(joined),       DATA(row_s),
+        DATA(repeated)};
     json_write_members(w, members, COUNT(members), summary);
     json_write_object(w, "channels");
     for (size_t a = 0; a < model->axis_count; a++) {
