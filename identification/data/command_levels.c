@@ -14,8 +14,8 @@ static size_t count_groups(const double *values, size_t n, double near, double l
     size_t groups = 0;
     size_t first = 0;
     while (first < n) {
-        size_t end = first;
-        double sum = 0.0;
+        size_t end = first + 1; /* a value that is not finite is a group of its own */
+        double sum = values[first];
         while (end < n && values[end] <= values[first] + near) {
             sum += values[end++];
         }
