@@ -179,7 +179,7 @@ function receive(name, m) {
 function live() {
   const stem = `${options.prefix}/${options.pair}`, boot = Math.floor(Date.now() / 1000).toString(36), topic = name => `${stem}/${options.side}/${name}`;
   live.origin = wall();
-  live.client = mqtt.connect({host: options.host, port: options.port, protocolVersion: 5, clientId: `mujoco-${options.pair}-${options.side}`,
+  live.client = mqtt.connect({host: options.host, port: options.port, protocolVersion: 5, clientId: `${options.prefix.replaceAll("/", ".")}.mujoco-${options.pair}-${options.side}`,
     will: {topic: topic("connection"), payload: '{"state":"offline"}', qos: 1, retain: true}});
   live.client.on("connect", () => {
     live.client.subscribe([options.mode === "link" ? topic("command") : `${stem}/command`, ...["probe", "control", "parameters", "pose"].map(topic)], {qos: 1});
