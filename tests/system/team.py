@@ -108,7 +108,7 @@ def run_class3():
 
 
 def run_lost():
-    """Journal, checkpoint and store are lost, the robots live on and know the ids of before: a second life works."""
+    """Journal, checkpoint and store are lost, the robots live on and know the earlier ids: a second life works."""
     with Rig() as rig:
         make_lab(rig, "ab" * 5)
         rig.start_daemon()
