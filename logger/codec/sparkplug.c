@@ -300,6 +300,29 @@ static struct sparkplug_text name_of(const struct sparkplug_device *d,
     return (struct sparkplug_text){d->names + known->name, known->name_bytes};
 }
 
+/* Encoders of proto3 leave out an alias of 0, in the birth and in data. Returns the only metric
+ * that it can be; NULL: several have no alias, or none. */
+static struct sparkplug_known *find_left_out(struct sparkplug_device *d)
+{
+    struct sparkplug_known *found = NULL;
+    for (size_t k = 0; k < d->count; k++) {
+        const struct sparkplug_text name = name_of(d, &d->metric[k]);
+        const char *const slash = memchr(name.at, '/', name.bytes);
+        const size_t node = slash ? (size_t)(slash - name.at) : name.bytes;
+        const bool control =
+            is_same((struct sparkplug_text){name.at, node}, text_of("bdSeq")) ||
+            is_same((struct sparkplug_text){name.at, node}, text_of("Node Control")) ||
+            is_same((struct sparkplug_text){name.at, node}, text_of("Device Control"));
+        if (!d->metric[k].has_alias && !control) {
+            if (found) {
+                return NULL;
+            }
+            found = &d->metric[k];
+        }
+    }
+    return found;
+}
+
 static struct sparkplug_known *find_name(struct sparkplug_device *d, struct sparkplug_text name)
 {
     for (size_t k = 0; k < d->count; k++) {
@@ -421,7 +444,8 @@ static struct sparkplug_text find_metric(struct sparkplug_device *d, enum sparkp
         *known = is_birth(kind) ? learn_metric(d, m) : find_name(d, m->name);
         return m->name;
     }
-    *known = m->has_alias ? find_alias(d, m->alias) : NULL;
+    *known = find_alias(d, m->alias);
+    *known = *known || m->has_alias ? *known : find_left_out(d);
     return *known ? name_of(d, *known) : m->name;
 }
 
