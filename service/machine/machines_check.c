@@ -99,7 +99,7 @@ int machines_check(int argc, char **argv)
     struct check c = {.json = false};
     const struct argument rows[] = {
         {"words", 0, ARGUMENT_FLAG, &c.words, 0, 0, NULL,
-         "take labels that are no conditions as inputs of their words"},
+         "words become names: of inputs in labels that are no conditions, and of states"},
         {"strict", 0, ARGUMENT_FLAG, &c.strict, 0, 0, NULL, "exit status 1 on warnings, too"},
         {"json", 0, ARGUMENT_FLAG, &c.json, 0, 0, NULL, "one JSON document"},
     };
