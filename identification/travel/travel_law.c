@@ -156,10 +156,8 @@ bool travel_law_steps(const struct travel_law *law)
 
 bool travel_law_mixes(const struct travel_law *law, size_t n)
 {
-    /* Few moves fall into two kinds by chance; those of two speeds also spread. */
-    return law->kinds_ratio < KINDS_RATIO && law->spread_p < MAY_SPREAD_CHANCE &&
-           law->second_kind >= SIDE_MIN && law->second_kind + SIDE_MIN <= n &&
-           share_matters(law->kinds, MATTERS);
+    return law->kinds_ratio < KINDS_RATIO && law->second_kind >= SIDE_MIN &&
+           law->second_kind + SIDE_MIN <= n && share_matters(law->kinds, MATTERS);
 }
 
 bool travel_law_may_spread(const struct travel_law *law)

@@ -251,11 +251,11 @@ static void test_side(void)
     }
 }
 
-/* Every other move is that of a robot a quarter slower: seen from 15 degrees of freedom on. */
+/* Every other move is that of a robot a quarter slower: seen from 20 degrees of freedom on. */
 static void test_kinds(void)
 {
-    for (size_t n = 19; n <= 20; n++) {
-        struct travel_move moves[20];
+    for (size_t n = 24; n <= 25; n++) {
+        struct travel_move moves[25];
         struct travel_fit fit;
         uint64_t state = 9;
         draw_moves(&state, 0.001, moves, n);
@@ -267,7 +267,7 @@ static void test_kinds(void)
         for (size_t i = 0; i < fit.estimate.reason_count; i++) {
             has = has || strstr(fit.estimate.reasons[i], "moves of two kinds");
         }
-        CHECK_INT("KINDS_DOF_MIN", has, n == 20);
+        CHECK_INT("KINDS_DOF_MIN", has, n == 25);
     }
 }
 
