@@ -239,13 +239,33 @@ static void judge_repeats(struct estimate *e, const char *name,
     }
 }
 
-static void describe_steps(struct estimate *e, const char *name,
-                           const struct data_channel *channel)
+/* Multiplies all variances. */
+static void widen_errors(struct dynamics_fit *fit, double ratio)
 {
-    if (channel->quantum > STEP_NOISE_RATIO * channel->noise_sd) {
-        estimate_note(e, REASON_STEPS, "%s comes in steps of %.4g, a noise of %.3g", name,
-                      channel->quantum, channel->quantum / sqrt(12.0));
+    struct estimate *e = &fit->estimate;
+    const double root = sqrt(ratio);
+    for (size_t i = 0; i < e->p; i++) {
+        for (size_t j = 0; j < e->p; j++) {
+            e->covariance[i][j] *= ratio;
+        }
+        e->se[i] *= root;
+        e->lo[i] = e->value[i] - root * (e->value[i] - e->lo[i]);
+        e->hi[i] = e->value[i] + root * (e->hi[i] - e->value[i]);
+        fit->delay_covariance[i] *= ratio;
     }
+    fit->delay_se_s *= root;
+}
+
+/* Errors of rounding to steps are not independent of each other, so they count once more.
+ * Returns the ratio of the variances with and without. */
+static double judge_steps(struct dynamics_fit *fit, const char *name, double step, double sd)
+{
+    if (!(step > STEP_NOISE_RATIO * sd && sd > 0.0)) {
+        return 1.0;
+    }
+    estimate_note(&fit->estimate, REASON_STEPS, "%s comes in steps of %.4g, a noise of %.3g",
+                  name, step, step / sqrt(12.0));
+    return 1.0 + step * step / (12.0 * sd * sd);
 }
 
 static void describe_wrap(struct estimate *e, const struct model_axis *axis,
@@ -261,6 +281,7 @@ void column_check_judge(const struct column_check *check, const struct model *mo
                         const struct data_summary *summary, struct dynamics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
+    double ratio = 1.0;
     if (summary->joined) {
         estimate_note(
             e, REASON_JOINED,
@@ -277,7 +298,10 @@ void column_check_judge(const struct column_check *check, const struct model *mo
         if (summary->stale_rows[a] > 0) {
             judge_repeats(e, name, channel, summary);
         }
-        describe_steps(e, name, channel);
+        const bool simulated = fit->method >= DYNAMICS_OUTPUT_ERROR && !derived;
+        const double sd = simulated ? fit->residual_sd[a] : channel->noise_sd;
+        const double more = judge_steps(fit, name, channel->quantum, sd);
+        ratio = simulated ? fmax(ratio, more) : ratio;
         if (is_integral(model, a) && (derived || !model->planar)) {
             describe_wrap(e, axis, &summary->wrap[a]);
         }
@@ -289,5 +313,8 @@ void column_check_judge(const struct column_check *check, const struct model *mo
                             axis->pose, summary->rate[a].correlation);
             estimate_advise(e, "look whether both columns belong to the same axis");
         }
+    }
+    if (ratio > 1.0) {
+        widen_errors(fit, ratio);
     }
 }

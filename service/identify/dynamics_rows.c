@@ -333,6 +333,7 @@ static enum status explain_empty(const struct rows_in *in, enum status st, struc
                                   quantity_of(in->row, c) != EFFORT &&
                                   !(c > 2 * axes && in->compared[c - 2 * axes - 1]);
             if (measured && !share_rows(in, before, c)) {
+                *err = (struct err){0}; /* the first error would stay */
                 return err_set(err, st, FAULT_INCONSISTENT, "data",
                                "no row has both %s and %s: fill each column forward first "
                                "(pandas: ffill)",

@@ -73,6 +73,10 @@ static void draw_efforts(struct recording *r)
             if ((double)k * c->dt_s >= until_s) {
                 held = random_between(r->noise, c->effort_min[a], c->effort_max[a]);
                 held = random_between(r->noise, 0.0, 7.0) < 1.0 ? 0.0 : held;
+                held = r->scenario->constant ? c->effort_max[a]
+                       : r->scenario->one_size
+                           ? round(1.49 * held / largest_effort(r, a)) * largest_effort(r, a)
+                           : held;
                 until_s += random_between(r->noise, c->hold_s_min, c->hold_s_max);
             }
             r->tau[a][k] = held;
@@ -207,10 +211,38 @@ static double factor_of(const struct recording *r, size_t column)
     return r->scenario->factor[column] > 0.0 ? r->scenario->factor[column] : 1.0;
 }
 
+/* Returns the velocity of an axis as it is recorded in row k. */
+static double recorded_velocity(const struct recording *r, size_t axis, size_t k)
+{
+    const struct selftest_scenario *w = r->scenario;
+    const size_t row = w->stale > 0 ? k - k % w->stale : k;
+    const size_t from = w->exchanged ? 1 - axis : axis;
+    const double half = 0.5 * w->track_m * (axis == 0 ? -1.0 : 1.0);
+    const double value =
+        w->track_m > 0.0 ? r->nu[0][row] + half * r->nu[1][row] : r->nu[from][row];
+    return factor_of(r, 2) * (w->reversed ? -value : value);
+}
+
+/* Writes a row of commands alone, which hold from there on, and one of velocities alone. Both
+ * logs have their own times. */
+static void write_rows_apart(const struct recording *r, size_t k, FILE *to)
+{
+    const size_t axes = r->row->model->axis_count;
+    for (int commands = 1; commands >= 0; commands--) {
+        (void)fprintf(to, "%.6f", r->t_s[k] - (commands ? 0.3 * r->trial.dt_s : 0.0));
+        for (size_t a = 0; a < axes; a++) {
+            (void)fprintf(to, commands ? ",%.9g," : ",,%.9g",
+                          commands ? r->tau[a][k] : r->nu[a][k]);
+        }
+        (void)fputc('\n', to);
+    }
+}
+
 static void write_table(struct recording *r, FILE *to)
 {
     const size_t axes = r->row->model->axis_count;
     const char *const *poses = &r->row->roles[1 + 2 * axes];
+    const double position = r->scenario->scaled > 0.0 ? r->scenario->scaled : 1.0;
     (void)fputs("t", to);
     for (size_t a = 0; a < axes; a++) {
         (void)fprintf(to, ",%s,%s", r->row->roles[1 + a], r->row->roles[1 + axes + a]);
@@ -223,13 +255,17 @@ static void write_table(struct recording *r, FILE *to)
         if (is_lost(r)) {
             continue;
         }
+        if (r->scenario->rows_apart) {
+            write_rows_apart(r, k, to);
+            continue;
+        }
         (void)fprintf(to, "%.6f",
                       r->scenario->counted ? (double)k : factor_of(r, 0) * r->t_s[k]);
         for (size_t a = 0; a < axes; a++) {
             (void)fprintf(to, ",%.9g,%.9g", factor_of(r, 1) * r->tau[a][k],
-                          factor_of(r, 2) * r->nu[a][k]);
+                          recorded_velocity(r, a, k));
             if (poses[0]) {
-                (void)fprintf(to, ",%.9g", r->pose[a][k]);
+                (void)fprintf(to, ",%.9g", position * r->pose[a][k]);
             }
         }
         (void)fputc('\n', to);

@@ -50,6 +50,13 @@ struct selftest_scenario {
     double jitter; /* sd of the time between rows, ratio of the period */
     double swings; /* damping ratio of a second-order robot, whose effort steps once */
     bool counted;  /* row numbers in place of times */
+    /* Columns. Commands are always the largest; or the largest, none, or the negative one. */
+    bool constant, one_size;
+    size_t stale;    /* rows that a velocity stays; 0: 1 */
+    double scaled;   /* factor of the positions; 0: 1 */
+    bool reversed;   /* velocities have the wrong sign */
+    double track_m;  /* wheel speeds in place of speed and turn; 0: not */
+    bool rows_apart; /* commands have rows of their own, between those of velocities */
     /* unit factors of times, efforts, velocities; rotations, displacements, laps; times,
      * angles, currents; angles, positions, rotation vectors */
     double factor[3];
@@ -65,7 +72,8 @@ struct selftest_scenario {
     bool steps_up;
     double measured_rad, measured_m; /* noise of all sizes, those of zero too */
     double accelerates; /* acceleration of drives, m/s^2; of turns four times that, rad/s^2 */
-    bool exchanged;     /* exchanged columns: rotation and displacement, or joints 2 and 3 */
+    /* exchanged columns: rotation and displacement, joints 2 and 3, or two velocities */
+    bool exchanged;
     /* For wheels under a camera only: ratio of the way that is lost at full speed, ratio by
      * which x is too large, growth of the scale per metre of x, growth of the delay; ticks of a
      * turn, rows of one pose. at_half applies to the right wheel. */

@@ -270,7 +270,12 @@ static size_t count_notes(void)
 {
     struct dynamics_fit fit;
     dynamics_fit_start(&fit, model_find("joint"), DYNAMICS_OUTPUT_ERROR, false);
+    fit.residual_sd[0] = 1.0;
+    estimate_set(&fit.estimate, 0, 5.0, 1.0, HUGE_VAL);
     column_check_judge(&check, model_find("joint"), &summary, &fit);
+    /* steps of 1.01 add a variance of 0.085 */
+    CHECK_NEAR("errors", fit.estimate.se[0], summary.nu[0].quantum > 1.0 ? 1.0416 : 1.0, 1e-3,
+               0.0);
     return fit.estimate.reason_count - estimate_first_note(&fit.estimate);
 }
 
