@@ -10,6 +10,7 @@
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
 #include "identification/simulation/stability.h"
+#include "identification/travel/travel_fit.h"
 #include "logger/codec/sparkplug.h"
 #include "logger/message/bar.h"
 #include "service/identify/dynamics_journal.h"
@@ -25,6 +26,7 @@
 #include "twin/following/pair_following.h"
 #include "twin/machine/machine_diagnostics.h"
 #include "twin/pair/pair.h"
+#include "twin/report/model_fragment.h"
 #include "twin/sim/experiment/arm_shadow.h"
 #include "twin/sim/robot/arm6.h"
 #include "twin/sim/robot/layers.h"
@@ -57,6 +59,9 @@ static const struct {
     TABLE(team_live_grant_names),
     TABLE(team_op_names),
     TABLE(drawing_kind_names),
+    TABLE(fragment_format_names),
+    TABLE(odometry_covariate_names),
+    TABLE(travel_effect_names),
     TABLE(drawing_role_names),
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
