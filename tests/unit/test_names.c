@@ -147,8 +147,9 @@ static void test_tables(void)
 {
     for (size_t t = 0; t < COUNT(tables); t++) {
         const struct names *names = tables[t].names;
-        /* Two resources may give one name to different parameters. */
-        const bool shared = names == &query_parameter_names;
+        /* Two resources may give one name to different parameters, and an effect on short moves
+         * is tested at two lengths. */
+        const bool shared = names == &query_parameter_names || names == &travel_effect_names;
         CHECK(tables[t].symbol, names->count > 0);
         for (size_t value = 0; value < names->count; value++) {
             CHECK(tables[t].symbol, names->text[value] != NULL);
