@@ -265,6 +265,49 @@ static void test_book(void)
                0.17, 0.02, 0);
 }
 
+/* A fit that says nothing new about a set makes no other one. */
+static void test_same(void)
+{
+    static const struct {
+        const char *row;
+        enum estimate_verdict verdict;
+        double shift_z, se_ratio;
+        bool same;
+    } rows[] = {
+        {"the same", ESTIMATE_PASS, 0.0, 1.0, true},
+        {"another verdict", ESTIMATE_MARGINAL, 0.0, 1.0, false},
+        {"within chance", ESTIMATE_PASS, 2.9, 1.0, true},
+        {"beyond chance", ESTIMATE_PASS, 3.1, 1.0, false},
+        {"hardly sharper", ESTIMATE_PASS, 0.0, 0.52, true},
+        {"sharper", ESTIMATE_PASS, 0.0, 0.48, false},
+        {"not determined any more", ESTIMATE_PASS, (double)NAN, 1.0, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct parameter_book book = {0};
+        double value[TRAVEL_P];
+        double se[TRAVEL_P];
+        const char *why = NULL;
+        CHECK("nothing yet", !parameters_find_same(&book, ESTIMATE_PASS, value, se, 0));
+        const struct parameter_set *set = propose_set(&book, 0.20, AT(1));
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            se[j] = set->se[j] * rows[i].se_ratio;
+            value[j] = set->value[j] + rows[i].shift_z * hypot(se[j], set->se[j]);
+        }
+        for (int active = 0; active < 2; active++) {
+            const struct parameter_set *same = parameters_find_same(
+                &book, (uint8_t)(rows[i].verdict - ESTIMATE_PASS + set->verdict), value, se,
+                set->count);
+            CHECK_INT(rows[i].row, same == set, rows[i].same);
+            CHECK("promoted", active > 0 || parameters_promote(&book, 0, &why));
+        }
+        CHECK("promoted without a request", !parameters_hold_back(set, true));
+        CHECK("no news", strstr(parameters_hold_back(set, false), "by more than chance"));
+        struct parameter_set doubtful = *set;
+        doubtful.verdict = (uint8_t)ESTIMATE_MARGINAL;
+        CHECK("doubtful", strstr(parameters_hold_back(&doubtful, true), "do not all PASS"));
+    }
+}
+
 static void do_moves(struct script *s, int from, int to, double v, double virtual_v)
 {
     struct travel_move real[200];
@@ -359,10 +402,12 @@ static void test_auto(void)
     static struct script s;
     script_init(&s, 1);
     s.params[0].promote = PAIR_PROMOTE_AUTO;
-    s.params[0].propose_every = 10;
+    s.params[0].propose_every = 2;
     script_open(&s);
     do_moves(&s, 1, 100, 0.2, 0.25);
     CHECK_INT("once: the robot did not change", script_count(&s, EFFECT_PARAMETERS), 1);
+    const uint64_t changes = script_count(&s, EFFECT_CHANGE);
+    CHECK("the history has no entry for each of 40 fits", changes >= 2 && changes <= 8);
     const struct parameter_set *set =
         parameters_find(&lab_pair(s.lab, 0)->parameters, PARAMETERS_ACTIVE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(set);
@@ -408,6 +453,7 @@ int main(void)
     CU_add_test(suite, "checks", test_checks);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "book", test_book);
+    CU_add_test(suite, "same", test_same);
     CU_add_test(suite, "payload", test_payload);
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "auto", test_auto);

@@ -244,14 +244,27 @@ static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, con
         pair_emit_change(run, &change);
         return;
     }
-    const struct parameter_set *set = add_set(d, run);
-    change.action = PARAMETERS_PROPOSED;
-    change.set = set;
-    change.version = set->version;
-    pair_emit_change(run, &change);
-    if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->checks.verdict == ESTIMATE_PASS &&
-        parameters_differ(&d->sets, set, NULL)) {
-        const char *why = "";
+    const bool automatic = strcmp(by, "auto") == 0;
+    const bool promotes = run->p->dynamics.promote == PAIR_PROMOTE_AUTO;
+    const struct parameter_set *set =
+        automatic
+            ? parameters_find_same(&d->sets, (uint8_t)r->checks.verdict, r->fit.estimate.value,
+                                   r->fit.estimate.se, d->side[SIDE_REAL].filter.p)
+            : NULL;
+    if (set && set->state == PARAMETERS_ACTIVE) {
+        return;
+    }
+    const bool repeated = set != NULL;
+    set = repeated ? set : add_set(d, run);
+    const char *why = parameters_hold_back(set, parameters_differ(&d->sets, set, NULL));
+    if (!repeated) {
+        change.action = PARAMETERS_PROPOSED;
+        change.detail = automatic && promotes && why ? why : "";
+        change.set = set;
+        change.version = set->version;
+        pair_emit_change(run, &change);
+    }
+    if (promotes && !why) {
         set = parameters_promote(&d->sets, set->version, &why);
         pair_activate_set(run, PARAMETERS_PROMOTED, "auto", set, true);
         pair_dynamics_apply_set(d);

@@ -282,6 +282,57 @@ static bool asks_others(const struct pair_run *run, const struct parameter_set *
     return parameters_virtual_differs(terms_of(run), &other, value, set->se);
 }
 
+static bool is_automatic(const char *by)
+{
+    return strcmp(by, "auto") == 0;
+}
+
+/* Should it be put in force? Not if the simulator agrees with the real robot without any set:
+ * one that adds time of its own to every command would get worse. */
+static bool is_worth_it(const struct parameter_set *set, bool differs)
+{
+    return set->refined > 0 ? set->refined <= REFINED_MAX /* it requests what is in force */
+                            : !parameters_hold_back(set, differs);
+}
+
+/* Returns why an automatic candidate waits for a request; detail: of one that does not. */
+static const char *explain_waiting(const struct pair_run *run, const char *by,
+                                   const struct parameter_set *set, bool differs,
+                                   const char *detail)
+{
+    if (!is_automatic(by) || run->p->promote != PAIR_PROMOTE_AUTO ||
+        is_worth_it(set, differs)) {
+        return detail;
+    }
+    return set->refined > 0 ? "not promoted without a request: earlier corrections did not help"
+                            : parameters_hold_back(set, differs);
+}
+
+/* Returns the set of which an automatic fit says nothing new, so that the history has no entry
+ * for every fit of a robot that does not change. NULL: there is none. */
+static const struct parameter_set *find_repeated(const struct pair_run *run, const char *by,
+                                                 const struct parameter_virtual *virtual,
+                                                 const struct parameter_fit *fit,
+                                                 const struct parameter_checks *checks,
+                                                 const struct parameter_sent *sent)
+{
+    double value[PARAMETER_TERMS_MAX];
+    double se[PARAMETER_TERMS_MAX];
+    parameter_fit_terms(fit, false, value, se);
+    const size_t count = parameter_terms_of(fit->commanded)->count;
+    const struct parameter_set *same = !is_automatic(by) || virtual->missed
+                                           ? NULL
+                                           : parameters_find_same(&run->pair->parameters,
+                                                                  (uint8_t)checks->verdict,
+                                                                  value, se, count);
+    for (size_t j = 0; same && j < count; j++) {
+        if (isfinite(sent->adjust[j]) != isfinite(same->sent.adjust[j])) {
+            return NULL;
+        }
+    }
+    return same;
+}
+
 /* Returns the candidate, or NULL after reporting why there is none; *news: it requests other
  * times than the present ones. */
 static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by,
@@ -336,6 +387,11 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         pair_emit_change(run, &change);
         return NULL;
     }
+    const struct parameter_set *same = find_repeated(run, by, virtual, &fit, &checks, &sent);
+    if (same) {
+        *differs = asks_others(run, same, virtual, &laps);
+        return same->state == PARAMETERS_ACTIVE ? NULL : same;
+    }
     change.action = PARAMETERS_PROPOSED;
     struct parameter_set *set =
         parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
@@ -349,6 +405,7 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
     }
     change.set = set;
     change.version = change.set->version;
+    change.detail = explain_waiting(run, by, set, *differs, change.detail);
     pair_emit_change(run, &change);
     return change.set;
 }
@@ -467,14 +524,6 @@ static bool is_time(const struct pair_run *run)
     return run->p->promote == PAIR_PROMOTE_AUTO &&
            ++run->pair->since_proposed >= run->p->propose_every &&
            run->pair->side[SIDE_REAL].moves >= PROPOSE_MOVES_MIN;
-}
-
-/* Should it be put in force? Not if the simulator agrees with the real robot without any set:
- * one that adds time of its own to every command would get worse. */
-static bool is_worth_it(const struct parameter_set *set, bool differs)
-{
-    return set->refined > 0 ? set->refined <= REFINED_MAX /* it requests what is in force */
-                            : differs && set->verdict == (uint8_t)ESTIMATE_PASS;
 }
 
 void pair_consider_parameters(const struct pair_run *run)

@@ -511,6 +511,31 @@ bool parameters_differ(const struct parameter_book *book, const struct parameter
     return false;
 }
 
+const struct parameter_set *parameters_find_same(const struct parameter_book *book,
+                                                 uint8_t verdict, const double *value,
+                                                 const double *se, size_t count)
+{
+    const struct parameter_set *set = parameters_find(book, PARAMETERS_CANDIDATE);
+    set = set ? set : parameters_find(book, PARAMETERS_ACTIVE);
+    bool same = set && set->verdict == verdict && set->count == count;
+    for (size_t j = 0; same && j < count; j++) {
+        const double gap = fabs(value[j] - set->value[j]);
+        same = isfinite(value[j]) == isfinite(set->value[j]) &&
+               !(gap > DIFFERENCE_Z * hypot(se[j], set->se[j])) &&
+               !(se[j] < SHARPER_RATIO * set->se[j]);
+    }
+    return same ? set : NULL;
+}
+
+const char *parameters_hold_back(const struct parameter_set *set, bool differs)
+{
+    return set->verdict != (uint8_t)ESTIMATE_PASS
+               ? "not promoted without a request: its checks do not all PASS"
+           : !differs ? "not promoted without a request: nothing in force differs from it by "
+                        "more than chance"
+                      : NULL;
+}
+
 /* ---- texts
  * -------------------------------------------------------------------------------- */
 

@@ -158,6 +158,17 @@ const struct parameter_set *parameters_find(const struct parameter_book *book,
 /* Returns NULL if no set has this version. */
 struct parameter_set *parameters_find_version(struct parameter_book *book, uint32_t version);
 
+/* Returns the candidate, or without one the active set, if a fit says nothing new about it: the
+ * same verdict, all of value[count] within chance (|z| <= 3), and no error below half of the
+ * set's. Otherwise NULL. */
+const struct parameter_set *parameters_find_same(const struct parameter_book *book,
+                                                 uint8_t verdict, const double *value,
+                                                 const double *se, size_t count);
+
+/* Returns why a candidate of a fit is not promoted without a request; differs: from what is in
+ * force. NULL: it is promoted. */
+const char *parameters_hold_back(const struct parameter_set *set, bool differs);
+
 /* Does it differ from the active set by more than chance (|z| > 3 in a term), or is none
  * active? se: errors that allow for effects that the fit did not find; NULL or NaN: its own. */
 bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set,

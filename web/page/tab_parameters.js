@@ -126,6 +126,11 @@ function checksOf(changes, set) {
     return changes.find(c => c.version === set?.version && c.set?.model === set.model && c.checks?.length > 0)?.checks;
 }
 
+// Why an automatic promotion left the candidate waiting.
+function reasonOf(changes, candidate) {
+    return changes.find(c => c.action === "proposed" && c.version === candidate?.version)?.detail;
+}
+
 function setHead(words, set) {
     return el("div", {}, el("h3", {}, words, set && [" ", fitChip(set.verdict)]),
         set ? muted(`set ${set.version}, ${set.method}, ${plural(set.n, "row")}, made ${dateTime(set.made_t)}`)
@@ -149,6 +154,7 @@ function simulatorLine(simulator) {
 function book(model, {promote, active, candidate, simulator}, changes, doer) {
     const some = candidate ?? active;
     const checks = checksOf(changes, some);
+    const reason = reasonOf(changes, candidate);
     return section(nameOf(model),
         el("div", {class: "bar"},
             candidate && button(`Promote set ${candidate.version} …`, () => doer.promote(model, active, candidate),
@@ -158,6 +164,7 @@ function book(model, {promote, active, candidate, simulator}, changes, doer) {
             el("span", {class: "muted push"}, promote === "auto" ? "Promotion is automatic."
                 : "Promotion is by hand.")),
         el("div", {class: "columns tight"}, setHead("In force", active), setHead("Candidate", candidate)),
+        reason && muted(`Set ${candidate.version}: ${reason}.`),
         simulatorLine(simulator),
         some && table(`${nameOf(model)}: sets in force and waiting`, [
             {label: "Parameter", cell: meaningOf},
