@@ -15,9 +15,6 @@
 
 /* ratio by which another variant must reduce the residual to be chosen */
 static const double WORTH_RATIO = 1.02;
-/* ratio of the rows from which on a value of an effort counts */
-static const double LEVEL_SHARE = 0.03;
-enum { LEVELS = 10 };
 
 /* A fit fails for lack of memory, or because squares of huge numbers overflow. */
 static enum status explain_failure(const struct identify_result *result, enum status st,
@@ -474,21 +471,6 @@ void identify_dynamics_derive(const void *what, struct fitted_numbers *numbers)
     add_derived(numbers, "delay_s", "", &derived);
 }
 
-/* Counts the values of an effort that hold for a while; values in a tenth of the largest are
- * one. */
-static size_t count_levels(const struct data_set *set, size_t axis, double largest)
-{
-    size_t rows[2 * LEVELS + 1] = {0};
-    size_t count = 0;
-    for (size_t k = 0; k < set->n && largest > 0.0; k++) {
-        rows[LEVELS + lround(LEVELS * fmax(-1.0, fmin(1.0, set->tau[axis][k] / largest)))]++;
-    }
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        count += (double)rows[i] > LEVEL_SHARE * (double)set->n ? 1 : 0;
-    }
-    return count;
-}
-
 bool identify_dynamics_describe(const void *what, char *text, size_t bytes)
 {
     const struct identify_result *result = what;
@@ -497,14 +479,12 @@ bool identify_dynamics_describe(const void *what, char *text, size_t bytes)
     size_t used = 0;
     for (size_t a = 0; a < model->axis_count && used < bytes; a++) {
         const struct data_channel *effort = &result->own.summary.tau[a];
-        const double largest = fmax(fabs(effort->min), fabs(effort->max));
         const int n =
             snprintf(text + used, bytes - used, "%s%s %.4g .. %.4g", a > 0 ? ", " : "",
                      model->axes[a].effort, effort->min, effort->max);
         used += n > 0 ? (size_t)n : 0;
-        /* An axis without an effort is none of the commands. */
-        varies = varies &&
-                 (!(largest > 0.0) || count_levels(&result->own.table.set, a, largest) > 1);
+        /* An axis without an effort has no level. */
+        varies = varies && result->columns.levels[a].levels != 1;
     }
     return varies;
 }

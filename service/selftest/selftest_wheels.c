@@ -12,7 +12,7 @@ static const double PERIOD_S = 0.05;
 static const double SPEED_MPS = 0.35, TURN_RADPS = 1.0, ARENA_M = 1.0;
 static const double FOLLOWS_S = 0.15; /* time constant of its speeds */
 static const double NOISE_M = 3e-3, NOISE_RAD = 4e-3;
-static const double SLIP = 5e-4; /* m, rad after one metre */
+static const double SLIP = 9e-4; /* m, rad after one metre */
 static const double truth[ODOMETRY_P] = {0.0365, 0.0361, 0.238, 0.045, 0.02, 0.017, 0.06};
 
 static double draw_normal(struct random_source *n)
