@@ -333,8 +333,8 @@ static const struct parameter_set *find_repeated(const struct pair_run *run, con
     return same;
 }
 
-/* Returns the candidate, or NULL after reporting why there is none; *news: it requests other
- * times than the present ones. */
+/* Returns the candidate, or NULL after reporting why there is none. Sets *differs, which is
+ * false before, if it requests other times than the present ones. */
 static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by,
                                                   const struct parameter_virtual *virtual,
                                                   bool *differs)
@@ -346,7 +346,6 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
     struct parameter_sent sent = {0};
     double real[PARAMETER_TERMS_MAX];
     double real_se[PARAMETER_TERMS_MAX];
-    *differs = false;
     read_moves(run, SIDE_REAL, &moves, &data);
     if (data.n < PROPOSE_MOVES_MIN) {
         char why[96];
@@ -388,15 +387,15 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         return NULL;
     }
     const struct parameter_set *same = find_repeated(run, by, virtual, &fit, &checks, &sent);
+    parameter_fit_terms(&fit, true, real, real_se);
     if (same) {
-        *differs = asks_others(run, same, virtual, &laps);
+        *differs = asks_others(run, same, real_se, virtual, &laps);
         return same->state == PARAMETERS_ACTIVE ? NULL : same;
     }
     change.action = PARAMETERS_PROPOSED;
     struct parameter_set *set =
         parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
     set->sent = sent;
-    parameter_fit_terms(&fit, true, real, real_se);
     *differs = asks_others(run, set, real_se, virtual, &laps);
     const struct parameter_set *active =
         parameters_find(&run->pair->parameters, PARAMETERS_ACTIVE);
