@@ -1,6 +1,6 @@
 /* Numbers in native messages that other languages write in other ways: ids, and numbers that
  * are not finite; members of replies that the protocol does not have. */
-#include "tests/support/check.h"
+#include "tests/support/lab_script.h"
 
 #include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
@@ -51,6 +51,41 @@ static void test_not_finite(void)
     CHECK("where", strstr(seen.malformed.detail, "(values.range_m)") != NULL);
 }
 
+/* A reply whose id is the same number as that of an open command belongs to it, whoever wrote
+ * it as a text. One with the very same text comes first. */
+static void test_ids_of_replies(void)
+{
+    static const struct {
+        const char *ids[2], *reply; /* two open commands */
+        int answers;                /* place of the one that the reply answers; -1: none */
+    } rows[] = {
+        {{"1.0", "2"}, "1", 0},
+        {{"1", "2"}, "1.0", 0},
+        {{"1", "1.0"}, "1.0", 1},
+        {{"52e1", "520.0"}, "520", 0},
+        {{"9007199254740993", "9007199254740992"}, "9007199254740992.0", 1},
+        {{"a1", "01"}, "1", -1},
+        {{"nan", "x"}, "NaN", -1},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        script_open(&s);
+        for (size_t k = 0; k < 2; k++) {
+            script_command(&s, "r1", 1000000 * (int64_t)(k + 1), rows[i].ids[k]);
+        }
+        script_reply(&s, "r1", 3000000, SIDE_REAL, rows[i].reply, REPLY_DONE);
+        script_reply(&s, "r1", 3100000, SIDE_VIRTUAL, rows[i].reply, REPLY_DONE);
+        const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+        CHECK_INT(rows[i].reply, entry != NULL, rows[i].answers >= 0);
+        CHECK_INT(rows[i].reply, script_count(&s, EFFECT_ALARM), rows[i].answers < 0 ? 2 : 0);
+        if (entry) {
+            CHECK_TEXT(rows[i].reply, entry->entry.id, rows[i].ids[rows[i].answers]);
+        }
+        script_close(&s);
+    }
+}
+
 /* Names of members outside `values`, as many as fit. */
 static void test_outside(void)
 {
@@ -76,6 +111,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("numbers of messages", NULL, NULL);
     CU_add_test(suite, "ids that are numbers", test_number_ids);
+    CU_add_test(suite, "ids of replies", test_ids_of_replies);
     CU_add_test(suite, "numbers that are not finite", test_not_finite);
     CU_add_test(suite, "members outside values", test_outside);
     return check_run();

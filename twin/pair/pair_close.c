@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "base/numbers/number.h"
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/profile_time.h"
 #include "identification/travel/travel_judge.h"
@@ -24,6 +25,32 @@ struct pair_slot *pair_find_slot(struct pair *pair, const char *id)
     for (int k = -1; pair_next_open(pair, &k);) {
         struct pair_slot *slot = pair_slot_at(pair, k);
         if (strcmp(slot->id, id) == 0) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* Writes an id that is a number in its plain form; false: it is none. */
+static bool write_number(const char *id, char plain[EVENT_ID_MAX])
+{
+    double value = 0.0;
+    const size_t bytes = strlen(id);
+    return bytes > 0 && number_scan_json(id, id + bytes, &value) == id + bytes &&
+           number_write_plain(id, bytes, plain, EVENT_ID_MAX) < EVENT_ID_MAX;
+}
+
+/* Some robots copy the digits of an id, others write its value: "1.0" as a text, and 1. */
+static struct pair_slot *find_by_value(struct pair *pair, const char *id)
+{
+    char asked[EVENT_ID_MAX];
+    char other[EVENT_ID_MAX];
+    if (!write_number(id, asked)) {
+        return NULL;
+    }
+    for (int k = -1; pair_next_open(pair, &k);) {
+        struct pair_slot *slot = pair_slot_at(pair, k);
+        if (write_number(slot->id, other) && strcmp(other, asked) == 0) {
             return slot;
         }
     }
@@ -155,6 +182,7 @@ struct pair_slot *pair_match_reply(const struct pair_run *run)
     const enum side side = run->event->side;
     const char *id = run->event->reply.id;
     struct pair_slot *slot = id[0] ? pair_find_slot(run->pair, id) : find_without_id(run, side);
+    slot = slot || !id[0] ? slot : find_by_value(run->pair, id);
     if (!slot) {
         alarm_unmatched(run);
         return NULL;
