@@ -288,9 +288,11 @@ static void print_scenario(const struct selftest_scenario *scenario,
                            const struct selftest_scenario_result *result)
 {
     char held[32] = "";
+    char named[64] = "";
     size_t least = result->runs;
     size_t most = 0;
-    for (size_t i = 0; i < result->count; i++) {
+    const size_t noticed = selftest_scenario_noticed(scenario, result);
+    for (size_t i = scenario->judged_from; i < result->count; i++) {
         least = result->covered[i] < least ? result->covered[i] : least;
         most = result->covered[i] > most ? result->covered[i] : most;
     }
@@ -299,11 +301,15 @@ static void print_scenario(const struct selftest_scenario *scenario,
                        100.0 * (double)least / (double)result->runs,
                        100.0 * (double)most / (double)result->runs);
     }
-    (void)printf("  %-12s %-16s %-6s %6zu %8zu %6zu %7zu  %5zu (%zu) %15s%s\n", scenario->model,
-                 scenario->name, selftest_claim_name(scenario->claim),
+    if (scenario->code && noticed > 0) {
+        (void)snprintf(named, sizeof named, "  %.0f %% %s",
+                       100.0 * (double)result->named / (double)noticed, scenario->code);
+    }
+    (void)printf("  %-12s %-16s %-6s %6zu %8zu %6zu %7zu  %5zu (%zu) %15s%s%s\n",
+                 scenario->model, scenario->name, selftest_claim_name(scenario->claim),
                  result->verdicts[ESTIMATE_PASS], result->verdicts[ESTIMATE_MARGINAL],
                  result->verdicts[ESTIMATE_FAIL], result->refused, result->wrong,
-                 result->wrong_most, held, result->well ? "" : "  OUTSIDE");
+                 result->wrong_most, held, named, result->well ? "" : "  OUTSIDE");
 }
 
 static void write_scenario(struct json_writer *w, const struct selftest_scenario *scenario,
@@ -320,7 +326,9 @@ static void write_scenario(struct json_writer *w, const struct selftest_scenario
     }
     json_write_close(w);
     JSON_WRITE(w, JSON("refused", result->refused), JSON("wrong", result->wrong),
-               JSON("wrong_most", result->wrong_most));
+               JSON("wrong_most", result->wrong_most),
+               JSON("code", scenario->code ? scenario->code : ""),
+               JSON("named", result->named));
     json_write_array(w, "covered");
     for (size_t i = 0; i < result->count; i++) {
         json_write_int(w, NULL, (int64_t)result->covered[i]);
@@ -341,8 +349,9 @@ static void run_scenarios(struct cases *cases, const char *asked)
             continue;
         }
         if (!headed) {
-            (void)printf("  %-12s %-16s %-6s %6s %8s %6s %7s %10s %15s\n", "model", "scenario",
-                         "is", "PASS", "MARGINAL", "FAIL", "refused", "mis (most)", "held");
+            (void)printf("  %-12s %-16s %-6s %6s %8s %6s %7s %10s %15s  %s\n", "model",
+                         "scenario", "is", "PASS", "MARGINAL", "FAIL", "refused", "mis (most)",
+                         "held", "named");
             headed = true;
         }
         cases->count++;

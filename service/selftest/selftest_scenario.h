@@ -27,6 +27,9 @@ struct selftest_scenario {
     bool held_out;  /* only a second recording, for --validate, deviates; the first is right */
     size_t samples; /* rows or moves; 0: as in the model's trial */
     double passes;  /* of CLAIM_WRONG: ratio that may pass; 0: 1 % */
+    /* Code of a reason that nearly all reports which are not PASS have, or of a note that
+     * nearly all reports have if the claim is another one; NULL: any. */
+    const char *code;
     /* Intervals that are judged: ci95_open, which may contain the truth more often; those of
      * the parameters from this one on. */
     bool open;

@@ -20,6 +20,7 @@ struct selftest_scenario_result {
     size_t refused; /* recordings that could not be read or fitted */
     /* by parameter: runs whose 95 % interval contains the truth */
     size_t covered[SELFTEST_P_MAX];
+    size_t named; /* reports with the scenario's code, of those that must have it */
     /* verdicts that the claim forbids; CLAIM_HELD forbids none */
     size_t wrong;
     size_t wrong_most; /* largest count by chance, in 999 of 1000 self tests */
@@ -35,6 +36,10 @@ MUST_USE enum status selftest_scenario_run(const struct selftest_scenario *scena
                                            uint64_t seed,
                                            struct selftest_scenario_result *result,
                                            struct err *err);
+
+/* Returns how many reports must have the scenario's code. */
+size_t selftest_scenario_noticed(const struct selftest_scenario *scenario,
+                                 const struct selftest_scenario_result *result);
 
 /* Compare with chance: a wrong scenario may pass in 1 % of the recordings, a right one may fail
  * in 5 %, and intervals contain the truth in 93 to 97 %. */

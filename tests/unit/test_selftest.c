@@ -256,6 +256,29 @@ static void test_world_chance(void)
     }
 }
 
+/* A scenario with a code is not well if too few of the reports that it asks have the code. */
+static void test_named(void)
+{
+    static const struct {
+        enum selftest_claim claim;
+        size_t pass, named;
+        bool well;
+    } rows[] = {{CLAIM_WRONG, 500, 425, true},
+                {CLAIM_WRONG, 500, 370, false},
+                {CLAIM_HELD, 500, 930, true},
+                {CLAIM_HELD, 500, 890, false}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct selftest_scenario scenario = {
+            .claim = rows[i].claim, .passes = 0.5, .code = "laps_bend"};
+        struct selftest_scenario_result result = {
+            .runs = 1000,
+            .named = rows[i].named,
+            .verdicts = {rows[i].pass, 1000 - rows[i].pass}};
+        selftest_scenario_judge(&scenario, &result);
+        CHECK_INT("named", result.well, rows[i].well);
+    }
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -272,6 +295,7 @@ int main(void)
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "gusts", test_gusts);
     CU_add_test(suite, "chance of a scenario", test_world_chance);
+    CU_add_test(suite, "named", test_named);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();
