@@ -1,6 +1,7 @@
 #include "logger/message/csv.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,25 @@ const char *csv_text(const struct csv *csv, size_t column)
     return column < csv->fields.count ? csv->text + csv->fields.start[column] : "";
 }
 
+/* Reports an error about the present line. */
+static PRINTF_LIKE(5, 6) enum status
+    refuse_csv(const struct csv *csv, struct err *err, enum fault fault, unsigned column,
+               const char *format, ...)
+{
+    char text[sizeof err->text];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return err_set_at(err, STATUS_E_PARSE, fault, csv->name, csv->line, column, "%s", text);
+}
+
 enum status csv_error(const struct csv *csv, size_t column, struct err *err, enum fault fault,
                       const char *text)
 {
     const unsigned at = column < csv->fields.count ? csv->fields.column[column] : 0;
-    return err_set_at(err, STATUS_E_PARSE, fault, csv->name, csv->line, at, "column '%.*s': %s",
-                      SHOWN_MAX, csv_name(csv, column), text);
+    return refuse_csv(csv, err, fault, at, "column '%.*s': %s", SHOWN_MAX,
+                      csv_name(csv, column), text);
 }
 
 /* The header "lap1[s]" is the same as "lap1_s". */
@@ -98,7 +112,7 @@ enum status csv_require(const struct csv *csv, const char *name, size_t *column,
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     const char *colon = strrchr(name, ':');
-    return err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_COLUMN, csv->name, csv->line, 0,
+    return refuse_csv(csv, err, FAULT_MISSING_COLUMN, 0,
                       "there is no column '%.*s'%s%s%s, the columns are: %s", SHOWN_MAX, name,
                       colon ? " and no unit '" : "", colon ? colon + 1 : "", colon ? "'" : "",
                       list);
@@ -152,14 +166,14 @@ enum status csv_unit_split(const struct csv *csv, const char *text, enum unit_ki
     *unit = colon && csv_find(csv, text) < 0 ? unit_find(colon + 1) : NULL;
     if (*unit && !unit_fits(*unit, measured)) {
         const char *list = unit_list(measured);
-        return err_set_at(err, STATUS_E_PARSE, FAULT_UNKNOWN_UNIT, csv->name, csv->line, 0,
+        return refuse_csv(csv, err, FAULT_UNKNOWN_UNIT, 0,
                           "'%.*s': %s%s was expected, not '%s'", SHOWN_MAX, text,
                           *list ? "one of the units " : "no unit of time, length or angle",
                           list, (*unit)->name);
     }
     const size_t n = *unit ? (size_t)(colon - text) : strlen(text);
     if (n >= CSV_NAME_MAX) {
-        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
+        return refuse_csv(csv, err, FAULT_TOO_LONG, 0,
                           "'%.*s...' is longer than the %d bytes of a name", SHOWN_MAX, text,
                           CSV_NAME_MAX - 1);
     }
@@ -254,8 +268,8 @@ static enum status split_record(struct csv *csv, struct err *err)
         }
         const unsigned column = (unsigned)(at - text) + 1;
         if (fields->count == CSV_COLUMNS_MAX) {
-            return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_MANY, csv->name, csv->line, column,
-                              "more than %d columns", CSV_COLUMNS_MAX);
+            return refuse_csv(csv, err, FAULT_TOO_MANY, column, "more than %d columns",
+                              CSV_COLUMNS_MAX);
         }
         const bool quoted = *at == '"';
         at += quoted;
@@ -266,8 +280,7 @@ static enum status split_record(struct csv *csv, struct err *err)
         if (quoted) {
             end = unquote_field(&at);
             if (!end) {
-                return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line,
-                                  column,
+                return refuse_csv(csv, err, FAULT_BAD_SYNTAX, column,
                                   "text after the closing quote; write \"\" for a quote inside "
                                   "quotes");
             }
@@ -291,7 +304,7 @@ static enum status check_names(const struct csv *csv, struct err *err)
     const char *only = csv->names.count == 1 ? csv_name(csv, 0) : "";
     const bool others = strpbrk(only, ";\t") != NULL;
     if (others || strchr(only, ' ')) {
-        return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line, 1,
+        return refuse_csv(csv, err, FAULT_BAD_SYNTAX, 1,
                           "the columns are separated by %s, commas are needed%s%s",
                           strchr(only, ';') ? "';'"
                           : others          ? "tabs"
@@ -349,7 +362,7 @@ static enum status header_from_remark(struct csv *csv, struct err *err)
 {
     const unsigned row_line = csv->line;
     if (csv->remark_bytes == 0) {
-        return err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_HEADER, csv->name, csv->line, 1,
+        return refuse_csv(csv, err, FAULT_MISSING_HEADER, 1,
                           "a row of numbers before any header, the first line must name the "
                           "columns");
     }
@@ -365,7 +378,7 @@ static enum status emit_row(struct csv *csv, struct err *err)
     const size_t got = csv->fields.count;
     const size_t want = csv->names.count;
     if (got != want) {
-        return err_set_at(err, STATUS_E_PARSE, FAULT_WRONG_COUNT, csv->name, csv->line,
+        return refuse_csv(csv, err, FAULT_WRONG_COUNT,
                           got > want ? csv->fields.column[want] : 0,
                           "%zu fields, the header names %zu columns%s", got, want,
                           got > want ? "; a decimal comma? write a point, as in 0.05" : "");
@@ -395,8 +408,8 @@ static enum status handle_first(struct csv *csv, struct err *err)
         return st == STATUS_OK ? emit_row(csv, err) : st;
     }
     if (bytes > CSV_HEADER_MAX) {
-        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
-                          "the header is longer than %d bytes", CSV_HEADER_MAX);
+        return refuse_csv(csv, err, FAULT_TOO_LONG, 0, "the header is longer than %d bytes",
+                          CSV_HEADER_MAX);
     }
     memcpy(csv->header, csv->text, bytes + 1);
     csv->names = csv->fields;
@@ -416,12 +429,11 @@ static const char *find_utf16(const char *text, size_t bytes)
 static enum status refuse_zero(const struct csv *csv, struct err *err)
 {
     const char *encoding = csv->has_header ? NULL : find_utf16(csv->text, csv->used);
-    return encoding
-               ? err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
-                            "the text is UTF-16, make it UTF-8: iconv -f %s -t UTF-8 %s",
-                            encoding, csv->name)
-               : err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
-                            "a zero byte, this is not a text file");
+    return encoding ? refuse_csv(csv, err, FAULT_BAD_ENCODING, 0,
+                                 "the text is UTF-16, make it UTF-8: iconv -f %s -t UTF-8 %s",
+                                 encoding, csv->name)
+                    : refuse_csv(csv, err, FAULT_BAD_ENCODING, 0,
+                                 "a zero byte, this is not a text file");
 }
 
 /* Does the text before the header's end have returns without line feeds? */
@@ -433,7 +445,7 @@ static bool ends_in_returns(const struct csv *csv)
 
 static enum status refuse_returns(const struct csv *csv, struct err *err)
 {
-    return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
+    return refuse_csv(csv, err, FAULT_BAD_ENCODING, 0,
                       "lines end in a carriage return alone, line feeds are needed: tr '\\r' "
                       "'\\n' < %s",
                       csv->name);
@@ -493,9 +505,8 @@ static enum status append_bytes(struct csv *csv, const char *bytes, size_t n, st
         if (ends_in_returns(csv)) {
             return refuse_returns(csv, err);
         }
-        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
-                          "the line is longer than %d bytes%s", CSV_LINE_MAX,
-                          csv->line_breaks ? "; is a quote not closed?" : "");
+        return refuse_csv(csv, err, FAULT_TOO_LONG, 0, "the line is longer than %d bytes%s",
+                          CSV_LINE_MAX, csv->line_breaks ? "; is a quote not closed?" : "");
     }
     memcpy(csv->text + csv->used, bytes, n);
     csv->used += n;
@@ -558,17 +569,15 @@ enum status csv_finish(struct csv *csv, struct err *err)
 {
     if (csv->outcome == STATUS_OK && csv->used > 0) {
         if (!is_remark(csv) && inside_quotes(csv)) {
-            csv->outcome =
-                err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line, 0,
-                           "a quote is opened in this line and not closed");
+            csv->outcome = refuse_csv(csv, err, FAULT_BAD_SYNTAX, 0,
+                                      "a quote is opened in this line and not closed");
             return csv->outcome;
         }
         csv->outcome = end_record(csv, err);
     }
     if (csv->outcome == STATUS_OK && !csv->has_header) {
-        csv->outcome =
-            err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_HEADER, csv->name, csv->line, 0,
-                       "no header line, the first line must name the columns");
+        csv->outcome = refuse_csv(csv, err, FAULT_MISSING_HEADER, 0,
+                                  "no header line, the first line must name the columns");
     }
     return csv->outcome;
 }

@@ -33,7 +33,7 @@ OUTPUTS = {
     "faults": {
         "codes": ("base/errors/fault.def", r'FAULT\((\w+), "(\w+)", "(.*)"\)', ("fault", "kind", "number_explain")),
         "functions": (
-            ("err_set", 2, 4), ("err_set_at", 2, 6), ("err_list_add", 2, 6), ("err_no_memory", "no_memory", 2),
+            ("err_set", 2, 4), ("err_set_at", 2, 6), ("refuse_csv", 2, 4), ("err_list_add", 2, 6), ("err_no_memory", "no_memory", 2),
             ("option_fault", 2, 3), ("option_fault_at", 2, 3), ("config/options/tree.c:report_fault", 1, 3), ("json_scan_fail", 1, 2),
             ("csv_error", 3, 4), ("config/labfile/lab_file.c:fault_at_key", 2, 3), ("journal_fail", 1, 2),
             ("base/expression/expression_parse.c:blame_text", 2, 3),
