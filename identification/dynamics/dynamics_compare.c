@@ -87,17 +87,20 @@ static void append_delay(const struct dynamics_fit *fit, const struct reference_
     *given = *current;
     estimate_name(all, p, "delay_s", "");
     all->value[p] = delay.value;
-    all->lo[p] = delay.lo;
-    all->hi[p] = delay.hi;
+    all->lo[p] = delay.lo - fit->delay_phase_s[0];
+    all->hi[p] = delay.hi - fit->delay_phase_s[1];
     for (size_t i = 0; i < p; i++) {
         all->covariance[i][p] = all->covariance[p][i] = fit->delay_covariance[i];
     }
     all->covariance[p][p] = fit->delay_se_s * fit->delay_se_s;
     all->p = p + 1;
-    /* Two delays whose intervals overlap agree. */
-    given->value[p] = isfinite(current->delay_lo_s)
-                          ? fmin(fmax(delay.value, current->delay_lo_s), current->delay_hi_s)
-                          : current->delay_s;
+    /* Two delays agree where their intervals overlap: what remains is beyond the rows. */
+    const double in_use_s =
+        isfinite(current->delay_lo_s)
+            ? fmin(fmax(delay.value, current->delay_lo_s), current->delay_hi_s)
+            : current->delay_s;
+    given->value[p] = in_use_s - fmin(fmax(in_use_s - delay.value, fit->delay_phase_s[0]),
+                                      fit->delay_phase_s[1]);
     given->se[p] = 0.0;
 }
 

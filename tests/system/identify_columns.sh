@@ -55,6 +55,15 @@ fit PASS '' --model first_order "$columns/day2.csv"
 holds delay_s 0.08
 fit PASS held_out --model first_order --validate "$columns/day2.csv" "$columns/day1.csv"
 
+# The parameters of one day do not contradict those of the other, but a delay of 0.2 s does.
+"$TANDEM" identify --json --model first_order "$columns/day1.csv" >"$work/day1.json"
+for use in "$work/day1.json" delay_s=0.2; do
+    code=0
+    "$TANDEM" identify --model first_order --fail-if contradicts --reference "$use" "$columns/day2.csv" >"$work/out" ||
+        code=$?
+    case $use:$code in *.json:0 | *0.2:3) ;; *) fail "exit $code with $use in use" ;; esac
+done
+
 fit MARGINAL repeats --model first_order "$columns/stale.csv"
 for name in gain:1.6 time_constant_s:0.3 delay_s:0.08; do holds "${name%:*}" "${name#*:}"; done
 fit PASS joined --model first_order "$columns/outer.csv"
