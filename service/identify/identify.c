@@ -162,6 +162,19 @@ static bool go_on_single(void *context, const char *stage, double share)
     return caller->go_on(caller->context, "each recording", SINGLE_SHARE);
 }
 
+/* Returns the file's name without folders, or with them if another file has the same. */
+static const char *name_recording(const struct identify_request *request, size_t at)
+{
+    const char *path = request->files[at].path;
+    const char *name = identify_base_name(path);
+    for (size_t i = 0; i < request->file_count; i++) {
+        if (i != at && strcmp(identify_base_name(request->files[i].path), name) == 0) {
+            return path;
+        }
+    }
+    return name;
+}
+
 /* Fits the next recording by itself. One that cannot be fitted does not count. */
 static enum status fit_single(const struct identify_method *method, const struct model_row *row,
                               const struct identify_request *request,
@@ -182,7 +195,7 @@ static enum status fit_single(const struct identify_method *method, const struct
     single.reference = single.plot = NULL;
     single.caller = (struct identify_caller){.go_on = caller.go_on ? go_on_single : NULL,
                                              .context = &caller};
-    recording->name = identify_base_name(single.files[0].path);
+    recording->name = name_recording(request, between->count);
     const enum status st = identify_find(method, row, &single, head, &err);
     if (st == STATUS_OK) {
         const bool varies = !method->describe ||

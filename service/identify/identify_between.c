@@ -60,14 +60,15 @@ void identify_between_judge(const struct identify_between *between, struct estim
     for (size_t i = 0; i < between->count; i++) {
         own |= between->recording[i].codes;
     }
+    const enum estimate_verdict at_best =
+        e->verdict > ESTIMATE_MARGINAL ? e->verdict : ESTIMATE_MARGINAL;
     if (estimate_retain_reasons(e, own)) {
         e->advice_count = 0;
     }
     const struct between *found = &worst->found;
     estimate_reason_first(
-        e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
-        "%s differs between recordings by %.2g %%%s%s", worst->name,
-        100.0 * found->sd_between / fabs(found->value),
+        e, REASON_PARTS_DIFFER, at_best, "%s differs between recordings by %.2g %%%s%s",
+        worst->name, 100.0 * found->sd_between / fabs(found->value),
         found->odd < found->n ? ", most in " : "",
         found->odd < found->n ? between->recording[worst->recording[found->odd]].name : "");
     estimate_advise(e, "compare the ranges of the recordings first; then look for what changed "

@@ -34,7 +34,7 @@ void identify_between_add(struct identify_between *between, const struct estimat
                           const struct fitted_numbers *numbers);
 
 /* Adds the reason if recordings differ. Reasons of the common fit that no single recording has
- * follow from the difference, and are removed. */
+ * follow from the difference, and are removed; the verdict does not become better. */
 void identify_between_judge(const struct identify_between *between, struct estimate *e);
 
 void identify_between_write(struct json_writer *w, const struct identify_between *between);

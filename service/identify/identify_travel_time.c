@@ -270,6 +270,24 @@ static const char *motion_text(enum travel_motion motion)
                                      : "";
 }
 
+static bool describe_moves(const void *what, char *text, size_t bytes)
+{
+    const struct result *result = what;
+    const struct travel_move *moves = result->list.moves;
+    double turns[2] = {HUGE_VAL, 0.0};
+    double drives[2] = {HUGE_VAL, 0.0};
+    for (size_t i = 0; i < result->list.own_count; i++) {
+        turns[0] = fmin(turns[0], fabs(moves[i].rotation_rad));
+        turns[1] = fmax(turns[1], fabs(moves[i].rotation_rad));
+        drives[0] = fmin(drives[0], fabs(moves[i].displacement_m));
+        drives[1] = fmax(drives[1], fabs(moves[i].displacement_m));
+    }
+    (void)snprintf(text, bytes,
+                   "%zu moves, turns of %.3g .. %.3g rad, drives of %.3g .. %.3g m",
+                   result->list.own_count, turns[0], turns[1], drives[0], drives[1]);
+    return true;
+}
+
 static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
@@ -366,6 +384,7 @@ static enum status hold_out(void *what, struct err *err)
 const struct identify_method identify_travel_time = {.bytes = sizeof(struct result),
                                                      .name = name_parameters,
                                                      .check = move_list_check,
+                                                     .describe = describe_moves,
                                                      .load = load_moves,
                                                      .fit = fit_data,
                                                      .hold_out = hold_out,

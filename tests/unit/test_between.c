@@ -173,6 +173,12 @@ static void test_cause(void)
     CHECK_INT("steady", e.reason_count, 1);
     CHECK_INT("steady", e.reason_codes[0], REASON_PARTS_DIFFER);
     CHECK("steady", e.advice_count == 1 && !strstr(e.advice[0], "warm"));
+    estimate_start(&e, 0);
+    estimate_reason(&e, REASON_POOR_FIT, ESTIMATE_FAIL, "it explains little");
+    identify_between_judge(&between, &e);
+    CHECK_INT("far apart", e.verdict, ESTIMATE_FAIL);
+    CHECK_INT("far apart", e.reason_count, 1);
+    CHECK_INT("far apart", e.reason_codes[0], REASON_PARTS_DIFFER);
     add_recording(&between, 1.55, 0.001, REASON_CHANGES_WITH_TIME);
     CHECK_INT("one warms", judge(&between, &e), ESTIMATE_MARGINAL);
     CHECK_INT("one warms", e.reason_count, 2);
