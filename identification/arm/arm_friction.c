@@ -12,7 +12,7 @@
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/residual_test.h"
 
-enum { P = ARM_FRICTION_P_MAX, GRAVITY_MAX = 4, OWN = 4 };
+enum { P = ARM_FRICTION_COLUMNS_MAX, GRAVITY_MAX = 4, OWN = 4 };
 
 /* width of dry friction, as in docs/model/joint.md */
 static const double TURN_OVER_RADPS = 0.01;
@@ -136,19 +136,6 @@ static double gravity_at(const struct arm_friction_set *set, enum gravity term, 
  * its own fit, because (5) has own parameters for each. Reference: Khalil and Dombre, Modeling,
  * Identification and Control of Robots (2002), chapter 12. */
 
-/* Filtered columns of the regression: terms, one tried term, the current. */
-struct work {
-    const struct arm_friction_set *set;
-    gsl_matrix *memory; /* [P + 3 + ARM_JOINTS x n] */
-    size_t p;
-    double *x[P], *tried, *y, *residual;
-    double *qdd[ARM_JOINTS];
-    double beta[P];
-    struct svd svd;
-    double rest_squares; /* squared residuals over the rows in use */
-    size_t used;
-};
-
 /* Rows of run r in use: first .. end - 1. */
 static size_t begin_run(const struct arm_friction_set *set, size_t r)
 {
@@ -171,7 +158,8 @@ static size_t count_rows(const struct arm_friction_set *set)
 
 /* Differentiates the filtered speeds once for all joints, because couplings need the
  * accelerations of others. Filter and derivative commute. */
-static enum status open_work(struct work *w, const struct arm_friction_set *set)
+enum status arm_friction_open_work(struct arm_friction_work *w,
+                                   const struct arm_friction_set *set)
 {
     memset(w, 0, sizeof *w);
     w->set = set;
@@ -200,7 +188,7 @@ static double dry_at(const struct arm_friction_set *set, size_t joint, size_t k)
     return tanh(set->qd_radps[joint][k] / TURN_OVER_RADPS);
 }
 
-static void fill_columns(struct work *w, size_t joint)
+void arm_friction_fill_columns(struct arm_friction_work *w, size_t joint)
 {
     const struct arm_friction_set *set = w->set;
     const struct joint_terms *terms = &joint_terms[joint];
@@ -229,12 +217,15 @@ static void fill_columns(struct work *w, size_t joint)
             w->x[i][k] = w->qdd[terms->partner][k] * cos(set->q_rad[2][k]);
         }
     }
+    for (size_t c = 0; c < w->p; c++) {
+        arm_friction_retard(set, w->x[c]);
+    }
 }
 
 /* Triangle of rows lo .. hi - 1 of those in use: terms, optionally the tried one, the
  * current. */
-static void make_triangle(const struct work *w, size_t lo, size_t hi, bool with_tried,
-                          struct qr_accumulator *qr)
+void arm_friction_make_triangle(const struct arm_friction_work *w, size_t lo, size_t hi,
+                                bool with_tried, struct qr_accumulator *qr)
 {
     size_t at = 0;
     qr_start(qr, w->p + (with_tried ? 2 : 1));
@@ -260,8 +251,8 @@ static void make_triangle(const struct work *w, size_t lo, size_t hi, bool with_
     qr_flush(qr);
 }
 
-static enum status solve_triangle(const struct qr_accumulator *qr, size_t p, struct svd *svd,
-                                  double beta[P])
+enum status arm_friction_solve_triangle(const struct qr_accumulator *qr, size_t p,
+                                        struct svd *svd, double beta[])
 {
     double length[P];
     double rhs[P];
@@ -276,7 +267,7 @@ static enum status solve_triangle(const struct qr_accumulator *qr, size_t p, str
     return st;
 }
 
-static double residual_at(const struct work *w, const double beta[P], size_t k)
+static double residual_at(const struct arm_friction_work *w, const double beta[P], size_t k)
 {
     double residual = w->y[k];
     for (size_t i = 0; i < w->p; i++) {
@@ -285,7 +276,7 @@ static double residual_at(const struct work *w, const double beta[P], size_t k)
     return residual;
 }
 
-static bool is_short(const struct work *w, size_t reach)
+static bool is_short(const struct arm_friction_work *w, size_t reach)
 {
     return (double)reach <= SHORT_S * w->set->rate_hz;
 }
@@ -294,7 +285,7 @@ static bool is_short(const struct work *w, size_t reach)
  * time that is short relative to a move, it is twice that time. Otherwise it is four times,
  * because Bartlett's weights fall over the window and a shorter one makes errors too small;
  * or twice, if that is a large part of the recording. */
-static size_t find_reach(const struct work *w, double *rho)
+static size_t find_reach(const struct arm_friction_work *w, double *rho)
 {
     const size_t most = (size_t)(MEMORY_S_MAX * w->set->rate_hz);
     double squares = 0.0;
@@ -323,7 +314,7 @@ static size_t find_reach(const struct work *w, double *rho)
 }
 
 /* Newey-West covariance of the moments of rows lo .. hi - 1, whose residuals are in place. */
-static void sum_moments(const struct work *w, size_t lo, size_t hi, size_t reach,
+static void sum_moments(const struct arm_friction_work *w, size_t lo, size_t hi, size_t reach,
                         struct hac_covariance *hac)
 {
     size_t at = 0;
@@ -344,8 +335,8 @@ static void sum_moments(const struct work *w, size_t lo, size_t hi, size_t reach
 
 /* Computes the influence of a row on the parameters for a residual of one; returns its
  * leverage. */
-static double find_leverage(const struct work *w, size_t k, const double bread[P * P],
-                            double by[P])
+static double find_leverage(const struct arm_friction_work *w, size_t k,
+                            const double bread[P * P], double by[P])
 {
     double leverage = 0.0;
     for (size_t i = 0; i < w->p; i++) {
@@ -361,8 +352,8 @@ static double find_leverage(const struct work *w, size_t k, const double bread[P
 /* Share by which variances are too small because the fit follows the noise where its columns
  * are large. It is the mean leverage of rows, weighted by their influence on a parameter,
  * times the number of rows summed with each one, over which columns hardly change. */
-static void find_followed(const struct work *w, size_t lo, size_t hi, double summed,
-                          const double bread[P * P], double followed[P])
+static void find_followed(const struct arm_friction_work *w, size_t lo, size_t hi,
+                          double summed, const double bread[P * P], double followed[P])
 {
     double weight[P] = {0.0};
     size_t at = 0;
@@ -389,8 +380,9 @@ static void find_followed(const struct work *w, size_t lo, size_t hi, double sum
  * Romano 1995). They can give a matrix that is not positive semidefinite. Therefore
  * variances use them, and correlations use Bartlett's weights (docs/model/arm.md). The
  * leverage correction is that of find_followed(). */
-static void correct_small_sample(const struct work *w, size_t lo, size_t hi, size_t reach,
-                                 const double bread[P * P], double covariance[P * P])
+static void correct_small_sample(const struct arm_friction_work *w, size_t lo, size_t hi,
+                                 size_t reach, const double bread[P * P],
+                                 double covariance[P * P])
 {
     struct hac_covariance hac;
     double half[P * P];
@@ -412,8 +404,8 @@ static void correct_small_sample(const struct work *w, size_t lo, size_t hi, siz
 
 /* Covariance of the parameters from rows lo .. hi - 1; returns its degrees of freedom. Flat
  * weights double the scatter of the variances. */
-static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t reach,
-                              const struct svd *svd, double covariance[P * P])
+double arm_friction_find_covariance(const struct arm_friction_work *w, size_t lo, size_t hi,
+                                    size_t reach, const struct svd *svd, double *covariance)
 {
     struct hac_covariance hac;
     double bread[P * P];
@@ -429,7 +421,7 @@ static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t
     return hac_freedom(fmin((flat ? 2.0 : 1.0) * (double)reach / (double)rows, 1.0));
 }
 
-static void set_residuals(struct work *w)
+void arm_friction_set_residuals(struct arm_friction_work *w)
 {
     w->rest_squares = 0.0;
     for (size_t k = 0; k < w->set->n; k++) {
@@ -443,7 +435,7 @@ static void set_residuals(struct work *w)
 }
 
 /* Computes R2 in two passes, mean first, which avoids the cancellation of large sums. */
-static struct arm_friction_check check_currents(const struct work *w)
+static struct arm_friction_check check_currents(const struct arm_friction_work *w)
 {
     double mean = 0.0;
     double about = 0.0;
@@ -476,8 +468,8 @@ static bool is_open(const struct svd *svd, size_t i)
 
 /* Copies values and errors. Parameters in the null space stay unknown, and so do their
  * covariances. se_white assumes independent residuals, for comparison. */
-static void fill_estimate(const struct work *w, double freedom, const double covariance[P * P],
-                          struct estimate *e)
+static void fill_estimate(const struct arm_friction_work *w, double freedom,
+                          const double covariance[P * P], struct estimate *e)
 {
     const size_t p = w->p;
     const double white = w->rest_squares / (double)w->used;
@@ -502,10 +494,10 @@ static void fill_estimate(const struct work *w, double freedom, const double cov
  * that falls as the gears warm up, makes the thirds differ by more than their errors. A third
  * does not count if it leaves a parameter undetermined, or if it is too short for an estimate
  * of its errors: two windows of the covariance. */
-static enum status fit_thirds(const struct work *w, size_t reach,
+static enum status fit_thirds(const struct arm_friction_work *w, size_t reach,
                               struct arm_friction_thirds *thirds)
 {
-    struct work part = *w;
+    struct arm_friction_work part = *w;
     enum status st = STATUS_OK;
     memset(thirds, 0, sizeof *thirds);
     for (size_t k = 0; k < ARM_FRICTION_PARTS && st == STATUS_OK; k++) {
@@ -513,13 +505,14 @@ static enum status fit_thirds(const struct work *w, size_t reach,
         const size_t hi = w->used * (k + 1) / ARM_FRICTION_PARTS;
         struct qr_accumulator qr;
         double covariance[P * P];
-        make_triangle(w, lo, hi, false, &qr);
-        st = solve_triangle(&qr, w->p, &part.svd, part.beta);
+        arm_friction_make_triangle(w, lo, hi, false, &qr);
+        st = arm_friction_solve_triangle(&qr, w->p, &part.svd, part.beta);
         if (st != STATUS_OK || part.svd.rank < w->p || hi - lo <= 2 * reach) {
             continue;
         }
-        set_residuals(&part);
-        const double freedom = find_covariance(&part, lo, hi, reach, &part.svd, covariance);
+        arm_friction_set_residuals(&part);
+        const double freedom =
+            arm_friction_find_covariance(&part, lo, hi, reach, &part.svd, covariance);
         for (size_t i = 0; i < w->p; i++) {
             thirds->each[i][thirds->count] = (struct estimate_of_one){
                 part.beta[i], fmax(sqrt(covariance[i * w->p + i]), 1e-12), freedom};
@@ -530,12 +523,13 @@ static enum status fit_thirds(const struct work *w, size_t reach,
 }
 
 /* Effect of a parameter of size 1 on the current, and spread of the current. */
-static void find_effects(const struct work *w, const struct arm_friction_check *own,
+static void find_effects(const struct arm_friction_work *w,
+                         const struct arm_friction_check *own,
                          struct arm_friction_thirds *thirds)
 {
     struct qr_accumulator qr;
     double length[P];
-    make_triangle(w, 0, w->used, false, &qr);
+    arm_friction_make_triangle(w, 0, w->used, false, &qr);
     qr_lengths(&qr, w->p, length);
     thirds->current_sd_a =
         own->r2 < 1.0 ? own->rmse_a / sqrt(fmax(1.0 - own->r2, 1e-9)) : own->rmse_a;
@@ -551,11 +545,12 @@ static void find_effects(const struct work *w, const struct arm_friction_check *
  * the element above the residual's is what that part contributes to the current. So one
  * factorization gives the gain, without a new fit: it is the squared partial correlation of
  * column and current, given the terms. */
-static double try_column(struct work *w)
+static double try_column(struct arm_friction_work *w)
 {
     struct qr_accumulator qr;
     arm_friction_smooth(w->set, w->tried);
-    make_triangle(w, 0, w->used, true, &qr);
+    arm_friction_retard(w->set, w->tried);
+    arm_friction_make_triangle(w, 0, w->used, true, &qr);
     const double gain = qr.r[w->p][w->p + 1] * qr.r[w->p][w->p + 1];
     const double rest = qr.r[w->p + 1][w->p + 1] * qr.r[w->p + 1][w->p + 1];
     return gain + rest > 0.0 ? gain / (gain + rest) : 0.0;
@@ -572,7 +567,8 @@ static const char *const lacking_words[LACKINGS] = {
 
 /* Value of an unmodelled term. Its shape is enough: only the correlation with the residuals
  * counts. The load in BY_LOAD is the fitted gravity, which is free of noise. */
-static double lacking_at(const struct work *w, enum lacking term, size_t joint, size_t k)
+static double lacking_at(const struct arm_friction_work *w, enum lacking term, size_t joint,
+                         size_t k)
 {
     const struct arm_friction_set *set = w->set;
     const double qd = set->qd_radps[joint][k];
@@ -599,7 +595,8 @@ static double lacking_at(const struct work *w, enum lacking term, size_t joint, 
 
 /* Finds the term that explains the largest share of the squared residuals. The other joints'
  * motions are candidates, because exchanged columns and couplings appear there. */
-static void find_unmodelled(struct work *w, size_t joint, struct arm_friction_unmodelled *found)
+static void find_unmodelled(struct arm_friction_work *w, size_t joint,
+                            struct arm_friction_unmodelled *found)
 {
     *found = (struct arm_friction_unmodelled){.joint = ARM_JOINTS};
     for (enum lacking term = 0; term < LACKINGS; term++) {
@@ -658,25 +655,52 @@ static void find_rate(const struct arm_friction_set *set, size_t joint,
 
 /* ---- fit of all joints ---- */
 
+/* Adds what the noise of the speeds changes, and the error of a fitted delay. */
+static void widen_errors(struct arm_friction_work *w, const double bias[P],
+                         const struct arm_friction_late *late, double covariance[P * P])
+{
+    double slope[P] = {0.0};
+    if (fabs(late->delay_s) + late->lag_s > 0.0) {
+        arm_friction_late_slopes(w, slope);
+    }
+    for (size_t i = 0; i < w->p; i++) {
+        for (size_t k = 0; k < w->p; k++) {
+            covariance[i * w->p + k] +=
+                bias[i] * bias[k] + slope[i] * slope[k] * late->se_s * late->se_s;
+        }
+    }
+}
+
 /* Fits one joint: columns, triangle, parameters, residuals, errors, and the tests that the
  * verdict needs. */
-static enum status fit_joint(struct work *w, size_t joint, bool doubt_units,
+static enum status fit_joint(struct arm_friction_work *w, size_t joint, bool doubt_units,
+                             const double *noisy, const struct arm_friction_late *late,
                              struct arm_friction_joint *out)
 {
     struct qr_accumulator qr;
     struct arm_friction_thirds thirds;
     double covariance[P * P];
     find_rate(w->set, joint, out);
-    fill_columns(w, joint);
-    make_triangle(w, 0, w->used, false, &qr);
-    enum status st = solve_triangle(&qr, w->p, &w->svd, w->beta);
+    arm_friction_fill_columns(w, joint);
+    arm_friction_make_triangle(w, 0, w->used, false, &qr);
+    enum status st = arm_friction_solve_triangle(&qr, w->p, &w->svd, w->beta);
     if (st != STATUS_OK) {
         return st;
     }
-    set_residuals(w);
+    arm_friction_set_residuals(w);
     out->own = check_currents(w);
+    /* errors of speeds make inertias too small: their effect is taken off */
+    double bias[P] = {0.0};
+    for (size_t i = 0; i < w->p; i++) {
+        bias[i] = isfinite(noisy[i]) ? w->beta[i] - noisy[i] : 0.0;
+    }
     const size_t reach = find_reach(w, &out->residual_rho);
-    const double freedom = find_covariance(w, 0, w->used, reach, &w->svd, covariance);
+    const double freedom =
+        arm_friction_find_covariance(w, 0, w->used, reach, &w->svd, covariance);
+    widen_errors(w, bias, late, covariance);
+    for (size_t i = 0; i < w->p; i++) {
+        w->beta[i] += bias[i];
+    }
     fill_estimate(w, freedom, covariance, &out->estimate);
     st = fit_thirds(w, reach, &thirds);
     if (st == STATUS_OK) {
@@ -687,15 +711,18 @@ static enum status fit_joint(struct work *w, size_t joint, bool doubt_units,
     return st;
 }
 
-enum status arm_friction_fit_run(const struct arm_friction_set *set,
+enum status arm_friction_fit_run(struct arm_friction_set *set,
                                  const struct arm_friction_summary *summary, bool doubt_units,
                                  struct arm_friction_fit *fit)
 {
-    struct work w;
-    enum status st = open_work(&w, set);
+    struct arm_friction_work w = {.memory = NULL};
+    double noisy[ARM_JOINTS][ARM_FRICTION_P_MAX];
     arm_friction_fit_start(fit);
+    enum status st = arm_friction_find_late(set, &fit->late);
+    st = st == STATUS_OK ? arm_friction_add_noise(set, noisy) : st;
+    st = st == STATUS_OK ? arm_friction_open_work(&w, set) : st;
     for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
-        st = fit_joint(&w, j, doubt_units, &fit->joint[j]);
+        st = fit_joint(&w, j, doubt_units, noisy[j], &fit->late, &fit->joint[j]);
     }
     if (st == STATUS_OK) {
         arm_friction_judge_whole(fit, summary);
@@ -706,18 +733,19 @@ enum status arm_friction_fit_run(const struct arm_friction_set *set,
     return st;
 }
 
-enum status arm_friction_hold_out(const struct arm_friction_set *set,
-                                  struct arm_friction_fit *fit)
+enum status arm_friction_hold_out(struct arm_friction_set *set, struct arm_friction_fit *fit)
 {
-    struct work w;
-    const enum status st = open_work(&w, set);
+    struct arm_friction_work w;
+    set->delay_s = fit->late.delay_s;
+    set->lag_s = fit->late.lag_s;
+    const enum status st = arm_friction_open_work(&w, set);
     for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
         const struct estimate *e = &fit->joint[j].estimate;
-        fill_columns(&w, j);
+        arm_friction_fill_columns(&w, j);
         for (size_t i = 0; i < w.p; i++) {
             w.beta[i] = isfinite(e->value[i]) ? e->value[i] : 0.0;
         }
-        set_residuals(&w);
+        arm_friction_set_residuals(&w);
         fit->joint[j].held_out = check_currents(&w);
     }
     fit->is_held_out = st == STATUS_OK;

@@ -42,24 +42,34 @@ struct arm_friction_joint {
     double residual_rho; /* correlation of neighbouring residuals */
 };
 
+/* A delay or a lag of the currents behind the motion, the same for all joints. */
+struct arm_friction_late {
+    double delay_s, lag_s; /* that is fitted; both 0: none */
+    double found_s, se_s;  /* delay to first order, before the search, and its error */
+    double other_s;        /* the best lag next to a fitted delay, or delay next to a lag */
+    double chi2;           /* by which the fitted one is better */
+};
+
 struct arm_friction_fit {
     struct arm_friction_joint joint[ARM_JOINTS];
     struct estimate
         whole; /* without parameters: worst verdict of the joints, and common reasons */
     bool is_held_out;
+    struct arm_friction_late late;
 };
 
 /* Sets the names of the parameters, with unknown values. */
 void arm_friction_fit_start(struct arm_friction_fit *fit);
 
-/* Fits all joints and judges them. Returns STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH;
+/* Fits all joints and judges them. A delay or lag of the currents is found first and set in
+ * the set. Returns STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH;
  * undetermined parameters are an answer, with its verdict. */
-MUST_USE enum status arm_friction_fit_run(const struct arm_friction_set *set,
+MUST_USE enum status arm_friction_fit_run(struct arm_friction_set *set,
                                           const struct arm_friction_summary *summary,
                                           bool doubt_units, struct arm_friction_fit *fit);
 
 /* Predicts the currents of a recording that the fit has not seen; lowers verdicts. */
-MUST_USE enum status arm_friction_hold_out(const struct arm_friction_set *set,
+MUST_USE enum status arm_friction_hold_out(struct arm_friction_set *set,
                                            struct arm_friction_fit *fit);
 
 #endif

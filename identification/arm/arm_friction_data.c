@@ -234,3 +234,41 @@ void arm_friction_rate(const struct arm_friction_set *set, const double *x, doub
         }
     }
 }
+
+/* Values `rows` rows earlier; the ends of the run are held. */
+static void delay_run(double *x, size_t n, double rows)
+{
+    const bool later = rows > 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = later ? n - 1 - i : i; /* what is still needed is not yet written */
+        const double at = fmin(fmax((double)k - rows, 0.0), (double)(n - 1));
+        const size_t below = (size_t)at < n - 1 ? (size_t)at : n - 2;
+        x[k] = x[below] + (at - (double)below) * (x[below + 1] - x[below]);
+    }
+}
+
+/* Exact for a line between two rows. */
+static void lag_run(double *x, size_t n, double rows)
+{
+    const double left = exp(-1.0 / rows);
+    const double mean = rows * (1.0 - left);
+    double before = x[0];
+    for (size_t k = 1; k < n; k++) {
+        const double now = x[k];
+        x[k] = left * x[k - 1] + (1.0 - mean) * now + (mean - left) * before;
+        before = now;
+    }
+}
+
+void arm_friction_retard(const struct arm_friction_set *set, double *x)
+{
+    for (size_t r = 0; r < set->run_count; r++) {
+        const size_t n = set->run_start[r + 1] - set->run_start[r];
+        if (fabs(set->delay_s) > 0.0) {
+            delay_run(x + set->run_start[r], n, set->delay_s * set->rate_hz);
+        }
+        if (set->lag_s > 0.0) {
+            lag_run(x + set->run_start[r], n, set->lag_s * set->rate_hz);
+        }
+    }
+}

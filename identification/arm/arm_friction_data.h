@@ -43,6 +43,7 @@ struct arm_friction_set {
     gsl_vector *memory;
     double *t_s, *q_rad[ARM_JOINTS], *qd_radps[ARM_JOINTS], *current_a[ARM_JOINTS];
     double rate_hz, cut_hz; /* sampling rate; cut-off of the low-pass filter */
+    double delay_s, lag_s;  /* by which currents come late; 0: not */
     size_t edge;            /* samples at either end of a run that the filter distorts */
 };
 
@@ -57,6 +58,9 @@ void arm_friction_set_free(struct arm_friction_set *set);
 /* Filters x [n] by a second-order Butterworth filter, forwards and backwards, run by run, so
  * that there is no delay. An equation remains valid if both of its sides are filtered. */
 void arm_friction_smooth(const struct arm_friction_set *set, double *x);
+/* Delays x [n] by set->delay_s, or lets it pass a lag of set->lag_s: what late currents show.
+ */
+void arm_friction_retard(const struct arm_friction_set *set, double *x);
 /* Computes the rate of x [n] by central differences into out [n], run by run. */
 void arm_friction_rate(const struct arm_friction_set *set, const double *x, double *out);
 

@@ -205,6 +205,28 @@ static void copy_reasons(struct estimate *whole, const struct estimate *e)
     }
 }
 
+static void judge_late(struct estimate *whole, const struct arm_friction_late *late)
+{
+    const bool lag = late->lag_s > 0.0;
+    const double time_s = lag ? late->lag_s : late->delay_s;
+    if (!(fabs(time_s) > 0.0)) {
+        return;
+    }
+    if (late->chi2 < LATE_CHI2) {
+        estimate_reason(
+            whole, REASON_DELAY_ASSUMED, ESTIMATE_MARGINAL,
+            "currents come late by a %s of %.3g ms or a %s of %.3g ms: the recording "
+            "does not decide",
+            lag ? "lag" : "delay", 1e3 * time_s, lag ? "delay" : "lag", 1e3 * late->other_s);
+        estimate_advise(whole, "record currents and speeds with the same filter and the same "
+                               "time stamps");
+        return;
+    }
+    estimate_note(whole, REASON_DELAY_ASSUMED, "currents come %.3g ms %s the motion%s: fitted",
+                  1e3 * fabs(time_s), time_s > 0.0 ? "after" : "before",
+                  lag ? ", through a lag" : "");
+}
+
 void arm_friction_judge_whole(struct arm_friction_fit *fit,
                               const struct arm_friction_summary *summary)
 {
@@ -215,6 +237,7 @@ void arm_friction_judge_whole(struct arm_friction_fit *fit,
         copy_reasons(whole, &fit->joint[j].estimate);
         estimate_advise_worst(&fit->joint[j].estimate);
     }
+    judge_late(whole, &fit->late);
     if (lost > LOST_RATIO_MARGINAL * (double)summary->rows) {
         estimate_reason(whole, REASON_ROWS_UNUSABLE, ESTIMATE_MARGINAL,
                         "%.0f of %zu rows could not be used", lost, summary->rows);

@@ -3,10 +3,58 @@
 #ifndef IDENTIFICATION_ARM_ARM_FRICTION_PARTS_H
 #define IDENTIFICATION_ARM_ARM_FRICTION_PARTS_H
 
+#include <gsl/gsl_matrix.h>
+
 #include "identification/arm/arm_friction.h"
 #include "identification/numeric/agreement.h"
+#include "identification/numeric/qr_accumulator.h"
 
-enum { ARM_FRICTION_PARTS = 3 };
+/* Terms, and one that is tried. */
+enum { ARM_FRICTION_PARTS = 3, ARM_FRICTION_COLUMNS_MAX = ARM_FRICTION_P_MAX + 1 };
+
+/* Filtered columns of the regression: terms, one tried term, the current. */
+struct arm_friction_work {
+    const struct arm_friction_set *set;
+    gsl_matrix *memory; /* [P + 3 + ARM_JOINTS x n], P = ARM_FRICTION_COLUMNS_MAX */
+    size_t p;
+    double *x[ARM_FRICTION_COLUMNS_MAX], *tried, *y, *residual;
+    double *qdd[ARM_JOINTS];
+    double beta[ARM_FRICTION_COLUMNS_MAX];
+    struct svd svd;
+    double rest_squares; /* squared residuals over the rows in use */
+    size_t used;
+};
+
+/* Allocates the columns and computes the accelerations. Returns STATUS_OK, STATUS_E_NOMEM. */
+MUST_USE enum status arm_friction_open_work(struct arm_friction_work *w,
+                                            const struct arm_friction_set *set);
+void arm_friction_fill_columns(struct arm_friction_work *w, size_t joint);
+
+/* Triangle of rows lo .. hi - 1 of those in use: terms, optionally the tried one, the
+ * current. */
+void arm_friction_make_triangle(const struct arm_friction_work *w, size_t lo, size_t hi,
+                                bool with_tried, struct qr_accumulator *qr);
+MUST_USE enum status arm_friction_solve_triangle(const struct qr_accumulator *qr, size_t p,
+                                                 struct svd *svd, double beta[]);
+void arm_friction_set_residuals(struct arm_friction_work *w);
+
+/* Covariance [w->p x w->p] of the parameters from rows lo .. hi - 1, which are autocorrelated
+ * over `reach` rows; returns its degrees of freedom. */
+double arm_friction_find_covariance(const struct arm_friction_work *w, size_t lo, size_t hi,
+                                    size_t reach, const struct svd *svd, double *covariance);
+
+/* Finds a delay or a lag, and sets it in the set. Returns STATUS_OK, STATUS_E_NOMEM,
+ * STATUS_E_MATH. */
+MUST_USE enum status arm_friction_find_late(struct arm_friction_set *set,
+                                            struct arm_friction_late *late);
+
+/* Slopes [w->p] of the values by a second of delay, from the fitted model. */
+void arm_friction_late_slopes(struct arm_friction_work *w, double *slope);
+
+/* Values of one joint with the noise of the speeds added once more, mean of three draws:
+ * [ARM_JOINTS][ARM_FRICTION_P_MAX], out. Returns as arm_friction_find_late(). */
+MUST_USE enum status arm_friction_add_noise(const struct arm_friction_set *set,
+                                            double noisy[][ARM_FRICTION_P_MAX]);
 
 /* Parameters of a joint in the thirds of the recording. */
 struct arm_friction_thirds {
