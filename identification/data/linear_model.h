@@ -58,6 +58,13 @@ struct model_axis {
     const char *velocity_words, *effort_words; /* "surge speed", "surge force" */
 };
 
+/* An axis that follows its command with a lag: indices of the parameters that multiply
+ * acceleration and velocity, and of a dead band of the command (MODEL_ONE: none). */
+struct model_channel {
+    size_t by_acceleration, by_velocity;
+    int dead_band;
+};
+
 /* Sum of an equation's terms, if that is not an effort. */
 struct model_force {
     const char *name;  /* "w_push" */
@@ -120,6 +127,8 @@ struct model {
 
     /* The dynamics depend on the pose (a pendulum). Other models ignore it and accept NULL. */
     bool needs_pose;
+    /* [axis_count]: each axis alone is such a channel; NULL: they are not. */
+    const struct model_channel *channels;
     /* The pose consists of joint angles: zero is fixed by the robot, and a further turn is
      * another pose. */
     bool joints;

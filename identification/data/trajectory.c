@@ -30,6 +30,11 @@ static size_t count_parameters(const struct trajectory_rules *rules)
     return rules->fixed ? 0 : rules->model->parameter_count;
 }
 
+bool step_budget_is_spent(const struct step_budget *budget)
+{
+    return budget && budget->used >= budget->limit;
+}
+
 size_t trajectory_columns(const struct trajectory_rules *rules)
 {
     const size_t n = rules->model->axis_count;
@@ -227,6 +232,9 @@ static void apply_step(struct trajectory *walk, const struct stage *k1, double h
         walk->by[i] += w * (k1->by[i] + 2.0 * (k2.by[i] + k3.by[i]) + k4.by[i]);
     }
     walk->t_s += h_s;
+    if (walk->rules->budget) {
+        walk->rules->budget->used++;
+    }
 }
 
 /* Equal steps over an interval with one effort. */
@@ -371,6 +379,9 @@ bool trajectory_next(struct trajectory *walk)
     const bool locally = steps_locally(walk->rules->model);
     assert(walk->at + 1 < walk->end);
     const double end_s = walk->rules->set->t_s[walk->at + 1];
+    if (step_budget_is_spent(walk->rules->budget)) {
+        return false;
+    }
     while (walk->t_s < end_s) {
         while (next_edge_s(walk) <= walk->t_s) {
             pass_edge(walk);

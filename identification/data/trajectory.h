@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/errors/status.h"
 #include "identification/data/data_set.h"
@@ -22,6 +23,15 @@
 
 /* Columns: initial velocities, parameters, constant efforts, delay. */
 enum { TRAJECTORY_COLUMNS_MAX = 2 * MODEL_AXES_MAX + MODEL_PARAMETERS_MAX + 1 };
+
+/* Integration steps of all simulations of one call: a limit that depends on the input alone,
+ * so that the same input gives the same result on every machine. */
+struct step_budget {
+    uint64_t used, limit;
+};
+
+/* Returns whether no step is left; false without a budget. */
+bool step_budget_is_spent(const struct step_budget *budget);
 
 /* Rules of the integration. A walk borrows them. */
 struct trajectory_rules {
@@ -34,6 +44,7 @@ struct trajectory_rules {
     bool sensitive;               /* compute sensitivities */
     bool fixed;                   /* without those to the parameters */
     double step_s;                /* > 0, the longest step */
+    struct step_budget *budget;   /* a walk ends as diverged when it is spent; NULL: no limit */
     double limit[MODEL_AXES_MAX]; /* velocities beyond it have diverged; may be INFINITY */
 };
 

@@ -8,6 +8,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
+#include "identification/data/motion_test.h"
 #include "identification/data/outlier_samples.h"
 #include "identification/data/simulation.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
@@ -167,11 +168,37 @@ static enum status estimate_robustly(const struct estimate_job *job,
     return st;
 }
 
+/* Nothing moves: no value is determined, and a search in noise would only take long. */
+static void report_still(const struct estimate_job *job, enum dynamics_method method,
+                         struct dynamics_fit *fit)
+{
+    dynamics_fit_start(fit, job->model,
+                       method == DYNAMICS_METHOD_COUNT ? DYNAMICS_WEAK : method,
+                       job->options->biases);
+    fit->stop = DYNAMICS_STOP_STILL;
+    fit->n = job->set->n;
+    dynamics_judge_columns(fit, job->model, job->set);
+    if (fit->estimate.verdict != ESTIMATE_FAIL) {
+        estimate_reason_first(&fit->estimate, REASON_NO_MOTION, ESTIMATE_FAIL,
+                              "nothing moves: %s%s not exceed %s noise",
+                              job->model->axes[0].velocity,
+                              job->model->axis_count > 1 ? " and the others do" : " does",
+                              job->model->axis_count > 1 ? "their" : "its");
+        estimate_advise(&fit->estimate,
+                        "look whether the robot was free to move, whether efforts were "
+                        "strong enough, and whether the right columns were read");
+    }
+}
+
 enum status dynamics_estimate(const struct model *model, const struct data_set *set,
                               enum dynamics_method method,
                               const struct dynamics_options *options, struct dynamics_fit *fit)
 {
     const struct estimate_job job = {model, set, options};
+    if (!motion_test_moves(set)) {
+        report_still(&job, method, fit);
+        return STATUS_OK;
+    }
     const enum status st = options->robust ? estimate_robustly(&job, method, fit)
                                            : estimate_plainly(&job, method, fit);
     if (st == STATUS_OK) {
@@ -185,4 +212,24 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
                                    struct dynamics_fit *fit)
 {
     return dynamics_estimate(model, set, DYNAMICS_METHOD_COUNT, options, fit);
+}
+
+enum status dynamics_estimate_cause(const struct model *model, const struct data_set *set,
+                                    const struct dynamics_options *options,
+                                    const struct dynamics_fit *fit, struct effort_cause *cause)
+{
+    struct dynamics_fit simulated = *fit;
+    enum status st = STATUS_OK;
+    if (set->n > ESTIMATE_SAMPLES_MAX) {
+        simulated.method = DYNAMICS_METHOD_COUNT; /* no simulation, no cause */
+    } else if (fit->method != DYNAMICS_OUTPUT_ERROR) {
+        st = dynamics_estimate(model, set, DYNAMICS_OUTPUT_ERROR, options, &simulated);
+    }
+    if (st == STATUS_E_NOMEM) {
+        return st;
+    }
+    if (st != STATUS_OK) {
+        simulated.method = DYNAMICS_METHOD_COUNT;
+    }
+    return effort_cause_find(model, set, &simulated, options->budget, cause);
 }

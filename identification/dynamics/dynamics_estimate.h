@@ -10,6 +10,8 @@
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/fit/dynamics_fit.h"
+#include "identification/simulation/channel_cause.h"
+#include "identification/simulation/effort_cause.h"
 
 /* Fits by the given method. Linear methods run directly. output_error starts from weak_iv, or
  * from ols_sg if runs are too short for a window. It also finds the delay between effort and
@@ -35,5 +37,13 @@ MUST_USE enum status dynamics_estimate_auto(const struct model *model,
                                             const struct data_set *set,
                                             const struct dynamics_options *options,
                                             struct dynamics_fit *fit);
+
+/* Finds a lag of the efforts or a drift from a simulation: fit, or one that is fitted for it.
+ * Returns STATUS_OK or STATUS_E_NOMEM. */
+MUST_USE enum status dynamics_estimate_cause(const struct model *model,
+                                             const struct data_set *set,
+                                             const struct dynamics_options *options,
+                                             const struct dynamics_fit *fit,
+                                             struct effort_cause *cause);
 
 #endif

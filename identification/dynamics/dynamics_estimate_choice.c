@@ -11,6 +11,7 @@
 #include "identification/dynamics/dynamics_estimate_parts.h"
 #include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/dynamics/input_delay.h"
+#include "identification/simulation/channel_cause.h"
 #include "identification/simulation/prediction_error.h"
 
 /* Range of pem's search for the delay: standard errors around that of output error, and at
@@ -262,7 +263,15 @@ bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *f
     return fit->method == DYNAMICS_OUTPUT_ERROR && ended && (report->white || moves_on);
 }
 
-static enum status choose_method(const struct estimate_job *job, struct dynamics_fit *fit)
+static enum status find_causes(const struct estimate_job *job, const struct dynamics_fit *fit,
+                               struct channel_causes *causes)
+{
+    return job->options->skip_causes ? STATUS_OK
+                                     : channel_causes_find(job->model, job->set, fit, causes);
+}
+
+static enum status choose_method(const struct estimate_job *job, struct dynamics_fit *fit,
+                                 struct channel_causes *causes)
 {
     struct contest c = {.job = job};
     struct dynamics_fit weak;
@@ -287,10 +296,16 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
         *fit = c.simulated;
         return STATUS_OK;
     }
-    if (c.oe.white) {
+    st = find_causes(job, &c.simulated, causes);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (c.oe.white || !channel_causes_unnamed(causes)) {
         *fit = c.simulated;
         estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
-                        "auto chose output_error: its residuals are white");
+                        "auto chose output_error: %s",
+                        c.oe.white ? "its residuals are white"
+                                   : "what colours its residuals is small or known");
         return STATUS_OK;
     }
     if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
@@ -427,18 +442,33 @@ static void report_delay(enum dynamics_method method, const struct dynamics_opti
     }
 }
 
+static void report_budget(const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    if (step_budget_is_spent(options->budget)) {
+        estimate_reason(&fit->estimate, REASON_SEARCH_FAILED, ESTIMATE_MARGINAL,
+                        "the search stopped after %.2g million integration steps",
+                        1e-6 * (double)options->budget->limit);
+        estimate_advise(&fit->estimate,
+                        "fit a shorter part of the recording, or ask for --method weak");
+    }
+}
+
 enum status estimate_plainly(const struct estimate_job *job, enum dynamics_method method,
                              struct dynamics_fit *fit)
 {
     enum status st = STATUS_OK;
+    struct channel_causes causes = {.count = 0};
     if (method != DYNAMICS_METHOD_COUNT) {
         st = estimate_once(job, method, fit);
+        st = st == STATUS_OK ? find_causes(job, fit, &causes) : st;
     } else {
         st = job->set->n > ESTIMATE_SAMPLES_MAX ? choose_fast(job, fit)
-                                                : choose_method(job, fit);
+                                                : choose_method(job, fit, &causes);
     }
     if (st == STATUS_OK) {
+        channel_causes_judge(job->model, &causes, fit);
         report_delay(method, job->options, fit);
+        report_budget(job->options, fit);
     }
     return st;
 }

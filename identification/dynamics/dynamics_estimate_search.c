@@ -74,6 +74,7 @@ void estimate_set_search(const struct estimate_job *job, struct estimate_stage *
     search->delay_s_min = -fmin(fmax(job->set->dt_s, EARLY_S_MIN), search->delay_s_max);
     search->fit_delay = search->delay_s_max > 0.0;
     search->iterations_max = ITERATIONS_MAX;
+    search->budget = job->options->budget;
     search->go_on = job->options->go_on ? go_on : NULL;
     search->context = stage;
 }

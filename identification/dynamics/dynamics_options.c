@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "identification/data/data_view.h"
+#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/numeric/local_polynomial.h"
 
 /* Vessels need windows of 2 s; faster motion and short runs need shorter ones. The standard
@@ -15,6 +16,11 @@ static const double WINDOWS_IN_RUN = 8.0;
 static const double SG_HALF_MIN = 2.0;
 /* Below this window length, a polynomial of order 4 hardly smooths. */
 enum { SG_SMALL = 9 };
+
+struct step_budget dynamics_options_budget(const struct data_set *set)
+{
+    return (struct step_budget){.limit = STEPS_MIN + (uint64_t)STEPS_PER_SAMPLE * set->n};
+}
 
 struct dynamics_options dynamics_options_defaults(void)
 {

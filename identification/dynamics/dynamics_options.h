@@ -8,6 +8,7 @@
 
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
+#include "identification/data/trajectory.h"
 #include "identification/fit/dynamics_fit.h"
 
 struct dynamics_options {
@@ -40,13 +41,19 @@ struct dynamics_options {
     /* weak: friction by load uses the effort that the motion requires instead of the
      * measured effort. It tests whether there is such friction, not how much. */
     bool asked_load;
+    bool skip_causes; /* no search for effects that explain coloured residuals */
     double reach_s; /* weak form: additional reach of the autocorrelation, s; >= 0; default 0 */
+    /* Integration steps that all simulations of this call may take together. NULL: no limit. */
+    struct step_budget *budget;
     /* Called before every iteration of the methods that simulate (stage: output_error, pem),
      * and every few thousand samples within one. False stops the fit with
      * DYNAMICS_STOP_CANCELLED. NULL: not called. */
     bool (*go_on)(void *context, enum dynamics_method stage, size_t iteration);
     void *context;
 };
+
+/* Returns a budget of integration steps for all simulations of a fit of this recording. */
+struct step_budget dynamics_options_budget(const struct data_set *set);
 
 struct dynamics_options dynamics_options_defaults(void);
 

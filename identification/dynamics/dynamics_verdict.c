@@ -364,12 +364,15 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                         "speed)");
     }
     judge_scores(fit, model, "the recording", own, summary);
-    judge_outliers(fit, model, own);
-    judge_misfit(fit, model, own);
-    if (!dynamics_judge_parts(fit, model, summary, own)) {
-        advise_forces(fit, model, own);
+    /* A cause that is named has these consequences. */
+    if (!estimate_has_reason(&fit->estimate, REASON_CAUSE)) {
+        judge_outliers(fit, model, own);
+        judge_misfit(fit, model, own);
+        if (!dynamics_judge_parts(fit, model, summary, own)) {
+            advise_forces(fit, model, own);
+        }
+        dynamics_judge_forces(fit, model, summary, own);
     }
-    dynamics_judge_forces(fit, model, summary, own);
     if (held_out) {
         judge_scores(fit, model, "held-out data", held_out, summary);
         dynamics_judge_held_out(fit, model, own, held_out);

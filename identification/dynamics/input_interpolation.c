@@ -76,6 +76,10 @@ static bool means_act(const struct hold_contest *c, size_t samples)
     const struct dynamics_fit *held = &c->fit[0];
     const double for_means =
         -2.0 * (double)(samples * c->model->axis_count) * log(residual_ratio(c));
+    /* A lag, or delays that vary, make means fit better, but leave colour. */
+    if (c->model->channels && c->fit[1].hac_share > 0.0) {
+        return false;
+    }
     return for_means > DECIDED ||
            (for_means > -DECIDED && held->delay_s < -SOONER_ERRORS * held->delay_se_s);
 }
@@ -99,6 +103,7 @@ static enum status compare_simulated(const struct model *model, const struct dat
         plain.delay_max_s = 0.0;
     }
     plain.from_rest = options->from_rest && from == 0;
+    plain.skip_causes = true;
     for (size_t a = 0; a < part.axes; a++) {
         same.tau[a] = means->tau[a] + from;
     }

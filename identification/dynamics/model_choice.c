@@ -149,6 +149,7 @@ static enum status begin_tuning(const struct model *model, const struct data_set
     struct dynamics_fit fit;
     t->part = data_view_busiest(set, TUNED_MAX, &from);
     of_part.from_rest = options->from_rest && from == 0;
+    of_part.skip_causes = true;
     const enum status st =
         dynamics_estimate(model, &t->part, DYNAMICS_OUTPUT_ERROR, &of_part, &fit);
     if (st != STATUS_OK || fit.method != DYNAMICS_OUTPUT_ERROR) {
@@ -163,6 +164,7 @@ static enum status begin_tuning(const struct model *model, const struct data_set
     t->search.with_biases = options->biases;
     t->search.delay_s = isfinite(fit.delay_s) ? fit.delay_s : 0.0;
     t->search.iterations_max = TUNE_ITERATIONS;
+    t->search.budget = options->budget;
     return STATUS_OK;
 }
 

@@ -10,8 +10,8 @@
 ENUM_NAMES(dynamics_method, DYNAMICS_METHOD_COUNT, "ols_central", "ols_sg", "weak", "weak_iv",
            "output_error", "pem");
 
-ENUM_NAMES(dynamics_stop, DYNAMICS_STOP_CANCELLED + 1, "direct", "converged", "stalled",
-           "limit", "diverged", "cancelled");
+ENUM_NAMES(dynamics_stop, DYNAMICS_STOP_STILL + 1, "direct", "converged", "stalled", "limit",
+           "diverged", "cancelled", "still");
 
 const char *dynamics_parameter_name(const struct model *model, size_t i, char *text,
                                     size_t text_bytes)
@@ -456,10 +456,10 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
     return identified;
 }
 
-/* Reports columns that contain no information. */
-static void judge_columns(struct estimate *e, const struct model *model,
-                          const struct data_set *set)
+void dynamics_judge_columns(struct dynamics_fit *fit, const struct model *model,
+                            const struct data_set *set)
 {
+    struct estimate *e = &fit->estimate;
     bool pushed = false;
     bool moves = false;
     for (size_t a = 0; a < set->axes; a++) {
@@ -492,7 +492,7 @@ void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
 {
     struct estimate *e = &fit->estimate;
     if (set) {
-        judge_columns(e, model, set);
+        dynamics_judge_columns(fit, model, set);
     }
     if (fit->rows <= e->p) {
         estimate_reason(e, REASON_TOO_FEW, ESTIMATE_FAIL, "%zu equations for %zu parameters",

@@ -32,7 +32,8 @@ enum dynamics_stop {
     DYNAMICS_STOP_STALLED,   /* no step reduced the cost */
     DYNAMICS_STOP_LIMIT,     /* the limit of iterations was reached */
     DYNAMICS_STOP_DIVERGED,  /* the model could not be simulated */
-    DYNAMICS_STOP_CANCELLED
+    DYNAMICS_STOP_CANCELLED,
+    DYNAMICS_STOP_STILL /* nothing moves: no search began, and no value is known */
 };
 
 enum {
@@ -101,6 +102,10 @@ const char *dynamics_parameter_name(const struct model *model, size_t i, char *t
  * it. p = parameters of the model (+ its axes if with_biases). */
 void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
                         enum dynamics_method method, bool with_biases);
+
+/* Reports columns that contain no information: no motion, no effort. */
+void dynamics_judge_columns(struct dynamics_fit *fit, const struct model *model,
+                            const struct data_set *set);
 
 /* Computes se, lo, hi and identifiable from value, covariance and rows. Then adds the common
  * part of every verdict: rank, condition, error bars, signs, and advice for the next

@@ -177,6 +177,15 @@ void estimate_advise(struct estimate *estimate, const char *format, ...)
     }
 }
 
+bool estimate_has_reason(const struct estimate *estimate, enum reason_code code)
+{
+    bool has = false;
+    for (size_t i = 0; i < estimate->reason_count; i++) {
+        has = has || estimate->reason_codes[i] == code;
+    }
+    return has;
+}
+
 void estimate_advise_worst(struct estimate *e)
 {
     const char *usual = e->reason_count > 0 ? reasons[e->reason_codes[0]].usual_advice : NULL;

@@ -106,6 +106,7 @@ void estimate_note(struct estimate *estimate, enum reason_code code, const char 
     PRINTF_LIKE(3, 4);
 /* Returns the index of the first note in reasons; reason_count if there is none. */
 size_t estimate_first_note(const struct estimate *estimate);
+bool estimate_has_reason(const struct estimate *estimate, enum reason_code code);
 
 /* Removes reasons that lower the verdict and whose code is not in codes (bits 1 << enum
  * reason_code); the verdict becomes that of the others. Returns true if it removed any. */

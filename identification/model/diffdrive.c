@@ -396,12 +396,16 @@ static const struct model_derived derived[] = {
 };
 /* clang-format on */
 
+static const struct model_channel channels[DIFFDRIVE_AXES] = {{T1, T4, MODEL_ONE},
+                                                              {T2, T6, MODEL_ONE}};
+
 #define DIFFDRIVE_MODEL(title, count, half_track_m, more)                                      \
     {                                                                                          \
         .name = (title), .axes = axes, .axis_count = DIFFDRIVE_AXES, .heading = "theta_rad",   \
         .planar = planar, .parameters = parameters, .parameter_count = (count),                \
         .derived = derived, .derived_count = COUNT(derived), .width = (half_track_m),          \
-        .extended = {more}, .hold = (count) > DIFFDRIVE_PARAMETERS ? hold_diffdrive : NULL,    \
+        .channels = channels, .extended = {more},                                              \
+        .hold = (count) > DIFFDRIVE_PARAMETERS ? hold_diffdrive : NULL,                        \
         .rows = fill_diffdrive_rows, .forward = accelerate_diffdrive,                          \
         .inverse = model_inverse, .bias_force = compute_diffdrive_bias,                        \
         .slope = fill_diffdrive_slope, .kinematics = turn_diffdrive_pose,                      \

@@ -100,11 +100,14 @@ static const struct model_derived derived_deadband[] = {
 };
 /* clang-format on */
 
+static const struct model_channel channels[] = {{A, B, MODEL_ONE}, {A, B, DEAD_BAND}};
+
 #define CHANNEL_MODEL(title, count, table)                                                     \
     {                                                                                          \
         .name = (title), .axes = axes, .axis_count = COUNT(axes), .parameters = parameters,    \
-        .parameter_count = (count), .derived = (table), .derived_count = COUNT(table),         \
-        .rows = fill_channel_rows, .forward = model_forward, .inverse = model_inverse,         \
+        .parameter_count = (count), .channels = &channels[(count)-DEAD_BAND],                  \
+        .derived = (table), .derived_count = COUNT(table), .rows = fill_channel_rows,          \
+        .forward = model_forward, .inverse = model_inverse,                                    \
         .bias_force = compute_channel_bias, .slope = fill_channel_slope,                       \
         .kinematics = move_channel,                                                            \
     }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/simulation/simulation_thresholds.def"
 
@@ -174,6 +173,10 @@ bool free_parameters_is_over(struct free_parameters *free_parameters, size_t ite
 {
     const struct search_options *o = free_parameters->options;
     free_parameters->iteration = iteration;
+    if (step_budget_is_spent(o->budget)) {
+        *stop = SEARCH_LIMIT;
+        return true;
+    }
     *stop = SEARCH_CANCELLED;
     return o->go_on && !o->go_on(o->context, iteration);
 }
@@ -251,7 +254,8 @@ void free_parameters_judge(const struct free_parameters *free_parameters,
                         "the search ended early: %s", dynamics_stop_name(fit->stop));
     }
     for (size_t i = 0; i < model->axis_count; i++) {
-        if (!report->axis[i].white && report->axis[i].n > 0) {
+        if (!report->axis[i].white && report->axis[i].n > 0 &&
+            !(model->channels && fit->method == DYNAMICS_OUTPUT_ERROR)) {
             /* Unmeasured forces would correlate neighbours positively. */
             const bool slope = set->derived[i] && report->axis[i].correlation < 0.0;
             const bool much = !slope && !residual_has_trace(&report->axis[i]);

@@ -12,6 +12,7 @@
 
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
+#include "identification/data/trajectory.h"
 #include "identification/fit/dynamics_fit.h"
 #include "identification/numeric/damped_search.h"
 #include "identification/numeric/residual_test.h"
@@ -27,6 +28,8 @@ struct search_options {
     double delay_s_min, delay_s_max; /* bounds of a fitted delay: min <= start <= max */
     double step_s;                   /* longest integration step; 0: chosen */
     size_t iterations_max;
+    struct step_budget
+        *budget; /* a search ends with its best point when it is spent; NULL: none */
     /* Called before every iteration, and every few thousand samples within one. False stops
      * the fit; within an iteration, only values and stop are then filled. NULL: not called. */
     bool (*go_on)(void *context, size_t iteration);

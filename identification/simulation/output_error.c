@@ -159,15 +159,16 @@ static enum status evaluate_point(struct oe_work *work, struct oe_point *point)
  * used. */
 static void set_residuals(struct oe_work *work)
 {
-    work->rules.sensitive = false;
+    struct trajectory_rules rules = work->rules;
+    rules.sensitive = false;
+    rules.budget = NULL; /* the residuals of the best point are complete */
     gsl_matrix_set_all(work->residual, NAN);
     for (size_t r = 0; r < work->runs; r++) {
         const double settled_s =
             free_parameters_settled_s(&work->free_parameters, work->set, r);
         struct trajectory walk;
         bool more = true;
-        trajectory_begin(&walk, &work->rules, r, work->here.values.theta,
-                         work->here.values.delay_s,
+        trajectory_begin(&walk, &rules, r, work->here.values.theta, work->here.values.delay_s,
                          gsl_matrix_const_ptr(work->here.initial, r, 0));
         while (more) {
             for (size_t i = 0; i < work->n && work->set->t_s[walk.at] >= settled_s; i++) {
@@ -393,6 +394,7 @@ static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit
         return st;
     }
     work->rules.sensitive = true;
+    work->rules.budget = NULL;
     hac_start(&scores, work->g, lags, false);
     for (size_t r = 0; r < work->runs; r++) {
         double follow[MODEL_AXES_MAX * FREE_PARAMETERS_MAX];
@@ -458,7 +460,8 @@ static void describe_work(struct oe_work *work, const struct model *model,
     work->rules = (struct trajectory_rules){.model = model,
                                             .set = set,
                                             .at_rest = options->at_rest,
-                                            .with_biases = options->with_biases};
+                                            .with_biases = options->with_biases,
+                                            .budget = options->budget};
     for (size_t r = 0; r < work->runs; r++) {
         work->free_count += options->at_rest[r] ? 0 : work->n;
     }
@@ -608,7 +611,10 @@ static enum status run_fit(struct oe_work *work, const double *start, struct dyn
         fit->rows = work->n * work->counted;
     }
     if (st == STATUS_OK && !isfinite(work->here.cost)) {
-        give_up(work, DYNAMICS_STOP_DIVERGED, fit);
+        give_up(work,
+                step_budget_is_spent(work->options->budget) ? DYNAMICS_STOP_LIMIT
+                                                            : DYNAMICS_STOP_DIVERGED,
+                fit);
         return STATUS_OK;
     }
     if (st == STATUS_OK) {
@@ -621,7 +627,9 @@ static enum status run_fit(struct oe_work *work, const double *start, struct dyn
     if (st != STATUS_OK) {
         return st;
     }
-    fit->stop = free_parameters_stop(stop);
+    /* A step that the budget cut short looks like one that diverged. */
+    fit->stop = step_budget_is_spent(work->options->budget) ? DYNAMICS_STOP_LIMIT
+                                                            : free_parameters_stop(stop);
     set_residuals(work);
     summarise_residuals(work, report);
     for (size_t i = 0; i < work->n; i++) {

@@ -19,7 +19,8 @@ bool prediction_filter_alloc(struct prediction_filter *filter, const struct mode
                                               .set = set,
                                               .at_rest = options->at_rest,
                                               .with_biases = true,
-                                              .sensitive = true};
+                                              .sensitive = true,
+                                              .budget = options->budget};
     for (size_t i = 0; i < filter->n; i++) {
         double largest = 0.0;
         filter->rules.limit[i] = free_parameters_limit(set, i, &largest);

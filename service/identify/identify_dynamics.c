@@ -5,13 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/model_choice.h"
 #include "identification/dynamics/unmodelled_term.h"
 #include "service/identify/identify.h"
 #include "service/identify/parameters_in_use.h"
 #include "service/tool/gnuplot.h"
+
+/* shares of the integration steps that are spent by the end of each stage; the checks get the
+ * rest */
+static const double STEPS_OF_INTERPOLATION = 0.2;
+static const double STEPS_OF_VARIANT = 0.3;
+static const double STEPS_OF_FIT = 0.6;
+static const double STEPS_OF_CAUSE = 0.8;
 
 /* ratio by which another variant must reduce the residual to be chosen */
 static const double WORTH_RATIO = 1.02;
@@ -61,6 +67,15 @@ static bool start_on(void *context, enum dynamics_method stage, size_t iteration
     (void)stage;
     (void)iteration;
     return identify_ask_on(context, "starting", 0.1, NULL) == STATUS_OK;
+}
+
+/* Raises the limit of steps to a share of the whole, so that each stage leaves some to the
+ * next. */
+static void allow_steps(struct identify_result *result, double share)
+{
+    const struct step_budget whole = dynamics_options_budget(&result->own.table.set);
+    result->steps.limit = (uint64_t)(share * (double)whole.limit);
+    result->options.budget = &result->steps;
 }
 
 /* Chooses the input interpolation between rows; held-out rows use the same. */
@@ -136,7 +151,7 @@ static enum status simulate_narrowest(struct identify_result *result)
 {
     const struct model_variant *variants = result->kind->variants;
     for (size_t k = 0;
-         result->fit.method == DYNAMICS_WEAK && result->fit.stop != DYNAMICS_STOP_CANCELLED &&
+         result->fit.method == DYNAMICS_WEAK && result->fit.stop <= DYNAMICS_STOP_DIVERGED &&
          variants && variants[k].model != result->kind->model;
          k++) {
         struct dynamics_fit fit;
@@ -212,7 +227,8 @@ static enum status fit_data(struct identify_result *result, struct err *err)
         result->turn_over_velocity > 0.0) {
         st = simulate_narrowest(result);
     }
-    const bool more = st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED;
+    const bool more = st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED &&
+                      result->fit.stop != DYNAMICS_STOP_STILL;
     if (more && list_values(result->kind).count > 0) {
         st = select_variant(result);
     } else if (more) {
@@ -222,6 +238,68 @@ static enum status fit_data(struct identify_result *result, struct err *err)
         return identify_give_up(err);
     }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
+}
+
+/* Lets the efforts of a recording act through a lag. */
+static void apply_lag(struct data_table *table, const struct effort_cause *lag)
+{
+    double *tau[MODEL_AXES_MAX];
+    for (size_t a = 0; a < table->set.axes; a++) {
+        tau[a] = table->memory->data + (table->set.tau[a] - table->memory->data);
+    }
+    effort_lag_apply(&table->set, lag->size, lag->response_s, tau);
+}
+
+/* Finds a lag or a drift. With a lag, the model is fitted again, and a drift is sought again.
+ */
+static enum status find_cause(struct identify_result *result, struct err *err)
+{
+    const struct data_set *set = &result->own.table.set;
+    enum status st = dynamics_estimate_cause(result->kind->model, set, &result->options,
+                                             &result->fit, &result->cause);
+    if (st == STATUS_OK && result->cause.effect == EFFORT_LAG) {
+        const struct effort_cause lag = result->cause;
+        apply_lag(&result->own.table, &lag);
+        if (result->head.is_held_out) {
+            apply_lag(&result->held_out.table, &lag);
+        }
+        st = fit_data(result, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        effort_lag_widen(result->kind->model, set, &lag, &result->fit);
+        st = dynamics_estimate_cause(result->kind->model, set, &result->options, &result->fit,
+                                     &result->cause);
+        result->cause.lag_s = lag.size;
+    }
+    return st == STATUS_OK ? st : explain_failure(result, st, err);
+}
+
+static enum status remove_phases(const struct identify_result *result,
+                                 const struct dynamics_fit *fit, struct data_table *table,
+                                 bool *removed)
+{
+    double *nu[MODEL_AXES_MAX];
+    for (size_t a = 0; a < table->set.axes; a++) {
+        nu[a] = table->memory->data + (table->set.nu[a] - table->memory->data);
+    }
+    return channel_phases_remove(result->kind->model, &table->set, fit, nu, removed);
+}
+
+/* Commands of a channel that change between rows: their phases are taken off, and the model is
+ * fitted again, so that later tests do not see them. */
+static enum status fit_phases(struct identify_result *result, struct err *err)
+{
+    bool ignored = false;
+    const struct dynamics_fit before = result->fit;
+    enum status st = remove_phases(result, &before, &result->own.table, &result->phases);
+    if (st == STATUS_OK && result->head.is_held_out) {
+        st = remove_phases(result, &before, &result->held_out.table, &ignored);
+    }
+    if (st != STATUS_OK) {
+        return explain_failure(result, st, err);
+    }
+    return result->phases ? fit_data(result, err) : st;
 }
 
 struct filter {
@@ -294,6 +372,10 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
     struct unmodelled_term missing;
+    if (result->fit.stop == DYNAMICS_STOP_STILL) {
+        return STATUS_OK; /* there is nothing to simulate or to compare */
+    }
+    allow_steps(result, 1.0);
     enum status st = check_own(result, err);
     if (st == STATUS_OK && result->head.is_held_out) {
         st = check_held_out(result, err);
@@ -313,6 +395,11 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
             variant_choice_judge(&list, &result->variants, &result->fit);
         }
         input_interpolation_report(&result->fit, &result->hold);
+        effort_cause_judge(&result->cause, &result->fit);
+        if (result->phases) {
+            estimate_note(&result->fit.estimate, REASON_AUTOCORRELATED,
+                          "commands change between rows: the phase of each was fitted");
+        }
         dynamics_check_judge(&result->fit, model, &result->own.summary,
                              result->head.doubts ? &result->kind->limits : NULL,
                              &result->own.check,
@@ -418,9 +505,17 @@ enum status identify_dynamics_fit(void *what, struct err *err)
     if (st != STATUS_OK || result->refused) {
         return st;
     }
+    allow_steps(result, STEPS_OF_INTERPOLATION);
     st = choose_interpolation(result, err);
+    allow_steps(result, STEPS_OF_VARIANT);
     st = st == STATUS_OK ? choose_variant(result, err) : st;
-    return st == STATUS_OK ? fit_data(result, err) : st;
+    allow_steps(result, STEPS_OF_FIT);
+    st = st == STATUS_OK ? fit_data(result, err) : st;
+    allow_steps(result, STEPS_OF_CAUSE);
+    if (st != STATUS_OK || result->fit.stop == DYNAMICS_STOP_STILL) {
+        return st;
+    }
+    return result->kind->model->channels ? fit_phases(result, err) : find_cause(result, err);
 }
 
 enum status identify_dynamics_judge(void *what, struct err *err)
@@ -432,6 +527,7 @@ enum status identify_dynamics_judge(void *what, struct err *err)
     }
     result->options.go_on = NULL;
     result->options.context = NULL;
+    result->options.budget = NULL;
     /* Report options as chosen from the recording. */
     result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
     identify_report_outcome(&result->head.caller, &result->fit.estimate,

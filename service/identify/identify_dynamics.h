@@ -7,6 +7,7 @@
 
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_compare.h"
+#include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics/input_interpolation.h"
 #include "identification/dynamics/variant_choice.h"
@@ -26,7 +27,10 @@ struct identify_result {
     const char *plot;               /* file to draw to; NULL: none */
     enum input_interpolation asked_hold;
     struct dynamics_options options;
+    struct step_budget steps; /* of all simulations; its limit grows from stage to stage */
     struct interpolation_choice hold;
+    struct effort_cause cause;
+    bool phases; /* of commands within rows were fitted and taken off */
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.files.count is 0: nothing held out */
     struct column_check columns;        /* of own */

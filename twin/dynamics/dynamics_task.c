@@ -95,7 +95,9 @@ static enum status hold_efforts(const struct dynamics_task *task,
                                 enum input_interpolation asked, struct data_table *table,
                                 struct interpolation_choice *choice, struct err *err)
 {
-    const struct dynamics_options options = options_of(task);
+    struct dynamics_options options = options_of(task);
+    struct step_budget budget = dynamics_options_budget(&table->set);
+    options.budget = &budget;
     const enum status status =
         input_interpolation_choose(task->model, table, &options, asked, choice);
     return status == STATUS_OK
@@ -109,6 +111,8 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
 {
     struct asking asking = {.task = task, .stage = stage};
     struct dynamics_options options = options_of(task);
+    struct step_budget budget = dynamics_options_budget(set);
+    options.budget = &budget;
     options.go_on = ask_whether;
     options.context = &asking;
     if (!may_go_on(&asking)) {
@@ -125,6 +129,66 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
     return status == STATUS_OK ? status
                                : err_set(err, status, FAULT_FIT_FAILED, "fit", "%s: %s", stage,
                                          status_name(status));
+}
+
+/* Lets the efforts act through a lag. */
+static void apply_lag(struct data_table *table, const struct effort_cause *lag)
+{
+    double *tau[MODEL_AXES_MAX];
+    for (size_t a = 0; a < table->set.axes; a++) {
+        tau[a] = table->memory->data + (table->set.tau[a] - table->memory->data);
+    }
+    effort_lag_apply(&table->set, lag->lag_s, lag->response_s, tau);
+}
+
+/* Takes the phases of commands within rows off; *removed: there were some. */
+static enum status remove_phases(const struct model *model, const struct dynamics_fit *fit,
+                                 struct data_table *table, bool *removed)
+{
+    double *nu[MODEL_AXES_MAX];
+    for (size_t a = 0; a < table->set.axes; a++) {
+        nu[a] = table->memory->data + (table->set.nu[a] - table->memory->data);
+    }
+    return channel_phases_remove(model, &table->set, fit, nu, removed);
+}
+
+/* Finds what explains coloured residuals, as `tandem identify` does: a lag of the efforts or
+ * phases of the commands, with which the model is fitted again, or a drift. */
+static enum status find_cause(const struct dynamics_task *task, struct data_table *table,
+                              struct dynamics_result *r, struct err *err)
+{
+    const struct data_set *set = &table->set;
+    struct dynamics_options options = options_of(task);
+    struct step_budget budget = dynamics_options_budget(set);
+    struct asking asking = {.task = task, .stage = "causes"};
+    options.budget = &budget;
+    options.go_on = ask_whether;
+    options.context = &asking;
+    r->cause = (struct effort_cause){.effect = EFFORT_EFFECTS};
+    if (r->fit.stop == DYNAMICS_STOP_STILL) {
+        return STATUS_OK;
+    }
+    enum status status =
+        task->model->channels
+            ? remove_phases(task->model, &r->fit, table, &r->phases)
+            : dynamics_estimate_cause(task->model, set, &options, &r->fit, &r->cause);
+    const struct effort_cause lag = r->cause;
+    if (status == STATUS_OK && lag.effect == EFFORT_LAG) {
+        r->cause.lag_s = lag.size;
+        r->cause.effect = EFFORT_EFFECTS;
+        apply_lag(table, &r->cause);
+    }
+    if (status == STATUS_OK && (r->phases || r->cause.lag_s > 0.0)) {
+        status = estimate_dynamics(task, set, "fit", &r->fit, err);
+    }
+    if (status == STATUS_OK && r->cause.lag_s > 0.0) {
+        effort_lag_widen(task->model, set, &lag, &r->fit);
+    }
+    return asking.ended ? err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "cancelled")
+           : status == STATUS_OK || err->text[0] != '\0'
+               ? status
+               : err_set(err, status, FAULT_FIT_FAILED, "fit", "causes: %s",
+                         status_name(status));
 }
 
 /* ---- checks -------------------------------------------------------------------------------
@@ -261,14 +325,21 @@ static enum status fit_older(const struct dynamics_task *task, struct held_out *
     enum status status = make_table(task, 0, split, &held->older, &ignored, err);
     status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->older, &same, err)
                                  : status;
+    if (status == STATUS_OK && r->cause.lag_s > 0.0) {
+        apply_lag(&held->older, &r->cause);
+    }
     status = status == STATUS_OK
                  ? estimate_dynamics(task, &held->older.set, "held_out", &held->fit, err)
                  : status;
     status = status == STATUS_OK
                  ? make_table(task, split, task->n, &held->newer, &held->summary, err)
                  : status;
-    return status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->newer, &same, err)
-                               : status;
+    status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->newer, &same, err)
+                                 : status;
+    if (status == STATUS_OK && r->cause.lag_s > 0.0) {
+        apply_lag(&held->newer, &r->cause);
+    }
+    return status;
 }
 
 static enum status check_held_out(const struct dynamics_task *task, struct dynamics_result *r,
@@ -308,6 +379,8 @@ static enum status try_terms(const struct dynamics_task *task, const struct data
     struct unmodelled_term missing;
     struct asking asking = {.task = task, .stage = "terms"};
     struct dynamics_options options = options_of(task);
+    struct step_budget budget = dynamics_options_budget(set);
+    options.budget = &budget;
     options.go_on = ask_whether;
     options.context = &asking;
     unmodelled_term_find(task->model, &r->fit, set, &missing);
@@ -380,6 +453,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
     if (status == STATUS_OK) {
         const struct model_row *row = model_row_find(task->model->name);
         input_interpolation_report(&r->fit, &r->hold);
+        effort_cause_judge(&r->cause, &r->fit);
         dynamics_check_judge(&r->fit, task->model, &r->summary,
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
@@ -432,6 +506,7 @@ static enum status fit_all(const struct dynamics_task *task, struct data_table *
     status = hold_efforts(task, (enum input_interpolation)task->hold, table, &r->hold, err);
     status = status == STATUS_OK ? estimate_dynamics(task, &table->set, "fit", &r->fit, err)
                                  : status;
+    status = status == STATUS_OK ? find_cause(task, table, r, err) : status;
     status = status == STATUS_OK ? simulate_own(task, &table->set, r, err) : status;
     if (status == STATUS_OK) {
         column_check_judge(&columns, task->model, &r->summary, &r->fit);

@@ -1,0 +1,74 @@
+/* identification/simulation/channel_cause.h - the effect that a channel's residual shows, found
+ * by refits.
+ *
+ * If a residual is coloured, each effect of channel_response.h is fitted together with gain,
+ * lag and delay. The one that explains most of the colour is the cause
+ * (docs/model/first_order.md, "Causes"). Unknown phases of the commands within their rows
+ * explain some colour, too.
+ */
+#ifndef IDENTIFICATION_SIMULATION_CHANNEL_CAUSE_H
+#define IDENTIFICATION_SIMULATION_CHANNEL_CAUSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/errors/status.h"
+#include "identification/data/data_set.h"
+#include "identification/data/linear_model.h"
+#include "identification/fit/dynamics_fit.h"
+#include "identification/simulation/channel_response.h"
+
+enum channel_finding {
+    CHANNEL_WHITE,        /* chance explains the colour */
+    CHANNEL_SMALL,        /* coloured, but by little */
+    CHANNEL_ROW_PHASE,    /* commands change somewhere in their rows */
+    CHANNEL_DELAY_VARIES, /* from command to command, by more than a row */
+    CHANNEL_EFFECT,       /* one effect explains it */
+    CHANNEL_UNNAMED       /* coloured by more, and nothing that was tried explains it */
+};
+
+struct channel_cause {
+    enum channel_finding finding;
+    double coloured_share; /* of the residual, relative to the sd of the motion */
+    double judged_share;   /* without the phases of the commands in their rows */
+    double phase_share;    /* what such phases can cause; NaN: single delays were fitted */
+    double spread_s;       /* of the delays of single commands; NaN: not fitted */
+    double share, chi2;    /* of the colour that the effect explains, and its significance */
+    struct channel_values base, with; /* without and with the effect that explains most */
+    double command_max, dt_s;
+};
+
+/* Analyses a channel from values near its best fit. phase [set->n], out (NULL: not wanted):
+ * what the phases of the commands in their rows change in the velocity; 0 unless they were
+ * fitted. Returns STATUS_OK or STATUS_E_NOMEM. Cold path: allocates. Cost: some thousand
+ * simulations of the channel if it is coloured. */
+MUST_USE enum status channel_cause_find(const struct data_set *set, const double *command,
+                                        const double *velocity,
+                                        const struct channel_values *near,
+                                        struct channel_cause *cause, double *phase);
+
+/* Results for all axes of a fit by output_error. */
+struct channel_causes {
+    size_t count; /* axes; 0: the model has no channels, or the fit is no basis */
+    struct channel_cause axis[MODEL_AXES_MAX];
+};
+
+MUST_USE enum status channel_causes_find(const struct model *model, const struct data_set *set,
+                                         const struct dynamics_fit *fit,
+                                         struct channel_causes *causes);
+
+/* Takes the effect of phases within rows off the velocities nu [axes][n], which are those of
+ * the set. *removed: there was one. Returns as above. */
+MUST_USE enum status channel_phases_remove(const struct model *model,
+                                           const struct data_set *set,
+                                           const struct dynamics_fit *fit, double *const *nu,
+                                           bool *removed);
+
+/* Returns whether some colour remains that no cause explains. */
+bool channel_causes_unnamed(const struct channel_causes *causes);
+
+/* Adds the findings to the verdict. */
+void channel_causes_judge(const struct model *model, const struct channel_causes *causes,
+                          struct dynamics_fit *fit);
+
+#endif

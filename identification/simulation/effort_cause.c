@@ -1,0 +1,438 @@
+#include "identification/simulation/effort_cause.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/numeric/curve_fit.h"
+#include "identification/numeric/qr_accumulator.h"
+#include "identification/numeric/residual_colour.h"
+#include "identification/simulation/free_parameters.h"
+#include "identification/simulation/simulation_thresholds.def"
+
+enum { FIRST_ITERATIONS = 2, ITERATIONS = 15, SETTLED_ROWS = 6 };
+static const double DIFFERENCE = 1e-4;
+/* The same in standard errors, for values near zero. */
+static const double DIFFERENCE_ERRORS = 0.01;
+/* Positive parameters stay above this share of their values. */
+static const double LEAST_SHARE = 0.01;
+/* Range and starts of a lag, in sample times. */
+static const double LAG_MAX_ROWS = 30.0;
+static const double LAG_STARTS[] = {0.4, 2.0};
+static const double DRIFT_MAX = 1.5;
+static const double DRIFT_START = 0.05;
+
+/* A search among parameters, delay and one effect. */
+struct search {
+    const struct model *model;
+    const struct data_set *set;
+    const struct dynamics_fit *fit;
+    struct data_set view; /* set with the efforts that act */
+    double *tau[MODEL_AXES_MAX];
+    struct trajectory_rules rules;
+    bool at_rest[DATA_RUNS_MAX];
+    enum effort_effect effect;
+    size_t p; /* parameters and constant efforts; then the delay, then the size */
+    double response_s[MODEL_AXES_MAX];
+    int inertia, drag; /* parameters that may drift; -1: none */
+    gsl_vector *room;
+    double *residual, *tried; /* [axes n] of the base, of an effect */
+    double squares, white;    /* of the base, in units of its variance */
+};
+
+/* ---- simulation ---- */
+
+/* Constant effort that has the same effect at the end of a row as one that decays from 1 to 0
+ * with the lag. */
+static double find_equivalent(double row_s, double lag_s, double response_s)
+{
+    const double rates = 1.0 / response_s - 1.0 / lag_s;
+    const double left = exp(-row_s / response_s);
+    if (!(response_s < 1e6 * row_s)) { /* it integrates: the mean */
+        return lag_s * (1.0 - exp(-row_s / lag_s)) / row_s;
+    }
+    if (fabs(rates) * row_s < 1e-6) {
+        return row_s * left / (response_s * (1.0 - left));
+    }
+    return (exp(-row_s / lag_s) - left) / (rates * response_s * (1.0 - left));
+}
+
+void effort_lag_apply(const struct data_set *set, double lag_s, const double *response_s,
+                      double *const *tau)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        for (size_t r = 0; r < set->run_count; r++) {
+            const size_t end = set->run_start[r + 1];
+            double acts = set->tau[a][set->run_start[r]];
+            for (size_t k = set->run_start[r]; k < end; k++) {
+                const double effort = set->tau[a][k];
+                const double row_s = k + 1 < end ? set->t_s[k + 1] - set->t_s[k] : set->dt_s;
+                tau[a][k] =
+                    effort + (acts - effort) * find_equivalent(row_s, lag_s, response_s[a]);
+                acts = effort + (acts - effort) * exp(-row_s / lag_s);
+            }
+        }
+    }
+}
+
+/* Time since the middle of the recording, relative to its length. */
+static double find_phase(const struct data_set *set, size_t k)
+{
+    const double span_s = set->t_s[set->n - 1] - set->t_s[0];
+    return (set->t_s[k] - set->t_s[0]) / span_s - 0.5;
+}
+
+static void set_efforts(struct search *s, double size)
+{
+    if (s->effect == EFFORT_LAG && size > 0.0) {
+        effort_lag_apply(s->set, size, s->response_s, s->tau);
+        return;
+    }
+    for (size_t a = 0; a < s->set->axes; a++) {
+        for (size_t k = 0; k < s->set->n; k++) {
+            const double drift =
+                s->effect == EFFORT_DRIFTS ? size * find_phase(s->set, k) : 0.0;
+            s->tau[a][k] = (1.0 + drift) * s->set->tau[a][k];
+        }
+    }
+}
+
+/* Parameters that hold at sample k. */
+static void set_parameters(const struct search *s, const double *x, size_t k, double *theta)
+{
+    const double factor = 1.0 + x[s->p + 1] * find_phase(s->set, k);
+    memcpy(theta, x, s->p * sizeof *theta);
+    if (s->effect == EFFORT_INERTIA_DRIFTS) {
+        theta[s->inertia] *= factor;
+    } else if (s->effect == EFFORT_DRAG_DRIFTS) {
+        theta[s->drag] *= factor;
+    }
+}
+
+static bool walk_run(struct search *s, const double *x, size_t run, double *residual)
+{
+    const size_t n = s->set->n;
+    const size_t from = s->set->run_start[run];
+    double theta[DYNAMICS_P_MAX] = {0.0};
+    struct trajectory walk;
+    bool more = true;
+    trajectory_begin(&walk, &s->rules, run, theta, x[s->p], s->fit->initial[run]);
+    while (more) {
+        for (size_t a = 0; a < s->set->axes; a++) {
+            const bool counts = walk.at >= from + SETTLED_ROWS;
+            residual[a * n + walk.at] =
+                counts ? (s->set->nu[a][walk.at] - walk.nu[a]) / s->fit->residual_sd[a] : 0.0;
+        }
+        set_parameters(s, x, walk.at, theta);
+        more = walk.at + 1 < walk.end;
+        if (more && !trajectory_next(&walk)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Residuals of all axes, in units of their standard deviations. */
+static void compute_residuals(void *context, const double *x, double *residual)
+{
+    struct search *s = context;
+    bool well = true;
+    set_efforts(s, x[s->p + 1]);
+    for (size_t r = 0; r < s->set->run_count && well; r++) {
+        well = walk_run(s, x, r, residual);
+    }
+    if (!well) {
+        residual[0] = (double)NAN; /* refused */
+    }
+}
+
+/* ---- search ---- */
+
+static struct curve_fit describe_search(struct search *s, const double *x)
+{
+    const struct dynamics_fit *fit = s->fit;
+    const double dt_s = s->set->dt_s;
+    struct curve_fit c = {.n = s->set->axes * s->set->n, .p = s->p + 2};
+    c.residuals = compute_residuals;
+    c.context = s;
+    c.memory = s->room->data;
+    for (size_t i = 0; i < s->p; i++) {
+        const double size = fabs(x[i]);
+        const bool positive = i < s->model->parameter_count &&
+                              s->model->parameters[i].sign != MODEL_ANY && x[i] > 0.0;
+        const double se = fit->estimate.se[i];
+        c.lower[i] = positive ? LEAST_SHARE * size : -HUGE_VAL;
+        c.upper[i] = HUGE_VAL;
+        c.step[i] = fmax(DIFFERENCE * size, isfinite(se) ? DIFFERENCE_ERRORS * se : 0.0);
+        c.upper[i] = c.step[i] > 0.0 ? c.upper[i] : c.lower[i];
+    }
+    c.lower[s->p] = fmin(-dt_s, x[s->p]);
+    c.upper[s->p] = fmax(x[s->p], 0.0) + LAG_MAX_ROWS * dt_s;
+    c.step[s->p] = DIFFERENCE * 10.0 * dt_s;
+    const bool none = s->effect == EFFORT_EFFECTS;
+    const bool lag = s->effect == EFFORT_LAG;
+    c.lower[s->p + 1] = none || lag ? 0.0 : -DRIFT_MAX;
+    c.upper[s->p + 1] = none ? 0.0 : lag ? LAG_MAX_ROWS * dt_s : DRIFT_MAX;
+    c.step[s->p + 1] = lag ? DIFFERENCE * 10.0 * dt_s : DIFFERENCE;
+    return c;
+}
+
+static double find_chi2(const struct search *s, double squares)
+{
+    return (s->squares - squares) * (double)(s->set->axes * s->set->n) / squares - 1.0;
+}
+
+static double find_share(const struct search *s, double squares)
+{
+    const double room = s->squares - s->white * (double)(s->set->axes * s->set->n);
+    return (s->squares - squares) / fmax(room, 1e-9 * s->squares);
+}
+
+/* Fits an effect from one start; one that gains little after the first steps is left. */
+static double fit_effect(struct search *s, const double *base, double start, double *x)
+{
+    memcpy(x, base, (s->p + 1) * sizeof *x);
+    x[s->p + 1] = start;
+    const struct curve_fit c = describe_search(s, x);
+    double squares = curve_fit_run(&c, FIRST_ITERATIONS, x, s->tried);
+    if (find_chi2(s, squares) > CAUSE_CHI2) {
+        squares = curve_fit_run(&c, ITERATIONS, x, s->tried);
+    }
+    return squares;
+}
+
+/* Error of the last unknown, and what its change does to the parameters, from the triangle of
+ * the slopes at x. */
+static void find_errors(struct search *s, const double *x, double squares,
+                        struct effort_cause *cause)
+{
+    const struct curve_fit c = describe_search(s, x);
+    struct qr_accumulator qr;
+    double by[CURVE_FIT_UNKNOWNS_MAX];
+    curve_fit_slopes(&c, x, s->tried, c.memory);
+    qr_start(&qr, c.p);
+    for (size_t k = 0; k < c.n; k++) {
+        double row[NUMERIC_COLUMNS_MAX];
+        for (size_t j = 0; j < c.p; j++) {
+            row[j] = c.memory[j * c.n + k];
+        }
+        qr_add(&qr, row);
+    }
+    qr_flush(&qr);
+    const size_t last = c.p - 1;
+    cause->size_se = sqrt(squares / (double)c.n) / fabs(qr.r[last][last]);
+    for (size_t i = last; i-- > 0;) {
+        by[i] = -qr.r[i][last];
+        for (size_t j = i + 1; j < last; j++) {
+            by[i] -= qr.r[i][j] * by[j];
+        }
+        by[i] = fabs(qr.r[i][i]) > 0.0 ? by[i] / qr.r[i][i] : 0.0;
+    }
+    memcpy(cause->slope, by, s->p * sizeof *by);
+}
+
+/* Fits the effect from all starts; keeps it if it explains more than the best so far. */
+static void try_effect(struct search *s, const double *base, struct effort_cause *cause)
+{
+    const bool lag = s->effect == EFFORT_LAG;
+    for (size_t i = 0; i < (lag ? COUNT(LAG_STARTS) : 1); i++) {
+        double x[CURVE_FIT_UNKNOWNS_MAX];
+        const double squares =
+            fit_effect(s, base, lag ? LAG_STARTS[i] * s->set->dt_s : DRIFT_START, x);
+        const double share = find_share(s, squares);
+        if (share > cause->share) {
+            cause->effect = s->effect;
+            cause->size = x[s->p + 1];
+            cause->share = share;
+            cause->chi2 = find_chi2(s, squares);
+            if (lag) {
+                find_errors(s, x, squares, cause);
+            }
+        }
+    }
+}
+
+static bool is_significant(const struct effort_cause *cause)
+{
+    const bool lag = cause->effect == EFFORT_LAG;
+    return cause->share >= CAUSE_SHARE && cause->chi2 > (lag ? CAUSE_CHI2 : DRIFT_CHI2) &&
+           (!lag || cause->size > LAG_S_MIN);
+}
+
+/* Time constants at typical velocities; without drag an axis integrates. */
+static void find_responses(struct search *s)
+{
+    double nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX];
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    const size_t n = s->set->axes;
+    for (size_t a = 0; a < n; a++) {
+        nu[a] = gsl_stats_sd_m(s->set->nu[a], 1, s->set->n, 0.0);
+        tau[a] = gsl_stats_mean(s->set->tau[a], 1, s->set->n);
+    }
+    s->model->slope(s->model, s->fit->estimate.value, data_set_pose(s->set, 0, pose), nu,
+                    s->model->rows_under ? tau : NULL, slope);
+    for (size_t a = 0; a < n; a++) {
+        const double rate = -slope[a * n + a];
+        s->response_s[a] = rate > 0.0 ? 1.0 / rate : HUGE_VAL;
+    }
+}
+
+static void search_cause(struct search *s, struct effort_cause *cause)
+{
+    double base[CURVE_FIT_UNKNOWNS_MAX];
+    const size_t n = s->set->n;
+    bool coloured = false;
+    memcpy(base, s->fit->estimate.value, s->p * sizeof *base);
+    base[s->p] = isfinite(s->fit->delay_s) ? s->fit->delay_s : 0.0;
+    base[s->p + 1] = 0.0;
+    s->effect = EFFORT_EFFECTS;
+    const struct curve_fit c = describe_search(s, base);
+    s->squares = curve_fit_run(&c, ITERATIONS, base, s->residual);
+    if (!(s->squares < HUGE_VAL)) {
+        return;
+    }
+    for (size_t a = 0; a < s->set->axes; a++) {
+        struct residual_colour colour;
+        residual_colour_find(s->residual + a * n, s->set->run_start, s->set->run_count,
+                             &colour);
+        s->white += colour.white / (double)s->set->axes;
+        const double share = residual_colour_share(&colour, gsl_stats_sd(s->set->nu[a], 1, n) /
+                                                                s->fit->residual_sd[a]);
+        coloured = coloured || share > 0.0;
+        cause->coloured_share = fmax(cause->coloured_share, share);
+    }
+    const bool joint = s->model->sticks && s->set->axes == 1 && s->inertia >= 0 && s->drag >= 0;
+    for (size_t e = 0; coloured && e < (joint ? EFFORT_EFFECTS : EFFORT_INERTIA_DRIFTS); e++) {
+        s->effect = (enum effort_effect)e;
+        try_effect(s, base, cause);
+    }
+}
+
+static enum status alloc_search(struct search *s)
+{
+    const size_t all = s->set->axes * s->set->n;
+    const size_t unknowns = s->p + 2;
+    s->room = gsl_vector_alloc((unknowns + 1 + 3) * all);
+    if (!s->room) {
+        return STATUS_E_NOMEM;
+    }
+    s->residual = s->room->data + (unknowns + 1) * all;
+    s->tried = s->residual + all;
+    s->view = *s->set;
+    for (size_t a = 0; a < s->set->axes; a++) {
+        s->tau[a] = s->tried + all + a * s->set->n;
+        s->view.tau[a] = s->tau[a];
+    }
+    return STATUS_OK;
+}
+
+/* A run that began at rest has initial velocities of exactly zero. */
+static bool begins_at_rest(const struct search *s, size_t run)
+{
+    bool rest = true;
+    for (size_t a = 0; a < s->set->axes; a++) {
+        rest = rest && !(fabs(s->fit->initial[run][a]) > 0.0);
+    }
+    return rest;
+}
+
+static void set_rules(struct search *s, struct step_budget *budget)
+{
+    for (size_t r = 0; r < s->set->run_count; r++) {
+        s->at_rest[r] = begins_at_rest(s, r);
+    }
+    s->rules = (struct trajectory_rules){.model = s->model,
+                                         .set = &s->view,
+                                         .at_rest = s->at_rest,
+                                         .with_biases = s->fit->bias_count > 0,
+                                         .budget = budget};
+    s->rules.step_s = trajectory_step_s(s->model, s->fit->estimate.value, s->set);
+    for (size_t a = 0; a < s->set->axes; a++) {
+        double largest = 0.0;
+        s->rules.limit[a] = free_parameters_limit(s->set, a, &largest);
+    }
+}
+
+/* Returns whether a simulation explains enough to be a start. */
+static bool is_start(const struct data_set *set, const struct dynamics_fit *fit)
+{
+    bool well = fit->method == DYNAMICS_OUTPUT_ERROR &&
+                (fit->stop == DYNAMICS_STOP_CONVERGED || fit->stop == DYNAMICS_STOP_STALLED) &&
+                fit->estimate.p + 2 <= CURVE_FIT_UNKNOWNS_MAX;
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        well = well && isfinite(fit->estimate.value[i]);
+    }
+    for (size_t a = 0; a < set->axes && well; a++) {
+        const double left = fit->residual_sd[a];
+        well = left > 0.0 &&
+               left * left < (1.0 - CAUSE_R2_MIN) * gsl_stats_variance(set->nu[a], 1, set->n);
+    }
+    return well;
+}
+
+enum status effort_cause_find(const struct model *model, const struct data_set *set,
+                              const struct dynamics_fit *fit, struct step_budget *budget,
+                              struct effort_cause *cause)
+{
+    struct effort_cause out = {.effect = EFFORT_EFFECTS, .share = -HUGE_VAL};
+    struct search s = {.model = model, .set = set, .fit = fit, .p = fit->estimate.p};
+    *cause = out;
+    if (!is_start(set, fit)) {
+        return STATUS_OK;
+    }
+    s.inertia = model_parameter_find(model, "inertia");
+    s.drag = model_parameter_find(model, "viscous");
+    const enum status st = alloc_search(&s);
+    if (st == STATUS_OK) {
+        set_rules(&s, budget);
+        find_responses(&s);
+        search_cause(&s, &out);
+        out.effect = is_significant(&out) ? out.effect : EFFORT_EFFECTS;
+        memcpy(out.response_s, s.response_s, sizeof out.response_s);
+        *cause = out;
+    }
+    gsl_vector_free(s.room);
+    return st;
+}
+
+/* ---- use of the findings ---- */
+
+void effort_lag_widen(const struct model *model, const struct data_set *set,
+                      const struct effort_cause *cause, struct dynamics_fit *fit)
+{
+    const double variance = cause->size_se * cause->size_se;
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        for (size_t j = 0; j < fit->estimate.p; j++) {
+            fit->estimate.covariance[i][j] += cause->slope[i] * cause->slope[j] * variance;
+        }
+    }
+    dynamics_judge(fit, model, set);
+}
+
+void effort_cause_judge(const struct effort_cause *cause, struct dynamics_fit *fit)
+{
+    static const char *const what[EFFORT_EFFECTS] = {
+        [EFFORT_DRIFTS] = "the effect of an effort (supply, temperature of the motor)",
+        [EFFORT_INERTIA_DRIFTS] = "the inertia (load)",
+        [EFFORT_DRAG_DRIFTS] = "viscous friction (temperature)"};
+    struct estimate *e = &fit->estimate;
+    if (cause->lag_s > 0.0) {
+        estimate_note(e, REASON_DELAY_ASSUMED,
+                      "effort lag %.3g ms: fitted, and the values hold with it",
+                      1e3 * cause->lag_s);
+    }
+    if (cause->effect == EFFORT_EFFECTS || cause->effect == EFFORT_LAG) {
+        return;
+    }
+    estimate_reason_first(e, REASON_CAUSE, ESTIMATE_MARGINAL,
+                          "%s changes by %+.2g %% during the recording", what[cause->effect],
+                          100.0 * cause->size);
+    estimate_advise(
+        e, "record again when %s: all values mix those of the beginning and the end",
+        cause->effect == EFFORT_INERTIA_DRIFTS ? "the load stays the same"
+                                               : "it is warm and the supply steady");
+}

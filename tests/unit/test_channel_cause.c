@@ -1,0 +1,168 @@
+/* A residual names its cause, and right channels are not blamed. The test simulates the channel
+ * itself, in steps of a millisecond. */
+#include "tests/support/check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_errno.h>
+
+#include "base/numbers/random.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/model/models.h"
+#include "identification/simulation/channel_cause.h"
+
+enum { N = 1200, FINE = 50 };
+static const double dt_s = 0.05;
+static double t[N], command[N], velocity[N];
+
+struct recording {
+    const char *name;
+    enum channel_effect effect; /* CHANNEL_EFFECTS: none */
+    double size;                /* of the effect */
+    double noise, memory;       /* sd, correlation of neighbours */
+    double phase;               /* commands change up to this part of a row before their row */
+    double varies_s;            /* delay between 0.02 s and this */
+    enum channel_finding finding;
+    double tolerance; /* of the size, relative; 0: not compared */
+};
+
+static const struct recording recordings[] = {
+    {"white noise", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_WHITE, 0.0},
+    {"much noise", CHANNEL_EFFECTS, 0.0, 15.0, 0.0, 0.0, 0.0, CHANNEL_WHITE, 0.0},
+    {"coloured noise", CHANNEL_EFFECTS, 0.0, 0.5, 0.8, 0.0, 0.0, CHANNEL_SMALL, 0.0},
+    {"commands between rows", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 1.0, 0.0, CHANNEL_ROW_PHASE, 0.0},
+    {"loud coloured noise", CHANNEL_EFFECTS, 0.0, 2.0, 0.8, 0.0, 0.0, CHANNEL_UNNAMED, 0.0},
+    {"second lag", CHANNEL_SECOND_LAG, 0.1, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1},
+    {"rate limit", CHANNEL_RATE_LIMIT, 200.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.15},
+    {"other lag", CHANNEL_OTHER_LAG, 0.2, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05},
+    {"play", CHANNEL_PLAY, 3.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.3},
+    {"clock", CHANNEL_DELAY_GROWS, 0.2, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05},
+    {"gain falls", CHANNEL_GAIN_DRIFTS, -0.05, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1},
+    {"clipped", CHANNEL_CLIP, 48.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05},
+    {"cubic", CHANNEL_GAIN_BY_SIZE, 0.003, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1},
+    {"delays vary", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 0.0, 0.2, CHANNEL_DELAY_VARIES, 0.0},
+};
+
+/* A robot, row by row: gain 1.6, lag 0.3 s, delay 0.08 s, in steps of a millisecond. */
+static void record_channel(const struct recording *of, uint64_t seed)
+{
+    struct random_source draws = {.state = seed};
+    const double h_s = dt_s / FINE;
+    static double sent[N * FINE];
+    double change_s = 0.0;
+    double wanted = 0.0;
+    double delay_s = 0.08;
+    double limited = 0.0;
+    double m = 0.0;
+    double y = 0.0;
+    double position = 0.0;
+    double noise = 0.0;
+    for (size_t k = 0; k < N; k++) {
+        t[k] = dt_s * (double)k;
+        if (t[k] >= change_s) {
+            const double phase_s = of->phase * dt_s * random_between(&draws, 0.0, 1.0);
+            wanted = random_between(&draws, -60.0, 60.0);
+            change_s = t[k] + random_between(&draws, 0.5, 2.0);
+            delay_s = of->varies_s > 0.0 ? random_between(&draws, 0.02, of->varies_s) : 0.08;
+            delay_s +=
+                of->effect == CHANNEL_DELAY_GROWS ? of->size * (t[k] / (dt_s * N) - 0.5) : 0.0;
+            const double acts_s = fmax(t[k] - phase_s + delay_s, 0.0);
+            for (size_t f = (size_t)(acts_s / h_s); f < N * FINE; f++) {
+                sent[f] = wanted;
+            }
+        }
+        command[k] = wanted;
+    }
+    for (size_t k = 0; k < N; k++) {
+        noise = of->memory * noise +
+                sqrt(1.0 - of->memory * of->memory) * of->noise * random_normal(&draws);
+        const double stuck =
+            of->effect == CHANNEL_PLAY && position > 0.0 && position < of->size;
+        velocity[k] = (stuck > 0.0 ? 0.0 : y) + noise;
+        for (size_t f = 0; f < FINE; f++) {
+            double u = sent[k * FINE + f];
+            const double most = of->size * h_s;
+            limited += fmin(fmax(u - limited, -most), most);
+            u = of->effect == CHANNEL_RATE_LIMIT ? limited : u;
+            u = of->effect == CHANNEL_CLIP ? copysign(fmin(fabs(u), of->size), u) : u;
+            u *= of->effect == CHANNEL_GAIN_BY_SIZE ? 1.0 + of->size * fabs(u) : 1.0;
+            const double drift =
+                of->effect == CHANNEL_GAIN_DRIFTS ? of->size * (t[k] / (dt_s * N) - 0.5) : 0.0;
+            const double g = 1.6 * (1.0 + drift) * u;
+            const bool slower = !(fabs(g) > fabs(m) && g * m >= 0.0);
+            const double lag_s = of->effect == CHANNEL_OTHER_LAG && slower ? of->size : 0.3;
+            m += (g - m) * (1.0 - exp(-h_s / lag_s));
+            y = of->effect == CHANNEL_SECOND_LAG ? y + (m - y) * (1.0 - exp(-h_s / of->size))
+                                                 : m;
+            position = fmin(fmax(position + y * h_s, 0.0), of->size);
+        }
+    }
+}
+
+static struct data_set describe_set(void)
+{
+    struct data_set set = {
+        .axes = 1, .n = N, .dt_s = dt_s, .t_s = t, .run_count = 1, .noise_sd = {0.5}};
+    set.run_start[1] = N;
+    set.nu[0] = velocity;
+    set.tau[0] = command;
+    return set;
+}
+
+static void test_findings(void)
+{
+    const struct channel_values near = {
+        .gain = 1.5, .lag_s = 0.35, .delay_s = 0.1, .effect = CHANNEL_EFFECTS};
+    for (size_t i = 0; i < COUNT(recordings); i++) {
+        const struct recording *of = &recordings[i];
+        const struct data_set set = describe_set();
+        struct channel_cause cause;
+        record_channel(of, 11 + i);
+        CU_ASSERT_EQUAL_FATAL(channel_cause_find(&set, command, velocity, &near, &cause, NULL),
+                              STATUS_OK);
+        CHECK_INT(of->name, cause.finding, of->finding);
+        if (of->finding == CHANNEL_EFFECT) {
+            CHECK_INT(of->name, cause.with.effect, of->effect);
+            CHECK_NEAR(of->name, cause.with.size, of->size, of->tolerance, 0.0);
+            CHECK(of->name, cause.share >= 0.5 && cause.chi2 > 50.0);
+        } else if (of->finding != CHANNEL_DELAY_VARIES) {
+            CHECK_NEAR("gain", cause.base.gain, 1.6, 0.03, 0.0);
+            CHECK_NEAR("lag", cause.base.lag_s, 0.3, 0.08, 0.0);
+        }
+        if (of->finding == CHANNEL_DELAY_VARIES) {
+            CHECK_NEAR("spread of delays", cause.spread_s, 0.18 / sqrt(12.0), 0.2, 0.0);
+        }
+    }
+}
+
+/* Phases are taken off: the residual is white, and values come close to the truth. */
+static void test_phases(void)
+{
+    const struct model *model = &first_order_model;
+    const struct data_set set = describe_set();
+    const struct dynamics_options options = dynamics_options_for(model);
+    double *nu[] = {velocity};
+    struct dynamics_fit fit;
+    bool removed = false;
+    record_channel(&recordings[3], 5);
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
+    CHECK_INT("it costs no verdict", fit.estimate.verdict, ESTIMATE_PASS);
+    CHECK("robust errors", fit.hac_share > 0.0);
+    CU_ASSERT_EQUAL_FATAL(channel_phases_remove(model, &set, &fit, nu, &removed), STATUS_OK);
+    CHECK("removed", removed);
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
+    CHECK("white", !(fit.hac_share > 0.0));
+    CHECK_NEAR("gain", 1.0 / fit.estimate.value[1], 1.6, 0.002, 0.0);
+    CHECK_NEAR("lag", fit.estimate.value[0] / fit.estimate.value[1], 0.3, 0.006, 0.0);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("causes in a channel", NULL, NULL);
+    CU_add_test(suite, "findings", test_findings);
+    CU_add_test(suite, "phases", test_phases);
+    return check_run();
+}
