@@ -8,6 +8,7 @@
 
 #include "base/numbers/constants.h"
 #include "identification/arm/arm_friction_parts.h"
+#include "identification/arm/arm_thresholds.def"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/residual_test.h"
@@ -655,18 +656,30 @@ static void find_rate(const struct arm_friction_set *set, size_t joint,
 
 /* ---- fit of all joints ---- */
 
-/* Adds what the noise of the speeds changes, and the error of a fitted delay. */
+/* Values of a joint under other assumptions. */
+struct other_values {
+    double noisy[ARM_FRICTION_P_MAX]; /* with the noise of the speeds twice */
+    double kind[ARM_FRICTION_P_MAX];  /* with a lag in place of a delay, or the reverse */
+};
+
+/* Adds what the noise of the speeds changes, the error of a fitted delay, and the difference
+ * between a delay and a lag that the recording does not tell apart. */
 static void widen_errors(struct arm_friction_work *w, const double bias[P],
-                         const struct arm_friction_late *late, double covariance[P * P])
+                         const struct other_values *other, const struct arm_friction_late *late,
+                         double *covariance)
 {
     double slope[P] = {0.0};
+    double kind[P] = {0.0};
     if (fabs(late->delay_s) + late->lag_s > 0.0) {
         arm_friction_late_slopes(w, slope);
     }
+    for (size_t i = 0; i < w->p && late->chi2 < LATE_CHI2; i++) {
+        kind[i] = isfinite(other->kind[i]) ? w->beta[i] - other->kind[i] : 0.0;
+    }
     for (size_t i = 0; i < w->p; i++) {
         for (size_t k = 0; k < w->p; k++) {
-            covariance[i * w->p + k] +=
-                bias[i] * bias[k] + slope[i] * slope[k] * late->se_s * late->se_s;
+            covariance[i * w->p + k] += bias[i] * bias[k] + kind[i] * kind[k] +
+                                        slope[i] * slope[k] * late->se_s * late->se_s;
         }
     }
 }
@@ -674,7 +687,8 @@ static void widen_errors(struct arm_friction_work *w, const double bias[P],
 /* Fits one joint: columns, triangle, parameters, residuals, errors, and the tests that the
  * verdict needs. */
 static enum status fit_joint(struct arm_friction_work *w, size_t joint, bool doubt_units,
-                             const double *noisy, const struct arm_friction_late *late,
+                             const struct other_values *other,
+                             const struct arm_friction_late *late,
                              struct arm_friction_joint *out)
 {
     struct qr_accumulator qr;
@@ -692,12 +706,12 @@ static enum status fit_joint(struct arm_friction_work *w, size_t joint, bool dou
     /* errors of speeds make inertias too small: their effect is taken off */
     double bias[P] = {0.0};
     for (size_t i = 0; i < w->p; i++) {
-        bias[i] = isfinite(noisy[i]) ? w->beta[i] - noisy[i] : 0.0;
+        bias[i] = isfinite(other->noisy[i]) ? w->beta[i] - other->noisy[i] : 0.0;
     }
     const size_t reach = find_reach(w, &out->residual_rho);
     const double freedom =
         arm_friction_find_covariance(w, 0, w->used, reach, &w->svd, covariance);
-    widen_errors(w, bias, late, covariance);
+    widen_errors(w, bias, other, late, covariance);
     for (size_t i = 0; i < w->p; i++) {
         w->beta[i] += bias[i];
     }
@@ -717,12 +731,17 @@ enum status arm_friction_fit_run(struct arm_friction_set *set,
 {
     struct arm_friction_work w = {.memory = NULL};
     double noisy[ARM_JOINTS][ARM_FRICTION_P_MAX];
+    double kind[ARM_JOINTS][ARM_FRICTION_P_MAX] = {{0.0}};
     arm_friction_fit_start(fit);
     enum status st = arm_friction_find_late(set, &fit->late);
     st = st == STATUS_OK ? arm_friction_add_noise(set, noisy) : st;
+    st = st == STATUS_OK ? arm_friction_solve_other(set, &fit->late, kind) : st;
     st = st == STATUS_OK ? arm_friction_open_work(&w, set) : st;
     for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
-        st = fit_joint(&w, j, doubt_units, noisy[j], &fit->late, &fit->joint[j]);
+        struct other_values other;
+        memcpy(other.noisy, noisy[j], sizeof other.noisy);
+        memcpy(other.kind, kind[j], sizeof other.kind);
+        st = fit_joint(&w, j, doubt_units, &other, &fit->late, &fit->joint[j]);
     }
     if (st == STATUS_OK) {
         arm_friction_judge_whole(fit, summary);

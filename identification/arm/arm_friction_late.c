@@ -211,7 +211,7 @@ enum status arm_friction_find_late(struct arm_friction_set *set, struct arm_fric
     struct arm_friction_work w;
     struct arm_friction_set tried;
     struct late_grid grid = {.freedom = {0.0}};
-    *late = (struct arm_friction_late){.delay_s = 0.0};
+    *late = (struct arm_friction_late){.chi2 = HUGE_VAL};
     set->delay_s = 0.0;
     set->lag_s = 0.0;
     enum status st = arm_friction_open_work(&w, set);
@@ -269,11 +269,41 @@ static double find_noise(const struct arm_friction_set *set, const double *x)
     return count > 0.0 ? sqrt(squares / (6.0 * count)) : 0.0;
 }
 
+/* Values of all joints, [ARM_JOINTS][ARM_FRICTION_P_MAX]; NaN where the rank is short. */
+static enum status solve_all(const struct arm_friction_set *set,
+                             double values[][ARM_FRICTION_P_MAX])
+{
+    struct arm_friction_work w;
+    enum status st = arm_friction_open_work(&w, set);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
+        arm_friction_fill_columns(&w, j);
+        st = solve_joint(&w);
+        for (size_t i = 0; i < w.p; i++) {
+            values[j][i] = w.svd.rank < w.p ? (double)NAN : w.beta[i];
+        }
+    }
+    gsl_matrix_free(w.memory);
+    return st;
+}
+
+enum status arm_friction_solve_other(const struct arm_friction_set *set,
+                                     const struct arm_friction_late *late,
+                                     double other[][ARM_FRICTION_P_MAX])
+{
+    struct arm_friction_set swapped = *set;
+    const bool lag = late->lag_s > 0.0;
+    swapped.delay_s = lag ? late->other_s : 0.0;
+    swapped.lag_s = lag ? 0.0 : late->other_s;
+    return solve_all(&swapped, other);
+}
+
 enum status arm_friction_add_noise(const struct arm_friction_set *set,
                                    double noisy[][ARM_FRICTION_P_MAX])
 {
     struct random_source draws = {.state = 1};
-    struct arm_friction_work w = {.memory = NULL};
     struct arm_friction_set more = *set;
     enum status st = STATUS_OK;
     gsl_matrix *speeds = gsl_matrix_alloc(ARM_JOINTS, set->n);
@@ -282,6 +312,7 @@ enum status arm_friction_add_noise(const struct arm_friction_set *set,
     }
     memset(noisy, 0, ARM_JOINTS * sizeof noisy[0]);
     for (size_t draw = 0; draw < DRAWS && st == STATUS_OK; draw++) {
+        double values[ARM_JOINTS][ARM_FRICTION_P_MAX] = {{0.0}};
         for (size_t j = 0; j < ARM_JOINTS; j++) {
             const double sd = find_noise(set, set->qd_radps[j]);
             more.qd_radps[j] = gsl_matrix_ptr(speeds, j, 0);
@@ -289,15 +320,11 @@ enum status arm_friction_add_noise(const struct arm_friction_set *set,
                 more.qd_radps[j][k] = set->qd_radps[j][k] + sd * random_normal(&draws);
             }
         }
-        st = arm_friction_open_work(&w, &more);
-        for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
-            arm_friction_fill_columns(&w, j);
-            st = solve_joint(&w);
-            for (size_t i = 0; i < w.p; i++) {
-                noisy[j][i] += w.svd.rank < w.p ? (double)NAN : w.beta[i] / DRAWS;
-            }
+        st = solve_all(&more, values);
+        for (size_t i = 0; i < ARM_JOINTS * ARM_FRICTION_P_MAX; i++) {
+            noisy[i / ARM_FRICTION_P_MAX][i % ARM_FRICTION_P_MAX] +=
+                values[i / ARM_FRICTION_P_MAX][i % ARM_FRICTION_P_MAX] / DRAWS;
         }
-        gsl_matrix_free(w.memory);
     }
     gsl_matrix_free(speeds);
     return st;

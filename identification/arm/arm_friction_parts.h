@@ -51,6 +51,12 @@ MUST_USE enum status arm_friction_find_late(struct arm_friction_set *set,
 /* Slopes [w->p] of the values by a second of delay, from the fitted model. */
 void arm_friction_late_slopes(struct arm_friction_work *w, double *slope);
 
+/* Values with the other kind, next to a delay or lag that is fitted: [ARM_JOINTS]
+ * [ARM_FRICTION_P_MAX], out. Returns as arm_friction_find_late(). */
+MUST_USE enum status arm_friction_solve_other(const struct arm_friction_set *set,
+                                              const struct arm_friction_late *late,
+                                              double other[][ARM_FRICTION_P_MAX]);
+
 /* Values of one joint with the noise of the speeds added once more, mean of three draws:
  * [ARM_JOINTS][ARM_FRICTION_P_MAX], out. Returns as arm_friction_find_late(). */
 MUST_USE enum status arm_friction_add_noise(const struct arm_friction_set *set,

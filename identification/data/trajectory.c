@@ -213,6 +213,12 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
     derive_sensitivities(walk, phi, inverse, by, rate);
 }
 
+/* Cost of a step, in that of one axis without sensitivities. */
+static size_t count_work(const struct trajectory_rules *rules)
+{
+    return rules->model->axis_count * (rules->sensitive ? trajectory_columns(rules) : 1);
+}
+
 /* Completes a Runge-Kutta step whose first stage is known. */
 static void apply_step(struct trajectory *walk, const struct stage *k1, double h_s)
 {
@@ -233,7 +239,7 @@ static void apply_step(struct trajectory *walk, const struct stage *k1, double h
     }
     walk->t_s += h_s;
     if (walk->rules->budget) {
-        walk->rules->budget->used++;
+        walk->rules->budget->used += count_work(walk->rules);
     }
 }
 

@@ -24,8 +24,8 @@
 /* Columns: initial velocities, parameters, constant efforts, delay. */
 enum { TRAJECTORY_COLUMNS_MAX = 2 * MODEL_AXES_MAX + MODEL_PARAMETERS_MAX + 1 };
 
-/* Integration steps of all simulations of one call: a limit that depends on the input alone,
- * so that the same input gives the same result on every machine. */
+/* Integration steps of all simulations of one call, times axes and sensitivities. The limit
+ * depends on the input alone, so that it gives the same result on every machine. */
 struct step_budget {
     uint64_t used, limit;
 };

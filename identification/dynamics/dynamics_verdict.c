@@ -379,3 +379,72 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     }
     estimate_advise_worst(&fit->estimate);
 }
+
+/* ---- what a PASS rests on ---- */
+
+/* A change between halves is found from this many errors of the whole on: each half has twice
+ * its variance, and 3.5 errors are beyond chance. */
+static const double FOUND_ERRORS = 7.0;
+
+static void add_tried(char text[ESTIMATE_TEXT_MAX], const char *what)
+{
+    const size_t used = strlen(text);
+    (void)snprintf(text + used, ESTIMATE_TEXT_MAX - used, "%s%s", used > 0 ? ", " : "", what);
+}
+
+static void list_tried(const struct dynamics_fit *fit, const struct model *model,
+                       const struct dynamics_check *own, char text[ESTIMATE_TEXT_MAX])
+{
+    static const char *const cuts[STABILITY_CUTS] = {"halves", "thirds", "recordings", "levels",
+                                                     "directions"};
+    bool listed[STABILITY_CUTS] = {false};
+    size_t terms = 0;
+    for (size_t i = 0; i < own->stability.count; i++) {
+        const enum stability_cut cut = own->stability.tests[i].cut;
+        if (!listed[cut]) {
+            add_tried(text, cuts[cut]);
+        }
+        listed[cut] = true;
+    }
+    for (size_t k = 0; k < COUNT(model->extended); k++) {
+        terms += model->extended[k] ? 1 : 0;
+    }
+    if (isfinite(fit->delay_s)) {
+        add_tried(text, "delay");
+    }
+    if (fit->method == DYNAMICS_OUTPUT_ERROR) {
+        add_tried(text, model->channels ? "10 effects of a channel"
+                        : model->sticks ? "lag, 3 drifts"
+                                        : "lag, drift of efforts");
+    }
+    if (terms > 0) {
+        char count[32];
+        (void)snprintf(count, sizeof count, "%zu unmodelled terms", terms);
+        add_tried(text, count);
+    }
+}
+
+void dynamics_note_tried(struct dynamics_fit *fit, const struct model *model,
+                         const struct dynamics_check *own, bool held_out)
+{
+    struct estimate *e = &fit->estimate;
+    char text[ESTIMATE_TEXT_MAX] = "";
+    double most = 0.0;
+    size_t at = 0;
+    if (e->verdict != ESTIMATE_PASS) {
+        return;
+    }
+    list_tried(fit, model, own, text);
+    if (held_out) {
+        add_tried(text, "held-out data");
+    }
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        const double ratio = FOUND_ERRORS * e->se[i] / fabs(e->value[i]);
+        if (model->parameters[i].sign == MODEL_POSITIVE && e->identifiable[i] && ratio > most) {
+            most = ratio;
+            at = i;
+        }
+    }
+    estimate_note(e, REASON_TRIED, "tried: %s: nothing found above %.2g %% of %s", text,
+                  100.0 * most, model->parameters[at].name);
+}

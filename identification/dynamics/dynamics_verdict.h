@@ -15,4 +15,8 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out);
 
+/* Adds to a PASS what was tried, and the smallest change that would have been seen. */
+void dynamics_note_tried(struct dynamics_fit *fit, const struct model *model,
+                         const struct dynamics_check *own, bool held_out);
+
 #endif

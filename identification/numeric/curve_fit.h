@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-enum { CURVE_FIT_UNKNOWNS_MAX = 20 };
+enum { CURVE_FIT_UNKNOWNS_MAX = 24 };
 
 struct curve_fit {
     size_t n, p; /* residuals, unknowns */

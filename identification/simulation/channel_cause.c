@@ -295,8 +295,14 @@ static enum status search_cause(struct search *s, struct channel_cause *cause)
     s->white = colour.white;
     cause->coloured_share = residual_colour_share(&colour, motion_sd);
     cause->judged_share = cause->coloured_share;
-    return cause->coloured_share > 0.0 ? find_cause(s, motion_sd, rows + 2 * n, cause)
-                                       : STATUS_OK;
+    if (cause->coloured_share > 0.0) {
+        return find_cause(s, motion_sd, rows + 2 * n, cause);
+    }
+    /* an effect may hide in a residual whose colour chance could explain */
+    try_effects(s, cause);
+    cause->finding = cause->share >= CAUSE_SHARE && cause->chi2 > CAUSE_CHI2 ? CHANNEL_EFFECT
+                                                                             : CHANNEL_WHITE;
+    return STATUS_OK;
 }
 
 enum status channel_cause_find(const struct data_set *set, const double *command,

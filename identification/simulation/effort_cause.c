@@ -12,15 +12,17 @@
 #include "identification/simulation/free_parameters.h"
 #include "identification/simulation/simulation_thresholds.def"
 
-enum { FIRST_ITERATIONS = 2, ITERATIONS = 15, SETTLED_ROWS = 6 };
+enum { FIRST_ITERATIONS = 4, ITERATIONS = 15, SETTLED_ROWS = 6 };
 static const double DIFFERENCE = 1e-4;
 /* The same in standard errors, for values near zero. */
 static const double DIFFERENCE_ERRORS = 0.01;
 /* Positive parameters stay above this share of their values. */
 static const double LEAST_SHARE = 0.01;
-/* Range and starts of a lag, in sample times. */
+/* Range of a lag, in sample times; its starts: a short one, and most of the delay. */
 static const double LAG_MAX_ROWS = 30.0;
-static const double LAG_STARTS[] = {0.4, 2.0};
+static const double LAG_SHORT = 0.4;
+static const double LAG_SHARE = 0.7;
+static const double SLOW_NOISE = 3.0;
 static const double DRIFT_MAX = 1.5;
 static const double DRIFT_START = 0.05;
 
@@ -34,8 +36,10 @@ struct search {
     struct trajectory_rules rules;
     bool at_rest[DATA_RUNS_MAX];
     enum effort_effect effect;
-    size_t p; /* parameters and constant efforts; then the delay, then the size */
-    double response_s[MODEL_AXES_MAX];
+    size_t p;    /* parameters and constant efforts; then the delay */
+    size_t last; /* the size; before it velocities and efforts at the first row */
+    struct effort_lag lag;
+    double effort_sd[MODEL_AXES_MAX];
     int inertia, drag; /* parameters that may drift; -1: none */
     gsl_vector *room;
     double *residual, *tried; /* [axes n] of the base, of an effect */
@@ -44,34 +48,60 @@ struct search {
 
 /* ---- simulation ---- */
 
-/* Constant effort that has the same effect at the end of a row as one that decays from 1 to 0
- * with the lag. */
-static double find_equivalent(double row_s, double lag_s, double response_s)
+/* Integral of a response's weight exp(-(end - s) / response) times exp(-(s - from) / lag) over
+ * from .. to; lag HUGE_VAL: of the weight alone. */
+static double integrate_decay(double from_s, double to_s, double end_s, double lag_s,
+                              double response_s)
 {
-    const double rates = 1.0 / response_s - 1.0 / lag_s;
-    const double left = exp(-row_s / response_s);
-    if (!(response_s < 1e6 * row_s)) { /* it integrates: the mean */
-        return lag_s * (1.0 - exp(-row_s / lag_s)) / row_s;
-    }
-    if (fabs(rates) * row_s < 1e-6) {
-        return row_s * left / (response_s * (1.0 - left));
-    }
-    return (exp(-row_s / lag_s) - left) / (rates * response_s * (1.0 - left));
+    const double rate = 1.0 / response_s - 1.0 / lag_s;
+    const double begin = exp(-(end_s - from_s) / response_s);
+    const double length_s = to_s - from_s;
+    return fabs(rate) * length_s < 1e-6 ? begin * length_s
+                                        : begin * expm1(rate * length_s) / rate;
 }
 
-void effort_lag_apply(const struct data_set *set, double lag_s, const double *response_s,
+/* An effort behind the lag, on its way through the rows of a run. */
+struct late_effort {
+    const double *t_s, *tau;
+    size_t next, end;    /* row whose effort acts next */
+    double effort, acts; /* that acts before the lag, and behind it */
+};
+
+/* Equivalent effort from from_s to end_s. */
+static double pass_row(struct late_effort *e, const struct effort_lag *lag, double response_s,
+                       double from_s, double end_s)
+{
+    double sum = 0.0;
+    double at_s = from_s;
+    while (at_s < end_s) {
+        while (e->next < e->end && e->t_s[e->next] + lag->delay_s <= at_s) {
+            e->effort = e->tau[e->next++];
+        }
+        const double to_s =
+            e->next < e->end ? fmin(e->t_s[e->next] + lag->delay_s, end_s) : end_s;
+        sum +=
+            e->effort * integrate_decay(at_s, to_s, end_s, HUGE_VAL, response_s) +
+            (e->acts - e->effort) * integrate_decay(at_s, to_s, end_s, lag->lag_s, response_s);
+        e->acts = e->effort + (e->acts - e->effort) * exp(-(to_s - at_s) / lag->lag_s);
+        at_s = to_s;
+    }
+    return sum / integrate_decay(from_s, end_s, end_s, HUGE_VAL, response_s);
+}
+
+void effort_lag_apply(const struct data_set *set, const struct effort_lag *lag,
                       double *const *tau)
 {
     for (size_t a = 0; a < set->axes; a++) {
         for (size_t r = 0; r < set->run_count; r++) {
             const size_t end = set->run_start[r + 1];
-            double acts = set->tau[a][set->run_start[r]];
+            const double before = r == 0            ? lag->before[a]
+                                  : lag->at_rest[r] ? 0.0
+                                                    : set->tau[a][set->run_start[r]];
+            struct late_effort e = {set->t_s, set->tau[a], set->run_start[r],
+                                    end,      before,      before};
             for (size_t k = set->run_start[r]; k < end; k++) {
-                const double effort = set->tau[a][k];
-                const double row_s = k + 1 < end ? set->t_s[k + 1] - set->t_s[k] : set->dt_s;
-                tau[a][k] =
-                    effort + (acts - effort) * find_equivalent(row_s, lag_s, response_s[a]);
-                acts = effort + (acts - effort) * exp(-row_s / lag_s);
+                const double end_s = k + 1 < end ? set->t_s[k + 1] : set->t_s[k] + set->dt_s;
+                tau[a][k] = pass_row(&e, lag, lag->response_s[a], set->t_s[k], end_s);
             }
         }
     }
@@ -84,10 +114,12 @@ static double find_phase(const struct data_set *set, size_t k)
     return (set->t_s[k] - set->t_s[0]) / span_s - 0.5;
 }
 
-static void set_efforts(struct search *s, double size)
+static void set_efforts(struct search *s, double delay_s, double size)
 {
     if (s->effect == EFFORT_LAG && size > 0.0) {
-        effort_lag_apply(s->set, size, s->response_s, s->tau);
+        s->lag.lag_s = size;
+        s->lag.delay_s = delay_s;
+        effort_lag_apply(s->set, &s->lag, s->tau);
         return;
     }
     for (size_t a = 0; a < s->set->axes; a++) {
@@ -102,7 +134,7 @@ static void set_efforts(struct search *s, double size)
 /* Parameters that hold at sample k. */
 static void set_parameters(const struct search *s, const double *x, size_t k, double *theta)
 {
-    const double factor = 1.0 + x[s->p + 1] * find_phase(s->set, k);
+    const double factor = 1.0 + x[s->last] * find_phase(s->set, k);
     memcpy(theta, x, s->p * sizeof *theta);
     if (s->effect == EFFORT_INERTIA_DRIFTS) {
         theta[s->inertia] *= factor;
@@ -118,7 +150,9 @@ static bool walk_run(struct search *s, const double *x, size_t run, double *resi
     double theta[DYNAMICS_P_MAX] = {0.0};
     struct trajectory walk;
     bool more = true;
-    trajectory_begin(&walk, &s->rules, run, theta, x[s->p], s->fit->initial[run]);
+    const bool late = s->effect == EFFORT_LAG && x[s->last] > 0.0; /* the efforts have it */
+    const double *start = run == 0 ? x + s->p + 1 : s->fit->initial[run];
+    trajectory_begin(&walk, &s->rules, run, theta, late ? 0.0 : x[s->p], start);
     while (more) {
         for (size_t a = 0; a < s->set->axes; a++) {
             const bool counts = walk.at >= from + SETTLED_ROWS;
@@ -139,7 +173,10 @@ static void compute_residuals(void *context, const double *x, double *residual)
 {
     struct search *s = context;
     bool well = true;
-    set_efforts(s, x[s->p + 1]);
+    for (size_t a = 0; a < s->set->axes; a++) {
+        s->lag.before[a] = x[s->p + 1 + s->set->axes + a];
+    }
+    set_efforts(s, x[s->p], x[s->last]);
     for (size_t r = 0; r < s->set->run_count && well; r++) {
         well = walk_run(s, x, r, residual);
     }
@@ -154,7 +191,7 @@ static struct curve_fit describe_search(struct search *s, const double *x)
 {
     const struct dynamics_fit *fit = s->fit;
     const double dt_s = s->set->dt_s;
-    struct curve_fit c = {.n = s->set->axes * s->set->n, .p = s->p + 2};
+    struct curve_fit c = {.n = s->set->axes * s->set->n, .p = s->last + 1};
     c.residuals = compute_residuals;
     c.context = s;
     c.memory = s->room->data;
@@ -173,9 +210,21 @@ static struct curve_fit describe_search(struct search *s, const double *x)
     c.step[s->p] = DIFFERENCE * 10.0 * dt_s;
     const bool none = s->effect == EFFORT_EFFECTS;
     const bool lag = s->effect == EFFORT_LAG;
-    c.lower[s->p + 1] = none || lag ? 0.0 : -DRIFT_MAX;
-    c.upper[s->p + 1] = none ? 0.0 : lag ? LAG_MAX_ROWS * dt_s : DRIFT_MAX;
-    c.step[s->p + 1] = lag ? DIFFERENCE * 10.0 * dt_s : DIFFERENCE;
+    for (size_t a = 0; a < s->set->axes; a++) {
+        const bool fixed = s->at_rest[0];
+        c.lower[s->p + 1 + a] = fixed ? x[s->p + 1 + a] : -HUGE_VAL;
+        c.upper[s->p + 1 + a] = fixed ? x[s->p + 1 + a] : HUGE_VAL;
+        c.step[s->p + 1 + a] = DIFFERENCE_ERRORS * fit->residual_sd[a];
+    }
+    for (size_t a = 0; a < s->set->axes; a++) {
+        const size_t j = s->p + 1 + s->set->axes + a;
+        c.lower[j] = lag ? -HUGE_VAL : x[j];
+        c.upper[j] = lag ? HUGE_VAL : x[j];
+        c.step[j] = DIFFERENCE_ERRORS * s->effort_sd[a];
+    }
+    c.lower[s->last] = none || lag ? 0.0 : -DRIFT_MAX;
+    c.upper[s->last] = none ? 0.0 : lag ? LAG_MAX_ROWS * dt_s : DRIFT_MAX;
+    c.step[s->last] = lag ? DIFFERENCE * 10.0 * dt_s : DIFFERENCE;
     return c;
 }
 
@@ -193,8 +242,11 @@ static double find_share(const struct search *s, double squares)
 /* Fits an effect from one start; one that gains little after the first steps is left. */
 static double fit_effect(struct search *s, const double *base, double start, double *x)
 {
-    memcpy(x, base, (s->p + 1) * sizeof *x);
-    x[s->p + 1] = start;
+    memcpy(x, base, s->last * sizeof *x);
+    x[s->last] = start;
+    if (s->effect == EFFORT_LAG) { /* a lag takes the place of a part of the delay */
+        x[s->p] = fmax(x[s->p] - start, 0.0);
+    }
     const struct curve_fit c = describe_search(s, x);
     double squares = curve_fit_run(&c, FIRST_ITERATIONS, x, s->tried);
     if (find_chi2(s, squares) > CAUSE_CHI2) {
@@ -222,7 +274,10 @@ static void find_errors(struct search *s, const double *x, double squares,
     }
     qr_flush(&qr);
     const size_t last = c.p - 1;
-    cause->size_se = sqrt(squares / (double)c.n) / fabs(qr.r[last][last]);
+    cause->lag = s->lag;
+    cause->lag.lag_s = x[last];
+    cause->lag.delay_s = x[s->p];
+    cause->lag.lag_se_s = sqrt(squares / (double)c.n) / fabs(qr.r[last][last]);
     for (size_t i = last; i-- > 0;) {
         by[i] = -qr.r[i][last];
         for (size_t j = i + 1; j < last; j++) {
@@ -230,21 +285,22 @@ static void find_errors(struct search *s, const double *x, double squares,
         }
         by[i] = fabs(qr.r[i][i]) > 0.0 ? by[i] / qr.r[i][i] : 0.0;
     }
-    memcpy(cause->slope, by, s->p * sizeof *by);
+    memcpy(cause->lag.slope, by, (s->p + 1) * sizeof *by);
 }
 
 /* Fits the effect from all starts; keeps it if it explains more than the best so far. */
 static void try_effect(struct search *s, const double *base, struct effort_cause *cause)
 {
     const bool lag = s->effect == EFFORT_LAG;
-    for (size_t i = 0; i < (lag ? COUNT(LAG_STARTS) : 1); i++) {
+    const double starts_s[] = {LAG_SHORT * s->set->dt_s,
+                               fmax(LAG_SHARE * base[s->p], s->set->dt_s)};
+    for (size_t i = 0; i < (lag ? COUNT(starts_s) : 1); i++) {
         double x[CURVE_FIT_UNKNOWNS_MAX];
-        const double squares =
-            fit_effect(s, base, lag ? LAG_STARTS[i] * s->set->dt_s : DRIFT_START, x);
+        const double squares = fit_effect(s, base, lag ? starts_s[i] : DRIFT_START, x);
         const double share = find_share(s, squares);
         if (share > cause->share) {
             cause->effect = s->effect;
-            cause->size = x[s->p + 1];
+            cause->size = x[s->last];
             cause->share = share;
             cause->chi2 = find_chi2(s, squares);
             if (lag) {
@@ -277,7 +333,7 @@ static void find_responses(struct search *s)
                     s->model->rows_under ? tau : NULL, slope);
     for (size_t a = 0; a < n; a++) {
         const double rate = -slope[a * n + a];
-        s->response_s[a] = rate > 0.0 ? 1.0 / rate : HUGE_VAL;
+        s->lag.response_s[a] = rate > 0.0 ? 1.0 / rate : HUGE_VAL;
     }
 }
 
@@ -288,7 +344,12 @@ static void search_cause(struct search *s, struct effort_cause *cause)
     bool coloured = false;
     memcpy(base, s->fit->estimate.value, s->p * sizeof *base);
     base[s->p] = isfinite(s->fit->delay_s) ? s->fit->delay_s : 0.0;
-    base[s->p + 1] = 0.0;
+    memcpy(base + s->p + 1, s->fit->initial[0], s->set->axes * sizeof *base);
+    for (size_t a = 0; a < s->set->axes; a++) {
+        s->effort_sd[a] = gsl_stats_sd(s->set->tau[a], 1, n);
+        base[s->p + 1 + s->set->axes + a] = s->lag.at_rest[0] ? 0.0 : s->set->tau[a][0];
+    }
+    base[s->last] = 0.0;
     s->effect = EFFORT_EFFECTS;
     const struct curve_fit c = describe_search(s, base);
     s->squares = curve_fit_run(&c, ITERATIONS, base, s->residual);
@@ -315,7 +376,7 @@ static void search_cause(struct search *s, struct effort_cause *cause)
 static enum status alloc_search(struct search *s)
 {
     const size_t all = s->set->axes * s->set->n;
-    const size_t unknowns = s->p + 2;
+    const size_t unknowns = s->last + 1;
     s->room = gsl_vector_alloc((unknowns + 1 + 3) * all);
     if (!s->room) {
         return STATUS_E_NOMEM;
@@ -340,10 +401,22 @@ static bool begins_at_rest(const struct search *s, size_t run)
     return rest;
 }
 
+/* A run whose first velocities do not exceed their noise: no effort acted before it. */
+static bool starts_slowly(const struct search *s, size_t run)
+{
+    const size_t first = s->set->run_start[run];
+    bool slow = true;
+    for (size_t a = 0; a < s->set->axes; a++) {
+        slow = slow && fabs(s->set->nu[a][first]) <= SLOW_NOISE * s->set->noise_sd[a];
+    }
+    return slow;
+}
+
 static void set_rules(struct search *s, struct step_budget *budget)
 {
     for (size_t r = 0; r < s->set->run_count; r++) {
         s->at_rest[r] = begins_at_rest(s, r);
+        s->lag.at_rest[r] = s->at_rest[r] || starts_slowly(s, r);
     }
     s->rules = (struct trajectory_rules){.model = s->model,
                                          .set = &s->view,
@@ -362,7 +435,7 @@ static bool is_start(const struct data_set *set, const struct dynamics_fit *fit)
 {
     bool well = fit->method == DYNAMICS_OUTPUT_ERROR &&
                 (fit->stop == DYNAMICS_STOP_CONVERGED || fit->stop == DYNAMICS_STOP_STALLED) &&
-                fit->estimate.p + 2 <= CURVE_FIT_UNKNOWNS_MAX;
+                fit->estimate.p + 2 * set->axes + 2 <= CURVE_FIT_UNKNOWNS_MAX;
     for (size_t i = 0; i < fit->estimate.p; i++) {
         well = well && isfinite(fit->estimate.value[i]);
     }
@@ -384,6 +457,7 @@ enum status effort_cause_find(const struct model *model, const struct data_set *
     if (!is_start(set, fit)) {
         return STATUS_OK;
     }
+    s.last = s.p + 1 + 2 * set->axes;
     s.inertia = model_parameter_find(model, "inertia");
     s.drag = model_parameter_find(model, "viscous");
     const enum status st = alloc_search(&s);
@@ -392,7 +466,6 @@ enum status effort_cause_find(const struct model *model, const struct data_set *
         find_responses(&s);
         search_cause(&s, &out);
         out.effect = is_significant(&out) ? out.effect : EFFORT_EFFECTS;
-        memcpy(out.response_s, s.response_s, sizeof out.response_s);
         *cause = out;
     }
     gsl_vector_free(s.room);
@@ -402,28 +475,30 @@ enum status effort_cause_find(const struct model *model, const struct data_set *
 /* ---- use of the findings ---- */
 
 void effort_lag_widen(const struct model *model, const struct data_set *set,
-                      const struct effort_cause *cause, struct dynamics_fit *fit)
+                      const struct effort_lag *lag, struct dynamics_fit *fit)
 {
-    const double variance = cause->size_se * cause->size_se;
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        for (size_t j = 0; j < fit->estimate.p; j++) {
-            fit->estimate.covariance[i][j] += cause->slope[i] * cause->slope[j] * variance;
+    const size_t p = fit->estimate.p;
+    const double variance = lag->lag_se_s * lag->lag_se_s;
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            fit->estimate.covariance[i][j] += lag->slope[i] * lag->slope[j] * variance;
         }
+        fit->delay_covariance[i] += lag->slope[i] * lag->slope[p] * variance;
     }
+    fit->delay_se_s = hypot(fit->delay_se_s, lag->slope[p] * lag->lag_se_s);
     dynamics_judge(fit, model, set);
 }
 
-void effort_cause_judge(const struct effort_cause *cause, struct dynamics_fit *fit)
+void effort_cause_judge(const struct effort_cause *cause, const struct effort_lag *lag,
+                        struct dynamics_fit *fit)
 {
     static const char *const what[EFFORT_EFFECTS] = {
         [EFFORT_DRIFTS] = "the effect of an effort (supply, temperature of the motor)",
         [EFFORT_INERTIA_DRIFTS] = "the inertia (load)",
         [EFFORT_DRAG_DRIFTS] = "viscous friction (temperature)"};
     struct estimate *e = &fit->estimate;
-    if (cause->lag_s > 0.0) {
-        estimate_note(e, REASON_DELAY_ASSUMED,
-                      "effort lag %.3g ms: fitted, and the values hold with it",
-                      1e3 * cause->lag_s);
+    if (lag->lag_s > 0.0) {
+        estimate_note(e, REASON_DELAY_ASSUMED, "effort lag %.3g ms: fitted", 1e3 * lag->lag_s);
     }
     if (cause->effect == EFFORT_EFFECTS || cause->effect == EFFORT_LAG) {
         return;

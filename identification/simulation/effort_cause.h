@@ -26,15 +26,22 @@ enum effort_effect {
     EFFORT_EFFECTS         /* none */
 };
 
+/* Efforts that act late. */
+struct effort_lag {
+    double lag_s, delay_s;            /* lag_s 0: none */
+    double lag_se_s;                  /* error of the lag */
+    double slope[DYNAMICS_P_MAX + 1]; /* change of parameters and delay per second of the lag */
+    double response_s[MODEL_AXES_MAX]; /* time constants of the axes in motion */
+    double before[MODEL_AXES_MAX];     /* efforts that act at the first row */
+    bool at_rest[DATA_RUNS_MAX];       /* no effort acted before a later run */
+};
+
 struct effort_cause {
     enum effort_effect effect; /* EFFORT_EFFECTS: none explains enough */
     double size;
     double share, chi2;    /* of the coloured residual that it explains, and significance */
     double coloured_share; /* of the residual, relative to the motion; the largest axis */
-    double size_se;        /* of a lag */
-    double slope[DYNAMICS_P_MAX];      /* change of the parameters per second of a lag */
-    double response_s[MODEL_AXES_MAX]; /* time constants of the axes in motion */
-    double lag_s;                      /* that the efforts already have; 0: none */
+    struct effort_lag lag; /* if that is the effect */
 };
 
 /* Analyses the residuals of a fit by output_error; one by another method, or one that explains
@@ -44,17 +51,17 @@ MUST_USE enum status effort_cause_find(const struct model *model, const struct d
                                        const struct dynamics_fit *fit,
                                        struct step_budget *budget, struct effort_cause *cause);
 
-/* Replaces the efforts by those behind a lag: for each row the constant effort that moves an
- * axis with its time constant as far. tau: memory of the efforts [axes][n], may be that of the
- * set. */
-void effort_lag_apply(const struct data_set *set, double lag_s, const double *response_s,
+/* Computes the efforts behind a delay and a lag: for each row the constant effort that moves an
+ * axis with its time constant as far. tau [axes][n], out, apart from the efforts of the set. */
+void effort_lag_apply(const struct data_set *set, const struct effort_lag *lag,
                       double *const *tau);
 
-/* Adds the error of a fitted lag to those of the parameters. */
+/* Adds the error of a fitted lag to those of the parameters and of the delay. */
 void effort_lag_widen(const struct model *model, const struct data_set *set,
-                      const struct effort_cause *cause, struct dynamics_fit *fit);
+                      const struct effort_lag *lag, struct dynamics_fit *fit);
 
-/* Adds the findings to the verdict. */
-void effort_cause_judge(const struct effort_cause *cause, struct dynamics_fit *fit);
+/* Adds the findings to the verdict; lag: the one that the efforts have. */
+void effort_cause_judge(const struct effort_cause *cause, const struct effort_lag *lag,
+                        struct dynamics_fit *fit);
 
 #endif

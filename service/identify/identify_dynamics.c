@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_vector.h>
+
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/model_choice.h"
 #include "identification/dynamics/unmodelled_term.h"
@@ -240,37 +242,50 @@ static enum status fit_data(struct identify_result *result, struct err *err)
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
-/* Lets the efforts of a recording act through a lag. */
-static void apply_lag(struct data_table *table, const struct effort_cause *lag)
+/* Lets the efforts of a recording act late. */
+static enum status apply_lag(struct data_table *table, const struct effort_lag *lag)
 {
+    const size_t n = table->set.n;
     double *tau[MODEL_AXES_MAX];
-    for (size_t a = 0; a < table->set.axes; a++) {
-        tau[a] = table->memory->data + (table->set.tau[a] - table->memory->data);
+    gsl_vector *room = gsl_vector_alloc(table->set.axes * n);
+    for (size_t a = 0; a < table->set.axes && room; a++) {
+        tau[a] = room->data + a * n;
     }
-    effort_lag_apply(&table->set, lag->size, lag->response_s, tau);
+    if (!room) {
+        return STATUS_E_NOMEM;
+    }
+    effort_lag_apply(&table->set, lag, tau);
+    for (size_t a = 0; a < table->set.axes; a++) {
+        const ptrdiff_t at = table->set.tau[a] - table->memory->data;
+        memcpy(table->memory->data + at, tau[a], n * sizeof(double));
+    }
+    gsl_vector_free(room);
+    return STATUS_OK;
 }
 
 /* Finds a lag or a drift. With a lag, the model is fitted again, and a drift is sought again.
  */
 static enum status find_cause(struct identify_result *result, struct err *err)
 {
+    const struct model *model = result->kind->model;
     const struct data_set *set = &result->own.table.set;
-    enum status st = dynamics_estimate_cause(result->kind->model, set, &result->options,
-                                             &result->fit, &result->cause);
+    enum status st =
+        dynamics_estimate_cause(model, set, &result->options, &result->fit, &result->cause);
     if (st == STATUS_OK && result->cause.effect == EFFORT_LAG) {
-        const struct effort_cause lag = result->cause;
-        apply_lag(&result->own.table, &lag);
-        if (result->head.is_held_out) {
-            apply_lag(&result->held_out.table, &lag);
+        result->lag = result->cause.lag;
+        st = apply_lag(&result->own.table, &result->lag);
+        if (st == STATUS_OK && result->head.is_held_out) {
+            st = apply_lag(&result->held_out.table, &result->lag);
         }
-        st = fit_data(result, err);
-        if (st != STATUS_OK) {
-            return st;
+        if (st == STATUS_OK) {
+            st = fit_data(result, err);
+            if (st != STATUS_OK) {
+                return st;
+            }
+            effort_lag_widen(model, set, &result->lag, &result->fit);
+            st = dynamics_estimate_cause(model, set, &result->options, &result->fit,
+                                         &result->cause);
         }
-        effort_lag_widen(result->kind->model, set, &lag, &result->fit);
-        st = dynamics_estimate_cause(result->kind->model, set, &result->options, &result->fit,
-                                     &result->cause);
-        result->cause.lag_s = lag.size;
     }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
@@ -395,7 +410,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
             variant_choice_judge(&list, &result->variants, &result->fit);
         }
         input_interpolation_report(&result->fit, &result->hold);
-        effort_cause_judge(&result->cause, &result->fit);
+        effort_cause_judge(&result->cause, &result->lag, &result->fit);
         if (result->phases) {
             estimate_note(&result->fit.estimate, REASON_AUTOCORRELATED,
                           "commands change between rows: the phase of each was fitted");
@@ -405,6 +420,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
                              &result->own.check,
                              result->head.is_held_out ? &result->held_out.check : NULL);
         column_check_judge(&result->columns, model, &result->own.summary, &result->fit);
+        dynamics_note_tried(&result->fit, model, &result->own.check, result->head.is_held_out);
     }
     return st == STATUS_OK && result->head.reference[0].given ? compare_reference(result, err)
                                                               : st;
@@ -524,6 +540,9 @@ enum status identify_dynamics_judge(void *what, struct err *err)
     const enum status st = result->refused ? STATUS_OK : judge_fit(result, err);
     if (st != STATUS_OK) {
         return st;
+    }
+    if (isfinite(result->fit.delay_s)) {
+        result->fit.delay_s += result->lag.delay_s; /* the efforts already had it */
     }
     result->options.go_on = NULL;
     result->options.context = NULL;

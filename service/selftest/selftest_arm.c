@@ -101,10 +101,15 @@ static double draw_current(const struct selftest_scenario *w, const struct motio
     return i * (1.0 + w->off) * (share >= 0.5 ? 1.0 + w->at_half : 1.0);
 }
 
+/* A delay of currents in rows, at most. */
+enum { LATE_ROWS_MAX = 64 };
+
 void selftest_write_joints(const struct selftest_scenario *scenario,
                            struct random_source *draws, FILE *to)
 {
     struct motion m = {.start_s = 0.0};
+    double past[ARM_JOINTS][LATE_ROWS_MAX] = {{0.0}};
+    const size_t late = (size_t)(scenario->late_s * RATE_HZ + 0.5);
     (void)fputs("t", to);
     for (size_t j = 1; j <= ARM_JOINTS; j++) {
         (void)fprintf(to, ",q%zu,qd%zu,i%zu", j, j, j);
@@ -115,7 +120,13 @@ void selftest_write_joints(const struct selftest_scenario *scenario,
         double i[ARM_JOINTS];
         move_on(&m, t_s, draws);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
-            i[j] = draw_current(scenario, &m, j, (double)k / ROWS) +
+            double *now = &past[j][k % LATE_ROWS_MAX];
+            const double before = past[j][(k + LATE_ROWS_MAX - 1) % LATE_ROWS_MAX];
+            *now = draw_current(scenario, &m, j, (double)k / ROWS);
+            *now += k > 0 && scenario->lag_s > 0.0
+                        ? (before - *now) * exp(-1.0 / (RATE_HZ * scenario->lag_s))
+                        : 0.0;
+            i[j] = past[j][(k - (k < late ? k : late)) % LATE_ROWS_MAX] +
                    CURRENT_SD * draw_normal(draws);
         }
         (void)fprintf(to, "%.6f", scenario->counted ? (double)k : factor_of(scenario, 0) * t_s);

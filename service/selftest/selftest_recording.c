@@ -44,6 +44,7 @@ struct recording {
     struct model_trial trial;
     const struct selftest_scenario *scenario;
     double *t_s;
+    double *acts_s; /* [samples] when the efforts of a row act, without the delay */
     double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX]; /* [samples] */
     struct random_source *noise;
 };
@@ -91,6 +92,30 @@ static void draw_stamps(struct recording *r)
                                ? r->scenario->jitter * M_SQRT1_2 * draw_normal(r->noise)
                                : 0.0;
         r->t_s[k] = r->trial.dt_s * ((double)k + fmax(fmin(off, 0.45), -0.45));
+    }
+}
+
+static bool changes_effort(const struct recording *r, size_t k)
+{
+    bool changes = false;
+    for (size_t a = 0; a < r->row->model->axis_count && k > 0; a++) {
+        changes = changes || fabs(r->tau[a][k] - r->tau[a][k - 1]) > 0.0;
+    }
+    return changes;
+}
+
+static void draw_delays(struct recording *r)
+{
+    const struct selftest_scenario *w = r->scenario;
+    double off_s = 0.0;
+    for (size_t k = 0; k < r->trial.samples; k++) {
+        if (changes_effort(r, k)) {
+            off_s =
+                -w->early * (r->t_s[k] - r->t_s[k - 1]) * random_between(r->noise, 0.0, 1.0) +
+                w->scatter_s * random_between(r->noise, 0.0, 1.0) +
+                w->clock_s * (double)k / (double)r->trial.samples;
+        }
+        r->acts_s[k] = r->t_s[k] + off_s;
     }
 }
 
@@ -154,6 +179,30 @@ static void stick_joint(const struct recording *r, const double *tau, double h_s
     pose[0] += h_s * nu[0];
 }
 
+/* Lets an effort act through a limit of rate and a lag. */
+static void filter_effort(const struct recording *r, double h_s, size_t axis, double tau,
+                          double limited[MODEL_AXES_MAX], double acting[MODEL_AXES_MAX])
+{
+    const struct selftest_scenario *w = r->scenario;
+    const double most = w->rate * largest_effort(r, axis) * h_s;
+    limited[axis] +=
+        w->rate > 0.0 ? fmin(fmax(tau - limited[axis], -most), most) : tau - limited[axis];
+    acting[axis] +=
+        (limited[axis] - acting[axis]) * (w->lag_s > 0.0 ? 1.0 - exp(-h_s / w->lag_s) : 1.0);
+}
+
+/* Draws the noise of one measurement. */
+static double draw_noise(const struct recording *r, size_t axis, double velocity,
+                         double *before)
+{
+    const struct selftest_scenario *w = r->scenario;
+    const double quiet = w->memory > 0.0 ? 0.25 : 1.0;
+    const double sd = quiet * r->trial.noise_sd[axis] + w->grows * fabs(velocity);
+    *before =
+        w->memory * *before + sqrt(1.0 - w->memory * w->memory) * sd * draw_normal(r->noise);
+    return *before;
+}
+
 /* Simulates from rest, with each effort delayed, and adds the measurement noise. */
 static void drive_robot(struct recording *r)
 {
@@ -167,6 +216,10 @@ static void drive_robot(struct recording *r)
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
     double force[MODEL_AXES_MAX] = {0.0};
+    double limited[MODEL_AXES_MAX] = {0.0};
+    double acting[MODEL_AXES_MAX] = {0.0};
+    double noise[MODEL_AXES_MAX] = {0.0};
+    double theta[MODEL_PARAMETERS_MAX];
     struct random_source gusts = {.state = ~r->noise->state};
     double rate = 0.0;
     size_t held = 0;
@@ -176,26 +229,29 @@ static void drive_robot(struct recording *r)
             (k + 1 < c->samples ? r->t_s[k + 1] - r->t_s[k] : c->dt_s) / (double)fine;
         const double share = (double)k / (double)c->samples;
         for (size_t a = 0; a < model->axis_count; a++) {
-            r->nu[a][k] = nu[a] + c->noise_sd[a] * draw_normal(r->noise);
+            r->nu[a][k] = nu[a] + draw_noise(r, a, nu[a], &noise[a]);
             r->pose[a][k] = pose[a];
         }
+        memcpy(theta, c->theta, sizeof theta);
+        theta[1] *= 1.0 + r->scenario->warms * (share - 0.5);
         for (size_t f = 0; f < fine; f++) {
             const double late_s = r->t_s[k] + ((double)f + 0.5) * h_s - c->delay_s;
             double tau[MODEL_AXES_MAX] = {0.0};
-            while (held < k && r->t_s[held + 1] <= late_s) {
+            while (held + 1 < c->samples && r->acts_s[held + 1] <= late_s) {
                 held++;
             }
             pass_gusts(r, &gusts, h_s, force);
             for (size_t a = 0; a < model->axis_count; a++) {
-                tau[a] =
-                    force[a] + (late_s >= 0.0 ? effect_of(r, a, r->tau[a][held], share) : 0.0);
+                tau[a] = late_s >= 0.0 ? effect_of(r, a, r->tau[a][held], share) : 0.0;
+                filter_effort(r, h_s, a, tau[a], limited, acting);
+                tau[a] = force[a] + acting[a];
             }
             if (r->scenario->swings > 0.0) {
                 swing_channel(r, tau[0], h_s, nu, &rate);
             } else if (r->scenario->falls > 0.0) {
                 stick_joint(r, tau, h_s, nu, pose);
             } else {
-                model_step(model, c->theta, nu, pose, tau, NULL, h_s);
+                model_step(model, theta, nu, pose, tau, NULL, h_s);
             }
         }
     }
@@ -434,18 +490,20 @@ static void bend_trial(struct recording *r)
 static bool move_robot(struct recording *r)
 {
     const size_t n = r->trial.samples;
-    double *memory = calloc((1 + 3 * r->row->model->axis_count) * n, sizeof *memory);
+    double *memory = calloc((2 + 3 * r->row->model->axis_count) * n, sizeof *memory);
     if (!memory) {
         return false;
     }
     r->t_s = memory;
+    r->acts_s = memory + n;
     for (size_t a = 0; a < r->row->model->axis_count; a++) {
-        r->tau[a] = memory + (1 + 3 * a) * n;
+        r->tau[a] = memory + (2 + 3 * a) * n;
         r->nu[a] = r->tau[a] + n;
         r->pose[a] = r->nu[a] + n;
     }
     draw_stamps(r);
     draw_efforts(r);
+    draw_delays(r);
     drive_robot(r);
     return true;
 }

@@ -43,7 +43,16 @@ struct selftest_scenario {
     double backed;  /* ratio by which negative efforts differ */
     /* sd of unmeasured forces with 1 s correlation, as a ratio of the largest effort */
     double gusts;
-    double drag; /* ratio by which the `dragged` parameters differ */
+    double early;     /* ratio of a row: commands act up to this long before their row */
+    double clock_s;   /* growth of the delay until the end */
+    double scatter_s; /* range of the delay, which differs from command to command */
+    double late_s;    /* delay of an arm's currents */
+    double lag_s;     /* time constant of the efforts, or of an arm's currents */
+    double rate;      /* limit of rate of the efforts, in the largest effort per second */
+    double warms;     /* ratio by which the second parameter changes until the end */
+    double memory;    /* correlation of the noise of neighbouring rows; its sd is a quarter */
+    double grows;     /* noise in proportion to the velocity, ratio */
+    double drag;      /* ratio by which the `dragged` parameters differ */
     const char *dragged[2];
     double quick;  /* factor of the first inertia; 0: 1 */
     double gentle; /* factor of all efforts; 0: 1 */

@@ -131,14 +131,25 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
                                          status_name(status));
 }
 
-/* Lets the efforts act through a lag. */
-static void apply_lag(struct data_table *table, const struct effort_cause *lag)
+/* Lets the efforts act late. */
+static enum status apply_lag(struct data_table *table, const struct effort_lag *lag)
 {
+    const size_t n = table->set.n;
     double *tau[MODEL_AXES_MAX];
-    for (size_t a = 0; a < table->set.axes; a++) {
-        tau[a] = table->memory->data + (table->set.tau[a] - table->memory->data);
+    gsl_vector *room = gsl_vector_alloc(table->set.axes * n);
+    for (size_t a = 0; a < table->set.axes && room; a++) {
+        tau[a] = room->data + a * n;
     }
-    effort_lag_apply(&table->set, lag->lag_s, lag->response_s, tau);
+    if (!room) {
+        return STATUS_E_NOMEM;
+    }
+    effort_lag_apply(&table->set, lag, tau);
+    for (size_t a = 0; a < table->set.axes; a++) {
+        const ptrdiff_t at = table->set.tau[a] - table->memory->data;
+        memcpy(table->memory->data + at, tau[a], n * sizeof(double));
+    }
+    gsl_vector_free(room);
+    return STATUS_OK;
 }
 
 /* Takes the phases of commands within rows off; *removed: there were some. */
@@ -172,17 +183,15 @@ static enum status find_cause(const struct dynamics_task *task, struct data_tabl
         task->model->channels
             ? remove_phases(task->model, &r->fit, table, &r->phases)
             : dynamics_estimate_cause(task->model, set, &options, &r->fit, &r->cause);
-    const struct effort_cause lag = r->cause;
-    if (status == STATUS_OK && lag.effect == EFFORT_LAG) {
-        r->cause.lag_s = lag.size;
-        r->cause.effect = EFFORT_EFFECTS;
-        apply_lag(table, &r->cause);
+    if (status == STATUS_OK && r->cause.effect == EFFORT_LAG) {
+        r->lag = r->cause.lag;
+        status = apply_lag(table, &r->lag);
     }
-    if (status == STATUS_OK && (r->phases || r->cause.lag_s > 0.0)) {
+    if (status == STATUS_OK && (r->phases || r->lag.lag_s > 0.0)) {
         status = estimate_dynamics(task, set, "fit", &r->fit, err);
     }
-    if (status == STATUS_OK && r->cause.lag_s > 0.0) {
-        effort_lag_widen(task->model, set, &lag, &r->fit);
+    if (status == STATUS_OK && r->lag.lag_s > 0.0) {
+        effort_lag_widen(task->model, set, &r->lag, &r->fit);
     }
     return asking.ended ? err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "cancelled")
            : status == STATUS_OK || err->text[0] != '\0'
@@ -325,8 +334,8 @@ static enum status fit_older(const struct dynamics_task *task, struct held_out *
     enum status status = make_table(task, 0, split, &held->older, &ignored, err);
     status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->older, &same, err)
                                  : status;
-    if (status == STATUS_OK && r->cause.lag_s > 0.0) {
-        apply_lag(&held->older, &r->cause);
+    if (status == STATUS_OK && r->lag.lag_s > 0.0) {
+        status = apply_lag(&held->older, &r->lag);
     }
     status = status == STATUS_OK
                  ? estimate_dynamics(task, &held->older.set, "held_out", &held->fit, err)
@@ -336,10 +345,8 @@ static enum status fit_older(const struct dynamics_task *task, struct held_out *
                  : status;
     status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->newer, &same, err)
                                  : status;
-    if (status == STATUS_OK && r->cause.lag_s > 0.0) {
-        apply_lag(&held->newer, &r->cause);
-    }
-    return status;
+    return status == STATUS_OK && r->lag.lag_s > 0.0 ? apply_lag(&held->newer, &r->lag)
+                                                     : status;
 }
 
 static enum status check_held_out(const struct dynamics_task *task, struct dynamics_result *r,
@@ -453,7 +460,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
     if (status == STATUS_OK) {
         const struct model_row *row = model_row_find(task->model->name);
         input_interpolation_report(&r->fit, &r->hold);
-        effort_cause_judge(&r->cause, &r->fit);
+        effort_cause_judge(&r->cause, &r->lag, &r->fit);
         dynamics_check_judge(&r->fit, task->model, &r->summary,
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
@@ -536,6 +543,9 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     data_table_free(&table);
     if (status != STATUS_OK) {
         return status;
+    }
+    if (isfinite(r.fit.delay_s)) {
+        r.fit.delay_s += r.lag.delay_s; /* the efforts already had it */
     }
     r.since_us = task->t_us[0];
     r.until_us = task->t_us[task->n - 1];

@@ -53,7 +53,8 @@ struct dynamics_result {
     struct dynamics_reference honest;
     struct data_summary summary;
     struct interpolation_choice hold;   /* interpolation of the efforts between samples */
-    struct effort_cause cause;          /* a fitted lag of the efforts, or a drift */
+    struct effort_cause cause;          /* a lag of the efforts, or a drift */
+    struct effort_lag lag;              /* that was fitted */
     bool phases;                        /* of commands within rows were fitted */
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: unknown */
     double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN: unknown */
