@@ -87,9 +87,9 @@ struct selftest_scenario {
     /* exchanged columns: rotation and displacement, joints 2 and 3, or two velocities */
     bool exchanged;
     /* For wheels under a camera only: ratio of the way that is lost at full speed, ratio by
-     * which x is too large, growth of the scale per metre of x, growth of the delay; ticks of a
-     * turn, rows of one pose. at_half applies to the right wheel. */
-    double slips, stretched, tilted, clock_s, ticks, rare;
+     * which x is too large, growth of the scale per metre of x; ticks of a turn, rows of one
+     * pose. at_half applies to the right wheel. */
+    double slips, stretched, tilted, ticks, rare;
     /* For poses of an arm only: drag applies to its corrections, gentle to its joints'
      * range. */
     const char *arm;              /* another kind of arm; NULL: ur5 */
