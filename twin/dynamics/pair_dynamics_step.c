@@ -244,8 +244,8 @@ static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, con
         pair_emit_change(run, &change);
         return;
     }
-    const bool automatic = strcmp(by, "auto") == 0;
     const bool promotes = run->p->dynamics.promote == PAIR_PROMOTE_AUTO;
+    const bool automatic = promotes && strcmp(by, "auto") == 0;
     const struct parameter_set *set =
         automatic
             ? parameters_find_same(&d->sets, (uint8_t)r->checks.verdict, r->fit.estimate.value,
@@ -259,7 +259,7 @@ static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, con
     const char *why = parameters_hold_back(set, parameters_differ(&d->sets, set, NULL));
     if (!repeated) {
         change.action = PARAMETERS_PROPOSED;
-        change.detail = automatic && promotes && why ? why : "";
+        change.detail = automatic && why ? why : "";
         change.set = set;
         change.version = set->version;
         pair_emit_change(run, &change);
