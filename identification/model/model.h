@@ -21,6 +21,7 @@ enum model_data {
     MODEL_OF_WHEELS,   /* wheel angles and poses over time */
     MODEL_OF_JOINTS,   /* angles, speeds and currents of an arm's joints over time */
     MODEL_OF_POSES,    /* an arm's joint angles and where its tool is then */
+    MODEL_OF_SERVOS,   /* commanded and measured positions over time */
     MODEL_DATA_COUNT
 };
 

@@ -14,9 +14,10 @@
 static const double SINGLE_SHARE = 0.9;
 
 static const struct identify_method *const methods[MODEL_DATA_COUNT] = {
-    [MODEL_OF_MOTION] = &identify_dynamics,     [MODEL_OF_MOVES] = &identify_travel_time,
-    [MODEL_OF_COMMANDS] = &identify_arm_time,   [MODEL_OF_WHEELS] = &identify_odometry,
-    [MODEL_OF_JOINTS] = &identify_arm_friction, [MODEL_OF_POSES] = &identify_arm_kinematics,
+    [MODEL_OF_MOTION] = &identify_dynamics,       [MODEL_OF_MOVES] = &identify_travel_time,
+    [MODEL_OF_COMMANDS] = &identify_arm_time,     [MODEL_OF_WHEELS] = &identify_odometry,
+    [MODEL_OF_JOINTS] = &identify_arm_friction,   [MODEL_OF_POSES] = &identify_arm_kinematics,
+    [MODEL_OF_SERVOS] = &identify_position_servo,
 };
 
 /* Refuses options that do not apply to this kind of model. */

@@ -60,6 +60,6 @@ MUST_USE enum status identify_find(const struct identify_method *method,
                                    struct err *err);
 
 extern const struct identify_method identify_dynamics, identify_travel_time, identify_arm_time,
-    identify_odometry, identify_arm_friction, identify_arm_kinematics;
+    identify_odometry, identify_arm_friction, identify_arm_kinematics, identify_position_servo;
 
 #endif

@@ -10,6 +10,7 @@
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
 #include "service/selftest/selftest_arm.h"
+#include "service/selftest/selftest_servo.h"
 #include "service/selftest/selftest_wheels.h"
 
 enum {
@@ -533,6 +534,8 @@ enum status selftest_record(const struct model_row *row,
         selftest_write_wheels(r.scenario, draws, to);
     } else if (fine && robot->data == MODEL_OF_POSES) {
         selftest_write_poses(r.scenario, draws, to);
+    } else if (fine && robot->data == MODEL_OF_SERVOS) {
+        selftest_write_servo(r.scenario, draws, to);
     } else if (fine) {
         (robot->data == MODEL_OF_COMMANDS ? write_arm_moves : write_moves)(&r, to);
     }

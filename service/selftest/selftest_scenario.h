@@ -92,6 +92,7 @@ struct selftest_scenario {
     double slips, stretched, tilted, ticks, rare;
     /* For poses of an arm only: drag applies to its corrections, gentle to its joints'
      * range. */
+    double play_rad; /* rad, backlash behind a servo; clip: its commands have two values */
     const char *arm;              /* another kind of arm; NULL: ur5 */
     double tool_m;                /* m, distance of the tool from the flange */
     double leans_rad, turned_rad; /* rad, tilt and rotation of the base */

@@ -10,6 +10,7 @@
 #include "identification/travel/profile_fit.h"
 #include "service/identify/identify.h"
 #include "service/selftest/selftest_arm.h"
+#include "service/selftest/selftest_servo.h"
 #include "service/selftest/selftest_wheels.h"
 
 static const double ERROR_RATIO = 1e-3;
@@ -226,6 +227,18 @@ const struct selftest_scenario selftest_scenarios[] = {
     SCENARIO("alike", "arm_kinematics", WRONG, "poses within 1.5 degrees", .gentle = 0.0083),
     SCENARIO("other_day", "arm_kinematics", RIGHT, "held out: the same arm", .held_out = true),
     SCENARIO("other_arm", "arm_kinematics", WRONG, "held out: an arm with other links", .held_out = true, .drag = 0.5),
+    SCENARIO("as_modelled", "position_servo", RIGHT, "the world of the model", .off = 0.0),
+    SCENARIO("uneven_stamps", "position_servo", RIGHT, "times between rows that vary by 10 %", .jitter = 0.15),
+    SCENARIO("play", "position_servo", RIGHT, "a play of 12 mrad behind the motor", .play_rad = 0.012),
+    SCENARIO("other_day", "position_servo", RIGHT, "held out: the same servo", .held_out = true),
+    SCENARIO("other_gain", "position_servo", WRONG, "held out: 20 % less stiffness", .held_out = true, .off = -0.2),
+    SCENARIO("gain_falls", "position_servo", WRONG, "20 % less stiffness from half time on", .at_half = -0.2),
+    SCENARIO("asymmetric", "position_servo", WRONG, "commands below zero worth 15 % less", .backed = -0.15),
+    SCENARIO("two_values", "position_servo", WRONG, "two values of the command", .clip = 0.5),
+    SCENARIO("gentle", "position_servo", WRONG, "commands hardly beyond the dead band", .gentle = 0.05),
+    SCENARIO("command_deg", "position_servo", WRONG, "commands in degrees", .factor = {0, 57.29578}),
+    SCENARIO("time_ms", "position_servo", WRONG, "times in milliseconds", .factor = {1000.0}),
+    SCENARIO("row_numbers", "position_servo", WRONG, "row numbers for times", .counted = true),
 };
 /* clang-format on */
 const size_t selftest_scenario_count = COUNT(selftest_scenarios);
@@ -242,6 +255,9 @@ static double truth_of(const struct model_row *row, size_t i, const char **name)
     }
     if (row->data == MODEL_OF_POSES) {
         return selftest_poses_truth(i, name);
+    }
+    if (row->data == MODEL_OF_SERVOS) {
+        return selftest_servo_truth(i, name);
     }
     const bool is_arm = row->data == MODEL_OF_COMMANDS;
     const size_t count = row->model ? row->model->parameter_count

@@ -28,6 +28,7 @@ identification/geometry: base/errors base/numbers
 identification/fit: base/text base/errors base/numbers identification/numeric identification/data
 identification/travel: base/text base/errors base/numbers identification/numeric identification/fit
 identification/odometry: base/text base/errors base/numbers identification/numeric identification/fit
+identification/servo: base/text base/errors base/numbers identification/numeric identification/fit
 identification/arm: base/errors base/numbers identification/numeric identification/geometry identification/fit
 identification/simulation: base/text base/errors base/numbers identification/numeric identification/data
   identification/fit
@@ -48,7 +49,7 @@ twin/team/step: base/text base/errors base/numbers logger/message identification
 twin/team/check: base/errors base/numbers twin/team/step
 twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
 twin/report: base/errors logger/message identification/data identification/model identification/geometry
-  identification/fit identification/travel identification/odometry identification/arm identification/dynamics
+  identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
 twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model twin/efsm
   twin/machine twin/arm
@@ -85,7 +86,7 @@ service/sim/robot: base/text base/numbers logger/message logger/codec identifica
 service/sim/experiment: base/numbers logger/message identification/model twin/sim/experiment config/options
   config/model config/labfile service/tool
 service/identify: base/text base/errors base/numbers logger/message identification/data identification/model
-  identification/fit identification/travel identification/odometry identification/arm identification/dynamics
+  identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/report logger/storage service/tool
 service/selftest: base/text base/errors base/numbers logger/message identification/model identification/fit
   identification/travel identification/odometry identification/arm service/tool service/identify

@@ -1,0 +1,32 @@
+/* identification/servo/servo_simulation.h - motion of a position-commanded servo.
+ *
+ * Between changes of the command, stick and slip, the equations (docs/model/position_servo.md,
+ * eq. 2) are linear and solved exactly. Terms that are not linear use short substeps. Pure.
+ */
+#ifndef IDENTIFICATION_SERVO_SERVO_SIMULATION_H
+#define IDENTIFICATION_SERVO_SERVO_SIMULATION_H
+
+#include <stdint.h>
+
+#include "identification/servo/servo_data.h"
+
+/* Constants of one servo. Angles that divide a torque by the stiffness are in rad. */
+struct servo_law {
+    double stiffness; /* wn^2, 1/s^2, > 0 */
+    double damping;   /* 2 zeta wn, 1/s, > 0 */
+    double dead_band_rad;
+    double droop_rad, droop_sin_rad, droop_cos_rad;
+    double scale; /* position for each unit of command */
+    double delay_s;
+    double play_rad;
+    double error_max_rad;                    /* torque limit; infinite: none */
+    double speed_radps, acceleration_radps2; /* profile of the set point; infinite: none */
+    double substep_s;                        /* longest step where a limit acts */
+};
+
+/* Simulates all runs from their first position. position_rad [n] gets the position at every
+ * row. Returns the number of steps. */
+uint64_t servo_simulate(const struct servo_set *set, const struct servo_law *law,
+                        double *position_rad);
+
+#endif
