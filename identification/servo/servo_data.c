@@ -318,7 +318,7 @@ enum status servo_set_make(const struct servo_raw *raw, struct servo_set *set,
         gsl_vector_free(memory);
         return st;
     }
-    made.t_s = m.t;
+    made.t_s = made.change_s = m.t;
     made.command_rad = m.command;
     made.position_rad = m.position;
     made.memory = memory;

@@ -32,6 +32,7 @@ struct servo_raw {
 struct servo_set {
     size_t n, positions;
     const double *t_s, *command_rad; /* [n] finite */
+    const double *change_s;          /* [n] when the command of a row came into force: t_s */
     const double *position_rad;      /* [n] NaN: no position */
     size_t run_count;                /* 1 .. SERVO_RUNS_MAX; a run begins with a position */
     size_t run_start[SERVO_RUNS_MAX + 1];

@@ -26,23 +26,44 @@ struct extension {
 
 /* --- search ------------------------------------------------------------------------------- */
 
+static bool has_limit(const struct servo_point *point)
+{
+    return point->free[TERM_SPEED] || point->free[TERM_TORQUE];
+}
+
+/* Limits bend the sum of squares: coarse differences lead out of its narrow minima. */
+static bool search_end(struct servo_problem *p, struct servo_point *point)
+{
+    static const double ladder[] = {10.0, 3.0, 1.0};
+    bool converged = false;
+    for (size_t i = has_limit(point) ? 0 : COUNT(ladder) - 1; i < COUNT(ladder); i++) {
+        p->difference = ladder[i];
+        p->gain_enough = i + 1 < COUNT(ladder) ? 0.3 : 0.01;
+        servo_accuracy_set(p, i + 1 < COUNT(ladder) ? SERVO_COARSE : SERVO_FINE);
+        converged = servo_search_run(p, point, ITERATIONS_MAX);
+    }
+    return converged;
+}
+
 /* Searches from each start for some iterations, and from the best ones to the end. */
 static bool search_starts(struct servo_problem *p, struct servo_point *points, size_t count,
-                          struct servo_point *best)
+                          size_t ends, struct servo_point *best)
 {
     bool converged = false;
     best->sse = HUGE_VAL;
     servo_accuracy_set(p, SERVO_COARSE);
     for (size_t i = 0; i < count; i++) {
+        p->difference = has_limit(&points[i]) ? 10.0 : 1.0;
         (void)servo_search_run(p, &points[i], ITERATIONS_FEW);
     }
+    p->difference = 1.0;
     servo_accuracy_set(p, SERVO_FINE);
-    for (size_t round = 0; round < BEST && round < count; round++) {
+    for (size_t round = 0; round < ends && round < count; round++) {
         size_t first = 0;
         for (size_t i = 1; i < count; i++) {
             first = points[i].sse < points[first].sse ? i : first;
         }
-        const bool done = servo_search_run(p, &points[first], ITERATIONS_MAX);
+        const bool done = search_end(p, &points[first]);
         if (points[first].sse < best->sse) {
             *best = points[first];
             converged = done;
@@ -141,11 +162,16 @@ static size_t begin_profile(const struct servo_problem *p, const struct servo_st
 /* Play comes first: it also tells how much of it the data exclude. */
 static const struct extension extensions[] = {
     {{TERM_PLAY}, 1, begin_play},
-    {{TERM_SPEED, TERM_ACCELERATION}, 2, begin_profile},
     {{TERM_SCALE}, 1, begin_scale},
-    {{TERM_TORQUE}, 1, begin_torque},
     {{TERM_DROOP_SIN, TERM_DROOP_COS}, 2, begin_gravity},
+    {{TERM_SPEED, TERM_ACCELERATION}, 2, begin_profile},
+    {{TERM_TORQUE}, 1, begin_torque},
 };
+
+static bool is_limit(const struct extension *extension)
+{
+    return extension->term[0] == TERM_SPEED || extension->term[0] == TERM_TORQUE;
+}
 
 static double compare_points(const struct servo_problem *p, const struct servo_point *less,
                              const struct servo_point *more)
@@ -182,9 +208,8 @@ static bool fit_extension(struct servo_problem *p, const struct servo_start *lin
                           const struct servo_point *base, struct servo_point *best)
 {
     struct servo_point points[STARTS_MAX];
-    const bool limited = base->free[TERM_SPEED] || base->free[TERM_TORQUE];
-    const bool limits = extension->term[0] == TERM_SPEED || extension->term[0] == TERM_TORQUE;
-    if (base->free[extension->term[0]] || (limited && limits)) {
+    const bool limited = has_limit(base);
+    if (base->free[extension->term[0]] || (limited && is_limit(extension))) {
         return false;
     }
     const size_t starts = extension->begin(p, linear, base, points);
@@ -195,7 +220,7 @@ static bool fit_extension(struct servo_problem *p, const struct servo_start *lin
         }
     }
     if (count > 0) {
-        (void)search_starts(p, points, count, best);
+        (void)search_starts(p, points, count, is_limit(extension) ? BEST : 1, best);
     }
     return count > 0;
 }
@@ -249,6 +274,10 @@ static struct servo_point find_extension(struct servo_problem *p,
     for (size_t i = 0; i < COUNT(extensions); i++) {
         struct servo_point more;
         const bool play = extensions[i].term[0] == TERM_PLAY;
+        if (is_limit(&extensions[i])) { /* these cost most, and come last */
+            asks = asks && has_residual(p, &best, &rest_rad) &&
+                   (!has_limit(&best) || rest_rad > LIMIT_REST * coloured_rad);
+        }
         if (!(asks || play) || !fit_extension(p, linear, &extensions[i], asks, point, &more)) {
             continue;
         }
@@ -258,22 +287,51 @@ static struct servo_point find_extension(struct servo_problem *p,
         }
         if (more.sse < best.sse && explains_residual(p, play, coloured_rad, point, &more)) {
             best = more;
-            asks = has_residual(p, &best, &rest_rad);
         }
     }
     return best;
 }
 
+/* Commands that change between rows act before the row that first shows them, by up to a row.
+ * Such a delay must leave no more than the unknown phase of the commands. */
+static void try_early(struct servo_problem *p, struct servo_point *point)
+{
+    struct servo_point early = *point;
+    double rest_rad = 0.0;
+    if (point->x[TERM_DELAY] > 0.0 || has_limit(point) || !has_residual(p, point, &rest_rad)) {
+        return;
+    }
+    p->lo[TERM_DELAY] = -p->set->hold_s;
+    (void)search_end(p, &early);
+    const bool left = has_residual(p, &early, &rest_rad);
+    const struct servo_law law = servo_point_law(&early);
+    if (compare_points(p, point, &early) > TERM_CHI2 &&
+        (!left || rest_rad <= PHASE_RATIO * servo_residuals_phase(p, &law))) {
+        *point = early;
+    } else {
+        p->lo[TERM_DELAY] = 0.0;
+    }
+}
+
+/* A limit that leaves a residual is not the servo's: then the fit without one is better, and
+ * the report says at which speed the servo does not follow. */
 static void extend_fit(struct servo_problem *p, const struct servo_start *linear,
                        struct servo_point *point, struct servo_point *with_play,
                        struct servo_fit *fit)
 {
+    struct servo_point plain = *point;
+    double rest_rad = 0.0;
     for (int round = 0; round < ROUNDS && !servo_problem_is_exhausted(p); round++) {
         const struct servo_point best = find_extension(p, linear, point, with_play, fit);
         if (!(best.sse < point->sse)) {
-            return;
+            break;
         }
+        plain = has_limit(&best) ? plain : best;
         *point = best;
+    }
+    if (has_limit(point) && has_residual(p, point, &rest_rad) &&
+        rest_rad > COLOURED_SHARE * p->set->position_sd) {
+        *point = plain;
     }
 }
 
@@ -413,10 +471,11 @@ static enum status run_fit(struct servo_problem *p, const struct servo_summary *
         return STATUS_OK;
     }
     const size_t count = begin_plain(p, &linear, points);
-    fit->converged = search_starts(p, points, count, &point);
+    fit->converged = search_starts(p, points, count, BEST, &point);
     extend_fit(p, &linear, &point, &with_play, fit);
+    try_early(p, &point);
     fit->exhausted = servo_problem_is_exhausted(p);
-    p->steps_max += p->steps_max / 4; /* errors and parts of a fit that used all */
+    p->steps_max += p->steps_max / 5; /* errors and parts of a fit that used all */
     const enum status st = finish_fit(p, &point, &with_play, fit);
     fit->iterations = p->iterations;
     if (st == STATUS_OK) {
@@ -482,7 +541,8 @@ enum status servo_check_run(const struct servo_set *set, const struct servo_fit 
     }
     for (int i = 0; i < DELAYS; i++) {
         const double share = (double)(2 * i + 1 - DELAYS) / (double)(DELAYS - 1);
-        const double delay_s = fmax(fit->law.delay_s + share * set->hold_s, 0.0);
+        const double delay_s =
+            fmax(fit->law.delay_s + share * set->hold_s, fmin(fit->law.delay_s, 0.0));
         const double sse = try_delay(&problem, fit->law, delay_s);
         if (sse < best.sse) {
             best.sse = sse;

@@ -38,6 +38,9 @@ MUST_USE enum status servo_judge_parts(struct servo_problem *problem,
  * residuals predict, as a ratio of the motion's sd, and the speed above which nothing follows.
  */
 double servo_residuals_colour(const struct servo_problem *problem);
+/* rms of the residual that commands of unknown phase cause: each may have changed anywhere
+ * within the row that first shows it. */
+double servo_residuals_phase(struct servo_problem *problem, const struct servo_law *law);
 void servo_residuals_describe(struct servo_problem *problem, struct servo_fit *fit);
 
 /* Is there a residual beyond noise and the encoder's steps? */

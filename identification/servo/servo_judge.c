@@ -6,6 +6,7 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/numbers/constants.h"
+#include "base/numbers/random.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/servo/servo_thresholds.def"
@@ -307,6 +308,33 @@ double servo_residuals_colour(const struct servo_problem *problem)
     return chance ? 0.0 : sqrt(fmax(squares - white, 0.0) / n) / fmax(set->position_sd, 1e-300);
 }
 
+double servo_residuals_phase(struct servo_problem *problem, const struct servo_law *law)
+{
+    enum { DRAWS = 4 };
+    const struct servo_set *set = problem->set;
+    struct servo_set drawn = *set;
+    struct servo_law later = *law;
+    struct random_source draws = {.state = 1};
+    double *change_s = problem->spare;
+    double *shown[] = {problem->column[0], problem->column[1]};
+    double squares = 0.0;
+    drawn.change_s = change_s;
+    later.delay_s += 0.5 * set->hold_s;
+    problem->steps += servo_simulate(set, law, shown[0]);
+    for (int i = 0; i < DRAWS; i++) {
+        for (size_t k = 0; k < set->n; k++) {
+            const double row_s = k > 0 ? fmin(set->t_s[k] - set->t_s[k - 1], set->hold_s) : 0.0;
+            change_s[k] = set->t_s[k] - random_between(&draws, 0.0, fmax(row_s, 0.0));
+        }
+        problem->steps += servo_simulate(&drawn, &later, shown[1]);
+        for (size_t k = 0; k < set->n; k++) {
+            const double off = shown[1][k] - shown[0][k];
+            squares += problem->weight[k] > 0.0 ? off * off : 0.0;
+        }
+    }
+    return sqrt(squares / DRAWS / problem->count);
+}
+
 /* R2 of the rows whose command is as fast as a limit, or slower, about the mean of all. */
 static double explain_rows(const struct servo_problem *p, const double *speed, double limit,
                            bool above)
@@ -357,6 +385,7 @@ static void describe_fast(struct servo_problem *p, struct servo_fit *fit)
 void servo_residuals_describe(struct servo_problem *problem, struct servo_fit *fit)
 {
     fit->coloured_ratio = servo_residuals_colour(problem);
+    fit->phase_rad = servo_residuals_phase(problem, &fit->law);
     describe_fast(problem, fit);
 }
 
@@ -417,9 +446,12 @@ static void judge_values(struct servo_fit *fit)
             fit->law.scale);
         estimate_advise(e, "check the scales of command and position");
     }
-    if (!fit->converged || fit->exhausted) {
-        estimate_reason(e, REASON_SEARCH_FAILED, ESTIMATE_MARGINAL, "the search %s",
-                        fit->exhausted ? "stopped at its limit of steps" : "ended early");
+    if (!fit->converged) {
+        estimate_reason(e, REASON_SEARCH_FAILED, ESTIMATE_MARGINAL, "the search ended early");
+        estimate_advise(e, "record again, with steps and motion of several speeds");
+    } else if (fit->exhausted) {
+        estimate_note(e, REASON_SEARCH_FAILED,
+                      "the search of extended models stopped at its limit of steps");
     }
     if (e->value[SERVO_DEAD_BAND] < PLAY_ERRORS * e->se[SERVO_DEAD_BAND]) {
         estimate_note(e, REASON_NOT_DETERMINED,
@@ -438,8 +470,13 @@ static void judge_residuals(struct servo_fit *fit, const struct servo_set *set)
         estimate_advise(
             e, "look for loads, for other joints that move, and for clocks that differ");
     }
-    if (e->verdict == ESTIMATE_PASS &&
-        servo_residuals_ask(set, fit->coloured_ratio, COLOURED_SHARE)) {
+    const double coloured_rad = fit->coloured_ratio * set->position_sd;
+    const bool asks = servo_residuals_ask(set, fit->coloured_ratio, COLOURED_SHARE);
+    if (asks && coloured_rad <= PHASE_RATIO * fit->phase_rad) {
+        estimate_note(e, REASON_AUTOCORRELATED,
+                      "commands may change between rows: this explains a residual of %.2g rad",
+                      coloured_rad);
+    } else if (e->verdict == ESTIMATE_PASS && asks) {
         estimate_reason(e, REASON_AUTOCORRELATED, ESTIMATE_MARGINAL,
                         "%.1f %% of the motion is unexplained and not noise",
                         100.0 * fit->coloured_ratio);
@@ -461,8 +498,12 @@ static void describe_terms(struct servo_fit *fit)
         estimate_note(e, REASON_VARIANT_CHOSEN, "a play of %.3g rad behind the motor",
                       e->value[SERVO_PLAY]);
     }
-    if (!(e->value[SERVO_DELAY] > 0.0)) {
+    if (fabs(e->value[SERVO_DELAY]) <= 0.0) {
         estimate_note(e, REASON_AT_BOUND, "the delay is at its bound, 0");
+    } else if (e->value[SERVO_DELAY] < 0.0) {
+        estimate_note(e, REASON_UNEVEN_SAMPLING,
+                      "commands change up to %.2g s before the row that shows them",
+                      -e->value[SERVO_DELAY]);
     }
 }
 

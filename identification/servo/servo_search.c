@@ -8,12 +8,12 @@
 #include "identification/servo/servo_thresholds.def"
 
 /* Steps of all simulations: 40 million take some seconds. More rows may use more. */
-static const double STEPS_MAX = 8e6;
-static const double STEPS_PER_ROW = 5500.0;
+static const double STEPS_MAX = 10e6;
+static const double STEPS_PER_ROW = 6000.0;
 /* Differences of the Jacobian: of logarithms, in ratios of the range, and of the delay, s. */
 static const double STEP_LOG = 1e-3, STEP_ANGLE = 2e-4, STEP_DELAY_S = 2e-4;
 static const struct damped_rules rules = {
-    .lambda = 1e-3, .ease = 0.1, .step_enough = 1e-2, .gain_enough = 1e-2, .loss_enough = 1e-6};
+    .lambda = 1e-3, .ease = 0.1, .step_enough = 1e-2, .loss_enough = 1e-6};
 
 static const double SUBSTEPS_S[] = {8e-3, 4e-3};
 
@@ -83,6 +83,8 @@ enum status servo_problem_init(struct servo_problem *problem, const struct servo
     }
     problem->steps_max = (uint64_t)(STEPS_MAX + STEPS_PER_ROW * (double)set->n);
     servo_accuracy_set(problem, SERVO_FINE);
+    problem->difference = 1.0;
+    problem->gain_enough = 0.01;
     set_bounds(problem);
     set_weights(problem);
     memcpy(problem->kept, problem->weight, set->n * sizeof *problem->kept);
@@ -177,7 +179,7 @@ static void compute_column(struct servo_problem *p, const struct servo_point *po
                            enum servo_term term)
 {
     struct servo_point moved = *point;
-    double difference = usual_difference(p, term);
+    double difference = p->difference * usual_difference(p, term);
     difference = point->x[term] + difference > p->hi[term] ? -difference : difference;
     moved.x[term] += difference;
     simulate_point(p, &moved, p->column[term]);
@@ -306,6 +308,7 @@ bool servo_search_run(struct servo_problem *problem, struct servo_point *point,
                                    .try_step = try_step};
     enum search_stop stop = SEARCH_LIMIT;
     size_t iterations = 0;
+    search.rules.gain_enough = problem->gain_enough;
     for (enum servo_term j = 0; j < TERMS; j++) {
         point->x[j] = fmin(fmax(point->x[j], problem->lo[j]), problem->hi[j]);
     }

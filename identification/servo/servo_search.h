@@ -44,7 +44,9 @@ struct servo_problem {
     double *kept;          /* [n] weights of all rows that count */
     double *column[TERMS]; /* [n] each */
     double lo[TERMS], hi[TERMS];
-    double substep_s; /* of limits: coarse to compare starts, fine for a result */
+    double substep_s;   /* of limits: coarse to compare starts, fine for a result */
+    double difference;  /* of the Jacobian, in usual ones */
+    double gain_enough; /* chi squared: a smaller gain ends the search */
     uint64_t steps, steps_max;
     size_t iterations;
     gsl_vector *memory;

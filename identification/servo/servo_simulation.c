@@ -7,7 +7,7 @@
 /* Longest substep where gravity depends on the angle, s. */
 static const double SUBSTEP_GRAVITY_S = 4e-3;
 /* Rows at the start of a run whose slope is the start velocity. */
-enum { SLOPE_ROWS = 5, STOPS_MAX = 1000, PHASES_MAX = 6 };
+enum { SLOPE_ROWS = 5, STOPS_MAX = 1000, PHASES_MAX = 6, HALVINGS = 4 };
 
 /* The linear part of eq. 2 after a time h: x and w are distance and velocity,
  * x(h) = x (c + sigma s) + w s, w(h) = w (c - sigma s) - wn^2 x s. */
@@ -103,25 +103,30 @@ static void glide_motor(struct servo_state *s, double target, double h_s)
     }
 }
 
-/* Moves under a constant torque, which is this times the stiffness, until it stops at most. */
+/* Moves under a constant torque, which is this times the stiffness, with exact stick and slip.
+ */
 static void push_motor(struct servo_state *s, double torque_rad, double h_s)
 {
     const double c = s->law->damping;
-    const bool rests = !(fabs(s->w) > 0.0);
-    if (rests && fabs(torque_rad) <= s->law->dead_band_rad) {
-        return;
+    for (int stops = 0; h_s > 0.0 && stops < 2; stops++) { /* it stops once at most */
+        const bool rests = !(fabs(s->w) > 0.0);
+        if (rests && fabs(torque_rad) <= s->law->dead_band_rad) {
+            return;
+        }
+        const double way = (rests ? torque_rad : s->w) > 0.0 ? 1.0 : -1.0;
+        const double end = s->law->stiffness * (torque_rad - way * s->law->dead_band_rad) / c;
+        double lasts_s = h_s;
+        double w = end + (s->w - end) * exp(-c * h_s);
+        if (way * w < 0.0) {
+            lasts_s = fmin(-log(end / (end - s->w)) / c, h_s);
+            w = 0.0;
+        }
+        s->q += end * lasts_s + (s->w - w) / c;
+        s->w = w;
+        s->steps++;
+        follow_motor(s);
+        h_s -= lasts_s;
     }
-    const double way = (rests ? torque_rad : s->w) > 0.0 ? 1.0 : -1.0;
-    const double end = s->law->stiffness * (torque_rad - way * s->law->dead_band_rad) / c;
-    double w = end + (s->w - end) * exp(-c * h_s);
-    if (way * w < 0.0) {
-        h_s = -log(end / (end - s->w)) / c;
-        w = 0.0;
-    }
-    s->q += end * h_s + (s->w - w) / c;
-    s->w = w;
-    s->steps++;
-    follow_motor(s);
 }
 
 /* A part of the profile: acceleration towards the command, how long it lasts, and whether it
@@ -168,6 +173,26 @@ static double move_set_point(struct servo_state *s, double command, double h_s)
     return 0.5 * (before + s->set_point);
 }
 
+/* Moves towards a goal with a limited torque: exactly, but for where the limit begins and ends,
+ * which halves the step. */
+static void follow_goal(struct servo_state *s, double goal, double droop, double h_s,
+                        int halvings)
+{
+    const struct servo_state before = *s;
+    const double most = s->law->error_max_rad;
+    const bool limited = fabs(goal - s->q) > most;
+    if (limited) {
+        push_motor(s, copysign(most, goal - s->q) - droop, h_s);
+    } else {
+        glide_motor(s, goal - droop, h_s);
+    }
+    if (limited != (fabs(goal - s->q) > most) && halvings > 0) {
+        *s = before;
+        follow_goal(s, goal, droop, 0.5 * h_s, halvings - 1);
+        follow_goal(s, goal, droop, 0.5 * h_s, halvings - 1);
+    }
+}
+
 static void pass_substep(struct servo_state *s, double command, double h_s)
 {
     const struct servo_law *law = s->law;
@@ -177,12 +202,7 @@ static void pass_substep(struct servo_state *s, double command, double h_s)
     if (fabs(law->droop_sin_rad) > 0.0 || fabs(law->droop_cos_rad) > 0.0) {
         droop += law->droop_sin_rad * sin(at) + law->droop_cos_rad * cos(at);
     }
-    const double error = goal - at;
-    if (fabs(error) > law->error_max_rad) {
-        push_motor(s, copysign(law->error_max_rad, error) - droop, h_s);
-    } else {
-        glide_motor(s, goal - droop, h_s);
-    }
+    follow_goal(s, goal, droop, h_s, HALVINGS);
 }
 
 /* Moves on while the command is constant. */
@@ -224,7 +244,7 @@ static void simulate_rows(struct servo_state *s, const struct servo_set *set, si
     for (size_t k = begin; k + 1 < end; k++) {
         double t_s = set->t_s[k];
         while (t_s < set->t_s[k + 1]) {
-            while (held + 1 < end && set->t_s[held + 1] + delay_s <= t_s) {
+            while (held + 1 < end && set->change_s[held + 1] + delay_s <= t_s) {
                 held++;
             }
             next = next > held ? next : held + 1;
@@ -232,7 +252,7 @@ static void simulate_rows(struct servo_state *s, const struct servo_set *set, si
                    !(fabs(set->command_rad[next] - set->command_rad[held]) > 0.0)) {
                 next++;
             }
-            const double change_s = next < end ? set->t_s[next] + delay_s : HUGE_VAL;
+            const double change_s = next < end ? set->change_s[next] + delay_s : HUGE_VAL;
             const double until_s = fmin(set->t_s[k + 1], fmax(change_s, t_s));
             pass_time(s, set->command_rad[held], until_s - t_s);
             held = until_s >= change_s ? next : held;

@@ -1,5 +1,5 @@
-/* Recordings of simulated position servos with known truth, whose fits by an independent program
- * are the reference (docs/model/position_servo.md): loop, friction, play, profile. */
+/* Recordings of simulated position servos with known truth, whose fits by an independent
+ * program are the reference (docs/model/position_servo.md): loop, friction, play, profile. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>

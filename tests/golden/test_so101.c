@@ -1,6 +1,6 @@
-/* Three joints of a real SO-101 arm, if the data are available: in $TANDEM_DATA, else next to the
- * source tree. The part of the chirp below 2 Hz must predict other motions; recordings that cannot
- * determine the servo must say why. */
+/* Three joints of a real SO-101 arm, if the data are available: in $TANDEM_DATA, else next to
+ * the source tree. The part of the chirp below 2 Hz must predict other motions; recordings that
+ * cannot determine the servo must say why. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -40,7 +40,8 @@ static double predict_motion(const struct servo_fit *fit, const char *motion, si
 {
     CU_ASSERT_FATAL(load_motion(motion, joint, HUGE_VAL));
     const struct servo_check check = servo_file_check(&file, fit);
-    (void)printf("  %s%s: R2 %.4f, %.3g rad\n", joints[joint], motion, check.r2, check.rmse_rad);
+    (void)printf("  %s%s: R2 %.4f, %.3g rad\n", joints[joint], motion, check.r2,
+                 check.rmse_rad);
     return check.r2;
 }
 

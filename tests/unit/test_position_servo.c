@@ -121,6 +121,48 @@ static void test_play(void)
     CHECK_NEAR("play", fit.estimate.value[SERVO_PLAY], 0.012, 0.03, 0.0);
 }
 
+/* Replaces the positions by those of a law, in steps of an encoder. */
+static void simulate_law(const struct servo_law *law)
+{
+    static double shown[SERVO_FILE_ROWS];
+    struct servo_summary summary;
+    struct servo_set set;
+    CU_ASSERT_EQUAL_FATAL(servo_file_set(&file, &set, &summary, NULL), STATUS_OK);
+    (void)servo_simulate(&set, law, shown);
+    for (size_t k = 0; k < file.n; k++) {
+        file.position_rad[k] = round(shown[k] / 0.001534) * 0.001534;
+    }
+    servo_set_free(&set);
+}
+
+static void test_limits(void)
+{
+    struct servo_law law = {.stiffness = 324.0,
+                            .damping = 39.6,
+                            .dead_band_rad = 0.012,
+                            .droop_rad = -0.02,
+                            .scale = 1.0,
+                            .delay_s = 0.045,
+                            .error_max_rad = 0.15,
+                            .speed_radps = HUGE_VAL,
+                            .acceleration_radps2 = HUGE_VAL,
+                            .substep_s = 1e-3};
+    record_servo(&right, 9);
+    simulate_law(&law);
+    const struct servo_fit torque = servo_file_fit(&file);
+    servo_print("torque", &torque);
+    CHECK_INT("torque", torque.limit, SERVO_TORQUE_LIMIT);
+    CHECK_NEAR("torque", torque.estimate.value[SERVO_SPEED_LIMIT], 0.15 * 324.0 / 39.6, 0.01,
+               0.0);
+    CHECK_NEAR("torque", torque.estimate.value[SERVO_NATURAL_FREQUENCY], 18.0, 0.01, 0.0);
+    law.error_max_rad = HUGE_VAL;
+    law.delay_s = -0.01; /* commands that change between rows */
+    simulate_law(&law);
+    const struct servo_fit early = servo_file_fit(&file);
+    CHECK_NEAR("early", early.estimate.value[SERVO_DELAY], -0.01, 0.0, 5e-4);
+    CHECK_INT("early", early.estimate.verdict, ESTIMATE_PASS);
+}
+
 static void test_held_out(void)
 {
     const struct selftest_scenario weak = {.name = "weak", .off = -0.2};
@@ -214,6 +256,7 @@ int main(void)
     CU_add_test(suite, "wrong", test_wrong);
     CU_add_test(suite, "scenarios", test_scenarios);
     CU_add_test(suite, "play", test_play);
+    CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "held out", test_held_out);
     CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "refusals", test_refusals);
