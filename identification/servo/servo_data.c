@@ -176,6 +176,37 @@ static void describe_command(const struct maker *m, struct servo_set *set, doubl
     set->magnitudes = count_levels(scratch, sizes, half);
 }
 
+/* Removes positions that repeat older ones, if most are kept for two rows and more while they
+ * move. The encoder's own steps do not count. */
+static void remove_stale(struct maker *m, size_t n, double step, double *scratch)
+{
+    size_t moves = 0;
+    size_t since = 0;
+    double kept = 0.0;
+    for (size_t k = 1; k < n; k++) {
+        const double change = fabs(m->position[k] - m->position[since]);
+        kept += isfinite(change) ? 1.0 : 0.0;
+        if (change > 0.0) {
+            scratch[moves] = kept;
+            moves += change > 1.5 * step ? 1 : 0;
+            since = k;
+            kept = 0.0;
+        }
+    }
+    const double hold = find_median(scratch, moves);
+    if (moves < SERVO_RUN_MIN || hold < HOLD_ROWS) {
+        return;
+    }
+    m->summary.hold_rows = hold;
+    double last = m->position[0];
+    for (size_t k = 1; k < n; k++) {
+        const bool is_new = !(fabs(m->position[k] - last) <= 0.0);
+        last = is_new && isfinite(m->position[k]) ? m->position[k] : last;
+        m->position[k] = is_new ? m->position[k] : nan("");
+        m->summary.stale += is_new ? 0 : 1;
+    }
+}
+
 /* Describes the columns of the rows that are used. */
 static void describe_set(struct maker *m, struct servo_set *set, double *scratch)
 {
@@ -289,6 +320,8 @@ static enum status make_rows(struct maker *m, double *scratch, struct servo_set 
         set->hold_s = is_joined(m, out) ? 0.0 : period_s;
         memcpy(set->run_start, m->run_start, sizeof set->run_start);
         describe_set(m, set, scratch);
+        remove_stale(m, out, set->step_rad, scratch);
+        set->positions -= m->summary.stale;
     }
     return st;
 }

@@ -56,7 +56,9 @@ struct servo_summary {
     size_t short_rows; /* rows in pieces that are too short, or beyond SERVO_RUNS_MAX */
     double duration_s, rate_hz, gap_s_max;
     double command_min_rad, command_max_rad, position_min_rad, position_max_rad;
-    double step_rad; /* steps of the encoder; 0: none seen */
+    double step_rad;  /* steps of the encoder; 0: none seen */
+    size_t stale;     /* positions that repeat an older one */
+    double hold_rows; /* rows for each new position, in motion; 0: about one */
 };
 
 /* Makes a set. Returns STATUS_E_EMPTY (nothing usable), STATUS_E_RANGE (times that cannot be

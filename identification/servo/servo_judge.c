@@ -519,6 +519,11 @@ void servo_judge(struct servo_fit *fit, const struct servo_set *set,
         estimate_note(e, REASON_ROWS_UNUSABLE,
                       "the position jumps by a turn %zu times: unwrapped", summary->wraps);
     }
+    if (summary->stale > 0) {
+        estimate_note(e, REASON_ROWS_UNUSABLE,
+                      "the position is new in 1 of %.0f rows (%.3g Hz)", summary->hold_rows,
+                      summary->rate_hz / summary->hold_rows);
+    }
     if (summary->gaps > 0) {
         estimate_note(e, REASON_RECORDING_CUT, "the recording was cut at %zu gaps",
                       summary->gaps);

@@ -202,6 +202,7 @@ static void test_rows(void)
     }
     CU_ASSERT_EQUAL_FATAL(servo_file_set(&other, &set, &summary, NULL), STATUS_OK);
     CHECK_NEAR("joined", set.hold_s, 0.0, 0.0, 0.0);
+    CHECK_INT("joined", summary.stale, 0);
     CHECK("wraps", summary.wraps > 0);
     servo_set_free(&set);
     const struct servo_fit fit = servo_file_fit(&other);
@@ -220,6 +221,28 @@ static void test_rows(void)
     CHECK_INT("rows", summary.back_rows, 1);
     CHECK_INT("rows", summary.incomplete, 1);
     CHECK_INT("rows", set.run_count, 2);
+    servo_set_free(&set);
+}
+
+/* Positions that are read in one of four rows. */
+static void test_stale(void)
+{
+    struct servo_summary summary;
+    struct servo_set set;
+    record_servo(&right, 10);
+    for (size_t k = 0; k < file.n; k++) {
+        file.position_rad[k] = file.position_rad[k - k % 4];
+    }
+    CU_ASSERT_EQUAL_FATAL(servo_file_set(&file, &set, &summary, NULL), STATUS_OK);
+    CHECK_NEAR("stale", summary.hold_rows, 4.0, 0.05, 0.0);
+    servo_set_free(&set);
+    const struct servo_fit fit = servo_file_fit(&file);
+    servo_print("stale", &fit);
+    check_truth("stale", &fit);
+    CHECK("stale", servo_has_reason(&fit, REASON_ROWS_UNUSABLE));
+    record_servo(&right, 10);
+    CU_ASSERT_EQUAL_FATAL(servo_file_set(&file, &set, &summary, NULL), STATUS_OK);
+    CHECK_INT("as it is", summary.stale, 0);
     servo_set_free(&set);
 }
 
@@ -259,6 +282,7 @@ int main(void)
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "held out", test_held_out);
     CU_add_test(suite, "rows", test_rows);
+    CU_add_test(suite, "stale", test_stale);
     CU_add_test(suite, "refusals", test_refusals);
     return check_run();
 }

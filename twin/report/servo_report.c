@@ -43,6 +43,8 @@ void servo_report_summary(struct json_writer *w, const struct servo_summary *sum
                                                  FIELD(command_min_rad),
                                                  FIELD(command_max_rad),
                                                  FIELD(position_min_rad),
-                                                 FIELD(position_max_rad)};
+                                                 FIELD(position_max_rad),
+                                                 FIELD(stale),
+                                                 FIELD(hold_rows)};
     json_write_members(w, members, COUNT(members), summary);
 }
