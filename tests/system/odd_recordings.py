@@ -90,9 +90,10 @@ def which_model(rig):
     path = write(rig, "day.jsonl", telemetry("boat") + telemetry("b2"))
     for data in (path.read_bytes(), MARK + path.read_bytes(), b"\n" + path.read_bytes()):
         path.write_bytes(data)
-        for model in ("travel_time", "odometry"):
-            _, said = run(rig, "identify", "--model", model, path, status=1)
-            assert says("wrong_file", said) and model in said and "tandem replay -c LAB.yaml" in said and "(usv3, " in said, said
+        _, said = run(rig, "identify", "--model", "odometry", path, status=1)
+        assert says("wrong_file", said) and "odometry" in said and "tandem replay -c LAB.yaml" in said and "(usv3, " in said, said
+        _, said = run(rig, "identify", "--model", "travel_time", path, status=1)
+        assert says("no_data", said) and "no 'go'" in said and "tandem replay -c LAB.yaml" in said, said
     _, said = run(rig, "identify", "--model", "usv3", "--pair", "nope", path, status=1)
     assert says("no_data", said) and "nope" in said and "boat real, b2 real" in said, said
     _, said = run(rig, "identify", "--model", "usv3", "--pair", "boat", "--side", "virtual", path, status=1)
