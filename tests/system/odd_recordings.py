@@ -91,7 +91,7 @@ def which_model(rig):
     for data in (path.read_bytes(), MARK + path.read_bytes(), b"\n" + path.read_bytes()):
         path.write_bytes(data)
         _, said = run(rig, "identify", "--model", "odometry", path, status=1)
-        assert says("wrong_file", said) and "odometry" in said and "tandem replay -c LAB.yaml" in said and "(usv3, " in said, said
+        assert says("wrong_file", said) and "odometry reads a table" in said and "usv3, " in said, said
         _, said = run(rig, "identify", "--model", "travel_time", path, status=1)
         assert says("no_data", said) and "no 'go'" in said and "tandem replay -c LAB.yaml" in said, said
     _, said = run(rig, "identify", "--model", "usv3", "--pair", "nope", path, status=1)
