@@ -620,6 +620,7 @@ static void describe_channels(struct maker *m, struct data_set *set, const struc
     }
     for (size_t a = 0; a < set->axes; a++) {
         set->noise_sd[a] = m->summary.nu[a].noise_sd;
+        set->quantum[a] = m->summary.nu[a].quantum;
     }
     m->summary.used = set->n;
     m->summary.runs = set->run_count;

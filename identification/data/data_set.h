@@ -39,6 +39,7 @@ struct data_set {
     double phase_s[2];
     struct data_commands commands;
     size_t run_commands[DATA_RUNS_MAX][2]; /* of each run: its first one, and its end */
+    double quantum[MODEL_AXES_MAX];        /* step of which nu has multiples; 0: none */
     bool derived[MODEL_AXES_MAX];          /* nu is the slope of recorded positions */
     /* Set by data_view_delay(): the efforts as recorded. From sample k on, the effort of k -
      * late - 1 acts for the share late_share of the period, then that of k - late. NULL: the

@@ -26,6 +26,7 @@ static const double WORTH_CHI2 = 20.0;
 
 /* A search in a channel, with or without an effect. */
 struct search {
+    double step_share; /* noise of rounding to steps, relative to the sd of the motion */
     struct channel_response channel;
     struct channel_values values; /* with the effect that is fitted */
     double *phase;                /* of the commands in their rows, out; may be NULL */
@@ -214,7 +215,7 @@ static void decide_finding(struct search *s, const struct channel_delays *delays
     const double chi2 =
         varies ? find_chi2(s, delays->squares, (double)delays->count) : cause->chi2;
     const bool named = fmax(share, cause->share) >= CAUSE_SHARE && chi2 > CAUSE_CHI2;
-    const bool small = cause->judged_share <= COLOURED_SHARE_MAX;
+    const bool small = cause->judged_share <= fmax(COLOURED_SHARE_MAX, s->step_share);
     if (named && !varies) {
         cause->finding = CHANNEL_EFFECT;
     } else if (named && !row) {
@@ -292,6 +293,11 @@ static enum status search_cause(struct search *s, struct channel_cause *cause)
     s->squares = run_search(s, &none, BASE_ITERATIONS, &cause->base, s->residual);
     const struct residual_colour colour = find_colour(s, s->residual);
     const double motion_sd = find_motion_sd(s);
+    for (size_t a = 0; a < s->channel.set->axes; a++) {
+        const bool own = s->channel.set->tau[a] == s->channel.command;
+        s->step_share =
+            own ? s->channel.set->quantum[a] / sqrt(12.0) / motion_sd : s->step_share;
+    }
     s->white = colour.white;
     cause->coloured_share = residual_colour_share(&colour, motion_sd);
     cause->judged_share = cause->coloured_share;
