@@ -16,10 +16,15 @@ enum {
     TEAM_FORECAST_TEXT_MAX = 32 * 1024 /* bytes of the line's payload */
 };
 
-/* Percentiles, as times after t_us of the forecast. */
+/* Percentiles, as times after t_us of the forecast. p05 == p95: a guess, not an interval. */
 struct forecast_range {
     int64_t p05_us, p50_us, p95_us;
 };
+
+static inline bool forecast_has_interval(const struct forecast_range *r)
+{
+    return r->p05_us < r->p95_us;
+}
 
 /* Predicted begin (median) and end of a robot's activity. */
 struct forecast_bar {

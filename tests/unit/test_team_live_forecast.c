@@ -16,14 +16,29 @@ static bool steady_lap(struct rig *r, uint16_t robot, const struct team_step *st
     return true;
 }
 
-static void open_jobs(void)
+static void open_team(bool guesses)
 {
+    static struct team_nominal nominals[8];
     rig_init_text(&rig, FORECAST_TEAM);
+    for (uint16_t k = 0; guesses && k < rig.spec.p.task_count; k++) {
+        nominals[k] = (struct team_nominal){.robot = TEAM_NONE,
+                                            .task = k,
+                                            .arg = TEAM_NONE,
+                                            .mean_us = 40000000,
+                                            .sd_us = 100000 * k};
+        rig.spec.p.nominals = nominals;
+        rig.spec.p.nominal_count = k + 1U;
+    }
     rig.lap = steady_lap;
     rig_open_lab(&rig);
     rig_queue(&rig, RIG_T0_US, "$lab/request",
               "{\"team\":\"cell\",\"op\":\"start\",\"id\":\"s\"}");
     rig_run_until(&rig, RIG_T0_US + 1000);
+}
+
+static void open_jobs(void)
+{
+    open_team(false);
 }
 
 static const struct team_live *get_live(void)
@@ -210,14 +225,45 @@ static void test_lines(void)
     rig_close(&rig);
 }
 
+/* Durations of the file are guesses: no interval, not judged; learnt times replace them while
+ * the course runs. */
+static void test_guesses(void)
+{
+    open_team(true);
+    rig_send_jobs(&rig, lab_time(rig.lab) + RIG_T0_US / 100, 2);
+    rig_run_forecasts(&rig);
+    const struct team_live_result *last = &get_live()->result;
+    CHECK("a guess", last->has_forecast && last->predicted.p50_us > 100 * 1000000);
+    CHECK_INT("without interval", last->predicted.p05_us, last->predicted.p95_us);
+    CHECK_INT("not judged", team_live_result_inside(last), -1);
+    CHECK_INT("no course counts", get_live()->judged_courses.predicted, 0);
+    CHECK_INT("no job counts", get_live()->judged_jobs.predicted, 0);
+    CHECK("null in JSON", strstr(rig.log, "\"predicted\":{\"p05_s\":null,\"p50_s\":") != NULL);
+
+    rig_send_jobs(&rig, lab_time(rig.lab) + RIG_T0_US / 100, 20);
+    rig_run_forecasts(&rig);
+    CHECK("predicted again", last->has_forecast && last->late_us > 1000000);
+    CHECK("with an interval", last->predicted.p05_us < last->predicted.p95_us);
+    CHECK_NEAR("near what came", lab_s(last->predicted.p50_us), lab_s(last->real_us), 0.05, 0);
+    CHECK_INT("late, so not judged", team_live_result_inside(last), -1);
+    CHECK("says so", strstr(rig.log, "\"after_s\":") != NULL);
+    CHECK("later jobs count", get_live()->judged_jobs.predicted > 0);
+
+    rig_send_jobs(&rig, lab_time(rig.lab) + RIG_T0_US / 100, 4);
+    rig_run_forecasts(&rig);
+    CHECK_INT("the next course is judged", get_live()->judged_courses.predicted, 1);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
     CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("crew forecast", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("team forecast", NULL, NULL);
     CU_add_test(suite, "jobs and courses", test_jobs_and_courses);
     CU_add_test(suite, "bars ahead", test_bars_ahead);
     CU_add_test(suite, "another way", test_another_way);
+    CU_add_test(suite, "guesses of the file", test_guesses);
     CU_add_test(suite, "lines", test_lines);
     return check_run();
 }

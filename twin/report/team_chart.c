@@ -152,7 +152,8 @@ static bool is_shown(const struct svg *svg, int64_t from_us, int64_t to_us)
     return to_us >= svg->g->from_us && from_us <= svg->g->to_us;
 }
 
-/* Draws a tick at the predicted begin, and a whisker from P05 to P95 of the end. */
+/* Draws a tick at the predicted begin, and a whisker from P05 to P95 of the end,
+ * which a guess lacks. */
 static void draw_forecast(const struct svg *svg, const struct bar *bar)
 {
     const size_t lane = find_lane(svg->g->p, bar);
@@ -164,15 +165,20 @@ static void draw_forecast(const struct svg *svg, const struct bar *bar)
     describe_bar(bar, text, sizeof text);
     write_format(svg, "<g class=\"forecast\" fill=\"none\" stroke=\"currentColor\"><title>%s: ",
                  escape_xml(name_lane(svg->g->p, lane), name));
-    write_format(svg, "%s, predicted to begin at %.3f s and to end at %.3f s to %.3f s</title>",
-                 escape_xml(text, escaped), seconds_of(svg, bar->predicted_from_us),
-                 seconds_of(svg, bar->predicted_p05_us),
-                 seconds_of(svg, bar->predicted_p95_us));
+    const bool guess = bar->predicted_p05_us >= bar->predicted_p95_us;
+    write_format(svg, "%s, predicted to begin at %.3f s", escape_xml(text, escaped),
+                 seconds_of(svg, bar->predicted_from_us));
+    if (!guess) {
+        write_format(svg, " and to end at %.3f s to %.3f s",
+                     seconds_of(svg, bar->predicted_p05_us),
+                     seconds_of(svg, bar->predicted_p95_us));
+    }
+    write_format(svg, "</title>");
     if (is_shown(svg, bar->predicted_from_us, bar->predicted_from_us)) {
         write_format(svg, "<path d=\"M %.1f %.0f v %d\"/>", x_of(svg, bar->predicted_from_us),
                      y - 2, 7);
     }
-    if (is_shown(svg, bar->predicted_p05_us, bar->predicted_p95_us)) {
+    if (!guess && is_shown(svg, bar->predicted_p05_us, bar->predicted_p95_us)) {
         const double x = x_of(svg, bar->predicted_p05_us);
         const double end = x_of(svg, bar->predicted_p95_us);
         write_format(svg, "<path d=\"M %.1f %.1f v 6 m 0 -3 H %.1f m 0 -3 v 6\"/>", x,

@@ -57,10 +57,20 @@ void team_live_report_response(struct json_writer *w, const struct team_params *
     json_write_close(w);
 }
 
-/* PREDICTED() is a row. */
-#define PREDICTED(known, range)                                                                \
-    JSON_KNOWN("predicted", known, JSON_SECONDS("p05_s", (range)->p05_us),                     \
-               JSON_SECONDS("p50_s", (range)->p50_us), JSON_SECONDS("p95_s", (range)->p95_us))
+/* Returns LAB_TIME_NONE for a guess, which has no interval. */
+static int64_t find_limit(const struct forecast_range *range, int64_t limit_us)
+{
+    return forecast_has_interval(range) ? limit_us : LAB_TIME_NONE;
+}
+
+/* PREDICTED() is a row; what: a course or a result. */
+#define PREDICTED(what)                                                                        \
+    JSON_KNOWN(                                                                                \
+        "predicted", (what)->has_forecast,                                                     \
+        JSON_SECONDS("p05_s", find_limit(&(what)->predicted, (what)->predicted.p05_us)),       \
+        JSON_SECONDS("p50_s", (what)->predicted.p50_us),                                       \
+        JSON_SECONDS("p95_s", find_limit(&(what)->predicted, (what)->predicted.p95_us)),       \
+        JSON_IF((what)->late_us > 0, JSON_SECONDS("after_s", (what)->late_us)))
 
 void team_live_report_result(struct json_writer *w, const char *key,
                              const struct team_params *p, const struct team_live_result *result,
@@ -76,8 +86,7 @@ void team_live_report_result(struct json_writer *w, const char *key,
                                            JSON("seq", p->sequences[job->job.sequence].name))),
                    JSON_SECONDS("t", result->began_us), JSON("activities", result->activities),
                    JSON_SECONDS("makespan_real_s", over ? result->real_us : LAB_TIME_NONE),
-                   JSON_SECONDS("makespan_virtual_s", result->virtual_us),
-                   PREDICTED(result->has_forecast, &result->predicted),
+                   JSON_SECONDS("makespan_virtual_s", result->virtual_us), PREDICTED(result),
                    inside >= 0 ? JSON_BOOL("inside", inside == 1) : JSON_NULL("inside"),
                    JSON("disturbed", result->disturbed));
         json_write_close(w);
@@ -93,8 +102,7 @@ static void write_run(struct json_writer *w, const struct team_live *live,
         return;
     }
     JSON_WRITE(
-        w, JSON_SECONDS("t", c->began_us), JSON("activities", c->activities),
-        PREDICTED(c->has_forecast, &c->predicted),
+        w, JSON_SECONDS("t", c->began_us), JSON("activities", c->activities), PREDICTED(c),
         JSON_IF(!c->has_forecast && live->forecast.detail[0],
                 JSON("detail", live->forecast.detail)),
         JSON_BOOL("disturbed", c->disturbed || (c->has_forecast && c->jobs > c->jobs_known)));

@@ -11,8 +11,13 @@ import {watch} from "./watch.js";
 const seconds = s => (known(s) ? `${fixed(s, 1)} s` : "–");
 
 function predictedCell({predicted}) {
-    return predicted
-        ? `${fixed(predicted.p50_s, 1)} s (${fixed(predicted.p05_s, 1)} to ${fixed(predicted.p95_s, 1)})` : "–";
+    if (!predicted) {
+        return "–";
+    }
+    const {p05_s: p05, p50_s: p50, p95_s: p95, after_s: after} = predicted;
+    return known(p05) ? [`${fixed(p50, 1)} s (${fixed(p05, 1)} to ${fixed(p95, 1)})`,
+        known(after) && muted(`predicted ${fixed(after, 1)} s after the beginning`)]
+        : [`about ${fixed(p50, 1)} s`, muted("a guess: durations of the file")];
 }
 
 // over: it has ended
@@ -23,7 +28,7 @@ function outcome(what, over) {
     if (!over) {
         return marked("●", "sync", "under way");
     }
-    return what.inside === null ? marked("○", "unsure", "not predicted")
+    return what.inside === null ? marked("○", "unsure", what.predicted ? "not judged" : "not predicted")
         : what.inside ? marked("✓", "sync", "inside") : marked("✕", "bad", "outside");
 }
 

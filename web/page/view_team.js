@@ -152,7 +152,8 @@ function chart(root, team, path, signal) {
             `${team}.csv`, notice)),
     notice, drawing,
     muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of its holder. ",
-        "Tick: predicted begin. Whisker: predicted end, from P05 to P95; right of the line is the future.")));
+        "Tick: predicted begin. Whisker: predicted end, from P05 to P95 (a guess has none); right of the line ",
+        "is the future.")));
     const refresh = watch(signal, s => fetchChart(path, Number(choice.value), s), {everyMs: CHART_MS},
         node => node && redraw(drawing, node), error => show(drawing, muted(error.detail ?? String(error))));
     choice.addEventListener("change", refresh);

@@ -36,7 +36,7 @@ static void read_forecast(struct bar *bar, const json_t *json)
     const json_t *const values[] = {json_object_get(json, "predicted_from"),
                                     json_object_get(json, "predicted_p05"),
                                     json_object_get(json, "predicted_p95")};
-    bar->has_forecast = values[0] && values[1] && values[2];
+    bar->has_forecast = values[0];
     from = json_number_value(values[0]);
     p05 = json_number_value(values[1]);
     p95 = json_number_value(values[2]);

@@ -127,8 +127,10 @@ struct team_live_course {
     uint32_t activities, laps, jobs;
     uint64_t first_job;  /* first job begun in it; the next number, if none was */
     uint32_t jobs_known; /* number of jobs at the time of the forecast, */
+    bool learnt;         /* a duration became known meanwhile: predict again */
     bool has_forecast;   /* and the forecast: */
     struct forecast_range predicted;
+    int64_t late_us; /* made so long after the beginning; 0: at the beginning */
     struct {
         int64_t t_us;
         struct team_job job;
@@ -149,6 +151,7 @@ struct team_live_result {
     bool disturbed;
     bool has_forecast;               /* forecast at its beginning: */
     struct forecast_range predicted; /* of the makespan */
+    int64_t late_us; /* made so long after the beginning, so not judged; 0: at the beginning */
 };
 
 /* A running or completed job. */

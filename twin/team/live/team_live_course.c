@@ -226,7 +226,8 @@ void team_live_end_course(const struct team_live_run *run)
                                              .activities = c->activities,
                                              .disturbed = c->disturbed || late_jobs,
                                              .has_forecast = c->has_forecast,
-                                             .predicted = c->predicted};
+                                             .predicted = c->predicted,
+                                             .late_us = c->late_us};
     c->open = false;
     live->forecast.bar_count = 0;
     live->forecast.due = false;

@@ -126,6 +126,21 @@ static bool find_makespan(const struct team_forecast *forecast, int64_t began_us
            (late_us <= LATE_US || (double)late_us <= LATE_SHARE * (double)out->p50_us);
 }
 
+/* A guess, or no prediction, gives way to a prediction from measured times, also a late one. */
+static void apply_makespan(struct team_live_course *c, const struct team_forecast *forecast)
+{
+    struct forecast_range range;
+    const bool on_time = find_makespan(forecast, c->began_us, &forecast->end, &range);
+    const bool better = !c->has_forecast || (!forecast_has_interval(&c->predicted) &&
+                                             forecast_has_interval(&range));
+    if (better && (on_time || (c->learnt && forecast_has_interval(&range)))) {
+        c->has_forecast = true;
+        c->predicted = range;
+        c->late_us = on_time ? 0 : forecast->t_us - c->began_us;
+        c->jobs_known = c->jobs;
+    }
+}
+
 static void apply_job(const struct team_live_run *run, const struct team_forecast *forecast,
                       const struct forecast_job *from)
 {
@@ -150,9 +165,8 @@ void team_live_apply_forecast(const struct team_live_run *run,
     live->version++;
     f->received = forecast->number;
     memcpy(f->detail, forecast->detail, sizeof f->detail);
-    if (c->open && !c->has_forecast && forecast->known) {
-        c->has_forecast = find_makespan(forecast, c->began_us, &forecast->end, &c->predicted);
-        c->jobs_known = c->jobs;
+    if (c->open && forecast->known) {
+        apply_makespan(c, forecast);
     }
     for (size_t k = 0; k < forecast->job_count; k++) {
         apply_job(run, forecast, &forecast->jobs[k]);

@@ -16,7 +16,8 @@ static struct team_live_job *find_job(struct team_live *live, uint64_t number)
 
 int team_live_result_inside(const struct team_live_result *r)
 {
-    if (!r->has_forecast || r->disturbed) {
+    if (!r->has_forecast || r->disturbed || r->late_us > 0 ||
+        !forecast_has_interval(&r->predicted)) {
         return -1;
     }
     return r->predicted.p05_us <= r->real_us && r->real_us <= r->predicted.p95_us;

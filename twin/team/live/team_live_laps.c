@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "twin/team/live/team_live_parts.h"
+#include "twin/team/step/team_predict.h"
 
 enum { REMEMBERED = 64 };
 
@@ -36,6 +37,16 @@ static void add_lap(struct team_laps *laps, double lap_s)
     team_laps_add(laps, lap_s);
 }
 
+/* The law has just become usable: a prediction that lacked it can be made now. */
+static void predict_again(struct team_live *live, const struct team_live_law *law)
+{
+    struct team_live_course *c = &live->course;
+    const bool judged = c->has_forecast && forecast_has_interval(&c->predicted);
+    if (law->laps.n == TEAM_LAW_FREEDOM_MIN + 1 && c->open && !judged) {
+        c->learnt = live->forecast.due = true;
+    }
+}
+
 void team_live_learn_effect(const struct team_live_run *run, const struct team_effect *effect)
 {
     if (effect->kind == TEAM_DONE && effect->timed && effect->step) {
@@ -43,6 +54,7 @@ void team_live_learn_effect(const struct team_live_run *run, const struct team_e
                                              effect->step->task, effect->step->arg);
         if (law) {
             add_lap(&law->laps, lab_s(effect->took_us));
+            predict_again(run->live, law);
         }
     }
 }

@@ -18,6 +18,7 @@ struct ahead {
     uint32_t n;
     const struct team_step *step;
     size_t seen;
+    bool guessed; /* a duration of the file was used before its end */
     double from_s[TEAM_LIVE_PREDICT_RUNS], to_s[TEAM_LIVE_PREDICT_RUNS];
 };
 
@@ -26,6 +27,7 @@ struct in_work {
     uint16_t robot;
     uint64_t number;
     bool ended; /* in this run */
+    bool guessed;
     size_t seen;
     double end_s[TEAM_LIVE_PREDICT_RUNS];
 };
@@ -37,6 +39,7 @@ struct predictor {
     struct team_prediction *tp;
     struct team_draw *draw;
     struct team_simulator *simulator;
+    bool guessed; /* the end */
     bool expects; /* the deterministic run, which lists the activities ahead */
     size_t script_count, ahead_count, job_count, finished;
     struct team_happening script[TEAM_ROBOTS_MAX]; /* starts of robots */
@@ -150,7 +153,9 @@ static void record_activity(struct predictor *s, const struct team_effect *e)
         a->n = e->n;
         a->step = e->step;
         a->seen = 0;
+        a->guessed = false;
     } else if (!s->expects && a) {
+        a->guessed = a->guessed || s->draw->guessed;
         a->from_s[a->seen] = lab_s(e->t_us - e->took_us - s->t_us);
         a->to_s[a->seen++] = lab_s(e->t_us - s->t_us);
     }
@@ -167,6 +172,7 @@ static void observe_effect(void *context, const struct team_effect *e)
         if (job->robot == e->robot && !job->ended) {
             job->ended = true;
             if (!s->expects) {
+                job->guessed = job->guessed || s->draw->guessed;
                 job->end_s[job->seen++] = lab_s(e->t_us - s->t_us);
             }
         }
@@ -204,6 +210,7 @@ static size_t run_all(struct predictor *s, const struct team_run *expected)
         struct team_run run;
         team_draw_begin(s->draw, seed, k);
         run_once(s, &run);
+        s->guessed = s->guessed || s->draw->guessed;
         if (run.end == TEAM_RUN_FINISHED) {
             s->end_s[s->finished++] = lab_s(run.makespan_us - s->t_us);
         }
@@ -214,12 +221,14 @@ static size_t run_all(struct predictor *s, const struct team_run *expected)
 /* ---- results of the runs
  * ------------------------------------------------------------------ */
 
-static struct forecast_range find_range(double *values_s, size_t n)
+/* The file's durations are guesses without a known error, so they give no interval. */
+static struct forecast_range find_range(double *values_s, size_t n, bool guessed)
 {
     struct team_distribution d;
     team_distribution_find(values_s, n, &d);
-    return (struct forecast_range){lab_us(d.p05.value), lab_us(d.p50.value),
-                                   lab_us(d.p95.value)};
+    const int64_t p50_us = lab_us(d.p50.value);
+    return (struct forecast_range){guessed ? p50_us : lab_us(d.p05.value), p50_us,
+                                   guessed ? p50_us : lab_us(d.p95.value)};
 }
 
 /* Does nearly every run have it? */
@@ -236,9 +245,9 @@ static void write_bars(struct predictor *s, size_t runs, struct team_forecast *o
         if (!is_usual(a->seen, runs)) {
             continue;
         }
-        const struct forecast_range to = find_range(a->to_s, a->seen);
+        const struct forecast_range to = find_range(a->to_s, a->seen, a->guessed);
         *bar = (struct forecast_bar){.n = a->n,
-                                     .from_us = find_range(a->from_s, a->seen).p50_us,
+                                     .from_us = find_range(a->from_s, a->seen, false).p50_us,
                                      .p05_us = to.p05_us,
                                      .p95_us = to.p95_us};
         (void)snprintf(bar->robot, sizeof bar->robot, "%s", s->p->robots[a->robot].name);
@@ -254,7 +263,7 @@ static void write_jobs(struct predictor *s, size_t runs, struct team_forecast *o
         if (job->seen == runs) {
             struct forecast_job *to = &out->jobs[out->job_count++];
             *to = (struct forecast_job){.number = job->number,
-                                        .end = find_range(job->end_s, job->seen)};
+                                        .end = find_range(job->end_s, job->seen, job->guessed)};
             (void)snprintf(to->robot, sizeof to->robot, "%s", s->p->robots[job->robot].name);
         }
     }
@@ -318,7 +327,7 @@ void team_live_predict(void *memory, const struct team_live *live, const struct 
         write_jobs(s, runs, out);
         out->known = s->finished == runs;
         if (out->known) {
-            out->end = find_range(s->end_s, runs);
+            out->end = find_range(s->end_s, runs, s->guessed);
         }
     }
 }

@@ -275,7 +275,7 @@ static struct team_drawn_lap draw_mean(struct random_source *random,
 void team_draw_begin(struct team_draw *d, uint64_t seed, uint64_t run)
 {
     const struct team_prediction *tp = d->tp;
-    d->expect = false;
+    d->expect = d->guessed = false;
     d->unknown.robot = TEAM_NONE;
     for (size_t r = 0; r < tp->params->robot_count; r++) {
         struct team_drawn_robot *robot = &d->robot[r];
@@ -294,6 +294,7 @@ void team_draw_expect(struct team_draw *d)
 {
     const struct team_prediction *tp = d->tp;
     d->expect = true;
+    d->guessed = false;
     d->unknown.robot = TEAM_NONE;
     for (size_t r = 0; r < tp->params->robot_count; r++) {
         struct team_drawn_robot *robot = &d->robot[r];
@@ -375,6 +376,7 @@ bool team_draw_lap(void *context, const struct team_effect *start, struct team_l
             return false;
         }
     }
+    d->guessed = d->guessed || d->law == TEAM_LAW_NOMINAL;
     const double noise_s = d->expect ? 0.0 : law.sd_s * random_normal(&robot->random);
     d->lap_us = lab_us(fmax(law.mean_s + noise_s, 0.0));
     *lap = (struct team_lap){.answers = true, .lap_us = d->lap_us};

@@ -97,7 +97,8 @@ struct team_drawn_lap {
 
 struct team_draw {
     const struct team_prediction *tp;
-    bool expect; /* no noise */
+    bool expect;  /* no noise */
+    bool guessed; /* this run used a duration of the file, which nobody measured */
     struct team_activity
         unknown;            /* the run's first one that no law has; robot TEAM_NONE: none */
     enum team_law_kind law; /* of the last lap, */
