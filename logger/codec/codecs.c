@@ -95,6 +95,8 @@ static const struct payload_member request_members[] = {
      .expected = "a \"side\" out of real virtual was expected"},
     {.name = "model", .type = PAYLOAD_WORD, PAYLOAD_IN(request.model),
      .expected = "a \"model\" of at most 31 bytes was expected"},
+    {.name = "accept", .type = PAYLOAD_NAME, PAYLOAD_IN(request.accept), .names = &request_accept_names,
+     .expected = "an \"accept\" out of any pass marginal was expected"},
     {.name = "active", .type = PAYLOAD_FLAG, PAYLOAD_IN(request.following.active), .absent = -1.0},
     {.name = "rejection", .type = PAYLOAD_NAME, PAYLOAD_IN(request.following.rejection),
      .names = &follower_rejection_names, .absent = -1.0,

@@ -19,5 +19,6 @@ ENUM_NAMES(event_arm_member, EVENT_ARM_MEMBER_COUNT, EVENT_ARM_MEMBERS(NAMES_TEX
 ENUM_NAMES(arm_dynamics, ARM_DYNAMICS_COUNT, "servo", "ideal");
 ENUM_NAMES(parameter_form, PARAMETERS_FORM_COUNT, "absolute", "relative");
 ENUM_NAMES(fit_outcome, FIT_OUTCOME_COUNT, "done", "failed", "cancelled");
+ENUM_NAMES(request_accept, REQUEST_ACCEPT_COUNT, "any", "pass", "marginal");
 ENUM_NAMES(follower_rejection, FOLLOWER_REJECTION_COUNT, "none", "integral", "observer");
 NAMES(connection_state_names, 2, "offline", "online");

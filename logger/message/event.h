@@ -220,6 +220,9 @@ enum request_action {
     REQUEST_ACTION_COUNT
 };
 
+/* Which verdicts of a set a request to promote accepts. */
+enum request_accept { ACCEPT_ANY, ACCEPT_PASS, ACCEPT_MARGINAL, REQUEST_ACCEPT_COUNT };
+
 /* Disturbance rejection of a follower. */
 enum follower_rejection {
     FOLLOWER_NONE,     /* proportional only */
@@ -237,8 +240,9 @@ struct event_following {
 
 struct event_request {
     enum request_action action;
-    uint32_t version; /* REQUEST_PROMOTE: 0 means the candidate */
-    enum side side;   /* REQUEST_IDENTIFY; default: the real one */
+    uint32_t version;           /* REQUEST_PROMOTE: 0 means the candidate */
+    enum request_accept accept; /* REQUEST_PROMOTE; absent: any */
+    enum side side;             /* REQUEST_IDENTIFY; default: the real one */
     struct event_following following;
     char model[EVENT_NAME_MAX]; /* whose sets: "travel_time", "usv3" …; "": the pair's only one
                                  */
@@ -403,6 +407,8 @@ const char *arm_dynamics_name(enum arm_dynamics dynamics); /* "servo", "ideal" *
 extern const struct names parameter_form_names;
 const char *parameter_form_name(enum parameter_form form); /* "absolute", "relative" */
 
+extern const struct names request_accept_names;
+const char *request_accept_name(enum request_accept accept);
 extern const struct names follower_rejection_names;
 const char *follower_rejection_name(enum follower_rejection rejection); /* "none" … */
 

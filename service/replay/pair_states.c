@@ -39,7 +39,8 @@ struct pair_states {
 
 static void write_parameters(const struct pair_states *s, size_t i, struct json_writer *w)
 {
-    pair_report_parameters(w, "parameters", lab_pair(s->lab, i), &s->file->pairs[i]);
+    pair_report_parameters(w, "parameters", lab_pair(s->lab, i), &s->file->pairs[i],
+                           NULL); /* the pair's dynamics have their own member */
 }
 
 static void write_rest(const struct pair_states *s, size_t i, struct json_writer *w)

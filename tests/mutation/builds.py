@@ -64,6 +64,10 @@ class Build:
         """twin/pair/pair.c from CMakeFiles/tandem_twin_pair.dir/twin/pair/pair.c.o"""
         return name.partition(".dir/")[2].removesuffix(".o")
 
+    def needs_main(self, name):
+        """It needs the table of commands, which main.c has and the programs of tests lack."""
+        return self.source_of(name) == "service/program/completion_command.c"
+
     def copy_object(self, name):
         is_counted = self.core_from and self.source_of(name).startswith(ROOMS)
         target = self.folder / "objects" / name
@@ -96,7 +100,7 @@ class Build:
 
     def link_library(self):
         names = self.folder / "rooms.txt"
-        names.write_text("\n".join(map(str, self.rooms.values())))
+        names.write_text("\n".join(str(path) for o, path in self.rooms.items() if not self.needs_main(o)))
         counts = ["--coverage"] if self.core_from else []
         call(["gcc", "-fuse-ld=gold", "-Wl,-S", "-shared", *counts, "-o", LIBRARY, f"@{names}", *self.libraries, "-lm",
               "-pthread"], check=True, cwd=self.folder)
@@ -106,6 +110,7 @@ class Build:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and all((self.dev / o).stat().st_mtime < target.stat().st_mtime for o in own):
             return
+        own = [*own, *(path for o, path in self.rooms.items() if program == "tandem" and self.needs_main(o))]
         call(["gcc", "-fuse-ld=gold", "-Wl,-S", "-o", target, *own, self.folder / LIBRARY, f"-Wl,-rpath,{self.folder}",
               *self.libraries, "-lm", "-pthread"], check=True, cwd=self.dev)
 

@@ -147,7 +147,7 @@ def learn(lab):
 
 def promote(lab):
     for pair, source in (("boat", "set"), ("car", "set_partly")):
-        lab.send(pair, "parameters/promote", {"model": lab.get(pair, "following")["model"]}, "POST")
+        lab.send(pair, "parameters/promote", {"model": lab.get(pair, "following")["model"], "accept": "marginal"}, "POST")
         lab.rig.wait(lambda pair=pair, source=source: lab.sources(pair) == ["fit", source], f"{pair}: {source}", 20)
     used = lab.get("car", "following")["parameters"]["virtual"]["values"]
     has = dict(zip(NAMES, lab.cars["car", "virtual"].theta))

@@ -114,7 +114,7 @@ def main():
         have = count(rig, "proposed")
         assert have >= 1, "what was proposed is gone after a restart"
         rig.wait(lambda: count(rig, "proposed") > have, "fits go on after a restart", 60)
-        post(rig, "promote")
+        post(rig, "promote", b'{"accept": "marginal"}')
         rig.wait(lambda: count(rig, "acknowledged") >= 1, "the simulator applies the set", 20)
         promoted = next(c for c in changes(rig) if c["action"] == "promoted")
         acknowledged = next(c for c in changes(rig) if c["action"] == "acknowledged")

@@ -301,6 +301,40 @@ static void test_pace_in_promotions(void)
     }
 }
 
+/* A request accepts PASS, or MARGINAL, too; a journal of before says nothing and accepts both.
+ */
+static void test_marginal_sets(void)
+{
+    static const struct {
+        const char *row;
+        enum request_accept accept;
+        enum estimate_verdict verdict;
+        bool goes;
+    } rows[] = {
+        {"only PASS", ACCEPT_PASS, ESTIMATE_MARGINAL, false},
+        {"a PASS", ACCEPT_PASS, ESTIMATE_PASS, true},
+        {"MARGINAL, too", ACCEPT_MARGINAL, ESTIMATE_MARGINAL, true},
+        {"an old line", ACCEPT_ANY, ESTIMATE_MARGINAL, true},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct stage g;
+        open_stage(&g, &sims[0], PAIR_PROMOTE_MANUAL);
+        make_moves(&g, 40);
+        send_request(&g, REQUEST_PROPOSE);
+        const struct parameter_book *book = &lab_pair(g.s.lab, 0)->parameters;
+        struct parameter_set *set =
+            (struct parameter_set *)(uintptr_t)parameters_choose(book, 0);
+        CU_ASSERT_FATAL(set != NULL);
+        set->verdict = (uint8_t)rows[i].verdict;
+        struct event e = script_event("r1", AT(20 * g.move - 12), EVENT_REQUEST, SIDE_COUNT);
+        e.request.action = REQUEST_PROMOTE;
+        e.request.accept = rows[i].accept;
+        lab_step(g.s.lab, &e, &g.s.fx);
+        CHECK_INT(rows[i].row, parameters_find(book, PARAMETERS_ACTIVE) != NULL, rows[i].goes);
+        script_close(&g.s);
+    }
+}
+
 /* With manual promotion a correction is proposed automatically, and sent on request. */
 static void test_settling_by_hand(void)
 {
@@ -480,6 +514,7 @@ int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("promotion", NULL, NULL);
+    CU_add_test(suite, "marginal sets", test_marginal_sets);
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "by itself", test_by_itself);
     CU_add_test(suite, "pace in promotions", test_pace_in_promotions);

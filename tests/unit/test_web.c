@@ -280,11 +280,12 @@ static void test_wishes(void)
          "{\"pair\":\"r2\",\"action\":\"propose\",\"version\":0,\"by\":\"http\"}"},
         {"/api/v1/pairs/r2/parameters/promote", "/api/v1/pairs/{id}/parameters/promote",
          "{\"version\": 3}",
-         "{\"pair\":\"r2\",\"action\":\"promote\",\"version\":3,\"by\":\"http\"}"},
+         "{\"pair\":\"r2\",\"action\":\"promote\",\"version\":3,\"by\":\"http\",\"accept\":"
+         "\"pass\"}"},
         {"/api/v1/pairs/r1/parameters/promote", "/api/v1/pairs/{id}/parameters/promote",
          "{\"model\": \"usv3\"}",
          "{\"pair\":\"r1\",\"action\":\"promote\",\"version\":0,\"model\":\"usv3\",\"by\":"
-         "\"http\"}"},
+         "\"http\",\"accept\":\"pass\"}"},
         {"/api/v1/pairs/r2/parameters/rollback", "/api/v1/pairs/{id}/parameters/rollback", "{}",
          "{\"pair\":\"r2\",\"action\":\"rollback\",\"version\":0,\"by\":\"http\"}"},
     };
@@ -296,6 +297,53 @@ static void test_wishes(void)
         check_contract(rows[i].path, "post", "202", "application/json", &reply);
         http_free(&reply);
     }
+}
+
+/* GET shows the candidates of both kinds; a request means one of them, without doubt. */
+static void test_candidates(void)
+{
+    static const struct {
+        const char *body;
+        int status;
+        const char *version; /* in the request that is passed on */
+    } rows[] = {
+        {"", 409, NULL},
+        {"{\"model\":\"travel_time\"}", 202, "\"version\":7,"},
+        {"{\"version\":7}", 202, "\"version\":7,"},
+        {"{\"model\":\"usv3\"}", 409, NULL},
+        {"{\"version\":8}", 409, NULL},
+        {"{\"version\":8,\"accept\":\"pass\"}", 409, NULL},
+        {"{\"version\":8,\"accept\":\"marginal\"}", 202, "\"version\":8,"},
+        {"{\"model\":\"usv3\",\"accept\":\"marginal\"}", 202, "\"version\":8,"},
+        {"{\"accept\":\"fail\"}", 400, NULL},
+    };
+    static const char PATH[] = "/api/v1/pairs/r1/parameters/promote";
+    struct parameter_book *laps = &fixture.pair[0]->parameters;
+    struct parameter_book *model = &fixture.dynamics->sets;
+    const struct parameter_book before[] = {*laps, *model};
+    parameters_add(laps, NULL, 7, 1000)->verdict = ESTIMATE_PASS;
+    parameters_add(model, model_find("usv3"), 8, 1000)->verdict = ESTIMATE_MARGINAL;
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/parameters");
+    CHECK("both are shown", strstr(reply.body, "\"dynamics\":{\"active\":null,\"candidate\":{"
+                                               "\"version\":8,\"model\":\"usv3\"") &&
+                                strstr(reply.body, "\"candidate\":{\"version\":7,"));
+    check_contract("/api/v1/pairs/{id}/parameters", "get", "200", "application/json", &reply);
+    http_free(&reply);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        reply = http_request(port, "POST", PATH, AUTH, rows[i].body);
+        CHECK_INT(rows[i].body, reply.status, rows[i].status);
+        CHECK(rows[i].body,
+              !rows[i].version || strstr(fixture.request, rows[i].version) != NULL);
+        CHECK(rows[i].body, rows[i].status != 409 || strstr(reply.body, "no-promotion"));
+        http_free(&reply);
+    }
+    *laps = before[0];
+    parameters_add(model, model_find("usv3"), 9, 1000)->verdict = ESTIMATE_PASS;
+    reply = http_request(port, "POST", PATH, AUTH, "");
+    CHECK_INT("the only candidate", reply.status, 202);
+    CHECK("that GET shows", strstr(fixture.request, "\"version\":9,") != NULL);
+    http_free(&reply);
+    *model = before[1];
 }
 
 static void test_following(void)
@@ -617,6 +665,7 @@ int main(void)
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "wishes", test_wishes);
     CU_add_test(suite, "picture", test_picture);
+    CU_add_test(suite, "candidates", test_candidates);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "fits", test_fits);

@@ -417,6 +417,13 @@ void pair_propose(const struct pair_run *run)
     (void)make_candidate(run, asked_by(run), &virtual, &differs);
 }
 
+/* Does the request accept the verdict of the set that it names? */
+static bool accepts_set(const struct parameter_book *book, const struct event_request *r)
+{
+    const struct parameter_set *set = parameters_choose(book, r->version);
+    return r->accept != ACCEPT_PASS || !set || set->verdict == ESTIMATE_PASS;
+}
+
 bool pair_change_set(const struct pair_run *run, bool dynamics)
 {
     const struct event_request *r = &run->event->request;
@@ -424,7 +431,9 @@ bool pair_change_set(const struct pair_run *run, bool dynamics)
     struct parameter_book *book = dynamics ? run->dynamics : &run->pair->parameters;
     const struct parameter_set *set = NULL;
     const char *why = "";
-    if (!back) {
+    if (!back && !accepts_set(book, r)) {
+        why = "the set is MARGINAL, which the request does not accept";
+    } else if (!back) {
         set = parameters_promote(book, r->version, &why);
     }
     const bool done = back ? parameters_rollback(book, &set, &why) : set != NULL;

@@ -451,6 +451,17 @@ static const struct parameter_set *set_active(struct parameter_book *book,
     return set;
 }
 
+const struct parameter_set *parameters_choose(const struct parameter_book *book,
+                                              uint32_t version)
+{
+    for (size_t k = 0; k < PARAMETERS_RETAINED && version > 0; k++) {
+        if (book->set[k].version == version) {
+            return &book->set[k];
+        }
+    }
+    return version == 0 ? parameters_find(book, PARAMETERS_CANDIDATE) : NULL;
+}
+
 const struct parameter_set *parameters_promote(struct parameter_book *book, uint32_t version,
                                                const char **why)
 {

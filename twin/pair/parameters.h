@@ -168,6 +168,9 @@ const struct parameter_set *parameters_find_same(const struct parameter_book *bo
 /* Returns why a candidate of a fit is not promoted without a request; differs: from what is in
  * force. NULL: it is promoted. */
 const char *parameters_hold_back(const struct parameter_set *set, bool differs);
+/* Returns the set of this version, version 0: the candidate; NULL: none. */
+const struct parameter_set *parameters_choose(const struct parameter_book *book,
+                                              uint32_t version);
 
 /* Does it differ from the active set by more than chance (|z| > 3 in a term), or is none
  * active? se: errors that allow for effects that the fit did not find; NULL or NaN: its own. */

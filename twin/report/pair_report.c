@@ -246,11 +246,17 @@ static void write_simulator(struct json_writer *w, const struct pair *pair,
 }
 
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
-                            const struct pair_params *p)
+                            const struct pair_params *p, const struct parameter_book *dynamics)
 {
     json_write_object(w, key);
     json_write_text(w, "promote", p->promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
     parameters_report_book(w, &pair->parameters);
+    if (dynamics) {
+        json_write_object(w, "dynamics");
+        write_set(w, "active", parameters_find(dynamics, PARAMETERS_ACTIVE));
+        write_set(w, "candidate", parameters_find(dynamics, PARAMETERS_CANDIDATE));
+        json_write_close(w);
+    }
     write_simulator(w, pair, p);
     json_write_close(w);
 }

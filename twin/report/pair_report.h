@@ -38,9 +38,10 @@ void parameters_report_change(struct json_writer *w, const char *key,
                               const char *code_version);
 
 /* Writes {"promote","active": SET or null,"candidate": SET or null,"sets":[…]}
- * (parameters.h). */
+ * (parameters.h). dynamics: sets of the pair's dynamics, written as "dynamics":
+ * {"active","candidate"}; NULL: left out. */
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
-                            const struct pair_params *p);
+                            const struct pair_params *p, const struct parameter_book *dynamics);
 
 /* Writes {"smartlog": {...}, "link": {...}, "following": {...}, "trace": […]}: the present
  * state of the machines, with visit counts. following: NULL if the pair has none. */

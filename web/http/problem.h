@@ -30,6 +30,7 @@
     X(PROBLEM_WRONG_METHOD, 405, "wrong-method", "Method not allowed")                         \
     X(PROBLEM_JOB_ENDED, 409, "job-ended", "The job has ended")                                \
     X(PROBLEM_NO_FIT, 409, "no-fit", "No fit can begin now")                                   \
+    X(PROBLEM_NO_PROMOTION, 409, "no-promotion", "This set is not promoted without a word")    \
     X(PROBLEM_STALE_FENCE, 409, "stale-fence", "Held under another fence, or not held")       \
     X(PROBLEM_TEAM_REFUSES, 409, "team-refuses", "The team cannot do this now")                \
     X(PROBLEM_BODY_TOO_LARGE, 413, "body-too-large", "Body too large")                         \

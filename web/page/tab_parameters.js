@@ -96,12 +96,15 @@ class Doer {
     }
 
     promote(model, active, candidate) {
+        const marginal = candidate.verdict === "MARGINAL";
         return this.ask(`Promote set ${candidate.version}?`, [
             el("p", {}, `${nameOf(model)}: set ${candidate.version}, made ${dateTime(candidate.made_t)} from `,
                 `${plural(candidate.n, "row")}, goes into force and is sent to the simulator`,
                 active ? ` in place of set ${active.version}.` : "."), fromTo(active, candidate),
+            marginal && el("p", {}, marked("⚠", "unsure", "The fit is MARGINAL: look at its checks first.")),
             muted("It can be rolled back.")],
-        `Promote set ${candidate.version}`, "promote", {version: candidate.version, model});
+        `Promote set ${candidate.version}`, "promote",
+        {version: candidate.version, model, ...marginal ? {accept: "marginal"} : {}});
     }
 
     rollBack(model, active) {
