@@ -14,6 +14,8 @@ static const double HARDER = 10.0;
 static const double LAMBDA_MAX = 1e6;
 /* A relative gain below this ends the search. */
 static const double GAIN_MIN = 1e-7;
+/* A difference below this share of the residual is rounding. */
+static const double SEEN_MIN = 1e-9;
 
 static double sum_squares(const double *x, size_t n)
 {
@@ -28,6 +30,7 @@ void curve_fit_slopes(const struct curve_fit *fit, const double *x, const double
                       double *slopes)
 {
     double moved[CURVE_FIT_UNKNOWNS_MAX];
+    const double squares = sum_squares(residual, fit->n);
     memcpy(moved, x, fit->p * sizeof *x);
     for (size_t j = 0; j < fit->p; j++) {
         if (!(fit->lower[j] < fit->upper[j])) { /* it does not move */
@@ -38,8 +41,14 @@ void curve_fit_slopes(const struct curve_fit *fit, const double *x, const double
         moved[j] = x[j] + step;
         fit->residuals(fit->context, moved, slopes + j * fit->n);
         moved[j] = x[j];
+        double *slope = slopes + j * fit->n;
         for (size_t k = 0; k < fit->n; k++) {
-            slopes[j * fit->n + k] = (slopes[j * fit->n + k] - residual[k]) / step;
+            slope[k] = (slope[k] - residual[k]) / step;
+        }
+        /* a slope that is rounding, or that diverged, would ask for a huge step */
+        const double seen = fabs(step) * sqrt(sum_squares(slope, fit->n));
+        if (!(seen < HUGE_VAL && seen * seen > SEEN_MIN * SEEN_MIN * squares)) {
+            memset(slope, 0, fit->n * sizeof *slope);
         }
     }
 }

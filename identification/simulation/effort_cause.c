@@ -12,7 +12,7 @@
 #include "identification/simulation/free_parameters.h"
 #include "identification/simulation/simulation_thresholds.def"
 
-enum { FIRST_ITERATIONS = 4, ITERATIONS = 15, SETTLED_ROWS = 6 };
+enum { FIRST_ITERATIONS = 4, ITERATIONS = 40, SETTLED_ROWS = 6 };
 static const double DIFFERENCE = 1e-4;
 /* The same in standard errors, for values near zero. */
 static const double DIFFERENCE_ERRORS = 0.01;
@@ -195,6 +195,10 @@ static struct curve_fit describe_search(struct search *s, const double *x)
     c.residuals = compute_residuals;
     c.context = s;
     c.memory = s->room->data;
+    double largest = 0.0; /* an error may be far larger than all values */
+    for (size_t i = 0; i < s->p; i++) {
+        largest = fmax(largest, fabs(x[i]));
+    }
     for (size_t i = 0; i < s->p; i++) {
         const double size = fabs(x[i]);
         const bool positive = i < s->model->parameter_count &&
@@ -202,7 +206,9 @@ static struct curve_fit describe_search(struct search *s, const double *x)
         const double se = fit->estimate.se[i];
         c.lower[i] = positive ? LEAST_SHARE * size : -HUGE_VAL;
         c.upper[i] = HUGE_VAL;
-        c.step[i] = fmax(DIFFERENCE * size, isfinite(se) ? DIFFERENCE_ERRORS * se : 0.0);
+        c.step[i] =
+            fmax(DIFFERENCE * size,
+                 isfinite(se) ? fmin(DIFFERENCE_ERRORS * se, DIFFERENCE * largest) : 0.0);
         c.upper[i] = c.step[i] > 0.0 ? c.upper[i] : c.lower[i];
     }
     c.lower[s->p] = fmin(-dt_s, x[s->p]);

@@ -23,7 +23,7 @@ struct recording {
 
 static const struct recording recordings[] = {
     {"steady", 0.0, 0.0, 0.0, 0.0, EFFORT_EFFECTS, 0.0, 0.0},
-    {"lag of 20 ms", 0.02, 0.0, 0.0, 0.0, EFFORT_LAG, 0.02, 0.05},
+    {"lag of 20 ms", 0.02, 0.0, 0.0, 0.0, EFFORT_LAG, 0.02, 0.1},
     {"lag of 5 ms", 0.005, 0.0, 0.0, 0.0, EFFORT_LAG, 0.005, 0.35},
     {"warms up", 0.0, -0.1, 0.0, 0.0, EFFORT_DRAG_DRIFTS, -0.1, 0.3},
     {"load grows", 0.0, 0.0, 0.1, 0.0, EFFORT_INERTIA_DRIFTS, 0.1, 0.3},

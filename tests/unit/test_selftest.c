@@ -191,14 +191,14 @@ static void test_causes(void)
         const char *model, *words;
         struct selftest_scenario scenario;
     } rows[] = {
-        {"first_order", "it saturates", {.name = "clipped", .clip = 0.6}},
-        {"first_order", "it saturates", {.name = "clipped a little", .clip = 0.8}},
+        {"first_order", "is clipped at", {.name = "clipped", .clip = 0.6}},
+        {"first_order", "is clipped at", {.name = "clipped a little", .clip = 0.8}},
         {"first_order", "dead band", {.name = "dead band", .dead = 0.1}},
         {"first_order", "it is asymmetric", {.name = "asymmetric", .backed = -0.15}},
-        {"first_order", "it changes with time", {.name = "falls", .at_half = -0.2}},
-        {"first_order", "it changes with time", {.name = "warms up", .warm = 0.15}},
-        {"diffdrive", "it saturates", {.name = "clipped", .clip = 0.6}},
-        {"joint", "it changes with time", {.name = "falls", .at_half = -0.2}},
+        {"first_order", "the gain falls", {.name = "falls", .at_half = -0.2}},
+        {"first_order", "the gain rises", {.name = "warms up", .warm = 0.15}},
+        {"diffdrive", "is clipped at", {.name = "clipped", .clip = 0.6}},
+        {"joint", "effect of an effort", {.name = "falls", .at_half = -0.2}},
         {"joint", "friction by load", {.name = "geared", .robot = "joint_geared"}},
         {"joint", "Stribeck", {.name = "breaks away", .falls = 0.1, .at_rest = 1.0}},
         {"travel_time", "columns exchanged", {.name = "exchanged", .exchanged = true}},
