@@ -593,6 +593,9 @@ static void judge_axis(struct estimate *e, const struct model *model, const char
 void channel_causes_judge(const struct model *model, const struct channel_causes *causes,
                           struct dynamics_fit *fit)
 {
+    if (fit->method != DYNAMICS_OUTPUT_ERROR) {
+        return; /* pem explains colour by forces */
+    }
     const bool unknown = model->channels && fit->method == DYNAMICS_OUTPUT_ERROR &&
                          causes->count == 0 && fit->hac_share > 0.0;
     if (unknown) {

@@ -40,7 +40,8 @@ struct search_options {
 struct search_report {
     /* residuals of simulated velocities, or of one-step predictions */
     struct residual_summary axis[MODEL_AXES_MAX];
-    bool white; /* all axes are white */
+    bool white;  /* all axes are white */
+    bool uneven; /* channels: the noise grows with the velocity, so that errors are robust */
     double log_likelihood;
     bool at_bound[DYNAMICS_P_MAX];
     bool delay_at_bound;

@@ -22,6 +22,7 @@
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/simulation/free_parameters.h"
 #include "identification/simulation/information.h"
+#include "identification/simulation/simulation_thresholds.def"
 
 enum { OE_SLOW_ITERATIONS = 10 };
 
@@ -404,7 +405,7 @@ static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit
     }
     information_sandwich(&information, &scores);
     information_report(&information, &work->free_parameters, &work->here.values, factor,
-                       report->white, fit);
+                       report->white && !report->uneven, fit);
     return STATUS_OK;
 }
 
@@ -568,6 +569,28 @@ static enum status begin_search(struct oe_work *work)
     return STATUS_OK;
 }
 
+/* Correlation of squared residuals with squared velocities, in errors of none: noise that grows
+ * with the velocity (Breusch and Pagan 1979). */
+static double find_growth(const double *residual, const double *velocity, size_t n)
+{
+    double sum[5] = {0.0};
+    double count = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        if (isfinite(residual[k])) {
+            const double e = residual[k] * residual[k];
+            const double v = velocity[k] * velocity[k];
+            const double add[5] = {e, v, e * e, v * v, e * v};
+            for (size_t i = 0; i < COUNT(add); i++) {
+                sum[i] += add[i];
+            }
+            count += 1.0;
+        }
+    }
+    const double spread =
+        (sum[2] - sum[0] * sum[0] / count) * (sum[3] - sum[1] * sum[1] / count);
+    return spread > 0.0 ? sqrt(count / spread) * (sum[4] - sum[0] * sum[1] / count) : 0.0;
+}
+
 static void summarise_residuals(struct oe_work *work, struct search_report *report)
 {
     const struct data_set *set = work->set;
@@ -576,6 +599,9 @@ static void summarise_residuals(struct oe_work *work, struct search_report *repo
         residual_summarise(gsl_matrix_const_ptr(work->residual, i, 0), set->nu[i],
                            set->run_start, set->run_count, &report->axis[i]);
         report->white = report->white && report->axis[i].white;
+        const double growth =
+            find_growth(gsl_matrix_const_ptr(work->residual, i, 0), set->nu[i], set->n);
+        report->uneven = report->uneven || (work->model->channels && growth > GROWTH_ERRORS);
     }
     /* The constant is two pi of the normal density, and the value of the exponent at the
      * maximum. */

@@ -157,6 +157,47 @@ static void test_phases(void)
     CHECK_NEAR("lag", fit.estimate.value[0] / fit.estimate.value[1], 0.3, 0.006, 0.0);
 }
 
+/* With noise in proportion to the speed, errors are robust; with even noise they are not. */
+static void test_growing_noise(void)
+{
+    const struct model *model = &first_order_model;
+    const struct data_set set = describe_set();
+    const struct dynamics_options options = dynamics_options_for(model);
+    for (size_t grows = 0; grows < 2; grows++) {
+        struct random_source draws = {.state = 21};
+        struct dynamics_fit fit;
+        record_channel(&recordings[0], 7);
+        for (size_t k = 0; k < N && grows; k++) {
+            velocity[k] += 0.03 * fabs(velocity[k]) * random_normal(&draws);
+        }
+        CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
+        CHECK_INT("verdict", fit.estimate.verdict, ESTIMATE_PASS);
+        CHECK("robust", (fabs(sqrt(fit.estimate.covariance[1][1]) / fit.se_hac[1] - 1.0) <
+                         1e-9) == (grows == 1));
+    }
+}
+
+/* Forces explain colour, too: with pem no residual of output error is blamed. */
+static void test_gusts(void)
+{
+    const struct model *model = &first_order_model;
+    const struct data_set set = describe_set();
+    const struct dynamics_options options = dynamics_options_for(model);
+    struct random_source draws = {.state = 5};
+    struct dynamics_fit fit;
+    double force = 0.0;
+    double moved = 0.0;
+    record_channel(&recordings[0], 9);
+    for (size_t k = 0; k < N; k++) {
+        velocity[k] += moved;
+        force = exp(-dt_s) * force + 5.0 * sqrt(1.0 - exp(-2.0 * dt_s)) * random_normal(&draws);
+        moved += (force - moved) * (1.0 - exp(-dt_s / 0.3));
+    }
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
+    CHECK_INT("method", fit.method, DYNAMICS_PEM);
+    CHECK_INT("verdict", fit.estimate.verdict, ESTIMATE_PASS);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -164,5 +205,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("causes in a channel", NULL, NULL);
     CU_add_test(suite, "findings", test_findings);
     CU_add_test(suite, "phases", test_phases);
+    CU_add_test(suite, "growing noise", test_growing_noise);
+    CU_add_test(suite, "gusts", test_gusts);
     return check_run();
 }
