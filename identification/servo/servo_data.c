@@ -6,6 +6,7 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/numbers/constants.h"
+#include "identification/data/command_levels.h"
 #include "identification/servo/servo_thresholds.def"
 
 enum { COLUMNS = 3 };
@@ -141,39 +142,18 @@ static double find_step(const double *values, size_t n, double *scratch)
     return count > 0 && (double)whole > STEP_RATIO * (double)count ? step : 0.0;
 }
 
-/* Returns the number of values that lie apart by more than a share of the half range, each
- * with a share of the rows; of sizes if `sizes`, without the smallest ones. values are sorted.
- */
-static size_t count_levels(const double *values, size_t n, double half)
-{
-    size_t levels = 0;
-    size_t from = 0;
-    for (size_t k = 1; k <= n; k++) {
-        if (k == n || values[k] - values[from] > LEVEL_RATIO * half) {
-            levels += (double)(k - from) >= LEVEL_SHARE * (double)n ? 1 : 0;
-            from = k;
-        }
-    }
-    return levels;
-}
-
 /* Counts values and sizes of the command about the middle of its range. */
 static void describe_command(const struct maker *m, struct servo_set *set, double *scratch)
 {
     const double middle = 0.5 * (m->summary.command_min_rad + m->summary.command_max_rad);
-    const double half = 0.5 * set->range_rad;
-    size_t sizes = 0;
-    memcpy(scratch, m->command, set->n * sizeof *scratch);
-    gsl_sort(scratch, 1, set->n);
-    set->levels = count_levels(scratch, set->n, half);
+    struct command_levels found;
+    double *off = scratch + COMMAND_LEVELS_ROOM;
     for (size_t k = 0; k < set->n; k++) {
-        const double size = fabs(m->command[k] - middle);
-        if (size > LEVEL_RATIO * half) {
-            scratch[sizes++] = size;
-        }
+        off[k] = m->command[k] - middle;
     }
-    gsl_sort(scratch, 1, sizes);
-    set->magnitudes = count_levels(scratch, sizes, half);
+    command_levels_find(off, set->n, scratch, &found);
+    set->levels = found.levels;
+    set->magnitudes = found.magnitudes;
 }
 
 /* Removes positions that repeat older ones, if most are kept for two rows and more while they
@@ -333,7 +313,7 @@ enum status servo_set_make(const struct servo_raw *raw, struct servo_set *set,
     struct servo_set made = {.n = 0};
     *summary = m.summary;
     gsl_vector *memory = raw->n > 0 ? gsl_vector_alloc(COLUMNS * raw->n) : NULL;
-    gsl_vector *scratch = raw->n > 0 ? gsl_vector_alloc(raw->n) : NULL;
+    gsl_vector *scratch = raw->n > 0 ? gsl_vector_alloc(COMMAND_LEVELS_ROOM + raw->n) : NULL;
     enum status st = STATUS_E_NOMEM;
     if (raw->n == 0) {
         st = err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data", "no rows");

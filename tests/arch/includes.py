@@ -28,7 +28,7 @@ identification/geometry: base/errors base/numbers
 identification/fit: base/text base/errors base/numbers identification/numeric identification/data
 identification/travel: base/text base/errors base/numbers identification/numeric identification/fit
 identification/odometry: base/text base/errors base/numbers identification/numeric identification/fit
-identification/servo: base/text base/errors base/numbers identification/numeric identification/fit
+identification/servo: base/text base/errors base/numbers identification/numeric identification/data identification/fit
 identification/arm: base/errors base/numbers identification/numeric identification/geometry identification/fit
 identification/simulation: base/text base/errors base/numbers identification/numeric identification/data
   identification/fit

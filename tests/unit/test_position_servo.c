@@ -6,7 +6,6 @@
 
 #include "base/numbers/random.h"
 #include "service/selftest/selftest_servo.h"
-#include "tests/support/gsl_memory.h"
 #include "tests/support/servo_file.h"
 
 static struct servo_file file, other;
