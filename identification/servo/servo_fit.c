@@ -393,10 +393,13 @@ static enum status finish_fit(struct servo_problem *p, struct servo_point *point
     if (!point->free[TERM_PLAY] && isfinite(fit->play_chi2)) {
         st = limit_play(p, with_play, fit);
     }
-    st = st == STATUS_OK ? servo_judge_parts(p, point, fit) : st;
     servo_point_evaluate(p, point);
     describe_check(p, point, &fit->own);
     servo_residuals_describe(p, fit);
+    if (st == STATUS_OK &&
+        !isfinite(fit->fast_radps)) { /* else the parts differ for that cause */
+        st = servo_judge_parts(p, point, fit);
+    }
     fit->steps = p->steps;
     return st;
 }
