@@ -233,6 +233,9 @@ static enum status run_tests(struct law_rows *w, const double *residual, struct 
         test_kinds(w, law);
     }
     st = law_find_spread(w, law);
+    if (st == STATUS_OK && (travel_law_spreads(law) || travel_law_mixes(law, w->problem->n))) {
+        law_find_slower(w, law);
+    }
     return st == STATUS_OK ? law_find_accelerating(w, residual, law, accelerating) : st;
 }
 

@@ -55,6 +55,9 @@ void law_find_alternatives(const struct law_rows *w, struct travel_law *law);
 /* Tests by permutations whether residuals grow with the size of a move: law->spread_p and what
  * belongs to it. */
 MUST_USE enum status law_find_spread(struct law_rows *w, struct travel_law *law);
+/* Lists the moves of that size that are slower than the law, and tests whether moves in both
+ * directions differ. */
+void law_find_slower(struct law_rows *w, struct travel_law *law);
 
 /* Tests the column w->z; *out but below and change. */
 void law_test_column(const struct law_rows *w, struct travel_alternative *out);

@@ -108,9 +108,7 @@ static enum status find_variation(struct law_rows *w, struct travel_law *law)
     return st;
 }
 
-/* Lists the moves with this size that are slower than the law, and tests whether moves in both
- * directions differ. */
-static void find_slower(struct law_rows *w, struct travel_law *law)
+void law_find_slower(struct law_rows *w, struct travel_law *law)
 {
     const size_t n = w->problem->n;
     const size_t k = law->spread_size;
@@ -151,10 +149,5 @@ enum status law_find_spread(struct law_rows *w, struct travel_law *law)
     }
     law->spread_p = (1.0 + unusual) / (1.0 + orders);
     law->spread_r = found / (double)c.n;
-    const enum status st =
-        law->spread_p < MAY_SPREAD_CHANCE ? find_variation(w, law) : STATUS_OK;
-    if (st == STATUS_OK && (travel_law_spreads(law) || travel_law_mixes(law, w->problem->n))) {
-        find_slower(w, law);
-    }
-    return st;
+    return law->spread_p < MAY_SPREAD_CHANCE ? find_variation(w, law) : STATUS_OK;
 }
