@@ -184,7 +184,7 @@ enum status arm_friction_open_work(struct arm_friction_work *w,
     return STATUS_OK;
 }
 
-static double dry_at(const struct arm_friction_set *set, size_t joint, size_t k)
+double arm_friction_dry_at(const struct arm_friction_set *set, size_t joint, size_t k)
 {
     return tanh(set->qd_radps[joint][k] / TURN_OVER_RADPS);
 }
@@ -200,7 +200,7 @@ void arm_friction_fill_columns(struct arm_friction_work *w, size_t joint)
     memcpy(w->x[1], set->qd_radps[joint], bytes);
     memcpy(w->y, set->current_a[joint], bytes);
     for (size_t k = 0; k < set->n; k++) {
-        w->x[2][k] = dry_at(set, joint, k);
+        w->x[2][k] = arm_friction_dry_at(set, joint, k);
         w->x[3][k] = 1.0;
     }
     for (size_t g = 0; g < terms->gravity_count; g++, i++) {
@@ -576,14 +576,14 @@ static double lacking_at(const struct arm_friction_work *w, enum lacking term, s
     double load = 0.0;
     switch (term) {
     case STRIBECK:
-        return dry_at(set, joint, k) * exp(-pow(qd / STRIBECK_RADPS, 2.0));
+        return arm_friction_dry_at(set, joint, k) * exp(-pow(qd / STRIBECK_RADPS, 2.0));
     case ASYMMETRIC:
-        return fabs(dry_at(set, joint, k));
+        return fabs(arm_friction_dry_at(set, joint, k));
     case BY_LOAD:
         for (size_t i = OWN; i < OWN + joint_terms[joint].gravity_count; i++) {
             load += w->beta[i] * w->x[i][k];
         }
-        return dry_at(set, joint, k) * fabs(load);
+        return arm_friction_dry_at(set, joint, k) * fabs(load);
     case FASTER:
         return qd * fabs(qd);
     case DRIFT:
@@ -611,7 +611,7 @@ static void find_unmodelled(struct arm_friction_work *w, size_t joint,
     }
     for (size_t other = 0; other < ARM_JOINTS; other++) {
         for (size_t k = 0; k < w->set->n; k++) {
-            w->tried[k] = dry_at(w->set, other, k);
+            w->tried[k] = arm_friction_dry_at(w->set, other, k);
         }
         const double share = other == joint ? 0.0 : try_column(w);
         if (share > found->share) {

@@ -252,7 +252,8 @@ void arm_friction_late_slopes(struct arm_friction_work *w, double *slope)
 
 /* ---- noise of the speeds ---- */
 
-enum { DRAWS = 3 };
+/* DRY: the term of dry friction */
+enum { DRAWS = 3, DRY = 2 };
 
 /* Standard deviation of white noise, from second differences. */
 static double find_noise(const struct arm_friction_set *set, const double *x)
@@ -269,8 +270,10 @@ static double find_noise(const struct arm_friction_set *set, const double *x)
     return count > 0.0 ? sqrt(squares / (6.0 * count)) : 0.0;
 }
 
-/* Values of all joints, [ARM_JOINTS][ARM_FRICTION_P_MAX]; NaN where the rank is short. */
+/* Values of all joints, [ARM_JOINTS][ARM_FRICTION_P_MAX]; NaN where the rank is short. Dry
+ * friction is that of `quiet`, because its step at rest is not in proportion to an error. */
 static enum status solve_all(const struct arm_friction_set *set,
+                             const struct arm_friction_set *quiet,
                              double values[][ARM_FRICTION_P_MAX])
 {
     struct arm_friction_work w;
@@ -280,6 +283,11 @@ static enum status solve_all(const struct arm_friction_set *set,
     }
     for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
         arm_friction_fill_columns(&w, j);
+        for (size_t k = 0; k < set->n; k++) {
+            w.x[DRY][k] = arm_friction_dry_at(quiet, j, k);
+        }
+        arm_friction_smooth(set, w.x[DRY]);
+        arm_friction_retard(set, w.x[DRY]);
         st = solve_joint(&w);
         for (size_t i = 0; i < w.p; i++) {
             values[j][i] = w.svd.rank < w.p ? (double)NAN : w.beta[i];
@@ -297,7 +305,7 @@ enum status arm_friction_solve_other(const struct arm_friction_set *set,
     const bool lag = late->lag_s > 0.0;
     swapped.delay_s = lag ? late->other_s : 0.0;
     swapped.lag_s = lag ? 0.0 : late->other_s;
-    return solve_all(&swapped, other);
+    return solve_all(&swapped, set, other);
 }
 
 enum status arm_friction_add_noise(const struct arm_friction_set *set,
@@ -320,7 +328,7 @@ enum status arm_friction_add_noise(const struct arm_friction_set *set,
                 more.qd_radps[j][k] = set->qd_radps[j][k] + sd * random_normal(&draws);
             }
         }
-        st = solve_all(&more, values);
+        st = solve_all(&more, set, values);
         for (size_t i = 0; i < ARM_JOINTS * ARM_FRICTION_P_MAX; i++) {
             noisy[i / ARM_FRICTION_P_MAX][i % ARM_FRICTION_P_MAX] +=
                 values[i / ARM_FRICTION_P_MAX][i % ARM_FRICTION_P_MAX] / DRAWS;

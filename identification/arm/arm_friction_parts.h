@@ -28,6 +28,8 @@ struct arm_friction_work {
 /* Allocates the columns and computes the accelerations. Returns STATUS_OK, STATUS_E_NOMEM. */
 MUST_USE enum status arm_friction_open_work(struct arm_friction_work *w,
                                             const struct arm_friction_set *set);
+/* Direction of a joint at sample k, as dry friction takes it: -1 .. 1. */
+double arm_friction_dry_at(const struct arm_friction_set *set, size_t joint, size_t k);
 void arm_friction_fill_columns(struct arm_friction_work *w, size_t joint);
 
 /* Triangle of rows lo .. hi - 1 of those in use: terms, optionally the tried one, the
@@ -57,8 +59,9 @@ MUST_USE enum status arm_friction_solve_other(const struct arm_friction_set *set
                                               const struct arm_friction_late *late,
                                               double other[][ARM_FRICTION_P_MAX]);
 
-/* Values of one joint with the noise of the speeds added once more, mean of three draws:
- * [ARM_JOINTS][ARM_FRICTION_P_MAX], out. Returns as arm_friction_find_late(). */
+/* Values of one joint with the noise of the speeds added once more to the terms in proportion
+ * to it, mean of three draws: [ARM_JOINTS][ARM_FRICTION_P_MAX], out. Returns as
+ * arm_friction_find_late(). */
 MUST_USE enum status arm_friction_add_noise(const struct arm_friction_set *set,
                                             double noisy[][ARM_FRICTION_P_MAX]);
 
