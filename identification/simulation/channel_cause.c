@@ -445,6 +445,9 @@ enum status channel_phases_remove(const struct model *model, const struct data_s
     struct channel_causes causes;
     double *phase[MODEL_AXES_MAX];
     *removed = false;
+    if (!estimate_has_reason(&fit->estimate, REASON_AUTOCORRELATED)) {
+        return STATUS_OK; /* the fit found no colour */
+    }
     gsl_vector *room = gsl_vector_calloc(set->axes * set->n);
     for (size_t a = 0; a < set->axes && room; a++) {
         phase[a] = room->data + a * set->n;
