@@ -10,6 +10,10 @@
 /* Iterations that compare starts, and of the search of the best ones. */
 enum { STARTS_MAX = 12, ITERATIONS_FEW = 6, ITERATIONS_MAX = 40, BEST = 2, ROUNDS = 3 };
 
+/* A profile that leaves less than this of the unexplained is not compared with a torque limit.
+ */
+static const double LIMIT_REST = 0.2;
+
 ENUM_NAMES(servo_parameter, SERVO_P, "natural_frequency_radps", "damping_ratio",
            "position_gain_per_s", "dead_band_rad", "droop_rad", "delay_s", "play_rad",
            "speed_limit_radps", "acceleration_limit_radps2", "droop_sin_rad", "droop_cos_rad");

@@ -19,16 +19,30 @@ enum { LAGS = 8, PART_ITERATIONS = 10 };
 
 /* --- errors ------------------------------------------------------------------------------- */
 
+/* Returns the number of positions over which residuals may be autocorrelated. */
+static double find_reach(const struct servo_problem *p)
+{
+    const struct servo_set *set = p->set;
+    double lasts_s = 0.0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        lasts_s += set->t_s[set->run_start[r + 1] - 1] - set->t_s[set->run_start[r]];
+    }
+    return HAC_S * p->count / lasts_s;
+}
+
 /* Adds the moments of all rows that count, and the triangle of the Jacobian. */
 static void add_moments(const struct servo_problem *p, const struct servo_point *point,
                         struct hac_covariance *hac, struct qr_accumulator *triangle)
 {
     const struct servo_set *set = p->set;
     qr_start(triangle, TERMS);
-    hac_start(hac, TERMS, (size_t)(HAC_S / set->period_s), false);
+    hac_start(hac, TERMS, (size_t)find_reach(p), false);
     for (size_t k = 0; k < set->n; k++) {
         double row[TERMS];
         double moment[TERMS];
+        if (isnan(set->position_rad[k])) {
+            continue; /* neighbours have positions */
+        }
         if (!(p->weight[k] > 0.0)) {
             hac_break(hac);
             continue;
@@ -74,9 +88,8 @@ enum status servo_errors_compute(struct servo_problem *problem, const struct ser
         errors->white[i] = variance * products[i];
         errors->covariance[i] *= problem->count / fmax(problem->count - terms, 1.0);
     }
-    errors->freedom =
-        fmin(problem->count - terms,
-             hac_freedom(fmin(HAC_S / problem->set->period_s / problem->count, 1.0)));
+    errors->freedom = fmin(problem->count - terms,
+                           hac_freedom(fmin(find_reach(problem) / problem->count, 1.0)));
     errors->rank = svd.rank;
     errors->condition = svd.rank == (size_t)terms ? svd.s[0] / svd.s[svd.rank - 1] : HUGE_VAL;
     return STATUS_OK;
@@ -290,6 +303,9 @@ double servo_residuals_colour(const struct servo_problem *problem)
     double n = 0.0;
     qr_start(&triangle, LAGS + 1);
     for (size_t k = 0; k < set->n; k++) {
+        if (isnan(set->position_rad[k])) {
+            continue;
+        }
         if (!(p->weight[k] > 0.0)) {
             known = 0;
             continue;

@@ -90,6 +90,23 @@ static void test_wrong(void)
     }
 }
 
+/* Something else moves the position: a little, and more than the servo. */
+static void test_disturbed(void)
+{
+    for (int i = 0; i < 2; i++) {
+        record_servo(&right, 11);
+        for (size_t k = 0; k < file.n; k++) {
+            file.position_rad[k] += (i == 0 ? 0.02 : 0.6) * sin(7.0 * file.t_s[k]);
+        }
+        const struct servo_fit fit = servo_file_fit(&file);
+        servo_print("disturbed", &fit);
+        CHECK_INT("disturbed", fit.estimate.verdict,
+                  i == 0 ? ESTIMATE_MARGINAL : ESTIMATE_FAIL);
+        CHECK("disturbed",
+              servo_has_reason(&fit, i == 0 ? REASON_AUTOCORRELATED : REASON_POOR_FIT));
+    }
+}
+
 /* Scenarios and the reason that each must have. */
 static void test_scenarios(void)
 {
@@ -155,11 +172,13 @@ static void test_limits(void)
                0.0);
     CHECK_NEAR("torque", torque.estimate.value[SERVO_NATURAL_FREQUENCY], 18.0, 0.01, 0.0);
     law.error_max_rad = HUGE_VAL;
+    law.dead_band_rad = 0.0;
     law.delay_s = -0.01; /* commands that change between rows */
     simulate_law(&law);
     const struct servo_fit early = servo_file_fit(&file);
     CHECK_NEAR("early", early.estimate.value[SERVO_DELAY], -0.01, 0.0, 5e-4);
     CHECK_INT("early", early.estimate.verdict, ESTIMATE_PASS);
+    CHECK("early", servo_has_reason(&early, REASON_NOT_DETERMINED)); /* friction or play */
 }
 
 static void test_held_out(void)
@@ -215,6 +234,7 @@ static void test_rows(void)
     file.t_s[800] = file.t_s[700];
     file.t_s[900] = NAN;
     CU_ASSERT_EQUAL_FATAL(servo_file_set(&file, &set, &summary, NULL), STATUS_OK);
+    CHECK_NEAR("rows", summary.step_rad, 2.0 * M_PI / 4096.0, 0.01, 0.0);
     CHECK_INT("rows", summary.gaps, 1);
     CHECK_INT("rows", summary.duplicates, 1);
     CHECK_INT("rows", summary.back_rows, 1);
@@ -239,6 +259,7 @@ static void test_stale(void)
     servo_print("stale", &fit);
     check_truth("stale", &fit);
     CHECK("stale", servo_has_reason(&fit, REASON_ROWS_UNUSABLE));
+    CHECK("stale", isfinite(fit.estimate.lo[SERVO_DAMPING_RATIO]));
     record_servo(&right, 10);
     CU_ASSERT_EQUAL_FATAL(servo_file_set(&file, &set, &summary, NULL), STATUS_OK);
     CHECK_INT("as it is", summary.stale, 0);
@@ -276,6 +297,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("position servo", NULL, NULL);
     CU_add_test(suite, "truth", test_truth);
     CU_add_test(suite, "wrong", test_wrong);
+    CU_add_test(suite, "disturbed", test_disturbed);
     CU_add_test(suite, "scenarios", test_scenarios);
     CU_add_test(suite, "play", test_play);
     CU_add_test(suite, "limits", test_limits);
