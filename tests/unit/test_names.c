@@ -106,6 +106,7 @@ static const struct {
     TABLE(web_refusal_names),
     TABLE(reply_status_names),
     TABLE(request_action_names),
+    TABLE(request_accept_names),
     TABLE(event_arm_member_names),
     TABLE(arm_dynamics_names),
     TABLE(arm_controller_names),
