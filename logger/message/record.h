@@ -188,7 +188,9 @@ struct entry {
     enum reply_status status[SIDE_COUNT]; /* when answered */
     bool timed_out[SIDE_COUNT];
     bool uncalibrated[SIDE_COUNT]; /* its duration must not be used for calibration */
-    int64_t lag_us;             /* real lap - virtual lap; LAB_TIME_NONE unless both answered */
+    int64_t lag_us; /* real lap - virtual lap; LAB_TIME_NONE unless both answered */
+    /* The lag without the network's share, if the verdict rests on it; or LAB_TIME_NONE. */
+    int64_t judged_lag_us;
     int64_t lag_uncertainty_us; /* 95 %, from transport and clocks; or LAB_TIME_NONE */
     int64_t interrupted_us; /* > 0: Tandem was not receiving for up to this long, so times are
                                its own */

@@ -13,7 +13,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
     "correction", "correction_m", "correction_rad", "ambiguous", "tool_gap_end_mm", "tool_gap_max_mm",
     "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task", "excluded",
-    "not_compared",
+    "not_compared", "judged_lag_s", "network_lag_s",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code",
@@ -78,6 +78,9 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         JSON_IF(e->interrupted_us > 0, JSON_SECONDS("interrupted_s", e->interrupted_us)),
         OPTIONAL_REAL("virtual_pace", e->virtual_pace),
         JSON_IF(e->explained_by_pace, JSON("explained_by", "pace")),
+        JSON_IF(e->judged_lag_us != LAB_TIME_NONE,
+                JSON_GROUP(JSON_SECONDS("judged_lag_s", e->judged_lag_us),
+                           JSON_SECONDS("network_lag_s", e->lag_us - e->judged_lag_us))),
         OPTIONAL_SECONDS("lag_uncertainty_s", e->lag_uncertainty_us),
         OPTIONAL_SECONDS("real_motion_s", e->motion_us[SIDE_REAL]),
         OPTIONAL_SECONDS("virtual_motion_s", e->motion_us[SIDE_VIRTUAL]),

@@ -73,17 +73,22 @@ static void print_entry(const struct entry *e, const char *pair)
     char real[16];
     char virtual[16];
     char lag[16];
+    char judged[48] = "";
     char time[28];
     char id[EVENT_ID_MAX];
     char op[EVENT_OP_MAX];
     (void)snprintf(id, sizeof id, "%s", e->id[0] ? e->id : "-");
     (void)snprintf(op, sizeof op, "%s", e->op);
     message_format_time(e->t_us, time);
-    (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s%s\n", time, pair,
+    if (e->judged_lag_us != LAB_TIME_NONE) {
+        (void)snprintf(judged, sizeof judged, " (judged %+.3f, network %+.3f)",
+                       lab_s(e->judged_lag_us), lab_s(e->lag_us - e->judged_lag_us));
+    }
+    (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s%s%s\n", time, pair,
                  utf8_tame(id), utf8_tame(op), e->rotation_rad, e->displacement_m,
                  show_lap(e->lap_us[SIDE_REAL], real),
                  show_lap(e->lap_us[SIDE_VIRTUAL], virtual), show_lap(e->lag_us, lag),
-                 verdict_name(e->verdict),
+                 verdict_name(e->verdict), judged,
                  e->consistency == INCONSISTENT ? ", inconsistent" : "");
 }
 

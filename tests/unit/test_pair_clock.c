@@ -106,15 +106,29 @@ static void test_first_move(void)
         enum pair_clock clock;
         const char *verdict;
         double uncertainty_s; /* NaN: not known */
+        double judged_s;      /* NaN: the lag of arrivals */
     } rows[] = {
-        {"as the motions", {4.0, 3.8}, {3.98, 3.79}, PAIR_CLOCK_WALL, "AHEAD", 0.013885},
-        {"late by the network", {4.3, 4.0}, {3.99, 3.99}, PAIR_CLOCK_WALL, "SYNC", 0.30399},
-        {"no start reported", {4.0, 3.8}, {3.98, -1.0}, PAIR_CLOCK_WALL, "AHEAD", NAN},
-        {"begins a second later", {4.0, 5.2}, {3.9, 3.9}, PAIR_CLOCK_WALL, "BEHIND", 0.692965},
-        {"longer than its lap", {4.0, 3.8}, {4.1, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
-        {"no time at all", {4.0, 3.8}, {0.0, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
-        {"simulated time", {4.0, 3.8}, {3.9, 3.9}, PAIR_CLOCK_SIMULATION, "AHEAD", NAN},
-        {"in step", {4.0, 3.98}, {3.98, 3.97}, PAIR_CLOCK_WALL, "SYNC", 0.013975},
+        {"as the motions", {4.0, 3.8}, {3.98, 3.79}, PAIR_CLOCK_WALL, "AHEAD", 0.013885, 0.19},
+        {"late by the network",
+         {4.3, 4.0},
+         {3.99, 3.99},
+         PAIR_CLOCK_WALL,
+         "SYNC",
+         0.30399,
+         0.0},
+        {"the other way", {4.096, 4.0}, {3.9, 3.94}, PAIR_CLOCK_WALL, "SYNC", 0.13992, -0.04},
+        {"no start reported", {4.0, 3.8}, {3.98, -1.0}, PAIR_CLOCK_WALL, "AHEAD", NAN, NAN},
+        {"begins a second later",
+         {4.0, 5.2},
+         {3.9, 3.9},
+         PAIR_CLOCK_WALL,
+         "BEHIND",
+         0.692965,
+         NAN},
+        {"longer than its lap", {4.0, 3.8}, {4.1, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN, NAN},
+        {"no time at all", {4.0, 3.8}, {0.0, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN, NAN},
+        {"simulated time", {4.0, 3.8}, {3.9, 3.9}, PAIR_CLOCK_SIMULATION, "AHEAD", NAN, NAN},
+        {"in step", {4.0, 3.98}, {3.98, 3.97}, PAIR_CLOCK_WALL, "SYNC", 0.013975, NAN},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct script s;
@@ -138,6 +152,9 @@ static void test_first_move(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(effect);
         const struct entry *entry = &effect->entry;
         CHECK_TEXT(rows[i].row, verdict_name(entry->verdict), rows[i].verdict);
+        const int64_t judged_us = entry->judged_lag_us;
+        CHECK_NEAR(rows[i].row, judged_us == LAB_TIME_NONE ? 99.0 : lab_s(judged_us),
+                   isnan(rows[i].judged_s) ? 99.0 : rows[i].judged_s, 0, 0.2e-6);
         if (isnan(rows[i].uncertainty_s)) {
             CHECK_INT(rows[i].row, entry->lag_uncertainty_us, LAB_TIME_NONE);
         } else {

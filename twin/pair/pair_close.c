@@ -328,6 +328,16 @@ static enum verdict judge_lag(int64_t lag_us, const struct own_lag *own, int64_t
     return judged_us > 0.0 ? VERDICT_AHEAD : VERDICT_BEHIND;
 }
 
+/* Returns the lag that decided, if it is not the lag of arrivals; LAB_TIME_NONE otherwise. */
+static int64_t find_judged_lag(enum verdict verdict, int64_t lag_us, const struct own_lag *own,
+                               int64_t tolerance_us)
+{
+    const bool decided =
+        verdict == VERDICT_SYNC || verdict == VERDICT_AHEAD || verdict == VERDICT_BEHIND;
+    const int64_t us = own->tells ? llround(own->us) : lag_us;
+    return decided && llabs(lag_us) > tolerance_us && us != lag_us ? us : LAB_TIME_NONE;
+}
+
 static enum verdict judge_entry(const struct entry *e, const struct pair_slot *slot,
                                 const struct pair_params *p, const struct own_lag *own)
 {
@@ -385,6 +395,7 @@ static struct entry start_entry(const struct pair *pair, int64_t t_us, const cha
                       .rotation_rad = rotation_rad,
                       .displacement_m = displacement_m,
                       .lag_us = LAB_TIME_NONE,
+                      .judged_lag_us = LAB_TIME_NONE,
                       .lag_uncertainty_us = LAB_TIME_NONE,
                       .virtual_pace = nan("")};
     memcpy(e.id, id, sizeof e.id);
@@ -442,6 +453,7 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     e->interrupted_us = slot->away_us;
     e->ambiguous = ambiguity_of(slot);
     e->verdict = judge_entry(e, slot, p, &own);
+    e->judged_lag_us = find_judged_lag(e->verdict, e->lag_us, &own, p->sync_tolerance_us);
     e->consistency = (enum consistency)slot->consistency;
     explain_by_pace(pair, p, e);
     pair_arm_fill(pair, p, slot, e);
@@ -456,6 +468,7 @@ static void remember_entry(struct pair *pair, const struct entry *e)
     pair->recent_count += pair->recent_count < PAIR_RECENT;
     if (e->lag_us != LAB_TIME_NONE) {
         pair->last_lag_us = e->lag_us;
+        pair->last_judged_lag_us = e->judged_lag_us;
         pair->last_lag_uncertainty_us = e->lag_uncertainty_us;
     }
 }

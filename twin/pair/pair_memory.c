@@ -164,6 +164,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     pair->command_seq = -1;
     pair->gap_us = LAB_TIME_NONE;
     pair->last_lag_us = LAB_TIME_NONE;
+    pair->last_judged_lag_us = LAB_TIME_NONE;
     pair->last_lag_uncertainty_us = LAB_TIME_NONE;
     pair->last_entry_us = LAB_TIME_NONE;
     pair->history_since_us = LAB_TIME_NONE;

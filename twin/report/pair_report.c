@@ -467,6 +467,8 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
               JSON_SECONDS("sync_tolerance_s", p->sync_tolerance_us),
               JSON("outstanding", pair->outstanding), JSON_FIELDS(counted, &pair->counts),
               JSON_SECONDS("last_lag_s", pair->last_lag_us),
+              JSON_IF(pair->last_judged_lag_us != LAB_TIME_NONE,
+                      JSON_SECONDS("last_judged_lag_s", pair->last_judged_lag_us)),
               JSON_SECONDS("last_lag_uncertainty_s", pair->last_lag_uncertainty_us),
               JSON_SECONDS("last_entry_t", pair->last_entry_us));
     write_last(w, pair);

@@ -1,8 +1,8 @@
 // The state of a pair in words and signs: what the overview and the head of a pair's page share.
 
-import {ago, count, known, percent, plural, plusMinus} from "./format.js";
+import {ago, count, known, percent, plural, plusMinus, signed, withUnit} from "./format.js";
 import {el, symbol} from "./ui.js";
-import {verdictOf, verdictsOf} from "./verdicts.js";
+import {verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 
 const FRESH_S = 60; // an alarm counts as new for this time
 const RECENT_S = 900;
@@ -119,6 +119,17 @@ export function judge(pair, now) {
     return [3, missing ? `no message from the ${missing[0]} robot` : "no moves yet"];
 }
 
+// The verdict of the last move; in the past if a robot has gone since.
+export function lastVerdict(pair) {
+    const gone = pair.real.connection === "offline" || pair.virtual.connection === "offline";
+    return verdictChip(pair.last_verdict, pair.last_consistent, gone);
+}
+
+// The model of dynamics for this kind of pair, as the lab file names it.
+export function modelOf(pair) {
+    return pair.arm ? "joint" : pair.kind === "generic" ? "first_order" : pair.kind;
+}
+
 export function wordsOfAlarm(type) {
     return type.replaceAll("_", " ");
 }
@@ -151,7 +162,13 @@ export function lagText(pair) {
         return "–";
     }
     const text = plusMinus(pair.last_lag_s, pair.last_lag_uncertainty_s, "s");
-    return pair.last_lag_s > 0 ? `+${text}` : text;
+    return `${pair.last_lag_s > 0 ? "+" : ""}${text}${judgedText(pair.last_lag_s, pair.last_judged_lag_s)}`;
+}
+
+// The lag that decided the verdict, if it is not the lag of arrivals: " (judged −0.040 s, network +0.136 s)".
+export function judgedText(lag, judged) {
+    return known(judged) ? ` (judged ${withUnit(signed(judged, 3), "s")}, network ${
+        withUnit(signed(lag - judged, 3), "s")})` : "";
 }
 
 const CONNECTIONS = {online: ["●", "sync"], offline: ["✕", "bad"], unknown: ["○", "unsure"]};

@@ -4,6 +4,7 @@ import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
 import {dateTime, fixed, known, labNow, plural, plusMinus, signed, time, withUnit} from "./format.js";
+import {judgedText} from "./pair_state.js";
 import {confirm} from "./token.js";
 import {button, el, empty, numberField, places, append, redraw, section, show, stage, table} from "./ui.js";
 import {INCONSISTENT, VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
@@ -60,8 +61,9 @@ export function placeOf(e) {
     const bar = known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null];
     const inconsistent = e.consistent === false;
     return {t: e.t, bar, verdict: e.verdict, inconsistent,
-        words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}${
-            inconsistent ? `  inconsistent${e.differs ? `: ${e.differs}` : ""}` : ""}`};
+        words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`
+            + judgedText(e.lag_s, e.judged_lag_s)
+            + (inconsistent ? `  inconsistent${e.differs ? `: ${e.differs}` : ""}` : "")};
 }
 
 function ofBucket(b) {
@@ -197,6 +199,9 @@ export const MOVE_COLUMNS = [
 // Further remarks on an entry.
 function remark(e) {
     const words = [];
+    if (known(e.judged_lag_s)) {
+        words.push(judgedText(e.lag_s, e.judged_lag_s).slice(2, -1));
+    }
     if (e.timeout_side) {
         words.push(`${e.timeout_side} did not answer`);
     }

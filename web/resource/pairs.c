@@ -49,6 +49,7 @@ static const char *const COLUMNS[] = {
     "recent_consistency",
     "values_omitted",
     "ambiguous",
+    "last_judged_lag_s",
 };
 
 static void write_pair(struct json_writer *w, const struct view *view, size_t i)

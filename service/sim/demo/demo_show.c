@@ -123,6 +123,7 @@ static void show_entry(struct demo_show *s, const json_t *entry)
     const enum verdict verdict =
         (enum verdict)names_value(&verdict_names, json_file_text(entry, "verdict"));
     const double lag_s = json_file_real(entry, "lag_s");
+    const double judged_s = json_file_real(entry, "judged_lag_s");
     const double rotation_rad = json_file_real(entry, "rotation_rad");
     const double displacement_m = json_file_real(entry, "displacement_m");
     if (verdict == VERDICT_COUNT) {
@@ -157,6 +158,11 @@ static void show_entry(struct demo_show *s, const json_t *entry)
         print_fit(&s->fits[side][DEMO_LINEAR]);
     }
     (void)putchar('\n');
+    if (isfinite(judged_s)) {
+        (void)printf(
+            "      judged by the robots' stamps: %+.3f s; the network's share: %+.3f s\n",
+            judged_s, lag_s - judged_s);
+    }
 }
 
 /* NaN when it is no number. */
