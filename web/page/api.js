@@ -13,6 +13,9 @@ export class Problem extends Error {
     }
 }
 
+// What the daemon says about the lab: writing is false if its file names no token.
+export const lab = {writing: null};
+
 export function token() {
     return sessionStorage.getItem(TOKEN) ?? "";
 }

@@ -2,7 +2,7 @@
 
 import {count, duration, figures, fixed, known, percent, plusMinus, unitOf, withUnit, wordsOf} from "./format.js";
 import {el, facts, table} from "./ui.js";
-import {fitChip} from "./verdicts.js";
+import {fitChip, isTooFew} from "./verdicts.js";
 
 export function valueText(estimate, name) {
     const value = estimate?.values[name];
@@ -30,7 +30,8 @@ function coded(prefix, texts, codes) {
 }
 
 export function verdictWords(estimate, note) {
-    return [el("p", {}, fitChip(estimate.verdict), note && el("span", {class: "muted"}, ` ${note}`)),
+    return [el("p", {}, fitChip(estimate.verdict, isTooFew(estimate)),
+        note && el("span", {class: "muted"}, ` ${note}`)),
         el("ul", {class: "words-list"}, coded("", estimate.reasons, estimate.reason_codes),
             coded("Note: ", estimate.notes ?? [], estimate.note_codes),
             estimate.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];

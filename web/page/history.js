@@ -3,6 +3,7 @@
 import {chart, colour, legend} from "./chart.js";
 import {dateTime, known, labNow, plural, plusMinus, unitOf} from "./format.js";
 import {el, empty, field, places, redraw, show} from "./ui.js";
+import {isTooFew} from "./verdicts.js";
 
 export const FITS = 1000; // newest ones, of all models of a pair
 
@@ -71,7 +72,8 @@ export class History {
             fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
             drawPointCallback: (graph, name, context, x, y, tone, size, row) => {
                 context.beginPath();
-                context.fillStyle = colour(TONES[this.shown[row]?.verdict] ?? "unsure");
+                const fit = this.shown[row];
+                context.fillStyle = colour(!fit || isTooFew(fit) ? "unsure" : TONES[fit.verdict] ?? "unsure");
                 context.arc(x, y, size, 0, 2 * Math.PI);
                 context.fill();
             },

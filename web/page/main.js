@@ -1,6 +1,6 @@
 // The frame: header, theme, token, and the choice of the view.
 
-import {get, token} from "./api.js";
+import {get, lab, token} from "./api.js";
 import {duration, setLabTime} from "./format.js";
 import {follow, parse, teamAddress} from "./router.js";
 import {stream} from "./stream.js";
@@ -76,8 +76,10 @@ function streamSign() {
 
 function tokenButton() {
     const button = el("button", {type: "button", class: "quiet", onclick: () => askToken()});
-    const draw = () => show(button, token() ? [symbol("✓"), " Token given"] : "Token …");
+    const draw = () => show(button, lab.writing === false ? "Read only"
+        : token() ? [symbol("✓"), " Token given"] : "Token …");
     addEventListener("tandem-token", draw);
+    addEventListener("tandem-writing", draw);
     addEventListener("tandem-ask-token", () => askToken());
     draw();
     return button;
@@ -85,6 +87,10 @@ function tokenButton() {
 
 function drawStatus(node, status) {
     setLabTime(status.t);
+    if (lab.writing !== status.writing) {
+        lab.writing = status.writing;
+        dispatchEvent(new Event("tandem-writing"));
+    }
     const ill = Object.entries(status.parts).filter(([, part]) => !part.ok);
     show(node, el("strong", {}, status.lab), " ",
         ill.length === 0 ? el("span", {class: "muted"}, `up ${duration(status.uptime_s)}`)

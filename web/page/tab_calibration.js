@@ -151,9 +151,9 @@ export function mount(root, {pair, path, signal}) {
         return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms,
             stored: stored.fits.filter(fit => fit.model === "travel_time")};
     }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts, stored}) => {
-        if (page.say(!fits.real && !fits.virtual && empty("No moves to calibrate from yet",
-            "Travel times are fitted from the laps of 'go' commands that turn, drive, and do both. "
-                + "Send some different ones, e.g.",
+        if (page.say(!SIDES.some(side => fits[side]?.n > 0) && empty("No moves yet",
+            "Travel times are fitted from the laps of 'go' commands. About twenty are needed, of these kinds: turns on "
+                + "the spot, straight drives, and moves that do both, each of several sizes. Send some, e.g.",
             `mosquitto_pub -q 1 -t tandem/v1/${pair}/command `
                 + `-m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`))) {
             drawValues(values, fits);

@@ -7,6 +7,7 @@ import {changeText, count, dateTime, figures, known, plural, plusMinus, unitOf, 
     wordsOf} from "./format.js";
 import {FITS, History} from "./history.js";
 import {line, plot} from "./plot.js";
+import {modelOf} from "./pair_state.js";
 import {confirm} from "./token.js";
 import {el, empty, facts, failure, marked, places, redraw, say, section, show, stage, svg, symbol,
     table} from "./ui.js";
@@ -203,18 +204,18 @@ export function mount(root, {pair, path, signal}) {
     watch(signal, async s => {
         const summary = await get(path, s);
         if (!summary.dynamics) {
-            return {};
+            return {summary};
         }
         const [dynamics, prediction, stored, past, alarms] = await Promise.all([get(`${path}/dynamics`, s),
             get(`${path}/dynamics/prediction`, s), get(`${path}/fits?limit=${FITS}`, s),
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
         return {dynamics, prediction, stored: stored.fits.filter(fit => fit.model === dynamics.model),
             changes: past.changes.filter(change => change.set?.model === dynamics.model), drifts: alarms.alarms};
-    }, {pair, types: ["dynamics"], everyMs: 3000}, ({dynamics, prediction, stored, changes, drifts}) => {
+    }, {pair, types: ["dynamics"], everyMs: 3000}, ({summary, dynamics, prediction, stored, changes, drifts}) => {
         if (page.say(!dynamics && empty("The dynamics of this pair are not followed",
             "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab "
                 + "file and start the daemon again:",
-            `pairs:\n  ${pair}:\n    dynamics: {model: usv3}`))) {
+            `pairs:\n  ${pair}:\n    dynamics: {model: ${modelOf(summary)}}`))) {
             show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. `
                 + "Sets for the simulator are promoted under Parameters.");
             drawEstimates(estimates, dynamics);

@@ -4,7 +4,7 @@
 import {get, send} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
 import {changeText, count, figures, fixed, unitOf, withUnit, wordsOf} from "./format.js";
-import {fidelity} from "./pair_state.js";
+import {fidelity, modelOf} from "./pair_state.js";
 import {confirm} from "./token.js";
 import {button, el, empty, facts, failure, marked, muted, numberField, redraw, say, section, show, stage, symbol,
     table} from "./ui.js";
@@ -169,11 +169,11 @@ function drawButtons(root, path, following, notice) {
         button("Gains …", () => setGains(path, following.gains, notice)));
 }
 
-function nobody(pair) {
+function nobody(pair, summary) {
     return empty("Not following in this pair",
         "To have Tandem drive the virtual robot so that it moves as the real one does, say by which model in the lab " +
         "file and start the daemon again:",
-        `pairs:\n  ${pair}:\n    following: {model: usv3}`);
+        `pairs:\n  ${pair}:\n    following: {model: ${modelOf(summary)}}`);
 }
 
 export function mount(root, {pair, path, signal}) {
@@ -192,14 +192,14 @@ export function mount(root, {pair, path, signal}) {
         section("Models", parts.parameters));
     const traces = new Map();
     let buttons = "";
-    let follows = null; // the lab file prescribes it, so it stays
+    let summary = null; // the lab file prescribes whether it follows, so that stays
     watch(signal, async s => {
-        follows ??= (await get(path, s)).following !== null;
-        const [following, report] = follows ? await Promise.all([get(`${path}/following`, s),
+        summary ??= await get(path, s);
+        const [following, report] = summary.following !== null ? await Promise.all([get(`${path}/following`, s),
             get(`${path}/fidelity`, s)]) : [];
         return {following, report};
     }, {everyMs: EVERY_MS}, ({following, report}) => {
-        if (!page.say(!following && nobody(pair))) {
+        if (!page.say(!following && nobody(pair, summary))) {
             return;
         }
         drawHead(parts.head, following, report);

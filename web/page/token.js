@@ -1,13 +1,20 @@
 // Asking for the token: once a tab, before the first thing that changes something.
 
-import {setToken, token} from "./api.js";
+import {lab, setToken, token} from "./api.js";
 import {ask, el, showMessage} from "./ui.js";
 
 function tokenField() {
     return el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
 }
 
+// Without a token in the lab file nothing can be changed, whatever one types.
+const OFF = "This lab names no token, so that pages cannot change it. To switch writing on, give its file " +
+    "'http: {token_file: token}' and start the daemon again.";
+
 export function askToken(reason) {
+    if (lab.writing === false) {
+        return ask("Writing is off", [el("p", {}, OFF)], [{label: "Close", run: () => {}}]);
+    }
     const field = tokenField();
     return ask("Token", [
         el("p", {}, reason ?? "What changes a lab needs the token that its lab file names (http.token_file). " +
@@ -22,6 +29,10 @@ export function askToken(reason) {
 export async function confirm(title, content, label, run, notice) {
     const field = tokenField();
     let said = null;
+    if (lab.writing === false) {
+        await ask(title, [el("p", {}, OFF)], [{label: "Close", run: () => {}}]);
+        return;
+    }
     await ask(title, [content,
         token() ? null : [el("label", {for: "token"}, "Token ", el("small", {}, "(the lab file's http.token_file)")),
             field]],

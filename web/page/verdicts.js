@@ -33,15 +33,23 @@ function chip({name, sign, tone, meaning}) {
     return el("span", {class: `chip tone-${tone}`, title: meaning}, symbol(sign, "sign"), ` ${name}`);
 }
 
-// consistent: false gives a second chip, true and null (not both were there) do not.
-export function verdictChip(name, consistent) {
-    return [chip(verdictOf(name)), consistent === false && [" ", chip(INCONSISTENT)]];
+// consistent: false gives a second chip, true and null (not both were there) do not. past: no robot is there that
+// could confirm it now.
+export function verdictChip(name, consistent, past = false) {
+    const verdict = verdictOf(name);
+    return [chip(past ? {...verdict, name: `was ${name}`, tone: "unsure"} : verdict),
+        consistent === false && [" ", chip(INCONSISTENT)]];
 }
 
 const TONES = {PASS: ["sync", "✓"], MARGINAL: ["unsure", "◇"], FAIL: ["bad", "✕"]};
 
+// Nothing went wrong: there is too little to fit yet.
+export function isTooFew(fit) {
+    return fit.verdict === "FAIL" && (fit.n === 0 || (fit.reason_codes ?? []).includes("too_few"));
+}
+
 // PASS, MARGINAL or FAIL of a fit or a check.
-export function fitChip(name) {
-    const [tone, sign] = TONES[name] ?? ["unsure", "?"];
-    return el("span", {class: `chip tone-${tone}`}, symbol(sign, "sign"), ` ${name}`);
+export function fitChip(name, tooFew = false) {
+    const [tone, sign] = tooFew ? ["unsure", "…"] : TONES[name] ?? ["unsure", "?"];
+    return el("span", {class: `chip tone-${tone}`}, symbol(sign, "sign"), ` ${tooFew ? "too few data" : name}`);
 }

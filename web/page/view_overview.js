@@ -2,11 +2,10 @@
 
 import {getPairs} from "./api.js";
 import {ago, count, labNow} from "./format.js";
-import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords,
+import {LEVELS, fidelity, judge, lagText, lastVerdict, linkState, sideState, verdictBar, verdictWords,
     whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress, teamAddress} from "./router.js";
 import {el, empty, failure, field, marked, redraw, say, show, symbol, waiting} from "./ui.js";
-import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 export const title = "Pairs";
@@ -53,7 +52,7 @@ function drawCard(row, now) {
                 ` ${row.reason || level.label}`)),
         row.todo && el("div", {class: level.name === "quiet" ? "todo later" : "todo"}, `→ ${row.todo}`),
         motionLine(pair),
-        el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict, pair.last_consistent)),
+        el("div", {class: "last"}, hasMoves && lastVerdict(pair)),
         el("div", {class: "shares"}, hasMoves && [verdictBar(pair.recent_verdicts),
             verdictWords(pair.recent_verdicts)]),
         el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),

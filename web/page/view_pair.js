@@ -1,10 +1,9 @@
 // One pair: its name, its state, and the tabs.
 
 import {count, known, labNow} from "./format.js";
-import {LEVELS, fidelity, judge, lagText, sideState, verdictBar} from "./pair_state.js";
+import {LEVELS, fidelity, judge, lagText, lastVerdict, sideState, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {el, failure, marked, redraw, say, show, waiting} from "./ui.js";
-import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 // A tab is one module with mount(root, context) and one row here.
@@ -52,7 +51,7 @@ function drawState(root, pair) {
     const {sign, tone, label} = LEVELS[level];
     const [mark, markTone, figure, words] = pair.following ? fidelity(pair.following) : [];
     redraw(root, marked(sign, tone, `${reason || label}`),
-        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict, pair.last_consistent),
+        pair.last_verdict && el("span", {}, lastVerdict(pair),
             known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
         pair.values_omitted > 0 && el("span", {class: "muted"},
             `${count(pair.values_omitted)} values of replies were not compared`),

@@ -9,6 +9,13 @@
 #include "web/resource/handlers.h"
 #include "web/resource/jobs.h"
 
+const char *suggest_model(const struct pair_params *p)
+{
+    return pair_is_arm(p)            ? "joint"
+           : p->kind == PAIR_GENERIC ? "first_order"
+                                     : pair_kind_name(p->kind);
+}
+
 /* NULL after a problem document: dynamics are off for this pair. */
 static const struct pair_dynamics *find_dynamics(const struct web_request *request,
                                                  struct web_response *response)
@@ -16,10 +23,12 @@ static const struct pair_dynamics *find_dynamics(const struct web_request *reque
     const struct view *view = request->view;
     const struct pair_dynamics *d = view->dynamics ? view->dynamics[request->pair] : NULL;
     if (!d) {
-        web_problem(
-            request, response, PROBLEM_NO_DYNAMICS, NULL,
-            "the dynamics of this pair are not followed: give it 'dynamics: {model: usv3}' "
-            "in the lab file");
+        char text[128];
+        (void)snprintf(text, sizeof text,
+                       "the dynamics of this pair are not followed: give it 'dynamics: {model: "
+                       "%s}' in the lab file",
+                       suggest_model(request->params));
+        web_problem(request, response, PROBLEM_NO_DYNAMICS, NULL, text);
     }
     return d;
 }

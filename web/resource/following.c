@@ -1,6 +1,7 @@
 /* web/resource/following.c - a pair's following and fidelity: their state, and requests to
  * start, stop or change it. */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -17,9 +18,12 @@ static const struct pair_following *find_following(const struct web_request *req
 {
     const struct pair_following *x = request->following;
     if (!x) {
-        web_problem(request, response, PROBLEM_NO_FOLLOWING, NULL,
-                    "this pair does not follow: give it 'following: {model: usv3}' in the lab "
-                    "file");
+        char text[112];
+        (void)snprintf(text, sizeof text,
+                       "this pair does not follow: give it 'following: {model: %s}' in the lab "
+                       "file",
+                       suggest_model(request->params));
+        web_problem(request, response, PROBLEM_NO_FOLLOWING, NULL, text);
     }
     return x;
 }

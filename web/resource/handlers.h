@@ -14,4 +14,7 @@
  * unknown team. */
 size_t web_find_team(const struct web_request *request, struct web_response *response);
 
+/* Returns the model of dynamics that a lab file would name for such a pair. */
+const char *suggest_model(const struct pair_params *p);
+
 #endif

@@ -39,7 +39,8 @@ void get_status(const struct web_request *request, struct web_response *response
               JSON_SECONDS("uptime_s", now_us - view->started_us),
               JSON_SECONDS("view_age_s", now_us - view->t_us),
               JSON("pair_count", view->pair_count),
-              JSON("ready", health_is_ready(&view->health)));
+              JSON("ready", health_is_ready(&view->health)),
+              JSON_BOOL("writing", request->context->token != NULL));
     write_parts(json, &view->health);
     JSON_WRITE(json, JSON_COUNTS("events", &event_kind_names, view->counts.events),
                JSON("unknown_pair", view->counts.unknown_pair),
