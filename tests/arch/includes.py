@@ -110,6 +110,7 @@ CORE_LIBC = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h
 CORE_LIBRARIES = ("gsl/",)
 # Files of one room that call each other in a circle, each with its reason. No others may.
 KNOTS = {
+    "identification/arm": ("arm_friction arm_friction_late", "a delay is searched with the regression that it is part of"),
     "config/labfile": ("lab_check lab_file lab_options", "the table of a lab's options and the functions that its rows call"),
     "config/team": ("team_file team_options team_print team_steps", "the tables of a team's options and their functions"),
     "logger/codec": ("codec_vda5050 codecs vda5050_motion vda5050_order vda5050_send vda5050_state vda5050_zones",
