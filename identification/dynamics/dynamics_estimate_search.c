@@ -17,6 +17,8 @@ static const double DELAY_RUN_SHARE = 0.125;
 /* Stamps of efforts may be late themselves, so the delay may be negative by a period or this
  * time, whichever is larger. An earlier response has another cause. */
 static const double EARLY_S_MIN = 0.02;
+/* Robots that report the effort of the last step are one period early: it is no bound. */
+static const double EARLY_PERIODS = 1.5;
 /* Range of the second search: standard errors around the first result, or this share of a
  * period. */
 static const double DELAY_ERRORS = 5.0;
@@ -71,7 +73,8 @@ void estimate_set_search(const struct estimate_job *job, struct estimate_stage *
         search->at_rest[r] = job->options->from_rest || begins_at_rest(job->set, r);
     }
     search->delay_s_max = delay_max_s(job->set, job->options);
-    search->delay_s_min = -fmin(fmax(job->set->dt_s, EARLY_S_MIN), search->delay_s_max);
+    search->delay_s_min =
+        -fmin(fmax(EARLY_PERIODS * job->set->dt_s, EARLY_S_MIN), search->delay_s_max);
     search->fit_delay = search->delay_s_max > 0.0;
     search->iterations_max = ITERATIONS_MAX;
     search->budget = job->options->budget;

@@ -35,7 +35,7 @@ struct dynamics_options {
      * >= 0; 0: none. */
     double ridge;
     /* Methods that simulate: largest delay of velocities after efforts, s. The delay may
-     * also be negative by a period or 20 ms, if that is not more. 0: no delay; NaN: chosen
+     * also be negative by 1.5 periods or 20 ms, if that is not more. 0: no delay; NaN: chosen
      * from sampling time and length of the runs. */
     double delay_max_s;
     /* weak: friction by load uses the effort that the motion requires instead of the

@@ -337,6 +337,20 @@ static void judge_lag(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
+/* The loop of the robot reads a command, makes a step and then reports both. The fit allows for
+ * it: a note, no reason. */
+static void report_late_efforts(struct dynamics_fit *fit, const struct data_summary *summary)
+{
+    /* Rounded to half a row: efforts that are later still have another cause. */
+    if (isfinite(fit->delay_s) && lround(2.0 * fit->delay_s / summary->dt_s) == -2 &&
+        fit->delay_s + 2.0 * fit->delay_se_s < -0.5 * summary->dt_s) {
+        estimate_note(&fit->estimate, REASON_EFFORT_LATE,
+                      "efforts are reported one sample late (by %.3g s): each acts before its "
+                      "row, not after it; the fit allows for that",
+                      -fit->delay_s);
+    }
+}
+
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct data_summary *summary, const struct model_limits *limits,
                           const struct dynamics_check *own,
@@ -347,6 +361,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     limits = doubts ? limits : &none;
     judge_plausible(fit, model, limits);
     judge_lag(fit, model, summary, own);
+    report_late_efforts(fit, summary);
     judge_summary(&fit->estimate, model, summary, limits);
     if (summary->used >= TIMED_MIN) {
         judge_time(&fit->estimate, limits, summary, own->motion_s);

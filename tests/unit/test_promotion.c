@@ -301,7 +301,7 @@ static void test_pace_in_promotions(void)
     }
 }
 
-/* A request accepts PASS, or MARGINAL, too; a journal of an earlier version says nothing and accepts both.
+/* A request accepts PASS, or MARGINAL, too; an older journal says nothing and accepts both.
  */
 static void test_marginal_sets(void)
 {

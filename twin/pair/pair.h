@@ -184,7 +184,7 @@ struct pair {
     uint64_t history;         /* recorded fits over time */
     int64_t history_since_us; /* time of the first one of travel times; LAB_TIME_NONE: none */
     int64_t history_us;       /* earliest time of the next one */
-    /* Of the last entry with a lag. */
+    /* The last entry with a lag has these. */
     int64_t last_lag_us, last_judged_lag_us, last_lag_uncertainty_us;
     int64_t last_entry_us;
     uint32_t recent_count;                  /* length of recent, at most PAIR_RECENT */

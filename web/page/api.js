@@ -13,7 +13,7 @@ export class Problem extends Error {
     }
 }
 
-// What the daemon says about the lab: writing is false if its file names no token.
+// Facts about the lab from the daemon. writing is false if the lab file names no token.
 export const lab = {writing: null};
 
 export function token() {
