@@ -9,6 +9,7 @@
 #include "identification/fit/dynamics_fit.h"
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
+#include "identification/servo/servo_fit.h"
 #include "identification/simulation/stability.h"
 #include "identification/travel/travel_fit.h"
 #include "logger/codec/sparkplug.h"
@@ -61,6 +62,8 @@ static const struct {
     TABLE(drawing_kind_names),
     TABLE(fragment_format_names),
     TABLE(odometry_covariate_names),
+    TABLE(servo_limit_names),
+    TABLE(servo_parameter_names),
     TABLE(travel_effect_names),
     TABLE(drawing_role_names),
     TABLE(dynamics_method_names),

@@ -376,7 +376,7 @@ static void test_dynamics(void)
     reply = http_get(port, "/api/v1/pairs/r2/dynamics");
     CHECK_INT("not followed", reply.status, 404);
     CHECK("gives advice", strstr(reply.body, "/problems/no-dynamics") &&
-                              strstr(reply.body, "'dynamics: {model: usv3}'"));
+                              strstr(reply.body, "'dynamics: {model: diffdrive}'"));
     check_contract("not followed", "/api/v1/pairs/{id}/dynamics", "get", PROBLEM_MEDIA_TYPE,
                    &reply);
     http_free(&reply);
