@@ -433,7 +433,7 @@ static void list_tried(const struct dynamics_fit *fit, const struct model *model
                                         : "lag, drift of efforts");
     }
     if (terms > 0) {
-        char count[32];
+        char count[64];
         (void)snprintf(count, sizeof count, "%zu unmodelled terms", terms);
         add_tried(text, count);
     }
