@@ -228,6 +228,16 @@ static void limit_stop(void)
     }
 }
 
+/* A person who sent the log to a file must see why there is no daemon: the commands that follow
+ * would talk to another one. */
+static void print_failure(const struct err *err)
+{
+    (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
+    if (!isatty(STDERR_FILENO) && isatty(STDOUT_FILENO)) {
+        (void)fprintf(stdout, "tandem: serve has ended: %s: %s\n", err->where, err->text);
+    }
+}
+
 static int run_daemon(struct lab_file *lab, const char *path)
 {
     sigset_t signals;
@@ -246,7 +256,7 @@ static int run_daemon(struct lab_file *lab, const char *path)
     const enum status status = daemon_start(lab, &daemon, &err);
     atomic_store(&started, true);
     if (status != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        print_failure(&err);
         return status == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
     }
     if (lab->http.enabled) {
