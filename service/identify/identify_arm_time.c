@@ -35,6 +35,7 @@ struct result {
     const struct csv *csv; /* the current table */
     struct csv_quantity at[COLUMNS];
     int op, status;
+    int stamped; /* column of motions by the robot's own stamps; -1: none */
 };
 
 static enum status find_column(const struct result *result, const char *role, bool needed,
@@ -62,6 +63,9 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
     result->status = csv_find(csv, real ? "real_status" : "virtual_status");
     result->at[LAP] =
         (struct csv_quantity){csv_find(csv, real ? "real_lap_s" : "virtual_lap_s"), 1.0};
+    result->stamped = result->at[LAP].column >= 0
+                          ? csv_find(csv, real ? "real_motion_s" : "virtual_motion_s")
+                          : -1;
     return st == STATUS_OK && result->at[LAP].column < 0
                ? find_column(result, columns[LAP].role, true, &result->at[LAP], err)
                : st;
@@ -74,7 +78,11 @@ static enum status read_numbers(const struct result *result, double value[COLUMN
     enum status st = STATUS_OK;
     for (size_t c = 0; c < COLUMNS && st == STATUS_OK; c++) {
         value[c] = columns[c].usual;
-        st = csv_quantity_read(result->csv, result->at[c], &value[c], err);
+        const bool stamped = c == LAP && result->stamped >= 0 &&
+                             *csv_text(result->csv, (size_t)result->stamped) != '\0';
+        st = csv_quantity_read(
+            result->csv, stamped ? (struct csv_quantity){result->stamped, 1.0} : result->at[c],
+            &value[c], err);
     }
     return st;
 }

@@ -27,9 +27,10 @@ struct result {
     enum travel_motion motion; /* kind of motion by the columns so far */
     bool has_motion;           /* a file was read */
     int pair;                  /* column of the pairs; -1: none */
-    size_t motions, laps;      /* moves of journals by the kind of their time */
-    int op, status;            /* operation and final status on this side, in our own entries */
-    const struct csv *csv;     /* the current table */
+    size_t motions, laps; /* moves by the kind of their time, if the robot's stamps are there */
+    int stamped;          /* column of motions in our own entries; -1: none */
+    int op, status;       /* operation and final status on this side, in our own entries */
+    const struct csv *csv; /* the current table */
 };
 
 static const char *find_given(const struct result *result, const char *role)
@@ -94,6 +95,9 @@ static enum status find_lap(struct result *result, struct err *err)
     result->lap = ours ? sided : result->lap;
     result->op = ours ? csv_find(result->csv, "op") : -1;
     result->status = ours ? csv_find(result->csv, real ? "real_status" : "virtual_status") : -1;
+    result->stamped = ours && !find_given(result, roles[1].role)
+                          ? csv_find(result->csv, real ? "real_motion_s" : "virtual_motion_s")
+                          : -1;
     const bool pair =
         result->lap1.column >= 0 && result->lap2.column >= 0 && result->state.column >= 0;
     size_t ignored = 0;
@@ -157,10 +161,19 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
     return st == STATUS_OK ? find_motion(result, err) : st;
 }
 
-/* Returns this side's lap in this row; the column is -1 when the move has none. AHEAD: the
- * virtual robot answered first; SYNC: the laps are nearly equal. */
+static bool is_empty(const struct csv *csv, int column)
+{
+    return column >= 0 && *csv_text(csv, (size_t)column) == '\0';
+}
+
+/* Returns this side's time in this row; the column is -1 when the move has none. A motion by
+ * the robot's own stamps precedes the lap, as in replay. AHEAD: the virtual robot answered
+ * first; SYNC: the laps are nearly equal. */
 static struct csv_quantity choose_lap(const struct result *result)
 {
+    if (result->stamped >= 0 && !is_empty(result->csv, result->stamped)) {
+        return (struct csv_quantity){result->stamped, 1.0};
+    }
     if (result->lap.column >= 0) {
         return result->lap;
     }
@@ -173,11 +186,6 @@ static struct csv_quantity choose_lap(const struct result *result)
         return real ? result->lap1 : result->lap2;
     }
     return (struct csv_quantity){-1, 1.0};
-}
-
-static bool is_empty(const struct csv *csv, int column)
-{
-    return column >= 0 && *csv_text(csv, (size_t)column) == '\0';
 }
 
 static enum status read_row(void *context, const struct csv *csv, struct err *err)
@@ -204,6 +212,10 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
     st = st == STATUS_OK
              ? csv_quantity_read(csv, result->displacement, &move.displacement_m, err)
              : st;
+    if (st == STATUS_OK && result->stamped >= 0) {
+        result->motions += lap.column == result->stamped;
+        result->laps += lap.column != result->stamped;
+    }
     return st == STATUS_OK ? move_list_add(&result->list, &move, csv->name, csv->line, err)
                            : st;
 }
