@@ -58,6 +58,7 @@ WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "he
         ("postIdentify", "arm"): {"model": "arm_kinematics"}}
 # Declared answers that this test cannot provoke, with the reason.
 NOT_PROVOKED = {
+    ("postPromote", "409"): "two candidates, or a MARGINAL one; unit.test_web has it",
     **{(operation, "503"): "while it starts or stops; unit.test_web has it"
        for operation in ("postPropose", "postPromote", "postRollback", "putFollowing", "postPairIdentify", "postIdentify",
                          "postReplay", "postTeamStart", "postTeamJob", "postTeamRelease", "postTeamReset", "postTeamAbort",

@@ -335,6 +335,10 @@ static void test_candidates(void)
         CHECK(rows[i].body,
               !rows[i].version || strstr(fixture.request, rows[i].version) != NULL);
         CHECK(rows[i].body, rows[i].status != 409 || strstr(reply.body, "no-promotion"));
+        if (rows[i].status == 409) {
+            check_contract("/api/v1/pairs/{id}/parameters/promote", "post", "409",
+                           PROBLEM_MEDIA_TYPE, &reply);
+        }
         http_free(&reply);
     }
     *laps = before[0];
