@@ -48,6 +48,7 @@ struct arm_friction_late {
     double found_s, se_s;  /* delay to first order, before the search, and its error */
     double other_s;        /* the best lag next to a fitted delay, or delay next to a lag */
     double chi2;           /* by which the fitted one is better */
+    bool at_end;           /* the fitted one is the longest that is tried */
 };
 
 struct arm_friction_fit {

@@ -212,6 +212,13 @@ static void judge_late(struct estimate *whole, const struct arm_friction_late *l
     if (!(fabs(time_s) > 0.0)) {
         return;
     }
+    if (late->at_end) {
+        estimate_reason(whole, REASON_AT_BOUND, ESTIMATE_MARGINAL,
+                        "currents come late by %.3g ms at least: longer times are not tried",
+                        1e3 * time_s);
+        estimate_advise(whole, "stamp currents and speeds by one clock");
+        return;
+    }
     if (late->chi2 < LATE_CHI2) {
         estimate_reason(
             whole, REASON_DELAY_ASSUMED, ESTIMATE_MARGINAL,

@@ -194,13 +194,14 @@ static double find_least(const struct late_grid *grid, size_t kind, double *cost
 static void choose_kind(const struct late_grid *grid, struct arm_friction_set *set,
                         struct arm_friction_late *late)
 {
-    double cost[KINDS];
+    double cost[KINDS] = {0.0};
     const double delay_s = find_least(grid, 0, &cost[0]);
     const double lag_s = late->found_s > 0.0 ? find_least(grid, 1, &cost[1]) : 0.0;
     const bool lag = late->found_s > 0.0 && cost[1] < cost[0];
     late->delay_s = lag ? 0.0 : delay_s;
     late->lag_s = lag ? lag_s : 0.0;
     late->other_s = lag ? delay_s : lag_s;
+    late->at_end = fabs(lag ? lag_s : delay_s) >= fabs(grid->at_s[lag][GRID - 1]);
     late->chi2 = late->found_s > 0.0 ? fabs(cost[1] - cost[0]) : HUGE_VAL;
     set->delay_s = late->delay_s;
     set->lag_s = late->lag_s;

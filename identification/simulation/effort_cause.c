@@ -316,11 +316,13 @@ static void try_effect(struct search *s, const double *base, struct effort_cause
     }
 }
 
-static bool is_significant(const struct effort_cause *cause)
+/* Slopes of positions are smoothed over a row, which looks like a lag of half of it. */
+static bool is_significant(const struct data_set *set, const struct effort_cause *cause)
 {
     const bool lag = cause->effect == EFFORT_LAG;
+    const double row_s = set->derived[0] ? ROW_LAG_MAX * set->dt_s : 0.0;
     return cause->share >= CAUSE_SHARE && cause->chi2 > (lag ? CAUSE_CHI2 : DRIFT_CHI2) &&
-           (!lag || cause->size > LAG_S_MIN);
+           (!lag || cause->size > fmax(LAG_S_MIN, row_s));
 }
 
 /* Time constants at typical velocities; without drag an axis integrates. */
@@ -471,7 +473,7 @@ enum status effort_cause_find(const struct model *model, const struct data_set *
         set_rules(&s, budget);
         find_responses(&s);
         search_cause(&s, &out);
-        out.effect = is_significant(&out) ? out.effect : EFFORT_EFFECTS;
+        out.effect = is_significant(set, &out) ? out.effect : EFFORT_EFFECTS;
         *cause = out;
     }
     gsl_vector_free(s.room);

@@ -170,8 +170,9 @@ static void test_driving(void)
         const double r2 = o.held_out.axis[0].run.r2;
         print_row(r, &o, time_s, gain, &driving[r]);
         /* One step ahead 0.7 to 1.5 s fit best: that is noise in what is regressed on. */
-        CHECK("driving", time_s >= 0.15 && time_s <= 0.7);
-        CHECK("driving", time_s + o.delay_s >= 0.2 && time_s + o.delay_s <= 0.65);
+        /* Robot 2 moves before its commands by a row and a half: the bound of the delay. */
+        CHECK("driving", time_s >= 0.15 && time_s <= 0.8);
+        CHECK("driving", time_s + o.delay_s >= 0.2 && time_s + o.delay_s <= 0.7);
         CHECK_NEAR("driving", gain, driving[r].gain, 0.02, 0.0);
         CHECK("driving", r2 >= driving[r].r2 - 0.02);
         CHECK("driving", o.fit.estimate.verdict != ESTIMATE_PASS);

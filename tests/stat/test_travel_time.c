@@ -124,7 +124,8 @@ static const struct {
     {TRAVEL_TUKEY, TRUTH_BLUETOOTH, 0.05, 20, 0.90, 3.61, 0.32, 1.32, 87},
     {TRAVEL_TUKEY, TRUTH_BLUETOOTH, 0.05, 50, 0.51, 1.67, 0.18, 0.56, 92},
     {TRAVEL_TUKEY, TRUTH_BLUETOOTH, 0.05, 200, 0.25, 0.73, 0.08, 0.25, 93},
-    {TRAVEL_AUTO, TRUTH_BLUETOOTH, 0.05, 50, 0.51, 1.67, 0.18, 0.56, 92},
+    /* auto stays with ols in 1 of 14 of these recordings */
+    {TRAVEL_AUTO, TRUTH_BLUETOOTH, 0.05, 50, 0.53, 1.67, 0.18, 0.56, 92},
     {TRAVEL_AUTO, TRUTH_GAUSS, 0.05, 50, 0.76, 2.43, 0.29, 0.83, 93},
 };
 

@@ -135,8 +135,8 @@ def main():
         received = Recording(rig)
         lags = ", ".join(f"lag{j}_s: {LAG_S}" for j in range(1, 7))
         (rig.folder / "robots.yaml").write_text(
-            "real: {known_lag_ratio: 0.9, gain1_ratio: 1.01, gain3_ratio: 0.99, noise_q_rad: 0.0001, "
-            f"noise_qd_radps: 0.001, {lags}}}\nvirtual: {{gain2_ratio: 1.02}}\n")
+            "real: {floor_m: -1, known_lag_ratio: 0.9, gain1_ratio: 1.01, gain3_ratio: 0.99, noise_q_rad: 0.0001, "
+            f"noise_qd_radps: 0.001, {lags}}}\nvirtual: {{floor_m: -1, gain2_ratio: 1.02}}\n")
         arms = ["robot", "--kind", "arm6", "--pair", "a1", "--mode", "link", "--telemetry-rate", RATE_HZ,
                 "--parameters", rig.folder / "robots.yaml", "--pose", ",".join(map(str, FIRST))]
         rig.start(*arms, "--side", "real", "--clock-offset", CLOCK_S, "--jitter", 0.02)

@@ -117,7 +117,7 @@ class Lab:
         def last():
             return self.get(pair, "parameters/changes?limit=1")["changes"][0:1]
         before = last()
-        self.send(pair, "parameters/propose", {"model": model, "accept": "marginal"})
+        self.send(pair, "parameters/propose", {"model": model})
         self.rig.wait(lambda: last() != before, f"{pair}: something came of the proposal", 60)
         return last()[0]["action"] == "proposed"
 

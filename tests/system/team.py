@@ -89,8 +89,10 @@ def run_class3():
         results = [payload for topic, payload in messages if topic == "cell/result"]
         assert len(results) == 1 and results[0] == team["last_run"] and results[0]["activities"] == 25, (results, team)
         assert abs(results[0]["makespan_real_s"] - results[0]["makespan_virtual_s"]) < 0.5, results
-        assert results[0]["predicted"] and results[0]["inside"] is not None and not results[0]["disturbed"], results
-        assert team["judged"]["runs"] == {"predicted": 1, "inside": int(results[0]["inside"])}, team["judged"]
+        # Durations that the file guesses give no interval, which nobody can judge.
+        assert results[0]["predicted"]["p50_s"] > 0 and results[0]["predicted"]["p05_s"] is None, results
+        assert results[0]["inside"] is None and not results[0]["disturbed"], results
+        assert team["judged"]["runs"] == {"predicted": 0, "inside": 0}, team["judged"]
         states = [payload for topic, payload in messages if topic == "cell/state"]
         assert any(state["run"] and state["run"]["predicted"] for state in states) and states[-1]["run"] is None, states
         assert states[-1]["robots"]["R1"]["state"] == "FINISHED" and states[-1]["resources"]["IB"]["owner"] is None, states[-1]

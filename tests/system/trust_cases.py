@@ -26,7 +26,7 @@ FITS = {
     "gain": ("first_order", "day1.csv", "day2_gain_minus_20pct.csv", DOUBT, "held-out"),
     "drag": ("usv3", "usv_day1.csv", "usv_day2_drag_x1.5.csv", DOUBT, "held-out"),
     "half_speed": ("travel_time", "moves_day1.csv", "moves_day2_half_speed.csv", ("FAIL",), "held-out"),
-    "drop": ("first_order", "gain_drops_20pct_at_half_time.csv", None, DOUBT, "changes with time"),
+    "drop": ("first_order", "gain_drops_20pct_at_half_time.csv", None, DOUBT, "the gain falls"),
     "law": ("travel_time", "moves_law_holds.csv", None, ("PASS",), ""),
     "accelerating": ("travel_time", "moves_accelerating.csv", None, DOUBT, "accelerates"),
     "ms": ("travel_time", "wt_lap_ms.csv", None, DOUBT, "looks like milliseconds"),
