@@ -460,6 +460,8 @@ void dynamics_note_tried(struct dynamics_fit *fit, const struct model *model,
             at = i;
         }
     }
-    estimate_note(e, REASON_TRIED, "tried: %s: nothing found above %.2g %% of %s", text,
-                  100.0 * most, model->parameters[at].name);
+    if (text[0] != '\0' && most > 0.0) {
+        estimate_note(e, REASON_TRIED, "tried: %s: nothing found above %.2g %% of %s", text,
+                      100.0 * most, model->parameters[at].name);
+    }
 }
