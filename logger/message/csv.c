@@ -200,11 +200,11 @@ enum status csv_stamp(const struct csv *csv, size_t column, int64_t *us, struct 
 {
     const char *text = csv_text(csv, column);
     struct iso_time time;
-    char why[160];
     if (!iso_time_parse(text, strlen(text), &time)) {
-        (void)snprintf(why, sizeof why, "an ISO 8601 time was expected, not '%.*s': %s",
-                       SHOWN_MAX, text, time.wanted);
-        return csv_error(csv, column, err, FAULT_TIME_EXPECTED, why);
+        const unsigned at = column < csv->fields.count ? csv->fields.column[column] : 0;
+        return refuse_csv(csv, err, FAULT_TIME_EXPECTED, at,
+                          "column '%.*s': an ISO 8601 time was expected, not '%.*s': %s",
+                          SHOWN_MAX, csv_name(csv, column), SHOWN_MAX, text, time.wanted);
     }
     *us = time.us;
     return STATUS_OK;

@@ -15,7 +15,7 @@ refuse 2 "--side left: one of real|virtual was expected" --model travel_time --s
 refuse 2 "[bad_format] 'lap_s'" --model travel_time --columns lap_s "$log"
 refuse 2 "[unknown_name] 'lap'" --model travel_time --columns lap=lap1_s "$log"
 refuse 1 "[file_unreadable] $work/none.csv: " --model travel_time "$work/none.csv"
-refuse 1 "[file_unreadable] $work: " --model travel_time "$work"
+refuse 1 "[file_missing] $work: " --model travel_time "$work"
 refuse 1 "[missing_column] 'drive'" --model travel_time --columns displacement_m=drive "$log"
 
 head='lap_s,rotation_rad,displacement_m'
