@@ -115,7 +115,6 @@ const struct selftest_scenario selftest_scenarios[] = {
     SCENARIO("pendulum", "joint", WRONG, "the load of a pendulum", .robot = "joint_load"),
     SCENARIO("gain_falls", "joint", WRONG, "efforts worth 20 % less from half time on", .at_half = -0.2),
     SCENARIO("clipped", "joint", WRONG, "efforts beyond 60 % of the largest have no more effect", .clip = 0.6),
-    SCENARIO("effort_lag", "joint", RIGHT, "efforts act through a lag of 20 ms, which is fitted", .lag_s = 0.02),
     SCENARIO("warms_up", "joint", WRONG, "viscous friction falls by 10 %", .warms = -0.1),
     SCENARIO("supply_sags", "joint", WRONG, "efforts worth 5 % less at the end", .trend = -0.05),
     SCENARIO("breaks_away", "joint", WRONG, "it holds twice as much at rest as in motion",
