@@ -331,6 +331,6 @@ assert vessel["fit"]["one_step"]["u_mps"]["n"] > 1490 and vessel["fit"]["motion_
 still = json.load(open(f"{sys.argv[1]}/still.json"))
 assert still["verdict"] == "FAIL" and set(still["values"].values()) == {None} and still["identifiable"] == []
 assert other["verdict"] != "PASS" and "yaw_quadratic_kgm2" not in other["identifiable"]
-assert other["held_out"]["simulated"]["u_mps"]["n"] == 2998
+assert other["held_out"]["simulated"]["u_mps"]["n"] == 3000
 PY
 fi
