@@ -49,7 +49,7 @@ static void receive_stored(struct bench *b, const char *topic, const char *paylo
     (void)codec_decode(&b->rig.set, "tandem/v1", &m, step_bench, b);
 }
 
-static void receive(struct bench *b, const char *topic, const char *payload, double s)
+static void receive_message(struct bench *b, const char *topic, const char *payload, double s)
 {
     receive_stored(b, topic, payload, s, false);
 }
@@ -85,7 +85,7 @@ static void send_state(struct bench *b, char vehicle, size_t k, const char *head
                    header ? "\"headerId\":" : "", header ? header : "", header ? "," : "",
                    states[k].s - earlier_s, states[k].order, states[k].node, states[k].last,
                    states[k].drives ? "true" : "false");
-    receive(b, topic, text, 60.0 + states[k].s);
+    receive_message(b, topic, text, 60.0 + states[k].s);
 }
 
 static void send_orders(struct bench *b, const char *id, double s)
@@ -105,7 +105,7 @@ static void send_orders(struct bench *b, const char *id, double s)
                        "],\"edges\":[{\"sequenceId\":1,\"released\":true,\"length\":2}%s]}",
                        first ? ",{\"sequenceId\":3,\"released\":true,\"length\":2}" : "");
         (void)snprintf(topic, sizeof topic, "uagv/v2/acme/%c/order", vehicle);
-        receive(b, topic, text, s);
+        receive_message(b, topic, text, s);
     }
 }
 
@@ -236,7 +236,7 @@ static void test_coarse_stamps(void)
                 "\"\",\"lastNodeId\":\"\",\"lastNodeSequenceId\":0,\"driving\":false,"
                 "\"agvPosition\":{\"x\":%d,\"y\":1,\"positionInitialized\":true}}",
                 rows[i].ids[k], k);
-            receive(&b, "uagv/v2/acme/a/state", text, 61.0 + 0.1 * k);
+            receive_message(&b, "uagv/v2/acme/a/state", text, 61.0 + 0.1 * k);
         }
         CHECK_INT(rows[i].ids[0], b.samples, rows[i].samples);
         end_rig(&b.rig);
@@ -260,8 +260,9 @@ static void test_topics(void)
                            "\"driving\":false,\"agvPosition\":{\"x\":1,\"y\":1,\"theta\":0,"
                            "\"positionInitialized\":true}}",
                            visual ? visual_ids[k] : states_ids[k], k, visual);
-            receive(&b, visual ? "uagv/v2/acme/a/visualization" : "uagv/v2/acme/a/state", text,
-                    60.0 + k);
+            receive_message(&b,
+                            visual ? "uagv/v2/acme/a/visualization" : "uagv/v2/acme/a/state",
+                            text, 60.0 + k);
         }
     }
     CHECK_INT("all samples", b.samples, 8);
@@ -287,7 +288,7 @@ static void send_mask(struct bench *b, unsigned mask, int update)
         "],\"edges\":[{\"edgeId\":\"e\",\"sequenceId\":1,\"released\":%s,\"length\":1},"
         "{\"edgeId\":\"f\",\"sequenceId\":3,\"released\":%s,\"length\":1}]}",
         mask & 2U ? "true" : "false", mask & 8U ? "true" : "false");
-    receive(b, "uagv/v2/acme/a/order", text, 1.0 + update);
+    receive_message(b, "uagv/v2/acme/a/order", text, 1.0 + update);
 }
 
 /* Bit k of the mask: the node or edge of sequence id k is released. */
@@ -311,7 +312,7 @@ static void test_released(void)
                            "\"orderId\":\"o\",\"lastNodeId\":\"n%d\",\"lastNodeSequenceId\":%d,"
                            "\"driving\":false}",
                            at, at + 1, at, at);
-            receive(&b, "uagv/v2/acme/a/state", text, 1.5 + at);
+            receive_message(&b, "uagv/v2/acme/a/state", text, 1.5 + at);
         }
         CHECK_INT(what, b.commands, first + second);
         CHECK_INT(what, b.malformed, !nodes || wrong);
@@ -337,14 +338,14 @@ static void send_idle(struct bench *b, const char *level, int s, const char *ver
     char topic[64];
     (void)snprintf(topic, sizeof topic, "uagv/%s/acme/a/state", level);
     (void)snprintf(text, sizeof text, idle_state, s, s, version, actions, errors);
-    receive(b, topic, text, s);
+    receive_message(b, topic, text, s);
 }
 
 static void send_halt(struct bench *b, const char *id, double s)
 {
     char text[64];
     (void)snprintf(text, sizeof text, "{\"id\":\"%s\",\"op\":\"halt\"}", id);
-    receive(b, "tandem/v1/p/command", text, s);
+    receive_message(b, "tandem/v1/p/command", text, s);
 }
 
 static void start_link(struct bench *b)
@@ -459,7 +460,8 @@ static void test_versions(void)
     end_rig(&b.rig);
     start_link(&b);
     send_idle(&b, "v2", 1, "2.0.0", "", "");
-    receive(&b, "tandem/v1/p/command", "{\"id\":\"g\",\"op\":\"go\",\"displacement_m\":1}", 2);
+    receive_message(&b, "tandem/v1/p/command",
+                    "{\"id\":\"g\",\"op\":\"go\",\"displacement_m\":1}", 2);
     CHECK("a heading of -pi to pi", strstr(b.payload, "\"theta\":-2.28318"));
     end_rig(&b.rig);
 }
@@ -494,7 +496,7 @@ static void test_mirrored_versions(void)
             (void)snprintf(topic, sizeof topic, "uagv/v%c/acme/%c/connection", version[0],
                            side ? 'b' : 'a');
             if (version[0]) {
-                receive(&b, topic, text, 1);
+                receive_message(&b, topic, text, 1);
             }
         }
         for (int again = 0; again < 2; again++) {
@@ -503,7 +505,7 @@ static void test_mirrored_versions(void)
                 "{\"headerId\":7,\"%s\":[{\"actionId\":\"k%d\",\"actionType\":"
                 "\"cancelOrder\",\"blockingType\":\"HARD\",\"actionParameters\":[]}]}",
                 rows[i].list, again);
-            receive(&b, "uagv/v2/acme/a/instantActions", text, 2 + again);
+            receive_message(&b, "uagv/v2/acme/a/instantActions", text, 2 + again);
         }
         const char *version = rows[i].virtual[0] ? rows[i].virtual : rows[i].real;
         (void)snprintf(text, sizeof text,

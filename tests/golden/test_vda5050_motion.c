@@ -199,7 +199,7 @@ static void store_reply(void *context, const struct event *e)
     }
 }
 
-static void receive(struct seen *s, const char *kind, const char *payload, double at_s)
+static void receive_message(struct seen *s, const char *kind, const char *payload, double at_s)
 {
     struct message m = {.t_us = lab_us(at_s),
                         .payload = payload,
@@ -235,7 +235,7 @@ static void send_order(struct seen *s, size_t row)
         write_action(action[0], "a", rows[row].node1),
         write_action(action[1], "c", rows[row].node2),
         write_action(action[2], "b", rows[row].edge3));
-    receive(s, "order", text, 0.5);
+    receive_message(s, "order", text, 0.5);
 }
 
 static void send_moment(struct seen *s, int header, const struct moment *m)
@@ -253,7 +253,7 @@ static void send_moment(struct seen *s, int header, const struct moment *m)
         "\"nodeStates\":[],\"edgeStates\":[],\"actionStates\":[%s],\"errors\":[]%s}",
         header, m->s, m->last, m->last, m->motion == 'D' ? "true" : "false",
         m->motion == 'P' ? "true" : "false", m->actions, isfinite(m->x_m) ? place : "");
-    receive(s, "state", text, m->s);
+    receive_message(s, "state", text, m->s);
 }
 
 static void test_motion(void)
@@ -303,8 +303,8 @@ static void test_next_order(void)
                        "\"%s\",\"actionType\":\"pick\",\"blockingType\":\"HARD\"}]}],"
                        "\"edges\":[]}",
                        orders[i].id);
-        receive(&s, "order", text, 0.1);
-        receive(
+        receive_message(&s, "order", text, 0.1);
+        receive_message(
             &s, "state",
             "{\"headerId\":0,\"timestamp\":\"2026-11-20T04:44:00.2Z\",\"orderId\":\"before\","
             "\"lastNodeId\":\"n2\",\"lastNodeSequenceId\":2,\"driving\":false,"

@@ -150,7 +150,8 @@ static void add_recording(struct identify_between *between, double value, double
     between->count++;
 }
 
-static enum estimate_verdict judge(struct identify_between *between, struct estimate *e)
+static enum estimate_verdict judge_recordings(struct identify_between *between,
+                                              struct estimate *e)
 {
     between->worst = numbers_between_find(between->number, between->number_count);
     estimate_start(e, 0);
@@ -169,7 +170,7 @@ static void test_cause(void)
     add_recording(&between, 1.6, 0.001, REASON_CODES);
     add_recording(&between, 1.7, 0.001, REASON_CODES);
     add_recording(&between, 1.5, 0.001, REASON_CODES);
-    CHECK_INT("steady", judge(&between, &e), ESTIMATE_MARGINAL);
+    CHECK_INT("steady", judge_recordings(&between, &e), ESTIMATE_MARGINAL);
     CHECK_INT("steady", e.reason_count, 1);
     CHECK_INT("steady", e.reason_codes[0], REASON_PARTS_DIFFER);
     CHECK("steady", e.advice_count == 1 && !strstr(e.advice[0], "warm"));
@@ -180,7 +181,7 @@ static void test_cause(void)
     CHECK_INT("far apart", e.reason_count, 1);
     CHECK_INT("far apart", e.reason_codes[0], REASON_PARTS_DIFFER);
     add_recording(&between, 1.55, 0.001, REASON_CHANGES_WITH_TIME);
-    CHECK_INT("one warms", judge(&between, &e), ESTIMATE_MARGINAL);
+    CHECK_INT("one warms", judge_recordings(&between, &e), ESTIMATE_MARGINAL);
     CHECK_INT("one warms", e.reason_count, 2);
     CHECK_INT("one warms", e.reason_codes[0], REASON_PARTS_DIFFER);
 }
@@ -194,11 +195,11 @@ static void test_counted(void)
     add_recording(&between, 1.6, 0.01, REASON_CODES);
     add_recording(&between, 1.61, 0.01, REASON_CODES);
     add_recording(&between, 0.2, 0.11, REASON_CODES); /* an error above half the value */
-    CHECK_INT("two", judge(&between, &e), ESTIMATE_MARGINAL);
+    CHECK_INT("two", judge_recordings(&between, &e), ESTIMATE_MARGINAL);
     CHECK_INT("two", e.reason_codes[0], REASON_CHANGES_WITH_TIME);
     CHECK_INT("two", between.number[0].n, 2);
     add_recording(&between, 1.595, 0.01, REASON_CODES);
-    (void)judge(&between, &e);
+    (void)judge_recordings(&between, &e);
     CHECK_INT("alike", between.number[0].found.n, 3);
     CHECK("alike", between.worst == NULL);
     /* p of Q just inside and just outside of the limit. */
@@ -208,7 +209,7 @@ static void test_counted(void)
         add_recording(&between, 1.6, 0.01, REASON_CODES);
         add_recording(&between, 1.6 - off / sqrt(2.0), 0.01, REASON_CODES);
         add_recording(&between, 1.6 + off / sqrt(2.0), 0.01, REASON_CODES);
-        (void)judge(&between, &e);
+        (void)judge_recordings(&between, &e);
         CHECK(outside ? "outside" : "inside", (between.worst != NULL) == (outside == 1));
     }
 }

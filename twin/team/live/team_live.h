@@ -130,7 +130,7 @@ struct team_live_course {
     bool learnt;         /* a duration became known meanwhile: predict again */
     bool has_forecast;   /* and the forecast: */
     struct forecast_range predicted;
-    int64_t late_us; /* made so long after the beginning; 0: at the beginning */
+    int64_t late_us; /* time from the beginning until it was made; 0: at the beginning */
     struct {
         int64_t t_us;
         struct team_job job;
@@ -151,7 +151,7 @@ struct team_live_result {
     bool disturbed;
     bool has_forecast;               /* forecast at its beginning: */
     struct forecast_range predicted; /* of the makespan */
-    int64_t late_us; /* made so long after the beginning, so not judged; 0: at the beginning */
+    int64_t late_us; /* time from the beginning until it was made; above 0: not judged */
 };
 
 /* A running or completed job. */
