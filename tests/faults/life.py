@@ -19,6 +19,7 @@ from load import Load
 from round import LOUD, TIMEOUT_S, Round
 from waiting import limit_s
 
+SEEN_S = limit_s(0.5)  # a call that failed is reported within this time; a kill before that hides it
 HELD_S = 0.6  # calls go on failing for this time after the first
 STARTS = 3  # before the fault is released: a supervisor restarts a daemon that ended with an error
 FILLED_BYTES, FILLS = 60000, 18  # more than one journal file holds
@@ -183,6 +184,9 @@ class Life(Round):
         time.sleep(0.3)  # a checkpoint or two, and then records that only the journal has
         self.say(1)
         time.sleep(0.15)  # calls that begin to fail now are counted
+        if self.page.hits():
+            time.sleep(SEEN_S)
+        self.page.enter("killed")
         self.watch_metrics()
         self.running = False
         self.kill_daemon()

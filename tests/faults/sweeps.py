@@ -88,7 +88,8 @@ def is_harmless(row):
 
 
 def is_silent(row):
-    return bool(row["hits"] and not row["reported"] and not is_harmless(row))
+    """A daemon that is killed at once after its first failure has no time to report it."""
+    return bool(row["hits"] and row["phase"] != "killed" and not row["reported"] and not is_harmless(row))
 
 
 def held(row):

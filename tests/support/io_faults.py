@@ -20,7 +20,7 @@ KINDS = {"write": ("EIO", "ENOSPC"), "sync": ("EIO", "EIO"), "open": ("EMFILE", 
          "close": ("EIO", "EIO"), "accept": ("EMFILE", "EMFILE"), "send": ("ECONNRESET", "ENOBUFS")}
 MODES = {"once": 1, "on": 2}
 LATE = 3
-PHASES = ("starting", "running", "stopping")
+PHASES = ("starting", "running", "killed", "stopping")  # killed: from just before the kill on
 PHASE_AT, AT_AT, HITS_AT, CALLS_AT, FIRST_BYTES = 16, 24, 32, 40, 256  # of struct page
 PAGE_BYTES = CALLS_AT + 8 * len(KINDS) + FIRST_BYTES
 
