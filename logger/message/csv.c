@@ -13,19 +13,6 @@
 /* Bytes of a field that an error shows. */
 enum { SHOWN_MAX = 40 };
 
-void csv_start(struct csv *csv, const char *name, csv_line *on_header, csv_line *on_row,
-               void *context)
-{
-    memset(csv, 0, offsetof(struct csv, text));
-    csv->name = name;
-    csv->on_header = on_header;
-    csv->on_row = on_row;
-    csv->context = context;
-    csv->line = 1;
-    csv->text[0] = csv->header[0] = '\0';
-    csv->fields.count = csv->names.count = 0;
-}
-
 const char *csv_name(const struct csv *csv, size_t column)
 {
     return column < csv->names.count ? csv->header + csv->names.start[column] : "";
@@ -550,34 +537,63 @@ static enum status end_line(struct csv *csv, struct err *err)
     return end_record(csv, err);
 }
 
-enum status csv_feed(struct csv *csv, const char *bytes, size_t n, struct err *err)
+static void begin_table(struct csv *csv, const struct csv_input *input)
 {
-    while (n > 0 && csv->outcome == STATUS_OK) {
+    memset(csv, 0, offsetof(struct csv, text));
+    csv->name = input->name;
+    csv->on_header = input->header;
+    csv->on_row = input->row;
+    csv->context = input->context;
+    csv->line = 1;
+    csv->text[0] = csv->header[0] = '\0';
+    csv->fields.count = csv->names.count = 0;
+}
+
+static enum status parse_piece(struct csv *csv, const char *bytes, size_t n, struct err *err)
+{
+    enum status st = STATUS_OK;
+    while (n > 0 && st == STATUS_OK) {
         const char *end = memchr(bytes, '\n', n);
         const size_t part = end ? (size_t)(end - bytes) : n;
-        csv->outcome = append_bytes(csv, bytes, part, err);
-        if (csv->outcome == STATUS_OK && end) {
-            csv->outcome = end_line(csv, err);
+        st = append_bytes(csv, bytes, part, err);
+        if (st == STATUS_OK && end) {
+            st = end_line(csv, err);
         }
         bytes += part + (end ? 1 : 0);
         n -= part + (end ? 1 : 0);
     }
-    return csv->outcome;
+    return st;
 }
 
-enum status csv_finish(struct csv *csv, struct err *err)
+static enum status end_table(struct csv *csv, struct err *err)
 {
-    if (csv->outcome == STATUS_OK && csv->used > 0) {
-        if (!is_remark(csv) && inside_quotes(csv)) {
-            csv->outcome = refuse_csv(csv, err, FAULT_BAD_SYNTAX, 0,
-                                      "a quote is opened in this line and not closed");
-            return csv->outcome;
+    enum status st = STATUS_OK;
+    if (csv->used > 0) {
+        st = !is_remark(csv) && inside_quotes(csv)
+                 ? refuse_csv(csv, err, FAULT_BAD_SYNTAX, 0,
+                              "a quote is opened in this line and not closed")
+                 : end_record(csv, err);
+    }
+    if (st == STATUS_OK && !csv->has_header) {
+        st = refuse_csv(csv, err, FAULT_MISSING_HEADER, 0,
+                        "no header line, the first line must name the columns");
+    }
+    return st;
+}
+
+enum status csv_read(struct csv *csv, const struct csv_input *input, struct err *err)
+{
+    begin_table(csv, input);
+    for (;;) {
+        const char *bytes = NULL;
+        size_t n = 0;
+        enum status st = input->next(input->source, &bytes, &n, err);
+        if (st == STATUS_OK && n == 0) {
+            return end_table(csv, err);
         }
-        csv->outcome = end_record(csv, err);
+        st = st == STATUS_OK ? parse_piece(csv, bytes, n, err) : st;
+        if (st != STATUS_OK) {
+            return st;
+        }
     }
-    if (csv->outcome == STATUS_OK && !csv->has_header) {
-        csv->outcome = refuse_csv(csv, err, FAULT_MISSING_HEADER, 0,
-                                  "no header line, the first line must name the columns");
-    }
-    return csv->outcome;
 }

@@ -1,4 +1,4 @@
-/* logger/message/csv.h - parses CSV tables with a header line from text that arrives in pieces.
+/* logger/message/csv.h - parses CSV tables with a header line, piece by piece.
  *
  * RFC 4180: commas, optional quotes ("" inside them), LF or CRLF. Blank lines, lines that begin
  * with '#', a byte order mark, and blanks around a field are skipped. The header is the first
@@ -43,7 +43,6 @@ struct csv {
     csv_line *on_header;
     csv_line *on_row;
     void *context;
-    enum status outcome; /* final once it is not STATUS_OK */
     bool has_header, begun;
     unsigned header_line;
     unsigned line;        /* first line of the current record, 1-based */
@@ -61,20 +60,26 @@ struct csv {
     bool twice[CSV_COLUMNS_MAX]; /* another column has the same name: its values are refused */
 };
 
-/* Starts a table; on_header may be NULL. */
-void csv_start(struct csv *csv, const char *name, csv_line *on_header, csv_line *on_row,
-               void *context);
+/* Returns the next piece of the text: *bytes[n], valid until the next call; n 0 at the end. A
+ * status other than STATUS_OK ends the parsing and is its result. */
+typedef enum status csv_piece(void *source, const char **bytes, size_t *n, struct err *err);
 
-/* Parses the next n bytes of the file.
+struct csv_input {
+    const char *name; /* file name for errors; borrowed */
+    csv_piece *next;
+    void *source;
+    csv_line *header; /* NULL: nothing */
+    csv_line *row;
+    void *context; /* of header and row */
+};
+
+/* Parses a table from its first to its last piece; a last line needs no line break. csv may be
+ * uninitialised.
  *
  * Returns STATUS_E_PARSE with err (file, line, byte in the line, what is wrong and what would
- * be right), or the status of a callback. After a failure every call returns the same
- * status. */
-MUST_USE enum status csv_feed(struct csv *csv, const char *bytes, size_t n, struct err *err);
-
-/* Ends the file and parses a last line without line break. An empty file and an unclosed quote
- * are errors; a header without rows is not. */
-MUST_USE enum status csv_finish(struct csv *csv, struct err *err);
+ * be right), or the status of a callback. An empty file and an unclosed quote are errors; a
+ * header without rows is not. */
+MUST_USE enum status csv_read(struct csv *csv, const struct csv_input *input, struct err *err);
 
 /* Finds a column by name, or returns -1. A header may give a unit in brackets: "lap1[s]" is
  * "lap1_s". */

@@ -68,54 +68,54 @@ static struct hasher *start_hasher(FILE *in)
 struct reading {
     const struct csv_source *source;
     const struct csv_lines *lines;
-    struct csv *csv;
+    FILE *in; /* NULL: a text */
     struct hasher *hasher;
     struct file_mark seen;
     uint64_t total; /* UINT64_MAX: unknown */
+    struct csv csv;
+    char room[PIECE_BYTES];
 };
 
-static enum status feed_piece(struct reading *r, const char *bytes, size_t n, struct err *err)
+/* Pieces are parsed as they arrive: the writer of a pipe may be slow, and an error in its first
+ * line should be reported at once. */
+static enum status next_piece(void *what, const char **bytes, size_t *n, struct err *err)
+{
+    struct reading *r = what;
+    const struct csv_lines *lines = r->lines;
+    const char *path = r->source->path;
+    const uint64_t left = r->total - r->seen.bytes;
+    if (r->seen.bytes > 0 && lines->go_on &&
+        !lines->go_on(lines->context, r->seen.bytes, r->total < UINT64_MAX ? r->total : 0)) {
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, path, "cancelled");
+    }
+    *bytes = r->in ? r->room : r->source->text + r->seen.bytes;
+    *n = left < sizeof r->room ? (size_t)left : sizeof r->room;
+    if (r->in) {
+        errno = 0;
+        *n = fread(r->room, 1, *n, r->in);
+        if (*n == 0 && ferror(r->in)) {
+            return refuse_file(path, "cannot read", errno, err);
+        }
+    }
+    r->seen.bytes += *n;
+    r->seen.hash = r->hasher ? r->seen.hash : hash_bytes(r->seen.hash, *bytes, *n);
+    return STATUS_OK;
+}
+
+static enum status read_table(struct reading *r, struct err *err)
 {
     const struct csv_lines *lines = r->lines;
-    const enum status st = csv_feed(r->csv, bytes, n, err);
-    r->seen.bytes += n;
-    r->seen.hash = r->hasher ? r->seen.hash : hash_bytes(r->seen.hash, bytes, n);
-    if (st == STATUS_OK && lines->go_on &&
-        !lines->go_on(lines->context, r->seen.bytes, r->total < UINT64_MAX ? r->total : 0)) {
-        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, r->source->path, "cancelled");
-    }
-    return st;
+    const struct csv_input input = {r->source->path, next_piece, r,
+                                    lines->header,   lines->row, lines->context};
+    return csv_read(&r->csv, &input, err);
 }
 
-/* Pieces are parsed as they arrive: the writer of a pipe may be slow, and an error in its first
- * line should be reported at once. in is NULL for a text. */
-static enum status read_pieces(struct reading *r, FILE *in, struct err *err)
+static enum status read_stream(struct reading *r, struct err *err)
 {
-    char room[PIECE_BYTES];
-    for (;;) {
-        const uint64_t left = r->total - r->seen.bytes;
-        const char *bytes = in ? room : r->source->text + r->seen.bytes;
-        size_t n = left < sizeof room ? (size_t)left : sizeof room;
-        errno = 0;
-        n = in ? fread(room, 1, n, in) : n;
-        const int failure = in && ferror(in) ? errno : 0;
-        const enum status st = feed_piece(r, bytes, n, err);
-        if (st != STATUS_OK) {
-            return st;
-        }
-        if (n < sizeof room) {
-            return failure ? refuse_file(r->source->path, "cannot read", failure, err)
-                           : csv_finish(r->csv, err);
-        }
-    }
-}
-
-static enum status read_stream(struct reading *r, FILE *in, struct err *err)
-{
-    struct hasher *h = start_hasher(in);
+    struct hasher *h = start_hasher(r->in);
     r->hasher = h;
     r->total = h ? (uint64_t)(h->end - h->begin) : UINT64_MAX;
-    const enum status st = read_pieces(r, in, err);
+    const enum status st = read_table(r, err);
     if (h) {
         atomic_store(&h->stopped, st != STATUS_OK);
         (void)pthread_join(h->thread, NULL);
@@ -128,13 +128,13 @@ static enum status read_stream(struct reading *r, FILE *in, struct err *err)
 static enum status read_file(struct reading *r, struct err *err)
 {
     const char *path = r->source->path;
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (!in) {
+    r->in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (!r->in) {
         return refuse_file(path, "cannot open", errno, err);
     }
-    const enum status st = read_stream(r, in, err);
-    if (in != stdin) {
-        (void)fclose(in);
+    const enum status st = read_stream(r, err);
+    if (r->in != stdin) {
+        (void)fclose(r->in);
     }
     return st;
 }
@@ -142,17 +142,21 @@ static enum status read_file(struct reading *r, struct err *err)
 enum status csv_file_read(const struct csv_source *source, const struct csv_lines *lines,
                           struct file_mark *mark, struct err *err)
 {
-    struct reading r = {source, lines, NULL, NULL, {0, HASH_START}, source->bytes};
-    r.csv = malloc(sizeof *r.csv);
-    if (!r.csv) {
+    struct reading *r = malloc(sizeof *r);
+    if (!r) {
         return err_no_memory(err, source->path, "no memory");
     }
-    csv_start(r.csv, source->path, lines->header, lines->row, lines->context);
-    const enum status st = source->text ? read_pieces(&r, NULL, err) : read_file(&r, err);
-    free(r.csv);
+    r->source = source;
+    r->lines = lines;
+    r->in = NULL;
+    r->hasher = NULL;
+    r->seen = (struct file_mark){0, HASH_START};
+    r->total = source->bytes;
+    const enum status st = source->text ? read_table(r, err) : read_file(r, err);
     if (st == STATUS_OK && mark) {
-        *mark = r.seen;
+        *mark = r->seen;
     }
+    free(r);
     return st;
 }
 

@@ -30,8 +30,8 @@ struct csv_lines {
 };
 
 /* Read from start to end; mark, or NULL: size and hash, written on STATUS_OK. Allocates about
- * 90 kB meanwhile. Returns STATUS_E_IO when a file cannot be opened or read, STATUS_E_NOMEM,
- * STATUS_E_STALE as above, else as csv_finish(). */
+ * 110 kB meanwhile. Returns STATUS_E_IO when a file cannot be opened or read, STATUS_E_NOMEM,
+ * STATUS_E_STALE as above, else as csv_read(). */
 MUST_USE enum status csv_file_read(const struct csv_source *source,
                                    const struct csv_lines *lines, struct file_mark *mark,
                                    struct err *err);

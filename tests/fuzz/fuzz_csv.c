@@ -7,6 +7,7 @@
 
 #include "base/numbers/hash.h"
 #include "logger/message/csv.h"
+#include "tests/support/text_pieces.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,15 +47,9 @@ static enum status fuzz_read(const char *text, size_t size, size_t piece,
     static struct csv csv;
     *table = (struct fuzz_table){.hash = HASH_START};
     *err = (struct err){0};
-    csv_start(&csv, "fuzz", NULL, fuzz_row, table);
-    for (size_t at = 0; at < size; at += piece) {
-        const enum status status =
-            csv_feed(&csv, text + at, size - at < piece ? size - at : piece, err);
-        if (status != STATUS_OK) {
-            return status;
-        }
-    }
-    return csv_finish(&csv, err);
+    struct text_pieces pieces = {.text = text, .n = size, .piece = piece};
+    const struct csv_input input = {"fuzz", next_text_piece, &pieces, NULL, fuzz_row, table};
+    return csv_read(&csv, &input, err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

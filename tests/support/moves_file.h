@@ -4,9 +4,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "identification/travel/travel_time.h"
 #include "logger/message/csv.h"
+#include "service/tool/csv_file.h"
 #include "tests/support/recording.h"
 
 enum { MOVES_FILE_MAX = 4096 };
@@ -17,7 +19,6 @@ struct moves_file {
     double rotation_factor, displacement_factor;
     struct travel_move moves[MOVES_FILE_MAX];
     size_t count;
-    struct csv csv;
 };
 
 static inline enum status moves_file_row(void *context, const struct csv *csv, struct err *err)
@@ -50,21 +51,14 @@ static inline enum status moves_file_row(void *context, const struct csv *csv, s
 /* Appends the moves of path. Returns false when there is no such file. */
 static inline int moves_file_read(struct moves_file *file, const char *path, struct err *err)
 {
-    FILE *in = fopen(path, "rb");
-    if (!in) {
+    if (access(path, R_OK) != 0) {
         return 0;
     }
-    char bytes[1000];
-    size_t n = 0;
-    enum status st = STATUS_OK;
-    csv_start(&file->csv, path, NULL, moves_file_row, file);
-    while (st == STATUS_OK && (n = fread(bytes, 1, sizeof bytes, in)) > 0) {
-        st = csv_feed(&file->csv, bytes, n, err);
-    }
-    if (st == STATUS_OK && csv_finish(&file->csv, err) != STATUS_OK && err) {
+    const struct csv_lines lines = {.row = moves_file_row, .context = file};
+    if (csv_file_read(&(struct csv_source){.path = path}, &lines, NULL, err) != STATUS_OK &&
+        err) {
         err->code = STATUS_E_PARSE;
     }
-    (void)fclose(in);
     return 1;
 }
 

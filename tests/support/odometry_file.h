@@ -4,16 +4,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "identification/odometry/odometry.h"
 #include "logger/message/csv.h"
+#include "service/tool/csv_file.h"
 
 enum { ODOMETRY_FILE_MAX = 16384, ODOMETRY_FILE_COLUMNS = 6 };
 
 struct odometry_file {
     double at[ODOMETRY_FILE_COLUMNS][ODOMETRY_FILE_MAX]; /* t left right x y theta */
     size_t count;
-    struct csv csv;
 };
 
 static inline enum status odometry_file_row(void *context, const struct csv *csv,
@@ -55,20 +56,13 @@ static inline struct odometry_raw odometry_file_raw(const struct odometry_file *
 static inline bool odometry_file_read(struct odometry_file *file, const char *path)
 {
     struct err err = {.code = STATUS_OK};
-    FILE *in = fopen(path, "rb");
-    if (!in) {
+    if (access(path, R_OK) != 0) {
         return false;
     }
     file->count = 0;
-    csv_start(&file->csv, path, NULL, odometry_file_row, file);
-    char bytes[8192];
-    enum status st = STATUS_OK;
-    for (size_t n = 1; n > 0 && st == STATUS_OK;) {
-        n = fread(bytes, 1, sizeof bytes, in);
-        st = csv_feed(&file->csv, bytes, n, &err);
-    }
-    st = st == STATUS_OK ? csv_finish(&file->csv, &err) : st;
-    (void)fclose(in);
+    const struct csv_lines lines = {.row = odometry_file_row, .context = file};
+    const enum status st =
+        csv_file_read(&(struct csv_source){.path = path}, &lines, NULL, &err);
     if (st != STATUS_OK) {
         (void)fprintf(stderr, "%s:%u: %s\n", path, err.line, err.text);
         exit(EXIT_FAILURE);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "logger/message/csv.h"
+#include "tests/support/text_pieces.h"
 
 static struct csv csv;
 
@@ -57,12 +58,9 @@ static enum status on_row(void *context, const struct csv *at, struct err *err)
 static enum status read_text(const char *text, size_t n, size_t piece, struct seen *seen,
                              struct err *err)
 {
-    enum status st = STATUS_OK;
-    csv_start(&csv, "t.csv", on_header, on_row, seen);
-    for (size_t at = 0; at < n && st == STATUS_OK; at += piece) {
-        st = csv_feed(&csv, text + at, n - at < piece ? n - at : piece, err);
-    }
-    return csv_finish(&csv, err);
+    struct text_pieces pieces = {.text = text, .n = n, .piece = piece};
+    const struct csv_input input = {"t.csv", next_text_piece, &pieces, on_header, on_row, seen};
+    return csv_read(&csv, &input, err);
 }
 
 static void test_tables(void)
@@ -160,9 +158,6 @@ static void test_faults(void)
             CHECK_INT(rows[i].row, err.line, rows[i].line);
             CHECK_INT(rows[i].row, err.column, rows[i].column);
             CHECK_TEXT(rows[i].row, fault_name(err.fault), rows[i].code);
-            /* The reader stops after a fault. */
-            CHECK_INT(rows[i].row, csv_feed(&csv, "x\n1\n", 4, &err), STATUS_E_PARSE);
-            CHECK_INT(rows[i].row, csv_finish(&csv, &err), STATUS_E_PARSE);
         }
     }
 }
@@ -301,26 +296,58 @@ static void test_stop(void)
     struct err err = {.code = STATUS_OK};
     CHECK_INT("stop", read_text("a\n1\n2\n3\n", 8, 100, &seen, &err), STATUS_E_FULL);
     CHECK_INT("stop", seen.count, 1);
-    csv_start(&csv, "t.csv", NULL, on_row, &seen);
+    struct text_pieces pieces = {.text = "a\n1\n", .n = 4, .piece = 4};
+    const struct csv_input input = {"t.csv", next_text_piece, &pieces, NULL, on_row, &seen};
     seen.stop = STATUS_OK;
-    CHECK_INT("no header callback", csv_feed(&csv, "a\n1\n", 4, NULL), STATUS_OK);
-    CHECK_INT("no header callback", csv_finish(&csv, NULL), STATUS_OK);
+    CHECK_INT("no header callback", csv_read(&csv, &input, NULL), STATUS_OK);
     CHECK_INT("no header callback", seen.count, 2);
 }
 
-/* Ten thousand rows through a small buffer: the reader stores one line only. */
+/* A failure of the source ends the reading: the rows before it were read. */
+static enum status next_broken_piece(void *source, const char **bytes, size_t *n,
+                                     struct err *err)
+{
+    if (*(const char *)source == '\0') {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, "t.csv", "cannot read");
+    }
+    *bytes = "a\n1\n2";
+    *n = 5;
+    *(char *)source = '\0';
+    return STATUS_OK;
+}
+
+static void test_broken_source(void)
+{
+    char more[] = "x";
+    struct seen seen = {.count = 0};
+    struct err err = {.code = STATUS_OK};
+    const struct csv_input input = {"t.csv", next_broken_piece, more, NULL, on_row, &seen};
+    CHECK_INT("broken source", csv_read(&csv, &input, &err), STATUS_E_IO);
+    CHECK_INT("broken source", seen.count, 1);
+}
+
+/* Ten thousand rows, a line a piece: the reader stores one line only. */
+static enum status next_line(void *source, const char **bytes, size_t *n, struct err *err)
+{
+    static char line[32];
+    int *at = source;
+    (void)err;
+    const int wrote = *at > 10000 ? 0
+                      : *at == 0  ? snprintf(line, sizeof line, "t,x\n")
+                                  : snprintf(line, sizeof line, "%d,0.5\r\n", *at);
+    *bytes = line;
+    *n = (size_t)wrote;
+    ++*at;
+    return STATUS_OK;
+}
+
 static void test_long_file(void)
 {
+    int line = 0;
     struct seen seen = {.number = "x"};
     struct err err = {.code = STATUS_OK};
-    csv_start(&csv, "t.csv", NULL, on_row, &seen);
-    CHECK_INT("long file", csv_feed(&csv, "t,x\n", 4, &err), STATUS_OK);
-    for (int i = 0; i < 10000; i++) {
-        char line[32];
-        const int n = snprintf(line, sizeof line, "%d,0.5\r\n", i);
-        CHECK_INT("long file", csv_feed(&csv, line, (size_t)n, &err), STATUS_OK);
-    }
-    CHECK_INT("long file", csv_finish(&csv, &err), STATUS_OK);
+    const struct csv_input input = {"t.csv", next_line, &line, NULL, on_row, &seen};
+    CHECK_INT("long file", csv_read(&csv, &input, &err), STATUS_OK);
     CHECK_INT("long file", csv.rows, 10000);
     CHECK_INT("long file", csv.line, 10002);
     CHECK_NEAR("long file", seen.sum, 5000.0, 1e-12, 0.0);
@@ -340,6 +367,7 @@ int main(void)
     CU_add_test(suite, "exact", test_exact);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "broken source", test_broken_source);
     CU_add_test(suite, "long file", test_long_file);
     return check_run();
 }
