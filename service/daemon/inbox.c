@@ -516,7 +516,7 @@ void inbox_record(struct inbox *inbox, const char *what, const char *payload, si
 void inbox_write_time(struct inbox *inbox, int64_t t_us)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    const bool written = inbox->written_us >= t_us;
+    const bool written = inbox->written_us > t_us;
     (void)pthread_mutex_unlock(&inbox->lock);
     if (!written) {
         inbox_record(inbox, "time", "{}", 2);

@@ -95,8 +95,8 @@ MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const ch
                                  size_t bytes);
 
 /* Call before results that follow from the time t_us alone. Writes that time into the journal,
- * on $lab/time, unless a line of t_us or later exists. A replay then knows that t_us was
- * reached, and the next run begins after it. */
+ * on $lab/time, unless a later line exists. A replay then knows that t_us has passed, and the
+ * next run begins after it. */
 void inbox_write_time(struct inbox *inbox, int64_t t_us);
 
 /* Lab thread, after a round: deadlines before t_us are about to fire. False: lines arrived

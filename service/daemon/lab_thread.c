@@ -121,12 +121,20 @@ static void go_live(struct daemon *d)
     set_priority(&d->thread);
 }
 
+/* A replay knows that the lab was here, so a line without an event fires deadlines, too. */
+static void step_time(struct daemon *d, int64_t t_us)
+{
+    const struct event tick = {.t_us = t_us, .kind = EVENT_TICK, .side = SIDE_COUNT};
+    step_lab(d, &tick);
+}
+
 static void process_line(struct daemon *d, const struct inbox_line *line)
 {
     struct lab_thread *t = &d->thread;
     struct message message;
     struct err err = {0};
     const bool starts = !t->live && !line->restored;
+    const uint64_t events = t->counts.events;
     if (starts) {
         await_sync(d);
     }
@@ -142,6 +150,9 @@ static void process_line(struct daemon *d, const struct inbox_line *line)
     } else if (status == STATUS_OK) {
         t->counts.other += codec_decode(&d->gateway.codecs, d->file->broker.prefix, &message,
                                         step_event, d) == 0;
+        if (t->counts.events == events) {
+            step_time(d, message.t_us);
+        }
         t->dirty = true;
         t->unsaved = true;
     } else if (status != STATUS_E_EMPTY) {
@@ -362,12 +373,11 @@ static void run_round(struct daemon *d)
     drain_inbox(d);
     d->thread.reached = inbox_reached(d->inbox);
     if (d->thread.live && lab_next_deadline(d->lab) < now_us && inbox_reach(d->inbox, now_us)) {
-        const struct event tick = {.t_us = now_us, .kind = EVENT_TICK, .side = SIDE_COUNT};
         d->thread.counts.deadline_steps++;
         d->thread.dirty = true;
         d->thread.unsaved = true;
         d->thread.no_line = true;
-        step_lab(d, &tick);
+        step_time(d, now_us);
     }
     do_chores(d);
     count_round(d, lab_clock_monotonic_us() - began_us);

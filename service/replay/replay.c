@@ -247,8 +247,20 @@ static bool count_line(struct replay *replay, int64_t t_us)
     return !replay->refused;
 }
 
+/* The daemon's lab reaches the time of each line of its journal, also of one without an event.
+ */
+static void reach_line(struct replay *replay, int64_t t_us)
+{
+    const struct event tick = {.t_us = t_us, .kind = EVENT_TICK, .side = SIDE_COUNT};
+    if (lab_counts(replay->lab)->starts > 0 && !is_ahead(replay, &tick)) {
+        end_fits(replay, t_us);
+        step_lab(replay, &tick);
+    }
+}
+
 void replay_message(struct replay *replay, const struct message *message)
 {
+    const uint64_t events = replay->counts.events;
     replay->refused = false;
     if (codec_decode(&replay->codecs, replay->prefix, message, step_event, replay) == 0) {
         replay->counts.other++;
@@ -256,6 +268,9 @@ void replay_message(struct replay *replay, const struct message *message)
             (void)snprintf(replay->elsewhere, sizeof replay->elsewhere, "%.63s",
                            message->topic);
         }
+    }
+    if (replay->counts.events == events && !replay->refused) {
+        reach_line(replay, message->t_us);
     }
     (void)count_line(replay, message->t_us);
 }

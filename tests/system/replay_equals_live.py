@@ -1,13 +1,14 @@
 """A lab runs for a while over a real broker: two pairs, one in link mode, robots with loss, jitter and clocks of
 their own, and malformed messages. Then `tandem replay` reads the journal, and a recording that plain mosquitto_sub
-made meanwhile.
+made meanwhile. And a daemon that reads a journal back has the numbers of a replay.
 """
 import json
 import os
+import shutil
 import signal
 import subprocess
 
-from rig import Rig, TANDEM, cut_records, member, replay
+from rig import Rig, SOURCE, TANDEM, cut_records, member, replay
 from waiting import limit_s, pass_time
 
 LAPS = ("real_lap_s", "virtual_lap_s")
@@ -73,7 +74,22 @@ def read_live(rig):
     return live
 
 
+def read_back():
+    """Lines without an event, each before a start from which on numbers are higher (golden.replay.no_event)."""
+    case = SOURCE / "tests/golden/replay/no_event"
+    with Rig("r1: {timeout_s: 5}\n  r2: {timeout_s: 5}\n  r3: {timeout_s: 5}\n  r4: {timeout_s: 5}") as rig:
+        (rig.folder / "journal").mkdir()
+        shutil.copy(case / "input.jsonl", rig.folder / "journal/journal-20261120T050000.000000Z.jsonl")
+        rig.start_daemon()
+        want = json.loads((case / "expected.json").read_text())["pairs"]
+        for pair, results in want.items():
+            got = [json.loads(text)["n"] for text in rig.records(pair, "entries")]
+            assert got == [entry["n"] for entry in results["entries"]], (pair, got)
+    print("read back: the same numbers")
+
+
 def main():
+    read_back()
     with Rig(PAIRS) as rig:
         recording = rig.folder / "recorded.jsonl"
         recorder = rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/#", "-F", "%J"],
