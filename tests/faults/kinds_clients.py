@@ -38,7 +38,7 @@ def open_many(r, count):
 def check_healthy(r, address="127.0.0.1", within_s=1):
     """Another client of this address sends requests meanwhile."""
     began, status = time.monotonic(), 0
-    connection = http.client.HTTPConnection("127.0.0.1", r.rig.http_port, timeout=10, source_address=(address, 0))
+    connection = http.client.HTTPConnection("127.0.0.1", r.rig.http_port, timeout=limit_s(10), source_address=(address, 0))
     with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
         connection.request("GET", "/healthz")
         status = connection.getresponse().status
@@ -157,7 +157,7 @@ def reconnect_storm(r):
         r.wait_load(1)
         r.network.cut()
     for thread in threads:
-        thread.join(10)
+        thread.join(limit_s(10))
 
 
 @kind("a second daemon with the same client id takes the first one's session away: both report the client id")
@@ -178,7 +178,7 @@ def same_client_id(r):
     r.wait(lambda: "client id" in r.log(since) + others_log.read_text(),
            "one of two daemons names the client id that both have", 30)
     daemon.send_signal(signal.SIGTERM)
-    daemon.wait(20)
+    daemon.wait(limit_s(20))
     r.wait(r.is_ready, "the daemon is alone again", 30)
     r.load.go_on()
 

@@ -110,7 +110,7 @@ class Life(Round):
         self.page.enter("stopping")
         self.rig.daemon.send_signal(signal.SIGTERM)
         try:
-            self.rig.daemon.wait(30)
+            self.rig.daemon.wait(limit_s(30))
         except subprocess.TimeoutExpired:
             raise Death(f"does not stop: {self.tail()}") from None
         if self.rig.daemon.returncode != 0:
@@ -141,7 +141,7 @@ class Life(Round):
         """The stream of events, until it ends."""
         url = f"http://127.0.0.1:{self.rig.http_port}/api/v1/events"
         try:
-            with urllib.request.urlopen(url, timeout=10) as stream:
+            with urllib.request.urlopen(url, timeout=limit_s(10)) as stream:
                 for _ in stream:
                     pass
         except OSError as e:

@@ -139,7 +139,7 @@ class Round:
     def kill_broker(self, number=signal.SIGKILL):
         self.rig.broker.send_signal(number)
         try:
-            self.rig.broker.wait(20)
+            self.rig.broker.wait(limit_s(20))
         except subprocess.TimeoutExpired:
             self.rig.broker.kill()
             self.rig.broker.wait()
@@ -198,7 +198,7 @@ class Round:
 
     def log(self, since=0):
         if self.rig.daemon.poll() is not None:
-            self.keepers[-1].join(5)
+            self.keepers[-1].join(limit_s(5))
         return self.path("daemon.log").read_text()[since:]
 
     def log_size(self):

@@ -21,6 +21,7 @@ from kinds import Kind
 from load import Load
 from rig import TANDEM, cut_records, member, replay
 from round import Round
+from waiting import limit_s
 
 ENDS = ("stopped", "killed")
 # Members that identify an entry; an upgrade never changes them.
@@ -63,7 +64,7 @@ class Upgrade(Round):
         since = self.log_size()
         self.launch_daemon()
         try:
-            status = self.rig.daemon.wait(20)
+            status = self.rig.daemon.wait(limit_s(20))
         except subprocess.TimeoutExpired:
             self.failed.append("the earlier program does not refuse the store of this one")
             return

@@ -5,6 +5,8 @@ import subprocess
 import threading
 import time
 
+from waiting import limit_s
+
 
 class Pilot(threading.Thread):
     def __init__(self, rig, period_s, stamped):
@@ -25,4 +27,4 @@ class Pilot(threading.Thread):
         self.ended.set()
         self.join()
         self.pipe.stdin.close()
-        self.pipe.wait(10)
+        self.pipe.wait(limit_s(10))

@@ -2,16 +2,20 @@
 set -eu
 command -v mosquitto >/dev/null || { echo "no mosquitto"; exit 77; }
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+broker=
+trap '[ -z "$broker" ] || kill "$broker" || true; rm -rf "$dir"' EXIT
 fail() { echo "FAILED: $*" >&2; cat "$dir/log" >&2; exit 1; }
 cd "$SOURCE"
+. tests/support/wait.sh
 
 run() { # FILE: mosquitto accepts the file, runs and saves
     grep -q "^listener 0 $dir/socket" "$1" || fail "$1 has no listener"
-    status=0
-    (cd "$dir" && timeout 1 mosquitto -c "$1") >"$dir/log" 2>&1 || status=$?
-    [ "$status" = 124 ] || fail "it stopped by itself"
-    grep -q 'running' "$dir/log" || fail "it does not run"
+    (cd "$dir" && exec mosquitto -c "$1") >"$dir/log" 2>&1 &
+    broker=$!
+    wait_for 10 "it runs" grep -q 'running' "$dir/log"
+    kill "$broker" || fail "it stopped by itself"
+    wait "$broker" || fail "it ended with status $?"
+    broker=
     ! grep -qi 'error\|unknown' "$dir/log" || fail "it does not take a setting"
     [ -s "$dir/mosquitto.db" ] || fail "it did not save its sessions"
     rm "$dir/mosquitto.db"

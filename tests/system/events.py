@@ -77,7 +77,7 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     rig.wait(lambda: len(everything.of("entry")) == 7, "the seventh")
     rig.daemon.send_signal(signal.SIGKILL)
     rig.daemon.wait(limit_s(10))
-    everything.join(10)
+    everything.join(limit_s(10))
     rig.start_daemon()
     again = Listener(rig, last_id=everything.last_id)
     late = Listener(rig, "?pair=r2&type=entry", last_id=second.last_id)
@@ -99,8 +99,8 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     # An orderly stop ends the streams at once.
     began = time.monotonic()
     rig.stop_daemon()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < limit_s(10)
     for listener in (again, late, away):
-        listener.join(10)
+        listener.join(limit_s(10))
         assert not listener.is_alive()
 print("events: received once each, over a kill and a stop")

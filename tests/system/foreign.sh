@@ -63,7 +63,7 @@ check() {
     fetch "$1" >"$scratch/fetched" 2>&1 || { cat "$scratch/fetched" && exit 1; }
     build "$@"
     for test in $tests; do
-        if timeout 300 "$3" "$scratch/$1/$test" >"$scratch/$1/$test.log" 2>&1; then
+        if timeout $((300 * ${TANDEM_PATIENCE:-1})) "$3" "$scratch/$1/$test" >"$scratch/$1/$test.log" 2>&1; then
             echo "$1 $test: $(sed -n 's/^ *asserts *\([0-9]*\).*/\1/p' "$scratch/$1/$test.log") checks"
         else
             echo "$1 $test FAILED:"

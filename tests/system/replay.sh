@@ -52,7 +52,7 @@ clean() { move 2026-11-20 a; move 2026-11-21 b; }
 { move 2026-11-20 a; ahead; move 2026-11-21 b; } >ahead.jsonl
 clean >clean.jsonl
 code=0
-timeout 60 "$TANDEM" replay -c probed.yaml ahead.jsonl --json >out 2>err || code=$?
+timeout $((60 * ${TANDEM_PATIENCE:-1})) "$TANDEM" replay -c probed.yaml ahead.jsonl --json >out 2>err || code=$?
 [ "$code" = 1 ] && grep -qF 'lines left out: 1 stamped too far ahead' err || fail "a line far ahead: $code, $(cat err)"
 grep -qF 'ahead.jsonl:4:1: ' err && grep -qF '2091-11-20T05:00:00' err && grep -qF '23741 ' err &&
     grep -qF '2026-11-20T05:00:03' err && grep -qF -- '--pause-max' err || fail "far ahead: $(cat err)"
@@ -70,7 +70,7 @@ sed 's/"ahead":1/"ahead":0/; s/"lines":7/"lines":6/' out | cmp - want || fail "f
     at 2027-02-20T04:59:00Z tandem/v1/\$lab/start '{"version":"1"}'
     move 2027-02-20 b
 } >away.jsonl
-timeout 120 "$TANDEM" replay -c probed.yaml away.jsonl --json >out 2>err || fail "three months away: $?"
+timeout $((120 * ${TANDEM_PATIENCE:-1})) "$TANDEM" replay -c probed.yaml away.jsonl --json >out 2>err || fail "three months away: $?"
 grep -q '"ahead":0' out && ! [ -s err ] || fail "three months away: $(cat err)"
 [ "$(grep -o '"verdict":"AHEAD"' out | wc -l)" = 2 ] || fail "three months away: $(cat out)"
 

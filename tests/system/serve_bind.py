@@ -6,6 +6,7 @@ import pty
 import subprocess
 
 from rig import Rig, TANDEM
+from waiting import limit_s
 
 
 def main():
@@ -19,7 +20,7 @@ def main():
         lab.write_text(f"name: second\nbroker: {{port: {rig.broker_port}}}\nhttp: {{port: {rig.http_port}}}\npairs: {{r1: {{}}}}\n")
         ours, theirs = pty.openpty()
         with open(other / "log", "wb") as log:
-            code = subprocess.run([TANDEM, "serve", "-c", str(lab)], cwd=other, stdout=theirs, stderr=log, timeout=60,
+            code = subprocess.run([TANDEM, "serve", "-c", str(lab)], cwd=other, stdout=theirs, stderr=log, timeout=limit_s(60),
                                   check=False).returncode
         os.close(theirs)
         said = os.read(ours, 4096).decode()

@@ -16,6 +16,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
+from waiting import limit_s
 
 CLOCK = os.environ["BUILD"] + "/tests/virtual_clock"
 TURNS = 500        # of each of two players
@@ -47,11 +48,11 @@ def player(port, me, other, start):
     time.sleep(int(start) - time.time())
     for turn in range(TURNS):
         if me == "b" or turn > 0:
-            print(me, came.get(timeout=60))
+            print(me, came.get(timeout=limit_s(60)))
         time.sleep(1)
         client.publish(other, "ball")
     if me == "a":
-        print(me, came.get(timeout=60))
+        print(me, came.get(timeout=limit_s(60)))
     time.sleep(1)
     client.end()
 
@@ -171,7 +172,7 @@ def leak():
 def run(*part):
     """A part on a clock of its own: its output and the real time that it took."""
     start = time.monotonic()
-    done = subprocess.run([CLOCK, sys.executable, __file__, *part], stdout=subprocess.PIPE, timeout=600)
+    done = subprocess.run([CLOCK, sys.executable, __file__, *part], stdout=subprocess.PIPE, timeout=limit_s(600))
     assert done.returncode == 0, (part, done.returncode)
     return done.stdout.decode(), time.monotonic() - start
 
@@ -191,10 +192,10 @@ def main():
             process.kill()
             process.wait()
     assert loaded == quiet, "other times next to busy loops"
-    status = subprocess.run([CLOCK, "sh", "-c", "sleep 1000 & exit 3"], timeout=60).returncode
+    status = subprocess.run([CLOCK, "sh", "-c", "sleep 1000 & exit 3"], timeout=limit_s(60)).returncode
     assert status == 3, status
     with tempfile.TemporaryFile() as out:  # the files that it left behind are gone
-        subprocess.run([CLOCK, "sh", "-c", "sleep 5000 & echo $!"], stdout=out, timeout=60, check=True)
+        subprocess.run([CLOCK, "sh", "-c", "sleep 5000 & echo $!"], stdout=out, timeout=limit_s(60), check=True)
         out.seek(0)
         assert not pathlib.Path("/proc", out.read().decode().strip()).exists()
     print(f"virtual clock: {2 * TURNS} messages in {2 * TURNS} s to the microsecond, in {quiet_s:.1f} s and, "
